@@ -336,6 +336,9 @@ def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
     Option<"seconds", "seconds", "uint64_t", "0",
            "Stop the search after so many seconds, with the best plan so far; 0: "
            "after a fixed amount of work">,
+    Option<"spaces", "spaces", "bool", "false",
+           "Write the memory space of each tensor into its type that only "
+           "operations with loops make and take">,
     Option<"report", "report", "bool", "false",
            "Print remarks: what the plan costs and what every plan costs at "
            "least, and each conversion with what it costs and who wanted it">
@@ -408,8 +411,8 @@ def LayoutVerifyLLVM : Pass<"layout-verify-llvm", "::mlir::ModuleOp"> {
 /// `planOf`. In their text stand
 ///   $options  for the options of `optionsOf`,
 ///   $all      for all options,
-///   $first    for the pass `planOf` with its options where there is `plan`, else
-///             for layout-remove-conversions.
+///   $first    for the pass `planOf` with its options where there is `plan`, and
+///             layout-remove-conversions.
 class Pipeline<string name> {
   string argument = name;
   string summary = "";

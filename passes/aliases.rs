@@ -51,7 +51,7 @@ pub fn bound<'c>(module: Op<'c>, copied: impl Fn(Builder<'c>, Val<'c>) -> Val<'c
     cut(&operations, &copied);
 }
 
-fn is_tensor(value: Val) -> bool {
+pub fn is_tensor(value: Val) -> bool {
     ir::tensor(value.r#type()).is_some()
 }
 
@@ -108,7 +108,7 @@ fn has_own_buffer(value: Val) -> bool {
 }
 
 /// Whether bufferization writes to a copy of a tensor, never to itself.
-fn is_constant(value: Val) -> bool {
+pub fn is_constant(value: Val) -> bool {
     if let Some(op) = ir::defining_op(value) {
         return ir::name(op) == "arith.constant";
     }
@@ -121,7 +121,7 @@ fn is_constant(value: Val) -> bool {
 }
 
 /// Whether a use does no more than read, directly or through a slice or reshape.
-fn only_reads((op, operand): (Op, usize)) -> bool {
+pub fn only_reads((op, operand): (Op, usize)) -> bool {
     match ir::name(op) {
         "func.return" => true,
         "tensor.insert" | "tensor.insert_slice" => operand != 1,

@@ -17,6 +17,7 @@
 //! | `kernel` | one operation, or several fused ones, as a loop nest | `buffers`, `options`, `upstream` |
 //! | `ownership` | who frees which buffer of a function | `buffers` |
 //! | `aliases` | few tensors in one buffer, for bufferization to take linear time | `buffers`, `ownership` |
+//! | `branches` | block arguments that branches would have overwritten, copied | `aliases`, `buffers` |
 //! | `steps` | upstream's passes where there is something for them | |
 //! | `functions` | the functions of a module, and who calls them | |
 //! | `runs` | how often operations run | `functions` |
@@ -33,7 +34,7 @@
 //! | `padding` | `tensor.pad` as a fill and an insertion | |
 //! | `switches` | `scf.index_switch` as a chain of `scf.if` | |
 //! | [`plan_memory`] | `layout-plan-memory` | `options` |
-//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `single_calls`, `switches`, `upstream` |
+//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `branches`, `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `single_calls`, `switches`, `upstream` |
 //! | [`remove_conversions`] | `layout-remove-conversions` | `buffers`, `diagnostic`, `functions`, `options`, `runs`, `upstream` |
 //! | [`plan`] | `layout-plan` | `buffers`, `diagnostic`, `functions`, `indexing_analysis`, `options`, `prepare_bufferization`, `remove_conversions`, `runs`, `upstream` |
 //! | [`scf_to_cf`] | `layout-scf-to-cf` | `upstream` |
@@ -75,6 +76,7 @@
 #![deny(unsafe_code)]
 
 mod aliases;
+mod branches;
 mod buffers;
 pub mod convert_to_llvm;
 pub mod deallocate;

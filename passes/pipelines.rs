@@ -81,8 +81,9 @@ impl Pipeline {
     /// The passes as text, inside `builtin.module(..)`.
     pub fn text(&self, options: impl Into<PipelineOptions>) -> String {
         let options = options.into();
-        let first =
-            options.plan.map_or("layout-remove-conversions".into(), |options| Pass::Plan { options }.to_string());
+        // What moves nothing is a conversion, too: one between a row-major layout and none. A plan leaves these.
+        let plan = options.plan.map_or(String::new(), |options| format!("{},", Pass::Plan { options }));
+        let first = plan + "layout-remove-conversions";
         let all = self.passes.join(",").replace("$options", &options.lowering.to_string());
         all.replace("$all", &options.to_string()).replace("$first", &first)
     }

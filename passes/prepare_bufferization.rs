@@ -19,6 +19,7 @@
 //! - tensor arguments of public functions are read-only unless an attribute says otherwise, since the caller is not known;
 //! - an encoding that is no layout, and that a memref cannot have as its memory space, is dropped, as bufferization does
 //!   by itself;
+//! - an argument of a block that other blocks write and then read is copied, see `branches`;
 //! - sets of tensors that may be in one buffer are kept small, see `aliases`;
 //! - buffers that the program itself frees are marked, so that upstream leaves them alone.
 //!
@@ -33,7 +34,7 @@ use crate::diagnostic::Diagnostic;
 use crate::options::Form;
 use crate::padding::{concatenate, generate, pad};
 use crate::switches::as_branches;
-use crate::{aliases, deallocate, single_calls, upstream};
+use crate::{aliases, branches, deallocate, single_calls, upstream};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
 use melior::ir::operation::OperationMutLike;
@@ -84,6 +85,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
     }
     copy_leaving_views(&ir::all_operations(module));
     wrap_layouts(module);
+    branches::copy_arguments(&ir::all_operations(module), |b, tensor| copied(b, tensor, tensor.r#type()));
     aliases::bound(module, |b, tensor| copied(b, tensor, tensor.r#type()));
     Ok(())
 }

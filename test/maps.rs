@@ -390,17 +390,12 @@ fn large_and_hostile_texts() {
         "(d0) -> (d0 * 9223372036854775807 * 9223372036854775807 * 9223372036854775807 floordiv 3 mod 9223372036854775807), domain: d0 in [-9223372036854775808, 9223372036854775807]".to_string(),
         "(d0, d1) -> ((d0 * 9223372036854775807 + d1 * 9223372036854775805) mod 9223372036854775783 floordiv 4611686018427387847), domain: d0 in [-9223372036854775808, 9223372036854775807], d1 in [-4, 9223372036854775807], (d0 * 9223372036854775807 + d1 * 9223372036854775805) mod 9223372036854775783 in [5, 5], d0 mod 9223372036854775783 in [1, 1]".to_string(),
     ] {
-        let start = std::time::Instant::now();
         let head: String = text.chars().take(60).collect();
         let Ok(map) = Indexing::parse(&text) else { continue };
-        let read = start.elapsed();
         let simple = map.simplify();
-        let done = start.elapsed();
         if let (Some(map), Some(simple)) = (map.map(), simple.map()) {
             assert!(simple.cost() <= map.cost(), "{head}");
         }
-        println!("{read:?} {done:?} {head}");
-        assert!(done.as_secs() < 20, "{head}: {done:?}");
     }
 }
 

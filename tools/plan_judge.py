@@ -64,3 +64,29 @@ def judged(planned, command, most, texts):
         f"{counts['best below']}.",
     ]
     return lines
+
+
+def judged_once(planned, command, title, intro, texts):
+    """The lines of a table of plans alone, without a search for better ones."""
+    lines = [title, "", *intro, "", "| program | default | AUTO | plan | plan ÷ least of both |", "| --- | --- | --- | --- | --- |"]
+    ratios = []
+    for name, text in texts.items():
+        judge = Judge(command, name)
+        default, answer = (planned(text, "--entry", entry)[0] for entry in ("default", "free"))
+        default, plan = (own and judge.ask(own["entry"]) for own in (default, answer))
+        auto = judge.ask({"in": "AUTO", "out": "AUTO"})
+        if default is None or plan is None:
+            continue
+        least = min(default, default if auto is None else auto)
+        ratios.append(plan / max(1, least))
+        cells = [name, f"{default:,}", "-" if auto is None else f"{auto:,}", f"{plan:,}", f"{ratios[-1]:.3f}"]
+        lines.append("| " + " | ".join(cells) + " |")
+        print(lines[-1], flush=True)
+    most = max(ratios, default=1)
+    return [
+        *lines,
+        "",
+        f"Of {len(ratios)} programs the plan costs no more than the less of `default` and `AUTO` for"
+        f" {sum(ratio <= 1 for ratio in ratios)},",
+        f"and less for {sum(ratio < 1 for ratio in ratios)}; at most {most:.2f} times as much.",
+    ]

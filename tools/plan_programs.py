@@ -1,7 +1,8 @@
 """Programs whose plans are measured beside those of a corpus: PROGRAMS maps a name to a function and its arguments.
 
-`plan_programs.py FOLDER` writes each as FOLDER/NAME.unopt.hlo, as JAX hands it over; see bench-plan.sh. A judge that has
-JAX finds the functions here.
+`plan_programs.py FOLDER` writes each as FOLDER/own/NAME.unopt.hlo, as JAX hands it over, those of plan_unseen.py into
+FOLDER/unseen, and those of them that were kept apart into FOLDER/kept_apart; see bench-plan.sh. A judge that has JAX finds
+the functions here.
 """
 
 import pathlib
@@ -10,6 +11,7 @@ import sys
 import jax
 import jax.numpy as jnp
 from jax import lax
+from plan_unseen import KEPT_APART, UNSEEN
 
 
 def array(*sizes, of=jnp.float32):
@@ -149,9 +151,11 @@ def programs():
     }
 
 
-PROGRAMS = programs()
+PROGRAMS = {**programs(), **UNSEEN}
 
 if __name__ == "__main__":
     for name, (function, arguments) in PROGRAMS.items():
         text = jax.jit(function, keep_unused=False).lower(*arguments).compiler_ir("hlo").as_hlo_text()
-        pathlib.Path(sys.argv[1], f"{name}.unopt.hlo").write_text(text)
+        folder = pathlib.Path(sys.argv[1], "own" if name not in UNSEEN else "kept_apart" if name in KEPT_APART else "unseen")
+        folder.mkdir(parents=True, exist_ok=True)
+        pathlib.Path(folder, f"{name}.unopt.hlo").write_text(text)

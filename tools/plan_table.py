@@ -10,7 +10,7 @@ import resource
 import subprocess
 import sys
 
-from plan_judge import judged
+from plan_judge import judged, judged_once
 
 
 def large(count):
@@ -124,22 +124,45 @@ def copies(text, answer):
     return len(answer["relayouts"]), sum(own["bytes"] for own in answer["relayouts"])
 
 
+# Programs that tell how plans do on what nobody had seen: by the name of their folder, the title and what it is about.
+AFTERWARDS = {
+    "unseen": (
+        "## Programs written afterwards",
+        [
+            "Programs of `tools/plan_unseen.py`, written after the planner, of kinds that the table above has not. Where plans were",
+            "above, rules were made from them.",
+        ],
+    ),
+    "kept_apart": (
+        "## Programs kept apart",
+        ["Programs of the same file of which nobody looked at the plans while those rules were made."],
+    ),
+}
+
+
 def main():
     program, folders = sys.argv[1], [pathlib.Path(folder) for folder in sys.argv[2:]]
+    afterwards = [folder for folder in folders if folder.name in AFTERWARDS]
+    folders = [folder for folder in folders if folder not in afterwards]
     page = pathlib.Path("benches/plan.md")
     found = sections(page.read_text()) if page.exists() else {}
     files = [file for folder in folders for file in sorted(folder.glob("*.unopt.hlo")) or sorted(folder.glob("*.hlo"))]
     texts = {file.name.split(".")[0]: file.read_text() for file in files}
     large_ones = {f"made, {count:,} values": large(count) for count in (5000, 25000)}
-    found["# Plans"] = [*plans(program, {**large_ones, **texts}), ""]
+    found["# Plans"] = plans(program, {**large_ones, **texts})
     after = [file for folder in folders for file in sorted(folder.glob("*.after.hlo"))]
     # What cannot be measured without a judge, or without such texts, stays as it was.
     if after:
-        found["## Inner layouts beside XLA's"] = [*inner(program, {f.name.split(".")[0]: f.read_text() for f in after}), ""]
+        found["## Inner layouts beside XLA's"] = inner(program, {f.name.split(".")[0]: f.read_text() for f in after})
     judge, most = os.environ.get("JUDGE"), int(os.environ.get("JUDGEMENTS", "16"))
     if judge:
-        found["## What a judge says"] = judged(lambda text, *options: planned(program, text, *options), judge, most, texts)
-    page.write_text("\n".join(line for lines in found.values() for line in lines).rstrip("\n") + "\n")
+        if texts:
+            found["## What a judge says"] = judged(lambda text, *options: planned(program, text, *options), judge, most, texts)
+        for folder in afterwards:
+            title, intro = AFTERWARDS[folder.name]
+            texts = {file.name.split(".")[0]: file.read_text() for file in sorted(folder.glob("*.hlo"))}
+            found[title] = judged_once(lambda text, *options: planned(program, text, *options), judge, title, intro, texts)
+    page.write_text("\n\n".join("\n".join(lines).strip("\n") for lines in found.values()) + "\n")
 
 
 main()

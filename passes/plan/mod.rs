@@ -59,7 +59,7 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanOptions) -> Result<bool, Vec
     let plan = planner.plan(&solver::Options::default(), &mut go_on).map_err(unplanned)?;
     let laid_out = planner.laid_out(&plan).map_err(unplanned)?;
     let context = Builder::before(module).context();
-    let types = PlannedTypes::new(context, &steps, laid_out).map_err(|error| at(module, error))?;
+    let types = PlannedTypes::new(context, &steps, laid_out, options.spaces).map_err(|error| at(module, error))?;
     if options.report {
         remarks::of(module, &steps, &plan, &target).iter().for_each(upstream::emit);
     }

@@ -2,7 +2,7 @@
 //!
 //! All types are decided before anything changes.
 
-use super::steps::{ArrayId, Steps, Want, layout_in, with_layout};
+use super::steps::{ArrayId, StepKind, Steps, Want, layout_in, with_layout};
 use super::walk::operations_of;
 use crate::buffers::operations::{ELEMENTWISE, is};
 use crate::functions::set_function_type;
@@ -12,7 +12,7 @@ use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::Context;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, Type, ValueLike};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tensor_layout::plan::LaidOut;
 use tensor_layout::text::Error;
 use tensor_layout::tiled::Layout;
@@ -36,7 +36,7 @@ enum Change<'c> {
 }
 
 impl<'s, 'c> PlannedTypes<'s, 'c> {
-    /// The types of all arrays.
+    /// The types of all arrays, with memory spaces where these are asked for.
     ///
     /// # Errors
     /// A layout is none in MLIR.
@@ -44,14 +44,20 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
         context: &'c Context,
         steps: &'s Steps<'c>,
         laid_out: Vec<LaidOut>,
+        spaces: bool,
     ) -> Result<PlannedTypes<'s, 'c>, Error> {
         let laid_out: HashMap<usize, LaidOut> = laid_out.into_iter().map(|own| (own.node.1, own)).collect();
+        let elsewhere = if spaces { in_loops(steps) } else { HashSet::new() };
         let mut types = Vec::with_capacity(steps.arrays.len());
-        for array in &steps.arrays {
+        for (number, array) in steps.arrays.iter().enumerate() {
             types.push(match laid_out.get(&array.by) {
                 // What is cheap is made again where another layout is wanted.
                 Some(own) if !array.fixed && !array.cheap && array.is_whole() => {
-                    with_layout(context, array.r#type, &own.results[array.result])?
+                    let mut layout = own.results[array.result].clone();
+                    if elsewhere.contains(&number) {
+                        layout.memory_space = own.spaces[array.result];
+                    }
+                    with_layout(context, array.r#type, &layout)?
                 }
                 _ => array.r#type,
             });
@@ -70,7 +76,7 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
     }
 
     /// What becomes of an operand; none where it stays.
-    fn change(&self, v: Val<'c>, want: Want<'c>) -> Result<Option<Change<'c>>, Error> {
+    fn change(&self, op: Op<'c>, v: Val<'c>, want: Want<'c>) -> Result<Option<Change<'c>>, Error> {
         let own = self.of(v);
         let convert = |t: Type<'c>| (t != own).then_some(Change::Convert(t));
         Ok(match want {
@@ -79,7 +85,10 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
             Want::Filled(array) => convert(self.types[array]).map(|_| Change::Empty(self.types[array])),
             Want::Taken(step, operand) => {
                 let Some(laid_out) = self.laid_out.get(&step) else { return Ok(None) };
-                let (Some(array), wanted) = (self.steps.array(v), &laid_out.operands[operand]) else { return Ok(None) };
+                let Some(array) = self.steps.array(v) else { return Ok(None) };
+                // Only operations with loops of their own have operands in other layouts than their results.
+                let in_place = laid_out.in_place[operand] && has_loops(op);
+                let wanted = if in_place { &laid_out.read[operand] } else { &laid_out.operands[operand] };
                 match self.layout(array) == *wanted {
                     true => None,
                     false => convert(with_layout(self.context, own, wanted)?),
@@ -97,7 +106,7 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
         let mut changes = Vec::new();
         for op in &operations {
             for (operand, want) in self.steps.wants.get(&ir::op_key(*op)).into_iter().flatten() {
-                let change = self.change(ir::operands(*op)[*operand], *want)?;
+                let change = self.change(*op, ir::operands(*op)[*operand], *want)?;
                 changes.extend(change.map(|change| (*op, *operand, change)));
             }
         }
@@ -147,6 +156,24 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
         let layouts: Vec<Option<Attribute>> = all.filter_map(|v| ir::tensor(v.r#type())).map(|t| t.layout).collect();
         planned && layouts.windows(2).any(|pair| pair[0] != pair[1])
     }
+}
+
+/// The arrays that operations with loops make, and that only such take: these read from any memory and write to any. All
+/// others would have to be copied from one memory to the other.
+fn in_loops(steps: &Steps) -> HashSet<ArrayId> {
+    let made = steps.steps.iter().filter(|step| matches!(step.kind, StepKind::Operation(_)) && has_loops(step.op));
+    let mut found: HashSet<ArrayId> = made.flat_map(|step| step.results.iter().copied()).collect();
+    for step in steps.steps.iter().filter(|step| !matches!(step.kind, StepKind::Operation(_)) || !has_loops(step.op)) {
+        step.operands.iter().for_each(|array| {
+            found.remove(array);
+        });
+    }
+    found
+}
+
+/// Whether an operation goes through its operands in loops of its own, as what is elementwise does when it is written down.
+fn has_loops(op: Op) -> bool {
+    ir::indexing_maps(op).is_some() || is(ir::name(op), ELEMENTWISE)
 }
 
 /// A value in another type: made again where that is cheap, else converted, right after it.

@@ -12,7 +12,7 @@
 //! So full tiles have the code that they have with sizes in the types.
 
 use super::distance::{Address, Distance, product};
-use super::extremes::Extreme;
+use super::extreme::Extreme;
 use super::plan::{Level, MANY, Mode, Plan};
 use super::prefetch::Prefetch;
 use super::registers::{Key, mask};
@@ -29,7 +29,7 @@ use std::collections::{BTreeMap, HashMap};
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::Interval;
 
-/// What an accumulator is, or of the largest or least number what each of its parts is: see `extremes`.
+/// What an accumulator is, or of the largest or least number what each of its parts is: see `accumulators`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     Whole,

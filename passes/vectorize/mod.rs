@@ -13,18 +13,20 @@
 //! | `plan`, `planner`, `contraction` | which elements at once, in which order |
 //! | `prefetch` | what is loaded into the cache ahead |
 //! | `rows` | buffers as views of one dimension |
+//! | `extreme` | which reductions are largest or least numbers |
 //! | `kernel` | the loops |
 //! | `rest`, `there` | which elements are there, at the ends |
 //! | `compute`, `block`, `sums` | the code inside them |
-//! | `extremes` | largest and least numbers |
+//! | `accumulators` | what reductions add elements to |
 //! | `bytes` | bytes that hold several elements |
 
+mod accumulators;
 mod block;
 mod bytes;
 mod compute;
 mod contraction;
 mod distance;
-mod extremes;
+mod extreme;
 mod kernel;
 mod plan;
 mod planner;

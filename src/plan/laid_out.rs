@@ -1,5 +1,6 @@
 //! The layouts in which each operation takes and makes its arrays, for those who write them into a program.
 
+use super::kernels::Kept;
 use super::layout_plan::{LayoutPlan, Telling, Unplanned};
 use super::planner::Planner;
 use super::prices::Prices;
@@ -19,7 +20,7 @@ pub struct LaidOut {
     pub in_place: Vec<bool>,
     /// In which it makes its results.
     pub results: Vec<Layout>,
-    /// In which memory spaces.
+    /// In which memory spaces; 0 where they are in registers, inside of a kernel.
     pub spaces: Vec<u8>,
 }
 
@@ -34,7 +35,9 @@ impl Planner<'_, '_> {
         let prices = Prices::new(&choices.classes);
         let telling = Telling { posed: &self.posed, prices, placed: self.placed(), certificate };
         let mut all: Vec<LaidOut> = Vec::with_capacity(program.instances.len());
-        for instance in &program.instances {
+        for (k, instance) in program.instances.iter().enumerate() {
+            let stored = self.posed.kernels.kept[k] == Kept::Stored;
+            let space = |made: &usize| if stored { telling.space(*made) } else { 0 };
             let results = instance.results.iter().map(|made| telling.layout(*made, telling.made_in(*made)));
             all.push(LaidOut {
                 node: instance.node,
@@ -42,7 +45,7 @@ impl Planner<'_, '_> {
                 read: Vec::new(),
                 in_place: Vec::new(),
                 results: results.collect(),
-                spaces: instance.results.iter().map(|made| telling.space(*made)).collect(),
+                spaces: instance.results.iter().map(space).collect(),
             });
         }
         for taken in self.posed.taken() {

@@ -32,8 +32,11 @@
 //! | [`classes`] | the layouts that arrays may have |
 //! | [`labels`] | which dimensions of an operation's arrays are one |
 //! | [`ways`] | the layouts that an operation's arrays may have together |
+//! | [`habits`] | layouts in which operations are made whatever is wanted |
 //! | [`kernels`] | which operations are one kernel |
 //! | [`holders`] | arrays that are held in two layouts |
+//! | [`doubts`] | arguments and results near reshapes that move |
+//! | [`renames`] | arguments and results under other names |
 //! | [`prices`] | what ways and relayouts cost |
 //! | [`posed`] | the network of costs |
 //! | [`live`] | when arrays are in memory |
@@ -46,6 +49,8 @@
 pub mod again;
 pub mod classes;
 pub mod digits;
+pub mod doubts;
+pub mod habits;
 pub mod holders;
 pub mod judging;
 pub mod kernels;
@@ -57,6 +62,7 @@ pub mod planner;
 pub mod posed;
 pub mod prices;
 pub mod program;
+pub mod renames;
 pub mod space;
 pub mod ways;
 

@@ -1,11 +1,14 @@
 //! The problem that a program is: a variable for each instance, whose choices are its ways, and an edge for each operand.
 
 use super::classes::{LayoutClasses, LayoutId};
+use super::doubts::doubts;
+use super::habits::{bent, ends, summed_after};
 use super::holders::{HeldIn, states};
 use super::kernels::{Kept, Kernels};
 use super::live::moments;
-use super::prices::{Extent, MARGIN, Meeting, Prices, Taker};
+use super::prices::{Extent, Meeting, Prices, Taker};
 use super::program::{Doing, Program};
+use super::renames::Renames;
 use super::ways::{Choices, EntryLayouts, Way};
 use crate::operations::operation::Operation;
 use crate::solver::{CostNetwork, FORBIDDEN};
@@ -26,6 +29,10 @@ pub struct Posed<'a, 't> {
     pub choices: Choices<'t>,
     /// What is a kernel.
     pub kernels: Kernels,
+    /// What is an argument or a result under another name.
+    pub renames: Renames,
+    /// Which arguments and results have layouts whose costs are less certain than others.
+    pub doubted: Vec<bool>,
     /// The users of each array: instances and their operands.
     pub users: Vec<Vec<(usize, usize)>>,
     /// For each array that may be held in two layouts: its variable, and what the choices of that are.
@@ -62,8 +69,10 @@ impl<'a, 't> Posed<'a, 't> {
     pub fn new(program: Program<'a>, target: &'t Target, entry: EntryLayouts) -> Result<Posed<'a, 't>, Located> {
         let users = program.users();
         let kernels = Kernels::new(&program, &users);
+        let renames = Renames::new(&program, &users);
         let located = |(k, error): (usize, Error)| (program.instances[k].node, error);
         let choices = Choices::new(&program, LayoutClasses::new(target), entry).map_err(located)?;
+        let doubted = doubts(&program, &users, &choices.classes, &choices.class);
         let mut holders = Vec::with_capacity(users.len());
         let mut next = program.instances.len();
         for (made, own) in users.iter().enumerate() {
@@ -73,7 +82,7 @@ impl<'a, 't> Posed<'a, 't> {
             holders.push(states.map(|states| (next, Rc::new(states))));
             next += usize::from(holders[made].is_some());
         }
-        Ok(Posed { program, choices, kernels, users, holders })
+        Ok(Posed { program, choices, kernels, renames, doubted, users, holders })
     }
 
     /// When each array is in memory.
@@ -116,7 +125,7 @@ impl<'a, 't> Posed<'a, 't> {
         Meeting {
             class: self.choices.class[taken.made],
             kept: self.kernels.kept[maker],
-            argument: matches!(self.program.instances[maker].doing, Doing::Argument(..)),
+            argument: self.is_argument(taken.made),
             taker,
             extent: self.extent(user, operand),
             reads: self.kernels.reads[user][operand],
@@ -162,7 +171,7 @@ impl<'a, 't> Posed<'a, 't> {
     pub fn met(&self, prices: &Prices, taken: &Taken, (from, second): HeldIn, by: &Way) -> Result<Met, Error> {
         let (mut meeting, (user, operand)) = (self.meeting(taken), taken.by);
         if self.only_renames(user, by) {
-            meeting.taker = Taker::Other;
+            meeting.taker = if self.renames.to_result[user] { Taker::Renamed } else { Taker::Other };
         }
         let met = |from: LayoutId| -> Result<Met, Error> {
             Ok(match by.operands[operand] {
@@ -186,12 +195,18 @@ impl<'a, 't> Posed<'a, 't> {
         Meeting {
             class: self.choices.class[made],
             kept: self.kernels.kept[by],
-            argument: matches!(self.program.instances[by].doing, Doing::Argument(..)),
+            argument: self.is_argument(made),
             taker: Taker::Other,
             extent: Extent::Nothing,
             reads: 0,
             in_place: false,
         }
+    }
+
+    /// Whether an array is an argument of the program, perhaps under another name.
+    fn is_argument(&self, made: usize) -> bool {
+        let by = self.program.made[made].by;
+        matches!(self.program.instances[by].doing, Doing::Argument(..)) || self.renames.of_argument[made]
     }
 
     /// What it costs once to hold an array in a second layout.
@@ -212,7 +227,14 @@ impl<'a, 't> Posed<'a, 't> {
         let mut network = CostNetwork::new();
         let mut known: FxHashMap<_, Rc<Vec<i64>>> = FxHashMap::default();
         for (k, ways) in self.choices.ways.iter().enumerate() {
-            let key = (self.own(k), Rc::as_ptr(ways), self.kernels.kept[k], self.operand_maker(k));
+            let key = (
+                self.own(k),
+                Rc::as_ptr(ways),
+                self.kernels.kept[k],
+                self.operand_maker(k),
+                self.after(k),
+                (self.renames.to_result[k], self.doubted[k]),
+            );
             let costs = match known.get(&key) {
                 Some(costs) => costs.clone(),
                 None => {
@@ -251,7 +273,8 @@ impl<'a, 't> Posed<'a, 't> {
             let holder = self.holders[taken.made].as_ref();
             let states = holder.map(|(_, states)| states.to_vec());
             let states = states.unwrap_or_else(|| made.iter().map(|way| (way.results[result], None)).collect());
-            let key = (states, Rc::as_ptr(by), taken.by.1, self.meeting(&taken));
+            let renamed = (self.kernels.kept[user], self.renames.to_result[user]);
+            let key = (states, Rc::as_ptr(by), taken.by.1, self.meeting(&taken), renamed);
             let table = match tables.get(&key) {
                 Some(table) => table.clone(),
                 None => {
@@ -294,7 +317,7 @@ impl<'a, 't> Posed<'a, 't> {
     fn operand_maker(&self, k: usize) -> (Kept, bool) {
         let Some(first) = self.program.instances[k].operands.first() else { return (Kept::Stored, false) };
         let by = self.program.made[*first].by;
-        (self.kernels.kept[by], matches!(self.program.instances[by].doing, Doing::Argument(..)))
+        (self.kernels.kept[by], self.is_argument(*first))
     }
 
     /// The operation of an instance as text, where its cost depends on it.
@@ -306,9 +329,20 @@ impl<'a, 't> Posed<'a, 't> {
         }
     }
 
-    /// Whether an instance is a reshape that moves nothing in this way, and no kernel.
+    /// Whether an instance is a transpose, or a reshape that moves nothing in this way, and no kernel. An argument that is a
+    /// result under another name is copied.
     fn only_renames(&self, k: usize, way: &Way) -> bool {
-        self.kernels.kept[k] == Kept::Stored && self.reshape(k, way).is_some_and(|[from, to]| self.in_place(from, to))
+        if self.kernels.kept[k] != Kept::Stored {
+            return false;
+        }
+        let instance = &self.program.instances[k];
+        match instance.doing {
+            Doing::Operation(Operation::Transpose { .. }) => {
+                let copied = |made: &usize| self.renames.to_result[k] && self.is_argument(*made);
+                !instance.operands.iter().any(copied)
+            }
+            _ => self.reshape(k, way).is_some_and(|[from, to]| self.in_place(from, to)),
+        }
     }
 
     /// The class and the layout of what a reshape takes in a way, and of what it makes.
@@ -336,7 +370,9 @@ impl<'a, 't> Posed<'a, 't> {
             Doing::Operation(_) if self.only_renames(k, way) => return Ok(0),
             Doing::Operation(operation) => operation,
             // The default is the first layout of a class.
-            Doing::Argument(..) | Doing::Result(_) if way.results[0] != 0 => return Ok(MARGIN),
+            Doing::Argument(..) | Doing::Result(_) if way.results[0] != 0 => {
+                return prices.leaving(self.choices.class[instance.results[0]], way.results[0], self.doubted[k]);
+            }
             _ => return Ok(0),
         };
         let classes = |numbers: &[usize]| numbers.iter().map(|made| self.choices.class[*made]).collect::<Vec<_>>();
@@ -347,8 +383,35 @@ impl<'a, 't> Posed<'a, 't> {
             self.kernels.kept[k]
         };
         let cost = prices.instance(operation, way, &classes(&instance.operands), &classes(&instance.results), kept)?;
-        let moving = self.moving(prices, k, way, kept)?;
-        cost.checked_add(moving).ok_or_else(|| Error::new("the cost does not fit in 64 bits"))
+        let more = [self.moving(prices, k, way, kept)?, self.bent(prices, k, way, kept)?];
+        let all = more.into_iter().try_fold(cost, i64::checked_add);
+        all.ok_or_else(|| Error::new("the cost does not fit in 64 bits"))
+    }
+
+    /// What copies cost from and to the layouts in which an operation takes and makes its arrays whatever is wanted.
+    fn bent(&self, prices: &Prices, k: usize, way: &Way, kept: Kept) -> Result<i64, Error> {
+        let Posed { program, choices, users, .. } = self;
+        if kept == Kept::Remade {
+            return Ok(0);
+        }
+        let mut cost = 0i64;
+        for bent in bent(program, &choices.classes, &choices.class, users, (k, way)) {
+            let (kept, taker, extent) = (Kept::Stored, Taker::Result, Extent::Nothing);
+            let meeting =
+                Meeting { class: bent.class, kept, argument: false, taker, extent, reads: 0, in_place: false };
+            cost = cost.saturating_add(prices.relayout(meeting, bent.from, bent.to)?);
+        }
+        Ok(cost)
+    }
+
+    /// What comes after an instance, as far as its own cost depends on it.
+    fn after(&self, k: usize) -> (bool, Vec<usize>) {
+        match self.program.instances[k].doing {
+            Doing::Operation(Operation::Dot { .. }) => {
+                (ends(&self.program, &self.users, k), summed_after(&self.program, &self.users, k))
+            }
+            _ => (false, Vec::new()),
+        }
     }
 
     /// What a reshape costs beside itself where it moves something. Where it moves nothing between other layouts of the
@@ -361,15 +424,18 @@ impl<'a, 't> Posed<'a, 't> {
             self.choices.classes.all[class].layouts[usize::from(id)].minor_to_major.first().copied()
         };
         let (made_by, argument) = self.operand_maker(k);
-        let copy = |class, kept, argument, from, to| {
-            let (taker, extent) = (Taker::Other, Extent::Nothing);
+        let taker = if self.renames.to_result[k] { Taker::Renamed } else { Taker::Other };
+        let copy = |class, kept, argument, from, to, taker| {
+            let extent = Extent::Nothing;
             prices.relayout(Meeting { class, kept, argument, taker, extent, reads: 0, in_place: false }, from, to)
         };
         let mut least: Option<i64> = None;
         for [before, after] in self.choices.ways[k].iter().filter_map(|way| self.reshape(k, way)) {
             if self.in_place(before, after) && minor(before) == minor(from) && minor(after) == minor(to) {
-                let [first, second] =
-                    [copy(from.0, made_by, argument, from.1, before.1)?, copy(to.0, kept, false, after.1, to.1)?];
+                let [first, second] = [
+                    copy(from.0, made_by, argument, from.1, before.1, Taker::Other)?,
+                    copy(to.0, kept, false, after.1, to.1, taker)?,
+                ];
                 let both = first.saturating_add(second);
                 least = Some(least.map_or(both, |least| least.min(both)));
             }

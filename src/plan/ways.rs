@@ -6,6 +6,7 @@
 //! ways that the target wants.
 
 use super::classes::{LayoutClasses, LayoutId, reshaped};
+use super::habits;
 use super::labels::{Labels, order_of_dimensions, order_of_loops};
 use super::program::{Doing, Instance, Program};
 use crate::operations::operation::{Algorithm, Convolution, Operation};
@@ -81,6 +82,7 @@ impl<'t> Choices<'t> {
                 false => classes.given(own, layout).unwrap_or(0),
             });
         }
+        habits::offer(program, &mut classes, &class);
         let mut maker = Maker { program, class: &class, given: &given, entry, classes, known: FxHashMap::default() };
         maker.propagate();
         let (mut ways, mut ports) = (Vec::new(), Vec::new());
@@ -234,6 +236,17 @@ impl Maker<'_, '_> {
                 ways.push(Way { operands: vec![Some(given[0])], results: vec![given[1]] });
                 Ok(ways)
             }
+            // Where there is nothing but batch dimensions, it is a sum of an elementwise product.
+            Doing::Operation(operation @ Operation::Dot { lhs_batch, .. })
+                if self.classes.all[to[0]].sizes.len() == lhs_batch.len() && !lhs_batch.is_empty() =>
+            {
+                let (operands, results) = (self.arrays(&instance.operands), self.arrays(&instance.results));
+                let labels = Labels::new(operation, &operands, &results);
+                Ok(match labels.and_then(|labels| Some((labels.widest()?, labels))) {
+                    Some((widest, labels)) => self.streams(widest, &labels, from, to),
+                    None => self.apart(from, to),
+                })
+            }
             Doing::Operation(Operation::Dot { lhs_batch, .. }) => {
                 // Batch dimensions come first.
                 let batch: Vec<usize> = (0..lhs_batch.len()).collect();
@@ -355,17 +368,26 @@ impl Maker<'_, '_> {
     /// lanes. The other dimensions are row-major.
     fn cut(&self, class: usize, [batch, feature]: [usize; 2], spatial: &[usize], whole: bool) -> Port {
         let own = &self.classes.all[class];
-        let [Some(first), Some(last)] = [spatial.first(), spatial.last()] else { return self.outside(class, &[]) };
+        // Of three spatial dimensions, the first one is most major.
+        let outer = spatial.len().saturating_sub(2);
+        let [Some(first), Some(last)] = [spatial.get(outer), spatial.last()] else { return self.outside(class, &[]) };
         let single = own.sizes[batch] == 1;
         let start = match (single, whole) {
             (true, _) => vec![feature, *last],
             (false, true) => vec![feature, *last, batch],
             (false, false) => vec![feature, *first],
         };
+        let rows = self.classes.target.machine().model.registers.map_or(0, |(rows, _)| rows);
         let fits = |order: &[usize]| {
-            let in_lanes = order.first() == Some(first) && !(single && order.get(1) == Some(&batch));
+            // Beside two spatial dimensions or more, features are in the rows where they fill them.
+            let second = match own.sizes[feature] < rows || spatial.len() == 1 {
+                true => !single || order.get(1) != Some(&batch),
+                false => order.get(1) == Some(&feature),
+            };
+            let in_lanes = order.first() == Some(first) && second;
             let begun = if in_lanes { 2 } else { start.len() };
-            (in_lanes || order.starts_with(&start)) && order[begun..].is_sorted_by(|a, b| a > b)
+            let place = |dim: &usize| (!spatial[..outer].contains(dim), *dim);
+            (in_lanes || order.starts_with(&start)) && order[begun..].is_sorted_by(|a, b| place(a) > place(b))
         };
         let ids = 0..own.layouts.len() as LayoutId;
         ids.filter(|id| fits(&own.layouts[usize::from(*id)].minor_to_major)).collect()

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | product | the last dimension of each of two kinds (rows, columns, summed over) minor and second-minor, in either order; batch dimensions outside |
 //! | convolution | features minor and batches second; features and the last spatial dimension; batches and features; the last spatial dimension and features. The kernel with output features minor |
-//! | gather, scatter | row-major: blocks are then whole lines |
+//! | gather, scatter | the data with the dimensions that indices are for most major, all else row-major: blocks are then whole lines |
 //! | sort, top k | a dimension minor that is not the one that is sorted: lanes are compared at the same time |
 //! | matrices and Fourier transforms | row-major |
 //!
@@ -42,7 +42,7 @@ impl Target {
                 dot([lhs_batch, rhs_batch], [lhs_contracting, rhs_contracting], operands)
             }
             Operation::Convolution(convolution) => windows(convolution),
-            Operation::Gather(gather) | Operation::Scatter(gather) => blocks(gather, operands, results),
+            Operation::Gather(gather) | Operation::Scatter(gather) => self.blocks(gather, operands, results),
             Operation::Algorithm(algorithm) => lines(algorithm, operands, results),
             _ => Vec::new(),
         };
@@ -59,6 +59,50 @@ impl Target {
             }
         }
         Ok(wants)
+    }
+
+    /// Indices and updates are row-major. The data has the dimensions that indices are for most major, and of the others
+    /// those minor and second-minor that pad least; in the result, too, blocks are lines. Where each index is one number, its
+    /// dimension of size 1 is not in the lanes, which it would leave empty.
+    fn blocks(&self, gather: &Gather, operands: &[&Array], results: &[&Array]) -> Vec<Minor> {
+        let [Some(data), Some(indices)] = [operands.first(), operands.get(operands.len() / 2)] else {
+            return Vec::new();
+        };
+        let inside: Vec<usize> =
+            (0..data.dims.len()).rev().filter(|dim| !gather.start_index_map.contains(dim)).collect();
+        let inside = self.least_padded(inside, &data.sizes().unwrap_or_default());
+        let gone =
+            |dim: &usize| gather.collapsed_slice_dims.contains(dim) || gather.operand_batching_dims.contains(dim);
+        let of_blocks: Vec<usize> = (0..data.dims.len()).filter(|dim| !gone(dim)).collect();
+        let in_result = |dim: &usize| gather.offset_dims.get(of_blocks.iter().position(|own| own == dim)?).copied();
+        let mut minor: Vec<usize> = inside.iter().filter_map(in_result).collect();
+        minor.extend(gather.offset_dims.iter().rev().filter(|dim| !minor.contains(dim)).copied().collect::<Vec<_>>());
+        minor.truncate(2);
+        let of_results = if operands.len() == 2 { vec![Some(minor)] } else { vec![Some(Vec::new()); results.len()] };
+        let mut of_operands = vec![Some(Vec::new()); operands.len()];
+        if indices.dims.get(gather.index_vector_dim) == Some(&Dim::Exact(1)) {
+            let numbers = (0..indices.dims.len()).rev().filter(|dim| *dim != gather.index_vector_dim);
+            of_operands[operands.len() / 2] = Some(numbers.collect());
+        }
+        of_operands[0] = Some(inside);
+        vec![(of_operands, of_results)]
+    }
+
+    /// Dimensions with those first that pad least as the minor and the second-minor one; of equals the first ones.
+    fn least_padded(&self, dims: Vec<usize>, sizes: &[i64]) -> Vec<usize> {
+        let (rows, lanes) = self.machine().model.registers.unwrap_or((1, 1));
+        let times = |dim: usize, by: i64| {
+            let n = sizes.get(dim).copied().unwrap_or(1).max(1);
+            i128::from(n / by + i64::from(n % by != 0)) * i128::from(by) * 1_000_000 / i128::from(n)
+        };
+        let pairs = dims.iter().flat_map(|minor| dims.iter().map(move |second| (*minor, *second)));
+        let apart = pairs.filter(|(minor, second)| minor != second);
+        let Some((minor, second)) = apart.min_by_key(|(minor, second)| times(*minor, lanes) * times(*second, rows))
+        else {
+            return dims;
+        };
+        let rest = dims.iter().copied().filter(|dim| *dim != minor && *dim != second);
+        [minor, second].into_iter().chain(rest).collect()
     }
 
     /// The layout of an array whose fastest dimensions are these.
@@ -116,22 +160,6 @@ fn windows(convolution: &Convolution) -> Vec<Minor> {
         (vec![Some(input.to_vec()), Some(kernel.clone())], vec![Some(output.to_vec())])
     };
     pairs.into_iter().map(way).collect()
-}
-
-/// Row-major data, indices and updates; in the result, too, blocks are lines. Where each index is one number, its dimension
-/// of size 1 is not in the lanes, which it would leave empty.
-fn blocks(gather: &Gather, operands: &[&Array], results: &[&Array]) -> Vec<Minor> {
-    let mut minor: Vec<usize> = gather.offset_dims.iter().rev().copied().collect();
-    minor.truncate(2);
-    let of_results = if operands.len() == 2 { vec![Some(minor)] } else { vec![Some(Vec::new()); results.len()] };
-    let mut of_operands = vec![Some(Vec::new()); operands.len()];
-    if let Some(indices) = operands.get(operands.len() / 2)
-        && indices.dims.get(gather.index_vector_dim) == Some(&Dim::Exact(1))
-    {
-        let numbers = (0..indices.dims.len()).rev().filter(|dim| *dim != gather.index_vector_dim);
-        of_operands[operands.len() / 2] = Some(numbers.collect());
-    }
-    vec![(of_operands, of_results)]
 }
 
 /// What algorithms want that go through lines, windows or matrices.

@@ -78,7 +78,7 @@ impl Part {
     fn options(&self, choices: &mut Choices) -> PipelineOptions {
         let lowering = if self.vectors { random_options(choices, self.form) } else { self.form.into() };
         let machine = choices.choice(PlanMachine::ALL);
-        let plan = choices.bool().then(|| PlanOptions { machine, ..PlanOptions::default() });
+        let plan = choices.bool().then(|| PlanOptions { machine, spaces: choices.bool(), ..PlanOptions::default() });
         PipelineOptions { lowering, plan }
     }
 

@@ -5,9 +5,11 @@
 //! that begin with what is typed: memory spaces, machines that go by a name, and tiled layouts. Behind
 //! `tensor<1024x129xf32, #layout.tiled<` these are the layouts that the targets have for these sizes, the least padded
 //! first, then each order without tiles, and each in the memory spaces with a name. A dynamic size fits every order and
-//! no tiles of a target's choice.
+//! no tiles of a target's choice. Behind `E(` these are the bits that an element may take, and inside
+//! `#layout.tensor_layout<` what [`parts`](crate::parts) says.
 
 use crate::documents::Positions;
+use crate::parts;
 use crate::written::{self, Shape};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -52,10 +54,21 @@ pub fn complete(text: &str, offset: usize) -> Vec<Value> {
             match name.trim_end() {
                 "memory_space" => (start, VALUE, memory_spaces()),
                 "machine" => (start, VALUE, named(READY.into_iter())),
-                "tiled" => match space_in_layout(inner) {
-                    Some(digits) => (offset - digits.len(), VALUE, space_numbers()),
-                    None => (start, VALUE, layouts(written::shape_before(text, offset - typed.len()), inner)),
-                },
+                "tensor_layout" => {
+                    let shape = written::shape_before(text, offset - typed.len());
+                    let (token, all) = parts::proposals(inner, shape.as_ref(), &parts::axes(text));
+                    (offset - token.len(), VALUE, named(all.iter().map(|(text, detail)| (&**text, &**detail))))
+                }
+                "tiled" => {
+                    let shape = written::shape_before(text, offset - typed.len());
+                    if let Some(digits) = number_behind("S(", inner) {
+                        (offset - digits.len(), VALUE, space_numbers())
+                    } else if let Some(digits) = number_behind("E(", inner) {
+                        (offset - digits.len(), VALUE, element_bits(&inner[..inner.len() - digits.len()], shape))
+                    } else {
+                        (start, VALUE, layouts(shape, inner))
+                    }
+                }
                 _ => return Vec::new(),
             }
         }
@@ -83,10 +96,22 @@ fn memory_spaces() -> Vec<Proposal> {
     named.map(|(name, n)| Proposal { text: name.into(), detail: format!("memory space {n}") }).chain([own]).collect()
 }
 
-/// The digits behind `S(`, where the cursor is there.
-fn space_in_layout(inner: &str) -> Option<&str> {
-    let digits = inner.rsplit_once("S(")?.1;
+/// The digits behind `S(` or `E(`, where the cursor is there.
+fn number_behind<'a>(bracket: &str, inner: &'a str) -> Option<&'a str> {
+    let digits = inner.rsplit_once(bracket)?.1;
     digits.bytes().all(|byte| byte.is_ascii_digit()).then_some(digits)
+}
+
+/// The bits that an element of a shape may take: those of its type, and more, up to 128.
+fn element_bits(before: &str, shape: Option<Shape>) -> Vec<Proposal> {
+    let own = shape.as_ref().and_then(|shape| shape.element?.bits()).unwrap_or(1);
+    let sizes = shape.and_then(|shape| shape.sizes.into_iter().collect::<Option<Vec<i64>>>());
+    let proposal = |bits: i64| {
+        let layout = Layout::parse(&format!("{before}{bits})}}")).ok()?;
+        let taken = sizes.as_ref().and_then(|sizes| written::padding(sizes, &layout, own));
+        Some(Proposal { text: bits.to_string(), detail: taken.unwrap_or_else(|| format!("{bits} bits")) })
+    };
+    (0..8).map(|k| 1 << k).filter(|bits| *bits >= own).filter_map(proposal).collect()
 }
 
 fn space_numbers() -> Vec<Proposal> {
@@ -206,7 +231,7 @@ mod tests {
             for end in 0..=layout.len() {
                 let prefix = &layout[..end];
                 let found = labels(&format!("{open}{prefix}"));
-                let in_space = space_in_layout(prefix).is_some();
+                let in_space = number_behind("S(", prefix).is_some() || number_behind("E(", prefix).is_some();
                 let late = layout.contains("S(") && !prefix.contains(':');
                 assert!(found.contains(layout) || in_space || late, "{open}{prefix}: {found:?}");
             }
@@ -218,6 +243,17 @@ mod tests {
         let many = labels(&format!("tensor<{}f32, #layout.tiled<", "1x".repeat(99)));
         assert_eq!(many, Vec::<String>::new());
         assert!(labels("tensor<9223372036854775807x9223372036854775807xf32, #layout.tiled<").contains(&"{1,0}".into()));
+    }
+
+    #[test]
+    fn bits_of_elements_are_at_least_those_of_the_type() {
+        assert_eq!(labels("tensor<8x128xi4, #layout.tiled<{1,0:T(8,128)E("), ["4", "8", "16", "32", "64", "128"]);
+        assert_eq!(labels("tensor<8x128xi4, #layout.tiled<{1,0:T(8,128)E(3"), ["32"]);
+        assert_eq!(labels("#layout.tiled<{0:E(1"), ["1", "16", "128"]);
+        let text = "tensor<10x7xi1, #layout.tiled<{1,0:E(32";
+        assert_eq!(complete(text, text.len())[0]["detail"], "280 bytes, 75.0 % waste");
+        // A layout that is wrong before has none.
+        assert_eq!(labels("tensor<8x128xi4, #layout.tiled<{1,1:E("), Vec::<String>::new());
     }
 
     #[test]

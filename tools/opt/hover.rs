@@ -5,8 +5,9 @@
 //! such as `tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>`, what these layouts do is added below: 15 elements, 60 bytes;
 //! with padding 24 elements. Every other message passes unchanged.
 //!
-//! Not shown: a layout without a type, which is what a hover over an alias `#t` has, and a type with dynamic sizes. There
-//! are no sizes to count.
+//! A dynamic size of dimension 0 is `n0`: `memref<?x3xf32, #layout.tiled<{1,0}>>` has `n0 * 3` elements and the strides
+//! `[3, 1]`. Not shown: a layout without a type, which is what a hover over an alias `#t` has, and tiles of dynamic sizes,
+//! whose number is not a product of sizes.
 
 use crate::written::{self, Amount, percent, types};
 use layout_dialect::element;
@@ -31,8 +32,8 @@ pub fn explain(context: &OnceCell<Context>, message: &mut Value) -> bool {
     for (_, found) in types(text) {
         if seen.len() < MAX_TYPES && !seen.contains(&found) {
             seen.push(found);
-            if let Some(layout) = Facts::of(context.get_or_init(context_of_types), found) {
-                let _ = write!(facts, "\n`{found}`\n\n{}", layout.lines());
+            if let Some(lines) = lines(context.get_or_init(context_of_types), found) {
+                let _ = write!(facts, "\n`{found}`\n\n{lines}");
             }
         }
     }
@@ -93,6 +94,48 @@ impl Facts {
     }
 }
 
+/// What the layout of a type does, as lines of markdown; with dynamic sizes, if it has no tiles.
+pub fn lines(context: &Context, text: &str) -> Option<String> {
+    if let Some(facts) = Facts::of(context, text) {
+        return Some(facts.lines());
+    }
+    let parsed = Type::parse(context, text)?;
+    let sizes = layout_dialect::shape(parsed)?;
+    let (layout, element) = layout_and_element(parsed)?;
+    let layout = layout_dialect::tiled(layout)?;
+    if layout.is_tiled() || layout.tail_alignment > 1 || !sizes.contains(&None) {
+        return None;
+    }
+    let bits = if layout.element_bits == 0 { (element::bits(element)? + 7) / 8 * 8 } else { layout.element_bits };
+    let all: Vec<usize> = (0..sizes.len()).collect();
+    let strides: Vec<String> = all
+        .iter()
+        .map(|dim| {
+            let at = layout.minor_to_major.iter().position(|minor| minor == dim)?;
+            product(1, &layout.minor_to_major[..at], &sizes)
+        })
+        .collect::<Option<_>>()?;
+    let shown: Vec<String> = all.iter().map(|dim| product(1, &[*dim], &sizes)).collect::<Option<_>>()?;
+    let mut taken = format!("- {} elements", product(1, &all, &sizes)?);
+    if bits % 8 == 0 {
+        let _ = write!(taken, ", {} bytes", product(bits / 8, &all, &sizes)?);
+    }
+    Some(format!("{taken}\n- in memory: sizes [{}], strides [{}]\n", shown.join(", "), strides.join(", ")))
+}
+
+/// The product of sizes of some dimensions and a number: `n0 * 12`; `None` where 64 bits do not hold the number.
+fn product(times: i64, dims: &[usize], sizes: &[Option<i64>]) -> Option<String> {
+    let mut dims = dims.to_vec();
+    dims.sort_unstable();
+    let known = dims.iter().filter_map(|dim| sizes[*dim]).try_fold(times, i64::checked_mul)?;
+    let unknown = dims.iter().filter(|dim| sizes[**dim].is_none()).map(|dim| format!("n{dim}"));
+    let mut factors: Vec<String> = unknown.collect();
+    if known != 1 || factors.is_empty() {
+        factors.push(known.to_string());
+    }
+    Some(if known == 0 { "0".into() } else { factors.join(" * ") })
+}
+
 /// The layout and the element type of a tensor or memref type.
 fn layout_and_element(of: Type) -> Option<(Attribute, Type)> {
     let layout = layout_dialect::layout(of)?;
@@ -110,11 +153,22 @@ mod tests {
         let text = "(tensor<3x5xf32>) -> tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>, memref<?x4xf8E4M3FN, #layout.tiled<{1,0}>>";
         let found: Vec<_> = types(text).map(|(_, found)| found).collect();
         let context = context_of_types();
-        let of_type = |text| Some(Facts::of(&context, text)?.lines());
+        let of_type = |text| lines(&context, text);
         assert_eq!(found[1], "tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>");
         assert_eq!(found.len(), 3);
         assert_eq!(of_type(found[0]), None);
-        assert_eq!(of_type(found[2]), None);
+        let expected = "- n0 * 4 elements, n0 * 4 bytes\n- in memory: sizes [n0, 4], strides [4, 1]\n";
+        assert_eq!(of_type(found[2]).as_deref(), Some(expected));
+        let turned = of_type("tensor<?x3x?xf32, #layout.tiled<{0,2,1}>>");
+        let expected =
+            "- n0 * n2 * 3 elements, n0 * n2 * 12 bytes\n- in memory: sizes [n0, 3, n2], strides [1, n0 * n2, n0]\n";
+        assert_eq!(turned.as_deref(), Some(expected));
+        let wide = of_type("memref<?xi1, #layout.tiled<{0:E(32)}>>");
+        assert_eq!(wide.as_deref(), Some("- n0 elements, n0 * 4 bytes\n- in memory: sizes [n0], strides [1]\n"));
+        // A number of tiles is no product of sizes, and 64 bits do not hold this stride.
+        assert_eq!(of_type("memref<?x4xf32, #layout.tiled<{1,0:T(8,128)}>>"), None);
+        let large = "memref<?x9223372036854775807x9223372036854775807xf32, #layout.tiled<{2,1,0}>>";
+        assert_eq!(of_type(large), None);
         let expected = "- 15 elements, 60 bytes; with padding 24 elements, 96 bytes: 37.5 % waste\n\
             - in memory: sizes [2, 3, 2, 2], strides [12, 4, 2, 1]\n";
         assert_eq!(of_type(found[1]).as_deref(), Some(expected));

@@ -53,7 +53,7 @@ impl Types {
         let found = written::type_around(text, &range);
         let found = found.and_then(|(start, found)| aliases.resolve(found, start));
         let of_type = found.and_then(|found| {
-            let lines = Facts::of(self.context(), &found)?.lines();
+            let lines = hover::lines(self.context(), &found)?;
             Some((format!("`{found}`\n\n{lines}"), found))
         });
         let picture = tiled.and_then(|layout| {
@@ -208,6 +208,8 @@ mod tests {
         assert_eq!(hover(alias, "#t>").as_deref(), Some(facts));
         let tile = "`#layout.tiled<{1,0:T(2,2)}>`\n\nOffsets of the first elements, dimension 0 down, 1 across:\n\n```\n0 1\n2 3\n```\n";
         assert_eq!(hover(alias, "{1").as_deref(), Some(tile));
+        let open = hover("memref<?x3xf32, #layout.tiled<{0,1}>>", "{0").unwrap();
+        assert!(open.ends_with("n0 * 12 bytes\n- in memory: sizes [n0, 3], strides [1, n0]\n"), "{open}");
         let spread = hover("tensor<10x7xf32, #layout.tensor_layout<((3:7, 4_PE), (7:1))>>", "(7:1)").unwrap();
         assert!(spread.ends_with("- 21 elements at a place, over PE 4\n"), "{spread}");
     }

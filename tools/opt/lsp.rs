@@ -12,6 +12,7 @@ mod fixes;
 mod hover;
 mod in_place;
 mod messages;
+mod parts;
 mod session;
 mod written;
 

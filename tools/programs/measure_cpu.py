@@ -65,7 +65,8 @@ def main():
     k, product = 512, "f32[512,512]"
     dot = f"ROOT z = {product} dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
     passes = 1e12 * seconds(module(f"x = {product} parameter(0)", f"y = {product} parameter(1)", dot)) / (k / LANES) ** 2 / k
-    gather = "ROOT z = f32[4096] gather(x, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}"
+    where = "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}"
+    gather = f"ROOT z = f32[4096] gather(x, i), {where}"
     scattered = 1e12 * seconds(module("x = f32[4096] parameter(0)", "i = s32[4096,1] parameter(1)", gather)) / (4096 / LANES)
     memories = ", ".join(
         f"{name}: 0 with {1 << 34 if name == 'ram' else size} bytes reading {rates[name]:.3f} writing {rates[name]:.3f}"

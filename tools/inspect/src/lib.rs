@@ -25,6 +25,7 @@ mod svg;
 mod view;
 
 pub use library::{PlanQuestion, Unwritten, Written, layout_plan, memory_report};
+pub use moves::wrong_transpose;
 pub use plan::EntryOption;
 
 use clap::{CommandFactory, Parser, Subcommand};

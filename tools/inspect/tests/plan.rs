@@ -6,7 +6,6 @@ use program::run;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 /// What is printed to standard output and to standard error, and the exit code.
 fn plan(arguments: &[&str]) -> (String, String, Option<i32>) {
@@ -250,17 +249,14 @@ fn a_judge_chooses_and_its_lessons_are_told() {
 fn a_judge_that_hangs_is_ended() {
     let hlo = file("hung.hlo", TURNED);
     let asked = ["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--json", "--seconds", "2", "--judge"];
-    for (judge, most) in [("exec sleep 100", 0), ("read x; echo '{\"cost\":5}'; exec sleep 100", 1)] {
-        let start = Instant::now();
+    // Were one waited for, the test would not end.
+    for (judge, most) in [("exec sleep 1000000", 0), ("read x; echo '{\"cost\":5}'; exec sleep 1000000", 1)] {
         let found = answer(&[&asked[..], &[judge]].concat());
         assert_eq!(found["judged"].as_array().unwrap().len(), most, "{found}");
-        assert!(start.elapsed() < Duration::from_secs(50), "{judge}");
     }
     // One that has said all and stays is ended, too.
-    let stays = "read x; echo '{\"cost\":5}'; exec sleep 100";
-    let start = Instant::now();
+    let stays = "read x; echo '{\"cost\":5}'; exec sleep 1000000";
     answer(&["plan", &hlo, "--machine", "tpu_v5e", "--json", "--judgements", "1", "--judge", stays]);
-    assert!(start.elapsed() < Duration::from_secs(50));
 }
 
 /// Also where the plan costs more than the one that the proof was made with, and choices are excluded by its cost.

@@ -1,10 +1,11 @@
 //! Tiled layouts.
 
 use crate::errors::{in_text, plain};
+use crate::numbers::{Whole, count, dimensions};
 use pyo3::prelude::*;
 use std::fmt;
 use tensor_layout::text::Error;
-use tensor_layout::tiled::{self, TileEntry};
+use tensor_layout::tiled::{self, TileEntry, memory_space};
 
 /// A tiled layout as XLA writes it: the order of dimensions in memory, and the tiles they are cut into.
 ///
@@ -34,19 +35,22 @@ impl Layout {
 
     /// The layout of these numbers; an entry `None` of a tile merges its dimension into the next (`*`).
     #[staticmethod]
-    #[pyo3(signature = (minor_to_major, tiles = Vec::new(), memory_space = 0, element_bits = 0))]
+    #[pyo3(signature = (minor_to_major, tiles = Vec::new(), memory_space = Whole(0), element_bits = Whole(0)))]
     fn of(
-        minor_to_major: Vec<usize>,
-        tiles: Vec<Vec<Option<i64>>>,
-        memory_space: u8,
-        element_bits: i64,
+        minor_to_major: Vec<Whole>,
+        tiles: Vec<Vec<Option<Whole>>>,
+        memory_space: Whole,
+        element_bits: Whole,
     ) -> PyResult<Layout> {
-        let entry = |entry: Option<i64>| entry.map_or(TileEntry::Combine, TileEntry::Size);
+        let minor_to_major = dimensions("minor_to_major", &minor_to_major)?;
+        let space = count("memory_space", memory_space, usize::from(memory_space::MAX))?;
+        let element_bits = element_bits.0;
+        let entry = |entry: Option<Whole>| entry.map_or(TileEntry::Combine, |size| TileEntry::Size(size.0));
         let row_major = tiled::Layout::row_major(minor_to_major.len().min(tiled::Layout::MAX_RANK));
         let made = tiled::Layout {
             minor_to_major,
             tiles: tiles.into_iter().map(|tile| tile.into_iter().map(entry).collect()).collect(),
-            memory_space,
+            memory_space: space as u8,
             element_bits,
             ..row_major
         };

@@ -11,6 +11,7 @@ mod errors;
 mod layouts;
 mod machines;
 mod maps;
+mod numbers;
 mod places;
 mod programs;
 mod relayouts;

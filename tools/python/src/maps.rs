@@ -1,6 +1,7 @@
 //! Indexing maps.
 
 use crate::errors::{in_text, plain};
+use crate::numbers::{Whole, numbers};
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
 use std::fmt;
@@ -63,11 +64,11 @@ impl IndexingMap {
 
     /// The results at a point, one number for each variable; `None` outside of the domain.
     #[pyo3(signature = (*point))]
-    fn __call__<'py>(&self, py: Python<'py>, point: Vec<i64>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    fn __call__<'py>(&self, py: Python<'py>, point: Vec<Whole>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let Some(map) = self.inner.map() else {
             return Err(plain(Error::new(format!("{self} has no values"))));
         };
-        map.evaluate(&point).map_err(plain)?.map(|results| PyTuple::new(py, results)).transpose()
+        map.evaluate(&numbers(&point)).map_err(plain)?.map(|results| PyTuple::new(py, results)).transpose()
     }
 
     /// Whether both are the same function; `None` if neither could be shown.

@@ -3,6 +3,7 @@
 use crate::errors::{in_text, plain};
 use crate::layouts::Layout;
 use crate::maps::IndexingMap;
+use crate::numbers::{Whole, dimensions, numbers};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use std::fmt;
@@ -88,9 +89,9 @@ impl TensorLayout {
     }
 
     /// The coordinates of the first copy of an element: by axis, and the address as `Addr`.
-    fn place<'py>(&self, py: Python<'py>, index: Vec<i64>) -> PyResult<Bound<'py, PyDict>> {
+    fn place<'py>(&self, py: Python<'py>, index: Vec<Whole>) -> PyResult<Bound<'py, PyDict>> {
         let placement = self.placement()?;
-        let place = placement.place(&index).map_err(plain)?;
+        let place = placement.place(&numbers(&index)).map_err(plain)?;
         let names = placement.axes().iter().cloned().chain([ADDRESS.to_string()]);
         dict(py, names.zip(place).collect())
     }
@@ -104,7 +105,7 @@ impl TensorLayout {
             let name: String = name.extract()?;
             let unknown = || Error::new(format!("unknown axis `{name}`{}", did_you_mean(&name, names.iter().copied())));
             let number = names.iter().position(|known| *known == name).ok_or_else(|| plain(unknown()))?;
-            at[number] = value.extract()?;
+            at[number] = value.extract::<Whole>()?.0;
         }
         match placement.held(&at).map_err(plain)? {
             Held::Element(index) => Ok(Some(PyTuple::new(py, index)?)),
@@ -118,18 +119,19 @@ impl TensorLayout {
     }
 
     /// The layout after a reshape to these sizes, and the address of its first element.
-    fn reshaped(&self, sizes: Vec<i64>) -> PyResult<(TensorLayout, i64)> {
-        view(self.inner.reshaped(&sizes))
+    fn reshaped(&self, sizes: Vec<Whole>) -> PyResult<(TensorLayout, i64)> {
+        view(self.inner.reshaped(&numbers(&sizes)))
     }
 
     /// The layout after a transpose, and the address of its first element.
-    fn transposed(&self, permutation: Vec<usize>) -> PyResult<(TensorLayout, i64)> {
-        view(self.inner.transposed(&permutation))
+    fn transposed(&self, permutation: Vec<Whole>) -> PyResult<(TensorLayout, i64)> {
+        view(self.inner.transposed(&dimensions("permutation", &permutation)?))
     }
 
     /// The layout of a slice, `(start, limit, step)` for each dimension, and the address of its first element.
-    fn sliced(&self, slices: Vec<(i64, i64, i64)>) -> PyResult<(TensorLayout, i64)> {
-        let slice = |(start, limit, step): &(i64, i64, i64)| Slice { start: *start, limit: *limit, step: *step };
+    fn sliced(&self, slices: Vec<(Whole, Whole, Whole)>) -> PyResult<(TensorLayout, i64)> {
+        let slice =
+            |(start, limit, step): &(Whole, Whole, Whole)| Slice { start: start.0, limit: limit.0, step: step.0 };
         view(self.inner.sliced(&slices.iter().map(slice).collect::<Vec<_>>()))
     }
 

@@ -1,6 +1,7 @@
 //! Reports on HLO programs, as JSON and as text; the package makes objects of them.
 
 use crate::errors::in_text;
+use crate::numbers::{Whole, count};
 use layout_inspect::{EntryOption, PlanQuestion, Unwritten, Written};
 use pyo3::prelude::*;
 use tensor_layout::text::{Error, counted, instead};
@@ -23,7 +24,8 @@ fn written(text: &str, machine: &str, found: Result<Written, Unwritten>) -> PyRe
 
 /// The memory report of HLO text.
 #[pyfunction]
-pub fn memory_report(py: Python, text: &str, machine: &str, top: usize) -> PyResult<(String, String)> {
+pub fn memory_report(py: Python, text: &str, machine: &str, top: Whole) -> PyResult<(String, String)> {
+    let top = count("top", top, usize::MAX)?;
     let found = py.detach(|| layout_inspect::memory_report(text, machine, top));
     written(text, machine, found)
 }

@@ -2,13 +2,13 @@
 
 use crate::errors::{in_text, plain};
 use crate::machines::{Machine, machine};
+use crate::numbers::Whole;
 use crate::places::TensorLayout;
 use crate::shapes::Shape;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use tensor_layout::element::ElementType;
 use tensor_layout::places::{self, Placement};
-use tensor_layout::text::Error;
 
 /// What moves between two layouts of a tensor.
 #[pyclass(frozen, get_all, eq, hash, module = "tensor_layout")]
@@ -27,8 +27,9 @@ pub struct Relayout {
 #[pymethods]
 impl Relayout {
     #[new]
-    fn new(elements: i64, stay: i64, unmoved: i64, levels: Vec<(String, i64)>) -> Relayout {
-        Relayout { elements, stay, unmoved, levels }
+    fn new(elements: Whole, stay: Whole, unmoved: Whole, levels: Vec<(String, Whole)>) -> Relayout {
+        let levels = levels.into_iter().map(|(name, n)| (name, n.0)).collect();
+        Relayout { elements: elements.0, stay: stay.0, unmoved: unmoved.0, levels }
     }
 
     /// Whether every element stays where it is.
@@ -68,8 +69,7 @@ pub fn relayout(
 ) -> PyResult<Relayout> {
     let (before, after) = (placement(&before)?, placement(&after)?);
     let machine = on.map(|on| machine(&on)).transpose()?;
-    let bits = ElementType::from_name(element).and_then(ElementType::bits);
-    let bits = bits.ok_or_else(|| in_text(element, Error::at(0, "expected an element type, such as `f32`")))?;
+    let (_, bits) = ElementType::parse_data(element).map_err(|error| in_text(element, error))?;
     let machine = machine.as_ref().map(Machine::machine);
     let found = py.detach(|| places::plan(&before, &after, machine, bits)).map_err(plain)?;
     Ok(Relayout {

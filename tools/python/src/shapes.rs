@@ -4,7 +4,9 @@ use crate::arrays;
 use crate::errors::{in_text, plain};
 use crate::layouts::Layout;
 use crate::maps::IndexingMap;
+use crate::numbers::{Whole, dimensions, numbers};
 use crate::places::TensorLayout;
+use layout_inspect::wrong_transpose;
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
@@ -103,8 +105,8 @@ impl Shape {
     /// The shape of an array of these elements and sizes; row-major without a layout.
     #[staticmethod]
     #[pyo3(signature = (element, sizes, layout = None))]
-    fn of(element: &str, sizes: Vec<i64>, layout: Option<&Bound<'_, Layout>>) -> PyResult<Shape> {
-        let sizes: Vec<String> = sizes.iter().map(i64::to_string).collect();
+    fn of(element: &str, sizes: Vec<Whole>, layout: Option<&Bound<'_, Layout>>) -> PyResult<Shape> {
+        let sizes: Vec<String> = sizes.iter().map(|size| size.0.to_string()).collect();
         let layout = layout.map_or(String::new(), |layout| layout.get().to_string());
         Shape::parse(&format!("{element}[{}]{layout}", sizes.join(",")))
     }
@@ -171,13 +173,13 @@ impl Shape {
     }
 
     /// The offset of the element at a logical index, in elements.
-    fn offset(&self, index: Vec<i64>) -> PyResult<i64> {
-        self.expansion()?.offset(&index).map_err(plain)
+    fn offset(&self, index: Vec<Whole>) -> PyResult<i64> {
+        self.expansion()?.offset(&numbers(&index)).map_err(plain)
     }
 
     /// The logical index of the element at an offset; `None` for padding.
-    fn index<'py>(&self, py: Python<'py>, offset: i64) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let index = self.expansion()?.index(offset).map_err(plain)?;
+    fn index<'py>(&self, py: Python<'py>, offset: Whole) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let index = self.expansion()?.index(offset.0).map_err(plain)?;
         index.map(|index| PyTuple::new(py, index)).transpose()
     }
 
@@ -318,10 +320,14 @@ pub fn moves(
     py: Python,
     before: Bound<'_, PyAny>,
     after: Bound<'_, PyAny>,
-    transpose: Option<Vec<usize>>,
+    transpose: Option<Vec<Whole>>,
 ) -> PyResult<Movement> {
     let (before, after) = (shape(&before)?, shape(&after)?);
-    let operation = transpose.map_or(Operation::Reshape, |permutation| Operation::Transpose { permutation });
+    let permutation = transpose.map(|transpose| dimensions("transpose", &transpose)).transpose()?;
+    let operation = permutation.map_or(Operation::Reshape, |permutation| Operation::Transpose { permutation });
+    if let Some(error) = wrong_transpose(&operation, &before.inner, &after.inner, "`transpose`") {
+        return Err(plain(error));
+    }
     let found = py.detach(|| analysis::movement(&operation, &before.inner, &after.inner));
     let found = found.map_err(|error| after.wrong(error))?;
     let (free, with) = match &found {

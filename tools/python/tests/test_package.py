@@ -1,5 +1,6 @@
 """The classes and functions: examples, pickling, errors, drawings, reports."""
 
+import ast
 import doctest
 import pickle
 import re
@@ -60,7 +61,38 @@ class Examples(unittest.TestCase):
 
     def test_every_public_name_is_documented(self):
         for name in tl.__all__:
-            self.assertTrue(getattr(tl, name).__doc__, name)
+            value = getattr(tl, name)
+            self.assertTrue(value.__doc__, name)
+            for own, member in vars(value).items() if isinstance(value, type) else ():
+                if not own.startswith("_"):
+                    self.assertTrue(getattr(member, "__doc__", None), f"{name}.{own}")
+
+    def test_stubs_have_the_names_of_the_package(self):
+        """The names of the native half, of its classes, and of the parameters of all that is called."""
+        stub = ast.parse((Path(tl.__file__).parent / "_native.pyi").read_text())
+        classes = {node.name: node.body for node in stub.body if isinstance(node, ast.ClassDef)}
+        functions = {node.name: node for node in stub.body if isinstance(node, ast.FunctionDef)}
+        public = {name for name in vars(_native) if not name.startswith("_")}
+        self.assertEqual(public, set(classes) | set(functions))
+        for name, body in classes.items():
+            stubs = {node.name: node for node in body}
+            # Of the methods of all objects, only what constructs one and what calls one has a stub.
+            own = {own for own in vars(getattr(_native, name)) if not own.startswith("__")}
+            own |= {"__new__"} | ({"__call__"} & set(vars(getattr(_native, name))))
+            own -= {"_repr_svg_", "_repr_html_"} - set(stubs)
+            self.assertEqual(own, set(stubs), name)
+            for method, node in stubs.items():
+                self.same_parameters(f"{name}.{method}", vars(getattr(_native, name))[method], node)
+        for name, node in functions.items():
+            self.same_parameters(name, getattr(_native, name), node)
+
+    def same_parameters(self, name, value, node):
+        text = getattr(value, "__text_signature__", None) or getattr(getattr(value, "__func__", None), "__text_signature__", None)
+        if text is None or name.endswith((".__new__", ".__call__")):
+            return
+        parameters = [parameter.strip("$*/ ").split("=")[0] for parameter in text.strip("()").split(",")]
+        arguments = node.args.args + ([node.args.vararg] if node.args.vararg else [])
+        self.assertEqual([p for p in parameters if p and p != "self"], [a.arg for a in arguments if a.arg != "self"], name)
 
     @unittest.skipUnless(find_spec("mypy"), "mypy is not installed")
     def test_stubs_are_those_of_the_package(self):
@@ -158,6 +190,43 @@ class Errors(unittest.TestCase):
         self.error(tl.Layout.of, (0,), [()])
         self.error(tl.Layout.of, (0,), [(-1,)])
         self.error(tl.TensorLayout("((4_PE, 3:8), (8:1))").held, {"PF": 1})
+
+
+    def test_integers_that_are_none_of_a_parameter(self):
+        """Never an OverflowError: a LayoutError, which names the parameter or says what fits."""
+        shape, spread = tl.Shape("f32[3,5]"), tl.TensorLayout("((4_PE, 3:8), (8:1))")
+        identity = tl.IndexingMap("(d0) -> (d0), domain: d0 in [0, 9]")
+        program = "HloModule m\nENTRY e {\n  ROOT x = f32[9] parameter(0)\n}"
+        for function, name in (
+            (lambda n: tl.Layout.of((n, 0)), "minor_to_major[0]"),
+            (lambda n: tl.Layout.of((1, 0), memory_space=n), "memory_space"),
+            (lambda n: tl.moves("f32[8,4]", "f32[4,8]", transpose=(1, n)), "transpose[1]"),
+            (lambda n: spread.transposed((1, n)), "permutation[1]"),
+            (lambda n: tl.report(program, top=n), "top"),
+            (lambda n: tl.Layout.of((0,), [(n,)]), None),
+            (lambda n: tl.Layout.of((0,), element_bits=n), None),
+            (lambda n: tl.Shape.of("f32", (n,)), None),
+            (lambda n: shape.offset((n, 0)), None),
+            (lambda n: shape.index(n), None),
+            (lambda n: spread.place((n, 0)), None),
+            (lambda n: spread.held({"PE": n}), False),
+            (lambda n: spread.reshaped((n, 8)), None),
+            (lambda n: spread.sliced(((n, 12, 1), (0, 8, 1))), None),
+            (lambda n: identity(n), False),
+            (lambda n: tl.plan(program, capacity={"hbm": n}), None),
+        ):
+            if name is not False:
+                message = self.error(function, -1).message
+                self.assertIn("found", message)
+                self.assertIn(f"`{name}` must be " if name else "", message)
+            for large in (1 << 63, 1 << 70, -(1 << 63) - 1):
+                error = self.error(function, large)
+                self.assertIn("64 bits", error.message)
+            with self.assertRaises((TypeError, tl.LayoutError)):
+                function("one")
+        self.assertIn("`memory_space` must be in 0 to 127, found 128", str(self.error(lambda: tl.Layout.of((0,), memory_space=128))))
+        # The permutation is the parameter `transpose`.
+        self.assertIn("`transpose` must ", str(self.error(lambda: tl.moves("f32[8,4]", "f32[4,8]", transpose=(1, 1)))))
 
 
 SCHEDULED = """HloModule chain, is_scheduled=true

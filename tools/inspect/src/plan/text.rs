@@ -79,6 +79,7 @@ fn reason(out: &mut String, plan: &PlanAnswer, relayout: &RelayoutAnswer) {
         return;
     }
     let _ = match without {
+        Some(without) if *without == plan.cost => writeln!(out, "    another plan of the same cost does without it"),
         Some(without) => writeln!(out, "    without it the best plan costs {} more", unit(without - plan.cost)),
         None => writeln!(out, "    no plan without it is known"),
     };

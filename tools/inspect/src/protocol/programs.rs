@@ -50,7 +50,7 @@ fn chosen(request: &Hlo) -> Result<(Program, Vec<(usize, usize)>), Failure> {
     if request.tile.iter().flatten().any(|size| *size < 1) {
         return Err(Failure::of_field("tile", Error::new("`tile` must have positive sizes")));
     }
-    let program = Program::new(&request.text, request.tile.clone()).map_err(|errors| first(errors))?;
+    let program = Program::new(&request.text, request.tile.clone()).map_err(first)?;
     let chosen = program.chosen(request.instruction.as_deref());
     let chosen = chosen.map_err(|error| Failure::of_field("instruction", error))?;
     program.check_tile(&chosen, "`tile`").map_err(|error| Failure::of_field("tile", error))?;

@@ -1,4 +1,4 @@
-//! The largest or least of many floating-point numbers, found as integers.
+//! Accumulators of reductions; of the largest or least of many floating-point numbers they are integers.
 //!
 //! `arith.maximumf` gives NaN where an operand is one, and takes +0 for larger than -0. x86 has no such instruction: LLVM
 //! makes six of each. So an accumulator has three parts, each of which takes one instruction for an element, and the
@@ -22,12 +22,11 @@
 //! Not promised: fewer instructions on other machines. AArch64 has one for floating-point numbers, and AVX2 has none for
 //! integers of 64 bits; there the code stays as it is.
 
+use super::extreme::Extreme;
 use super::kernel::{Kernel, Part, Sums};
-use super::plan::{Mode, Plan};
 use super::registers::Key;
 use super::rest::{GREATER, LESS, compare};
 use crate::kernel::combiner::Combiner;
-use crate::options::{Options, Target};
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::ValueLike;
 use melior::ir::r#type::IntegerType;
@@ -39,34 +38,6 @@ const ABOVE: i64 = 8;
 /// The parts of the accumulators of an extreme, each with the operation that adds an element.
 const PARTS: [(Part, &str); 3] =
     [(Part::Top, "arith.maxsi"), (Part::Low, "arith.minui"), (Part::Bottom, "arith.maxui")];
-
-/// Which result a reduction has, where that is the largest or least number.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Extreme {
-    Largest,
-    Least,
-}
-
-impl Extreme {
-    /// That of a reduction with this combiner; none where the machine does better without, or has too few registers.
-    pub fn of(combiner: Option<&Combiner>, plan: &Plan, target: &Options) -> Option<Extreme> {
-        let op = combiner?.op;
-        let widest = match target.vectorize {
-            Target::Avx512 => 64,
-            Target::Avx2 => 32,
-            Target::Neon | Target::None => 0,
-        };
-        let bits = ir::bits(ir::result(op, 0).r#type()).filter(|bits| [16, 32, 64].contains(bits))?;
-        match ir::name(op) {
-            _ if plan.mode == Mode::Elementwise || bits > widest => None,
-            // Contractions have as many accumulators as registers hold in one part.
-            _ if 4 * plan.accumulators() > i64::from(target.vector_registers()) => None,
-            "arith.maximumf" => Some(Extreme::Largest),
-            "arith.minimumf" => Some(Extreme::Least),
-            _ => None,
-        }
-    }
-}
 
 impl<'c> Kernel<'_, 'c> {
     /// Accumulators that start from these elements.
