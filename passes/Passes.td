@@ -261,6 +261,20 @@ def LayoutIndexingAnalysis : Pass<"layout-indexing-analysis"> {
   let dependentDialects = ["::layout::LayoutDialect"];
 }
 
+def LayoutFuseElementwise
+    : Pass<"layout-fuse-elementwise", "::mlir::ModuleOp"> {
+  let summary = "Make one operation of elementwise ones that only it reads";
+  let description = [{
+    A `linalg.generic` that computes each element of a tensor from those at the
+    same index joins the one that reads its result, where all that read it are of
+    one kernel and do so at the same index: its values are then never stored.
+    What is filled with a scalar is not read; its readers get the scalar. An
+    operation stays where something in between may write over what it reads, and
+    where vector code cannot be made of it.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def LayoutMaskAsIntegers
     : Pass<"layout-mask-as-integers", "::mlir::ModuleOp"> {
   let summary = "Load and store masked vectors of small floats as integers";
@@ -411,6 +425,7 @@ def LayoutToMemref : Pipeline<"layout-to-memref"> {
   let summary = "Lower tensors and memrefs with layouts to plain memrefs";
   let passes = [
     "$first",
+    "layout-fuse-elementwise",
     "layout-prepare-bufferization",
     "convert-elementwise-to-linalg",
     "one-shot-bufferize{bufferize-function-boundaries "

@@ -8,9 +8,9 @@ use crate::pass::Pass;
 use crate::pipelines::{PIPELINES, PipelineOptions};
 use crate::upstream::emit;
 use crate::{
-    convert_to_llvm, deallocate, expand_clones, indexing_analysis, lower_bufferization, lower_memrefs,
-    mask_as_integers, outline_loops, plan, plan_memory, prepare_bufferization, remove_conversions, scf_to_cf,
-    simplify_indexing, steps, strip_memory_spaces, verify_llvm,
+    convert_to_llvm, deallocate, expand_clones, fuse_elementwise, indexing_analysis, lower_bufferization,
+    lower_memrefs, mask_as_integers, outline_loops, plan, plan_memory, prepare_bufferization, remove_conversions,
+    scf_to_cf, simplify_indexing, steps, strip_memory_spaces, verify_llvm,
 };
 use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Rewriter};
@@ -62,6 +62,7 @@ extern "C" fn layout_rs_run_pass(
                 }
             }
             Pass::ExpandClones => return expand_clones::run(rewriter).map(Outcome::of),
+            Pass::FuseElementwise => fuse_elementwise::run(rewriter),
             Pass::IndexingAnalysis { options } => indexing_analysis::run(op, options.report),
             Pass::LowerMemrefs { options } => lower_memrefs::run(rewriter, options)?,
             Pass::MaskAsIntegers => mask_as_integers::run(rewriter),

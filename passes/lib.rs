@@ -26,6 +26,7 @@
 //! | [`lower_bufferization`] | `layout-lower-bufferization` | `steps` |
 //! | [`deallocate`] | `layout-deallocate` | `ownership` |
 //! | [`expand_clones`] | `layout-expand-clones` | `diagnostic` |
+//! | [`fuse_elementwise`] | `layout-fuse-elementwise` | `buffers` |
 //! | [`indexing_analysis`] | `layout-indexing-analysis` | `buffers`, `diagnostic`, `upstream` |
 //! | `memref_form` | the sizes and strides of a lowered array, for callers | `buffers`, `options` |
 //! | [`mask_as_integers`] | `layout-mask-as-integers` | |
@@ -44,7 +45,7 @@
 //! | [`lower_memrefs`] | `layout-lower-memrefs` | `buffers`, `diagnostic`, `kernel`, `options`, `upstream`, `vectorize` |
 //! | `pass` | the generated passes as values | `options`, `upstream` |
 //! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream` |
-//! | `exports` | what C++ calls: `layout_rs_*` | `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `indexing_analysis`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
+//! | `exports` | what C++ calls: `layout_rs_*` | `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `fuse_elementwise`, `indexing_analysis`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
 //!
 //! # Example
 //!
@@ -84,6 +85,7 @@ pub mod expand_clones;
 #[allow(unsafe_code, reason = "C++ calls these functions")]
 mod exports;
 mod functions;
+pub mod fuse_elementwise;
 pub mod indexing_analysis;
 mod kernel;
 pub mod lower_bufferization;

@@ -11,6 +11,11 @@ pub fn tensor_layout<'c>(v: Val<'c>) -> Option<Attribute<'c>> {
     ir::tensor(v.r#type())?.layout.filter(|a| AnyLayout::of(*a).is_some())
 }
 
+/// Whether the elements of a tensor are spread over the places of a machine.
+pub fn is_spread(v: Val) -> bool {
+    tensor_layout(v).and_then(AnyLayout::of).is_some_and(|layout| matches!(layout, AnyLayout::Tensor(_)))
+}
+
 /// Whether the result of a slice or reshape has another layout than what it shows.
 pub fn changes_layout(op: Op) -> bool {
     tensor_layout(ir::operands(op)[0]) != tensor_layout(ir::result(op, 0))

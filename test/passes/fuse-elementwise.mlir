@@ -1,0 +1,192 @@
+// layout-fuse-elementwise: elementwise operations join the one kernel that reads them.
+// RUN: layout-opt %s --layout-fuse-elementwise | FileCheck %s
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#turned = affine_map<(d0, d1) -> (d1, d0)>
+#row = affine_map<(d0, d1) -> (d1)>
+#scalar = affine_map<(d0, d1) -> ()>
+#vector = affine_map<(d0) -> (d0)>
+
+// CHECK-DAG: #[[$ID:.+]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-DAG: #[[$TURNED:.+]] = affine_map<(d0, d1) -> (d1, d0)>
+
+// Both readers of %y are of one kernel: all three are one.
+// CHECK-LABEL: func.func @shared
+// CHECK: linalg.generic
+// CHECK: math.exp
+// CHECK-NEXT: arith.negf
+// CHECK-NEXT: arith.mulf
+// CHECK-NOT: linalg.generic
+func.func @shared(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %empty = tensor.empty() : tensor<4x4xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = math.exp %a : f32
+    linalg.yield %e : f32
+  } -> tensor<4x4xf32>
+  %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = arith.negf %a : f32
+    linalg.yield %e : f32
+  } -> tensor<4x4xf32>
+  %w = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%y, %z : tensor<4x4xf32>, tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %e = arith.mulf %a, %b : f32
+    linalg.yield %e : f32
+  } -> tensor<4x4xf32>
+  return %w : tensor<4x4xf32>
+}
+
+// Read once, but turned: the kernel reads %x turned.
+// CHECK-LABEL: func.func @turned
+// CHECK: linalg.generic {indexing_maps = [#[[$TURNED]], #[[$ID]]]
+// CHECK: math.exp
+// CHECK-NEXT: arith.negf
+// CHECK-NOT: linalg.generic
+func.func @turned(%x: tensor<3x5xf32>) -> tensor<5x3xf32> {
+  %empty = tensor.empty() : tensor<3x5xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<3x5xf32>) outs(%empty : tensor<3x5xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = math.exp %a : f32
+    linalg.yield %e : f32
+  } -> tensor<3x5xf32>
+  %other = tensor.empty() : tensor<5x3xf32>
+  %z = linalg.generic {indexing_maps = [#turned, #id], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<3x5xf32>) outs(%other : tensor<5x3xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = arith.negf %a : f32
+    linalg.yield %e : f32
+  } -> tensor<5x3xf32>
+  return %z : tensor<5x3xf32>
+}
+
+// Read at two indices, it would be computed twice; each row is read four times.
+// CHECK-LABEL: func.func @again
+// CHECK: math.exp
+// CHECK: linalg.generic
+// CHECK: arith.addf
+// CHECK-LABEL: func.func @broadcast
+// CHECK: math.exp
+// CHECK: linalg.generic
+// CHECK: arith.negf
+func.func @again(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %empty = tensor.empty() : tensor<4x4xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = math.exp %a : f32
+    linalg.yield %e : f32
+  } -> tensor<4x4xf32>
+  %z = linalg.generic {indexing_maps = [#id, #turned, #id], iterator_types = ["parallel", "parallel"]} ins(%y, %y : tensor<4x4xf32>, tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %e = arith.addf %a, %b : f32
+    linalg.yield %e : f32
+  } -> tensor<4x4xf32>
+  return %z : tensor<4x4xf32>
+}
+func.func @broadcast(%x: tensor<4xf32>) -> tensor<4x4xf32> {
+  %row = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#vector, #vector], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%row : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = math.exp %a : f32
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  %empty = tensor.empty() : tensor<4x4xf32>
+  %z = linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<4xf32>) outs(%empty : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = arith.negf %a : f32
+    linalg.yield %e : f32
+  } -> tensor<4x4xf32>
+  return %z : tensor<4x4xf32>
+}
+
+// What else is read stays, and so does what reads bits, of which no vector is loaded.
+// CHECK-LABEL: func.func @returned
+// CHECK: math.exp
+// CHECK: linalg.generic
+// CHECK: arith.negf
+// CHECK-LABEL: func.func @bits
+// CHECK: arith.uitofp
+// CHECK: linalg.generic
+// CHECK: arith.mulf
+func.func @returned(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %empty = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#vector, #vector], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%empty : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = math.exp %a : f32
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  %z = linalg.generic {indexing_maps = [#vector, #vector], iterator_types = ["parallel"]} ins(%y : tensor<4xf32>) outs(%empty : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = arith.negf %a : f32
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  return %y, %z : tensor<4xf32>, tensor<4xf32>
+}
+func.func @bits(%x: tensor<4xi1>, %w: tensor<4xf32>) -> tensor<4xf32> {
+  %empty = tensor.empty() : tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#vector, #vector], iterator_types = ["parallel"]} ins(%x : tensor<4xi1>) outs(%empty : tensor<4xf32>) {
+  ^bb0(%a: i1, %b: f32):
+    %e = arith.uitofp %a : i1 to f32
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  %z = linalg.generic {indexing_maps = [#vector, #vector, #vector], iterator_types = ["parallel"]} ins(%y, %w : tensor<4xf32>, tensor<4xf32>) outs(%empty : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %e = arith.mulf %a, %b : f32
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  return %z : tensor<4xf32>
+}
+
+// %x may be written in between: bufferization would copy it for a kernel that reads it later.
+// CHECK-LABEL: func.func @written
+// CHECK: math.exp
+// CHECK: tensor.insert
+// CHECK: linalg.generic
+// CHECK: arith.negf
+func.func @written(%n: f32, %i: index) -> (tensor<4xf32>, tensor<4xf32>) {
+  %empty = tensor.empty() : tensor<4xf32>
+  %x = linalg.generic {indexing_maps = [#vector], iterator_types = ["parallel"]} outs(%empty : tensor<4xf32>) {
+  ^bb0(%b: f32):
+    %e = math.sin %n : f32
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#vector, #vector], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%empty : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = math.exp %a : f32
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  %u = tensor.insert %n into %x[%i] : tensor<4xf32>
+  %z = linalg.generic {indexing_maps = [#vector, #vector], iterator_types = ["parallel"]} ins(%y : tensor<4xf32>) outs(%empty : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = arith.negf %a : f32
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  return %u, %z : tensor<4xf32>, tensor<4xf32>
+}
+
+// A tensor that is filled with a scalar is not read.
+// CHECK-LABEL: func.func @filled
+// CHECK-SAME: %[[X:.+]]: tensor<4x4xf32>, %[[S:.+]]: tensor<f32>, %[[N:.+]]: f32
+// CHECK: %[[E:.+]] = tensor.extract %[[S]][]
+// CHECK: linalg.generic {{.*}} ins(%[[X]], %[[E]], %[[N]] : tensor<4x4xf32>, f32, f32)
+// CHECK: arith.mulf
+// CHECK-NEXT: arith.addf
+// CHECK-NOT: linalg.generic
+func.func @filled(%x: tensor<4x4xf32>, %s: tensor<f32>, %n: f32) -> tensor<4x4xf32> {
+  %empty = tensor.empty() : tensor<4x4xf32>
+  %y = linalg.generic {indexing_maps = [#scalar, #id], iterator_types = ["parallel", "parallel"]} ins(%s : tensor<f32>) outs(%empty : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<4x4xf32>
+  %f = linalg.fill ins(%n : f32) outs(%empty : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %z = linalg.generic {indexing_maps = [#id, #turned, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %y : tensor<4x4xf32>, tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %e = arith.mulf %a, %b : f32
+    linalg.yield %e : f32
+  } -> tensor<4x4xf32>
+  %w = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%z, %f : tensor<4x4xf32>, tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %e = arith.addf %a, %b : f32
+    linalg.yield %e : f32
+  } -> tensor<4x4xf32>
+  return %w : tensor<4x4xf32>
+}
