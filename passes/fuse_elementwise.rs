@@ -36,7 +36,7 @@ pub fn run(rewriter: &Rewriter) {
     let blocks: Vec<_> = ir::all_operations(root).into_iter().flat_map(ir::blocks).collect();
     for block in blocks {
         if ir::operations(block).iter().any(|op| ir::name(*op) == "linalg.generic") {
-            Block::of(block).fuse(rewriter);
+            Grouping::of(block).fuse(rewriter);
         }
     }
 }
@@ -99,14 +99,14 @@ struct Place {
 
 /// The operations that become one, in their order; the last of them writes.
 #[derive(Default)]
-struct Kernel<'c> {
+struct ElementwiseKernel<'c> {
     members: Vec<Op<'c>>,
     operations: usize,
     inputs: usize,
 }
 
-/// What is known of the operations of a block.
-struct Block<'c> {
+/// The kernels of a block in the making.
+struct Grouping<'c> {
     operations: Vec<Op<'c>>,
     at: HashMap<usize, usize>,
     elementwise: HashMap<usize, Elementwise<'c>>,
@@ -114,11 +114,11 @@ struct Block<'c> {
     written: HashMap<usize, Vec<usize>>,
     places: HashMap<usize, Place>,
     /// The kernels, by the keys of the operations that write.
-    kernels: HashMap<usize, Kernel<'c>>,
+    kernels: HashMap<usize, ElementwiseKernel<'c>>,
 }
 
-impl<'c> Block<'c> {
-    fn of(block: BlockRef<'c, 'c>) -> Block<'c> {
+impl<'c> Grouping<'c> {
+    fn of(block: BlockRef<'c, 'c>) -> Grouping<'c> {
         let operations = ir::operations(block);
         let at = operations.iter().enumerate().map(|(k, op)| (ir::op_key(*op), k)).collect();
         let parallel = operations
@@ -127,7 +127,7 @@ impl<'c> Block<'c> {
         let known = |op: &Op<'c>| Some((ir::op_key(*op), Elementwise::of(*op, parallel?)?));
         let elementwise = operations.iter().filter_map(known).collect();
         let (written, places, kernels) = Default::default();
-        Block { operations, at, elementwise, written, places, kernels }
+        Grouping { operations, at, elementwise, written, places, kernels }
     }
 
     fn fuse(mut self, rewriter: &'c Rewriter) {
@@ -231,7 +231,7 @@ impl<'c> Block<'c> {
     }
 
     /// Replaces the operations of a kernel by one, if they are more than one or read what is filled.
-    fn build(&self, rewriter: &'c Rewriter, kernel: &Kernel<'c>, fills: &mut Vec<Op<'c>>) {
+    fn build(&self, rewriter: &'c Rewriter, kernel: &ElementwiseKernel<'c>, fills: &mut Vec<Op<'c>>) {
         let last = *kernel.members.last().expect("a kernel has the operation that writes");
         let reads_fills = |op: &Op<'c>| {
             let inputs = self.elementwise[&ir::op_key(*op)].inputs.len();
@@ -277,9 +277,9 @@ impl<'c> Block<'c> {
             }
         }
         let output = *ir::operands(last).last().expect("an operation writes something");
-        let maps: Vec<Attribute> = inputs.iter().map(|(_, map)| *map).collect();
         let own: Vec<Expr> = self.elementwise[&ir::op_key(last)].output.iter().map(|d| Expr::Var(*d)).collect();
-        let maps: Vec<Attribute> = maps.into_iter().chain([b.map(rank, &own, &|v| v)]).collect();
+        let maps = inputs.iter().map(|(_, map)| *map).chain([b.map(rank, &own, &|v| v)]);
+        let maps: Vec<Attribute> = maps.collect();
         let operands: Vec<Val> = inputs.iter().map(|(v, _)| *v).chain([output]).collect();
         let elements: Vec<_> =
             operands.iter().map(|v| ir::tensor(v.r#type()).map_or(v.r#type(), |t| t.element)).collect();
@@ -291,15 +291,29 @@ impl<'c> Block<'c> {
         let result = ir::result(last, 0);
         let (generic, end) =
             b.with_body("linalg.generic", &operands, &[result.r#type()], &attributes, &elements, "linalg.yield");
-        let arguments = ir::arguments(ir::blocks(generic)[0]);
+        let made = self.bodies(kernel, &from, &ir::arguments(ir::blocks(generic)[0]), end);
+        ir::set_operands(end, &[*made.last().expect("the last member yields")]);
+        ir::replace_all_uses(result, ir::result(generic, 0));
+        kernel.members.iter().rev().for_each(|op| rewriter.erase(*op));
+    }
+
+    /// Copies the bodies of a kernel's operations before `end`, each with what it reads: one of `arguments`, or what another
+    /// of them has made. Gives what each makes.
+    fn bodies(
+        &self,
+        kernel: &ElementwiseKernel<'c>,
+        from: &[Vec<Result<usize, usize>>],
+        arguments: &[Val<'c>],
+        end: Op<'c>,
+    ) -> Vec<Val<'c>> {
         let mut made: Vec<Val<'c>> = Vec::new();
         for (op, from) in kernel.members.iter().zip(from) {
             let body = self.elementwise[&ir::op_key(*op)].body;
-            let given = from.into_iter().map(|from| from.map_or_else(|member| made[member], |input| arguments[input]));
+            let given = from.iter().map(|from| from.map_or_else(|member| made[member], |input| arguments[input]));
             let mut values: HashMap<usize, Val<'c>> = ir::arguments(body).into_iter().map(ir::key).zip(given).collect();
-            let of = |v: Val<'c>, values: &HashMap<usize, Val<'c>>| values.get(&ir::key(v)).copied().unwrap_or(v);
             for inner in ir::operations(body) {
-                let operands: Vec<Val> = ir::operands(inner).into_iter().map(|v| of(v, &values)).collect();
+                let of = |v: Val<'c>| values.get(&ir::key(v)).copied().unwrap_or(v);
+                let operands: Vec<Val> = ir::operands(inner).into_iter().map(of).collect();
                 if ir::name(inner) == "linalg.yield" {
                     made.push(operands[0]);
                     continue;
@@ -309,9 +323,7 @@ impl<'c> Block<'c> {
                 values.extend(ir::results(inner).into_iter().map(ir::key).zip(ir::results(copy)));
             }
         }
-        ir::set_operands(end, &[*made.last().expect("the last member yields")]);
-        ir::replace_all_uses(result, ir::result(generic, 0));
-        kernel.members.iter().rev().for_each(|op| rewriter.erase(*op));
+        made
     }
 }
 

@@ -9,9 +9,10 @@
 // The first transposition is made inside of the product's kernel: it is in no memory.
 // CHECK-NOT: layout.convert
 // CHECK: linalg.transpose ins(%arg0 : {{[^S]*}}) permutation
-// CHECK: %[[SUM:.*]] = linalg.matmul {{.*}} -> tensor<512x512xf32, #layout.tiled<{{.*}}S(1)}>>
-// CHECK-NOT: layout.convert
-// CHECK: linalg.transpose ins(%[[SUM]] : {{.*}}S(1)}>>) outs(%{{.*}} : tensor<512x512xf32, #layout.tiled<{1,0:T(8,128)}>>)
+// The product is made in the order that it has in XLA, in the faster memory, and turned once behind it.
+// CHECK: %[[SUM:.*]] = linalg.matmul {{.*}} -> tensor<512x512xf32, #layout.tiled<{1,0:T(8,128)S(1)}>>
+// CHECK: %[[TURNED:.*]] = layout.convert %[[SUM]] {{.*}} to tensor<512x512xf32, #layout.tiled<{0,1:T(8,128)}>>
+// CHECK: linalg.transpose ins(%[[TURNED]] : {{.*}}) outs(%{{.*}} : tensor<512x512xf32, #layout.tiled<{1,0:T(8,128)}>>)
 // With a capacity below 2^20 bytes nothing is in the faster memory.
 // SMALL: remark: the plan costs
 // SMALL-NOT: memory space 1

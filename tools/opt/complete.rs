@@ -6,7 +6,7 @@
 //! `tensor<1024x129xf32, #layout.tiled<` these are the layouts that the targets have for these sizes, the least padded
 //! first, then each order without tiles, and each in the memory spaces with a name. A dynamic size fits every order and
 //! no tiles of a target's choice. Behind `E(` these are the bits that an element may take, and inside
-//! `#layout.tensor_layout<` what [`parts`](crate::parts) says.
+//! `#layout.tensor_layout<` what [`crate::parts`] says.
 
 use crate::documents::Positions;
 use crate::parts;

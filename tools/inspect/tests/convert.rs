@@ -93,7 +93,7 @@ fn errors_point_into_the_text_at_fault() {
         ),
         (
             &["((8:1))", "((8:1))", "--element", "f33"],
-            "error: expected an element type, such as `f32`, found `f33`\n  |\n1 | f33\n  | ^\n",
+            "error: unknown element type `f33`; did you mean `f32`?\n  |\n1 | f33\n  | ^\n",
         ),
         (&["((4_PE, 9000:1))", "((36000:1))", "--machine", "mn_core"], "error: capacity exceeded: "),
         (
