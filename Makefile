@@ -64,7 +64,7 @@ bench-import: setup
 
 bench-programs: setup
 	@tools/bench-programs.sh speed $(PROGRAMS)
-	@tools/bench-cpu.sh $(PROGRAMS)
+	@tools/bench-programs.sh cpu_table $(PROGRAMS)
 
 bench-solver: setup
 	@tools/bench-solver.sh $(PROBLEMS)

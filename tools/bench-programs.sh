@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Makes programs with JAX and writes tables of benches/programs.md. The first argument is `table`, which puts each through
 # everything (read, analysed, imported, lowered, compiled, run beside XLA), or `speed`, which races vector code with XLA on
-# one core. Further ones are parts of the names of programs; then nothing is written, or with --keep in front, only their
-# lines. In the environment: PROGRAM_FOLDERS, folders of programs, instead of those that are made; LAYOUT_TOOLS,
-# a folder with tools that are built; PROGRAM_SECONDS and PROGRAM_GIGABYTES, the most that a step may take.
+# one core, or `cpu_table`, which runs those of tools/programs/cpu and test/hlo in row-major and in planned layouts and writes
+# benches/cpu.md. Further ones are parts of the names of programs; then nothing is written, or with --keep in front, only
+# their lines. In the environment: PROGRAM_FOLDERS, folders of programs, instead of those; LAYOUT_TOOLS, a folder with tools
+# that are built; PROGRAM_SECONDS and PROGRAM_GIGABYTES, the most that a step may take; KERNEL_OPTIONS, KERNEL_FLAGS, as in
+# tools/programs/laid_out.py.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,6 +29,12 @@ if [[ -z ${LAYOUT_TOOLS:-} ]]; then
 fi
 export LAYOUT_TOOLS
 
+if [[ $script == cpu_table ]]; then
+  IFS=: read -ra folders <<<"${PROGRAM_FOLDERS:-tools/programs/cpu:test/hlo}"
+  write=(--write benches/cpu.md)
+  [[ $# -eq 0 ]] || write=()
+  exec "$home/bin/python" -B tools/programs/cpu_table.py "${write[@]}" "${folders[@]}" "${@/#/--part=}"
+fi
 IFS=: read -ra folders <<<"${PROGRAM_FOLDERS:-target/programs}"
 [[ -n ${PROGRAM_FOLDERS:-} || -d target/programs ]] || "$home/bin/python" -B tools/programs/make.py target/programs
 write=()

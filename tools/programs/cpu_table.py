@@ -1,6 +1,6 @@
 """Writes benches/cpu.md: whole programs with planned layouts beside the same with row-major ones.
 
-Called by bench-cpu.sh: cpu_table.py [--write FILE] FOLDER... [PART...]. Each `NAME.hlo` or `NAME.unopt.hlo` of the folders,
+Called by bench-programs.sh: cpu_table.py [--write FILE] FOLDER... [PART...]. Each `NAME.hlo` or `NAME.unopt.hlo` of the folders,
 or those whose names contain a PART, is compiled three times by laid_out.py, and the three are called in turns.
 """
 

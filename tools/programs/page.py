@@ -1,6 +1,8 @@
 """The page of all programs, benches/programs.md, and its tables."""
 
+import argparse
 import math
+import pathlib
 
 INTRODUCTION = """# Programs
 
@@ -42,6 +44,8 @@ The same for the other twenty. Arguments have the layouts that the text says bef
 """
 STEPS = ("instructions", "analysed", "imported", "lowered", "compiled", "called", "numbers")
 SPEEDS = ("XLA, ms", "ms", "ratio", "XLA compiled, s", "compiled, s", "allocated", "MB", "given MB", "faults", "most time")
+# The number of the first table of speed.
+SPEED_TABLES = 2
 TABLES = ((INTRODUCTION, STEPS), (TPU, STEPS), (SPEED, SPEEDS), (TPU_SPEED, SPEEDS))
 
 
@@ -77,6 +81,18 @@ class Page:
             tables = zip(TABLES, self.rows, self.faults)
             self.path.write_text("\n".join(table(*each) for each in tables if each[1]))
         return self.rows[k][name]
+
+
+def asked(first):
+    """The folders of the command line, whether a name is asked for, and the page for their tables, from number `first`."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--write", type=pathlib.Path)
+    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--folder", type=pathlib.Path, action="append", required=True)
+    parser.add_argument("parts", nargs="*")
+    options = parser.parse_args()
+    page = Page(options.write, options.keep, {first + table_of(folder) for folder in options.folder})
+    return options.folder, lambda name: not options.parts or any(part in name for part in options.parts), page
 
 
 def table(what, rows, faults):

@@ -5,7 +5,6 @@ called in turns with what XLA makes of NAME.unopt.hlo. FILE is written after eac
 `--keep` it keeps its lines of other programs too.
 """
 
-import argparse
 import collections
 import json
 import pathlib
@@ -17,7 +16,7 @@ import tempfile
 
 import harness
 import link
-from page import Page, table_of
+from page import SPEED_TABLES, asked, table_of
 from steps import HERE, LLVM, MOST, TOOLS, ran
 
 WIDEST = [isa for isa in ("avx512", "avx2") if isa in pathlib.Path("/proc/cpuinfo").read_text()] + ["neon"]
@@ -78,7 +77,7 @@ def cells(xla, path, form, compiled):
 
 def race(stem, files, page):
     """Compiles and calls the forms of a program, and puts their lines."""
-    k = 2 + table_of(files[0].parent)
+    k = SPEED_TABLES + table_of(files[0].parent)
     with tempfile.TemporaryDirectory() as work:
         forms = {file.name.removesuffix(".hlo"): library(file, pathlib.Path(work)) for file in files}
         built = {name: found for name, found in forms.items() if isinstance(found, tuple)}
@@ -101,17 +100,11 @@ def race(stem, files, page):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--write", type=pathlib.Path)
-    parser.add_argument("--keep", action="store_true")
-    parser.add_argument("--folder", type=pathlib.Path, action="append", required=True)
-    parser.add_argument("parts", nargs="*")
-    options = parser.parse_args()
-    page = Page(options.write, options.keep, {2 + table_of(folder) for folder in options.folder})
-    for folder in options.folder:
+    folders, wanted, page = asked(SPEED_TABLES)
+    for folder in folders:
         for unopt in sorted(folder.glob("*.unopt.hlo")):
             stem = unopt.name.removesuffix(".unopt.hlo")
-            if not options.parts or any(part in stem for part in options.parts):
+            if wanted(stem):
                 race(stem, sorted(folder.glob(f"{stem}.*.hlo")), page)
 
 

@@ -9,7 +9,6 @@ FILE is written after each program, and keeps its other tables. With `--keep` it
 folder with `*.v5e.hlo` is one of `make.py --of`, which has a table of its own.
 """
 
-import argparse
 import json
 import os
 import pathlib
@@ -18,7 +17,7 @@ import tempfile
 
 import harness
 import link
-from page import STEPS, Page, table_of
+from page import STEPS, asked, table_of
 from steps import HERE, TOOLS, Step, ran
 
 
@@ -65,16 +64,10 @@ def cell(step):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--write", type=pathlib.Path)
-    parser.add_argument("--keep", action="store_true")
-    parser.add_argument("--folder", type=pathlib.Path, action="append", required=True)
-    parser.add_argument("parts", nargs="*")
-    options = parser.parse_args()
-    page = Page(options.write, options.keep, {table_of(folder) for folder in options.folder})
-    for file in (file for folder in options.folder for file in sorted(folder.glob("*.hlo"))):
+    folders, wanted, page = asked(0)
+    for file in (file for folder in folders for file in sorted(folder.glob("*.hlo"))):
         name = file.name.removesuffix(".hlo")
-        if options.parts and not any(part in name for part in options.parts):
+        if not wanted(name):
             continue
         with tempfile.TemporaryDirectory() as work:
             steps = through(file, pathlib.Path(work))
