@@ -35,7 +35,10 @@ impl Layout {
 
     /// The layout of these numbers; an entry `None` of a tile merges its dimension into the next (`*`).
     #[staticmethod]
-    #[pyo3(signature = (minor_to_major, tiles = Vec::new(), memory_space = Whole(0), element_bits = Whole(0)))]
+    #[pyo3(
+        signature = (minor_to_major, tiles = Vec::new(), memory_space = Whole(0), element_bits = Whole(0)),
+        text_signature = "(minor_to_major, tiles=..., memory_space=0, element_bits=0)"
+    )]
     fn of(
         minor_to_major: Vec<Whole>,
         tiles: Vec<Vec<Option<Whole>>>,
