@@ -53,6 +53,7 @@ const SMALL: &[&str] = &[
     "complex_bits",
     "constants",
     "control",
+    "cut_windows",
     "dynamic",
     "dynamic_blocks",
     "dynamic_reshape",

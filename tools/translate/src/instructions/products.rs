@@ -45,7 +45,11 @@ pub fn convolution(b: &mut Builder, c: &Convolution, ins: &[Tensor], out: &Tenso
     let (mut places, mut looped) = (Vec::new(), Vec::new());
     for (k, w) in c.window.iter().enumerate() {
         let dim = c.input_spatial[k];
-        if let Some(only) = w.only_place(input.sizes[dim], out.sizes[c.output_spatial[k]]) {
+        let windows = out.sizes[c.output_spatial[k]];
+        // An array whose index is that of the window alone must have as many elements as there are windows.
+        let fits = |line: &Progression, size| (line.start, line.step) != (0, 1) || size == windows;
+        let only = w.only_place(input.sizes[dim], windows);
+        if let Some(only) = only.filter(|only| fits(&only.element, input.sizes[dim]) && fits(&only.place, w.size)) {
             places.push(Place::Only(only));
             continue;
         }
