@@ -19,7 +19,7 @@ import time
 
 import jax
 import make
-from execute import Program, differences, free, loaded
+from execute import Program, differences, free, loaded, typed
 
 # Rounds of calls, and how many seconds they go on at most and, with fewer rounds, at least.
 ROUNDS, LEAST, MOST = 5, 1.0, 20.0
@@ -79,7 +79,8 @@ class Xla:
         start = time.process_time()
         self.executable = make.executable_of(make.computation_of(text))
         self.compiled = time.process_time() - start
-        self.arguments = make.on_device(loaded(arrays)[0])
+        arguments, _, types, _ = loaded(arrays)
+        self.arguments = make.on_device([typed(x, name) for x, name in zip(arguments, types)])
         self.seconds = []
         jax.block_until_ready(make.called(self.executable, self.arguments))
 
