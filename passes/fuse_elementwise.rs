@@ -15,6 +15,7 @@
 //! An operation stays where it is if something between it and its kernel may write over what it reads, as bufferization
 //! would copy that first; and if vector code cannot be made of it, since none would be made of the kernel.
 
+use crate::aliases::only_reads;
 use crate::buffers::operations::{LANEWISE, is};
 use crate::buffers::views::is_spread;
 use layout_dialect::affine;
@@ -205,7 +206,7 @@ impl<'c> Grouping<'c> {
             let writes = self.written.entry(ir::key(v)).or_insert_with(|| {
                 let writer = |(user, operand): (Op, usize)| {
                     let reads = elementwise.get(&ir::op_key(user)).is_some_and(|e| operand < e.inputs.len());
-                    at.get(&ir::op_key(user)).copied().filter(|_| !reads && may_write(user, operand))
+                    at.get(&ir::op_key(user)).copied().filter(|_| !reads && !only_reads((user, operand)))
                 };
                 let mut writes: Vec<usize> = ir::uses(v).into_iter().filter_map(writer).collect();
                 writes.sort_unstable();
@@ -324,26 +325,5 @@ impl<'c> Grouping<'c> {
             }
         }
         made
-    }
-}
-
-/// Whether an operation may write over an operand, or make another name for it under which it is written.
-fn may_write(user: Op, operand: usize) -> bool {
-    match ir::name(user) {
-        "tensor.extract"
-        | "tensor.extract_slice"
-        | "tensor.dim"
-        | "tensor.expand_shape"
-        | "tensor.collapse_shape"
-        | "tensor.pad"
-        | "tensor.concat"
-        | "layout.convert"
-        | "linalg.yield" => false,
-        "tensor.insert_slice" | "tensor.insert" => operand == 1,
-        name if name.starts_with("linalg.") => {
-            let written = ir::results(user).len();
-            operand + written >= ir::operands(user).len()
-        }
-        _ => true,
     }
 }

@@ -26,7 +26,7 @@
 //! | [`lower_bufferization`] | `layout-lower-bufferization` | `steps` |
 //! | [`deallocate`] | `layout-deallocate` | `ownership` |
 //! | [`expand_clones`] | `layout-expand-clones` | `diagnostic` |
-//! | [`fuse_elementwise`] | `layout-fuse-elementwise` | `buffers` |
+//! | [`fuse_elementwise`] | `layout-fuse-elementwise` | `aliases`, `buffers` |
 //! | [`indexing_analysis`] | `layout-indexing-analysis` | `buffers`, `diagnostic`, `upstream` |
 //! | `memref_form` | the sizes and strides of a lowered array, for callers | `buffers`, `options` |
 //! | [`mask_as_integers`] | `layout-mask-as-integers` | |
