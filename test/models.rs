@@ -72,6 +72,7 @@ const SMALL: &[&str] = &[
     "ragged",
     "random",
     "rng",
+    "rows",
     "scaled",
     "scan",
     "scatter",
