@@ -42,10 +42,9 @@ impl IndexRange {
         }
     }
 
-    /// The indices of a dimension of size `size` for these ranges of the loops, half-open.
-    pub fn of(self, loops: &[[i64; 2]], size: i64) -> [i64; 2] {
-        let IndexRange::Along { of, stride, low, high, divisor } = self else { return [0, size] };
-        let [start, end] = loops[of];
+    /// The indices of a dimension of size `size` for these values of its loop, both half-open.
+    pub fn of(self, [start, end]: [i64; 2], size: i64) -> [i64; 2] {
+        let IndexRange::Along { stride, low, high, divisor, .. } = self else { return [0, size] };
         let at = |l: i64, more: i64| l.saturating_mul(stride).saturating_add(more).div_euclid(divisor);
         [at(start, low).clamp(0, size), at(end - 1, high).saturating_add(1).clamp(0, size)]
     }

@@ -389,6 +389,6 @@ fn held_by(machine: &Machine, spread: &Spread, array: &Array) -> Result<(), Erro
 
 /// The spread of a value that nothing reads: cut along its largest dimensions.
 fn alone(machine: &Machine, sizes: &[i64]) -> Spread {
-    let copies = |extent: i64| vec![AxisCut { of: None, pieces: extent }];
-    Spread { axes: machine.axes.iter().map(|axis| copies(axis.extent)).collect() }.without_copies(sizes)
+    let axes = machine.axes.iter().map(|axis| vec![AxisCut::copies(axis.extent)]).collect();
+    Spread { axes, local: Vec::new() }.without_copies(sizes)
 }
