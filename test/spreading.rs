@@ -13,7 +13,7 @@ fn planned(text: &str, machine: &str) -> SpreadPlan {
     let (graphs, facts, machine) = (module.graphs(), module.facts(), Machine::parse(machine).unwrap());
     let spreader = Spreader::new(&graphs, module.entry, &facts, &machine).unwrap();
     let plan = spreader.plan(&Options::default(), &mut |_| true).unwrap();
-    check(spreader.network(), &plan.solution.certificate).unwrap();
+    check(spreader.network(), &plan.certificate).unwrap();
     plan
 }
 

@@ -94,6 +94,16 @@ impl Levels {
         Boxes { dims: sizes.len(), levels: (0..self.extents.len()).map(level).collect() }
     }
 
+    /// What places have of an array of so many dimensions that is in none of them.
+    pub fn nowhere(&self, dims: usize) -> Boxes {
+        let mut nodes = 1;
+        let level = |extent: &i64| {
+            nodes *= *extent as usize;
+            NodeBoxes { live: vec![false; nodes], sets: vec![vec![Vec::new()]; dims], own: vec![0; nodes * dims] }
+        };
+        Boxes { dims, levels: self.extents.iter().map(level).collect() }
+    }
+
     /// Where a node of a level is along each axis.
     fn coordinates(&self, node: i64, level: usize) -> Vec<i64> {
         let mut rest = node;
