@@ -41,8 +41,8 @@ ENTRY main {
 /// The layout that was made by hand for it.
 const BY_HAND: &str = "((2_L2B:1, 16_MAB, 4:64), (2_L1B:4, 4_PE, 2_W, 8:1), (4_L2B:2, 4_L1B:1, 8:8))";
 
-#[test]
-fn a_stencil_moves_no_more_at_any_level_than_the_layout_by_hand() {
+/// By level, the bytes of the plan of the stencil and those by hand.
+fn stencil() -> [Vec<i64>; 2] {
     let machine = Machine::parse("mn_core_2").unwrap();
     let by_hand = spread(BY_HAND, &machine);
     let window =
@@ -50,20 +50,22 @@ fn a_stencil_moves_no_more_at_any_level_than_the_layout_by_hand() {
     let operation = Operation::ReduceWindow { window: vec![window; 3] };
     let array = Array::parse("f32[128,128,128]").unwrap();
     let nest = LoopNest::new(&Doing::Operation(&operation), &[&array, &Array::parse("f32[]").unwrap()], &[&array]);
-    let sizes = [128; 3];
     let levels = Levels::new(&machine).unwrap();
-    let moved = moved(&levels, &nest, &by_hand, &nest.operands[0], (&sizes, &by_hand));
-    // An L2B has 64 x 128 x 32, in the middle with one more row before or behind, and one more plane on both sides.
-    assert_eq!(moved[0], (65 * 128 * 34 - 64 * 128 * 32) * 4);
-    // A PE has 4 x 16 x 8.
-    assert_eq!(moved[3], (6 * 18 * 10 - 4 * 16 * 8) * 4);
-
+    let moved = moved(&levels, &nest, &by_hand, &nest.operands[0], (&[128; 3], &by_hand));
     let plan = planned(STENCIL, "mn_core_2");
     assert_eq!(plan.cost, plan.bound);
     assert_eq!(plan.moves.len(), 1, "{:?}", plan.moves);
-    for (level, (own, by_hand)) in plan.levels.iter().zip(&moved).enumerate() {
-        assert!(own <= by_hand, "level {level}: {own} bytes, by hand {by_hand}: {}", plan.values[0].1);
-    }
+    [plan.levels, moved]
+}
+
+#[test]
+fn a_stencil_moves_no_more_at_any_level_than_the_layout_by_hand() {
+    let [own, by_hand] = stencil();
+    // An L2B has 64 x 128 x 32, in the middle with one more row before or behind, and one more plane on both sides.
+    assert_eq!(by_hand[0], (65 * 128 * 34 - 64 * 128 * 32) * 4);
+    // A PE has 4 x 16 x 8.
+    assert_eq!(by_hand[3], (6 * 18 * 10 - 4 * 16 * 8) * 4);
+    assert!(own.iter().zip(&by_hand).all(|(own, by_hand)| own <= by_hand), "{own:?} bytes, by hand {by_hand:?}");
 }
 
 /// A product `y[m,n] = x[m,k] * w[k,n]` of these sizes on a machine, and how its loops m, n, k go over the places by hand.
@@ -172,15 +174,15 @@ impl ByHand {
 fn products_move_no_more_at_any_level_than_layouts_by_hand() {
     for product in &PRODUCTS {
         let [own, by_hand] = product.moved();
-        println!("{} {:?}: {own:?}, by hand {by_hand:?}", product.what, product.sizes);
         let no_more = own.iter().zip(&by_hand).all(|(own, by_hand)| own <= by_hand);
         assert!(no_more, "{} {:?}: {own:?} bytes, by hand {by_hand:?}", product.what, product.sizes);
     }
 }
 
 /// Scores, softmax and values of 64 heads, as many as there are L1Bs: all of a head stays in one.
-#[test]
-fn attention_keeps_heads_where_they_are() {
+/// By level, the bytes of the plan and those by hand: queries over MAB and PE, so that each MAB gets the other keys and
+/// values of its head, each PE those of its MAB.
+fn attention() -> [Vec<i64>; 2] {
     let text = "HloModule attention
 add { a = f32[] parameter(0)
  b = f32[] parameter(1)
@@ -199,11 +201,60 @@ ENTRY main {
 }";
     let plan = planned(text, "mn_core_2");
     assert_eq!(plan.cost, plan.bound);
-    // 64 heads on 64 L1Bs: nothing leaves one.
-    assert_eq!(plan.levels[..2], [0, 0], "{:?}", plan.moves);
-    // By hand, queries over MAB and PE: each MAB gets the other keys and values of its head, each PE those of its MAB.
-    let (mab, pe) = (2 * (128 - 8) * 32 * 4, 2 * (128 - 2) * 32 * 4);
-    assert!(plan.levels[2] <= mab && plan.levels[3] <= pe, "{:?}", plan.levels);
+    [plan.levels, vec![0, 0, 2 * (128 - 8) * 32 * 4, 2 * (128 - 2) * 32 * 4]]
+}
+
+#[test]
+fn attention_keeps_heads_where_they_are() {
+    let [own, by_hand] = attention();
+    assert!(own.iter().zip(&by_hand).all(|(own, by_hand)| own <= by_hand), "{own:?} bytes, by hand {by_hand:?}");
+}
+
+/// Layouts of the notation's description that no spread is: every second L2B, and pieces over time. What streams through
+/// them moves nothing, and nothing where the plan has it.
+#[test]
+fn what_streams_moves_nothing_whatever_its_sizes() {
+    for layout in
+        ["(256,16)/((4_L2B:2, 64:8), (8:1, 2_W:1))", "((), (8:96, 8_L1B:1, 2_Time:25, 2:48, 16:1), (25_Time:1, 4_PE))"]
+    {
+        let sizes = layout.parse::<TensorLayout>().unwrap().sizes().unwrap();
+        let shape = format!("f32{sizes:?}").replace(' ', "");
+        let plan = planned(
+            &format!("HloModule stream\nENTRY main {{\n x = {shape} parameter(0)\n ROOT y = {shape} negate(x)\n}}"),
+            "mn_core_2",
+        );
+        assert_eq!((plan.cost, &plan.levels[..]), (0, &[0, 0, 0, 0][..]), "{layout}");
+    }
+}
+
+/// `BLESS=1` writes the table.
+#[test]
+fn the_table_beside_layouts_by_hand_is_current() {
+    let mut text = String::from(
+        "# Plans beside layouts by hand\n\nMade by `BLESS=1 cargo test -p tensor-layout --test spreading`: the bytes that \
+         the busiest place of each\nlevel gets or gives, all operations together, by the plan and with the layout that is \
+         made by hand for one of\nthe arrays; the other arrays then as is best for it. Places with copies share out the \
+         loop that the array\ndoes not have, and none holds an element that another holds.\n\n\
+         | program | by hand | levels | plan | by hand |\n|---|---|---|---|---|\n",
+    );
+    let mut row = |what: String, layout: &str, machine: &str, [own, by_hand]: [Vec<i64>; 2]| {
+        let machine = Machine::parse(machine).unwrap();
+        let names: Vec<&str> = machine.axes.iter().map(|axis| axis.name.as_str()).collect();
+        let list = |all: &[i64]| all.iter().map(i64::to_string).collect::<Vec<_>>().join(" ");
+        text += &format!("| {what} | {layout} | {} | {} | {} |\n", names.join(" "), list(&own), list(&by_hand));
+    };
+    for product in &PRODUCTS {
+        let [m, k, n] = product.sizes;
+        let what = format!("product {m} × {k} × {n}, {}", product.what);
+        row(what, &format!("`{}`", product.layout), product.machine, product.moved());
+    }
+    row("attention, 64 heads of 128 × 32".to_string(), "queries over MAB and PE", "mn_core_2", attention());
+    row("stencil of 27 points, 128 × 128 × 128".to_string(), &format!("`{BY_HAND}`"), "mn_core_2", stencil());
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/places.md");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(path, &text).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(path).unwrap_or_default(), text, "BLESS=1 writes it");
 }
 
 #[test]

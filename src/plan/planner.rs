@@ -8,7 +8,7 @@ use super::layout_plan::{
 use super::posed::{Located, Posed, Taken};
 use super::prices::Prices;
 use super::program::Program;
-use super::space::{LimitedSpace, Placed, SpaceLimit, check_limits};
+use super::space::{LimitedSpace, Placed, SpaceLimit};
 use super::ways::{EntryLayouts, Way};
 use crate::operations::facts::Facts;
 use crate::operations::graph::Graph;
@@ -63,7 +63,9 @@ impl<'a, 't> Planner<'a, 't> {
     /// # Errors
     /// The machine has no such memory space, or it is limited twice; a capacity below 0; bytes that do not fit.
     pub fn limited(mut self, limits: &[SpaceLimit]) -> Result<Planner<'a, 't>, Unplanned> {
-        check_limits(self.posed.choices.classes.target.machine(), limits)?;
+        let machine = self.posed.choices.classes.target.machine();
+        let known = machine.check_limits(limits.iter().map(|limit| limit.space));
+        known.map_err(|error| Unplanned::Wrong(None, error))?;
         let prices = Prices::new(&self.posed.choices.classes);
         self.limited = Some(LimitedSpace::new(&self.posed, &prices, self.network.clone(), limits)?);
         Ok(self)

@@ -9,11 +9,9 @@
 
 use super::classes::LayoutId;
 use super::holders::HeldIn;
-use super::layout_plan::Unplanned;
 use super::posed::{Located, Posed};
 use super::prices::Prices;
 use super::program::Doing;
-use crate::places::Machine;
 use crate::solver::{CostNetwork, FORBIDDEN, NetworkError};
 use crate::text::Error;
 use std::collections::BTreeMap;
@@ -25,26 +23,6 @@ pub struct SpaceLimit {
     pub space: u8,
     /// The bytes.
     pub bytes: i64,
-}
-
-/// That capacities are of memories of a machine, each once.
-///
-/// # Errors
-/// The machine has no such memory space, or it is limited twice.
-pub fn check_limits(machine: &Machine, limits: &[SpaceLimit]) -> Result<(), Unplanned> {
-    for (k, limit) in limits.iter().enumerate() {
-        let wrong = if !machine.memories.iter().any(|memory| memory.space == limit.space) {
-            let known: Vec<String> =
-                machine.memories.iter().map(|memory| format!("{} ({})", memory.name, memory.space)).collect();
-            format!("the machine has no memory space {}; it has {}", limit.space, known.join(", "))
-        } else if limits[..k].iter().any(|other| other.space == limit.space) {
-            format!("memory space {} must have one capacity, found two", limit.space)
-        } else {
-            continue;
-        };
-        return Err(Unplanned::Wrong(None, Error::new(wrong)));
-    }
-    Ok(())
 }
 
 /// What a plan takes of a memory.

@@ -9,7 +9,7 @@ use crate::places::TensorLayout;
 use crate::plan::kernels::{Kept, Kernels};
 use crate::plan::layout_plan::{ArrayName, Unplanned};
 use crate::plan::live::moments;
-use crate::plan::space::{SpaceLimit, check_limits};
+use crate::plan::space::SpaceLimit;
 use crate::solver::{FORBIDDEN, NetworkError, NoPlan, Options, Progress, min_marginals};
 use crate::text::Error;
 use std::cmp::Reverse;
@@ -33,7 +33,8 @@ impl Spreader<'_, '_> {
     /// # Errors
     /// The machine has no such memory space, or it is limited twice; a capacity below 0.
     pub fn limited(mut self, limits: &[SpaceLimit]) -> Result<Self, Unplanned> {
-        check_limits(self.machine, limits)?;
+        let known = self.machine.check_limits(limits.iter().map(|limit| limit.space));
+        known.map_err(|error| Unplanned::Wrong(None, error))?;
         let wrong = |error: NetworkError| Unplanned::Wrong(None, Error::new(error.to_string()));
         for limit in limits {
             self.network.add_resource(limit.bytes).map_err(wrong)?;

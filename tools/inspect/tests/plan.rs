@@ -230,6 +230,11 @@ fn capacities_move_values_and_say_by_how_much_they_are_short() {
     );
     wrong("hmb=1", &["unknown memory `hmb`", "hbm"]);
     wrong("9=1", &["the machine has no memory space 9; it has hbm (0), vmem (1)"]);
+    let (_, error, _) = plan(&["plan", &hlo, "--machine", "tpu_v5e", "--capacity", "hbm=1", "--capacity", "hbm=2"]);
+    assert!(error.contains("1 | hbm=2\n") && error.contains("must have one capacity, found two"), "{error}");
+    let large = "axes: (100000_PE), memories: (), word: 32";
+    let (_, error, _) = plan(&["plan", &hlo, "--machine", large]);
+    assert!(error.contains("must have at most 65536 places") && error.contains("1 | axes: (100000_PE)"), "{error}");
     wrong("hbm", &["expected `=` and the bytes of the memory"]);
     wrong("hbm=-1", &["expected a number of bytes from 0 that fits in 64 bits, found `-1`"]);
 }

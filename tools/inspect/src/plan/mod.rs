@@ -21,7 +21,7 @@ use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Facts, Graph};
 use tensor_layout::plan::{Alternative, EntryLayouts, LayoutPlan, Lesson, Planner, SpaceLimit, Unplanned};
 use tensor_layout::solver::{Certificate, Options, Progress};
-use tensor_layout::spreading::OtherLayout;
+use tensor_layout::spreading::{Levels, OtherLayout};
 use tensor_layout::targets::Target;
 use tensor_layout::text::{Error, instead};
 
@@ -69,7 +69,26 @@ impl PlanOptions {
             ("--judge", self.judge.is_some(), spread::NO_JUDGE),
             ("--compare", self.compare, spread::NO_FILE_LAYOUTS),
         ];
-        spread::only(target, &given).map_err(|error| Complaint::new(error.message))
+        spread::only(target, &given).map_err(|error| Complaint::new(error.message))?;
+        if spread::has_places(target)
+            && let Err(error) = Levels::new(target.machine())
+        {
+            return Err(Complaint::in_argument(&self.machine, &error.placed(Some(0))));
+        }
+        Ok(())
+    }
+
+    /// The capacities.
+    fn limits(&self, target: &Target) -> Result<Vec<SpaceLimit>, Complaint> {
+        let mut limits: Vec<SpaceLimit> = Vec::new();
+        for text in &self.capacity {
+            let found = limit(target, text).and_then(|found| match limits.iter().any(|own| own.space == found.space) {
+                true => Err(Error::at(0, format!("memory space {} must have one capacity, found two", found.space))),
+                false => Ok(found),
+            });
+            limits.push(found.map_err(|error| Complaint::in_argument(text, &error))?);
+        }
+        Ok(limits)
     }
 
     /// Writes the proof of a plan, where it is asked for.
@@ -106,9 +125,7 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     let target = Target::parse(&options.machine).map_err(|error| Complaint::in_argument(&options.machine, &error))?;
     options.check_places(&target)?;
     options.seconds.map_or(Ok(()), check_seconds)?;
-    let limits =
-        options.capacity.iter().map(|text| limit(&target, text).map_err(|error| Complaint::in_argument(text, &error)));
-    let limits = limits.collect::<Result<Vec<_>, _>>()?;
+    let limits = options.limits(&target)?;
     let text = read(&options.file)?;
     let mut clock = Clock::new(options.seconds);
     let module = Module::parse(&text).map_err(|errors| Complaint::in_file(&options.file, &text, &errors))?;
