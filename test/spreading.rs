@@ -1,12 +1,13 @@
 //! Spreads: bytes beside those of a slow count, and plans beside layouts that were made by hand.
 
 use std::collections::BTreeSet;
+use tensor_layout::expr::Expr;
 use tensor_layout::hlo::Module;
-use tensor_layout::operations::{Array, Operation, WindowDim};
+use tensor_layout::operations::{Array, Loops, Operation, WindowDim};
 use tensor_layout::places::{Machine, Placement, TensorLayout};
-use tensor_layout::plan::{Doing, Unplanned};
+use tensor_layout::plan::{Doing, Program, Unplanned};
 use tensor_layout::solver::{Options, check};
-use tensor_layout::spreading::{AxisCut, IndexRange, Levels, LoopNest, Spread, SpreadPlan, Spreader, of_array};
+use tensor_layout::spreading::{AxisCut, Home, IndexRange, Levels, LoopNest, Spread, SpreadPlan, Spreader, of_array};
 
 fn planned(text: &str, machine: &str) -> SpreadPlan {
     let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
@@ -270,6 +271,59 @@ ENTRY main {
 }";
     let plan = planned(text, "mn_core_2");
     assert_eq!((plan.cost, plan.moves.len()), (0, 0), "{:?}", plan.moves);
+}
+
+/// A window that is written as loops, as structured operations of MLIR are, reads what a window of HLO reads.
+#[test]
+fn windows_are_found_in_loops() {
+    let array = |text: &str| Array::parse(text).unwrap();
+    let window =
+        WindowDim { size: 3, stride: 2, low: 0, high: 0, window_dilation: 2, base_dilation: 1, reversed: false };
+    let (data, result) = (array("f32[13]"), array("f32[5]"));
+    let by_window = LoopNest::new(
+        &Doing::Operation(&Operation::ReduceWindow { window: vec![window] }),
+        &[&data, &array("f32[]")],
+        &[&result],
+    );
+    let index = |e: Expr| {
+        let loops = Loops {
+            sizes: vec![5, 3],
+            offsets: Vec::new(),
+            operands: vec![Some(vec![e])],
+            results: vec![vec![Expr::Var(0)]],
+        };
+        LoopNest::new(&Doing::Operation(&Operation::Loops(Box::new(loops))), &[&data], &[&result])
+    };
+    let by_loops = index(Expr::Var(0).times(2) + Expr::Var(1).times(2));
+    assert_eq!(by_loops.operands, by_window.operands[..1]);
+    assert_eq!((by_loops.results, by_loops.cuttable), (by_window.results, vec![true, false]));
+    // What is no such sum is read as a whole.
+    for e in
+        [Expr::Var(0).modulo(4), Expr::Var(0).times(-1) + Expr::Const(4), Expr::Var(1), Expr::Var(0).times(i64::MAX)]
+    {
+        let reads = index(e.clone() + Expr::Var(1).times(i64::MAX)).operands;
+        assert_eq!(reads, [[IndexRange::Whole]], "{e:?}");
+    }
+}
+
+/// What is beside the places is brought to them, and does not say where loops run.
+#[test]
+fn what_is_outside_counts_and_what_is_given_stays() {
+    let module =
+        Module::parse("HloModule m\nENTRY main {\n x = f32[8,8] parameter(0)\n ROOT y = f32[8,8] negate(x)\n}")
+            .unwrap();
+    let (graphs, facts) = (module.graphs(), module.facts());
+    let machine = Machine::parse("axes: (4_PE), memories: (), word: 32").unwrap();
+    let program = Program::new(&graphs, module.entry, &facts).unwrap();
+    let plan = |home: &dyn Fn(usize) -> Home| {
+        let spreader = Spreader::of_program(&program, &machine, &|(_, node, _)| home(node)).unwrap();
+        spreader.plan(&Options::default(), &mut |_| true).unwrap()
+    };
+    let outside = plan(&|node| if node == 0 { Home::Outside } else { Home::Free });
+    assert_eq!((&outside.levels[..], outside.arguments[0].as_ref()), (&[64][..], None));
+    let columns = spread("((8:2), (4_PE, 2:1))", &machine);
+    let given = plan(&|node| if node == 0 { Home::Given(columns.clone()) } else { Home::Free });
+    assert_eq!((given.cost, given.results[0].as_ref().unwrap().to_string()), (0, "((8:2), (4_PE, 2:1))".to_string()));
 }
 
 /// Each element that a node reads and does not hold, one by one.

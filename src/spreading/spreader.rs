@@ -165,7 +165,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
         let Some(nest) = &self.nests[touch.by] else { return &[] };
         match touch.operand {
             // A loop's merge has its second operand from the body.
-            Some(k) => nest.operands.get(k).unwrap_or(&nest.results[0]),
+            Some(k) => nest.operands.get(k).or(nest.results.first()).map_or(&[], Vec::as_slice),
             None => &nest.results[self.program.made[touch.made].result],
         }
     }
