@@ -61,7 +61,10 @@ def Parallel : Choices<"Parallel",
     "What outer loops become whose iterations may run at the same time", [
   Choice<"none", 0, "none", "loops like others">,
   Choice<"loops", 1, "parallel", "scf.parallel">,
-  Choice<"forall", 2, "forall", "scf.forall">
+  Choice<"forall", 2, "forall", "scf.forall">,
+  Choice<"openmp", 3, "openmp",
+         "scf.parallel where the work is worth a second thread, of which the "
+         "pipelines make `omp.wsloop`">
 ]>;
 
 def PlanMachine : Choices<"PlanMachine", "The machine that layouts are for", [
@@ -418,7 +421,9 @@ def LayoutVerifyLLVM : Pass<"layout-verify-llvm", "::mlir::ModuleOp"> {
 ///   $options  for the options of `optionsOf`,
 ///   $all      for all options,
 ///   $first    for the pass `planOf` with its options where there is `plan`, and
-///             layout-remove-conversions.
+///             layout-remove-conversions,
+///   $threads  for convert-scf-to-openmp with `parallel=openmp`, and
+///             canonicalize, which removes the scopes of allocas in its loops.
 class Pipeline<string name> {
   string argument = name;
   string summary = "";
@@ -445,7 +450,7 @@ def LayoutToMemref : Pipeline<"layout-to-memref"> {
     "cse",
     "func.func(layout-deallocate)",
     "layout-lower-bufferization",
-    "canonicalize",
+    "$threads",
     "cse"
   ];
 }
