@@ -329,6 +329,12 @@ def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
     As they are stay types that say a layout other than row-major, operands and results of
     operations that lowering does not know, and with `entry=fixed` the types of
     public functions. An error leaves the module as it was.
+
+    On a machine with places, types get TensorLayouts, so that little moves at each
+    level, and the module gets the machine as `layout.machine`. Operations take and
+    make tensors where their loops run: with copies, and sums that lowering adds up.
+    An operation that has no placement gets a remark, and so does a given layout
+    that cannot be planned with. `capacity` and `spaces` are errors there.
   }];
   let options = [
     ChoiceOption<"machine", "machine", PlanMachine, PlanMachine.summary>,
