@@ -77,7 +77,7 @@ pub fn bent(
         return Vec::new();
     };
     let wanted = order(class[*result], *id);
-    let product = matches!(operation, Operation::Dot { .. });
+    let product = matches!(operation, Operation::Dot { .. }) && program.loop_product(k).is_none();
     let summed = if product { summed_after(program, users, k) } else { Vec::new() };
     let Some(made) = made_in(program, classes, k, wanted, &summed).filter(|made| made != wanted) else {
         return Vec::new();

@@ -111,6 +111,7 @@ impl<'a, 't> Posed<'a, 't> {
         let taker = match self.program.instances[user].doing {
             Doing::Result(_) => Taker::Result,
             Doing::Operation(operation) => match operation {
+                Operation::Dot { .. } if self.program.loop_product(user).is_some() => Taker::Stream,
                 // What is open is brought into a form of its own by a kernel that streams.
                 Operation::Convolution(_) if operand == 0 && self.choices.ways[user][0].operands[0].is_none() => {
                     Taker::Stream

@@ -18,7 +18,7 @@ use super::kernels::Kept;
 use super::ways::Way;
 use crate::operations::operation::Operation;
 use crate::operations::shape::Array;
-use crate::targets::{Price, RelayoutKind, Target};
+use crate::targets::{LoopProduct, Price, RelayoutKind, Target};
 use crate::text::Error;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -173,7 +173,8 @@ impl<'a, 't> Prices<'a, 't> {
             let computed = self.target().operation_price(operation, &operands, &own.iter().collect::<Vec<_>>())?;
             price = Price { writes: price.writes, ..computed };
         }
-        let matrix = matches!(operation, Operation::Dot { .. } | Operation::Convolution(_));
+        let matrix = matches!(operation, Operation::Dot { .. } | Operation::Convolution(_))
+            && LoopProduct::of(operation, &operands).is_none();
         let cost = match kept {
             Kept::Stored => sum(price.writes.iter().copied().chain([price.start, price.compute, -price.hidden])),
             // The kernel that it is part of starts, and writes.

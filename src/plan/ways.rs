@@ -11,7 +11,7 @@ use super::labels::{Labels, order_of_dimensions, order_of_loops};
 use super::program::{Doing, Instance, Program};
 use crate::operations::operation::{Algorithm, Convolution, Operation};
 use crate::operations::shape::Array;
-use crate::targets::{Target, Want};
+use crate::targets::{LoopProduct, Target, Want};
 use crate::text::Error;
 use crate::tiled::layout::Layout;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -236,10 +236,7 @@ impl Maker<'_, '_> {
                 ways.push(Way { operands: vec![Some(given[0])], results: vec![given[1]] });
                 Ok(ways)
             }
-            // Where there is nothing but batch dimensions, it is a sum of an elementwise product.
-            Doing::Operation(operation @ Operation::Dot { lhs_batch, .. })
-                if self.classes.all[to[0]].sizes.len() == lhs_batch.len() && !lhs_batch.is_empty() =>
-            {
+            Doing::Operation(operation @ Operation::Dot { .. }) if is_loop(operation, &self.arrays(&instance.operands)) => {
                 let (operands, results) = (self.arrays(&instance.operands), self.arrays(&instance.results));
                 let labels = Labels::new(operation, &operands, &results);
                 Ok(match labels.and_then(|labels| Some((labels.widest()?, labels))) {
@@ -306,7 +303,9 @@ impl Maker<'_, '_> {
     /// The ports of an operation: those of a product, whose matrices it takes in any order.
     fn ports(&self, instance: &Instance, from: &[usize], to: &[usize]) -> Vec<Port> {
         match instance.doing {
-            Doing::Operation(Operation::Dot { lhs_batch, rhs_batch, .. }) => {
+            Doing::Operation(operation @ Operation::Dot { lhs_batch, rhs_batch, .. })
+                if !is_loop(operation, &self.arrays(&instance.operands)) =>
+            {
                 vec![self.outside(from[0], lhs_batch), self.outside(from[1], rhs_batch)]
             }
             Doing::Operation(Operation::Convolution(convolution)) if self.cuts_batches(convolution, from[0]) => {
@@ -493,6 +492,11 @@ impl Maker<'_, '_> {
         let operands = from.iter().map(|class| Some(row_major(class))).collect();
         vec![Way { operands, results: to.iter().map(row_major).collect() }]
     }
+}
+
+/// Whether a product is computed as a loop.
+fn is_loop(operation: &Operation, operands: &[&Array]) -> bool {
+    LoopProduct::of(operation, operands).is_some()
 }
 
 /// Leaves the ways in which results have the layouts that they keep. Where there are none, results are made in these
