@@ -129,12 +129,24 @@ impl<'a, 't> Prices<'a, 't> {
     /// The cost does not fit in 64 bits.
     pub fn leaving(&self, class: usize, layout: LayoutId, doubted: bool) -> Result<i64, Error> {
         let own = &self.classes.all[class];
+        let margin = if self.is_second(class, layout) { 2 * MARGIN } else { MARGIN };
         if !doubted || !own.element.is_data() {
-            return Ok(MARGIN);
+            return Ok(margin);
         }
         let array = self.classes.array(class, 0, 0);
         let copy = self.target().relayout_cost(&array, &own.layouts[0], &own.layouts[usize::from(layout)])?;
-        sum([MARGIN, copy / DOUBT].into_iter())
+        sum([margin, copy / DOUBT].into_iter())
+    }
+
+    /// Whether the same dimensions the other way round are minor in another layout of an array that takes as many bytes, and
+    /// which the rule of default layouts would have first.
+    fn is_second(&self, class: usize, layout: LayoutId) -> bool {
+        let own = &self.classes.all[class];
+        let (order, bytes) = (&own.layouts[usize::from(layout)].minor_to_major, own.bytes[usize::from(layout)]);
+        let [minor, second, rest @ ..] = &order[..] else { return false };
+        let turned = |other: &[usize]| other.starts_with(&[*second, *minor]) && other[2..] == *rest;
+        let mut others = own.layouts.iter().zip(&own.bytes);
+        minor < second && others.any(|(other, n)| *n == bytes && turned(&other.minor_to_major))
     }
 
     /// What it costs more to write an array to memory space 0 and to read it there than in the memory that it is else in.

@@ -317,10 +317,11 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// Whether a layout takes at most twice the bytes of the default.
+    /// Whether a layout takes at most four times the bytes of the default. By XLA's count, a loop over f32[60,20,30] whose rounds
+    /// each read and write an index of dimension 0 takes 1,893 cycles in `{2,1,0}`, and 6,426 in layouts of at most twice.
     fn is_dense(&self, class: usize, id: LayoutId) -> bool {
         let bytes = &self.classes.all[class].bytes;
-        bytes[usize::from(id)] / 2 <= bytes[0]
+        bytes[usize::from(id)] / 4 <= bytes[0]
     }
 
     /// Those of the dimensions that fill less than half of the rows of a register.
