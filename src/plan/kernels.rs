@@ -104,7 +104,10 @@ impl Kernels {
         };
         let fusible = match matrix {
             true => users.len() == 1 && users.iter().all(elementwise),
-            false => (fuses(operation) || looped == Some(LoopProduct::Outer)) && Labels::new(operation, &operands, &results).is_some(),
+            false => {
+                (fuses(operation) || looped == Some(LoopProduct::Outer))
+                    && Labels::new(operation, &operands, &results).is_some()
+            }
         };
         let fused = (fusible || *operation == Operation::Reshape) && users.iter().all(goes_on);
         if fused && !users.iter().any(large) { Kept::Fused } else { Kept::Stored }

@@ -236,13 +236,10 @@ impl Maker<'_, '_> {
                 ways.push(Way { operands: vec![Some(given[0])], results: vec![given[1]] });
                 Ok(ways)
             }
-            Doing::Operation(operation @ Operation::Dot { .. }) if is_loop(operation, &self.arrays(&instance.operands)) => {
-                let (operands, results) = (self.arrays(&instance.operands), self.arrays(&instance.results));
-                let labels = Labels::new(operation, &operands, &results);
-                Ok(match labels.and_then(|labels| Some((labels.widest()?, labels))) {
-                    Some((widest, labels)) => self.streams(widest, &labels, from, to),
-                    None => self.apart(from, to),
-                })
+            Doing::Operation(operation @ Operation::Dot { .. })
+                if is_loop(operation, &self.arrays(&instance.operands)) =>
+            {
+                Ok(self.streamed(operation, instance, from, to))
             }
             Doing::Operation(Operation::Dot { lhs_batch, .. }) => {
                 // Batch dimensions come first.
@@ -268,13 +265,19 @@ impl Maker<'_, '_> {
                 if !wanted.is_empty() {
                     return Ok(wanted);
                 }
-                let (operands, results) = (self.arrays(&instance.operands), self.arrays(&instance.results));
-                let labels = Labels::new(operation, &operands, &results).filter(|labels| labels.streams);
-                Ok(match labels.and_then(|labels| Some((labels.widest()?, labels))) {
-                    Some((widest, labels)) => self.streams(widest, &labels, from, to),
-                    None => self.apart(from, to),
-                })
+                Ok(self.streamed(operation, instance, from, to))
             }
+        }
+    }
+
+    /// The ways of an operation that streams, where it does.
+    fn streamed(&mut self, operation: &Operation, instance: &Instance, from: &[usize], to: &[usize]) -> Vec<Way> {
+        let (operands, results) = (self.arrays(&instance.operands), self.arrays(&instance.results));
+        let streams = |labels: &Labels| labels.streams || is_loop(operation, &operands);
+        let labels = Labels::new(operation, &operands, &results).filter(streams);
+        match labels.and_then(|labels| Some((labels.widest()?, labels))) {
+            Some((widest, labels)) => self.streams(widest, &labels, from, to),
+            None => self.apart(from, to),
         }
     }
 

@@ -27,6 +27,7 @@ pub struct Product {
 
 /// A product that no matrix unit helps: it is computed element by element, as a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum LoopProduct {
     /// Nothing is summed over: an elementwise product of two arrays that are broadcast.
     Outer,
