@@ -394,10 +394,12 @@ def LayoutScfToCf : Pass<"layout-scf-to-cf", "::mlir::ModuleOp"> {
 
 def LayoutStripMemorySpaces
     : Pass<"layout-strip-memory-spaces", "::mlir::ModuleOp"> {
-  let summary = "Put all buffers in the one memory of a CPU";
+  let summary = "Put all data in the one memory of a CPU";
   let description = [{
     Removes `#layout.memory_space` from all memref types, so that they can be
-    lowered to LLVM, and `layout.machine` from the module.
+    lowered to LLVM, and `S(n)` from all layouts, so that a copy into another
+    memory is a conversion that nobody needs. Where no tensor and no layout is
+    left to lower, removes `layout.machine` from the module.
   }];
   let dependentDialects = ["::layout::LayoutDialect"];
 }
@@ -464,6 +466,7 @@ def LayoutDistribute : Pipeline<"layout-distribute"> {
 def LayoutToLLVM : Pipeline<"layout-to-llvm"> {
   let summary = "Lower tensors and memrefs with layouts to the LLVM dialect";
   let passes = [
+    "layout-strip-memory-spaces",
     "layout-to-memref{$all}",
     "layout-convert-to-llvm",
     "layout-verify-llvm"
