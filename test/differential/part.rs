@@ -81,7 +81,9 @@ impl Part {
         let machines: Vec<PlanMachine> =
             PlanMachine::ALL.iter().copied().filter(|of| !of.name().starts_with("mn_")).collect();
         let machine = choices.choice(&machines);
-        let plan = choices.bool().then(|| PlanOptions { machine, spaces: choices.bool(), ..PlanOptions::default() });
+        // Memory spaces are not for places.
+        let spaces = choices.bool() && machine != PlanMachine::Own;
+        let plan = choices.bool().then(|| PlanOptions { machine, spaces, ..PlanOptions::default() });
         PipelineOptions { lowering, plan }
     }
 
