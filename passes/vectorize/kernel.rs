@@ -66,6 +66,8 @@ pub struct Kernel<'a, 'c> {
     /// The number of the first operand that is written.
     pub output: usize,
     pub buffers: Vec<Val<'c>>,
+    /// Whether the elements of each are computed with as bits, and are bytes in memory.
+    pub bools: Vec<bool>,
     /// What distances are multiples of.
     pub values: Vec<Val<'c>>,
     pub vars: IndexVars<'c>,
@@ -90,9 +92,23 @@ impl<'a, 'c> Kernel<'a, 'c> {
         vars: IndexVars<'c>,
     ) -> Self {
         let (combiner, done, prefetches) = (body.combiner(), HashMap::new(), Vec::new());
-        let (values, widening) = (Vec::new(), None);
+        let (values, widening, bools) = (Vec::new(), None, vec![false; buffers.len()]);
         let extreme = Extreme::of(combiner.as_ref(), &plan, target);
-        Kernel { body, target, plan, output, buffers, values, vars, combiner, extreme, widening, done, prefetches }
+        Kernel {
+            body,
+            target,
+            plan,
+            output,
+            buffers,
+            bools,
+            values,
+            vars,
+            combiner,
+            extreme,
+            widening,
+            done,
+            prefetches,
+        }
     }
 
     /// All of the code, for dimensions of these sizes.

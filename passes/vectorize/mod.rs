@@ -19,9 +19,11 @@
 //! | `rest`, `there` | which elements are there, at the ends |
 //! | `compute`, `block`, `sums` | the code inside them |
 //! | `extremes` | largest and least numbers |
+//! | `bools` | elements of one bit, each in a byte |
 //! | `bytes` | bytes that hold several elements |
 
 mod block;
+mod bools;
 mod bytes;
 mod compute;
 mod contraction;
@@ -93,7 +95,7 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
     let rests: Vec<Rest> = nest.extents.iter().enumerate().map(rest).collect();
     let mut buffers: Vec<Val<'c>> = Vec::new();
     for (operand, row) in nest.operands.iter().zip(rows) {
-        buffers.push(row.view(b, operand.access.base));
+        buffers.push(bools::as_bytes(b, row.view(b, operand.access.base)));
     }
     let mut done = HashMap::new();
     let mut copies = Vec::new();
@@ -114,7 +116,10 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
     }
     let output = nest.operands.len() - nest.outputs;
     let kernel = Kernel::new(body, target, buffers, output, plan, vars);
-    Kernel { done, values, ..kernel }.emit(b, &rests);
+    // What is only moved stays in bytes.
+    let computes = !body.only_moves();
+    let bools = nest.operands.iter().map(|o| computes && bools::is_bool(o.access.packing.element)).collect();
+    Kernel { done, values, bools, ..kernel }.emit(b, &rests);
     for copy in copies {
         b.op("memref.dealloc", &[copy], &[], &[caller_frees(b)]);
     }

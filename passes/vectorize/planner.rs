@@ -432,7 +432,7 @@ fn kept(bits: usize, reduced: Key, lanes: &[usize]) -> Key {
     mask(&free[..free.len().min(2usize.saturating_sub(rows))])
 }
 
-/// The bits of an operand's elements.
+/// The bits of an operand's elements in memory.
 fn element_bits(operand: &Operand) -> Result<i64, String> {
     let packing = operand.access.packing;
     if let Some(bits) = packing.bits {
@@ -442,8 +442,12 @@ fn element_bits(operand: &Operand) -> Result<i64, String> {
         ));
     }
     let element = packing.element;
-    let bits = ir::bits(element).filter(|n| matches!(n, 8 | 16 | 32 | 64));
-    bits.ok_or_else(|| format!("elements must have 8, 16, 32 or 64 bits, found {element}"))
+    match ir::bits(element) {
+        // A byte of its own: `bools`.
+        Some(1) => Ok(8),
+        Some(n @ (8 | 16 | 32 | 64)) => Ok(n),
+        _ => Err(format!("elements must have 1, 8, 16, 32 or 64 bits, found {element}")),
+    }
 }
 
 pub fn power_above(n: i64) -> i64 {

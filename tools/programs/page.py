@@ -32,7 +32,7 @@ with `vectorize=avx512 reassociate contract` and `-march=native`.
 SPEED = """## Speed
 
 `make bench-programs` compiles the same programs as JAX does, for one core: `layout-opt --layout-to-llvm` with vector code,
-`reassociate` and `contract`, then `clang -O3 -march=native`. XLA:CPU and our forms of a program run in turns, call by call, in
+`reassociate`, `contract` and `approximate`, then `clang -O3 -march=native`. XLA:CPU and our forms of a program run in turns, call by call, in
 one process on one core; milliseconds are those of the fastest call. What JAX hands over is what XLA compiles. *Compiled* is
 seconds of the processor from the text to code that runs. *Allocated* is what one call allocates, in pieces and in MB, beside
 the MB of arguments and results; *faults* are the page faults of the least of the calls. At the end of a line is where samples

@@ -20,7 +20,7 @@ from page import SPEED_TABLES, asked, table_of
 from steps import HERE, LLVM, MOST, TOOLS, ran
 
 WIDEST = [isa for isa in ("avx512", "avx2") if isa in pathlib.Path("/proc/cpuinfo").read_text()] + ["neon"]
-LOWERING = f"vectorize={WIDEST[0]} reassociate contract"
+LOWERING = f"vectorize={WIDEST[0]} reassociate contract approximate"
 # As README tells users: the C library's vector maths, where it has some.
 LIBRARY = ("-fveclib=libmvec",) if platform.machine() == "x86_64" else ()
 FLAGS = ("-O3", "-march=native", *LIBRARY)
