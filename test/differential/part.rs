@@ -221,5 +221,7 @@ fn random_options(rng: &mut Choices, form: Form) -> Options {
         contract: rng.one_in(3),
         cache_bytes: rng.choice(&[0, 0, 1, 1000, 1 << 20]),
         parallel: rng.choice(Parallel::ALL),
+        // What is approximated has another rounding.
+        approximate: false,
     }
 }
