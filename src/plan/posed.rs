@@ -138,15 +138,17 @@ impl<'a, 't> Posed<'a, 't> {
     /// Whether an instance is a kernel of loops, or in one: it goes through its operands in an order of its own.
     fn has_loops(&self, k: usize) -> bool {
         let Doing::Operation(operation) = self.program.instances[k].doing else { return false };
-        matches!(
-            operation,
-            Operation::Elementwise
-                | Operation::Select
-                | Operation::Broadcast { .. }
-                | Operation::Transpose { .. }
-                | Operation::Reduce { .. }
-                | Operation::Loops(_)
-        )
+        let product = self.program.loop_product(k).is_some();
+        product
+            || matches!(
+                operation,
+                Operation::Elementwise
+                    | Operation::Select
+                    | Operation::Broadcast { .. }
+                    | Operation::Transpose { .. }
+                    | Operation::Reduce { .. }
+                    | Operation::Loops(_)
+            )
     }
 
     /// The dimensions that a product takes from one operand alone: rows or columns.

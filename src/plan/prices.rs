@@ -146,7 +146,9 @@ impl<'a, 't> Prices<'a, 't> {
         let [minor, second, rest @ ..] = &order[..] else { return false };
         let turned = |other: &[usize]| other.starts_with(&[*second, *minor]) && other[2..] == *rest;
         let mut others = own.layouts.iter().zip(&own.bytes);
-        minor < second && others.any(|(other, n)| *n == bytes && turned(&other.minor_to_major))
+        self.target().has_tiles()
+            && minor < second
+            && others.any(|(other, n)| *n == bytes && turned(&other.minor_to_major))
     }
 
     /// What it costs more to write an array to memory space 0 and to read it there than in the memory that it is else in.
@@ -225,8 +227,10 @@ impl<'a, 't> Prices<'a, 't> {
         sum(all.into_iter())
     }
 
-    /// Whether a product's operand has one of its own dimensions in registers that does not fill their rows, where another one
-    /// would with at most a twentieth of padding. By XLA's count, for two products of `[b,s,k]`, from `{2,0,1}` and `{2,1,0}`:
+    /// Whether a product has to bring an operand into another form in its kernel, of which costs say nothing: registers hold
+    /// one of its own dimensions that does not fill their rows, where another one would with at most a twentieth of padding;
+    /// or two of its own, and none that is summed over. By XLA's count, for two products of `[b,s,k]`, from `{2,0,1}` and
+    /// `{2,1,0}`:
     ///
     /// | `[b,s,k]` | f32 | bf16 |
     /// |---|---|---|
@@ -234,14 +238,25 @@ impl<'a, 't> Prices<'a, 't> {
     /// | `[3,70,90]` | 5,068 and 4,976 | 7,171 and 7,125 |
     /// | `[2,130,192]` | 5,763 and 5,621 | 7,858 and 7,787 |
     /// | `[2,90,192]` | 6,445 and 6,470 | 9,057 and 9,069 |
-    fn is_thin(&self, class: usize, layout: LayoutId, own: &[usize]) -> bool {
+    ///
+    /// and for one, from `{1,0,2}` and `{1,2,0}`:
+    ///
+    /// | `[b,s,k]` | f32 | bf16 |
+    /// |---|---|---|
+    /// | `[24,200,30]` | 11,552 and 10,086 | 10,802 and 10,069 |
+    /// | `[9,65,24]` | 4,719 and 4,344 | 4,519 and 4,332 |
+    /// | `[16,128,5]` | 5,261 and 5,186 | 5,219 and 5,182 |
+    fn is_reformed(&self, class: usize, layout: LayoutId, own: &[usize]) -> bool {
         let sizes = &self.classes.all[class].sizes;
-        let rows = self.target().machine().model.registers.map_or(1, |own| own.0);
+        let Some((rows, _)) = self.target().machine().model.registers.filter(|_| self.target().has_tiles()) else {
+            return false;
+        };
         let order = &self.classes.all[class].layouts[usize::from(layout)].minor_to_major;
-        let thin = |dim: &usize| own.contains(dim) && sizes[*dim] < rows;
+        let minor = || order.iter().take(2).filter(|dim| own.contains(dim));
         // What is missing to the next multiple of the rows.
         let fills = |dim: &usize| sizes[*dim] >= rows && (rows - sizes[*dim] % rows) % rows <= sizes[*dim] / 20;
-        order.iter().take(2).any(thin) && own.iter().any(fills)
+        let thin = minor().any(|dim| sizes[*dim] < rows) && own.iter().any(fills);
+        thin || minor().count() == 2
     }
 
     /// In which layout an operand is taken that is in one layout, of those of a port, and what that costs; `own` are the
@@ -257,8 +272,8 @@ impl<'a, 't> Prices<'a, 't> {
     ) -> Result<(i64, LayoutId), Error> {
         let mut best = None;
         for to in port {
-            let thin = if self.is_thin(meeting.class, *to, own) { 2 * MARGIN } else { 0 };
-            let cost = sum([self.meeting(meeting, from, *to)?, thin].into_iter())?;
+            let more = if self.is_reformed(meeting.class, *to, own) { 2 * MARGIN } else { 0 };
+            let cost = sum([self.meeting(meeting, from, *to)?, more].into_iter())?;
             if best.is_none_or(|(least, _)| cost < least) {
                 best = Some((cost, *to));
             }

@@ -13,7 +13,7 @@
 
 use super::target::Target;
 use crate::operations::operation::{Algorithm, Convolution, Gather, Operation};
-use crate::operations::shape::{Array, Dim};
+use crate::operations::shape::Array;
 use crate::text::Error;
 use crate::tiled::Layout;
 
@@ -61,9 +61,9 @@ impl Target {
         Ok(wants)
     }
 
-    /// Indices and updates are row-major. The data has the dimensions that indices are for most major, and of the others
-    /// those minor and second-minor that pad least; in the result, too, blocks are lines. Where each index is one number, its
-    /// dimension of size 1 is not in the lanes, which it would leave empty.
+    /// Updates are row-major. Indices have the dimension of their numbers most major: by XLA's count, a look-up of 300 pairs
+    /// of numbers takes 1,861 cycles with them in `{0,1}`, and 4,077 in `{1,0}`. The data has the dimensions that indices are
+    /// for most major, and of the others those minor and second-minor that pad least; in the result, too, blocks are lines.
     fn blocks(&self, gather: &Gather, operands: &[&Array], results: &[&Array]) -> Vec<Minor> {
         let [Some(data), Some(indices)] = [operands.first(), operands.get(operands.len() / 2)] else {
             return Vec::new();
@@ -82,7 +82,7 @@ impl Target {
         let of_results =
             if operands.len() == 2 { vec![Some(minor)] } else { vec![Some(numbers.clone()); results.len()] };
         let mut of_operands = vec![Some(Vec::new()); operands.len()];
-        if indices.dims.get(gather.index_vector_dim) == Some(&Dim::Exact(1)) {
+        if gather.index_vector_dim < indices.dims.len() {
             let places = (0..indices.dims.len()).rev().filter(|dim| *dim != gather.index_vector_dim);
             of_operands[operands.len() / 2] = Some(places.collect());
         }
