@@ -188,11 +188,12 @@ def LayoutApproximateMath
   let description = [{
     `math.exp`, `expm1`, `log`, `log1p`, `log2`, `tanh`, `erf` and `erfc` of
     vectors of f32 become upstream's polynomial approximations where they have the
-    fast-math flag `afn`; of f16 and bf16 they are computed in f32. The largest errors over all f32 whose result is a normal number, in units in the
-    last place (ULP): `exp` and `expm1` 5.1, `tanh` 4.6, `erf` 4.2, `erfc` 2.7,
-    `log1p` 2.5, `log2` 1.6, `log` 0.9. Smaller results than normal ones are 0, and
-    `log` and `log2` take arguments smaller than normal ones for the smallest.
-    Upstream's of other functions are further off, and are not taken.
+    fast-math flag `afn`; of f16 and bf16 they are computed in f32. The largest
+    errors where the result is a normal number, in units in the last place (ULP):
+    `exp` and `expm1` 5.1, `tanh` 4.6, `erf` 4.3, `erfc` 2.7, `log1p` 2.5, `log2`
+    1.6, `log` 0.9. Smaller results than normal ones are 0, and `log` and `log2`
+    take arguments smaller than normal ones for the smallest. Upstream's of other
+    functions are further off, and are not taken.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",

@@ -14,7 +14,7 @@
 use crate::buffers::operations::{READS, VIEW, is};
 use crate::ownership::{Carried, carried};
 use layout_ir::{self as ir, Builder, Op, Shaped, Val};
-use melior::ir::operation::OperationMutLike;
+use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::{Attribute, ValueLike};
 use std::collections::HashMap;
 
@@ -77,7 +77,9 @@ fn split<'c>(op: Op<'c>, parts: impl Fn(Op<'c>) -> Vec<Op<'c>>) {
     if uses.len() < 2 {
         return;
     }
-    for (user, operand) in uses.into_iter().filter(|at| !only_reads(*at)).skip(1) {
+    let mut writers = uses.into_iter().filter(|at| !only_reads(*at));
+    let Some((kept, _)) = writers.next() else { return };
+    for (user, operand) in writers {
         let mut made: Option<Val<'c>> = None;
         for part in parts(op) {
             let copy = ir::copy_before(part, user);
@@ -87,6 +89,12 @@ fn split<'c>(op: Op<'c>, parts: impl Fn(Op<'c>) -> Vec<Op<'c>>) {
             made = Some(ir::result(copy, 0));
         }
         ir::edit(user).set_operand(operand, made.expect("there is a part"));
+    }
+    // A buffer lives from where its tensor is made, and what is left may be for the last of all that wrote.
+    for part in parts(op) {
+        if ir::uses(ir::result(part, 0)).len() == 1 && part.block() == kept.block() {
+            ir::move_before(part, kept);
+        }
     }
 }
 

@@ -21,7 +21,7 @@
 // TARGET: error: vectorize must be one of none, avx2, avx512, neon, found `sse`
 
 // RUN: not layout-opt %s --layout-to-llvm='parallel=loops' 2>&1 | FileCheck %s --check-prefix=PARALLEL
-// PARALLEL: error: parallel must be one of none, parallel, forall, found `loops`
+// PARALLEL: error: parallel must be one of none, parallel, forall, openmp, found `loops`
 
 // RUN: not layout-opt %s --layout-to-memref='vectorize=avx2 vector-bits=100' 2>&1 | FileCheck %s --check-prefix=BITS
 // RUN: not layout-opt %s --pass-pipeline='builtin.module(layout-to-llvm{vector-bits=100 vectorize=neon})' 2>&1 \
