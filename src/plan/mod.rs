@@ -31,6 +31,7 @@
 //! | [`digits`] | a form in which equal placements are equal |
 //! | [`classes`] | the layouts that arrays may have |
 //! | [`labels`] | which dimensions of an operation's arrays are one |
+//! | [`reshapes`] | which orders go together, and in which reshapes are made |
 //! | [`ways`] | the layouts that an operation's arrays may have together |
 //! | [`habits`] | layouts in which operations are made whatever is wanted |
 //! | [`kernels`] | which operations are one kernel |
@@ -38,6 +39,7 @@
 //! | [`doubts`] | arguments and results near reshapes that move |
 //! | [`renames`] | arguments and results under other names |
 //! | [`prices`] | what ways and relayouts cost |
+//! | [`moving`] | what reshapes cost that move elements |
 //! | [`posed`] | the network of costs |
 //! | [`live`] | when arrays are in memory |
 //! | [`space`] | what they take of it, and capacities |
@@ -58,11 +60,13 @@ pub mod labels;
 pub mod laid_out;
 pub mod layout_plan;
 pub mod live;
+pub mod moving;
 pub mod planner;
 pub mod posed;
 pub mod prices;
 pub mod program;
 pub mod renames;
+pub mod reshapes;
 pub mod space;
 pub mod ways;
 

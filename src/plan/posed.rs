@@ -2,10 +2,11 @@
 
 use super::classes::{LayoutClasses, LayoutId};
 use super::doubts::doubts;
-use super::habits::{bent, ends, summed_after};
+use super::habits::{self, bent, summed_after};
 use super::holders::{HeldIn, states};
 use super::kernels::{Kept, Kernels};
 use super::live::moments;
+use super::moving::{Around, ReshapeEnds, ends, form, in_place, through_form, without_form};
 use super::prices::{Extent, Meeting, Prices, Taker};
 use super::program::{Doing, Program};
 use super::renames::Renames;
@@ -69,9 +70,10 @@ impl<'a, 't> Posed<'a, 't> {
     pub fn new(program: Program<'a>, target: &'t Target, entry: EntryLayouts) -> Result<Posed<'a, 't>, Located> {
         let users = program.users();
         let kernels = Kernels::new(&program, &users);
-        let renames = Renames::new(&program, &users);
         let located = |(k, error): (usize, Error)| (program.instances[k].node, error);
         let choices = Choices::new(&program, LayoutClasses::new(target), entry).map_err(located)?;
+        let moves = |k: usize| form(&program, &choices, k).is_some_and(|ends| !in_place(&choices, ends));
+        let renames = Renames::new(&program, &users, moves);
         let doubted = doubts(&program, &users, &choices.classes, &choices.class);
         let mut holders = Vec::with_capacity(users.len());
         let mut next = program.instances.len();
@@ -170,7 +172,10 @@ impl<'a, 't> Posed<'a, 't> {
     /// The cost does not fit in 64 bits.
     pub fn met(&self, prices: &Prices, taken: &Taken, (from, second): HeldIn, by: &Way) -> Result<Met, Error> {
         let (mut meeting, (user, operand)) = (self.meeting(taken), taken.by);
-        if self.only_renames(user, by) {
+        if self.moved(user, by).is_some() && form(&self.program, &self.choices, user).is_some() {
+            // What a reshape reads is part of its own cost.
+            meeting.taker = Taker::Other;
+        } else if self.only_renames(user, by) {
             meeting.taker = if self.renames.to_result[user] { Taker::Renamed } else { Taker::Other };
         }
         let met = |from: LayoutId| -> Result<Met, Error> {
@@ -341,26 +346,13 @@ impl<'a, 't> Posed<'a, 't> {
                 let copied = |made: &usize| self.renames.to_result[k] && self.is_argument(*made);
                 self.choices.classes.target.has_tiles() && !instance.operands.iter().any(copied)
             }
-            _ => self.reshape(k, way).is_some_and(|[from, to]| self.in_place(from, to)),
+            _ => ends(&self.program, &self.choices, k, way).is_some_and(|ends| in_place(&self.choices, ends)),
         }
     }
 
-    /// The class and the layout of what a reshape takes in a way, and of what it makes.
-    fn reshape(&self, k: usize, way: &Way) -> Option<[(usize, LayoutId); 2]> {
-        let instance = &self.program.instances[k];
-        match (instance.doing, &way.operands[..], &way.results[..]) {
-            (Doing::Operation(Operation::Reshape), [Some(from)], [to]) => {
-                let class = |made: usize| self.choices.class[made];
-                Some([(class(instance.operands[0]), *from), (class(instance.results[0]), *to)])
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether two layouts put the elements of the row-major numbering into the same places.
-    fn in_place(&self, from: (usize, LayoutId), to: (usize, LayoutId)) -> bool {
-        let [from, to] = [from, to].map(|(class, id)| &self.choices.classes.all[class].rows[usize::from(id)]);
-        from.is_some() && from == to
+    /// The ends of a reshape in a way in which it moves something.
+    fn moved(&self, k: usize, way: &Way) -> Option<ReshapeEnds> {
+        ends(&self.program, &self.choices, k, way).filter(|ends| !in_place(&self.choices, *ends))
     }
 
     /// What an instance costs in a way, once.
@@ -382,6 +374,13 @@ impl<'a, 't> Posed<'a, 't> {
         } else {
             self.kernels.kept[k]
         };
+        if let (Some(own), Some(form)) = (self.moved(k, way), form(&self.program, &self.choices, k)) {
+            return if kept == Kept::Remade {
+                Ok(0)
+            } else {
+                through_form(prices, &self.choices, own, form, self.around(k, kept))
+            };
+        }
         let cost = prices.instance(operation, way, &classes(&instance.operands), &classes(&instance.results), kept)?;
         let more = [self.moving(prices, k, way, kept)?, self.bent(prices, k, way, kept)?];
         let all = more.into_iter().try_fold(cost, i64::checked_add);
@@ -409,39 +408,24 @@ impl<'a, 't> Posed<'a, 't> {
     fn after(&self, k: usize) -> (bool, Vec<usize>) {
         match self.program.instances[k].doing {
             Doing::Operation(Operation::Dot { .. }) => {
-                (ends(&self.program, &self.users, k), summed_after(&self.program, &self.users, k))
+                (habits::ends(&self.program, &self.users, k), summed_after(&self.program, &self.users, k))
             }
             _ => (false, Vec::new()),
         }
     }
 
-    /// What a reshape costs beside itself where it moves something. Where it moves nothing between other layouts of the
-    /// same minor dimensions, the array is brought into these before it and out of them after it; else see
-    /// [`Prices::moving`].
-    fn moving(&self, prices: &Prices, k: usize, way: &Way, kept: Kept) -> Result<i64, Error> {
-        let ends = self.reshape(k, way).filter(|[from, to]| kept != Kept::Remade && !self.in_place(*from, *to));
-        let Some([from, to]) = ends else { return Ok(0) };
-        let minor = |(class, id): (usize, LayoutId)| {
-            self.choices.classes.all[class].layouts[usize::from(id)].minor_to_major.first().copied()
-        };
+    /// What is around a reshape.
+    fn around(&self, k: usize, kept: Kept) -> Around {
         let (made_by, argument) = self.operand_maker(k);
         let taker = if self.renames.to_result[k] { Taker::Renamed } else { Taker::Other };
-        let copy = |class, kept, argument, from, to, taker| {
-            let extent = Extent::Nothing;
-            prices.relayout(Meeting { class, kept, argument, taker, extent, reads: 0, in_place: false }, from, to)
-        };
-        let mut least: Option<i64> = None;
-        for [before, after] in self.choices.ways[k].iter().filter_map(|way| self.reshape(k, way)) {
-            if self.in_place(before, after) && minor(before) == minor(from) && minor(after) == minor(to) {
-                let [first, second] = [
-                    copy(from.0, made_by, argument, from.1, before.1, Taker::Other)?,
-                    copy(to.0, kept, false, after.1, to.1, taker)?,
-                ];
-                let both = first.saturating_add(second);
-                least = Some(least.map_or(both, |least| least.min(both)));
-            }
-        }
-        least.map_or_else(|| prices.moving(from, made_by, to, kept), Ok)
+        Around { made_by, argument, kept, taker }
+    }
+
+    /// What a reshape costs beside itself where it moves something and has no form.
+    fn moving(&self, prices: &Prices, k: usize, way: &Way, kept: Kept) -> Result<i64, Error> {
+        let Some(own) = self.moved(k, way).filter(|_| kept != Kept::Remade) else { return Ok(0) };
+        let others = self.choices.ways[k].iter().filter_map(|way| ends(&self.program, &self.choices, k, way));
+        without_form(prices, &self.choices, own, others, self.around(k, kept))
     }
 }
 

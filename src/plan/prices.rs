@@ -198,18 +198,35 @@ impl<'a, 't> Prices<'a, 't> {
         to: (usize, LayoutId),
         kept: Kept,
     ) -> Result<i64, Error> {
-        let [from, to] = [from, to].map(|(class, layout)| self.inner(class, layout));
         let mut all = Vec::new();
         if made_by == Kept::Fused {
-            let stored = self.target().operation_price(&Operation::Elementwise, &[&from], &[&from])?;
-            all.extend(stored.writes.iter().copied().chain([stored.start]));
+            all.push(self.storing(from)?);
         }
         if kept == Kept::Fused {
-            let moved = self.target().operation_price(&Operation::Elementwise, &[&from], &[&to])?;
-            let read = self.target().operation_price(&Operation::Elementwise, &[&to], &[&to])?;
-            all.extend(moved.writes.into_iter().chain(read.reads).chain([moved.start, moved.compute]));
+            let [before, after] = [from, to].map(|(class, layout)| self.inner(class, layout));
+            let moved = self.target().operation_price(&Operation::Elementwise, &[&before], &[&after])?;
+            all.extend(moved.writes.into_iter().chain([moved.start, moved.compute, self.rereading(to)?]));
         }
         sum(all.into_iter())
+    }
+
+    /// What it costs to end a kernel with an array that else would be in registers: its start, and writing it.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn storing(&self, (class, layout): (usize, LayoutId)) -> Result<i64, Error> {
+        let array = self.inner(class, layout);
+        let stored = self.target().operation_price(&Operation::Elementwise, &[&array], &[&array])?;
+        sum(stored.writes.iter().copied().chain([stored.start]))
+    }
+
+    /// What a kernel pays that reads an array which else would be in registers.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn rereading(&self, (class, layout): (usize, LayoutId)) -> Result<i64, Error> {
+        let array = self.inner(class, layout);
+        sum(self.target().operation_price(&Operation::Elementwise, &[&array], &[&array])?.reads.into_iter())
     }
 
     /// In which layout an operand is taken that is in one layout, of those of a port, and what that costs.

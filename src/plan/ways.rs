@@ -5,10 +5,11 @@
 //! between which it moves nothing, and a few in which it moves. Products, convolutions and what looks elements up have the
 //! ways that the target wants.
 
-use super::classes::{LayoutClasses, LayoutId, reshaped};
+use super::classes::{LayoutClasses, LayoutId};
 use super::habits;
 use super::labels::{Labels, order_of_dimensions, order_of_loops};
 use super::program::{Doing, Instance, Program};
+use super::reshapes::{ReshapeForms, reshaped};
 use crate::operations::operation::{Algorithm, Convolution, Operation};
 use crate::operations::shape::Array;
 use crate::targets::{Target, Want};
@@ -38,6 +39,8 @@ pub struct Choices<'t> {
     pub ports: Vec<Rc<Vec<Port>>>,
     /// For each array the layout that the program gives it.
     pub given: Vec<LayoutId>,
+    /// The layouts in which reshapes are made.
+    pub forms: ReshapeForms,
 }
 
 /// The layouts in which an operation can take an operand, independent of all others. Empty where ways say it.
@@ -83,7 +86,9 @@ impl<'t> Choices<'t> {
             });
         }
         habits::offer(program, &mut classes, &class);
-        let mut maker = Maker { program, class: &class, given: &given, entry, classes, known: FxHashMap::default() };
+        let forms = ReshapeForms::new(program, &mut classes, &class);
+        let known = FxHashMap::default();
+        let mut maker = Maker { program, class: &class, given: &given, entry, classes, forms: &forms, known };
         maker.propagate();
         let (mut ways, mut ports) = (Vec::new(), Vec::new());
         for (k, instance) in program.instances.iter().enumerate() {
@@ -92,7 +97,7 @@ impl<'t> Choices<'t> {
             ports.push(port);
         }
         let classes = maker.classes;
-        Ok(Choices { classes, class, ways, ports, given })
+        Ok(Choices { classes, class, ways, ports, given, forms })
     }
 }
 
@@ -102,6 +107,7 @@ struct Maker<'a, 't> {
     given: &'a [LayoutId],
     entry: EntryLayouts,
     classes: LayoutClasses<'t>,
+    forms: &'a ReshapeForms,
     known: FxHashMap<WayKey, ListedWays>,
 }
 
@@ -430,6 +436,10 @@ impl Maker<'_, '_> {
         for (j, row) in b.rows.iter().enumerate() {
             let same = |i: &usize| row.is_some() && a.rows[*i] == *row;
             ways.extend((0..a.rows.len()).filter(same).map(|i| way(i, j)));
+        }
+        if let Some([i, j]) = self.forms.of(from, to) {
+            ways.push(Way { operands: vec![Some(i)], results: vec![j] });
+            return ways;
         }
         // The default and the row-major layout come first.
         for i in 0..a.layouts.len().min(2) {
