@@ -138,6 +138,13 @@ impl<'t> LayoutClasses<'t> {
         self.add(class, layout)
     }
 
+    /// The number of the layout that places all elements as this order does, if it is there.
+    pub fn find(&self, class: usize, order: &[usize]) -> Option<LayoutId> {
+        let own = &self.all[class];
+        let layout = self.target.layout(own.element, &own.sizes, order).ok()?;
+        own.placed.get(&by_dimension(&own.sizes, &layout)?).copied()
+    }
+
     /// Adds a layout where there is room, unless one is there that places all elements alike: the number of that.
     fn add(&mut self, class: usize, layout: Layout) -> Option<LayoutId> {
         let own = &self.all[class];

@@ -4,13 +4,14 @@ use super::classes::{LayoutClasses, LayoutId};
 use super::doubts::doubts;
 use super::habits::{self, bent, summed_after};
 use super::holders::{HeldIn, states};
+use super::homes::{end, homes, rename};
 use super::kernels::{Kept, Kernels};
 use super::live::moments;
 use super::moving::{Around, ReshapeEnds, ends, form, in_place, through_form, without_form};
 use super::prices::{Extent, Meeting, Prices, Taker};
 use super::program::{Doing, Program};
 use super::renames::Renames;
-use super::ways::{Choices, EntryLayouts, Way};
+use super::ways::{Choices, EntryLayouts, Home, Origin, Tied, Way};
 use crate::operations::operation::Operation;
 use crate::solver::{CostNetwork, FORBIDDEN};
 use crate::targets::Target;
@@ -32,8 +33,8 @@ pub struct Posed<'a, 't> {
     pub kernels: Kernels,
     /// What is an argument or a result under another name.
     pub renames: Renames,
-    /// Which arguments and results have layouts whose costs are less certain than others.
-    pub doubted: Vec<bool>,
+    /// Arguments and results have layouts whose costs are less certain than others: by what their relayout is divided.
+    pub doubted: Vec<Option<i64>>,
     /// The users of each array: instances and their operands.
     pub users: Vec<Vec<(usize, usize)>>,
     /// For each array that may be held in two layouts: its variable, and what the choices of that are.
@@ -49,6 +50,8 @@ pub struct Met {
     pub from: LayoutId,
     /// The layout in which the operation takes it.
     pub to: LayoutId,
+    /// What that depends on.
+    pub meeting: Meeting,
 }
 
 /// An operand and where it comes from.
@@ -69,9 +72,9 @@ impl<'a, 't> Posed<'a, 't> {
     /// An instance and what is wrong with it.
     pub fn new(program: Program<'a>, target: &'t Target, entry: EntryLayouts) -> Result<Posed<'a, 't>, Located> {
         let users = program.users();
-        let kernels = Kernels::new(&program, &users);
+        let kernels = Kernels::new(&program, &users, target.has_tiles());
         let located = |(k, error): (usize, Error)| (program.instances[k].node, error);
-        let choices = Choices::new(&program, LayoutClasses::new(target), entry).map_err(located)?;
+        let mut choices = Choices::new(&program, LayoutClasses::new(target), entry).map_err(located)?;
         let moves = |k: usize| form(&program, &choices, k).is_some_and(|ends| !in_place(&choices, ends));
         let renames = Renames::new(&program, &users, moves);
         let doubted = doubts(&program, &users, &choices.classes, &choices.class);
@@ -84,6 +87,7 @@ impl<'a, 't> Posed<'a, 't> {
             holders.push(states.map(|states| (next, Rc::new(states))));
             next += usize::from(holders[made].is_some());
         }
+        homes(&program, &mut choices, &kernels, &renames, &holders);
         Ok(Posed { program, choices, kernels, renames, doubted, users, holders })
     }
 
@@ -166,26 +170,55 @@ impl<'a, 't> Posed<'a, 't> {
         }
     }
 
-    /// How an operation takes an array that is held in these layouts, in one of its ways.
+    /// How an operation takes an array that is held in these layouts and lies there, in one of its ways.
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
-    pub fn met(&self, prices: &Prices, taken: &Taken, (from, second): HeldIn, by: &Way) -> Result<Met, Error> {
+    pub fn met(
+        &self,
+        prices: &Prices,
+        taken: &Taken,
+        (from, second): HeldIn,
+        origin: Origin,
+        by: &Way,
+    ) -> Result<Met, Error> {
         let (mut meeting, (user, operand)) = (self.meeting(taken), taken.by);
-        if self.moved(user, by).is_some() && form(&self.program, &self.choices, user).is_some() {
-            // What a reshape reads is part of its own cost.
+        let lies = origin.home.unwrap_or(if meeting.argument { Home::Argument } else { Home::Near });
+        meeting.argument = lies == Home::Argument;
+        let moved = self.moved(user, by).is_some();
+        if moved && form(&self.program, &self.choices, user).is_some() {
+            // What it reads is part of its own cost.
             meeting.taker = Taker::Other;
+        } else if let Some(home) = by.home {
+            // A name costs nothing.
+            meeting.taker = if home == Home::Result { Taker::Result } else { Taker::Other };
         } else if self.only_renames(user, by) {
             meeting.taker = if self.renames.to_result[user] { Taker::Renamed } else { Taker::Other };
         }
         let met = |from: LayoutId| -> Result<Met, Error> {
-            Ok(match by.operands[operand] {
-                Some(to) => Met { cost: prices.meeting(meeting, from, to)?, from, to },
+            let port = &self.choices.ports[user][operand];
+            let to = match by.operands[operand] {
+                Some(to) => to,
+                None if origin.tied && port.contains(&from) => from,
                 None => {
-                    let (cost, to) = prices.port(meeting, from, &self.choices.ports[user][operand])?;
-                    Met { cost, from, to }
+                    let (cost, to) = prices.port(meeting, from, port)?;
+                    let cost = if origin.tied && from != to { FORBIDDEN } else { cost };
+                    return Ok(Met { cost, from, to, meeting });
                 }
-            })
+            };
+            // Behind a name that may follow a copy, an operand is not there as it was made.
+            if from != to && origin.tied || by.tied == Some(Tied::Operand) && (from != to || origin.tied) {
+                return Ok(Met { cost: FORBIDDEN, from, to, meeting });
+            }
+            let cost = match by.home {
+                Some(home) if !moved => rename(prices, meeting, (lies, origin.home.is_some()), home, (from, to))?,
+                _ => match (matches!(self.program.instances[user].doing, Doing::Result(_)), origin.home) {
+                    (false, Some(Home::Result)) => FORBIDDEN,
+                    (true, Some(home)) => end(prices, meeting, home, (from, to))?,
+                    _ => prices.meeting(meeting, from, to)?,
+                },
+            };
+            Ok(Met { cost, from, to, meeting })
         };
         let first = met(from)?;
         let Some(second) = second else { return Ok(first) };
@@ -209,7 +242,7 @@ impl<'a, 't> Posed<'a, 't> {
     }
 
     /// Whether an array is an argument of the program, perhaps under another name.
-    fn is_argument(&self, made: usize) -> bool {
+    pub fn is_argument(&self, made: usize) -> bool {
         let by = self.program.made[made].by;
         matches!(self.program.instances[by].doing, Doing::Argument(..)) || self.renames.of_argument[made]
     }
@@ -278,15 +311,20 @@ impl<'a, 't> Posed<'a, 't> {
             let holder = self.holders[taken.made].as_ref();
             let states = holder.map(|(_, states)| states.to_vec());
             let states = states.unwrap_or_else(|| made.iter().map(|way| (way.results[result], None)).collect());
+            let origins: Vec<Origin> = match holder {
+                Some(_) => vec![Origin::default(); states.len()],
+                None => made.iter().map(Way::origin).collect(),
+            };
             let renamed = (self.kernels.kept[user], self.renames.to_result[user]);
-            let key = (states, Rc::as_ptr(by), taken.by.1, self.meeting(&taken), renamed);
+            let key = (states, origins, Rc::as_ptr(by), taken.by.1, self.meeting(&taken), renamed);
             let table = match tables.get(&key) {
                 Some(table) => table.clone(),
                 None => {
                     let mut table = Vec::with_capacity(key.0.len() * by.len());
-                    for held in &key.0 {
+                    for (held, origin) in key.0.iter().zip(&key.1) {
                         for way in by.iter() {
-                            table.push(self.met(prices, &taken, *held, way).map_err(|error| (at(user), error))?.cost);
+                            let met = self.met(prices, &taken, *held, *origin, way);
+                            table.push(met.map_err(|error| (at(user), error))?.cost);
                         }
                     }
                     let table = Rc::new(table);
@@ -337,13 +375,13 @@ impl<'a, 't> Posed<'a, 't> {
     /// Whether an instance is a reshape that moves nothing in this way, or a transpose where layouts are tiles, and no
     /// kernel. An argument that is a result under another name is copied.
     fn only_renames(&self, k: usize, way: &Way) -> bool {
-        if self.kernels.kept[k] != Kept::Stored {
+        if self.kernels.kept[k] != Kept::Stored || self.operand_maker(k).0 == Kept::Fused {
             return false;
         }
         let instance = &self.program.instances[k];
         match instance.doing {
             Doing::Operation(Operation::Transpose { .. }) => {
-                let copied = |made: &usize| self.renames.to_result[k] && self.is_argument(*made);
+                let copied = |made: &usize| way.home.is_none() && self.renames.to_result[k] && self.is_argument(*made);
                 self.choices.classes.target.has_tiles() && !instance.operands.iter().any(copied)
             }
             _ => ends(&self.program, &self.choices, k, way).is_some_and(|ends| in_place(&self.choices, ends)),
@@ -351,7 +389,7 @@ impl<'a, 't> Posed<'a, 't> {
     }
 
     /// The ends of a reshape in a way in which it moves something.
-    fn moved(&self, k: usize, way: &Way) -> Option<ReshapeEnds> {
+    pub fn moved(&self, k: usize, way: &Way) -> Option<ReshapeEnds> {
         ends(&self.program, &self.choices, k, way).filter(|ends| !in_place(&self.choices, *ends))
     }
 
@@ -430,7 +468,9 @@ impl<'a, 't> Posed<'a, 't> {
 }
 
 fn times_all(costs: &[i64], times: i64) -> Result<Vec<i64>, Error> {
-    let product =
-        |cost: &i64| cost.checked_mul(times).ok_or_else(|| Error::new("the cost does not fit in 64 bits").too_large());
+    let product = |cost: &i64| match *cost {
+        FORBIDDEN => Ok(FORBIDDEN),
+        cost => cost.checked_mul(times).ok_or_else(|| Error::new("the cost does not fit in 64 bits").too_large()),
+    };
     costs.iter().map(product).collect()
 }

@@ -33,11 +33,6 @@ const SHARE: i64 = 4;
 /// 57 and 113 one of them costs 10 % more, and with 452 two others do.
 pub const MARGIN: i64 = 1;
 
-/// The part of its own relayout that an argument or a result costs in another layout than the default where a reshape that
-/// moves elements comes after it or before it. Of 84 programs 79 cost no more than with the default or with XLA's own
-/// choice with a fifth and a fourth of it, 77 with nothing, and 78 with a half.
-const DOUBT: i64 = 4;
-
 /// Who takes an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Taker {
@@ -123,18 +118,16 @@ impl<'a, 't> Prices<'a, 't> {
     }
 
     /// What it costs an argument or a result to be in another layout than the target's default, which is the first;
-    /// `doubted` where a [reshape](super::doubts) decides about it.
+    /// `doubted` where a [reshape](super::doubts) decides about it: then it is that part of its relayout, too.
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
-    pub fn leaving(&self, class: usize, layout: LayoutId, doubted: bool) -> Result<i64, Error> {
+    pub fn leaving(&self, class: usize, layout: LayoutId, doubted: Option<i64>) -> Result<i64, Error> {
         let own = &self.classes.all[class];
-        if !doubted || !own.element.is_data() {
-            return Ok(MARGIN);
-        }
+        let Some(by) = doubted.filter(|_| own.element.is_data()) else { return Ok(MARGIN) };
         let array = self.classes.array(class, 0, 0);
         let copy = self.target().relayout_cost(&array, &own.layouts[0], &own.layouts[usize::from(layout)])?;
-        sum([MARGIN, copy / DOUBT].into_iter())
+        sum([MARGIN, copy / by].into_iter())
     }
 
     /// What it costs more to write an array to memory space 0 and to read it there than in the memory that it is else in.
@@ -299,8 +292,21 @@ impl<'a, 't> Prices<'a, 't> {
         }
     }
 
+    /// What it costs to copy to a result, as it is, an argument, or what is where arrays of kernels are.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn copied(&self, class: usize, layout: LayoutId, argument: bool) -> Result<i64, Error> {
+        let far = self.classes.array(class, layout, 0);
+        let from = if argument { far.clone() } else { self.inner(class, layout) };
+        self.target().operation_price(&Operation::Elementwise, &[&from], &[&far])?.total()
+    }
+
     /// What it costs more to write an array to memory space 0 than to the memory that it is else in.
-    fn written_far(&self, class: usize, layout: LayoutId) -> Result<i64, Error> {
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn written_far(&self, class: usize, layout: LayoutId) -> Result<i64, Error> {
         let (out, own) = (self.classes.array(class, layout, 0), self.inner(class, layout));
         let written = |array: &Array| {
             let price = self.target().operation_price(&Operation::Elementwise, &[array], &[array])?;

@@ -20,7 +20,10 @@
 
 use super::classes::{LayoutClasses, LayoutId};
 use super::program::{Doing, Program};
+use crate::element::ElementType;
 use crate::operations::operation::Operation;
+use crate::targets::Target;
+use crate::tiled::expansion::Expansion;
 use crate::tiled::layout::TileEntry;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -58,46 +61,48 @@ impl ReshapeForms {
     }
 }
 
-/// The pair of layouts of least bytes.
+/// The pair of layouts of two classes.
 fn form(classes: &mut LayoutClasses, ends: [usize; 2]) -> Option<[LayoutId; 2]> {
     let [a, b] = ends.map(|class| &classes.all[class]);
-    if !a.element.is_data() {
+    let regroups = groups(&a.sizes, &b.sizes)?.iter().any(|(ins, outs)| ins.len() > 1 || outs.len() > 1);
+    if !regroups || !a.element.is_data() {
         return None;
     }
-    let groups = groups(&a.sizes, &b.sizes)?;
-    if groups.iter().all(|(ins, outs)| ins.len() == 1 && outs.len() == 1) {
-        return None;
-    }
+    let [from, to] = pair(classes.target, a.element, &a.sizes, &b.sizes)?;
+    Some([classes.offer(ends[0], &from)?, classes.offer(ends[1], &to)?])
+}
+
+/// Of a reshape, the orders of its two arrays that go together and take fewest bytes.
+pub fn pair(target: &Target, element: ElementType, a: &[i64], b: &[i64]) -> Option<[Vec<usize>; 2]> {
+    let groups = groups(a, b)?;
     // The bytes of an array, and the rows of its tiles.
-    let taken = |class: usize, order: &[usize]| {
-        let own = &classes.all[class];
-        let layout = classes.target.layout(own.element, &own.sizes, order).ok()?;
-        let bytes =
-            crate::tiled::expansion::Expansion::new(&own.sizes, &layout).ok()?.padded_bytes(own.element).ok()?;
+    let taken = |sizes: &[i64], order: &[usize]| {
+        let layout = target.layout(element, sizes, order).ok()?;
+        let bytes = Expansion::new(sizes, &layout).ok()?.padded_bytes(element).ok()?;
         let rows = match layout.tiles.first().map(|tile| &tile[..]) {
             Some([TileEntry::Size(rows), _]) => *rows,
             _ => 1,
         };
         Some((i128::from(bytes), i128::from(rows)))
     };
-    let mut best: Option<((i128, Reverse<i128>, Reverse<usize>, Reverse<usize>), Vec<usize>, Vec<usize>)> = None;
+    type Rank = (i128, Reverse<i128>, Reverse<usize>, Reverse<usize>);
+    let mut best: Option<(Rank, [Vec<usize>; 2])> = None;
     for minor in 0..groups.len() {
         for second in (0..groups.len()).filter(|second| *second != minor || groups.len() == 1) {
             let mut order = vec![minor, second];
             order.dedup();
             order.extend((0..groups.len()).rev().filter(|group| *group != minor && *group != second));
             let from: Vec<usize> = order.iter().flat_map(|group| groups[*group].0.iter().rev().copied()).collect();
-            let from = with_ones(from, &a.sizes);
-            let Some(to) = reshaped(&from, &a.sizes, &b.sizes) else { continue };
-            let (Some(left), Some(right)) = (taken(ends[0], &from), taken(ends[1], &to)) else { continue };
-            let key = (left.0 + right.0, Reverse(left.1 + right.1), Reverse(minor), Reverse(second));
-            if best.as_ref().is_none_or(|(least, ..)| key < *least) {
-                best = Some((key, from, to));
+            let from = with_ones(from, a);
+            let Some(to) = reshaped(&from, a, b) else { continue };
+            let (Some(left), Some(right)) = (taken(a, &from), taken(b, &to)) else { continue };
+            let rank = (left.0 + right.0, Reverse(left.1 + right.1), Reverse(minor), Reverse(second));
+            if best.as_ref().is_none_or(|(least, _)| rank < *least) {
+                best = Some((rank, [from, to]));
             }
         }
     }
-    let (_, from, to) = best?;
-    Some([classes.offer(ends[0], &from)?, classes.offer(ends[1], &to)?])
+    best.map(|(_, orders)| orders)
 }
 
 /// The order that a reshape makes of an order, minor to major, where the groups of dimensions that it splits and merges

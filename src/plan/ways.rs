@@ -6,11 +6,12 @@
 //! ways that the target wants.
 
 use super::classes::{LayoutClasses, LayoutId};
+use super::cutting::{Cutting, Port};
 use super::habits;
 use super::labels::{Labels, order_of_dimensions, order_of_loops};
 use super::program::{Doing, Instance, Program};
 use super::reshapes::{ReshapeForms, reshaped};
-use crate::operations::operation::{Algorithm, Convolution, Operation};
+use crate::operations::operation::{Algorithm, Operation};
 use crate::operations::shape::Array;
 use crate::targets::{Target, Want};
 use crate::text::Error;
@@ -25,6 +26,50 @@ pub struct Way {
     pub operands: Vec<Option<LayoutId>>,
     /// Of the results.
     pub results: Vec<LayoutId>,
+    /// Where the result lies, of an operation that gives another name to an array.
+    pub home: Option<Home>,
+    /// Whether there is no relayout before it, or none after it.
+    pub tied: Option<Tied>,
+}
+
+/// A side of an operation on which no relayout stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tied {
+    /// The operand is taken as it is made.
+    Operand,
+    /// The result is taken as it is made.
+    Result,
+}
+
+/// What an operation that takes an array has to know of how that was made, beside the layout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// Where it lies; `None` where the program says that.
+    pub home: Option<Home>,
+    /// Whether it must be taken as it is made.
+    pub tied: bool,
+}
+
+/// Where an array lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Home {
+    /// Where arrays of kernels are.
+    Near,
+    /// Where an argument of the program is, as whose part or whole it has another name.
+    Argument,
+    /// Where a result of the program is.
+    Result,
+}
+
+impl Way {
+    fn new(operands: Vec<Option<LayoutId>>, results: Vec<LayoutId>) -> Way {
+        Way { operands, results, home: None, tied: None }
+    }
+
+    /// What those have to know that take the result.
+    pub fn origin(&self) -> Origin {
+        Origin { home: self.home, tied: self.tied == Some(Tied::Result) }
+    }
 }
 
 /// The classes of a program's arrays, and the ways of its instances.
@@ -42,9 +87,6 @@ pub struct Choices<'t> {
     /// The layouts in which reshapes are made.
     pub forms: ReshapeForms,
 }
-
-/// The layouts in which an operation can take an operand, independent of all others. Empty where ways say it.
-pub type Port = Vec<LayoutId>;
 
 /// The ways of an operation, and its ports.
 type ListedWays = (Rc<Vec<Way>>, Rc<Vec<Port>>);
@@ -207,7 +249,7 @@ impl Maker<'_, '_> {
         let mut seen = FxHashSet::default();
         ways.retain(|way| seen.insert(way.clone()));
         if ways.is_empty() {
-            ways.push(Way { operands: key.1.iter().map(|_| Some(0)).collect(), results: vec![0; key.2.len()] });
+            ways.push(Way::new(key.1.iter().map(|_| Some(0)).collect(), vec![0; key.2.len()]));
         }
         let listed = (Rc::new(ways), Rc::new(self.ports(instance, &key.1, &key.2)));
         self.known.insert(key, listed.clone());
@@ -216,7 +258,7 @@ impl Maker<'_, '_> {
 
     fn listed(&mut self, instance: &Instance, (_, from, to, given): &WayKey) -> Result<Vec<Way>, Error> {
         let ids = |classes: &LayoutClasses, class: usize| 0..classes.all[class].layouts.len() as LayoutId;
-        let same = |id: LayoutId| Way { operands: vec![Some(id); from.len()], results: vec![id; to.len()] };
+        let same = |id: LayoutId| Way::new(vec![Some(id); from.len()], vec![id; to.len()]);
         let class = to.first().or(from.first()).copied();
         match instance.doing {
             Doing::Argument(..) | Doing::Result(_) => Ok(match (self.entry, class) {
@@ -235,11 +277,11 @@ impl Maker<'_, '_> {
             }
             Doing::Operation(Operation::Bitcast) | Doing::Opaque => {
                 let (operands, results) = given.split_at(from.len());
-                Ok(vec![Way { operands: operands.iter().map(|id| Some(*id)).collect(), results: results.to_vec() }])
+                Ok(vec![Way::new(operands.iter().map(|id| Some(*id)).collect(), results.to_vec())])
             }
             Doing::Operation(Operation::Reshape) => {
                 let mut ways = self.reshapes(from[0], to[0]);
-                ways.push(Way { operands: vec![Some(given[0])], results: vec![given[1]] });
+                ways.push(Way::new(vec![Some(given[0])], vec![given[1]]));
                 Ok(ways)
             }
             // Where there is nothing but batch dimensions, it is a sum of an elementwise product.
@@ -256,13 +298,15 @@ impl Maker<'_, '_> {
             Doing::Operation(Operation::Dot { lhs_batch, .. }) => {
                 // Batch dimensions come first.
                 let batch: Vec<usize> = (0..lhs_batch.len()).collect();
-                let open = |id| Way { operands: vec![None; from.len()], results: vec![id] };
+                let open = |id| Way::new(vec![None; from.len()], vec![id]);
                 Ok(self.outside(to[0], &batch).into_iter().map(open).collect())
             }
-            Doing::Operation(Operation::Convolution(convolution)) if self.cuts_batches(convolution, from[0]) => {
-                let open = |id| Way { operands: vec![None; from.len()], results: vec![id] };
-                let whole = self.cuts_whole_rows(convolution, from[0], to[0]);
-                Ok(self.cut_results(convolution, to[0], whole).into_iter().map(open).collect())
+            Doing::Operation(Operation::Convolution(convolution))
+                if Cutting(&self.classes).cuts(convolution, from[0]) =>
+            {
+                let open = |id| Way::new(vec![None; from.len()], vec![id]);
+                let [_, results] = Cutting(&self.classes).ports(convolution, from[0], to[0]);
+                Ok(results.into_iter().map(open).collect())
             }
             Doing::Operation(operation) => {
                 // Lines are sorted in the order that they are in.
@@ -303,7 +347,7 @@ impl Maker<'_, '_> {
             let Some(results) = results else { continue };
             // `None` would mean any layout; here it means that there was no room for this one.
             if operands.iter().all(Option::is_some) {
-                ways.push(Way { operands, results });
+                ways.push(Way::new(operands, results));
             }
         }
         ways
@@ -315,10 +359,11 @@ impl Maker<'_, '_> {
             Doing::Operation(Operation::Dot { lhs_batch, rhs_batch, .. }) => {
                 vec![self.outside(from[0], lhs_batch), self.outside(from[1], rhs_batch)]
             }
-            Doing::Operation(Operation::Convolution(convolution)) if self.cuts_batches(convolution, from[0]) => {
-                let whole = self.cuts_whole_rows(convolution, from[0], to[0]);
-                let dims = [convolution.input_batch, convolution.input_feature];
-                vec![self.cut(from[0], dims, &convolution.input_spatial, whole), self.outside(from[1], &[])]
+            Doing::Operation(Operation::Convolution(convolution))
+                if Cutting(&self.classes).cuts(convolution, from[0]) =>
+            {
+                let [data, _] = Cutting(&self.classes).ports(convolution, from[0], to[0]);
+                vec![data, self.outside(from[1], &[])]
             }
             _ => vec![Vec::new(); from.len()],
         }
@@ -333,83 +378,6 @@ impl Maker<'_, '_> {
     /// Those of the dimensions that fill less than half of the rows of a register.
     fn few(&self, dims: &[usize], class: usize) -> Vec<usize> {
         dims.iter().copied().filter(|dim| self.classes.all[class].sizes[*dim] < self.rows() / 2).collect()
-    }
-
-    /// Whether a convolution has fewer images than a register has rows, and cuts large ones into several along the last
-    /// spatial dimension: it brings the input into a form of its own first, from whichever layout it has.
-    fn cuts_batches(&self, convolution: &Convolution, input: usize) -> bool {
-        let Some((rows, _)) = self.classes.target.machine().model.registers else { return false };
-        let sizes = &self.classes.all[input].sizes;
-        if convolution.feature_groups > 1 || convolution.batch_groups > 1 {
-            return false;
-        }
-        let longest = convolution.input_spatial.last().map_or(0, |dim| sizes[*dim]);
-        sizes[convolution.input_batch] < rows && longest >= 2 * rows
-    }
-
-    /// Whether the pieces that images are cut into fill registers or halves of them, so that cutting rows moves nothing.
-    /// There are as many pieces as rows; they are as long as the windows of their results take, and longer by a stride until
-    /// all of them hold the padded image.
-    fn cuts_whole_rows(&self, convolution: &Convolution, input: usize, output: usize) -> bool {
-        let (Some((rows, _)), Some(window), Some(from), Some(to)) = (
-            self.classes.target.machine().model.registers,
-            convolution.window.last(),
-            convolution.input_spatial.last(),
-            convolution.output_spatial.last(),
-        ) else {
-            return false;
-        };
-        let [long, made] = [self.classes.all[input].sizes[*from], self.classes.all[output].sizes[*to]];
-        let stride = window.stride.max(1);
-        let padded = long.saturating_add(window.low.max(0)).saturating_add(window.high.max(0));
-        let up = |n: i64, by: i64| n / by + i64::from(n % by != 0);
-        let windows = up(made, rows).max(up(padded, rows.saturating_mul(stride)));
-        windows.saturating_mul(stride) % (rows / 2).max(1) == 0
-    }
-
-    /// The layouts in which images that are cut are read. The form that they are brought into has features in the lanes,
-    /// the dimension that is cut, the last spatial one, in the rows, and then images: where pieces fill rows it is made
-    /// without a copy of that order, else of one with the first spatial dimension in the rows. The pieces of a single image
-    /// become its batch, and the last dimension is in the rows. With few features the first spatial dimension is in the
-    /// lanes. The other dimensions are row-major.
-    fn cut(&self, class: usize, [batch, feature]: [usize; 2], spatial: &[usize], whole: bool) -> Port {
-        let own = &self.classes.all[class];
-        // Of three spatial dimensions, the first one is most major.
-        let outer = spatial.len().saturating_sub(2);
-        let [Some(first), Some(last)] = [spatial.get(outer), spatial.last()] else { return self.outside(class, &[]) };
-        let single = own.sizes[batch] == 1;
-        let start = match (single, whole) {
-            (true, _) => vec![feature, *last],
-            (false, true) => vec![feature, *last, batch],
-            (false, false) => vec![feature, *first],
-        };
-        let rows = self.classes.target.machine().model.registers.map_or(0, |(rows, _)| rows);
-        let fits = |order: &[usize]| {
-            // Beside two spatial dimensions or more, features are in the rows where they fill them.
-            let second = match own.sizes[feature] < rows || spatial.len() == 1 {
-                true => !single || order.get(1) != Some(&batch),
-                false => order.get(1) == Some(&feature),
-            };
-            let in_lanes = order.first() == Some(first) && second;
-            let begun = if in_lanes { 2 } else { start.len() };
-            let place = |dim: &usize| (!spatial[..outer].contains(dim), *dim);
-            (in_lanes || order.starts_with(&start)) && order[begun..].is_sorted_by(|a, b| place(a) > place(b))
-        };
-        let ids = 0..own.layouts.len() as LayoutId;
-        ids.filter(|id| fits(&own.layouts[usize::from(*id)].minor_to_major)).collect()
-    }
-
-    /// The layouts in which images that are cut are written: as they are read, but those with one spatial dimension, which
-    /// is in the lanes, have images in the rows, as their pieces are.
-    fn cut_results(&self, convolution: &Convolution, class: usize, whole: bool) -> Port {
-        let (batch, feature) = (convolution.output_batch, convolution.output_feature);
-        let own = &self.classes.all[class];
-        let mut found = self.cut(class, [batch, feature], &convolution.output_spatial, whole);
-        if let ([line], true) = (&convolution.output_spatial[..], own.sizes[batch] > 1) {
-            let order = |id: &LayoutId| &own.layouts[usize::from(*id)].minor_to_major;
-            found.retain(|id| order(id).first() != Some(line) || order(id).get(1) == Some(&batch));
-        }
-        found
     }
 
     /// The rows of the target's registers; one where it has none.
@@ -430,7 +398,7 @@ impl Maker<'_, '_> {
 
     /// The ways of a reshape: all in which nothing moves, and from and to a few layouts.
     fn reshapes(&mut self, from: usize, to: usize) -> Vec<Way> {
-        let way = |a: usize, b: usize| Way { operands: vec![Some(a as LayoutId)], results: vec![b as LayoutId] };
+        let way = |a: usize, b: usize| Way::new(vec![Some(a as LayoutId)], vec![b as LayoutId]);
         let (a, b) = (&self.classes.all[from], &self.classes.all[to]);
         let mut ways = Vec::new();
         for (j, row) in b.rows.iter().enumerate() {
@@ -438,7 +406,7 @@ impl Maker<'_, '_> {
             ways.extend((0..a.rows.len()).filter(same).map(|i| way(i, j)));
         }
         if let Some([i, j]) = self.forms.of(from, to) {
-            ways.push(Way { operands: vec![Some(i)], results: vec![j] });
+            ways.push(Way::new(vec![Some(i)], vec![j]));
             return ways;
         }
         // The default and the row-major layout come first.
@@ -458,11 +426,13 @@ impl Maker<'_, '_> {
     ) -> Result<Vec<Way>, Error> {
         let wants =
             self.classes.target.wants(operation, &self.arrays(&instance.operands), &self.arrays(&instance.results))?;
-        // A convolution of so many images that they fill the rows of registers has them in rows or lanes.
+        // A convolution of so many images that they fill the rows of registers has them in rows or lanes, and so has one
+        // of images whose elements are spread, which it does not cut.
         let images = match operation {
             Operation::Convolution(own) if own.feature_groups == 1 && own.batch_groups == 1 && self.rows() > 1 => {
                 let many = self.few(&[own.input_batch], from[0]).is_empty();
-                many.then_some([own.input_batch, own.output_batch])
+                let spread = own.window.iter().any(|window| window.base_dilation > 1);
+                (many || spread).then_some([own.input_batch, own.output_batch])
             }
             _ => None,
         };
@@ -489,7 +459,7 @@ impl Maker<'_, '_> {
                 };
                 made = made.iter().flat_map(|own: &Vec<_>| all.iter().map(|id| [&own[..], &[*id]].concat())).collect();
             }
-            ways.extend(made.into_iter().map(|results| Way { operands: operands.clone(), results }));
+            ways.extend(made.into_iter().map(|results| Way::new(operands.clone(), results)));
         }
         Ok(ways)
     }
@@ -501,7 +471,7 @@ impl Maker<'_, '_> {
             self.classes.offer(*class, &order).unwrap_or(0)
         };
         let operands = from.iter().map(|class| Some(row_major(class))).collect();
-        vec![Way { operands, results: to.iter().map(row_major).collect() }]
+        vec![Way::new(operands, to.iter().map(row_major).collect())]
     }
 }
 
