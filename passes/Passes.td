@@ -61,7 +61,10 @@ def Parallel : Choices<"Parallel",
     "What outer loops become whose iterations may run at the same time", [
   Choice<"none", 0, "none", "loops like others">,
   Choice<"loops", 1, "parallel", "scf.parallel">,
-  Choice<"forall", 2, "forall", "scf.forall">
+  Choice<"forall", 2, "forall", "scf.forall">,
+  Choice<"openmp", 3, "openmp",
+         "scf.parallel where the work is worth a second thread, of which the "
+         "pipelines make `omp.wsloop`">
 ]>;
 
 def PlanMachine : Choices<"PlanMachine", "The machine that layouts are for", [
@@ -326,6 +329,12 @@ def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
     As they are stay types that say a layout other than row-major, operands and results of
     operations that lowering does not know, and with `entry=fixed` the types of
     public functions. An error leaves the module as it was.
+
+    On a machine with places, types get TensorLayouts, so that little moves at each
+    level, and the module gets the machine as `layout.machine`. Operations take and
+    make tensors where their loops run: with copies, and sums that lowering adds up.
+    An operation that has no placement gets a remark, and so does a given layout
+    that cannot be planned with. `capacity` and `spaces` are errors there.
   }];
   let options = [
     ChoiceOption<"machine", "machine", PlanMachine, PlanMachine.summary>,
@@ -385,10 +394,12 @@ def LayoutScfToCf : Pass<"layout-scf-to-cf", "::mlir::ModuleOp"> {
 
 def LayoutStripMemorySpaces
     : Pass<"layout-strip-memory-spaces", "::mlir::ModuleOp"> {
-  let summary = "Put all buffers in the one memory of a CPU";
+  let summary = "Put all data in the one memory of a CPU";
   let description = [{
     Removes `#layout.memory_space` from all memref types, so that they can be
-    lowered to LLVM, and `layout.machine` from the module.
+    lowered to LLVM, and `S(n)` from all layouts, so that a copy into another
+    memory is a conversion that nobody needs. Where no tensor and no layout is
+    left to lower, removes `layout.machine` from the module.
   }];
   let dependentDialects = ["::layout::LayoutDialect"];
 }
@@ -412,7 +423,9 @@ def LayoutVerifyLLVM : Pass<"layout-verify-llvm", "::mlir::ModuleOp"> {
 ///   $options  for the options of `optionsOf`,
 ///   $all      for all options,
 ///   $first    for the pass `planOf` with its options where there is `plan`, and
-///             layout-remove-conversions.
+///             layout-remove-conversions,
+///   $threads  for convert-scf-to-openmp with `parallel=openmp`, and
+///             canonicalize, which removes the scopes of allocas in its loops.
 class Pipeline<string name> {
   string argument = name;
   string summary = "";
@@ -439,7 +452,7 @@ def LayoutToMemref : Pipeline<"layout-to-memref"> {
     "cse",
     "func.func(layout-deallocate)",
     "layout-lower-bufferization",
-    "canonicalize",
+    "$threads",
     "cse"
   ];
 }
@@ -453,6 +466,7 @@ def LayoutDistribute : Pipeline<"layout-distribute"> {
 def LayoutToLLVM : Pipeline<"layout-to-llvm"> {
   let summary = "Lower tensors and memrefs with layouts to the LLVM dialect";
   let passes = [
+    "layout-strip-memory-spaces",
     "layout-to-memref{$all}",
     "layout-convert-to-llvm",
     "layout-verify-llvm"

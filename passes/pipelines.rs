@@ -13,7 +13,7 @@
 //! assert!(pipelines::TO_MEMREF.text(options).starts_with("layout-plan{machine=tpu_v5e},"));
 //! ```
 
-use crate::options::{Options, PlanOptions, Value, words};
+use crate::options::{Options, Parallel, PlanOptions, Value, words};
 use crate::pass::{NAMES, Pass};
 use crate::upstream;
 use melior::{Error, pass::OperationPassManager};
@@ -27,7 +27,8 @@ pub struct Pipeline {
     pub name: &'static str,
     /// Its line in `--help`.
     pub summary: &'static str,
-    /// The passes in their order, each as text, in which `$options`, `$all` and `$first` are replaced: see `Passes.td`.
+    /// The passes in their order, each as text, in which `$options`, `$all`, `$first` and `$threads` are
+    /// replaced: see `Passes.td`.
     pub passes: &'static [&'static str],
 }
 
@@ -85,7 +86,11 @@ impl Pipeline {
         let plan = options.plan.map_or(String::new(), |options| format!("{},", Pass::Plan { options }));
         let first = plan + "layout-remove-conversions";
         let all = self.passes.join(",").replace("$options", &options.lowering.to_string());
-        all.replace("$all", &options.to_string()).replace("$first", &first)
+        let threads = match options.lowering.parallel {
+            Parallel::Openmp => "convert-scf-to-openmp,canonicalize",
+            Parallel::None | Parallel::Loops | Parallel::Forall => "canonicalize",
+        };
+        all.replace("$all", &options.to_string()).replace("$first", &first).replace("$threads", threads)
     }
 
     /// Adds the passes, with options or only a form of memrefs, after those that a manager of passes over modules has.

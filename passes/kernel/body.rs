@@ -59,6 +59,11 @@ impl<'c> Body<'c> {
         self.all().into_iter().filter_map(|body| body.block).flat_map(ir::operations).collect()
     }
 
+    /// Whether it computes with indices.
+    pub fn has_index(&self) -> bool {
+        self.operations().into_iter().any(|op| ir::name(op) == "linalg.index")
+    }
+
     /// The bits of the widest value that is computed; 8 where there is none.
     pub fn widest(&self) -> Result<i64, String> {
         let mut widest = 8;

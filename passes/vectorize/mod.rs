@@ -11,6 +11,8 @@
 //! | `distance` | distances and addresses, of which parts are known only at run time |
 //! | `registers` | blocks in registers, and how they are rearranged |
 //! | `plan`, `planner`, `contraction` | which elements at once, in which order |
+//! | `linear` | addresses as sums |
+//! | `in_turn` | dimensions in which operands are cut differently |
 //! | `prefetch` | what is loaded into the cache ahead |
 //! | `rows` | buffers as views of one dimension |
 //! | `kernel` | the loops |
@@ -25,7 +27,9 @@ mod compute;
 mod contraction;
 mod distance;
 mod extremes;
+mod in_turn;
 mod kernel;
+mod linear;
 mod plan;
 mod planner;
 mod prefetch;
@@ -62,7 +66,10 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
         return bytes::emit(b, nest, body, target);
     }
     let mut vars = IndexVars::default();
-    let mut plan = planner::plan(b, nest, body, target, &mut vars)?;
+    let mut plan = match planner::plan(b, nest, body, target, &mut vars) {
+        Ok(plan) => plan,
+        Err(refusal) => return in_turn::emit(b, nest, body, target, refusal),
+    };
     let rows = nest.operands.iter().map(|o| Row::of(o.access.base)).collect::<Result<Vec<_>, _>>()?;
     for (operand, row) in rows.iter().enumerate().filter(|(_, row)| row.offset != Some(0)) {
         let offset = row.offset.map(Distance::fixed).unwrap_or_else(|| {

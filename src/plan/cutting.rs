@@ -16,13 +16,13 @@ use crate::operations::operation::Convolution;
 pub type Port = Vec<LayoutId>;
 
 /// What convolutions cut, and the layouts that they have for it.
-pub struct Cutting<'c, 't>(pub &'c LayoutClasses<'t>);
+pub struct CutImages<'c, 't>(pub &'c LayoutClasses<'t>);
 
 fn up(n: i64, by: i64) -> i64 {
     n / by + i64::from(n % by != 0)
 }
 
-impl Cutting<'_, '_> {
+impl CutImages<'_, '_> {
     fn rows(&self) -> i64 {
         self.0.target.machine().model.registers.map_or(1, |(rows, _)| rows)
     }

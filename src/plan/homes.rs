@@ -18,7 +18,7 @@ use super::moving::{ends, form, in_place};
 use super::prices::{Meeting, Prices, Taker};
 use super::program::Program;
 use super::renames::Renames;
-use super::ways::{Choices, Home, Tied, Way};
+use super::ways::{Choices, Tied, Way, Whereabouts};
 use crate::solver::FORBIDDEN;
 use crate::text::Error;
 use rustc_hash::FxHashMap;
@@ -48,7 +48,7 @@ pub fn homes(
             continue;
         }
         let [renamed, argument, to_result] = key;
-        let lie = [(Home::Near, true), (Home::Argument, argument), (Home::Result, to_result)];
+        let lie = [(Whereabouts::Near, true), (Whereabouts::Argument, argument), (Whereabouts::Result, to_result)];
         let mut all = Vec::new();
         for way in before[k].iter() {
             let own = ends(program, choices, k, way);
@@ -57,8 +57,9 @@ pub fn homes(
                 Some(_) if moves || form.is_none() || form == own => vec![None],
                 _ => vec![Some(Tied::Operand), Some(Tied::Result)],
             };
-            let may = |(home, may): &(Home, bool)| renamed && *may && !(moves && *home == Home::Argument);
-            let mut homes: Vec<Option<Home>> = lie.iter().filter(|own| may(own)).map(|(home, _)| Some(*home)).collect();
+            let may = |(home, may): &(Whereabouts, bool)| renamed && *may && !(moves && *home == Whereabouts::Argument);
+            let mut homes: Vec<Option<Whereabouts>> =
+                lie.iter().filter(|own| may(own)).map(|(home, _)| Some(*home)).collect();
             if !renamed || moves && form.is_none() {
                 homes = vec![None];
             }
@@ -80,15 +81,15 @@ pub fn homes(
 pub fn rename(
     prices: &Prices,
     meeting: Meeting,
-    (lies, named): (Home, bool),
-    home: Home,
+    (lies, named): (Whereabouts, bool),
+    home: Whereabouts,
     (from, to): (LayoutId, LayoutId),
 ) -> Result<i64, Error> {
     match (lies, home) {
         (lies, home) if from == to && lies == home => Ok(0),
         // The kernel that makes it writes it there.
-        (Home::Near, Home::Result) if from == to && !named => prices.written_far(meeting.class, to),
-        (Home::Result, _) | (_, Home::Argument) => Ok(FORBIDDEN),
+        (Whereabouts::Near, Whereabouts::Result) if from == to && !named => prices.written_far(meeting.class, to),
+        (Whereabouts::Result, _) | (_, Whereabouts::Argument) => Ok(FORBIDDEN),
         _ if from == to => Ok(FORBIDDEN),
         _ => prices.relayout(meeting, from, to),
     }
@@ -98,10 +99,15 @@ pub fn rename(
 ///
 /// # Errors
 /// The cost does not fit in 64 bits.
-pub fn end(prices: &Prices, meeting: Meeting, lies: Home, (from, to): (LayoutId, LayoutId)) -> Result<i64, Error> {
+pub fn end(
+    prices: &Prices,
+    meeting: Meeting,
+    lies: Whereabouts,
+    (from, to): (LayoutId, LayoutId),
+) -> Result<i64, Error> {
     match lies {
-        Home::Result if from == to => Ok(0),
-        Home::Result => Ok(FORBIDDEN),
+        Whereabouts::Result if from == to => Ok(0),
+        Whereabouts::Result => Ok(FORBIDDEN),
         _ if from == to => prices.copied(meeting.class, to, meeting.argument),
         _ => prices.relayout(Meeting { taker: Taker::Result, ..meeting }, from, to),
     }

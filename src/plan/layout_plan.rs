@@ -6,7 +6,7 @@ use super::posed::{Located, Posed, Taken};
 use super::prices::Prices;
 use super::program::{Doing, Program};
 use super::space::{Placed, SpaceTaken};
-use super::ways::Origin;
+use super::ways::MadeIn;
 use crate::solver::{Certificate, NoPlan, Solution};
 use crate::text::Error;
 use crate::tiled::layout::Layout;
@@ -192,10 +192,10 @@ impl Telling<'_, '_, '_> {
     }
 
     /// What those have to know that take an array.
-    pub fn origin(&self, made: usize) -> Origin {
+    pub fn origin(&self, made: usize) -> MadeIn {
         let by = self.posed.program.made[made].by;
         match self.posed.holders[made] {
-            Some(_) => Origin::default(),
+            Some(_) => MadeIn::default(),
             None => self.posed.choices.ways[by][self.certificate.choices[by]].origin(),
         }
     }

@@ -11,7 +11,7 @@ use super::moving::{Around, ReshapeEnds, ends, form, in_place, through_form, wit
 use super::prices::{Extent, Meeting, Prices, Taker};
 use super::program::{Doing, Program};
 use super::renames::Renames;
-use super::ways::{Choices, EntryLayouts, Home, Origin, Tied, Way};
+use super::ways::{Choices, EntryLayouts, MadeIn, Tied, Way, Whereabouts};
 use crate::operations::operation::Operation;
 use crate::solver::{CostNetwork, FORBIDDEN};
 use crate::targets::Target;
@@ -179,19 +179,19 @@ impl<'a, 't> Posed<'a, 't> {
         prices: &Prices,
         taken: &Taken,
         (from, second): HeldIn,
-        origin: Origin,
+        origin: MadeIn,
         by: &Way,
     ) -> Result<Met, Error> {
         let (mut meeting, (user, operand)) = (self.meeting(taken), taken.by);
-        let lies = origin.home.unwrap_or(if meeting.argument { Home::Argument } else { Home::Near });
-        meeting.argument = lies == Home::Argument;
+        let lies = origin.home.unwrap_or(if meeting.argument { Whereabouts::Argument } else { Whereabouts::Near });
+        meeting.argument = lies == Whereabouts::Argument;
         let moved = self.moved(user, by).is_some();
         if moved && form(&self.program, &self.choices, user).is_some() {
             // What it reads is part of its own cost.
             meeting.taker = Taker::Other;
         } else if let Some(home) = by.home {
             // A name costs nothing.
-            meeting.taker = if home == Home::Result { Taker::Result } else { Taker::Other };
+            meeting.taker = if home == Whereabouts::Result { Taker::Result } else { Taker::Other };
         } else if self.only_renames(user, by) {
             meeting.taker = if self.renames.to_result[user] { Taker::Renamed } else { Taker::Other };
         }
@@ -213,7 +213,7 @@ impl<'a, 't> Posed<'a, 't> {
             let cost = match by.home {
                 Some(home) if !moved => rename(prices, meeting, (lies, origin.home.is_some()), home, (from, to))?,
                 _ => match (matches!(self.program.instances[user].doing, Doing::Result(_)), origin.home) {
-                    (false, Some(Home::Result)) => FORBIDDEN,
+                    (false, Some(Whereabouts::Result)) => FORBIDDEN,
                     (true, Some(home)) => end(prices, meeting, home, (from, to))?,
                     _ => prices.meeting(meeting, from, to)?,
                 },
@@ -311,8 +311,8 @@ impl<'a, 't> Posed<'a, 't> {
             let holder = self.holders[taken.made].as_ref();
             let states = holder.map(|(_, states)| states.to_vec());
             let states = states.unwrap_or_else(|| made.iter().map(|way| (way.results[result], None)).collect());
-            let origins: Vec<Origin> = match holder {
-                Some(_) => vec![Origin::default(); states.len()],
+            let origins: Vec<MadeIn> = match holder {
+                Some(_) => vec![MadeIn::default(); states.len()],
                 None => made.iter().map(Way::origin).collect(),
             };
             let renamed = (self.kernels.kept[user], self.renames.to_result[user]);

@@ -72,7 +72,7 @@ fn form(classes: &mut LayoutClasses, ends: [usize; 2]) -> Option<[LayoutId; 2]> 
     Some([classes.offer(ends[0], &from)?, classes.offer(ends[1], &to)?])
 }
 
-/// Of a reshape, the orders of its two arrays that go together and take fewest bytes.
+/// Of a reshape, the orders of its two arrays that go together and take fewest bytes. Dimensions of size 1 are most major.
 pub fn pair(target: &Target, element: ElementType, a: &[i64], b: &[i64]) -> Option<[Vec<usize>; 2]> {
     let groups = groups(a, b)?;
     // The bytes of an array, and the rows of its tiles.
@@ -92,9 +92,11 @@ pub fn pair(target: &Target, element: ElementType, a: &[i64], b: &[i64]) -> Opti
             let mut order = vec![minor, second];
             order.dedup();
             order.extend((0..groups.len()).rev().filter(|group| *group != minor && *group != second));
-            let from: Vec<usize> = order.iter().flat_map(|group| groups[*group].0.iter().rev().copied()).collect();
-            let from = with_ones(from, a);
-            let Some(to) = reshaped(&from, a, b) else { continue };
+            let in_order = |dims: &dyn Fn(&Regrouped) -> Vec<usize>, sizes: &[i64]| -> Vec<usize> {
+                let long = order.iter().flat_map(|group| dims(&groups[*group]).into_iter().rev());
+                long.chain((0..sizes.len()).rev().filter(|dim| sizes[*dim] == 1)).collect()
+            };
+            let (from, to) = (in_order(&|own| own.0.clone(), a), in_order(&|own| own.1.clone(), b));
             let (Some(left), Some(right)) = (taken(a, &from), taken(b, &to)) else { continue };
             let rank = (left.0 + right.0, Reverse(left.1 + right.1), Reverse(minor), Reverse(second));
             if best.as_ref().is_none_or(|(least, _)| rank < *least) {
@@ -121,17 +123,12 @@ pub fn reshaped(order: &[usize], from: &[i64], to: &[i64]) -> Option<Vec<usize>>
         found.extend(outs.iter().rev());
         next = &next[ins.len()..];
     }
-    let found = with_ones(found, to);
-    (found.len() == to.len()).then_some(found)
-}
-
-/// An order with the dimensions of size 1, which stand next to the one before them, so that minor ones stay minor.
-fn with_ones(mut order: Vec<usize>, sizes: &[i64]) -> Vec<usize> {
-    for dim in (0..sizes.len()).filter(|dim| sizes[*dim] == 1) {
-        let place = order.iter().position(|other| *other + 1 == dim).unwrap_or(order.len());
-        order.insert(place, dim);
+    // Dimensions of size 1 stand next to the one before them, so that minor ones stay minor.
+    for dim in (0..to.len()).filter(|dim| to[*dim] == 1) {
+        let place = found.iter().position(|other| *other + 1 == dim).unwrap_or(found.len());
+        found.insert(place, dim);
     }
-    order
+    (found.len() == to.len()).then_some(found)
 }
 
 /// Dimensions of one shape and those of another that they become.

@@ -6,7 +6,7 @@
 //! ways that the target wants.
 
 use super::classes::{LayoutClasses, LayoutId};
-use super::cutting::{Cutting, Port};
+use super::cutting::{CutImages, Port};
 use super::habits;
 use super::labels::{Labels, order_of_dimensions, order_of_loops};
 use super::program::{Doing, Instance, Program};
@@ -27,7 +27,7 @@ pub struct Way {
     /// Of the results.
     pub results: Vec<LayoutId>,
     /// Where the result lies, of an operation that gives another name to an array.
-    pub home: Option<Home>,
+    pub home: Option<Whereabouts>,
     /// Whether there is no relayout before it, or none after it.
     pub tied: Option<Tied>,
 }
@@ -43,16 +43,16 @@ pub enum Tied {
 
 /// What an operation that takes an array has to know of how that was made, beside the layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Origin {
+pub struct MadeIn {
     /// Where it lies; `None` where the program says that.
-    pub home: Option<Home>,
+    pub home: Option<Whereabouts>,
     /// Whether it must be taken as it is made.
     pub tied: bool,
 }
 
 /// Where an array lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Home {
+pub enum Whereabouts {
     /// Where arrays of kernels are.
     Near,
     /// Where an argument of the program is, as whose part or whole it has another name.
@@ -67,8 +67,8 @@ impl Way {
     }
 
     /// What those have to know that take the result.
-    pub fn origin(&self) -> Origin {
-        Origin { home: self.home, tied: self.tied == Some(Tied::Result) }
+    pub fn origin(&self) -> MadeIn {
+        MadeIn { home: self.home, tied: self.tied == Some(Tied::Result) }
     }
 }
 
@@ -302,10 +302,10 @@ impl Maker<'_, '_> {
                 Ok(self.outside(to[0], &batch).into_iter().map(open).collect())
             }
             Doing::Operation(Operation::Convolution(convolution))
-                if Cutting(&self.classes).cuts(convolution, from[0]) =>
+                if CutImages(&self.classes).cuts(convolution, from[0]) =>
             {
                 let open = |id| Way::new(vec![None; from.len()], vec![id]);
-                let [_, results] = Cutting(&self.classes).ports(convolution, from[0], to[0]);
+                let [_, results] = CutImages(&self.classes).ports(convolution, from[0], to[0]);
                 Ok(results.into_iter().map(open).collect())
             }
             Doing::Operation(operation) => {
@@ -360,9 +360,9 @@ impl Maker<'_, '_> {
                 vec![self.outside(from[0], lhs_batch), self.outside(from[1], rhs_batch)]
             }
             Doing::Operation(Operation::Convolution(convolution))
-                if Cutting(&self.classes).cuts(convolution, from[0]) =>
+                if CutImages(&self.classes).cuts(convolution, from[0]) =>
             {
-                let [data, _] = Cutting(&self.classes).ports(convolution, from[0], to[0]);
+                let [data, _] = CutImages(&self.classes).ports(convolution, from[0], to[0]);
                 vec![data, self.outside(from[1], &[])]
             }
             _ => vec![Vec::new(); from.len()],

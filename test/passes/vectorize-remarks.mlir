@@ -143,9 +143,9 @@ func.func @two_sums(%a: memref<16x256xf32, #layout.tiled<{1,0:T(8,128)}>>, %s: m
 // Rows of 6 and of 4: no loops have both as their steps.
 // CHECK-LABEL: func.func @cuts(
 // CHECK-NOT: vector
-func.func @cuts(%a: memref<24x64xf32, #layout.tiled<{1,0:T(6,8)}>>, %r: memref<24x64xf32, #layout.tiled<{1,0:T(4,8)}>>) {
+func.func @cuts(%a: memref<24x24xf32, #layout.tiled<{1,0:T(6,6)}>>, %r: memref<24x24xf32, #layout.tiled<{1,0:T(4,4)}>>) {
   // expected-remark@+1 {{not vectorised: the tile boundaries of its operands do not align}}
-  memref.copy %a, %r : memref<24x64xf32, #layout.tiled<{1,0:T(6,8)}>> to memref<24x64xf32, #layout.tiled<{1,0:T(4,8)}>>
+  memref.copy %a, %r : memref<24x24xf32, #layout.tiled<{1,0:T(6,6)}>> to memref<24x24xf32, #layout.tiled<{1,0:T(4,4)}>>
   return
 }
 

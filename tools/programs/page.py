@@ -42,11 +42,18 @@ TPU_SPEED = """## Speed of the programs of a TPU's compiler
 
 The same for the other twenty. Arguments have the layouts that the text says before the clock starts.
 """
+THREADS = """## Threads
+
+`tools/bench-programs.sh threads` compiles what JAX hands over as for the tables of speed, with `parallel=openmp`, and links
+LLVM's OpenMP library. The same code runs in turns with one thread and with two; milliseconds are those of the fastest call.
+Programs of less than a millisecond are left out.
+"""
 STEPS = ("instructions", "analysed", "imported", "lowered", "compiled", "called", "numbers")
 SPEEDS = ("XLA, ms", "ms", "ratio", "XLA compiled, s", "compiled, s", "allocated", "MB", "given MB", "faults", "most time")
-# The number of the first table of speed.
-SPEED_TABLES = 2
-TABLES = ((INTRODUCTION, STEPS), (TPU, STEPS), (SPEED, SPEEDS), (TPU_SPEED, SPEEDS))
+TIMES = ("one thread, ms", "two, ms", "times")
+# The numbers of the first table of speed and of that of threads.
+SPEED_TABLES, THREADS_TABLE = 2, 4
+TABLES = ((INTRODUCTION, STEPS), (TPU, STEPS), (SPEED, SPEEDS), (TPU_SPEED, SPEEDS), (THREADS, TIMES))
 
 
 def table_of(folder):
@@ -83,7 +90,7 @@ class Page:
         return self.rows[k][name]
 
 
-def asked(first):
+def asked(first, table_of=table_of):
     """The folders of the command line, whether a name is asked for, and the page for their tables, from number `first`."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--write", type=pathlib.Path)
