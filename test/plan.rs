@@ -422,32 +422,6 @@ fn entries_have_the_orders_in_which_operations_are_made() {
 
 /// Where indices are numbers, their dimension of size 1 is not brought into the lanes.
 #[test]
-fn reshapes_are_made_in_the_pair_of_layouts_of_least_bytes() {
-    // The entry that XLA's compiler for a TPU chooses.
-    for (element, from, to, orders) in [
-        ("bf16", "5760,2,2", "20,6,48,2,2", ["0,2,1", "2,1,0,4,3"]),
-        ("f32", "96,9216", "3,32,64,12,12", ["0,1", "1,0,4,3,2"]),
-        ("bf16", "27648,2,48", "12,96,24,2,3,16", ["0,2,1", "2,1,0,5,4,3"]),
-        ("f32", "24,6,32", "144,32", ["2,1,0", "1,0"]),
-        ("f32", "48,64,48", "48,3072", ["2,1,0", "1,0"]),
-        ("f32", "32,3,12,32", "96,12,32", ["3,1,0,2", "2,0,1"]),
-        ("f32", "192,144", "48,4,12,12", ["1,0", "3,2,1,0"]),
-        ("f32", "6,4096,3", "6,32,8,16,3", ["1,0,2", "3,2,1,0,4"]),
-        ("bf16", "128,4,6,64,12", "128,24,768", ["0,4,3,2,1", "0,2,1"]),
-        ("bf16", "96,3,2,3072", "6,16,3,2,48,64", ["3,0,2,1", "5,4,1,0,3,2"]),
-        ("bf16", "96,2,24", "12,8,2,8,3", ["0,2,1", "1,0,4,3,2"]),
-        ("bf16", "16,36,3840", "16,3,12,64,60", ["2,0,1", "4,3,0,2,1"]),
-    ] {
-        let text =
-            main_of(&[&format!("x = {element}[{from}] parameter(0)"), &format!("ROOT y = {element}[{to}] reshape(x)")]);
-        let plan = planned(&text, "tpu_v5e", EntryLayouts::Free);
-        let own = [&plan.arguments[0], &plan.results[0]].map(|layout| layout.minor_to_major.clone());
-        let known = orders.map(|order| order.split(',').map(|dim| dim.parse().unwrap()).collect::<Vec<usize>>());
-        assert_eq!(own, known, "{text}");
-    }
-}
-
-#[test]
 fn of_a_chain_of_names_the_ends_are_copied_to_and_from_fast_memory() {
     // By XLA's count 21,328 cycles from the default layouts to them, and 135,744 between those of the reshapes.
     let text = main_of(&[
