@@ -4,6 +4,7 @@ arguments."""
 import jax
 import jax.numpy as jnp
 from jax import lax
+from plan_unseen import conv
 
 
 def array(*sizes, of=jnp.float32):
@@ -92,6 +93,81 @@ def chain_field(x, t, y):
     return jax.nn.logsumexp(a, 1) - gold
 
 
+def down_up(x, a, b):
+    y = jax.nn.relu(conv(x, a, stride=2))
+    return conv(jnp.concatenate([x, jnp.repeat(jnp.repeat(y, 2, 1), 2, 2)], -1), b)
+
+
+def overlap_add(x, w):
+    y = (x @ w).reshape(x.shape[0], x.shape[1], 2, -1)
+    first, second = jnp.pad(y[:, :, 0], ((0, 0), (0, 1), (0, 0))), jnp.pad(y[:, :, 1], ((0, 0), (1, 0), (0, 0)))
+    return (first + second).reshape(len(x), -1)
+
+
+def spectrum(x, w, c, s):
+    y = x.reshape(x.shape[0], -1, 80)
+    y = jnp.concatenate([y[:, :-1], y[:, 1:]], -1) * w
+    return jnp.log((y @ c) ** 2 + (y @ s) ** 2 + 1e-6).swapaxes(1, 2)
+
+
+def norm_silu_conv(x, g, w):
+    b, c, h, v = x.shape
+    y = x.reshape(b, 8, c // 8, h, v)
+    y = (y - y.mean((2, 3, 4), keepdims=True)) * lax.rsqrt(y.var((2, 3, 4), keepdims=True) + 1e-5)
+    return conv(jax.nn.silu(y.reshape(x.shape) * g[:, None, None]), w, "NCHW", "OIHW")
+
+
+def patch_merge(x, g, w):
+    b, h, v, c = x.shape
+    y = x.reshape(b, h // 2, 2, v // 2, 2, c).transpose(0, 1, 3, 4, 2, 5).reshape(b, -1, 4 * c)
+    y = (y - y.mean(-1, keepdims=True)) * lax.rsqrt(y.var(-1, keepdims=True) + 1e-5)
+    return (y * g) @ w
+
+
+def packed_attention(x, w, o):
+    b, t, d = x.shape
+    q, k, v = (x @ w).reshape(b, t, 6, 3, d // 6).transpose(3, 0, 2, 1, 4)
+    p = jax.nn.softmax(jnp.einsum("bhtd,bhsd->bhts", q, k) * 0.2, -1)
+    return jnp.einsum("bhts,bhsd->bthd", p, v).reshape(b, t, d) @ o
+
+
+def inverted(x, a, k, b):
+    y = jax.nn.relu6(conv(x, a, "NCHW", "OIHW"))
+    y = jax.nn.relu6(conv(y, k, "NCHW", "OIHW", feature_group_count=y.shape[1]))
+    return x + conv(y, b, "NCHW", "OIHW")
+
+
+def gated(x, a, b):
+    def one(k):
+        return conv(x, k, "NCW", "OIW", rhs_dilation=(4,))
+
+    return jnp.tanh(one(a)) * jax.nn.sigmoid(one(b)) + x
+
+
+def unshuffle_conv(x, w):
+    b, c, h, v = x.shape
+    y = x.reshape(b, c, h // 2, 2, v // 2, 2).transpose(0, 1, 3, 5, 2, 4).reshape(b, 4 * c, h // 2, v // 2)
+    return conv(y, w, "NCHW", "OIHW")
+
+
+def pyramid(x):
+    b, h, v, c = x.shape
+    y = x.reshape(b, h // 4, 4, v // 4, 4, c).mean((2, 4))
+    return jnp.concatenate([x, jnp.repeat(jnp.repeat(y, 4, 1), 4, 2)], -1)
+
+
+def chroma(x, m):
+    y = x.astype(jnp.float32) @ m
+    b, h, v, _ = y.shape
+    return y[..., 0], y[..., 1:].reshape(b, h // 2, 2, v // 2, 2, 2).mean((2, 4))
+
+
+def unpatchify(x, y):
+    b, h, v, c = y.shape
+    p = x.reshape(b, h // 8, v // 8, 8, 8, c).transpose(0, 1, 3, 2, 4, 5).reshape(y.shape)
+    return p, ((p - y) ** 2).mean((1, 2, 3))
+
+
 def kept_apart():
     half, whole = jnp.bfloat16, jnp.int32
     return {
@@ -110,6 +186,26 @@ def kept_apart():
         "dice": (dice, [array(5, 6, 33, 47), array(5, 6, 33, 47, of=jnp.uint8)]),
         "generated": (generated, [array(9, 65, 24), array(9, 20), array(20, 24 * 35)]),
         "chain_field": (chain_field, [array(26, 18, 29), array(29, 29), array(26, 18, of=whole)]),
+        "down_up": (down_up, [array(3, 36, 36, 12), array(3, 3, 12, 20), array(3, 3, 32, 10)]),
+        "overlap_add": (overlap_add, [array(5, 70, 48), array(48, 120)]),
+        "spectrum": (spectrum, [array(6, 4800), array(160), array(160, 81), array(160, 81)]),
+        "norm_silu_conv": (norm_silu_conv, [array(2, 40, 26, 26), array(40), array(24, 40, 3, 3)]),
+        "patch_merge": (patch_merge, [array(2, 28, 28, 48), array(192), array(192, 96)]),
+        "packed_attention": (packed_attention, [array(3, 65, 120), array(120, 360), array(120, 120)]),
+        "inverted": (
+            inverted,
+            [
+                array(2, 24, 30, 30, of=half),
+                array(96, 24, 1, 1, of=half),
+                array(96, 1, 3, 3, of=half),
+                array(24, 96, 1, 1, of=half),
+            ],
+        ),
+        "gated": (gated, [array(4, 40, 500), array(40, 40, 3), array(40, 40, 3)]),
+        "unshuffle_conv": (unshuffle_conv, [array(2, 12, 48, 48), array(40, 48, 3, 3)]),
+        "pyramid": (pyramid, [array(2, 32, 40, 24)]),
+        "chroma": (chroma, [array(3, 60, 80, 3, of=jnp.uint8), array(3, 3)]),
+        "unpatchify": (unpatchify, [array(3, 64, 192), array(3, 64, 64, 3)]),
     }
 
 

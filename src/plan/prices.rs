@@ -33,11 +33,6 @@ const SHARE: i64 = 4;
 /// 57 and 113 one of them costs 10 % more, and with 452 two others do.
 pub const MARGIN: i64 = 1;
 
-/// The part of its own relayout that an argument or a result costs in another layout than the default where a reshape that
-/// moves elements comes after it or before it. Of 84 programs 79 cost no more than with the default or with XLA's own
-/// choice with a fifth and a fourth of it, 77 with nothing, and 78 with a half.
-const DOUBT: i64 = 4;
-
 /// Who takes an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Taker {
@@ -123,19 +118,17 @@ impl<'a, 't> Prices<'a, 't> {
     }
 
     /// What it costs an argument or a result to be in another layout than the target's default, which is the first;
-    /// `doubted` where a [reshape](super::doubts) decides about it.
+    /// `doubted` where a [reshape](super::doubts) decides about it: then it is that part of its relayout, too.
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
-    pub fn leaving(&self, class: usize, layout: LayoutId, doubted: bool) -> Result<i64, Error> {
+    pub fn leaving(&self, class: usize, layout: LayoutId, doubted: Option<i64>) -> Result<i64, Error> {
         let own = &self.classes.all[class];
         let margin = if self.is_second(class, layout) { 2 * MARGIN } else { MARGIN };
-        if !doubted || !own.element.is_data() {
-            return Ok(margin);
-        }
+        let Some(by) = doubted.filter(|_| own.element.is_data()) else { return Ok(margin) };
         let array = self.classes.array(class, 0, 0);
         let copy = self.target().relayout_cost(&array, &own.layouts[0], &own.layouts[usize::from(layout)])?;
-        sum([margin, copy / DOUBT].into_iter())
+        sum([margin, copy / by].into_iter())
     }
 
     /// Whether the same dimensions the other way round are minor in another layout of an array that takes as many bytes, and
@@ -213,18 +206,35 @@ impl<'a, 't> Prices<'a, 't> {
         to: (usize, LayoutId),
         kept: Kept,
     ) -> Result<i64, Error> {
-        let [from, to] = [from, to].map(|(class, layout)| self.inner(class, layout));
         let mut all = Vec::new();
         if made_by == Kept::Fused {
-            let stored = self.target().operation_price(&Operation::Elementwise, &[&from], &[&from])?;
-            all.extend(stored.writes.iter().copied().chain([stored.start]));
+            all.push(self.storing(from)?);
         }
         if kept == Kept::Fused {
-            let moved = self.target().operation_price(&Operation::Elementwise, &[&from], &[&to])?;
-            let read = self.target().operation_price(&Operation::Elementwise, &[&to], &[&to])?;
-            all.extend(moved.writes.into_iter().chain(read.reads).chain([moved.start, moved.compute]));
+            let [before, after] = [from, to].map(|(class, layout)| self.inner(class, layout));
+            let moved = self.target().operation_price(&Operation::Elementwise, &[&before], &[&after])?;
+            all.extend(moved.writes.into_iter().chain([moved.start, moved.compute, self.rereading(to)?]));
         }
         sum(all.into_iter())
+    }
+
+    /// What it costs to end a kernel with an array that else would be in registers: its start, and writing it.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn storing(&self, (class, layout): (usize, LayoutId)) -> Result<i64, Error> {
+        let array = self.inner(class, layout);
+        let stored = self.target().operation_price(&Operation::Elementwise, &[&array], &[&array])?;
+        sum(stored.writes.iter().copied().chain([stored.start]))
+    }
+
+    /// What a kernel pays that reads an array which else would be in registers.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn rereading(&self, (class, layout): (usize, LayoutId)) -> Result<i64, Error> {
+        let array = self.inner(class, layout);
+        sum(self.target().operation_price(&Operation::Elementwise, &[&array], &[&array])?.reads.into_iter())
     }
 
     /// Whether a product has to bring an operand into another form in its kernel, of which costs say nothing: registers hold
@@ -336,8 +346,21 @@ impl<'a, 't> Prices<'a, 't> {
         }
     }
 
+    /// What it costs to copy to a result, as it is, an argument, or what is where arrays of kernels are.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn copied(&self, class: usize, layout: LayoutId, argument: bool) -> Result<i64, Error> {
+        let far = self.classes.array(class, layout, 0);
+        let from = if argument { far.clone() } else { self.inner(class, layout) };
+        self.target().operation_price(&Operation::Elementwise, &[&from], &[&far])?.total()
+    }
+
     /// What it costs more to write an array to memory space 0 than to the memory that it is else in.
-    fn written_far(&self, class: usize, layout: LayoutId) -> Result<i64, Error> {
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn written_far(&self, class: usize, layout: LayoutId) -> Result<i64, Error> {
         let (out, own) = (self.classes.array(class, layout, 0), self.inner(class, layout));
         let written = |array: &Array| {
             let price = self.target().operation_price(&Operation::Elementwise, &[array], &[array])?;
