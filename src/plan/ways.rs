@@ -285,7 +285,7 @@ impl Maker<'_, '_> {
                 Ok(ways)
             }
             Doing::Operation(operation @ Operation::Dot { .. })
-                if is_loop(operation, &self.arrays(&instance.operands)) =>
+                if is_loop(self.classes.target, operation, &self.arrays(&instance.operands)) =>
             {
                 Ok(self.streamed(operation, instance, from, to))
             }
@@ -323,7 +323,7 @@ impl Maker<'_, '_> {
     /// The ways of an operation that streams, where it does.
     fn streamed(&mut self, operation: &Operation, instance: &Instance, from: &[usize], to: &[usize]) -> Vec<Way> {
         let (operands, results) = (self.arrays(&instance.operands), self.arrays(&instance.results));
-        let streams = |labels: &Labels| labels.streams || is_loop(operation, &operands);
+        let streams = |labels: &Labels| labels.streams || is_loop(self.classes.target, operation, &operands);
         let labels = Labels::new(operation, &operands, &results).filter(streams);
         match labels.and_then(|labels| Some((labels.widest()?, labels))) {
             Some((widest, labels)) => self.streams(widest, &labels, from, to),
@@ -357,7 +357,7 @@ impl Maker<'_, '_> {
     fn ports(&self, instance: &Instance, from: &[usize], to: &[usize]) -> Vec<Port> {
         match instance.doing {
             Doing::Operation(operation @ Operation::Dot { lhs_batch, rhs_batch, .. })
-                if !is_loop(operation, &self.arrays(&instance.operands)) =>
+                if !is_loop(self.classes.target, operation, &self.arrays(&instance.operands)) =>
             {
                 vec![self.outside(from[0], lhs_batch), self.outside(from[1], rhs_batch)]
             }
@@ -478,9 +478,13 @@ impl Maker<'_, '_> {
     }
 }
 
-/// Whether a product is computed as a loop.
-fn is_loop(operation: &Operation, operands: &[&Array]) -> bool {
-    LoopProduct::of(operation, operands).is_some()
+/// Whether a product is computed as a loop: where registers have one row, only one that has nothing but batch dimensions, since
+/// all others take their operands in any order of these.
+fn is_loop(target: &Target, operation: &Operation, operands: &[&Array]) -> bool {
+    let Operation::Dot { lhs_batch, lhs_contracting, .. } = operation else { return false };
+    let shared = lhs_batch.len() + lhs_contracting.len();
+    let alone = operands.iter().all(|array| array.dims.len() == shared);
+    LoopProduct::of(operation, operands).is_some() && (target.has_tiles() || alone && !lhs_batch.is_empty())
 }
 
 /// Leaves the ways in which results have the layouts that they keep. Where there are none, results are made in these
