@@ -17,8 +17,8 @@ pub fn context() -> Context {
     context
 }
 
-/// The machine code of a module of the LLVM dialect, with the functions of MLIR's runner.
+/// The machine code of a module of the LLVM dialect, with the functions of MLIR's runner and of LLVM's OpenMP.
 pub fn engine(module: &Module) -> Engine {
-    let library = Checkout::new().llvm.join("lib/libmlir_c_runner_utils.so");
-    Engine::new(module, 0, &[&library]).expect("a module of the LLVM dialect")
+    let libraries = ["libmlir_c_runner_utils.so", "libomp.so"].map(|name| Checkout::new().llvm.join("lib").join(name));
+    Engine::new(module, 0, &[&libraries[0], &libraries[1]]).expect("a module of the LLVM dialect")
 }

@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use tensor_layout::operations::Operation;
 use tensor_layout::places::TensorLayout;
 use tensor_layout::plan::LaidOut;
-use tensor_layout::spreading::Placed;
+use tensor_layout::spreading::SpreadOperation;
 use tensor_layout::text::Error;
 use tensor_layout::tiled::Layout;
 
@@ -80,7 +80,7 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
     pub fn over_places(
         context: &'c Context,
         steps: &'s Steps<'c>,
-        placed: &[Placed],
+        placed: &[SpreadOperation],
     ) -> Result<PlannedTypes<'s, 'c>, Error> {
         let mut types: Vec<Type<'c>> = steps.arrays.iter().map(|array| array.r#type).collect();
         let (mut taken, mut made) = (HashMap::new(), HashMap::new());

@@ -138,6 +138,13 @@ impl<'t> LayoutClasses<'t> {
         self.add(class, layout)
     }
 
+    /// The number of the layout that places all elements as this order does, if it is there.
+    pub fn find(&self, class: usize, order: &[usize]) -> Option<LayoutId> {
+        let own = &self.all[class];
+        let layout = self.target.layout(own.element, &own.sizes, order).ok()?;
+        own.placed.get(&by_dimension(&own.sizes, &layout)?).copied()
+    }
+
     /// Adds a layout where there is room, unless one is there that places all elements alike: the number of that.
     fn add(&mut self, class: usize, layout: Layout) -> Option<LayoutId> {
         let own = &self.all[class];
@@ -175,55 +182,4 @@ impl<'t> LayoutClasses<'t> {
         let layout = Layout { memory_space: space, ..own.layouts[usize::from(layout)].clone() };
         Array { element: own.element, dims, layout }
     }
-}
-
-/// The order that a reshape makes of an order, minor to major, where the groups of dimensions that it splits and merges
-/// are adjacent and row-major in it: `{1,3,2,0}` of `[4,1024,12,64]` is `{1,2,0}` of `[4,1024,768]`.
-pub fn reshaped(order: &[usize], from: &[i64], to: &[i64]) -> Option<Vec<usize>> {
-    let groups = groups(from, to)?;
-    let mut found = Vec::with_capacity(to.len());
-    let long: Vec<usize> = order.iter().copied().filter(|dim| from[*dim] != 1).collect();
-    let mut next = long.as_slice();
-    while let Some(first) = next.first() {
-        let (ins, outs) = groups.iter().find(|(ins, _)| ins.last() == Some(first))?;
-        // Minor to major, the group is its dimensions from the last on.
-        if next.len() < ins.len() || !next.iter().take(ins.len()).eq(ins.iter().rev()) {
-            return None;
-        }
-        found.extend(outs.iter().rev());
-        next = &next[ins.len()..];
-    }
-    // Dimensions of size 1 stand next to the one before them, so that minor ones stay minor.
-    for dim in (0..to.len()).filter(|dim| to[*dim] == 1) {
-        let place = found.iter().position(|other| *other + 1 == dim).unwrap_or(found.len());
-        found.insert(place, dim);
-    }
-    (found.len() == to.len()).then_some(found)
-}
-
-/// Dimensions of one shape and those of another that they become.
-type Regrouped = (Vec<usize>, Vec<usize>);
-
-/// The smallest groups of dimensions, in row-major order, that have as many elements on both sides; without those of size
-/// 1. None where the shapes have not as many elements.
-fn groups(a: &[i64], b: &[i64]) -> Option<Vec<Regrouped>> {
-    let mut found = Vec::new();
-    let (mut left, mut right) = ((0..a.len()).filter(|k| a[*k] != 1), (0..b.len()).filter(|k| b[*k] != 1));
-    while let Some(first) = left.next() {
-        let (mut ins, mut outs) = (vec![first], Vec::new());
-        let (mut n, mut m) = (i128::from(a[first]), 1i128);
-        while n != m {
-            if n > m {
-                let dim = right.next()?;
-                outs.push(dim);
-                m = m.checked_mul(i128::from(b[dim]))?;
-            } else {
-                let dim = left.next()?;
-                ins.push(dim);
-                n = n.checked_mul(i128::from(a[dim]))?;
-            }
-        }
-        found.push((ins, outs));
-    }
-    right.next().is_none().then_some(found)
 }

@@ -2,7 +2,8 @@
 //!
 //! A reshape that moves elements is a chain of copies, or one kernel, as the compiler sees fit. So an argument that goes
 //! into one, or a result that comes out of one, with nothing but elementwise operations, transposes and slices between, leaves its
-//! default layout only for more than a share of what its own relayout costs.
+//! default layout only for more than a share of what its own relayout costs. Where what the reshape makes is summed up, that
+//! is all of it: compilers sum up first, in the dimensions that are there, so that the reshape is not in the program at all.
 
 use super::classes::LayoutClasses;
 use super::program::{Doing, Program};
@@ -11,8 +12,19 @@ use crate::operations::operation::Operation;
 /// How many operations are looked at from an argument or a result on.
 const MOST_SEEN: usize = 64;
 
-/// For each instance whether it is an argument or a result near a reshape that moves something in default layouts.
-pub fn doubts(program: &Program, users: &[Vec<(usize, usize)>], classes: &LayoutClasses, class: &[usize]) -> Vec<bool> {
+/// The part of its own relayout that an argument or a result costs in another layout than the default where a reshape that
+/// moves elements comes after it or before it. Of 84 programs 79 cost no more than with the default or with XLA's own
+/// choice with a fifth and a fourth of it, 77 with nothing, and 78 with a half.
+const DOUBT: i64 = 4;
+
+/// For each instance that is an argument or a result near a reshape that moves something in default layouts, by what its
+/// relayout is to be divided.
+pub fn doubts(
+    program: &Program,
+    users: &[Vec<(usize, usize)>],
+    classes: &LayoutClasses,
+    class: &[usize],
+) -> Vec<Option<i64>> {
     // The classes of a reshape that does more than to add and to leave out dimensions of size 1.
     let reshape = |k: usize| {
         let instance = &program.instances[k];
@@ -30,6 +42,22 @@ pub fn doubts(program: &Program, users: &[Vec<(usize, usize)>], classes: &Layout
             _ => false,
         }
     };
+    let summed = |k: usize| {
+        let (mut open, mut seen) = (program.instances[k].results.clone(), 0);
+        while let Some(made) = open.pop() {
+            for (user, _) in &users[made] {
+                seen += 1;
+                match program.instances[*user].doing {
+                    Doing::Operation(Operation::Reduce { .. }) => return true,
+                    Doing::Operation(Operation::Elementwise) if seen < MOST_SEEN => {
+                        open.extend(&program.instances[*user].results);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        false
+    };
     let near = |k: usize| {
         let forwards = matches!(program.instances[k].doing, Doing::Argument(..));
         let next = |k: usize| -> Vec<usize> {
@@ -43,14 +71,14 @@ pub fn doubts(program: &Program, users: &[Vec<(usize, usize)>], classes: &Layout
         while let Some(k) = open.pop() {
             seen += 1;
             if moves(k) {
-                return true;
+                return Some(if forwards && summed(k) { 1 } else { DOUBT });
             }
             if passes(k) && seen < MOST_SEEN {
                 open.extend(next(k));
             }
         }
-        false
+        None
     };
     let end = |k: usize| matches!(program.instances[k].doing, Doing::Argument(..) | Doing::Result(_));
-    (0..program.instances.len()).map(|k| end(k) && near(k)).collect()
+    (0..program.instances.len()).map(|k| if end(k) { near(k) } else { None }).collect()
 }

@@ -9,6 +9,7 @@
 //! 3. What a result of the program, a loop or an operation with memory of its own takes is stored.
 //! 4. What is broadcast to more elements is stored, unless it is made of scalars alone: else it would be computed for each.
 //! 5. Everything else is made again in each kernel that uses it, while these are few.
+//! 6. In tiles, a transpose or a reshape of a stored array is that array, under another name: those that use it read it.
 //!
 //! So an array is read by some kernels. The reads of each are counted at one of the operations that take it.
 
@@ -16,6 +17,7 @@ use super::labels::Labels;
 use super::program::{Doing, Program};
 use crate::operations::operation::Operation;
 use crate::operations::shape::Array;
+use crate::targets::LoopProduct;
 use rustc_hash::FxHashSet;
 
 /// In how many kernels an operation may be made again.
@@ -41,13 +43,16 @@ pub struct Kernels {
     pub reads: Vec<Vec<i64>>,
     /// The kernels that each instance is part of, by their last operations.
     pub part_of: Vec<Vec<usize>>,
+    /// Which instances give another name to a stored array, in tiles: no kernel goes through them.
+    pub renamed: Vec<bool>,
 }
 
 impl Kernels {
-    /// The kernels of a program; `users` are those of its arrays.
-    pub fn new(program: &Program, users: &[Vec<(usize, usize)>]) -> Kernels {
+    /// The kernels of a program; `users` are those of its arrays, and `tiles` says whether arrays are in tiles.
+    pub fn new(program: &Program, users: &[Vec<(usize, usize)>], tiles: bool) -> Kernels {
         let n = program.instances.len();
-        let mut kernels = Kernels { kept: vec![Kept::Stored; n], reads: Vec::new(), part_of: vec![Vec::new(); n] };
+        let (kept, part_of) = (vec![Kept::Stored; n], vec![Vec::new(); n]);
+        let mut kernels = Kernels { kept, reads: Vec::new(), part_of, renamed: vec![false; n] };
         for (k, instance) in program.instances.iter().enumerate().rev() {
             let own: Vec<usize> =
                 instance.results.iter().flat_map(|made| &users[*made]).map(|(user, _)| *user).collect();
@@ -65,6 +70,18 @@ impl Kernels {
             } else {
                 all.truncate(MOST_AGAIN + 1);
                 kernels.part_of[k] = all;
+            }
+        }
+        for (k, instance) in program.instances.iter().enumerate().filter(|_| tiles) {
+            let renames = |operation| matches!(operation, &Operation::Reshape | &Operation::Transpose { .. });
+            let stored = |made: &usize| {
+                let by = program.made[*made].by;
+                by < k && kernels.kept[by] == Kept::Stored
+            };
+            let may = matches!(instance.doing, Doing::Operation(operation) if renames(operation));
+            if may && kernels.kept[k] != Kept::Remade && instance.operands.iter().all(stored) {
+                kernels.kept[k] = Kept::Stored;
+                kernels.renamed[k] = true;
             }
         }
         kernels.count_reads(program, users);
@@ -89,18 +106,24 @@ impl Kernels {
         };
         let large = |user: &usize| {
             let other = &program.instances[*user];
-            matches!(other.doing, Doing::Operation(Operation::Broadcast { .. }))
-                && elements(&arrays(&other.results)) > elements(&results)
+            let spreads = matches!(other.doing, Doing::Operation(Operation::Broadcast { .. }));
+            (spreads || program.loop_product(*user).is_some())
+                && elements(&arrays(&other.results)).max(elements(&arrays(&other.operands))) > elements(&results)
                 && elements(&results) > 1
         };
-        let matrix = matches!(operation, Operation::Dot { .. } | Operation::Convolution(_));
+        let looped = program.loop_product(k);
+        let matrix = matches!(operation, Operation::Dot { .. } | Operation::Convolution(_)) && looped.is_none();
         let elementwise = |user: &usize| {
             let other = &program.instances[*user];
             matches!(other.doing, Doing::Operation(Operation::Elementwise | Operation::Select))
+                || program.loop_product(*user).is_some()
         };
         let fusible = match matrix {
             true => users.len() == 1 && users.iter().all(elementwise),
-            false => fuses(operation) && Labels::new(operation, &operands, &results).is_some(),
+            false => {
+                (fuses(operation) || looped == Some(LoopProduct::Outer))
+                    && Labels::new(operation, &operands, &results).is_some()
+            }
         };
         let fused = (fusible || *operation == Operation::Reshape) && users.iter().all(goes_on);
         if fused && !users.iter().any(large) { Kept::Fused } else { Kept::Stored }

@@ -51,7 +51,7 @@ impl Planner<'_, '_> {
         for taken in self.posed.taken() {
             let (user, made) = (taken.by.0, taken.made);
             let way = &choices.ways[user][plan.solution.choices()[user]];
-            let met = self.posed.met(&telling.prices, &taken, telling.held(made), way);
+            let met = self.posed.met(&telling.prices, &taken, telling.held(made), telling.origin(made), way);
             let met = met.map_err(|error| Unplanned::Wrong(Some(all[user].node), error))?;
             all[user].operands.push(telling.layout(made, met.to));
             all[user].read.push(telling.layout(made, met.from));

@@ -6,6 +6,7 @@ use super::posed::{Located, Posed, Taken};
 use super::prices::Prices;
 use super::program::{Doing, Program};
 use super::space::{Placed, SpaceTaken};
+use super::ways::MadeIn;
 use crate::solver::{Certificate, NoPlan, Solution};
 use crate::text::Error;
 use crate::tiled::layout::Layout;
@@ -190,6 +191,15 @@ impl Telling<'_, '_, '_> {
         }
     }
 
+    /// What those have to know that take an array.
+    pub fn origin(&self, made: usize) -> MadeIn {
+        let by = self.posed.program.made[made].by;
+        match self.posed.holders[made] {
+            Some(_) => MadeIn::default(),
+            None => self.posed.choices.ways[by][self.certificate.choices[by]].origin(),
+        }
+    }
+
     pub fn layout(&self, made: usize, id: LayoutId) -> Layout {
         self.posed.choices.classes.all[self.posed.choices.class[made]].layouts[usize::from(id)].clone()
     }
@@ -212,8 +222,9 @@ impl Telling<'_, '_, '_> {
             let Taken { by: (user, _), made, times } = taken;
             let (node, state) = (program.instances[user].node, self.held(made));
             let way = &self.posed.choices.ways[user][self.certificate.choices[user]];
-            let met = self.posed.met(&self.prices, &taken, state, way).map_err(|error| (node, error))?;
-            let meeting = self.posed.meeting(&taken);
+            let met = self.posed.met(&self.prices, &taken, state, self.origin(made), way);
+            let met = met.map_err(|error| (node, error))?;
+            let meeting = met.meeting;
             if met.from != met.to && !meeting.is_read_in_place() {
                 let cost = self.prices.relayout(meeting, met.from, met.to);
                 let cost = cost.map_err(|error| (node, error))?.saturating_mul(times);

@@ -51,6 +51,8 @@ fn of_array(
         Doing::Argument(..) => return vec![range(0, end)],
         Doing::Result(_) => return vec![range(end, end)],
         _ if kernels.kept[by] != Kept::Stored => return Vec::new(),
+        // It is another name of what is there already, unless it is a result.
+        _ if kernels.renamed[by] && kernels.part_of[by] != [by] => return Vec::new(),
         _ => {}
     }
     let mut reads = Vec::new();

@@ -31,15 +31,19 @@
 //! | [`digits`] | a form in which equal placements are equal |
 //! | [`classes`] | the layouts that arrays may have |
 //! | [`labels`] | which dimensions of an operation's arrays are one |
+//! | [`reshapes`] | which orders go together, and in which reshapes are made |
+//! | [`cutting`] | convolutions that cut their images |
 //! | [`ways`] | the layouts that an operation's arrays may have together |
-//! | [`cuts`] | convolutions of images that are cut into pieces |
 //! | [`habits`] | layouts in which operations are made whatever is wanted |
 //! | [`kernels`] | which operations are one kernel |
 //! | [`holders`] | arrays that are held in two layouts |
 //! | [`doubts`] | arguments and results near reshapes that move |
 //! | [`renames`] | arguments and results under other names |
 //! | [`prices`] | what ways and relayouts cost |
+//! | [`moving`] | what reshapes cost that move elements |
+//! | [`homes`] | where arrays lie that have several names |
 //! | [`posed`] | the network of costs |
+//! | [`settling`] | where names lie under given layouts |
 //! | [`live`] | when arrays are in memory |
 //! | [`space`] | what they take of it, and capacities |
 //! | [`laid_out`] | the layouts of each operation's arrays |
@@ -49,22 +53,26 @@
 
 pub mod again;
 pub mod classes;
-mod cuts;
+pub mod cutting;
 pub mod digits;
 pub mod doubts;
 pub mod habits;
 pub mod holders;
+pub mod homes;
 pub mod judging;
 pub mod kernels;
 pub mod labels;
 pub mod laid_out;
 pub mod layout_plan;
 pub mod live;
+pub mod moving;
 pub mod planner;
 pub mod posed;
 pub mod prices;
 pub mod program;
 pub mod renames;
+pub mod reshapes;
+pub mod settling;
 pub mod space;
 pub mod ways;
 

@@ -9,7 +9,7 @@ use super::posed::{Located, Posed, Taken};
 use super::prices::Prices;
 use super::program::Program;
 use super::space::{LimitedSpace, Placed, SpaceLimit};
-use super::ways::{EntryLayouts, Way};
+use super::ways::{EntryLayouts, MadeIn, Way};
 use crate::operations::facts::Facts;
 use crate::operations::graph::Graph;
 use crate::solver::{
@@ -204,6 +204,7 @@ impl<'a, 't> Planner<'a, 't> {
             let best = ways.max_by_key(|(number, way)| (alike(way), std::cmp::Reverse(*number)));
             chosen.push(best.ok_or_else(|| missing(instance.node))?.0);
         }
+        self.posed.settle(&mut chosen);
         for (made, holder) in holders.iter().enumerate() {
             let Some((_, states)) = holder else { continue };
             let alone = states.iter().position(|state| *state == (choices.given[made], None));
@@ -268,13 +269,16 @@ impl<'a, 't> Planner<'a, 't> {
         let result = self.posed.program.made[taken.made].result;
         let holder = self.posed.holders[taken.made].as_ref();
         let states = match holder {
-            Some((_, states)) => states.to_vec(),
-            None => self.posed.choices.ways[maker].iter().map(|way| (way.results[result], None)).collect(),
+            Some((_, states)) => states.iter().map(|state| (*state, MadeIn::default())).collect::<Vec<_>>(),
+            None => {
+                let ways = self.posed.choices.ways[maker].iter();
+                ways.map(|way| ((way.results[result], None), way.origin())).collect()
+            }
         };
         let mut table = Vec::new();
-        for state in states {
+        for (state, origin) in states {
             for way in self.posed.choices.ways[user].iter() {
-                let met = self.posed.met(prices, taken, state, way)?;
+                let met = self.posed.met(prices, taken, state, origin, way)?;
                 table.push(if state.1.is_none() && met.from == met.to { 0 } else { FORBIDDEN });
             }
         }

@@ -2,15 +2,18 @@
 
 use super::classes::{LayoutClasses, LayoutId};
 use super::doubts::doubts;
-use super::habits::{bent, ends, summed_after};
+use super::habits::{self, bent, summed_after};
 use super::holders::{HeldIn, states};
+use super::homes::{end, homes, rename};
 use super::kernels::{Kept, Kernels};
 use super::live::moments;
+use super::moving::{Around, ReshapeEnds, ends, form, in_place, through_form, without_form};
 use super::prices::{Extent, Meeting, Prices, Taker};
 use super::program::{Doing, Program};
 use super::renames::Renames;
-use super::ways::{Choices, EntryLayouts, Way};
+use super::ways::{Choices, EntryLayouts, MadeIn, Tied, Way, Whereabouts};
 use crate::operations::operation::Operation;
+use crate::operations::sizes::without;
 use crate::solver::{CostNetwork, FORBIDDEN};
 use crate::targets::Target;
 use crate::text::Error;
@@ -31,8 +34,8 @@ pub struct Posed<'a, 't> {
     pub kernels: Kernels,
     /// What is an argument or a result under another name.
     pub renames: Renames,
-    /// Which arguments and results have layouts whose costs are less certain than others.
-    pub doubted: Vec<bool>,
+    /// Arguments and results have layouts whose costs are less certain than others: by what their relayout is divided.
+    pub doubted: Vec<Option<i64>>,
     /// The users of each array: instances and their operands.
     pub users: Vec<Vec<(usize, usize)>>,
     /// For each array that may be held in two layouts: its variable, and what the choices of that are.
@@ -48,6 +51,8 @@ pub struct Met {
     pub from: LayoutId,
     /// The layout in which the operation takes it.
     pub to: LayoutId,
+    /// What that depends on.
+    pub meeting: Meeting,
 }
 
 /// An operand and where it comes from.
@@ -68,10 +73,11 @@ impl<'a, 't> Posed<'a, 't> {
     /// An instance and what is wrong with it.
     pub fn new(program: Program<'a>, target: &'t Target, entry: EntryLayouts) -> Result<Posed<'a, 't>, Located> {
         let users = program.users();
-        let kernels = Kernels::new(&program, &users);
-        let renames = Renames::new(&program, &users);
+        let kernels = Kernels::new(&program, &users, target.has_tiles());
         let located = |(k, error): (usize, Error)| (program.instances[k].node, error);
-        let choices = Choices::new(&program, LayoutClasses::new(target), entry).map_err(located)?;
+        let mut choices = Choices::new(&program, LayoutClasses::new(target), entry).map_err(located)?;
+        let moves = |k: usize| form(&program, &choices, k).is_some_and(|ends| !in_place(&choices, ends));
+        let renames = Renames::new(&program, &users, moves);
         let doubted = doubts(&program, &users, &choices.classes, &choices.class);
         let mut holders = Vec::with_capacity(users.len());
         let mut next = program.instances.len();
@@ -82,6 +88,7 @@ impl<'a, 't> Posed<'a, 't> {
             holders.push(states.map(|states| (next, Rc::new(states))));
             next += usize::from(holders[made].is_some());
         }
+        homes(&program, &mut choices, &kernels, &renames, &holders);
         Ok(Posed { program, choices, kernels, renames, doubted, users, holders })
     }
 
@@ -111,6 +118,7 @@ impl<'a, 't> Posed<'a, 't> {
         let taker = match self.program.instances[user].doing {
             Doing::Result(_) => Taker::Result,
             Doing::Operation(operation) => match operation {
+                Operation::Dot { .. } if self.program.loop_product(user).is_some() => Taker::Stream,
                 // What is open is brought into a form of its own by a kernel that streams.
                 Operation::Convolution(_) if operand == 0 && self.choices.ways[user][0].operands[0].is_none() => {
                     Taker::Stream
@@ -136,15 +144,29 @@ impl<'a, 't> Posed<'a, 't> {
     /// Whether an instance is a kernel of loops, or in one: it goes through its operands in an order of its own.
     fn has_loops(&self, k: usize) -> bool {
         let Doing::Operation(operation) = self.program.instances[k].doing else { return false };
-        matches!(
-            operation,
-            Operation::Elementwise
-                | Operation::Select
-                | Operation::Broadcast { .. }
-                | Operation::Transpose { .. }
-                | Operation::Reduce { .. }
-                | Operation::Loops(_)
-        )
+        let product = self.program.loop_product(k).is_some();
+        product
+            || matches!(
+                operation,
+                Operation::Elementwise
+                    | Operation::Select
+                    | Operation::Broadcast { .. }
+                    | Operation::Transpose { .. }
+                    | Operation::Reduce { .. }
+                    | Operation::Loops(_)
+            )
+    }
+
+    /// The dimensions that a product takes from one operand alone: rows or columns.
+    fn own_dims(&self, user: usize, operand: usize) -> Vec<usize> {
+        let instance = &self.program.instances[user];
+        let Doing::Operation(Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting }) =
+            instance.doing
+        else {
+            return Vec::new();
+        };
+        let shared = if operand == 0 { [lhs_batch, lhs_contracting] } else { [rhs_batch, rhs_contracting] };
+        without(self.program.made[instance.operands[operand]].array.dims.len(), &shared.map(|dims| &dims[..]))
     }
 
     /// What an instance reads of an operand.
@@ -164,23 +186,56 @@ impl<'a, 't> Posed<'a, 't> {
         }
     }
 
-    /// How an operation takes an array that is held in these layouts, in one of its ways.
+    /// How an operation takes an array that is held in these layouts and lies there, in one of its ways.
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
-    pub fn met(&self, prices: &Prices, taken: &Taken, (from, second): HeldIn, by: &Way) -> Result<Met, Error> {
+    pub fn met(
+        &self,
+        prices: &Prices,
+        taken: &Taken,
+        (from, second): HeldIn,
+        origin: MadeIn,
+        by: &Way,
+    ) -> Result<Met, Error> {
         let (mut meeting, (user, operand)) = (self.meeting(taken), taken.by);
-        if self.only_renames(user, by) {
+        let lies = origin.home.unwrap_or(if meeting.argument { Whereabouts::Argument } else { Whereabouts::Near });
+        meeting.argument = lies == Whereabouts::Argument;
+        let moved = self.moved(user, by).is_some();
+        if moved && form(&self.program, &self.choices, user).is_some() {
+            // What it reads is part of its own cost.
+            meeting.taker = Taker::Other;
+        } else if let Some(home) = by.home {
+            // A name costs nothing.
+            meeting.taker = if home == Whereabouts::Result { Taker::Result } else { Taker::Other };
+        } else if self.only_renames(user, by) {
             meeting.taker = if self.renames.to_result[user] { Taker::Renamed } else { Taker::Other };
         }
         let met = |from: LayoutId| -> Result<Met, Error> {
-            Ok(match by.operands[operand] {
-                Some(to) => Met { cost: prices.meeting(meeting, from, to)?, from, to },
+            let port = &self.choices.ports[user][operand];
+            let to = match by.operands[operand] {
+                Some(to) => to,
+                None if origin.tied && port.contains(&from) => from,
                 None => {
-                    let (cost, to) = prices.port(meeting, from, &self.choices.ports[user][operand])?;
-                    Met { cost, from, to }
+                    let own = self.own_dims(user, operand);
+                    let (cost, to) = prices.port(meeting, from, (port, &own))?;
+                    let cost = if origin.tied && from != to { FORBIDDEN } else { cost };
+                    return Ok(Met { cost, from, to, meeting });
                 }
-            })
+            };
+            // Behind a name that may follow a copy, an operand is not there as it was made.
+            if from != to && origin.tied || by.tied == Some(Tied::Operand) && (from != to || origin.tied) {
+                return Ok(Met { cost: FORBIDDEN, from, to, meeting });
+            }
+            let cost = match by.home {
+                Some(home) if !moved => rename(prices, meeting, (lies, origin.home.is_some()), home, (from, to))?,
+                _ => match (matches!(self.program.instances[user].doing, Doing::Result(_)), origin.home) {
+                    (false, Some(Whereabouts::Result)) => FORBIDDEN,
+                    (true, Some(home)) => end(prices, meeting, home, (from, to))?,
+                    _ => prices.meeting(meeting, from, to)?,
+                },
+            };
+            Ok(Met { cost, from, to, meeting })
         };
         let first = met(from)?;
         let Some(second) = second else { return Ok(first) };
@@ -204,7 +259,7 @@ impl<'a, 't> Posed<'a, 't> {
     }
 
     /// Whether an array is an argument of the program, perhaps under another name.
-    fn is_argument(&self, made: usize) -> bool {
+    pub fn is_argument(&self, made: usize) -> bool {
         let by = self.program.made[made].by;
         matches!(self.program.instances[by].doing, Doing::Argument(..)) || self.renames.of_argument[made]
     }
@@ -273,15 +328,20 @@ impl<'a, 't> Posed<'a, 't> {
             let holder = self.holders[taken.made].as_ref();
             let states = holder.map(|(_, states)| states.to_vec());
             let states = states.unwrap_or_else(|| made.iter().map(|way| (way.results[result], None)).collect());
+            let origins: Vec<MadeIn> = match holder {
+                Some(_) => vec![MadeIn::default(); states.len()],
+                None => made.iter().map(Way::origin).collect(),
+            };
             let renamed = (self.kernels.kept[user], self.renames.to_result[user]);
-            let key = (states, Rc::as_ptr(by), taken.by.1, self.meeting(&taken), renamed);
+            let key = (states, origins, Rc::as_ptr(by), taken.by.1, self.meeting(&taken), renamed);
             let table = match tables.get(&key) {
                 Some(table) => table.clone(),
                 None => {
                     let mut table = Vec::with_capacity(key.0.len() * by.len());
-                    for held in &key.0 {
+                    for (held, origin) in key.0.iter().zip(&key.1) {
                         for way in by.iter() {
-                            table.push(self.met(prices, &taken, *held, way).map_err(|error| (at(user), error))?.cost);
+                            let met = self.met(prices, &taken, *held, *origin, way);
+                            table.push(met.map_err(|error| (at(user), error))?.cost);
                         }
                     }
                     let table = Rc::new(table);
@@ -332,35 +392,22 @@ impl<'a, 't> Posed<'a, 't> {
     /// Whether an instance is a reshape that moves nothing in this way, or a transpose where layouts are tiles, and no
     /// kernel. An argument that is a result under another name is copied.
     fn only_renames(&self, k: usize, way: &Way) -> bool {
-        if self.kernels.kept[k] != Kept::Stored {
+        if self.kernels.kept[k] != Kept::Stored || self.operand_maker(k).0 == Kept::Fused {
             return false;
         }
         let instance = &self.program.instances[k];
         match instance.doing {
             Doing::Operation(Operation::Transpose { .. }) => {
-                let copied = |made: &usize| self.renames.to_result[k] && self.is_argument(*made);
+                let copied = |made: &usize| way.home.is_none() && self.renames.to_result[k] && self.is_argument(*made);
                 self.choices.classes.target.has_tiles() && !instance.operands.iter().any(copied)
             }
-            _ => self.reshape(k, way).is_some_and(|[from, to]| self.in_place(from, to)),
+            _ => ends(&self.program, &self.choices, k, way).is_some_and(|ends| in_place(&self.choices, ends)),
         }
     }
 
-    /// The class and the layout of what a reshape takes in a way, and of what it makes.
-    fn reshape(&self, k: usize, way: &Way) -> Option<[(usize, LayoutId); 2]> {
-        let instance = &self.program.instances[k];
-        match (instance.doing, &way.operands[..], &way.results[..]) {
-            (Doing::Operation(Operation::Reshape), [Some(from)], [to]) => {
-                let class = |made: usize| self.choices.class[made];
-                Some([(class(instance.operands[0]), *from), (class(instance.results[0]), *to)])
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether two layouts put the elements of the row-major numbering into the same places.
-    fn in_place(&self, from: (usize, LayoutId), to: (usize, LayoutId)) -> bool {
-        let [from, to] = [from, to].map(|(class, id)| &self.choices.classes.all[class].rows[usize::from(id)]);
-        from.is_some() && from == to
+    /// The ends of a reshape in a way in which it moves something.
+    pub fn moved(&self, k: usize, way: &Way) -> Option<ReshapeEnds> {
+        ends(&self.program, &self.choices, k, way).filter(|ends| !in_place(&self.choices, *ends))
     }
 
     /// What an instance costs in a way, once.
@@ -382,6 +429,13 @@ impl<'a, 't> Posed<'a, 't> {
         } else {
             self.kernels.kept[k]
         };
+        if let (Some(own), Some(form)) = (self.moved(k, way), form(&self.program, &self.choices, k)) {
+            return if kept == Kept::Remade {
+                Ok(0)
+            } else {
+                through_form(prices, &self.choices, own, form, self.around(k, kept))
+            };
+        }
         let cost = prices.instance(operation, way, &classes(&instance.operands), &classes(&instance.results), kept)?;
         let more = [self.moving(prices, k, way, kept)?, self.bent(prices, k, way, kept)?];
         let all = more.into_iter().try_fold(cost, i64::checked_add);
@@ -409,44 +463,31 @@ impl<'a, 't> Posed<'a, 't> {
     fn after(&self, k: usize) -> (bool, Vec<usize>) {
         match self.program.instances[k].doing {
             Doing::Operation(Operation::Dot { .. }) => {
-                (ends(&self.program, &self.users, k), summed_after(&self.program, &self.users, k))
+                (habits::ends(&self.program, &self.users, k), summed_after(&self.program, &self.users, k))
             }
             _ => (false, Vec::new()),
         }
     }
 
-    /// What a reshape costs beside itself where it moves something. Where it moves nothing between other layouts of the
-    /// same minor dimensions, the array is brought into these before it and out of them after it; else see
-    /// [`Prices::moving`].
-    fn moving(&self, prices: &Prices, k: usize, way: &Way, kept: Kept) -> Result<i64, Error> {
-        let ends = self.reshape(k, way).filter(|[from, to]| kept != Kept::Remade && !self.in_place(*from, *to));
-        let Some([from, to]) = ends else { return Ok(0) };
-        let minor = |(class, id): (usize, LayoutId)| {
-            self.choices.classes.all[class].layouts[usize::from(id)].minor_to_major.first().copied()
-        };
+    /// What is around a reshape.
+    fn around(&self, k: usize, kept: Kept) -> Around {
         let (made_by, argument) = self.operand_maker(k);
         let taker = if self.renames.to_result[k] { Taker::Renamed } else { Taker::Other };
-        let copy = |class, kept, argument, from, to, taker| {
-            let extent = Extent::Nothing;
-            prices.relayout(Meeting { class, kept, argument, taker, extent, reads: 0, in_place: false }, from, to)
-        };
-        let mut least: Option<i64> = None;
-        for [before, after] in self.choices.ways[k].iter().filter_map(|way| self.reshape(k, way)) {
-            if self.in_place(before, after) && minor(before) == minor(from) && minor(after) == minor(to) {
-                let [first, second] = [
-                    copy(from.0, made_by, argument, from.1, before.1, Taker::Other)?,
-                    copy(to.0, kept, false, after.1, to.1, taker)?,
-                ];
-                let both = first.saturating_add(second);
-                least = Some(least.map_or(both, |least| least.min(both)));
-            }
-        }
-        least.map_or_else(|| prices.moving(from, made_by, to, kept), Ok)
+        Around { made_by, argument, kept, taker }
+    }
+
+    /// What a reshape costs beside itself where it moves something and has no form.
+    fn moving(&self, prices: &Prices, k: usize, way: &Way, kept: Kept) -> Result<i64, Error> {
+        let Some(own) = self.moved(k, way).filter(|_| kept != Kept::Remade) else { return Ok(0) };
+        let others = self.choices.ways[k].iter().filter_map(|way| ends(&self.program, &self.choices, k, way));
+        without_form(prices, &self.choices, own, others, self.around(k, kept))
     }
 }
 
 fn times_all(costs: &[i64], times: i64) -> Result<Vec<i64>, Error> {
-    let product =
-        |cost: &i64| cost.checked_mul(times).ok_or_else(|| Error::new("the cost does not fit in 64 bits").too_large());
+    let product = |cost: &i64| match *cost {
+        FORBIDDEN => Ok(FORBIDDEN),
+        cost => cost.checked_mul(times).ok_or_else(|| Error::new("the cost does not fit in 64 bits").too_large()),
+    };
     costs.iter().map(product).collect()
 }

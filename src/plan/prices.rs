@@ -18,7 +18,7 @@ use super::kernels::Kept;
 use super::ways::Way;
 use crate::operations::operation::Operation;
 use crate::operations::shape::Array;
-use crate::targets::{Price, RelayoutKind, Target};
+use crate::targets::{LoopProduct, Price, RelayoutKind, Target};
 use crate::text::Error;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -32,11 +32,6 @@ const SHARE: i64 = 4;
 /// the default stays where nothing speaks for another layout. With 28 cycles the plans of the 41 programs are the same, with
 /// 57 and 113 one of them costs 10 % more, and with 452 two others do.
 pub const MARGIN: i64 = 1;
-
-/// The part of its own relayout that an argument or a result costs in another layout than the default where a reshape that
-/// moves elements comes after it or before it. Of 84 programs 79 cost no more than with the default or with XLA's own
-/// choice with a fifth and a fourth of it, 77 with nothing, and 78 with a half.
-const DOUBT: i64 = 4;
 
 /// Who takes an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -123,18 +118,30 @@ impl<'a, 't> Prices<'a, 't> {
     }
 
     /// What it costs an argument or a result to be in another layout than the target's default, which is the first;
-    /// `doubted` where a [reshape](super::doubts) decides about it.
+    /// `doubted` where a [reshape](super::doubts) decides about it: then it is that part of its relayout, too.
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
-    pub fn leaving(&self, class: usize, layout: LayoutId, doubted: bool) -> Result<i64, Error> {
+    pub fn leaving(&self, class: usize, layout: LayoutId, doubted: Option<i64>) -> Result<i64, Error> {
         let own = &self.classes.all[class];
-        if !doubted || !own.element.is_data() {
-            return Ok(MARGIN);
-        }
+        let margin = if self.is_second(class, layout) { 2 * MARGIN } else { MARGIN };
+        let Some(by) = doubted.filter(|_| own.element.is_data()) else { return Ok(margin) };
         let array = self.classes.array(class, 0, 0);
         let copy = self.target().relayout_cost(&array, &own.layouts[0], &own.layouts[usize::from(layout)])?;
-        sum([MARGIN, copy / DOUBT].into_iter())
+        sum([margin, copy / by].into_iter())
+    }
+
+    /// Whether the same dimensions the other way round are minor in another layout of an array that takes as many bytes, and
+    /// which the rule of default layouts would have first.
+    fn is_second(&self, class: usize, layout: LayoutId) -> bool {
+        let own = &self.classes.all[class];
+        let (order, bytes) = (&own.layouts[usize::from(layout)].minor_to_major, own.bytes[usize::from(layout)]);
+        let [minor, second, rest @ ..] = &order[..] else { return false };
+        let turned = |other: &[usize]| other.starts_with(&[*second, *minor]) && other[2..] == *rest;
+        let mut others = own.layouts.iter().zip(&own.bytes);
+        self.target().has_tiles()
+            && minor < second
+            && others.any(|(other, n)| *n == bytes && turned(&other.minor_to_major))
     }
 
     /// What it costs more to write an array to memory space 0 and to read it there than in the memory that it is else in.
@@ -173,7 +180,8 @@ impl<'a, 't> Prices<'a, 't> {
             let computed = self.target().operation_price(operation, &operands, &own.iter().collect::<Vec<_>>())?;
             price = Price { writes: price.writes, ..computed };
         }
-        let matrix = matches!(operation, Operation::Dot { .. } | Operation::Convolution(_));
+        let matrix = matches!(operation, Operation::Dot { .. } | Operation::Convolution(_))
+            && LoopProduct::of(operation, &operands).is_none();
         let cost = match kept {
             Kept::Stored => sum(price.writes.iter().copied().chain([price.start, price.compute, -price.hidden])),
             // The kernel that it is part of starts, and writes.
@@ -198,28 +206,84 @@ impl<'a, 't> Prices<'a, 't> {
         to: (usize, LayoutId),
         kept: Kept,
     ) -> Result<i64, Error> {
-        let [from, to] = [from, to].map(|(class, layout)| self.inner(class, layout));
         let mut all = Vec::new();
         if made_by == Kept::Fused {
-            let stored = self.target().operation_price(&Operation::Elementwise, &[&from], &[&from])?;
-            all.extend(stored.writes.iter().copied().chain([stored.start]));
+            all.push(self.storing(from)?);
         }
         if kept == Kept::Fused {
-            let moved = self.target().operation_price(&Operation::Elementwise, &[&from], &[&to])?;
-            let read = self.target().operation_price(&Operation::Elementwise, &[&to], &[&to])?;
-            all.extend(moved.writes.into_iter().chain(read.reads).chain([moved.start, moved.compute]));
+            let [before, after] = [from, to].map(|(class, layout)| self.inner(class, layout));
+            let moved = self.target().operation_price(&Operation::Elementwise, &[&before], &[&after])?;
+            all.extend(moved.writes.into_iter().chain([moved.start, moved.compute, self.rereading(to)?]));
         }
         sum(all.into_iter())
     }
 
-    /// In which layout an operand is taken that is in one layout, of those of a port, and what that costs.
+    /// What it costs to end a kernel with an array that else would be in registers: its start, and writing it.
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
-    pub fn port(&self, meeting: Meeting, from: LayoutId, port: &[LayoutId]) -> Result<(i64, LayoutId), Error> {
+    pub fn storing(&self, (class, layout): (usize, LayoutId)) -> Result<i64, Error> {
+        let array = self.inner(class, layout);
+        let stored = self.target().operation_price(&Operation::Elementwise, &[&array], &[&array])?;
+        sum(stored.writes.iter().copied().chain([stored.start]))
+    }
+
+    /// What a kernel pays that reads an array which else would be in registers.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn rereading(&self, (class, layout): (usize, LayoutId)) -> Result<i64, Error> {
+        let array = self.inner(class, layout);
+        sum(self.target().operation_price(&Operation::Elementwise, &[&array], &[&array])?.reads.into_iter())
+    }
+
+    /// Whether a product has to bring an operand into another form in its kernel, of which costs say nothing: registers hold
+    /// one of its own dimensions that does not fill their rows, where another one would with at most a twentieth of padding;
+    /// or two of its own, and none that is summed over. By XLA's count, for two products of `[b,s,k]`, from `{2,0,1}` and
+    /// `{2,1,0}`:
+    ///
+    /// | `[b,s,k]` | f32 | bf16 |
+    /// |---|---|---|
+    /// | `[4,200,256]` | 7,409 and 6,010 | 9,208 and 8,509 |
+    /// | `[3,70,90]` | 5,068 and 4,976 | 7,171 and 7,125 |
+    /// | `[2,130,192]` | 5,763 and 5,621 | 7,858 and 7,787 |
+    /// | `[2,90,192]` | 6,445 and 6,470 | 9,057 and 9,069 |
+    ///
+    /// and for one, from `{1,0,2}` and `{1,2,0}`:
+    ///
+    /// | `[b,s,k]` | f32 | bf16 |
+    /// |---|---|---|
+    /// | `[24,200,30]` | 11,552 and 10,086 | 10,802 and 10,069 |
+    /// | `[9,65,24]` | 4,719 and 4,344 | 4,519 and 4,332 |
+    /// | `[16,128,5]` | 5,261 and 5,186 | 5,219 and 5,182 |
+    fn is_reformed(&self, class: usize, layout: LayoutId, own: &[usize]) -> bool {
+        let sizes = &self.classes.all[class].sizes;
+        let Some((rows, _)) = self.target().machine().model.registers.filter(|_| self.target().has_tiles()) else {
+            return false;
+        };
+        let order = &self.classes.all[class].layouts[usize::from(layout)].minor_to_major;
+        let minor = || order.iter().take(2).filter(|dim| own.contains(dim));
+        // What is missing to the next multiple of the rows.
+        let fills = |dim: &usize| sizes[*dim] >= rows && (rows - sizes[*dim] % rows) % rows <= sizes[*dim] / 20;
+        let thin = minor().any(|dim| sizes[*dim] < rows) && own.iter().any(fills);
+        thin || minor().count() == 2
+    }
+
+    /// In which layout an operand is taken that is in one layout, of those of a port, and what that costs; `own` are the
+    /// dimensions that a product takes from it alone.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn port(
+        &self,
+        meeting: Meeting,
+        from: LayoutId,
+        (port, own): (&[LayoutId], &[usize]),
+    ) -> Result<(i64, LayoutId), Error> {
         let mut best = None;
         for to in port {
-            let cost = self.meeting(meeting, from, *to)?;
+            let more = if self.is_reformed(meeting.class, *to, own) { 2 * MARGIN } else { 0 };
+            let cost = sum([self.meeting(meeting, from, *to)?, more].into_iter())?;
             if best.is_none_or(|(least, _)| cost < least) {
                 best = Some((cost, *to));
             }
@@ -282,8 +346,21 @@ impl<'a, 't> Prices<'a, 't> {
         }
     }
 
+    /// What it costs to copy to a result, as it is, an argument, or what is where arrays of kernels are.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn copied(&self, class: usize, layout: LayoutId, argument: bool) -> Result<i64, Error> {
+        let far = self.classes.array(class, layout, 0);
+        let from = if argument { far.clone() } else { self.inner(class, layout) };
+        self.target().operation_price(&Operation::Elementwise, &[&from], &[&far])?.total()
+    }
+
     /// What it costs more to write an array to memory space 0 than to the memory that it is else in.
-    fn written_far(&self, class: usize, layout: LayoutId) -> Result<i64, Error> {
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn written_far(&self, class: usize, layout: LayoutId) -> Result<i64, Error> {
         let (out, own) = (self.classes.array(class, layout, 0), self.inner(class, layout));
         let written = |array: &Array| {
             let price = self.target().operation_price(&Operation::Elementwise, &[array], &[array])?;

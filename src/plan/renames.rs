@@ -17,11 +17,12 @@ pub struct Renames {
 }
 
 impl Renames {
-    /// The renames of a program; `users` are those of its arrays.
-    pub fn new(program: &Program, users: &[Vec<(usize, usize)>]) -> Renames {
+    /// The renames of a program; `users` are those of its arrays, and `moves` says of which reshapes elements move in the
+    /// layouts in which they are made.
+    pub fn new(program: &Program, users: &[Vec<(usize, usize)>], moves: impl Fn(usize) -> bool) -> Renames {
         let may = |k: usize| {
             let renames = |operation| matches!(operation, &Operation::Reshape | &Operation::Transpose { .. });
-            matches!(program.instances[k].doing, Doing::Operation(operation) if renames(operation))
+            matches!(program.instances[k].doing, Doing::Operation(operation) if renames(operation)) && !moves(k)
         };
         let mut of_argument = vec![false; program.made.len()];
         for (k, instance) in program.instances.iter().enumerate().filter(|(k, _)| may(*k)) {

@@ -50,7 +50,7 @@ pub mod spreader;
 pub mod traffic;
 
 pub use candidates::of_array;
-pub use placed::Placed;
+pub use placed::SpreadOperation;
 pub use reading::{IndexRange, LoopNest};
 pub use room::OtherLayout;
 pub use spread::{AxisCut, Spread};

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 /// The layouts of an operation's arrays; `None` for scalars and for what is in no place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Placed {
+pub struct SpreadOperation {
     /// The graph, and the number of the node in it.
     pub node: (usize, usize),
     /// In which it reads its operands. `None` also where that is no layout, as with windows, which overlap, or does not fit
@@ -30,7 +30,7 @@ impl Spreader<'_, '_> {
     ///
     /// # Errors
     /// Addresses do not fit in 64 bits.
-    pub fn placed(&self, plan: &SpreadPlan) -> Result<Vec<Placed>, Error> {
+    pub fn placed(&self, plan: &SpreadPlan) -> Result<Vec<SpreadOperation>, Error> {
         let mut loops: FxHashMap<usize, &Spread> = FxHashMap::default();
         for (edge, touch) in self.network().edges().iter().zip(&self.touches) {
             loops.insert(touch.by, &self.loops[touch.by].all[plan.certificate.choices[edge.ends[1]]]);
@@ -46,7 +46,7 @@ impl Spreader<'_, '_> {
             // A result of the program is what it is made of.
             let held = if matches!(instance.doing, Doing::Result(_)) { &instance.operands } else { &instance.results };
             let results = held.iter().map(|made| self.held_in(plan, *made)).collect::<Result<_, _>>()?;
-            Ok(Placed { node: instance.node, operands, made, results })
+            Ok(SpreadOperation { node: instance.node, operands, made, results })
         };
         self.program.instances.iter().enumerate().map(one).collect()
     }

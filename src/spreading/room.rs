@@ -41,7 +41,12 @@ impl Spreader<'_, '_> {
         }
         let n = self.program.instances.len();
         // Nothing is in registers only.
-        let kernels = Kernels { kept: vec![Kept::Stored; n], reads: vec![Vec::new(); n], part_of: vec![Vec::new(); n] };
+        let kernels = Kernels {
+            kept: vec![Kept::Stored; n],
+            reads: vec![Vec::new(); n],
+            part_of: vec![Vec::new(); n],
+            renamed: vec![false; n],
+        };
         let live = moments(&self.program, &self.program.users(), &kernels);
         for (made, moments) in live.into_iter().enumerate().filter(|(made, _)| self.homes[*made] != Home::Outside) {
             let held: Vec<_> = self.values[made]

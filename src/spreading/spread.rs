@@ -50,7 +50,7 @@ pub struct Spread {
 
 /// A cut of a dimension, and where it stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Digit {
+pub(super) struct NestedCut {
     /// The axis of the machine; a number beyond them for the address.
     pub axis: usize,
     /// Its place among the cuts along the axis.
@@ -63,13 +63,14 @@ const ADDRESS: usize = usize::MAX;
 
 impl Spread {
     /// The cuts of a dimension, the outermost first.
-    pub(super) fn digits(&self, dim: usize) -> Vec<Digit> {
+    pub(super) fn digits(&self, dim: usize) -> Vec<NestedCut> {
         let along = |(axis, cuts): (usize, &Vec<AxisCut>)| {
             let own = cuts.iter().enumerate().filter(|(_, cut)| cut.of == Some(dim));
-            own.map(|(position, cut)| (cut.nesting, Digit { axis, position, pieces: cut.pieces })).collect::<Vec<_>>()
+            own.map(|(position, cut)| (cut.nesting, NestedCut { axis, position, pieces: cut.pieces }))
+                .collect::<Vec<_>>()
         };
         let all = self.axes.iter().enumerate().chain([(ADDRESS, &self.local)]);
-        let mut all: Vec<(usize, Digit)> = all.flat_map(along).collect();
+        let mut all: Vec<(usize, NestedCut)> = all.flat_map(along).collect();
         all.sort_by_key(|(nesting, digit)| (*nesting, digit.axis, digit.position));
         all.into_iter().map(|(_, digit)| digit).collect()
     }
@@ -156,7 +157,7 @@ impl Spread {
         self.axes.iter_mut().chain([&mut self.local]).for_each(|cuts| cuts.retain(|cut| cut.pieces > 1));
         let dims = self.cuts().filter_map(|cut| cut.of).max().map_or(0, |most| most + 1);
         for dim in 0..dims {
-            let (mut nesting, mut last) = (0, None::<Digit>);
+            let (mut nesting, mut last) = (0, None::<NestedCut>);
             for mut digit in self.digits(dim) {
                 nesting +=
                     usize::from(last.is_some_and(|last| (last.axis, last.position) > (digit.axis, digit.position)));

@@ -38,6 +38,7 @@ pub struct Spreader<'a, 'm> {
 
 /// What a program says of where an array is.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Home {
     /// Nothing: it is planned.
     Free,

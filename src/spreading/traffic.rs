@@ -5,7 +5,7 @@
 //! order. A node gets `|read| - |read and held|` elements from its parent.
 
 use super::reading::IndexRange;
-use super::spread::{Digit, Spread};
+use super::spread::{NestedCut, Spread};
 use crate::places::Machine;
 use crate::text::Error;
 
@@ -68,12 +68,12 @@ impl Levels {
 
     /// What the places have of dimensions of these sizes.
     pub fn boxes(&self, sizes: &[i64], spread: &Spread) -> Boxes {
-        let dims: Vec<(Vec<Digit>, i64)> =
+        let dims: Vec<(Vec<NestedCut>, i64)> =
             sizes.iter().enumerate().map(|(dim, size)| (spread.digits(dim), spread.block(dim, *size))).collect();
         let mut nodes = 1i64;
         let level = |level: usize| {
             nodes *= self.extents[level];
-            let known = |digit: &Digit| digit.axis <= level;
+            let known = |digit: &NestedCut| digit.axis <= level;
             let sets = dims.iter().zip(sizes).map(|((digits, block), size)| sets_of(digits, &known, *block, *size));
             let mut own = NodeBoxes { live: Vec::new(), sets: sets.collect(), own: Vec::new() };
             for node in 0..nodes {
@@ -202,7 +202,7 @@ impl Common<'_> {
 }
 
 /// The indices of a dimension of `size` in pieces of `block`, for all values of the digits that are known, in their order.
-fn sets_of(digits: &[Digit], known: &dyn Fn(&Digit) -> bool, block: i64, size: i64) -> Vec<IndexSet> {
+fn sets_of(digits: &[NestedCut], known: &dyn Fn(&NestedCut) -> bool, block: i64, size: i64) -> Vec<IndexSet> {
     let values: i64 = digits.iter().filter(|digit| known(digit)).map(|digit| digit.pieces).product();
     let mut sets: Vec<IndexSet> = vec![Vec::new(); values as usize];
     // All neighbours in one set are in one piece.

@@ -81,7 +81,9 @@ impl Part {
         let machines: Vec<PlanMachine> =
             PlanMachine::ALL.iter().copied().filter(|of| !of.name().starts_with("mn_")).collect();
         let machine = choices.choice(&machines);
-        let plan = choices.bool().then(|| PlanOptions { machine, spaces: choices.bool(), ..PlanOptions::default() });
+        // Memory spaces are not for places.
+        let spaces = choices.bool() && machine != PlanMachine::Own;
+        let plan = choices.bool().then(|| PlanOptions { machine, spaces, ..PlanOptions::default() });
         PipelineOptions { lowering, plan }
     }
 
@@ -219,5 +221,7 @@ fn random_options(rng: &mut Choices, form: Form) -> Options {
         contract: rng.one_in(3),
         cache_bytes: rng.choice(&[0, 0, 1, 1000, 1 << 20]),
         parallel: rng.choice(Parallel::ALL),
+        // What is approximated has another rounding.
+        approximate: false,
     }
 }

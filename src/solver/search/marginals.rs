@@ -20,7 +20,7 @@ pub fn min_marginals(
     network: &CostNetwork,
     variables: &[usize],
     options: &Options,
-    go_on: &mut GoOn,
+    go_on: &mut Asked,
 ) -> Option<Vec<Vec<i64>>> {
     match network.occupancies().is_empty() {
         true => eliminated(network, variables, options, go_on),
@@ -29,13 +29,13 @@ pub fn min_marginals(
 }
 
 /// Asked now and then whether to go on.
-type GoOn<'a> = dyn FnMut(&Progress) -> bool + 'a;
+type Asked<'a> = dyn FnMut(&Progress) -> bool + 'a;
 
 fn eliminated(
     network: &CostNetwork,
     variables: &[usize],
     options: &Options,
-    go_on: &mut GoOn,
+    go_on: &mut Asked,
 ) -> Option<Vec<Vec<i64>>> {
     let mut problem = Pairwise::new();
     for costs in network.variables() {
@@ -57,7 +57,7 @@ fn eliminated(
     variables.iter().map(|v| all.get(*v).cloned()).collect()
 }
 
-fn solved(network: &CostNetwork, variables: &[usize], options: &Options, go_on: &mut GoOn) -> Option<Vec<Vec<i64>>> {
+fn solved(network: &CostNetwork, variables: &[usize], options: &Options, go_on: &mut Asked) -> Option<Vec<Vec<i64>>> {
     let sizes: Vec<usize> =
         variables.iter().map(|v| network.variables().get(*v).map(Vec::len)).collect::<Option<_>>()?;
     let parts = sizes.iter().sum::<usize>().max(1) as u64;
