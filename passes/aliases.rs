@@ -91,10 +91,9 @@ fn split<'c>(op: Op<'c>, parts: impl Fn(Op<'c>) -> Vec<Op<'c>>) {
         ir::edit(user).set_operand(operand, made.expect("there is a part"));
     }
     // A buffer lives from where its tensor is made, and what is left may be for the last of all that wrote.
-    for part in parts(op) {
-        if ir::uses(ir::result(part, 0)).len() == 1 && part.block() == kept.block() {
-            ir::move_before(part, kept);
-        }
+    let is_for_one = |part: Op<'c>| ir::uses(ir::result(part, 0)).len() == 1 && part.block() == kept.block();
+    if is_for_one(op) {
+        parts(op).into_iter().filter(|part| is_for_one(*part)).for_each(|part| ir::move_before(part, kept));
     }
 }
 
