@@ -1,4 +1,4 @@
-//! Functions that one call inside a loop or a branch calls are put in place of the call.
+//! Functions that one call inside a loop or a branch calls are put in place of the call, and so are small ones.
 //!
 //! What a function returns is in a buffer of its own: a body of a loop that is a function would have the arrays that the
 //! loop carries copied in each iteration. In the loop itself, bufferization sees which of them is written in place.
@@ -6,9 +6,12 @@
 //! Calls outside regions stay: they run as often as their function, and functions keep what is compiled at once small.
 
 use crate::functions::{callee, ends, free_functions, symbol};
-use layout_ir::{self as ir, Op, Rewriter};
+use layout_ir::{self as ir, Builder, Op, Rewriter};
 use melior::ir::ValueLike;
 use std::collections::HashMap;
+
+/// The operations of a function that is small: the few of an update or of a selection, as JAX has functions for them.
+const SMALL: usize = 32;
 
 /// Puts them in place, in time linear in the operations. `operations` are those of a module, itself first.
 pub fn inline<'c>(rewriter: &'c Rewriter, operations: &[Op<'c>]) {
@@ -22,10 +25,18 @@ pub fn inline<'c>(rewriter: &'c Rewriter, operations: &[Op<'c>]) {
     let stays = |op: &&Op<'c>| is_function(**op) && !is_called_once(**op);
     let mut calls: Vec<Op> = operations.iter().filter(stays).flat_map(|op| calls_in(*op)).collect();
     while let Some(call) = calls.pop() {
-        let Some(function) = callee(call).and_then(single) else { continue };
-        calls.extend(calls_in(function));
-        if is_in_region(call) && may_move(call, function) {
-            put(rewriter, call, function);
+        if let Some(function) = callee(call).and_then(single) {
+            calls.extend(calls_in(function));
+            if is_in_region(call) && may_move(call, function) {
+                put(rewriter, call, function);
+            }
+        } else if let Some(function) = callee(call).and_then(|name| free.get(name).copied())
+            && is_in_region(call)
+            && ir::all_operations(function).len() <= SMALL
+            && calls_in(function).next().is_none()
+            && may_move(call, function)
+        {
+            put(rewriter, call, Builder::before(function).copy(function));
         }
     }
 }

@@ -79,7 +79,7 @@ impl Part {
         let lowering = if self.vectors { random_options(choices, self.form) } else { self.form.into() };
         let machine = choices.choice(PlanMachine::ALL);
         let plan = choices.bool().then(|| PlanOptions { machine, spaces: choices.bool(), ..PlanOptions::default() });
-        PipelineOptions { lowering, plan }
+        PipelineOptions { lowering, plan, ..PipelineOptions::default() }
     }
 
     fn program(&self, choices: &mut Choices) -> Program {

@@ -74,7 +74,31 @@ func.func private @swapped(%a: f32, %b: f32) -> (f32, f32) {
 
 // -----
 
-// These stay: called twice, outside a loop, of more than one block, with memory on the stack, with affine operations on what
+// A small one that is called twice is put in both places.
+// CHECK-LABEL: func.func @small(
+// CHECK: scf.for
+// CHECK-NEXT: %[[A:.*]] = arith.addf
+// CHECK-NEXT: %[[B:.*]] = arith.addf %[[A]]
+// CHECK-NEXT: scf.yield %[[B]]
+// CHECK: func.func private @doubled
+func.func @small(%n: index, %x: f32) -> f32 {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %r = scf.for %i = %zero to %n step %one iter_args(%a = %x) -> f32 {
+    %b = func.call @doubled(%a) : (f32) -> f32
+    %c = func.call @doubled(%b) : (f32) -> f32
+    scf.yield %c : f32
+  }
+  return %r : f32
+}
+func.func private @doubled(%x: f32) -> f32 {
+  %y = arith.addf %x, %x : f32
+  return %y : f32
+}
+
+// -----
+
+// These stay: called twice and calling others, outside a loop, of more than one block, with memory on the stack, with affine operations on what
 // a function makes dimensions and symbols, with buffers, asked to stay, public, known by name elsewhere, and two that call
 // each other.
 // CHECK-LABEL: func.func @stay(
@@ -111,7 +135,10 @@ func.func @stay(%c: i1, %n: index) -> (() -> ()) {
   return %named : () -> ()
 }
 func.func private @outside() { return }
-func.func private @twice() { return }
+func.func private @twice() {
+  func.call @outside() : () -> ()
+  return
+}
 func.func private @blocks() {
   cf.br ^end
 ^end:
