@@ -8,7 +8,9 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/Diagnostics.h"
@@ -17,6 +19,7 @@
 #include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 #include "mlir/Rewrite/PatternApplicator.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 
@@ -94,6 +97,8 @@ static_assert(LayoutFastMathNoSignedZeros ==
               static_cast<uint32_t>(arith::FastMathFlags::nsz));
 static_assert(LayoutFastMathContract ==
               static_cast<uint32_t>(arith::FastMathFlags::contract));
+static_assert(LayoutFastMathApproximate ==
+              static_cast<uint32_t>(arith::FastMathFlags::afn));
 
 uint32_t layout_cc_fast_math(MlirOperation op) {
   auto fast = dyn_cast<arith::ArithFastMathInterface>(unwrap(op));
@@ -136,6 +141,25 @@ bool layout_cc_scf_to_cf(MlirOperation root, size_t count,
   for (size_t i = 0; i < count; ++i)
     lowered |= succeeded(applicator.matchAndRewrite(unwrap(ops[i]), rewriter));
   return lowered;
+}
+
+void layout_cc_approximate(MlirOperation root, size_t count,
+                           const MlirOperation *ops,
+                           bool (*has)(MlirStringRef name, void *user),
+                           void *user) {
+  RewritePatternSet patterns(unwrap(root)->getContext());
+  auto approximated = [&](StringRef name) { return has(wrap(name), user); };
+  populateMathF32ExpansionPatterns(patterns, approximated);
+  populateMathPolynomialApproximationPatterns(patterns, approximated);
+  // Of the roundings that the first of these make.
+  arith::populateExpandBFloat16Patterns(patterns);
+  SmallVector<Operation *> operations;
+  for (size_t i = 0; i < count; ++i)
+    operations.push_back(unwrap(ops[i]));
+  GreedyRewriteConfig config;
+  config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+  // It converges: each pattern makes operations of none but later ones.
+  (void)applyOpPatternsGreedily(operations, std::move(patterns), config);
 }
 
 MlirAttribute layout_cc_neutral_element(MlirOperation op) {

@@ -91,6 +91,7 @@ enum LayoutFastMath : uint32_t {
   LayoutFastMathReassoc = 1 << 0,
   LayoutFastMathNoSignedZeros = 1 << 3,
   LayoutFastMathContract = 1 << 5,
+  LayoutFastMathApproximate = 1 << 6,
 };
 /// An operation's arith::FastMathFlags; 0 for one without.
 uint32_t layout_cc_fast_math(MlirOperation op);
@@ -112,6 +113,14 @@ bool layout_cc_decompose(MlirOperation op);
 /// can be lowered.
 bool layout_cc_scf_to_cf(MlirOperation root, size_t count,
                          const MlirOperation *ops);
+
+/// Applies upstream's polynomial approximations to operations of math below
+/// `root` and to those that they are made of, as far as `has` says that they
+/// may be approximated; of narrower types they are computed in f32.
+void layout_cc_approximate(MlirOperation root, size_t count,
+                           const MlirOperation *ops,
+                           bool (*has)(MlirStringRef name, void *user),
+                           void *user);
 
 /// The constant that changes nothing as an operand of an operation of arith;
 /// null where there is none.

@@ -61,7 +61,10 @@ def Parallel : Choices<"Parallel",
     "What outer loops become whose iterations may run at the same time", [
   Choice<"none", 0, "none", "loops like others">,
   Choice<"loops", 1, "parallel", "scf.parallel">,
-  Choice<"forall", 2, "forall", "scf.forall">
+  Choice<"forall", 2, "forall", "scf.forall">,
+  Choice<"openmp", 3, "openmp",
+         "scf.parallel where the work is worth a second thread, of which the "
+         "pipelines make `omp.wsloop`">
 ]>;
 
 def Arena : Choices<"Arena", "Where the memory of a call is from", [
@@ -117,6 +120,10 @@ def LayoutLowerMemrefs : Pass<"layout-lower-memrefs", "::mlir::ModuleOp"> {
     Option<"contract", "contract", "bool", "false",
            "Vector code: let a product and a sum be one operation with one "
            "rounding (fma)">,
+    Option<"approximate", "approximate", "bool", "false",
+           "Vector code: let exp, expm1, log, log1p, log2, tanh, erf and erfc of "
+           "f32, f16 and bf16 be polynomials, within 6 units in the last place, "
+           "in place of calls of a library">,
     Option<"cacheBytes", "cache-bytes", "uint64_t", "0",
            "Vector code: the bytes of cache that a kernel may fill. Inputs of "
            "more bytes are prefetched, and outputs of more bytes that copies "
@@ -172,14 +179,31 @@ def LayoutPrepareBufferization
     `layout-lower-memrefs` reads. Conversions become copies, elementwise
     operations `linalg.generic`; slices and reshapes that leave their block are
     copied; arguments of public functions become read-only unless they say
-    otherwise. A private function that only one call calls, in a loop or a
-    branch, is put in its place. What could not be lowered later is an error
-    here, and the module stays as it was.
+    otherwise. What could not be lowered later is an error here, and the module
+    stays as it was.
   }];
   let dependentDialects = [
     "::layout::LayoutDialect", "::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def LayoutApproximateMath
+    : Pass<"layout-approximate-math", "::mlir::ModuleOp"> {
+  let summary = "Compute functions by polynomials where they may be approximated";
+  let description = [{
+    `math.exp`, `expm1`, `log`, `log1p`, `log2`, `tanh`, `erf` and `erfc` of
+    vectors of f32 become upstream's polynomial approximations where they have the
+    fast-math flag `afn`; of f16 and bf16 they are computed in f32. The largest errors over all f32 whose result is a normal number, in units in the
+    last place (ULP): `exp` and `expm1` 5.1, `tanh` 4.6, `erf` 4.2, `erfc` 2.7,
+    `log1p` 2.5, `log2` 1.6, `log` 0.9. Smaller results than normal ones are 0, and
+    `log` and `log2` take arguments smaller than normal ones for the smallest.
+    Upstream's of other functions are further off, and are not taken.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::vector::VectorDialect"
   ];
 }
 
@@ -270,6 +294,22 @@ def LayoutIndexingAnalysis : Pass<"layout-indexing-analysis"> {
   let dependentDialects = ["::layout::LayoutDialect"];
 }
 
+def LayoutInlineCalls : Pass<"layout-inline-calls", "::mlir::ModuleOp"> {
+  let summary = "Put functions in place of their calls";
+  let description = [{
+    A private function that only one call calls is put in its place, and one of at
+    most 64 operations is copied to each of its calls; where that is done, `cse`
+    runs. So loops write into the arrays that they carry, and operations of several
+    functions become one kernel. Functions with branches between blocks, with
+    memrefs or affine operations, and with `no_inline` stay, and so do those that
+    call themselves or each other.
+
+    Upstream's `inline` gives operations the locations of their calls as well, for
+    which LLVM wants debug information that `ensure-debug-info-scope-on-llvm-func`
+    does not make.
+  }];
+}
+
 def LayoutFuseElementwise
     : Pass<"layout-fuse-elementwise", "::mlir::ModuleOp"> {
   let summary = "Make one operation of elementwise ones that only it reads";
@@ -335,6 +375,12 @@ def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
     As they are stay types that say a layout other than row-major, operands and results of
     operations that lowering does not know, and with `entry=fixed` the types of
     public functions. An error leaves the module as it was.
+
+    On a machine with places, types get TensorLayouts, so that little moves at each
+    level, and the module gets the machine as `layout.machine`. Operations take and
+    make tensors where their loops run: with copies, and sums that lowering adds up.
+    An operation that has no placement gets a remark, and so does a given layout
+    that cannot be planned with. `capacity` and `spaces` are errors there.
   }];
   let options = [
     ChoiceOption<"machine", "machine", PlanMachine, PlanMachine.summary>,
@@ -409,10 +455,12 @@ def LayoutScfToCf : Pass<"layout-scf-to-cf", "::mlir::ModuleOp"> {
 
 def LayoutStripMemorySpaces
     : Pass<"layout-strip-memory-spaces", "::mlir::ModuleOp"> {
-  let summary = "Put all buffers in the one memory of a CPU";
+  let summary = "Put all data in the one memory of a CPU";
   let description = [{
     Removes `#layout.memory_space` from all memref types, so that they can be
-    lowered to LLVM, and `layout.machine` from the module.
+    lowered to LLVM, and `S(n)` from all layouts, so that a copy into another
+    memory is a conversion that nobody needs. Where no tensor and no layout is
+    left to lower, removes `layout.machine` from the module.
   }];
   let dependentDialects = ["::layout::LayoutDialect"];
 }
@@ -437,7 +485,9 @@ def LayoutVerifyLLVM : Pass<"layout-verify-llvm", "::mlir::ModuleOp"> {
 ///   $all      for all options, but `arena`,
 ///   $arena    for where the memory of a call is from,
 ///   $first    for the pass `planOf` with its options where there is `plan`, and
-///             layout-remove-conversions.
+///             layout-remove-conversions,
+///   $threads  for convert-scf-to-openmp with `parallel=openmp`, and
+///             canonicalize, which removes the scopes of allocas in its loops.
 class Pipeline<string name> {
   string argument = name;
   string summary = "";
@@ -449,6 +499,7 @@ class Pipeline<string name> {
 def LayoutToMemref : Pipeline<"layout-to-memref"> {
   let summary = "Lower tensors and memrefs with layouts to plain memrefs";
   let passes = [
+    "layout-inline-calls",
     "$first",
     "layout-fuse-elementwise",
     "layout-prepare-bufferization",
@@ -464,7 +515,7 @@ def LayoutToMemref : Pipeline<"layout-to-memref"> {
     "cse",
     "func.func(layout-deallocate)",
     "layout-lower-bufferization",
-    "canonicalize",
+    "$threads",
     "cse"
   ];
 }
@@ -478,6 +529,7 @@ def LayoutDistribute : Pipeline<"layout-distribute"> {
 def LayoutToLLVM : Pipeline<"layout-to-llvm"> {
   let summary = "Lower tensors and memrefs with layouts to the LLVM dialect";
   let passes = [
+    "layout-strip-memory-spaces",
     "layout-to-memref{$all}",
     "layout-convert-to-llvm{arena=$arena}",
     "layout-verify-llvm"

@@ -11,6 +11,8 @@ pub const STEPS: &[PassStep] = &[
     ("layout-outline-loops", &["affine", "linalg", "scf"]),
     ("convert-linalg-to-loops", &["linalg"]),
     ("func.func(scf-forall-to-for)", &["scf.forall"]),
+    // After loops are functions of their own, as all constants of a function are made once.
+    ("layout-approximate-math", &["math"]),
     ("func.func(convert-vector-to-scf)", &["vector"]),
     ("lower-affine", &["affine"]),
     ("layout-scf-to-cf", &["scf"]),

@@ -8,9 +8,9 @@ use crate::pass::Pass;
 use crate::pipelines::{PIPELINES, PipelineOptions};
 use crate::upstream::emit;
 use crate::{
-    convert_to_llvm, deallocate, expand_clones, fuse_elementwise, indexing_analysis, lower_bufferization,
-    lower_memrefs, mask_as_integers, outline_loops, plan, plan_memory, prepare_bufferization, remove_conversions,
-    scf_to_cf, simplify_indexing, steps, strip_memory_spaces, verify_llvm,
+    approximate_math, convert_to_llvm, deallocate, expand_clones, fuse_elementwise, indexing_analysis, inline_calls,
+    lower_bufferization, lower_memrefs, mask_as_integers, outline_loops, plan, plan_memory, prepare_bufferization,
+    remove_conversions, scf_to_cf, simplify_indexing, steps, strip_memory_spaces, verify_llvm,
 };
 use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Rewriter};
@@ -47,6 +47,7 @@ extern "C" fn layout_rs_run_pass(
             unsafe { callback(string_ref(passes), user) };
         };
         match pass {
+            Pass::ApproximateMath => return Ok(Outcome::of(approximate_math::run(op))),
             Pass::ConvertToLlvm { options } => {
                 if let Some((passes, next)) = steps::next(convert_to_llvm::STEPS, op, now) {
                     go_on(&passes.replace("$arena", options.arena.name()), next);
@@ -68,6 +69,11 @@ extern "C" fn layout_rs_run_pass(
             Pass::ExpandClones => return expand_clones::run(rewriter).map(Outcome::of),
             Pass::FuseElementwise => fuse_elementwise::run(rewriter),
             Pass::IndexingAnalysis { options } => indexing_analysis::run(op, options.report),
+            Pass::InlineCalls if now > 0 => return Ok(Outcome::Unchanged),
+            Pass::InlineCalls => match inline_calls::run(rewriter) {
+                true => go_on(inline_calls::PASSES, 1),
+                false => return Ok(Outcome::Unchanged),
+            },
             Pass::LowerMemrefs { options } => lower_memrefs::run(rewriter, options)?,
             Pass::MaskAsIntegers => mask_as_integers::run(rewriter),
             Pass::OutlineLoops { options } => return Ok(Outcome::of(outline_loops::run(rewriter, options))),
@@ -95,6 +101,7 @@ extern "C" fn layout_rs_passes_of(pass: MlirStringRef, passes: MlirStringCallbac
         }
         Ok(Pass::LowerBufferization) => steps::all(lower_bufferization::STEPS),
         Ok(Pass::Deallocate) => deallocate::PASSES.to_owned(),
+        Ok(Pass::InlineCalls) => inline_calls::PASSES.to_owned(),
         _ => return,
     };
     let callback = passes.expect("C++ gives a callback");

@@ -21,8 +21,8 @@
 //! | `steps` | upstream's passes where there is something for them | |
 //! | `functions` | the functions of a module, and who calls them | |
 //! | `runs` | how often operations run | `functions` |
-//! | `single_calls` | functions that one call in a loop or branch calls, in its place | `functions` |
 //! | `descriptors` | memrefs as the LLVM dialect has them, made of pointers | |
+//! | [`approximate_math`] | `layout-approximate-math` | `buffers`, `upstream` |
 //! | [`convert_to_llvm`] | `layout-convert-to-llvm` | `steps` |
 //! | [`lower_bufferization`] | `layout-lower-bufferization` | `steps` |
 //! | [`deallocate`] | `layout-deallocate` | `ownership` |
@@ -30,12 +30,13 @@
 //! | [`fuse_elementwise`] | `layout-fuse-elementwise` | `aliases`, `buffers` |
 //! | [`indexing_analysis`] | `layout-indexing-analysis` | `buffers`, `diagnostic`, `upstream` |
 //! | `memref_form` | the sizes and strides of a lowered array, for callers | `buffers`, `options` |
+//! | [`inline_calls`] | `layout-inline-calls` | `functions` |
 //! | [`mask_as_integers`] | `layout-mask-as-integers` | |
 //! | [`outline_loops`] | `layout-outline-loops` | `buffers`, `descriptors`, `options`, `upstream` |
 //! | `padding` | `tensor.pad` as a fill and an insertion | |
 //! | `switches` | `scf.index_switch` as a chain of `scf.if` | |
 //! | [`plan_memory`] | `layout-plan-memory` | `descriptors`, `diagnostic`, `functions`, `options`, `ownership` |
-//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `branches`, `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `single_calls`, `switches`, `upstream` |
+//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `branches`, `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `switches`, `upstream` |
 //! | [`remove_conversions`] | `layout-remove-conversions` | `buffers`, `diagnostic`, `functions`, `options`, `runs`, `upstream` |
 //! | [`plan`] | `layout-plan` | `buffers`, `diagnostic`, `functions`, `indexing_analysis`, `options`, `prepare_bufferization`, `remove_conversions`, `runs`, `upstream` |
 //! | [`scf_to_cf`] | `layout-scf-to-cf` | `upstream` |
@@ -46,7 +47,7 @@
 //! | [`lower_memrefs`] | `layout-lower-memrefs` | `buffers`, `diagnostic`, `kernel`, `options`, `ownership`, `upstream`, `vectorize` |
 //! | `pass` | the generated passes as values | `options`, `upstream` |
 //! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream` |
-//! | `exports` | what C++ calls: `layout_rs_*` | `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `fuse_elementwise`, `indexing_analysis`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
+//! | `exports` | what C++ calls: `layout_rs_*` | `approximate_math`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
 //!
 //! # Example
 //!
@@ -77,6 +78,7 @@
 #![deny(unsafe_code)]
 
 mod aliases;
+pub mod approximate_math;
 mod branches;
 mod buffers;
 pub mod convert_to_llvm;
@@ -89,6 +91,7 @@ mod exports;
 mod functions;
 pub mod fuse_elementwise;
 pub mod indexing_analysis;
+pub mod inline_calls;
 mod kernel;
 pub mod lower_bufferization;
 pub mod lower_memrefs;
@@ -107,7 +110,6 @@ pub mod remove_conversions;
 mod runs;
 pub mod scf_to_cf;
 pub mod simplify_indexing;
-mod single_calls;
 mod steps;
 pub mod strip_memory_spaces;
 mod switches;

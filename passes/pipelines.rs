@@ -13,7 +13,7 @@
 //! assert!(pipelines::TO_MEMREF.text(options).starts_with("layout-plan{machine=tpu_v5e},"));
 //! ```
 
-use crate::options::{Arena, Options, PlanOptions, Value, words};
+use crate::options::{Arena, Options, Parallel, PlanOptions, Value, words};
 use crate::pass::{NAMES, Pass};
 use crate::upstream;
 use melior::{Error, pass::OperationPassManager};
@@ -27,7 +27,8 @@ pub struct Pipeline {
     pub name: &'static str,
     /// Its line in `--help`.
     pub summary: &'static str,
-    /// The passes in their order, each as text, in which `$options`, `$all` and `$first` are replaced: see `Passes.td`.
+    /// The passes in their order, each as text, in which `$options`, `$all`, `$first` and `$threads` are
+    /// replaced: see `Passes.td`.
     pub passes: &'static [&'static str],
 }
 
@@ -95,7 +96,11 @@ impl Pipeline {
         let first = plan + "layout-remove-conversions";
         let all = self.passes.join(",").replace("$options", &options.lowering.to_string());
         let all = all.replace("$all", &PipelineOptions { arena: Arena::default(), ..options }.to_string());
-        all.replace("$first", &first).replace("$arena", options.arena.name())
+        let threads = match options.lowering.parallel {
+            Parallel::Openmp => "convert-scf-to-openmp,canonicalize",
+            Parallel::None | Parallel::Loops | Parallel::Forall => "canonicalize",
+        };
+        all.replace("$first", &first).replace("$threads", threads).replace("$arena", options.arena.name())
     }
 
     /// Whether the options can be followed.

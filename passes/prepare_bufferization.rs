@@ -4,7 +4,6 @@
 //! each `#layout.tiled` is wrapped as `#layout.pending`, which survives as a memory space and which
 //! `layout-lower-memrefs` reads afterwards. Besides:
 //!
-//! - a function that one call in a loop or a branch calls is put in its place, see `single_calls`;
 //! - `layout.convert` becomes a copy into an empty tensor of the other layout;
 //! - elementwise operations, with layouts or without, become `linalg.generic` on an empty tensor (the stock pass loses the
 //!   encoding of results, and lets an operation write over its operand: a chain of them is then one set of aliases, and
@@ -34,7 +33,7 @@ use crate::diagnostic::Diagnostic;
 use crate::options::Form;
 use crate::padding::{concatenate, generate, pad};
 use crate::switches::as_branches;
-use crate::{aliases, branches, deallocate, single_calls, upstream};
+use crate::{aliases, branches, deallocate, upstream};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
 use melior::ir::operation::OperationMutLike;
@@ -50,7 +49,6 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
     if !errors.is_empty() {
         return Err(errors);
     }
-    single_calls::inline(rewriter, &operations);
     let (mut gone, mut read, mut views) = (HashSet::new(), HashMap::new(), HashMap::new());
     for op in ir::all_operations(module) {
         if gone.contains(&ir::op_key(op)) {

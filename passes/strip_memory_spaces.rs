@@ -1,23 +1,43 @@
-//! `layout-strip-memory-spaces`: puts all buffers of `#layout.memory_space` in the one memory that a CPU has.
+//! `layout-strip-memory-spaces`: puts all data in the one memory that a CPU has.
 
+use crate::buffers::lowered::AnyLayout;
 use crate::buffers::type_converter::TypeConverter;
 use layout_dialect::MACHINE;
-use layout_ir::{self as ir, Op, Shaped};
+use layout_ir::{self as ir, Builder, Op, Shaped};
+use melior::Context;
+use melior::ir::Attribute;
 use melior::ir::operation::OperationMutLike;
+use tensor_layout::tiled::Layout;
 
-/// Removes the memory spaces of this dialect from all memref types of a module, and the machine that it was for; true
-/// where there was any of them.
+/// Removes the memory spaces of this dialect from all types of tensors and memrefs of a module, and the machine that it was
+/// for, unless there is something left to lower for it; true where there was any of them.
 pub fn run(module: Op) -> bool {
-    let (location, mut found) = (ir::location(module), false);
+    let (location, context) = (ir::location(module), Builder::before(module).context());
+    let (mut found, mut is_lowered) = (false, true);
     let mut strip = TypeConverter::new(|t| {
-        let shaped = ir::memref(t)?;
-        layout_dialect::memory_space(shaped.space?)?;
+        let tensor = ir::tensor(t);
+        let (is_tensor, shaped) = (tensor.is_some(), tensor.or_else(|| ir::memref(t))?);
+        is_lowered &= !is_tensor && shaped.layout.and_then(AnyLayout::of).is_none();
+        let space = shaped.space.and_then(layout_dialect::memory_space);
+        let layout = shaped.layout.and_then(|layout| without_space(context, layout));
+        if space.is_none() && layout.is_none() {
+            return None;
+        }
         found = true;
-        ir::memref_type(location, &Shaped { space: None, ..shaped })
+        let space = shaped.space.filter(|_| space.is_none());
+        let shaped = Shaped { layout: layout.or(shaped.layout), space, ..shaped };
+        if is_tensor { Some(ir::tensor_type(&shaped)) } else { ir::memref_type(location, &shaped) }
     });
     for op in ir::all_operations(module) {
         strip.operation(op);
     }
-    let machine = ir::edit(module).remove_attribute(MACHINE).is_ok();
+    let machine = is_lowered && ir::edit(module).remove_attribute(MACHINE).is_ok();
     found || machine
+}
+
+/// A layout that names a memory space, without it.
+fn without_space<'c>(context: &'c Context, layout: Attribute<'c>) -> Option<Attribute<'c>> {
+    let Some(AnyLayout::Tiled(tiled)) = AnyLayout::of(layout) else { return None };
+    let stripped = Layout { memory_space: 0, ..tiled.clone() };
+    (stripped != tiled).then(|| layout_dialect::tiled_attribute(context, &stripped).expect("the dialect is loaded"))
 }

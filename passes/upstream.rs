@@ -5,7 +5,7 @@
 //! it in `Glue.cpp`, and declare it once more in the `extern` block below with a safe function around it.
 
 use crate::diagnostic::{Diagnostic, Severity};
-use layout_dialect::{string_ref, with_message};
+use layout_dialect::{bytes, string_ref, with_message};
 use melior::{
     Context, Error,
     ir::{Attribute, AttributeLike, OperationRef, Type, TypeLike, Value, ValueLike},
@@ -45,6 +45,13 @@ unsafe extern "C" {
     fn layout_cc_attributes(op: MlirOperation) -> MlirAttribute;
     fn layout_cc_decompose(op: MlirOperation) -> bool;
     fn layout_cc_scf_to_cf(root: MlirOperation, count: usize, ops: *const MlirOperation) -> bool;
+    fn layout_cc_approximate(
+        root: MlirOperation,
+        count: usize,
+        ops: *const MlirOperation,
+        has: unsafe extern "C" fn(MlirStringRef, *mut c_void) -> bool,
+        user: *mut c_void,
+    );
     fn layout_cc_neutral_element(op: MlirOperation) -> MlirAttribute;
     fn layout_cc_infer_range(
         result: MlirValue,
@@ -151,6 +158,8 @@ impl FastMath {
     pub const NO_SIGNED_ZEROS: FastMath = FastMath(1 << 3);
     /// A product and a sum may be rounded once.
     pub const CONTRACT: FastMath = FastMath(1 << 5);
+    /// Functions may be approximated.
+    pub const APPROXIMATE: FastMath = FastMath(1 << 6);
 
     /// The flags of an operation; none for one that cannot have any.
     pub fn of(op: OperationRef) -> FastMath {
@@ -194,6 +203,25 @@ pub fn scf_to_cf(root: OperationRef, operations: &[OperationRef]) -> bool {
     let operations: Vec<_> = operations.iter().map(|op| op.to_raw()).collect();
     // SAFETY: the operations are alive, and each stays so until it is lowered itself: the rewrites move what is inside.
     unsafe { layout_cc_scf_to_cf(root.to_raw(), operations.len(), operations.as_ptr()) }
+}
+
+/// Applies upstream's polynomial approximations to operations of `math`, which must be below `root`. `has` says of the
+/// names of operations whether they may be approximated: of these, and of those that they are made of.
+pub fn approximate(root: OperationRef, operations: &[OperationRef], has: &mut dyn FnMut(&str) -> bool) {
+    /// Takes the name of an operation; says whether it may be approximated.
+    type Has<'b> = &'b mut dyn FnMut(&str) -> bool;
+
+    unsafe extern "C" fn ask(name: MlirStringRef, has: *mut c_void) -> bool {
+        // SAFETY: this is the closure that `approximate` passes, which lives until the call is over.
+        let has = unsafe { &mut *has.cast::<Has>() };
+        // SAFETY: the text is valid for the call.
+        unsafe { bytes(name) }.and_then(|name| std::str::from_utf8(name).ok()).is_some_and(|name| has(name))
+    }
+    let operations: Vec<_> = operations.iter().map(|op| op.to_raw()).collect();
+    let mut has: Has = has;
+    let user = (&raw mut has).cast();
+    // SAFETY: the operations are alive until each is replaced, and each is given once; the closure is for this call.
+    unsafe { layout_cc_approximate(root.to_raw(), operations.len(), operations.as_ptr(), ask, user) }
 }
 
 /// The constant that changes nothing as an operand of an operation of `arith`, as upstream knows it.

@@ -121,7 +121,7 @@
 //! | [`memory`] | the buffers of a program, when they are live, and the peak | `analysis`, `hlo`, `operations`, `text`, `tiled` |
 //! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | `text` |
 //! | [`plan`] | layouts for all values of a program | `element`, `expr`, `operations`, `solver`, `targets`, `text`, `tiled` |
-//! | [`spreading`] | TensorLayouts for all values of a program | `operations`, `places`, `plan`, `solver`, `text` |
+//! | [`spreading`] | TensorLayouts for all values of a program | `expr`, `operations`, `places`, `plan`, `solver`, `text` |
 //!
 //! # Invariants
 //!

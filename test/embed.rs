@@ -172,7 +172,7 @@ impl Suite {
             "vector-bits must be 0 or a power of two from 64 to 2048, found 100",
             "vector-bits must be 0 or a power of two from 64 to 2048, found 100",
             "vectorize must be one of none, avx2, avx512, neon, found `4`",
-            "parallel must be one of none, parallel, forall, found `3`",
+            "parallel must be one of none, parallel, forall, openmp, found `4`",
             "unknown pipeline `layout-to-moon`",
             "form must be one of strided, physical, found `-1`",
             "restricted to 'builtin.module' on a PassManager intended to run on 'func.func'",

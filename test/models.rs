@@ -72,6 +72,7 @@ const SMALL: &[&str] = &[
     "ragged",
     "random",
     "rng",
+    "rows",
     "scaled",
     "scan",
     "scatter",
@@ -89,15 +90,19 @@ const PART: &str = "LAYOUT_MODEL_PART";
 /// Names a Python with JAX, to run beside that.
 const JAX: &str = "LAYOUT_JAX";
 
-/// How a parameter is laid out, and how tiled memrefs are lowered.
-const KINDS: [(&str, bool, Form); 3] =
-    [("plain", false, Form::Strided), ("strided", true, Form::Strided), ("physical", true, Form::Physical)];
+/// Whether parameters have tiles, how tiled memrefs are lowered, and the options of vector code.
+const KINDS: [(&str, bool, Form, &str); 4] = [
+    ("plain", false, Form::Strided, ""),
+    ("strided", true, Form::Strided, ""),
+    ("physical", true, Form::Physical, ""),
+    ("vectors", true, Form::Strided, "vectorize=avx2 reassociate contract"),
+];
 
 fn main() -> ExitCode {
     if let Ok(part) = std::env::var(PART) {
         let (file, kind) = part.split_once(' ').expect("a file and a kind");
-        let (_, tiled, form) = KINDS.into_iter().find(|known| known.0 == kind).expect("a kind");
-        return match compare(file, tiled, form) {
+        let kind = KINDS.into_iter().find(|known| known.0 == kind).expect("a kind");
+        return match compare(file, kind) {
             Ok(()) => ExitCode::SUCCESS,
             Err(difference) => {
                 eprintln!("{difference}");
@@ -225,7 +230,7 @@ fn tile(module: &mut Module) {
 }
 
 /// Runs a model both ways; the error says where they differ.
-fn compare(file: &str, tiled: bool, form: Form) -> Result<(), String> {
+fn compare(file: &str, (_, tiled, form, vectors): (&str, bool, Form, &str)) -> Result<(), String> {
     let model = file.split('.').next();
     let sizes = MODELS.iter().find(|known| Some(known.0) == model).map_or(&[][..], |known| known.1);
     let read = |file: &str| {
@@ -249,7 +254,7 @@ fn compare(file: &str, tiled: bool, form: Form) -> Result<(), String> {
         tile(&mut module);
     }
     let mlir = layout_translate::import(&module, &text, file).map_err(told)?;
-    let found = execute(&mlir, &numbers, count, form)?;
+    let found = execute(&mlir, &numbers, count, form, vectors)?;
     let most = expected.iter().fold(0f64, |most, x| most.max(x.abs()));
     if expected.is_empty() || !most.is_finite() || most == 0.0 {
         return Err(format!("nothing to compare: the largest of {} numbers is {most}", expected.len()));
@@ -281,14 +286,14 @@ fn jax(python: &str, text: &str, numbers: &[f64]) -> Result<Vec<f64>, String> {
 }
 
 /// Lowers the harness and calls it.
-fn execute(mlir: &str, numbers: &[f64], count: usize, form: Form) -> Result<Vec<f64>, String> {
+fn execute(mlir: &str, numbers: &[f64], count: usize, form: Form, vectors: &str) -> Result<Vec<f64>, String> {
     let context = jit::context();
     let (before, rest) = mlir.split_once("func.func @harness(").ok_or("there is no harness")?;
     let rest = rest.replacen(") {\n", ") attributes {llvm.emit_c_interface} {\n", 1);
     let text = format!("{before}func.func @harness({rest}");
     let mut module = ir::Module::parse(&context, &text).ok_or("the import does not verify")?;
     let passes = PassManager::new(&context);
-    let pipeline = format!("builtin.module(layout-to-llvm{{form={}}})", form.name());
+    let pipeline = format!("builtin.module(layout-to-llvm{{form={} {vectors}}})", form.name());
     utility::parse_pass_pipeline(passes.as_operation_pass_manager(), &pipeline).map_err(|error| error.to_string())?;
     passes.run(&mut module).map_err(|error| error.to_string())?;
     let engine = jit::engine(&module);

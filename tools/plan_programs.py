@@ -1,7 +1,7 @@
 """Programs whose plans are measured beside those of a corpus: PROGRAMS maps a name to a function and its arguments.
 
 `plan_programs.py FOLDER` writes each as FOLDER/own/NAME.unopt.hlo, as JAX hands it over, those of plan_unseen.py into
-FOLDER/unseen, and those of them that were kept apart into FOLDER/kept_apart; see bench-plan.sh. A judge that has JAX finds
+FOLDER/unseen, and those of plan_kept_apart.py into FOLDER/kept_apart; see bench-plan.sh. A judge that has JAX finds
 the functions here.
 """
 
@@ -11,7 +11,8 @@ import sys
 import jax
 import jax.numpy as jnp
 from jax import lax
-from plan_unseen import KEPT_APART, UNSEEN
+from plan_kept_apart import KEPT_APART
+from plan_unseen import UNSEEN
 
 
 def array(*sizes, of=jnp.float32):
@@ -151,11 +152,11 @@ def programs():
     }
 
 
-PROGRAMS = {**programs(), **UNSEEN}
+PROGRAMS = {**programs(), **UNSEEN, **KEPT_APART}
 
 if __name__ == "__main__":
     for name, (function, arguments) in PROGRAMS.items():
         text = jax.jit(function, keep_unused=False).lower(*arguments).compiler_ir("hlo").as_hlo_text()
-        folder = pathlib.Path(sys.argv[1], "own" if name not in UNSEEN else "kept_apart" if name in KEPT_APART else "unseen")
+        folder = pathlib.Path(sys.argv[1], "unseen" if name in UNSEEN else "kept_apart" if name in KEPT_APART else "own")
         folder.mkdir(parents=True, exist_ok=True)
         pathlib.Path(folder, f"{name}.unopt.hlo").write_text(text)

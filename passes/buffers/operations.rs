@@ -4,6 +4,8 @@
 //! A row has all traits of its operation: `arith.divsi` has no `LANEWISE`, which `arith.*` has. Structured operations are
 //! not here, as their indexing maps say what they read and write; nor is what a single `match` rewrites or reads.
 
+use layout_ir::{self as ir, Op};
+use melior::ir::{Type, TypeLike, ValueLike};
 use std::ops::BitOr;
 
 /// A set of traits.
@@ -53,6 +55,8 @@ pub const LIBRARY_CALL: Traits = Traits(1 << 11);
 pub const WIDENS: Traits = Traits(1 << 12);
 /// May become one operation with a product or sum beside it, rounded once.
 pub const CONTRACTS: Traits = Traits(1 << 13);
+/// A function that may be approximated by a polynomial.
+pub const APPROXIMABLE: Traits = Traits(1 << 14);
 
 const NONE: Traits = Traits(0);
 const CONTROL: Traits = FORWARDS.and(BUFFERIZES);
@@ -62,6 +66,12 @@ const TRAPS: Traits = BUFFERIZES.and(ELEMENTWISE).and(NO_ACCESS);
 /// A machine has an instruction for it; other functions of `math` are library calls.
 const MATH: Traits = BUFFERIZES.and(ELEMENTWISE).and(LANEWISE);
 const SHOWS: Traits = SAME_BUFFER.and(NO_ACCESS);
+
+/// Upstream has a polynomial within a few units in the last place, for all arguments.
+const POLYNOMIAL: Traits = MATH.and(LIBRARY_CALL).and(APPROXIMABLE);
+
+/// Of memrefs: a buffer whose elements are bits in bytes, as one of bytes.
+pub const BYTES_OF_BOOLS: &str = "builtin.unrealized_conversion_cast";
 
 /// The rows, in the order of their names.
 #[rustfmt::skip]
@@ -89,6 +99,7 @@ const OPERATIONS: &[(&str, Traits)] = &[
     ("arith.select",                           ARITH.and(FORWARDS)),
     ("arith.subf",                             ARITH.and(CONTRACTS)),
     ("builtin.module",                         CONTROL),
+    (BYTES_OF_BOOLS,                           SHOWS),
     ("cf.br",                                  CONTROL.and(BOUNDARY)),
     ("cf.cond_br",                             CONTROL.and(BOUNDARY)),
     ("cf.switch",                              CONTROL.and(BOUNDARY)),
@@ -108,12 +119,20 @@ const OPERATIONS: &[(&str, Traits)] = &[
     ("math.ctlz",                              MATH),
     ("math.ctpop",                             MATH),
     ("math.cttz",                              MATH),
+    ("math.erf",                               POLYNOMIAL),
+    ("math.erfc",                              POLYNOMIAL),
+    ("math.exp",                               POLYNOMIAL),
+    ("math.expm1",                             POLYNOMIAL),
     ("math.floor",                             MATH),
     ("math.fma",                               MATH),
+    ("math.log",                               POLYNOMIAL),
+    ("math.log1p",                             POLYNOMIAL),
+    ("math.log2",                              POLYNOMIAL),
     ("math.round",                             MATH),
     ("math.roundeven",                         MATH),
     ("math.rsqrt",                             MATH),
     ("math.sqrt",                              MATH),
+    ("math.tanh",                              POLYNOMIAL),
     ("math.trunc",                             MATH),
     ("memref.alloc",                           NO_ACCESS),
     ("memref.assume_alignment",                SHOWS),
@@ -173,6 +192,15 @@ fn traits(name: &str) -> Traits {
 /// Whether an operation has all of these traits.
 pub fn is(name: &str, wanted: Traits) -> bool {
     traits(name).0 & wanted.0 == wanted.0
+}
+
+/// Whether an operation, on scalars or vectors, is a function of a type that there is a polynomial for.
+pub fn is_approximable(op: Op) -> bool {
+    let element = |t: Type| {
+        let element = ir::vector(t).map_or(t, |vector| vector.element);
+        element.is_float() && ir::bits(element).is_some_and(|bits| bits == 16 || bits == 32)
+    };
+    is(ir::name(op), APPROXIMABLE) && ir::results(op).iter().all(|v| element(v.r#type()))
 }
 
 #[cfg(test)]

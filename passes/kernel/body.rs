@@ -3,9 +3,10 @@
 //! For `exp(a + b)` in two operations the body of the exponential has one argument, [`Argument::Made`] of the body of the
 //! sum, which has two, [`Argument::Element`] of the first and second operand of the kernel's nest.
 
-use crate::buffers::operations::{LANEWISE, LIBRARY_CALL, WIDENS, is};
+use crate::buffers::operations::{LANEWISE, LIBRARY_CALL, WIDENS, is, is_approximable};
 use crate::kernel::combiner::Combiner;
 use crate::options::Options;
+use crate::upstream::FastMath;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::{BlockRef, TypeLike, ValueLike};
 use std::rc::Rc;
@@ -59,6 +60,11 @@ impl<'c> Body<'c> {
         self.all().into_iter().filter_map(|body| body.block).flat_map(ir::operations).collect()
     }
 
+    /// Whether it computes with indices.
+    pub fn has_index(&self) -> bool {
+        self.operations().into_iter().any(|op| ir::name(op) == "linalg.index")
+    }
+
     /// The bits of the widest value that is computed; 8 where there is none.
     pub fn widest(&self) -> Result<i64, String> {
         let mut widest = 8;
@@ -91,9 +97,16 @@ impl<'c> Body<'c> {
         let widening = |(argument, from): &&(Val<'c>, Argument<'c>)| {
             let operand = operand(from).filter(|operand| once(*operand))?;
             let [(op, _)] = ir::uses(*argument)[..] else { return None };
-            is(ir::name(op), WIDENS).then_some((operand, op))
+            let widens = is(ir::name(op), WIDENS) && ir::bits(argument.r#type()) != Some(1);
+            widens.then_some((operand, op))
         };
         arguments.iter().filter_map(widening).collect()
+    }
+
+    /// Whether results are elements of operands as they are.
+    pub fn only_moves(&self) -> bool {
+        let elements = self.arguments.iter().all(|(_, from)| matches!(from, Argument::Element(_)));
+        elements && self.initial.is_none() && self.block.is_none_or(|block| ir::operations(block).len() == 1)
     }
 
     pub fn is(from: &Argument, operand: usize) -> bool {
@@ -102,7 +115,8 @@ impl<'c> Body<'c> {
 
     /// The most bits of a vector that is computed with.
     pub fn most_bits(&self, target: &Options) -> u32 {
-        let calls = self.operations().into_iter().any(|op| is(ir::name(op), LIBRARY_CALL));
+        let approximated = |op| is_approximable(op) && FastMath::of(op).has(FastMath::APPROXIMATE);
+        let calls = self.operations().into_iter().any(|op| is(ir::name(op), LIBRARY_CALL) && !approximated(op));
         if calls { target.vector_bits().min(LIBRARY_BITS) } else { target.vector_bits() }
     }
 

@@ -20,7 +20,7 @@ use tensor_layout::expr::Expr;
 pub struct Described<'c> {
     /// Its operands that are read, then those that are written.
     pub values: Vec<Val<'c>>,
-    /// For each of them its number among the operands of the nest, if it is a buffer.
+    /// For each of them its number among the operands of the nest, if it is a buffer that is read or written.
     pub number: Vec<Option<usize>>,
     /// How many are read.
     pub inputs: usize,
@@ -168,6 +168,10 @@ impl<'c> Fusion<'_, 'c> {
                 {
                     extents[*d] = Some(*size);
                 }
+            }
+            // One that only has sizes, such as those of a window, is not read.
+            if k < inputs && !ir::is_used(arguments[k]) {
+                continue;
             }
             number[k] = Some(operands.len());
             outputs += usize::from(k >= inputs);

@@ -25,13 +25,16 @@ mod state;
 mod types;
 
 use crate::buffers::globals;
-use crate::buffers::operations::{FORWARDS, STRIDED, VIEW, is};
+use crate::buffers::operations::{FORWARDS, STRIDED, VIEW, is, is_approximable};
 use crate::diagnostic::Diagnostic;
 use crate::kernel::access::is_view;
 use crate::options::{Options, Target};
-use crate::{ownership, upstream};
+use crate::ownership;
+use crate::upstream::{self, FastMath};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
+use melior::ir::operation::OperationMutLike;
 use state::Lowering;
+
 /// Lowers all tiled memrefs of a module; or reports what could not be lowered, and changes nothing.
 pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagnostic<'c>>> {
     let module = rewriter.root();
@@ -45,9 +48,10 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagn
     if sorted {
         operations = ir::all_operations(root);
     }
+    let allowed = options.approximate && allow_approximations(&operations);
     let mut lowering = Lowering::new(rewriter, root, options, &operations);
     let vectors = options.vectorize != Target::None && !lowering.maps.is_empty();
-    if !lowering.convert_types(&operations) && !vectors && lowering.errors.is_empty() && !sorted {
+    if !lowering.convert_types(&operations) && !vectors && lowering.errors.is_empty() && !sorted && !allowed {
         return Ok(());
     }
     for op in operations {
@@ -60,6 +64,17 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagn
     lowering.remarks.iter().for_each(upstream::emit);
     rewriter.replace_contents(module, root);
     Ok(())
+}
+
+/// Lets functions be approximated that there are polynomials for; false where there are none.
+fn allow_approximations(operations: &[Op]) -> bool {
+    let mut any = false;
+    for op in operations.iter().filter(|op| is_approximable(**op)) {
+        let flags = FastMath::of(*op).with(FastMath::APPROXIMATE);
+        ir::edit(*op).set_attribute("fastmath", flags.attribute(Builder::before(*op).context()));
+        any = true;
+    }
+    any
 }
 
 impl<'c> Lowering<'c> {

@@ -15,10 +15,12 @@
 //! | `walk` | the match over all operations |
 //! | `write` | types and conversions of a plan |
 //! | `remarks` | the plan for people |
+//! | `places` | machines with places: TensorLayouts |
 //!
 //! Not promised: that lowering makes the kernels that the costs are about.
 
 mod loops;
+mod places;
 mod remarks;
 mod steps;
 mod walk;
@@ -47,6 +49,11 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanOptions) -> Result<bool, Vec
     if steps.arrays.is_empty() {
         return Ok(false);
     }
+    let end = (options.seconds > 0).then(|| Instant::now() + Duration::from_secs(options.seconds.min(1 << 20)));
+    let mut go_on = |_: &_| end.is_none_or(|end| Instant::now() < end);
+    if steps.has_places {
+        return places::run(rewriter, &steps, &target, options, &mut go_on).map(|()| true);
+    }
     let program = steps.program();
     let unplanned = |why| unplanned(module, &steps, why);
     let mut planner = Planner::of_program(&program, &target, EntryLayouts::Free).map_err(unplanned)?;
@@ -54,8 +61,6 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanOptions) -> Result<bool, Vec
         let limit = limit(&target, options.capacity).map_err(|error| at(module, error))?;
         planner = planner.limited(&[limit]).map_err(unplanned)?;
     }
-    let end = (options.seconds > 0).then(|| Instant::now() + Duration::from_secs(options.seconds.min(1 << 20)));
-    let mut go_on = |_: &_| end.is_none_or(|end| Instant::now() < end);
     let plan = planner.plan(&solver::Options::default(), &mut go_on).map_err(unplanned)?;
     let laid_out = planner.laid_out(&plan).map_err(unplanned)?;
     let context = Builder::before(module).context();

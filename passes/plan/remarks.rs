@@ -48,7 +48,7 @@ pub fn of<'c>(module: Op<'c>, steps: &Steps<'c>, plan: &LayoutPlan, target: &Tar
 }
 
 /// A step for people.
-fn what(op: Op, kind: &StepKind) -> String {
+pub fn what(op: Op, kind: &StepKind) -> String {
     match kind {
         StepKind::Argument(_) => "an argument".to_string(),
         StepKind::Result(_) => "a result of the function".to_string(),

@@ -2,7 +2,8 @@
 //! of an operation is to be.
 //!
 //! A [`Program`] borrows its arrays and operations; here is what owns them. Arrays are tensors of static sizes whose type
-//! has a tiled layout or none. All other values stay as they are, and so does what meets them in one operation.
+//! has a tiled layout or none, or, on a machine with places, a TensorLayout. All other values stay as they are, and so does
+//! what meets them in one operation.
 
 use crate::indexing_analysis::shape;
 use layout_ir::{self as ir, Op, Shaped, Val};
@@ -10,6 +11,7 @@ use melior::Context;
 use melior::ir::{Type, ValueLike};
 use std::collections::HashMap;
 use tensor_layout::operations::{Array, Operation, Shape};
+use tensor_layout::places::TensorLayout;
 use tensor_layout::plan::{Doing, Instance, Made, Program};
 use tensor_layout::text::Error;
 use tensor_layout::tiled::Layout;
@@ -79,12 +81,15 @@ pub struct Steps<'c> {
     pub places: HashMap<usize, ArrayId>,
     /// By the key of an operation, its operands that are arrays.
     pub wants: HashMap<usize, Vec<(usize, Want<'c>)>>,
+    /// Whether the machine has places.
+    pub has_places: bool,
 }
 
-/// The array that a value may be: a tensor of static sizes and a tiled layout or none.
-pub fn array_of(t: Type) -> Option<Array> {
+/// The array that a value may be: a tensor of static sizes and a tiled layout or none; with `places`, or a TensorLayout.
+fn array_of(t: Type, places: bool) -> Option<Array> {
     let tensor = ir::tensor(t)?;
-    let known = tensor.layout.is_none_or(|layout| layout_dialect::tiled(layout).is_some());
+    let known = |layout| layout_dialect::tiled(layout).is_some() || places && tensor_layout(t).is_some();
+    let known = tensor.layout.is_none_or(known);
     let (Shape::Array(array), true) = (shape(t), known && tensor.sizes().is_some()) else { return None };
     // What has no bits, such as a tuple, has no layout.
     layout_dialect::element::bits(tensor.element).map(|_| array)
@@ -92,7 +97,21 @@ pub fn array_of(t: Type) -> Option<Array> {
 
 /// Whether a type says its layout. A row-major one says no more than none at all, as it is in most HLO.
 pub fn says_layout(t: Type) -> bool {
-    ir::tensor(t).is_some_and(|tensor| tensor.layout.is_some()) && layout_in(t) != plain(t)
+    tensor_layout(t).is_some()
+        || ir::tensor(t).is_some_and(|tensor| tensor.layout.is_some()) && layout_in(t) != plain(t)
+}
+
+/// The TensorLayout that a tensor type says.
+pub fn tensor_layout(t: Type) -> Option<TensorLayout> {
+    ir::tensor(t).and_then(|tensor| tensor.layout).and_then(layout_dialect::tensor_layout)
+}
+
+/// Whether a conversion between two tensor types moves elements.
+pub fn moves(from: Type, to: Type) -> bool {
+    match (tensor_layout(from), tensor_layout(to)) {
+        (None, None) => layout_in(from) != layout_in(to),
+        (from, to) => from != to,
+    }
 }
 
 /// The row-major layout of a tensor type.
@@ -118,7 +137,21 @@ pub fn with_layout<'c>(context: &'c Context, t: Type<'c>, layout: &Layout) -> Re
     Ok(ir::tensor_type(&Shaped { layout, ..tensor }))
 }
 
+/// A tensor type with a TensorLayout.
+///
+/// # Errors
+/// The layout is none in MLIR.
+pub fn with_tensor_layout<'c>(context: &'c Context, t: Type<'c>, layout: &TensorLayout) -> Result<Type<'c>, Error> {
+    let layout = Some(layout_dialect::tensor_layout_attribute(context, layout)?);
+    Ok(ir::tensor(t).map_or(t, |tensor| ir::tensor_type(&Shaped { layout, ..tensor })))
+}
+
 impl<'c> Steps<'c> {
+    /// The array that a value of a type may be.
+    pub fn array_of(&self, t: Type) -> Option<Array> {
+        array_of(t, self.has_places)
+    }
+
     /// Adds a step that makes arrays of these types.
     pub fn step(
         &mut self,
@@ -199,7 +232,7 @@ impl Step<'_> {
 impl StepArray<'_> {
     /// Whether its type is that of its values: a scalar and what is inside of an operation have none.
     pub fn is_whole(&self) -> bool {
-        array_of(self.r#type).is_some_and(|array| array.dims == self.array.dims)
+        array_of(self.r#type, true).is_some_and(|array| array.dims == self.array.dims)
     }
 
     fn made(&self) -> Made<'_> {

@@ -7,7 +7,7 @@
 //! An operation that is not in the match is opaque: its operands and results have the types that they have.
 
 use super::loops::{self, Computed};
-use super::steps::{ArrayId, StepKind, Steps, Want, array_of, says_layout, with_layout};
+use super::steps::{ArrayId, StepKind, Steps, Want, says_layout, with_layout};
 use crate::buffers::operations::{ELEMENTWISE, is};
 use crate::functions::{callee, free_functions, symbol, terminators};
 use crate::indexing_analysis::{SiteOperand, site};
@@ -79,7 +79,7 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         let mut free = free_functions(&all);
         free.retain(|_, function| !ir::has_branches(*function));
         let mut walk = PlanWalk {
-            steps: Steps::default(),
+            steps: Steps { has_places: !target.machine().axes.is_empty(), ..Steps::default() },
             entry,
             target,
             runs: Runs::of(&all),
@@ -113,7 +113,7 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
     /// An array that one operation makes of others.
     fn made(&mut self, op: Op<'c>, kind: StepKind, operands: Vec<ArrayId>, t: Type<'c>) -> Option<ArrayId> {
         let times = self.times(op);
-        Some(self.steps.made(op, times, kind, operands, (t, array_of(t)?)))
+        Some(self.steps.made(op, times, kind, operands, (t, self.steps.array_of(t)?)))
     }
 
     /// A merge, whose operands come later.
@@ -170,7 +170,7 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         free: bool,
         kept: bool,
     ) -> Result<Option<ArrayId>, Error> {
-        let Some(mut array) = array_of(t) else { return Ok(None) };
+        let Some(mut array) = self.steps.array_of(t) else { return Ok(None) };
         let by_machine = !free && !kept && !says_layout(t) && self.entry == PlanEntry::Machine;
         if by_machine {
             array.layout = self.target.default_layout(array.element, &array.sizes().unwrap_or_default())?;
@@ -275,7 +275,7 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
 
     /// Whether all these values may be arrays, and there is one.
     fn plannable(&self, values: &[Val<'c>]) -> bool {
-        !values.is_empty() && values.iter().all(|v| array_of(v.r#type()).is_some())
+        !values.is_empty() && values.iter().all(|v| self.steps.array_of(v.r#type()).is_some())
     }
 
     /// Whether all these values are arrays.
@@ -314,7 +314,8 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
             let t = if let SiteOperand::Own(k) = operand { operands[*k].r#type() } else { results[0].r#type() };
             taken.push(own.unwrap_or_else(|| self.scalar(op, t)));
         }
-        let types: Vec<_> = results.iter().filter_map(|v| Some((v.r#type(), array_of(v.r#type())?))).collect();
+        let types: Vec<_> =
+            results.iter().filter_map(|v| Some((v.r#type(), self.steps.array_of(v.r#type())?))).collect();
         let times = self.times(op);
         let step = self.steps.step(op, times, StepKind::Operation(operation), taken, &types);
         for (position, operand) in of.iter().enumerate() {
@@ -371,7 +372,7 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
             Computed::Product(product) => {
                 let [lhs, rhs] = product.operands.map(|k| self.steps.array(operands[k]).expect("it is planned"));
                 let (t, times) = (results[0].r#type(), self.times(op));
-                let shape = array_of(t).expect("it is planned");
+                let shape = self.steps.array_of(t).expect("it is planned");
                 let whole = product.shape(&shape);
                 let dot = self.steps.step(op, times, StepKind::Operation(product.dot), vec![lhs, rhs], &[(t, whole)]);
                 let mut made = self.steps.steps[dot].results[0];
@@ -468,7 +469,7 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         let mut taken = Vec::new();
         for (k, v) in operands.iter().enumerate() {
             let (Some(own), t) = (self.steps.array(*v), v.r#type()) else { continue };
-            let Some(array) = array_of(t) else { continue };
+            let Some(array) = self.steps.array_of(t) else { continue };
             let pinned = self.steps.made(op, times, StepKind::Copy, vec![own], (t, array));
             self.steps.arrays[pinned].fixed = true;
             self.steps.want(op, k, Want::Kept(t));
@@ -476,7 +477,7 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
         }
         let arguments = ir::blocks(op).into_iter().flat_map(ir::arguments);
         let made: Vec<_> = results.into_iter().chain(arguments).filter(|v| self.steps.array(*v).is_none()).collect();
-        let made: Vec<_> = made.into_iter().filter_map(|v| Some((v, array_of(v.r#type())?))).collect();
+        let made: Vec<_> = made.into_iter().filter_map(|v| Some((v, self.steps.array_of(v.r#type())?))).collect();
         if taken.is_empty() && made.is_empty() {
             return;
         }

@@ -2,7 +2,8 @@
 //!
 //! All types are decided before anything changes.
 
-use super::steps::{ArrayId, StepKind, Steps, Want, layout_in, with_layout};
+use super::loops;
+use super::steps::{ArrayId, StepKind, Steps, Want, layout_in, moves, with_layout, with_tensor_layout};
 use super::walk::operations_of;
 use crate::buffers::operations::{ELEMENTWISE, is};
 use crate::functions::set_function_type;
@@ -13,7 +14,10 @@ use melior::Context;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
+use tensor_layout::operations::Operation;
+use tensor_layout::places::TensorLayout;
 use tensor_layout::plan::LaidOut;
+use tensor_layout::spreading::SpreadOperation;
 use tensor_layout::text::Error;
 use tensor_layout::tiled::Layout;
 
@@ -25,6 +29,10 @@ pub struct PlannedTypes<'s, 'c> {
     laid_out: HashMap<usize, LaidOut>,
     /// By array.
     types: Vec<Type<'c>>,
+    /// By step and operand, where the type is not that of an array.
+    taken: HashMap<(usize, usize), Type<'c>>,
+    /// By array, the type in which an operation makes it, where it is another.
+    made: HashMap<ArrayId, Type<'c>>,
 }
 
 /// An operand that changes.
@@ -62,7 +70,48 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
                 _ => array.r#type,
             });
         }
-        Ok(PlannedTypes { context, steps, laid_out, types })
+        Ok(PlannedTypes { context, steps, laid_out, types, taken: HashMap::new(), made: HashMap::new() })
+    }
+
+    /// The types of all arrays on a machine with places: TensorLayouts.
+    ///
+    /// # Errors
+    /// A layout is none in MLIR.
+    pub fn over_places(
+        context: &'c Context,
+        steps: &'s Steps<'c>,
+        placed: &[SpreadOperation],
+    ) -> Result<PlannedTypes<'s, 'c>, Error> {
+        let mut types: Vec<Type<'c>> = steps.arrays.iter().map(|array| array.r#type).collect();
+        let (mut taken, mut made) = (HashMap::new(), HashMap::new());
+        let typed =
+            |number: ArrayId, layout: &TensorLayout| with_tensor_layout(context, steps.arrays[number].r#type, layout);
+        let free = |number: ArrayId| {
+            let array = &steps.arrays[number];
+            !array.fixed && !array.cheap && array.is_whole()
+        };
+        for own in placed {
+            let step = &steps.steps[own.node.1];
+            for (result, layout) in step.results.iter().zip(&own.results).filter(|(result, _)| free(**result)) {
+                if let Some(layout) = layout {
+                    types[*result] = typed(*result, layout)?;
+                }
+            }
+            for (number, (operand, layout)) in step.operands.iter().zip(&own.operands).enumerate() {
+                if let (Some(layout), true) = (layout, steps.arrays[*operand].is_whole()) {
+                    taken.insert((own.node.1, number), typed(*operand, layout)?);
+                }
+            }
+        }
+        for own in placed {
+            let step = &steps.steps[own.node.1];
+            for (result, layout) in step.results.iter().zip(&own.made) {
+                if let (Some(layout), true) = (layout, has_loops(step.op)) {
+                    made.extend(brought_home(context, steps, *result, layout, &types)?);
+                }
+            }
+        }
+        Ok(PlannedTypes { context, steps, laid_out: HashMap::new(), types, taken, made })
     }
 
     /// The type that a value will have.
@@ -83,6 +132,9 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
             Want::Kept(t) => convert(t),
             Want::As(array) => convert(self.types[array]),
             Want::Filled(array) => convert(self.types[array]).map(|_| Change::Empty(self.types[array])),
+            Want::Taken(step, operand) if self.taken.contains_key(&(step, operand)) => {
+                convert(self.taken[&(step, operand)])
+            }
             Want::Taken(step, operand) => {
                 let Some(laid_out) = self.laid_out.get(&step) else { return Ok(None) };
                 let Some(array) = self.steps.array(v) else { return Ok(None) };
@@ -133,8 +185,27 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
                 _ => {}
             }
         }
+        operations.iter().for_each(|op| self.bring_home(*op));
         erase_dead(rewriter);
         Ok(())
+    }
+
+    /// Has an operation with loops make a result in other places than those that hold it, and brings it there after that.
+    fn bring_home(&self, op: Op<'c>) {
+        let (results, inputs) = (ir::results(op), ir::operands(op).len().saturating_sub(ir::results(op).len()));
+        for (k, result) in results.into_iter().enumerate() {
+            let Some(t) = self.steps.array(result).and_then(|array| self.made.get(&array)) else { continue };
+            let (held, start) = (result.r#type(), ir::operands(op)[inputs + k]);
+            let start = match loops::reads(op, inputs + k) {
+                true => converted(start, *t),
+                false => Builder::before(op).value("tensor.empty", &[], *t, &[]),
+            };
+            ir::edit(op).set_operand(inputs + k, start);
+            ir::set_type(result, *t);
+            let home = converted(result, held);
+            ir::replace_all_uses(result, home);
+            ir::defining_op(home).into_iter().for_each(|home| ir::edit(home).set_operand(0, result));
+        }
     }
 
     /// Removes a conversion of the program between equal types, and keeps any other.
@@ -143,7 +214,7 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
         if source.r#type() == result.r#type() {
             ir::replace_all_uses(result, source);
             rewriter.erase(op);
-        } else if self.steps.array(result).is_some() && layout_in(source.r#type()) != layout_in(result.r#type()) {
+        } else if self.steps.array(result).is_some() && moves(source.r#type(), result.r#type()) {
             let unit = Attribute::unit(self.context);
             ["keep", PLANNED].into_iter().for_each(|name| ir::edit(op).set_attribute(name, unit));
         }
@@ -169,6 +240,42 @@ fn in_loops(steps: &Steps) -> HashSet<ArrayId> {
         });
     }
     found
+}
+
+/// The type in which a structured operation makes its result, where an array that it makes on the way says it and it is not
+/// the one that the result is held in.
+fn brought_home<'c>(
+    context: &'c Context,
+    steps: &Steps<'c>,
+    made: ArrayId,
+    layout: &TensorLayout,
+    types: &[Type<'c>],
+) -> Result<Option<(ArrayId, Type<'c>)>, Error> {
+    let by = &steps.steps[steps.arrays[made].by];
+    let inputs = ir::operands(by.op).len().saturating_sub(ir::results(by.op).len());
+    let StepKind::Operation(operation) = &by.kind else { return Ok(None) };
+    // What sums something up: a product, of which an array of the same operation may be made, or loops.
+    let is_summed = matches!(operation, Operation::Dot { .. } | Operation::Loops(_));
+    if ir::indexing_maps(by.op).is_none() || !is_summed || inputs == 0 {
+        return Ok(None);
+    }
+    let result = match operation {
+        Operation::Dot { .. } => ir::result(by.op, 0),
+        _ => ir::result(by.op, steps.arrays[made].result),
+    };
+    let Some(array) = steps.array(result) else { return Ok(None) };
+    let after = steps.steps.iter().find(|step| step.operands.contains(&made));
+    let permutation = after.and_then(|step| match &step.kind {
+        StepKind::Operation(Operation::Transpose { permutation }) if step.op == by.op => Some(permutation),
+        _ => None,
+    });
+    let mut layout = layout.clone();
+    if let Some(permutation) = permutation {
+        layout.dims = permutation.iter().map(|from| layout.dims[*from].clone()).collect();
+        layout.shape = layout.shape.map(|shape| permutation.iter().map(|from| shape[*from]).collect());
+    }
+    let t = with_tensor_layout(context, steps.arrays[array].r#type, &layout)?;
+    Ok((t != types[array]).then_some((array, t)))
 }
 
 /// Whether an operation goes through its operands in loops of its own, as what is elementwise does when it is written down.
@@ -198,7 +305,7 @@ fn converted<'c>(v: Val<'c>, t: Type<'c>) -> Val<'c> {
             _ => {}
         }
     }
-    let (unit, moves) = (Attribute::unit(b.context()), layout_in(v.r#type()) != layout_in(t));
+    let (unit, moves) = (Attribute::unit(b.context()), moves(v.r#type(), t));
     // What moves nothing, from a row-major type to one that does not say so, may go.
     let attributes = if moves { vec![b.named("keep", unit), b.named(PLANNED, unit)] } else { Vec::new() };
     b.value("layout.convert", &[v], t, &attributes)

@@ -4,7 +4,7 @@ use crate::descriptors::{at_pointer, number, pointer_type};
 use crate::diagnostic::Diagnostic;
 use crate::functions::{ends, symbol};
 use crate::options::Arena;
-use crate::plan_memory::place::{add_argument, allocate, bytes_type};
+use crate::plan_memory::memory::{add_argument, allocate, bytes_type};
 use crate::plan_memory::webs::ALIGNMENT;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::FlatSymbolRefAttribute;

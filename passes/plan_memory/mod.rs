@@ -21,36 +21,19 @@
 
 mod arena;
 mod gaps;
+mod memory;
 mod place;
+mod planned;
+mod signature;
 mod webs;
 
 use crate::diagnostic::Diagnostic;
 use crate::functions::{callee, free_functions, symbol};
 use crate::options::{Arena, PlanMemoryOptions};
 use arena::Arenas;
-use gaps::{Interval, places};
 use layout_ir::{self as ir, Op, Rewriter};
+use planned::Planned;
 use std::collections::{HashMap, HashSet};
-use webs::{Text, Web, webs};
-
-/// The memory that a function is given by its callers.
-struct Signature {
-    /// The bytes of each result, in one argument each; none for a result that the function allocates.
-    returned: Vec<Option<i64>>,
-    /// The bytes of all others, in the last argument; 0 for no argument.
-    scratch: i64,
-}
-
-/// A function with its buffers in places.
-struct Planned<'c> {
-    text: Text<'c>,
-    webs: Vec<Web<'c>>,
-    /// The place of each web, but for those that are returned.
-    places: Vec<i64>,
-    /// The calls of functions that are given memory for their own use, with the bytes and the place.
-    calls: Vec<(Op<'c>, i64, i64)>,
-    bytes: i64,
-}
 
 /// Plans the memory of a module; false where there is nothing to plan.
 ///
@@ -140,43 +123,4 @@ fn callees_first<'c>(operations: &[Op<'c>]) -> Vec<(Op<'c>, bool)> {
         }
     }
     order.into_iter().map(|k| (functions[k], circular.contains(&k))).collect()
-}
-
-impl<'c> Planned<'c> {
-    /// The plan of a function. Where its bytes are too many to count, nothing has a place.
-    fn of(function: Op<'c>, signatures: &HashMap<&'c str, Signature>, given: bool) -> Planned<'c> {
-        let text = Text::of(function);
-        let webs = webs(&text, signatures, given);
-        let scratch = |op: Op<'c>| {
-            let bytes = signatures.get(callee(op)?)?.scratch;
-            (bytes > 0 && text.is_in_order(op)).then_some((op, bytes))
-        };
-        let calls: Vec<(Op, i64)> = text.operations.iter().filter_map(|op| scratch(*op)).collect();
-        let own = webs.iter().filter(|web| web.returned.is_none()).map(Web::interval);
-        let during = |(call, bytes): &(Op<'c>, i64)| {
-            let at = text.number(*call);
-            Some(Interval { live: (at, at), bytes: *bytes })
-        };
-        let intervals: Option<Vec<Interval>> = own.chain(calls.iter().map(during)).collect();
-        let Some((places, bytes)) = intervals.and_then(|intervals| places(&intervals)) else {
-            return Planned { text, webs: vec![], places: vec![], calls: vec![], bytes: 0 };
-        };
-        let mut places = places.into_iter();
-        let of_webs = webs.iter().map(|web| if web.returned.is_none() { places.next() } else { None });
-        let of_webs = of_webs.map(Option::unwrap_or_default).collect();
-        let calls = calls.into_iter().zip(places).map(|((op, bytes), place)| (op, bytes, place)).collect();
-        Planned { text, webs, places: of_webs, calls, bytes }
-    }
-
-    fn signature(&self) -> Signature {
-        let ends = self.text.operations.iter().filter(|op| ir::name(**op) == "func.return");
-        let count = ends.map(|op| ir::operands(*op).len()).max().unwrap_or(0);
-        let mut returned = vec![None; count];
-        for web in &self.webs {
-            if let Some(k) = web.returned {
-                returned[k] = web.interval().map(|interval| interval.bytes);
-            }
-        }
-        Signature { returned, scratch: self.bytes }
-    }
 }

@@ -1,14 +1,16 @@
 //! Buffers put into their places.
 
-use crate::functions::{callee, set_function_type, symbol};
+use crate::functions::{callee, symbol};
 use crate::plan_memory::arena::Arenas;
+use crate::plan_memory::memory::{add_argument, allocate, bytes_type};
+use crate::plan_memory::planned::Planned;
+use crate::plan_memory::signature::Signature;
 use crate::plan_memory::webs::{ALIGNMENT, Creation, Web};
-use crate::plan_memory::{Planned, Signature};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
-use melior::ir::attribute::{ArrayAttribute, IntegerAttribute};
+use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::r#type::IntegerType;
-use melior::ir::{Attribute, BlockLike, Type, ValueLike};
+use melior::ir::{Attribute, Type, ValueLike};
 use std::collections::HashMap;
 
 /// Follows the plan of a function, which is `given` its memory by its callers or has its own.
@@ -57,34 +59,6 @@ fn copy(end: Op, operand: usize) {
     let new = b.value("memref.alloc", &[], value.r#type(), &[b.named("alignment", alignment), b.segments(&[0, 0])]);
     b.op("memref.copy", &[value, new], &[], &[]);
     ir::edit(end).set_operand(operand, new);
-}
-
-/// One more argument of so many bytes.
-pub fn add_argument<'c>(function: Op<'c>, bytes: i64) -> Val<'c> {
-    let entry = ir::blocks(function)[0];
-    let b = Builder::before(ir::operations(entry)[0]);
-    entry.add_argument(bytes_type(b, bytes), ir::location(function));
-    if let Some(attributes) = ir::attribute(function, "arg_attrs") {
-        let none = ir::dictionary_attribute(b.context(), &[]);
-        let all = [ir::array(attributes), vec![none]].concat();
-        ir::edit(function).set_attribute("arg_attrs", ArrayAttribute::new(b.context(), &all).into());
-    }
-    set_function_type(function);
-    ir::arguments(entry).pop().expect("the block has an argument now")
-}
-
-/// So many bytes.
-pub fn bytes_type<'c>(b: Builder<'c>, bytes: i64) -> Type<'c> {
-    let element = IntegerType::new(b.context(), 8).into();
-    let shape = ir::Shaped { shape: vec![Some(bytes)], element, layout: None, space: None };
-    ir::memref_type(b.location, &shape).expect("a memref of bytes")
-}
-
-/// An allocation of so many bytes.
-pub fn allocate<'c>(b: Builder<'c>, bytes: i64) -> Val<'c> {
-    let alignment = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), ALIGNMENT);
-    let attributes = [b.named("alignment", alignment), b.segments(&[0, 0])];
-    b.value("memref.alloc", &[], bytes_type(b, bytes), &attributes)
 }
 
 /// What has places so far.

@@ -16,8 +16,8 @@
 
 use crate::functions::callee;
 use crate::ownership::{Fate, Owner, owners};
-use crate::plan_memory::Signature;
 use crate::plan_memory::gaps::Interval;
+use crate::plan_memory::signature::Signature;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::{TypeLike, ValueLike};
 use std::collections::{HashMap, HashSet};

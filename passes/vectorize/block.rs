@@ -226,7 +226,7 @@ impl<'c> Kernel<'_, 'c> {
         let memory = &self.plan.memory[output];
         let mut registers = Rearranged::new(lanes, memory);
         let moved = if registers.is_same() { self.element(output) } else { self.moved(b, output) };
-        let mut source = |key: Key| self.cast(b, source(key), moved);
+        let mut source = |key: Key| self.cast(b, self.as_elements(b, output, source(key)), moved);
         let mut keys: Vec<Key> = subsets(self.plan.bits[output] & !mask(memory)).collect();
         keys.sort_by_cached_key(|key| self.offset(output, *key).order());
         for key in keys {

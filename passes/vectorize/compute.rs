@@ -49,6 +49,7 @@ impl<'c> Kernel<'_, 'c> {
                 false => shuffle(b, &[moved], &(0..1 << self.plan.lanes.len()).map(lane).collect::<Vec<i64>>()),
             }
         };
+        let made = self.as_values(b, operand, made);
         loaded.expanded.insert((operand, key), made);
         made
     }

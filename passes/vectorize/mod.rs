@@ -11,21 +11,27 @@
 //! | `distance` | distances and addresses, of which parts are known only at run time |
 //! | `registers` | blocks in registers, and how they are rearranged |
 //! | `plan`, `planner`, `contraction` | which elements at once, in which order |
+//! | `linear` | addresses as sums |
+//! | `in_turn` | dimensions in which operands are cut differently |
 //! | `prefetch` | what is loaded into the cache ahead |
 //! | `rows` | buffers as views of one dimension |
 //! | `kernel` | the loops |
 //! | `rest`, `there` | which elements are there, at the ends |
 //! | `compute`, `block`, `sums` | the code inside them |
 //! | `extremes` | largest and least numbers |
+//! | `bools` | elements of one bit, each in a byte |
 //! | `bytes` | bytes that hold several elements |
 
 mod block;
+mod bools;
 mod bytes;
 mod compute;
 mod contraction;
 mod distance;
 mod extremes;
+mod in_turn;
 mod kernel;
+mod linear;
 mod plan;
 mod planner;
 mod prefetch;
@@ -62,7 +68,10 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
         return bytes::emit(b, nest, body, target);
     }
     let mut vars = IndexVars::default();
-    let mut plan = planner::plan(b, nest, body, target, &mut vars)?;
+    let mut plan = match planner::plan(b, nest, body, target, &mut vars) {
+        Ok(plan) => plan,
+        Err(refusal) => return in_turn::emit(b, nest, body, target, refusal),
+    };
     let rows = nest.operands.iter().map(|o| Row::of(o.access.base)).collect::<Result<Vec<_>, _>>()?;
     for (operand, row) in rows.iter().enumerate().filter(|(_, row)| row.offset != Some(0)) {
         let offset = row.offset.map(Distance::fixed).unwrap_or_else(|| {
@@ -86,7 +95,7 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
     let rests: Vec<Rest> = nest.extents.iter().enumerate().map(rest).collect();
     let mut buffers: Vec<Val<'c>> = Vec::new();
     for (operand, row) in nest.operands.iter().zip(rows) {
-        buffers.push(row.view(b, operand.access.base));
+        buffers.push(bools::as_bytes(b, row.view(b, operand.access.base)));
     }
     let mut done = HashMap::new();
     let mut copies = Vec::new();
@@ -107,7 +116,10 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
     }
     let output = nest.operands.len() - nest.outputs;
     let kernel = Kernel::new(body, target, buffers, output, plan, vars);
-    Kernel { done, values, ..kernel }.emit(b, &rests);
+    // What is only moved stays in bytes.
+    let computes = !body.only_moves();
+    let bools = nest.operands.iter().map(|o| computes && bools::is_bool(o.access.packing.element)).collect();
+    Kernel { done, values, bools, ..kernel }.emit(b, &rests);
     for copy in copies {
         b.op("memref.dealloc", &[copy], &[], &[caller_frees(b)]);
     }

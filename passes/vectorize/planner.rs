@@ -1,6 +1,7 @@
 //! Makes plans.
 
-use super::distance::{Address, Distance};
+use super::distance::Address;
+use super::linear::{Linear, Refusal, address};
 use super::plan::{Digit, Level, MANY, Mode, Packed, Plan, RunTime};
 use super::registers::{Key, Lanes, mask};
 use crate::buffers::index::IndexVars;
@@ -14,7 +15,6 @@ use crate::options::Options;
 use layout_ir::{self as ir, Builder};
 use melior::ir::ValueLike;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use tensor_layout::expr::Expr;
 
 /// The most bits of a block: with 16 it has 65536 elements, each vector of which is unrolled.
@@ -32,7 +32,7 @@ pub fn plan<'c>(
     body: &Body<'c>,
     target: &Options,
     vars: &mut IndexVars<'c>,
-) -> Result<Plan, String> {
+) -> Result<Plan, Refusal> {
     if places::outputs_cover_places(nest) {
         return Err("it runs a loop nest of its own on each place of the machine".into());
     }
@@ -45,7 +45,7 @@ pub fn plan<'c>(
     planner.vector_bits = body.most_bits(target);
     let lanes = i64::from(planner.vector_bits) / widest;
     if lanes < 2 {
-        return Err(format!("a vector of {} bits holds one element", planner.vector_bits));
+        return Err(format!("a vector of {} bits holds one element", planner.vector_bits).into());
     }
     planner.feeds = body.feeds;
     planner.reorders = body.reorders(target);
@@ -71,7 +71,7 @@ pub fn plan<'c>(
         Mode::Sequential => planner.sequential(lanes),
         Mode::Reassociated => planner.reassociated(lanes, &reduced),
     };
-    planner.finish(mode, lanes, order)
+    Ok(planner.finish(mode, lanes, order)?)
 }
 
 /// A plan in the making.
@@ -103,7 +103,12 @@ pub struct Planner<'a> {
 pub type Order = Vec<Digit>;
 
 impl<'a> Planner<'a> {
-    fn new<'c>(b: Builder<'c>, nest: &Nest<'c>, target: &'a Options, vars: &mut IndexVars<'c>) -> Result<Self, String> {
+    fn new<'c>(
+        b: Builder<'c>,
+        nest: &Nest<'c>,
+        target: &'a Options,
+        vars: &mut IndexVars<'c>,
+    ) -> Result<Self, Refusal> {
         let output = nest.operands.len() - nest.outputs;
         let element_bits = nest.operands.iter().map(element_bits).collect::<Result<_, _>>()?;
         let scales = scales(nest);
@@ -111,7 +116,8 @@ impl<'a> Planner<'a> {
         let mut own = IndexVars::default();
         for (dim, scales) in scales.iter().enumerate() {
             if scales.windows(2).any(|s| s[0] % s[1] != 0) {
-                return Err("the tile sizes of its operands do not divide each other".into());
+                let reason = "the tile sizes of its operands do not divide each other".into();
+                return Err(Refusal { reason, dims: vec![dim] });
             }
             // Only the bounds of loops are made of a size's value, and none is made here: any value will do.
             let extent = nest.extents[dim].known().map_or(Size::Value(nest.operands[0].access.base), Size::Static);
@@ -134,7 +140,9 @@ impl<'a> Planner<'a> {
             if number >= output && !copies.is_empty() {
                 return Err("its output is replicated".into());
             }
-            let Linear { mut factors, constant } = address(number, operand, &dims, &mut own, &mut values)?;
+            let dim_of = |var: usize| parts.iter().find(|part| part.var == var).map(|part| part.dim);
+            let Linear { mut factors, constant, fixed } =
+                address(number, operand, &dims, &mut own, &mut values, &dim_of)?;
             for (level, part) in levels.iter_mut().zip(&parts) {
                 level.strides.push(factors.remove(&part.var).unwrap_or_default());
             }
@@ -143,6 +151,11 @@ impl<'a> Planner<'a> {
             start.advance(&Expr::Const(1), &constant);
             for (var, factor) in factors {
                 start.advance(&vars.shallow(own.bound(var)), &factor);
+            }
+            for (e, factor) in fixed {
+                let value = |var: usize| if own.is_bound(var) { vars.shallow(own.bound(var)) } else { Expr::Const(0) };
+                let values: Vec<Expr> = (0..own.domain.vars.len()).map(value).collect();
+                start.advance(&e.substitute(&values), &factor);
             }
             starts.push(start);
         }
@@ -419,7 +432,7 @@ fn kept(bits: usize, reduced: Key, lanes: &[usize]) -> Key {
     mask(&free[..free.len().min(2usize.saturating_sub(rows))])
 }
 
-/// The bits of an operand's elements.
+/// The bits of an operand's elements in memory.
 fn element_bits(operand: &Operand) -> Result<i64, String> {
     let packing = operand.access.packing;
     if let Some(bits) = packing.bits {
@@ -429,34 +442,12 @@ fn element_bits(operand: &Operand) -> Result<i64, String> {
         ));
     }
     let element = packing.element;
-    let bits = ir::bits(element).filter(|n| matches!(n, 8 | 16 | 32 | 64));
-    bits.ok_or_else(|| format!("elements must have 8, 16, 32 or 64 bits, found {element}"))
-}
-
-/// The address of an operand's element at an index of the iteration space, as a sum over variables. Strides that are
-/// known only at run time are added to the values.
-fn address<'c>(
-    number: usize,
-    operand: &Operand<'c>,
-    dims: &[Expr],
-    vars: &mut IndexVars<'c>,
-    values: &mut Vec<RunTime>,
-) -> Result<Linear, String> {
-    let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(dims)).collect();
-    let (index, within) = operand.access.index(vars, &view);
-    let index = vars.simplified(&index, &within);
-    let mut address = Linear::default();
-    for (dim, e) in index.iter().enumerate() {
-        let stride = match operand.access.strides[dim] {
-            Some(stride) => Distance::fixed(stride),
-            None => {
-                values.push(RunTime::Stride { operand: number, dim });
-                Distance::value(values.len() - 1, operand.access.guess(dim))
-            }
-        };
-        address.add(e, 1, &stride).ok_or("the tile boundaries of its operands do not align")?;
+    match ir::bits(element) {
+        // A byte of its own: `bools`.
+        Some(1) => Ok(8),
+        Some(n @ (8 | 16 | 32 | 64)) => Ok(n),
+        _ => Err(format!("elements must have 1, 8, 16, 32 or 64 bits, found {element}")),
     }
-    Ok(address)
 }
 
 pub fn power_above(n: i64) -> i64 {
@@ -465,35 +456,4 @@ pub fn power_above(n: i64) -> i64 {
 
 pub fn power_below(n: i64) -> i64 {
     1 << n.max(1).ilog2()
-}
-
-/// A sum of variables times distances.
-#[derive(Default)]
-struct Linear {
-    factors: BTreeMap<usize, Distance>,
-    constant: Distance,
-}
-
-impl Linear {
-    /// Adds an expression times a number and a distance; `None` where it is no sum, or 64 bits do not hold it.
-    fn add(&mut self, e: &Expr, times: i64, stride: &Distance) -> Option<()> {
-        let fits = |n: i64| stride.fixed.checked_mul(n).map(|_| stride.times(n));
-        match e {
-            Expr::Const(c) => {
-                let far = fits(c.checked_mul(times)?)?;
-                self.constant = std::mem::take(&mut self.constant).plus(&far);
-            }
-            Expr::Var(v) => {
-                let factor = self.factors.entry(*v).or_default();
-                *factor = std::mem::take(factor).plus(&fits(times)?);
-            }
-            Expr::Add(a, b) => {
-                self.add(a, times, stride)?;
-                self.add(b, times, stride)?;
-            }
-            Expr::Mul(a, f) => self.add(a, times.checked_mul(*f)?, stride)?,
-            _ => return None,
-        }
-        Some(())
-    }
 }

@@ -78,15 +78,16 @@ impl<'c> Kernel<'_, 'c> {
         let mut registers = Rearranged::new(&lanes, &memory);
         let moved = if registers.is_same() { self.element(output) } else { self.moved(b, output) };
         let mut source = |key: Key| match whole.get(&key) {
-            Some(sum) => self.cast(b, *sum, moved),
+            Some(sum) => self.cast(b, self.as_elements(b, output, *sum), moved),
             None => b.constant(ir::zeros(ir::vector_type(&[1 << lanes.len()], moved))),
         };
         let mut stored = |key: Key| {
             let sum = registers.register(b, key, &mut source);
-            let sum = self.cast(b, sum, self.element(output));
+            let value = |v: Val<'c>| self.as_values(b, output, self.cast(b, v, self.element(output)));
+            let sum = value(sum);
             let before = match &self.body.initial {
                 Some(Argument::Value(v)) => b.value("vector.broadcast", &[*v], sum.r#type(), &[]),
-                _ => self.cast(b, self.load(b, at, base, output, key), self.element(output)),
+                _ => value(self.load(b, at, base, output, key)),
             };
             self.combined(b, before, sum)
         };

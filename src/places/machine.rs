@@ -245,6 +245,26 @@ impl Machine {
         Error::new(format!("unknown axis `{}`{hint}", excerpt(name))).unknown()
     }
 
+    /// That capacities are for memory spaces of the machine, each once.
+    ///
+    /// # Errors
+    /// The machine has no such memory space, or it is there twice.
+    pub fn check_limits(&self, spaces: impl Iterator<Item = u8>) -> Result<(), Error> {
+        let mut seen = Vec::new();
+        for space in spaces {
+            if !self.memories.iter().any(|memory| memory.space == space) {
+                let known = self.memories.iter().map(|memory| format!("{} ({})", memory.name, memory.space));
+                let known = known.collect::<Vec<_>>().join(", ");
+                return Err(Error::new(format!("the machine has no memory space {space}; it has {known}")));
+            }
+            if seen.contains(&space) {
+                return Err(Error::new(format!("memory space {space} must have one capacity, found two")));
+            }
+            seen.push(space);
+        }
+        Ok(())
+    }
+
     /// Whether a tensor of elements of `element_bits` bits fits where it is placed; says what it takes of which memory.
     ///
     /// The memory is that of `space`, if given; among several, one at the deepest axis that the layout names, else the

@@ -2,7 +2,9 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | [`tensor_layout`] | the text and the structure |
+//! | [`tensor_layout`] | the structure |
+//! | [`notation`] | the text |
+//! | [`search`] | digits that come to a given place |
 //! | [`placement`] | a TensorLayout on a shape: in which places and at which addresses each element is |
 //! | [`views`] | reshape, transpose and slice as a change of the layout |
 //! | [`utilisation`] | how many places and elements of their memories are used |
@@ -13,18 +15,21 @@
 
 pub mod machine;
 pub mod model;
+mod notation;
 pub mod placement;
 pub mod ready;
 pub mod relayout;
+mod search;
 pub mod tensor_layout;
 pub mod utilisation;
 pub mod views;
 
 pub use machine::{Axis, Fit, Machine, Memory, TIME, WORD};
 pub use model::{Costs, Decimal, DefaultLayouts, Model};
-pub use placement::{Copies, Digit, Held, Misplaced, Placement};
+pub use placement::{Copies, Held, Misplaced, Placement};
 pub use ready::READY;
 pub use relayout::{Affine, Block, Copy, Level, MAX_BLOCKS, Plan, plan};
+pub use search::Digit;
 pub use tensor_layout::{ADDRESS, Broadcast, Part, Spot, TensorLayout, check_axis, is_tensor_layout};
 pub use utilisation::Utilisation;
 pub use views::{Slice, View};

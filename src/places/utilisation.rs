@@ -5,7 +5,8 @@
 //! named axis are in different places, or they would collide; so the places are counted by the combinations of those
 //! digits, one dimension at a time, without walking through them.
 
-use crate::places::placement::{Copies, Digit, Placement};
+use crate::places::placement::{Copies, Placement};
+use crate::places::search::Digit;
 use crate::text::Error;
 
 /// How many places are used.

@@ -77,7 +77,7 @@ pub fn bent(
         return Vec::new();
     };
     let wanted = order(class[*result], *id);
-    let product = matches!(operation, Operation::Dot { .. });
+    let product = matches!(operation, Operation::Dot { .. }) && program.loop_product(k).is_none();
     let summed = if product { summed_after(program, users, k) } else { Vec::new() };
     let Some(made) = made_in(program, classes, k, wanted, &summed).filter(|made| made != wanted) else {
         return Vec::new();
@@ -106,10 +106,13 @@ fn turned(order: &[usize], other: &[usize]) -> bool {
     a == d && b == c && rest == others
 }
 
-/// Whether a product of rows and columns of one dimension each is a result of the program as it is, or transposed: then
-/// the result says which of the two is in the lanes.
+/// Whether a product of rows and columns of one dimension each is a result of the program as it is: then the result says
+/// which of the two is in the lanes. Without batch dimensions also transposed, which is a product of the operands turned
+/// round; with them the product stays, and a copy follows: f32[40,40,24] from `ikc,jkc->ijc` takes 6,094 cycles in
+/// `{0,1,2}` and 6,194 in `{1,0,2}`, by XLA's count.
 pub fn ends(program: &Program, users: &[Vec<(usize, usize)>], mut k: usize) -> bool {
     let Doing::Operation(Operation::Dot { lhs_batch, .. }) = program.instances[k].doing else { return false };
+    let batched = !lhs_batch.is_empty();
     let rank = program.instances[k].results.first().map_or(0, |made| program.made[*made].array.dims.len());
     if rank != lhs_batch.len() + 2 {
         return false;
@@ -119,7 +122,7 @@ pub fn ends(program: &Program, users: &[Vec<(usize, usize)>], mut k: usize) -> b
         let [(user, _)] = users[made][..] else { return false };
         match program.instances[user].doing {
             Doing::Result(_) => return true,
-            Doing::Operation(Operation::Transpose { .. }) => k = user,
+            Doing::Operation(Operation::Transpose { .. }) if !batched => k = user,
             _ => return false,
         }
     }

@@ -180,7 +180,9 @@ impl Trial<'_, '_, '_, '_> {
         // Without what is pinned, so that pinned layouts have alternatives, too.
         let network = self.network(&FxHashMap::default()).map_err(wrong)?;
         let variables: Vec<usize> = self.ends.iter().map(|(variable, _)| *variable).collect();
-        let Some(marginals) = min_marginals(&network, &variables, self.options) else { return Ok(None) };
+        let ask = &mut self.go_on;
+        let found = min_marginals(&network, &variables, self.options, &mut |progress| ask(progress));
+        let Some(marginals) = found else { return Ok(None) };
         let mut all = Vec::new();
         for (variable, costs) in variables.iter().zip(marginals) {
             let own = self.best.solution.choices()[*variable];

@@ -16,6 +16,7 @@ use super::labels::Labels;
 use super::program::{Doing, Program};
 use crate::operations::operation::Operation;
 use crate::operations::shape::Array;
+use crate::targets::LoopProduct;
 use rustc_hash::FxHashSet;
 
 /// In how many kernels an operation may be made again.
@@ -89,18 +90,24 @@ impl Kernels {
         };
         let large = |user: &usize| {
             let other = &program.instances[*user];
-            matches!(other.doing, Doing::Operation(Operation::Broadcast { .. }))
-                && elements(&arrays(&other.results)) > elements(&results)
+            let spreads = matches!(other.doing, Doing::Operation(Operation::Broadcast { .. }));
+            (spreads || program.loop_product(*user).is_some())
+                && elements(&arrays(&other.results)).max(elements(&arrays(&other.operands))) > elements(&results)
                 && elements(&results) > 1
         };
-        let matrix = matches!(operation, Operation::Dot { .. } | Operation::Convolution(_));
+        let looped = program.loop_product(k);
+        let matrix = matches!(operation, Operation::Dot { .. } | Operation::Convolution(_)) && looped.is_none();
         let elementwise = |user: &usize| {
             let other = &program.instances[*user];
             matches!(other.doing, Doing::Operation(Operation::Elementwise | Operation::Select))
+                || program.loop_product(*user).is_some()
         };
         let fusible = match matrix {
             true => users.len() == 1 && users.iter().all(elementwise),
-            false => fuses(operation) && Labels::new(operation, &operands, &results).is_some(),
+            false => {
+                (fuses(operation) || looped == Some(LoopProduct::Outer))
+                    && Labels::new(operation, &operands, &results).is_some()
+            }
         };
         let fused = (fusible || *operation == Operation::Reshape) && users.iter().all(goes_on);
         if fused && !users.iter().any(large) { Kept::Fused } else { Kept::Stored }

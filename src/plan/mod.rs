@@ -32,6 +32,7 @@
 //! | [`classes`] | the layouts that arrays may have |
 //! | [`labels`] | which dimensions of an operation's arrays are one |
 //! | [`ways`] | the layouts that an operation's arrays may have together |
+//! | [`cuts`] | convolutions of images that are cut into pieces |
 //! | [`habits`] | layouts in which operations are made whatever is wanted |
 //! | [`kernels`] | which operations are one kernel |
 //! | [`holders`] | arrays that are held in two layouts |
@@ -48,6 +49,7 @@
 
 pub mod again;
 pub mod classes;
+mod cuts;
 pub mod digits;
 pub mod doubts;
 pub mod habits;

@@ -63,19 +63,9 @@ impl<'a, 't> Planner<'a, 't> {
     /// # Errors
     /// The machine has no such memory space, or it is limited twice; a capacity below 0; bytes that do not fit.
     pub fn limited(mut self, limits: &[SpaceLimit]) -> Result<Planner<'a, 't>, Unplanned> {
-        let memories = &self.posed.choices.classes.target.machine().memories;
-        for (k, limit) in limits.iter().enumerate() {
-            let wrong = if !memories.iter().any(|memory| memory.space == limit.space) {
-                let known = memories.iter().map(|memory| format!("{} ({})", memory.name, memory.space));
-                let known: Vec<String> = known.collect();
-                format!("the machine has no memory space {}; it has {}", limit.space, known.join(", "))
-            } else if limits[..k].iter().any(|other| other.space == limit.space) {
-                format!("memory space {} must have one capacity, found two", limit.space)
-            } else {
-                continue;
-            };
-            return Err(Unplanned::Wrong(None, Error::new(wrong)));
-        }
+        let machine = self.posed.choices.classes.target.machine();
+        let known = machine.check_limits(limits.iter().map(|limit| limit.space));
+        known.map_err(|error| Unplanned::Wrong(None, error))?;
         let prices = Prices::new(&self.posed.choices.classes);
         self.limited = Some(LimitedSpace::new(&self.posed, &prices, self.network.clone(), limits)?);
         Ok(self)
@@ -224,17 +214,22 @@ impl<'a, 't> Planner<'a, 't> {
     }
 
     /// For each layout that an array may be made in, what the best plan with it costs; an entry for each time that the
-    /// array is made. Empty where no array has this name, and where the tables would be too large. With capacities, the
-    /// best that is found.
-    pub fn why(&self, name: ArrayName, options: &Options) -> Vec<Vec<Alternative>> {
+    /// array is made. Empty where no array has this name. `None` where the tables would be too large, and where `go_on` has
+    /// said no. With capacities, the best that is found.
+    pub fn why(
+        &self,
+        name: ArrayName,
+        options: &Options,
+        go_on: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Option<Vec<Vec<Alternative>>> {
         let Posed { program, choices, .. } = &self.posed;
         let is_it = |made: &usize| array_name(program, *made) == name && !is_result(program, *made);
         let all: Vec<usize> = (0..program.made.len()).filter(is_it).collect();
         let variables: Vec<usize> = all.iter().map(|made| program.made[*made].by).collect();
-        let Some(marginals) = min_marginals(self.network(), &variables, options) else { return Vec::new() };
+        let marginals = min_marginals(self.network(), &variables, options, go_on)?;
         let listed =
             all.iter().zip(marginals).map(|(made, costs)| self.alternatives(choices.class[*made], *made, costs));
-        listed.collect()
+        Some(listed.collect())
     }
 
     /// The layouts of an array by the cost of the best plan with each, given that with each way of its maker.

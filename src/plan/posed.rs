@@ -11,6 +11,7 @@ use super::program::{Doing, Program};
 use super::renames::Renames;
 use super::ways::{Choices, EntryLayouts, Way};
 use crate::operations::operation::Operation;
+use crate::operations::sizes::without;
 use crate::solver::{CostNetwork, FORBIDDEN};
 use crate::targets::Target;
 use crate::text::Error;
@@ -111,6 +112,7 @@ impl<'a, 't> Posed<'a, 't> {
         let taker = match self.program.instances[user].doing {
             Doing::Result(_) => Taker::Result,
             Doing::Operation(operation) => match operation {
+                Operation::Dot { .. } if self.program.loop_product(user).is_some() => Taker::Stream,
                 // What is open is brought into a form of its own by a kernel that streams.
                 Operation::Convolution(_) if operand == 0 && self.choices.ways[user][0].operands[0].is_none() => {
                     Taker::Stream
@@ -136,15 +138,29 @@ impl<'a, 't> Posed<'a, 't> {
     /// Whether an instance is a kernel of loops, or in one: it goes through its operands in an order of its own.
     fn has_loops(&self, k: usize) -> bool {
         let Doing::Operation(operation) = self.program.instances[k].doing else { return false };
-        matches!(
-            operation,
-            Operation::Elementwise
-                | Operation::Select
-                | Operation::Broadcast { .. }
-                | Operation::Transpose { .. }
-                | Operation::Reduce { .. }
-                | Operation::Loops(_)
-        )
+        let product = self.program.loop_product(k).is_some();
+        product
+            || matches!(
+                operation,
+                Operation::Elementwise
+                    | Operation::Select
+                    | Operation::Broadcast { .. }
+                    | Operation::Transpose { .. }
+                    | Operation::Reduce { .. }
+                    | Operation::Loops(_)
+            )
+    }
+
+    /// The dimensions that a product takes from one operand alone: rows or columns.
+    fn own_dims(&self, user: usize, operand: usize) -> Vec<usize> {
+        let instance = &self.program.instances[user];
+        let Doing::Operation(Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting }) =
+            instance.doing
+        else {
+            return Vec::new();
+        };
+        let shared = if operand == 0 { [lhs_batch, lhs_contracting] } else { [rhs_batch, rhs_contracting] };
+        without(self.program.made[instance.operands[operand]].array.dims.len(), &shared.map(|dims| &dims[..]))
     }
 
     /// What an instance reads of an operand.
@@ -177,7 +193,11 @@ impl<'a, 't> Posed<'a, 't> {
             Ok(match by.operands[operand] {
                 Some(to) => Met { cost: prices.meeting(meeting, from, to)?, from, to },
                 None => {
-                    let (cost, to) = prices.port(meeting, from, &self.choices.ports[user][operand])?;
+                    let (cost, to) = prices.port(
+                        meeting,
+                        from,
+                        (&self.choices.ports[user][operand], &self.own_dims(user, operand)),
+                    )?;
                     Met { cost, from, to }
                 }
             })

@@ -11,6 +11,7 @@ use crate::operations::facts::Facts;
 use crate::operations::graph::{Graph, Node};
 use crate::operations::operation::{Operation, Start};
 use crate::operations::shape::{Array, Shape, count, leaves};
+use crate::targets::LoopProduct;
 use crate::text::Error;
 use crate::tiled::layout::Layout;
 
@@ -145,6 +146,13 @@ impl<'a> Program<'a> {
             }
         }
         users
+    }
+
+    /// The loop that an instance is, if it is a product that no matrix unit helps.
+    pub fn loop_product(&self, k: usize) -> Option<LoopProduct> {
+        let Doing::Operation(operation @ Operation::Dot { .. }) = self.instances[k].doing else { return None };
+        let operands: Vec<&Array> = self.instances[k].operands.iter().map(|made| self.made[*made].array).collect();
+        LoopProduct::of(operation, &operands)
     }
 }
 

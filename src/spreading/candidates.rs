@@ -94,7 +94,7 @@ fn cut(pieces: i64, of: usize, room: &[i64], cuts: &mut Vec<AxisCut>, found: &mu
     let Some(own) = room.get(of) else { return };
     for n in (1..=pieces.min(*own)).filter(|n| pieces % n == 0) {
         if n > 1 {
-            cuts.push(AxisCut { of: Some(of), pieces: n });
+            cuts.push(AxisCut::of(of, n));
         }
         cut(pieces / n, of + 1, room, cuts, found);
         if n > 1 {
@@ -106,16 +106,16 @@ fn cut(pieces: i64, of: usize, room: &[i64], cuts: &mut Vec<AxisCut>, found: &mu
 /// The spread in which an array is read or made by loops that are spread so; loops that the array does not follow make
 /// copies.
 pub fn of_array(spread: &Spread, ranges: &[IndexRange]) -> Spread {
-    spread.renamed(&|of| ranges.iter().position(|range| range.of_loop() == Some(of)))
+    let mut spread = spread.renamed(&|of| ranges.iter().position(|range| range.of_loop() == Some(of)));
+    spread.settle();
+    spread
 }
 
 /// The spread of loops in which an array that is spread so is read or made where it is, as far as its loops may be cut.
 pub fn of_loops(spread: &Spread, ranges: &[IndexRange], nest: &LoopNest) -> Spread {
     let mut spread = spread.renamed(&|dim| ranges[dim].of_loop().filter(|of| nest.cuttable[*of]));
-    for cuts in &mut spread.axes {
-        cuts.iter_mut().filter(|cut| cut.of.is_none()).for_each(|cut| cut.pieces = 1);
-        cuts.retain(|cut| cut.pieces > 1);
-    }
+    spread.axes.iter_mut().for_each(|cuts| cuts.retain(|cut| cut.of.is_some()));
+    spread.settle();
     spread
 }
 

@@ -38,15 +38,21 @@
 //! | [`traffic`] | the bytes at each level |
 //! | [`candidates`] | the spreads that are tried |
 //! | [`spreader`] | the problem and the plan |
+//! | [`placed`] | the layouts of each operation's arrays |
+//! | [`room`] | capacities, and what other layouts would cost |
 
 pub mod candidates;
+pub mod placed;
 pub mod reading;
+pub mod room;
 pub mod spread;
 pub mod spreader;
 pub mod traffic;
 
 pub use candidates::of_array;
+pub use placed::SpreadOperation;
 pub use reading::{IndexRange, LoopNest};
+pub use room::OtherLayout;
 pub use spread::{AxisCut, Spread};
-pub use spreader::{PlannedMove, SpreadPlan, Spreader};
+pub use spreader::{Home, PlannedMove, SpreadPlan, Spreader};
 pub use traffic::{Boxes, LevelBytes, Levels};

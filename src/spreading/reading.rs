@@ -3,7 +3,8 @@
 //! A convolution `y[n,i,f] = sum over c, k of x[n,i+k,c] * w[k,c,f]` with a window of 3 has the loops n, i, f, c. For `i`
 //! in `[4, 7]` it reads `x` at `[4, 9]`: the range of an index is that of its loop, with what the window adds.
 
-use crate::operations::operation::{Algorithm, Operation, WindowDim};
+use crate::expr::Expr;
+use crate::operations::operation::{Algorithm, Loops, Operation, WindowDim};
 use crate::operations::shape::Array;
 use crate::plan::labels::Labels;
 use crate::plan::program::Doing;
@@ -42,10 +43,9 @@ impl IndexRange {
         }
     }
 
-    /// The indices of a dimension of size `size` for these ranges of the loops, half-open.
-    pub fn of(self, loops: &[[i64; 2]], size: i64) -> [i64; 2] {
-        let IndexRange::Along { of, stride, low, high, divisor } = self else { return [0, size] };
-        let [start, end] = loops[of];
+    /// The indices of a dimension of size `size` for these values of its loop, both half-open.
+    pub fn of(self, [start, end]: [i64; 2], size: i64) -> [i64; 2] {
+        let IndexRange::Along { stride, low, high, divisor, .. } = self else { return [0, size] };
         let at = |l: i64, more: i64| l.saturating_mul(stride).saturating_add(more).div_euclid(divisor);
         [at(start, low).clamp(0, size), at(end - 1, high).saturating_add(1).clamp(0, size)]
     }
@@ -81,6 +81,9 @@ impl LoopNest {
         if let (Operation::Reshape | Operation::Bitcast, [operand], [result]) = (operation, operands, results) {
             return reshaped(&sizes(operand), &sizes(result));
         }
+        if let Operation::Loops(loops) = operation {
+            return LoopNest::written(loops, operands, results);
+        }
         match Labels::new(operation, operands, results) {
             Some(labels) => LoopNest::labelled(operation, &labels, operands, results),
             None => {
@@ -97,6 +100,28 @@ impl LoopNest {
                 }
             }
         }
+    }
+
+    /// Loops whose indices are written down. An index that is a sum of one loop and of loops that no result has, as that of
+    /// a window, follows the first one, and the others are not cut.
+    fn written(loops: &Loops, operands: &[&Array], results: &[&Array]) -> LoopNest {
+        let made = |of: usize| loops.results.iter().flatten().any(|e| *e == Expr::Var(of));
+        let extents: Vec<i64> = loops.sizes.iter().map(|size| (*size).max(1)).collect();
+        let mut cuttable = vec![true; extents.len()];
+        let mut ranges = |index: &[Expr], array: &Array| -> Vec<IndexRange> {
+            let one = |(e, size): (&Expr, i64)| match e {
+                Expr::Var(of) if extents.get(*of) == Some(&size) => IndexRange::same(*of),
+                _ => summed(e, loops, &made, &mut cuttable),
+            };
+            index.iter().zip(sizes(array)).map(one).collect()
+        };
+        let operands = loops.operands.iter().zip(operands).map(|(index, array)| match index {
+            Some(index) => ranges(index, array),
+            None => vec![IndexRange::Whole; array.dims.len()],
+        });
+        let operands = operands.collect();
+        let results = loops.results.iter().zip(results).map(|(index, array)| ranges(index, array)).collect();
+        LoopNest { sizes: extents, cuttable, operands, results }
     }
 
     /// Whether some array has all loops, and none is read in windows or as a whole: then nothing moves where all arrays are
@@ -207,6 +232,50 @@ impl LoopNest {
             }
             _ => {}
         }
+    }
+}
+
+/// The indices that a sum of loops and constants reads; all where it is no such sum, or not of one loop of a result.
+fn summed(e: &Expr, loops: &Loops, made: &dyn Fn(usize) -> bool, cuttable: &mut [bool]) -> IndexRange {
+    let mut terms = Vec::new();
+    if !split(e, 1, &mut terms) {
+        return IndexRange::Whole;
+    }
+    let (mut follows, mut low, mut high, mut inner) = (None, 0i64, 0i64, Vec::new());
+    for (of, factor) in terms {
+        let reach = match of {
+            None => Some(factor),
+            Some(of) if made(of) && factor > 0 && follows.is_none() => {
+                follows = Some((of, factor));
+                continue;
+            }
+            Some(of) if !made(of) => loops.sizes.get(of).and_then(|size| (size - 1).max(0).checked_mul(factor)),
+            Some(_) => None,
+        };
+        inner.extend(of);
+        let least = if of.is_none() { reach } else { reach.map(|reach| reach.min(0)) };
+        let most = if of.is_none() { reach } else { reach.map(|reach| reach.max(0)) };
+        match (least.and_then(|least| low.checked_add(least)), most.and_then(|most| high.checked_add(most))) {
+            (Some(least), Some(most)) => (low, high) = (least, most),
+            _ => return IndexRange::Whole,
+        }
+    }
+    let Some((of, stride)) = follows else { return IndexRange::Whole };
+    inner.into_iter().for_each(|of| cuttable[of] = false);
+    IndexRange::Along { of, stride, low, high, divisor: 1 }
+}
+
+/// The terms of a sum of loops and constants, each times a factor; `false` where it is something else, or does not fit.
+fn split(e: &Expr, factor: i64, terms: &mut Vec<(Option<usize>, i64)>) -> bool {
+    match e {
+        Expr::Const(n) => n.checked_mul(factor).map(|n| terms.push((None, n))).is_some(),
+        Expr::Var(of) => {
+            terms.push((Some(*of), factor));
+            true
+        }
+        Expr::Add(a, b) => split(a, factor, terms) && split(b, factor, terms),
+        Expr::Mul(e, by) => factor.checked_mul(*by).is_some_and(|factor| split(e, factor, terms)),
+        _ => false,
     }
 }
 

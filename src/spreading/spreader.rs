@@ -8,36 +8,53 @@ use super::traffic::{Boxes, LevelBytes, Levels};
 use crate::operations::facts::Facts;
 use crate::operations::graph::Graph;
 use crate::operations::shape::Array;
-use crate::places::{Machine, Placement, TensorLayout};
+use crate::places::{Fit, Machine, Placement, TensorLayout};
 use crate::plan::again::made_again;
 use crate::plan::layout_plan::{ArrayName, Unplanned};
 use crate::plan::program::{Doing, Program};
-use crate::solver::{CostNetwork, FORBIDDEN, Options, Progress, Solution, solve};
+use crate::plan::space::SpaceLimit;
+use crate::solver::{Certificate, CostNetwork, FORBIDDEN, Options, Progress, check, solve};
 use crate::text::Error;
 use rustc_hash::FxHashMap;
 
 /// A program whose values are to be spread over the places of a machine.
 pub struct Spreader<'a, 'm> {
-    machine: &'m Machine,
+    pub(super) machine: &'m Machine,
     levels: Levels,
-    program: Program<'a>,
+    pub(super) program: Program<'a>,
     /// The loops of each instance; `None` for what moves nothing.
-    nests: Vec<Option<LoopNest>>,
+    pub(super) nests: Vec<Option<LoopNest>>,
+    /// By array.
+    pub(super) homes: Vec<Home>,
     /// By array, and by instance.
-    values: Vec<SpreadSet>,
-    loops: Vec<SpreadSet>,
-    network: CostNetwork,
+    pub(super) values: Vec<SpreadSet>,
+    pub(super) loops: Vec<SpreadSet>,
+    pub(super) network: CostNetwork,
     /// The edges, by their numbers.
-    touches: Vec<Touch>,
+    pub(super) touches: Vec<Touch>,
+    /// The capacities, by the numbers of the network's resources.
+    pub(super) limits: Vec<SpaceLimit>,
+}
+
+/// What a program says of where an array is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Home {
+    /// Nothing: it is planned.
+    Free,
+    /// It is spread so.
+    Given(Spread),
+    /// In no place, but in a memory beside them: places get all that they read of it, and give all that they make.
+    Outside,
 }
 
 /// An array that an instance reads or makes.
 #[derive(Clone, Copy, Debug)]
-struct Touch {
-    by: usize,
-    made: usize,
+pub(super) struct Touch {
+    pub by: usize,
+    pub made: usize,
     /// Which operand; `None` for a result.
-    operand: Option<usize>,
+    pub operand: Option<usize>,
 }
 
 /// Spreads for a program.
@@ -50,7 +67,8 @@ pub struct SpreadPlan {
     pub bound: i64,
     /// By axis of the machine: the bytes that the busiest nodes get or give, all operations together.
     pub levels: Vec<i64>,
-    /// The layouts of the arrays of the arguments and of the results, in order; `None` for scalars, which every place has.
+    /// The layouts of the arrays of the arguments and of the results, in order; `None` for scalars, which every place has,
+    /// and for what is in no place.
     pub arguments: Vec<Option<TensorLayout>>,
     /// See `arguments`.
     pub results: Vec<Option<TensorLayout>>,
@@ -58,8 +76,8 @@ pub struct SpreadPlan {
     pub values: Vec<(ArrayName, TensorLayout)>,
     /// What moves.
     pub moves: Vec<PlannedMove>,
-    /// The proof of the bound.
-    pub solution: Solution,
+    /// The choices, and the proof of the bound.
+    pub certificate: Certificate,
 }
 
 /// An array that an operation reads or makes in other places than those that hold it.
@@ -70,10 +88,10 @@ pub struct PlannedMove {
     pub at: ArrayName,
     /// The operation.
     pub by: (usize, usize),
-    /// Where it is read and made: first the layout that is left, then the one that is needed.
-    pub from: TensorLayout,
-    /// See `from`; an axis that it does not name has copies, or sums that are not added up yet.
-    pub to: TensorLayout,
+    /// Where it is read and made: first the layout that is left, then the one that is needed. `None` beside the places.
+    pub from: Option<TensorLayout>,
+    /// See `from`; along an axis that it does not name, or after `B@`, it has copies, or sums that are not added up yet.
+    pub to: Option<TensorLayout>,
     /// By axis of the machine, as often as the operation runs.
     pub traffic: LevelBytes,
     /// What it costs.
@@ -92,19 +110,33 @@ impl<'a, 'm> Spreader<'a, 'm> {
         facts: &Facts,
         machine: &'m Machine,
     ) -> Result<Spreader<'a, 'm>, Unplanned> {
+        let program = Program::new(graphs, entry, facts).map_err(|error| Unplanned::Wrong(None, error))?;
+        Spreader::of_program(&program, machine, &|_| Home::Free)
+    }
+
+    /// Poses the problem of a program of which some arrays are somewhere already.
+    ///
+    /// # Errors
+    /// Those of [`Spreader::new`].
+    pub fn of_program(
+        program: &Program<'a>,
+        machine: &'m Machine,
+        home: &dyn Fn(ArrayName) -> Home,
+    ) -> Result<Spreader<'a, 'm>, Unplanned> {
         let wrong = |error| Unplanned::Wrong(None, error);
         let levels = Levels::new(machine).map_err(wrong)?;
-        let program = Program::new(graphs, entry, facts).and_then(|program| made_again(&program)).map_err(wrong)?;
+        let program = made_again(program).map_err(wrong)?;
         let mut nests = Vec::with_capacity(program.instances.len());
         for instance in &program.instances {
             let [operands, results] = [&instance.operands, &instance.results].map(|own| arrays(&program, own));
             let moves = !matches!(instance.doing, Doing::Argument(..) | Doing::Result(_)) && !operands.is_empty();
             nests.push(moves.then(|| LoopNest::new(&instance.doing, &operands, &results)));
         }
+        let homes = (0..program.made.len()).map(|made| home(named(&program, made))).collect();
         let values = vec![SpreadSet::default(); program.made.len()];
         let loops = vec![SpreadSet::default(); program.instances.len()];
-        let (network, touches) = (CostNetwork::new(), Vec::new());
-        let mut spreader = Spreader { machine, levels, program, nests, values, loops, network, touches };
+        let (network, touches, limits) = (CostNetwork::new(), Vec::new(), Vec::new());
+        let mut spreader = Spreader { machine, levels, program, nests, homes, values, loops, network, touches, limits };
         spreader.find();
         let fits = spreader.fitting()?;
         spreader.pose(fits).map_err(wrong)?;
@@ -130,11 +162,11 @@ impl<'a, 'm> Spreader<'a, 'm> {
     }
 
     /// The indices of an array that an instance reads or makes.
-    fn ranges(&self, touch: Touch) -> &[IndexRange] {
+    pub(super) fn ranges(&self, touch: Touch) -> &[IndexRange] {
         let Some(nest) = &self.nests[touch.by] else { return &[] };
         match touch.operand {
             // A loop's merge has its second operand from the body.
-            Some(k) => nest.operands.get(k).unwrap_or(&nest.results[0]),
+            Some(k) => nest.operands.get(k).or(nest.results.first()).map_or(&[], Vec::as_slice),
             None => &nest.results[self.program.made[touch.made].result],
         }
     }
@@ -142,6 +174,13 @@ impl<'a, 'm> Spreader<'a, 'm> {
     /// Finds the candidates.
     fn find(&mut self) {
         let mut anchors = Anchors::default();
+        for (found, home) in self.values.iter_mut().zip(&self.homes) {
+            match home {
+                Home::Free => {}
+                Home::Given(spread) => found.add(spread.clone(), MOST_OF_VALUES),
+                Home::Outside => found.add(Spread::default(), MOST_OF_VALUES),
+            }
+        }
         let order: Vec<usize> = (0..self.nests.len()).filter(|by| self.nests[*by].is_some()).collect();
         for streams in [false, true] {
             for by in &order {
@@ -184,7 +223,8 @@ impl<'a, 'm> Spreader<'a, 'm> {
 
     /// Values get what an instance would have them in, and its loops what the values have.
     fn exchange(&mut self, by: usize) {
-        let touched: Vec<Touch> = self.touched(by).collect();
+        let in_places = |touch: &Touch| self.homes[touch.made] != Home::Outside;
+        let touched: Vec<Touch> = self.touched(by).filter(in_places).collect();
         for touch in &touched {
             let Some(nest) = &self.nests[by] else { return };
             let ranges = self.ranges(*touch).to_vec();
@@ -197,7 +237,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
             let full: Vec<Spread> = lifted.into_iter().filter(|spread| Some(places(spread)) == most).collect();
             full.into_iter().for_each(|spread| self.loops[by].add(spread, MOST_OF_LOOPS));
         }
-        for touch in touched {
+        for touch in touched.into_iter().filter(|touch| self.homes[touch.made] == Home::Free) {
             let ranges = self.ranges(touch).to_vec();
             let own = sizes(self.program.made[touch.made].array);
             for spread in &self.loops[by].all {
@@ -209,7 +249,11 @@ impl<'a, 'm> Spreader<'a, 'm> {
     /// Which candidates of each array fit into the memories of the places. Where none does, the array is cut over all places.
     fn fitting(&mut self) -> Result<Vec<Vec<bool>>, Unplanned> {
         let mut all = Vec::with_capacity(self.values.len());
-        for (found, made) in self.values.iter_mut().zip(&self.program.made) {
+        for ((found, made), home) in self.values.iter_mut().zip(&self.program.made).zip(&self.homes) {
+            if *home != Home::Free {
+                all.push(vec![true; found.all.len()]);
+                continue;
+            }
             let mut fits: Vec<bool> =
                 found.all.iter().map(|spread| held_by(self.machine, spread, made.array).is_ok()).collect();
             if !fits.contains(&true) {
@@ -290,6 +334,9 @@ impl<'a, 'm> Spreader<'a, 'm> {
 
     /// What places hold of it.
     fn held(&self, touch: Touch, spread: &Spread) -> Boxes {
+        if self.homes[touch.made] == Home::Outside {
+            return self.levels.nowhere(self.program.made[touch.made].array.dims.len());
+        }
         self.levels.boxes(&sizes(self.program.made[touch.made].array), spread)
     }
 
@@ -298,26 +345,37 @@ impl<'a, 'm> Spreader<'a, 'm> {
     /// # Errors
     /// Why there is no plan.
     pub fn plan(&self, options: &Options, go_on: &mut dyn FnMut(&Progress) -> bool) -> Result<SpreadPlan, Unplanned> {
-        let solution = solve(&self.network, options, go_on).map_err(Unplanned::Impossible)?;
-        self.told(solution).map_err(|error| Unplanned::Wrong(None, error))
+        let solution = solve(&self.network, options, go_on).map_err(|why| self.unplanned(why))?;
+        self.told(solution.certificate).map_err(|error| Unplanned::Wrong(None, error))
     }
 
-    fn told(&self, solution: Solution) -> Result<SpreadPlan, Error> {
-        let choices = solution.choices();
+    /// The plan that a certificate proves.
+    ///
+    /// # Errors
+    /// What is wrong with the certificate.
+    pub fn proved(&self, certificate: Certificate) -> Result<SpreadPlan, Unplanned> {
+        let wrong = |error| Unplanned::Wrong(None, error);
+        check(&self.network, &certificate).map_err(|error| wrong(Error::new(error.to_string())))?;
+        self.told(certificate).map_err(wrong)
+    }
+
+    fn told(&self, certificate: Certificate) -> Result<SpreadPlan, Error> {
+        let choices = &certificate.choices;
         let spread = |made: usize| &self.values[made].all[choices[made]];
         let layout = |made: usize| {
             let own = sizes(self.program.made[made].array);
-            if own.is_empty() { Ok(None) } else { spread(made).layout(&own, self.machine).map(Some) }
+            let is_placed = !own.is_empty() && self.homes[made] != Home::Outside;
+            is_placed.then(|| spread(made).layout(&own, self.machine)).transpose()
         };
         let mut plan = SpreadPlan {
-            cost: solution.cost(),
-            bound: solution.bound(),
+            cost: certificate.cost,
+            bound: certificate.bound,
             levels: vec![0; self.levels.count()],
             arguments: Vec::new(),
             results: Vec::new(),
             values: Vec::new(),
             moves: Vec::new(),
-            solution: solution.clone(),
+            certificate: certificate.clone(),
         };
         let mut arguments: Vec<((usize, usize), Option<TensorLayout>)> = Vec::new();
         for instance in &self.program.instances {
@@ -347,7 +405,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
             plan.levels.iter_mut().zip(&traffic.busiest).for_each(|(sum, bytes)| *sum = sum.saturating_add(*bytes));
             let used = of_array(loops, self.ranges(*touch));
             let used = used.layout(&sizes(self.program.made[touch.made].array), self.machine)?;
-            let held = spread(touch.made).layout(&sizes(self.program.made[touch.made].array), self.machine)?;
+            let (held, used) = (layout(touch.made)?, Some(used));
             let (from, to) = if touch.operand.is_some() { (held, used) } else { (used, held) };
             let cost =
                 edge.costs[choices[edge.ends[0]] * self.loops[touch.by].all.len().max(1) + choices[edge.ends[1]]];
@@ -357,10 +415,20 @@ impl<'a, 'm> Spreader<'a, 'm> {
         Ok(plan)
     }
 
-    fn name(&self, made: usize) -> ArrayName {
-        let (graph, node) = self.program.instances[self.program.made[made].by].node;
-        (graph, node, self.program.made[made].leaf)
+    pub(super) fn name(&self, made: usize) -> ArrayName {
+        named(&self.program, made)
     }
+
+    /// How an array is spread by a plan; `None` for scalars, and for what is in no place.
+    pub(super) fn home(&self, plan: &SpreadPlan, made: usize) -> Option<&Spread> {
+        let is_placed = !self.program.made[made].array.dims.is_empty() && self.homes[made] != Home::Outside;
+        is_placed.then(|| &self.values[made].all[plan.certificate.choices[made]])
+    }
+}
+
+fn named(program: &Program, made: usize) -> ArrayName {
+    let (graph, node) = program.instances[program.made[made].by].node;
+    (graph, node, program.made[made].leaf)
 }
 
 /// By the sizes of loops, and the indices and bits of arrays, what the search has found.
@@ -373,22 +441,22 @@ fn arrays<'a>(program: &Program<'a>, numbers: &[usize]) -> Vec<&'a Array> {
     numbers.iter().map(|made| program.made[*made].array).collect()
 }
 
-/// That an array that is spread so fits into the memories of the places.
+/// What an array that is spread so takes of the memories of the places; `None` for scalars.
 ///
 /// # Errors
 /// The bytes that it needs, and those that there are.
-fn held_by(machine: &Machine, spread: &Spread, array: &Array) -> Result<(), Error> {
+pub(super) fn held_by(machine: &Machine, spread: &Spread, array: &Array) -> Result<Option<Fit>, Error> {
     if array.dims.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let own = sizes(array);
     let placement = Placement::new(&spread.layout(&own, machine)?, Some(&own));
     let placement = placement.map_err(|error| error.error)?;
-    machine.check(&placement, array.element.bits().unwrap_or(8), None).map(|_| ())
+    machine.check(&placement, array.element.bits().unwrap_or(8), None).map(Some)
 }
 
 /// The spread of a value that nothing reads: cut along its largest dimensions.
 fn alone(machine: &Machine, sizes: &[i64]) -> Spread {
-    let copies = |extent: i64| vec![AxisCut { of: None, pieces: extent }];
-    Spread { axes: machine.axes.iter().map(|axis| copies(axis.extent)).collect() }.without_copies(sizes)
+    let axes = machine.axes.iter().map(|axis| vec![AxisCut::copies(axis.extent)]).collect();
+    Spread { axes, local: Vec::new() }.without_copies(sizes)
 }

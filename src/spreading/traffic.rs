@@ -1,10 +1,11 @@
 //! What nodes of a machine get and give: the bytes at each level.
 //!
-//! A place's part of an array is a box: an interval of each dimension. So is what all places of a node have, and what they
-//! read. A node gets `|read| - |read and held|` elements from its parent.
+//! What a place has of an array is a box: an interval of each dimension. What all places of a node have is a set of indices
+//! of each dimension, all of them combined; a set is a list of intervals, since cuts of a dimension may be nested in any
+//! order. A node gets `|read| - |read and held|` elements from its parent.
 
 use super::reading::IndexRange;
-use super::spread::Spread;
+use super::spread::{NestedCut, Spread};
 use crate::places::Machine;
 use crate::text::Error;
 
@@ -20,7 +21,7 @@ pub struct LevelBytes {
     pub total: Vec<i64>,
 }
 
-/// For each node of each level, the interval of each dimension that its places have together.
+/// For each node of each level, the indices of each dimension that its places have together.
 pub struct Boxes {
     dims: usize,
     levels: Vec<NodeBoxes>,
@@ -30,9 +31,14 @@ pub struct Boxes {
 struct NodeBoxes {
     /// Whether a node has anything.
     live: Vec<bool>,
-    /// By node and dimension, half-open.
-    ranges: Vec<[i64; 2]>,
+    /// By dimension, the sets that nodes have.
+    sets: Vec<Vec<IndexSet>>,
+    /// By node and dimension, which of them.
+    own: Vec<u32>,
 }
+
+/// Half-open intervals in order, none empty, none next to each other.
+type IndexSet = Vec<[i64; 2]>;
 
 /// The levels of a machine.
 pub struct Levels {
@@ -62,20 +68,24 @@ impl Levels {
 
     /// What the places have of dimensions of these sizes.
     pub fn boxes(&self, sizes: &[i64], spread: &Spread) -> Boxes {
+        let dims: Vec<(Vec<NestedCut>, i64)> =
+            sizes.iter().enumerate().map(|(dim, size)| (spread.digits(dim), spread.block(dim, *size))).collect();
         let mut nodes = 1i64;
         let level = |level: usize| {
             nodes *= self.extents[level];
-            let mut own = NodeBoxes { live: Vec::new(), ranges: Vec::with_capacity(nodes as usize * sizes.len()) };
-            let spans: Vec<i64> = (sizes.iter().enumerate())
-                .map(|(dim, size)| spread.block(dim, *size).saturating_mul(spread.pieces(dim, level + 1)))
-                .collect();
-            let mut pieces = vec![0i64; sizes.len()];
+            let known = |digit: &NestedCut| digit.axis <= level;
+            let sets = dims.iter().zip(sizes).map(|((digits, block), size)| sets_of(digits, &known, *block, *size));
+            let mut own = NodeBoxes { live: Vec::new(), sets: sets.collect(), own: Vec::new() };
             for node in 0..nodes {
-                let mut live = self.pieces(node, level, spread, &mut pieces);
-                for ((at, span), size) in pieces.iter().zip(&spans).zip(sizes) {
-                    let [start, end] = [*at, at + 1].map(|at| at.saturating_mul(*span).min(*size));
-                    live &= start < end;
-                    own.ranges.push([start, end]);
+                let coordinates = self.coordinates(node, level);
+                let mut live = coordinates.iter().enumerate().all(|(axis, at)| *at < spread.used(axis));
+                for (dim, (digits, _)) in dims.iter().enumerate() {
+                    let number = digits.iter().filter(|digit| known(digit)).fold(0, |number, digit| {
+                        let at = coordinates[digit.axis] / spread.stride(digit.axis, digit.position) % digit.pieces;
+                        number * digit.pieces + at
+                    });
+                    live &= !own.sets[dim][number as usize].is_empty();
+                    own.own.push(number as u32);
                 }
                 own.live.push(live);
             }
@@ -84,41 +94,47 @@ impl Levels {
         Boxes { dims: sizes.len(), levels: (0..self.extents.len()).map(level).collect() }
     }
 
-    /// For each dimension the number of the piece that a node has, by its number along the axes up to `level`; whether it
-    /// has any.
-    fn pieces(&self, node: i64, level: usize, spread: &Spread, pieces: &mut [i64]) -> bool {
-        pieces.fill(0);
-        let mut below: i64 = self.extents[..=level].iter().product();
+    /// What places have of an array of so many dimensions that is in none of them.
+    pub fn nowhere(&self, dims: usize) -> Boxes {
+        let mut nodes = 1;
+        let level = |extent: &i64| {
+            nodes *= *extent as usize;
+            NodeBoxes { live: vec![false; nodes], sets: vec![vec![Vec::new()]; dims], own: vec![0; nodes * dims] }
+        };
+        Boxes { dims, levels: self.extents.iter().map(level).collect() }
+    }
+
+    /// Where a node of a level is along each axis.
+    fn coordinates(&self, node: i64, level: usize) -> Vec<i64> {
         let mut rest = node;
-        for (extent, (axis, cuts)) in self.extents.iter().zip(spread.axes.iter().enumerate()).take(level + 1) {
-            below /= extent;
-            let coordinate = rest / below;
-            rest %= below;
-            let mut scale = spread.used(axis);
-            if coordinate >= scale {
-                return false;
-            }
-            for cut in cuts {
-                scale /= cut.pieces;
-                if let Some(dim) = cut.of {
-                    pieces[dim] = pieces[dim] * cut.pieces + coordinate / scale % cut.pieces;
-                }
-            }
-        }
-        true
+        let mut all: Vec<i64> = self.extents[..=level]
+            .iter()
+            .rev()
+            .map(|extent| {
+                let at = rest % extent;
+                rest /= extent;
+                at
+            })
+            .collect();
+        all.reverse();
+        all
     }
 
     /// What moves where nodes read or make some of an array, and hold some of it.
     pub fn traffic(&self, read: &Boxes, held: &Boxes, bits: i64) -> LevelBytes {
         let mut traffic = LevelBytes::default();
-        for (read, held) in read.levels.iter().zip(&held.levels).map(|(a, b)| (a.nodes(read.dims), b.nodes(held.dims)))
-        {
+        for (read, held) in read.levels.iter().zip(&held.levels) {
+            let common = read.sets.iter().zip(&held.sets).map(|(read, held)| Common::of(read, held));
+            let common: Vec<Common> = common.collect();
+            let dims = common.len();
             let (mut busiest, mut total) = (0i64, 0i64);
-            for ((_, read), (holds, held)) in read.zip(held).filter(|((live, _), _)| *live) {
-                let all = read.iter().fold(1i64, |n, [start, end]| n.saturating_mul(end - start));
-                let both = read.iter().zip(held).fold(i64::from(holds), |n, ([start, end], [from, to])| {
-                    n.saturating_mul((end.min(to) - start.max(from)).max(0))
-                });
+            for node in (0..read.live.len()).filter(|node| read.live[*node]) {
+                let (mut all, mut both) = (1i64, i64::from(held.live[node]));
+                for (dim, common) in common.iter().enumerate() {
+                    let [read, held] = [read, held].map(|boxes| boxes.own[node * dims + dim] as usize);
+                    all = all.saturating_mul(common.read[read]);
+                    both = both.saturating_mul(common.both(read, held));
+                }
                 busiest = busiest.max(all - both);
                 total = total.saturating_add(all - both);
             }
@@ -143,14 +159,17 @@ impl Levels {
 impl Boxes {
     /// What loops with these boxes read or make of an array of `sizes`.
     pub fn of_array(&self, ranges: &[IndexRange], sizes: &[i64]) -> Boxes {
-        let level = |own: &NodeBoxes| {
-            let mut found =
-                NodeBoxes { live: own.live.clone(), ranges: Vec::with_capacity(own.live.len() * ranges.len()) };
-            for (_, loops) in own.nodes(self.dims) {
-                found.ranges.extend(ranges.iter().zip(sizes).map(|(range, size)| {
-                    let [start, end] = range.of(loops, *size);
-                    [start, end.max(start)]
-                }));
+        let level = |loops: &NodeBoxes| {
+            let mut found = NodeBoxes { live: loops.live.clone(), sets: Vec::new(), own: Vec::new() };
+            for (range, size) in ranges.iter().zip(sizes) {
+                found.sets.push(match range.of_loop() {
+                    Some(of) => loops.sets[of].iter().map(|set| image(set, *range, *size)).collect(),
+                    None => vec![vec![[0, *size]]],
+                });
+            }
+            for node in 0..loops.live.len() {
+                let own = |range: &IndexRange| range.of_loop().map_or(0, |of| loops.own[node * self.dims + of]);
+                found.own.extend(ranges.iter().map(own));
             }
             found
         };
@@ -158,9 +177,73 @@ impl Boxes {
     }
 }
 
-impl NodeBoxes {
-    fn nodes(&self, dims: usize) -> impl Iterator<Item = (bool, &[[i64; 2]])> {
-        self.live.iter().enumerate().map(move |(node, live)| (*live, &self.ranges[node * dims..(node + 1) * dims]))
+/// How many indices sets of two lists have in common.
+struct Common<'a> {
+    /// The number of indices in each of the first list.
+    read: Vec<i64>,
+    sets: [&'a [IndexSet]; 2],
+}
+
+impl Common<'_> {
+    fn of<'a>(read: &'a [IndexSet], held: &'a [IndexSet]) -> Common<'a> {
+        let length = |set: &IndexSet| set.iter().map(|[start, end]| end - start).sum();
+        Common { read: read.iter().map(length).collect(), sets: [read, held] }
+    }
+
+    fn both(&self, read: usize, held: usize) -> i64 {
+        let (mut read, mut held) = (&self.sets[0][read][..], &self.sets[1][held][..]);
+        let mut sum = 0;
+        while let ([[start, end], ..], [[from, to], ..]) = (read, held) {
+            sum += (end.min(to) - start.max(from)).max(0);
+            if end < to { read = &read[1..] } else { held = &held[1..] }
+        }
+        sum
+    }
+}
+
+/// The indices of a dimension of `size` in pieces of `block`, for all values of the digits that are known, in their order.
+fn sets_of(digits: &[NestedCut], known: &dyn Fn(&NestedCut) -> bool, block: i64, size: i64) -> Vec<IndexSet> {
+    let values: i64 = digits.iter().filter(|digit| known(digit)).map(|digit| digit.pieces).product();
+    let mut sets: Vec<IndexSet> = vec![Vec::new(); values as usize];
+    // All neighbours in one set are in one piece.
+    let inner = digits.iter().rev().take_while(|digit| !known(digit));
+    let span = inner.fold(block, |span, digit| span.saturating_mul(digit.pieces));
+    let outer = &digits[..digits.iter().rposition(known).map_or(0, |last| last + 1)];
+    let pieces: i64 = outer.iter().map(|digit| digit.pieces).product();
+    for piece in 0..pieces {
+        let [start, end] = [piece, piece + 1].map(|at| at.saturating_mul(span).min(size));
+        if start == end {
+            break;
+        }
+        let (mut below, mut number) = (pieces, 0);
+        for digit in outer {
+            below /= digit.pieces;
+            if known(digit) {
+                number = number * digit.pieces + piece / below % digit.pieces;
+            }
+        }
+        add(&mut sets[number as usize], [start, end]);
+    }
+    sets
+}
+
+/// The indices that a range has for those of its loop.
+fn image(set: &IndexSet, range: IndexRange, size: i64) -> IndexSet {
+    let mut found = Vec::with_capacity(set.len());
+    for own in set {
+        let [start, end] = range.of(*own, size);
+        if start < end {
+            add(&mut found, [start, end]);
+        }
+    }
+    found
+}
+
+/// Adds an interval behind all others, or one that reaches into the last.
+fn add(set: &mut IndexSet, [start, end]: [i64; 2]) {
+    match set.last_mut() {
+        Some(last) if last[1] >= start => last[1] = last[1].max(end),
+        _ => set.push([start, end]),
     }
 }
 

@@ -10,6 +10,7 @@
 //! Found by asking XLA's compiler for a TPU for its own choice of the entry of single operations: the rule of products gives
 //! the order of 244 of 257 products of up to four dimensions, and the minor dimension of 255.
 
+use super::product::LoopProduct;
 use super::target::Target;
 use crate::operations::operation::{Algorithm, Operation, WindowDim};
 use crate::operations::shape::Array;
@@ -39,7 +40,7 @@ impl Target {
         let (rows, lanes) = model.registers.filter(|_| self.has_tiles())?;
         let registers = Registers { rows, lanes };
         match operation {
-            Operation::Dot { lhs_batch, lhs_contracting, .. } => {
+            Operation::Dot { lhs_batch, lhs_contracting, .. } if LoopProduct::of(operation, operands).is_none() => {
                 let (lhs, sizes) = (operands.first()?.dims.len(), results.first()?.sizes()?);
                 let first = lhs_batch.len();
                 let middle = lhs.checked_sub(lhs_contracting.len()).filter(|middle| *middle <= sizes.len())?;

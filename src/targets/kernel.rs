@@ -6,7 +6,7 @@
 use crate::operations::graph::{Graph, Value};
 use crate::operations::operation::{Algorithm, Gather, Operation, WindowDim};
 use crate::operations::shape::{Array, Dim, Shape, count, leaves};
-use crate::targets::product::Product;
+use crate::targets::product::{LoopProduct, Product};
 use crate::text::Error;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -182,6 +182,13 @@ impl Kernel {
                 if matches!(**algorithm, Algorithm::Sort { .. } | Algorithm::TopK { .. }) =>
             {
                 self.scattered.extend(operands.iter().map(|array| (*array).clone()));
+            }
+            Operation::Dot { .. } if LoopProduct::of(operation, operands).is_some() => {
+                let widest = operands.iter().copied().chain([*result]).max_by_key(|array| array.dims.len());
+                self.computed.extend(widest.cloned());
+                if LoopProduct::of(operation, operands) == Some(LoopProduct::Summed) {
+                    self.reduced.extend(widest.cloned());
+                }
             }
             _ => match Product::of(operation, operands, result) {
                 Some(product) if product.is_depthwise() => {

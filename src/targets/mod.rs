@@ -33,7 +33,7 @@ pub mod wants;
 
 pub use costs::Price;
 pub use kernel::{Kernel, PartRead};
-pub use product::Product;
+pub use product::{LoopProduct, Product};
 pub use relayout::RelayoutKind;
 pub use target::{Ranked, Target};
 pub use tiles::RegisterTiles;

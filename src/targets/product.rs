@@ -25,9 +25,39 @@ pub struct Product {
     pub turned: bool,
 }
 
+/// A product that no matrix unit helps: it is computed element by element, as a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LoopProduct {
+    /// Nothing is summed over: an elementwise product of two arrays that are broadcast.
+    Outer,
+    /// One operand has no dimension of its own, as a vector in front of a matrix: the elementwise product is summed up.
+    Summed,
+}
+
+impl LoopProduct {
+    /// The loop that a product is, if it is one. XLA's compiler for a TPU makes broadcasts, a multiplication and a sum of
+    /// these, and puts them into one kernel with their neighbours: of `bi,oij,bj->bo` over 60, 30, 50 and 40 elements the
+    /// first product is inside of the second one's kernel, 2,274 cycles, where in orders of a product of its own it takes
+    /// 4,340.
+    pub fn of(operation: &Operation, operands: &[&Array]) -> Option<LoopProduct> {
+        let Operation::Dot { lhs_batch, lhs_contracting, .. } = operation else { return None };
+        let [lhs, rhs, ..] = operands else { return None };
+        let shared = lhs_batch.len() + lhs_contracting.len();
+        let alone = |array: &Array| array.dims.len() == shared;
+        match lhs_contracting.is_empty() {
+            true => Some(LoopProduct::Outer),
+            false => (alone(lhs) || alone(rhs)).then_some(LoopProduct::Summed),
+        }
+    }
+}
+
 impl Product {
-    /// The product that an operation is, if it is one.
+    /// The product that an operation is, if it is one and no [`LoopProduct`].
     pub fn of(operation: &Operation, operands: &[&Array], result: &Array) -> Option<Product> {
+        if LoopProduct::of(operation, operands).is_some() {
+            return None;
+        }
         let [lhs, rhs, ..] = operands else { return None };
         let bits = lhs.element.bits()?.max(rhs.element.bits()?);
         let product = |rows, columns, depth, groups| {

@@ -13,7 +13,7 @@
 
 use super::target::Target;
 use crate::operations::operation::{Algorithm, Convolution, Gather, Operation};
-use crate::operations::shape::{Array, Dim};
+use crate::operations::shape::Array;
 use crate::text::Error;
 use crate::tiled::Layout;
 
@@ -61,9 +61,9 @@ impl Target {
         Ok(wants)
     }
 
-    /// Indices and updates are row-major. The data has the dimensions that indices are for most major, and of the others
-    /// those minor and second-minor that pad least; in the result, too, blocks are lines. Where each index is one number, its
-    /// dimension of size 1 is not in the lanes, which it would leave empty.
+    /// Updates are row-major. Indices have the dimension of their numbers most major: by XLA's count, a look-up of 300 pairs
+    /// of numbers takes 1,861 cycles with them in `{0,1}`, and 4,077 in `{1,0}`. The data has the dimensions that indices are
+    /// for most major, and of the others those minor and second-minor that pad least; in the result, too, blocks are lines.
     fn blocks(&self, gather: &Gather, operands: &[&Array], results: &[&Array]) -> Vec<Minor> {
         let [Some(data), Some(indices)] = [operands.first(), operands.get(operands.len() / 2)] else {
             return Vec::new();
@@ -71,6 +71,7 @@ impl Target {
         let inside: Vec<usize> =
             (0..data.dims.len()).rev().filter(|dim| !gather.start_index_map.contains(dim)).collect();
         let inside = self.least_padded(inside, &data.sizes().unwrap_or_default());
+        let numbers = self.single_elements(&inside, data);
         let gone =
             |dim: &usize| gather.collapsed_slice_dims.contains(dim) || gather.operand_batching_dims.contains(dim);
         let of_blocks: Vec<usize> = (0..data.dims.len()).filter(|dim| !gone(dim)).collect();
@@ -78,14 +79,23 @@ impl Target {
         let mut minor: Vec<usize> = inside.iter().filter_map(in_result).collect();
         minor.extend(gather.offset_dims.iter().rev().filter(|dim| !minor.contains(dim)).copied().collect::<Vec<_>>());
         minor.truncate(2);
-        let of_results = if operands.len() == 2 { vec![Some(minor)] } else { vec![Some(Vec::new()); results.len()] };
+        let of_results =
+            if operands.len() == 2 { vec![Some(minor)] } else { vec![Some(numbers.clone()); results.len()] };
         let mut of_operands = vec![Some(Vec::new()); operands.len()];
-        if indices.dims.get(gather.index_vector_dim) == Some(&Dim::Exact(1)) {
-            let numbers = (0..indices.dims.len()).rev().filter(|dim| *dim != gather.index_vector_dim);
-            of_operands[operands.len() / 2] = Some(numbers.collect());
+        if gather.index_vector_dim < indices.dims.len() {
+            let places = (0..indices.dims.len()).rev().filter(|dim| *dim != gather.index_vector_dim);
+            of_operands[operands.len() / 2] = Some(places.collect());
         }
-        of_operands[0] = Some(inside);
+        of_operands[0] = Some(if inside.is_empty() { numbers } else { inside });
         vec![(of_operands, of_results)]
+    }
+
+    /// The order of data of which single elements are looked up, since indices are for all of its dimensions: the default. By
+    /// XLA's count, a look-up of an element in each row of f32[300,18] and an update of it take 7,404 cycles in `{0,1}`, and
+    /// 7,746 in `{1,0}`. Nothing where blocks are looked up.
+    fn single_elements(&self, inside: &[usize], data: &Array) -> Vec<usize> {
+        let sizes = data.sizes().filter(|_| inside.is_empty()).unwrap_or_default();
+        self.default_layout(data.element, &sizes).map(|layout| layout.minor_to_major).unwrap_or_default()
     }
 
     /// Dimensions with those first that pad least as the minor and the second-minor one; of equals the first ones.

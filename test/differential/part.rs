@@ -77,8 +77,13 @@ impl Part {
     /// How programs are lowered; in half of the cases their layouts are planned first.
     fn options(&self, choices: &mut Choices) -> PipelineOptions {
         let lowering = if self.vectors { random_options(choices, self.form) } else { self.form.into() };
-        let machine = choices.choice(PlanMachine::ALL);
-        let plan = choices.bool().then(|| PlanOptions { machine, spaces: choices.bool(), ..PlanOptions::default() });
+        // The module has a machine with places, so that no other such machine can be planned for.
+        let machines: Vec<PlanMachine> =
+            PlanMachine::ALL.iter().copied().filter(|of| !of.name().starts_with("mn_")).collect();
+        let machine = choices.choice(&machines);
+        // Memory spaces are not for places.
+        let spaces = choices.bool() && machine != PlanMachine::Own;
+        let plan = choices.bool().then(|| PlanOptions { machine, spaces, ..PlanOptions::default() });
         PipelineOptions { lowering, plan, ..PipelineOptions::default() }
     }
 

@@ -258,7 +258,7 @@ static void accessors(const DialectRegistry &registry) {
       buildLayoutPipeline(manager, "layout-to-llvm", wrong, llvm::outs())));
   LayoutPipelineOptions parallel;
   parallel.vectorize = Target::avx2;
-  parallel.parallel = static_cast<Parallel>(3);
+  parallel.parallel = static_cast<Parallel>(4);
   CHECK(failed(
       buildLayoutPipeline(manager, "layout-to-llvm", parallel, llvm::outs())));
   CHECK(

@@ -20,20 +20,12 @@ func.func @bytes(%a: memref<?x256xi1, #mask>, %r: memref<?x256xi1, #mask>) {
 
 // -----
 
-// Elements of no bytes, of parts of one, or of several numbers.
+// Elements of parts of a byte, of no known size, or of several numbers.
 #T = #layout.tiled<{1,0:T(8,128)}>
-// CHECK-LABEL: func.func @bits(
-// CHECK-NOT: vector
-func.func @bits(%a: memref<16x256xi1>, %r: memref<16x256xi1, #T>) {
-  // expected-remark@+1 {{not vectorised: elements must have 8, 16, 32 or 64 bits, found i1}}
-  memref.copy %a, %r : memref<16x256xi1> to memref<16x256xi1, #T>
-  return
-}
-
 // CHECK-LABEL: func.func @nibbles(
 // CHECK-NOT: vector
 func.func @nibbles(%a: memref<16x256xi4>, %r: memref<16x256xi4, #T>) {
-  // expected-remark@+1 {{not vectorised: elements must have 8, 16, 32 or 64 bits, found i4}}
+  // expected-remark@+1 {{not vectorised: elements must have 1, 8, 16, 32 or 64 bits, found i4}}
   memref.copy %a, %r : memref<16x256xi4> to memref<16x256xi4, #T>
   return
 }
@@ -41,7 +33,7 @@ func.func @nibbles(%a: memref<16x256xi4>, %r: memref<16x256xi4, #T>) {
 // CHECK-LABEL: func.func @indices(
 // CHECK-NOT: vector
 func.func @indices(%a: memref<16x256xindex>, %r: memref<16x256xindex, #T>) {
-  // expected-remark@+1 {{not vectorised: elements must have 8, 16, 32 or 64 bits, found index}}
+  // expected-remark@+1 {{not vectorised: elements must have 1, 8, 16, 32 or 64 bits, found index}}
   memref.copy %a, %r : memref<16x256xindex> to memref<16x256xindex, #T>
   return
 }
@@ -49,7 +41,7 @@ func.func @indices(%a: memref<16x256xindex>, %r: memref<16x256xindex, #T>) {
 // CHECK-LABEL: func.func @complex(
 // CHECK-NOT: vector
 func.func @complex(%a: memref<16x256xcomplex<f32>>, %r: memref<16x256xcomplex<f32>, #T>) {
-  // expected-remark@+1 {{not vectorised: elements must have 8, 16, 32 or 64 bits, found complex<f32>}}
+  // expected-remark@+1 {{not vectorised: elements must have 1, 8, 16, 32 or 64 bits, found complex<f32>}}
   memref.copy %a, %r : memref<16x256xcomplex<f32>> to memref<16x256xcomplex<f32>, #T>
   return
 }
@@ -57,7 +49,7 @@ func.func @complex(%a: memref<16x256xcomplex<f32>>, %r: memref<16x256xcomplex<f3
 // CHECK-LABEL: func.func @wide(
 // CHECK-NOT: vector
 func.func @wide(%a: memref<16x256xf128>, %r: memref<16x256xf128, #T>) {
-  // expected-remark@+1 {{not vectorised: elements must have 8, 16, 32 or 64 bits, found f128}}
+  // expected-remark@+1 {{not vectorised: elements must have 1, 8, 16, 32 or 64 bits, found f128}}
   memref.copy %a, %r : memref<16x256xf128> to memref<16x256xf128, #T>
   return
 }
@@ -143,9 +135,9 @@ func.func @two_sums(%a: memref<16x256xf32, #layout.tiled<{1,0:T(8,128)}>>, %s: m
 // Rows of 6 and of 4: no loops have both as their steps.
 // CHECK-LABEL: func.func @cuts(
 // CHECK-NOT: vector
-func.func @cuts(%a: memref<24x64xf32, #layout.tiled<{1,0:T(6,8)}>>, %r: memref<24x64xf32, #layout.tiled<{1,0:T(4,8)}>>) {
+func.func @cuts(%a: memref<24x24xf32, #layout.tiled<{1,0:T(6,6)}>>, %r: memref<24x24xf32, #layout.tiled<{1,0:T(4,4)}>>) {
   // expected-remark@+1 {{not vectorised: the tile boundaries of its operands do not align}}
-  memref.copy %a, %r : memref<24x64xf32, #layout.tiled<{1,0:T(6,8)}>> to memref<24x64xf32, #layout.tiled<{1,0:T(4,8)}>>
+  memref.copy %a, %r : memref<24x24xf32, #layout.tiled<{1,0:T(6,6)}>> to memref<24x24xf32, #layout.tiled<{1,0:T(4,4)}>>
   return
 }
 

@@ -51,7 +51,8 @@ class Kernel:
     numpy: Callable | None
     # "memcpy": time / memcpy of `bytes`. "GFLOP/s": `flops` / time. "row-major": time / the row-major program's.
     unit: str
-    # The goal in that unit, and the part of NumPy's GFLOP/s, or the kernel whose GFLOP/s it has to reach.
+    # The goal in that unit, and the part of NumPy's GFLOP/s, or the kernel whose GFLOP/s, or that part of them, it has to
+    # reach.
     goal: float | None
     of_numpy: float = 0.0
     of_kernel: str | None = None
@@ -276,6 +277,7 @@ KERNELS = [
     relayout("f32-transpose", (4096, 4096), ["f32"] * 2, [None, "{0,1}"], 1.3),
     relayout("tiles-to-tiles-cast", (4096, 4096), ["f32", "bf16"], [T4, "{1,0:T(16,128)(2,1)}"], 1.1),
     matmul("matmul-f32", (1024, 1024, 1024), ["f32"] * 3, [T4] * 3, 150, of_numpy=0.75),
+    matmul("matmul-f32-ragged", (1000, 1000, 1000), ["f32"] * 3, [T4] * 3, 0.91, of_kernel="matmul-f32"),
     matmul("matmul-mixed", (1000, 1000, 1000), ["f32"] * 3, [T4, "{0,1:T(8,128)}", "{1,0:T(4,64)}"], 110),
     matmul("matmul-bf16", (1024, 1024, 1024), ["bf16", "bf16", "f32"], [T2, T2, T4], None, of_kernel="matmul-f32"),
     rows("row-max-f32", "maximumf", (4000, 4000), "f32", T4, 1.1),

@@ -73,8 +73,9 @@ class Report:
             return f"≤ {kernel.goal}", all(got.get(form, np.inf) <= kernel.goal for form in FORMS)
         if kernel.of_kernel:
             other = next((r.figures() for r in reports if r.kernel.name == kernel.of_kernel), None)
-            reached = other and all(got.get(form, 0) >= other.get(form, np.inf) for form in FORMS)
-            return f"≥ {kernel.of_kernel}", reached
+            part = kernel.goal or 1
+            reached = other and all(got.get(form, 0) >= part * other.get(form, np.inf) for form in FORMS)
+            return f"≥ {f'{kernel.goal} of ' if kernel.goal else ''}{kernel.of_kernel}", reached
         text = f"≥ {kernel.goal}" + (f" and ≥ {kernel.of_numpy} of NumPy" if kernel.of_numpy else "")
         fast = all(got.get(form, 0) >= kernel.goal for form in FORMS)
         return text, fast and all(self.over("NumPy", form) >= kernel.of_numpy for form in FORMS)

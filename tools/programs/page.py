@@ -32,7 +32,7 @@ with `vectorize=avx512 reassociate contract` and `-march=native`.
 SPEED = """## Speed
 
 `make bench-programs` compiles the same programs as JAX does, for one core: `layout-opt --layout-to-llvm` with vector code,
-`reassociate` and `contract`, then `clang -O3 -march=native`. XLA:CPU and our forms of a program run in turns, call by call, in
+`reassociate`, `contract` and `approximate`, then `clang -O3 -march=native`. XLA:CPU and our forms of a program run in turns, call by call, in
 one process on one core; milliseconds are those of the fastest call. What JAX hands over is what XLA compiles. *Compiled* is
 seconds of the processor from the text to code that runs. *Allocated* is what one call allocates, in pieces and in MB, beside
 the MB of arguments and results; *faults* are the page faults of the least of the calls. At the end of a line is where samples
@@ -42,11 +42,18 @@ TPU_SPEED = """## Speed of the programs of a TPU's compiler
 
 The same for the other twenty. Arguments have the layouts that the text says before the clock starts.
 """
+THREADS = """## Threads
+
+`tools/bench-programs.sh threads` compiles what JAX hands over as for the tables of speed, with `parallel=openmp`, and links
+LLVM's OpenMP library. The same code runs in turns with one thread and with two; milliseconds are those of the fastest call.
+Programs of less than a millisecond are left out.
+"""
 STEPS = ("instructions", "analysed", "imported", "lowered", "compiled", "called", "numbers")
 SPEEDS = ("XLA, ms", "ms", "ratio", "XLA compiled, s", "compiled, s", "allocated", "MB", "given MB", "faults", "most time")
-# The number of the first table of speed.
-SPEED_TABLES = 2
-TABLES = ((INTRODUCTION, STEPS), (TPU, STEPS), (SPEED, SPEEDS), (TPU_SPEED, SPEEDS))
+TIMES = ("one thread, ms", "two, ms", "times")
+# The numbers of the first table of speed and of that of threads.
+SPEED_TABLES, THREADS_TABLE = 2, 4
+TABLES = ((INTRODUCTION, STEPS), (TPU, STEPS), (SPEED, SPEEDS), (TPU_SPEED, SPEEDS), (THREADS, TIMES))
 
 
 def table_of(folder):
@@ -83,7 +90,7 @@ class Page:
         return self.rows[k][name]
 
 
-def asked(first):
+def asked(first, table_of=table_of):
     """The folders of the command line, whether a name is asked for, and the page for their tables, from number `first`."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--write", type=pathlib.Path)

@@ -20,7 +20,7 @@ from page import SPEED_TABLES, asked, table_of
 from steps import HERE, LLVM, MOST, TOOLS, ran
 
 WIDEST = [isa for isa in ("avx512", "avx2") if isa in pathlib.Path("/proc/cpuinfo").read_text()] + ["neon"]
-LOWERING = f"vectorize={WIDEST[0]} reassociate contract arena=kept"
+LOWERING = f"vectorize={WIDEST[0]} reassociate contract approximate arena=kept"
 # As README tells users: the C library's vector maths, where it has some.
 LIBRARY = ("-fveclib=libmvec",) if platform.machine() == "x86_64" else ()
 FLAGS = ("-O3", "-march=native", *LIBRARY)
@@ -32,7 +32,7 @@ METADATA = re.compile(r', metadata=\{(?:[^"}]|"[^"]*")*\}')
 INSTRUCTION = re.compile(r"\s*(?:ROOT )?%?(\S+) = .*?\b([a-z][\w-]*)\(")
 
 
-def library(file, work):
+def library(file, work, lowering=LOWERING, linked=tuple(LINK)):
     """The library of a program, its arrays and the seconds until it could run; or why there is none."""
     name = file.name.removesuffix(".hlo")
     arrays = next((p for p in harness.arrays_of(file.parent, name) if p.exists()), None)
@@ -44,7 +44,7 @@ def library(file, work):
         return imported.error
     if arrays is None or harness.exchanges(mlir.read_text()):
         return None
-    path, step = link.library(name, mlir.read_text(), work, LOWERING, FLAGS, LINES, LINK)
+    path, step = link.library(name, mlir.read_text(), work, lowering, FLAGS, LINES, linked)
     return step.error if path is None else (path, arrays, imported.seconds + step.seconds)
 
 

@@ -83,9 +83,11 @@ pub fn layout_plan(text: &str, question: &PlanQuestion) -> Result<Written, Unwri
             let (names, mut clock) = (Names { module: &module, target: &target }, Clock::quiet(question.seconds));
             if plan::spread::has_places(&target) {
                 let fixed = question.entry == EntryOption::Fixed;
-                let asked = [("entry", fixed), ("capacity", !limits.is_empty()), ("compare", question.compare)];
+                let asked = [("entry", fixed), ("compare", question.compare)];
+                let asked = asked.map(|(name, asked)| (name, asked, plan::spread::NO_FILE_LAYOUTS));
                 plan::spread::only(&target, &asked).map_err(|error| Unplanned::Wrong(None, error))?;
-                return plan::spread::answer(&names, &graphs, &facts, &mut clock);
+                let spreader = plan::spread::posed(&names, &graphs, &facts, &limits)?;
+                return Ok(plan::spread::plan_of(&names, &spreader, &mut clock)?.1);
             }
             let planner = plan::posed(&graphs, module.entry, &facts, &target, question.entry, &limits)?;
             let (_, mut answer) = plan::plan_of(&names, &planner, &mut clock)?;

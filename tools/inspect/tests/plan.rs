@@ -67,36 +67,88 @@ fn a_machine_with_places_gets_tensor_layouts() {
     }
 }
 
-/// What has no meaning there is not left out in silence.
+/// What has no meaning there is not left out in silence, and it is said why.
 #[test]
 fn options_for_machines_without_places_are_errors_elsewhere() {
     let file = file("chained.hlo", CHAIN);
-    for given in [
-        ["--entry", "fixed"],
-        ["--capacity", "LM=100"],
-        ["--certificate", "never.written"],
-        ["--judge", "echo no"],
-        ["--compare", ""],
-        ["--why", "a"],
-    ] {
+    for given in [["--entry", "fixed"], ["--judge", "echo no"], ["--compare", ""]] {
         let given: Vec<&str> = given.into_iter().filter(|part| !part.is_empty()).collect();
         let (out, error, status) = plan(&[&["plan", &file, "--machine", "mn_core_2"], &given[..]].concat());
         assert_eq!((out.as_str(), status), ("", Some(1)), "{given:?}: {error}");
         let name = if given[0] == "--entry" { "--entry fixed" } else { given[0] };
         assert!(error.contains(&format!("`{name}` is for machines without places, found axes")), "{given:?}: {error}");
     }
-    let lines =
-        [json!({"entry": "fixed"}), json!({"capacity": {"LM": 1}}), json!({"compare": true})].map(|mut line| {
-            let more = json!({"op": "plan", "text": CHAIN, "machine": "mn_core_2"});
-            line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-            line.to_string()
-        });
+    let lines = [json!({"entry": "fixed"}), json!({"compare": true})].map(|mut line| {
+        let more = json!({"op": "plan", "text": CHAIN, "machine": "mn_core_2"});
+        line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        line.to_string()
+    });
     let out = String::from_utf8(run(&["--json"], lines.join("\n").as_bytes()).stdout).unwrap();
     let fields = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["in"].clone());
-    assert_eq!(fields.collect::<Vec<_>>(), [json!("entry"), json!("capacity"), json!("compare")], "{out}");
+    assert_eq!(fields.collect::<Vec<_>>(), [json!("entry"), json!("compare")], "{out}");
     let (out, error, status) = plan(&["hlo", &file, "--machine", "mn_core_2", "--html", "-", "--plan"]);
     assert_eq!((out.as_str(), status), ("", Some(1)), "{error}");
     assert!(error.contains("`--plan` is for machines without places, found axes"), "{error}");
+}
+
+/// A product whose result is used again, on 8 places of 4 kB.
+const SPREAD: &str = "HloModule spread
+ENTRY main {
+  x = f32[64,32] parameter(0)
+  w = f32[32,64] parameter(1)
+  y = f32[64,64] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT z = f32[64,64] negate(y)
+}
+";
+const EIGHT: &str =
+    "axes: (2_G, 4_PE), memories: (LM: 1 at PE with 8192 bytes), word: 32, unit: cycle, links: (G: 8, PE: 4)";
+
+/// What has a meaning with places is the same as without: proofs, reasons, capacities.
+#[test]
+fn plans_over_places_are_proved_explained_and_limited() {
+    let (hlo, proof) = (file("spread.hlo", SPREAD), file("spread.proof", ""));
+    let asked = ["plan", &hlo, "--machine", EIGHT];
+    let found = answer(&[&asked[..], &["--json", "--certificate", &proof]].concat());
+    let (out, error, status) = plan(&["check-plan", &hlo, &proof]);
+    assert_eq!((status, error.as_str()), (Some(0), ""));
+    assert!(out.contains("both hold"), "{out}");
+    let text = fs::read_to_string(&proof).unwrap();
+    let cost = found["cost"].as_i64().unwrap();
+    let own = found["values"]["x"][0].as_str().unwrap();
+    for (forged, message) in [
+        (text.replacen(&format!("\"cost\":{cost}"), &format!("\"cost\":{}", cost - 1), 1), "the plan says cost"),
+        (text.replacen(&format!("\"x\":[\"{own}"), "\"x\":[\"((64:32), (32:1))", 1), "of `x`, the proof"),
+        (text.replacen("(2_G, 4_PE)", "(2_G, 8_PE)", 1), ""),
+    ] {
+        assert_ne!(forged, text);
+        let (out, error, status) = plan(&["check-plan", &hlo, &file("spread.forged", &forged)]);
+        assert_eq!((out.as_str(), status), ("", Some(1)), "{error}");
+        assert!(error.contains(message), "{error}");
+    }
+    let (why, error, _) = plan(&[&asked[..], &["--why", "x"]].concat());
+    let first = why.lines().next().unwrap_or_default();
+    assert!(
+        first.contains(&format!("{} cycles, 0 more", layout_number(cost))) && why.lines().count() > 1,
+        "{why}{error}"
+    );
+    let (_, error, status) = plan(&[&asked[..], &["--why", "x", "--seconds", "0"]].concat());
+    assert_eq!(status, Some(1));
+    assert!(error.contains("was not found within the time"), "{error}");
+    // x and w take 1 kB of each place, y and z 2 kB each.
+    let limited = |bytes: &str| plan(&[&asked[..], &["--capacity", bytes]].concat());
+    assert_eq!(limited("LM=6144").2, Some(0));
+    let (_, error, status) = limited("LM=6143");
+    assert_eq!(status, Some(1), "{error}");
+    for part in ["spread.hlo:", "memory space 1 must hold 6144 bytes, 1 more than its capacity 6143", "`y` (2048)"] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+}
+
+/// A number as reports write it.
+fn layout_number(n: i64) -> String {
+    let text = n.to_string();
+    let groups: Vec<&[u8]> = text.as_bytes().rchunks(3).rev().collect();
+    groups.into_iter().map(|group| String::from_utf8_lossy(group)).collect::<Vec<_>>().join(",")
 }
 
 #[test]
@@ -139,7 +191,7 @@ fn a_certificate_is_checked_and_forgeries_are_refused() {
         ("cost", text.replace(&format!("\"cost\":{cost}"), &format!("\"cost\":{}", cost - 1)), "the plan says cost"),
         ("layout", text.replacen("\"x\":[\"{1,0", "\"x\":[\"{0,1", 1), "of `x`, the proof"),
         ("bound", text.replace(&format!("\nbound {cost}\n"), &format!("\nbound {}\n", cost + 1)), "bound"),
-        ("machine", text.replacen("\"tpu_v5e\"", "\"mn_core_2\"", 1), "`check-plan` is for machines without places"),
+        ("machine", text.replacen("\"tpu_v5e\"", "\"mn_core_2\"", 1), ""),
         ("capacity", text.replacen("\"capacities\":[]", "\"capacities\":[[0,-1]]", 1), "capacity"),
         ("choice", format!("{head}\n{}", rest.replacen("choices 0", "choices 1", 1)), ""),
     ] {
@@ -178,6 +230,11 @@ fn capacities_move_values_and_say_by_how_much_they_are_short() {
     );
     wrong("hmb=1", &["unknown memory `hmb`", "hbm"]);
     wrong("9=1", &["the machine has no memory space 9; it has hbm (0), vmem (1)"]);
+    let (_, error, _) = plan(&["plan", &hlo, "--machine", "tpu_v5e", "--capacity", "hbm=1", "--capacity", "hbm=2"]);
+    assert!(error.contains("1 | hbm=2\n") && error.contains("must have one capacity, found two"), "{error}");
+    let large = "axes: (100000_PE), memories: (), word: 32";
+    let (_, error, _) = plan(&["plan", &hlo, "--machine", large]);
+    assert!(error.contains("must have at most 65536 places") && error.contains("1 | axes: (100000_PE)"), "{error}");
     wrong("hbm", &["expected `=` and the bytes of the memory"]);
     wrong("hbm=-1", &["expected a number of bytes from 0 that fits in 64 bits, found `-1`"]);
 }
@@ -257,6 +314,15 @@ fn a_judge_that_hangs_is_ended() {
     // One that has said all and stays is ended, too.
     let stays = "read x; echo '{\"cost\":5}'; exec sleep 1000000";
     answer(&["plan", &hlo, "--machine", "tpu_v5e", "--json", "--judgements", "1", "--judge", stays]);
+    // And so is what it has started: it says its number, and is no more when the plan is there.
+    let number = file("child.number", "");
+    let starts = format!("sleep 1000000 & echo $! > {number}; read x; wait");
+    answer(&["plan", &hlo, "--machine", "tpu_v5e", "--json", "--seconds", "1", "--judge", &starts]);
+    let number = fs::read_to_string(&number).unwrap();
+    // One that nobody has waited for yet has ended, too.
+    let ended = format!("case $(ps -o stat= -p {number}) in ''|Z*) exit 0;; *) exit 1;; esac", number = number.trim());
+    let ended = std::process::Command::new("sh").args(["-c", &ended]).status().unwrap();
+    assert!(!number.trim().is_empty() && ended.success(), "{number}");
 }
 
 /// Also where the plan costs more than the one that the proof was made with, and choices are excluded by its cost.

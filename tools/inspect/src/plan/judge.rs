@@ -3,6 +3,7 @@
 //! `{"entry":{"in":["{1,0}"],"out":["{0,1}"]},"values":{..}}` is answered `{"cost":1234}`, or `{"error":"why"}` where the
 //! plan has no cost. The command is run by the shell, and asked again as long as it runs; one that ends after an answer is
 //! started again for the next plan. A thread writes and reads, so that the time for the search ends the wait for an answer.
+//! The command is a process group: one that is ended takes with it what it has started.
 
 use super::answer::PlanAnswer;
 use crate::clock::Clock;
@@ -84,7 +85,7 @@ impl JudgeCommand {
                     eprintln!("the judge has been asked for {} s", start.elapsed().as_secs());
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    let _ = self.running.as_mut().map(|running| running.child.kill());
+                    let _ = self.running.as_mut().map(|running| kill(&mut running.child));
                     self.end();
                     return Err(TimeIsOver);
                 }
@@ -102,7 +103,7 @@ impl JudgeCommand {
         let start = Instant::now();
         while matches!(child.try_wait(), Ok(None)) {
             if start.elapsed() > LAST {
-                let _ = child.kill();
+                kill(&mut child);
                 let _ = child.wait();
                 return;
             }
@@ -123,13 +124,26 @@ struct TimeIsOver;
 
 impl Running {
     fn start(command: &str) -> Option<Running> {
-        let mut child =
-            Command::new("sh").args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
+        let mut shell = Command::new("sh");
+        shell.args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+        let mut child = shell.spawn().ok()?;
         let (stdin, stdout) = (child.stdin.take()?, child.stdout.take()?);
         let ((asked, lines), (answers, said)) = (channel(), channel());
         thread::spawn(move || talk(stdin, BufReader::new(stdout), &lines, &answers));
         Some(Running { child, asked, said })
     }
+}
+
+/// Kills a command and what it has started. The command has not been waited for, so no other group has its number.
+fn kill(child: &mut Child) {
+    if cfg!(unix) {
+        // The standard library kills single processes only.
+        let group = format!("kill -s KILL -- -{}", child.id());
+        let _ = Command::new("sh").args(["-c", &group]).stderr(Stdio::null()).status();
+    }
+    let _ = child.kill();
 }
 
 /// Writes each line and reads an answer to it, as long as there are any.

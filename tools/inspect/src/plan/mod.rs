@@ -19,8 +19,9 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Facts, Graph};
-use tensor_layout::plan::{EntryLayouts, LayoutPlan, Lesson, Planner, SpaceLimit, Unplanned};
-use tensor_layout::solver::{Options, Progress};
+use tensor_layout::plan::{Alternative, EntryLayouts, LayoutPlan, Lesson, Planner, SpaceLimit, Unplanned};
+use tensor_layout::solver::{Certificate, Options, Progress};
+use tensor_layout::spreading::{Levels, OtherLayout};
 use tensor_layout::targets::Target;
 use tensor_layout::text::{Error, instead};
 
@@ -64,14 +65,39 @@ impl PlanOptions {
     /// Complains about options that have no meaning on a machine with places.
     fn check_places(&self, target: &Target) -> Result<(), Complaint> {
         let given = [
-            ("--entry fixed", self.entry == EntryOption::Fixed),
-            ("--capacity", !self.capacity.is_empty()),
-            ("--certificate", self.certificate.is_some()),
-            ("--judge", self.judge.is_some()),
-            ("--compare", self.compare),
-            ("--why", self.why.is_some()),
+            ("--entry fixed", self.entry == EntryOption::Fixed, spread::NO_FILE_LAYOUTS),
+            ("--judge", self.judge.is_some(), spread::NO_JUDGE),
+            ("--compare", self.compare, spread::NO_FILE_LAYOUTS),
         ];
-        spread::only(target, &given).map_err(|error| Complaint::new(error.message))
+        spread::only(target, &given).map_err(|error| Complaint::new(error.message))?;
+        if spread::has_places(target)
+            && let Err(error) = Levels::new(target.machine())
+        {
+            return Err(Complaint::in_argument(&self.machine, &error.placed(Some(0))));
+        }
+        Ok(())
+    }
+
+    /// The capacities.
+    fn limits(&self, target: &Target) -> Result<Vec<SpaceLimit>, Complaint> {
+        let mut limits: Vec<SpaceLimit> = Vec::new();
+        for text in &self.capacity {
+            let found = limit(target, text).and_then(|found| match limits.iter().any(|own| own.space == found.space) {
+                true => Err(Error::at(0, format!("memory space {} must have one capacity, found two", found.space))),
+                false => Ok(found),
+            });
+            limits.push(found.map_err(|error| Complaint::in_argument(text, &error))?);
+        }
+        Ok(limits)
+    }
+
+    /// Writes the proof of a plan, where it is asked for.
+    fn prove(&self, limits: &[SpaceLimit], plan: &PlanAnswer, certificate: &Certificate) -> Result<(), Complaint> {
+        let Some(file) = &self.certificate else { return Ok(()) };
+        let capacities = limits.iter().map(|limit| (limit.space, limit.bytes)).collect();
+        let machine = self.machine.clone();
+        let proved = proof::Proved { machine, entry: self.entry, capacities, plan: plan.clone() };
+        proof::save(file, &proved, certificate)
     }
 }
 
@@ -99,24 +125,25 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     let target = Target::parse(&options.machine).map_err(|error| Complaint::in_argument(&options.machine, &error))?;
     options.check_places(&target)?;
     options.seconds.map_or(Ok(()), check_seconds)?;
-    let limits =
-        options.capacity.iter().map(|text| limit(&target, text).map_err(|error| Complaint::in_argument(text, &error)));
-    let limits = limits.collect::<Result<Vec<_>, _>>()?;
+    let limits = options.limits(&target)?;
     let text = read(&options.file)?;
     let mut clock = Clock::new(options.seconds);
     let module = Module::parse(&text).map_err(|errors| Complaint::in_file(&options.file, &text, &errors))?;
     let (graphs, facts) = (module.graphs(), module.facts());
     let wrong = |why| complain(&module, &target, &options.file, &text, why);
+    let names = Names { module: &module, target: &target };
     if spread::has_places(&target) {
-        let names = Names { module: &module, target: &target };
-        let answer = spread::answer(&names, &graphs, &facts, &mut clock).map_err(wrong)?;
-        return Ok(if options.json { format!("{}\n", json(&answer)) } else { text::text(&answer) });
+        return placed(options, &names, &graphs, &facts, &limits, &mut clock)?.map_err(wrong);
     }
     let planner = posed(&graphs, module.entry, &facts, &target, options.entry, &limits).map_err(wrong)?;
     clock.say(&format!("the costs of {} arrays are known", planner.arrays()));
-    let names = Names { module: &module, target: &target };
     if let Some(name) = &options.why {
-        return why::text(&names, &planner, name).map_err(|error| Complaint::about(&options.file, error));
+        let mut ask = |at| {
+            let found = planner.why(at, &Options::default(), &mut |progress| clock.go_on(progress))?;
+            let one = |own: Vec<Alternative>| own.into_iter().map(|own| (own.layout.to_string(), own.cost)).collect();
+            Some(found.into_iter().map(one).collect())
+        };
+        return why::text(&names, &mut ask, name).map_err(|error| Complaint::about(&options.file, error));
     }
     let (plan, mut answer) = match &options.judge {
         None => plan_of(&names, &planner, &mut clock).map_err(wrong)?,
@@ -127,12 +154,7 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
             (plan, answer)
         }
     };
-    if let Some(file) = &options.certificate {
-        let capacities = limits.iter().map(|limit| (limit.space, limit.bytes)).collect();
-        let machine = options.machine.clone();
-        let proved = proof::Proved { machine, entry: options.entry, capacities, plan: answer.clone() };
-        proof::save(file, &proved, &plan.solution.certificate)?;
-    }
+    options.prove(&limits, &answer, &plan.solution.certificate)?;
     if options.compare {
         match planner.given_plan() {
             Ok(given) => answer.compare = Some(Box::new(names.answer(&given, &[]))),
@@ -144,6 +166,36 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
         }
     }
     Ok(if options.json { format!("{}\n", json(&answer)) } else { text::text(&answer) })
+}
+
+/// The plan of a machine with places as text or JSON.
+fn placed(
+    options: &PlanOptions,
+    names: &Names,
+    graphs: &[Graph],
+    facts: &Facts,
+    limits: &[SpaceLimit],
+    clock: &mut Clock,
+) -> Result<Result<String, Unplanned>, Complaint> {
+    let spreader = match spread::posed(names, graphs, facts, limits) {
+        Ok(spreader) => spreader,
+        Err(why) => return Ok(Err(why)),
+    };
+    clock.say(&format!("the costs of {} arrays are known", spreader.arrays()));
+    if let Some(name) = &options.why {
+        let mut ask = |at| {
+            let found = spreader.why(at, &Options::default(), &mut |progress| clock.go_on(progress))?;
+            let one = |own: Vec<OtherLayout>| own.into_iter().map(|own| (own.layout.to_string(), own.cost)).collect();
+            Some(found.into_iter().map(one).collect())
+        };
+        return why::text(names, &mut ask, name).map(Ok).map_err(|error| Complaint::about(&options.file, error));
+    }
+    let (plan, answer) = match spread::plan_of(names, &spreader, clock) {
+        Ok(found) => found,
+        Err(why) => return Ok(Err(why)),
+    };
+    options.prove(limits, &answer, &plan.certificate)?;
+    Ok(Ok(if options.json { format!("{}\n", json(&answer)) } else { text::text(&answer) }))
 }
 
 /// Complains about what is no time that a search may take.

@@ -80,18 +80,23 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
         Unproved::Proof(error.placed(Some(head.len() + 1 + at)))
     })?;
     let target = Target::parse(&stated.machine).map_err(about)?;
-    spread::only(&target, &[("check-plan", true)]).map_err(about)?;
     let module = Module::parse(text).map_err(Unproved::Program)?;
     let limits: Vec<SpaceLimit> =
         stated.capacities.iter().map(|(space, bytes)| SpaceLimit { space: *space, bytes: *bytes }).collect();
     let (graphs, facts) = (module.graphs(), module.facts());
     let of_program = |why| Unproved::Program(vec![located(&module, &target, why)]);
-    let planner = posed(&graphs, module.entry, &facts, &target, stated.entry, &limits).map_err(of_program)?;
-    let plan = planner.proved(parsed).map_err(|why| match why {
+    let by_proof = |why| match why {
         Unplanned::Wrong(None, error) => about(error),
         why => of_program(why),
-    })?;
-    let found = Names { module: &module, target: &target }.answer(&plan, &[]);
+    };
+    let names = Names { module: &module, target: &target };
+    let found = if spread::has_places(&target) {
+        let spreader = spread::posed(&names, &graphs, &facts, &limits).map_err(of_program)?;
+        spread::answer(&names, &spreader.proved(parsed).map_err(by_proof)?)
+    } else {
+        let planner = posed(&graphs, module.entry, &facts, &target, stated.entry, &limits).map_err(of_program)?;
+        names.answer(&planner.proved(parsed).map_err(by_proof)?, &[])
+    };
     match difference(&stated.plan, &found) {
         Some(difference) => Err(Unproved::Proof(Error::new(difference))),
         None => Ok(found),
@@ -128,6 +133,9 @@ fn difference(stated: &PlanAnswer, found: &PlanAnswer) -> Option<String> {
     }
     if (&stated.spaces, &stated.peak, &stated.memories) != (&found.spaces, &found.peak, &found.memories) {
         return Some("the plan has values in other memories than the proof".to_string());
+    }
+    if stated.levels != found.levels {
+        return Some("the plan has other bytes at the levels of the machine than the proof".to_string());
     }
     let moved = |plan: &PlanAnswer| {
         let known =

@@ -5,9 +5,9 @@ use crate::clock::Clock;
 use std::collections::BTreeMap;
 use tensor_layout::operations::{Facts, Graph};
 use tensor_layout::places::TensorLayout;
-use tensor_layout::plan::Unplanned;
+use tensor_layout::plan::{SpaceLimit, Unplanned};
 use tensor_layout::solver::Options;
-use tensor_layout::spreading::{PlannedMove, Spreader};
+use tensor_layout::spreading::{PlannedMove, SpreadPlan, Spreader};
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 
@@ -16,26 +16,54 @@ pub fn has_places(target: &Target) -> bool {
     !target.machine().axes.is_empty()
 }
 
-/// That none of these is asked for where the machine has places: they have no meaning there.
+/// That none of these is asked for where the machine has places: they have no meaning there, for a reason.
 ///
 /// # Errors
 /// The first one that is.
-pub fn only(target: &Target, asked: &[(&str, bool)]) -> Result<(), Error> {
-    match asked.iter().find(|(_, asked)| *asked && has_places(target)) {
-        Some((name, _)) => Err(Error::new(format!("`{name}` is for machines without places, found axes"))),
+pub fn only(target: &Target, asked: &[(&str, bool, &str)]) -> Result<(), Error> {
+    match asked.iter().find(|(_, asked, _)| *asked && has_places(target)) {
+        Some((name, _, why)) => Err(Error::new(format!("`{name}` is for machines without places, found axes: {why}"))),
         None => Ok(()),
     }
 }
 
-/// The best plan.
+/// Why layouts of a file have no meaning on a machine with places.
+pub const NO_FILE_LAYOUTS: &str = "layouts of HLO text are for one memory, and no TensorLayouts";
+
+/// Why a judge has none.
+pub const NO_JUDGE: &str =
+    "a judge prices layouts of arguments and results beside the machine's default ones, and there are none";
+
+/// Why a page has none.
+pub const NO_PAGE: &str = "the page shows tiled layouts";
+
+/// Poses the problem.
+///
+/// # Errors
+/// What is wrong with the program, the machine, or the capacities.
+pub fn posed<'a, 'm>(
+    names: &Names<'m>,
+    graphs: &'a [Graph],
+    facts: &Facts,
+    limits: &[SpaceLimit],
+) -> Result<Spreader<'a, 'm>, Unplanned> {
+    let spreader = Spreader::new(graphs, names.module.entry, facts, names.target.machine())?;
+    if limits.is_empty() { Ok(spreader) } else { spreader.limited(limits) }
+}
+
+/// The best plan, and the answer that it is.
 ///
 /// # Errors
 /// Why there is none.
-pub fn answer(names: &Names, graphs: &[Graph], facts: &Facts, clock: &mut Clock) -> Result<PlanAnswer, Unplanned> {
-    let machine = names.target.machine();
-    let spreader = Spreader::new(graphs, names.module.entry, facts, machine)?;
-    clock.say(&format!("the costs of {} arrays are known", spreader.arrays()));
+pub fn plan_of(names: &Names, spreader: &Spreader, clock: &mut Clock) -> Result<(SpreadPlan, PlanAnswer), Unplanned> {
     let plan = spreader.plan(&Options::default(), &mut |progress| clock.go_on(progress))?;
+    let answer = answer(names, &plan);
+    Ok((plan, answer))
+}
+
+/// The answer that a plan is.
+pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
+    let machine = names.target.machine();
     let levels = |bytes: &[i64]| {
         let one = |(axis, bytes): (&tensor_layout::places::Axis, &i64)| LevelAnswer {
             axis: axis.name.clone(),
@@ -54,15 +82,15 @@ pub fn answer(names: &Names, graphs: &[Graph], facts: &Facts, clock: &mut Clock)
     }
     let relayout = |moved: &PlannedMove| RelayoutAnswer {
         at: names.array(moved.at),
-        from: moved.from.to_string(),
-        to: moved.to.to_string(),
+        from: text(&moved.from),
+        to: text(&moved.to),
         bytes: moved.traffic.total.iter().fold(0i64, |sum, bytes| sum.saturating_add(*bytes)),
         cost: moved.cost,
         wanted_by: vec![names.node(moved.by).to_string()],
         without: None,
         levels: levels(&moved.traffic.busiest),
     };
-    Ok(PlanAnswer {
+    PlanAnswer {
         cost: plan.cost,
         bound: plan.bound,
         unit: names.target.unit().to_string(),
@@ -79,5 +107,5 @@ pub fn answer(names: &Names, graphs: &[Graph], facts: &Facts, clock: &mut Clock)
         given: None,
         compare: None,
         judged: None,
-    })
+    }
 }

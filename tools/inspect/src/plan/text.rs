@@ -17,18 +17,26 @@ pub fn text(plan: &PlanAnswer) -> String {
         let more = given - plan.cost;
         let _ = match more {
             0 => writeln!(out, "given   the layouts of the file cost the same"),
+            ..0 => writeln!(
+                out,
+                "given   the layouts of the file cost {}, {} less, whatever the capacities are",
+                unit(given),
+                unit(-more)
+            ),
             _ => writeln!(out, "given   the layouts of the file cost {}, {} more", unit(given), unit(more)),
         };
     }
     for memory in &plan.memories {
         let bytes = |n: i64| counted(n, "byte");
+        let (saved, more) = (memory.padding_saved.saturating_abs(), memory.padding_saved < 0);
         let _ = writeln!(
             out,
-            "{:7} {} in all, {} of them padding ({} less than in default layouts); {} at once, at `{}`",
+            "{:7} {} in all, {} of them padding ({} {} than in default layouts); {} at once, at `{}`",
             memory.name,
             bytes(memory.bytes),
             bytes(memory.padding),
-            bytes(memory.padding_saved),
+            bytes(saved),
+            if more { "more" } else { "less" },
             bytes(memory.peak),
             memory.at
         );

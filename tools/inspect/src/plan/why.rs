@@ -4,20 +4,32 @@ use super::answer::Names;
 use crate::numbers::{counted, grouped};
 use std::fmt::Write;
 use tensor_layout::operations::count;
-use tensor_layout::plan::{Alternative, Planner};
-use tensor_layout::solver::Options;
+use tensor_layout::plan::ArrayName;
 use tensor_layout::text::{Error, did_you_mean};
 
-/// The layouts of an instruction, those first with which the best plan costs least.
-pub fn text(names: &Names, planner: &Planner, name: &str) -> Result<String, Error> {
+/// The layouts of an array, each with what the best plan costs with it; `None` for one that is not possible.
+pub type Alternatives = Vec<(String, Option<i64>)>;
+
+/// The layouts of an instruction, those first with which the best plan costs least. `ask` says those of an array, once for
+/// each time that it is made; `None` where that was not found.
+pub fn text(
+    names: &Names,
+    ask: &mut dyn FnMut(ArrayName) -> Option<Vec<Alternatives>>,
+    name: &str,
+) -> Result<String, Error> {
     let (name, unit) = (name.trim_start_matches('%'), names.target.unit());
     let mut text = String::new();
     for (c, computation) in names.module.computations.iter().enumerate() {
         for (k, _) in computation.instructions.iter().enumerate().filter(|(_, own)| own.name == name) {
             for leaf in 0..count(&computation.instructions[k].shape) {
-                for alternatives in planner.why((c, k, leaf), &Options::default()) {
-                    let best = alternatives.first().and_then(|best| best.cost);
-                    for Alternative { layout, cost, .. } in alternatives {
+                let missing = || {
+                    let message =
+                        format!("what the layouts of `{name}` cost was not found within the time and the memory");
+                    Error::new(message)
+                };
+                for alternatives in ask((c, k, leaf)).ok_or_else(missing)? {
+                    let best = alternatives.first().and_then(|best| best.1);
+                    for (layout, cost) in alternatives {
                         let _ = match (cost, best) {
                             (Some(cost), Some(best)) => {
                                 writeln!(text, "{layout}: {}, {} more", counted(cost, unit), grouped(cost - best))

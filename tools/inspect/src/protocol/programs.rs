@@ -84,10 +84,12 @@ pub fn plan(request: &Plan) -> Result<Answer, Failure> {
     let names = Names { module: &module, target: &target };
     if spread::has_places(&target) {
         let fixed = request.entry == EntryOption::Fixed;
-        for asked in [("entry", fixed), ("capacity", !limits.is_empty()), ("compare", request.compare)] {
-            spread::only(&target, &[asked]).map_err(|error| Failure::of_field(asked.0, error))?;
+        for (field, asked) in [("entry", fixed), ("compare", request.compare)] {
+            let asked = [(field, asked, spread::NO_FILE_LAYOUTS)];
+            spread::only(&target, &asked).map_err(|error| Failure::of_field(field, error))?;
         }
-        let answer = spread::answer(&names, &graphs, &facts, &mut clock).map_err(wrong)?;
+        let spreader = spread::posed(&names, &graphs, &facts, &limits).map_err(wrong)?;
+        let (_, answer) = spread::plan_of(&names, &spreader, &mut clock).map_err(wrong)?;
         return Ok(Answer::Plan(Box::new(answer)));
     }
     let planner = posed(&graphs, module.entry, &facts, &target, request.entry, &limits).map_err(wrong)?;

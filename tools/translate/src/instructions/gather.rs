@@ -1,9 +1,15 @@
-//! Gather: blocks of the data at starts that a tensor of indices has, element by element.
+//! Gather: blocks of the data at starts that a tensor of indices has, row by row where blocks have rows, else element by
+//! element.
 
 use crate::builder::Builder;
+use crate::loops::Typed;
+use crate::syntax::plain;
 use crate::tensor::{Done, Tensor};
 use crate::writer::Writer;
 use tensor_layout::operations::Gather;
+
+/// The least elements of a row that is worth a copy of its own; a copy of fewer takes as long as one after the other.
+const ROW: i64 = 8;
 
 /// The operands are the data and the indices.
 pub fn gather(b: &mut Builder, g: &Gather, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
@@ -15,6 +21,11 @@ pub fn gather(b: &mut Builder, g: &Gather, ins: &[Tensor], out: &Tensor) -> Done
     }
     let (data, indices) = (b.flattened(data), b.flattened(indices));
     let rank = out.sizes.len();
+    let last = data.sizes.len().wrapping_sub(1);
+    let has_rows = !g.collapsed_slice_dims.contains(&last) && !g.operand_batching_dims.contains(&last);
+    if has_rows && !out.is_empty() && g.slice_sizes.last().is_some_and(|size| *size >= ROW) {
+        return blocks(b, g, [&data, &indices], out);
+    }
     let of_data = 0..data.sizes.len();
     let windows: Vec<usize> =
         of_data.filter(|k| !g.collapsed_slice_dims.contains(k) && !g.operand_batching_dims.contains(k)).collect();
@@ -31,6 +42,45 @@ pub fn gather(b: &mut Builder, g: &Gather, ins: &[Tensor], out: &Tensor) -> Done
         }
         Ok(w.op(&format!("tensor.extract {}[{}] : {}", data.name, at.join(", "), data.ty)))
     })
+}
+
+/// Copies block after block into the result.
+fn blocks(b: &mut Builder, g: &Gather, [data, indices]: [&Tensor; 2], out: &Tensor) -> Done<Tensor> {
+    let rank = out.sizes.len();
+    let batch: Vec<usize> = (0..rank).filter(|k| !g.offset_dims.contains(k)).collect();
+    let block: Vec<i64> = g.offset_dims.iter().map(|k| out.sizes[*k]).collect();
+    let block = Tensor { ty: plain(&block, &data.of), sizes: block, ..data.clone() };
+    // A block has one index in each dimension of the data that the result does not have.
+    let sizes: Vec<i64> = g.slice_sizes.iter().map(|size| (*size).max(1)).collect();
+    let in_result: Vec<i64> = (0..rank).map(|k| if batch.contains(&k) { 1 } else { out.sizes[k] }).collect();
+    let plain_out = Tensor { ty: out.plain(), ..out.clone() };
+    let begin = Typed::all(&[b.empty(&plain_out)]);
+    let counts: Vec<String> = batch.iter().map(|k| b.w.index(out.sizes[*k])).collect();
+    let done = b.w.nest(&counts, begin, &mut |w, row, values| {
+        let mut index = vec![String::from("0"); rank];
+        batch.iter().zip(row).for_each(|(k, at)| index[*k] = at.clone());
+        let starts = (0..sizes.len()).map(|dim| start(w, g, dim, data, indices, &index).unwrap_or("0".to_string()));
+        let starts = starts.collect::<Vec<_>>().join(", ");
+        let ones = |n: usize| vec![1; n];
+        let taken = w.op(&format!(
+            "tensor.extract_slice {}[{starts}] {sizes:?} {:?} : {} to {}",
+            data.name,
+            ones(sizes.len()),
+            data.ty,
+            block.ty
+        ));
+        let name = w.op(&format!(
+            "tensor.insert_slice {taken} into {}[{}] {in_result:?} {:?} : {} into {}",
+            values[0].name,
+            index.join(", "),
+            ones(rank),
+            block.ty,
+            values[0].ty
+        ));
+        Ok(vec![Typed { name, ty: values[0].ty.clone() }])
+    })?;
+    let gathered = Tensor { name: done[0].name.clone(), ..plain_out };
+    Ok(b.converted(&gathered, out))
 }
 
 /// Where the block of the result at `index` begins in a dimension of the data; `None` where it begins at 0.

@@ -67,7 +67,7 @@ impl Planned {
         clock: &mut Clock,
         top: usize,
     ) -> Result<Planned, Unplanned> {
-        spread::only(target, &[("--plan", true)]).map_err(|error| Unplanned::Wrong(None, error))?;
+        spread::only(target, &[("--plan", true, spread::NO_PAGE)]).map_err(|error| Unplanned::Wrong(None, error))?;
         let (graphs, facts) = (module.graphs(), module.facts());
         let planner = posed(&graphs, module.entry, &facts, target, entry, &[])?;
         let names = Names { module, target };

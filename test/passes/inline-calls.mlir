@@ -1,5 +1,5 @@
-// layout-prepare-bufferization: functions that one call in a loop or a branch calls are put in its place.
-// RUN: layout-opt %s --split-input-file --layout-prepare-bufferization | FileCheck %s
+// layout-inline-calls: functions that one call calls, and small ones, are put in place of their calls.
+// RUN: layout-opt %s --split-input-file --layout-inline-calls | FileCheck %s
 // What is written in place is not copied: the loop that is left has no copy.
 // RUN: layout-opt %s --split-input-file --layout-to-memref | FileCheck %s --check-prefix=LOOP
 
@@ -74,38 +74,63 @@ func.func private @swapped(%a: f32, %b: f32) -> (f32, f32) {
 
 // -----
 
-// A small one that is called twice is put in both places.
-// CHECK-LABEL: func.func @small(
-// CHECK: scf.for
-// CHECK-NEXT: %[[A:.*]] = arith.addf
-// CHECK-NEXT: %[[B:.*]] = arith.addf %[[A]]
-// CHECK-NEXT: scf.yield %[[B]]
-// CHECK: func.func private @doubled
-func.func @small(%n: index, %x: f32) -> f32 {
-  %zero = arith.constant 0 : index
-  %one = arith.constant 1 : index
-  %r = scf.for %i = %zero to %n step %one iter_args(%a = %x) -> f32 {
-    %b = func.call @doubled(%a) : (f32) -> f32
-    %c = func.call @doubled(%b) : (f32) -> f32
-    scf.yield %c : f32
+// In place of two calls, in a loop or not, and of those of what is itself put in place.
+// CHECK-LABEL: func.func @copied(
+// CHECK-COUNT-3: arith.negf
+// CHECK-NOT: call
+// CHECK-NOT: func.func private
+func.func @copied(%c: i1, %x: f32) -> (f32, f32) {
+  %0 = func.call @negated(%x) : (f32) -> f32
+  %1 = scf.if %c -> f32 {
+    %y = func.call @outer(%0) : (f32) -> f32
+    scf.yield %y : f32
+  } else {
+    scf.yield %x : f32
   }
-  return %r : f32
+  return %0, %1 : f32, f32
 }
-func.func private @doubled(%x: f32) -> f32 {
-  %y = arith.addf %x, %x : f32
-  return %y : f32
+func.func private @outer(%x: f32) -> f32 {
+  %0 = func.call @negated(%x) : (f32) -> f32
+  %1 = func.call @negated(%0) : (f32) -> f32
+  return %1 : f32
+}
+func.func private @negated(%x: f32) -> f32 {
+  %0 = arith.negf %x : f32
+  return %0 : f32
 }
 
 // -----
 
-// These stay: called twice and calling others, outside a loop, of more than one block, with memory on the stack, with affine operations on what
+// What functions have in common is computed once.
+// CHECK-LABEL: func.func @common(
+// CHECK: arith.mulf
+// CHECK-NOT: arith.mulf
+// CHECK: return
+func.func @common(%x: f32, %y: f32) -> (f32, f32) {
+  %0 = func.call @one(%x, %y) : (f32, f32) -> f32
+  %1 = func.call @other(%x, %y) : (f32, f32) -> f32
+  return %0, %1 : f32, f32
+}
+func.func private @one(%x: f32, %y: f32) -> f32 {
+  %0 = arith.mulf %x, %y : f32
+  %1 = arith.negf %0 : f32
+  return %1 : f32
+}
+func.func private @other(%x: f32, %y: f32) -> f32 {
+  %0 = arith.mulf %x, %y : f32
+  %1 = arith.addf %0, %x : f32
+  return %1 : f32
+}
+
+// -----
+
+// These stay: called twice and large, of more than one block, with memory on the stack, with affine operations on what
 // a function makes dimensions and symbols, with buffers, asked to stay, public, known by name elsewhere, and two that call
 // each other.
 // CHECK-LABEL: func.func @stay(
-// CHECK: call @outside
 // CHECK: scf.if
-// CHECK: call @twice
-// CHECK: call @twice
+// CHECK: call @large
+// CHECK: call @large
 // CHECK: call @blocks
 // CHECK: call @stack
 // CHECK: call @affine
@@ -113,16 +138,15 @@ func.func private @doubled(%x: f32) -> f32 {
 // CHECK: call @asked
 // CHECK: call @public
 // CHECK: call @named
-// CHECK: func.func private @outside
+// CHECK: func.func private @large
 // CHECK: func.func private @this
 // CHECK: call @that
 // CHECK: func.func private @that
 // CHECK: call @this
 func.func @stay(%c: i1, %n: index) -> (() -> ()) {
-  func.call @outside() : () -> ()
   scf.if %c {
-    func.call @twice() : () -> ()
-    func.call @twice() : () -> ()
+    func.call @large() : () -> ()
+    func.call @large() : () -> ()
     func.call @blocks() : () -> ()
     func.call @stack() : () -> ()
     func.call @affine(%n) : (index) -> index
@@ -134,9 +158,29 @@ func.func @stay(%c: i1, %n: index) -> (() -> ()) {
   %named = func.constant @named : () -> ()
   return %named : () -> ()
 }
-func.func private @outside() { return }
-func.func private @twice() {
-  func.call @outside() : () -> ()
+func.func private @used_by_large()
+func.func private @large() {
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
+  func.call @used_by_large() : () -> () func.call @used_by_large() : () -> () func.call @used_by_large() : () -> ()
   return
 }
 func.func private @blocks() {

@@ -1,0 +1,149 @@
+//! `layout-inline-calls`: functions are put in place of their calls.
+//!
+//! What a function returns is in a buffer of its own: a body of a loop that is a function would have the arrays that the
+//! loop carries copied in each iteration. In the loop itself, bufferization sees which of them is written in place. And
+//! what is computed in one function is known in no other: operations become one kernel, and conversions go, only within a
+//! function.
+//!
+//! A function that one call calls is moved. One of at most [`SMALL`] operations is copied to each of its calls, so that a
+//! module grows by no more operations than that for each call.
+
+use crate::functions::{callee, ends, free_functions, symbol};
+use layout_ir::{self as ir, Op, Rewriter};
+use melior::ir::ValueLike;
+use std::collections::{HashMap, HashSet};
+
+/// The most operations of a function that is copied: what JAX makes of `jnp.where`, of an index that may be negative, or
+/// of an array that is updated at one.
+const SMALL: usize = 64;
+
+/// The pass that runs where something was put in place: functions may compute the same.
+pub const PASSES: &str = "cse";
+
+/// Puts functions in place of their calls, in time linear in the operations that there are afterwards; false where there
+/// are none.
+pub fn run<'c>(rewriter: &'c Rewriter) -> bool {
+    let operations = ir::all_operations(rewriter.root());
+    let free = free_functions(&operations);
+    if free.is_empty() {
+        return false;
+    }
+    let is_function = |op: &Op<'c>| ir::name(*op) == "func.func" && ir::parent(*op) == Some(operations[0]);
+    let mut inlining = Inlining { rewriter, free, calls: HashMap::new(), movable: HashMap::new(), changed: false };
+    operations.iter().filter_map(|op| callee(*op)).for_each(|name| *inlining.calls.entry(name).or_default() += 1);
+    let order = inlining.callees_first(operations.iter().copied().filter(is_function));
+    for function in order {
+        inlining.inline_into(function);
+    }
+    inlining.changed
+}
+
+/// The functions of a module while they are put in place.
+struct Inlining<'c> {
+    rewriter: &'c Rewriter,
+    /// The functions to which nothing but calls refers.
+    free: HashMap<&'c str, Op<'c>>,
+    /// How many calls each name has.
+    calls: HashMap<&'c str, usize>,
+    /// The functions that are done and may stand in place of their calls, with how many operations they have.
+    movable: HashMap<&'c str, usize>,
+    changed: bool,
+}
+
+impl<'c> Inlining<'c> {
+    /// The functions, each after those that it calls. What calls itself, directly or through others, is no longer free:
+    /// it would be put into itself.
+    fn callees_first(&mut self, functions: impl Iterator<Item = Op<'c>>) -> Vec<Op<'c>> {
+        let (mut order, mut begun, mut done) = (Vec::new(), HashSet::new(), HashSet::new());
+        let mut stack: Vec<(Op<'c>, Vec<Op<'c>>)> = Vec::new();
+        for root in functions {
+            if begun.insert(ir::op_key(root)) {
+                stack.push((root, self.callees(root)));
+            }
+            while let Some((function, rest)) = stack.last_mut() {
+                let function = *function;
+                match rest.pop() {
+                    Some(next) if begun.insert(ir::op_key(next)) => {
+                        let callees = self.callees(next);
+                        stack.push((next, callees));
+                    }
+                    Some(next) if !done.contains(&ir::op_key(next)) => {
+                        let circle = stack.iter().skip_while(|(op, _)| *op != next);
+                        circle.filter_map(|(op, _)| symbol(*op)).for_each(|name| {
+                            self.free.remove(name);
+                        });
+                    }
+                    Some(_) => {}
+                    None => {
+                        done.insert(ir::op_key(function));
+                        order.push(function);
+                        stack.pop();
+                    }
+                }
+            }
+        }
+        order
+    }
+
+    fn callees(&self, function: Op<'c>) -> Vec<Op<'c>> {
+        ir::all_operations(function).into_iter().filter_map(|op| self.free.get(callee(op)?).copied()).collect()
+    }
+
+    /// Puts into a function what it calls, and takes its size.
+    fn inline_into(&mut self, function: Op<'c>) {
+        let operations = ir::all_operations(function);
+        let mut size = operations.len();
+        for call in operations.iter().copied() {
+            let Some(name) = callee(call) else { continue };
+            let Some(called) = self.free.get(name).copied().filter(|_| !is_asked_to_stay(call)) else { continue };
+            let Some(added) = self.movable.get(name).copied() else { continue };
+            let calls = self.calls.get_mut(name).expect("each call has been counted");
+            if *calls > 1 && added > SMALL {
+                continue;
+            }
+            let body = if *calls > 1 { ir::copy_before(called, called) } else { called };
+            put(self.rewriter, call, body);
+            *calls -= 1;
+            size += added;
+            self.changed = true;
+        }
+        if let Some(name) = symbol(function).filter(|_| may_move(function, &operations)) {
+            self.movable.insert(name, size);
+        }
+    }
+}
+
+fn is_asked_to_stay(op: Op) -> bool {
+    ir::attribute(op, "no_inline").is_some()
+}
+
+/// Whether a function with these operations may stand in place of its calls: it has no branches, nothing in it needs a
+/// function around it, and nobody wants it to stay.
+fn may_move(function: Op, operations: &[Op]) -> bool {
+    ir::blocks(function).len() == 1 && !is_asked_to_stay(function) && !operations.iter().any(|op| needs_function(*op))
+}
+
+/// Whether an operation means something else, or nothing, in a loop of another function. Affine operations take a value as
+/// dimension or symbol if it is an argument or at the top of a function, and in a loop only if it is counted by an
+/// `affine.for`. Memory on the stack is given back by the function alone, and buffers are freed by hand in functions
+/// without tensors alone.
+fn needs_function(op: Op) -> bool {
+    let arguments = ir::blocks(op).into_iter().flat_map(ir::arguments);
+    let has_memory = ir::results(op).into_iter().chain(arguments).any(|v| ir::memref(v.r#type()).is_some());
+    has_memory || ir::name(op) == "llvm.alloca" || ir::name(op).starts_with("affine.")
+}
+
+/// Puts the operations of a function in place of a call, and erases both.
+fn put<'c>(rewriter: &'c Rewriter, call: Op<'c>, function: Op<'c>) {
+    let body = ir::blocks(function)[0];
+    for (argument, given) in ir::arguments(body).into_iter().zip(ir::operands(call)) {
+        ir::replace_all_uses(argument, given);
+    }
+    let end = ends(function).next().expect("a free function returns");
+    ir::operations(body).into_iter().filter(|op| *op != end).for_each(|op| ir::move_before(op, call));
+    for (result, value) in ir::results(call).into_iter().zip(ir::operands(end)) {
+        ir::replace_all_uses(result, value);
+    }
+    rewriter.erase(call);
+    rewriter.erase(function);
+}

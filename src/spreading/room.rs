@@ -1,0 +1,120 @@
+//! Capacities of the memories of places, and what other layouts of a value would cost.
+//!
+//! A place holds its part of each value from the operation that makes it to the last that reads it, arguments all the time.
+//! What an operation brings to a place for as long as it runs is not counted.
+
+use super::reading::sizes;
+use super::spreader::{Home, Spreader, held_by};
+use crate::places::TensorLayout;
+use crate::plan::kernels::{Kept, Kernels};
+use crate::plan::layout_plan::{ArrayName, Unplanned};
+use crate::plan::live::moments;
+use crate::plan::space::SpaceLimit;
+use crate::solver::{FORBIDDEN, NetworkError, NoPlan, Options, Progress, min_marginals};
+use crate::text::Error;
+use std::cmp::Reverse;
+
+/// How many arrays an error names.
+const MOST_NAMED: usize = 5;
+
+/// A layout that a value could have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OtherLayout {
+    /// The layout.
+    pub layout: TensorLayout,
+    /// What the best plan costs with it; `None` where it is not possible.
+    pub cost: Option<i64>,
+}
+
+impl Spreader<'_, '_> {
+    /// The same with capacities: the bytes that each memory of a space may hold at once, at most one for each space.
+    ///
+    /// # Errors
+    /// The machine has no such memory space, or it is limited twice; a capacity below 0.
+    pub fn limited(mut self, limits: &[SpaceLimit]) -> Result<Self, Unplanned> {
+        let known = self.machine.check_limits(limits.iter().map(|limit| limit.space));
+        known.map_err(|error| Unplanned::Wrong(None, error))?;
+        let wrong = |error: NetworkError| Unplanned::Wrong(None, Error::new(error.to_string()));
+        for limit in limits {
+            self.network.add_resource(limit.bytes).map_err(wrong)?;
+        }
+        let n = self.program.instances.len();
+        // Nothing is in registers only.
+        let kernels = Kernels { kept: vec![Kept::Stored; n], reads: vec![Vec::new(); n], part_of: vec![Vec::new(); n] };
+        let live = moments(&self.program, &self.program.users(), &kernels);
+        for (made, moments) in live.into_iter().enumerate().filter(|(made, _)| self.homes[*made] != Home::Outside) {
+            let held: Vec<_> = self.values[made]
+                .all
+                .iter()
+                .map(|own| held_by(self.machine, own, self.program.made[made].array))
+                .collect();
+            for (resource, limit) in limits.iter().enumerate() {
+                let bytes = |fit: &Result<Option<crate::places::Fit>, Error>| {
+                    let fit = fit.as_ref().ok().and_then(Option::as_ref);
+                    let own = fit.filter(|fit| {
+                        fit.memory.is_some_and(|memory| self.machine.memories[memory].space == limit.space)
+                    });
+                    own.map_or(0, |fit| fit.bytes)
+                };
+                let amounts: Vec<i64> = held.iter().map(bytes).collect();
+                for moment in moments.iter().filter(|_| amounts.iter().any(|amount| *amount > 0)) {
+                    self.network.add_occupancy(made, resource, moment.clone(), amounts.clone()).map_err(wrong)?;
+                }
+            }
+        }
+        self.limits = limits.to_vec();
+        Ok(self)
+    }
+
+    /// Why there is no plan, with the names of the program.
+    pub(super) fn unplanned(&self, why: NoPlan) -> Unplanned {
+        let (resource, moment, least, capacity) = match why {
+            NoPlan::Shortage { resource, moment, least, capacity, .. } => (resource, moment, least, capacity),
+            NoPlan::Proved { nearest: Some(NetworkError::OverCapacity { resource, moment, used, capacity }) }
+            | NoPlan::NotFound { nearest: NetworkError::OverCapacity { resource, moment, used, capacity } } => {
+                (resource, moment, used, capacity)
+            }
+            why => return Unplanned::Impossible(why),
+        };
+        let last = self.program.instances.len().saturating_sub(1);
+        let at = usize::try_from(moment).unwrap_or(0).min(last);
+        let at = self.program.instances.get(at).map_or((0, 0), |instance| instance.node);
+        let then = self.network.occupancies().iter();
+        let then = then.filter(|own| own.resource == resource && own.moments.contains(&moment));
+        // Values are the first variables.
+        let mut taken: Vec<(usize, i64)> =
+            then.map(|own| (own.variable, own.amounts.iter().copied().min().unwrap_or(0))).collect();
+        taken.sort_by_key(|(made, bytes)| (Reverse(*bytes), *made));
+        taken.truncate(MOST_NAMED);
+        let arrays = taken.into_iter().map(|(made, bytes)| (self.name(made), bytes)).collect();
+        Unplanned::Short { space: self.limits[resource].space, at, least, capacity, arrays }
+    }
+
+    /// For each layout that was tried for an array, what the best plan with it costs; an entry for each time that the array
+    /// is made. Empty where no array has this name, and for scalars. `None` where the tables would be too large, and where
+    /// `go_on` has said no. With capacities, the best that is found.
+    pub fn why(
+        &self,
+        name: ArrayName,
+        options: &Options,
+        go_on: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Option<Vec<Vec<OtherLayout>>> {
+        let placed =
+            |made: &usize| self.homes[*made] != Home::Outside && !self.program.made[*made].array.dims.is_empty();
+        let all: Vec<usize> =
+            (0..self.program.made.len()).filter(|made| self.name(*made) == name && placed(made)).collect();
+        let marginals = min_marginals(&self.network, &all, options, go_on)?;
+        let one = |(made, costs): (&usize, Vec<i64>)| {
+            let own = sizes(self.program.made[*made].array);
+            let other = |(spread, cost): (&super::spread::Spread, i64)| {
+                let layout = spread.layout(&own, self.machine).ok()?;
+                Some(OtherLayout { layout, cost: (cost != FORBIDDEN).then_some(cost) })
+            };
+            let mut found: Vec<OtherLayout> = self.values[*made].all.iter().zip(costs).filter_map(other).collect();
+            found.sort_by_key(|other| other.cost.unwrap_or(i64::MAX));
+            found
+        };
+        Some(all.iter().zip(marginals).map(one).collect())
+    }
+}
