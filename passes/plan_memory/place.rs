@@ -4,7 +4,7 @@ use crate::functions::{callee, symbol};
 use crate::plan_memory::arena::Arenas;
 use crate::plan_memory::memory::{add_argument, allocate, bytes_type};
 use crate::plan_memory::planned::Planned;
-use crate::plan_memory::signature::Signature;
+use crate::plan_memory::signature::GivenMemory;
 use crate::plan_memory::webs::{ALIGNMENT, Creation, Web};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::IntegerAttribute;
@@ -18,7 +18,7 @@ pub fn place<'c>(
     rewriter: &'c Rewriter,
     function: Op<'c>,
     planned: &Planned<'c>,
-    signatures: &HashMap<&'c str, Signature>,
+    signatures: &HashMap<&'c str, GivenMemory>,
     given: bool,
     arenas: &mut Arenas<'c>,
     poison: bool,
@@ -108,7 +108,7 @@ impl<'c> Placed<'c> {
     }
 
     /// Gives a call the memory that its callee wants; `own` is the caller's, with the place of what is only needed meanwhile.
-    fn give(&self, call: Op<'c>, signature: &Signature, own: Option<(Val<'c>, i64)>) {
+    fn give(&self, call: Op<'c>, signature: &GivenMemory, own: Option<(Val<'c>, i64)>) {
         let b = Builder::before(call);
         let mut operands = ir::operands(call);
         for (k, bytes) in signature.returned.iter().enumerate() {

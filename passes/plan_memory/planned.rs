@@ -2,7 +2,7 @@
 
 use crate::functions::callee;
 use crate::plan_memory::gaps::{Interval, places};
-use crate::plan_memory::signature::Signature;
+use crate::plan_memory::signature::GivenMemory;
 use crate::plan_memory::webs::{Text, Web, webs};
 use layout_ir::{self as ir, Op};
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ pub struct Planned<'c> {
 
 impl<'c> Planned<'c> {
     /// The plan of a function. Where its bytes are too many to count, nothing has a place.
-    pub fn of(function: Op<'c>, signatures: &HashMap<&'c str, Signature>, given: bool) -> Planned<'c> {
+    pub fn of(function: Op<'c>, signatures: &HashMap<&'c str, GivenMemory>, given: bool) -> Planned<'c> {
         let text = Text::of(function);
         let webs = webs(&text, signatures, given);
         let scratch = |op: Op<'c>| {
@@ -46,7 +46,7 @@ impl<'c> Planned<'c> {
     }
 
     /// What callers are to give.
-    pub fn signature(&self) -> Signature {
+    pub fn signature(&self) -> GivenMemory {
         let ends = self.text.operations.iter().filter(|op| ir::name(**op) == "func.return");
         let count = ends.map(|op| ir::operands(*op).len()).max().unwrap_or(0);
         let mut returned = vec![None; count];
@@ -55,6 +55,6 @@ impl<'c> Planned<'c> {
                 returned[k] = web.interval().map(|interval| interval.bytes);
             }
         }
-        Signature { returned, scratch: self.bytes }
+        GivenMemory { returned, scratch: self.bytes }
     }
 }

@@ -17,7 +17,7 @@
 use crate::functions::callee;
 use crate::ownership::{Fate, Owner, owners};
 use crate::plan_memory::gaps::Interval;
-use crate::plan_memory::signature::Signature;
+use crate::plan_memory::signature::GivenMemory;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::{TypeLike, ValueLike};
 use std::collections::{HashMap, HashSet};
@@ -125,7 +125,7 @@ struct Member<'c> {
 
 /// The webs of a function that may have places. `signatures` are those of functions that are given their memory;
 /// `returns` says whether this one will be.
-pub fn webs<'c>(text: &Text<'c>, signatures: &HashMap<&'c str, Signature>, returns: bool) -> Vec<Web<'c>> {
+pub fn webs<'c>(text: &Text<'c>, signatures: &HashMap<&'c str, GivenMemory>, returns: bool) -> Vec<Web<'c>> {
     let function = text.operations[0];
     let owners = owners(function).unwrap_or_else(|| freed_in_their_block(text));
     let mut roots: Vec<usize> = (0..owners.len()).collect();
@@ -180,7 +180,7 @@ fn freed_in_their_block<'c>(text: &Text<'c>) -> Vec<Owner<'c>> {
 }
 
 /// An owner with its time; none where its buffer cannot have a place.
-fn member<'c>(text: &Text<'c>, signatures: &HashMap<&'c str, Signature>, owner: Owner<'c>) -> Option<Member<'c>> {
+fn member<'c>(text: &Text<'c>, signatures: &HashMap<&'c str, GivenMemory>, owner: Owner<'c>) -> Option<Member<'c>> {
     let to = match owner.fate {
         Fate::Freed(op) | Fate::HandedOn { op, .. } => text.number(op),
         Fate::Unknown => return None,
