@@ -67,6 +67,13 @@ def Parallel : Choices<"Parallel",
          "pipelines make `omp.wsloop`">
 ]>;
 
+def Arena : Choices<"Arena", "Where the memory of a call is from", [
+  Choice<"call", 0, "call", "each call allocates and frees it">,
+  Choice<"kept", 1, "kept", "it is kept for the next call">,
+  Choice<"argument", 2, "argument", "the caller gives it">,
+  Choice<"none", 3, "none", "each buffer is allocated and freed by itself">
+]>;
+
 def PlanMachine : Choices<"PlanMachine", "The machine that layouts are for", [
   Choice<"own", 0, "module", "the `layout.machine` of the module">,
   Choice<"tpuV5e", 1, "tpu_v5e", "a TPU v5e, in cycles">,
@@ -208,8 +215,10 @@ def LayoutConvertToLLVM : Pass<"layout-convert-to-llvm", "::mlir::ModuleOp"> {
     memref and what is left to the LLVM dialect, in the order that they need;
     each only where the module has operations for it. A conversion that has
     nothing to do takes as long as the others in a large function, since MLIR
-    verifies what each leaves.
+    verifies what each leaves. Before them run `layout-plan-memory`, with `arena`,
+    and `layout-outline-loops`.
   }];
+  let options = [ChoiceOption<"arena", "arena", Arena, Arena.summary>];
 }
 
 def LayoutDeallocate : Pass<"layout-deallocate", "::mlir::func::FuncOp"> {
@@ -397,22 +406,37 @@ def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
 }
 
 def LayoutPlanMemory : Pass<"layout-plan-memory", "::mlir::ModuleOp"> {
-  let summary = "Make the buffers of a large function parts of one allocation";
+  let summary = "Make the buffers of a call parts of one allocation";
   let description = [{
-    A buffer of static shape that the block that allocates it frees becomes a
-    `memref.view` of one allocation, at a place that no other buffer has at the
-    same time. That allocation is made at the start of the function and freed
-    before it returns. An allocation in the LLVM dialect is some 40 operations.
+    A buffer of static shape that the program frees becomes a `memref.view` of
+    one allocation, the arena, at a place that no other buffer has at the same
+    time. This holds across loops and conditions that hand a buffer on, and
+    across calls: a private function is given its part of its caller's arena, and
+    memory for what it returns, as further arguments of type `memref<?xi8>` with
+    static sizes. Results of public functions are allocated, as their callers
+    free them.
+
+    `arena` says where a public function has its arena from. With `argument`,
+    public functions take it as their last argument, at an address that is a
+    multiple of 64, and `NAME_arena_bytes` returns its size. With `kept`, calls
+    at the same time have arenas of their own, of which one is kept, and freed
+    when the library is unloaded.
   }];
   // Conversion to LLVM and clang -O1 of outlined programs, in seconds without the
   // pass and with it: 1.13 and 1.05 for 356 allocations, 0.94 and 0.87 for 462,
   // 0.95 and 0.75 for 606; of 275 not outlined, 0.66 and 0.67.
   let options = [
-    Option<"buffers", "buffers", "uint64_t", "256",
-           "Functions with no more such buffers stay as they are">
+    ChoiceOption<"arena", "arena", Arena, Arena.summary>,
+    Option<"buffers", "buffers", "uint64_t", "1",
+           "With arena=call, a module with no more such buffers stays as it is">,
+    Option<"poison", "poison", "bool", "false",
+           "Fill each buffer with ones when it is made and when it is freed, to "
+           "find what reads it at another time">
   ];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::memref::MemRefDialect"
   ];
 }
 
@@ -457,9 +481,10 @@ def LayoutVerifyLLVM : Pass<"layout-verify-llvm", "::mlir::ModuleOp"> {
 
 /// Passes and pipelines that run one after another on a module, registered
 /// under a name. They have the options of `optionsOf`, and `plan` with those of
-/// `planOf`. In their text stand
+/// `planOf`; those with `$arena` have `arena`. In their text stand
 ///   $options  for the options of `optionsOf`,
-///   $all      for all options,
+///   $all      for all options, but `arena`,
+///   $arena    for where the memory of a call is from,
 ///   $first    for the pass `planOf` with its options where there is `plan`, and
 ///             layout-remove-conversions,
 ///   $threads  for convert-scf-to-openmp with `parallel=openmp`, and
@@ -507,7 +532,7 @@ def LayoutToLLVM : Pipeline<"layout-to-llvm"> {
   let passes = [
     "layout-strip-memory-spaces",
     "layout-to-memref{$all}",
-    "layout-convert-to-llvm",
+    "layout-convert-to-llvm{arena=$arena}",
     "layout-verify-llvm"
   ];
 }

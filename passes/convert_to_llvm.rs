@@ -1,11 +1,13 @@
 //! `layout-convert-to-llvm`: upstream's conversions to the LLVM dialect, each only where there is something for it.
+//!
+//! `$arena` stands for the option of that name.
 
 use crate::steps::PassStep;
 
 /// The passes in their order. Those after `convert-complex-to-standard` are for what that makes of complex numbers.
 pub const STEPS: &[PassStep] = &[
     ("layout-strip-memory-spaces", &[]),
-    ("layout-plan-memory", &["memref.dealloc"]),
+    ("layout-plan-memory{arena=$arena}", &["func"]),
     ("layout-outline-loops", &["affine", "linalg", "scf"]),
     ("convert-linalg-to-loops", &["linalg"]),
     ("func.func(scf-forall-to-for)", &["scf.forall"]),

@@ -48,10 +48,14 @@ extern "C" fn layout_rs_run_pass(
         };
         match pass {
             Pass::ApproximateMath => return Ok(Outcome::of(approximate_math::run(op))),
-            Pass::ConvertToLlvm | Pass::LowerBufferization => {
-                let steps =
-                    if pass == Pass::ConvertToLlvm { convert_to_llvm::STEPS } else { lower_bufferization::STEPS };
-                if let Some((passes, next)) = steps::next(steps, op, now) {
+            Pass::ConvertToLlvm { options } => {
+                if let Some((passes, next)) = steps::next(convert_to_llvm::STEPS, op, now) {
+                    go_on(&passes.replace("$arena", options.arena.name()), next);
+                }
+                return Ok(Outcome::Unchanged);
+            }
+            Pass::LowerBufferization => {
+                if let Some((passes, next)) = steps::next(lower_bufferization::STEPS, op, now) {
                     go_on(passes, next);
                 }
                 return Ok(Outcome::Unchanged);
@@ -74,7 +78,7 @@ extern "C" fn layout_rs_run_pass(
             Pass::MaskAsIntegers => mask_as_integers::run(rewriter),
             Pass::OutlineLoops { options } => return Ok(Outcome::of(outline_loops::run(rewriter, options))),
             Pass::Plan { options } => return plan::run(rewriter, options).map(Outcome::of),
-            Pass::PlanMemory { options } => return Ok(Outcome::of(plan_memory::run(rewriter, options))),
+            Pass::PlanMemory { options } => return plan_memory::run(rewriter, options).map(Outcome::of),
             Pass::PrepareBufferization => prepare_bufferization::run(rewriter)?,
             Pass::RemoveConversions { options } => remove_conversions::run(rewriter, options),
             Pass::ScfToCf => scf_to_cf::run(op),
@@ -92,7 +96,9 @@ extern "C" fn layout_rs_passes_of(pass: MlirStringRef, passes: MlirStringCallbac
     // SAFETY: the text is valid for the call.
     let name = String::from_utf8_lossy(unsafe { bytes(pass) }.unwrap_or_default());
     let all = match Pass::read(&name, "") {
-        Ok(Pass::ConvertToLlvm) => steps::all(convert_to_llvm::STEPS),
+        Ok(Pass::ConvertToLlvm { options }) => {
+            steps::all(convert_to_llvm::STEPS).replace("$arena", options.arena.name())
+        }
         Ok(Pass::LowerBufferization) => steps::all(lower_bufferization::STEPS),
         Ok(Pass::Deallocate) => deallocate::PASSES.to_owned(),
         Ok(Pass::InlineCalls) => inline_calls::PASSES.to_owned(),
@@ -149,7 +155,7 @@ extern "C" fn layout_rs_pipeline(
             let pipeline = PIPELINES.iter().find(|pipeline| pipeline.name == name);
             let pipeline = pipeline.ok_or_else(|| format!("unknown pipeline `{name}`{}", instead(&name, &names)))?;
             let options: PipelineOptions = options.parse()?;
-            options.lowering.check()?;
+            pipeline.check(&options)?;
             Ok(pipeline.text(options))
         },
     );

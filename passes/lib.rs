@@ -21,6 +21,7 @@
 //! | `steps` | upstream's passes where there is something for them | |
 //! | `functions` | the functions of a module, and who calls them | |
 //! | `runs` | how often operations run | `functions` |
+//! | `descriptors` | memrefs as the LLVM dialect has them, made of pointers | |
 //! | [`approximate_math`] | `layout-approximate-math` | `buffers`, `upstream` |
 //! | [`convert_to_llvm`] | `layout-convert-to-llvm` | `steps` |
 //! | [`lower_bufferization`] | `layout-lower-bufferization` | `steps` |
@@ -31,10 +32,10 @@
 //! | `memref_form` | the sizes and strides of a lowered array, for callers | `buffers`, `options` |
 //! | [`inline_calls`] | `layout-inline-calls` | `functions` |
 //! | [`mask_as_integers`] | `layout-mask-as-integers` | |
-//! | [`outline_loops`] | `layout-outline-loops` | `buffers`, `options`, `upstream` |
+//! | [`outline_loops`] | `layout-outline-loops` | `buffers`, `descriptors`, `options`, `upstream` |
 //! | `padding` | `tensor.pad` as a fill and an insertion | |
 //! | `switches` | `scf.index_switch` as a chain of `scf.if` | |
-//! | [`plan_memory`] | `layout-plan-memory` | `options` |
+//! | [`plan_memory`] | `layout-plan-memory` | `descriptors`, `diagnostic`, `functions`, `options`, `ownership` |
 //! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `branches`, `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `switches`, `upstream` |
 //! | [`remove_conversions`] | `layout-remove-conversions` | `buffers`, `diagnostic`, `functions`, `options`, `runs`, `upstream` |
 //! | [`plan`] | `layout-plan` | `buffers`, `diagnostic`, `functions`, `indexing_analysis`, `options`, `prepare_bufferization`, `remove_conversions`, `runs`, `upstream` |
@@ -43,7 +44,7 @@
 //! | [`strip_memory_spaces`] | `layout-strip-memory-spaces` | `buffers` |
 //! | [`verify_llvm`] | `layout-verify-llvm` | `diagnostic` |
 //! | `vectorize` | vector code of a kernel: registers, plan, prefetch | `buffers`, `kernel`, `options`, `ownership`, `upstream` |
-//! | [`lower_memrefs`] | `layout-lower-memrefs` | `buffers`, `diagnostic`, `kernel`, `options`, `upstream`, `vectorize` |
+//! | [`lower_memrefs`] | `layout-lower-memrefs` | `buffers`, `diagnostic`, `kernel`, `options`, `ownership`, `upstream`, `vectorize` |
 //! | `pass` | the generated passes as values | `options`, `upstream` |
 //! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream` |
 //! | `exports` | what C++ calls: `layout_rs_*` | `approximate_math`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
@@ -82,6 +83,7 @@ mod branches;
 mod buffers;
 pub mod convert_to_llvm;
 pub mod deallocate;
+mod descriptors;
 mod diagnostic;
 pub mod expand_clones;
 #[allow(unsafe_code, reason = "C++ calls these functions")]
@@ -119,8 +121,8 @@ pub mod verify_llvm;
 pub use diagnostic::{Diagnostic, Severity};
 pub use memref_form::MemRefForm;
 pub use options::{
-    Form, IndexingAnalysisOptions, Options, OutlineLoopsOptions, Parallel, PlanEntry, PlanMachine, PlanMemoryOptions,
-    PlanOptions, RemoveConversionsOptions, Target,
+    Arena, ConvertToLlvmOptions, Form, IndexingAnalysisOptions, Options, OutlineLoopsOptions, Parallel, PlanEntry,
+    PlanMachine, PlanMemoryOptions, PlanOptions, RemoveConversionsOptions, Target,
 };
 pub use pass::Pass;
 pub use pipelines::{PipelineOptions, add_passes};

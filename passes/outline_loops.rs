@@ -17,12 +17,12 @@
 //! they are.
 
 use crate::buffers::index::constant_value;
+use crate::descriptors::{at_pointer, descriptor, number, pointer_type, position};
 use crate::options::OutlineLoopsOptions;
 use crate::upstream;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::{
-    ArrayAttribute, AttributeLike, DenseI32ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute,
-    TypeAttribute,
+    ArrayAttribute, AttributeLike, DenseI32ArrayAttribute, FlatSymbolRefAttribute, StringAttribute, TypeAttribute,
 };
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Identifier, Type, TypeLike, ValueLike};
@@ -291,40 +291,8 @@ impl Passed {
     /// The value of this type that the function has for its argument.
     fn argument<'c>(&self, b: Builder<'c>, argument: Val<'c>, t: Type<'c>) -> Val<'c> {
         let Passed::Pointer(numbers) = self else { return argument };
-        let rank = (numbers.len() - 1) / 2;
-        let descriptor = descriptor(b, rank);
-        let insert = |into: Val<'c>, value: Val<'c>, at: &[i64]| {
-            b.value("llvm.insertvalue", &[into, value], descriptor, &[position(b, at)])
-        };
-        let made = b.value("llvm.mlir.poison", &[], descriptor, &[]);
-        // It is never freed here, so that the pointer that was allocated does not matter.
-        let made = insert(insert(made, argument, &[0]), argument, &[1]);
-        let made = numbers.iter().enumerate().fold(made, |made, (k, n)| match k.checked_sub(1) {
-            None => insert(made, number(b, *n), &[2]),
-            Some(k) => insert(made, number(b, *n), &[3 + (k / rank) as i64, (k % rank) as i64]),
-        });
-        b.value("builtin.unrealized_conversion_cast", &[made], t, &[])
+        at_pointer(b, argument, numbers, t)
     }
-}
-
-/// What a memref of a rank is in the LLVM dialect.
-fn descriptor<'c>(b: Builder<'c>, rank: usize) -> Type<'c> {
-    let arrays = if rank == 0 { String::new() } else { format!(", array<{rank} x i64>, array<{rank} x i64>") };
-    let descriptor = Type::parse(b.context(), &format!("!llvm.struct<(ptr, ptr, i64{arrays})>"));
-    descriptor.expect("a type of the LLVM dialect")
-}
-
-fn pointer_type<'c>(b: Builder<'c>) -> Type<'c> {
-    Type::parse(b.context(), "!llvm.ptr").expect("a type of the LLVM dialect")
-}
-
-fn number<'c>(b: Builder<'c>, n: i64) -> Val<'c> {
-    let i64 = IntegerType::new(b.context(), 64).into();
-    b.value("llvm.mlir.constant", &[], i64, &[b.named("value", IntegerAttribute::new(i64, n))])
-}
-
-fn position<'c>(b: Builder<'c>, at: &[i64]) -> (Identifier<'c>, Attribute<'c>) {
-    b.named("position", ir::integers_attribute(b.context(), at))
 }
 
 /// The attributes of the function for a nest of another one.

@@ -2,8 +2,8 @@
 //! passes and how they are read.
 
 use crate::options::{
-    IndexingAnalysisOptions, Options, OutlineLoopsOptions, PlanMemoryOptions, PlanOptions, RemoveConversionsOptions,
-    words,
+    ConvertToLlvmOptions, IndexingAnalysisOptions, Options, OutlineLoopsOptions, PlanMemoryOptions, PlanOptions,
+    RemoveConversionsOptions, words,
 };
 use crate::upstream;
 use melior::{Error, pass::OperationPassManager};

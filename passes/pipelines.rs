@@ -1,19 +1,19 @@
 //! The passes that each pipeline runs. `Passes.td` lists them; the build script makes the constants here of it.
 //!
 //! ```
-//! use layout_passes::{Form, Options, PipelineOptions, PlanMachine, PlanOptions, pipelines};
+//! use layout_passes::{Form, PipelineOptions, PlanMachine, PlanOptions, pipelines};
 //!
 //! let text = pipelines::DISTRIBUTE.text(Form::Physical);
 //! assert_eq!(text, "layout-to-memref{form=physical}");
 //!
 //! let plan = PlanOptions { machine: PlanMachine::TpuV5e, ..PlanOptions::default() };
-//! let options = PipelineOptions { lowering: Options::default(), plan: Some(plan) };
+//! let options = PipelineOptions { plan: Some(plan), ..PipelineOptions::default() };
 //! assert_eq!(options.to_string(), "form=strided plan machine=tpu_v5e");
 //! assert_eq!("plan machine=tpu_v5e".parse(), Ok(options));
 //! assert!(pipelines::TO_MEMREF.text(options).starts_with("layout-inline-calls,layout-plan{machine=tpu_v5e},"));
 //! ```
 
-use crate::options::{Options, Parallel, PlanOptions, Value, words};
+use crate::options::{Arena, Options, Parallel, PlanOptions, Value, words};
 use crate::pass::{NAMES, Pass};
 use crate::upstream;
 use melior::{Error, pass::OperationPassManager};
@@ -39,18 +39,21 @@ pub struct PipelineOptions {
     pub lowering: Options,
     /// Those of `layout-plan`, where it runs first.
     pub plan: Option<PlanOptions>,
+    /// Where the memory of a call is from; of `layout-to-llvm` alone.
+    pub arena: Arena,
 }
 
 impl<T: Into<Options>> From<T> for PipelineOptions {
     fn from(lowering: T) -> PipelineOptions {
-        PipelineOptions { lowering: lowering.into(), plan: None }
+        PipelineOptions { lowering: lowering.into(), ..PipelineOptions::default() }
     }
 }
 
 impl fmt::Display for PipelineOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.lowering)?;
-        self.plan.map_or(Ok(()), |plan| write!(f, " plan {plan}"))
+        self.plan.map_or(Ok(()), |plan| write!(f, " plan {plan}"))?;
+        if self.arena == Arena::default() { Ok(()) } else { write!(f, " arena={}", self.arena.name()) }
     }
 }
 
@@ -60,10 +63,16 @@ impl FromStr for PipelineOptions {
     /// Reads the options of lowering, and those of `layout-plan` where `plan` is one of them.
     fn from_str(text: &str) -> Result<PipelineOptions, String> {
         let (mut planned, mut of_plan, mut others) = (false, None, [String::new(), String::new()]);
+        let mut arena = Arena::default();
         for (name, value) in words(text) {
             if name == "plan" {
                 let expected = || format!("plan must be {}, found `{value}`", bool::expected());
                 planned = bool::read(value).ok_or_else(expected)?;
+                continue;
+            }
+            if name == "arena" {
+                let expected = || format!("arena must be {}, found `{value}`", Arena::expected());
+                arena = Arena::read(value).ok_or_else(expected)?;
                 continue;
             }
             let plans = PlanOptions::NAMES.contains(&name);
@@ -74,7 +83,7 @@ impl FromStr for PipelineOptions {
             return Err(format!("{name} is an option of `plan`, which must be given, too"));
         }
         let plan = planned.then(|| others[1].parse()).transpose()?;
-        Ok(PipelineOptions { lowering: others[0].parse()?, plan })
+        Ok(PipelineOptions { lowering: others[0].parse()?, plan, arena })
     }
 }
 
@@ -86,11 +95,24 @@ impl Pipeline {
         let plan = options.plan.map_or(String::new(), |options| format!("{},", Pass::Plan { options }));
         let first = plan + "layout-remove-conversions";
         let all = self.passes.join(",").replace("$options", &options.lowering.to_string());
+        let all = all.replace("$all", &PipelineOptions { arena: Arena::default(), ..options }.to_string());
         let threads = match options.lowering.parallel {
             Parallel::Openmp => "convert-scf-to-openmp,canonicalize",
             Parallel::None | Parallel::Loops | Parallel::Forall => "canonicalize",
         };
-        all.replace("$all", &options.to_string()).replace("$first", &first).replace("$threads", threads)
+        all.replace("$first", &first).replace("$threads", threads).replace("$arena", options.arena.name())
+    }
+
+    /// Whether the options can be followed.
+    ///
+    /// # Errors
+    /// Those of [`Options::check`], and an option of another pipeline.
+    pub(crate) fn check(&self, options: &PipelineOptions) -> Result<(), String> {
+        let takes_arena = self.passes.iter().any(|pass| pass.contains("$arena"));
+        if options.arena != Arena::default() && !takes_arena {
+            return Err(format!("arena is an option of layout-to-llvm: {} leaves what it allocates", self.name));
+        }
+        options.lowering.check()
     }
 
     /// Adds the passes, with options or only a form of memrefs, after those that a manager of passes over modules has.

@@ -169,8 +169,12 @@ impl Place {
         let indent = |line: &str| line.len() - line.trim_start().len();
         let own = indent(all[at]);
         let mut defaults = self.defaults(name);
-        // The pass of `plan` is in a pipeline only where that is given.
-        defaults.extend([("plan".into(), "false".into())].into_iter().chain(self.defaults("layout-plan")));
+        // The pass of `plan` is in a pipeline only where that is given, and `arena` goes to one that few have.
+        defaults.extend(
+            [("arena".into(), "call".into()), ("plan".into(), "false".into())]
+                .into_iter()
+                .chain(self.defaults("layout-plan")),
+        );
         defaults.extend(self.defaults(name));
         let lines = all[at + 1..].iter();
         let lines = lines.take_while(|line| indent(line) > own || line.trim_start().starts_with('='));

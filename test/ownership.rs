@@ -2,16 +2,18 @@
 //! but for those that are returned, and none is used afterwards.
 //!
 //! Memory that is freed is filled with garbage and never given out again, so a use after it changes a result. Results
-//! are compared with what an evaluator of the same programs gives.
+//! are compared with what an evaluator of the same programs gives. The same programs run with their buffers in arenas of
+//! each kind, where the bytes of a buffer are filled with ones when it is made and when it is freed.
 
 mod jit;
 
 use fastrand::Rng;
-use layout_passes::{Form, pipelines};
+use layout_passes::{Arena, Form, add_passes};
 use layout_runtime::{Descriptor, Engine, Passed};
 use melior::Context;
 use melior::ir::Module;
 use melior::pass::PassManager;
+use std::alloc::{Layout, alloc};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::fmt::Write;
@@ -302,6 +304,13 @@ extern "C" fn allocate(bytes: usize) -> *mut c_void {
     start.cast()
 }
 
+/// `aligned_alloc` for compiled code. What it gives is kept by the code, so that it is not watched.
+extern "C" fn allocate_aligned(alignment: usize, bytes: usize) -> *mut c_void {
+    let layout = Layout::from_size_align(bytes, alignment).expect("what C's function takes");
+    // SAFETY: an arena is not empty.
+    unsafe { alloc(layout) }.cast()
+}
+
 /// `free` for compiled code.
 extern "C" fn release(start: *mut c_void) {
     watched(|all| match all.live.remove(&(start as usize)) {
@@ -352,7 +361,13 @@ fn descriptor(kind: usize, form: Form, start: u64) -> Descriptor {
 }
 
 /// Runs a program; what is wrong, if anything.
-fn run(engine: &Engine, number: usize, program: &Program, form: Form, told: Told) -> Result<(), String> {
+fn run(
+    engine: &Engine,
+    number: usize,
+    program: &Program,
+    (form, arena): (Form, Arena),
+    told: Told,
+) -> Result<(), String> {
     let inputs: [Elements; 2] = [0, 1].map(|k| std::array::from_fn(|n| (n as i32 + 1) * (k + 1)));
     let mut memory = [vec![-1i32; 15], vec![-1i32; 24]];
     for (kind, memory) in memory.iter_mut().enumerate() {
@@ -362,7 +377,10 @@ fn run(engine: &Engine, number: usize, program: &Program, form: Form, told: Told
     let pointers = memory.each_mut().map(|memory| memory.as_mut_ptr() as u64);
     let memories = (0..2).map(|kind| Passed::Memory(descriptor(kind, form, pointers[kind])));
     let conditions = told.conditions.map(|condition| Passed::Number(condition.into()));
-    let passed: Vec<Passed> = memories.chain(conditions).chain([Passed::Number(told.times as u64)]).collect();
+    let given = (arena == Arena::Argument).then(|| Given::to(engine, number));
+    let own = given.iter().map(|given| Passed::Memory(Descriptor::new(given.start(), 0, &[given.bytes as i64], &[1])));
+    let passed: Vec<Passed> =
+        memories.chain(conditions).chain([Passed::Number(told.times as u64)]).chain(own).collect();
     let mut results: Vec<Descriptor> = program.gives.iter().map(|kind| descriptor(*kind, form, 0)).collect();
     watched(|all| *all = Watched::default());
     // SAFETY: the function takes these descriptors and numbers, as its signature was made from them.
@@ -386,6 +404,9 @@ fn run(engine: &Engine, number: usize, program: &Program, form: Form, told: Told
     if memory != before {
         return Err("an argument was written to".into());
     }
+    if given.is_some_and(|given| !given.is_sound()) {
+        return Err("what surrounds the arena was written to".into());
+    }
     watched(|all| match (all.wrong.pop(), all.live.len()) {
         (Some(wrong), _) => Err(wrong),
         (None, 0) => Ok(()),
@@ -393,8 +414,38 @@ fn run(engine: &Engine, number: usize, program: &Program, form: Form, told: Told
     })
 }
 
+/// An arena that is given to a call, with garbage around it.
+struct Given {
+    memory: Vec<u8>,
+    before: usize,
+    bytes: usize,
+}
+
+impl Given {
+    const GARBAGE: u8 = 0x5a;
+    const AROUND: usize = 256;
+
+    fn to(engine: &Engine, number: usize) -> Given {
+        let says = engine.lookup(&format!("p{number}_arena_bytes")).expect("the function says how many bytes");
+        // SAFETY: the function takes nothing and gives 64 bits.
+        let bytes = unsafe { std::mem::transmute::<*mut (), extern "C" fn() -> i64>(says) }() as usize;
+        let memory = vec![Given::GARBAGE; bytes + 2 * Given::AROUND];
+        let before = Given::AROUND / 2 + memory[Given::AROUND / 2..].as_ptr().align_offset(64);
+        Given { memory, before, bytes }
+    }
+
+    fn start(&self) -> u64 {
+        self.memory[self.before..].as_ptr() as u64
+    }
+
+    fn is_sound(&self) -> bool {
+        let around = self.memory[..self.before].iter().chain(&self.memory[self.before + self.bytes..]);
+        around.copied().all(|byte| byte == Given::GARBAGE)
+    }
+}
+
 /// Compiles programs and runs each in all ways; the seed makes the programs.
-fn check(context: &Context, seed: u64, form: Form) {
+fn check(context: &Context, seed: u64, form: Form, arena: Arena) {
     let mut rng = Rng::with_seed(seed);
     let programs: Vec<Program> = (0..BATCH).map(|number| program(&mut rng, number)).collect();
     let t = TYPES[1];
@@ -405,19 +456,23 @@ fn check(context: &Context, seed: u64, form: Form) {
     programs.iter().for_each(|program| text.push_str(&program.text));
     let mut module = Module::parse(context, &text).unwrap_or_else(|| panic!("{text}"));
     let passes = PassManager::new(context);
-    pipelines::TO_LLVM.add_to(passes.as_operation_pass_manager(), form).expect("a pipeline");
+    let (form_name, arena_name) = (form.name(), arena.name());
+    let plan = format!("layout-plan-memory{{arena={arena_name} buffers=0 poison}}");
+    let text_of_passes = format!("layout-to-memref{{form={form_name}}},{plan},layout-convert-to-llvm{{arena=none}}");
+    add_passes(passes.as_operation_pass_manager(), &text_of_passes).expect("a pipeline");
     passes.run(&mut module).unwrap_or_else(|_| panic!("{text}"));
     let engine = jit::engine(&module);
     // SAFETY: both do what compiled code expects of these functions.
     unsafe {
         engine.register("malloc", allocate as *mut ());
         engine.register("free", release as *mut ());
+        engine.register("aligned_alloc", allocate_aligned as *mut ());
     }
     for (number, program) in programs.iter().enumerate() {
         for bits in 0..16 {
             let told = Told { conditions: [bits & 1 != 0, bits & 2 != 0], times: bits >> 2 };
-            if let Err(wrong) = run(&engine, number, program, form, told) {
-                panic!("seed {seed}, {form:?}, {told:?}: {wrong}\n{}", program.text);
+            if let Err(wrong) = run(&engine, number, program, (form, arena), told) {
+                panic!("seed {seed}, {form:?}, {arena:?}, {told:?}: {wrong}\n{}", program.text);
             }
         }
     }
@@ -429,7 +484,9 @@ fn every_buffer_is_freed_once() {
     let context = jit::context();
     let batches = std::env::var("LAYOUT_PROGRAMS").map_or(3, |n| n.parse().expect("a number"));
     for seed in 0..batches {
-        check(&context, seed, Form::Strided);
-        check(&context, seed, Form::Physical);
+        for arena in Arena::ALL {
+            check(&context, seed, Form::Strided, *arena);
+            check(&context, seed, Form::Physical, *arena);
+        }
     }
 }

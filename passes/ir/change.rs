@@ -6,9 +6,12 @@
 //! then no operation made later has its address, so an address identifies an operation in a table (see
 //! [`crate::op_key`]).
 
-use crate::read::{Op, Val, all_operations, arguments, blocks, is_used, location, name, operations, parent, results};
+use crate::read::{
+    Op, Val, all_operations, arguments, blocks, borrowed, is_used, location, location_context, name, operations,
+    parent, results,
+};
 use melior::ir::operation::{OperationBuilder, OperationLike, OperationMutLike, OperationRefMut};
-use melior::ir::{Block, BlockLike, BlockRef, OperationRef, Type, ValueLike};
+use melior::ir::{Block, BlockLike, BlockRef, Module, OperationRef, Type, ValueLike};
 use mlir_sys as sys;
 use std::cell::RefCell;
 
@@ -190,4 +193,15 @@ pub fn copy_before<'c>(op: Op<'c>, other: Op<'c>) -> Op<'c> {
 /// Replaces all operands of an operation.
 pub fn set_operands<'c>(op: Op<'c>, values: &[Val<'c>]) {
     edit(op).set_operands(values);
+}
+
+/// Puts the operations of a module's text before another.
+///
+/// # Panics
+/// Where the text is not that of a module, and where the other operation is in no block.
+pub fn parse_before<'c>(text: &str, other: Op<'c>) {
+    let module = Module::parse(borrowed(&location_context(location(other))), text).expect("the text of a module");
+    // SAFETY: the module is alive until all of its operations are moved.
+    let root: Op<'c> = unsafe { OperationRef::from_raw(module.as_operation().to_raw()) };
+    blocks(root).into_iter().flat_map(operations).for_each(|op| move_before(op, other));
 }

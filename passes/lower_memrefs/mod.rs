@@ -14,6 +14,8 @@
 //!      recursion. One that cannot be vectorised alone becomes scalar loops, with a remark.
 //! 3. *Erase* (`Lowering::erase_views`) the slices and reshapes, which nothing uses any more.
 //!
+//! Before, copies of buffers that nothing uses any more are left out: afterwards they are loops.
+//!
 //! The pass works on a copy of the module and puts it in place of the original only when everything could be lowered,
 //! so a failure leaves the module as it was.
 
@@ -27,6 +29,7 @@ use crate::buffers::operations::{FORWARDS, STRIDED, VIEW, is, is_approximable};
 use crate::diagnostic::Diagnostic;
 use crate::kernel::access::is_view;
 use crate::options::{Options, Target};
+use crate::ownership;
 use crate::upstream::{self, FastMath};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::operation::OperationMutLike;
@@ -37,6 +40,9 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagn
     let module = rewriter.root();
     options.check().map_err(|message| vec![Diagnostic::error(ir::location(module), message)])?;
     let root = rewriter.copy(module);
+    for function in ir::blocks(root).into_iter().flat_map(ir::operations).filter(|op| ir::name(*op) == "func.func") {
+        ownership::instead_of_copies(rewriter, function);
+    }
     let mut operations = ir::all_operations(root);
     let sorted = globals::sort(root, &operations);
     if sorted {

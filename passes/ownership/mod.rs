@@ -26,16 +26,20 @@
 //! A loop and all inside of it counts as one operation of its block, so that an order by number is enough. A function
 //! with several blocks in a region, or an operation that is not known here, is left alone.
 
+mod fates;
 mod flow;
+mod moves;
 mod order;
 mod reuse;
 mod sets;
 
+pub use fates::{Fate, Owner, owners};
 pub use flow::{Carried, carried};
 use flow::{Origin, is_buffer, leaks_address, made};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::ValueLike;
 use melior::ir::operation::OperationMutLike;
+pub use moves::instead_of_copies;
 use order::{BlockKey, Numbered, block_key};
 use sets::{Owned, Sets};
 use std::collections::HashSet;
@@ -58,6 +62,8 @@ struct HandedOn<'c> {
     op: Op<'c>,
     operand: usize,
     value: Val<'c>,
+    /// What gets it; nothing where the caller does.
+    to: Vec<Val<'c>>,
 }
 
 /// Where a buffer is freed.
@@ -176,11 +182,16 @@ fn hand_on<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>) -> Option<Vec<HandedOn
             };
             let Some(found) = lent.iter().position(|carried| carried.from.iter().any(&mut made_inside)) else { break };
             let owned = lent.swap_remove(found);
-            for value in owned.to {
-                let (block, at) = home(order, value, *op);
-                sets.own(Owned { value, block, at });
+            for value in &owned.to {
+                let (block, at) = home(order, *value, *op);
+                sets.own(Owned { value: *value, block, at });
             }
-            let handed_on = |(op, operand): (Op<'c>, usize)| HandedOn { op, operand, value: ir::operands(op)[operand] };
+            let handed_on = |(op, operand): (Op<'c>, usize)| HandedOn {
+                op,
+                operand,
+                value: ir::operands(op)[operand],
+                to: owned.to.clone(),
+            };
             all.extend(owned.from.into_iter().map(handed_on));
         }
         for carried in lent {
@@ -190,7 +201,7 @@ fn hand_on<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>) -> Option<Vec<HandedOn
     }
     for op in order.operations.iter().filter(|op| ir::name(**op) == "func.return") {
         let buffers = ir::operands(*op).into_iter().enumerate().filter(|(_, v)| is_buffer(*v));
-        all.extend(buffers.map(|(operand, value)| HandedOn { op: *op, operand, value }));
+        all.extend(buffers.map(|(operand, value)| HandedOn { op: *op, operand, value, to: vec![] }));
     }
     Some(all)
 }

@@ -29,11 +29,14 @@ fn lowered<'c>(context: &'c Context, texts: &[String], options: PipelineOptions)
     let text = format!("module attributes {{{}}} {{\n{}}}\n", board::machine(), texts.concat());
     let lowered = Module::parse(context, &text).and_then(|mut module| {
         let passes = PassManager::new(context);
-        // Programs are small. In half of them, buffers and innermost loops are treated as in large ones.
-        let large = "layout-strip-memory-spaces,layout-plan-memory{buffers=0},layout-outline-loops{loops=1}";
+        // Programs are small. In half of them, innermost loops are treated as in large ones, and buffers have places, which
+        // are filled with garbage wherever no buffer is live.
+        let large = "layout-strip-memory-spaces,layout-plan-memory{arena=kept poison},layout-outline-loops{loops=1}";
         let pipeline = match options.lowering.form {
             Form::Strided => format!("builtin.module(layout-to-llvm{{{options}}})"),
-            Form::Physical => format!("builtin.module(layout-to-memref{{{options}}},{large},layout-convert-to-llvm)"),
+            Form::Physical => {
+                format!("builtin.module(layout-to-memref{{{options}}},{large},layout-convert-to-llvm{{arena=none}})")
+            }
         };
         utility::parse_pass_pipeline(passes.as_operation_pass_manager(), &pipeline).expect("a pipeline");
         passes.run(&mut module).ok()?;

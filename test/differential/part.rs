@@ -84,7 +84,7 @@ impl Part {
         // Memory spaces are not for places.
         let spaces = choices.bool() && machine != PlanMachine::Own;
         let plan = choices.bool().then(|| PlanOptions { machine, spaces, ..PlanOptions::default() });
-        PipelineOptions { lowering, plan }
+        PipelineOptions { lowering, plan, ..PipelineOptions::default() }
     }
 
     fn program(&self, choices: &mut Choices) -> Program {

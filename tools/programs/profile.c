@@ -19,6 +19,15 @@ void *__wrap_malloc(size_t bytes) {
   return __real_malloc(bytes);
 }
 
+void *__real_aligned_alloc(size_t, size_t);
+
+// The same for `aligned_alloc`.
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes) {
+  ++allocations;
+  allocated_bytes += bytes;
+  return __real_aligned_alloc(alignment, bytes);
+}
+
 enum { MOST = 1 << 20 };
 long samples[MOST];
 long sampled;

@@ -20,13 +20,13 @@ from page import SPEED_TABLES, asked, table_of
 from steps import HERE, LLVM, MOST, TOOLS, ran
 
 WIDEST = [isa for isa in ("avx512", "avx2") if isa in pathlib.Path("/proc/cpuinfo").read_text()] + ["neon"]
-LOWERING = f"vectorize={WIDEST[0]} reassociate contract approximate"
+LOWERING = f"vectorize={WIDEST[0]} reassociate contract approximate arena=kept"
 # As README tells users: the C library's vector maths, where it has some.
 LIBRARY = ("-fveclib=libmvec",) if platform.machine() == "x86_64" else ()
 FLAGS = ("-O3", "-march=native", *LIBRARY)
 # Lines of the HLO text in the code, by which samples are known.
 LINES = ("--ensure-debug-info-scope-on-llvm-func=emission-kind=LineTablesOnly", "--mlir-print-debuginfo")
-LINK = (HERE / "profile.c", "-Wl,--wrap=malloc", *(["-lmvec"] if LIBRARY else []))
+LINK = (HERE / "profile.c", "-Wl,--wrap=malloc,--wrap=aligned_alloc", *(["-lmvec"] if LIBRARY else []))
 MEMORY = 20 * 2**30
 METADATA = re.compile(r', metadata=\{(?:[^"}]|"[^"]*")*\}')
 INSTRUCTION = re.compile(r"\s*(?:ROOT )?%?(\S+) = .*?\b([a-z][\w-]*)\(")

@@ -1,0 +1,66 @@
+//! What becomes of each buffer that a function's blocks own, read from a function in which buffers are freed already.
+
+use crate::ownership::order::Numbered;
+use crate::ownership::sets::Sets;
+use crate::ownership::{define, hand_on};
+use layout_ir::{self as ir, Op, Val};
+use std::collections::HashMap;
+
+/// A value that a block owns.
+pub struct Owner<'c> {
+    /// The result or block argument.
+    pub value: Val<'c>,
+    /// What becomes of it.
+    pub fate: Fate<'c>,
+}
+
+/// What becomes of a buffer.
+pub enum Fate<'c> {
+    /// An operation of its block frees it.
+    Freed(Op<'c>),
+    /// It is an operand of an operation that hands it on: to owners of these numbers, or to the caller.
+    HandedOn { op: Op<'c>, operand: usize, to: Vec<usize> },
+    /// It is not known, or it is never freed.
+    Unknown,
+}
+
+/// The buffers that a function's blocks own; none where it is not known what they are.
+pub fn owners<'c>(function: Op<'c>) -> Option<Vec<Owner<'c>>> {
+    let order = Numbered::of(function)?;
+    let mut sets = Sets::default();
+    define(&order, &mut sets)?;
+    let handed_on = hand_on(&order, &mut sets)?;
+    let numbers: HashMap<usize, usize> = sets.owned.iter().enumerate().map(|(k, o)| (ir::key(o.value), k)).collect();
+    let mut fates: Vec<Vec<Fate>> = sets.owned.iter().map(|_| Vec::new()).collect();
+    for operand in handed_on {
+        let to: Vec<usize> = operand.to.iter().map(|v| numbers[&ir::key(*v)]).collect();
+        let set = sets.of(operand.value);
+        let only = if let ([only], false) = (&set.owned[..], set.lent) { Some(*only) } else { None };
+        let known = only.filter(|only| sets.owned[*only].block == order.block(order.number(operand.op)));
+        match known {
+            Some(only) => fates[only].push(Fate::HandedOn { op: operand.op, operand: operand.operand, to }),
+            // Who gets it does not know what it gets.
+            None => {
+                let all = sets.of(operand.value).owned.clone();
+                all.into_iter().chain(to).for_each(|number| fates[number].extend([Fate::Unknown, Fate::Unknown]));
+            }
+        }
+    }
+    for op in order.operations.iter().filter(|op| ir::name(**op) == "memref.dealloc") {
+        let value = ir::operands(*op)[0];
+        let own = numbers.get(&ir::key(value)).copied();
+        match own.filter(|number| sets.owned[*number].block == order.block(order.number(*op))) {
+            Some(number) => fates[number].push(Fate::Freed(*op)),
+            None => {
+                let all = sets.of(value).owned.clone();
+                all.into_iter().for_each(|number| fates[number].extend([Fate::Unknown, Fate::Unknown]));
+            }
+        }
+    }
+    let only = |mut fates: Vec<Fate<'c>>| match fates.pop() {
+        Some(fate) if fates.is_empty() => fate,
+        _ => Fate::Unknown,
+    };
+    let owners = sets.owned.into_iter().zip(fates);
+    Some(owners.map(|(owned, fates)| Owner { value: owned.value, fate: only(fates) }).collect())
+}

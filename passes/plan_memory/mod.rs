@@ -1,0 +1,126 @@
+//! `layout-plan-memory`: the buffers of a call are parts of one allocation, its *arena*.
+//!
+//! ```text
+//! %x = alloc : memref<4x8xf32>   ...  dealloc %x          %all = alloc : memref<192xi8>
+//! %y = alloc : memref<16xf32>    ...  dealloc %y    =>    %x = view %all[0], %y = view %all[128]
+//! ```
+//!
+//! A buffer is *live* from its allocation to its deallocation, with what is executed meanwhile between them in the text, or
+//! through the loops and conditions that hand it on (see `webs`). Two buffers may be at one address where these intervals
+//! of the text do not meet, and one walk over the text gives each the lowest place that fits (see `gaps`). A buffer in the
+//! body of a loop has the same place in each iteration; one in a loop whose iterations may run at the same time stays an
+//! allocation, and so does one of dynamic size, and one that a public function returns.
+//!
+//! Functions are planned before their callers. A private function whose calls are all known is given its memory as
+//! arguments: one of bytes for each buffer that it returns, and one for all the others. To its caller, these are buffers:
+//! the first are live as long as what is returned, the last during the call. So the arena of a public function is enough
+//! for all that it calls, and its size is known when the program is compiled. A function that may call itself, or that
+//! something else refers to, has an arena of its own.
+//!
+//! Not promised: the fewest bytes.
+
+mod arena;
+mod gaps;
+mod memory;
+mod place;
+mod planned;
+mod signature;
+mod webs;
+
+use crate::diagnostic::Diagnostic;
+use crate::functions::{callee, free_functions, symbol};
+use crate::options::{Arena, PlanMemoryOptions};
+use arena::Arenas;
+use layout_ir::{self as ir, Op, Rewriter};
+use planned::Planned;
+use std::collections::{HashMap, HashSet};
+
+/// Plans the memory of a module; false where there is nothing to plan.
+///
+/// # Errors
+/// A function of the module that has the name of one that is needed.
+pub fn run<'c>(rewriter: &'c Rewriter, options: PlanMemoryOptions) -> Result<bool, Vec<Diagnostic<'c>>> {
+    if options.arena == Arena::None {
+        return Ok(false);
+    }
+    let module = rewriter.root();
+    let operations = ir::all_operations(module);
+    let free = free_functions(&operations);
+    if options.arena == Arena::Argument {
+        no_public_calls(&operations)?;
+    }
+    let mut signatures = HashMap::new();
+    let mut all = Vec::new();
+    for (function, calls_itself) in callees_first(&operations) {
+        let given = !calls_itself && symbol(function).is_some_and(|name| free.contains_key(name));
+        let planned = Planned::of(function, &signatures, given);
+        if given {
+            signatures.insert(symbol(function).expect("a free function has a name"), planned.signature());
+        }
+        all.push((function, planned, given));
+    }
+    let buffers: usize = all.iter().flat_map(|(_, planned, _)| &planned.webs).map(|web| web.creations.len()).sum();
+    if options.arena == Arena::Call && buffers as u64 <= options.buffers {
+        return Ok(false);
+    }
+    let mut arenas = Arenas::of(rewriter, options.arena)?;
+    for (function, planned, given) in &all {
+        place::place(rewriter, *function, planned, &signatures, *given, &mut arenas, options.poison);
+    }
+    arenas.finish();
+    Ok(options.arena != Arena::Call || !all.is_empty())
+}
+
+/// # Errors
+/// Calls of public functions, to which their callers give memory that the module's own calls do not have.
+fn no_public_calls<'c>(operations: &[Op<'c>]) -> Result<(), Vec<Diagnostic<'c>>> {
+    let is_public = |op: &&Op<'c>| {
+        let visibility = ir::attribute(**op, "sym_visibility").and_then(ir::text);
+        ir::name(**op) == "func.func" && visibility != Some("private") && !ir::blocks(**op).is_empty()
+    };
+    let public: HashSet<&str> = operations.iter().filter(is_public).filter_map(|op| symbol(*op)).collect();
+    let wrong = |op: &Op<'c>| {
+        let name = callee(*op).filter(|name| public.contains(name))?;
+        let message = format!(
+            "with arena=argument, `{name}` has an argument that this call does not give: call a private function"
+        );
+        Some(Diagnostic::error(ir::location(*op), message))
+    };
+    let wrong: Vec<Diagnostic> = operations.iter().filter_map(wrong).collect();
+    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+}
+
+/// The functions with a body, each after those that it calls, and whether it may call itself.
+fn callees_first<'c>(operations: &[Op<'c>]) -> Vec<(Op<'c>, bool)> {
+    let is_function = |op: &&Op<'c>| {
+        ir::name(**op) == "func.func" && ir::parent(**op) == Some(operations[0]) && !ir::blocks(**op).is_empty()
+    };
+    let functions: Vec<Op<'c>> = operations.iter().filter(is_function).copied().collect();
+    let numbers: HashMap<&str, usize> =
+        functions.iter().enumerate().filter_map(|(k, op)| Some((symbol(*op)?, k))).collect();
+    let called = |function: &Op<'c>| -> Vec<usize> {
+        let calls = ir::all_operations(*function).into_iter().filter_map(callee);
+        calls.filter_map(|name| numbers.get(name).copied()).collect()
+    };
+    let called: Vec<Vec<usize>> = functions.iter().map(called).collect();
+    let (mut order, mut done, mut open, mut circular) = (vec![], HashSet::new(), HashSet::new(), HashSet::new());
+    for first in 0..functions.len() {
+        // Each function comes twice: to put those that it calls in front, and then itself.
+        let mut stack = vec![(first, false)];
+        while let Some((function, is_ready)) = stack.pop() {
+            if is_ready {
+                open.remove(&function);
+                done.insert(function);
+                order.push(function);
+            } else if open.contains(&function) {
+                // It is called below itself; all that are open from there on may be called again.
+                circular.extend(open.iter().copied());
+            } else if !done.contains(&function) {
+                open.insert(function);
+                stack.push((function, true));
+                stack.extend(called[function].iter().map(|callee| (*callee, false)));
+            }
+        }
+    }
+    order.into_iter().map(|k| (functions[k], circular.contains(&k))).collect()
+}

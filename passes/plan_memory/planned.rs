@@ -1,0 +1,60 @@
+//! The plan of one function.
+
+use crate::functions::callee;
+use crate::plan_memory::gaps::{Interval, places};
+use crate::plan_memory::signature::GivenMemory;
+use crate::plan_memory::webs::{Text, Web, webs};
+use layout_ir::{self as ir, Op};
+use std::collections::HashMap;
+
+/// A function with its buffers in places.
+pub struct Planned<'c> {
+    pub text: Text<'c>,
+    pub webs: Vec<Web<'c>>,
+    /// The place of each web, but for those that are returned.
+    pub places: Vec<i64>,
+    /// The calls of functions that are given memory for their own use, with the bytes and the place.
+    pub calls: Vec<(Op<'c>, i64, i64)>,
+    /// The bytes of all.
+    pub bytes: i64,
+}
+
+impl<'c> Planned<'c> {
+    /// The plan of a function. Where its bytes are too many to count, nothing has a place.
+    pub fn of(function: Op<'c>, signatures: &HashMap<&'c str, GivenMemory>, given: bool) -> Planned<'c> {
+        let text = Text::of(function);
+        let webs = webs(&text, signatures, given);
+        let scratch = |op: Op<'c>| {
+            let bytes = signatures.get(callee(op)?)?.scratch;
+            (bytes > 0 && text.is_in_order(op)).then_some((op, bytes))
+        };
+        let calls: Vec<(Op, i64)> = text.operations.iter().filter_map(|op| scratch(*op)).collect();
+        let own = webs.iter().filter(|web| web.returned.is_none()).map(Web::interval);
+        let during = |(call, bytes): &(Op<'c>, i64)| {
+            let at = text.number(*call);
+            Some(Interval { live: (at, at), bytes: *bytes })
+        };
+        let intervals: Option<Vec<Interval>> = own.chain(calls.iter().map(during)).collect();
+        let Some((places, bytes)) = intervals.and_then(|intervals| places(&intervals)) else {
+            return Planned { text, webs: vec![], places: vec![], calls: vec![], bytes: 0 };
+        };
+        let mut places = places.into_iter();
+        let of_webs = webs.iter().map(|web| if web.returned.is_none() { places.next() } else { None });
+        let of_webs = of_webs.map(Option::unwrap_or_default).collect();
+        let calls = calls.into_iter().zip(places).map(|((op, bytes), place)| (op, bytes, place)).collect();
+        Planned { text, webs, places: of_webs, calls, bytes }
+    }
+
+    /// What callers are to give.
+    pub fn signature(&self) -> GivenMemory {
+        let ends = self.text.operations.iter().filter(|op| ir::name(**op) == "func.return");
+        let count = ends.map(|op| ir::operands(*op).len()).max().unwrap_or(0);
+        let mut returned = vec![None; count];
+        for web in &self.webs {
+            if let Some(k) = web.returned {
+                returned[k] = web.interval().map(|interval| interval.bytes);
+            }
+        }
+        GivenMemory { returned, scratch: self.bytes }
+    }
+}
