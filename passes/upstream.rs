@@ -215,7 +215,7 @@ pub fn approximate(root: OperationRef, operations: &[OperationRef], has: &mut dy
         // SAFETY: this is the closure that `approximate` passes, which lives until the call is over.
         let has = unsafe { &mut *has.cast::<Has>() };
         // SAFETY: the text is valid for the call.
-        unsafe { bytes(name) }.and_then(|name| std::str::from_utf8(name).ok()).is_some_and(|name| has(name))
+        unsafe { bytes(name) }.and_then(|name| std::str::from_utf8(name).ok()).is_some_and(has)
     }
     let operations: Vec<_> = operations.iter().map(|op| op.to_raw()).collect();
     let mut has: Has = has;

@@ -24,16 +24,16 @@ use crate::text::Error;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
+/// For each value that may be held in two layouts at once, its variable in the network and the states of it.
+type Holders = [Option<(usize, Rc<Vec<HeldIn>>)>];
+
+/// The lists of ways of names, by those that they are made of and what [`homes`] tells apart.
+type Known = FxHashMap<(*const Vec<Way>, [bool; 3]), Rc<Vec<Way>>>;
+
 /// Lists the ways of names once for each memory, and those of reshapes by the side that is as it is. Names that are held in
 /// two layouts stay as they are.
-pub fn homes(
-    program: &Program,
-    choices: &mut Choices,
-    kernels: &Kernels,
-    renames: &Renames,
-    holders: &[Option<(usize, Rc<Vec<HeldIn>>)>],
-) {
-    let mut known: FxHashMap<(*const Vec<Way>, [bool; 3]), Rc<Vec<Way>>> = FxHashMap::default();
+pub fn homes(program: &Program, choices: &mut Choices, kernels: &Kernels, renames: &Renames, holders: &Holders) {
+    let mut known = Known::default();
     // The lists of before stay, so that no other has their addresses.
     let before = choices.ways.clone();
     for (k, instance) in program.instances.iter().enumerate() {
