@@ -31,6 +31,7 @@ use crate::options::{PlanMachine, PlanOptions};
 use crate::upstream;
 use layout_dialect::MACHINE;
 use layout_ir::{self as ir, Builder, Op, Rewriter};
+use melior::ir::ValueLike;
 use std::time::{Duration, Instant};
 use steps::Steps;
 use tensor_layout::plan::{EntryLayouts, Planner, SpaceLimit, Unplanned};
@@ -43,6 +44,9 @@ use write::PlannedTypes;
 /// Chooses layouts for the tensors of a module; whether there are tensors to choose for.
 pub fn run<'c>(rewriter: &'c Rewriter, options: PlanOptions) -> Result<bool, Vec<Diagnostic<'c>>> {
     let module = rewriter.root();
+    if !ir::all_operations(module).into_iter().any(has_tensors) {
+        return Ok(false);
+    }
     let target = target(module, options.machine).map_err(|error| at(module, error))?;
     let steps =
         PlanWalk::of(module, &operations_of(module), options.entry, &target).map_err(|(op, error)| at(op, error))?;
@@ -70,6 +74,12 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanOptions) -> Result<bool, Vec
     }
     types.write(rewriter).map_err(|error| at(module, error))?;
     Ok(true)
+}
+
+/// Whether an operation takes or makes a tensor, or has one as an argument of its blocks.
+fn has_tensors(op: Op) -> bool {
+    let arguments = ir::blocks(op).into_iter().flat_map(ir::arguments);
+    ir::operands(op).into_iter().chain(ir::results(op)).chain(arguments).any(|v| ir::tensor(v.r#type()).is_some())
 }
 
 /// The machine of a module, or the ready one of a name.

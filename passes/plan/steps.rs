@@ -90,7 +90,9 @@ fn array_of(t: Type, places: bool) -> Option<Array> {
     let tensor = ir::tensor(t)?;
     let known = |layout| layout_dialect::tiled(layout).is_some() || places && tensor_layout(t).is_some();
     let known = tensor.layout.is_none_or(known);
-    let (Shape::Array(array), true) = (shape(t), known && tensor.sizes().is_some()) else { return None };
+    // Over places, an array without elements is nowhere.
+    let sized = tensor.sizes().is_some_and(|sizes| !places || !sizes.contains(&0));
+    let (Shape::Array(array), true) = (shape(t), known && sized) else { return None };
     // What has no bits, such as a tuple, has no layout.
     layout_dialect::element::bits(tensor.element).map(|_| array)
 }
