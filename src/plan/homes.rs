@@ -28,12 +28,12 @@ use std::rc::Rc;
 type Holders = [Option<(usize, Rc<Vec<HeldIn>>)>];
 
 /// The lists of ways of names, by those that they are made of and what [`homes`] tells apart.
-type Known = FxHashMap<(*const Vec<Way>, [bool; 3]), Rc<Vec<Way>>>;
+type KnownWays = FxHashMap<(*const Vec<Way>, [bool; 3]), Rc<Vec<Way>>>;
 
 /// Lists the ways of names once for each memory, and those of reshapes by the side that is as it is. Names that are held in
 /// two layouts stay as they are.
 pub fn homes(program: &Program, choices: &mut Choices, kernels: &Kernels, renames: &Renames, holders: &Holders) {
-    let mut known = Known::default();
+    let mut known = KnownWays::default();
     // The lists of before stay, so that no other has their addresses.
     let before = choices.ways.clone();
     for (k, instance) in program.instances.iter().enumerate() {

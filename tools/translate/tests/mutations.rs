@@ -39,7 +39,7 @@ fn changed(text: &str, rng: &mut Rng) -> String {
 fn mutations_are_imported_or_refused() {
     let (texts, mut rng) = (texts(), Rng::with_seed(15));
     let (mut read, mut refused) = (0, 0);
-    for _ in 0..20_000 {
+    for _ in 0..25_000 {
         let text = changed(&texts[rng.usize(..texts.len())], &mut rng);
         let Ok(module) = Module::parse(&text) else { continue };
         read += 1;
