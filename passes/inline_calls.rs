@@ -5,7 +5,7 @@
 //! what is computed in one function is known in no other: operations become one kernel, and conversions go, only within a
 //! function.
 //!
-//! A function that one call calls is moved. One of at most [`SMALL`] operations is copied to each of its calls, so that a
+//! A function that one call calls is moved. One of at most `SMALL` operations is copied to each of its calls, so that a
 //! module grows by no more operations than that for each call.
 
 use crate::functions::{callee, ends, free_functions, symbol};

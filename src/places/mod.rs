@@ -3,8 +3,8 @@
 //! | file | what it holds |
 //! |---|---|
 //! | [`tensor_layout`] | the structure |
-//! | [`notation`] | the text |
-//! | [`search`] | digits that come to a given place |
+//! | `notation` | the text |
+//! | `search` | digits that come to a given place |
 //! | [`placement`] | a TensorLayout on a shape: in which places and at which addresses each element is |
 //! | [`views`] | reshape, transpose and slice as a change of the layout |
 //! | [`utilisation`] | how many places and elements of their memories are used |

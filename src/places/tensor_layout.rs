@@ -6,7 +6,7 @@
 //! short for `((2:3), (3:1))`. `(10,7)/((3:7, 4_PE), (7:1))` pads 10 rows to 12. `; B@[PE]` says that every PE has a
 //! copy, `B@[8_L2B:1]` that eight L2Bs do.
 //!
-//! [`crate::places::notation`] reads and prints it; [`crate::places::placement`] gives the notation its arithmetic.
+//! `places::notation` reads and prints it; [`crate::places::placement`] gives the notation its arithmetic.
 
 use crate::expr::Expr;
 use crate::text::{Error, excerpt};

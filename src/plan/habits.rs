@@ -108,7 +108,7 @@ fn turned(order: &[usize], other: &[usize]) -> bool {
 
 /// Whether a product of rows and columns of one dimension each is a result of the program as it is: then the result says
 /// which of the two is in the lanes. Without batch dimensions also transposed, which is a product of the operands turned
-/// round; with them the product stays, and a copy follows: f32[40,40,24] from `ikc,jkc->ijc` takes 6,094 cycles in
+/// round; with them the product stays, and a copy follows: `f32[40,40,24]` from `ikc,jkc->ijc` takes 6,094 cycles in
 /// `{0,1,2}` and 6,194 in `{1,0,2}`, by XLA's count.
 pub fn ends(program: &Program, users: &[Vec<(usize, usize)>], mut k: usize) -> bool {
     let Doing::Operation(Operation::Dot { lhs_batch, .. }) = program.instances[k].doing else { return false };
