@@ -164,25 +164,16 @@ struct WithOptions : LowerMemrefs {
 struct WithPlan : Plan {
   const detail::PassOptions &held() const { return holder(machine); }
 };
+/// The pass whose option layout-to-llvm has, too.
+struct WithArena : ConvertToLlvm {
+  const detail::PassOptions &held() const { return holder(arena); }
+};
 
-/// The options of pipelines that are none of a pass with all its options here.
+/// The option of all pipelines that is none of a pass.
 struct PlanFlag : PassPipelineOptions<PlanFlag> {
   Option<bool> plan{*this, "plan",
                     llvm::cl::desc("Choose layouts first; with the options of "
                                    "layout-plan, which are here, too")};
-  Option<layout::Arena> arena{
-      *this, "arena",
-      llvm::cl::desc("layout-to-llvm: where the memory of a call is from"),
-      llvm::cl::init(layout::Arena::call),
-      llvm::cl::values(
-          clEnumValN(layout::Arena::call, "call",
-                     "each call allocates and frees it"),
-          clEnumValN(layout::Arena::kept, "kept",
-                     "it is kept for the next call"),
-          clEnumValN(layout::Arena::argument, "argument",
-                     "the caller gives it"),
-          clEnumValN(layout::Arena::none, "none",
-                     "each buffer is allocated and freed by itself"))};
 };
 
 void registerPipeline(MlirStringRef name, MlirStringRef summary) {
@@ -202,6 +193,7 @@ void registerPipeline(MlirStringRef name, MlirStringRef summary) {
       [](function_ref<void(const detail::PassOptions &)> show) {
         // The width of the last is that of all.
         show(PlanFlag());
+        show(WithArena().held());
         show(WithPlan().held());
         show(WithOptions().held());
       });
