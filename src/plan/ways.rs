@@ -429,14 +429,14 @@ impl Maker<'_, '_> {
     ) -> Result<Vec<Way>, Error> {
         let wants =
             self.classes.target.wants(operation, &self.arrays(&instance.operands), &self.arrays(&instance.results))?;
-        // A convolution of so many images that they fill the rows of registers has them in rows or lanes, and so has one
-        // of images whose elements are spread, or whose pieces would be too short: it does not cut them.
+        // A convolution of so many images that they fill the rows of registers has them in rows or lanes, and so has one of
+        // images whose elements are spread, or whose pieces were too short: it does not cut them.
         let images = match operation {
             Operation::Convolution(own) if own.feature_groups == 1 && own.batch_groups == 1 && self.rows() > 1 => {
                 let many = self.few(&[own.input_batch], from[0]).is_empty();
                 let spread = own.window.iter().any(|window| window.base_dilation > 1);
-                let whole = spread || !CutImages(&self.classes).fits(own, from[0]);
-                (many || whole).then_some([own.input_batch, own.output_batch])
+                let short = !CutImages(&self.classes).fits(own, from[0]);
+                (many || spread || short).then_some([own.input_batch, own.output_batch])
             }
             _ => None,
         };
