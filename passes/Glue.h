@@ -122,6 +122,10 @@ void layout_cc_approximate(MlirOperation root, size_t count,
                            bool (*has)(MlirStringRef name, void *user),
                            void *user);
 
+/// Lets math.expm1 and log1p below `root`, a module, be calls of the C library
+/// by upstream's patterns; false where an error was reported.
+bool layout_cc_call_libm(MlirOperation root);
+
 /// The constant that changes nothing as an operand of an operation of arith;
 /// null where there is none.
 MlirAttribute layout_cc_neutral_element(MlirOperation op);
