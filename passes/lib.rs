@@ -45,7 +45,7 @@
 //! | [`strip_memory_spaces`] | `layout-strip-memory-spaces` | `buffers` |
 //! | [`verify_llvm`] | `layout-verify-llvm` | `diagnostic` |
 //! | `vectorize` | vector code of a kernel: registers, plan, prefetch | `buffers`, `kernel`, `options`, `ownership`, `upstream` |
-//! | [`lower_memrefs`] | `layout-lower-memrefs` | `buffers`, `diagnostic`, `kernel`, `options`, `ownership`, `upstream`, `vectorize` |
+//! | [`lower_memrefs`] | `layout-lower-memrefs` | `buffers`, `diagnostic`, `functions`, `kernel`, `options`, `ownership`, `upstream`, `vectorize` |
 //! | `pass` | the generated passes as values | `options`, `upstream` |
 //! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream` |
 //! | `exports` | what C++ calls: `layout_rs_*` | `annotate_loops`, `approximate_math`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
@@ -123,8 +123,8 @@ pub mod verify_llvm;
 pub use diagnostic::{Diagnostic, Severity};
 pub use memref_form::MemRefForm;
 pub use options::{
-    Arena, ConvertToLlvmOptions, Form, IndexingAnalysisOptions, Options, OutlineLoopsOptions, Parallel, PlanEntry,
-    PlanMachine, PlanMemoryOptions, PlanOptions, RemoveConversionsOptions, Target,
+    Arena, ConvertToLlvmOptions, Form, IndexingAnalysisOptions, Options, OutlineLoopsOptions, Padding, Parallel,
+    PlanEntry, PlanMachine, PlanMemoryOptions, PlanOptions, RemoveConversionsOptions, Target,
 };
 pub use pass::Pass;
 pub use pipelines::{PipelineOptions, add_passes};

@@ -53,6 +53,13 @@ unsafe extern "C" {
         user: *mut c_void,
     );
     fn layout_cc_neutral_element(op: MlirOperation) -> MlirAttribute;
+    fn layout_cc_fold(
+        op: MlirOperation,
+        count: usize,
+        operands: *const MlirAttribute,
+        exact: bool,
+        value: *mut MlirAttribute,
+    ) -> i64;
     fn layout_cc_infer_range(
         result: MlirValue,
         bounds: unsafe extern "C" fn(MlirValue, *mut i64, *mut i64, *mut c_void) -> bool,
@@ -228,6 +235,33 @@ pub fn approximate(root: OperationRef, operations: &[OperationRef], has: &mut dy
 pub fn neutral_element<'c>(op: OperationRef<'c, 'c>) -> Option<Attribute<'c>> {
     // SAFETY: the operation is alive, and so is its context.
     unsafe { Attribute::from_option_raw(layout_cc_neutral_element(op.to_raw())) }
+}
+
+/// What an operation makes of its operands.
+pub enum Folded<'c> {
+    /// This operand, as it is.
+    Operand(usize),
+    /// This constant.
+    Constant(Attribute<'c>),
+    /// A value that is not known.
+    Unknown,
+}
+
+/// What an operation makes of constants, as far as upstream's folder knows it; none is an operand that is not known. Not
+/// known is a result that is NaN, as operations do not say which, and with `exact` a sum or product that may be rounded
+/// together with others, unless an operand is zero.
+pub fn fold<'c>(op: OperationRef<'c, 'c>, operands: &[Option<Attribute<'c>>], exact: bool) -> Folded<'c> {
+    let null = MlirAttribute { ptr: std::ptr::null() };
+    let operands: Vec<MlirAttribute> =
+        operands.iter().map(|known| known.map_or(null, |known| known.to_raw())).collect();
+    let mut value = null;
+    // SAFETY: the operation and the attributes are alive, which live with the context; C++ works on a copy.
+    unsafe {
+        match layout_cc_fold(op.to_raw(), operands.len(), operands.as_ptr(), exact, &mut value) {
+            -1 => Attribute::from_option_raw(value).map_or(Folded::Unknown, Folded::Constant),
+            number => usize::try_from(number).map_or(Folded::Unknown, Folded::Operand),
+        }
+    }
 }
 
 /// The closed signed bounds that a result's operation infers for it through upstream's `InferIntRangeInterface`, from
