@@ -17,6 +17,8 @@ from page import COMPILING_TABLE, asked
 from steps import HERE, LLVM, MOST, TOOLS, ran
 
 LEVELS = ("-O3", "-O2", "-O1")
+# As in a compiler that is in use: MLIR's verifier after each pass is for those who write passes.
+UNVERIFIED = ("--verify-each=false",)
 NOTHING = "HloModule nothing\nENTRY main { ROOT a = f32[] parameter(0) }\n"
 
 
@@ -35,7 +37,7 @@ def compiled(file, work):
         if imported.error:
             return imported.error
         flags = (level, *speed.FLAGS[1:])
-        path, step = link.library(name, mlir.read_text(), folder, speed.LOWERING, flags, (), speed.LINK)
+        path, step = link.library(name, mlir.read_text(), folder, speed.LOWERING, flags, UNVERIFIED, speed.LINK)
         if path is None:
             return step.error
         spent = json.loads(step.text)
