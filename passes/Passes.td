@@ -200,6 +200,17 @@ def LayoutPrepareBufferization
   ];
 }
 
+def LayoutAnnotateLoops : Pass<"layout-annotate-loops", "::mlir::ModuleOp"> {
+  let summary = "Tell LLVM to leave loops of vector code as they are";
+  let description = [{
+    An `scf.for` with operations on vectors inside gets the attribute
+    `loop_annotation`, which says that LLVM's optional transformations of loops
+    are not to be, such as unrolling. A loop keeps an annotation that it has, so
+    that a program can ask for something else.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def LayoutApproximateMath
     : Pass<"layout-approximate-math", "::mlir::ModuleOp"> {
   let summary = "Compute functions by polynomials where they may be approximated";

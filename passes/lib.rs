@@ -22,6 +22,7 @@
 //! | `functions` | the functions of a module, and who calls them | |
 //! | `runs` | how often operations run | `functions` |
 //! | `descriptors` | memrefs as the LLVM dialect has them, made of pointers | |
+//! | [`annotate_loops`] | `layout-annotate-loops` | |
 //! | [`approximate_math`] | `layout-approximate-math` | `buffers`, `upstream` |
 //! | [`convert_to_llvm`] | `layout-convert-to-llvm` | `steps` |
 //! | [`lower_bufferization`] | `layout-lower-bufferization` | `steps` |
@@ -47,7 +48,7 @@
 //! | [`lower_memrefs`] | `layout-lower-memrefs` | `buffers`, `diagnostic`, `functions`, `kernel`, `options`, `ownership`, `upstream`, `vectorize` |
 //! | `pass` | the generated passes as values | `options`, `upstream` |
 //! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream` |
-//! | `exports` | what C++ calls: `layout_rs_*` | `approximate_math`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
+//! | `exports` | what C++ calls: `layout_rs_*` | `annotate_loops`, `approximate_math`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
 //!
 //! # Example
 //!
@@ -78,6 +79,7 @@
 #![deny(unsafe_code)]
 
 mod aliases;
+pub mod annotate_loops;
 pub mod approximate_math;
 mod branches;
 mod buffers;
