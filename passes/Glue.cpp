@@ -97,6 +97,10 @@ bool layout_cc_no_signed_wrap(MlirOperation op) {
 
 static_assert(LayoutFastMathReassoc ==
               static_cast<uint32_t>(arith::FastMathFlags::reassoc));
+static_assert(LayoutFastMathNoNaNs ==
+              static_cast<uint32_t>(arith::FastMathFlags::nnan));
+static_assert(LayoutFastMathNoInfs ==
+              static_cast<uint32_t>(arith::FastMathFlags::ninf));
 static_assert(LayoutFastMathNoSignedZeros ==
               static_cast<uint32_t>(arith::FastMathFlags::nsz));
 static_assert(LayoutFastMathContract ==

@@ -89,6 +89,8 @@ bool layout_cc_no_signed_wrap(MlirOperation op);
 /// Bits of arith::FastMathFlags that Rust reads.
 enum LayoutFastMath : uint32_t {
   LayoutFastMathReassoc = 1 << 0,
+  LayoutFastMathNoNaNs = 1 << 1,
+  LayoutFastMathNoInfs = 1 << 2,
   LayoutFastMathNoSignedZeros = 1 << 3,
   LayoutFastMathContract = 1 << 5,
   LayoutFastMathApproximate = 1 << 6,

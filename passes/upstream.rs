@@ -162,6 +162,10 @@ pub struct FastMath(u32);
 impl FastMath {
     /// Operations may be grouped in another way.
     pub const REASSOC: FastMath = FastMath(1 << 0);
+    /// Operands and results are not NaN: where they are, the result may be anything.
+    pub const NO_NANS: FastMath = FastMath(1 << 1);
+    /// The same of infinities.
+    pub const NO_INFINITIES: FastMath = FastMath(1 << 2);
     /// The sign of a zero does not matter.
     pub const NO_SIGNED_ZEROS: FastMath = FastMath(1 << 3);
     /// A product and a sum may be rounded once.
