@@ -13,6 +13,7 @@
 //! | `plan`, `planner`, `contraction` | which elements at once, in which order |
 //! | `linear` | addresses as sums |
 //! | `in_turn` | dimensions in which operands are cut differently |
+//! | `copied` | contractions whose operands are cut differently |
 //! | `prefetch` | what is loaded into the cache ahead |
 //! | `rows` | buffers as views of one dimension |
 //! | `kernel` | the loops |
@@ -27,6 +28,7 @@ mod bools;
 mod bytes;
 mod compute;
 mod contraction;
+mod copied;
 mod distance;
 mod extremes;
 mod in_turn;
@@ -70,6 +72,7 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
     let mut vars = IndexVars::default();
     let mut plan = match planner::plan(b, nest, body, target, &mut vars) {
         Ok(plan) => plan,
+        Err(refusal) if body.initial.is_some() => return copied::emit(b, nest, body, target, refusal),
         Err(refusal) => return in_turn::emit(b, nest, body, target, refusal),
     };
     let rows = nest.operands.iter().map(|o| Row::of(o.access.base)).collect::<Result<Vec<_>, _>>()?;
