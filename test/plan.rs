@@ -541,6 +541,63 @@ fn images_that_are_cut_are_in_the_layouts_in_which_they_are_reshaped() {
 }
 
 #[test]
+fn images_are_cut_where_their_pieces_are_long_enough() {
+    // Argument and result in the entry that XLA's compiler for a TPU chooses: windows that share nothing, pieces that count
+    // more than the result, and windows of 5 over pieces of 3 and of 9.
+    for (data, kernel, result, window, labels, orders) in [
+        ("4,20,41,7", "1,1,7,8", "4,20,41,8", "size=1x1", "b01f_01io->b01f", [[1, 3, 2, 0], [1, 3, 2, 0]]),
+        (
+            "3,13,25,42",
+            "38,13,1,1",
+            "3,38,13,21",
+            "size=1x1 stride=2x2",
+            "bf01_oi01->bf01",
+            [[2, 3, 0, 1], [1, 2, 3, 0]],
+        ),
+        (
+            "2,34,19,17",
+            "5,5,17,35",
+            "2,34,19,35",
+            "size=5x5 pad=2_2x2_2",
+            "b01f_01io->b01f",
+            [[3, 0, 2, 1], [3, 0, 2, 1]],
+        ),
+        (
+            "2,17,62,23",
+            "5,5,23,40",
+            "2,17,62,40",
+            "size=5x5 pad=2_2x2_2",
+            "b01f_01io->b01f",
+            [[3, 0, 2, 1], [3, 1, 2, 0]],
+        ),
+    ] {
+        let text = main_of(&[
+            &format!("x = f32[{data}] parameter(0)"),
+            &format!("w = f32[{kernel}] parameter(1)"),
+            &format!("ROOT y = f32[{result}] convolution(x, w), window={{{window}}}, dim_labels={labels}"),
+        ]);
+        let plan = planned(&text, "tpu_v5e", EntryLayouts::Free);
+        let own = [&plan.arguments[0], &plan.results[0]].map(|layout| layout.minor_to_major.clone());
+        assert_eq!(own, orders.map(|order| order.to_vec()), "{text}");
+    }
+}
+
+#[test]
+fn products_have_their_longest_dimension_in_the_rows() {
+    for (first, second, order) in [(30, 14, [2, 0, 1]), (14, 30, [2, 1, 0]), (25, 16, [2, 0, 1])] {
+        let text = main_of(&[
+            &format!("x = f32[{first},{second},60] parameter(0)"),
+            "w = f32[60,50] parameter(1)",
+            &format!(
+                "ROOT y = f32[{first},{second},50] dot(x, w), lhs_contracting_dims={{2}}, rhs_contracting_dims={{0}}"
+            ),
+        ]);
+        let plan = planned(&text, "tpu_v5e", EntryLayouts::Free);
+        assert_eq!(plan.results[0].minor_to_major, order, "{text}");
+    }
+}
+
+#[test]
 fn indices_of_one_number_are_taken_as_they_are() {
     let text = main_of(&[
         "x = f32[3000,256] parameter(0)",
