@@ -9,6 +9,7 @@ use crate::places::TensorLayout;
 use crate::plan::kernels::{Kept, Kernels};
 use crate::plan::layout_plan::{ArrayName, Unplanned};
 use crate::plan::live::moments;
+use crate::plan::program::Doing;
 use crate::plan::space::{SpaceLimit, SpaceTaken, too_much};
 use crate::solver::{FORBIDDEN, NetworkError, NoPlan, Options, Progress, min_marginals};
 use crate::text::Error;
@@ -83,6 +84,10 @@ impl Spreader<'_, '_> {
     pub(super) fn taken(&self, choices: &[usize]) -> Result<Vec<SpaceTaken>, Error> {
         let mut all: BTreeMap<u8, (SpaceTaken, BTreeMap<i64, i128>)> = BTreeMap::new();
         for (made, moments) in self.lives().into_iter().filter(|(_, moments)| !moments.is_empty()) {
+            // A result of the program is the array that it is made of.
+            if matches!(self.program.instances[self.program.made[made].by].doing, Doing::Result(_)) {
+                continue;
+            }
             let array = self.program.made[made].array;
             let fit = held_by(self.machine, &self.values[made].all[choices[made]], array)?;
             let Some((memory, bytes)) = fit.and_then(|fit| Some((fit.memory?, fit.bytes))) else { continue };
