@@ -16,6 +16,7 @@ pub const STEPS: &[PassStep] = &[
     ("layout-call-libm", INEXACT),
     ("func.func(convert-vector-to-scf)", &["vector"]),
     ("lower-affine", &["affine"]),
+    ("layout-annotate-loops", &["vector"]),
     ("layout-scf-to-cf", &["scf"]),
     ("expand-strided-metadata,lower-affine", STRIDED),
     ("convert-vector-to-llvm", &["vector"]),

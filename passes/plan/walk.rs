@@ -124,7 +124,8 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
     /// Gives an operand to a merge.
     fn join(&mut self, op: Op<'c>, operand: usize, merge: ArrayId) {
         let by = self.steps.arrays[merge].by;
-        if let Some(own) = self.steps.array(ir::operands(op)[operand]) {
+        // What a loop passes on as it is needs no second operand.
+        if let Some(own) = self.steps.array(ir::operands(op)[operand]).filter(|own| *own != merge) {
             self.steps.steps[by].operands.push(own);
         }
         self.steps.want(op, operand, Want::As(merge));

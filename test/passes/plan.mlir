@@ -94,6 +94,23 @@ func.func @loop(%x: tensor<1024x256xf32, #C>, %y: tensor<1024x256xf32, #C>, %n: 
 
 // -----
 
+// A loop may pass on what it carries as it is.
+// CHECK-LABEL: func.func @passed_on(
+// CHECK: scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}) -> (tensor<8x256xf32
+// CHECK-NEXT: scf.yield %[[A]]
+func.func @passed_on(%x: tensor<8x256xf32>, %n: index) -> tensor<8x256xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %y = math.exp %x : tensor<8x256xf32>
+  %r = scf.for %i = %zero to %n step %one iter_args(%a = %y) -> (tensor<8x256xf32>) {
+    scf.yield %a : tensor<8x256xf32>
+  }
+  %z = math.exp %y : tensor<8x256xf32>
+  return %z : tensor<8x256xf32>
+}
+
+// -----
+
 // Constants and filled tensors are made in the layout that is wanted, for each use.
 #C = #layout.tiled<{0,1:T(8,128)}>
 // CHECK-LABEL: func.func @constants(
