@@ -53,10 +53,10 @@ COMPILING = """## Compilation
 `tools/bench-programs.sh compiling` compiles what JAX hands over as for the tables of speed, without debug information and
 with `--verify-each=false`, at clang's levels 3, 2 and 1. Figures are seconds of the processor. XLA's are those of one call in a
 process that has started and has read the text. Ours are those of whole processes: *lowered* of `layout-translate` and
-`layout-opt`, those below a level of `mlir-translate` and `clang -c`, *linked* of clang and the linker. They compile two more
-functions, which bring arguments and results into their layouts and back. The line `(nothing)` is of a program that gives back
-its argument: what processes cost that start, load LLVM and read a text. Ratios to XLA are without that: of the lowering alone,
-and of all steps with each level. Last are the milliseconds of the code of levels 2 and 1, over those of level 3.
+`layout-opt`, those below a level of `mlir-translate` and `clang -c`, *linked* of clang and the linker. The line `(nothing)` is
+of a program that gives back its argument: what processes cost that start, load LLVM and read a text. Ratios to XLA are without
+that: of the lowering alone, and of all steps with each level. Last are the milliseconds of the code of levels 2 and 1, over
+those of level 3; with more than a few milliseconds they vary by half, on a machine that others use.
 """
 STEPS = ("instructions", "analysed", "imported", "lowered", "compiled", "called", "numbers")
 SPEEDS = ("XLA, ms", "ms", "ratio", "XLA compiled, s", "compiled, s", "allocated", "MB", "given MB", "faults", "most time")
