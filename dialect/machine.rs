@@ -5,7 +5,8 @@
 //! `tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>` does not: a place holds 3 × 8 elements, 96 bytes. The
 //! buffers of a program are checked one by one; whether all of them fit at the same time is not.
 //!
-//! The other names are those that the passes of this project attach, and nothing is checked of what they hold.
+//! `layout.padding` on an argument is a number. The other names are those that the passes of this project attach, and
+//! nothing is checked of what they hold.
 
 use crate::element::{alike, bits, least_bits, not_a_number};
 use crate::imports::{encoding, memref_parts, shape, walk};
@@ -16,7 +17,7 @@ use ::tensor_layout::places::{Placement, TensorLayout};
 use ::tensor_layout::targets::Target;
 use ::tensor_layout::text::instead;
 use ::tensor_layout::tiled::Layout;
-use melior::ir::attribute::TypeAttribute;
+use melior::ir::attribute::{AttributeLike, TypeAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{FunctionType, MemRefType, RankedTensorType, ShapedTypeLike};
 use melior::ir::{Attribute, BlockLike, OperationRef, RegionLike, Type, ValueLike};
@@ -32,7 +33,10 @@ pub const FEEDS: &str = "layout.feeds";
 /// On a function, while bufferization runs: it frees its buffers itself.
 pub const MANUAL_DEALLOCATION: &str = "layout.manual_deallocation";
 
-const NAMES: [&str; 4] = [MACHINE, READS, FEEDS, MANUAL_DEALLOCATION];
+/// On an argument of a function: what the padding of its tiles holds, with which the function may not leave it otherwise.
+pub const PADDING: &str = "layout.padding";
+
+const NAMES: [&str; 5] = [MACHINE, READS, FEEDS, MANUAL_DEALLOCATION, PADDING];
 
 /// Checks an attribute of this dialect on an operation. The error is at that operation, or at one inside it whose type is
 /// wrong.
@@ -46,6 +50,9 @@ pub fn verify_attribute<'c>(
         let own = |name: &'static str| name.trim_start_matches("layout.");
         let hint = instead(name.trim_start_matches("layout."), &NAMES.map(own));
         return wrong(format!("unknown attribute `{name}`{hint}"));
+    }
+    if name == PADDING && !(attribute.is_float() || attribute.is_integer()) {
+        return wrong(format!("`{PADDING}` must be a number such as 0.0 : f32, found {attribute}"));
     }
     if name != MACHINE {
         return Ok(());

@@ -5,11 +5,13 @@
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinDialect.h"
@@ -19,7 +21,9 @@
 #include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 #include "mlir/Rewrite/PatternApplicator.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 
@@ -93,6 +97,10 @@ bool layout_cc_no_signed_wrap(MlirOperation op) {
 
 static_assert(LayoutFastMathReassoc ==
               static_cast<uint32_t>(arith::FastMathFlags::reassoc));
+static_assert(LayoutFastMathNoNaNs ==
+              static_cast<uint32_t>(arith::FastMathFlags::nnan));
+static_assert(LayoutFastMathNoInfs ==
+              static_cast<uint32_t>(arith::FastMathFlags::ninf));
 static_assert(LayoutFastMathNoSignedZeros ==
               static_cast<uint32_t>(arith::FastMathFlags::nsz));
 static_assert(LayoutFastMathContract ==
@@ -162,9 +170,58 @@ void layout_cc_approximate(MlirOperation root, size_t count,
   (void)applyOpPatternsGreedily(operations, std::move(patterns), config);
 }
 
+bool layout_cc_call_libm(MlirOperation root) {
+  MLIRContext *context = unwrap(root)->getContext();
+  RewritePatternSet patterns(context);
+  populateMathToLibmConversionPatterns(patterns);
+  ConversionTarget target(*context);
+  target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  target.addIllegalOp<math::ExpM1Op, math::Log1pOp>();
+  return succeeded(
+      applyPartialConversion(unwrap(root), target, std::move(patterns)));
+}
+
 MlirAttribute layout_cc_neutral_element(MlirOperation op) {
   std::optional<TypedAttr> element = arith::getNeutralElement(unwrap(op));
   return element ? wrap(Attribute(*element)) : MlirAttribute{nullptr};
+}
+
+int64_t layout_cc_fold(MlirOperation op, size_t count,
+                       const MlirAttribute *operands, bool exact,
+                       MlirAttribute *value) {
+  // Folding may change the operation itself.
+  Operation *copy = unwrap(op)->clone();
+  auto destroy = llvm::make_scope_exit([&] { copy->destroy(); });
+  SmallVector<Attribute> constants;
+  for (size_t i = 0; i < count; ++i)
+    constants.push_back(unwrap(operands[i]));
+  // Folders look for constants on the right.
+  bool swap = count == 2 && constants[0] && !constants[1] &&
+              copy->hasTrait<OpTrait::IsCommutative>();
+  if (swap) {
+    std::swap(constants[0], constants[1]);
+    copy->setOperands({copy->getOperand(1), copy->getOperand(0)});
+  }
+  auto isZero = [](Attribute constant) {
+    auto number = dyn_cast_or_null<FloatAttr>(constant);
+    return number && number.getValue().isZero();
+  };
+  SmallVector<OpFoldResult> results;
+  if (failed(copy->fold(constants, results)) || results.size() != 1)
+    return -2;
+  if (auto constant = dyn_cast<Attribute>(results[0])) {
+    auto number = dyn_cast<FloatAttr>(constant);
+    bool known = number ? !number.getValue().isNaN() &&
+                              (!exact || llvm::any_of(constants, isZero))
+                        : isa<IntegerAttr>(constant);
+    if (known)
+      *value = wrap(constant);
+    return known ? -1 : -2;
+  }
+  for (size_t i = 0; i < count; ++i)
+    if (copy->getOperand(i) == cast<Value>(results[0]))
+      return swap ? 1 - int64_t(i) : int64_t(i);
+  return -2;
 }
 
 bool layout_cc_infer_range(MlirValue result,

@@ -89,6 +89,8 @@ bool layout_cc_no_signed_wrap(MlirOperation op);
 /// Bits of arith::FastMathFlags that Rust reads.
 enum LayoutFastMath : uint32_t {
   LayoutFastMathReassoc = 1 << 0,
+  LayoutFastMathNoNaNs = 1 << 1,
+  LayoutFastMathNoInfs = 1 << 2,
   LayoutFastMathNoSignedZeros = 1 << 3,
   LayoutFastMathContract = 1 << 5,
   LayoutFastMathApproximate = 1 << 6,
@@ -122,9 +124,22 @@ void layout_cc_approximate(MlirOperation root, size_t count,
                            bool (*has)(MlirStringRef name, void *user),
                            void *user);
 
+/// Lets math.expm1 and log1p below `root`, a module, be calls of the C library
+/// by upstream's patterns; false where an error was reported.
+bool layout_cc_call_libm(MlirOperation root);
+
 /// The constant that changes nothing as an operand of an operation of arith;
 /// null where there is none.
 MlirAttribute layout_cc_neutral_element(MlirOperation op);
+
+/// What an operation makes of constants, of which null are not known, by
+/// upstream's folder: the number of the operand that its result is; -1 with the
+/// constant in `value`; -2 where that is not known. Not known is a result that is
+/// NaN, as operations do not say which, and with `exact` a sum or product that
+/// may be rounded together with others.
+int64_t layout_cc_fold(MlirOperation op, size_t count,
+                       const MlirAttribute *operands, bool exact,
+                       MlirAttribute *value);
 
 /// The signed bounds that a result's operation infers for it through upstream's
 /// InferIntRangeInterface, from those of its operands, which `bounds` gives;

@@ -67,6 +67,15 @@ def Parallel : Choices<"Parallel",
          "pipelines make `omp.wsloop`">
 ]>;
 
+def Padding : Choices<"Padding",
+    "What vector code does with the padding of incomplete tiles", [
+  Choice<"masked", 0, "masked", "it is neither read nor written">,
+  Choice<"typed", 1, "typed",
+         "whole tiles are read and written where what padding holds cannot be "
+         "seen or changes nothing">,
+  Choice<"report", 2, "report", "as typed, with a remark at each operation">
+]>;
+
 def Arena : Choices<"Arena", "Where the memory of a call is from", [
   Choice<"call", 0, "call", "each call allocates and frees it">,
   Choice<"kept", 1, "kept", "it is kept for the next call">,
@@ -131,7 +140,9 @@ def LayoutLowerMemrefs : Pass<"layout-lower-memrefs", "::mlir::ModuleOp"> {
            "neither">,
     ChoiceOption<"parallel", "parallel", Parallel,
                  "Vector code: what outer loops become whose iterations may "
-                 "run at the same time">
+                 "run at the same time">,
+    ChoiceOption<"padding", "padding", Padding,
+                 "Vector code: what becomes of the padding of incomplete tiles">
   ];
   let dependentDialects = [
     "::layout::LayoutDialect", "::mlir::affine::AffineDialect",
@@ -189,6 +200,17 @@ def LayoutPrepareBufferization
   ];
 }
 
+def LayoutAnnotateLoops : Pass<"layout-annotate-loops", "::mlir::ModuleOp"> {
+  let summary = "Tell LLVM to leave loops of vector code as they are";
+  let description = [{
+    An `scf.for` with operations on vectors inside gets the attribute
+    `loop_annotation`, which says that LLVM's optional transformations of loops
+    are not to be, such as unrolling. A loop keeps an annotation that it has, so
+    that a program can ask for something else.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def LayoutApproximateMath
     : Pass<"layout-approximate-math", "::mlir::ModuleOp"> {
   let summary = "Compute functions by polynomials where they may be approximated";
@@ -204,6 +226,21 @@ def LayoutApproximateMath
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
+def LayoutCallLibm : Pass<"layout-call-libm", "::mlir::ModuleOp"> {
+  let summary = "Call the C library where LLVM has no function as exact";
+  let description = [{
+    `math.expm1` and `math.log1p`, of scalars and of each element of vectors,
+    become calls of the C library, by upstream's patterns. `convert-math-to-llvm`
+    makes `exp(x) - 1` and `log(1 + x)` of them, which are 0 for an argument
+    below half of the distance of 1 to the next number: of f32, for 5e-8.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
     "::mlir::vector::VectorDialect"
   ];
 }

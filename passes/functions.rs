@@ -20,16 +20,7 @@ pub fn callee<'c>(op: Op<'c>) -> Option<&'c str> {
 /// The private functions with a body to which nothing but calls refers.
 pub fn free_functions<'c>(operations: &[Op<'c>]) -> HashMap<&'c str, Op<'c>> {
     let module = operations[0];
-    let mut named: HashSet<String> = HashSet::new();
-    // The dialects whose operations refer to no function.
-    let plain = ["linalg.", "tensor.", "arith.", "math.", "scf.", "memref.", "affine.", "layout."];
-    for op in operations.iter().filter(|op| !plain.iter().any(|dialect| ir::name(**op).starts_with(dialect))) {
-        for (name, attribute) in ir::attributes(*op) {
-            if (ir::name(*op), &*name) != ("func.call", "callee") {
-                named.extend(references(attribute));
-            }
-        }
-    }
+    let named = symbols(operations, &|op, name| (ir::name(op), name) != ("func.call", "callee"));
     let is_free = |op: &Op<'c>| {
         ir::name(*op) == "func.func"
             && ir::parent(*op) == Some(module)
@@ -38,6 +29,23 @@ pub fn free_functions<'c>(operations: &[Op<'c>]) -> HashMap<&'c str, Op<'c>> {
             && symbol(*op).is_some_and(|name| !named.contains(name))
     };
     operations.iter().filter(|op| is_free(op)).filter_map(|op| Some((symbol(*op)?, *op))).collect()
+}
+
+/// The functions that operations refer to.
+pub fn referred(operations: &[Op]) -> HashSet<String> {
+    symbols(operations, &|_, _| true)
+}
+
+/// The symbols in those attributes of operations that are wanted.
+fn symbols(operations: &[Op], wanted: &dyn Fn(Op, &str) -> bool) -> HashSet<String> {
+    // The dialects whose operations refer to no function.
+    let plain = ["linalg.", "tensor.", "arith.", "math.", "scf.", "memref.", "affine.", "layout."];
+    let others = operations.iter().filter(|op| !plain.iter().any(|dialect| ir::name(**op).starts_with(dialect)));
+    let of = |op: &Op| -> Vec<String> {
+        let attributes = ir::attributes(*op).into_iter().filter(|(name, _)| wanted(*op, name));
+        attributes.flat_map(|(_, attribute)| references(attribute)).collect()
+    };
+    others.flat_map(of).collect()
 }
 
 /// The symbols in an attribute: as far as an array of them.

@@ -82,7 +82,7 @@ impl<'c> Elementwise<'c> {
     /// What a vector is loaded of, or one element: no vector of elements of other bits than these is loaded.
     fn loads_vectors(&self) -> bool {
         let fits =
-            |v: Val| ir::tensor(v.r#type()).is_none_or(|t| matches!(ir::bits(t.element), Some(8 | 16 | 32 | 64)));
+            |v: Val| ir::tensor(v.r#type()).is_none_or(|t| matches!(ir::bits(t.element), Some(1 | 8 | 16 | 32 | 64)));
         self.inputs.iter().all(|(v, index)| index.is_empty() || fits(*v))
     }
 }

@@ -22,7 +22,9 @@
 //! | `functions` | the functions of a module, and who calls them | |
 //! | `runs` | how often operations run | `functions` |
 //! | `descriptors` | memrefs as the LLVM dialect has them, made of pointers | |
+//! | [`annotate_loops`] | `layout-annotate-loops` | |
 //! | [`approximate_math`] | `layout-approximate-math` | `buffers`, `upstream` |
+//! | [`call_libm`] | `layout-call-libm` | `upstream` |
 //! | [`convert_to_llvm`] | `layout-convert-to-llvm` | `steps` |
 //! | [`lower_bufferization`] | `layout-lower-bufferization` | `steps` |
 //! | [`deallocate`] | `layout-deallocate` | `ownership` |
@@ -44,10 +46,10 @@
 //! | [`strip_memory_spaces`] | `layout-strip-memory-spaces` | `buffers` |
 //! | [`verify_llvm`] | `layout-verify-llvm` | `diagnostic` |
 //! | `vectorize` | vector code of a kernel: registers, plan, prefetch | `buffers`, `kernel`, `options`, `ownership`, `upstream` |
-//! | [`lower_memrefs`] | `layout-lower-memrefs` | `buffers`, `diagnostic`, `kernel`, `options`, `ownership`, `upstream`, `vectorize` |
+//! | [`lower_memrefs`] | `layout-lower-memrefs` | `buffers`, `diagnostic`, `functions`, `kernel`, `options`, `ownership`, `upstream`, `vectorize` |
 //! | `pass` | the generated passes as values | `options`, `upstream` |
 //! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream` |
-//! | `exports` | what C++ calls: `layout_rs_*` | `approximate_math`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
+//! | `exports` | what C++ calls: `layout_rs_*` | `annotate_loops`, `approximate_math`, `call_libm`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
 //!
 //! # Example
 //!
@@ -78,9 +80,11 @@
 #![deny(unsafe_code)]
 
 mod aliases;
+pub mod annotate_loops;
 pub mod approximate_math;
 mod branches;
 mod buffers;
+pub mod call_libm;
 pub mod convert_to_llvm;
 pub mod deallocate;
 mod descriptors;
@@ -121,8 +125,8 @@ pub mod verify_llvm;
 pub use diagnostic::{Diagnostic, Severity};
 pub use memref_form::MemRefForm;
 pub use options::{
-    Arena, ConvertToLlvmOptions, Form, IndexingAnalysisOptions, Options, OutlineLoopsOptions, Parallel, PlanEntry,
-    PlanMachine, PlanMemoryOptions, PlanOptions, RemoveConversionsOptions, Target,
+    Arena, ConvertToLlvmOptions, Form, IndexingAnalysisOptions, Options, OutlineLoopsOptions, Padding, Parallel,
+    PlanEntry, PlanMachine, PlanMemoryOptions, PlanOptions, RemoveConversionsOptions, Target,
 };
 pub use pass::Pass;
 pub use pipelines::{PipelineOptions, add_passes};

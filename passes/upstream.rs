@@ -45,6 +45,7 @@ unsafe extern "C" {
     fn layout_cc_attributes(op: MlirOperation) -> MlirAttribute;
     fn layout_cc_decompose(op: MlirOperation) -> bool;
     fn layout_cc_scf_to_cf(root: MlirOperation, count: usize, ops: *const MlirOperation) -> bool;
+    fn layout_cc_call_libm(root: MlirOperation) -> bool;
     fn layout_cc_approximate(
         root: MlirOperation,
         count: usize,
@@ -53,6 +54,13 @@ unsafe extern "C" {
         user: *mut c_void,
     );
     fn layout_cc_neutral_element(op: MlirOperation) -> MlirAttribute;
+    fn layout_cc_fold(
+        op: MlirOperation,
+        count: usize,
+        operands: *const MlirAttribute,
+        exact: bool,
+        value: *mut MlirAttribute,
+    ) -> i64;
     fn layout_cc_infer_range(
         result: MlirValue,
         bounds: unsafe extern "C" fn(MlirValue, *mut i64, *mut i64, *mut c_void) -> bool,
@@ -154,6 +162,10 @@ pub struct FastMath(u32);
 impl FastMath {
     /// Operations may be grouped in another way.
     pub const REASSOC: FastMath = FastMath(1 << 0);
+    /// Operands and results are not NaN: where they are, the result may be anything.
+    pub const NO_NANS: FastMath = FastMath(1 << 1);
+    /// The same of infinities.
+    pub const NO_INFINITIES: FastMath = FastMath(1 << 2);
     /// The sign of a zero does not matter.
     pub const NO_SIGNED_ZEROS: FastMath = FastMath(1 << 3);
     /// A product and a sum may be rounded once.
@@ -224,10 +236,43 @@ pub fn approximate(root: OperationRef, operations: &[OperationRef], has: &mut dy
     unsafe { layout_cc_approximate(root.to_raw(), operations.len(), operations.as_ptr(), ask, user) }
 }
 
+/// Lets `math.expm1` and `log1p` in a module be calls of the C library; false where upstream reported an error.
+pub fn call_libm(root: OperationRef) -> bool {
+    // SAFETY: the module is alive.
+    unsafe { layout_cc_call_libm(root.to_raw()) }
+}
+
 /// The constant that changes nothing as an operand of an operation of `arith`, as upstream knows it.
 pub fn neutral_element<'c>(op: OperationRef<'c, 'c>) -> Option<Attribute<'c>> {
     // SAFETY: the operation is alive, and so is its context.
     unsafe { Attribute::from_option_raw(layout_cc_neutral_element(op.to_raw())) }
+}
+
+/// What an operation makes of its operands.
+pub enum Folded<'c> {
+    /// This operand, as it is.
+    Operand(usize),
+    /// This constant.
+    Constant(Attribute<'c>),
+    /// A value that is not known.
+    Unknown,
+}
+
+/// What an operation makes of constants, as far as upstream's folder knows it; none is an operand that is not known. Not
+/// known is a result that is NaN, as operations do not say which, and with `exact` a sum or product that may be rounded
+/// together with others, unless an operand is zero.
+pub fn fold<'c>(op: OperationRef<'c, 'c>, operands: &[Option<Attribute<'c>>], exact: bool) -> Folded<'c> {
+    let null = MlirAttribute { ptr: std::ptr::null() };
+    let operands: Vec<MlirAttribute> =
+        operands.iter().map(|known| known.map_or(null, |known| known.to_raw())).collect();
+    let mut value = null;
+    // SAFETY: the operation and the attributes are alive, which live with the context; C++ works on a copy.
+    unsafe {
+        match layout_cc_fold(op.to_raw(), operands.len(), operands.as_ptr(), exact, &mut value) {
+            -1 => Attribute::from_option_raw(value).map_or(Folded::Unknown, Folded::Constant),
+            number => usize::try_from(number).map_or(Folded::Unknown, Folded::Operand),
+        }
+    }
 }
 
 /// The closed signed bounds that a result's operation infers for it through upstream's `InferIntRangeInterface`, from

@@ -41,6 +41,33 @@ fn array(rng: &mut Choices) -> (Vec<i64>, Layout) {
     }
 }
 
+/// Whole tiles have the elements where the array has them, and what else they have is in its padding, each at a place of
+/// its own.
+fn check_padding(
+    name: &str,
+    sizes: &[i64],
+    layout: &Layout,
+    cells: &[Option<Vec<i64>>],
+    offsets: &std::collections::HashMap<Vec<i64>, i64>,
+) {
+    let whole = Expansion::new(sizes, layout).unwrap().whole_sizes();
+    assert!(
+        whole.len() == sizes.len() && whole.iter().zip(sizes).all(|(whole, size)| whole >= size),
+        "{name}: {whole:?}"
+    );
+    let filled = Expansion::new(&whole, layout).unwrap();
+    assert_eq!(filled.whole_sizes(), whole, "{name}: whole tiles are whole");
+    let mut taken = std::collections::HashSet::new();
+    for index in indices(&whole) {
+        let offset = filled.offset(&index).unwrap();
+        assert!(taken.insert(offset), "{name}: {index:?} of {whole:?} is at a place of another");
+        match offsets.get(&index) {
+            Some(own) => assert_eq!(offset, *own, "{name}: {index:?} of {whole:?}"),
+            None => assert_eq!(cells.get(offset as usize), Some(&None), "{name}: {index:?} of {whole:?} is no padding"),
+        }
+    }
+}
+
 /// Every law for one array.
 fn check(sizes: &[i64], layout: &Layout) {
     let text = layout.to_string();
@@ -65,6 +92,8 @@ fn check(sizes: &[i64], layout: &Layout) {
         }
     }
     assert!(expansion.index(-1).is_err() && expansion.index(memory.cells.len() as i64).is_err(), "{name}: outside");
+
+    check_padding(&name, sizes, layout, &memory.cells, &offsets);
 
     // Index to offset: digits, expressions, and the lowered form's strides.
     let simplified = IndexingMap::of_sizes(sizes, expansion.exprs());

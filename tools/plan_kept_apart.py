@@ -1,5 +1,5 @@
 """Programs that were written after the rules of the planner, and planned once: KEPT_APART maps a name to a function and its
-arguments."""
+arguments, and LATER does so for those that were written after the rules that KEPT_APART led to."""
 
 import jax
 import jax.numpy as jnp
@@ -210,3 +210,118 @@ def kept_apart():
 
 
 KEPT_APART = kept_apart()
+
+
+def decode_step(x, wq, wk, wv, wo, keys, values, at):
+    b, _, groups, d = keys.shape
+    k, v = ((x @ w).reshape(b, 1, groups, d) for w in (wk, wv))
+    keys, values = (lax.dynamic_update_slice(old, new, (0, at, 0, 0)) for old, new in ((keys, k), (values, v)))
+    s = jnp.einsum("bgnd,btgd->bgnt", (x @ wq).reshape(b, groups, -1, d), keys).astype(jnp.float32) * d**-0.5
+    p = jax.nn.softmax(jnp.where(jnp.arange(keys.shape[1]) <= at, s, -1e9), -1).astype(x.dtype)
+    return x + jnp.einsum("bgnt,btgd->bgnd", p, values).reshape(b, -1) @ wo, keys, values
+
+
+def turned_heads(x, wq, wk, c, s):
+    def heads(w, count):
+        y = (x @ w).reshape(*x.shape[:2], count, -1, 2)
+        a, b = y[..., 0], y[..., 1]
+        c_, s_ = c[:, None], s[:, None]
+        return jnp.stack([a * c_ - b * s_, a * s_ + b * c_], -1).reshape(*x.shape[:2], count, -1)
+
+    q, k = heads(wq, 6), heads(wk, 2)
+    return jnp.einsum("btgnd,bsgd->bgnts", q.reshape(*q.shape[:2], 2, 3, -1), k)
+
+
+def routed(x, r, a, b):
+    g, i = lax.top_k(jax.nn.softmax(x @ r, -1), 2)
+    chosen = jnp.einsum("nk,nke->ne", g / g.sum(-1, keepdims=True), jax.nn.one_hot(i, r.shape[1]))
+    y = jax.nn.gelu(jnp.einsum("nd,edf->enf", x, a))
+    return jnp.einsum("enf,efd,ne->nd", y, b, chosen)
+
+
+def tied_loss(e, x, y):
+    z = jnp.einsum("btd,vd->btv", x, e)
+    return (jax.nn.logsumexp(z, -1) - jnp.take_along_axis(z, y[..., None], 2)[..., 0]).mean()
+
+
+def residual_down(x, a, b, p, w):
+    y = jax.nn.relu(conv(x, a, "NCHW", "OIHW", 2))
+    y = jax.nn.relu(conv(y, b, "NCHW", "OIHW") + conv(x, p, "NCHW", "OIHW", 2))
+    return y.mean((2, 3)) @ w
+
+
+def mel(x, w, c, s, m, d):
+    i = jnp.arange(0, x.shape[1] - len(w) + 1, 60)[:, None] + jnp.arange(len(w))
+    y = x[:, i] * w
+    return jnp.log((((y @ c) ** 2 + (y @ s) ** 2) @ m) + 1e-5) @ d
+
+
+def polyphase(x, f):
+    b, n, c = x.shape
+    y = jnp.pad(x, ((0, 0), (4, 3), (0, 0)))
+    y = jnp.stack([y[:, k : k + n] for k in range(8)], 1)
+    return jnp.einsum("bknc,kp->bnpc", y, f).reshape(b, -1, c)
+
+
+def bags(t, i, w, o):
+    return jnp.tanh((jnp.take(t, i, 0) * w[..., None]).sum(1)) @ o
+
+
+def padded_sparse(v, i, x, b):
+    return jax.nn.relu(jnp.einsum("nk,nkm->nm", v, x[i]) + b)
+
+
+def five(x, w):
+    return jnp.einsum("abcde,cfe->bafd", x, w)
+
+
+def network(a, b, c):
+    return jnp.einsum("ijkl,klmn,jnp->imp", a, b, c)
+
+
+def turned_norm(x, g, w):
+    y = (x - x.mean(0)) * lax.rsqrt(x.var(0) + 1e-5) * g[:, None, None]
+    return jnp.einsum("dtb,df->tbf", y, w), y.max(1)
+
+
+def later():
+    half, whole = jnp.bfloat16, jnp.int32
+    cache = array(6, 290, 2, 48, of=half)
+    return {
+        "decode_step": (
+            decode_step,
+            [
+                array(6, 288, of=half),
+                array(288, 288, of=half),
+                array(288, 96, of=half),
+                array(288, 96, of=half),
+                array(288, 288, of=half),
+                cache,
+                cache,
+                array(of=whole),
+            ],
+        ),
+        "turned_heads": (
+            turned_heads,
+            [array(2, 95, 180), array(180, 180), array(180, 60), array(95, 15), array(95, 15)],
+        ),
+        "routed": (routed, [array(230, 72), array(72, 9), array(9, 72, 110), array(9, 110, 72)]),
+        "tied_loss_grad": (
+            jax.value_and_grad(tied_loss, (0, 1)),
+            [array(1300, 56), array(4, 45, 56), array(4, 45, of=whole)],
+        ),
+        "residual_down": (
+            residual_down,
+            [array(4, 20, 34, 34), array(44, 20, 3, 3), array(44, 44, 3, 3), array(44, 20, 1, 1), array(44, 15)],
+        ),
+        "mel": (mel, [array(3, 5000), array(150), array(150, 76), array(150, 76), array(76, 40), array(40, 13)]),
+        "polyphase": (polyphase, [array(3, 420, 10), array(8, 3)]),
+        "bags": (bags, [array(4000, 44), array(90, 12, of=whole), array(90, 12), array(44, 20)]),
+        "padded_sparse": (padded_sparse, [array(350, 9), array(350, 9, of=whole), array(350, 33), array(33)]),
+        "einsum_five": (five, [array(3, 5, 20, 33, 18), array(20, 28, 18)]),
+        "network": (network, [array(14, 9, 12, 20), array(12, 20, 30, 11), array(9, 11, 50)]),
+        "turned_norm": (turned_norm, [array(70, 45, 26), array(70), array(70, 100)]),
+    }
+
+
+LATER = later()

@@ -1,8 +1,8 @@
 """Programs whose plans are measured beside those of a corpus: PROGRAMS maps a name to a function and its arguments.
 
 `plan_programs.py FOLDER` writes each as FOLDER/own/NAME.unopt.hlo, as JAX hands it over, those of plan_unseen.py into
-FOLDER/unseen, and those of plan_kept_apart.py into FOLDER/kept_apart; see bench-plan.sh. A judge that has JAX finds
-the functions here.
+FOLDER/unseen, and those of plan_kept_apart.py into FOLDER/kept_apart and FOLDER/later; see bench-plan.sh. A judge that
+has JAX finds the functions here.
 """
 
 import pathlib
@@ -11,7 +11,7 @@ import sys
 import jax
 import jax.numpy as jnp
 from jax import lax
-from plan_kept_apart import KEPT_APART
+from plan_kept_apart import KEPT_APART, LATER
 from plan_unseen import UNSEEN
 
 
@@ -152,11 +152,13 @@ def programs():
     }
 
 
-PROGRAMS = {**programs(), **UNSEEN, **KEPT_APART}
+GROUPS = {"own": programs(), "unseen": UNSEEN, "kept_apart": KEPT_APART, "later": LATER}
+PROGRAMS = {name: own for group in GROUPS.values() for name, own in group.items()}
 
 if __name__ == "__main__":
-    for name, (function, arguments) in PROGRAMS.items():
-        text = jax.jit(function, keep_unused=False).lower(*arguments).compiler_ir("hlo").as_hlo_text()
-        folder = pathlib.Path(sys.argv[1], "unseen" if name in UNSEEN else "kept_apart" if name in KEPT_APART else "own")
+    for group, own in GROUPS.items():
+        folder = pathlib.Path(sys.argv[1], group)
         folder.mkdir(parents=True, exist_ok=True)
-        pathlib.Path(folder, f"{name}.unopt.hlo").write_text(text)
+        for name, (function, arguments) in own.items():
+            text = jax.jit(function, keep_unused=False).lower(*arguments).compiler_ir("hlo").as_hlo_text()
+            pathlib.Path(folder, f"{name}.unopt.hlo").write_text(text)

@@ -389,6 +389,22 @@ impl<'c> Lowered<'c> {
         b.value("memref.transpose", &[physical], self.strided_type, &[permutation])
     }
 
+    /// The same memory as that of an array all of whose tiles are full, in which padding has an index; none where that is
+    /// this one, or sizes are known only at run time.
+    pub fn whole_tiles(&self, location: Location<'c>) -> Option<Lowered<'c>> {
+        let Storage::Tiles { expansion, .. } = &self.storage else { return None };
+        let shape = self.shape.iter().copied().collect::<Option<Vec<i64>>>()?;
+        let whole = expansion.whole_sizes();
+        if whole == shape || !self.packing.is_whole() {
+            return None;
+        }
+        let shape = whole.into_iter().map(Some).collect();
+        let logical = Shaped { shape, element: self.packing.element, layout: None, space: None };
+        let form = if self.is_physical() { Form::Physical } else { Form::Strided };
+        let made = Self::tiled(location, &logical, &self.layout.parse().ok()?, form).ok()?;
+        (made.sizes == self.sizes && made.own_strides == self.own_strides).then_some(made)
+    }
+
     /// The slots for elements in the allocation, those of the metadata first: how many before the elements, and all. Where
     /// elements begin inside bytes, those of the metadata are no slots.
     fn slots(&self) -> (i64, i64) {

@@ -73,7 +73,8 @@ pub struct Constant<'c> {
     pub splat: bool,
     attribute: Attribute<'c>,
     elements: i64,
-    element: Type<'c>,
+    /// The type of an element.
+    pub element: Type<'c>,
 }
 
 /// Looks into a constant of numbers; none for any other attribute.
@@ -98,6 +99,13 @@ impl<'c> Constant<'c> {
         fits.then(|| unsafe {
             Attribute::from_raw(sys::mlirDenseElementsAttrReshapeGet(self.attribute.to_raw(), t.to_raw()))
         })
+    }
+
+    /// The element of this splat; none where it is none.
+    pub fn splat_element(&self) -> Option<Attribute<'c>> {
+        // SAFETY: the constant is a splat, whose element lives with the context.
+        self.splat
+            .then(|| unsafe { Attribute::from_raw(sys::mlirDenseElementsAttrGetSplatValue(self.attribute.to_raw())) })
     }
 
     /// A constant of any shape all of whose elements are this splat's; none where this is no splat, or the type has

@@ -126,6 +126,15 @@ impl<'c> Access<'c> {
         self.logical.len() == self.sizes.len() && self.logical.iter().enumerate().all(|(d, e)| *e == Expr::Var(d))
     }
 
+    /// The same buffer with an index for the padding of its tiles, as another layout on it has.
+    pub fn fill_tiles(&mut self, whole: Option<Rc<Lowered<'c>>>) {
+        if let Some(whole) = whole {
+            self.shape = whole.shape.clone();
+            self.sizes = whole.shape.iter().filter_map(|n| n.map(Size::Static)).collect();
+            self.lowered = Some(whole);
+        }
+    }
+
     /// The simplified index into the buffer for a view index over `vars`.
     pub fn simple_index(&self, vars: &mut IndexVars<'c>, view: &[Expr]) -> Vec<Expr> {
         let (index, within) = self.index(vars, view);

@@ -41,6 +41,7 @@ impl<'c> Lowering<'c> {
             let constant = ir::constant(value).ok_or("its value is not a dense constant in the module")?;
             let shape = ir::memref(allocation).ok_or("its type is not a memref")?;
             let data = ir::tensor_type(&Shaped { layout: None, space: None, ..shape });
+            self.note_constant(op, &constant);
             let value = match (lowered.packing.bits, constant.splat) {
                 (None, true) => constant.resplat(data),
                 (None, false) => constant.gathered(data, &lowered.gather()?),

@@ -9,6 +9,7 @@
 //!    maps. What makes, reads or writes a buffer is in `memory.rs`. A structured operation becomes scalar loops, or with
 //!    `vectorize` vector code (`nests.rs`), which has steps of its own:
 //!    - *fuse*: an operation that the next one can compute on the way is not emitted but noted in `fused_into`;
+//!    - *widen*: with `padding=typed` the kernel goes over whole tiles where that changes no result (`padding.rs`);
 //!    - *plan and emit* the kernel of an operation with all that was fused into it;
 //!    - if the kernel cannot be vectorised, each of its operations is rewritten alone, once: `no_fusion` ends the
 //!      recursion. One that cannot be vectorised alone becomes scalar loops, with a remark.
@@ -21,6 +22,7 @@
 
 mod memory;
 mod nests;
+mod padding;
 mod state;
 mod types;
 

@@ -131,7 +131,7 @@ impl<'c> Lowering<'c> {
             self.fused_into.entry(ir::op_key(consumer)).or_default().extend(parts.into_iter().chain([op]));
             return Ok(true);
         }
-        let made = self.fusion().fused(op).and_then(|(nest, body)| vectorize::emit(b, &nest, &body, &self.options));
+        let made = self.kernel(b, op);
         let parts = self.fused_into.remove(&key).unwrap_or_default();
         match made {
             Ok(()) => {
@@ -151,6 +151,24 @@ impl<'c> Lowering<'c> {
                 }
                 self.no_fusion.insert(key);
                 self.in_vectors(b, op)
+            }
+        }
+    }
+
+    /// The kernel of an operation with all that is fused into it: over whole tiles where it can be.
+    fn kernel(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let (mut nest, body) = self.fusion().fused(op)?;
+        let widened = self.widened(op, &mut nest, &body);
+        let bases: Vec<Val<'c>> = nest.operands.iter().map(|o| o.access.base).collect();
+        match vectorize::emit(b, &nest, &body, &self.options) {
+            Ok(()) => {
+                self.note_padding(op, &bases, widened);
+                Ok(())
+            }
+            Err(reason) if widened.dims.is_empty() => Err(reason),
+            Err(_) => {
+                let (nest, body) = self.fusion().fused(op)?;
+                vectorize::emit(b, &nest, &body, &self.options)
             }
         }
     }

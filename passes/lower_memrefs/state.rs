@@ -1,5 +1,6 @@
 //! What is known of a module while it is lowered.
 
+use super::padding::PaddingState;
 use super::types::{Types, lower_type, tiled_layout};
 use crate::buffers::lowered::Lowered;
 use crate::buffers::operations::{VIEW, is};
@@ -31,6 +32,8 @@ pub(super) struct Lowering<'c> {
     pub(super) erased: HashSet<usize>,
     /// Slices and reshapes of pending buffers, sources first.
     pub(super) views: Vec<Op<'c>>,
+    /// What the padding of buffers holds.
+    pub(super) padding: PaddingState<'c>,
     pub(super) errors: Vec<Diagnostic<'c>>,
     /// Remarks, emitted if there are no errors.
     pub(super) remarks: Vec<Diagnostic<'c>>,
@@ -51,6 +54,7 @@ impl<'c> Lowering<'c> {
             no_fusion: HashSet::new(),
             erased: HashSet::new(),
             views: Vec::new(),
+            padding: PaddingState::new(operations, &options),
             errors: Vec::new(),
             remarks: Vec::new(),
         }

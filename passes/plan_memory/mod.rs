@@ -7,20 +7,17 @@
 //!
 //! A buffer is *live* from its allocation to its deallocation, with what is executed meanwhile between them in the text, or
 //! through the loops and conditions that hand it on (see `webs`). Two buffers may be at one address where these intervals
-//! of the text do not meet, and one walk over the text gives each the lowest place that fits (see `gaps`). A buffer in the
-//! body of a loop has the same place in each iteration; one in a loop whose iterations may run at the same time stays an
-//! allocation, and so does one of dynamic size, and one that a public function returns.
+//! of the text do not meet; [`mod@tensor_layout::offsets`] finds their places. A buffer in the body of a loop has the same
+//! place in each iteration; one in a loop whose iterations may run at the same time stays an allocation, and so does one
+//! of dynamic size, and one that a public function returns.
 //!
 //! Functions are planned before their callers. A private function whose calls are all known is given its memory as
 //! arguments: one of bytes for each buffer that it returns, and one for all the others. To its caller, these are buffers:
 //! the first are live as long as what is returned, the last during the call. So the arena of a public function is enough
 //! for all that it calls, and its size is known when the program is compiled. A function that may call itself, or that
 //! something else refers to, has an arena of its own.
-//!
-//! Not promised: the fewest bytes.
 
 mod arena;
-mod gaps;
 mod memory;
 mod place;
 mod planned;

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 /// An input is packed if at least this many blocks read each of its elements. With 1, inputs would be copied that are
 /// read once. `matmul-mixed` took 530 ms in the last table of `benches/kernels.md` before packing, 9.3 ms in the first
 /// one with it; no other value than 4 is on record.
-const REUSE: i64 = 4;
+pub const REUSE: i64 = 4;
 
 /// The bytes of a page of memory.
 const PAGE: i64 = 4096;

@@ -26,8 +26,8 @@ pub fn emit<'c>(
     refusal: Refusal,
 ) -> Result<(), String> {
     let Refusal { reason, mut dims } = refusal;
-    // What is reduced would be packed or put together in each step; an index of the body is that of the whole nest.
-    if dims.is_empty() || body.initial.is_some() || body.has_index() {
+    // An index of the body is that of the whole nest.
+    if dims.is_empty() || body.has_index() {
         return Err(reason);
     }
     // Any value will do for a plan.

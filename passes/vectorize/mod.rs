@@ -3,8 +3,9 @@
 //! A kernel works on one block of elements after another: it loads the block of each operand as registers, rearranges
 //! them so that all have the same elements in the same lanes, computes with whole registers, and rearranges and stores
 //! the results. Full blocks and ragged ends are different code, with constant bounds and masks in each, but for sizes
-//! known only at run time, where the ends have masks that are computed; padding is neither read nor written. Reductions
-//! keep their results in registers for as long as the loops over what is reduced run.
+//! known only at run time, where the ends have masks that are computed; padding is neither read nor written, unless the
+//! nest goes through it ([`crate::kernel::padding`]). Reductions keep their results in registers for as long as the loops
+//! over what is reduced run.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -13,6 +14,7 @@
 //! | `plan`, `planner`, `contraction` | which elements at once, in which order |
 //! | `linear` | addresses as sums |
 //! | `in_turn` | dimensions in which operands are cut differently |
+//! | `copied` | contractions whose operands are cut differently |
 //! | `prefetch` | what is loaded into the cache ahead |
 //! | `rows` | buffers as views of one dimension |
 //! | `kernel` | the loops |
@@ -27,6 +29,7 @@ mod bools;
 mod bytes;
 mod compute;
 mod contraction;
+mod copied;
 mod distance;
 mod extremes;
 mod in_turn;
@@ -70,6 +73,7 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
     let mut vars = IndexVars::default();
     let mut plan = match planner::plan(b, nest, body, target, &mut vars) {
         Ok(plan) => plan,
+        Err(refusal) if body.initial.is_some() => return copied::emit(b, nest, body, target, refusal),
         Err(refusal) => return in_turn::emit(b, nest, body, target, refusal),
     };
     let rows = nest.operands.iter().map(|o| Row::of(o.access.base)).collect::<Result<Vec<_>, _>>()?;

@@ -216,6 +216,26 @@ impl<'a> Planner<'a> {
         chain
     }
 
+    /// The operand that has lanes' elements side by side where nothing is reduced: the widest of those that have all levels.
+    /// `contiguous` tells how many bits number elements of an operand that are.
+    fn leader(&self, contiguous: impl Fn(usize) -> usize) -> Option<usize> {
+        let all = |o: usize| (0..self.levels.len()).all(|l| self.levels[l].size == 1 || self.has(o, l));
+        let key = |o: &usize| (all(*o), self.element_bits[*o], *o >= self.output, contiguous(*o), Reverse(*o));
+        (0..self.element_bits.len()).filter(|o| contiguous(*o) > 0).max_by_key(key)
+    }
+
+    /// The fastest levels of an operand, up to the one with which it has so many contiguous elements.
+    fn within(&self, operand: usize, mut elements: i64) -> Vec<usize> {
+        let mut chain = self.chain(operand);
+        let needed = chain.iter().take_while(|l| {
+            let more = elements > 1;
+            elements /= self.levels[**l].size.min(elements).max(1);
+            more
+        });
+        chain.truncate(needed.count());
+        chain
+    }
+
     /// Lets the block hold so many contiguous elements of an operand, or as many as there are.
     pub fn widen(&mut self, operand: usize, lanes: i64) {
         let mut lanes = lanes.max(1);
@@ -250,9 +270,18 @@ impl<'a> Planner<'a> {
 
     pub fn elementwise(&mut self, lanes: i64) -> Order {
         let mut bits = i64::from(self.vector_bits);
+        // An input that has none of the levels that lanes are of is loaded element by element, whatever is contiguous in it.
+        let whole = |o: usize| i64::from(self.vector_bits) / self.element_bits[o];
+        let contiguous = |o: usize| {
+            let sizes = self.within(o, whole(o)).into_iter().map(|l| self.levels[l].size);
+            sizes.fold(1, i64::saturating_mul).min(whole(o)).ilog2() as usize
+        };
+        let of_lanes = self.leader(contiguous).map_or_else(Vec::new, |o| self.within(o, lanes));
+        let is_loaded = |o: &usize| of_lanes.is_empty() || of_lanes.iter().any(|l| self.has(*o, *l));
+        let loaded: Vec<usize> = (0..self.element_bits.len()).rev().filter(is_loaded).collect();
         loop {
             self.levels.iter_mut().for_each(|l| l.chunk = 1);
-            for operand in (0..self.element_bits.len()).rev() {
+            for &operand in &loaded {
                 self.widen(operand, bits / self.element_bits[operand]);
             }
             if self.elements() / lanes <= i64::from(self.target.vector_registers()) || bits <= 32 {
@@ -399,10 +428,7 @@ impl<'a> Planner<'a> {
     /// The block's bits that number the lanes of what is computed.
     pub fn lanes(&self, mode: Mode, lanes: i64, reduced: Key, memory: &[Lanes]) -> Result<Lanes, String> {
         let first = match mode {
-            Mode::Elementwise => {
-                let some = (0..memory.len()).filter(|o| !memory[*o].is_empty());
-                some.max_by_key(|o| (self.element_bits[*o], *o >= self.output, memory[*o].len(), Reverse(*o)))
-            }
+            Mode::Elementwise => self.leader(|o| memory[o].len()),
             Mode::Sequential => Some(self.output),
             Mode::Reassociated => (0..self.feeds).find(|o| memory[*o].iter().any(|bit| reduced >> bit & 1 == 1)),
         };

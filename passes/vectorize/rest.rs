@@ -22,7 +22,8 @@ pub fn compare<'c>(b: Builder<'c>, predicate: i64, x: Val<'c>, y: Val<'c>, resul
     b.value("arith.cmpi", &[x, y], result, &[b.named("predicate", predicate)])
 }
 
-/// Signed predicates: less, and greater.
+/// Predicates: unequal, and as signed numbers less, and greater.
+pub const UNEQUAL: i64 = 1;
 pub const LESS: i64 = 2;
 pub const GREATER: i64 = 4;
 

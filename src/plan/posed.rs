@@ -89,7 +89,7 @@ impl<'a, 't> Posed<'a, 't> {
             holders.push(states.map(|states| (next, Rc::new(states))));
             next += usize::from(holders[made].is_some());
         }
-        homes(&program, &mut choices, &kernels, &renames, &holders);
+        homes(&program, &mut choices, (&kernels, &users), &renames, &holders);
         Ok(Posed { program, choices, kernels, renames, doubted, users, holders })
     }
 
@@ -121,8 +121,9 @@ impl<'a, 't> Posed<'a, 't> {
             Doing::Operation(operation) => match operation {
                 Operation::Dot { .. } if self.program.loop_product(user).is_some() => Taker::Stream,
                 // What is open is brought into a form of its own by a kernel that streams.
-                Operation::Convolution(_) if operand == 0 && self.choices.ways[user][0].operands[0].is_none() => {
-                    Taker::Stream
+                Operation::Convolution(_) if self.cuts((user, operand)) => {
+                    let several = self.users[taken.made].iter().filter(|user| self.cuts(**user)).nth(1).is_some();
+                    if several { Taker::Cut } else { Taker::Stream }
                 }
                 Operation::Dot { .. } | Operation::Convolution(_) | Operation::Gather(_) | Operation::Scatter(_) => {
                     Taker::Matrix
@@ -140,6 +141,12 @@ impl<'a, 't> Posed<'a, 't> {
             reads: self.kernels.reads[user][operand],
             in_place: self.choices.classes.target.reads_in_any_order() && self.has_loops(user),
         }
+    }
+
+    /// Whether an operand is the images that a convolution cuts.
+    fn cuts(&self, (user, operand): (usize, usize)) -> bool {
+        let convolution = matches!(self.program.instances[user].doing, Doing::Operation(Operation::Convolution(_)));
+        convolution && operand == 0 && self.choices.ways[user][0].operands[0].is_none()
     }
 
     /// Whether an instance is a kernel of loops, or in one: it goes through its operands in an order of its own.

@@ -23,11 +23,13 @@
 //! | [`mod@jax`] | the text as JAX has it |
 //! | [`tiling`] | the rule of tiling, over dimensions of any kind |
 //! | [`expansion`] | the arithmetic: padded sizes, strides, offsets, maps |
+//! | `padding` | the padding that has an index |
 
 pub mod expansion;
 pub mod jax;
 pub mod layout;
 pub mod memory_space;
+mod padding;
 pub mod tiling;
 
 pub use expansion::{Expansion, LoweredDim};

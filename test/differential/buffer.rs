@@ -22,13 +22,15 @@ pub struct Buffer {
     /// The offsets in bits of all copies of each element, by its row-major number.
     places: Vec<Vec<usize>>,
     garbage: u8,
+    /// The byte from which on nothing but elements may be written.
+    free_from: usize,
     /// The descriptor that compiled code takes.
     descriptor: Descriptor,
 }
 
 impl Buffer {
-    /// With these numbers in its elements.
-    pub fn new(array: &Array, numbers: &[f64], form: Form, garbage: u8) -> Buffer {
+    /// With these numbers in its elements; `typed` lets a program write to its padding.
+    pub fn new(array: &Array, numbers: &[f64], form: Form, garbage: u8, typed: bool) -> Buffer {
         let (places, bytes) = places(array);
         let prefix = array.tiled_layout().metadata_prefix;
         let start = FENCE + prefix as usize;
@@ -36,7 +38,8 @@ impl Buffer {
         let pointer = memory.as_mut_ptr() as u64 + FENCE as u64;
         let (sizes, strides) = dimensions(array, form);
         let descriptor = Descriptor::new(pointer, prefix * 8 / array.unit_bits(), &sizes, &strides);
-        let mut buffer = Buffer { array: array.clone(), memory, start, places, garbage, descriptor };
+        let free_from = if typed { bytes } else { 0 };
+        let mut buffer = Buffer { array: array.clone(), memory, start, places, garbage, free_from, descriptor };
         // LLVM takes the other bits of the byte of an `i4` to be 0; those of an integer that is wider than `E` wants are not
         // read.
         let own = 8 * array.element.size;
@@ -64,12 +67,12 @@ impl Buffer {
         read(&self.array, &self.places, &self.all()[self.start..])
     }
 
-    /// Whether what surrounds it, its metadata and its padding are as they were.
+    /// Whether what surrounds it, its metadata and its padding are as they were, the last unless it may be written to.
     pub fn fenced(&self) -> bool {
         let (before, rest) = self.all().split_at(self.start);
         let free = free(&self.array, &self.places, rest.len());
         before.iter().all(|b| *b == self.garbage)
-            && rest.iter().zip(free).all(|(b, free)| (b ^ self.garbage) & free == 0)
+            && rest.iter().zip(free).skip(self.free_from).all(|(b, free)| (b ^ self.garbage) & free == 0)
     }
 }
 

@@ -42,6 +42,8 @@ pub struct Comparison<'a> {
     /// Determines the numbers.
     pub seed: u64,
     pub rounding: Rounding,
+    /// Whether padding may be written to where no argument says what it holds.
+    pub typed: bool,
 }
 
 impl Comparison<'_> {
@@ -55,7 +57,10 @@ impl Comparison<'_> {
                 _ => random_number(&mut rng),
             };
             let numbers: Vec<f64> = (0..array.sizes.iter().product::<i64>()).map(number).collect();
-            buffers.push(Buffer::new(&typed(array), &numbers, self.form, rng.choice(&GARBAGE)));
+            let garbage = rng.choice(&GARBAGE);
+            let zeros = layouts && array.zeros_in_padding(buffers.len());
+            let garbage = if zeros { 0 } else { garbage };
+            buffers.push(Buffer::new(&typed(array), &numbers, self.form, garbage, self.typed && !zeros));
         }
         let result = self.program.result.as_ref().map(typed);
         let (result, clean) = call(engine, name, &mut buffers, &self.program.indices, result.as_ref());

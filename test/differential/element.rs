@@ -38,6 +38,14 @@ impl Element {
         ELEMENTS.iter().chain([&I1]).copied().find(|element| element.name == name)
     }
 
+    /// What a floating-point number has behind its integer.
+    pub fn point(self) -> &'static str {
+        match self.kind {
+            Kind::Float => ".0",
+            Kind::Integer => "",
+        }
+    }
+
     /// A comparison of `arith`, `lt` say.
     pub fn comparison(self, predicate: &str) -> String {
         match self.kind {

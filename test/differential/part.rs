@@ -7,7 +7,7 @@ use crate::engine::engine;
 use crate::jit;
 use crate::program::Program;
 use crate::programs::{KINDS, Kind};
-use layout_passes::{Form, Options, Parallel, PipelineOptions, PlanMachine, PlanOptions, Target};
+use layout_passes::{Form, Options, Padding, Parallel, PipelineOptions, PlanMachine, PlanOptions, Target};
 use layout_runtime::Engine;
 use melior::Context;
 use std::fmt;
@@ -175,7 +175,8 @@ impl Part {
             };
             let (plain, tiled) = ((plain, &*named(first, k)), (tiled, &*named(second, k)));
             let (laid_out, form, seed) = (second == "tiled", self.form, self.seed);
-            let comparison = Comparison { program, plain, tiled, laid_out, form, seed, rounding };
+            let typed = lowering.padding != Padding::Masked;
+            let comparison = Comparison { program, plain, tiled, laid_out, form, seed, rounding, typed };
             if let Err(difference) = comparison.check() {
                 println!("{FAILED}{k}");
                 eprintln!("{difference}, with {options}\n{program}");
@@ -221,6 +222,7 @@ fn random_options(rng: &mut Choices, form: Form) -> Options {
         contract: rng.one_in(3),
         cache_bytes: rng.choice(&[0, 0, 1, 1000, 1 << 20]),
         parallel: rng.choice(Parallel::ALL),
+        padding: rng.choice(&[Padding::Masked, Padding::Typed]),
         // What is approximated has another rounding.
         approximate: false,
     }

@@ -104,7 +104,12 @@ pub fn text(program: &Program, name: &str, layouts: bool) -> String {
     let inputs = inputs.map(|(k, (array, dims))| operand(format!("%a{k}"), typed(array), Value::from_serialize(dims)));
     names.insert("inputs".to_owned(), inputs.collect());
 
-    let arrays = program.arguments.iter().enumerate().map(|(k, array)| format!("%a{k}: {}", typed(array)));
+    let promise = |k: usize, array: &Array| match array.zeros_in_padding(k) && layouts {
+        true => format!(" {{layout.padding = 0{} : {}}}", array.element.point(), array.element.name),
+        false => String::new(),
+    };
+    let arrays = program.arguments.iter().enumerate();
+    let arrays = arrays.map(|(k, array)| format!("%a{k}: {}{}", typed(array), promise(k, array)));
     let arguments: Vec<String> = arrays.chain((0..program.indices.len()).map(|k| format!("%i{k}: index"))).collect();
     let result = result.map(|result| format!(" -> {result}")).unwrap_or_default();
     let signature = format!("({}){result} attributes {{llvm.emit_c_interface}}", arguments.join(", "));

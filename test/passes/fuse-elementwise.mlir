@@ -121,11 +121,11 @@ func.func @returned(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   } -> tensor<4xf32>
   return %y, %z : tensor<4xf32>, tensor<4xf32>
 }
-func.func @bits(%x: tensor<4xi1>, %w: tensor<4xf32>) -> tensor<4xf32> {
+func.func @bits(%x: tensor<4xi4>, %w: tensor<4xf32>) -> tensor<4xf32> {
   %empty = tensor.empty() : tensor<4xf32>
-  %y = linalg.generic {indexing_maps = [#vector, #vector], iterator_types = ["parallel"]} ins(%x : tensor<4xi1>) outs(%empty : tensor<4xf32>) {
-  ^bb0(%a: i1, %b: f32):
-    %e = arith.uitofp %a : i1 to f32
+  %y = linalg.generic {indexing_maps = [#vector, #vector], iterator_types = ["parallel"]} ins(%x : tensor<4xi4>) outs(%empty : tensor<4xf32>) {
+  ^bb0(%a: i4, %b: f32):
+    %e = arith.uitofp %a : i4 to f32
     linalg.yield %e : f32
   } -> tensor<4xf32>
   %z = linalg.generic {indexing_maps = [#vector, #vector, #vector], iterator_types = ["parallel"]} ins(%y, %w : tensor<4xf32>, tensor<4xf32>) outs(%empty : tensor<4xf32>) {
@@ -134,6 +134,27 @@ func.func @bits(%x: tensor<4xi1>, %w: tensor<4xf32>) -> tensor<4xf32> {
     linalg.yield %e : f32
   } -> tensor<4xf32>
   return %z : tensor<4xf32>
+}
+
+// A mask is read where it is used, not copied to all places first.
+// CHECK-LABEL: func.func @mask
+// CHECK: linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}, #{{.*}}]{{.*}} ins(%arg0, %arg1 : tensor<8xi1>, tensor<4x8xf32>)
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @mask(%m: tensor<8xi1>, %x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %bits = tensor.empty() : tensor<4x8xi1>
+  %all = linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]} ins(%m : tensor<8xi1>) outs(%bits : tensor<4x8xi1>) {
+  ^bb0(%a: i1, %b: i1):
+    linalg.yield %a : i1
+  } -> tensor<4x8xi1>
+  %empty = tensor.empty() : tensor<4x8xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%all, %x : tensor<4x8xi1>, tensor<4x8xf32>) outs(%empty : tensor<4x8xf32>) {
+  ^bb0(%c: i1, %a: f32, %b: f32):
+    %n = arith.negf %a : f32
+    %e = arith.select %c, %a, %n : f32
+    linalg.yield %e : f32
+  } -> tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
 }
 
 // %x may be written in between: bufferization would copy it for a kernel that reads it later.

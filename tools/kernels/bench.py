@@ -6,6 +6,7 @@ each runs once and its result is compared.
   bench.py [--write TABLE] [NAME,NAME...]   the kernels with NAME in their names, or all
   bench.py --random COUNT [--seed SEED]     small random kernels, which are checked and not timed
   bench.py --open [NAME,NAME...]            sizes known only at run time beside sizes in types
+  bench.py --padding [NAME,NAME...]         incomplete tiles, masked and typed, beside whole ones
 """
 
 import os
@@ -26,6 +27,7 @@ import time
 import numpy as np
 
 import open_sizes
+import padding
 import table
 import tiles
 from build import Build, Failure, run
@@ -172,11 +174,12 @@ def main():
     parser.add_argument("--random", metavar="COUNT", type=int, help="check small random kernels instead")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--open", action="store_true", help="time sizes known only at run time beside sizes in types")
+    parser.add_argument("--padding", action="store_true", help="time incomplete tiles beside whole ones instead")
     arguments = parser.parse_args()
     parts = [part for part in arguments.names.split(",") if part] or [""]
     kernels = [kernel for kernel in KERNELS if any(part in kernel.name for part in parts)]
     compiles = any(part in "compile-attention" for part in parts)
-    if not kernels and not compiles:
+    if not kernels and not compiles and not arguments.padding:
         sys.exit(f"bench-kernels: no kernel has {arguments.names} in its name")
 
     folder = os.environ.get("KERNEL_FOLDER") or tempfile.mkdtemp()
@@ -191,6 +194,9 @@ def main():
             sys.exit(wrong > 0)
 
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+        if arguments.padding:
+            padding.show(builder, parts)
+            return
         if arguments.open:
             open_sizes.show(open_sizes.COLUMNS)
             for kernel in kernels:

@@ -114,7 +114,7 @@ class Build:
         head = re.search(r"func\.func @kernel\((.*?)\) (?:attributes .*)?{$", signature, re.MULTILINE)
         if not head:
             raise Failure("the lowered module has no @kernel")
-        arguments = [Argument(part.split(": ", 1)[1]) for part in split(head[1])]
+        arguments = [Argument(part.split(": ", 1)[1].split(" {")[0]) for part in split(head[1])]
         if lowered not in self.made:
             self.made[lowered] = self.library(name, lowered)
         return Function(self.made[lowered], arguments)

@@ -24,13 +24,33 @@ func.func @made(%a: memref<16x256xf32, #T>, %b: memref<16x256xf32, #T>, %r: memr
 
 // CHECK-LABEL: func.func @chosen(
 // CHECK: %[[LOADED:.*]] = vector.load {{.*}} : memref<4096xi8>, vector<{{[0-9]+}}xi8>
-// CHECK: %[[MASK:.*]] = arith.trunci {{.*}} : vector<[[N:[0-9]+]]xi8> to vector<[[N]]xi1>
+// CHECK: %[[MASK:.*]] = arith.cmpi ne, {{.*}} : vector<[[N:[0-9]+]]xi8>
 // CHECK: arith.select %[[MASK]], {{.*}} : vector<[[N]]xi1>, vector<[[N]]xf32>
 // CHECK-NOT: memref.load
 // CHECK: return
 func.func @chosen(%m: memref<16x256xi1>, %a: memref<16x256xf32, #T>, %r: memref<16x256xf32, #T>) {
   linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel", "parallel"]}
       ins(%m, %a : memref<16x256xi1>, memref<16x256xf32, #T>) outs(%r : memref<16x256xf32, #T>) {
+  ^bb0(%c: i1, %x: f32, %o: f32):
+    %none = arith.constant 0.0 : f32
+    %s = arith.select %c, %x, %none : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// What is the same for all lanes is one byte.
+// CHECK-LABEL: func.func @of_rows(
+// CHECK: %[[ONE:.*]] = memref.load {{.*}} : memref<16xi8>
+// CHECK: %[[SAME:.*]] = vector.broadcast %[[ONE]] : i8 to vector<16xi8>
+// CHECK-NOT: shuffle
+// CHECK: %[[MASK:.*]] = arith.cmpi ne, %[[SAME]], {{.*}} : vector<16xi8>
+// CHECK: arith.select %[[MASK]], {{.*}} : vector<16xi1>, vector<16xf32>
+// CHECK-NOT: shuffle
+// CHECK: return
+func.func @of_rows(%m: memref<16xi1>, %a: memref<16x256xf32, #T>, %r: memref<16x256xf32, #T>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, #map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%m, %a : memref<16xi1>, memref<16x256xf32, #T>) outs(%r : memref<16x256xf32, #T>) {
   ^bb0(%c: i1, %x: f32, %o: f32):
     %none = arith.constant 0.0 : f32
     %s = arith.select %c, %x, %none : f32

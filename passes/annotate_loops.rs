@@ -1,0 +1,35 @@
+//! `layout-annotate-loops`: loops of vector code say that LLVM is to leave them as they are.
+//!
+//! A kernel that was made of vectors has the vectors, accumulators and ends that its loops are to have. LLVM's vectorizer
+//! finds nothing to do there, and its unroller copies bodies that hold hundreds of instructions.
+
+use layout_ir::{self as ir, Builder, Op, Rewriter};
+use melior::ir::operation::{OperationLike, OperationMutLike};
+use melior::ir::{Attribute, TypeLike, ValueLike};
+
+/// The attribute of branches of the LLVM dialect for `llvm.loop`. What lowers loops passes it on.
+const NAME: &str = "loop_annotation";
+/// LLVM's optional transformations of loops, of which each reads it, are not to be.
+const KEPT: &str = "#llvm.loop_annotation<disableNonforced = true>";
+
+/// Annotates each `scf.for` of a module with vectors inside, unless it has an annotation.
+pub fn run(rewriter: &Rewriter) {
+    let root = rewriter.root();
+    let kept = Attribute::parse(Builder::before(root).context(), KEPT).expect("an attribute of the LLVM dialect");
+    for op in ir::all_operations(root).into_iter().filter(|op| has_vectors(*op)) {
+        let mut around = ir::parent(op);
+        while let Some(outer) = around {
+            match ir::attribute(outer, NAME) {
+                // Those around it are annotated, too.
+                Some(found) if found == kept => break,
+                None if ir::name(outer) == "scf.for" => ir::edit(outer).set_attribute(NAME, kept),
+                _ => {}
+            }
+            around = ir::parent(outer);
+        }
+    }
+}
+
+fn has_vectors(op: Op) -> bool {
+    op.operands().any(|v| v.r#type().is_vector()) || op.results().any(|v| v.r#type().is_vector())
+}

@@ -1,0 +1,226 @@
+//! What the padding of buffers holds while a module is lowered.
+//!
+//! A kernel over whole tiles writes padding, and so does nothing else. So the padding of a buffer holds one value at an
+//! operation if
+//!
+//! - the buffer is an allocation all of whose uses are known, a constant, or an argument whose `layout.padding` says so;
+//! - a kernel before it, in its block or in one around it, wrote that value into all of the padding;
+//! - all kernels since then that write its padding write the same value.
+//!
+//! In a loop, kernels behind the operation run before it as well. So where the operation relies on what its padding holds
+//! and is inside a loop that the kernel is not in, those that follow in the loop have to keep it. Operations are visited
+//! in the order of the program, so each is known before the first that could break it.
+
+use super::state::Lowering;
+use crate::buffers::operations::{SAME_BUFFER, is};
+use crate::diagnostic::Diagnostic;
+use crate::functions::referred;
+use crate::kernel::body::Body;
+use crate::kernel::nest::Nest;
+use crate::kernel::padding::{Held, Known, WholeTiles, Widened, widen};
+use crate::options::{Options, Padding};
+use layout_dialect::PADDING;
+use layout_ir::{self as ir, Builder, Constant, Op, Val};
+use melior::ir::attribute::AttributeLike;
+use melior::ir::operation::OperationLike;
+use melior::ir::{Attribute, TypeLike, ValueLike};
+use std::collections::{HashMap, HashSet};
+
+/// A kernel that wrote padding.
+struct Writer<'c> {
+    value: Held<'c>,
+    /// Whether it wrote all of the buffer's padding.
+    all: bool,
+    /// The block that it is in.
+    block: usize,
+}
+
+/// What is known of the padding of buffers, by the value that is the whole buffer.
+#[derive(Default)]
+pub(super) struct PaddingState<'c> {
+    tiles: WholeTiles<'c>,
+    writers: HashMap<usize, Vec<Writer<'c>>>,
+    /// What padding must go on holding inside an operation.
+    needed: HashMap<usize, Vec<(Attribute<'c>, usize)>>,
+    /// Whether all uses of a buffer are known.
+    owned: HashMap<usize, bool>,
+    /// What the padding of constants holds, by their names.
+    constants: HashMap<String, Attribute<'c>>,
+    /// The functions that the module itself refers to.
+    referred: HashSet<String>,
+}
+
+impl<'c> PaddingState<'c> {
+    pub(super) fn new(operations: &[Op<'c>], options: &Options) -> Self {
+        let referred = if options.padding == Padding::Masked { HashSet::new() } else { referred(operations) };
+        PaddingState { referred, ..PaddingState::default() }
+    }
+}
+
+impl<'c> Lowering<'c> {
+    /// Rounds the dimensions of a nest up to whole tiles, as far as the options and what is known allow.
+    pub(super) fn widened(&mut self, op: Op<'c>, nest: &mut Nest<'c>, body: &Body<'c>) -> Widened<'c> {
+        if self.options.padding == Padding::Masked {
+            return Widened::default();
+        }
+        let roots: Vec<Val<'c>> = nest.operands.iter().map(|o| root(o.access.base)).collect();
+        let first = roots.len() - nest.outputs;
+        let is_written = |v: Val<'c>| roots[first..].iter().any(|other| ir::key(*other) == ir::key(v));
+        // Where what is read is written, the next iteration of a loop finds something else.
+        let reads = |k: usize| if k < first { !is_written(roots[k]) } else { body.initial.is_some() };
+        let held = (0..roots.len()).map(|k| reads(k).then(|| self.held(roots[k], op)).flatten()).collect();
+        let kept = roots[first..].iter().map(|v| self.kept(*v, op)).collect();
+        let mut tiles = std::mem::take(&mut self.padding.tiles);
+        let known = Known { held, kept };
+        let widened = widen(nest, body, &known, &self.options, ir::location(op), &mut tiles);
+        self.padding.tiles = tiles;
+        widened
+    }
+
+    /// Takes note of a kernel that was made of a nest of these operands.
+    pub(super) fn note_padding(&mut self, op: Op<'c>, bases: &[Val<'c>], widened: Widened<'c>) {
+        if self.options.padding == Padding::Report {
+            let dims = widened.dims.iter().map(|(dim, from, to)| format!("d{dim} runs to {to} in place of {from}"));
+            let held = widened.written.iter().flatten().map(|(value, _)| match value {
+                Some(value) => format!("padding of the output holds {value}"),
+                None => "padding of the output is not known".into(),
+            });
+            let all: Vec<String> = dims.chain(held).chain(widened.reasons.iter().cloned()).collect();
+            if !all.is_empty() {
+                self.remarks.push(Diagnostic::remark(ir::location(op), all.join("; ")));
+            }
+        }
+        for operand in widened.relied {
+            let base = root(bases[operand]);
+            if let Some((value, inside)) = self.writer(base, op)
+                && let Some(around) = inside
+            {
+                self.padding.needed.entry(ir::key(base)).or_default().push((value, around));
+            }
+        }
+        let first = bases.len() - widened.written.len();
+        for (base, written) in bases[first..].iter().zip(widened.written) {
+            let Some((value, all)) = written else { continue };
+            let writer = Writer { value, all, block: block(op) };
+            self.padding.writers.entry(ir::key(root(*base))).or_default().push(writer);
+        }
+    }
+
+    /// Takes note of a global that nothing writes to: its padding holds its only element, or zeros.
+    pub(super) fn note_constant(&mut self, global: Op<'c>, value: &Constant<'c>) {
+        let name = ir::attribute(global, "sym_name").and_then(ir::text);
+        let zero = || {
+            let number = if value.element.is_float() { "0.0" } else { "0" };
+            Attribute::parse(Builder::before(global).context(), &format!("{number} : {}", value.element))
+        };
+        if let Some(name) = name.filter(|_| ir::attribute(global, "constant").is_some())
+            && let Some(held) = value.splat_element().or_else(zero)
+        {
+            self.padding.constants.insert(name.to_owned(), held);
+        }
+    }
+
+    /// What the padding of a buffer holds where an operation begins.
+    fn held(&mut self, base: Val<'c>, op: Op<'c>) -> Held<'c> {
+        if let Some(global) = ir::defining_op(base).filter(|op| ir::name(*op) == "memref.get_global") {
+            let name = ir::attribute(global, "name")?.to_string();
+            return self.padding.constants.get(name.trim_start_matches('@')).copied();
+        }
+        if let Some(promised) = self.promised(base) {
+            return self.is_owned(base).then_some(promised);
+        }
+        if !self.is_owned(base) {
+            return None;
+        }
+        self.writer(base, op).map(|known| known.0)
+    }
+
+    /// The value that a kernel before an operation wrote into all padding, and which is there since; with the operation of
+    /// that kernel's block that the operation is inside of, if that is another.
+    fn writer(&self, base: Val<'c>, op: Op<'c>) -> Option<(Attribute<'c>, Option<usize>)> {
+        let around: Vec<Op<'c>> = std::iter::successors(Some(op), |op| ir::parent(*op)).collect();
+        let mut known: Held = None;
+        for writer in self.padding.writers.get(&ir::key(base))?.iter().rev() {
+            let value = writer.value?;
+            if known.is_some_and(|known| known != value) {
+                return None;
+            }
+            known = Some(value);
+            let inside = around.iter().find(|around| block(**around) == writer.block);
+            if let Some(inside) = inside.filter(|_| writer.all) {
+                return Some((value, (*inside != op).then(|| ir::op_key(*inside))));
+            }
+        }
+        None
+    }
+
+    /// What a kernel has to leave in the padding of a buffer, if it writes any.
+    fn kept(&mut self, base: Val<'c>, op: Op<'c>) -> Held<'c> {
+        let around: HashSet<usize> = std::iter::successors(Some(op), |op| ir::parent(*op)).map(ir::op_key).collect();
+        let needed = self.padding.needed.get(&ir::key(base)).into_iter().flatten();
+        let needed = needed.filter(|(_, inside)| around.contains(inside)).map(|needed| needed.0).next();
+        needed.or_else(|| self.promised(base))
+    }
+
+    /// What the `layout.padding` of an argument says: its caller is outside of the module, or would have to be looked at.
+    fn promised(&self, base: Val<'c>) -> Held<'c> {
+        let (function, number) = ir::block_argument(base)?;
+        if ir::name(function) != "func.func" {
+            return None;
+        }
+        let name = ir::attribute(function, "sym_name").and_then(ir::text)?;
+        let entry = *ir::blocks(function).first()?;
+        let own = ir::arguments(entry).get(number).is_some_and(|own| ir::key(*own) == ir::key(base));
+        let promises = ir::elements(function, "arg_attrs");
+        let promise = promises.get(number).map(|of| ir::entries(*of)).unwrap_or_default();
+        let promise = promise.into_iter().find(|(name, _)| name == PADDING)?.1;
+        let fits = ir::memref(base.r#type()).is_some_and(|t| promise.r#type() == t.element);
+        (own && fits && !self.padding.referred.contains(name)).then_some(promise)
+    }
+
+    /// Whether a buffer is an allocation, or an argument that is one, and only operations use it that write its padding only
+    /// where they are noted.
+    fn is_owned(&mut self, base: Val<'c>) -> bool {
+        if let Some(known) = self.padding.owned.get(&ir::key(base)) {
+            return *known;
+        }
+        let own = match ir::defining_op(base) {
+            Some(op) => matches!(ir::name(op), "memref.alloc" | "memref.alloca"),
+            None => self.promised(base).is_some(),
+        };
+        let owned = own && self.only_known_uses(base);
+        self.padding.owned.insert(ir::key(base), owned);
+        owned
+    }
+
+    fn only_known_uses(&self, base: Val<'c>) -> bool {
+        let mut seen = vec![base];
+        while let Some(v) = seen.pop() {
+            for (user, operand) in ir::uses(v) {
+                match ir::name(user) {
+                    name if is(name, SAME_BUFFER) => seen.extend(ir::results(user)),
+                    "memref.dealloc" | "memref.dim" | "memref.copy" | "memref.load" | "affine.load" => {}
+                    "memref.prefetch" | "memref.extract_aligned_pointer_as_index" => {}
+                    "memref.store" | "affine.store" if operand == 1 => {}
+                    name if name.starts_with("vector.") || name.starts_with("affine.vector_") => {}
+                    _ if self.maps.contains_key(&ir::op_key(user)) => {}
+                    _ => return false,
+                }
+            }
+        }
+        true
+    }
+}
+
+/// The buffer that a value shows.
+fn root(mut v: Val) -> Val {
+    while let Some(op) = ir::defining_op(v).filter(|op| is(ir::name(*op), SAME_BUFFER)) {
+        v = ir::operands(op)[0];
+    }
+    v
+}
+
+/// What identifies the block of an operation.
+fn block(op: Op) -> usize {
+    op.block().map_or(0, |block| block.to_raw().ptr as usize)
+}

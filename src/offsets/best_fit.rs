@@ -1,0 +1,81 @@
+//! One walk through time: each interval lies in the smallest gap that holds it when it begins.
+
+use super::Interval;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The offset of each interval.
+pub fn best_fit(intervals: &[Interval]) -> Vec<i64> {
+    let mut begins: Vec<usize> = (0..intervals.len()).collect();
+    begins.sort_by_key(|k| intervals[*k].live);
+    let mut ends: Vec<(usize, usize)> = intervals.iter().enumerate().map(|(k, i)| (i.live.1, k)).collect();
+    ends.sort_unstable();
+    let mut ends = ends.into_iter().peekable();
+    let (mut offsets, mut gaps) = (vec![0; intervals.len()], Gaps::default());
+    for k in begins {
+        while let Some((_, ended)) = ends.next_if(|(end, _)| *end < intervals[k].live.0) {
+            gaps.add(offsets[ended], intervals[ended].bytes);
+        }
+        offsets[k] = gaps.take(&intervals[k]);
+    }
+    offsets
+}
+
+/// The bytes that nothing has.
+#[derive(Default)]
+struct Gaps {
+    /// The bytes of each gap below `total`, by its start. No two are side by side.
+    by_start: BTreeMap<i64, i64>,
+    /// The same, with the bytes first.
+    by_size: BTreeSet<(i64, i64)>,
+    total: i64,
+}
+
+impl Gaps {
+    /// Adds a gap, joined with those beside it.
+    fn add(&mut self, mut start: i64, mut bytes: i64) {
+        if bytes == 0 {
+            return;
+        }
+        if let Some(after) = self.by_start.get(&(start + bytes)).copied() {
+            self.remove(start + bytes, after);
+            bytes += after;
+        }
+        if let Some((before, size)) = self.by_start.range(..start).next_back().map(|(before, size)| (*before, *size))
+            && before + size == start
+        {
+            self.remove(before, size);
+            (start, bytes) = (before, size + bytes);
+        }
+        self.by_start.insert(start, bytes);
+        self.by_size.insert((bytes, start));
+    }
+
+    fn remove(&mut self, start: i64, bytes: i64) {
+        self.by_start.remove(&start);
+        self.by_size.remove(&(bytes, start));
+    }
+
+    /// The offset in the smallest gap that holds the interval, of the first few of those large enough without their
+    /// alignment; where there is none, the last gap grows.
+    fn take(&mut self, interval: &Interval) -> i64 {
+        let holds = |(size, start): &&(i64, i64)| interval.align(*start) - start + interval.bytes <= *size;
+        let found = self.by_size.range((interval.bytes, 0)..).take(8).find(holds).copied();
+        let last = self.by_start.last_key_value().map(|(start, size)| (*start, *size));
+        let (start, size) = match found {
+            Some((size, start)) => (start, size),
+            None => match last.filter(|(start, size)| start + size == self.total) {
+                Some(last) => last,
+                None => (self.total, 0),
+            },
+        };
+        if size > 0 {
+            self.remove(start, size);
+        }
+        let offset = interval.align(start);
+        let (gap, end) = (start + size, offset + interval.bytes);
+        self.add(start, offset - start);
+        self.add(end, (gap - end).max(0));
+        self.total = self.total.max(end);
+        offset
+    }
+}
