@@ -37,6 +37,9 @@ one process on one core; milliseconds are those of the fastest call. What JAX ha
 seconds of the processor from the text to code that runs. *Allocated* is what one call allocates, in pieces and in MB, beside
 the MB of arguments and results; *faults* are the page faults of the least of the calls. At the end of a line is where samples
 of the processor, one a millisecond, found the program: the instruction of the HLO text, or a function of a library.
+
+Forms that exchange with other devices are not in the table, as one process on one core is raced: `collectives`,
+`fsdp_train.opt`, `sharded_llama_train.opt` and `sharded_mlp_train.opt`.
 """
 TPU_SPEED = """## Speed of the programs of a TPU's compiler
 
