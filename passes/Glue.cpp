@@ -5,11 +5,13 @@
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinDialect.h"
@@ -19,6 +21,7 @@
 #include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 #include "mlir/Rewrite/PatternApplicator.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/ScopeExit.h"
 
@@ -94,6 +97,10 @@ bool layout_cc_no_signed_wrap(MlirOperation op) {
 
 static_assert(LayoutFastMathReassoc ==
               static_cast<uint32_t>(arith::FastMathFlags::reassoc));
+static_assert(LayoutFastMathNoNaNs ==
+              static_cast<uint32_t>(arith::FastMathFlags::nnan));
+static_assert(LayoutFastMathNoInfs ==
+              static_cast<uint32_t>(arith::FastMathFlags::ninf));
 static_assert(LayoutFastMathNoSignedZeros ==
               static_cast<uint32_t>(arith::FastMathFlags::nsz));
 static_assert(LayoutFastMathContract ==
@@ -161,6 +168,17 @@ void layout_cc_approximate(MlirOperation root, size_t count,
   config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
   // It converges: each pattern makes operations of none but later ones.
   (void)applyOpPatternsGreedily(operations, std::move(patterns), config);
+}
+
+bool layout_cc_call_libm(MlirOperation root) {
+  MLIRContext *context = unwrap(root)->getContext();
+  RewritePatternSet patterns(context);
+  populateMathToLibmConversionPatterns(patterns);
+  ConversionTarget target(*context);
+  target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  target.addIllegalOp<math::ExpM1Op, math::Log1pOp>();
+  return succeeded(
+      applyPartialConversion(unwrap(root), target, std::move(patterns)));
 }
 
 MlirAttribute layout_cc_neutral_element(MlirOperation op) {

@@ -89,6 +89,8 @@ bool layout_cc_no_signed_wrap(MlirOperation op);
 /// Bits of arith::FastMathFlags that Rust reads.
 enum LayoutFastMath : uint32_t {
   LayoutFastMathReassoc = 1 << 0,
+  LayoutFastMathNoNaNs = 1 << 1,
+  LayoutFastMathNoInfs = 1 << 2,
   LayoutFastMathNoSignedZeros = 1 << 3,
   LayoutFastMathContract = 1 << 5,
   LayoutFastMathApproximate = 1 << 6,
@@ -121,6 +123,10 @@ void layout_cc_approximate(MlirOperation root, size_t count,
                            const MlirOperation *ops,
                            bool (*has)(MlirStringRef name, void *user),
                            void *user);
+
+/// Lets math.expm1 and log1p below `root`, a module, be calls of the C library
+/// by upstream's patterns; false where an error was reported.
+bool layout_cc_call_libm(MlirOperation root);
 
 /// The constant that changes nothing as an operand of an operation of arith;
 /// null where there is none.

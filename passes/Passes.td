@@ -230,6 +230,21 @@ def LayoutApproximateMath
   ];
 }
 
+def LayoutCallLibm : Pass<"layout-call-libm", "::mlir::ModuleOp"> {
+  let summary = "Call the C library where LLVM has no function as exact";
+  let description = [{
+    `math.expm1` and `math.log1p`, of scalars and of each element of vectors,
+    become calls of the C library, by upstream's patterns. `convert-math-to-llvm`
+    makes `exp(x) - 1` and `log(1 + x)` of them, which are 0 for an argument
+    below half of the distance of 1 to the next number: of f32, for 5e-8.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
 def LayoutConvertToLLVM : Pass<"layout-convert-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Convert loops over plain memrefs to the LLVM dialect";
   let description = [{

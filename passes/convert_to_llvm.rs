@@ -13,6 +13,7 @@ pub const STEPS: &[PassStep] = &[
     ("func.func(scf-forall-to-for)", &["scf.forall"]),
     // After loops are functions of their own, as all constants of a function are made once.
     ("layout-approximate-math", &["math"]),
+    ("layout-call-libm", INEXACT),
     ("func.func(convert-vector-to-scf)", &["vector"]),
     ("lower-affine", &["affine"]),
     ("layout-annotate-loops", &["vector"]),
@@ -24,12 +25,16 @@ pub const STEPS: &[PassStep] = &[
     ("convert-to-llvm", &[]),
     ("convert-complex-to-standard", &["complex"]),
     ("layout-scf-to-cf", &["scf"]),
+    ("layout-call-libm", INEXACT),
     ("convert-math-to-llvm", &["math"]),
     ("convert-math-to-libm", &["math"]),
     ("convert-to-llvm", &["arith", "cf", "complex", "func", "index", "math", "memref", "ub", "vector"]),
     ("layout-mask-as-integers", &["llvm.intr.masked.load", "llvm.intr.masked.store"]),
     ("reconcile-unrealized-casts", &["builtin.unrealized_conversion_cast"]),
 ];
+
+/// What `convert-math-to-llvm` would compute with one that is added and taken away.
+const INEXACT: &[&str] = &["math.expm1", "math.log1p"];
 
 /// What has offsets, sizes and strides to compute. Other operations on memrefs are converted as they are.
 const STRIDED: &[&str] = &[

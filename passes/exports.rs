@@ -8,9 +8,10 @@ use crate::pass::Pass;
 use crate::pipelines::{PIPELINES, PipelineOptions};
 use crate::upstream::emit;
 use crate::{
-    annotate_loops, approximate_math, convert_to_llvm, deallocate, expand_clones, fuse_elementwise, indexing_analysis,
-    inline_calls, lower_bufferization, lower_memrefs, mask_as_integers, outline_loops, plan, plan_memory,
-    prepare_bufferization, remove_conversions, scf_to_cf, simplify_indexing, steps, strip_memory_spaces, verify_llvm,
+    annotate_loops, approximate_math, call_libm, convert_to_llvm, deallocate, expand_clones, fuse_elementwise,
+    indexing_analysis, inline_calls, lower_bufferization, lower_memrefs, mask_as_integers, outline_loops, plan,
+    plan_memory, prepare_bufferization, remove_conversions, scf_to_cf, simplify_indexing, steps, strip_memory_spaces,
+    verify_llvm,
 };
 use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Rewriter};
@@ -49,6 +50,9 @@ extern "C" fn layout_rs_run_pass(
         match pass {
             Pass::AnnotateLoops => annotate_loops::run(rewriter),
             Pass::ApproximateMath => return Ok(Outcome::of(approximate_math::run(op))),
+            Pass::CallLibm => {
+                return call_libm::run(op).map(Outcome::of).ok_or_else(Vec::new);
+            }
             Pass::ConvertToLlvm { options } => {
                 if let Some((passes, next)) = steps::next(convert_to_llvm::STEPS, op, now) {
                     go_on(&passes.replace("$arena", options.arena.name()), next);

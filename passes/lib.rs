@@ -24,6 +24,7 @@
 //! | `descriptors` | memrefs as the LLVM dialect has them, made of pointers | |
 //! | [`annotate_loops`] | `layout-annotate-loops` | |
 //! | [`approximate_math`] | `layout-approximate-math` | `buffers`, `upstream` |
+//! | [`call_libm`] | `layout-call-libm` | `upstream` |
 //! | [`convert_to_llvm`] | `layout-convert-to-llvm` | `steps` |
 //! | [`lower_bufferization`] | `layout-lower-bufferization` | `steps` |
 //! | [`deallocate`] | `layout-deallocate` | `ownership` |
@@ -48,7 +49,7 @@
 //! | [`lower_memrefs`] | `layout-lower-memrefs` | `buffers`, `diagnostic`, `functions`, `kernel`, `options`, `ownership`, `upstream`, `vectorize` |
 //! | `pass` | the generated passes as values | `options`, `upstream` |
 //! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream` |
-//! | `exports` | what C++ calls: `layout_rs_*` | `annotate_loops`, `approximate_math`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
+//! | `exports` | what C++ calls: `layout_rs_*` | `annotate_loops`, `approximate_math`, `call_libm`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
 //!
 //! # Example
 //!
@@ -83,6 +84,7 @@ pub mod annotate_loops;
 pub mod approximate_math;
 mod branches;
 mod buffers;
+pub mod call_libm;
 pub mod convert_to_llvm;
 pub mod deallocate;
 mod descriptors;

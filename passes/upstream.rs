@@ -45,6 +45,7 @@ unsafe extern "C" {
     fn layout_cc_attributes(op: MlirOperation) -> MlirAttribute;
     fn layout_cc_decompose(op: MlirOperation) -> bool;
     fn layout_cc_scf_to_cf(root: MlirOperation, count: usize, ops: *const MlirOperation) -> bool;
+    fn layout_cc_call_libm(root: MlirOperation) -> bool;
     fn layout_cc_approximate(
         root: MlirOperation,
         count: usize,
@@ -161,6 +162,10 @@ pub struct FastMath(u32);
 impl FastMath {
     /// Operations may be grouped in another way.
     pub const REASSOC: FastMath = FastMath(1 << 0);
+    /// Operands and results are not NaN: where they are, the result may be anything.
+    pub const NO_NANS: FastMath = FastMath(1 << 1);
+    /// The same of infinities.
+    pub const NO_INFINITIES: FastMath = FastMath(1 << 2);
     /// The sign of a zero does not matter.
     pub const NO_SIGNED_ZEROS: FastMath = FastMath(1 << 3);
     /// A product and a sum may be rounded once.
@@ -229,6 +234,12 @@ pub fn approximate(root: OperationRef, operations: &[OperationRef], has: &mut dy
     let user = (&raw mut has).cast();
     // SAFETY: the operations are alive until each is replaced, and each is given once; the closure is for this call.
     unsafe { layout_cc_approximate(root.to_raw(), operations.len(), operations.as_ptr(), ask, user) }
+}
+
+/// Lets `math.expm1` and `log1p` in a module be calls of the C library; false where upstream reported an error.
+pub fn call_libm(root: OperationRef) -> bool {
+    // SAFETY: the module is alive.
+    unsafe { layout_cc_call_libm(root.to_raw()) }
 }
 
 /// The constant that changes nothing as an operand of an operation of `arith`, as upstream knows it.

@@ -16,7 +16,7 @@ use super::holders::HeldIn;
 use super::kernels::Kernels;
 use super::moving::{ends, form, in_place};
 use super::prices::{Meeting, Prices, Taker};
-use super::program::Program;
+use super::program::{Doing, Program};
 use super::renames::Renames;
 use super::ways::{Choices, Tied, Way, Whereabouts};
 use crate::solver::FORBIDDEN;
@@ -28,11 +28,17 @@ use std::rc::Rc;
 type Holders = [Option<(usize, Rc<Vec<HeldIn>>)>];
 
 /// The lists of ways of names, by those that they are made of and what [`homes`] tells apart.
-type KnownWays = FxHashMap<(*const Vec<Way>, [bool; 3]), Rc<Vec<Way>>>;
+type KnownWays = FxHashMap<(*const Vec<Way>, [bool; 4]), Rc<Vec<Way>>>;
 
 /// Lists the ways of names once for each memory, and those of reshapes by the side that is as it is. Names that are held in
 /// two layouts stay as they are.
-pub fn homes(program: &Program, choices: &mut Choices, kernels: &Kernels, renames: &Renames, holders: &Holders) {
+pub fn homes(
+    program: &Program,
+    choices: &mut Choices,
+    (kernels, users): (&Kernels, &[Vec<(usize, usize)>]),
+    renames: &Renames,
+    holders: &Holders,
+) {
     let mut known = KnownWays::default();
     // The lists of before stay, so that no other has their addresses.
     let before = choices.ways.clone();
@@ -42,13 +48,15 @@ pub fn homes(program: &Program, choices: &mut Choices, kernels: &Kernels, rename
         if holders[result].is_some() || !kernels.renamed[k] && form.is_none() {
             continue;
         }
-        let key = [kernels.renamed[k], renames.of_argument[result], renames.to_result[k]];
+        // A kernel that moves something writes it where it is wanted.
+        let moves_there = form.is_some_and(|ends| !in_place(choices, ends))
+            && matches!(users[result][..], [(user, _)] if matches!(program.instances[user].doing, Doing::Result(_)));
+        let key = [kernels.renamed[k], renames.of_argument[result], renames.to_result[k], moves_there];
         if let Some(known) = known.get(&(Rc::as_ptr(&before[k]), key)) {
             choices.ways[k] = known.clone();
             continue;
         }
-        let [renamed, argument, to_result] = key;
-        let lie = [(Whereabouts::Near, true), (Whereabouts::Argument, argument), (Whereabouts::Result, to_result)];
+        let [renamed, argument, to_result, moves_there] = key;
         let mut all = Vec::new();
         for way in before[k].iter() {
             let own = ends(program, choices, k, way);
@@ -57,6 +65,8 @@ pub fn homes(program: &Program, choices: &mut Choices, kernels: &Kernels, rename
                 Some(_) if moves || form.is_none() || form == own => vec![None],
                 _ => vec![Some(Tied::Operand), Some(Tied::Result)],
             };
+            let to_result = to_result || moves_there && form == own;
+            let lie = [(Whereabouts::Near, true), (Whereabouts::Argument, argument), (Whereabouts::Result, to_result)];
             let may = |(home, may): &(Whereabouts, bool)| renamed && *may && !(moves && *home == Whereabouts::Argument);
             let mut homes: Vec<Option<Whereabouts>> =
                 lie.iter().filter(|own| may(own)).map(|(home, _)| Some(*home)).collect();

@@ -20,6 +20,7 @@ use crate::text::Error;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A node, and what is wrong with it.
 pub type Located = ((usize, usize), Error);
@@ -88,7 +89,7 @@ impl<'a, 't> Posed<'a, 't> {
             holders.push(states.map(|states| (next, Rc::new(states))));
             next += usize::from(holders[made].is_some());
         }
-        homes(&program, &mut choices, &kernels, &renames, &holders);
+        homes(&program, &mut choices, (&kernels, &users), &renames, &holders);
         Ok(Posed { program, choices, kernels, renames, doubted, users, holders })
     }
 
@@ -120,8 +121,9 @@ impl<'a, 't> Posed<'a, 't> {
             Doing::Operation(operation) => match operation {
                 Operation::Dot { .. } if self.program.loop_product(user).is_some() => Taker::Stream,
                 // What is open is brought into a form of its own by a kernel that streams.
-                Operation::Convolution(_) if operand == 0 && self.choices.ways[user][0].operands[0].is_none() => {
-                    Taker::Stream
+                Operation::Convolution(_) if self.cuts((user, operand)) => {
+                    let several = self.users[taken.made].iter().filter(|user| self.cuts(**user)).nth(1).is_some();
+                    if several { Taker::Cut } else { Taker::Stream }
                 }
                 Operation::Dot { .. } | Operation::Convolution(_) | Operation::Gather(_) | Operation::Scatter(_) => {
                     Taker::Matrix
@@ -139,6 +141,12 @@ impl<'a, 't> Posed<'a, 't> {
             reads: self.kernels.reads[user][operand],
             in_place: self.choices.classes.target.reads_in_any_order() && self.has_loops(user),
         }
+    }
+
+    /// Whether an operand is the images that a convolution cuts.
+    fn cuts(&self, (user, operand): (usize, usize)) -> bool {
+        let convolution = matches!(self.program.instances[user].doing, Doing::Operation(Operation::Convolution(_)));
+        convolution && operand == 0 && self.choices.ways[user][0].operands[0].is_none()
     }
 
     /// Whether an instance is a kernel of loops, or in one: it goes through its operands in an order of its own.
@@ -301,7 +309,7 @@ impl<'a, 't> Posed<'a, 't> {
             };
             let times = self.program.instances[k].times;
             let costs = times_all(&costs, times).map_err(|error| (at(k), error))?;
-            network.add_variable(costs).map_err(|error| (at(k), Error::new(error.to_string())))?;
+            network.add_variable(costs).map_err(|error| (at(k), error.into()))?;
         }
         // Layers that are alike have arrays that are alike.
         let mut seconds: FxHashMap<_, Rc<Vec<i64>>> = FxHashMap::default();
@@ -320,7 +328,9 @@ impl<'a, 't> Posed<'a, 't> {
             };
             self.hold(&costs, &mut network, made, states).map_err(wrong)?;
         }
-        let mut tables: FxHashMap<_, Rc<Vec<i64>>> = FxHashMap::default();
+        let mut tables: FxHashMap<_, Arc<Vec<i64>>> = FxHashMap::default();
+        // What each table is as often as an operation runs.
+        let mut repeated: FxHashMap<_, Arc<Vec<i64>>> = FxHashMap::default();
         for taken in self.taken() {
             let (user, maker) = (taken.by.0, self.program.made[taken.made].by);
             let (made, by) = (&self.choices.ways[maker], &self.choices.ways[user]);
@@ -344,7 +354,7 @@ impl<'a, 't> Posed<'a, 't> {
                             table.push(met.map_err(|error| (at(user), error))?.cost);
                         }
                     }
-                    let table = Rc::new(table);
+                    let table = Arc::new(table);
                     tables.insert(key, table.clone());
                     table
                 }
@@ -352,9 +362,18 @@ impl<'a, 't> Posed<'a, 't> {
             if table.iter().all(|cost| *cost == 0) {
                 continue;
             }
-            let table = times_all(&table, taken.times).map_err(|error| (at(user), error))?;
+            let key = (Arc::as_ptr(&table), taken.times);
+            let table = match repeated.get(&key) {
+                Some(table) => table.clone(),
+                None => {
+                    let own = times_all(&table, taken.times).map_err(|error| (at(user), error))?;
+                    let own = if taken.times == 1 { table } else { Arc::new(own) };
+                    repeated.insert(key, own.clone());
+                    own
+                }
+            };
             let from = holder.map_or(maker, |(variable, _)| *variable);
-            network.add_edge(from, user, table).map_err(|error| (at(user), Error::new(error.to_string())))?;
+            network.add_edge(from, user, table).map_err(|error| (at(user), error.into()))?;
         }
         Ok(network)
     }
@@ -363,13 +382,12 @@ impl<'a, 't> Posed<'a, 't> {
     fn hold(&self, costs: &[i64], network: &mut CostNetwork, made: usize, states: &[HeldIn]) -> Result<(), Error> {
         let (by, result) = (self.program.made[made].by, self.program.made[made].result);
         let costs = times_all(costs, self.program.instances[by].times)?;
-        let wrong = |error: crate::solver::NetworkError| Error::new(error.to_string());
-        let holder = network.add_variable(costs).map_err(wrong)?;
+        let holder = network.add_variable(costs)?;
         let mut table = Vec::new();
         for way in self.choices.ways[by].iter() {
             table.extend(states.iter().map(|(from, _)| if *from == way.results[result] { 0 } else { FORBIDDEN }));
         }
-        network.add_edge(by, holder, table).map_err(wrong)?;
+        network.add_edge(by, holder, table)?;
         Ok(())
     }
 

@@ -16,10 +16,12 @@
 use super::classes::{LayoutClasses, LayoutId};
 use super::kernels::Kept;
 use super::ways::Way;
+use crate::element::ElementType;
 use crate::operations::operation::Operation;
 use crate::operations::shape::Array;
 use crate::targets::{LoopProduct, Price, RelayoutKind, Target};
 use crate::text::Error;
+use crate::tiled::layout::Layout;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
@@ -40,6 +42,9 @@ pub enum Taker {
     Stream,
     /// A product, a look-up: it finds its operands in fast memory.
     Matrix,
+    /// One of several convolutions that cut the same images: these are padded and narrowed once, as they lie, and copied in
+    /// fast memory for each.
+    Cut,
     /// A result of the program.
     Result,
     /// An operation that gives it another name, under which it is a result of the program.
@@ -238,8 +243,8 @@ impl<'a, 't> Prices<'a, 't> {
     }
 
     /// Whether a product has to bring an operand into another form in its kernel, of which costs say nothing: registers hold
-    /// one of its own dimensions that does not fill their rows, where another one would with at most a twentieth of padding;
-    /// or two of its own, and none that is summed over. By XLA's count, for two products of `[b,s,k]`, from `{2,0,1}` and
+    /// one of its own dimensions that does not fill their rows, where another one would with at most a twentieth of padding, or
+    /// with no larger a part of it; or two of its own, and none that is summed over. By XLA's count, for two products of `[b,s,k]`, from `{2,0,1}` and
     /// `{2,1,0}`:
     ///
     /// | `[b,s,k]` | f32 | bf16 |
@@ -263,10 +268,15 @@ impl<'a, 't> Prices<'a, 't> {
         };
         let order = &self.classes.all[class].layouts[usize::from(layout)].minor_to_major;
         let minor = || order.iter().take(2).filter(|dim| own.contains(dim));
-        // What is missing to the next multiple of the rows.
-        let fills = |dim: &usize| sizes[*dim] >= rows && (rows - sizes[*dim] % rows) % rows <= sizes[*dim] / 20;
-        let thin = minor().any(|dim| sizes[*dim] < rows) && own.iter().any(fills);
-        thin || minor().count() == 2
+        // What is missing to the next multiple of the rows, and to those of a smaller tile.
+        let missing = |size: i64| (rows - size % rows) % rows;
+        let short = |size: i64| (0..63).map(|k| 1i64 << k).find(|tile| *tile >= size).map_or(0, |tile| tile - size);
+        let fills = |long: i64, thin: i64| {
+            let part = i128::from(missing(long)) * i128::from(thin) <= i128::from(short(thin)) * i128::from(long);
+            long >= rows && (missing(long) <= long / 20 || part)
+        };
+        let mut thin = minor().map(|dim| sizes[*dim]).filter(|size| *size < rows);
+        thin.any(|thin| own.iter().any(|dim| fills(sizes[*dim], thin))) || minor().count() == 2
     }
 
     /// In which layout an operand is taken that is in one layout, of those of a port, and what that costs; `own` are the
@@ -316,6 +326,11 @@ impl<'a, 't> Prices<'a, 't> {
             return Ok(0);
         }
         let before = if argument { self.classes.array(class, from, 0) } else { self.inner(class, from) };
+        if argument && taker == Taker::Cut {
+            let before = self.narrowed(class, from)?;
+            let copy = self.target().relayout_cost(&before, &before.layout, &self.narrowed(class, to)?.layout)?;
+            return Ok(copy.max(MARGIN + 1));
+        }
         let ends = matches!(taker, Taker::Result | Taker::Renamed);
         let after = if ends { self.classes.array(class, to, 0) } else { self.inner(class, to) };
         let [before_as, after_as] = [&own.layouts[usize::from(from)], &own.layouts[usize::from(to)]];
@@ -344,6 +359,18 @@ impl<'a, 't> Prices<'a, 't> {
                 sum(stored.writes.iter().copied().chain([stored.start, copy]))
             }
         }
+    }
+
+    /// An array in fast memory whose elements are of 16 bits where products take them so.
+    fn narrowed(&self, class: usize, layout: LayoutId) -> Result<Array, Error> {
+        let mut array = self.inner(class, layout);
+        if array.element == ElementType::F32 {
+            array.element = ElementType::BF16;
+            let own = &self.classes.all[class];
+            let layout = self.target().layout(array.element, &own.sizes, &array.layout.minor_to_major)?;
+            array.layout = Layout { memory_space: array.layout.memory_space, ..layout };
+        }
+        Ok(array)
     }
 
     /// What it costs to copy to a result, as it is, an argument, or what is where arrays of kernels are.
@@ -385,7 +412,12 @@ impl<'a, 't> Prices<'a, 't> {
                 // What is stored for a result is written to memory space 0; what is copied there is priced by the copy.
                 if from != to || argument || kept != Kept::Stored { Ok(0) } else { self.written_far(class, to) }
             }
-            Taker::Stream => {
+            Taker::Cut if argument => {
+                let (far, near) = (self.classes.array(class, from, 0), self.narrowed(class, from)?);
+                let price = self.target().operation_price(&Operation::Elementwise, &[&far], &[&near])?;
+                sum(price.reads.iter().chain(&price.writes).copied().chain([price.compute]))
+            }
+            Taker::Stream | Taker::Cut => {
                 let reads = if from == to { reads } else { reads.max(1) };
                 let mut array =
                     if argument && from == to { self.classes.array(class, to, 0) } else { self.inner(class, to) };

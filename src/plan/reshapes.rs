@@ -68,12 +68,13 @@ fn form(classes: &mut LayoutClasses, ends: [usize; 2]) -> Option<[LayoutId; 2]> 
     if !regroups || !a.element.is_data() {
         return None;
     }
-    let [from, to] = pair(classes.target, a.element, &a.sizes, &b.sizes)?;
+    let [from, to] = pair(classes.target, a.element, [&a.sizes, &b.sizes], [1, 1])?;
     Some([classes.offer(ends[0], &from)?, classes.offer(ends[1], &to)?])
 }
 
-/// Of a reshape, the orders of its two arrays that go together and take fewest bytes. Dimensions of size 1 are most major.
-pub fn pair(target: &Target, element: ElementType, a: &[i64], b: &[i64]) -> Option<[Vec<usize>; 2]> {
+/// Of a reshape, the orders of its two arrays that go together and take fewest bytes, those of each array counted so often.
+/// Dimensions of size 1 are most major.
+pub fn pair(target: &Target, element: ElementType, [a, b]: [&[i64]; 2], weights: [i128; 2]) -> Option<[Vec<usize>; 2]> {
     let groups = groups(a, b)?;
     // The bytes of an array, and the rows of its tiles.
     let taken = |sizes: &[i64], order: &[usize]| {
@@ -98,7 +99,8 @@ pub fn pair(target: &Target, element: ElementType, a: &[i64], b: &[i64]) -> Opti
             };
             let (from, to) = (in_order(&|own| own.0.clone(), a), in_order(&|own| own.1.clone(), b));
             let (Some(left), Some(right)) = (taken(a, &from), taken(b, &to)) else { continue };
-            let rank = (left.0 + right.0, Reverse(left.1 + right.1), Reverse(minor), Reverse(second));
+            let bytes = left.0.saturating_mul(weights[0]).saturating_add(right.0.saturating_mul(weights[1]));
+            let rank = (bytes, Reverse(left.1 + right.1), Reverse(minor), Reverse(second));
             if best.as_ref().is_none_or(|(least, _)| rank < *least) {
                 best = Some((rank, [from, to]));
             }

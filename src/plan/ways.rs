@@ -296,7 +296,7 @@ impl Maker<'_, '_> {
                 Ok(self.outside(to[0], &batch).into_iter().map(open).collect())
             }
             Doing::Operation(Operation::Convolution(convolution))
-                if CutImages(&self.classes).cuts(convolution, from[0]) =>
+                if CutImages(&self.classes).cuts(convolution, from[0], to[0]) =>
             {
                 let open = |id| Way::new(vec![None; from.len()], vec![id]);
                 let [_, results] = CutImages(&self.classes).ports(convolution, from[0], to[0]);
@@ -362,7 +362,7 @@ impl Maker<'_, '_> {
                 vec![self.outside(from[0], lhs_batch), self.outside(from[1], rhs_batch)]
             }
             Doing::Operation(Operation::Convolution(convolution))
-                if CutImages(&self.classes).cuts(convolution, from[0]) =>
+                if CutImages(&self.classes).cuts(convolution, from[0], to[0]) =>
             {
                 let [data, _] = CutImages(&self.classes).ports(convolution, from[0], to[0]);
                 vec![data, self.outside(from[1], &[])]
@@ -429,13 +429,14 @@ impl Maker<'_, '_> {
     ) -> Result<Vec<Way>, Error> {
         let wants =
             self.classes.target.wants(operation, &self.arrays(&instance.operands), &self.arrays(&instance.results))?;
-        // A convolution of so many images that they fill the rows of registers has them in rows or lanes, and so has one
-        // of images whose elements are spread, which it does not cut.
+        // A convolution of so many images that they fill the rows of registers has them in rows or lanes, and so has one of
+        // images whose elements are spread, or whose pieces were too short: it does not cut them.
         let images = match operation {
             Operation::Convolution(own) if own.feature_groups == 1 && own.batch_groups == 1 && self.rows() > 1 => {
                 let many = self.few(&[own.input_batch], from[0]).is_empty();
                 let spread = own.window.iter().any(|window| window.base_dilation > 1);
-                (many || spread).then_some([own.input_batch, own.output_batch])
+                let short = !CutImages(&self.classes).fits(own, from[0]);
+                (many || spread || short).then_some([own.input_batch, own.output_batch])
             }
             _ => None,
         };

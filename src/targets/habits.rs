@@ -3,12 +3,13 @@
 //!
 //! | operation | made in |
 //! |---|---|
-//! | product | of one dimension of the rows and one of the columns minor and second-minor in the way that pads least, then columns, rows, and batch dimensions |
+//! | product | of one dimension of the rows and one of the columns minor and second-minor in the way that pads least, the second-minor one being the longest of its kind, then columns, rows, and batch dimensions |
 //! | sort, top k | of the sorted dimension second-minor; where it is longer than a register's lanes, minor if that pads less |
 //! | sums along a whole dimension | of that dimension most major, unless it is the last or fits into a register's rows: then row-major, or with it second-minor |
 //!
 //! Found by asking XLA's compiler for a TPU for its own choice of the entry of single operations: the rule of products gives
-//! the order of 244 of 257 products of up to four dimensions, and the minor dimension of 255.
+//! the order of 244 of 257 products of up to four dimensions, and the minor dimension of 255. There the last dimension that
+//! fills rows was second-minor; of 28 products of two dimensions of one kind it is the longest one in all.
 
 use super::product::LoopProduct;
 use super::target::Target;
@@ -92,10 +93,7 @@ impl Registers {
     fn product(self, sizes: &[i64], first: usize, middle: usize, summed: &[usize]) -> Option<Vec<usize>> {
         let (rows, columns) = (first..middle, middle..sizes.len());
         let minor = |dims: Range<usize>| dims.min_by_key(|dim| (self.in_lanes(sizes[*dim]), Reverse(*dim)));
-        let second = |dims: Range<usize>| {
-            let fills = dims.clone().rev().find(|dim| sizes[*dim] >= self.rows);
-            fills.or_else(|| dims.max_by_key(|dim| (sizes[*dim], *dim)))
-        };
+        let second = |dims: Range<usize>| dims.max_by_key(|dim| (sizes[*dim], *dim));
         let pairs =
             [(minor(columns.clone())?, second(rows.clone())?), (minor(rows.clone())?, second(columns.clone())?)];
         // Of equals, sums over rows are cheaper than over lanes, but long dimensions fill lanes.

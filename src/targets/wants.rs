@@ -157,6 +157,7 @@ fn dot(batch: [&[usize]; 2], contracting: [&[usize]; 2], operands: &[&Array]) ->
 fn windows(convolution: &Convolution) -> Vec<Minor> {
     let Convolution { input_batch, input_feature, output_batch, output_feature, .. } = *convolution;
     let kernel = vec![convolution.kernel_output_feature, convolution.kernel_input_feature];
+    let kernel = if convolution.window.iter().any(|window| window.base_dilation > 1) { None } else { Some(kernel) };
     let mut pairs = vec![
         ([input_feature, input_batch], [output_feature, output_batch]),
         ([input_batch, input_feature], [output_batch, output_feature]),
@@ -167,7 +168,7 @@ fn windows(convolution: &Convolution) -> Vec<Minor> {
         pairs.push(([*input, input_feature], [*output, output_feature]));
     }
     let way = |(input, output): ([usize; 2], [usize; 2])| {
-        (vec![Some(input.to_vec()), Some(kernel.clone())], vec![Some(output.to_vec())])
+        (vec![Some(input.to_vec()), kernel.clone()], vec![Some(output.to_vec())])
     };
     pairs.into_iter().map(way).collect()
 }

@@ -15,6 +15,7 @@
 // CHECK-NEXT: --layout-to-memref
 // CHECK: Passes of this project:
 // CHECK-NEXT: --layout-approximate-math {{.*}}Compute
+// CHECK-NEXT: --layout-call-libm {{.*}}Call
 // CHECK-NEXT: --layout-convert-to-llvm {{.*}}Convert
 // CHECK-NEXT: --layout-deallocate {{.*}}Free
 // CHECK: Examples:

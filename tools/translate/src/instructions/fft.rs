@@ -1,8 +1,10 @@
 //! Fourier transforms, line by line, in `n * log2(n)` steps for every length.
 //!
 //! A length that is a power of two is transformed by butterflies: the line in bit-reversed order, then pairs at distances
-//! 1, 2, 4, .. combined in place. For another length `n` the sum `x[j] * u^(j k)` with `u = exp(-2 pi i / n)` is a
-//! convolution, since `2 j k = j^2 + k^2 - (k - j)^2` (Bluestein): with `c[k] = exp(-pi i k^2 / n)`
+//! 1, 2, 4, .. combined in place. Where 3, 5 and 7 are factors too, such transforms are then combined by threes, fives and
+//! sevens, and the order is that of the digits of all factors reversed. For another length `n` the sum `x[j] * u^(j k)` with
+//! `u = exp(-2 pi i / n)` is a convolution, since `2 j k = j^2 + k^2 - (k - j)^2` (Bluestein): with
+//! `c[k] = exp(-pi i k^2 / n)`
 //!
 //! ```text
 //! X[k] = c[k] * sum over j of (x[j] * c[j]) * conj(c[k - j])
@@ -45,16 +47,18 @@ pub fn fft(b: &mut Builder, kind: Fourier, lengths: &[i64], from: &Tensor, out: 
 struct Transform {
     /// The number of elements of a line.
     n: i64,
-    /// The length of the butterflies, a power of two.
+    /// The length of the butterflies: a power of two, times the factors of `odd`.
     long: i64,
+    /// The odd factors of `long`, each 3, 5 or 7; those transforms are combined last whose factor is last.
+    odd: Vec<i64>,
     element: ElementType,
     /// The type of an element, and of a line of `long` elements.
     of: String,
     line: String,
-    /// `exp(-2 pi i k / long)`, and where element `k` of a line is in bit-reversed order.
+    /// `exp(-2 pi i k / long)`, and which element of a line is at `k` in reversed order.
     roots: Typed,
     places: Typed,
-    /// Where `n` is no power of two: `c`, and the transform of its conjugate.
+    /// Where `n` has other factors: `c`, and the transform of its conjugate.
     chirp: Option<[Typed; 2]>,
 }
 
@@ -129,12 +133,10 @@ fn lines(b: &mut Builder, t: &Tensor, dim: usize, n: i64, kind: Fourier, inverse
 impl Transform {
     fn new(w: &mut Writer, n: i64, element: ElementType) -> Done<Transform> {
         let wrong = || format!("an `fft` of {n} elements of {} cannot be imported", element.name());
-        let power = n & (n - 1) == 0;
-        let long = if power {
-            Some(n)
-        } else {
-            n.checked_mul(2).and_then(|m| u64::try_from(m - 1).ok()?.checked_next_power_of_two()?.try_into().ok())
-        };
+        let odd = odd_factors(n);
+        let longer =
+            || n.checked_mul(2).and_then(|m| u64::try_from(m - 1).ok()?.checked_next_power_of_two()?.try_into().ok());
+        let long = if odd.is_some() { Some(n) } else { longer() };
         let long: i64 = long.filter(|long| *long <= 1 << 40).ok_or_else(wrong)?;
         let of = element_type(element).ok_or_else(wrong)?;
         let line = plain(&[long], &of);
@@ -143,9 +145,11 @@ impl Transform {
             let number = w.op(&format!("arith.sitofp {k} : i64 to f64"));
             w.op(&format!("arith.mulf {number}, {step} : f64"))
         })?;
-        let places = reversed(w, long)?;
-        let mut all = Transform { n, long, element, of, line, roots, places, chirp: None };
-        if !power {
+        let is_whole = odd.is_some();
+        let odd = odd.unwrap_or_default();
+        let places = reversed(w, long, &odd)?;
+        let mut all = Transform { n, long, odd, element, of, line, roots, places, chirp: None };
+        if !is_whole {
             all.chirp = Some(all.bluestein(w)?);
         }
         Ok(all)
@@ -241,6 +245,52 @@ impl Transform {
                 })
             })
         })?;
+        let mut line = done[0].clone();
+        let mut size = 1 << self.long.trailing_zeros();
+        for factor in &self.odd {
+            line = self.combined(w, line, size, *factor)?;
+            size *= factor;
+        }
+        Ok(line)
+    }
+
+    /// The line of transforms of `size` elements, of which `count` each become one of all their elements, in place.
+    fn combined(&self, w: &mut Writer, line: Typed, size: i64, count: i64) -> Done<Typed> {
+        let turns: Vec<String> = (0..count)
+            .map(|k| {
+                let place = w.index(k * (self.long / count));
+                w.load(&self.roots, &[place])
+            })
+            .collect();
+        let (zero, one, long) = (w.index(0), w.index(1), w.index(self.long));
+        let (part, whole, stride) = (w.index(size), w.index(size * count), w.index(self.long / (size * count)));
+        let done = w.repeat([&zero, &long, &whole], vec![line], &mut |w, block, values| {
+            w.repeat([&zero, &part, &one], values, &mut |w, k, values| {
+                let number = w.on_index("muli", &k[0], &stride);
+                let mut root = number.clone();
+                let mut places = vec![w.on_index("addi", &block[0], &k[0])];
+                let mut elements = vec![w.load(&values[0], &places)];
+                for q in 1..count as usize {
+                    places.push(w.on_index("addi", &places[q - 1], &part));
+                    let (value, turn) = (w.load(&values[0], &places[q..]), w.load(&self.roots, &[root.clone()]));
+                    elements.push(self.multiplied(w, &value, &turn));
+                    root = w.on_index("addi", &root, &number);
+                }
+                let mut stored = values[0].clone();
+                for (j, place) in places.into_iter().enumerate() {
+                    let mut sum = elements[0].clone();
+                    for (q, element) in elements.iter().enumerate().skip(1) {
+                        let term = match j {
+                            0 => element.clone(),
+                            _ => self.multiplied(w, element, &turns[q * j % turns.len()]),
+                        };
+                        sum = w.op(&format!("complex.add {sum}, {term} : {}", self.of));
+                    }
+                    stored = w.store(&sum, &stored, &[place]);
+                }
+                Ok(vec![stored])
+            })
+        })?;
         Ok(done[0].clone())
     }
 
@@ -301,9 +351,58 @@ fn table(
     Ok(done[0].clone())
 }
 
+/// The factors other than 2 of a length, if each is 3, 5 or 7.
+fn odd_factors(n: i64) -> Option<Vec<i64>> {
+    if n < 1 {
+        return None;
+    }
+    let (mut factors, mut left) = (Vec::new(), n >> n.trailing_zeros());
+    for factor in [3, 5, 7] {
+        while left % factor == 0 {
+            factors.push(factor);
+            left /= factor;
+        }
+    }
+    (left == 1).then_some(factors)
+}
+
+/// The numbers below a power of two times such factors, with their digits in reverse: what a digit of factor `p` counts is
+/// `p` times the product of the factors before it in the number, and of those behind it in the reversed one.
+fn reversed(w: &mut Writer, long: i64, odd: &[i64]) -> Done<Typed> {
+    let twos = 1 << long.trailing_zeros();
+    let of_twos = reversed_bits(w, twos)?;
+    if odd.is_empty() {
+        return Ok(of_twos);
+    }
+    let ty = plain(&[long], "i64");
+    let begin = w.op(&format!("tensor.empty() : {ty}"));
+    let (zero, one, length) = (w.index(0), w.index(1), w.index(long));
+    let done = w.repeat([&zero, &length, &one], vec![Typed::new(&begin, &ty)], &mut |w, k, values| {
+        let bits = w.index(twos);
+        let low = w.on_index("remui", &k[0], &bits);
+        let of_bits = w.load(&of_twos, &[low]);
+        let of_bits = w.op(&format!("arith.index_cast {of_bits} : i64 to index"));
+        let behind = w.index(long / twos);
+        let mut place = w.on_index("muli", &of_bits, &behind);
+        let mut before = twos;
+        for factor in odd {
+            let (weight, base) = (w.index(before), w.index(*factor));
+            let above = w.on_index("divui", &k[0], &weight);
+            let digit = w.on_index("remui", &above, &base);
+            before *= factor;
+            let behind = w.index(long / before);
+            let counted = w.on_index("muli", &digit, &behind);
+            place = w.on_index("addi", &place, &counted);
+        }
+        let value = w.index_as(&place, "i64");
+        Ok(vec![w.store(&value, &values[0], k)])
+    })?;
+    Ok(done[0].clone())
+}
+
 /// The numbers below a power of two with their bits in reverse: that of `k` is half of that of `k / 2`, with the last bit
 /// of `k` in front.
-fn reversed(w: &mut Writer, long: i64) -> Done<Typed> {
+fn reversed_bits(w: &mut Writer, long: i64) -> Done<Typed> {
     let ty = plain(&[long], "i64");
     let begin = w.op(&format!("tensor.empty() : {ty}"));
     let (zero, one, length) = (w.index(0), w.index(1), w.index(long));
