@@ -49,10 +49,11 @@ extern "C" fn layout_rs_run_pass(
         match pass {
             Pass::ApproximateMath => return Ok(Outcome::of(approximate_math::run(op))),
             Pass::ConvertToLlvm { options } => {
+                let changed = now == 0 && convert_to_llvm::keep_private(op);
                 if let Some((passes, next)) = steps::next(convert_to_llvm::STEPS, op, now) {
                     go_on(&passes.replace("$arena", options.arena.name()), next);
                 }
-                return Ok(Outcome::Unchanged);
+                return Ok(Outcome::of(changed));
             }
             Pass::LowerBufferization => {
                 if let Some((passes, next)) = steps::next(lower_bufferization::STEPS, op, now) {
