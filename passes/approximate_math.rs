@@ -7,16 +7,36 @@
 
 use crate::buffers::operations::{APPROXIMABLE, is, is_approximable};
 use crate::upstream::{self, FastMath};
-use layout_ir::{self as ir, Op};
-use melior::ir::ValueLike;
+use layout_ir::{self as ir, Builder, Op, Vector};
+use melior::ir::{Type, ValueLike};
 
 /// Approximates all functions of vectors that have the flag `afn`; false where there are none.
 pub fn run(root: Op) -> bool {
     let is_vector = |op: Op| ir::results(op).iter().all(|v| ir::vector(v.r#type()).is_some());
     let may_be = |op: &Op| is_approximable(*op) && is_vector(*op) && FastMath::of(*op).has(FastMath::APPROXIMATE);
-    let found: Vec<Op> = ir::all_operations(root).into_iter().filter(may_be).collect();
+    let mut found: Vec<Op> = ir::all_operations(root).into_iter().filter(may_be).collect();
+    for op in found.clone() {
+        if ir::name(op) == "math.erf" && !FastMath::of(op).has(FastMath::NO_SIGNED_ZEROS) {
+            found.extend(with_sign(op));
+        }
+    }
     if !found.is_empty() {
         upstream::approximate(root, &found, &mut |name| is(name, APPROXIMABLE));
     }
     !found.is_empty()
+}
+
+/// Gives `math.erf` the sign of its argument in f32, as upstream's polynomial is +0 at -0. Operations to rewrite: the
+/// given one is without uses.
+fn with_sign<'c>(op: Op<'c>) -> Vec<Op<'c>> {
+    let (b, x, own) = (Builder::before(op), ir::operands(op)[0], ir::result(op, 0));
+    let (t, f32) = (own.r#type(), Type::float32(b.context()));
+    let Some(Vector { shape, element }) = ir::vector(t) else { return Vec::new() };
+    let wide = ir::vector_type(&shape, f32);
+    let x = if element == f32 { x } else { b.value("arith.extf", &[x], wide, &[]) };
+    let erf = b.op("math.erf", &[x], &[wide], &b.attributes_of(op));
+    let signed = b.op("math.copysign", &[ir::result(erf, 0), x], &[wide], &[]);
+    let narrow = (element != f32).then(|| b.op("arith.truncf", &[ir::result(signed, 0)], &[t], &[]));
+    ir::replace_all_uses(own, ir::result(narrow.unwrap_or(signed), 0));
+    [Some(erf), narrow].into_iter().flatten().collect()
 }

@@ -3,6 +3,9 @@
 //! `$arena` stands for the option of that name.
 
 use crate::steps::PassStep;
+use layout_ir::{self as ir, Builder, Op};
+use melior::ir::Attribute;
+use melior::ir::operation::OperationMutLike;
 
 /// The passes in their order. Those after `convert-complex-to-standard` are for what that makes of complex numbers.
 pub const STEPS: &[PassStep] = &[
@@ -46,3 +49,22 @@ const STRIDED: &[&str] = &[
     "memref.reinterpret_cast",
     "memref.subview",
 ];
+
+/// The attribute of functions by which upstream's conversion chooses the linkage of what it makes of them.
+const LINKAGE: &str = "llvm.linkage";
+
+/// Gives the private functions of a module internal linkage: upstream's conversion makes external symbols of them, and two
+/// modules that are linked into one program may use the same name. True where there are any.
+pub fn keep_private(module: Op) -> bool {
+    let internal = Attribute::parse(Builder::before(module).context(), "#llvm.linkage<internal>");
+    let internal = internal.expect("an attribute of the LLVM dialect");
+    let is_private = |op: &Op| {
+        ir::name(*op) == "func.func"
+            && !ir::blocks(*op).is_empty()
+            && ir::attribute(*op, "sym_visibility").and_then(ir::text) == Some("private")
+            && ir::attribute(*op, LINKAGE).is_none()
+    };
+    let functions: Vec<Op> = ir::all_operations(module).into_iter().filter(is_private).collect();
+    functions.iter().for_each(|op| ir::edit(*op).set_attribute(LINKAGE, internal));
+    !functions.is_empty()
+}

@@ -54,10 +54,11 @@ extern "C" fn layout_rs_run_pass(
                 return call_libm::run(op).map(Outcome::of).ok_or_else(Vec::new);
             }
             Pass::ConvertToLlvm { options } => {
+                let changed = now == 0 && convert_to_llvm::keep_private(op);
                 if let Some((passes, next)) = steps::next(convert_to_llvm::STEPS, op, now) {
                     go_on(&passes.replace("$arena", options.arena.name()), next);
                 }
-                return Ok(Outcome::Unchanged);
+                return Ok(Outcome::of(changed));
             }
             Pass::LowerBufferization => {
                 if let Some((passes, next)) = steps::next(lower_bufferization::STEPS, op, now) {

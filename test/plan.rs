@@ -5,8 +5,11 @@ use std::path::Path;
 use tensor_layout::analysis::{Cause, Movement, movement};
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Operation, Shape};
+use tensor_layout::plan::classes::LayoutId;
 use tensor_layout::plan::digits::{by_dimension, in_a_row};
-use tensor_layout::plan::program::Program;
+use tensor_layout::plan::moving::{form, in_place};
+use tensor_layout::plan::posed::Posed;
+use tensor_layout::plan::program::{Doing, Program};
 use tensor_layout::plan::{EntryLayouts, LayoutPlan, Planner, SpaceLimit, Unplanned};
 use tensor_layout::solver::{CostNetwork, Options, check};
 use tensor_layout::targets::Target;
@@ -306,6 +309,30 @@ fn doing_without_a_relayout_costs_what_the_best_plan_without_it_costs() {
     assert_eq!(given.arguments, plan.arguments);
 }
 
+/// Why the layouts of a file have no cost is said of the operation, not in numbers of the problem.
+#[test]
+fn layouts_of_the_file_that_are_not_possible_are_errors_at_their_operation() {
+    let text = main_of(&[
+        "x = f32[2,224,224,3]{3,2,1,0} parameter(0)",
+        "ROOT y = f32[2,14,16,14,16,3]{5,4,3,2,1,0} reshape(x)",
+    ]);
+    let module = Module::parse(&text).unwrap();
+    let (graphs, facts) = (module.graphs(), module.facts());
+    let target = Target::parse("tpu_v5e").unwrap();
+    let planner = Planner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Free).unwrap();
+    let (node, error) = planner.given_plan().unwrap_err();
+    assert_eq!(node, (0, 1));
+    assert_eq!(error.message, "the operation cannot take its operands in the layouts of the file");
+    let text =
+        main_of(&["x = f32[80,300]{1,0} parameter(0)", "ROOT y = f32[300,80]{1,0} transpose(x), dimensions={1,0}"]);
+    let module = Module::parse(&text).unwrap();
+    let (graphs, facts) = (module.graphs(), module.facts());
+    let planner = Planner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Default).unwrap();
+    let (_, error) = planner.given_plan().unwrap_err();
+    let said = "the layout of the file is {1,0:T(8,128)}, and arguments and results are in the default, {0,1:T(8,128)}";
+    assert_eq!(error.message, said);
+}
+
 #[test]
 fn every_program_is_planned_without_a_gap() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("test/hlo");
@@ -493,7 +520,44 @@ fn entries_have_the_orders_of_loops_and_single_elements() {
     }
 }
 
-/// Where indices are numbers, their dimension of size 1 is not brought into the lanes.
+/// A reshape that moves elements where it is made, in its form, is no name: what it makes is in memory of its own, and its
+/// neighbours do not choose its layouts. One that moves nothing there is.
+#[test]
+fn a_reshape_that_moves_elements_is_made_in_its_form() {
+    let target = Target::parse("tpu_v5e").unwrap();
+    let line = |from: &str, to: &str, order: &str, turned: &str| {
+        main_of(&[
+            &format!("x = f32{from} parameter(0)"),
+            &format!("y = f32{to} reshape(x)"),
+            &format!("ROOT z = f32{turned} transpose(y), dimensions={order}"),
+        ])
+    };
+    for (text, moving) in [
+        (line("[8,6,100]", "[8,600]", "{1,0}", "[600,8]"), true),
+        (line("[20,3,5,60]", "[20,15,60]", "{2,0,1}", "[60,20,15]"), false),
+    ] {
+        let module = Module::parse(&text).unwrap();
+        let (graphs, facts) = (module.graphs(), module.facts());
+        let program = Program::new(&graphs, module.entry, &facts).unwrap();
+        let posed = Posed::new(program, &target, EntryLayouts::Free).unwrap();
+        let k = posed.program.instances.iter().position(|own| own.doing == Doing::Operation(&Operation::Reshape));
+        let (k, choices) = (k.unwrap(), &posed.choices);
+        let form = form(&posed.program, choices, k).unwrap();
+        let result = posed.program.instances[k].results[0];
+        assert_eq!(in_place(choices, form), !moving, "{text}");
+        assert_eq!((posed.renames.of_argument[result], posed.renames.to_result[k]), (!moving, !moving), "{text}");
+        if !moving {
+            continue;
+        }
+        // Argument and result are free, so nothing stands between them and the form.
+        let plan = planned(&text, "tpu_v5e", EntryLayouts::Free);
+        let made = |end: (usize, LayoutId)| choices.classes.all[end.0].layouts[usize::from(end.1)].clone();
+        let y = plan.values.iter().find(|(name, _)| *name == (0, 1, 0)).and_then(|(_, all)| all.first());
+        assert_eq!((&plan.arguments[0], y), (&made(form[0]), Some(&made(form[1]))), "{text}");
+        assert_eq!(plan.relayouts, [], "{text}");
+    }
+}
+
 #[test]
 fn of_a_chain_of_names_the_ends_are_copied_to_and_from_fast_memory() {
     // By XLA's count 21,328 cycles from the default layouts to them, and 135,744 between those of the reshapes.
@@ -540,6 +604,7 @@ fn images_that_are_cut_are_in_the_layouts_in_which_they_are_reshaped() {
     }
 }
 
+/// Where indices are numbers, their dimension of size 1 is not brought into the lanes.
 #[test]
 fn images_are_cut_where_their_pieces_are_long_enough() {
     // Argument and result in the entry that XLA's compiler for a TPU chooses: windows that share nothing, pieces that count

@@ -38,7 +38,7 @@ fn random(rng: &mut Rng, kind: Kind) -> CostNetwork {
                 let pairs = (0..sizes[0] * sizes[1]).map(|at| {
                     if function && at % sizes[1] != image[at / sizes[1]] { FORBIDDEN } else { cost(rng, kind) }
                 });
-                let pairs = pairs.collect();
+                let pairs: Vec<i64> = pairs.collect();
                 network.add_edge(a, b, pairs).expect("valid");
             }
         }
@@ -198,7 +198,9 @@ fn chain(rng: &mut Rng, count: usize, capacity: i64) -> CostNetwork {
         backs.dedup();
         for back in backs.into_iter().filter(|back| *back <= v) {
             let width = network.variables()[v - back].len();
-            network.add_edge(v - back, v, (0..width * size).map(|_| rng.i64(0..1000)).collect()).expect("valid");
+            network
+                .add_edge(v - back, v, (0..width * size).map(|_| rng.i64(0..1000)).collect::<Vec<_>>())
+                .expect("valid");
         }
         let (start, length) = (v as i64, rng.i64(1..20));
         let amounts = (0..size).map(|_| rng.i64(50..150)).collect();
@@ -269,7 +271,7 @@ fn two_hundred_thousand_variables_are_no_problem() {
             network.add_variable((0..3).map(|_| rng.i64(0..100)).collect()).expect("valid");
             if v > 0 {
                 let from = if star { 0 } else { v - 1 };
-                network.add_edge(from, v, (0..9).map(|_| rng.i64(0..100)).collect()).expect("valid");
+                network.add_edge(from, v, (0..9).map(|_| rng.i64(0..100)).collect::<Vec<_>>()).expect("valid");
             }
         }
         let solution = solved(&network).expect("there is a plan");
@@ -294,7 +296,7 @@ fn what_does_not_fit_is_an_error() {
     says(network.add_variable(vec![i64::MIN]), "costs of variable 2");
     says(network.add_edge(a, b, vec![1]), "edge 0 has 1 costs, not 2 x 1");
     says(network.add_edge(a, a, vec![0; 4]), "both ends of edge 0 are variable 0");
-    says(network.add_edge(a, 7, vec![]), "variable 7 of edge 0 does not exist");
+    says(network.add_edge(a, 7, Vec::new()), "variable 7 of edge 0 does not exist");
     says(network.add_edge(a, b, vec![FORBIDDEN, (1 << 58) + 1]), "costs of edge 0");
     let memory = network.add_resource(5).unwrap();
     let mut hold = |resource, moments, amounts| network.add_occupancy(a, resource, moments, amounts).map(|()| 0);

@@ -427,6 +427,36 @@ fn layouts_are_those_of_the_notation() {
 }
 
 #[test]
+fn costs_that_are_too_large_are_errors_at_their_operation() {
+    let text = "HloModule m
+body { p = (s32[], f32[800,1280]) parameter(0)
+ i = s32[] get-tuple-element(p), index=0
+ x = f32[800,1280] get-tuple-element(p), index=1
+ one = s32[] constant(1)
+ j = s32[] add(i, one)
+ y = f32[800,1280] custom-call(x), custom_call_target=\"f\"
+ ROOT t = (s32[], f32[800,1280]) tuple(j, y) }
+condition { p = (s32[], f32[800,1280]) parameter(0)
+ ROOT c = pred[] constant(true) }
+ENTRY main {
+ x = f32[800,1280] parameter(0)
+ zero = s32[] constant(0)
+ t = (s32[], f32[800,1280]) tuple(zero, x)
+ w = (s32[], f32[800,1280]) while(t), condition=condition, body=body, \
+backend_config={\"known_trip_count\":{\"n\":\"9223372036854775807\"}}
+ ROOT y = f32[800,1280] get-tuple-element(w), index=1
+}";
+    let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let (graphs, facts, machine) = (module.graphs(), module.facts(), Machine::parse("mn_core_2").unwrap());
+    let Err(Unplanned::Wrong(Some((graph, node)), error)) = Spreader::new(&graphs, module.entry, &facts, &machine)
+    else {
+        panic!("the costs do not fit");
+    };
+    assert_eq!(module.computations[graph].instructions[node].name, "y");
+    assert!(error.message.starts_with("with this the largest values of all add up to more than 2^58"), "{error}");
+}
+
+#[test]
 fn machines_without_places_or_with_too_many_are_errors() {
     let module = Module::parse(STENCIL).unwrap();
     let (graphs, facts) = (module.graphs(), module.facts());

@@ -3,8 +3,9 @@
 //! A kernel works on one block of elements after another: it loads the block of each operand as registers, rearranges
 //! them so that all have the same elements in the same lanes, computes with whole registers, and rearranges and stores
 //! the results. Full blocks and ragged ends are different code, with constant bounds and masks in each, but for sizes
-//! known only at run time, where the ends have masks that are computed; padding is neither read nor written. Reductions
-//! keep their results in registers for as long as the loops over what is reduced run.
+//! known only at run time, where the ends have masks that are computed; padding is neither read nor written, unless the
+//! nest goes through it ([`crate::kernel::padding`]). Reductions keep their results in registers for as long as the loops
+//! over what is reduced run.
 //!
 //! | file | what it does |
 //! |---|---|

@@ -13,7 +13,6 @@ use super::layout_plan::{LayoutPlan, Unplanned};
 use super::planner::Planner;
 use super::program::Doing;
 use crate::solver::{Certificate, CostNetwork, FORBIDDEN, NetworkError, Options, Progress, min_marginals, solve};
-use crate::text::Error;
 use crate::tiled::layout::Layout;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -244,7 +243,7 @@ impl Trial<'_, '_, '_, '_> {
 }
 
 fn wrong(error: NetworkError) -> Unplanned {
-    Unplanned::Wrong(None, Error::new(error.to_string()))
+    Unplanned::Wrong(None, error.into())
 }
 
 /// The orders of all arguments and results: what a judge sees.

@@ -7,7 +7,7 @@ use super::layout_plan::{
 };
 use super::posed::{Located, Posed, Taken};
 use super::prices::Prices;
-use super::program::Program;
+use super::program::{Doing, Program};
 use super::space::{LimitedSpace, Placed, SpaceLimit};
 use super::ways::{EntryLayouts, MadeIn, Way};
 use crate::operations::facts::Facts;
@@ -117,7 +117,7 @@ impl<'a, 't> Planner<'a, 't> {
         match why {
             NoPlan::Shortage { resource, moment, least, capacity, .. } => Unplanned::Short {
                 space: limits[resource].space,
-                at: self.posed.at_moment(moment),
+                at: self.posed.program.at_moment(moment),
                 least,
                 capacity,
                 arrays: self.largest(resource, moment),
@@ -126,7 +126,7 @@ impl<'a, 't> Planner<'a, 't> {
             | NoPlan::NotFound { nearest: NetworkError::OverCapacity { resource, moment, used, capacity } } => {
                 Unplanned::Short {
                     space: limits[resource].space,
-                    at: self.posed.at_moment(moment),
+                    at: self.posed.program.at_moment(moment),
                     least: used,
                     capacity,
                     arrays: self.largest(resource, moment),
@@ -185,14 +185,30 @@ impl<'a, 't> Planner<'a, 't> {
             _ => choices.len(),
         };
         let made = self.array_of(variable).map(|made| array_name(&self.posed.program, made));
-        (made.map_or((0, 0), |(graph, node, _)| (graph, node)), Error::new(error.to_string()))
+        let wrong = match error {
+            NetworkError::ForbiddenChoice { .. } | NetworkError::ForbiddenPair { .. } => {
+                Error::new("the operation cannot take its operands in the layouts of the file").unsupported()
+            }
+            error => error.clone().into(),
+        };
+        (made.map_or((0, 0), |(graph, node, _)| (graph, node)), wrong)
     }
 
     /// The ways that come nearest to the layouts of the program.
     fn given_choices(&self) -> Result<Vec<usize>, Located> {
         let Posed { program, choices, holders, .. } = &self.posed;
         let mut chosen = Vec::with_capacity(self.network.variables().len());
-        let missing = |node| (node, Error::new("the operation has no way with the layouts of the file").unsupported());
+        let missing = |made: usize| {
+            let (by, layouts) = (program.made[made].by, &choices.classes.all[choices.class[made]].layouts);
+            let (own, default) = (&layouts[usize::from(choices.given[made])], &layouts[0]);
+            let why = match program.instances[by].doing {
+                Doing::Argument(..) | Doing::Result(_) => {
+                    format!("the layout of the file is {own}, and arguments and results are in the default, {default}")
+                }
+                _ => format!("the operation is not planned with a result in {own}, the layout of the file"),
+            };
+            (program.instances[by].node, Error::new(why).unsupported())
+        };
         for (k, instance) in program.instances.iter().enumerate() {
             let results =
                 |way: &Way| instance.results.iter().zip(&way.results).all(|(made, id)| choices.given[*made] == *id);
@@ -202,14 +218,13 @@ impl<'a, 't> Planner<'a, 't> {
             };
             let ways = choices.ways[k].iter().enumerate().filter(|(_, way)| results(way));
             let best = ways.max_by_key(|(number, way)| (alike(way), std::cmp::Reverse(*number)));
-            chosen.push(best.ok_or_else(|| missing(instance.node))?.0);
+            chosen.push(best.ok_or_else(|| missing(instance.results[0]))?.0);
         }
         self.posed.settle(&mut chosen);
         for (made, holder) in holders.iter().enumerate() {
             let Some((_, states)) = holder else { continue };
             let alone = states.iter().position(|state| *state == (choices.given[made], None));
-            let node = program.instances[program.made[made].by].node;
-            chosen.push(alone.ok_or_else(|| missing(node))?);
+            chosen.push(alone.ok_or_else(|| missing(made))?);
         }
         Ok(chosen)
     }

@@ -20,6 +20,7 @@ use crate::text::Error;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A node, and what is wrong with it.
 pub type Located = ((usize, usize), Error);
@@ -308,7 +309,7 @@ impl<'a, 't> Posed<'a, 't> {
             };
             let times = self.program.instances[k].times;
             let costs = times_all(&costs, times).map_err(|error| (at(k), error))?;
-            network.add_variable(costs).map_err(|error| (at(k), Error::new(error.to_string())))?;
+            network.add_variable(costs).map_err(|error| (at(k), error.into()))?;
         }
         // Layers that are alike have arrays that are alike.
         let mut seconds: FxHashMap<_, Rc<Vec<i64>>> = FxHashMap::default();
@@ -327,7 +328,9 @@ impl<'a, 't> Posed<'a, 't> {
             };
             self.hold(&costs, &mut network, made, states).map_err(wrong)?;
         }
-        let mut tables: FxHashMap<_, Rc<Vec<i64>>> = FxHashMap::default();
+        let mut tables: FxHashMap<_, Arc<Vec<i64>>> = FxHashMap::default();
+        // What each table is as often as an operation runs.
+        let mut repeated: FxHashMap<_, Arc<Vec<i64>>> = FxHashMap::default();
         for taken in self.taken() {
             let (user, maker) = (taken.by.0, self.program.made[taken.made].by);
             let (made, by) = (&self.choices.ways[maker], &self.choices.ways[user]);
@@ -351,7 +354,7 @@ impl<'a, 't> Posed<'a, 't> {
                             table.push(met.map_err(|error| (at(user), error))?.cost);
                         }
                     }
-                    let table = Rc::new(table);
+                    let table = Arc::new(table);
                     tables.insert(key, table.clone());
                     table
                 }
@@ -359,9 +362,18 @@ impl<'a, 't> Posed<'a, 't> {
             if table.iter().all(|cost| *cost == 0) {
                 continue;
             }
-            let table = times_all(&table, taken.times).map_err(|error| (at(user), error))?;
+            let key = (Arc::as_ptr(&table), taken.times);
+            let table = match repeated.get(&key) {
+                Some(table) => table.clone(),
+                None => {
+                    let own = times_all(&table, taken.times).map_err(|error| (at(user), error))?;
+                    let own = if taken.times == 1 { table } else { Arc::new(own) };
+                    repeated.insert(key, own.clone());
+                    own
+                }
+            };
             let from = holder.map_or(maker, |(variable, _)| *variable);
-            network.add_edge(from, user, table).map_err(|error| (at(user), Error::new(error.to_string())))?;
+            network.add_edge(from, user, table).map_err(|error| (at(user), error.into()))?;
         }
         Ok(network)
     }
@@ -370,13 +382,12 @@ impl<'a, 't> Posed<'a, 't> {
     fn hold(&self, costs: &[i64], network: &mut CostNetwork, made: usize, states: &[HeldIn]) -> Result<(), Error> {
         let (by, result) = (self.program.made[made].by, self.program.made[made].result);
         let costs = times_all(costs, self.program.instances[by].times)?;
-        let wrong = |error: crate::solver::NetworkError| Error::new(error.to_string());
-        let holder = network.add_variable(costs).map_err(wrong)?;
+        let holder = network.add_variable(costs)?;
         let mut table = Vec::new();
         for way in self.choices.ways[by].iter() {
             table.extend(states.iter().map(|(from, _)| if *from == way.results[result] { 0 } else { FORBIDDEN }));
         }
-        network.add_edge(by, holder, table).map_err(wrong)?;
+        network.add_edge(by, holder, table)?;
         Ok(())
     }
 

@@ -109,6 +109,13 @@ enum After {
 }
 
 impl<'a> Program<'a> {
+    /// The node that runs at a moment of the schedule, which is the number of an instance; at the end the last one.
+    pub fn at_moment(&self, moment: i64) -> (usize, usize) {
+        let last = self.instances.len().saturating_sub(1);
+        let at = usize::try_from(moment).unwrap_or(0).min(last);
+        self.instances.get(at).map_or((0, 0), |instance| instance.node)
+    }
+
     /// The program that a graph is, with the graphs that it calls.
     ///
     /// # Errors

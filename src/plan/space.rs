@@ -11,8 +11,8 @@ use super::classes::LayoutId;
 use super::holders::HeldIn;
 use super::posed::{Located, Posed};
 use super::prices::Prices;
-use super::program::Doing;
-use crate::solver::{CostNetwork, FORBIDDEN, NetworkError};
+use super::program::{Doing, Program};
+use crate::solver::{CostNetwork, FORBIDDEN};
 use crate::text::Error;
 use std::collections::BTreeMap;
 
@@ -68,10 +68,9 @@ impl LimitedSpace {
         mut network: CostNetwork,
         limits: &[SpaceLimit],
     ) -> Result<LimitedSpace, Located> {
-        let wrong = |error: NetworkError| Error::new(error.to_string());
         let mut resources = Vec::new();
         for limit in limits {
-            resources.push(network.add_resource(limit.bytes).map_err(|error| ((0, 0), wrong(error)))?);
+            resources.push(network.add_resource(limit.bytes).map_err(|error| ((0, 0), error.into()))?);
         }
         let resource = |space: u8| limits.iter().position(|limit| limit.space == space).map(|k| resources[k]);
         let mut placed = vec![None; posed.program.made.len()];
@@ -111,7 +110,7 @@ impl LimitedSpace {
                     for range in &moments {
                         network
                             .add_occupancy(variable, resource, range.clone(), amounts.clone())
-                            .map_err(|error| at(wrong(error)))?;
+                            .map_err(|error| at(error.into()))?;
                     }
                 }
             }
@@ -149,11 +148,10 @@ impl Posed<'_, '_> {
                 costs.push(far.ok_or_else(|| Error::new("the cost does not fit in 64 bits").too_large())?);
             }
         }
-        let wrong = |error: NetworkError| Error::new(error.to_string());
-        let variable = network.add_variable(costs).map_err(wrong)?;
+        let variable = network.add_variable(costs)?;
         let fits =
             |id: &LayoutId| states.iter().map(|(other, _)| if id == other { 0 } else { FORBIDDEN }).collect::<Vec<_>>();
-        network.add_edge(by, variable, own.iter().flat_map(fits).collect()).map_err(wrong)?;
+        network.add_edge(by, variable, own.iter().flat_map(fits).collect::<Vec<_>>())?;
         Ok((variable, states))
     }
 
@@ -163,7 +161,6 @@ impl Posed<'_, '_> {
     /// 64 bits do not hold the bytes.
     pub fn taken_space(&self, held: &[Vec<(LayoutId, u8)>]) -> Result<Vec<SpaceTaken>, Error> {
         let mut all: BTreeMap<u8, (SpaceTaken, BTreeMap<i64, i128>)> = BTreeMap::new();
-        let too_much = || Error::new("the bytes of all arrays do not fit in 64 bits").too_large();
         for (made, moments) in self.moments().into_iter().enumerate() {
             let own = &self.choices.classes.all[self.choices.class[made]];
             let (Some(bits), false) = (own.element.bits(), moments.is_empty()) else { continue };
@@ -187,24 +184,32 @@ impl Posed<'_, '_> {
         }
         let mut found = Vec::new();
         for (mut taken, changes) in all.into_values() {
-            let mut live = 0i128;
-            for (moment, change) in changes {
-                live += change;
-                let live = i64::try_from(live).map_err(|_| too_much())?;
-                if live > taken.peak {
-                    taken.peak = live;
-                    taken.at = self.at_moment(moment);
-                }
-            }
+            taken.fill(&self.program, changes)?;
             found.push(taken);
         }
         Ok(found)
     }
+}
 
-    /// The node that runs at a moment; at the end the last one.
-    pub fn at_moment(&self, moment: i64) -> (usize, usize) {
-        let last = self.program.instances.len().saturating_sub(1);
-        let at = usize::try_from(moment).unwrap_or(0).min(last);
-        self.program.instances.get(at).map_or((0, 0), |instance| instance.node)
+impl SpaceTaken {
+    /// Says how much is in the memory at once, and when, given how many bytes more that is from each moment on.
+    ///
+    /// # Errors
+    /// 64 bits do not hold the bytes.
+    pub(crate) fn fill(&mut self, program: &Program, changes: BTreeMap<i64, i128>) -> Result<(), Error> {
+        let mut live = 0i128;
+        for (moment, change) in changes {
+            live += change;
+            let live = i64::try_from(live).map_err(|_| too_much())?;
+            if live > self.peak {
+                self.peak = live;
+                self.at = program.at_moment(moment);
+            }
+        }
+        Ok(())
     }
+}
+
+pub(crate) fn too_much() -> Error {
+    Error::new("the bytes of all arrays do not fit in 64 bits").too_large()
 }

@@ -21,9 +21,11 @@
 //! legal if no cost in the sum is [`FORBIDDEN`], and at each moment the amounts of the variables that live there are
 //! within the capacity of each resource.
 
+use crate::text::Error;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The cost of a choice, or of a pair of choices, that no plan may have.
 pub const FORBIDDEN: i64 = i64::MAX;
@@ -50,7 +52,8 @@ pub struct Edge {
     /// The two variables, which differ.
     pub ends: [usize; 2],
     /// Row-major: the cost of choices `i` and `j` is at `i * (choices of ends[1]) + j`.
-    pub costs: Vec<i64>,
+    /// Edges that cost the same share them.
+    pub costs: Arc<Vec<i64>>,
 }
 
 /// What a variable takes of a resource while it lives.
@@ -127,6 +130,20 @@ impl fmt::Display for NetworkError {
 
 impl std::error::Error for NetworkError {}
 
+/// For who has a program and does not know the numbers of variables and edges: of sums that are too large, the text leaves
+/// them out.
+impl From<NetworkError> for Error {
+    fn from(error: NetworkError) -> Error {
+        match error {
+            NetworkError::Overflow(_) => Error::new(format!("with this {TOO_LARGE}")).too_large(),
+            error => Error::new(error.to_string()),
+        }
+    }
+}
+
+/// What is wrong with sums above [`LARGEST_SUM`].
+const TOO_LARGE: &str = "the largest values of all add up to more than 2^58, which is not supported";
+
 fn invalid<T>(message: String) -> Result<T, NetworkError> {
     Err(NetworkError::Invalid(message))
 }
@@ -136,10 +153,8 @@ fn add_largest(sum: i64, values: &[i64], what: impl Fn() -> String) -> Result<i6
     let finite = values.iter().filter(|value| **value != FORBIDDEN);
     let largest = finite.map(|value| value.unsigned_abs()).max().unwrap_or(0);
     let sum = i64::try_from(largest).ok().and_then(|largest| sum.checked_add(largest));
-    sum.filter(|sum| *sum <= LARGEST_SUM).ok_or_else(|| {
-        let sum = "with it the largest values of all add up to more than 2^58";
-        NetworkError::Overflow(format!("{}: {sum}, which is not supported", what()))
-    })
+    let too_large = || NetworkError::Overflow(format!("{}: with it {TOO_LARGE}", what()));
+    sum.filter(|sum| *sum <= LARGEST_SUM).ok_or_else(too_large)
 }
 
 impl CostNetwork {
@@ -166,11 +181,13 @@ impl CostNetwork {
     }
 
     /// Adds a cost for each pair of choices of `a` and `b`, row-major with `a` first, and returns the number of the
-    /// edge. Two variables may have several edges, whose costs add up.
+    /// edge. Two variables may have several edges, whose costs add up. Where many edges cost the same, an `Arc` of the costs
+    /// for all of them saves memory and time.
     ///
     /// # Errors
     /// Variables that do not exist or are the same; a wrong number of costs; costs that overflow.
-    pub fn add_edge(&mut self, a: usize, b: usize, costs: Vec<i64>) -> Result<usize, NetworkError> {
+    pub fn add_edge(&mut self, a: usize, b: usize, costs: impl Into<Arc<Vec<i64>>>) -> Result<usize, NetworkError> {
+        let costs = costs.into();
         let edge = self.edges.len();
         let (rows, columns) = (self.choices_of(a, "edge", edge)?, self.choices_of(b, "edge", edge)?);
         if a == b {

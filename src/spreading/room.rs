@@ -9,10 +9,13 @@ use crate::places::TensorLayout;
 use crate::plan::kernels::{Kept, Kernels};
 use crate::plan::layout_plan::{ArrayName, Unplanned};
 use crate::plan::live::moments;
-use crate::plan::space::SpaceLimit;
+use crate::plan::program::Doing;
+use crate::plan::space::{SpaceLimit, SpaceTaken, too_much};
 use crate::solver::{FORBIDDEN, NetworkError, NoPlan, Options, Progress, min_marginals};
 use crate::text::Error;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// How many arrays an error names.
 const MOST_NAMED: usize = 5;
@@ -35,20 +38,11 @@ impl Spreader<'_, '_> {
     pub fn limited(mut self, limits: &[SpaceLimit]) -> Result<Self, Unplanned> {
         let known = self.machine.check_limits(limits.iter().map(|limit| limit.space));
         known.map_err(|error| Unplanned::Wrong(None, error))?;
-        let wrong = |error: NetworkError| Unplanned::Wrong(None, Error::new(error.to_string()));
+        let wrong = |error: NetworkError| Unplanned::Wrong(None, error.into());
         for limit in limits {
             self.network.add_resource(limit.bytes).map_err(wrong)?;
         }
-        let n = self.program.instances.len();
-        // Nothing is in registers only.
-        let kernels = Kernels {
-            kept: vec![Kept::Stored; n],
-            reads: vec![Vec::new(); n],
-            part_of: vec![Vec::new(); n],
-            renamed: vec![false; n],
-        };
-        let live = moments(&self.program, &self.program.users(), &kernels);
-        for (made, moments) in live.into_iter().enumerate().filter(|(made, _)| self.homes[*made] != Home::Outside) {
+        for (made, moments) in self.lives() {
             let held: Vec<_> = self.values[made]
                 .all
                 .iter()
@@ -72,6 +66,55 @@ impl Spreader<'_, '_> {
         Ok(self)
     }
 
+    /// The values that are in the places, each with the moments when it is.
+    fn lives(&self) -> Vec<(usize, Vec<Range<i64>>)> {
+        let n = self.program.instances.len();
+        // Nothing is in registers only.
+        let kernels = Kernels {
+            kept: vec![Kept::Stored; n],
+            reads: vec![Vec::new(); n],
+            part_of: vec![Vec::new(); n],
+            renamed: vec![false; n],
+        };
+        let live = moments(&self.program, &self.program.users(), &kernels).into_iter().enumerate();
+        live.filter(|(made, _)| self.homes[*made] != Home::Outside).collect()
+    }
+
+    /// What values take of each memory by these choices.
+    pub(super) fn taken(&self, choices: &[usize]) -> Result<Vec<SpaceTaken>, Error> {
+        let mut all: BTreeMap<u8, (SpaceTaken, BTreeMap<i64, i128>)> = BTreeMap::new();
+        for (made, moments) in self.lives().into_iter().filter(|(_, moments)| !moments.is_empty()) {
+            // A result of the program is the array that it is made of.
+            if matches!(self.program.instances[self.program.made[made].by].doing, Doing::Result(_)) {
+                continue;
+            }
+            let array = self.program.made[made].array;
+            let fit = held_by(self.machine, &self.values[made].all[choices[made]], array)?;
+            let Some((memory, bytes)) = fit.and_then(|fit| Some((fit.memory?, fit.bytes))) else { continue };
+            let memory = &self.machine.memories[memory];
+            let depth = memory.axis.as_ref().and_then(|axis| self.machine.depth(axis));
+            let axes = &self.machine.axes[..depth.map_or(0, |depth| depth + 1)];
+            let memories = axes.iter().fold(1i128, |n, axis| n.saturating_mul(axis.extent.into()));
+            let elements = sizes(array).iter().fold(1i128, |n, size| n.saturating_mul((*size).into()));
+            let bits = elements.saturating_mul(array.element.bits().unwrap_or(8).into());
+            let share = (bits / 8 / memories.max(1)).min(bytes.into()) as i64;
+            let (taken, changes) = all.entry(memory.space).or_default();
+            taken.space = memory.space;
+            taken.bytes = taken.bytes.checked_add(bytes).ok_or_else(too_much)?;
+            taken.padding = taken.padding.saturating_add(bytes - share);
+            taken.default_padding = taken.padding;
+            for range in moments {
+                *changes.entry(range.start).or_default() += i128::from(bytes);
+                *changes.entry(range.end).or_default() -= i128::from(bytes);
+            }
+        }
+        let filled = all.into_values().map(|(mut taken, changes)| {
+            taken.fill(&self.program, changes)?;
+            Ok(taken)
+        });
+        filled.collect()
+    }
+
     /// Why there is no plan, with the names of the program.
     pub(super) fn unplanned(&self, why: NoPlan) -> Unplanned {
         let (resource, moment, least, capacity) = match why {
@@ -82,9 +125,7 @@ impl Spreader<'_, '_> {
             }
             why => return Unplanned::Impossible(why),
         };
-        let last = self.program.instances.len().saturating_sub(1);
-        let at = usize::try_from(moment).unwrap_or(0).min(last);
-        let at = self.program.instances.get(at).map_or((0, 0), |instance| instance.node);
+        let at = self.program.at_moment(moment);
         let then = self.network.occupancies().iter();
         let then = then.filter(|own| own.resource == resource && own.moments.contains(&moment));
         // Values are the first variables.

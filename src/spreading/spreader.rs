@@ -12,8 +12,8 @@ use crate::places::{Fit, Machine, Placement, TensorLayout};
 use crate::plan::again::made_again;
 use crate::plan::layout_plan::{ArrayName, Unplanned};
 use crate::plan::program::{Doing, Program};
-use crate::plan::space::SpaceLimit;
-use crate::solver::{Certificate, CostNetwork, FORBIDDEN, Options, Progress, check, solve};
+use crate::plan::space::{SpaceLimit, SpaceTaken};
+use crate::solver::{Certificate, CostNetwork, FORBIDDEN, NetworkError, Options, Progress, check, solve};
 use crate::text::Error;
 use rustc_hash::FxHashMap;
 
@@ -67,6 +67,9 @@ pub struct SpreadPlan {
     pub bound: i64,
     /// By axis of the machine: the bytes that the busiest nodes get or give, all operations together.
     pub levels: Vec<i64>,
+    /// What values take of each memory of a space. Bytes are those of one such memory, that of the place with most; padding
+    /// is what is more than an even share of the elements, since places have no default layouts.
+    pub taken: Vec<SpaceTaken>,
     /// The layouts of the arrays of the arguments and of the results, in order; `None` for scalars, which every place has,
     /// and for what is in no place.
     pub arguments: Vec<Option<TensorLayout>>,
@@ -139,7 +142,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
         let mut spreader = Spreader { machine, levels, program, nests, homes, values, loops, network, touches, limits };
         spreader.find();
         let fits = spreader.fitting()?;
-        spreader.pose(fits).map_err(wrong)?;
+        spreader.pose(fits)?;
         Ok(spreader)
     }
 
@@ -273,16 +276,23 @@ impl<'a, 'm> Spreader<'a, 'm> {
     }
 
     /// Puts costs into the network.
-    fn pose(&mut self, fits: Vec<Vec<bool>>) -> Result<(), Error> {
-        let wrong = |error: crate::solver::NetworkError| Error::new(error.to_string());
-        for fits in fits {
+    ///
+    /// # Errors
+    /// The first instance with which the costs are too large.
+    fn pose(&mut self, fits: Vec<Vec<bool>>) -> Result<(), Unplanned> {
+        let nodes: Vec<(usize, usize)> = self.program.instances.iter().map(|instance| instance.node).collect();
+        let at = |by: usize| {
+            let node = nodes[by];
+            move |error: NetworkError| Unplanned::Wrong(Some(node), error.into())
+        };
+        for (made, fits) in fits.into_iter().enumerate() {
             let costs = fits.into_iter().map(|fits| if fits { 0 } else { FORBIDDEN }).collect();
-            self.network.add_variable(costs).map_err(wrong)?;
+            self.network.add_variable(costs).map_err(at(self.program.made[made].by))?;
         }
         let mut number = Vec::new();
-        for (found, nest) in self.loops.iter().zip(&self.nests) {
+        for (by, (found, nest)) in self.loops.iter().zip(&self.nests).enumerate() {
             let variable = nest.as_ref().map(|_| self.network.add_variable(vec![0; found.all.len().max(1)]));
-            number.push(variable.transpose().map_err(wrong)?);
+            number.push(variable.transpose().map_err(at(by))?);
         }
         let mut known: FxHashMap<TouchKey, Vec<i64>> = FxHashMap::default();
         for (by, variable) in number.into_iter().enumerate() {
@@ -295,7 +305,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
                 // What does not fit is an error of the network, not a pair that cannot be.
                 let costs: Vec<i64> =
                     costs.into_iter().map(|cost| cost.saturating_mul(times).min(FORBIDDEN - 1)).collect();
-                self.network.add_edge(touch.made, variable, costs).map_err(wrong)?;
+                self.network.add_edge(touch.made, variable, costs).map_err(at(by))?;
                 self.touches.push(touch);
             }
         }
@@ -371,6 +381,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
             cost: certificate.cost,
             bound: certificate.bound,
             levels: vec![0; self.levels.count()],
+            taken: self.taken(choices)?,
             arguments: Vec::new(),
             results: Vec::new(),
             values: Vec::new(),

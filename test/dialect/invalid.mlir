@@ -413,6 +413,12 @@ func.func private @axis() attributes {test.axis = #layout.axis<PE, level = 0>}
 
 // -----
 
+// CHECK: :[[#@LINE+2]]:1: error:
+// expected-error@+1 {{`layout.padding` must be a number such as 0.0 : f32, found "zero"}}
+func.func private @padding(memref<3x5xf32, #layout.tiled<{1,0:T(2,2)}>> {layout.padding = "zero"})
+
+// -----
+
 // (machine_c2)
 // CHECK: :[[#@LINE+2]]:1: error:
 // expected-error@+1 {{`layout.machine` must be on a module, found it on 'func.func'}}
@@ -461,7 +467,7 @@ module attributes {layout.machin = 1} {}
 
 // -----
 
-// expected-error@+1 {{unknown attribute `layout.color`; expected machine, reads, feeds or manual_deallocation}}
+// expected-error@+1 {{unknown attribute `layout.color`; expected machine, reads, feeds, manual_deallocation or padding}}
 func.func private @argument(index {layout.color = 1})
 
 // -----

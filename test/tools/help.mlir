@@ -14,6 +14,7 @@
 // CHECK-NEXT: --layout-to-llvm
 // CHECK-NEXT: --layout-to-memref
 // CHECK: Passes of this project:
+// CHECK-NEXT: --layout-annotate-loops {{.*}}Tell
 // CHECK-NEXT: --layout-approximate-math {{.*}}Compute
 // CHECK-NEXT: --layout-call-libm {{.*}}Call
 // CHECK-NEXT: --layout-convert-to-llvm {{.*}}Convert

@@ -18,38 +18,50 @@ from steps import HERE, LLVM, MOST, TOOLS, ran
 
 LEVELS = ("-O3", "-O2", "-O1")
 # As in a compiler that is in use: MLIR's verifier after each pass is for those who write passes.
-UNVERIFIED = ("--verify-each=false",)
+UNVERIFIED = "--verify-each=false"
 NOTHING = "HloModule nothing\nENTRY main { ROOT a = f32[] parameter(0) }\n"
 
 
 def compiled(file, work):
-    """The seconds of the steps of a program, and its libraries by their level; or what is wrong."""
-    name, seconds, paths = file.name.removesuffix(".hlo"), {}, {}
-    mlir = work / f"{name}.imported.mlir"
+    """The seconds of the steps of a program; or what is wrong."""
+    name, seconds = file.name.removesuffix(".hlo"), {}
+    imported, source, low, code, made, library = (
+        work / f"{name}{end}" for end in (".imported.mlir", ".alone.mlir", ".low.mlir", ".ll", ".o", ".alone.so")
+    )
 
-    def took(step, spent):
-        seconds[step] = min(spent, seconds.get(step, spent))
+    def took(step, *command):
+        done = ran(command, None, 4 * MOST)
+        if done.error:
+            raise OSError(done.error)
+        seconds[step] = min(done.seconds, seconds.get(step, done.seconds))
 
+    lowering = f"--layout-to-llvm={speed.LOWERING}"
+    try:
+        for level in LEVELS:
+            took("imported", TOOLS / "layout-translate", "--import-hlo", file, "-o", imported)
+            source.write_text(harness.alone(imported.read_text()))
+            took("lowered", TOOLS / "layout-opt", lowering, UNVERIFIED, source, "-o", low)
+            took("translated", LLVM / "bin/mlir-translate", "--mlir-to-llvmir", low, "-o", code)
+            flags = (level, *speed.FLAGS[1:])
+            took(level, LLVM / "bin/clang", *flags, "-w", "-c", "-fPIC", "-x", "ir", code, "-o", made)
+            took("linked", LLVM / "bin/clang", "-shared", made, "-o", library, "-lm", *speed.LINK[2:])
+    except OSError as error:
+        return str(error)
+    llvm = {level: seconds["translated"] + seconds[level] for level in LEVELS}
+    return {"lowered": seconds["imported"] + seconds["lowered"], **llvm, "linked": seconds["linked"]}
+
+
+def libraries(file, work):
+    """The library of each level; or what is wrong."""
+    name, found = file.name.removesuffix(".hlo"), {}
+    mlir = (work / f"{name}.imported.mlir").read_text()
     for level in LEVELS:
         folder = work / level
         folder.mkdir()
-        imported = ran([TOOLS / "layout-translate", "--import-hlo", file, "-o", mlir])
-        if imported.error:
-            return imported.error
-        flags = (level, *speed.FLAGS[1:])
-        path, step = link.library(name, mlir.read_text(), folder, speed.LOWERING, flags, UNVERIFIED, speed.LINK)
-        if path is None:
+        found[level], step = link.library(name, mlir, folder, speed.LOWERING, (level, *speed.FLAGS[1:]), (), speed.LINK)
+        if step.error:
             return step.error
-        spent = json.loads(step.text)
-        alone = [LLVM / "bin/clang", "-shared", folder / f"{name}.o", "-o", folder / "alone.so", "-lm", *speed.LINK[2:]]
-        linked = ran(alone)
-        if linked.error:
-            return linked.error
-        took("lowered", imported.seconds + spent["lowered"])
-        took(level, spent["translated"] + spent["compiled"])
-        took("linked", linked.seconds)
-        paths[level] = path
-    return seconds, paths
+    return found
 
 
 def line(seconds, start, report, paths):
@@ -62,12 +74,29 @@ def line(seconds, start, report, paths):
     return [f"{each:.2f}" for each in (xla, *steps, *ratios)]
 
 
+def beside(file, arrays, bare, start):
+    """The cells of a program, whose text without metadata is in a folder of its own, and what is wrong."""
+    none, seconds = ["–"] * 12, compiled(bare, bare.parent)
+    if not isinstance(seconds, dict):
+        return none, [seconds]
+    paths = libraries(bare, bare.parent)
+    if not isinstance(paths, dict):
+        return none, [paths]
+    forms = [f"{path}={arrays}" for path in paths.values()]
+    step = ran([sys.executable, "-B", HERE / "race.py", file, *forms], None, 3 * MOST, speed.MEMORY)
+    if step.error:
+        return none, [step.error]
+    report = json.loads(step.text.splitlines()[-1])
+    wrong = [form["differences"][0] for form in report["forms"].values() if form["differences"]]
+    return line(seconds, start, report, paths), wrong[:1]
+
+
 def main():
     folders, wanted, page = asked(COMPILING_TABLE, lambda _: 0)
     with tempfile.TemporaryDirectory() as work:
         nothing = pathlib.Path(work) / "nothing.hlo"
         nothing.write_text(NOTHING)
-        start, _ = compiled(nothing, pathlib.Path(work))
+        start = compiled(nothing, pathlib.Path(work))
     steps = [f"{start[step]:.2f}" for step in ("lowered", *LEVELS, "linked")]
     print(page.put(COMPILING_TABLE, "(nothing)", ["–", *steps, *["–"] * 6], []), flush=True)
     for file in (file for folder in folders for file in sorted(folder.glob("*.unopt.hlo"))):
@@ -78,20 +107,9 @@ def main():
         with tempfile.TemporaryDirectory() as work:
             bare = pathlib.Path(work) / file.name
             bare.write_text(speed.METADATA.sub("", file.read_text()))
-            found = compiled(bare, pathlib.Path(work))
-            if isinstance(found, tuple):
-                seconds, paths = found
-                forms = [f"{path}={arrays}" for path in paths.values()]
-                step = ran([sys.executable, "-B", HERE / "race.py", file, *forms], None, 3 * MOST, speed.MEMORY)
-                if not step.error:
-                    report = json.loads(step.text.splitlines()[-1])
-                    wrong = [form["differences"][0] for form in report["forms"].values() if form["differences"]]
-                    faults = [f"* {name}, {each}" for each in wrong[:1]]
-                    cells = line(seconds, start, report, paths)
-                    print(page.put(COMPILING_TABLE, name, cells, faults), *faults, sep="\n  ", flush=True)
-                    continue
-                found = step.error
-            print(page.put(COMPILING_TABLE, name, ["–"] * 12, [f"* {name}, {found}"]), found, sep="\n  ", flush=True)
+            cells, faults = beside(file, arrays, bare, start)
+        faults = [f"* {name}, {fault}" for fault in faults]
+        print(page.put(COMPILING_TABLE, name, cells, faults), *faults, sep="\n  ", flush=True)
 
 
 if __name__ == "__main__":

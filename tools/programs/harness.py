@@ -43,6 +43,20 @@ def harnessed(mlir):
     """The module with three functions of a C interface around its entry: `run` is the entry, `pack` makes its arguments
     of tensors that are row-major and without encodings, and `unpack` makes such tensors of its results.
     """
+    before, run, arguments, results = parts(mlir)
+    pack = conversions("pack", [plain(t) for t in arguments], arguments)
+    unpack = conversions("unpack", results, [plain(t) for t in results])
+    return "\n".join([before + run, pack, unpack, "}", ""])
+
+
+def alone(mlir):
+    """The module with a C interface of its entry, `run`."""
+    before, run, _, _ = parts(mlir)
+    return "\n".join([before + run, "}", ""])
+
+
+def parts(mlir):
+    """What is before the entry, the entry as `run` with a C interface, and the types of its arguments and results."""
     entry = next(m for m in re.finditer(r"func\.func (private )?@([^\s(]+)\(", mlir) if not m[1] and not declared(mlir, m.end()))
     arguments, at = types(mlir, entry.end() - 1)
     results = []
@@ -57,9 +71,7 @@ def harnessed(mlir):
         run = mlir[entry.end() - 1 : at] + attributes[0] + interface + ", " + mlir[at + attributes.end() : end]
     else:
         run = mlir[entry.end() - 1 : at] + f" attributes {{{interface}}}" + mlir[at:end]
-    pack = conversions("pack", [plain(t) for t in arguments], arguments)
-    unpack = conversions("unpack", results, [plain(t) for t in results])
-    return "\n".join([mlir[: entry.start()] + "func.func @run" + run, pack, unpack, "}", ""])
+    return mlir[: entry.start()] + "func.func @run", run, arguments, results
 
 
 def conversions(name, given, wanted):

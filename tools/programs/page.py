@@ -37,6 +37,9 @@ one process on one core; milliseconds are those of the fastest call. What JAX ha
 seconds of the processor from the text to code that runs. *Allocated* is what one call allocates, in pieces and in MB, beside
 the MB of arguments and results; *faults* are the page faults of the least of the calls. At the end of a line is where samples
 of the processor, one a millisecond, found the program: the instruction of the HLO text, or a function of a library.
+
+Forms that exchange with other devices are not in the table, as one process on one core is raced: `collectives`,
+`fsdp_train.opt`, `sharded_llama_train.opt` and `sharded_mlp_train.opt`.
 """
 TPU_SPEED = """## Speed of the programs of a TPU's compiler
 
@@ -53,10 +56,10 @@ COMPILING = """## Compilation
 `tools/bench-programs.sh compiling` compiles what JAX hands over as for the tables of speed, without debug information and
 with `--verify-each=false`, at clang's levels 3, 2 and 1. Figures are seconds of the processor. XLA's are those of one call in a
 process that has started and has read the text. Ours are those of whole processes: *lowered* of `layout-translate` and
-`layout-opt`, those below a level of `mlir-translate` and `clang -c`, *linked* of clang and the linker. They compile two more
-functions, which bring arguments and results into their layouts and back. The line `(nothing)` is of a program that gives back
-its argument: what processes cost that start, load LLVM and read a text. Ratios to XLA are without that: of the lowering alone,
-and of all steps with each level. Last are the milliseconds of the code of levels 2 and 1, over those of level 3.
+`layout-opt`, those below a level of `mlir-translate` and `clang -c`, *linked* of clang and the linker. The line `(nothing)` is
+of a program that gives back its argument: what processes cost that start, load LLVM and read a text. Ratios to XLA are without
+that: of the lowering alone, and of all steps with each level. Last are the milliseconds of the code of levels 2 and 1, over
+those of level 3; with more than a few milliseconds they vary by half, on a machine that others use.
 """
 STEPS = ("instructions", "analysed", "imported", "lowered", "compiled", "called", "numbers")
 SPEEDS = ("XLA, ms", "ms", "ratio", "XLA compiled, s", "compiled, s", "allocated", "MB", "given MB", "faults", "most time")

@@ -29,7 +29,7 @@ impl Merged {
                 .collect(),
         };
         for edge in network.edges() {
-            merged.add_table(edge.ends, edge.costs.clone());
+            merged.add_table(edge.ends, edge.costs.to_vec());
         }
         for (at, occupancy) in network.occupancies().iter().enumerate() {
             merged.occupied.entry(occupancy.variable).or_default().push((at, occupancy.amounts.clone()));

@@ -76,20 +76,16 @@ impl WorkingNetwork {
         for pair in reduced.pairs.iter().flatten() {
             let width = reduced.unary[pair.ends[1] as usize].len();
             let ends = pair.ends.map(|end| number[end as usize]);
-            let [rows, columns] = ends.map(|end| model.names[end as usize].1.clone());
-            let costs = rows.iter().flat_map(|i| columns.iter().map(|j| pair.costs[*i as usize * width + *j as usize]));
-            model.add_pair(ends, costs.collect());
+            for end in ends {
+                model.links_of[end as usize].push(model.pairwise.links.len() as u32);
+            }
+            let [rows, columns] = ends.map(|end| &model.names[end as usize].1);
+            let row = |i: &u32| &pair.costs[*i as usize * width..][..width];
+            let costs = rows.iter().flat_map(|i| columns.iter().map(|j| row(i)[*j as usize]));
+            model.pairwise.add_link(ends, costs);
         }
         model.add_moments(network, &reduced.stays, &number)?;
         Ok(model)
-    }
-
-    /// Adds costs of pairs, without what depends on one end only.
-    fn add_pair(&mut self, ends: [u32; 2], costs: Vec<i64>) {
-        for end in ends {
-            self.links_of[end as usize].push(self.pairwise.links.len() as u32);
-        }
-        self.pairwise.add_link(ends, costs.into_iter());
     }
 
     fn add_moments(

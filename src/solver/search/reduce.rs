@@ -9,10 +9,11 @@
 
 use super::pairwise::{TOP, clamped, forbidden, plus};
 use crate::solver::certificate::Reduction;
-use crate::solver::network::CostNetwork;
+use crate::solver::network::{CostNetwork, FORBIDDEN};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 /// Variables with more entries in their tables than this are not searched for dominated choices.
 const DOMINANCE_ENTRIES: usize = 1 << 16;
@@ -23,7 +24,7 @@ pub type Span = (u32, i64, i64);
 /// The costs of the pairs of two variables, row-major, `ends[0]` first.
 pub struct PairCosts {
     pub ends: [u32; 2],
-    pub costs: Vec<i64>,
+    pub costs: Arc<Vec<i64>>,
 }
 
 /// A network that is being reduced. Choices that are dropped cost [`TOP`].
@@ -65,8 +66,14 @@ impl Reduced {
             queued: vec![true; count],
             candidates: VecDeque::new(),
         };
+        let mut known: FxHashMap<*const Vec<i64>, Arc<Vec<i64>>> = FxHashMap::default();
         for edge in network.edges() {
-            reduced.add_pair(edge.ends.map(|end| end as u32), clamp(&edge.costs));
+            let costs =
+                known.entry(Arc::as_ptr(&edge.costs)).or_insert_with(|| match edge.costs.contains(&FORBIDDEN) {
+                    true => Arc::new(clamp(&edge.costs)),
+                    false => edge.costs.clone(),
+                });
+            reduced.add_pair(edge.ends.map(|end| end as u32), costs.clone());
         }
         for stay in network.occupancies() {
             let span = (stay.resource as u32, stay.moments.start, stay.moments.end);
@@ -130,12 +137,12 @@ impl Reduced {
         self.unary[variable as usize].iter().filter(|cost| !forbidden(**cost)).count()
     }
 
-    fn add_pair(&mut self, ends: [u32; 2], costs: Vec<i64>) {
+    fn add_pair(&mut self, ends: [u32; 2], costs: Arc<Vec<i64>>) {
         let [a, b] = ends;
         if let Some(at) = self.near[a as usize].get(&b) {
             let pair = self.pairs[*at as usize].as_mut().expect("neighbours have a pair");
-            let costs = if pair.ends == ends { costs } else { turned(&costs, self.unary[a as usize].len()) };
-            pair.costs.iter_mut().zip(costs).for_each(|(sum, cost)| *sum = plus(*sum, cost));
+            let costs = if pair.ends == ends { costs } else { Arc::new(turned(&costs, self.unary[a as usize].len())) };
+            Arc::make_mut(&mut pair.costs).iter_mut().zip(&*costs).for_each(|(sum, cost)| *sum = plus(*sum, *cost));
             self.candidates.push_back(*at);
             return;
         }
@@ -270,10 +277,10 @@ impl Reduced {
             self.near[other as usize].remove(&from);
             self.around[other as usize] -= self.unary[f].len() as i64;
             let width = self.unary[other as usize].len();
-            let costs = if pair.ends[0] == from { pair.costs } else { turned(&pair.costs, width) };
+            let costs = if pair.ends[0] == from { pair.costs } else { Arc::new(turned(&pair.costs, width)) };
             let rows = follows.iter().flat_map(|j| &costs[*j as usize * width..(*j as usize + 1) * width]);
-            let costs = rows.copied().collect();
-            self.add_pair([into, other], costs);
+            let costs: Vec<i64> = rows.copied().collect();
+            self.add_pair([into, other], Arc::new(costs));
             self.push(other);
         }
         for (span, amounts) in std::mem::take(&mut self.stays[f]) {

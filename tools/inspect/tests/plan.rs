@@ -67,6 +67,29 @@ fn a_machine_with_places_gets_tensor_layouts() {
     }
 }
 
+/// What is in the memories of the places is what a capacity limits.
+#[test]
+fn a_plan_over_places_says_what_is_in_memory_and_when() {
+    let text = "HloModule twice\nENTRY main {\n  x = f32[64,512] parameter(0)\n  y = f32[64,512] negate(x)\n  \
+                ROOT z = f32[64,512] exponential(y)\n}\n";
+    let file = file("twice.hlo", text);
+    let machine = "axes: (4_PE), memories: (LM: 1 at PE with 200000 bytes), word: 32";
+    let given = ["plan", &file, "--machine", machine];
+    let found = answer(&[&given[..], &["--json"]].concat());
+    // A quarter of each of three arrays; the argument stays.
+    let memory =
+        json!({"space": 1, "name": "LM", "bytes": 98304, "padding": 0, "padding_saved": 0, "peak": 98304, "at": "z"});
+    assert_eq!((&found["memories"], &found["peak"]), (&json!([memory]), &json!({"1": 98304})));
+    let (text, _, _) = plan(&given);
+    let line =
+        "LM      98,304 bytes of values in each, 0 bytes more than their even share; 98,304 bytes at once, at `z`";
+    assert!(text.contains(line), "{text}");
+    let within = answer(&[&given[..], &["--capacity", "LM=98304", "--json"]].concat());
+    assert_eq!(within["peak"], found["peak"]);
+    let (_, why, _) = plan(&[&given[..], &["--capacity", "LM=98303"]].concat());
+    assert!(why.contains("here memory space 1 must hold 98304 bytes, 1 more than its capacity 98303"), "{why}");
+}
+
 /// What has no meaning there is not left out in silence, and it is said why.
 #[test]
 fn options_for_machines_without_places_are_errors_elsewhere() {

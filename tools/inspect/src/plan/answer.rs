@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::count;
-use tensor_layout::plan::{ArrayName, LayoutPlan, Lesson, PlannedRelayout};
+use tensor_layout::plan::{ArrayName, LayoutPlan, Lesson, PlannedRelayout, SpaceTaken};
 use tensor_layout::targets::Target;
 use tensor_layout::tiled::Layout;
 
@@ -85,7 +85,8 @@ pub struct MemoryAnswer {
     /// The number of the memory space, and the name of the machine's memory.
     pub space: u8,
     pub name: String,
-    /// The bytes of all values that are ever in it, and those of them that are padding.
+    /// The bytes of all values that are ever in it, and those of them that are padding; on a machine with places those in one
+    /// such memory, and how many more that is than an even share.
     pub bytes: i64,
     pub padding: i64,
     /// How much less padding that is than in the machine's default layouts.
@@ -158,7 +159,7 @@ impl Names<'_> {
             relayouts: relayouts.map(|(k, moved)| self.relayout(moved, without.get(k).copied().flatten())).collect(),
             levels: Vec::new(),
             peak: plan.taken.iter().map(|taken| (taken.space.to_string(), taken.peak)).collect(),
-            memories: self.memories(plan),
+            memories: self.memories(&plan.taken),
             given: None,
             compare: None,
             judged: None,
@@ -178,13 +179,13 @@ impl Names<'_> {
         }
     }
 
-    fn memories(&self, plan: &LayoutPlan) -> Vec<MemoryAnswer> {
+    pub fn memories(&self, taken: &[SpaceTaken]) -> Vec<MemoryAnswer> {
         let named = |space: u8| {
             // Of a cache and what is behind it, the last is what holds everything.
             let memory = self.target.machine().memories.iter().rfind(|memory| memory.space == space);
             memory.map_or_else(|| format!("space {space}"), |memory| memory.name.clone())
         };
-        let one = |taken: &tensor_layout::plan::SpaceTaken| MemoryAnswer {
+        let one = |taken: &SpaceTaken| MemoryAnswer {
             space: taken.space,
             name: named(taken.space),
             bytes: taken.bytes,
@@ -193,7 +194,7 @@ impl Names<'_> {
             peak: taken.peak,
             at: self.node(taken.at).to_string(),
         };
-        plan.taken.iter().map(one).collect()
+        taken.iter().map(one).collect()
     }
 
     /// What a judge has said, as an answer.

@@ -26,8 +26,21 @@ pub fn text(plan: &PlanAnswer) -> String {
             _ => writeln!(out, "given   the layouts of the file cost {}, {} more", unit(given), unit(more)),
         };
     }
-    for memory in &plan.memories {
-        let bytes = |n: i64| counted(n, "byte");
+    let bytes = |n: i64| counted(n, "byte");
+    // What is in places has no default layouts.
+    let has_places = !plan.levels.is_empty();
+    for memory in plan.memories.iter().filter(|_| has_places) {
+        let _ = writeln!(
+            out,
+            "{:7} {} of values in each, {} more than their even share; {} at once, at `{}`",
+            memory.name,
+            bytes(memory.bytes),
+            bytes(memory.padding),
+            bytes(memory.peak),
+            memory.at
+        );
+    }
+    for memory in plan.memories.iter().filter(|_| !has_places) {
         let (saved, more) = (memory.padding_saved.saturating_abs(), memory.padding_saved < 0);
         let _ = writeln!(
             out,
@@ -41,7 +54,7 @@ pub fn text(plan: &PlanAnswer) -> String {
             memory.at
         );
     }
-    if !plan.levels.is_empty() {
+    if has_places {
         let _ = writeln!(out, "moved   {}", levels(&plan.levels));
     }
     for (side, layouts) in [("in", &plan.entry.arguments), ("out", &plan.entry.results)] {
