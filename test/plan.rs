@@ -323,7 +323,8 @@ fn layouts_of_the_file_that_are_not_possible_are_errors_at_their_operation() {
     let (node, error) = planner.given_plan().unwrap_err();
     assert_eq!(node, (0, 1));
     assert_eq!(error.message, "the operation cannot take its operands in the layouts of the file");
-    let text = main_of(&["x = f32[80,300]{1,0} parameter(0)", "ROOT y = f32[300,80]{1,0} transpose(x), dimensions={1,0}"]);
+    let text =
+        main_of(&["x = f32[80,300]{1,0} parameter(0)", "ROOT y = f32[300,80]{1,0} transpose(x), dimensions={1,0}"]);
     let module = Module::parse(&text).unwrap();
     let (graphs, facts) = (module.graphs(), module.facts());
     let planner = Planner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Default).unwrap();
