@@ -30,14 +30,14 @@ use std::rc::Rc;
 use tensor_layout::expr::Expr;
 
 /// What all padding of a buffer that has an index holds; none where that is not known.
-pub type Held<'c> = Option<Attribute<'c>>;
+pub type Content<'c> = Option<Attribute<'c>>;
 
 /// What is known of the operands of a kernel.
-pub struct Known<'c> {
+pub struct KnownPadding<'c> {
     /// What the padding of each operand holds.
-    pub held: Vec<Held<'c>>,
+    pub held: Vec<Content<'c>>,
     /// What each of the outputs must go on holding, where something relies on it.
-    pub kept: Vec<Held<'c>>,
+    pub kept: Vec<Content<'c>>,
 }
 
 /// The padding that a kernel reads and writes.
@@ -48,7 +48,7 @@ pub struct Widened<'c> {
     /// The operands of which it matters what their padding holds.
     pub relied: Vec<usize>,
     /// What it writes into the padding of each output, and whether into all; none where it writes none.
-    pub written: Vec<Option<(Held<'c>, bool)>>,
+    pub written: Vec<Option<(Content<'c>, bool)>>,
     /// Why other dimensions end where they did.
     pub reasons: Vec<String>,
 }
@@ -65,7 +65,7 @@ const WORK: f64 = 1.25;
 pub fn widen<'c>(
     nest: &mut Nest<'c>,
     body: &Body<'c>,
-    known: &Known<'c>,
+    known: &KnownPadding<'c>,
     options: &Options,
     location: Location<'c>,
     tiles: &mut WholeTiles<'c>,
@@ -174,7 +174,7 @@ fn uses(map: &[Expr], dim: usize) -> bool {
 
 /// What bodies make of padding.
 struct Maker<'a, 'c> {
-    held: &'a [Held<'c>],
+    held: &'a [Content<'c>],
     options: &'a Options,
 }
 
@@ -183,7 +183,7 @@ impl<'c> Maker<'_, 'c> {
     fn changes_nothing(&self, body: &Body<'c>, is_padding: &dyn Fn(usize) -> bool) -> Result<Vec<usize>, String> {
         let combiner = body.block.and_then(Combiner::of).ok_or("its body is not the combination of two elements")?;
         let initial = body.initial.as_ref().and_then(constant);
-        let mut made = Made { maker: self, is_padding, relied: Vec::new() };
+        let mut made = MadeOfPadding { maker: self, is_padding, relied: Vec::new() };
         let element = made.element(body, &combiner);
         match self.is_neutral(&combiner, element, initial) {
             true => Ok(made.relied),
@@ -195,7 +195,7 @@ impl<'c> Maker<'_, 'c> {
     }
 
     /// Whether an element changes nothing in a reduction that begins with `initial`.
-    fn is_neutral(&self, combiner: &Combiner<'c>, element: Held<'c>, initial: Held<'c>) -> bool {
+    fn is_neutral(&self, combiner: &Combiner<'c>, element: Content<'c>, initial: Content<'c>) -> bool {
         let Some(element) = element.filter(|_| !promises(combiner.op)) else { return false };
         let mut operands = [None, None];
         operands[combiner.element] = Some(element);
@@ -217,8 +217,8 @@ impl<'c> Maker<'_, 'c> {
         body: &Body<'c>,
         outputs: usize,
         is_padding: &dyn Fn(usize) -> bool,
-    ) -> (Vec<Held<'c>>, Vec<usize>) {
-        let mut made = Made { maker: self, is_padding, relied: Vec::new() };
+    ) -> (Vec<Content<'c>>, Vec<usize>) {
+        let mut made = MadeOfPadding { maker: self, is_padding, relied: Vec::new() };
         let mut values = match &body.initial {
             None => made.yields(body, None),
             Some(initial) => {
@@ -241,23 +241,23 @@ impl<'c> Maker<'_, 'c> {
 }
 
 /// What bodies make where some operands are padding.
-struct Made<'a, 'b, 'c> {
+struct MadeOfPadding<'a, 'b, 'c> {
     maker: &'a Maker<'b, 'c>,
     is_padding: &'a dyn Fn(usize) -> bool,
     /// The operands whose padding has been looked at.
     relied: Vec<usize>,
 }
 
-impl<'c> Made<'_, '_, 'c> {
+impl<'c> MadeOfPadding<'_, '_, 'c> {
     /// The element that a combiner adds.
-    fn element(&mut self, body: &Body<'c>, combiner: &Combiner<'c>) -> Held<'c> {
+    fn element(&mut self, body: &Body<'c>, combiner: &Combiner<'c>) -> Content<'c> {
         let element = ir::operands(combiner.op)[combiner.element];
         let values = self.values(body, None, Some(combiner.op));
         values.get(&ir::key(element)).copied().unwrap_or_else(|| of_constant(element))
     }
 
     /// The values that a body yields.
-    fn yields(&mut self, body: &Body<'c>, sum: Held<'c>) -> Vec<Held<'c>> {
+    fn yields(&mut self, body: &Body<'c>, sum: Content<'c>) -> Vec<Content<'c>> {
         let Some(block) = body.block else {
             return body.arguments.iter().take(1).map(|(_, from)| self.argument(from, sum)).collect();
         };
@@ -268,7 +268,7 @@ impl<'c> Made<'_, '_, 'c> {
     }
 
     /// The values inside a body, up to an operation.
-    fn values(&mut self, body: &Body<'c>, sum: Held<'c>, until: Option<Op<'c>>) -> HashMap<usize, Held<'c>> {
+    fn values(&mut self, body: &Body<'c>, sum: Content<'c>, until: Option<Op<'c>>) -> HashMap<usize, Content<'c>> {
         let mut values = HashMap::new();
         for (argument, from) in &body.arguments {
             if ir::is_used(*argument) {
@@ -279,7 +279,7 @@ impl<'c> Made<'_, '_, 'c> {
         for op in body.block.into_iter().flat_map(ir::operations).take_while(|op| Some(*op) != until) {
             let [result] = ir::results(op)[..] else { continue };
             let known = |v: Val<'c>| values.get(&ir::key(v)).copied().unwrap_or_else(|| of_constant(v));
-            let operands: Vec<Held<'c>> = ir::operands(op).into_iter().map(known).collect();
+            let operands: Vec<Content<'c>> = ir::operands(op).into_iter().map(known).collect();
             let value = self.made(op, &operands);
             values.insert(ir::key(result), value);
         }
@@ -287,7 +287,7 @@ impl<'c> Made<'_, '_, 'c> {
     }
 
     /// What an argument of a body is.
-    fn argument(&mut self, from: &Argument<'c>, sum: Held<'c>) -> Held<'c> {
+    fn argument(&mut self, from: &Argument<'c>, sum: Content<'c>) -> Content<'c> {
         match from {
             Argument::Element(operand) if (self.is_padding)(*operand) => {
                 self.relied.push(*operand);
@@ -301,7 +301,7 @@ impl<'c> Made<'_, '_, 'c> {
     }
 
     /// What an operation makes, if that is exact: functions of `math` may be other programs here and there.
-    fn made(&self, op: Op<'c>, operands: &[Held<'c>]) -> Held<'c> {
+    fn made(&self, op: Op<'c>, operands: &[Content<'c>]) -> Content<'c> {
         match ir::name(op) {
             "arith.constant" => return of_constant(ir::result(op, 0)),
             name if !name.starts_with("arith.") || promises(op) => return None,
@@ -325,12 +325,12 @@ fn promises(op: Op) -> bool {
 }
 
 /// The constant that is the same argument everywhere.
-fn constant<'c>(from: &Argument<'c>) -> Held<'c> {
+fn constant<'c>(from: &Argument<'c>) -> Content<'c> {
     if let Argument::Value(v) = from { of_constant(*v) } else { None }
 }
 
 /// The constant that a value is.
-fn of_constant<'c>(v: Val<'c>) -> Held<'c> {
+fn of_constant<'c>(v: Val<'c>) -> Content<'c> {
     let op = ir::defining_op(v).filter(|op| ir::name(*op) == "arith.constant")?;
     ir::attribute(op, "value").filter(|_| ir::bits(v.r#type()).is_some_and(|bits| bits <= 64))
 }

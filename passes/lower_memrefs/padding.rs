@@ -11,51 +11,20 @@
 //! and is inside a loop that the kernel is not in, those that follow in the loop have to keep it. Operations are visited
 //! in the order of the program, so each is known before the first that could break it.
 
+use super::padding_state::Writer;
 use super::state::Lowering;
 use crate::buffers::operations::{SAME_BUFFER, is};
 use crate::diagnostic::Diagnostic;
-use crate::functions::referred;
 use crate::kernel::body::Body;
 use crate::kernel::nest::Nest;
-use crate::kernel::padding::{Held, Known, WholeTiles, Widened, widen};
-use crate::options::{Options, Padding};
+use crate::kernel::padding::{Content, KnownPadding, Widened, widen};
+use crate::options::Padding;
 use layout_dialect::PADDING;
 use layout_ir::{self as ir, Builder, Constant, Op, Val};
 use melior::ir::attribute::AttributeLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, TypeLike, ValueLike};
-use std::collections::{HashMap, HashSet};
-
-/// A kernel that wrote padding.
-struct Writer<'c> {
-    value: Held<'c>,
-    /// Whether it wrote all of the buffer's padding.
-    all: bool,
-    /// The block that it is in.
-    block: usize,
-}
-
-/// What is known of the padding of buffers, by the value that is the whole buffer.
-#[derive(Default)]
-pub(super) struct PaddingState<'c> {
-    tiles: WholeTiles<'c>,
-    writers: HashMap<usize, Vec<Writer<'c>>>,
-    /// What padding must go on holding inside an operation.
-    needed: HashMap<usize, Vec<(Attribute<'c>, usize)>>,
-    /// Whether all uses of a buffer are known.
-    owned: HashMap<usize, bool>,
-    /// What the padding of constants holds, by their names.
-    constants: HashMap<String, Attribute<'c>>,
-    /// The functions that the module itself refers to.
-    referred: HashSet<String>,
-}
-
-impl<'c> PaddingState<'c> {
-    pub(super) fn new(operations: &[Op<'c>], options: &Options) -> Self {
-        let referred = if options.padding == Padding::Masked { HashSet::new() } else { referred(operations) };
-        PaddingState { referred, ..PaddingState::default() }
-    }
-}
+use std::collections::HashSet;
 
 impl<'c> Lowering<'c> {
     /// Rounds the dimensions of a nest up to whole tiles, as far as the options and what is known allow.
@@ -71,7 +40,7 @@ impl<'c> Lowering<'c> {
         let held = (0..roots.len()).map(|k| reads(k).then(|| self.held(roots[k], op)).flatten()).collect();
         let kept = roots[first..].iter().map(|v| self.kept(*v, op)).collect();
         let mut tiles = std::mem::take(&mut self.padding.tiles);
-        let known = Known { held, kept };
+        let known = KnownPadding { held, kept };
         let widened = widen(nest, body, &known, &self.options, ir::location(op), &mut tiles);
         self.padding.tiles = tiles;
         widened
@@ -121,7 +90,7 @@ impl<'c> Lowering<'c> {
     }
 
     /// What the padding of a buffer holds where an operation begins.
-    fn held(&mut self, base: Val<'c>, op: Op<'c>) -> Held<'c> {
+    fn held(&mut self, base: Val<'c>, op: Op<'c>) -> Content<'c> {
         if let Some(global) = ir::defining_op(base).filter(|op| ir::name(*op) == "memref.get_global") {
             let name = ir::attribute(global, "name")?.to_string();
             return self.padding.constants.get(name.trim_start_matches('@')).copied();
@@ -139,7 +108,7 @@ impl<'c> Lowering<'c> {
     /// that kernel's block that the operation is inside of, if that is another.
     fn writer(&self, base: Val<'c>, op: Op<'c>) -> Option<(Attribute<'c>, Option<usize>)> {
         let around: Vec<Op<'c>> = std::iter::successors(Some(op), |op| ir::parent(*op)).collect();
-        let mut known: Held = None;
+        let mut known: Content = None;
         for writer in self.padding.writers.get(&ir::key(base))?.iter().rev() {
             let value = writer.value?;
             if known.is_some_and(|known| known != value) {
@@ -155,7 +124,7 @@ impl<'c> Lowering<'c> {
     }
 
     /// What a kernel has to leave in the padding of a buffer, if it writes any.
-    fn kept(&mut self, base: Val<'c>, op: Op<'c>) -> Held<'c> {
+    fn kept(&mut self, base: Val<'c>, op: Op<'c>) -> Content<'c> {
         let around: HashSet<usize> = std::iter::successors(Some(op), |op| ir::parent(*op)).map(ir::op_key).collect();
         let needed = self.padding.needed.get(&ir::key(base)).into_iter().flatten();
         let needed = needed.filter(|(_, inside)| around.contains(inside)).map(|needed| needed.0).next();
@@ -163,7 +132,7 @@ impl<'c> Lowering<'c> {
     }
 
     /// What the `layout.padding` of an argument says: its caller is outside of the module, or would have to be looked at.
-    fn promised(&self, base: Val<'c>) -> Held<'c> {
+    fn promised(&self, base: Val<'c>) -> Content<'c> {
         let (function, number) = ir::block_argument(base)?;
         if ir::name(function) != "func.func" {
             return None;

@@ -1,6 +1,6 @@
 //! What is known of a module while it is lowered.
 
-use super::padding::PaddingState;
+use super::padding_state::PaddingState;
 use super::types::{Types, lower_type, tiled_layout};
 use crate::buffers::lowered::Lowered;
 use crate::buffers::operations::{VIEW, is};

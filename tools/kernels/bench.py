@@ -7,6 +7,7 @@ each runs once and its result is compared.
   bench.py --random COUNT [--seed SEED]     small random kernels, which are checked and not timed
   bench.py --open [NAME,NAME...]            sizes known only at run time beside sizes in types
   bench.py --padding [NAME,NAME...]         incomplete tiles, masked and typed, beside whole ones
+  bench.py --padding --random COUNT         small random kernels on incomplete tiles, typed, which are checked
 """
 
 import os
@@ -188,6 +189,10 @@ def main():
         builder = Build(folder)
         options = os.environ.get("KERNEL_OPTIONS")
         builder.options = default_options(builder.tool) if options is None else options
+        if arguments.random and arguments.padding:
+            wrong, widened = padding.check_random(builder, arguments.random, arguments.seed)
+            print(f"{wrong} of {arguments.random} programs are wrong; {widened} go over whole tiles")
+            sys.exit(wrong > 0)
         if arguments.random:
             wrong = check_random(builder, arguments.random, arguments.seed)
             print(f"{wrong} of {2 * arguments.random} programs are wrong")

@@ -24,13 +24,13 @@ class Failure(Exception):
     """A tool failed; the message is what it wrote."""
 
 
-def run(command, text=None):
-    """What a command writes, given `text`."""
+def run(command, text=None, both=False):
+    """What a command writes, given `text`; with `both`, its messages as well."""
     done = subprocess.run(command, input=text, capture_output=True, text=True)
     # convert-to-llvm reports some operations that it cannot convert, and succeeds; mlir-translate refuses them.
     if done.returncode != 0:
         raise Failure(f"{' '.join(command)}\n{done.stderr.strip()}")
-    return done.stdout
+    return done.stdout + done.stderr if both else done.stdout
 
 
 class Argument:

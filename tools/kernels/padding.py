@@ -64,7 +64,7 @@ class Prepared(Data):
 
     def __init__(self, kernel, held):
         super().__init__(kernel, np.random.default_rng(1))
-        value = {None: np.nan, "0.0": 0.0}.get(held, -np.inf)
+        value = np.nan if held is None else -np.inf if held.startswith("0x") else float(held)
         for (i, layout), buffer in self.inputs.items():
             operand = kernel.operands[i]
             padding = ~tiles.pack(np.ones(operand.shape, bool), layout, False)
@@ -132,3 +132,39 @@ def show(builder, parts):
         for part, (kernel, _) in enumerate(kernels(number)):
             if any(name in kernel.name for name in parts):
                 print(f"| {' | '.join(row(number, builder, part))} |", flush=True)
+
+
+def small(random):
+    """A random kernel with few places of padding, and what that of its inputs holds, which may be the wrong thing."""
+    rows_of, columns = int(random.choice([7, 8, 15, 16, 31, 32])), int(random.choice([103, 110, 120, 127, 128, 250]))
+    layout = str(random.choice(["{1,0:T(8,128)}", "{0,1:T(8,128)}", "{1,0:T(8,128)(2,1)}", "{1,0:T(4,64)}", "{1,0:T(2,16)}"]))
+    held = [None, "0.0", "-0.0", "3.0", "NEGATIVE"][random.integers(5)]
+    kind = random.integers(4)
+    if kind == 0:
+        kernel = add("add", (rows_of, columns), layout)
+    elif kind == 1:
+        sizes = [rows_of, columns, int(random.choice([120, 126, 128]))]
+        kernel = matmul("matmul", sizes, ["f32"] * 3, [layout] * 3, None)
+    else:
+        dtype = ["f32", "bf16"][random.integers(2)]
+        kernel = rows("rows", ["addf", "maximumf"][kind - 2], (rows_of, columns), dtype, layout, None)
+    infinity = {"f32": "0xFF800000", "bf16": "0xFF80"}[kernel.operands[0].dtype]
+    return kernel, infinity if held == "NEGATIVE" else held
+
+
+def check_random(builder, count, seed):
+    """Checks small random kernels with `padding=typed`; the number of those that are wrong, and of those over whole tiles."""
+    wrong = widened = 0
+    for i in range(count):
+        kernel, held = small(np.random.default_rng([seed, i]))
+        text = promising(kernel, held)
+        reports = run([builder.tool, "--layout-to-memref=vectorize=avx512 padding=report", "-o", "-"], text, both=True)
+        widened += "runs to" in reports
+        builder.options = f"vectorize=avx512 padding=typed {['', 'reassociate'][i % 2]}"
+        try:
+            data = Prepared(kernel, held)
+            data.check(builder.tiled(f"{seed}.{i}", text, ["strided", "physical"][i % 2]).on(data.buffers(plain=False)), False)
+        except (Failure, Wrong) as error:
+            wrong += 1
+            print(f"bench-kernels: random kernel {i}, padding holds {held}: {error}\n{text}")
+    return wrong, widened
