@@ -57,10 +57,26 @@ pub fn owners<'c>(function: Op<'c>) -> Option<Vec<Owner<'c>>> {
             }
         }
     }
+    spread_unknown(&mut fates);
     let only = |mut fates: Vec<Fate<'c>>| match fates.pop() {
         Some(fate) if fates.is_empty() => fate,
         _ => Fate::Unknown,
     };
     let owners = sets.owned.into_iter().zip(fates);
     Some(owners.map(|(owned, fates)| Owner { value: owned.value, fate: only(fates) }).collect())
+}
+
+/// What an owner of which no fate is known hands on is not known to who gets it, either.
+fn spread_unknown(fates: &mut [Vec<Fate>]) {
+    let is_known = |fates: &[Fate]| matches!(fates, [Fate::Freed(_) | Fate::HandedOn { .. }]);
+    let mut open: Vec<usize> = (0..fates.len()).filter(|number| !is_known(&fates[*number])).collect();
+    while let Some(number) = open.pop() {
+        let to = |fate: &Fate| if let Fate::HandedOn { to, .. } = fate { to.clone() } else { vec![] };
+        for other in fates[number].iter().flat_map(to).collect::<Vec<usize>>() {
+            if is_known(&fates[other]) {
+                open.push(other);
+                fates[other].push(Fate::Unknown);
+            }
+        }
+    }
 }

@@ -203,3 +203,40 @@ func.func @stays(%n: index, %c: i1) -> memref<4xf32> {
   %r = memref.alloc() : memref<4xf32>
   return %r : memref<4xf32>
 }
+
+// The first inner loop reads %m or %q, so it is not known what becomes of what the second one begins with and gives, nor of
+// what the loop around gets from it: all of these are allocated, and freed, as before.
+// CHECK-LABEL: func.func @unknown(
+// CHECK-NOT: memref.view
+// CHECK: scf.for %{{.*}} iter_args(%[[X:.*]] = %{{.*}}) -> (memref<4xf32>)
+// CHECK-NOT: memref.view
+// CHECK: memref.dealloc %[[X]]
+// CHECK-NOT: memref.view
+// CHECK: scf.yield %{{.*}} : memref<4xf32>
+// CHECK-NOT: memref.view
+// CHECK: return
+func.func @unknown(%n: index, %go: i1) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %a = memref.alloc() : memref<4xf32>
+  %r = scf.for %i = %zero to %n step %one iter_args(%x = %a) -> (memref<4xf32>) {
+    memref.dealloc %x : memref<4xf32>
+    %m = memref.alloc() : memref<4xf32>
+    %q = memref.alloc() : memref<4xf32>
+    scf.while (%w = %m) : (memref<4xf32>) -> () {
+      memref.copy %w, %w : memref<4xf32> to memref<4xf32>
+      scf.condition(%go)
+    } do {
+      scf.yield %q : memref<4xf32>
+    }
+    memref.dealloc %m : memref<4xf32>
+    %s = scf.for %j = %zero to %n step %one iter_args(%v = %q) -> (memref<4xf32>) {
+      memref.dealloc %v : memref<4xf32>
+      %t = memref.alloc() : memref<4xf32>
+      scf.yield %t : memref<4xf32>
+    }
+    scf.yield %s : memref<4xf32>
+  }
+  memref.dealloc %r : memref<4xf32>
+  return
+}
