@@ -134,9 +134,9 @@ MlirAttribute layout_cc_neutral_element(MlirOperation op);
 
 /// What an operation makes of constants, of which null are not known, by
 /// upstream's folder: the number of the operand that its result is; -1 with the
-/// constant in `value`; -2 where that is not known. Not known is a result that is
-/// NaN, as operations do not say which, and with `exact` a sum or product that
-/// may be rounded together with others.
+/// constant in `value`; -2 where that is not known. Not known is a result that
+/// is NaN, as operations do not say which, and with `exact` a sum or product
+/// that may be rounded together with others.
 int64_t layout_cc_fold(MlirOperation op, size_t count,
                        const MlirAttribute *operands, bool exact,
                        MlirAttribute *value);
