@@ -8,7 +8,8 @@
 //! ```
 //!
 //! A truncation to `vector<16xi1>` would do as well, but LLVM moves it before the shuffle, and machines have no instructions
-//! that shuffle bits: a choice between f32 by bytes of `T(8,128)(4,1)` took most of the time of `embedding_gather` in the layouts of a TPU.
+//! that shuffle bits: a choice between f32 by bytes of `T(8,128)(4,1)` took most of the time of `embedding_gather` in the
+//! layouts of a TPU.
 //!
 //! A descriptor of `i1` is one of `i8`, as pointers have no type: the cast is gone with `reconcile-unrealized-casts`.
 
