@@ -118,7 +118,7 @@
 //! | [`targets`] | what layouts a machine has, and what they cost | `element`, `operations`, `places`, `text`, `tiled` |
 //! | [`analysis`] | what operations and graphs read, feed and move | `expr`, `maps`, `operations`, `text`, `tiled` |
 //! | [`hlo`] | HLO text to operations | `element`, `expr`, `operations`, `text`, `tiled` |
-//! | [`offsets`] | offsets in one memory for what is live in intervals | |
+//! | [`offsets`] | offsets in one memory for what is live in ranges of time | |
 //! | [`memory`] | the buffers of a program, when they are live, and the peak | `analysis`, `hlo`, `operations`, `text`, `tiled` |
 //! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | `text` |
 //! | [`plan`] | layouts for all values of a program | `element`, `expr`, `operations`, `solver`, `targets`, `text`, `tiled` |

@@ -79,7 +79,21 @@ const CLOSED: &[(&str, &[&str])] = &[
     ),
     // Made by callers, with all fields.
     ("programs", &["Facts", "Graph", "Instruction", "Node", "Place", "Value", "Doing", "Instance", "Made", "Program"]),
-    ("questions", &["Kernel", "LevelBytes", "Options", "PartRead", "Product", "SpaceLimit", "Spread", "StridedTile"]),
+    (
+        "questions",
+        &[
+            "Kernel",
+            "LevelBytes",
+            "LiveRange",
+            "Options",
+            "PartRead",
+            "Product",
+            "SearchLimits",
+            "SpaceLimit",
+            "Spread",
+            "StridedTile",
+        ],
+    ),
 ];
 
 #[test]

@@ -1,7 +1,7 @@
 //! Offsets in one memory: nothing that is live together overlaps, the end is the lowest one for small cases, and rectangles
 //! that were cut of one are put together again.
 
-use tensor_layout::offsets::{Interval, Limits, NoOffsets, Offsets, offsets};
+use tensor_layout::offsets::{Arena, LiveRange, NoOffsets, SearchLimits, offsets};
 
 /// Numbers from a linear congruence.
 struct Random(u64);
@@ -12,58 +12,58 @@ impl Random {
         (self.0 >> 33) as usize % n
     }
 
-    fn intervals(&mut self, count: usize, moments: usize, bytes: usize, alignments: &[i64]) -> Vec<Interval> {
+    fn ranges(&mut self, count: usize, moments: usize, bytes: usize, alignments: &[i64]) -> Vec<LiveRange> {
         let one = |_| {
             let (a, b) = (self.below(moments), self.below(moments));
             let alignment = alignments[self.below(alignments.len())];
-            Interval { live: (a.min(b), a.max(b)), bytes: self.below(bytes) as i64, alignment }
+            LiveRange { live: (a.min(b), a.max(b)), bytes: self.below(bytes) as i64, alignment }
         };
         (0..count).map(one).collect()
     }
 }
 
-fn meet(a: &Interval, b: &Interval) -> bool {
+fn meet(a: &LiveRange, b: &LiveRange) -> bool {
     (a.live.0.max(b.live.0)..=a.live.1.min(b.live.1)).next().is_some()
 }
 
 /// What holds of all offsets.
-fn assert_valid(intervals: &[Interval], found: &Offsets) {
-    assert_eq!(found.of.len(), intervals.len());
-    let moments = intervals.iter().map(|i| i.live.0);
-    let live = |moment: usize| intervals.iter().filter(move |i| i.live.0 <= moment && moment <= i.live.1);
+fn assert_valid(ranges: &[LiveRange], found: &Arena) {
+    assert_eq!(found.offsets.len(), ranges.len());
+    let moments = ranges.iter().map(|i| i.live.0);
+    let live = |moment: usize| ranges.iter().filter(move |i| i.live.0 <= moment && moment <= i.live.1);
     let peak = moments.map(|moment| live(moment).map(|i| i.bytes).sum::<i64>()).max().unwrap_or(0);
-    let end = intervals.iter().zip(&found.of).map(|(i, offset)| i.bytes + offset).max().unwrap_or(0);
+    let end = ranges.iter().zip(&found.offsets).map(|(i, offset)| i.bytes + offset).max().unwrap_or(0);
     assert_eq!((found.peak, found.bytes), (peak, end));
     assert!(peak <= found.bound && found.bound <= found.bytes, "{found:?}");
-    for (k, (one, at)) in intervals.iter().zip(&found.of).enumerate() {
+    for (k, (one, at)) in ranges.iter().zip(&found.offsets).enumerate() {
         assert!(*at >= 0 && at % one.alignment == 0, "{one:?} {at}");
-        for (other, there) in intervals.iter().zip(&found.of).skip(k + 1) {
+        for (other, there) in ranges.iter().zip(&found.offsets).skip(k + 1) {
             let apart = one.bytes.min(other.bytes) == 0 || at + one.bytes <= *there || there + other.bytes <= *at;
             assert!(!meet(one, other) || apart, "{one:?} at {at}, {other:?} at {there}");
         }
     }
 }
 
-/// The lowest end of all, by trying every offset below the best for every interval.
-fn lowest(intervals: &[Interval], placed: &mut Vec<i64>, best: &mut i64) {
+/// The lowest end of all, by trying every offset below the best for every range.
+fn lowest(ranges: &[LiveRange], placed: &mut Vec<i64>, best: &mut i64) {
     let k = placed.len();
-    let Some(one) = intervals.get(k) else {
-        *best = intervals.iter().zip(&*placed).map(|(i, at)| i.bytes + at).max().unwrap_or(0);
+    let Some(one) = ranges.get(k) else {
+        *best = ranges.iter().zip(&*placed).map(|(i, at)| i.bytes + at).max().unwrap_or(0);
         return;
     };
     for at in (0..).step_by(one.alignment as usize).take_while(|at| at + one.bytes < 1000) {
         if at + one.bytes >= *best {
             return;
         }
-        let free = |(other, there): (&Interval, &i64)| {
+        let free = |(other, there): (&LiveRange, &i64)| {
             !meet(one, other)
                 || one.bytes.min(other.bytes) == 0
                 || at + one.bytes <= *there
                 || there + other.bytes <= at
         };
-        if intervals.iter().zip(&*placed).all(free) {
+        if ranges.iter().zip(&*placed).all(free) {
             placed.push(at);
-            lowest(intervals, placed, best);
+            lowest(ranges, placed, best);
             placed.pop();
         }
     }
@@ -76,16 +76,17 @@ fn small_cases_have_the_lowest_end() {
     for round in 0..3000 {
         let alignments: &[i64] = if round % 2 == 0 { &[1] } else { &[1, 2, 4] };
         let count = 1 + random.below(7);
-        let intervals = random.intervals(count, 7, 7, alignments);
-        let found = offsets(&intervals, &Limits::default()).unwrap();
-        assert_valid(&intervals, &found);
+        let ranges = random.ranges(count, 7, 7, alignments);
+        let found = offsets(&ranges, &SearchLimits::default()).unwrap();
+        assert_valid(&ranges, &found);
         let mut best = 1000;
-        lowest(&intervals, &mut Vec::new(), &mut best);
-        assert_eq!((found.bytes, found.bound), (best, best), "{intervals:?}");
+        lowest(&ranges, &mut Vec::new(), &mut best);
+        assert_eq!((found.bytes, found.bound), (best, best), "{ranges:?}");
         aligned += usize::from(best > found.peak);
         // A memory of these bytes holds them, and of one byte less does not.
-        let limited = |capacity| offsets(&intervals, &Limits { capacity: Some(capacity), ..Limits::default() });
-        assert_valid(&intervals, &limited(best).unwrap());
+        let limited =
+            |capacity| offsets(&ranges, &SearchLimits { capacity: Some(capacity), ..SearchLimits::default() });
+        assert_valid(&ranges, &limited(best).unwrap());
         match limited(best - 1).unwrap_err() {
             NoOffsets::Peak { bytes, capacity, .. } => assert_eq!((bytes, capacity), (found.peak, best - 1)),
             NoOffsets::Fragments { bytes, capacity, is_proved } => {
@@ -100,17 +101,17 @@ fn small_cases_have_the_lowest_end() {
 
 #[test]
 fn the_peak_is_not_always_reached() {
-    let of = |(first, last, bytes)| Interval { live: (first, last), bytes, alignment: 1 };
+    let of = |(first, last, bytes)| LiveRange { live: (first, last), bytes, alignment: 1 };
     let all = [(1, 4, 2), (0, 0, 3), (3, 6, 3), (4, 5, 4), (5, 6, 4), (0, 3, 3), (1, 2, 1), (3, 3, 3), (0, 2, 4)];
-    let intervals = all.map(of);
-    let found = offsets(&intervals, &Limits::default()).unwrap();
-    assert_valid(&intervals, &found);
+    let ranges = all.map(of);
+    let found = offsets(&ranges, &SearchLimits::default()).unwrap();
+    assert_valid(&ranges, &found);
     let mut best = 1000;
-    lowest(&intervals, &mut Vec::new(), &mut best);
+    lowest(&ranges, &mut Vec::new(), &mut best);
     assert_eq!((found.peak, found.bytes, found.bound, best), (11, 12, 12, 12));
-    let limits = Limits { capacity: Some(11), ..Limits::default() };
+    let limits = SearchLimits { capacity: Some(11), ..SearchLimits::default() };
     let none = NoOffsets::Fragments { bytes: 12, capacity: 11, is_proved: true };
-    assert_eq!(offsets(&intervals, &limits), Err(none));
+    assert_eq!(offsets(&ranges, &limits), Err(none));
 }
 
 #[test]
@@ -118,14 +119,14 @@ fn large_cases_are_valid() {
     let mut random = Random(3);
     for round in 0..60 {
         let count = 1 + random.below(400);
-        let intervals = random.intervals(count, 1 + round * 20, 9000, &[1, 64, 4096]);
-        let found = offsets(&intervals, &Limits { capacity: None, steps: 20_000 }).unwrap();
-        assert_valid(&intervals, &found);
+        let ranges = random.ranges(count, 1 + round * 20, 9000, &[1, 64, 4096]);
+        let found = offsets(&ranges, &SearchLimits { capacity: None, steps: 20_000 }).unwrap();
+        assert_valid(&ranges, &found);
     }
 }
 
 /// A rectangle of `bytes` and 1000 moments, cut into `count` at random places.
-fn cut(random: &mut Random, count: usize, bytes: i64) -> Vec<Interval> {
+fn cut(random: &mut Random, count: usize, bytes: i64) -> Vec<LiveRange> {
     let mut parts = vec![(0, 1000, 0, bytes)];
     while parts.len() < count {
         let at = random.below(parts.len());
@@ -145,8 +146,8 @@ fn cut(random: &mut Random, count: usize, bytes: i64) -> Vec<Interval> {
     for at in (1..parts.len()).rev() {
         parts.swap(at, random.below(at + 1));
     }
-    let interval = |(first, last, low, high)| Interval { live: (first, last - 1), bytes: high - low, alignment: 1 };
-    parts.into_iter().map(interval).collect()
+    let range = |(first, last, low, high)| LiveRange { live: (first, last - 1), bytes: high - low, alignment: 1 };
+    parts.into_iter().map(range).collect()
 }
 
 #[test]
@@ -154,10 +155,10 @@ fn what_was_cut_is_put_together() {
     let mut random = Random(1);
     for (count, times) in [(20, 30), (60, 20), (120, 6)] {
         for _ in 0..times {
-            let intervals = cut(&mut random, count, 1 << 20);
-            let limits = Limits { capacity: Some(1 << 20), ..Limits::default() };
-            let found = offsets(&intervals, &limits).unwrap_or_else(|error| panic!("{count}: {error}"));
-            assert_valid(&intervals, &found);
+            let ranges = cut(&mut random, count, 1 << 20);
+            let limits = SearchLimits { capacity: Some(1 << 20), ..SearchLimits::default() };
+            let found = offsets(&ranges, &limits).unwrap_or_else(|error| panic!("{count}: {error}"));
+            assert_valid(&ranges, &found);
             assert_eq!(found.bytes, 1 << 20);
         }
     }
@@ -167,31 +168,31 @@ fn what_was_cut_is_put_together() {
 fn many_are_placed_by_the_walk_alone() {
     let mut random = Random(5);
     // All are live together for a while, so that their pairs are not listed.
-    let one = |k: usize| Interval { live: (k, 5000 + k), bytes: 64 * (1 + random.below(9) as i64), alignment: 64 };
-    let intervals: Vec<Interval> = (0..5000).map(one).collect();
-    let found = offsets(&intervals, &Limits::default()).unwrap();
+    let one = |k: usize| LiveRange { live: (k, 5000 + k), bytes: 64 * (1 + random.below(9) as i64), alignment: 64 };
+    let ranges: Vec<LiveRange> = (0..5000).map(one).collect();
+    let found = offsets(&ranges, &SearchLimits::default()).unwrap();
     assert_eq!((found.bytes, found.bound), (found.peak, found.peak));
     // A chain in which each meets the next ones only.
-    let one = |k: usize| Interval { live: (k, k + 3), bytes: 1 + random.below(1000) as i64, alignment: 1 };
-    let intervals: Vec<Interval> = (0..200_000).map(one).collect();
-    let found = offsets(&intervals, &Limits::default()).unwrap();
+    let one = |k: usize| LiveRange { live: (k, k + 3), bytes: 1 + random.below(1000) as i64, alignment: 1 };
+    let ranges: Vec<LiveRange> = (0..200_000).map(one).collect();
+    let found = offsets(&ranges, &SearchLimits::default()).unwrap();
     assert!(found.bytes < 2 * found.peak);
 }
 
 #[test]
 fn faults_are_named() {
     let fault = |live, bytes, alignment, capacity| {
-        let interval = Interval { live, bytes, alignment };
-        offsets(&[interval, interval], &Limits { capacity, steps: 10 }).unwrap_err()
+        let range = LiveRange { live, bytes, alignment };
+        offsets(&[range, range], &SearchLimits { capacity, steps: 10 }).unwrap_err()
     };
-    assert_eq!(fault((1, 0), 1, 1, None), NoOffsets::Wrong { interval: 0 });
-    assert_eq!(fault((0, 0), -1, 1, None), NoOffsets::Wrong { interval: 0 });
-    assert_eq!(fault((0, 0), 1, 0, None), NoOffsets::Wrong { interval: 0 });
+    assert_eq!(fault((1, 0), 1, 1, None), NoOffsets::Wrong { range: 0 });
+    assert_eq!(fault((0, 0), -1, 1, None), NoOffsets::Wrong { range: 0 });
+    assert_eq!(fault((0, 0), 1, 0, None), NoOffsets::Wrong { range: 0 });
     assert_eq!(fault((0, 0), i64::MAX / 2 + 1, 1, None), NoOffsets::TooLarge);
     assert_eq!(fault((0, 0), 1, i64::MAX, None), NoOffsets::TooLarge);
     assert_eq!(
         fault((3, usize::MAX - 1), 50, 1, Some(99)).to_string(),
         "100 bytes are live at moment 3, and the memory has 99"
     );
-    assert_eq!(offsets(&[], &Limits::default()).unwrap().bytes, 0);
+    assert_eq!(offsets(&[], &SearchLimits::default()).unwrap().bytes, 0);
 }

@@ -75,14 +75,16 @@ impl<'c> Lowering<'c> {
         }
     }
 
-    /// Takes note of a global that nothing writes to: its padding holds its only element, or zeros.
+    /// Takes note of a global of numbers that nothing writes to: its padding holds its only element, or zeros.
     pub(super) fn note_constant(&mut self, global: Op<'c>, value: &Constant<'c>) {
         let name = ir::attribute(global, "sym_name").and_then(ir::text);
         let zero = || {
             let number = if value.element.is_float() { "0.0" } else { "0" };
             Attribute::parse(Builder::before(global).context(), &format!("{number} : {}", value.element))
         };
+        let element = value.element;
         if let Some(name) = name.filter(|_| ir::attribute(global, "constant").is_some())
+            && (element.is_float() || element.is_integer() || element.is_index())
             && let Some(held) = value.splat_element().or_else(zero)
         {
             self.padding.constants.insert(name.to_owned(), held);

@@ -5,10 +5,10 @@ use crate::plan_memory::signature::GivenMemory;
 use crate::plan_memory::webs::{ALIGNMENT, Text, Web, webs};
 use layout_ir::{self as ir, Op};
 use std::collections::HashMap;
-use tensor_layout::offsets::{Interval, Limits, offsets};
+use tensor_layout::offsets::{LiveRange, SearchLimits, offsets};
 
 /// How long offsets are searched for: a hundredth of a second for each function.
-const LIMITS: Limits = Limits { capacity: None, steps: 200_000 };
+const LIMITS: SearchLimits = SearchLimits { capacity: None, steps: 200_000 };
 
 /// A function with its buffers in places.
 pub struct Planned<'c> {
@@ -35,13 +35,13 @@ impl<'c> Planned<'c> {
         let own = webs.iter().filter(|web| web.returned.is_none()).map(Web::interval);
         let during = |(call, bytes): &(Op<'c>, i64)| {
             let at = text.number(*call);
-            Some(Interval { live: (at, at), bytes: *bytes, alignment: ALIGNMENT })
+            Some(LiveRange { live: (at, at), bytes: *bytes, alignment: ALIGNMENT })
         };
-        let intervals: Option<Vec<Interval>> = own.chain(calls.iter().map(during)).collect();
+        let intervals: Option<Vec<LiveRange>> = own.chain(calls.iter().map(during)).collect();
         let Some(found) = intervals.and_then(|intervals| offsets(&intervals, &LIMITS).ok()) else {
             return Planned { text, webs: vec![], places: vec![], calls: vec![], bytes: 0 };
         };
-        let (mut places, bytes) = (found.of.into_iter(), found.bytes);
+        let (mut places, bytes) = (found.offsets.into_iter(), found.bytes);
         let of_webs = webs.iter().map(|web| if web.returned.is_none() { places.next() } else { None });
         let of_webs = of_webs.map(Option::unwrap_or_default).collect();
         let calls = calls.into_iter().zip(places).map(|((op, bytes), place)| (op, bytes, place)).collect();

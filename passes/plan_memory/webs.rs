@@ -20,7 +20,7 @@ use crate::plan_memory::signature::GivenMemory;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::{TypeLike, ValueLike};
 use std::collections::{HashMap, HashSet};
-use tensor_layout::offsets::Interval;
+use tensor_layout::offsets::LiveRange;
 
 /// What the start of each buffer, and of all, is a multiple of: the bytes of a line of the cache, and what lowering gives
 /// `memref.alloc`.
@@ -109,8 +109,8 @@ pub struct Web<'c> {
 
 impl Web<'_> {
     /// The bytes that it takes, and when; none where they are too many to count.
-    pub fn interval(&self) -> Option<Interval> {
-        Some(Interval { live: self.live, bytes: self.slot.checked_mul(self.slots)?, alignment: ALIGNMENT })
+    pub fn interval(&self) -> Option<LiveRange> {
+        Some(LiveRange { live: self.live, bytes: self.slot.checked_mul(self.slots)?, alignment: ALIGNMENT })
     }
 }
 

@@ -1,21 +1,21 @@
-//! One walk through time: each interval lies in the smallest gap that holds it when it begins.
+//! One walk through time: each range lies in the smallest gap that holds it when it begins.
 
-use super::Interval;
+use super::LiveRange;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The offset of each interval.
-pub fn best_fit(intervals: &[Interval]) -> Vec<i64> {
-    let mut begins: Vec<usize> = (0..intervals.len()).collect();
-    begins.sort_by_key(|k| intervals[*k].live);
-    let mut ends: Vec<(usize, usize)> = intervals.iter().enumerate().map(|(k, i)| (i.live.1, k)).collect();
+/// The offset of each range.
+pub fn best_fit(ranges: &[LiveRange]) -> Vec<i64> {
+    let mut begins: Vec<usize> = (0..ranges.len()).collect();
+    begins.sort_by_key(|k| ranges[*k].live);
+    let mut ends: Vec<(usize, usize)> = ranges.iter().enumerate().map(|(k, i)| (i.live.1, k)).collect();
     ends.sort_unstable();
     let mut ends = ends.into_iter().peekable();
-    let (mut offsets, mut gaps) = (vec![0; intervals.len()], Gaps::default());
+    let (mut offsets, mut gaps) = (vec![0; ranges.len()], Gaps::default());
     for k in begins {
-        while let Some((_, ended)) = ends.next_if(|(end, _)| *end < intervals[k].live.0) {
-            gaps.add(offsets[ended], intervals[ended].bytes);
+        while let Some((_, ended)) = ends.next_if(|(end, _)| *end < ranges[k].live.0) {
+            gaps.add(offsets[ended], ranges[ended].bytes);
         }
-        offsets[k] = gaps.take(&intervals[k]);
+        offsets[k] = gaps.take(&ranges[k]);
     }
     offsets
 }
@@ -55,11 +55,11 @@ impl Gaps {
         self.by_size.remove(&(bytes, start));
     }
 
-    /// The offset in the smallest gap that holds the interval, of the first few of those large enough without their
+    /// The offset in the smallest gap that holds the range, of the first few of those large enough without their
     /// alignment; where there is none, the last gap grows.
-    fn take(&mut self, interval: &Interval) -> i64 {
-        let holds = |(size, start): &&(i64, i64)| interval.align(*start) - start + interval.bytes <= *size;
-        let found = self.by_size.range((interval.bytes, 0)..).take(8).find(holds).copied();
+    fn take(&mut self, range: &LiveRange) -> i64 {
+        let holds = |(size, start): &&(i64, i64)| range.align(*start) - start + range.bytes <= *size;
+        let found = self.by_size.range((range.bytes, 0)..).take(8).find(holds).copied();
         let last = self.by_start.last_key_value().map(|(start, size)| (*start, *size));
         let (start, size) = match found {
             Some((size, start)) => (start, size),
@@ -71,8 +71,8 @@ impl Gaps {
         if size > 0 {
             self.remove(start, size);
         }
-        let offset = interval.align(start);
-        let (gap, end) = (start + size, offset + interval.bytes);
+        let offset = range.align(start);
+        let (gap, end) = (start + size, offset + range.bytes);
         self.add(start, offset - start);
         self.add(end, (gap - end).max(0));
         self.total = self.total.max(end);

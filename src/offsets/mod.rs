@@ -1,34 +1,35 @@
-//! Offsets in one memory for what is live in intervals of time: no two that are live together overlap, and the end of all
+//! Offsets in one memory for what is live in ranges of time: no two that are live together overlap, and the end of all
 //! is as low as can be found.
 //!
 //! ```
-//! use tensor_layout::offsets::{Interval, Limits, offsets};
+//! use tensor_layout::offsets::{LiveRange, SearchLimits, offsets};
 //!
-//! // The last one fits between the first two only where these do not lie side by side.
-//! let of = |first, last, bytes| Interval { live: (first, last), bytes, alignment: 64 };
-//! let found = offsets(&[of(0, 1, 128), of(1, 2, 64), of(2, 3, 128)], &Limits::default()).unwrap();
-//! assert_eq!((found.of, found.bytes, found.peak), (vec![64, 0, 64], 192, 192));
+//! // The last one lies where the first has ended.
+//! let of = |first, last, bytes| LiveRange { live: (first, last), bytes, alignment: 64 };
+//! let arena = offsets(&[of(0, 1, 128), of(1, 2, 64), of(2, 3, 128)], &SearchLimits::default()).unwrap();
+//! assert_eq!((arena.offsets, arena.bytes, arena.peak), (vec![0, 128, 0], 192, 192));
 //! ```
 //!
 //! 1. The *peak*, the most bytes that are live at one moment, is a lower bound.
-//! 2. `best_fit` walks through time and gives each interval the smallest gap that holds it, in O(n log n).
-//! 3. `lowest_gap` places intervals in several orders, each in its lowest gap, and keep the lowest end.
+//! 2. `best_fit` walks through time and gives each range the smallest gap that holds it, in O(n log n).
+//! 3. `lowest_gap` places ranges in several orders, each in its lowest gap, and keeps the lowest end.
 //! 4. `search` is exact. It is asked for the peak first, then for ends between what is known to be impossible and the best
 //!    that was found, until its steps are used up.
 //!
-//! The second alone decides where the intervals are very many ([`LARGEST_OVERLAP`]), and the last does nothing above
+//! The second alone decides where the ranges are very many ([`LARGEST_OVERLAP`]), and the last does nothing above
 //! [`LARGEST_SEARCH`]. All are deterministic.
 
 mod best_fit;
 mod lowest_gap;
 mod search;
 
+use std::cmp::Reverse;
 use std::fmt;
 use std::ops::RangeInclusive;
 
 /// Bytes that are needed from one moment to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Interval {
+pub struct LiveRange {
     /// The first and the last moment, both included.
     pub live: (usize, usize),
     /// How many bytes.
@@ -37,14 +38,14 @@ pub struct Interval {
     pub alignment: i64,
 }
 
-impl Interval {
+impl LiveRange {
     /// The moments at which it is live.
     fn moments(&self) -> RangeInclusive<usize> {
         self.live.0..=self.live.1
     }
 
     /// Whether both are live at some moment.
-    fn meets(&self, other: &Interval) -> bool {
+    fn meets(&self, other: &LiveRange) -> bool {
         self.live.0 <= other.live.1 && other.live.0 <= self.live.1
     }
 
@@ -56,26 +57,26 @@ impl Interval {
 
 /// How long to search, and when to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct SearchLimits {
     /// The bytes of the memory: a lower end than this is not searched for. Without it, the lowest.
     pub capacity: Option<i64>,
     /// Steps of the exact search, of 10 to 50 ns each.
     pub steps: u64,
 }
 
-impl Default for Limits {
+impl Default for SearchLimits {
     /// No capacity, and a tenth of a second at most.
-    fn default() -> Limits {
-        Limits { capacity: None, steps: 2_000_000 }
+    fn default() -> SearchLimits {
+        SearchLimits { capacity: None, steps: 2_000_000 }
     }
 }
 
-/// Where each interval lies.
+/// Where each range lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Offsets {
-    /// The offset of each interval.
-    pub of: Vec<i64>,
+pub struct Arena {
+    /// The offset of each range.
+    pub offsets: Vec<i64>,
     /// The largest end.
     pub bytes: i64,
     /// The most bytes that are live at one moment.
@@ -88,10 +89,10 @@ pub struct Offsets {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoOffsets {
-    /// An interval ends before it begins, has less than no bytes, or an alignment below one.
+    /// A range ends before it begins, has less than no bytes, or an alignment below one.
     Wrong {
         /// Its number.
-        interval: usize,
+        range: usize,
     },
     /// 64 bits do not hold the bytes, each rounded up to its alignment, of all.
     TooLarge,
@@ -118,11 +119,11 @@ pub enum NoOffsets {
 impl fmt::Display for NoOffsets {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            NoOffsets::Wrong { interval } => write!(
+            NoOffsets::Wrong { range } => write!(
                 f,
-                "interval {interval} must not end before it begins, and needs 0 bytes or more and an alignment of 1 or more"
+                "range {range} must not end before it begins, and needs 0 bytes or more and an alignment of 1 or more"
             ),
-            NoOffsets::TooLarge => f.write_str("the bytes of all intervals do not fit in 64 bits"),
+            NoOffsets::TooLarge => f.write_str("the bytes of all ranges do not fit in 64 bits"),
             NoOffsets::Peak { moment, bytes, capacity } => {
                 write!(f, "{bytes} bytes are live at moment {moment}, and the memory has {capacity}")
             }
@@ -141,35 +142,35 @@ impl fmt::Display for NoOffsets {
 
 impl std::error::Error for NoOffsets {}
 
-/// The most pairs of a moment and an interval that is live at it, for all but the walk: they are listed. Only moments at
-/// which an interval begins are counted.
+/// The most pairs of a moment and an range that is live at it, for all but the walk: they are listed. Only moments at
+/// which an range begins are counted.
 pub const LARGEST_OVERLAP: usize = 1 << 22;
 
-/// The most intervals for the exact search, which recurs once for each.
+/// The most ranges for the exact search, which recurs once for each.
 pub const LARGEST_SEARCH: usize = 1000;
 
-/// Offsets for all intervals.
+/// Offsets for all ranges.
 ///
 /// # Errors
-/// An interval is wrong, the bytes are too many, or nothing was found that fits in the capacity.
-pub fn offsets(intervals: &[Interval], limits: &Limits) -> Result<Offsets, NoOffsets> {
-    check(intervals)?;
-    let moments = Moments::of(intervals);
+/// An range is wrong, the bytes are too many, or nothing was found that fits in the capacity.
+pub fn offsets(ranges: &[LiveRange], limits: &SearchLimits) -> Result<Arena, NoOffsets> {
+    check(ranges)?;
+    let moments = Moments::of(ranges);
     let (peak, at) = moments.peak();
     if let Some(capacity) = limits.capacity.filter(|capacity| peak > *capacity) {
         return Err(NoOffsets::Peak { moment: moments.starts[at], bytes: peak, capacity });
     }
-    let mut best = Offsets { of: best_fit::best_fit(&moments.intervals), bytes: 0, peak, bound: peak };
-    best.bytes = end(intervals, &best.of);
+    let mut best = Arena { offsets: best_fit::best_fit(&moments.ranges), bytes: 0, peak, bound: peak };
+    best.bytes = end(ranges, &best.offsets);
     let enough = limits.capacity.unwrap_or(peak);
     if best.bytes > enough
         && let Some(live) = moments.live()
     {
-        for order in lowest_gap::ORDERS {
-            best.improve(intervals, lowest_gap::lowest_gap(&moments.intervals, &live, order));
+        for order in [PlacingOrder::Bytes, PlacingOrder::Area, PlacingOrder::Length] {
+            best.improve(ranges, lowest_gap::lowest_gap(&moments.ranges, &live, order));
         }
-        if intervals.len() <= LARGEST_SEARCH {
-            descend(&mut best, &moments.intervals, &live, limits);
+        if ranges.len() <= LARGEST_SEARCH {
+            descend(&mut best, &moments.ranges, &live, limits);
         }
     }
     match limits.capacity {
@@ -181,7 +182,7 @@ pub fn offsets(intervals: &[Interval], limits: &Limits) -> Result<Offsets, NoOff
 }
 
 /// Asks the exact search for lower and lower ends.
-fn descend(best: &mut Offsets, intervals: &[Interval], live: &[Vec<usize>], limits: &Limits) {
+fn descend(best: &mut Arena, ranges: &[LiveRange], live: &[Vec<usize>], limits: &SearchLimits) {
     let enough = limits.capacity.unwrap_or(best.peak);
     let (mut steps, mut target) = (limits.steps, enough);
     // Ends below this were tried without an answer.
@@ -189,10 +190,10 @@ fn descend(best: &mut Offsets, intervals: &[Interval], live: &[Vec<usize>], limi
     while best.bytes > enough.max(best.bound) && steps > 0 {
         let mut given = if limits.capacity.is_some() { steps } else { steps.div_ceil(2) };
         steps -= given;
-        match search::search(intervals, live, target, &mut given) {
-            search::Found::Offsets(of) => best.improve(intervals, of),
-            search::Found::Impossible => (best.bound, tried) = (target + 1, tried.max(target + 1)),
-            search::Found::Unknown => tried = target + 1,
+        match search::search(ranges, live, target, &mut given) {
+            search::Searched::Offsets(found) => best.improve(ranges, found),
+            search::Searched::Impossible => (best.bound, tried) = (target + 1, tried.max(target + 1)),
+            search::Searched::Unknown => tried = target + 1,
         }
         steps += given;
         if tried >= best.bytes {
@@ -202,59 +203,58 @@ fn descend(best: &mut Offsets, intervals: &[Interval], live: &[Vec<usize>], limi
     }
 }
 
-impl Offsets {
+impl Arena {
     /// Takes other offsets where they end lower.
-    fn improve(&mut self, intervals: &[Interval], of: Vec<i64>) {
-        let bytes = end(intervals, &of);
+    fn improve(&mut self, ranges: &[LiveRange], offsets: Vec<i64>) {
+        let bytes = end(ranges, &offsets);
         if bytes < self.bytes {
-            (self.of, self.bytes) = (of, bytes);
+            (self.offsets, self.bytes) = (offsets, bytes);
         }
     }
 }
 
-fn end(intervals: &[Interval], offsets: &[i64]) -> i64 {
-    intervals.iter().zip(offsets).map(|(interval, offset)| offset + interval.bytes).max().unwrap_or(0)
+fn end(ranges: &[LiveRange], offsets: &[i64]) -> i64 {
+    ranges.iter().zip(offsets).map(|(range, offset)| offset + range.bytes).max().unwrap_or(0)
 }
 
 /// # Errors
-/// See [`offsets`]. Afterwards no sum of ends overflows, wherever the intervals are put one after another.
-fn check(intervals: &[Interval]) -> Result<(), NoOffsets> {
+/// See [`offsets`]. Afterwards no sum of ends overflows, wherever the ranges are put one after another.
+fn check(ranges: &[LiveRange]) -> Result<(), NoOffsets> {
     let mut all = 0_i64;
-    for (k, interval) in intervals.iter().enumerate() {
-        if interval.live.0 > interval.live.1 || interval.bytes < 0 || interval.alignment < 1 {
-            return Err(NoOffsets::Wrong { interval: k });
+    for (k, range) in ranges.iter().enumerate() {
+        if range.live.0 > range.live.1 || range.bytes < 0 || range.alignment < 1 {
+            return Err(NoOffsets::Wrong { range: k });
         }
-        let bytes = interval.bytes.checked_add(interval.alignment);
+        let bytes = range.bytes.checked_add(range.alignment);
         all = bytes.and_then(|bytes| all.checked_add(bytes)).ok_or(NoOffsets::TooLarge)?;
     }
     Ok(())
 }
 
-/// Time with only the moments at which an interval begins: what is live together at some moment is so at one of these.
+/// Time with only the moments at which an range begins: what is live together at some moment is so at one of these.
 struct Moments {
     /// The moments that are left, as they were.
     starts: Vec<usize>,
-    /// The intervals in numbers of these.
-    intervals: Vec<Interval>,
+    /// The ranges in numbers of these.
+    ranges: Vec<LiveRange>,
 }
 
 impl Moments {
-    fn of(intervals: &[Interval]) -> Moments {
-        let mut starts: Vec<usize> = intervals.iter().map(|interval| interval.live.0).collect();
+    fn of(ranges: &[LiveRange]) -> Moments {
+        let mut starts: Vec<usize> = ranges.iter().map(|range| range.live.0).collect();
         starts.sort_unstable();
         starts.dedup();
         let number = |moment: usize| starts.partition_point(|start| *start <= moment) - 1;
-        let intervals =
-            intervals.iter().map(|i| Interval { live: (number(i.live.0), number(i.live.1)), ..*i }).collect();
-        Moments { starts, intervals }
+        let ranges = ranges.iter().map(|i| LiveRange { live: (number(i.live.0), number(i.live.1)), ..*i }).collect();
+        Moments { starts, ranges }
     }
 
     /// The most bytes that are live at a moment, and the first such moment.
     fn peak(&self) -> (i64, usize) {
         let mut changes = vec![0_i64; self.starts.len() + 1];
-        for interval in &self.intervals {
-            changes[interval.live.0] += interval.bytes;
-            changes[interval.live.1 + 1] -= interval.bytes;
+        for range in &self.ranges {
+            changes[range.live.0] += range.bytes;
+            changes[range.live.1 + 1] -= range.bytes;
         }
         let (mut peak, mut live) = ((0, 0), 0);
         for (moment, change) in changes.iter().enumerate() {
@@ -266,27 +266,65 @@ impl Moments {
         peak
     }
 
-    /// The intervals that are live at each moment; None where they are more than [`LARGEST_OVERLAP`].
+    /// The ranges that are live at each moment; None where they are more than [`LARGEST_OVERLAP`].
     fn live(&self) -> Option<Vec<Vec<usize>>> {
-        let pairs: usize = self.intervals.iter().map(|i| i.live.1 - i.live.0 + 1).sum();
+        let pairs: usize = self.ranges.iter().map(|i| i.live.1 - i.live.0 + 1).sum();
         (pairs <= LARGEST_OVERLAP).then_some(())?;
         let mut live = vec![Vec::new(); self.starts.len()];
-        for (k, interval) in self.intervals.iter().enumerate() {
-            interval.moments().for_each(|moment| live[moment].push(k));
+        for (k, range) in self.ranges.iter().enumerate() {
+            range.moments().for_each(|moment| live[moment].push(k));
         }
         Some(live)
     }
 }
 
-/// For each interval those that it meets, in order.
-fn neighbours(intervals: &[Interval], live: &[Vec<usize>]) -> Vec<Vec<usize>> {
+/// In which order ranges are placed: that of the most...
+#[derive(Clone, Copy, Debug)]
+enum PlacingOrder {
+    /// ...bytes of all at one of its moments.
+    Crowd,
+    /// ...moments times bytes.
+    Area,
+    /// ...moments.
+    Length,
+    /// ...bytes.
+    Bytes,
+}
+
+impl PlacingOrder {
+    /// The numbers of all in this order; `crowd` are the bytes of all at each moment.
+    fn of(self, ranges: &[LiveRange], crowd: &[i64]) -> Vec<usize> {
+        let key = |k: &usize| {
+            let range = &ranges[*k];
+            let length = (range.live.1 - range.live.0 + 1) as i64;
+            let crowd = || range.moments().map(|moment| crowd[moment]).max().unwrap_or(0);
+            Reverse(match self {
+                PlacingOrder::Crowd => (crowd(), length, range.bytes),
+                PlacingOrder::Area => (length.saturating_mul(range.bytes), crowd(), length),
+                PlacingOrder::Length => (length, range.bytes, crowd()),
+                PlacingOrder::Bytes => (range.bytes, length, crowd()),
+            })
+        };
+        let mut ordered: Vec<usize> = (0..ranges.len()).collect();
+        ordered.sort_by_cached_key(key);
+        ordered
+    }
+}
+
+/// The bytes of all that is live at each moment.
+fn crowd(ranges: &[LiveRange], live: &[Vec<usize>]) -> Vec<i64> {
+    live.iter().map(|live| live.iter().map(|k| ranges[*k].bytes).sum()).collect()
+}
+
+/// For each range those that it meets, in order.
+fn neighbours(ranges: &[LiveRange], live: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let of = |k: usize| {
         // What it meets is live at its first moment, or begins while it is live.
-        let (first, last) = intervals[k].live;
-        let begin = |m: usize| live[m].iter().filter(move |o| m == first || intervals[**o].live.0 == m);
+        let (first, last) = ranges[k].live;
+        let begin = |m: usize| live[m].iter().filter(move |o| m == first || ranges[**o].live.0 == m);
         let mut met: Vec<usize> = (first..=last).flat_map(begin).copied().filter(|other| *other != k).collect();
         met.sort_unstable();
         met
     };
-    (0..intervals.len()).map(of).collect()
+    (0..ranges.len()).map(of).collect()
 }

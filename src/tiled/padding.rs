@@ -4,7 +4,7 @@
 //! column are padding. Other padding has no index: what rounds tiles themselves up, as `T(8,128)(3,1)` does, what the
 //! tail alignment adds, and what is behind dimensions that `*` merges.
 
-use crate::tiled::Expansion;
+use crate::tiled::expansion::Expansion;
 
 impl Expansion {
     /// The sizes of the dimensions with all of their tiles full: each rounded up to the size of the tile that cuts it,
