@@ -191,9 +191,9 @@ fn descend(best: &mut Arena, ranges: &[LiveRange], live: &[Vec<usize>], limits: 
         let mut given = if limits.capacity.is_some() { steps } else { steps.div_ceil(2) };
         steps -= given;
         match search::search(ranges, live, target, &mut given) {
-            search::Searched::Offsets(found) => best.improve(ranges, found),
-            search::Searched::Impossible => (best.bound, tried) = (target + 1, tried.max(target + 1)),
-            search::Searched::Unknown => tried = target + 1,
+            search::Attempt::Offsets(found) => best.improve(ranges, found),
+            search::Attempt::Impossible => (best.bound, tried) = (target + 1, tried.max(target + 1)),
+            search::Attempt::Unknown => tried = target + 1,
         }
         steps += given;
         if tried >= best.bytes {

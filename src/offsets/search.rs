@@ -15,7 +15,7 @@ use super::{LiveRange, PlacingOrder, crowd, neighbours};
 
 /// What a search found.
 #[derive(Debug)]
-pub enum Searched {
+pub enum Attempt {
     /// The offset of each range.
     Offsets(Vec<i64>),
     /// There are none below the capacity.
@@ -33,7 +33,7 @@ const STEPS: u64 = 20_000;
 
 /// Searches for offsets of which no end exceeds `capacity`, with so many steps (each an unplaced range at a choice),
 /// which are counted down.
-pub fn search(ranges: &[LiveRange], live: &[Vec<usize>], capacity: i64, steps: &mut u64) -> Searched {
+pub fn search(ranges: &[LiveRange], live: &[Vec<usize>], capacity: i64, steps: &mut u64) -> Attempt {
     let meets = neighbours(ranges, live);
     let all: Vec<usize> = (0..ranges.len()).filter(|k| ranges[*k].bytes > 0).collect();
     for round in 0.. {
@@ -47,15 +47,15 @@ pub fn search(ranges: &[LiveRange], live: &[Vec<usize>], capacity: i64, steps: &
                 let offsets = state.offsets;
                 *steps += given;
                 match solved {
-                    Some(true) => return Searched::Offsets(offsets),
-                    Some(false) => return Searched::Impossible,
-                    None if *steps == 0 => return Searched::Unknown,
+                    Some(true) => return Attempt::Offsets(offsets),
+                    Some(false) => return Attempt::Impossible,
+                    None if *steps == 0 => return Attempt::Unknown,
                     None => {}
                 }
             }
         }
     }
-    Searched::Unknown
+    Attempt::Unknown
 }
 
 /// What a step changed, to be taken back.
