@@ -574,6 +574,22 @@ fn of_a_chain_of_names_the_ends_are_copied_to_and_from_fast_memory() {
     assert!((20_000..22_000).contains(&plan.cost), "{}", plan.cost);
 }
 
+/// A reshape that moves elements is a kernel without a price, which writes a result of the program where it is wanted, under
+/// whatever name. By XLA's count 2,292 cycles, and 5,742 with a copy to the default result.
+#[test]
+fn of_heads_that_are_split_the_result_is_where_the_reshape_makes_it() {
+    let text = main_of(&[
+        "x = f32[6,40,50] parameter(0)",
+        "w = f32[50,198] parameter(1)",
+        "y = f32[6,40,198] dot(x, w), lhs_contracting_dims={2}, rhs_contracting_dims={0}",
+        "s = f32[6,40,6,33] reshape(y)",
+        "ROOT r = f32[6,6,40,33] transpose(s), dimensions={0,2,1,3}",
+    ]);
+    let plan = planned(&text, "tpu_v5e", EntryLayouts::Free);
+    assert_eq!(plan.results[0].minor_to_major, [3, 1, 2, 0]);
+    assert_eq!(plan.relayouts, []);
+}
+
 #[test]
 fn images_that_are_cut_are_in_the_layouts_in_which_they_are_reshaped() {
     // Argument and result in the entry that XLA's compiler for a TPU chooses.

@@ -42,15 +42,16 @@ pub fn homes(
     let mut known = KnownWays::default();
     // The lists of before stay, so that no other has their addresses.
     let before = choices.ways.clone();
+    let is_end = |k: usize| matches!(program.instances[k].doing, Doing::Result(_));
     for (k, instance) in program.instances.iter().enumerate() {
         let [result] = instance.results[..] else { continue };
         let form = form(program, choices, k);
         if holders[result].is_some() || !kernels.renamed[k] && form.is_none() {
             continue;
         }
-        // A kernel that moves something writes it where it is wanted.
+        // A kernel that moves something writes it where it is wanted, under whatever name.
         let moves_there = form.is_some_and(|ends| !in_place(choices, ends))
-            && matches!(users[result][..], [(user, _)] if matches!(program.instances[user].doing, Doing::Result(_)));
+            && matches!(users[result][..], [(user, _)] if renames.to_result[user] || is_end(user));
         let key = [kernels.renamed[k], renames.of_argument[result], renames.to_result[k], moves_there];
         if let Some(known) = known.get(&(Rc::as_ptr(&before[k]), key)) {
             choices.ways[k] = known.clone();
