@@ -1,4 +1,4 @@
-//! Intervals one after another, each in the lowest gap that what is placed leaves it.
+//! Ranges one after another, each in the lowest gap that what is placed leaves it.
 
 use super::{LiveRange, PlacingOrder, crowd, neighbours};
 

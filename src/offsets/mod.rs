@@ -142,8 +142,8 @@ impl fmt::Display for NoOffsets {
 
 impl std::error::Error for NoOffsets {}
 
-/// The most pairs of a moment and an range that is live at it, for all but the walk: they are listed. Only moments at
-/// which an range begins are counted.
+/// The most pairs of a moment and a range that is live at it, for all but the walk: they are listed. Only moments at
+/// which a range begins are counted.
 pub const LARGEST_OVERLAP: usize = 1 << 22;
 
 /// The most ranges for the exact search, which recurs once for each.
@@ -152,7 +152,7 @@ pub const LARGEST_SEARCH: usize = 1000;
 /// Offsets for all ranges.
 ///
 /// # Errors
-/// An range is wrong, the bytes are too many, or nothing was found that fits in the capacity.
+/// A range is wrong, the bytes are too many, or nothing was found that fits in the capacity.
 pub fn offsets(ranges: &[LiveRange], limits: &SearchLimits) -> Result<Arena, NoOffsets> {
     check(ranges)?;
     let moments = Moments::of(ranges);
@@ -231,7 +231,7 @@ fn check(ranges: &[LiveRange]) -> Result<(), NoOffsets> {
     Ok(())
 }
 
-/// Time with only the moments at which an range begins: what is live together at some moment is so at one of these.
+/// Time with only the moments at which a range begins: what is live together at some moment is so at one of these.
 struct Moments {
     /// The moments that are left, as they were.
     starts: Vec<usize>,
