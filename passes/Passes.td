@@ -300,6 +300,26 @@ def LayoutLowerBufferization
   }];
 }
 
+def LayoutShortenInterfaces
+    : Pass<"layout-shorten-interfaces", "::mlir::ModuleOp"> {
+  let summary = "Let functions of many memrefs be called through pointers";
+  let description = [{
+    Of a function `f` of the LLVM dialect for which `func-to-llvm` made
+    `_mlir_ciface_f`, the code moves there: it reads memrefs where the pointers of
+    its caller say, and writes those that it gives where they are made. `f` has
+    the type and the results that it had, and calls the other. LLVM takes time
+    quadratic in the words that are passed at once.
+  }];
+  // Lowering, translation and clang -O2 of a program of 481 arguments and 361
+  // results, 6088 words, in seconds: 12.8 without the pass, 3.5 with it.
+  let options = [
+    Option<"words", "words", "uint64_t", "256",
+           "A function that takes and gives no more pointers and integers stays "
+           "as it is">
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def LayoutSimplifyIndexing : Pass<"layout-simplify-indexing"> {
   let summary = "Simplify index arithmetic by known ranges";
   let description = [{

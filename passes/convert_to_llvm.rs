@@ -34,6 +34,7 @@ pub const STEPS: &[PassStep] = &[
     ("convert-to-llvm", &["arith", "cf", "complex", "func", "index", "math", "memref", "ub", "vector"]),
     ("layout-mask-as-integers", &["llvm.intr.masked.load", "llvm.intr.masked.store"]),
     ("reconcile-unrealized-casts", &["builtin.unrealized_conversion_cast"]),
+    ("layout-shorten-interfaces", &[]),
 ];
 
 /// What `convert-math-to-llvm` would compute with one that is added and taken away.

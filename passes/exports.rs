@@ -10,7 +10,7 @@ use crate::upstream::emit;
 use crate::{
     annotate_loops, approximate_math, call_libm, convert_to_llvm, deallocate, expand_clones, fuse_elementwise,
     indexing_analysis, inline_calls, lower_bufferization, lower_memrefs, mask_as_integers, outline_loops, plan,
-    plan_memory, prepare_bufferization, remove_conversions, scf_to_cf, simplify_indexing, steps, strip_memory_spaces,
+    plan_memory, prepare_bufferization, remove_conversions, scf_to_cf, shorten_interfaces, simplify_indexing, steps, strip_memory_spaces,
     verify_llvm,
 };
 use layout_dialect::{bytes, guard, string_ref};
@@ -88,6 +88,7 @@ extern "C" fn layout_rs_run_pass(
             Pass::PrepareBufferization => prepare_bufferization::run(rewriter)?,
             Pass::RemoveConversions { options } => remove_conversions::run(rewriter, options),
             Pass::ScfToCf => scf_to_cf::run(op),
+            Pass::ShortenInterfaces { options } => return Ok(Outcome::of(shorten_interfaces::run(rewriter, options))),
             Pass::SimplifyIndexing => simplify_indexing::run(rewriter),
             Pass::StripMemorySpaces => return Ok(Outcome::of(strip_memory_spaces::run(op))),
             Pass::VerifyLlvm => return verify_llvm::run(op).map(|()| Outcome::Unchanged),

@@ -42,6 +42,7 @@
 //! | [`remove_conversions`] | `layout-remove-conversions` | `buffers`, `diagnostic`, `functions`, `options`, `runs`, `upstream` |
 //! | [`plan`] | `layout-plan` | `buffers`, `diagnostic`, `functions`, `indexing_analysis`, `options`, `prepare_bufferization`, `remove_conversions`, `runs`, `upstream` |
 //! | [`scf_to_cf`] | `layout-scf-to-cf` | `upstream` |
+//! | [`shorten_interfaces`] | `layout-shorten-interfaces` | `descriptors`, `options` |
 //! | [`simplify_indexing`] | `layout-simplify-indexing` | `buffers` |
 //! | [`strip_memory_spaces`] | `layout-strip-memory-spaces` | `buffers` |
 //! | [`verify_llvm`] | `layout-verify-llvm` | `diagnostic` |
@@ -49,7 +50,7 @@
 //! | [`lower_memrefs`] | `layout-lower-memrefs` | `buffers`, `diagnostic`, `functions`, `kernel`, `options`, `ownership`, `upstream`, `vectorize` |
 //! | `pass` | the generated passes as values | `options`, `upstream` |
 //! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream` |
-//! | `exports` | what C++ calls: `layout_rs_*` | `annotate_loops`, `approximate_math`, `call_libm`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
+//! | `exports` | what C++ calls: `layout_rs_*` | `annotate_loops`, `approximate_math`, `call_libm`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `shorten_interfaces`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
 //!
 //! # Example
 //!
@@ -113,6 +114,7 @@ pub mod prepare_bufferization;
 pub mod remove_conversions;
 mod runs;
 pub mod scf_to_cf;
+pub mod shorten_interfaces;
 pub mod simplify_indexing;
 mod steps;
 pub mod strip_memory_spaces;
@@ -126,7 +128,7 @@ pub use diagnostic::{Diagnostic, Severity};
 pub use memref_form::MemRefForm;
 pub use options::{
     Arena, ConvertToLlvmOptions, Form, IndexingAnalysisOptions, Options, OutlineLoopsOptions, Padding, Parallel,
-    PlanEntry, PlanMachine, PlanMemoryOptions, PlanOptions, RemoveConversionsOptions, Target,
+    PlanEntry, PlanMachine, PlanMemoryOptions, PlanOptions, RemoveConversionsOptions, ShortenInterfacesOptions, Target,
 };
 pub use pass::Pass;
 pub use pipelines::{PipelineOptions, add_passes};

@@ -3,7 +3,7 @@
 
 use crate::options::{
     ConvertToLlvmOptions, IndexingAnalysisOptions, Options, OutlineLoopsOptions, PlanMemoryOptions, PlanOptions,
-    RemoveConversionsOptions, words,
+    RemoveConversionsOptions, ShortenInterfacesOptions, words,
 };
 use crate::upstream;
 use melior::{Error, pass::OperationPassManager};

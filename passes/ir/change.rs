@@ -11,7 +11,7 @@ use crate::read::{
     parent, results,
 };
 use melior::ir::operation::{OperationBuilder, OperationLike, OperationMutLike, OperationRefMut};
-use melior::ir::{Block, BlockLike, BlockRef, Module, OperationRef, Type, ValueLike};
+use melior::ir::{Block, BlockLike, BlockRef, Location, Module, OperationRef, Type, TypeLike, ValueLike};
 use mlir_sys as sys;
 use std::cell::RefCell;
 
@@ -187,6 +187,25 @@ pub fn copy_before<'c>(op: Op<'c>, other: Op<'c>) -> Op<'c> {
         let copy = sys::mlirOperationClone(op.to_raw());
         sys::mlirBlockInsertOwnedOperationBefore(block, other.to_raw(), copy);
         OperationRef::from_raw(copy)
+    }
+}
+
+/// Gives a block one more argument, the last.
+pub fn add_argument<'c>(block: BlockRef<'c, 'c>, r#type: Type<'c>, location: Location<'c>) -> Val<'c> {
+    // SAFETY: the block is alive; its argument lives as long.
+    unsafe { Val::from_raw(sys::mlirBlockAddArgument(block.to_raw(), r#type.to_raw(), location.to_raw())) }
+}
+
+/// Takes the first arguments of a block away.
+///
+/// # Panics
+/// Where one of them is used, or there are fewer.
+pub fn erase_arguments(block: BlockRef<'_, '_>, count: usize) {
+    assert!(!arguments(block)[..count].iter().any(|v| is_used(*v)), "an argument that is used cannot be erased");
+    // From the last on, so that fewer have to move.
+    for number in (0..count).rev() {
+        // SAFETY: the block is alive and has so many arguments, of which nothing uses this one.
+        unsafe { sys::mlirBlockEraseArgument(block.to_raw(), number as u32) }
     }
 }
 

@@ -1,7 +1,7 @@
 """The functions that imported exchanges between devices call, for devices that are threads of this process.
 
 `source(names, ranks)` is C that a program is linked with: each function calls what `install` puts in its place, and
-`call_pack`, `call_run` and `call_unpack` call the functions of `harness.harnessed` with an array of pointers, since ctypes
+`call_pack`, `call_run` and `call_unpack` call the functions of `harness.alone` and `harness.beside` with an array of pointers, since ctypes
 passes no more than 1024. In an exchange every device shows its operands, waits for all others, takes what it gets, and
 waits again.
 """

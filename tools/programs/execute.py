@@ -79,7 +79,7 @@ def difference(k, name, expected, found, truth=None):
 
 
 class Program:
-    """A library with the three functions that `harness.harnessed` made, and what `link.library` wrote of it."""
+    """A library with the three functions of `harness.alone` and `harness.beside`, and what `link.library` wrote of it."""
 
     def __init__(self, path):
         self.library = ctypes.CDLL(path)

@@ -1,4 +1,4 @@
-"""The entry of an imported module: its types, and functions around it whose tensors are row-major."""
+"""The entry of an imported module: its types, and functions beside it whose tensors are row-major."""
 
 import re
 
@@ -39,14 +39,15 @@ def plain(type):
     return re.sub(r", [#].*>$", ">", type) if type.startswith("tensor<") and ", " in type else type
 
 
-def harnessed(mlir):
-    """The module with three functions of a C interface around its entry: `run` is the entry, `pack` makes its arguments
-    of tensors that are row-major and without encodings, and `unpack` makes such tensors of its results.
+def beside(mlir):
+    """A module with two functions of a C interface: `pack` makes the arguments of a module's entry of tensors that are
+    row-major and without encodings, and `unpack` makes such tensors of its results.
     """
-    before, run, arguments, results = parts(mlir)
+    before, _, arguments, results = parts(mlir)
     pack = conversions("pack", [plain(t) for t in arguments], arguments)
     unpack = conversions("unpack", results, [plain(t) for t in results])
-    return "\n".join([before + run, pack, unpack, "}", ""])
+    aliases = [line for line in before.splitlines() if line.startswith(("#", "!"))]
+    return "\n".join([*aliases, "module {", pack, unpack, "}", ""])
 
 
 def alone(mlir):
@@ -84,10 +85,10 @@ def conversions(name, given, wanted):
     return "\n".join([head, *lines, back, "  }"])
 
 
-def ranks(low):
-    """How many arguments `pack`, `run` and `unpack` take, and the ranks of the memrefs that they give."""
+def ranks(low, names):
+    """How many arguments functions with these names take, and the ranks of the memrefs that they give."""
     found = {}
-    for name in ("pack", "run", "unpack"):
+    for name in names:
         taken = re.search(rf"llvm\.func @_mlir_ciface_{name}\(.*", low)[0].count("!llvm.ptr")
         head = re.search(rf"llvm\.func @{name}\(.*", low)[0]
         given = head.split(" -> ", 1)[1] if " -> " in head else ""

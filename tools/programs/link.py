@@ -7,10 +7,13 @@ import given
 import harness
 from steps import HERE, LLVM, MOST, TOOLS, Step, ran
 
+# How clang compiles what converts arrays, which nobody times.
+BESIDE = ("-O1",)
+
 
 def library(name, mlir, work, lowering="", flags=("-O1",), more=(), link=()):
-    """The library of an imported module, with a JSON file of what `execute.Program` needs beside it, and the seconds of
-    its steps; or the step that failed.
+    """The library of an imported module and of what converts its arrays, with a JSON file of what `execute.Program` needs
+    beside it, and the seconds of the module's own steps; or the step that failed.
 
     `lowering` are options of `--layout-to-llvm`, `flags` those of clang; `more` are further options of `layout-opt`, and
     `link` further files and options of the linker.
@@ -19,8 +22,31 @@ def library(name, mlir, work, lowering="", flags=("-O1",), more=(), link=()):
     exchanges = harness.exchanges(mlir)
     if stem in given.WITH_KERNEL:
         mlir = given.with_kernel(mlir, harness.plain)
-    source, low, code, path, stubs = (work / f"{name}{end}" for end in (".mlir", ".llvm.mlir", ".ll", ".so", ".c"))
-    source.write_text(harness.harnessed(mlir))
+    path, stubs = (work / f"{name}{end}" for end in (".so", ".c"))
+    low, program = compiled(name, harness.alone(mlir), work, lowering, flags, more)
+    if program.error:
+        return None, program
+    low_beside, beside = compiled(f"{name}.beside", harness.beside(mlir), work, "", BESIDE, ())
+    if beside.error:
+        return None, beside
+    ranks = {**harness.ranks(low_beside.read_text(), ("pack", "unpack")), **harness.ranks(low.read_text(), ("run",))}
+    masks = given.constants(mlir) if stem in given.WITH_MASKS else ""
+    stubs.write_text(devices.source(exchanges, ranks) + masks)
+    command = [
+        LLVM / "bin/clang", "-w", "-shared", "-fPIC", stubs, work / f"{name}.o", work / f"{name}.beside.o", *link, "-o", path, "-lm",
+        f"-L{LLVM}/lib", f"-Wl,-rpath,{LLVM}/lib", "-lmlir_c_runner_utils",
+    ]  # fmt: skip
+    linked = ran(command)
+    if linked.error:
+        return None, linked
+    (work / f"{name}.so.json").write_text(json.dumps({"ranks": ranks, "exchanges": exchanges}))
+    return path, program
+
+
+def compiled(name, mlir, work, lowering, flags, more):
+    """The lowered text of a module of which an object file was made, and its seconds; or the step that failed."""
+    source, low, code = (work / f"{name}{end}" for end in (".mlir", ".llvm.mlir", ".ll"))
+    source.write_text(mlir)
     to_llvm = f"--layout-to-llvm={lowering}" if lowering else "--layout-to-llvm"
     seconds = {}
     for step, command in (
@@ -32,15 +58,4 @@ def library(name, mlir, work, lowering="", flags=("-O1",), more=(), link=()):
         if done.error:
             return None, done
         seconds[step] = done.seconds
-    ranks = harness.ranks(low.read_text())
-    masks = given.constants(mlir) if stem in given.WITH_MASKS else ""
-    stubs.write_text(devices.source(exchanges, ranks) + masks)
-    command = [
-        LLVM / "bin/clang", "-w", "-shared", "-fPIC", stubs, work / f"{name}.o", *link, "-o", path, "-lm",
-        f"-L{LLVM}/lib", f"-Wl,-rpath,{LLVM}/lib", "-lmlir_c_runner_utils",
-    ]  # fmt: skip
-    linked = ran(command)
-    if linked.error:
-        return None, linked
-    (work / f"{name}.so.json").write_text(json.dumps({"ranks": ranks, "exchanges": exchanges}))
-    return path, Step(sum(seconds.values()), text=json.dumps(seconds))
+    return low, Step(sum(seconds.values()), text=json.dumps(seconds))

@@ -43,7 +43,7 @@ def through(file, work):
     path, steps["compiled"] = link.library(name, text, work)
     if path is None:
         return steps
-    # The lowering of the module without a harness is a step of its own.
+    # The lowering is a step of its own.
     steps["compiled"].seconds -= json.loads(steps["compiled"].text)["lowered"]
     step = ran([sys.executable, "-B", HERE / "execute.py", path, arrays])
     steps["called"] = step
