@@ -1,8 +1,9 @@
 //! What lowering has to know of MLIR's own operations: one row for each operation, and one for each dialect whose
 //! operations are mostly alike.
 //!
-//! A row has all traits of its operation: `arith.divsi` has no `LANEWISE`, which `arith.*` has. Structured operations are
-//! not here, as their indexing maps say what they read and write; nor is what a single `match` rewrites or reads.
+//! A row has all traits of its operation: `arith.divsi` has `LANEWISE`, which `arith.*` has, and `DIVIDES`. Structured
+//! operations are not here, as their indexing maps say what they read and write; nor is what a single `match` rewrites or
+//! reads.
 
 use layout_ir::{self as ir, Op};
 use melior::ir::{Type, TypeLike, ValueLike};
@@ -45,7 +46,8 @@ pub const NO_ACCESS: Traits = Traits(1 << 6);
 pub const READS: Traits = Traits(1 << 7);
 /// On tensors it computes each element from those at the same index.
 pub const ELEMENTWISE: Traits = Traits(1 << 8);
-/// A vector of it computes the same lane by lane, and cannot fail in lanes that are not used.
+/// A vector of it, or what vector code makes of it, computes the same lane by lane, and cannot fail in lanes that are not
+/// used.
 pub const LANEWISE: Traits = Traits(1 << 9);
 /// Takes several machine instructions.
 pub const MULTI_INSTRUCTION: Traits = Traits(1 << 10);
@@ -57,12 +59,12 @@ pub const WIDENS: Traits = Traits(1 << 12);
 pub const CONTRACTS: Traits = Traits(1 << 13);
 /// A function that may be approximated by a polynomial.
 pub const APPROXIMABLE: Traits = Traits(1 << 14);
+/// Divides integers: it traps where the divisor is 0, so that a vector of it needs code of its own.
+pub const DIVIDES: Traits = Traits(1 << 15);
 
 const NONE: Traits = Traits(0);
 const CONTROL: Traits = FORWARDS.and(BUFFERIZES);
 const ARITH: Traits = BUFFERIZES.and(ELEMENTWISE).and(LANEWISE).and(NO_ACCESS);
-/// A division traps where the divisor is 0, also in a lane that is not used.
-const TRAPS: Traits = BUFFERIZES.and(ELEMENTWISE).and(NO_ACCESS);
 /// A machine has an instruction for it; other functions of `math` are library calls.
 const MATH: Traits = BUFFERIZES.and(ELEMENTWISE).and(LANEWISE);
 const SHOWS: Traits = SAME_BUFFER.and(NO_ACCESS);
@@ -79,23 +81,23 @@ const OPERATIONS: &[(&str, Traits)] = &[
     ("affine.apply",                           NO_ACCESS),
     ("arith.*",                                ARITH),
     ("arith.addf",                             ARITH.and(CONTRACTS)),
-    ("arith.ceildivsi",                        TRAPS),
-    ("arith.ceildivui",                        TRAPS),
+    ("arith.ceildivsi",                        ARITH.and(DIVIDES)),
+    ("arith.ceildivui",                        ARITH.and(DIVIDES)),
     ("arith.constant",                         BUFFERIZES.and(LANEWISE).and(NO_ACCESS)),
-    ("arith.divsi",                            TRAPS),
-    ("arith.divui",                            TRAPS),
+    ("arith.divsi",                            ARITH.and(DIVIDES)),
+    ("arith.divui",                            ARITH.and(DIVIDES)),
     ("arith.extf",                             ARITH.and(WIDENS)),
     ("arith.extsi",                            ARITH.and(WIDENS)),
     ("arith.extui",                            ARITH.and(WIDENS)),
-    ("arith.floordivsi",                       TRAPS),
+    ("arith.floordivsi",                       ARITH.and(DIVIDES)),
     // NaN and zeros of both signs: x86 compares and blends twice.
     ("arith.maximumf",                         ARITH.and(MULTI_INSTRUCTION)),
     ("arith.maxnumf",                          ARITH.and(MULTI_INSTRUCTION)),
     ("arith.minimumf",                         ARITH.and(MULTI_INSTRUCTION)),
     ("arith.minnumf",                          ARITH.and(MULTI_INSTRUCTION)),
     ("arith.mulf",                             ARITH.and(CONTRACTS)),
-    ("arith.remsi",                            TRAPS),
-    ("arith.remui",                            TRAPS),
+    ("arith.remsi",                            ARITH.and(DIVIDES)),
+    ("arith.remui",                            ARITH.and(DIVIDES)),
     ("arith.select",                           ARITH.and(FORWARDS)),
     ("arith.subf",                             ARITH.and(CONTRACTS)),
     ("builtin.module",                         CONTROL),
@@ -233,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_row_goes_before_its_dialect() {
-        assert!(is("arith.muli", LANEWISE | NO_ACCESS) && !is("arith.remsi", LANEWISE));
+        assert!(is("arith.remsi", LANEWISE | DIVIDES) && !is("arith.muli", DIVIDES));
         assert!(is("math.exp", LIBRARY_CALL | ELEMENTWISE) && !is("math.sqrt", LIBRARY_CALL));
         assert_eq!((traits("vector.load"), traits("memref"), traits("")), (NONE, NONE, NONE));
     }

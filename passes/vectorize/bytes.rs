@@ -10,7 +10,7 @@
 use super::rows::Row;
 use crate::buffers::index::IndexVars;
 use crate::buffers::lowered::Lowered;
-use crate::buffers::operations::{LANEWISE, is};
+use crate::buffers::operations::{DIVIDES, LANEWISE, is};
 use crate::buffers::packing::Packing;
 use crate::kernel;
 use crate::kernel::access::{Operand, Size};
@@ -78,7 +78,7 @@ fn check(body: &Body) -> Result<(), String> {
     }
     for op in body.block.into_iter().flat_map(ir::operations) {
         let name = ir::name(op);
-        if name != "linalg.yield" && !(is(name, LANEWISE) && ir::results(op).len() == 1) {
+        if name != "linalg.yield" && (is(name, DIVIDES) || !is(name, LANEWISE) || ir::results(op).len() != 1) {
             return Err(format!("'{name}' has no vector form that cannot trap"));
         }
     }

@@ -4,7 +4,7 @@ use super::block::Loaded;
 use super::kernel::{At, Kernel};
 use super::registers::{Key, mask, place, shuffle};
 use super::there::Mask;
-use crate::buffers::operations::{CONTRACTS, is};
+use crate::buffers::operations::{CONTRACTS, DIVIDES, is};
 use crate::kernel::body::{Argument, Body};
 use crate::kernel::combiner::Combiner;
 use crate::upstream::FastMath;
@@ -124,6 +124,7 @@ impl<'c> Kernel<'_, 'c> {
                     let dim = ir::attribute(op, "dim").and_then(ir::integer).unwrap_or(0) as usize;
                     self.indices(inside, at, dim, key)
                 }
+                name if is(name, DIVIDES) => self.division(inside, body, op, [operands[0], operands[1]]),
                 "arith.truncf" if self.rounds_by_hand(inside, op) => self.rounded(inside, operands[0]),
                 name => {
                     let t = ir::vector_type(&[1 << self.plan.lanes.len()], ir::result(op, 0).r#type());

@@ -20,6 +20,7 @@
 //! | `kernel` | the loops |
 //! | `rest`, `there` | which elements are there, at the ends |
 //! | `compute`, `block`, `sums` | the code inside them |
+//! | `division` | quotients and remainders of integers |
 //! | `extremes` | largest and least numbers |
 //! | `bools` | elements of one bit, each in a byte |
 //! | `bytes` | bytes that hold several elements |
@@ -31,6 +32,7 @@ mod compute;
 mod contraction;
 mod copied;
 mod distance;
+mod division;
 mod extremes;
 mod in_turn;
 mod kernel;

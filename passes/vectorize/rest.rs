@@ -22,7 +22,8 @@ pub fn compare<'c>(b: Builder<'c>, predicate: i64, x: Val<'c>, y: Val<'c>, resul
     b.value("arith.cmpi", &[x, y], result, &[b.named("predicate", predicate)])
 }
 
-/// Predicates: unequal, and as signed numbers less, and greater.
+/// Predicates: equal, unequal, and as signed numbers less, and greater.
+pub const EQUAL: i64 = 0;
 pub const UNEQUAL: i64 = 1;
 pub const LESS: i64 = 2;
 pub const GREATER: i64 = 4;

@@ -56,18 +56,9 @@ func.func @wide(%a: memref<16x256xf128>, %r: memref<16x256xf128, #T>) {
 
 // -----
 
-// Padding and lanes that are not there may hold zeros, by which integers must not be divided.
+// Operations that have no vector form.
 #T = #layout.tiled<{1,0:T(8,128)}>
 #map = affine_map<(i, j) -> (i, j)>
-// CHECK-LABEL: func.func @division(
-// CHECK-NOT: vector
-// CHECK: arith.divsi %{{.*}} : i32
-func.func @division(%a: memref<16x256xi32>, %b: memref<16x256xi32, #T>) {
-  // expected-remark@+1 {{not vectorised: 'arith.divsi' has no vector form that cannot trap}}
-  linalg.div ins(%a, %b : memref<16x256xi32>, memref<16x256xi32, #T>) outs(%b : memref<16x256xi32, #T>)
-  return
-}
-
 func.func private @helper(f32) -> f32
 
 // CHECK-LABEL: func.func @call(
