@@ -156,7 +156,9 @@ pub fn wishes<'c>(
     location: Location<'c>,
     tiles: &mut WholeTiles<'c>,
 ) -> Vec<(usize, Attribute<'c>)> {
-    let Some(combiner) = body.block.and_then(Combiner::of).filter(|_| body.initial.is_some()) else { return Vec::new() };
+    let Some(combiner) = body.block.and_then(Combiner::of).filter(|_| body.initial.is_some()) else {
+        return Vec::new();
+    };
     if body.widest().is_err() {
         return Vec::new();
     }
@@ -174,8 +176,7 @@ pub fn wishes<'c>(
     let mut wishes = Vec::new();
     for (dim, _) in worth(nest, &whole) {
         let is_padding = |operand: usize| uses(&nest.operands[operand].map, dim);
-        let changes_nothing =
-            |held: &[Content<'c>]| Maker { held, options }.changes_nothing(body, &is_padding);
+        let changes_nothing = |held: &[Content<'c>]| Maker { held, options }.changes_nothing(body, &is_padding);
         if (first..nest.operands.len()).any(is_padding) || changes_nothing(&held).is_ok() {
             continue;
         }
@@ -210,7 +211,8 @@ fn results_of<'c>(
     for (dim, ..) in widened {
         let (values, of) = maker.results(body, nest.outputs, &|operand| uses(&nest.operands[operand].map, *dim));
         relied.extend(of);
-        let both = |before: Vec<Content<'c>>| before.into_iter().zip(&values).map(|(a, b)| a.filter(|a| *b == Some(*a)));
+        let both =
+            |before: Vec<Content<'c>>| before.into_iter().zip(&values).map(|(a, b)| a.filter(|a| *b == Some(*a)));
         all = Some(all.map_or_else(|| values.clone(), |before| both(before).collect()));
     }
     let values = all.unwrap_or_default();
@@ -221,7 +223,11 @@ fn results_of<'c>(
 }
 
 /// The lowered form with full tiles of what an operand reads or writes, if it is all of a buffer that has such.
-pub fn whole_tiles<'c>(access: &Access<'c>, location: Location<'c>, tiles: &mut WholeTiles<'c>) -> Option<Rc<Lowered<'c>>> {
+pub fn whole_tiles<'c>(
+    access: &Access<'c>,
+    location: Location<'c>,
+    tiles: &mut WholeTiles<'c>,
+) -> Option<Rc<Lowered<'c>>> {
     let lowered = access.lowered.as_ref().filter(|_| access.is_whole() && access.symbols.is_empty())?;
     let made = || (lowered.clone(), lowered.whole_tiles(location).map(Rc::new));
     tiles.entry(Rc::as_ptr(lowered) as usize).or_insert_with(made).1.clone()

@@ -49,7 +49,8 @@ impl<'c> Lowering<'c> {
         let mut known = KnownPadding { held, kept };
         let fills = self.fills(op, nest, body, &known, &mut tiles);
         for fill in &fills {
-            for (held, _) in known.held.iter_mut().zip(&roots).filter(|(_, root)| ir::key(**root) == ir::key(fill.root)) {
+            for (held, _) in known.held.iter_mut().zip(&roots).filter(|(_, root)| ir::key(**root) == ir::key(fill.root))
+            {
                 *held = Some(fill.value);
             }
         }
@@ -88,8 +89,8 @@ impl<'c> Lowering<'c> {
     }
 
     /// Takes note of padding that holds a value from an operation on.
-    pub(super) fn note_fill(&mut self, root: Val<'c>, value: Attribute<'c>, before: Op<'c>) {
-        let writer = Writer { value: Some(value), all: true, block: block(before) };
+    pub(super) fn note_fill(&mut self, root: Val<'c>, value: Attribute<'c>, from: Op<'c>) {
+        let writer = Writer { value: Some(value), all: true, block: block(from) };
         self.padding.writers.entry(ir::key(root)).or_default().push(writer);
     }
 

@@ -3,12 +3,7 @@
 use super::{LiveRange, PlacingOrder, crowd};
 
 /// The offset of each range; `meets` are those that each meets.
-pub fn lowest_gap(
-    ranges: &[LiveRange],
-    live: &[Vec<usize>],
-    meets: &[Vec<usize>],
-    order: PlacingOrder,
-) -> Vec<i64> {
+pub fn lowest_gap(ranges: &[LiveRange], live: &[Vec<usize>], meets: &[Vec<usize>], order: PlacingOrder) -> Vec<i64> {
     let mut offsets: Vec<Option<i64>> = vec![None; ranges.len()];
     for k in order.of(ranges, &crowd(ranges, live)) {
         let placed = meets[k].iter().filter_map(|other| Some((offsets[*other]?, ranges[*other].bytes)));

@@ -68,7 +68,8 @@ pub fn said_of_padding(context: &Context, text: &str) -> Result<Vec<String>, mel
     let passes = PassManager::new(context);
     let pipeline = "builtin.module(layout-lower-memrefs{vectorize=avx512 padding=report})";
     utility::parse_pass_pipeline(passes.as_operation_pass_manager(), pipeline).expect("a pipeline");
-    let lowered = Module::parse(context, &text).ok_or(melior::Error::RunPass).and_then(|mut module| passes.run(&mut module));
+    let lowered =
+        Module::parse(context, &text).ok_or(melior::Error::RunPass).and_then(|mut module| passes.run(&mut module));
     context.detach_diagnostic_handler(handler);
     let remarks = remarks.take();
     lowered.map(|()| remarks)

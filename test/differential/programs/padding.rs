@@ -59,15 +59,13 @@ enum Step {
 
 /// Sums, products and extremes of chains of elementwise operations.
 pub fn reductions(rng: &mut Source) -> Program {
-    const STEPS: &[Step] =
-        &[Step::Choose, Step::Binary, Step::Reduce, Step::Reduce, Step::Fill, Step::Absolute];
+    const STEPS: &[Step] = &[Step::Choose, Step::Binary, Step::Reduce, Step::Reduce, Step::Fill, Step::Absolute];
     program(rng, STEPS)
 }
 
 /// Matrix products, of products too.
 pub fn products(rng: &mut Source) -> Program {
-    const STEPS: &[Step] =
-        &[Step::Product, Step::Choose, Step::Product, Step::Binary, Step::Reduce, Step::Fill];
+    const STEPS: &[Step] = &[Step::Product, Step::Choose, Step::Product, Step::Binary, Step::Reduce, Step::Fill];
     program(rng, STEPS)
 }
 
@@ -80,8 +78,7 @@ pub fn loops(rng: &mut Source) -> Program {
 
 /// Buffers that are chosen by a branch, or handed to another function, which writes to them.
 pub fn aliases(rng: &mut Source) -> Program {
-    const STEPS: &[Step] =
-        &[Step::Reduce, Step::Pick, Step::Call, Step::Choose, Step::Binary, Step::Call];
+    const STEPS: &[Step] = &[Step::Reduce, Step::Pick, Step::Call, Step::Choose, Step::Binary, Step::Call];
     program(rng, STEPS)
 }
 
@@ -213,9 +210,8 @@ impl Maker<'_, '_> {
         if self.rng.bool() {
             return number(self);
         }
-        let row = |maker: &mut Self| {
-            format!("[{}]", (0..sizes[1]).map(|_| number(maker)).collect::<Vec<_>>().join(", "))
-        };
+        let row =
+            |maker: &mut Self| format!("[{}]", (0..sizes[1]).map(|_| number(maker)).collect::<Vec<_>>().join(", "));
         format!("[{}]", (0..sizes[0]).map(|_| row(self)).collect::<Vec<_>>().join(", "))
     }
 
@@ -258,7 +254,8 @@ impl Maker<'_, '_> {
         let [with, then, otherwise] = [(); 3].map(|()| self.number());
         let t = self.element.name;
         let predicate = self.rng.choice(&["eq", "lt", "ge"]);
-        let predicate = if self.element.kind == Kind::Integer { predicate.replace("lt", "ult") } else { predicate.into() };
+        let predicate =
+            if self.element.kind == Kind::Integer { predicate.replace("lt", "ult") } else { predicate.into() };
         let compare = match (self.element.kind, &*predicate) {
             (Kind::Float, of) => format!("arith.cmpf o{of}"),
             (Kind::Integer, "ge") => "arith.cmpi sge".into(),
@@ -280,7 +277,9 @@ impl Maker<'_, '_> {
     fn binary(&mut self) {
         let Some(x) = self.variable(false, &|v| v.dims.len() == 2) else { return };
         let dims = self.dims(x);
-        let Some(y) = self.variable(false, &|v| v.dims.iter().all(|d| dims.contains(d)) && !v.dims.is_empty()) else { return };
+        let Some(y) = self.variable(false, &|v| v.dims.iter().all(|d| dims.contains(d)) && !v.dims.is_empty()) else {
+            return;
+        };
         let Some(to) = self.variable(true, &|v| v.dims == dims) else { return };
         let op = self.rng.choice(&["add", "sub", "mul", "max", "min"]);
         let [p, q] = [x, y].map(|k| self.variables[k].most);
@@ -309,7 +308,8 @@ impl Maker<'_, '_> {
         let Some(x) = self.variable(false, &|v| v.dims.len() == 2) else { return };
         let dims = self.dims(x);
         let kept: Vec<usize> = dims.iter().copied().filter(|_| self.rng.one_in(3)).collect();
-        let Some(to) = self.variable(true, &|v| v.dims == kept).filter(|to| *to != x).or_else(|| self.scalar(&kept)) else {
+        let Some(to) = self.variable(true, &|v| v.dims == kept).filter(|to| *to != x).or_else(|| self.scalar(&kept))
+        else {
             return;
         };
         let y = self.rng.one_in(4).then(|| self.variable(false, &|v| v.dims == dims)).flatten().filter(|y| *y != to);
