@@ -114,6 +114,18 @@ fn the_peak_is_not_always_reached() {
     assert_eq!(offsets(&ranges, &limits), Err(none));
 }
 
+/// Nearly as many pairs as are listed, of ranges that all meet.
+#[test]
+fn long_ranges_are_valid() {
+    let mut random = Random(5);
+    let ranges: Vec<LiveRange> = (0..2800)
+        .map(|k| LiveRange { live: (k, 2800 + random.below(40)), bytes: 1 + random.below(100) as i64, alignment: 64 })
+        .collect();
+    let found = offsets(&ranges, &SearchLimits::default()).unwrap();
+    assert_valid(&ranges, &found);
+    assert!(found.bytes > found.peak, "the walk alone found the peak");
+}
+
 #[test]
 fn large_cases_are_valid() {
     let mut random = Random(3);

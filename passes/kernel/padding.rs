@@ -11,8 +11,12 @@
 //! What changes no result is what upstream's folder says: -0 in a sum, but +0 only in one that did not begin as -0. Such
 //! a sum never becomes -0: only -0 and -0 make it, and numbers that cancel make +0.
 //!
-//! What outputs hold there afterwards is computed in the same way, from the inputs that are padding wherever the output
-//! is: those that have all of the widened dimensions.
+//! What outputs hold there afterwards is computed in the same way. An index of padding is beyond the end of some dimension,
+//! and the inputs that have that dimension are padding there; so what holds everywhere is what the body makes for each
+//! dimension of these alone: 0 of a product of integers both of whose inputs hold 0, and nothing known of floating-point
+//! numbers, as 0 times an element may be NaN.
+//!
+//! Where inputs do not hold what a reduction needs, [`wishes`] says what they would have to.
 
 use crate::buffers::lowered::Lowered;
 use crate::buffers::operations::{CONTRACTS, is};
@@ -23,8 +27,8 @@ use crate::kernel::nest::Nest;
 use crate::options::Options;
 use crate::upstream::{self, FastMath, Folded};
 use layout_ir::{self as ir, Op, Val};
-use melior::ir::attribute::FloatAttribute;
-use melior::ir::{Attribute, Location, ValueLike};
+use melior::ir::attribute::{AttributeLike, FloatAttribute};
+use melior::ir::{Attribute, Location, TypeLike, ValueLike};
 use std::collections::HashMap;
 use std::rc::Rc;
 use tensor_layout::expr::Expr;
@@ -36,8 +40,30 @@ pub type Content<'c> = Option<Attribute<'c>>;
 pub struct KnownPadding<'c> {
     /// What the padding of each operand holds.
     pub held: Vec<Content<'c>>,
-    /// What each of the outputs must go on holding, where something relies on it.
-    pub kept: Vec<Content<'c>>,
+    /// What may be written into the padding of each output.
+    pub kept: Vec<Kept<'c>>,
+}
+
+/// What may be written into the padding of a buffer.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Kept<'c> {
+    /// Anything.
+    Nothing,
+    /// This value alone, which something relies on.
+    Value(Attribute<'c>),
+    /// Nothing at all: it may be padding of which something relies on what it holds.
+    All,
+}
+
+impl<'c> Kept<'c> {
+    /// Whether a kernel may write this.
+    fn allows(self, value: Content<'c>) -> bool {
+        match self {
+            Kept::Nothing => true,
+            Kept::Value(kept) => value == Some(kept),
+            Kept::All => false,
+        }
+    }
 }
 
 /// The padding that a kernel reads and writes.
@@ -94,9 +120,8 @@ pub fn widen<'c>(
         }
     }
     if !results.is_empty() {
-        let has_all = |operand: usize| results.iter().all(|(dim, ..)| uses(&nest.operands[operand].map, *dim));
-        let (values, relied) = maker.results(body, nest.outputs, &has_all);
-        match known.kept.iter().zip(&values).all(|(kept, value)| kept.is_none() || kept == value) {
+        let (values, relied) = results_of(&maker, nest, body, &results);
+        match known.kept.iter().zip(&values).all(|(kept, value)| kept.allows(*value)) {
             false => widened.reasons.push("what the padding of its output holds is needed".into()),
             true => {
                 for (output, value) in values.into_iter().enumerate() {
@@ -120,8 +145,89 @@ pub fn widen<'c>(
     widened
 }
 
+/// What padding of some inputs would have to hold, of those that are `fillable`, so that reduced dimensions can run to whole
+/// tiles which cannot as it is: zeros, or else what changes nothing in the reduction.
+pub fn wishes<'c>(
+    nest: &Nest<'c>,
+    body: &Body<'c>,
+    known: &KnownPadding<'c>,
+    fillable: &[bool],
+    options: &Options,
+    location: Location<'c>,
+    tiles: &mut WholeTiles<'c>,
+) -> Vec<(usize, Attribute<'c>)> {
+    let Some(combiner) = body.block.and_then(Combiner::of).filter(|_| body.initial.is_some()) else {
+        return Vec::new();
+    };
+    if body.widest().is_err() {
+        return Vec::new();
+    }
+    let whole: Vec<Option<Rc<Lowered<'c>>>> =
+        nest.operands.iter().map(|o| whole_tiles(&o.access, location, tiles)).collect();
+    let first = nest.operands.len() - nest.outputs;
+    let element = |operand: usize| nest.operands[operand].access.packing.element;
+    let zero = |operand: usize| {
+        let number = if element(operand).is_float() { "0.0" } else { "0" };
+        Attribute::parse(ir::borrowed(&location.context()), &format!("{number} : {}", element(operand)))
+    };
+    let neutral = |operand: usize| (combiner.neutral.r#type() == element(operand)).then_some(combiner.neutral);
+    let candidates: [&dyn Fn(usize) -> Content<'c>; 2] = [&zero, &neutral];
+    let mut held = known.held.clone();
+    let mut wishes = Vec::new();
+    for (dim, _) in worth(nest, &whole) {
+        let is_padding = |operand: usize| uses(&nest.operands[operand].map, dim);
+        let changes_nothing = |held: &[Content<'c>]| Maker { held, options }.changes_nothing(body, &is_padding);
+        if (first..nest.operands.len()).any(is_padding) || changes_nothing(&held).is_ok() {
+            continue;
+        }
+        for candidate in candidates {
+            let mut tried = held.clone();
+            for operand in (0..first).filter(|operand| is_padding(*operand) && fillable[*operand]) {
+                tried[operand] = candidate(operand).or(tried[operand]);
+            }
+            let Ok(relied) = changes_nothing(&tried) else { continue };
+            for operand in relied {
+                if let Some(value) = tried[operand].filter(|value| held[operand] != Some(*value)) {
+                    wishes.push((operand, value));
+                    held[operand] = Some(value);
+                }
+            }
+            break;
+        }
+    }
+    wishes
+}
+
+/// What a nest writes into the padding of its outputs where these dimensions of theirs run to whole tiles; and the operands of
+/// which it matters what they hold.
+fn results_of<'c>(
+    maker: &Maker<'_, 'c>,
+    nest: &Nest<'c>,
+    body: &Body<'c>,
+    widened: &[(usize, i64, i64)],
+) -> (Vec<Content<'c>>, Vec<usize>) {
+    let mut all: Option<Vec<Content<'c>>> = None;
+    let mut relied = Vec::new();
+    for (dim, ..) in widened {
+        let (values, of) = maker.results(body, nest.outputs, &|operand| uses(&nest.operands[operand].map, *dim));
+        relied.extend(of);
+        let both =
+            |before: Vec<Content<'c>>| before.into_iter().zip(&values).map(|(a, b)| a.filter(|a| *b == Some(*a)));
+        all = Some(all.map_or_else(|| values.clone(), |before| both(before).collect()));
+    }
+    let values = all.unwrap_or_default();
+    if values.iter().all(Option::is_none) {
+        relied.clear();
+    }
+    (values, relied)
+}
+
 /// The lowered form with full tiles of what an operand reads or writes, if it is all of a buffer that has such.
-fn whole_tiles<'c>(access: &Access<'c>, location: Location<'c>, tiles: &mut WholeTiles<'c>) -> Option<Rc<Lowered<'c>>> {
+pub fn whole_tiles<'c>(
+    access: &Access<'c>,
+    location: Location<'c>,
+    tiles: &mut WholeTiles<'c>,
+) -> Option<Rc<Lowered<'c>>> {
     let lowered = access.lowered.as_ref().filter(|_| access.is_whole() && access.symbols.is_empty())?;
     let made = || (lowered.clone(), lowered.whole_tiles(location).map(Rc::new));
     tiles.entry(Rc::as_ptr(lowered) as usize).or_insert_with(made).1.clone()
@@ -300,11 +406,12 @@ impl<'c> MadeOfPadding<'_, '_, 'c> {
         }
     }
 
-    /// What an operation makes, if that is exact: functions of `math` may be other programs here and there.
+    /// What an operation makes, if that is one value whatever it is compiled to: functions of `math` may be other programs
+    /// here and there, and so may what flags let LLVM rewrite.
     fn made(&self, op: Op<'c>, operands: &[Content<'c>]) -> Content<'c> {
         match ir::name(op) {
             "arith.constant" => return of_constant(ir::result(op, 0)),
-            name if !name.starts_with("arith.") || promises(op) => return None,
+            name if !name.starts_with("arith.") || promises(op) || is_rewritten(op) => return None,
             _ => {}
         }
         let contracts = self.maker.options.contract || FastMath::of(op).has(FastMath::CONTRACT);
@@ -317,11 +424,20 @@ impl<'c> MadeOfPadding<'_, '_, 'c> {
 }
 
 /// Whether an operation says something of its operands, which is true of elements and need not be of padding: that they are
-/// no NaN, no infinity, or small. Its result may be anything there.
+/// no NaN, no infinity, small, or multiples of a power of two. Its result may be anything there.
 fn promises(op: Op) -> bool {
     let flags = FastMath::of(op);
     let wraps = ir::attribute(op, "overflowFlags").is_none_or(|flags| flags.to_string() == "#arith.overflow<none>");
-    flags.has(FastMath::NO_NANS) || flags.has(FastMath::NO_INFINITIES) || !wraps
+    flags.has(FastMath::NO_NANS)
+        || flags.has(FastMath::NO_INFINITIES)
+        || !wraps
+        || ir::attribute(op, "isExact").is_some_and(ir::is_unit)
+}
+
+/// Whether flags let the result of an operation be another number than its own: a sum in another order, a product with the
+/// reciprocal, which is 0.99999994 for 41 / 41 in f32, or a zero of another sign. Contraction is the folder's matter.
+fn is_rewritten(op: Op) -> bool {
+    !FastMath::CONTRACT.has(FastMath::of(op))
 }
 
 /// The constant that is the same argument everywhere.

@@ -23,6 +23,7 @@
 mod memory;
 mod nests;
 mod padding;
+mod padding_fills;
 mod padding_state;
 mod state;
 mod types;

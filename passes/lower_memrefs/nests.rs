@@ -158,10 +158,11 @@ impl<'c> Lowering<'c> {
     /// The kernel of an operation with all that is fused into it: over whole tiles where it can be.
     fn kernel(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let (mut nest, body) = self.fusion().fused(op)?;
-        let widened = self.widened(op, &mut nest, &body);
+        let (widened, fills) = self.widened(op, &mut nest, &body);
         let bases: Vec<Val<'c>> = nest.operands.iter().map(|o| o.access.base).collect();
         match vectorize::emit(b, &nest, &body, &self.options) {
             Ok(()) => {
+                self.fill_padding(fills);
                 self.note_padding(op, &bases, widened);
                 Ok(())
             }

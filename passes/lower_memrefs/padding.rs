@@ -7,17 +7,23 @@
 //! - a kernel before it, in its block or in one around it, wrote that value into all of the padding;
 //! - all kernels since then that write its padding write the same value.
 //!
+//! Where a reduction needs another value, one is written into the padding of its inputs before, if these are such allocations
+//! and nothing relies on what is there: behind the last kernel that wrote to it, outside of the loops that the reduction
+//! is in since.
+//!
 //! In a loop, kernels behind the operation run before it as well. So where the operation relies on what its padding holds
 //! and is inside a loop that the kernel is not in, those that follow in the loop have to keep it. Operations are visited
 //! in the order of the program, so each is known before the first that could break it.
 
+use super::padding_fills::Fill;
 use super::padding_state::Writer;
 use super::state::Lowering;
 use crate::buffers::operations::{SAME_BUFFER, is};
 use crate::diagnostic::Diagnostic;
+use crate::functions::symbol;
 use crate::kernel::body::Body;
 use crate::kernel::nest::Nest;
-use crate::kernel::padding::{Content, KnownPadding, Widened, widen};
+use crate::kernel::padding::{Content, Kept, KnownPadding, Widened, widen};
 use crate::options::Padding;
 use layout_dialect::PADDING;
 use layout_ir::{self as ir, Builder, Constant, Op, Val};
@@ -28,9 +34,9 @@ use std::collections::HashSet;
 
 impl<'c> Lowering<'c> {
     /// Rounds the dimensions of a nest up to whole tiles, as far as the options and what is known allow.
-    pub(super) fn widened(&mut self, op: Op<'c>, nest: &mut Nest<'c>, body: &Body<'c>) -> Widened<'c> {
+    pub(super) fn widened(&mut self, op: Op<'c>, nest: &mut Nest<'c>, body: &Body<'c>) -> (Widened<'c>, Vec<Fill<'c>>) {
         if self.options.padding == Padding::Masked {
-            return Widened::default();
+            return (Widened::default(), Vec::new());
         }
         let roots: Vec<Val<'c>> = nest.operands.iter().map(|o| root(o.access.base)).collect();
         let first = roots.len() - nest.outputs;
@@ -40,10 +46,17 @@ impl<'c> Lowering<'c> {
         let held = (0..roots.len()).map(|k| reads(k).then(|| self.held(roots[k], op)).flatten()).collect();
         let kept = roots[first..].iter().map(|v| self.kept(*v, op)).collect();
         let mut tiles = std::mem::take(&mut self.padding.tiles);
-        let known = KnownPadding { held, kept };
+        let mut known = KnownPadding { held, kept };
+        let fills = self.fills(op, nest, body, &known, &mut tiles);
+        for fill in &fills {
+            for (held, _) in known.held.iter_mut().zip(&roots).filter(|(_, root)| ir::key(**root) == ir::key(fill.root))
+            {
+                *held = Some(fill.value);
+            }
+        }
         let widened = widen(nest, body, &known, &self.options, ir::location(op), &mut tiles);
         self.padding.tiles = tiles;
-        widened
+        (widened, fills)
     }
 
     /// Takes note of a kernel that was made of a nest of these operands.
@@ -73,6 +86,12 @@ impl<'c> Lowering<'c> {
             let writer = Writer { value, all, block: block(op) };
             self.padding.writers.entry(ir::key(root(*base))).or_default().push(writer);
         }
+    }
+
+    /// Takes note of padding that holds a value from an operation on.
+    pub(super) fn note_fill(&mut self, root: Val<'c>, value: Attribute<'c>, from: Op<'c>) {
+        let writer = Writer { value: Some(value), all: true, block: block(from) };
+        self.padding.writers.entry(ir::key(root)).or_default().push(writer);
     }
 
     /// Takes note of a global of numbers that nothing writes to: its padding holds its only element, or zeros.
@@ -125,33 +144,50 @@ impl<'c> Lowering<'c> {
         None
     }
 
-    /// What a kernel has to leave in the padding of a buffer, if it writes any.
-    fn kept(&mut self, base: Val<'c>, op: Op<'c>) -> Content<'c> {
+    /// What a kernel may write into the padding of a buffer.
+    pub(super) fn kept(&mut self, base: Val<'c>, op: Op<'c>) -> Kept<'c> {
         let around: HashSet<usize> = std::iter::successors(Some(op), |op| ir::parent(*op)).map(ir::op_key).collect();
         let needed = self.padding.needed.get(&ir::key(base)).into_iter().flatten();
         let needed = needed.filter(|(_, inside)| around.contains(inside)).map(|needed| needed.0).next();
-        needed.or_else(|| self.promised(base))
+        match needed.or_else(|| self.promised(base)) {
+            Some(value) => Kept::Value(value),
+            None if self.may_be_promised(base) => Kept::All,
+            None => Kept::Nothing,
+        }
+    }
+
+    /// Whether a buffer may be an argument of which a caller outside relies on what its padding holds: where it is chosen
+    /// by a branch, carried by a loop, or was handed to a function.
+    fn may_be_promised(&self, base: Val<'c>) -> bool {
+        let promised = ir::memref(base.r#type()).is_some_and(|t| self.padding.promised.contains(&t.element));
+        let known = match (ir::defining_op(base), ir::block_argument(base)) {
+            (Some(op), _) => matches!(ir::name(op), "memref.alloc" | "memref.alloca"),
+            (None, Some((function, number))) => is_own(base, function, number) && !self.is_referred(function),
+            (None, None) => false,
+        };
+        promised && !known
+    }
+
+    fn is_referred(&self, function: Op<'c>) -> bool {
+        symbol(function).is_none_or(|name| self.padding.referred.contains(name))
     }
 
     /// What the `layout.padding` of an argument says: its caller is outside of the module, or would have to be looked at.
     fn promised(&self, base: Val<'c>) -> Content<'c> {
         let (function, number) = ir::block_argument(base)?;
-        if ir::name(function) != "func.func" {
+        if !is_own(base, function, number) || self.is_referred(function) {
             return None;
         }
-        let name = ir::attribute(function, "sym_name").and_then(ir::text)?;
-        let entry = *ir::blocks(function).first()?;
-        let own = ir::arguments(entry).get(number).is_some_and(|own| ir::key(*own) == ir::key(base));
         let promises = ir::elements(function, "arg_attrs");
         let promise = promises.get(number).map(|of| ir::entries(*of)).unwrap_or_default();
         let promise = promise.into_iter().find(|(name, _)| name == PADDING)?.1;
         let fits = ir::memref(base.r#type()).is_some_and(|t| promise.r#type() == t.element);
-        (own && fits && !self.padding.referred.contains(name)).then_some(promise)
+        fits.then_some(promise)
     }
 
     /// Whether a buffer is an allocation, or an argument that is one, and only operations use it that write its padding only
     /// where they are noted.
-    fn is_owned(&mut self, base: Val<'c>) -> bool {
+    pub(super) fn is_owned(&mut self, base: Val<'c>) -> bool {
         if let Some(known) = self.padding.owned.get(&ir::key(base)) {
             return *known;
         }
@@ -183,8 +219,14 @@ impl<'c> Lowering<'c> {
     }
 }
 
+/// Whether an argument of a block is that of a function, of that number.
+fn is_own(base: Val, owner: Op, number: usize) -> bool {
+    let entry = ir::blocks(owner).first().copied().filter(|_| ir::name(owner) == "func.func");
+    entry.is_some_and(|entry| ir::arguments(entry).get(number).is_some_and(|own| ir::key(*own) == ir::key(base)))
+}
+
 /// The buffer that a value shows.
-fn root(mut v: Val) -> Val {
+pub(super) fn root(mut v: Val) -> Val {
     while let Some(op) = ir::defining_op(v).filter(|op| is(ir::name(*op), SAME_BUFFER)) {
         v = ir::operands(op)[0];
     }
@@ -192,6 +234,6 @@ fn root(mut v: Val) -> Val {
 }
 
 /// What identifies the block of an operation.
-fn block(op: Op) -> usize {
+pub(super) fn block(op: Op) -> usize {
     op.block().map_or(0, |block| block.to_raw().ptr as usize)
 }

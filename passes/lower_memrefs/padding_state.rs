@@ -1,10 +1,12 @@
 //! What is known of the padding of buffers while a module is lowered.
 
-use crate::functions::referred;
+use crate::functions::{referred, symbol};
 use crate::kernel::padding::{Content, WholeTiles};
 use crate::options::{Options, Padding};
-use layout_ir::Op;
-use melior::ir::Attribute;
+use layout_dialect::PADDING;
+use layout_ir::{self as ir, Op};
+use melior::ir::attribute::AttributeLike;
+use melior::ir::{Attribute, Type};
 use std::collections::{HashMap, HashSet};
 
 /// A kernel that wrote padding.
@@ -29,11 +31,20 @@ pub(super) struct PaddingState<'c> {
     pub(super) constants: HashMap<String, Attribute<'c>>,
     /// The functions that the module itself refers to.
     pub(super) referred: HashSet<String>,
+    /// The elements of arguments whose padding holds what their `layout.padding` says.
+    pub(super) promised: HashSet<Type<'c>>,
 }
 
 impl<'c> PaddingState<'c> {
     pub(super) fn new(operations: &[Op<'c>], options: &Options) -> Self {
-        let referred = if options.padding == Padding::Masked { HashSet::new() } else { referred(operations) };
-        PaddingState { referred, ..PaddingState::default() }
+        if options.padding == Padding::Masked {
+            return PaddingState::default();
+        }
+        let referred = referred(operations);
+        let functions = operations.iter().filter(|op| ir::name(**op) == "func.func");
+        let believed = functions.filter(|op| symbol(**op).is_some_and(|name| !referred.contains(name)));
+        let entries = believed.flat_map(|op| ir::elements(*op, "arg_attrs")).flat_map(ir::entries);
+        let promised = entries.filter(|(name, _)| name == PADDING).map(|(_, value)| value.r#type()).collect();
+        PaddingState { referred, promised, ..PaddingState::default() }
     }
 }

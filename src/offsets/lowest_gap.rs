@@ -1,10 +1,9 @@
 //! Ranges one after another, each in the lowest gap that what is placed leaves it.
 
-use super::{LiveRange, PlacingOrder, crowd, neighbours};
+use super::{LiveRange, PlacingOrder, crowd};
 
-/// The offset of each range.
-pub fn lowest_gap(ranges: &[LiveRange], live: &[Vec<usize>], order: PlacingOrder) -> Vec<i64> {
-    let meets = neighbours(ranges, live);
+/// The offset of each range; `meets` are those that each meets.
+pub fn lowest_gap(ranges: &[LiveRange], live: &[Vec<usize>], meets: &[Vec<usize>], order: PlacingOrder) -> Vec<i64> {
     let mut offsets: Vec<Option<i64>> = vec![None; ranges.len()];
     for k in order.of(ranges, &crowd(ranges, live)) {
         let placed = meets[k].iter().filter_map(|other| Some((offsets[*other]?, ranges[*other].bytes)));

@@ -166,8 +166,9 @@ pub fn offsets(ranges: &[LiveRange], limits: &SearchLimits) -> Result<Arena, NoO
     if best.bytes > enough
         && let Some(live) = moments.live()
     {
+        let meets = neighbours(&moments.ranges, &live);
         for order in [PlacingOrder::Bytes, PlacingOrder::Area, PlacingOrder::Length] {
-            best.improve(ranges, lowest_gap::lowest_gap(&moments.ranges, &live, order));
+            best.improve(ranges, lowest_gap::lowest_gap(&moments.ranges, &live, &meets, order));
         }
         if ranges.len() <= LARGEST_SEARCH {
             descend(&mut best, &moments.ranges, &live, limits);
@@ -318,11 +319,13 @@ fn crowd(ranges: &[LiveRange], live: &[Vec<usize>]) -> Vec<i64> {
 
 /// For each range those that it meets, in order.
 fn neighbours(ranges: &[LiveRange], live: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut begins = vec![Vec::new(); live.len()];
+    ranges.iter().enumerate().for_each(|(k, range)| begins[range.live.0].push(k));
     let of = |k: usize| {
         // What it meets is live at its first moment, or begins while it is live.
         let (first, last) = ranges[k].live;
-        let begin = |m: usize| live[m].iter().filter(move |o| m == first || ranges[**o].live.0 == m);
-        let mut met: Vec<usize> = (first..=last).flat_map(begin).copied().filter(|other| *other != k).collect();
+        let later = begins[first + 1..=last].iter().flatten();
+        let mut met: Vec<usize> = live[first].iter().chain(later).copied().filter(|other| *other != k).collect();
         met.sort_unstable();
         met
     };

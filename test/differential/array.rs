@@ -1,8 +1,9 @@
 //! Random types of tensors and memrefs: sizes, elements, layouts.
 
 use crate::board::Spread;
+use crate::buffer::GARBAGE;
 use crate::choices::Choices;
-use crate::element::Element;
+use crate::element::{Element, Kind};
 use std::ops::{Deref, DerefMut};
 use tensor_layout::tiled::{Expansion, LoweredDim};
 use tensor_layout::tiled::{Layout, TileEntry};
@@ -82,11 +83,13 @@ impl Array {
         text + self.element.name + &layout.unwrap_or_default() + ">"
     }
 
-    /// Whether this array, as the argument of that number, has zeros in its padding, and its type says so: of some of the
-    /// tiled ones.
-    pub fn zeros_in_padding(&self, argument: usize) -> bool {
-        let some = (argument as i64 + self.sizes.iter().sum::<i64>()) % 3 == 0;
-        matches!(self.layout, Some(Notation::Tiled(_))) && some
+    /// What each byte of the padding of this array is, as the argument of that number, where its type says so: of some of
+    /// the tiled ones. All are zeros, but some of integers.
+    pub fn promised(&self, argument: usize) -> Option<u8> {
+        let number = argument as i64 + self.sizes.iter().sum::<i64>();
+        let tiled = matches!(self.layout, Some(Notation::Tiled(_)));
+        let integers = self.element.kind == Kind::Integer && self.element.bits >= 8;
+        (tiled && number % 3 == 0).then(|| if integers { GARBAGE[(number / 3 % 3) as usize] } else { 0 })
     }
 
     pub fn rank(&self) -> usize {

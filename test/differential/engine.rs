@@ -53,6 +53,28 @@ fn lowered<'c>(context: &'c Context, texts: &[String], options: PipelineOptions)
     lowered.map(|module| (module, scalar.collect()))
 }
 
+/// What `layout-lower-memrefs` says of the padding of a program: a line for each kernel that could go over whole tiles.
+///
+/// # Errors
+/// Where it cannot be lowered.
+pub fn said_of_padding(context: &Context, text: &str) -> Result<Vec<String>, melior::Error> {
+    let remarks = Rc::new(RefCell::new(Vec::new()));
+    let told = remarks.clone();
+    let handler = context.attach_diagnostic_handler(move |diagnostic| {
+        told.borrow_mut().push(diagnostic.to_string());
+        true
+    });
+    let text = format!("module attributes {{{}}} {{\n{text}}}\n", board::machine());
+    let passes = PassManager::new(context);
+    let pipeline = "builtin.module(layout-lower-memrefs{vectorize=avx512 padding=report})";
+    utility::parse_pass_pipeline(passes.as_operation_pass_manager(), pipeline).expect("a pipeline");
+    let lowered =
+        Module::parse(context, &text).ok_or(melior::Error::RunPass).and_then(|mut module| passes.run(&mut module));
+    context.detach_diagnostic_handler(handler);
+    let remarks = remarks.take();
+    lowered.map(|()| remarks)
+}
+
 /// The line of a location such as `loc("-":12:3)`.
 fn line(location: &str) -> Option<usize> {
     location.split("\":").nth(1)?.split(':').next()?.parse().ok()

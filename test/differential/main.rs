@@ -23,6 +23,9 @@
 //! other rounding and the program says in which order it adds, the numbers are such that every sum is rounded: then all
 //! bits must be those of the program without layouts, one element at a time.
 //!
+//! Programs on incomplete tiles (`programs/padding.rs`) become vector code with `padding=typed`. In most of them a kernel
+//! goes over whole tiles, which `padding/widened` counts.
+//!
 //! A program that fails is shrunk, see `choices.rs`: each smaller one is run in a process of its own, and the smallest one
 //! that still fails is reported. `LAYOUT_SEED` and `LAYOUT_PROGRAMS` (for each kind and form) make a longer run; a report
 //! names the seed.
@@ -80,7 +83,8 @@ fn main() -> ExitCode {
         let part = Part { kind, form, vectors: false, seed, programs };
         Trial::test(format!("{}/{}", kind.0, form.name()), move || run(part))
     });
-    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+    let widened = Trial::test("padding/widened", move || Ok(part::widened(seed)?));
+    libtest_mimic::run(&Arguments::from_args(), trials.chain([widened]).collect()).exit_code()
 }
 
 /// What a process printed and how it ended.

@@ -3,10 +3,10 @@
 use crate::array::Source;
 use crate::choices::Choices;
 use crate::compare::{Comparison, Rounding};
-use crate::engine::engine;
+use crate::engine::{engine, said_of_padding};
 use crate::jit;
 use crate::program::Program;
-use crate::programs::{KINDS, Kind};
+use crate::programs::{KINDS, Kind, PADDING};
 use layout_passes::{Form, Options, Padding, Parallel, PipelineOptions, PlanMachine, PlanOptions, Target};
 use layout_runtime::Engine;
 use melior::Context;
@@ -84,6 +84,8 @@ impl Part {
         // Memory spaces are not for places.
         let spaces = choices.bool() && machine != PlanMachine::Own;
         let plan = choices.bool().then(|| PlanOptions { machine, spaces, ..PlanOptions::default() });
+        let of_padding = self.vectors && PADDING.iter().any(|kind| kind.0 == self.kind.0);
+        let lowering = if of_padding { Options { padding: Padding::Typed, ..lowering } } else { lowering };
         PipelineOptions { lowering, plan, ..PipelineOptions::default() }
     }
 
@@ -185,6 +187,32 @@ impl Part {
         }
         same
     }
+}
+
+/// Whether the programs of each kind on incomplete tiles try what is said of padding: in at least half of them a kernel goes
+/// over whole tiles, and each remark is in one of eight.
+///
+/// # Errors
+/// With the counts of the kind that tries too little.
+pub fn widened(seed: u64) -> Result<(), String> {
+    const PROGRAMS: u64 = 40;
+    const REMARKS: [&str; 4] = ["padding of the output holds", "may change the result", "is not known", "is needed"];
+    let context = jit::context();
+    for kind in &PADDING {
+        let part = Part { kind, form: Form::Strided, vectors: true, seed, programs: PROGRAMS };
+        let mut counts = [0u64; 1 + REMARKS.len()];
+        for number in 0..PROGRAMS {
+            let text = part.program(&mut part.choices(1, number)).text("p");
+            let said = said_of_padding(&context, &text).map_err(|error| format!("{error}:\n{text}"))?.join("\n");
+            for (count, remark) in counts.iter_mut().zip(["runs to"].iter().chain(&REMARKS)) {
+                *count += u64::from(said.contains(remark));
+            }
+        }
+        if counts[0] < PROGRAMS / 2 || counts.iter().any(|count| *count < PROGRAMS / 8) {
+            return Err(format!("of {PROGRAMS} programs of {}: {counts:?} with `runs to`, {REMARKS:?}", kind.0));
+        }
+    }
+    Ok(())
 }
 
 /// Compiles programs together; if that fails, reports which of them do not compile.

@@ -104,9 +104,12 @@ pub fn text(program: &Program, name: &str, layouts: bool) -> String {
     let inputs = inputs.map(|(k, (array, dims))| operand(format!("%a{k}"), typed(array), Value::from_serialize(dims)));
     names.insert("inputs".to_owned(), inputs.collect());
 
-    let promise = |k: usize, array: &Array| match array.zeros_in_padding(k) && layouts {
-        true => format!(" {{layout.padding = 0{} : {}}}", array.element.point(), array.element.name),
-        false => String::new(),
+    let promise = |k: usize, array: &Array| match array.promised(k).filter(|_| layouts) {
+        Some(byte) => {
+            let number = array.element.number(&vec![byte; array.element.size]) as i64;
+            format!(" {{layout.padding = {number}{} : {}}}", array.element.point(), array.element.name)
+        }
+        None => String::new(),
     };
     let arrays = program.arguments.iter().enumerate();
     let arrays = arrays.map(|(k, array)| format!("%a{k}: {}{}", typed(array), promise(k, array)));

@@ -5,6 +5,7 @@ mod control;
 mod conversions;
 mod elementwise;
 mod memory;
+mod padding;
 mod reductions;
 mod shapes;
 
@@ -50,6 +51,18 @@ pub const KINDS: &[Kind] = &[
     ("conversions", conversions::conversions),
     ("bits", elementwise::bits),
     ("bytes", memory::bytes),
+    PADDING[0],
+    PADDING[1],
+    PADDING[2],
+    PADDING[3],
+];
+
+/// Those on incomplete tiles, lowered with `padding=typed`.
+pub const PADDING: [Kind; 4] = [
+    ("padding_reductions", padding::reductions),
+    ("padding_products", padding::products),
+    ("padding_loops", padding::loops),
+    ("padding_aliases", padding::aliases),
 ];
 
 /// Elements that are made wider before they are multiplied or added, and what they are made.
