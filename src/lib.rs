@@ -120,6 +120,7 @@
 //! | [`hlo`] | HLO text to operations | `element`, `expr`, `operations`, `text`, `tiled` |
 //! | [`offsets`] | offsets in one memory for what is live in ranges of time | |
 //! | [`memory`] | the buffers of a program, when they are live, and the peak | `analysis`, `hlo`, `operations`, `text`, `tiled` |
+//! | [`transfers`] | relayouts and slices as strided copies | `operations`, `text`, `tiled` |
 //! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | `text` |
 //! | [`plan`] | layouts for all values of a program | `element`, `expr`, `operations`, `solver`, `targets`, `text`, `tiled` |
 //! | [`spreading`] | TensorLayouts for all values of a program | `expr`, `operations`, `places`, `plan`, `solver`, `text` |
@@ -153,3 +154,4 @@ pub mod spreading;
 pub mod targets;
 pub mod text;
 pub mod tiled;
+pub mod transfers;

@@ -13,14 +13,15 @@
 //! 1. The *peak*, the most bytes that are live at one moment, is a lower bound.
 //! 2. `best_fit` walks through time and gives each range the smallest gap that holds it, in O(n log n).
 //! 3. `lowest_gap` places ranges in several orders, each in its lowest gap, and keeps the lowest end.
-//! 4. `search` is exact. It is asked for the peak first, then for ends between what is known to be impossible and the best
-//!    that was found, until its steps are used up.
+//! 4. `search` is exact, on the state of `niches`. It is asked for the peak first, then for ends between what is known
+//!    to be impossible and the best that was found, until its steps are used up.
 //!
 //! The second alone decides where the ranges are very many ([`LARGEST_OVERLAP`]), and the last does nothing above
 //! [`LARGEST_SEARCH`]. All are deterministic.
 
 mod best_fit;
 mod lowest_gap;
+mod niches;
 mod search;
 
 use std::cmp::Reverse;
@@ -44,14 +45,11 @@ impl LiveRange {
         self.live.0..=self.live.1
     }
 
-    /// Whether both are live at some moment.
-    fn meets(&self, other: &LiveRange) -> bool {
-        self.live.0 <= other.live.1 && other.live.0 <= self.live.1
-    }
-
-    /// The least offset from `from` on that it may have.
+    /// The least offset from `from` on that it may have; the largest number where 64 bits do not hold it, which no
+    /// capacity that is searched for is.
     fn align(&self, from: i64) -> i64 {
-        (from + self.alignment - 1) / self.alignment * self.alignment
+        let end = from.checked_add(self.alignment - 1);
+        end.map_or(i64::MAX, |end| end / self.alignment * self.alignment)
     }
 }
 
@@ -60,7 +58,7 @@ impl LiveRange {
 pub struct SearchLimits {
     /// The bytes of the memory: a lower end than this is not searched for. Without it, the lowest.
     pub capacity: Option<i64>,
-    /// Steps of the exact search, of 10 to 50 ns each.
+    /// Steps of the exact search, of about 10 ns each.
     pub steps: u64,
 }
 
@@ -81,7 +79,8 @@ pub struct Arena {
     pub bytes: i64,
     /// The most bytes that are live at one moment.
     pub peak: i64,
-    /// A largest end that is shown to be impossible to go below: `peak` or more. Where it is `bytes`, this is the optimum.
+    /// A largest end that is shown to be impossible to go below: `peak` or more. Where it is `bytes`, this is the
+    /// optimum.
     pub bound: i64,
 }
 

@@ -1,17 +1,30 @@
 //! The exact search: offsets below a capacity, or that there are none.
 //!
-//! Where a solution exists, one does in which nothing can be moved down. It is found by placing ranges in the order of
-//! their offsets, each at the least place above all that it meets and that are placed. So the state is a *floor*, the end
-//! of what is placed, at each moment, and a step chooses the range that comes next. A branch ends where
+//! Where a solution exists, one does in which nothing can be moved down: each range lies at 0 or at the end, rounded
+//! up, of one that it meets. The search builds these from below. Its state is a *floor* at each moment, below which
+//! nothing more is placed ([`Niches`]). A step chooses a moment, and a branch says which range is the lowest one above
+//! its floor:
 //!
-//! 1. at some moment the floor, or the least offset of what is unplaced there, and the bytes of all that is unplaced there
-//!    exceed the capacity;
-//! 2. another unplaced range would end below the offset that is chosen: it could be moved down into the hole.
+//! ```text
+//! bytes                   The floor has a niche of moments 1 and 2. What is live at moment 1 alone, or at 1 and 2, may
+//!  |  ##       ####       lie at its bottom. What is live at moment 0 too cannot: its least offset is the floor there.
+//!  |  ##  ..   ####       If nothing lies at the bottom at moment 1, the floor there rises to the least place where
+//!  |  ## ##### ####       something can: the least offset of the others, or the end of one that would support it.
+//!     0   1  2   3  moment
+//! ```
 //!
-//! Unplaced ranges that share no moment with the others are solved by themselves: if one such part has no solution,
-//! another choice in another part does not help.
+//! 1. Only moments at the two ends of niches are chosen, where few ranges fit: those that begin or end there. Of these
+//!    the one with the fewest, divided by how often the capacity was exceeded there.
+//! 2. A branch ends where the floor and the bytes of all that is unplaced exceed the capacity at a moment.
+//! 3. Unplaced ranges that share no moment with the others are a part that is solved by itself: if it has no solution,
+//!    another choice in another part does not help.
+//! 4. Parts without solution are kept, as 128 bits of hash of their floors and unplaced ranges, and not tried again.
+//! 5. The search begins again with another order of the branches when its steps are used up, and more of them; what is
+//!    kept by 4 stays.
 
-use super::{LiveRange, PlacingOrder, crowd, neighbours};
+use super::niches::Niches;
+use super::{LiveRange, PlacingOrder, neighbours};
+use std::collections::HashSet;
 
 /// What a search found.
 #[derive(Debug)]
@@ -24,30 +37,36 @@ pub enum Attempt {
     Unknown,
 }
 
-/// Which is tried first where several can begin at the same offset.
-const ORDERS: [PlacingOrder; 4] = [PlacingOrder::Crowd, PlacingOrder::Area, PlacingOrder::Length, PlacingOrder::Bytes];
+/// Which is tried first where several can lie at the bottom of a niche.
+const ORDERS: [PlacingOrder; 4] = [PlacingOrder::Area, PlacingOrder::Length, PlacingOrder::Bytes, PlacingOrder::Crowd];
 
-/// The steps of a search in one order before another is tried: of rectangles cut into 50 to 450, those that are found at
-/// all are mostly found in fewer. In each round the orders as they are get twice as many, and changed ones as many again.
+/// The steps of a search in one order before another is tried. In each round the orders as they are get twice as many,
+/// and changed ones as many again.
 const STEPS: u64 = 20_000;
 
-/// Searches for offsets of which no end exceeds `capacity`, with so many steps (each an unplaced range at a choice),
-/// which are counted down.
+/// The most parts without solution that are kept, in 40 MB. Beyond, all are forgotten.
+const MOST_FAILED: usize = 1 << 20;
+
+/// Searches for offsets of which no end exceeds `capacity`, with so many steps (each a range at a moment that is looked
+/// at), which are counted down.
 pub fn search(ranges: &[LiveRange], live: &[Vec<usize>], capacity: i64, steps: &mut u64) -> Attempt {
     let meets = neighbours(ranges, live);
-    let all: Vec<usize> = (0..ranges.len()).filter(|k| ranges[*k].bytes > 0).collect();
+    let (mut failed, mut exceeded) = (HashSet::new(), vec![0; live.len()]);
     for round in 0.. {
         for order in ORDERS {
             for (seed, given) in [(0, STEPS << round.min(40)), (round + 1, STEPS)] {
-                let mut given = given.min(*steps);
+                let mut niches = Niches::new(ranges, live, &meets, capacity, exceeded);
+                let rank = niches.ranked(order, seed);
+                let given = given.min(*steps);
                 *steps -= given;
-                let mut state = Floors::new(ranges, live, &meets, capacity, &mut given);
-                state.rank(order, seed);
-                let solved = state.solve(&all, 0);
-                let offsets = state.offsets;
-                *steps += given;
+                niches.steps = given;
+                let mut tree = Tree { niches, rank, failed };
+                let solved = tree.whole();
+                let Tree { niches, failed: kept, .. } = tree;
+                *steps += niches.steps;
+                (failed, exceeded) = (kept, niches.exceeded);
                 match solved {
-                    Some(true) => return Attempt::Offsets(offsets),
+                    Some(true) => return Attempt::Offsets(niches.offsets),
                     Some(false) => return Attempt::Impossible,
                     None if *steps == 0 => return Attempt::Unknown,
                     None => {}
@@ -58,184 +77,70 @@ pub fn search(ranges: &[LiveRange], live: &[Vec<usize>], capacity: i64, steps: &
     Attempt::Unknown
 }
 
-/// What a step changed, to be taken back.
-enum Undo {
-    Floor(usize, i64),
-    Least(usize, i64),
-    Placed(usize),
-}
-
-struct Floors<'a> {
-    ranges: &'a [LiveRange],
-    capacity: i64,
-    steps: &'a mut u64,
-    /// For each moment those that are live, and for each range those that it meets.
-    live: &'a [Vec<usize>],
-    meets: &'a [Vec<usize>],
+/// The tree of choices.
+struct Tree<'a> {
+    niches: Niches<'a>,
     /// For each range its number in the order.
     rank: Vec<usize>,
-    is_placed: Vec<bool>,
-    offsets: Vec<i64>,
-    /// For each range the least offset above what is placed.
-    least: Vec<i64>,
-    /// For each moment the end of what is placed, and the bytes of what is not.
-    floor: Vec<i64>,
-    rest: Vec<i64>,
-    trail: Vec<Undo>,
-    /// The choice at which a moment was looked at last.
-    seen: Vec<u64>,
-    choice: u64,
+    /// The keys of parts without solution.
+    failed: HashSet<u128>,
 }
 
-impl<'a> Floors<'a> {
-    fn new(
-        ranges: &'a [LiveRange],
-        live: &'a [Vec<usize>],
-        meets: &'a [Vec<usize>],
-        capacity: i64,
-        steps: &'a mut u64,
-    ) -> Floors<'a> {
-        Floors {
-            ranges,
-            capacity,
-            steps,
-            live,
-            meets,
-            rank: (0..ranges.len()).collect(),
-            // What has no bytes is anywhere.
-            is_placed: ranges.iter().map(|range| range.bytes == 0).collect(),
-            offsets: vec![0; ranges.len()],
-            least: vec![0; ranges.len()],
-            floor: vec![0; live.len()],
-            rest: crowd(ranges, live),
-            trail: Vec::new(),
-            seen: vec![0; live.len()],
-            choice: 0,
+impl Tree<'_> {
+    fn whole(&mut self) -> Option<bool> {
+        if !self.niches.settle_all() {
+            return Some(false);
         }
+        self.solve(0, self.niches.live.len() - 1)
     }
 
-    /// Puts the ranges in an order; with a seed above 0 each is exchanged with one of the next few.
-    fn rank(&mut self, order: PlacingOrder, seed: u64) {
-        let mut ranked = order.of(self.ranges, &self.rest);
-        let mut random = seed;
-        for at in 0..if seed > 0 { ranked.len() } else { 0 } {
-            // A linear congruence of 64 bits, of which the upper ones are used.
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let other = at + (random >> 33) as usize % 8;
-            ranked.swap(at, other.min(self.ranges.len() - 1));
-        }
-        ranked.into_iter().enumerate().for_each(|(at, k)| self.rank[k] = at);
-    }
-
-    /// Places these, none below `from`; None where the steps end. What is placed is taken back if it fails.
-    fn solve(&mut self, unplaced: &[usize], from: i64) -> Option<bool> {
-        let mark = self.trail.len();
-        for part in parts(self.ranges, unplaced) {
-            if !self.solve_part(&part, from)? {
-                self.take_back(mark);
+    /// Places what is unplaced from one moment to another, which nothing unplaced crosses; None where the steps end.
+    /// What is placed is taken back if it fails.
+    fn solve(&mut self, first: usize, last: usize) -> Option<bool> {
+        let mark = self.niches.mark();
+        for (first, last) in self.niches.parts(first, last) {
+            if !self.solve_part(first, last)? {
+                self.niches.take_back(mark);
                 return Some(false);
             }
         }
         Some(true)
     }
 
-    fn solve_part(&mut self, part: &[usize], from: i64) -> Option<bool> {
-        let place = |state: &Self, k: usize| state.ranges[k].align(state.least[k].max(from));
-        let end = part.iter().map(|k| place(self, *k) + self.ranges[*k].bytes).min()?;
-        let mut next: Vec<(i64, usize, usize)> =
-            part.iter().map(|k| (place(self, *k), self.rank[*k], *k)).filter(|(place, ..)| *place < end).collect();
-        next.sort_unstable();
-        let mut tried: Vec<(i64, LiveRange)> = Vec::new();
-        for (offset, _, k) in next {
-            let left = self.steps.checked_sub(part.len() as u64);
-            *self.steps = left.unwrap_or(0);
-            left?;
-            // One of the same moments and bytes leads to the same.
-            if tried.contains(&(offset, self.ranges[k])) {
-                continue;
-            }
-            tried.push((offset, self.ranges[k]));
-            let mark = self.trail.len();
-            self.put(k, offset);
-            let rest: Vec<usize> = part.iter().copied().filter(|other| *other != k).collect();
-            if self.fits(k, &rest, offset) && self.solve(&rest, offset)? {
-                return Some(true);
-            }
-            self.take_back(mark);
+    fn solve_part(&mut self, first: usize, last: usize) -> Option<bool> {
+        let key = self.niches.key(first, last);
+        if self.failed.contains(&key) {
+            return Some(false);
         }
-        Some(false)
-    }
-
-    fn put(&mut self, k: usize, offset: i64) {
-        let range = self.ranges[k];
-        let end = offset + range.bytes;
-        (self.is_placed[k], self.offsets[k]) = (true, offset);
-        self.trail.push(Undo::Placed(k));
-        for moment in range.moments() {
-            self.trail.push(Undo::Floor(moment, self.floor[moment]));
-            self.floor[moment] = end;
-            self.rest[moment] -= range.bytes;
-        }
-        for &other in &self.meets[k] {
-            if !self.is_placed[other] && self.least[other] < end {
-                self.trail.push(Undo::Least(other, self.least[other]));
-                self.least[other] = end;
+        let mark = self.niches.mark();
+        loop {
+            if self.niches.steps == 0 {
+                return None;
             }
-        }
-    }
-
-    fn take_back(&mut self, mark: usize) {
-        while self.trail.len() > mark {
-            match self.trail.pop().expect("longer than the mark") {
-                Undo::Floor(moment, floor) => self.floor[moment] = floor,
-                Undo::Least(k, least) => self.least[k] = least,
-                Undo::Placed(k) => {
-                    self.is_placed[k] = false;
-                    let range = self.ranges[k];
-                    range.moments().for_each(|moment| self.rest[moment] += range.bytes);
-                }
-            }
-        }
-    }
-
-    /// Whether what is unplaced fits above the floor, after `k` was placed, where none of it lies below `from`.
-    fn fits(&mut self, k: usize, rest: &[usize], from: i64) -> bool {
-        self.choice += 1;
-        for other in rest {
-            let range = &self.ranges[*other];
-            let is_changed = range.meets(&self.ranges[k]);
-            for moment in range.moments() {
-                if self.floor[moment].max(from) + self.rest[moment] > self.capacity {
-                    return false;
-                }
-                if !is_changed || self.seen[moment] == self.choice {
+            let niche = self.niches.choose(first, last);
+            let mut next: Vec<usize> = self.niches.at_floor(niche.moment).collect();
+            next.sort_unstable_by_key(|k| (std::cmp::Reverse(self.niches.joints(*k, &niche)), self.rank[*k]));
+            for (at, &k) in next.iter().enumerate() {
+                // One of the same moments and bytes leads to the same.
+                if next[..at].iter().any(|other| self.niches.ranges[*other] == self.niches.ranges[k]) {
                     continue;
                 }
-                self.seen[moment] = self.choice;
-                let unplaced = self.live[moment].iter().filter(|k| !self.is_placed[**k]);
-                let least = unplaced.map(|k| self.ranges[*k].align(self.least[*k].max(from))).min();
-                if least.is_some_and(|least| least + self.rest[moment] > self.capacity) {
-                    return false;
+                let before = self.niches.mark();
+                if self.niches.put(k) && self.niches.settle() && self.solve(first, last)? {
+                    return Some(true);
                 }
+                self.niches.take_back(before);
+            }
+            let above = self.niches.above(niche.moment);
+            if !above.is_some_and(|above| self.niches.raise(niche.moment, above) && self.niches.settle()) {
+                break;
             }
         }
-        true
-    }
-}
-
-/// The ranges in parts of which no two share a moment.
-fn parts(ranges: &[LiveRange], all: &[usize]) -> Vec<Vec<usize>> {
-    let mut sorted = all.to_vec();
-    sorted.sort_unstable_by_key(|k| ranges[*k].live);
-    let mut parts: Vec<Vec<usize>> = Vec::new();
-    let mut last = 0;
-    for k in sorted {
-        let (first, end) = ranges[k].live;
-        match parts.last_mut() {
-            Some(part) if first <= last => part.push(k),
-            _ => parts.push(vec![k]),
+        self.niches.take_back(mark);
+        if self.failed.len() >= MOST_FAILED {
+            self.failed.clear();
         }
-        last = last.max(end);
+        self.failed.insert(key);
+        Some(false)
     }
-    parts
 }

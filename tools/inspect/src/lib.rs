@@ -15,6 +15,7 @@ mod machine;
 mod maps;
 mod moves;
 mod numbers;
+mod offsets;
 mod picture;
 mod places;
 mod plan;
@@ -74,6 +75,7 @@ enum Command {
     Solve(solve::SolveOptions),
     Plan(plan::PlanOptions),
     CheckPlan(plan::proof::CheckOptions),
+    Offsets(offsets::OffsetsOptions),
 }
 
 const LONG_ABOUT: &str = "\
@@ -120,6 +122,7 @@ fn run() -> ExitCode {
         Some(Command::Solve(options)) => solve::run(options),
         Some(Command::Plan(options)) => plan::run(options),
         Some(Command::CheckPlan(options)) => plan::proof::run(options),
+        Some(Command::Offsets(options)) => offsets::run(options),
         None if arguments.json => serve(),
         None if arguments.schema => Ok(protocol::schema()),
         None => inspect(&arguments),

@@ -1,0 +1,106 @@
+//! Sequences of pairs of offsets as few strided pieces.
+//!
+//! Offsets `0 1 2 3 12 13 14 15 24` are pieces of 4, 4 and 1 with stride 1; the two of 4 are one piece of 2 by 4 with
+//! strides 12 and 1. So pieces of the same loops whose starts have one distance become one piece, until nothing
+//! changes.
+
+use std::collections::HashMap;
+
+/// A place in the source and one in the destination.
+pub type Pair = (i64, i64);
+
+/// Pairs that begin at one and go through loops: how many steps each has, and what a step adds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub start: Pair,
+    pub loops: Vec<(i64, Pair)>,
+}
+
+/// How a sequence is cut where the distance of its elements changes. At such a place an element is in two runs of one
+/// distance.
+#[derive(Clone, Copy)]
+enum CutRule {
+    /// It belongs to the longer one.
+    Longest,
+    /// To the first.
+    First,
+    /// To the last.
+    Last,
+}
+
+/// The pairs of a sequence as pieces, the fewest of three ways to cut it.
+pub fn pieces(pairs: &[Pair]) -> Vec<Piece> {
+    let single = |start: &Pair| Piece { start: *start, loops: Vec::new() };
+    let all = || pairs.iter().map(single).collect();
+    let ways = [CutRule::Longest, CutRule::First, CutRule::Last].map(|rule| joined_by(all(), rule));
+    ways.into_iter().min_by_key(Vec::len).unwrap_or_default()
+}
+
+/// Pieces of the same loops whose starts have one distance as one piece.
+pub fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
+    joined_by(pieces, CutRule::Longest)
+}
+
+fn joined_by(mut pieces: Vec<Piece>, rule: CutRule) -> Vec<Piece> {
+    loop {
+        let count = pieces.len();
+        let mut numbers: HashMap<Vec<(i64, Pair)>, usize> = HashMap::new();
+        let mut starts: Vec<(Vec<(i64, Pair)>, Vec<Pair>)> = Vec::new();
+        for Piece { start, loops } in pieces {
+            let number = *numbers.entry(loops.clone()).or_insert(starts.len());
+            if number == starts.len() {
+                starts.push((loops, Vec::new()));
+            }
+            starts[number].1.push(start);
+        }
+        pieces = Vec::new();
+        for (loops, starts) in starts {
+            for (first, length) in runs(&starts, rule) {
+                let mut loops = loops.clone();
+                if length > 1 {
+                    loops.push((length as i64, distance(starts[first], starts[first + 1])));
+                }
+                pieces.push(Piece { start: starts[first], loops });
+            }
+        }
+        if pieces.len() == count {
+            return pieces;
+        }
+    }
+}
+
+fn distance(a: Pair, b: Pair) -> Pair {
+    (b.0 - a.0, b.1 - a.1)
+}
+
+/// The runs of one distance, as first elements and lengths, in order.
+fn runs(starts: &[Pair], rule: CutRule) -> Vec<(usize, usize)> {
+    // Runs as long as they can be: the last element of one is the first of the next.
+    let mut longest: Vec<(usize, usize)> = Vec::new();
+    let mut first = 0;
+    for at in 1..starts.len() {
+        let goes_on =
+            at + 1 < starts.len() && distance(starts[at - 1], starts[at]) == distance(starts[at], starts[at + 1]);
+        if !goes_on {
+            longest.push((first, at));
+            first = at;
+        }
+    }
+    match rule {
+        CutRule::First => {}
+        CutRule::Last => longest.reverse(),
+        CutRule::Longest => longest.sort_by_key(|(first, last)| std::cmp::Reverse(last - first)),
+    }
+    let mut taken = vec![false; starts.len()];
+    let mut runs = Vec::new();
+    for (first, last) in longest {
+        let (first, last) = (first + usize::from(taken[first]), last + 1 - usize::from(taken[last]));
+        if first + 1 < last {
+            taken[first..last].fill(true);
+            runs.push((first, last - first));
+        }
+    }
+    runs.extend((0..starts.len()).filter(|at| !taken[*at]).map(|at| (at, 1)));
+    runs.sort_unstable();
+    runs
+}

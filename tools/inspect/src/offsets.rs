@@ -1,0 +1,228 @@
+//! `layout-inspect offsets`: places in one memory for buffers of which a table says when they are live.
+//!
+//! ```csv
+//! id,lower,upper,size
+//! a,0,2,100
+//! b,1,3,50
+//! c,2,4,100
+//! ```
+//!
+//! This is the form of the problems of google/minimalloc: a buffer is live from `lower` to the moment before `upper`.
+//! `b` meets both others, and `c` lies where `a` was: 150 bytes hold all. A column `alignment` may say what an offset
+//! is a multiple of, and a column `offset` is not read, so that what was written can be read again.
+
+use layout_console::{Complaint, read, write};
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+use tensor_layout::offsets::{Arena, LiveRange, NoOffsets, SearchLimits, offsets};
+use tensor_layout::text::{Error, nearest};
+
+/// The columns, in the order in which they are asked for.
+const COLUMNS: [&str; 6] = ["id", "lower", "upper", "size", "alignment", "offset"];
+
+/// Find places in one memory for buffers that are live from one moment to another
+#[derive(clap::Args)]
+pub struct OffsetsOptions {
+    /// A table with the columns id, lower, upper (the moment after the last one) and size; - for standard input
+    #[arg(value_name = "FILE")]
+    file: String,
+    /// The bytes of the memory, without which the least are searched for
+    #[arg(long, value_name = "BYTES")]
+    capacity: Option<i64>,
+    /// What each offset is a multiple of, where the table has no column `alignment`
+    #[arg(long, value_name = "BYTES", default_value_t = 1)]
+    alignment: i64,
+    /// Steps of the exact search, each of about 10 ns
+    #[arg(long, value_name = "STEPS", default_value_t = 1_000_000_000)]
+    steps: u64,
+    /// Write the table with the column `offset` into this file, - for standard output instead of the report
+    #[arg(long, value_name = "FILE")]
+    table: Option<PathBuf>,
+    /// Print one JSON object: arena, peak, bound, optimal, offsets
+    #[arg(long, conflicts_with = "table")]
+    json: bool,
+}
+
+/// A buffer of the table.
+struct Row<'t> {
+    id: &'t str,
+    /// From when to when, the last not included.
+    live: (i64, i64),
+    bytes: i64,
+    alignment: i64,
+}
+
+/// A field of the table, and at which byte it begins.
+#[derive(Clone, Copy)]
+struct Field<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+/// Finds places for the buffers of a file.
+pub fn run(options: &OffsetsOptions) -> Result<String, Complaint> {
+    if options.alignment < 1 {
+        return Err(Complaint::new(format!("--alignment must be 1 or more, found {}", options.alignment)));
+    }
+    if let Some(capacity) = options.capacity.filter(|capacity| *capacity < 0) {
+        return Err(Complaint::new(format!("--capacity must be 0 or more, found {capacity}")));
+    }
+    let text = read(&options.file)?;
+    let rows = rows(&text, options.alignment).map_err(|errors| Complaint::in_file(&options.file, &text, &errors))?;
+    let moments = moments(&rows);
+    let ranges: Vec<LiveRange> = rows.iter().map(|row| range(row, &moments)).collect();
+    let limits = SearchLimits { capacity: options.capacity, steps: options.steps };
+    let arena =
+        offsets(&ranges, &limits).map_err(|error| Complaint::about(&options.file, refusal(&error, &moments)))?;
+    let Some(file) = &options.table else {
+        return Ok(if options.json { json(&rows, &arena) } else { report(rows.len(), &arena) });
+    };
+    let table = table(&rows, &arena);
+    if file.as_os_str() == "-" {
+        return Ok(table);
+    }
+    write(file, &table)?;
+    Ok(report(rows.len(), &arena))
+}
+
+/// The moments at which something begins or ends, in order.
+fn moments(rows: &[Row]) -> Vec<i64> {
+    let mut moments: Vec<i64> = rows.iter().flat_map(|row| [row.live.0, row.live.1]).collect();
+    moments.sort_unstable();
+    moments.dedup();
+    moments
+}
+
+/// A row with its moments as numbers of these.
+fn range(row: &Row, moments: &[i64]) -> LiveRange {
+    let number = |moment| moments.partition_point(|other| *other < moment);
+    LiveRange { live: (number(row.live.0), number(row.live.1) - 1), bytes: row.bytes, alignment: row.alignment }
+}
+
+/// Why there are no offsets, in the moments of the table.
+fn refusal(error: &NoOffsets, moments: &[i64]) -> String {
+    match error {
+        NoOffsets::Peak { moment, bytes, capacity } => format!(
+            "{bytes} bytes are live at moment {}, and the memory has {capacity}: it must have {bytes} or more",
+            moments[*moment]
+        ),
+        other => other.to_string(),
+    }
+}
+
+/// The buffers of a table.
+///
+/// # Errors
+/// What is wrong, and at which byte; at most one for each line.
+fn rows(text: &str, alignment: i64) -> Result<Vec<Row<'_>>, Vec<Error>> {
+    let mut lines = lines(text);
+    let Some(head) = lines.next() else {
+        return Err(vec![Error::at(0, format!("expected a line with the columns {}", COLUMNS[..4].join(",")))]);
+    };
+    let columns = columns(&head).map_err(|error| vec![error])?;
+    let (mut rows, mut errors, mut ids) = (Vec::new(), Vec::new(), HashMap::new());
+    for line in lines {
+        match row(&line, &columns, alignment) {
+            Ok((row, id)) => match ids.insert(row.id, rows.len()) {
+                None => rows.push(row),
+                Some(_) => {
+                    errors.push(Error::at(id.at, format!("each id must be there once, found `{}` twice", row.id)))
+                }
+            },
+            Err(error) => errors.push(error),
+        }
+    }
+    if errors.is_empty() { Ok(rows) } else { Err(errors) }
+}
+
+/// The fields of each line that is not empty.
+fn lines(text: &str) -> impl Iterator<Item = Vec<Field<'_>>> {
+    let start = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
+    text.lines().filter(|line| !line.trim().is_empty()).map(move |line| {
+        let fields = line.split(',').map(|field| {
+            let text = field.trim();
+            Field { text, at: start(text) }
+        });
+        fields.collect()
+    })
+}
+
+/// Which field has each of [`COLUMNS`].
+fn columns(head: &[Field]) -> Result<[Option<usize>; 6], Error> {
+    let mut columns = [None; 6];
+    for (number, field) in head.iter().enumerate() {
+        let Some(column) = COLUMNS.iter().position(|name| *name == field.text) else {
+            let near = nearest(field.text, COLUMNS.into_iter())
+                .map(|near| format!("; did you mean `{near}`?"))
+                .unwrap_or_default();
+            let message = format!("a column must be one of {}, found `{}`{near}", COLUMNS.join(", "), field.text);
+            return Err(Error::at(field.at, message));
+        };
+        if columns[column].replace(number).is_some() {
+            return Err(Error::at(field.at, format!("each column must be there once, found `{}` twice", field.text)));
+        }
+    }
+    match (0..4).find(|column| columns[*column].is_none()) {
+        Some(column) => Err(Error::at(head[0].at, format!("expected a column `{}`", COLUMNS[column]))),
+        None => Ok(columns),
+    }
+}
+
+/// A buffer, and the field of its name.
+fn row<'t>(line: &[Field<'t>], columns: &[Option<usize>; 6], alignment: i64) -> Result<(Row<'t>, Field<'t>), Error> {
+    let wanted = columns.iter().flatten().count();
+    if line.len() != wanted {
+        return Err(Error::at(line[0].at, format!("expected {wanted} fields, found {}", line.len())));
+    }
+    let field = |column: usize| columns[column].map(|number| line[number]);
+    let number = |column: usize, least: i64| {
+        let Some(field) = field(column) else { return Ok(None) };
+        let wrong = || {
+            let least = if least == i64::MIN { String::new() } else { format!(" from {least}") };
+            let message = format!("{} must be an integer{least} of 64 bits, found `{}`", COLUMNS[column], field.text);
+            Error::at(field.at, message)
+        };
+        field.text.parse().ok().filter(|value| *value >= least).ok_or_else(wrong).map(Some)
+    };
+    let id = field(0).unwrap_or(line[0]);
+    let (lower, upper) = (number(1, i64::MIN)?.unwrap_or_default(), number(2, i64::MIN)?.unwrap_or_default());
+    let bytes = number(3, 1)?.unwrap_or_default();
+    let alignment = number(4, 1)?.unwrap_or(alignment);
+    if lower >= upper {
+        let at = field(2).unwrap_or(id).at;
+        return Err(Error::at(at, format!("upper must be above lower, {lower}, found {upper}")));
+    }
+    Ok((Row { id: id.text, live: (lower, upper), bytes, alignment }, id))
+}
+
+fn report(buffers: usize, arena: &Arena) -> String {
+    let Arena { bytes, peak, bound, .. } = arena;
+    let optimal = if bytes == bound { "yes" } else { "not proved" };
+    format!("buffers {buffers}\narena   {bytes}\npeak    {peak}\nbound   {bound}\noptimal {optimal}\n")
+}
+
+fn json(rows: &[Row], arena: &Arena) -> String {
+    let offsets: serde_json::Map<String, serde_json::Value> =
+        rows.iter().zip(&arena.offsets).map(|(row, offset)| (row.id.to_string(), (*offset).into())).collect();
+    let answer = serde_json::json!({
+        "arena": arena.bytes, "peak": arena.peak, "bound": arena.bound, "optimal": arena.bytes == arena.bound,
+        "offsets": offsets,
+    });
+    format!("{answer}\n")
+}
+
+/// The table with the offsets.
+fn table(rows: &[Row], arena: &Arena) -> String {
+    let aligned = rows.iter().any(|row| row.alignment != 1);
+    let mut text =
+        String::from(if aligned { "id,lower,upper,size,alignment,offset\n" } else { "id,lower,upper,size,offset\n" });
+    for (row, offset) in rows.iter().zip(&arena.offsets) {
+        let _ = write!(text, "{},{},{},{},", row.id, row.live.0, row.live.1, row.bytes);
+        if aligned {
+            let _ = write!(text, "{},", row.alignment);
+        }
+        let _ = writeln!(text, "{offset}");
+    }
+    text
+}
