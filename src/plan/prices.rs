@@ -149,14 +149,18 @@ impl<'a, 't> Prices<'a, 't> {
             && others.any(|(other, n)| *n == bytes && turned(&other.minor_to_major))
     }
 
-    /// What it costs more to write an array to memory space 0 and to read it there than in the memory that it is else in.
+    /// What a copy of an array to another memory costs that runs beside kernels.
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
-    pub fn far(&self, class: usize, layout: LayoutId) -> Result<i64, Error> {
-        let total = |array: &Array| self.target().operation_price(&Operation::Elementwise, &[array], &[array])?.total();
-        let [near, far] = [self.inner(class, layout), self.classes.array(class, layout, 0)];
-        Ok(total(&far)?.saturating_sub(total(&near)?).max(0))
+    pub fn beside(&self, class: usize, layout: LayoutId) -> Result<i64, Error> {
+        let (near, far) = (self.inner(class, layout), self.classes.array(class, layout, 0));
+        self.target().relayout_cost(&far, &far.layout, &near.layout)
+    }
+
+    /// The number of the fastest memory, if there is one beside memory space 0.
+    pub fn fastest(&self) -> Option<u8> {
+        self.fast.map(|(space, _)| space)
     }
 
     /// What an instance costs in a way, apart from reading its operands. Its classes are those of its operands and results.
