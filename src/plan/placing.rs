@@ -16,7 +16,7 @@ use super::ways::{MadeIn, Whereabouts};
 use crate::solver::{CostNetwork, FORBIDDEN};
 use crate::text::Error;
 use crate::tiled::expansion::Expansion;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -148,7 +148,7 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
     /// The reads of an array, in order of time.
     fn reads(&self, made: usize) -> ReadBy {
         let (program, kernels) = (&self.posed.program, &self.posed.kernels);
-        let mut all: ReadBy = Vec::new();
+        let (mut all, mut seen): (ReadBy, FxHashSet<usize>) = Default::default();
         for taken in &self.taken[made] {
             let user = taken.by.0;
             let own = match program.instances[user].doing {
@@ -156,9 +156,9 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
                 Doing::Result(_) => vec![program.instances.len() - 1],
                 _ => kernels.part_of[user].clone(),
             };
-            let new: Vec<usize> = own.into_iter().filter(|kernel| all.iter().all(|(at, _)| at != kernel)).collect();
-            let count = new.len() as i64;
             // A kernel that was seen before has read it already.
+            let new: Vec<usize> = own.into_iter().filter(|kernel| seen.insert(*kernel)).collect();
+            let count = new.len() as i64;
             new.into_iter().for_each(|kernel| all.push((kernel, vec![(*taken, count)])));
         }
         all.sort_by_key(|(kernel, _)| *kernel);
@@ -183,11 +183,57 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
         }
     }
 
-    /// What memories cost an array in a layout.
-    fn costs(&self, made: usize, id: LayoutId, reads: &ReadBy, near: u8) -> Result<MemoryCosts, Error> {
+    /// What a product costs more, in the way in which that is least, that reads an operand far, or writes its result there in
+    /// a layout; `None` of other operations.
+    fn product_far(&self, k: usize, operand: Option<usize>, result: Option<LayoutId>) -> Result<Option<i64>, Error> {
+        let posed = self.posed;
+        let instance = &posed.program.instances[k];
+        let Doing::Operation(operation) = instance.doing else { return Ok(None) };
+        let classes = |all: &[usize]| all.iter().map(|made| posed.choices.class[*made]).collect::<Vec<_>>();
+        let (from, to) = (classes(&instance.operands), classes(&instance.results));
+        let mut least = None;
+        for way in posed.choices.ways[k].iter().filter(|way| result.is_none_or(|id| way.results[0] == id)) {
+            let Some(more) = self.prices.product_far(operation, way, (&from, &to), operand)? else { return Ok(None) };
+            least = Some(least.map_or(more, |least: i64| least.min(more)));
+        }
+        Ok(least)
+    }
+
+    /// What products cost more that read an array far, also under other names, by the kernel that each is in.
+    fn products(&self, made: usize) -> Result<FxHashMap<usize, i64>, Error> {
+        let kernels = &self.posed.kernels;
+        let mut found: FxHashMap<usize, i64> = FxHashMap::default();
+        let mut names = vec![made];
+        while let Some(name) = names.pop() {
+            for Taken { by: (user, operand), times, .. } in &self.taken[name] {
+                if kernels.renamed[*user] {
+                    names.extend(&self.posed.program.instances[*user].results);
+                    continue;
+                }
+                let Some(more) = self.product_far(*user, Some(*operand), None)? else { continue };
+                let more = more.checked_mul(*times).ok_or_else(too_much)?;
+                for kernel in &kernels.part_of[*user] {
+                    let sum = found.entry(*kernel).or_default();
+                    *sum = sum.checked_add(more).ok_or_else(too_much)?;
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// What memories cost an array in a layout; `products` is what each read by products costs more where the array is far.
+    fn costs(
+        &self,
+        made: usize,
+        id: LayoutId,
+        (reads, products): (&ReadBy, &[i64]),
+        near: u8,
+    ) -> Result<MemoryCosts, Error> {
         let (class, posed) = (self.posed.choices.class[made], self.posed);
         let own = &posed.choices.classes.all[class];
-        let times = posed.program.instances[posed.program.made[made].by].times;
+        let by = posed.program.made[made].by;
+        let times = posed.program.instances[by].times;
+        let argument = matches!(posed.program.instances[by].doing, Doing::Argument(..));
         let layout = &own.layouts[usize::from(id)];
         let sizes = Expansion::new(&own.sizes, layout)?.sizes().to_vec();
         let slices = sizes.into_iter().find(|size| *size > 1).unwrap_or(1);
@@ -196,14 +242,19 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
         let mut costs = MemoryCosts {
             bytes,
             slices,
-            write: in_all(self.prices.written_far(class, id)?)?,
+            write: in_all(match self.product_far(by, None, Some(id))? {
+                Some(more) => more,
+                None => self.prices.written_far(class, id)?,
+            })?,
             reads: Vec::with_capacity(reads.len()),
+            saves: self.saved.contains_key(&made),
             copy: in_all(self.prices.beside(class, id)?.saturating_add(MARGIN))?,
             takes: [[0; 2]; 2],
         };
-        for (_, takers) in reads {
-            let mut sum = 0i64;
-            for (taken, share) in takers {
+        for ((_, takers), product) in reads.iter().zip(products) {
+            let mut sum = *product;
+            // What others save that read an argument near is in edges.
+            for (taken, share) in takers.iter().filter(|_| !argument) {
                 let meeting = posed.meeting(taken);
                 let at = |argument: bool| self.prices.meeting(Meeting { argument, ..meeting }, id, id);
                 let more = at(true)?.saturating_sub(at(false)?).max(0) / share;
@@ -235,13 +286,15 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
             posed.choices.ways[by].iter().map(|way| way.results[posed.program.made[made].result]).collect();
         let reads = self.reads(made);
         let life = self.life(made, moments, &reads);
-        if argument && (!self.saved.contains_key(&made) || !life.may_move) {
+        let products = self.products(made)?;
+        let products: Vec<i64> = reads.iter().map(|(at, _)| products.get(at).copied().unwrap_or(0)).collect();
+        if argument && !self.saved.contains_key(&made) && products.iter().all(|cost| *cost == 0) {
             return Ok(None);
         }
         let mut groups: Vec<LayoutGroup> = Vec::new();
         for id in own.iter().copied().collect::<BTreeSet<LayoutId>>() {
             let fits = self.prices.space(class, id) == near;
-            let costs = self.costs(made, id, &reads, near)?;
+            let costs = self.costs(made, id, (&reads, &products), near)?;
             // What an argument saves depends on its layout.
             let same = |group: &&mut LayoutGroup| !argument && (&group.costs, group.fits) == (&costs, fits);
             match groups.iter_mut().find(same) {
@@ -253,7 +306,7 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
         for (number, group) in groups.iter().enumerate() {
             let residencies = Residencies { clock: &self.clock, life: &life, costs: &group.costs };
             let found = match (group.fits, self.residence) {
-                // It is in memory space 0, and so is what its costs say.
+                // It is in memory space 0 in all plans, and so its costs say.
                 (false, _) => {
                     let far = residencies.of_life().pop();
                     far.into_iter().map(|far| Residency { cost: 0, ..far }).collect()
@@ -262,9 +315,6 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
                 (true, Residence::OverTime) => residencies.over_time(),
             };
             states.extend(found.into_iter().map(|own| (number, own)));
-        }
-        if argument && states.iter().all(|(_, own)| own.near.is_empty()) {
-            return Ok(None);
         }
         let variable = network.add_variable(states.iter().map(|(_, own)| own.cost).collect())?;
         let fits = |id: &LayoutId| {

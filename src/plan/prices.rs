@@ -158,6 +158,38 @@ impl<'a, 't> Prices<'a, 't> {
         self.target().relayout_cost(&far, &far.layout, &near.layout)
     }
 
+    /// What a product costs more that reads an operand in memory space 0, or without one that writes its result there. `None`
+    /// of what is no product in a matrix unit.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn product_far(
+        &self,
+        operation: &Operation,
+        way: &Way,
+        (from, to): (&[usize], &[usize]),
+        operand: Option<usize>,
+    ) -> Result<Option<i64>, Error> {
+        let mut operands: Vec<Array> =
+            from.iter().zip(&way.operands).map(|(c, id)| self.inner(*c, id.unwrap_or(0))).collect();
+        let mut results: Vec<Array> = to.iter().zip(&way.results).map(|(c, id)| self.inner(*c, *id)).collect();
+        let all = operands.iter().collect::<Vec<_>>();
+        let matrix = matches!(operation, Operation::Dot { .. } | Operation::Convolution(_));
+        if !matrix || LoopProduct::of(operation, &all).is_some() {
+            return Ok(None);
+        }
+        let total = |operands: &[Array], results: &[Array]| {
+            let [operands, results] = [operands, results].map(|arrays| arrays.iter().collect::<Vec<_>>());
+            self.target().operation_price(operation, &operands, &results)?.total()
+        };
+        let near = total(&operands, &results)?;
+        match operand {
+            Some(operand) => operands[operand].layout.memory_space = 0,
+            None => results[0].layout.memory_space = 0,
+        }
+        Ok(Some(total(&operands, &results)?.saturating_sub(near).max(0)))
+    }
+
     /// The number of the fastest memory, if there is one beside memory space 0.
     pub fn fastest(&self) -> Option<u8> {
         self.fast.map(|(space, _)| space)

@@ -56,6 +56,8 @@ pub struct MemoryCosts {
     pub write: i64,
     /// What each of its reads costs more where it is far.
     pub reads: Vec<i64>,
+    /// Whether some of its reads save something where it is near that is counted elsewhere.
+    pub saves: bool,
     /// What a copy costs beside what is not hidden.
     pub copy: i64,
     /// What passes until a copy begins, and what it moves: to memory space 0, and back.
@@ -114,10 +116,11 @@ impl Residencies<'_> {
     pub fn of_life(&self) -> Vec<Residency> {
         let (life, bytes) = (&self.life.moments, self.costs.bytes);
         let far = Residency { far: life.clone(), bytes: [0, bytes], ..Residency::default() };
+        let write = if self.life.made.is_some() { self.costs.write } else { 0 };
+        let cost = self.costs.reads.iter().fold(write, |sum, cost| sum.saturating_add(*cost));
         if self.life.made.is_none() {
-            return vec![far];
+            return vec![Residency { cost, ..far }];
         }
-        let cost = self.costs.reads.iter().fold(self.costs.write, |sum, cost| sum.saturating_add(*cost));
         vec![
             Residency { near: life.clone(), bytes: [bytes, 0], ..Residency::default() },
             Residency { cost, ..far },
@@ -129,16 +132,14 @@ impl Residencies<'_> {
         let mut all = self.of_life();
         let far = all.last().map_or(0, |far| far.cost);
         let moves = self.life.may_move && !self.life.reads.is_empty();
-        match self.life.made {
-            Some(made) => {
-                all.extend(self.in_parts(far));
-                // What costs as much as being far takes more room.
-                let moved = if moves { self.moved(made) } else { Vec::new() };
-                all.extend(moved.into_iter().filter(|own| own.cost < far));
-            }
-            None if moves => all.extend(self.brought(0, 0, &self.cuts())),
-            None => {}
-        }
+        let more = match (self.life.made, moves) {
+            (Some(made), true) => [self.in_parts(far), self.moved(made)].concat(),
+            (Some(_), false) => self.in_parts(far),
+            (None, true) => self.brought(0, 0, &self.cuts()),
+            (None, false) => Vec::new(),
+        };
+        // What costs as much as being far takes more room.
+        all.extend(more.into_iter().filter(|own| self.costs.saves || own.cost < far));
         all
     }
 
@@ -236,7 +237,7 @@ impl Residencies<'_> {
     /// the first one or from after a cut, up to another cut or the last.
     fn brought(&self, from: usize, begin: usize, cuts: &[usize]) -> Vec<Residency> {
         let points = self.points();
-        if self.costs.reads.iter().all(|cost| *cost == 0) {
+        if self.costs.reads.iter().all(|cost| *cost == 0) && !self.costs.saves {
             return Vec::new();
         }
         let starts = [begin].into_iter().chain(cuts.iter().map(|cut| cut + 1).filter(|start| *start > begin));
@@ -245,17 +246,12 @@ impl Residencies<'_> {
             let ends = cuts.iter().map(|cut| cut + 1).chain([points.len()]).filter(|end| *end > start);
             for end in ends {
                 for flight in self.copies_back(from, points[start]) {
-                    // What an argument's reads cost is in the network: it is far there.
-                    let (far, reads) = match self.life.made {
-                        None => (self.life.moments.clone(), 0),
+                    let reads = [begin..start, end..points.len()].map(|far| self.reading(far));
+                    let reads = reads[0].saturating_add(reads[1]);
+                    let far = match self.life.made {
                         // Its last reads are near.
-                        Some(made) if end == points.len() => {
-                            (vec![made as i64..points[start] as i64], self.reading(begin..start))
-                        }
-                        Some(_) => {
-                            let reads = [begin..start, end..points.len()].map(|far| self.reading(far));
-                            (self.life.moments.clone(), reads[0].saturating_add(reads[1]))
-                        }
+                        Some(made) if end == points.len() => vec![made as i64..points[start] as i64],
+                        _ => self.life.moments.clone(),
                     };
                     let near = flight.moments.start..points[end - 1] as i64 + 1;
                     let cost = self.costs.copy.saturating_add(flight.exposed).saturating_add(reads);
