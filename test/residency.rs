@@ -152,9 +152,10 @@ fn what_is_tried_for_an_array_is_sound_when_replayed() {
         let made = (!argument).then_some(by);
         let life = Lifetime { moments, made, reads, inside, may_move: true };
         let free = rng.bool();
+        let slices = rng.i64(1..7);
         let costs = MemoryCosts {
-            bytes: rng.i64(1..50),
-            slices: rng.i64(1..7),
+            bytes: slices * rng.i64(1..9),
+            slices,
             write: rng.i64(0..40),
             reads: life.reads.iter().map(|_| if free { 0 } else { rng.i64(0..20) }).collect(),
             saves: argument && rng.bool(),
@@ -211,7 +212,6 @@ fn program(rng: &mut Rng, arguments: usize, operations: usize) -> String {
             }
             1 => {
                 rows.push(rows[a]);
-                // Rows of `a` with the transposed rows of `b` summed over: of another width, so it is made of both.
                 format!("negate(v{a})")
             }
             _ => {
@@ -341,7 +341,7 @@ fn plans_over_time_are_the_best_and_run() {
         for bytes in [0, peak / 4, peak / 2, peak * 3 / 4, peak] {
             let limits = [SpaceLimit { space: 1, bytes }];
             let planner = posed().limited(&limits).unwrap();
-            let options = Options { work: 1 << 24, ..Options::default() };
+            let options = Options { work: if round < 60 { 1 << 32 } else { 1 << 24 }, ..Options::default() };
             let plan = match planner.plan(&options, &mut |_| true) {
                 Ok(plan) => plan,
                 // The copies of second layouts are always near.

@@ -295,8 +295,8 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
         for id in own.iter().copied().collect::<BTreeSet<LayoutId>>() {
             let fits = self.prices.space(class, id) == near;
             let costs = self.costs(made, id, (&reads, &products), near)?;
-            // What an argument saves depends on its layout.
-            let same = |group: &&mut LayoutGroup| !argument && (&group.costs, group.fits) == (&costs, fits);
+            // What is saved depends on the layout.
+            let same = |group: &&mut LayoutGroup| !costs.saves && (&group.costs, group.fits) == (&costs, fits);
             match groups.iter_mut().find(same) {
                 Some(group) => group.ids.push(id),
                 None => groups.push(LayoutGroup { ids: vec![id], costs, fits }),
