@@ -2,15 +2,18 @@
 
 use super::classes::LayoutId;
 use super::holders::HeldIn;
+use super::placing::Placed;
 use super::posed::{Located, Posed, Taken};
 use super::prices::Prices;
 use super::program::{Doing, Program};
-use super::space::{Placed, SpaceTaken};
+use super::residency::Residency;
+use super::space::{HeldBytes, SpaceTaken};
 use super::ways::MadeIn;
 use crate::solver::{Certificate, NoPlan, Solution};
 use crate::text::Error;
 use crate::tiled::layout::Layout;
 use std::fmt;
+use std::ops::Range;
 
 /// An array of a graph: the node's graph, its number there, and which of the arrays of its results.
 pub type ArrayName = (usize, usize, usize);
@@ -34,6 +37,10 @@ pub struct LayoutPlan {
     pub relayouts: Vec<PlannedRelayout>,
     /// For each of the values the number of the memory space that it is made in.
     pub spaces: Vec<u8>,
+    /// Where values are that are not in one memory as long as they live, by value and time.
+    pub stays: Vec<PlannedStay>,
+    /// The copies between memories that run beside kernels, by value and time.
+    pub transfers: Vec<PlannedTransfer>,
     /// What the plan takes of each memory that it uses.
     pub taken: Vec<SpaceTaken>,
     /// The proof of the bound.
@@ -58,6 +65,44 @@ pub struct PlannedRelayout {
     pub wanted_by: Vec<(usize, usize)>,
     /// The operands that it is for: instances of the program, and the numbers of their operands.
     pub(super) taken_by: Vec<(usize, usize)>,
+}
+
+/// A value in a memory for a part of its life.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedStay {
+    /// The value.
+    pub at: ArrayName,
+    /// The number of the memory space.
+    pub space: u8,
+    /// The bytes there: all of the value, or some of its slices.
+    pub bytes: i64,
+    /// The nodes that run when it is there first and last.
+    pub nodes: [(usize, usize); 2],
+    /// The moments of the schedule at which it is there, which are the numbers of the instances.
+    pub moments: Range<i64>,
+}
+
+/// A copy between memories that runs beside kernels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedTransfer {
+    /// The value.
+    pub at: ArrayName,
+    /// The bytes that are moved.
+    pub bytes: i64,
+    /// The numbers of the memory spaces.
+    pub from: u8,
+    /// The numbers of the memory spaces.
+    pub to: u8,
+    /// The node before which it starts, and the one before which it is done.
+    pub nodes: [(usize, usize); 2],
+    /// The moments of the schedule beside whose kernels it runs; none where all stand still for it.
+    pub moments: Range<i64>,
+    /// What kernels wait for it, in the unit of the target, which the cost of the plan contains.
+    pub exposed: i64,
+    /// The share of the bandwidth that it has as long as it runs, in millionths.
+    pub share: i64,
 }
 
 /// What a layout of an array would cost.
@@ -138,15 +183,11 @@ impl Telling<'_, '_, '_> {
         arguments.sort_unstable();
         results.sort_unstable();
         let spaces: Vec<u8> = (0..program.made.len()).map(|made| self.space(made)).collect();
-        // What is copied for one operation is not held.
-        let own = |made: usize| {
-            let (from, second) = self.held(made);
-            let second = second.map(|id| (id, self.near(made, id)));
-            [(from, spaces[made])].into_iter().chain(second).collect::<Vec<_>>()
-        };
-        let all: Vec<Vec<(LayoutId, u8)>> = (0..program.made.len()).map(own).collect();
+        let moments = self.posed.moments();
+        let all: Vec<Vec<HeldBytes>> = moments.iter().enumerate().map(|(made, own)| self.bytes(made, own)).collect();
         let taken = self.posed.taken_space(&all).map_err(|error| ((0, 0), error))?;
-        let told: Vec<usize> = (0..program.made.len()).filter(|made| !is_result(program, *made)).collect();
+        let (stays, transfers) = self.movements();
+        let told: Vec<usize> = (0..program.made.len()).filter(|made| !program.is_result(*made)).collect();
         let value = |made: &usize| {
             let layouts = held[*made].iter().map(|id| self.layout(*made, *id)).collect();
             (array_name(program, *made), layouts)
@@ -159,17 +200,89 @@ impl Telling<'_, '_, '_> {
             values: told.iter().map(value).collect(),
             relayouts,
             spaces: told.iter().map(|made| spaces[*made]).collect(),
+            stays,
+            transfers,
             taken,
             solution: Solution { certificate: self.certificate },
         })
     }
 
+    /// Where an array lies over its life, if that is a choice.
+    fn residency(&self, made: usize) -> Option<(&Placed, &Residency)> {
+        let placed = self.placed.get(made)?.as_ref()?;
+        Some((placed, &placed.states[self.certificate.choices[placed.variable]]))
+    }
+
     /// The number of the memory space that an array is made in.
     pub fn space(&self, made: usize) -> u8 {
-        match self.placed.get(made) {
-            Some(Some((variable, states))) => states[self.certificate.choices[*variable]].1,
-            _ => self.near(made, self.made_in(made)),
+        let by = self.posed.program.made[made].by as i64;
+        match self.residency(made) {
+            _ if self.posed.is_outer(made) => 0,
+            Some((placed, own)) if own.is_read_near(by) => placed.near,
+            Some(_) => 0,
+            None => self.near(made, self.made_in(made)),
         }
+    }
+
+    /// The bytes of an array, in its layouts. What is copied for one operation is not held.
+    fn bytes(&self, made: usize, moments: &[Range<i64>]) -> Vec<HeldBytes> {
+        let (layout, second) = self.held(made);
+        let bytes = |id: LayoutId| self.posed.choices.classes.all[self.posed.choices.class[made]].bytes[usize::from(id)];
+        let whole = |layout: LayoutId, space: u8| {
+            let moments = moments.to_vec();
+            HeldBytes { layout, space, bytes: bytes(layout), moments }
+        };
+        let mut all = match self.residency(made) {
+            None => vec![whole(layout, self.near(made, layout))],
+            Some((placed, own)) => {
+                let sides = [(placed.near, &own.near, own.bytes[0]), (0, &own.far, own.bytes[1])];
+                let side = |(space, moments, bytes): (u8, &Vec<Range<i64>>, i64)| HeldBytes {
+                    layout,
+                    space,
+                    bytes,
+                    moments: moments.clone(),
+                };
+                sides.into_iter().filter(|(_, moments, _)| !moments.is_empty()).map(side).collect()
+            }
+        };
+        all.extend(second.map(|id| whole(id, self.near(made, id))));
+        all
+    }
+
+    /// Where arrays are that are not in one memory as long as they live, and how they come there.
+    fn movements(&self) -> (Vec<PlannedStay>, Vec<PlannedTransfer>) {
+        let program = &self.posed.program;
+        let node = |moment: i64| program.at_moment(moment);
+        let (mut stays, mut transfers) = (Vec::new(), Vec::new());
+        for made in 0..program.made.len() {
+            let Some((placed, own)) = self.residency(made) else { continue };
+            let at = array_name(program, made);
+            if own.near.is_empty() || own.far.is_empty() {
+                continue;
+            }
+            for (space, moments, bytes) in [(placed.near, &own.near, own.bytes[0]), (0, &own.far, own.bytes[1])] {
+                let stay = |own: &Range<i64>| {
+                    let nodes = [node(own.start), node(own.end - 1)];
+                    PlannedStay { at, space, bytes, nodes, moments: own.clone() }
+                };
+                stays.extend(moments.iter().map(stay));
+            }
+            for moved in &own.moves {
+                let (from, to) = if moved.out { (placed.near, 0) } else { (0, placed.near) };
+                let flight = &moved.flight;
+                transfers.push(PlannedTransfer {
+                    at,
+                    bytes: own.bytes[usize::from(!moved.out)],
+                    from,
+                    to,
+                    nodes: [node(flight.moments.start), node(moved.done)],
+                    moments: flight.moments.clone(),
+                    exposed: flight.exposed,
+                    share: flight.share,
+                });
+            }
+        }
+        (stays, transfers)
     }
 
     /// The number of the memory space of an array with nothing that speaks for another.
@@ -261,11 +374,6 @@ impl Telling<'_, '_, '_> {
             taken_by: Vec::new(),
         }
     }
-}
-
-/// Whether an array is a result of the program, which is the array that it takes.
-pub fn is_result(program: &Program, made: usize) -> bool {
-    matches!(program.instances[program.made[made].by].doing, Doing::Result(_))
 }
 
 /// The name of an array of a program.

@@ -19,7 +19,7 @@ pub fn moments(program: &Program, users: &[Vec<(usize, usize)>], kernels: &Kerne
 }
 
 /// For each merge of a loop the last instance of the loop.
-fn loop_ends(program: &Program) -> Vec<Option<usize>> {
+pub(super) fn loop_ends(program: &Program) -> Vec<Option<usize>> {
     let n = program.instances.len();
     let mut ends = vec![None; n];
     let mut first = 0;

@@ -45,6 +45,9 @@
 //! | [`posed`] | the network of costs |
 //! | [`settling`] | where names lie under given layouts |
 //! | [`live`] | when arrays are in memory |
+//! | [`transfers`] | copies between memories beside kernels |
+//! | [`residency`] | where an array may lie while it lives |
+//! | [`placing`] | the memories of arrays as part of the network |
 //! | [`space`] | what they take of it, and capacities |
 //! | [`laid_out`] | the layouts of each operation's arrays |
 //! | [`layout_plan`] | the plan |
@@ -66,19 +69,25 @@ pub mod laid_out;
 pub mod layout_plan;
 pub mod live;
 pub mod moving;
+pub mod placing;
 pub mod planner;
 pub mod posed;
 pub mod prices;
 pub mod program;
 pub mod renames;
 pub mod reshapes;
+pub mod residency;
 pub mod settling;
 pub mod space;
+pub mod transfers;
 pub mod ways;
 
 pub use judging::{EntryChange, Lesson};
 pub use laid_out::LaidOut;
-pub use layout_plan::{Alternative, ArrayName, LayoutPlan, PlannedRelayout, Unplanned};
+pub use layout_plan::{
+    Alternative, ArrayName, LayoutPlan, PlannedRelayout, PlannedStay, PlannedTransfer, Unplanned,
+};
+pub use placing::Residence;
 pub use planner::Planner;
 pub use program::{Doing, Instance, Made, Program};
 pub use space::{SpaceLimit, SpaceTaken};

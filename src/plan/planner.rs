@@ -2,13 +2,12 @@
 
 use super::again::made_again;
 use super::classes::LayoutId;
-use super::layout_plan::{
-    Alternative, ArrayName, LayoutPlan, PlannedRelayout, Telling, Unplanned, array_name, is_result,
-};
+use super::layout_plan::{Alternative, ArrayName, LayoutPlan, PlannedRelayout, Telling, Unplanned, array_name};
+use super::placing::{Placed, Residence};
 use super::posed::{Located, Posed, Taken};
 use super::prices::Prices;
 use super::program::{Doing, Program};
-use super::space::{LimitedSpace, Placed, SpaceLimit};
+use super::space::{LimitedSpace, SpaceLimit};
 use super::ways::{EntryLayouts, MadeIn, Way};
 use crate::operations::facts::Facts;
 use crate::operations::graph::Graph;
@@ -62,12 +61,20 @@ impl<'a, 't> Planner<'a, 't> {
     ///
     /// # Errors
     /// The machine has no such memory space, or it is limited twice; a capacity below 0; bytes that do not fit.
-    pub fn limited(mut self, limits: &[SpaceLimit]) -> Result<Planner<'a, 't>, Unplanned> {
+    pub fn limited(self, limits: &[SpaceLimit]) -> Result<Planner<'a, 't>, Unplanned> {
+        self.limited_in(limits, Residence::OverTime)
+    }
+
+    /// The same, and whether arrays may change their memory.
+    ///
+    /// # Errors
+    /// Those of [`Planner::limited`].
+    pub fn limited_in(mut self, limits: &[SpaceLimit], residence: Residence) -> Result<Planner<'a, 't>, Unplanned> {
         let machine = self.posed.choices.classes.target.machine();
         let known = machine.check_limits(limits.iter().map(|limit| limit.space));
         known.map_err(|error| Unplanned::Wrong(None, error))?;
         let prices = Prices::new(&self.posed.choices.classes);
-        self.limited = Some(LimitedSpace::new(&self.posed, &prices, self.network.clone(), limits)?);
+        self.limited = Some(LimitedSpace::new(&self.posed, &prices, self.network.clone(), (limits, residence))?);
         Ok(self)
     }
 
@@ -156,7 +163,7 @@ impl<'a, 't> Planner<'a, 't> {
             return instance.results.first().copied();
         }
         let holder = |holder: &Option<(usize, _)>| holder.as_ref().is_some_and(|(own, _)| *own == variable);
-        let placed = || self.placed().iter().position(|own| own.as_ref().is_some_and(|(own, _)| *own == variable));
+        let placed = || self.placed().iter().position(|own| own.as_ref().is_some_and(|own| own.variable == variable));
         self.posed.holders.iter().position(holder).or_else(placed)
     }
 
@@ -239,7 +246,7 @@ impl<'a, 't> Planner<'a, 't> {
         go_on: &mut dyn FnMut(&Progress) -> bool,
     ) -> Option<Vec<Vec<Alternative>>> {
         let Posed { program, choices, .. } = &self.posed;
-        let is_it = |made: &usize| array_name(program, *made) == name && !is_result(program, *made);
+        let is_it = |made: &usize| array_name(program, *made) == name && !program.is_result(*made);
         let all: Vec<usize> = (0..program.made.len()).filter(is_it).collect();
         let variables: Vec<usize> = all.iter().map(|made| program.made[*made].by).collect();
         let marginals = min_marginals(self.network(), &variables, options, go_on)?;

@@ -149,14 +149,50 @@ impl<'a, 't> Prices<'a, 't> {
             && others.any(|(other, n)| *n == bytes && turned(&other.minor_to_major))
     }
 
-    /// What it costs more to write an array to memory space 0 and to read it there than in the memory that it is else in.
+    /// What a copy of an array to another memory costs that runs beside kernels.
     ///
     /// # Errors
     /// The cost does not fit in 64 bits.
-    pub fn far(&self, class: usize, layout: LayoutId) -> Result<i64, Error> {
-        let total = |array: &Array| self.target().operation_price(&Operation::Elementwise, &[array], &[array])?.total();
-        let [near, far] = [self.inner(class, layout), self.classes.array(class, layout, 0)];
-        Ok(total(&far)?.saturating_sub(total(&near)?).max(0))
+    pub fn beside(&self, class: usize, layout: LayoutId) -> Result<i64, Error> {
+        let (near, far) = (self.inner(class, layout), self.classes.array(class, layout, 0));
+        self.target().relayout_cost(&far, &far.layout, &near.layout)
+    }
+
+    /// What a product costs more that reads an operand in memory space 0, or without one that writes its result there. `None`
+    /// of what is no product in a matrix unit.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn product_far(
+        &self,
+        operation: &Operation,
+        way: &Way,
+        (from, to): (&[usize], &[usize]),
+        operand: Option<usize>,
+    ) -> Result<Option<i64>, Error> {
+        let mut operands: Vec<Array> =
+            from.iter().zip(&way.operands).map(|(c, id)| self.inner(*c, id.unwrap_or(0))).collect();
+        let mut results: Vec<Array> = to.iter().zip(&way.results).map(|(c, id)| self.inner(*c, *id)).collect();
+        let all = operands.iter().collect::<Vec<_>>();
+        let matrix = matches!(operation, Operation::Dot { .. } | Operation::Convolution(_));
+        if !matrix || LoopProduct::of(operation, &all).is_some() {
+            return Ok(None);
+        }
+        let total = |operands: &[Array], results: &[Array]| {
+            let [operands, results] = [operands, results].map(|arrays| arrays.iter().collect::<Vec<_>>());
+            self.target().operation_price(operation, &operands, &results)?.total()
+        };
+        let near = total(&operands, &results)?;
+        match operand {
+            Some(operand) => operands[operand].layout.memory_space = 0,
+            None => results[0].layout.memory_space = 0,
+        }
+        Ok(Some(total(&operands, &results)?.saturating_sub(near).max(0)))
+    }
+
+    /// The number of the fastest memory, if there is one beside memory space 0.
+    pub fn fastest(&self) -> Option<u8> {
+        self.fast.map(|(space, _)| space)
     }
 
     /// What an instance costs in a way, apart from reading its operands. Its classes are those of its operands and results.

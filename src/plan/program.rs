@@ -144,6 +144,11 @@ impl<'a> Program<'a> {
         Ok(builder.program)
     }
 
+    /// Whether an array is a result of the program, which is the array that it takes.
+    pub fn is_result(&self, made: usize) -> bool {
+        matches!(self.instances[self.made[made].by].doing, Doing::Result(_))
+    }
+
     /// The instances that read each array, with the number of the operand.
     pub fn users(&self) -> Vec<Vec<(usize, usize)>> {
         let mut users = vec![Vec::new(); self.made.len()];

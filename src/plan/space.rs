@@ -1,20 +1,24 @@
 //! Memory: what a plan takes of each, when most, and the capacities that it has to keep.
 //!
 //! Arguments and results are in memory space 0; any other array is in the fastest memory where it takes no more than a
-//! quarter of that. With a capacity for the fastest memory, an array may also be put into memory space 0, for what it
-//! costs more to write and to read it there.
+//! quarter of that. With a capacity for the fastest memory, where each array is and when is [chosen](super::placing), for
+//! what it costs more to write and to read it in memory space 0, and to copy it.
 //!
 //! Counted are the arrays that are held, each in its layouts, at the [moments](super::live) at which it is in memory. What
 //! a single operation takes for itself is not: the copy that only this operation reads, for as long as it runs.
 
 use super::classes::LayoutId;
 use super::holders::HeldIn;
+use super::placing::{Placed, Placing, Residence, amounts};
 use super::posed::{Located, Posed};
 use super::prices::Prices;
 use super::program::{Doing, Program};
-use crate::solver::{CostNetwork, FORBIDDEN};
+use super::residency::Residency;
+use super::transfers::BANDWIDTH;
+use crate::solver::CostNetwork;
 use crate::text::Error;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The bytes of a memory that a program may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,13 +47,10 @@ pub struct SpaceTaken {
     pub at: (usize, usize),
 }
 
-/// Where an array may be put into memory space 0: the variable, and what its choices are.
-pub type Placed = (usize, Vec<(LayoutId, u8)>);
-
 /// A problem with capacities.
 #[derive(Clone, Debug)]
 pub struct LimitedSpace {
-    /// The network, with a resource for each capacity.
+    /// The network, with a resource for each capacity, and one for the bandwidth between memories where arrays may move.
     pub network: CostNetwork,
     /// The capacities.
     pub limits: Vec<SpaceLimit>,
@@ -66,13 +67,22 @@ impl LimitedSpace {
         posed: &Posed,
         prices: &Prices,
         mut network: CostNetwork,
-        limits: &[SpaceLimit],
+        (limits, residence): (&[SpaceLimit], Residence),
     ) -> Result<LimitedSpace, Located> {
-        let mut resources = Vec::new();
+        let of_program = |error: Error| ((0, 0), error);
+        let mut resources = BTreeMap::new();
         for limit in limits {
-            resources.push(network.add_resource(limit.bytes).map_err(|error| ((0, 0), error.into()))?);
+            let resource = network.add_resource(limit.bytes).map_err(|error| of_program(error.into()))?;
+            resources.insert(limit.space, resource);
         }
-        let resource = |space: u8| limits.iter().position(|limit| limit.space == space).map(|k| resources[k]);
+        let near = prices.fastest().filter(|near| resources.contains_key(near));
+        let placing = Placing::new(posed, prices, &network, (residence, near)).map_err(of_program)?;
+        let bandwidth = match (residence, near) {
+            (Residence::OverTime, Some(_)) => {
+                Some(network.add_resource(BANDWIDTH).map_err(|error| of_program(error.into()))?)
+            }
+            _ => None,
+        };
         let mut placed = vec![None; posed.program.made.len()];
         for (made, moments) in posed.moments().into_iter().enumerate() {
             let (by, result) = (posed.program.made[made].by, posed.program.made[made].result);
@@ -85,38 +95,63 @@ impl LimitedSpace {
             let outer = posed.is_outer(made);
             let space = |id: LayoutId| if outer { 0 } else { prices.space(class, id) };
             let own: Vec<LayoutId> = posed.choices.ways[by].iter().map(|way| way.results[result]).collect();
-            let movable = !outer && own.iter().any(|id| space(*id) != 0 && resource(space(*id)).is_some());
-            let mut takes: Vec<(usize, Vec<(u8, i64)>)> = Vec::new();
-            if movable {
-                let states = posed.place(prices, &mut network, made, &own).map_err(at)?;
-                let amounts: Vec<(u8, i64)> = states.1.iter().map(|(id, space)| (*space, bytes(*id))).collect();
-                takes.push((states.0, amounts));
-                placed[made] = Some(states);
-            } else {
-                takes.push((by, own.iter().map(|id| (space(*id), bytes(*id))).collect()));
+            // A result is what it takes, and in memory space 0.
+            let fits = |near: &u8| own.iter().any(|id| prices.space(class, *id) == *near);
+            if let Some(near) = near.filter(|near| !posed.program.is_result(made) && fits(near)) {
+                placed[made] = placing.place(&mut network, made, (near, &moments)).map_err(at)?;
             }
-            if let Some((variable, states)) = &posed.holders[made] {
-                let second = |(_, second): &HeldIn| second.map_or((0, 0), |id| (space(id), bytes(id)));
-                takes.push((*variable, states.iter().map(second).collect()));
+            // What each choice of a variable takes, by resource.
+            let mut takes: Vec<(usize, usize, Vec<(Range<i64>, Vec<i64>)>)> = Vec::new();
+            for (limited, resource) in &resources {
+                let all = |(space, bytes): (u8, i64)| {
+                    let bytes = if space == *limited { bytes } else { 0 };
+                    moments.iter().map(|range| (range.clone(), bytes)).collect::<Vec<_>>()
+                };
+                match &placed[made] {
+                    Some(placed) => {
+                        let taken: Vec<_> = placed.states.iter().map(|own| placed.taken(own, *limited)).collect();
+                        takes.push((placed.variable, *resource, amounts(&taken)));
+                    }
+                    None => {
+                        let taken: Vec<_> = own.iter().map(|id| all((space(*id), bytes(*id)))).collect();
+                        takes.push((by, *resource, amounts(&taken)));
+                    }
+                }
+                if let Some((variable, states)) = &posed.holders[made] {
+                    let second = |(_, second): &HeldIn| second.map_or((0, 0), |id| (space(id), bytes(id)));
+                    let taken: Vec<_> = states.iter().map(|state| all(second(state))).collect();
+                    takes.push((*variable, *resource, amounts(&taken)));
+                }
             }
-            for (variable, amounts) in takes {
-                for limit in limits {
-                    let Some(resource) = resource(limit.space) else { continue };
-                    let of = |(space, bytes): &(u8, i64)| if *space == limit.space { *bytes } else { 0 };
-                    let amounts: Vec<i64> = amounts.iter().map(of).collect();
-                    if amounts.iter().all(|amount| *amount == 0) {
-                        continue;
-                    }
-                    for range in &moments {
-                        network
-                            .add_occupancy(variable, resource, range.clone(), amounts.clone())
-                            .map_err(|error| at(error.into()))?;
-                    }
+            if let (Some(placed), Some(bandwidth)) = (&placed[made], bandwidth) {
+                let flights = |own: &Residency| {
+                    own.moves.iter().map(|own| (own.flight.moments.clone(), own.flight.share)).collect::<Vec<_>>()
+                };
+                let shares: Vec<_> = placed.states.iter().map(flights).collect();
+                takes.push((placed.variable, bandwidth, amounts(&shares)));
+            }
+            for (variable, resource, stretches) in takes {
+                for (range, amounts) in stretches {
+                    let added = network.add_occupancy(variable, resource, range, amounts);
+                    added.map_err(|error| at(error.into()))?;
                 }
             }
         }
         Ok(LimitedSpace { network, limits: limits.to_vec(), placed })
     }
+}
+
+/// Bytes of an array in a memory.
+#[derive(Clone, Debug)]
+pub struct HeldBytes {
+    /// The layout of the array.
+    pub layout: LayoutId,
+    /// The number of the memory space.
+    pub space: u8,
+    /// How many: those of the layout, or of some slices of the array.
+    pub bytes: i64,
+    /// When they are there.
+    pub moments: Vec<Range<i64>>,
 }
 
 impl Posed<'_, '_> {
@@ -126,59 +161,35 @@ impl Posed<'_, '_> {
         matches!(by.doing, Doing::Argument(..) | Doing::Result(_))
     }
 
-    /// Adds the variable that says in which memory an array is.
-    fn place(
-        &self,
-        prices: &Prices,
-        network: &mut CostNetwork,
-        made: usize,
-        own: &[LayoutId],
-    ) -> Result<Placed, Error> {
-        let (by, class) = (self.program.made[made].by, self.choices.class[made]);
-        let mut ids = own.to_vec();
-        ids.sort_unstable();
-        ids.dedup();
-        let (mut states, mut costs) = (Vec::new(), Vec::new());
-        for id in ids {
-            states.push((id, prices.space(class, id)));
-            costs.push(0);
-            if prices.space(class, id) != 0 {
-                states.push((id, 0));
-                let far = prices.far(class, id)?.checked_mul(self.program.instances[by].times);
-                costs.push(far.ok_or_else(|| Error::new("the cost does not fit in 64 bits").too_large())?);
-            }
-        }
-        let variable = network.add_variable(costs)?;
-        let fits =
-            |id: &LayoutId| states.iter().map(|(other, _)| if id == other { 0 } else { FORBIDDEN }).collect::<Vec<_>>();
-        network.add_edge(by, variable, own.iter().flat_map(fits).collect::<Vec<_>>())?;
-        Ok((variable, states))
-    }
-
-    /// What arrays take that are held in these layouts, each with the number of its memory space.
+    /// What arrays take, each of which is held in some layouts: how many bytes in which memory, and when.
     ///
     /// # Errors
     /// 64 bits do not hold the bytes.
-    pub fn taken_space(&self, held: &[Vec<(LayoutId, u8)>]) -> Result<Vec<SpaceTaken>, Error> {
+    pub fn taken_space(&self, held: &[Vec<HeldBytes>]) -> Result<Vec<SpaceTaken>, Error> {
         let mut all: BTreeMap<u8, (SpaceTaken, BTreeMap<i64, i128>)> = BTreeMap::new();
-        for (made, moments) in self.moments().into_iter().enumerate() {
+        for (made, held) in held.iter().enumerate() {
             let own = &self.choices.classes.all[self.choices.class[made]];
-            let (Some(bits), false) = (own.element.bits(), moments.is_empty()) else { continue };
+            let Some(bits) = own.element.bits() else { continue };
             let elements = own.sizes.iter().try_fold(1i64, |n, size| n.checked_mul(*size)).ok_or_else(too_much)?;
             let logical = i64::try_from((i128::from(elements) * i128::from(bits) + 7) / 8).map_err(|_| too_much())?;
-            for (k, (id, space)) in held[made].iter().enumerate() {
-                let (bytes, default) = (own.bytes[usize::from(*id)], own.bytes[0]);
+            for (k, HeldBytes { layout, space, bytes, moments }) in held.iter().enumerate() {
+                if moments.is_empty() {
+                    continue;
+                }
+                let (whole, default) = (own.bytes[usize::from(*layout)].max(1), own.bytes[0]);
+                // Of some slices, so much is padding as of all.
+                let part = |n: i64| i64::try_from(i128::from(n) * i128::from(*bytes) / i128::from(whole)).unwrap_or(n);
                 let (taken, changes) = all.entry(*space).or_default();
                 taken.space = *space;
                 let add = |sum: &mut i64, bytes: i64| sum.checked_add(bytes).map(|new| *sum = new).ok_or_else(too_much);
-                add(&mut taken.bytes, bytes)?;
-                add(&mut taken.padding, (bytes - logical).max(0))?;
+                add(&mut taken.bytes, *bytes)?;
+                add(&mut taken.padding, part((own.bytes[usize::from(*layout)] - logical).max(0)))?;
                 if k == 0 {
-                    add(&mut taken.default_padding, (default - logical).max(0))?;
+                    add(&mut taken.default_padding, part((default - logical).max(0)))?;
                 }
-                for range in &moments {
-                    *changes.entry(range.start).or_default() += i128::from(bytes);
-                    *changes.entry(range.end).or_default() -= i128::from(bytes);
+                for range in moments {
+                    *changes.entry(range.start).or_default() += i128::from(*bytes);
+                    *changes.entry(range.end).or_default() -= i128::from(*bytes);
                 }
             }
         }

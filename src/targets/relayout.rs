@@ -46,6 +46,23 @@ impl Target {
         }
     }
 
+    /// How long a copy of bytes to another memory takes that runs beside kernels: what passes until it begins, that of a
+    /// window of a kernel, and what it moves at the slower of the rates at which one memory is read and the other written.
+    ///
+    /// # Errors
+    /// The time does not fit in 64 bits.
+    pub fn transfer_time(&self, bytes: i64, [from, to]: [u8; 2]) -> Result<[i64; 2], Error> {
+        let memory = |space: u8| self.machine().memories.iter().rfind(|memory| memory.space == space);
+        let rates = [memory(from).and_then(|memory| memory.reading), memory(to).and_then(|memory| memory.writing)];
+        let moving = rates.into_iter().flatten().map(|rate| at_rate(bytes, rate)).max().unwrap_or(0);
+        let window = i128::from(self.machine().model.costs.window.millionths);
+        let units = |millionths: i128| i64::try_from((millionths + 999_999) / 1_000_000);
+        match [window, moving].map(units) {
+            [Ok(window), Ok(moving)] => Ok([window, moving]),
+            _ => Err(Error::new("the cost does not fit in 64 bits").too_large()),
+        }
+    }
+
     /// What it costs to bring a tensor of elements of so many bits from one placement to another: at each level of the
     /// tree, the bytes that the busiest place gives or gets, whichever are more, at the rate of its link; and the bytes
     /// that change their address inside a place, read and written at the rates of its memory.

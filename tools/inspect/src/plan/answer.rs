@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::count;
-use tensor_layout::plan::{ArrayName, LayoutPlan, Lesson, PlannedRelayout, SpaceTaken};
+use tensor_layout::plan::{ArrayName, LayoutPlan, Lesson, PlannedRelayout, PlannedStay, PlannedTransfer, SpaceTaken};
 use tensor_layout::targets::Target;
 use tensor_layout::tiled::Layout;
 
@@ -22,6 +22,12 @@ pub struct PlanAnswer {
     pub values: BTreeMap<String, Vec<String>>,
     /// The values that are made in another memory space than 0, and which.
     pub spaces: BTreeMap<String, u8>,
+    /// With capacities, where the values are that are not in one memory as long as they live.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stays: Vec<StayAnswer>,
+    /// The copies of values between memories that run beside kernels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transfers: Vec<TransferAnswer>,
     pub relayouts: Vec<RelayoutAnswer>,
     /// On a machine with places, what all relayouts move at each level, parents first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -68,6 +74,37 @@ pub struct RelayoutAnswer {
     /// On a machine with places, what moves at each level, parents first; `bytes` are those of all places and levels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<LevelAnswer>,
+}
+
+/// A value in a memory for a part of its life.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StayAnswer {
+    pub at: String,
+    /// The number of the memory space.
+    pub space: u8,
+    /// The bytes there: all of the value, or some of its slices.
+    pub bytes: i64,
+    /// The instructions that run when it is there first and last.
+    pub first: String,
+    pub last: String,
+}
+
+/// A copy between memories that runs beside kernels.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TransferAnswer {
+    /// The value.
+    pub at: String,
+    pub bytes: i64,
+    /// The numbers of the memory spaces.
+    pub from: u8,
+    pub to: u8,
+    /// The instruction before which it starts, and the one before which it is done.
+    pub start: String,
+    pub done: String,
+    /// What kernels wait for it, in the unit of the machine; the plan's cost contains it.
+    pub exposed: i64,
+    /// The share of the bandwidth that it has as long as it runs, in millionths.
+    pub share: i64,
 }
 
 /// What moves along an axis of a machine.
@@ -156,6 +193,8 @@ impl Names<'_> {
             entry: EntryArrays { arguments: texts(&plan.arguments), results: texts(&plan.results) },
             values,
             spaces,
+            stays: plan.stays.iter().map(|stay| self.stay(stay)).collect(),
+            transfers: plan.transfers.iter().map(|moved| self.transfer(moved)).collect(),
             relayouts: relayouts.map(|(k, moved)| self.relayout(moved, without.get(k).copied().flatten())).collect(),
             levels: Vec::new(),
             peak: plan.taken.iter().map(|taken| (taken.space.to_string(), taken.peak)).collect(),
@@ -163,6 +202,25 @@ impl Names<'_> {
             given: None,
             compare: None,
             judged: None,
+        }
+    }
+
+    fn stay(&self, stay: &PlannedStay) -> StayAnswer {
+        let [first, last] = stay.nodes.map(|node| self.node(node).to_string());
+        StayAnswer { at: self.array(stay.at), space: stay.space, bytes: stay.bytes, first, last }
+    }
+
+    fn transfer(&self, moved: &PlannedTransfer) -> TransferAnswer {
+        let [start, done] = moved.nodes.map(|node| self.node(node).to_string());
+        TransferAnswer {
+            at: self.array(moved.at),
+            bytes: moved.bytes,
+            from: moved.from,
+            to: moved.to,
+            start,
+            done,
+            exposed: moved.exposed,
+            share: moved.share,
         }
     }
 

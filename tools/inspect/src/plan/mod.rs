@@ -19,7 +19,7 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Facts, Graph};
-use tensor_layout::plan::{Alternative, EntryLayouts, LayoutPlan, Lesson, Planner, SpaceLimit, Unplanned};
+use tensor_layout::plan::{Alternative, EntryLayouts, LayoutPlan, Lesson, Planner, Residence, SpaceLimit, Unplanned};
 use tensor_layout::solver::{Certificate, Options, Progress};
 use tensor_layout::spreading::{Levels, OtherLayout};
 use tensor_layout::targets::Target;
@@ -38,6 +38,9 @@ pub struct PlanOptions {
     /// The bytes that a memory may take at once, all arrays together: vmem=16777216, or the number of its space
     #[arg(long, value_name = "SPACE=BYTES")]
     capacity: Vec<String>,
+    /// Leave each value in the memory that it is made in
+    #[arg(long, requires = "capacity")]
+    stay: bool,
     /// Stop the search after so many seconds, with the best plan so far
     #[arg(long, value_name = "SECONDS")]
     seconds: Option<f64>,
@@ -96,7 +99,7 @@ impl PlanOptions {
         let Some(file) = &self.certificate else { return Ok(()) };
         let capacities = limits.iter().map(|limit| (limit.space, limit.bytes)).collect();
         let machine = self.machine.clone();
-        let proved = proof::Proved { machine, entry: self.entry, capacities, plan: plan.clone() };
+        let proved = proof::Proved { machine, entry: self.entry, capacities, stay: self.stay, plan: plan.clone() };
         proof::save(file, &proved, certificate)
     }
 }
@@ -135,7 +138,8 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     if spread::has_places(&target) {
         return placed(options, &names, &graphs, &facts, &limits, &mut clock)?.map_err(wrong);
     }
-    let planner = posed(&graphs, module.entry, &facts, &target, options.entry, &limits).map_err(wrong)?;
+    let bounds = (&limits[..], options.stay);
+    let planner = posed(&graphs, module.entry, &facts, &target, options.entry, bounds).map_err(wrong)?;
     clock.say(&format!("the costs of {} arrays are known", planner.arrays()));
     if let Some(name) = &options.why {
         let mut ask = |at| {
@@ -231,14 +235,14 @@ pub fn json(answer: &PlanAnswer) -> serde_json::Value {
     object
 }
 
-/// Poses the problem.
+/// Poses the problem; with capacities, and whether each value stays in the memory that it is made in.
 pub fn posed<'a, 't>(
     graphs: &'a [Graph],
     entry: usize,
     facts: &Facts,
     target: &'t Target,
     ends: EntryOption,
-    limits: &[SpaceLimit],
+    (limits, stay): (&[SpaceLimit], bool),
 ) -> Result<Planner<'a, 't>, Unplanned> {
     let ends = match ends {
         EntryOption::Fixed => EntryLayouts::Fixed,
@@ -246,7 +250,8 @@ pub fn posed<'a, 't>(
         EntryOption::Free => EntryLayouts::Free,
     };
     let planner = Planner::new(graphs, entry, facts, target, ends)?;
-    if limits.is_empty() { Ok(planner) } else { planner.limited(limits) }
+    let residence = if stay { Residence::ForLife } else { Residence::OverTime };
+    if limits.is_empty() { Ok(planner) } else { planner.limited_in(limits, residence) }
 }
 
 /// A capacity such as `vmem=16777216`.

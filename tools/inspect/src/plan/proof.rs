@@ -34,6 +34,9 @@ pub struct Proved {
     pub entry: EntryOption,
     /// The capacities of memory spaces.
     pub capacities: Vec<(u8, i64)>,
+    /// Whether each value stays in the memory that it is made in.
+    #[serde(default)]
+    pub stay: bool,
     /// The plan.
     pub plan: PlanAnswer,
 }
@@ -94,7 +97,7 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
         let spreader = spread::posed(&names, &graphs, &facts, &limits).map_err(of_program)?;
         spread::answer(&names, &spreader.proved(parsed).map_err(by_proof)?)
     } else {
-        let planner = posed(&graphs, module.entry, &facts, &target, stated.entry, &limits).map_err(of_program)?;
+        let planner = posed(&graphs, module.entry, &facts, &target, stated.entry, (&limits, stated.stay)).map_err(of_program)?;
         names.answer(&planner.proved(parsed).map_err(by_proof)?, &[])
     };
     match difference(&stated.plan, &found) {
@@ -133,6 +136,9 @@ fn difference(stated: &PlanAnswer, found: &PlanAnswer) -> Option<String> {
     }
     if (&stated.spaces, &stated.peak, &stated.memories) != (&found.spaces, &found.peak, &found.memories) {
         return Some("the plan has values in other memories than the proof".to_string());
+    }
+    if (&stated.stays, &stated.transfers) != (&found.stays, &found.transfers) {
+        return Some("the plan moves values between memories at other times than the proof".to_string());
     }
     if stated.levels != found.levels {
         return Some("the plan has other bytes at the levels of the machine than the proof".to_string());

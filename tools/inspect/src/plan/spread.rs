@@ -100,6 +100,8 @@ pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
         },
         values,
         spaces: BTreeMap::new(),
+        stays: Vec::new(),
+        transfers: Vec::new(),
         relayouts: plan.moves.iter().map(relayout).collect(),
         levels: levels(&plan.levels),
         peak: plan.taken.iter().map(|taken| (taken.space.to_string(), taken.peak)).collect(),

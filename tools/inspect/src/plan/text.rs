@@ -62,6 +62,7 @@ pub fn text(plan: &PlanAnswer) -> String {
             let _ = writeln!(out, "{side:7} {}", layouts.join(" "));
         }
     }
+    movements(&mut out, plan);
     let bytes = plan.relayouts.iter().fold(0i64, |sum, moved| sum.saturating_add(moved.bytes));
     let moved = counted(plan.relayouts.len() as i64, "relayout");
     let _ = writeln!(out, "{moved}, {} read and written", counted(bytes, "byte"));
@@ -75,6 +76,44 @@ pub fn text(plan: &PlanAnswer) -> String {
         compare(&mut out, plan, given);
     }
     out
+}
+
+/// Where values are that are not in one memory as long as they live, and how they come there.
+fn movements(out: &mut String, plan: &PlanAnswer) {
+    let name = |space: u8| {
+        let memory = plan.memories.iter().find(|memory| memory.space == space);
+        memory.map_or_else(|| format!("space {space}"), |memory| memory.name.clone())
+    };
+    let mut last = None;
+    for stay in &plan.stays {
+        let _ = match last == Some(&stay.at) {
+            true => write!(out, ","),
+            false => write!(out, "{}stay    `{}`", if last.is_some() { "\n" } else { "" }, stay.at),
+        };
+        let bytes = counted(stay.bytes, "byte");
+        let _ = write!(out, " in {} from `{}` to `{}` ({bytes})", name(stay.space), stay.first, stay.last);
+        last = Some(&stay.at);
+    }
+    if last.is_some() {
+        out.push('\n');
+    }
+    for moved in &plan.transfers {
+        let wait = match moved.exposed {
+            0 => "no kernel waits".to_string(),
+            exposed => format!("kernels wait {}", counted(exposed, &plan.unit)),
+        };
+        let _ = writeln!(
+            out,
+            "move    `{}` from {} to {}, {}, from before `{}` to before `{}`: {} % of the bandwidth, {wait}",
+            moved.at,
+            name(moved.from),
+            name(moved.to),
+            counted(moved.bytes, "byte"),
+            moved.start,
+            moved.done,
+            (moved.share + 9_999) / 10_000,
+        );
+    }
 }
 
 /// The bytes at each level.

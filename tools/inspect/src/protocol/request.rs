@@ -218,6 +218,9 @@ pub struct Plan {
     /// The bytes that a memory space may take at once, by its name or its number.
     #[serde(default)]
     pub capacity: BTreeMap<String, i64>,
+    /// Whether each value stays in the memory that it is made in.
+    #[serde(default)]
+    pub stay: bool,
     /// Stop the search after so many seconds, with the best plan so far.
     pub seconds: Option<f64>,
     /// Whether the answer has the plan that the layouts of the text are, too.

@@ -69,7 +69,7 @@ impl Planned {
     ) -> Result<Planned, Unplanned> {
         spread::only(target, &[("--plan", true, spread::NO_PAGE)]).map_err(|error| Unplanned::Wrong(None, error))?;
         let (graphs, facts) = (module.graphs(), module.facts());
-        let planner = posed(&graphs, module.entry, &facts, target, entry, &[])?;
+        let planner = posed(&graphs, module.entry, &facts, target, entry, (&[], false))?;
         let names = Names { module, target };
         let (found, mut plan) = plan_of(&names, &planner, clock)?;
         let given = planner.given_plan().map(|given| names.answer(&given, &[]));

@@ -1,0 +1,368 @@
+//! Where arrays lie over time: stretches beside a slow search, patterns and plans replayed from their definition.
+
+use fastrand::Rng;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use tensor_layout::hlo::Module;
+use tensor_layout::plan::again::made_again;
+use tensor_layout::plan::kernels::Kept;
+use tensor_layout::plan::placing::amounts;
+use tensor_layout::plan::posed::Posed;
+use tensor_layout::plan::program::Program;
+use tensor_layout::plan::residency::{Lifetime, MemoryCosts, Residencies, Residency};
+use tensor_layout::plan::transfers::{BANDWIDTH, KernelClock};
+use tensor_layout::plan::{EntryLayouts, LayoutPlan, Planner, Residence, SpaceLimit, Unplanned};
+use tensor_layout::solver::{CostNetwork, Options, check};
+use tensor_layout::targets::Target;
+
+/// Kernels of random times, some of them in a loop, perhaps with a loop inside.
+fn clock(rng: &mut Rng) -> (Vec<i64>, Vec<Range<usize>>, KernelClock) {
+    let times: Vec<i64> = (0..rng.usize(1..14)).map(|_| rng.i64(0..6) * rng.i64(0..3)).collect();
+    let mut clock = KernelClock::of_times(&times);
+    let mut loops: Vec<Range<usize>> = Vec::new();
+    let mut within = 0..times.len();
+    while rng.bool() && within.len() > 1 {
+        let start = rng.usize(within.start..within.end);
+        within = start..rng.usize(start + 1..=within.end);
+        clock.add_loop(within.clone());
+        loops.push(within.clone());
+    }
+    (times, loops, clock)
+}
+
+/// Whether a stretch begins and ends in a loop, with inner loops as a whole.
+fn whole(loops: &[Range<usize>], inside: Option<usize>, stretch: &Range<usize>) -> bool {
+    let depth = inside.map_or(0, |own| own + 1);
+    let in_it = loops[..depth].last().is_none_or(|own| own.start <= stretch.start && stretch.end <= own.end);
+    let inner = |own: &Range<usize>| {
+        let apart = stretch.end <= own.start || own.end <= stretch.start;
+        apart || stretch.start <= own.start && own.end <= stretch.end
+    };
+    in_it && loops[depth..].iter().all(inner)
+}
+
+#[test]
+fn stretches_are_the_shortest_that_take_long_enough() {
+    let mut rng = Rng::with_seed(1);
+    let mut found = 0;
+    for _ in 0..20_000 {
+        let (times, loops, clock) = clock(&mut rng);
+        let n = times.len();
+        let at = rng.usize(..n);
+        let inside = clock.inside(at);
+        assert_eq!(inside, (0..loops.len()).rfind(|own| loops[*own].contains(&at)));
+        let time = |stretch: Range<usize>| times[stretch].iter().sum::<i64>();
+        let span = clock.span(inside);
+        let need = rng.i64(1..30);
+        let fits = |stretch: &Range<usize>| {
+            span.start <= stretch.start
+                && stretch.end <= span.end
+                && time(stretch.clone()) >= need
+                && whole(&loops, inside, stretch)
+        };
+        // After the moment, and before it.
+        let ahead = (at + 2..=n).map(|end| at + 1..end).find(fits).map(|own| own.end);
+        assert_eq!(clock.ahead(at + 1, inside, need), ahead, "{times:?} {loops:?} {at} {need}");
+        let behind = (0..at).rev().map(|first| first..at).find(fits).map(|own| own.start);
+        assert_eq!(clock.behind(at, inside, need), behind, "{times:?} {loops:?} {at} {need}");
+        found += usize::from(ahead.is_some()) + usize::from(behind.is_some());
+    }
+    assert!(found > 5_000, "{found}");
+}
+
+/// What it costs to have some slices near and the others far, from the definition; `None` where the array is in one memory at
+/// each time.
+fn in_parts(life: &Lifetime, costs: &MemoryCosts, own: &Residency) -> Option<i64> {
+    if !own.moves.is_empty() || own.near.is_empty() || own.far.is_empty() {
+        return None;
+    }
+    assert!(own.near == life.moments && own.far == life.moments);
+    let part = |n: i64, slices: i64| (n * slices + costs.slices - 1) / costs.slices;
+    let bytes = |near: i64| [part(costs.bytes, near), part(costs.bytes, costs.slices - near)];
+    let near = (1..costs.slices).find(|near| bytes(*near) == own.bytes).expect("whole slices, all of them");
+    Some(part(costs.write + costs.reads.iter().sum::<i64>(), costs.slices - near))
+}
+
+/// What an array costs, kernel by kernel, with the copies in flight; that each read finds what it reads.
+fn replayed(times: &[i64], life: &Lifetime, costs: &MemoryCosts, own: &Residency) -> i64 {
+    if let Some(cost) = in_parts(life, costs, own) {
+        return cost;
+    }
+    let made = life.made.map(|made| made as i64);
+    let is_at = |moments: &[Range<i64>], moment: i64| moments.iter().any(|own| own.contains(&moment));
+    // Which of the two memories has all of the data, near and far.
+    let mut valid = [false, made.is_none()];
+    let mut cost = 0;
+    for moment in 0..life.moments[0].end {
+        let here = [is_at(&own.near, moment), is_at(&own.far, moment)];
+        for moved in &own.moves {
+            let (from, to) = if moved.out { (0, 1) } else { (1, 0) };
+            let flight = &moved.flight.moments;
+            if flight.contains(&moment) {
+                assert!(valid[from] && here == [true; 2], "at {moment} there is nothing to copy: {own:?}");
+                valid[to] = false;
+            } else if moved.done == moment {
+                assert!(valid[from], "at {moment} there is nothing to copy: {own:?}");
+                valid[to] = true;
+            }
+        }
+        (0..2).for_each(|side| valid[side] &= here[side]);
+        if made == Some(moment) {
+            assert!(here[0] != here[1], "made in two memories: {own:?}");
+            valid = here;
+            cost += if here[1] { costs.write } else { 0 };
+        }
+        if let Some(read) = life.reads.iter().position(|read| *read as i64 == moment) {
+            let near = own.is_read_near(moment);
+            assert!(valid[usize::from(!near)], "what reads at {moment} finds nothing: {own:?}");
+            cost += if near { 0 } else { costs.reads[read] };
+        }
+    }
+    for moved in &own.moves {
+        let takes = costs.takes[usize::from(!moved.out)];
+        let flight = &moved.flight;
+        let beside: i64 = (flight.moments.start..flight.moments.end).map(|k| times[k as usize]).sum();
+        assert_eq!(flight.exposed, (takes[0] + takes[1] - beside).max(0), "{own:?}");
+        // What is moved while no kernel waits fits into the share of the bandwidth.
+        assert!((0..=BANDWIDTH).contains(&flight.share));
+        assert!(beside * flight.share >= (takes[1] - flight.exposed) * BANDWIDTH, "{own:?} {costs:?}");
+        assert!(own.bytes == [costs.bytes; 2]);
+        cost += flight.exposed + costs.copy;
+    }
+    cost
+}
+
+#[test]
+fn what_is_tried_for_an_array_is_sound_when_replayed() {
+    let mut rng = Rng::with_seed(2);
+    let mut kinds: BTreeMap<(usize, bool, bool), usize> = BTreeMap::new();
+    for _ in 0..20_000 {
+        let (times, loops, clock) = clock(&mut rng);
+        let n = times.len();
+        let argument = rng.usize(..4) == 0;
+        let by = rng.usize(..n);
+        let inside = if argument { None } else { clock.inside(by) };
+        let span = clock.span(inside);
+        let first = if argument { 0 } else { by + 1 };
+        let mut reads: Vec<usize> =
+            (first..span.end).filter(|at| clock.inside(*at) == inside && rng.bool()).collect();
+        reads.truncate(rng.usize(..8));
+        let last = reads.last().copied().unwrap_or(by);
+        let moments = vec![if argument { 0..n as i64 } else { by as i64..last as i64 + 1 }];
+        let made = (!argument).then_some(by);
+        let life = Lifetime { moments, made, reads, inside, may_move: true };
+        let free = rng.bool();
+        let slices = rng.i64(1..7);
+        let costs = MemoryCosts {
+            bytes: slices * rng.i64(1..9),
+            slices,
+            write: rng.i64(0..40),
+            reads: life.reads.iter().map(|_| if free { 0 } else { rng.i64(0..20) }).collect(),
+            saves: argument && rng.bool(),
+            copy: rng.i64(0..3),
+            takes: [[rng.i64(0..4), rng.i64(0..9)], [rng.i64(0..4), rng.i64(0..9)]],
+        };
+        let all = Residencies { clock: &clock, life: &life, costs: &costs }.over_time();
+        // Bounded, whatever the number of reads.
+        assert!(all.len() <= 160, "{}", all.len());
+        for own in &all {
+            assert_eq!(own.cost, replayed(&times, &life, &costs, own), "{times:?} {loops:?} {life:?} {costs:?} {own:?}");
+            let back = own.moves.iter().any(|moved| !moved.out);
+            *kinds.entry((own.moves.len(), back, argument)).or_default() += 1;
+        }
+        // Each stretch of amounts says what each takes there.
+        let taken: Vec<Vec<(Range<i64>, i64)>> =
+            all.iter().map(|own| own.near.iter().map(|at| (at.clone(), own.bytes[0])).collect()).collect();
+        let stretches = amounts(&taken);
+        for moment in -1..n as i64 + 1 {
+            let at: Vec<&Vec<i64>> = stretches.iter().filter(|(at, _)| at.contains(&moment)).map(|(_, own)| own).collect();
+            let slow: Vec<i64> =
+                all.iter().map(|own| own.near.iter().filter(|at| at.contains(&moment)).count() as i64 * own.bytes[0]).collect();
+            match at[..] {
+                [] => assert!(slow.iter().all(|amount| *amount == 0)),
+                [own] => assert_eq!(*own, slow),
+                _ => panic!("stretches overlap"),
+            }
+        }
+    }
+    // One memory, one copy each way, both, and arguments.
+    for kind in [(0, false, false), (1, false, false), (1, true, false), (2, true, false), (1, true, true)] {
+        assert!(kinds.get(&kind).is_some_and(|count| *count > 100), "{kind:?}: {kinds:?}");
+    }
+}
+
+/// Two memories, of which the fast one is read and written faster, too.
+const FAST: &str = "axes: (), memories: (hbm: 0 with 1000000 bytes reading 4 writing 4, vmem: 1 with 65536 bytes reading 64 \
+                    writing 64), word: 32, unit: cycle, registers: 1x8, costs: (kernel: 10, window: 20, product: 500, pass: 5)";
+
+/// A program of products and of operations with memory of their own, on arrays of different sizes.
+fn program(rng: &mut Rng, arguments: usize, operations: usize) -> String {
+    let mut lines = Vec::new();
+    let rows: Vec<usize> = (0..arguments + operations).map(|_| [8, 16, 40][rng.usize(..3)]).collect();
+    for k in 0..arguments {
+        lines.push(format!("v{k} = f32[{},16]{{1,0}} parameter({k})", rows[k]));
+    }
+    let mut rows = rows[..arguments].to_vec();
+    for k in arguments..arguments + operations {
+        let (a, b) = (rng.usize(..k), rng.usize(..k));
+        let own = match rng.usize(..3) {
+            0 => {
+                rows.push([8, 16, 40][rng.usize(..3)]);
+                format!("custom-call(v{a}, v{b}), custom_call_target=\"f\"")
+            }
+            1 => {
+                rows.push(rows[a]);
+                format!("negate(v{a})")
+            }
+            _ => {
+                rows.push(rows[a]);
+                lines.push(format!(
+                    "w{k} = f32[16,16]{{1,0}} dot(v{b}, v{b}), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}"
+                ));
+                format!("dot(v{a}, w{k}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}")
+            }
+        };
+        lines.push(format!("v{k} = f32[{},16]{{1,0}} {own}", rows[k]));
+    }
+    let last = arguments + operations - 1;
+    let (other, size) = (rng.usize(..=last), |k: usize| format!("f32[{},16]{{1,0}}", rows[k]));
+    lines.push(format!("ROOT r = ({}, {}) tuple(v{last}, v{other})", size(last), size(other)));
+    format!("HloModule m\nENTRY main {{\n  {}\n}}\n", lines.join("\n  "))
+}
+
+/// Runs a plan by its schedule: that memories hold what lies in them, that what reads finds its data, and that the copies have
+/// the time and the bandwidth that they need beside the kernels of this plan.
+fn run(text: &str, target: &Target, plan: &LayoutPlan, choices: &[usize], limits: &[SpaceLimit]) {
+    let module = Module::parse(text).unwrap();
+    let (graphs, facts) = (module.graphs(), module.facts());
+    let planner = Planner::new(&graphs, module.entry, &facts, target, EntryLayouts::Default).unwrap();
+    let program = Program::new(&graphs, module.entry, &facts).unwrap();
+    let posed = Posed::new(made_again(&program).unwrap(), target, EntryLayouts::Default).unwrap();
+    let n = posed.program.instances.len();
+    let times = kernel_times(planner.network(), &posed, choices);
+    let clock = KernelClock::new(&posed, planner.network(), &[]);
+    (0..n).for_each(|k| assert!(clock.time(k..k + 1) <= times[k], "kernel {k} takes less than the clock says"));
+    let mut used: BTreeMap<(u8, i64), i64> = BTreeMap::new();
+    let told = (0..posed.program.made.len()).filter(|made| !posed.program.is_result(*made));
+    let moments = posed.moments();
+    for ((made, (name, layouts)), space) in told.zip(&plan.values).zip(&plan.spaces) {
+        let stays: Vec<_> = plan.stays.iter().filter(|stay| stay.at == *name).collect();
+        let moved: Vec<_> = plan.transfers.iter().filter(|moved| moved.at == *name).collect();
+        let mut add = |space: u8, moments: Range<i64>, bytes: i64| {
+            moments.for_each(|moment| *used.entry((space, moment)).or_default() += bytes);
+        };
+        if stays.is_empty() || posed.kernels.kept[posed.program.made[made].by] != Kept::Stored {
+            let sizes = posed.program.made[made].array.sizes().unwrap();
+            let expansion = tensor_layout::tiled::Expansion::new(&sizes, &layouts[0]).unwrap();
+            let bytes = expansion.padded_bytes(posed.program.made[made].array.element).unwrap();
+            moments[made].iter().for_each(|own| add(*space, own.clone(), bytes));
+            continue;
+        }
+        stays.iter().for_each(|stay| add(stay.space, stay.moments.clone(), stay.bytes));
+        for moment in moments[made].iter().flat_map(Clone::clone) {
+            let here: i64 = stays.iter().filter(|stay| stay.moments.contains(&moment)).map(|stay| stay.bytes).sum();
+            let whole = stays.iter().map(|stay| stay.bytes).max().unwrap();
+            assert!(here >= whole, "{name:?} is lost at {moment}");
+        }
+        for transfer in moved {
+            let takes = target.transfer_time(transfer.bytes, [transfer.from, transfer.to]).unwrap();
+            let beside: i64 = (transfer.moments.start..transfer.moments.end).map(|k| times[k as usize]).sum();
+            assert!(beside + transfer.exposed >= takes[0] + takes[1], "{transfer:?}");
+            assert!(beside * transfer.share >= (takes[1] - transfer.exposed) * BANDWIDTH, "{transfer:?}");
+            // Both memories hold the array as long as it moves, and the one that it moves to from then on.
+            let holds = |space: u8, moments: Range<i64>| {
+                let mut own = stays.iter().filter(|stay| stay.space == space);
+                moments.is_empty() || own.any(|s| s.moments.start <= moments.start && moments.end <= s.moments.end)
+            };
+            assert!(holds(transfer.from, transfer.moments.clone()) && holds(transfer.to, transfer.moments.clone()));
+            let used = posed.users[made].iter().any(|(user, _)| *user as i64 >= transfer.moments.end);
+            assert!(used, "{transfer:?} is for nothing");
+        }
+    }
+    for limit in limits {
+        let peak = used.iter().filter(|((space, _), _)| *space == limit.space).map(|(_, bytes)| *bytes).max().unwrap_or(0);
+        let told = plan.taken.iter().find(|taken| taken.space == limit.space).map_or(0, |taken| taken.peak);
+        assert!(peak <= told && told <= limit.bytes, "{peak} {told} {limit:?}");
+        if plan.values.iter().all(|(_, layouts)| layouts.len() == 1) {
+            assert_eq!(peak, told);
+        }
+    }
+    for moment in 0..n as i64 {
+        let shares: i64 =
+            plan.transfers.iter().filter(|own| own.moments.contains(&moment)).map(|own| own.share).sum();
+        assert!(shares <= BANDWIDTH, "at {moment}: {shares}");
+    }
+}
+
+/// How long each kernel takes in a plan, without what memories cost.
+fn kernel_times(network: &CostNetwork, posed: &Posed, choices: &[usize]) -> Vec<i64> {
+    let n = posed.program.instances.len();
+    let mut times = vec![0; n];
+    let mut add = |k: usize, cost: i64| times[posed.kernels.part_of[k].first().copied().unwrap_or(k)] += cost;
+    (0..n).for_each(|k| add(k, network.variables()[k][choices[k]]));
+    for edge in network.edges().iter().filter(|edge| edge.ends[1] < n) {
+        let [a, b] = edge.ends;
+        add(b, edge.costs[choices[a] * network.variables()[b].len() + choices[b]]);
+    }
+    times
+}
+
+/// The least cost of all choices, each tried; `None` where there are too many.
+fn least(network: &CostNetwork) -> Option<i64> {
+    let sizes: Vec<usize> = network.variables().iter().map(Vec::len).collect();
+    if sizes.iter().try_fold(1usize, |all, size| all.checked_mul(*size)).is_none_or(|all| all > 300_000) {
+        return None;
+    }
+    let mut plan = vec![0; sizes.len()];
+    let mut best = i64::MAX;
+    loop {
+        best = best.min(network.cost(&plan).unwrap_or(i64::MAX));
+        let Some(next) = (0..plan.len()).find(|k| plan[*k] + 1 < sizes[*k]) else { return Some(best) };
+        plan[next] += 1;
+        plan[..next].fill(0);
+    }
+}
+
+#[test]
+fn plans_over_time_are_the_best_and_run() {
+    let mut rng = Rng::with_seed(3);
+    let (mut tried, mut moved, mut better, mut parts) = (0, 0, 0, 0);
+    for round in 0..120 {
+        let machine = if round % 3 == 0 { "tpu_v5e" } else { FAST };
+        let target = Target::parse(machine).unwrap();
+        let arguments = rng.usize(1..3);
+        let operations = if round < 60 { rng.usize(1..4) } else { rng.usize(4..12) };
+        let text = program(&mut rng, arguments, operations);
+        let module = Module::parse(&text).unwrap_or_else(|errors| panic!("{errors:?} {text}"));
+        let (graphs, facts) = (module.graphs(), module.facts());
+        let posed = || Planner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Default).unwrap();
+        let free = posed().plan(&Options::default(), &mut |_| true).unwrap();
+        let peak = free.taken.iter().find(|taken| taken.space == 1).map_or(0, |taken| taken.peak);
+        for bytes in [0, peak / 4, peak / 2, peak * 3 / 4, peak] {
+            let limits = [SpaceLimit { space: 1, bytes }];
+            let planner = posed().limited(&limits).unwrap();
+            let options = Options { work: if round < 60 { 1 << 32 } else { 1 << 24 }, ..Options::default() };
+            let plan = match planner.plan(&options, &mut |_| true) {
+                Ok(plan) => plan,
+                // The copies of second layouts are always near.
+                Err(Unplanned::Short { .. } | Unplanned::Impossible(_)) => continue,
+                Err(why) => panic!("{why:?}"),
+            };
+            assert_eq!(check(planner.network(), &plan.solution.certificate), Ok(()), "{text}");
+            if let Some(least) = least(planner.network()) {
+                assert_eq!((plan.cost, plan.bound), (least, least), "{bytes} {text}");
+                tried += 1;
+            }
+            run(&text, &target, &plan, plan.solution.choices(), &limits);
+            let life = posed().limited_in(&limits, Residence::ForLife).unwrap().plan(&options, &mut |_| true);
+            if let Ok(life) = life {
+                // What stays where it is made is one of the plans over time.
+                assert!(plan.bound <= life.cost && life.stays.is_empty() && life.transfers.is_empty());
+                better += usize::from(plan.cost < life.cost);
+            }
+            moved += plan.transfers.len();
+            parts += usize::from(plan.stays.len() > plan.transfers.len());
+        }
+    }
+    assert!(tried > 30 && moved > 30 && better > 30 && parts > 10, "{tried} {moved} {better} {parts}");
+}
