@@ -1,9 +1,10 @@
 //! The layouts in which each operation reads and makes its arrays, for those who write them into a program.
 
 use super::candidates::of_array;
-use super::reading::{IndexRange, LoopNest, sizes};
+use super::reading::sizes;
 use super::spread::Spread;
-use super::spreader::{SpreadPlan, Spreader, Touch, held_by};
+use super::spreader::{Spreader, Touch, held_by};
+use super::told::SpreadPlan;
 use crate::places::TensorLayout;
 use crate::plan::program::Doing;
 use crate::text::Error;
@@ -33,7 +34,8 @@ impl Spreader<'_, '_> {
     pub fn placed(&self, plan: &SpreadPlan) -> Result<Vec<SpreadOperation>, Error> {
         let mut loops: FxHashMap<usize, &Spread> = FxHashMap::default();
         for (edge, touch) in self.network().edges().iter().zip(&self.touches) {
-            loops.insert(touch.by, &self.loops[touch.by].all[plan.certificate.choices[edge.ends[1]]]);
+            let choice = &self.choices[touch.by][plan.certificate.choices[edge.ends[1]]];
+            loops.insert(touch.by, &self.loops[touch.by].all[choice.spread]);
         }
         let one = |(by, instance): (usize, &crate::plan::program::Instance)| {
             let own = loops.get(&by).copied();
@@ -62,7 +64,7 @@ impl Spreader<'_, '_> {
         let (Some(loops), Some(nest)) = (loops, &self.nests[touch.by]) else { return self.held_in(plan, touch.made) };
         let array = self.program.made[touch.made].array;
         let (own, ranges) = (sizes(array), self.ranges(touch));
-        if own.is_empty() || !is_plain(nest, ranges, &own) {
+        if own.is_empty() || !nest.is_plain(ranges, &own) {
             return Ok(None);
         }
         let spread = of_array(loops, ranges);
@@ -71,13 +73,4 @@ impl Spreader<'_, '_> {
         }
         spread.layout(&own, self.machine).map(Some)
     }
-}
-
-/// Whether indices are those of loops, or all.
-fn is_plain(nest: &LoopNest, ranges: &[IndexRange], sizes: &[i64]) -> bool {
-    ranges.iter().zip(sizes).all(|(range, size)| match *range {
-        IndexRange::Whole => true,
-        IndexRange::Along { of, stride: 1, low: 0, high: 0, divisor: 1 } => nest.sizes[of] == *size,
-        IndexRange::Along { .. } => false,
-    })
 }
