@@ -1,28 +1,12 @@
-//! Steps over time: bytes beside those of loops that run with buffers, the cuts that are tried beside all cuts, and plans
-//! with capacities.
+//! Steps over time: bytes beside those of loops that run with buffers, and the cuts that are tried beside all cuts.
 
 use std::collections::{BTreeMap, BTreeSet};
-use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Array, Operation, WindowDim};
 use tensor_layout::places::{Machine, Placement};
-use tensor_layout::plan::{Doing, SpaceLimit, Unplanned};
-use tensor_layout::solver::{Options, check};
+use tensor_layout::plan::Doing;
 use tensor_layout::spreading::{
-    AxisCut, Brought, IndexRange, LeastArray, LeastRule, Levels, LoopNest, Spread, SpreadPlan, Spreader, SteppedArray,
-    TimeCut, cuts,
+    AxisCut, Brought, IndexRange, LeastArray, LeastRule, Levels, LoopNest, Spread, SteppedArray, TimeCut, cuts,
 };
-
-fn planned(text: &str, machine: &str, bytes: i64) -> Result<SpreadPlan, Unplanned> {
-    let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
-    let (graphs, facts, machine) = (module.graphs(), module.facts(), Machine::parse(machine).unwrap());
-    let (memory, _) = machine.memory_of_places().unwrap();
-    let limit = SpaceLimit { space: machine.memories[memory].space, bytes };
-    let spreader = Spreader::new(&graphs, module.entry, &facts, &machine)?.limited(&[limit])?;
-    let plan = spreader.plan(&Options::default(), &mut |_| true)?;
-    check(spreader.network(), &plan.certificate).unwrap();
-    assert_eq!(spreader.proved(plan.certificate.clone()).unwrap().levels, plan.levels);
-    Ok(plan)
-}
 
 /// An operation and its arrays, the result last.
 struct Case {
@@ -328,160 +312,6 @@ fn the_cuts_that_are_tried_move_least() {
             assert_eq!(best, known, "{nest:?} in {capacity}: {found:?}");
         }
     }
-}
-
-fn product_text(m: i64, k: i64, n: i64) -> String {
-    format!(
-        "HloModule product\nENTRY main {{\n x = f32[{m},{k}] parameter(0)\n w = f32[{k},{n}] parameter(1)\n ROOT y = \
-         f32[{m},{n}] dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n}}"
-    )
-}
-
-const ONE: &str = "axes: (1_P), memories: (LM: 1 at P with 16384 bytes), word: 32";
-
-/// With blocks of b × b of the result and a column and a row in b² + 2 b words, the operands come n / b times each and the
-/// result goes once.
-#[test]
-fn a_product_has_the_blocks_of_the_closed_form() {
-    for b in [2, 4, 8, 16] {
-        let plan = planned(&product_text(64, 64, 64), ONE, 4 * (b * b + 2 * b)).unwrap();
-        assert_eq!(plan.levels, [4 * (2 * 64 * 64 * 64 / b + 64 * 64)], "{b}");
-        let steps = &plan.steps[0];
-        assert_eq!(steps.loops.iter().map(|own| own.step).collect::<Vec<_>>(), [b, b, 1]);
-        assert_eq!(steps.rule, LeastRule::Product { offsets: 1 });
-        assert!(steps.least[0] <= plan.levels[0]);
-        assert_eq!(plan.cost, plan.bound);
-    }
-    // Where all fits, all comes and goes once, or stays.
-    let plan = planned(&product_text(16, 16, 16), ONE, 3 * 1024).unwrap();
-    assert_eq!(plan.levels, [0]);
-}
-
-/// Each element is used at the place and in the step that the loops say.
-#[test]
-fn layouts_over_time_are_the_steps() {
-    let machine = "axes: (2_G, 4_P), memories: (LM: 1 at P with 16384 bytes), word: 32";
-    let plan = planned(&product_text(64, 32, 64), machine, 1024).unwrap();
-    let steps = &plan.steps[0];
-    assert!(!steps.loops.is_empty());
-    let counts: Vec<i64> = steps.loops.iter().map(|own| own.count).collect();
-    let mut seen = 0;
-    for (array, of) in steps.arrays.iter().zip([[0, 2], [2, 1], [0, 1]]) {
-        let Some(layout) = &array.layout else { continue };
-        let sizes = layout.sizes().unwrap();
-        let placement = Placement::new(layout, None).unwrap();
-        let time = placement.axes().iter().position(|axis| axis == "Time");
-        // By place and step, what is there: a piece of a block, as long as a step.
-        let mut pieces: BTreeMap<Vec<i64>, BTreeSet<Vec<i64>>> = BTreeMap::new();
-        for i in 0..sizes[0] {
-            for j in 0..sizes[1] {
-                let mut at = placement.place(&[i, j]).unwrap();
-                let mut expected = 0;
-                for (position, own) in steps.loops.iter().enumerate() {
-                    if let Some(dim) = of.iter().position(|of| *of == own.of) {
-                        let block = own.step * own.count;
-                        let stride: i64 = counts[position + 1..].iter().product();
-                        expected += [i, j][dim] % block / own.step * stride;
-                    }
-                }
-                assert_eq!(time.map_or(0, |time| at[time]), expected, "{layout} [{i}, {j}]");
-                at.pop();
-                pieces.entry(at).or_default().insert(vec![i, j]);
-                seen += 1;
-            }
-        }
-        let most = pieces.values().map(BTreeSet::len).max().unwrap() as i64;
-        assert!(array.in_place || 4 * most == array.bytes, "{layout}: {most} elements, {} bytes", array.bytes);
-    }
-    assert!(seen > 0);
-}
-
-/// The bytes of each place at each moment: what lives, and the buffers.
-#[test]
-fn plans_stay_within_their_capacity_at_each_moment() {
-    let texts = [product_text(64, 64, 32), ATTENTION.to_string(), CONVOLUTION.to_string()];
-    let machine = "axes: (2_G, 4_P), memories: (LM: 1 at P with 65536 bytes), word: 32";
-    let places = Machine::parse(machine).unwrap();
-    for text in texts {
-        let module = Module::parse(&text).unwrap();
-        let main = &module.computations[module.entry].instructions;
-        for capacity in [2048, 6000, 20000] {
-            let plan = planned(&text, machine, capacity).unwrap();
-            let taken: BTreeMap<usize, i64> = (plan.values.iter())
-                .map(|((_, node, _), layout)| {
-                    let placement = Placement::new(layout, None).unwrap();
-                    (*node, places.check(&placement, 32, None).unwrap().bytes)
-                })
-                .collect();
-            for moment in 0..main.len() {
-                let lives = |node: &usize| {
-                    let used = |(user, own): (usize, &tensor_layout::hlo::Instruction)| {
-                        own.operands.contains(node) && user >= moment
-                    };
-                    let made = *node <= moment || main[*node].opcode == "parameter";
-                    made && (main[*node].opcode == "parameter"
-                        || *node == moment
-                        || *node + 1 == main.len()
-                        || main.iter().enumerate().any(used))
-                };
-                let held: i64 = taken.iter().filter(|(node, _)| lives(node)).map(|(_, bytes)| bytes).sum();
-                let own = plan.steps.iter().filter(|steps| steps.by == (module.entry, moment));
-                let buffers = own.flat_map(|steps| &steps.arrays).filter(|array| !array.in_place);
-                let buffers: i64 = buffers.map(|array| array.bytes * if array.is_double { 2 } else { 1 }).sum();
-                assert!(held + buffers <= capacity, "{capacity} at {moment}: {held} and {buffers}");
-            }
-            for steps in &plan.steps {
-                assert!(steps.levels.iter().zip(&steps.least).all(|(own, least)| own >= least), "{steps:?}");
-            }
-        }
-    }
-}
-
-const ATTENTION: &str = "HloModule attention
-add { a = f32[] parameter(0)
- b = f32[] parameter(1)
- ROOT c = f32[] add(a, b) }
-ENTRY main {
-  q = f32[4,64,16] parameter(0)
-  k = f32[4,64,16] parameter(1)
-  v = f32[4,64,16] parameter(2)
-  s = f32[4,64,64] dot(q, k), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}
-  e = f32[4,64,64] exponential(s)
-  zero = f32[] constant(0)
-  t = f32[4,64] reduce(e, zero), dimensions={2}, to_apply=add
-  u = f32[4,64,64] broadcast(t), dimensions={0,1}
-  p = f32[4,64,64] divide(e, u)
-  ROOT o = f32[4,64,16] dot(p, v), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
-}";
-
-const CONVOLUTION: &str = "HloModule convolution
-ENTRY main {
-  x = f32[2,16,16,8] parameter(0)
-  w = f32[3,3,8,16] parameter(1)
-  ROOT y = f32[2,16,16,16] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
-}";
-
-/// The least that an addition must hold is an element of each array.
-#[test]
-fn a_capacity_below_what_one_operation_holds_names_it_and_the_least() {
-    let text = "HloModule m\nENTRY main {\n x = f32[64,64] parameter(0)\n y = f32[64,64] parameter(1)\n ROOT z = \
-                f32[64,64] add(x, y)\n}";
-    let Err(Unplanned::Short { space, at, least, capacity, arrays }) = planned(text, ONE, 11) else {
-        panic!("12 bytes are needed");
-    };
-    assert_eq!((space, at, least, capacity), (1, (0, 2), 12, 11));
-    assert_eq!(arrays.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>(), [4, 4, 4]);
-    let plan = planned(text, ONE, 12).unwrap();
-    assert_eq!(plan.levels, [3 * 64 * 64 * 4]);
-    // A line of 64 that is sorted is there as a whole, before and after.
-    let sort = "HloModule m\nless { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = pred[] compare(a, b), \
-                direction=LT }\nENTRY main {\n x = f32[8,64] parameter(0)\n ROOT y = f32[8,64] sort(x), dimensions={1}, \
-                to_apply=less\n}";
-    let Err(Unplanned::Short { least, .. }) = planned(sort, ONE, 511) else { panic!("512 bytes are needed") };
-    assert_eq!(least, 512);
-    planned(sort, ONE, 512).unwrap();
-    assert!(matches!(planned(text, ONE, 0), Err(Unplanned::Short { least: 12, capacity: 0, .. })));
-    assert!(planned(text, ONE, -1).is_err());
 }
 
 /// No cut of a product moves less than the bound says.

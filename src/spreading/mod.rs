@@ -64,7 +64,7 @@ pub mod traffic;
 pub use candidates::of_array;
 pub use cuts::{Brought, CutChoice, cuts};
 pub use lower_bound::{LeastArray, LeastRule};
-pub use placed::SpreadOperation;
+pub use placed::{ArraySlice, OperationSlices, SpreadOperation};
 pub use reading::{IndexRange, LoopNest};
 pub use room::OtherLayout;
 pub use schedule::{PlannedSteps, StepLoop, SteppedTouch};

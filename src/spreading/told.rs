@@ -33,6 +33,8 @@ pub struct SpreadPlan {
     pub results: Vec<Option<TensorLayout>>,
     /// The layout of each array that the program makes, scalars apart.
     pub values: Vec<(ArrayName, TensorLayout)>,
+    /// The arrays that lie beside the places.
+    pub beside: Vec<ArrayName>,
     /// What moves.
     pub moves: Vec<PlannedMove>,
     /// With capacities, the steps of each operation that brings something into the places.
@@ -96,6 +98,7 @@ impl Spreader<'_, '_> {
             arguments: Vec::new(),
             results: Vec::new(),
             values: Vec::new(),
+            beside: Vec::new(),
             moves: Vec::new(),
             steps: self.schedule(choices)?,
             certificate: certificate.clone(),
@@ -110,6 +113,9 @@ impl Spreader<'_, '_> {
             if !matches!(instance.doing, Doing::Result(_)) {
                 for made in &instance.results {
                     plan.values.extend(layout(*made)?.map(|layout| (self.name(*made), layout)));
+                    if spread(*made).is_outside() && !self.program.made[*made].array.dims.is_empty() {
+                        plan.beside.push(self.name(*made));
+                    }
                 }
             }
         }
