@@ -292,3 +292,8 @@ fn permute(all: &mut Vec<usize>, from: usize, found: &mut Vec<Vec<usize>>) {
         all.swap(from, k);
     }
 }
+
+/// The sum of bytes.
+pub(super) fn total(all: &[(usize, i64)]) -> i64 {
+    all.iter().fold(0i64, |sum, (_, bytes)| sum.saturating_add(*bytes))
+}

@@ -9,7 +9,6 @@ use super::told::SpreadPlan;
 use crate::places::{Placement, TensorLayout};
 use crate::plan::program::Doing;
 use crate::text::Error;
-use rustc_hash::FxHashMap;
 
 /// The layouts of an operation's arrays; `None` for scalars and for what is in no place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,13 +60,9 @@ impl Spreader<'_, '_> {
     /// # Errors
     /// Addresses do not fit in 64 bits.
     pub fn placed(&self, plan: &SpreadPlan) -> Result<Vec<SpreadOperation>, Error> {
-        let mut loops: FxHashMap<usize, (&Spread, &LoopChoice)> = FxHashMap::default();
-        for (edge, touch) in self.network().edges().iter().zip(&self.touches) {
-            let choice = &self.choices[touch.by][plan.certificate.choices[edge.ends[1]]];
-            loops.insert(touch.by, (&self.loops[touch.by].all[choice.spread], choice));
-        }
+        let chosen = self.chosen(&plan.certificate.choices);
         let one = |(by, instance): (usize, &crate::plan::program::Instance)| {
-            let own = loops.get(&by).map(|(spread, _)| *spread);
+            let own = chosen[by].as_ref().map(|choice| &self.loops[by].all[choice.spread]);
             let touch = |made: &usize, operand| Touch { by, made: *made, operand };
             let reads = instance.operands.iter().enumerate();
             let operands =
@@ -77,7 +72,7 @@ impl Spreader<'_, '_> {
             // A result of the program is what it is made of.
             let held = if matches!(instance.doing, Doing::Result(_)) { &instance.operands } else { &instance.results };
             let results = held.iter().map(|made| self.held_in(plan, *made)).collect::<Result<_, _>>()?;
-            let slices = loops.get(&by).and_then(|(_, choice)| self.slices(plan, by, choice));
+            let slices = chosen[by].as_ref().and_then(|choice| self.slices(plan, by, choice));
             Ok(SpreadOperation { node: instance.node, operands, made, results, slices })
         };
         self.program.instances.iter().enumerate().map(one).collect()

@@ -57,7 +57,7 @@ impl IndexRange {
 }
 
 /// The loops of an operation, and the indices of its arrays.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct LoopNest {
     /// How often each loop runs.

@@ -6,6 +6,7 @@
 //! problem: it is there where room is left.
 
 use super::candidates::MOST_OF_VALUES;
+use super::cuts::{LoopChoice, total};
 use super::reading::sizes;
 use super::spread::Spread;
 use super::spreader::{Home, Spreader, held_by};
@@ -54,17 +55,6 @@ impl Spreader<'_, '_> {
             }
         }
         let fits = self.fitting();
-        let buffers = self.buffers();
-        for by in 0..self.nests.len() {
-            self.choices[by] = self.cut(by, buffers.map_or(i64::MAX, |(_, room, _)| room)).map_err(|arrays| {
-                let mut arrays: Vec<_> = arrays.into_iter().map(|(made, bytes)| (self.name(made), bytes)).collect();
-                let least = arrays.iter().fold(0i64, |sum, (_, bytes)| sum.saturating_add(*bytes));
-                arrays.sort_by_key(|(_, bytes)| Reverse(*bytes));
-                arrays.truncate(MOST_NAMED);
-                let (space, capacity, _) = buffers.unwrap_or_default();
-                Unplanned::Short { space, at: self.program.instances[by].node, least, capacity, arrays }
-            })?;
-        }
         self.pose(fits)?;
         for limit in limits {
             self.network.add_resource(limit.bytes).map_err(wrong)?;
@@ -89,7 +79,7 @@ impl Spreader<'_, '_> {
                 }
             }
         }
-        let Some((space, _, shared)) = buffers else { return Ok(self) };
+        let Some((space, _, shared)) = self.buffers() else { return Ok(self) };
         for by in 0..self.nests.len() {
             let amounts: Vec<i64> =
                 self.choices[by].iter().map(|choice| choice.buffers().saturating_mul(shared)).collect();
@@ -102,6 +92,17 @@ impl Spreader<'_, '_> {
             }
         }
         Ok(self)
+    }
+
+    /// The error that an instance needs these bytes by array, at least, in the buffers of a place.
+    pub(super) fn short(&self, by: usize, needed: Vec<(usize, i64)>) -> Unplanned {
+        let (space, capacity, _) = self.buffers().unwrap_or_default();
+        let least = total(&needed);
+        let mut arrays: Vec<(ArrayName, i64)> =
+            needed.into_iter().map(|(made, bytes)| (self.name(made), bytes)).collect();
+        arrays.sort_by_key(|(_, bytes)| Reverse(*bytes));
+        arrays.truncate(MOST_NAMED);
+        Unplanned::Short { space, at: self.program.instances[by].node, least, capacity, arrays }
     }
 
     /// The memory space in which places have buffers, the most bytes that those of one place may take, and the number of
@@ -128,7 +129,7 @@ impl Spreader<'_, '_> {
     }
 
     /// What values, and buffers while operations run, take of each memory by these choices.
-    pub(super) fn taken(&self, choices: &[usize]) -> Result<Vec<SpaceTaken>, Error> {
+    pub(super) fn taken(&self, choices: &[usize], chosen: &[Option<LoopChoice>]) -> Result<Vec<SpaceTaken>, Error> {
         let mut all: BTreeMap<u8, (SpaceTaken, BTreeMap<i64, i128>)> = BTreeMap::new();
         for (made, moments) in self.lives().into_iter().filter(|(_, moments)| !moments.is_empty()) {
             // A result of the program is the array that it is made of.
@@ -155,9 +156,8 @@ impl Spreader<'_, '_> {
                 *changes.entry(range.end).or_default() -= i128::from(bytes);
             }
         }
-        for (by, variable) in self.variables.iter().enumerate() {
-            let own = variable.and_then(|variable| self.choices[by].get(choices[variable]));
-            let (Some(choice), Some((space, _, shared))) = (own, self.buffers()) else { continue };
+        for (by, choice) in chosen.iter().enumerate() {
+            let (Some(choice), Some((space, _, shared))) = (choice, self.buffers()) else { continue };
             let bytes = i128::from(choice.buffers()) * i128::from(shared);
             if bytes > 0 {
                 let (taken, changes) = all.entry(space).or_default();

@@ -1,14 +1,14 @@
 //! The steps of each operation of a plan: their order, the pieces of each array, and what moves beside what must.
 
 use super::candidates::of_array;
-use super::cuts::LoopChoice;
+use super::cuts::{LoopChoice, cuts};
 use super::lower_bound::{LeastArray, LeastRule};
 use super::reading::sizes;
 use super::spread::StepPart;
 use super::spreader::{Spreader, Touch};
+use super::traffic::Levels;
 use crate::places::TensorLayout;
 use crate::plan::layout_plan::ArrayName;
-use crate::solver::FORBIDDEN;
 use crate::text::Error;
 
 /// The steps of an operation.
@@ -65,34 +65,31 @@ pub struct SteppedTouch {
 }
 
 impl Spreader<'_, '_> {
-    /// Of choices for loops that cost the same, takes those with fewest steps that there is room for.
-    pub(super) fn settle(&self, choices: &mut [usize]) {
-        if self.limits.is_empty() {
-            return;
-        }
-        let room = self.room_beside(choices);
-        let mut edges: Vec<Vec<usize>> = vec![Vec::new(); self.nests.len()];
-        self.touches.iter().enumerate().for_each(|(edge, touch)| edges[touch.by].push(edge));
-        for (by, own) in edges.iter().enumerate() {
-            let (Some(variable), Some(nest)) = (self.variables[by], &self.nests[by]) else { continue };
-            let cost = |choice: usize| {
-                own.iter().try_fold(0i64, |sum, edge| {
-                    let edge = &self.network.edges()[*edge];
-                    let cost = edge.costs[choices[edge.ends[0]] * self.choices[by].len() + choice];
-                    (cost != FORBIDDEN).then(|| sum.saturating_add(cost))
-                })
-            };
-            let now = cost(choices[variable]);
-            let merit = |(number, choice): (usize, &LoopChoice)| {
-                let loops = &self.loops[by].all[choice.spread];
-                let steps = choice.cut.as_ref().map_or(1, |own| own.cut.all(nest, loops));
-                let fits = choice.buffers() <= room[by] && cost(number) == now;
-                fits.then_some((steps, choice.buffers(), number))
-            };
-            if let Some((.., best)) = self.choices[by].iter().enumerate().filter_map(merit).min() {
-                choices[variable] = best;
-            }
-        }
+    /// How the loops of each instance run by these choices. Of cuts that move the same, the one with fewest steps is taken
+    /// that there is room for.
+    pub(super) fn chosen(&self, choices: &[usize]) -> Vec<Option<LoopChoice>> {
+        let room = if self.limits.is_empty() { Vec::new() } else { self.room_beside(choices) };
+        let one = |(by, variable): (usize, &Option<usize>)| {
+            let choice = self.choices[by].get(choices[(*variable)?])?;
+            let fewer = room.get(by).and_then(|room| self.in_fewer_steps(by, choice, *room, choices));
+            Some(fewer.unwrap_or_else(|| choice.clone()))
+        };
+        self.variables.iter().enumerate().map(one).collect()
+    }
+
+    /// The cut with fewest steps in so much room, if it moves what a choice does.
+    fn in_fewer_steps(&self, by: usize, choice: &LoopChoice, room: i64, choices: &[usize]) -> Option<LoopChoice> {
+        let (own, nest) = (choice.cut.as_ref()?, self.nests[by].as_ref()?);
+        let loops = &self.loops[by].all[choice.spread];
+        let in_place = [own.in_place.clone()];
+        let found = self.brought(by, choice.spread, &|arrays| cuts(nest, loops, arrays, &in_place, room));
+        let fewer = LoopChoice { cut: Some(found.into_iter().next()?), ..choice.clone() };
+        let same = |(number, touch): (usize, &Touch)| {
+            let held = &self.values[touch.made].all[choices[touch.made]];
+            let [old, new] = [choice, &fewer].map(|choice| self.moved(*touch, number, held, choice));
+            old.zip(new).is_some_and(|(old, new)| Levels::cost(self.machine, &old) == Levels::cost(self.machine, &new))
+        };
+        self.arrays_of(by).iter().enumerate().all(same).then_some(fewer)
     }
 
     /// By instance, the bytes of a place that values leave while it runs.
@@ -123,11 +120,14 @@ impl Spreader<'_, '_> {
     ///
     /// # Errors
     /// Addresses do not fit in 64 bits.
-    pub(super) fn schedule(&self, choices: &[usize]) -> Result<Vec<PlannedSteps>, Error> {
+    pub(super) fn schedule(
+        &self,
+        choices: &[usize],
+        chosen: &[Option<LoopChoice>],
+    ) -> Result<Vec<PlannedSteps>, Error> {
         let room = if self.limits.is_empty() { Vec::new() } else { self.room_beside(choices) };
         let mut all = Vec::new();
-        for (by, variable) in self.variables.iter().enumerate() {
-            let choice = variable.and_then(|variable| self.choices[by].get(choices[variable]));
+        for (by, choice) in chosen.iter().enumerate() {
             let (Some(choice), Some(nest)) = (choice, &self.nests[by]) else { continue };
             let Some(own) = choice.cut.as_ref().filter(|own| own.in_place.contains(&false)) else { continue };
             let loops = &self.loops[by].all[choice.spread];

@@ -29,7 +29,7 @@ pub struct Spreader<'a, 'm> {
     /// By array, and by instance.
     pub(super) values: Vec<SpreadSet>,
     pub(super) loops: Vec<SpreadSet>,
-    /// By instance, how its loops may run.
+    /// By instance, how its loops may run: the choices of its variable.
     pub(super) choices: Vec<Vec<LoopChoice>>,
     /// The problem: a variable for each value and, after these, for the loops of each instance that has some; an edge for
     /// each array that an instance reads or makes.
@@ -100,7 +100,8 @@ impl<'a, 'm> Spreader<'a, 'm> {
         let homes = (0..program.made.len()).map(|made| home(named(&program, made))).collect();
         let values = vec![SpreadSet::default(); program.made.len()];
         let loops = vec![SpreadSet::default(); program.instances.len()];
-        let (network, choices, variables) = (CostNetwork::new(), Vec::new(), Vec::new());
+        let (network, variables) = (CostNetwork::new(), Vec::new());
+        let choices = vec![Vec::new(); program.instances.len()];
         let (touches, limits) = (Vec::new(), Vec::new());
         let mut spreader = Spreader {
             machine,
@@ -118,7 +119,6 @@ impl<'a, 'm> Spreader<'a, 'm> {
         };
         spreader.find();
         let fits = spreader.fitting();
-        spreader.choices = spreader.uncut();
         spreader.pose(fits)?;
         Ok(spreader)
     }

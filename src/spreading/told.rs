@@ -81,9 +81,9 @@ impl Spreader<'_, '_> {
         self.told(certificate).map_err(wrong)
     }
 
-    fn told(&self, mut certificate: Certificate) -> Result<SpreadPlan, Error> {
-        self.settle(&mut certificate.choices);
+    fn told(&self, certificate: Certificate) -> Result<SpreadPlan, Error> {
         let choices = &certificate.choices;
+        let chosen = self.chosen(choices);
         let spread = |made: usize| &self.values[made].all[choices[made]];
         let layout = |made: usize| {
             let own = sizes(self.program.made[made].array);
@@ -94,13 +94,13 @@ impl Spreader<'_, '_> {
             cost: certificate.cost,
             bound: certificate.bound,
             levels: vec![0; self.levels.count()],
-            taken: self.taken(choices)?,
+            taken: self.taken(choices, &chosen)?,
             arguments: Vec::new(),
             results: Vec::new(),
             values: Vec::new(),
             beside: Vec::new(),
             moves: Vec::new(),
-            steps: self.schedule(choices)?,
+            steps: self.schedule(choices, &chosen)?,
             certificate: certificate.clone(),
         };
         let mut arguments: Vec<((usize, usize), Option<TensorLayout>)> = Vec::new();
@@ -123,7 +123,7 @@ impl Spreader<'_, '_> {
         plan.arguments = arguments.into_iter().map(|(_, layout)| layout).collect();
         let mut numbers = vec![0; self.program.instances.len()];
         for (edge, touch) in self.network.edges().iter().zip(&self.touches) {
-            let (choice, number) = (&self.choices[touch.by][choices[edge.ends[1]]], numbers[touch.by]);
+            let (Some(choice), number) = (&chosen[touch.by], numbers[touch.by]) else { continue };
             numbers[touch.by] += 1;
             let times = self.program.instances[touch.by].times;
             let Some(traffic) = self.moved(*touch, number, spread(touch.made), choice) else { continue };
