@@ -439,7 +439,10 @@ def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
     level, and the module gets the machine as `layout.machine`. Operations take and
     make tensors where their loops run: with copies, and sums that lowering adds up.
     An operation that has no placement gets a remark, and so does a given layout
-    that cannot be planned with. `capacity` and `spaces` are errors there.
+    that cannot be planned with. `capacity` is that of the memory of each place: with
+    it tensors may stay beside the places, and a structured operation runs in steps,
+    loops over slices that are brought to the places and taken from them. `spaces` is
+    an error there.
   }];
   let options = [
     ChoiceOption<"machine", "machine", PlanMachine, PlanMachine.summary>,

@@ -16,12 +16,14 @@
 //! | `write` | types and conversions of a plan |
 //! | `remarks` | the plan for people |
 //! | `places` | machines with places: TensorLayouts |
+//! | `slices` | operations that are planned in steps as loops over slices |
 //!
 //! Not promised: that lowering makes the kernels that the costs are about.
 
 mod loops;
 mod places;
 mod remarks;
+mod slices;
 mod steps;
 mod walk;
 mod write;
@@ -102,9 +104,12 @@ fn target(module: Op, machine: PlanMachine) -> Result<Target, Error> {
 fn limit(target: &Target, bytes: u64) -> Result<SpaceLimit, Error> {
     let memories = &target.machine().memories;
     let fastest = memories.iter().rfind(|memory| memory.axis.is_none() && memory.space != 0).or(memories.first());
-    let none = || Error::new("the option capacity needs a machine with a memory, found none");
     let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
-    Ok(SpaceLimit { space: fastest.ok_or_else(none)?.space, bytes })
+    Ok(SpaceLimit { space: fastest.ok_or_else(no_memory)?.space, bytes })
+}
+
+fn no_memory() -> Error {
+    Error::new("the option capacity needs a machine with a memory, found none")
 }
 
 fn at<'c>(op: Op<'c>, error: Error) -> Vec<Diagnostic<'c>> {

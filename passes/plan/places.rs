@@ -4,9 +4,10 @@
 //! function or what an operation needs that is not planned, goes to places and comes from them by a `layout.convert`.
 
 use super::remarks::what;
+use super::slices;
 use super::steps::{StepKind, Steps, tensor_layout};
 use super::write::PlannedTypes;
-use super::{at, unplanned};
+use super::{at, no_memory, unplanned};
 use crate::diagnostic::Diagnostic;
 use crate::options::PlanOptions;
 use crate::upstream;
@@ -15,6 +16,7 @@ use layout_ir::{self as ir, Builder, Op, Rewriter};
 use melior::ir::operation::OperationMutLike;
 use std::collections::HashSet;
 use tensor_layout::places::{Machine, TensorLayout};
+use tensor_layout::plan::SpaceLimit;
 use tensor_layout::solver::{Options, Progress};
 use tensor_layout::spreading::{Home, PlannedMove, Spread, SpreadPlan, Spreader};
 use tensor_layout::targets::Target;
@@ -33,17 +35,25 @@ pub fn run<'c>(
     let program = steps.program();
     let unplanned = |why| unplanned(module, steps, why);
     let home = |(_, step, leaf): (usize, usize, usize)| home(steps, machine, step, leaf);
-    let spreader = Spreader::of_program(&program, machine, &home).map_err(unplanned)?;
+    let mut spreader = Spreader::of_program(&program, machine, &home).map_err(unplanned)?;
+    if options.capacity > 0 {
+        let (memory, _) = machine.memory_of_places().ok_or_else(|| at(module, no_memory()))?;
+        let bytes = i64::try_from(options.capacity).unwrap_or(i64::MAX);
+        let limit = SpaceLimit { space: machine.memories[memory].space, bytes };
+        spreader = spreader.limited(&[limit]).map_err(unplanned)?;
+    }
     let plan = spreader.plan(&Options::default(), go_on).map_err(unplanned)?;
     let context = Builder::before(module).context();
-    let types = spreader.placed(&plan).and_then(|placed| PlannedTypes::over_places(context, steps, &placed));
-    let types = types.map_err(|error| at(module, error))?;
+    let placed = spreader.placed(&plan).map_err(|error| at(module, error))?;
+    let types = PlannedTypes::over_places(context, steps, &placed).map_err(|error| at(module, error))?;
+    let (sliced, remarks) = slices::of(context, steps, &placed, &plan).map_err(|error| at(module, error))?;
     let attribute = layout_dialect::machine_attribute(context, machine).map_err(|error| at(module, error))?;
-    not_placed(steps, machine).iter().for_each(upstream::emit);
+    not_placed(steps, machine).iter().chain(&remarks).for_each(upstream::emit);
     if options.report {
         report(module, steps, &plan, target).iter().for_each(upstream::emit);
     }
     types.write(rewriter).map_err(|error| at(module, error))?;
+    slices::write(rewriter, &sliced);
     ir::edit(module).set_attribute(MACHINE, attribute);
     Ok(())
 }
@@ -56,10 +66,11 @@ fn check(module: Op, machine: &Machine, options: PlanOptions) -> Result<(), Erro
             format!("the option machine and `{MACHINE}` of the module must be the same machine where it has places");
         return Err(Error::new(message));
     }
-    let asked = [("capacity", options.capacity > 0), ("spaces", options.spaces)].into_iter().find(|(_, asked)| *asked);
-    asked.map_or(Ok(()), |(name, _)| {
-        Err(Error::new(format!("the option {name} is for machines without places, found {} axes", machine.axes.len())))
-    })
+    if options.spaces {
+        let message = format!("the option spaces is for machines without places, found {} axes", machine.axes.len());
+        return Err(Error::new(message));
+    }
+    Ok(())
 }
 
 /// Where an array is.

@@ -333,6 +333,14 @@ impl Machine {
         Ok(reach)
     }
 
+    /// The memory in which the places of the last axis keep what they work on, as a number in [`Machine::memories`], and the
+    /// number of places that share one of it. None where the machine has no memories.
+    pub fn memory_of_places(&self) -> Option<(usize, i64)> {
+        let memory = self.memory_for(self.axes.len().checked_sub(1), None).ok()??;
+        let below = &self.axes[self.below(&self.memories[memory])?.min(self.axes.len())..];
+        Some((memory, below.iter().fold(1i64, |n, axis| n.saturating_mul(axis.extent))))
+    }
+
     /// The number of the first axis below a memory.
     fn below(&self, memory: &Memory) -> Option<usize> {
         memory.axis.as_ref().map_or(Some(0), |axis| self.depth(axis).map(|depth| depth + 1))

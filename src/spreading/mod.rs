@@ -37,22 +37,39 @@
 //! | [`reading`] | what an operation's loops read and make |
 //! | [`traffic`] | the bytes at each level |
 //! | [`candidates`] | the spreads that are tried |
-//! | [`spreader`] | the problem and the plan |
+//! | [`time`] | the loops of a place in steps: pieces of arrays, and how often they are brought |
+//! | [`cuts`] | the cuts over time that are tried |
+//! | [`spreader`] | the program and its candidates |
+//! | [`posing`] | the problem as a network of costs |
+//! | [`told`] | the plan that a solution is |
+//! | [`schedule`] | the steps of each operation of a plan |
+//! | [`lower_bound`] | the least bytes that an operation moves |
 //! | [`placed`] | the layouts of each operation's arrays |
 //! | [`room`] | capacities, and what other layouts would cost |
 
 pub mod candidates;
+pub mod cuts;
+pub mod lower_bound;
 pub mod placed;
+pub mod posing;
 pub mod reading;
 pub mod room;
+pub mod schedule;
 pub mod spread;
 pub mod spreader;
+pub mod time;
+pub mod told;
 pub mod traffic;
 
 pub use candidates::of_array;
-pub use placed::SpreadOperation;
+pub use cuts::{Brought, CutChoice, cuts};
+pub use lower_bound::{LeastArray, LeastRule};
+pub use placed::{ArraySlice, OperationSlices, SpreadOperation};
 pub use reading::{IndexRange, LoopNest};
 pub use room::OtherLayout;
+pub use schedule::{PlannedSteps, StepLoop, SteppedTouch};
 pub use spread::{AxisCut, Spread};
-pub use spreader::{Home, PlannedMove, SpreadPlan, Spreader};
-pub use traffic::{Boxes, LevelBytes, Levels};
+pub use spreader::{Home, Spreader};
+pub use time::TimeCut;
+pub use told::{PlannedMove, SpreadPlan};
+pub use traffic::{Boxes, LevelBytes, Levels, SteppedArray};

@@ -35,6 +35,11 @@ impl IndexRange {
         IndexRange::Along { of, stride: 1, low: 0, high: 0, divisor: 1 }
     }
 
+    /// Whether the index is that of its loop.
+    pub(super) fn is_loop(self) -> bool {
+        matches!(self, IndexRange::Along { stride: 1, low: 0, high: 0, divisor: 1, .. })
+    }
+
     /// The loop that the index follows.
     pub fn of_loop(self) -> Option<usize> {
         match self {
@@ -52,7 +57,7 @@ impl IndexRange {
 }
 
 /// The loops of an operation, and the indices of its arrays.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct LoopNest {
     /// How often each loop runs.
@@ -63,6 +68,8 @@ pub struct LoopNest {
     pub operands: Vec<Vec<IndexRange>>,
     /// By result and dimension.
     pub results: Vec<Vec<IndexRange>>,
+    /// By operand, whether its elements are read one by one, anywhere: as those of a table are, or where nothing is known.
+    pub scattered: Vec<bool>,
 }
 
 /// The sizes of an array; a dimension without a bound counts as one element.
@@ -94,6 +101,7 @@ impl LoopNest {
                 };
                 LoopNest {
                     cuttable: vec![true; own.len()],
+                    scattered: vec![true; operands.len()],
                     operands: operands.iter().map(|array| vec![IndexRange::Whole; array.dims.len()]).collect(),
                     results: results.iter().map(same).collect(),
                     sizes: own,
@@ -121,7 +129,7 @@ impl LoopNest {
         });
         let operands = operands.collect();
         let results = loops.results.iter().zip(results).map(|(index, array)| ranges(index, array)).collect();
-        LoopNest { sizes: extents, cuttable, operands, results }
+        LoopNest { sizes: extents, cuttable, scattered: vec![false; loops.operands.len()], operands, results }
     }
 
     /// Whether some array has all loops, and none is read in windows or as a whole: then nothing moves where all arrays are
@@ -137,6 +145,14 @@ impl LoopNest {
                 .all(|of| self.sizes[of] == 1 || ranges.iter().any(|range| range.of_loop() == Some(of)))
         };
         all().flatten().all(plain) && all().any(whole)
+    }
+
+    /// Whether the indices of an array of `sizes` are those of loops, or all.
+    pub(super) fn is_plain(&self, ranges: &[IndexRange], sizes: &[i64]) -> bool {
+        ranges.iter().zip(sizes).all(|(range, size)| match range.of_loop() {
+            None => true,
+            Some(of) => range.is_loop() && self.sizes[of] == *size,
+        })
     }
 
     fn labelled(operation: &Operation, labels: &Labels, operands: &[&Array], results: &[&Array]) -> LoopNest {
@@ -157,6 +173,7 @@ impl LoopNest {
         };
         let mut nest = LoopNest {
             cuttable: vec![true; loops.len()],
+            scattered: Vec::new(),
             operands: operands.iter().zip(&labels.operands).map(|(array, own)| plain(array, own)).collect(),
             results: results.iter().zip(&labels.results).map(|(array, own)| plain(array, own)).collect(),
             sizes: loops.clone(),
@@ -166,6 +183,15 @@ impl LoopNest {
             ranges.resize(array.dims.len(), IndexRange::Whole);
         }
         nest.shifted(operation, operands);
+        let anywhere = matches!(
+            operation,
+            Operation::Gather(_)
+                | Operation::DynamicSlice { .. }
+                | Operation::DynamicUpdateSlice
+                | Operation::InsertSlice { .. }
+                | Operation::Reverse { .. }
+        );
+        nest.scattered = nest.operands.iter().map(|ranges| anywhere && ranges.contains(&IndexRange::Whole)).collect();
         nest
     }
 
@@ -318,5 +344,11 @@ fn reshaped(from: &[i64], to: &[i64]) -> LoopNest {
         ranges[first] = IndexRange::Along { of: second, stride: inner, low: 0, high: inner - 1, divisor: outer };
     }
     let results = vec![(0..to.len()).map(IndexRange::same).collect()];
-    LoopNest { sizes: to.to_vec(), cuttable: vec![true; to.len()], operands: vec![ranges], results }
+    LoopNest {
+        sizes: to.to_vec(),
+        cuttable: vec![true; to.len()],
+        scattered: vec![false],
+        operands: vec![ranges],
+        results,
+    }
 }

@@ -1,9 +1,14 @@
 //! Capacities of the memories of places, and what other layouts of a value would cost.
 //!
-//! A place holds its part of each value from the operation that makes it to the last that reads it, arguments all the time.
-//! What an operation brings to a place for as long as it runs is not counted.
+//! A place holds its part of each value from the operation that makes it to the last that reads it, arguments all the time,
+//! but for values that lie beside the places. While an operation runs there are also the buffers for the pieces of what it
+//! brings and takes away. A second buffer of each piece, in which the next comes while one is used, is not part of the
+//! problem: it is there where room is left.
 
+use super::candidates::MOST_OF_VALUES;
+use super::cuts::{LoopChoice, total};
 use super::reading::sizes;
+use super::spread::Spread;
 use super::spreader::{Home, Spreader, held_by};
 use crate::places::TensorLayout;
 use crate::plan::kernels::{Kept, Kernels};
@@ -11,7 +16,7 @@ use crate::plan::layout_plan::{ArrayName, Unplanned};
 use crate::plan::live::moments;
 use crate::plan::program::Doing;
 use crate::plan::space::{SpaceLimit, SpaceTaken, too_much};
-use crate::solver::{FORBIDDEN, NetworkError, NoPlan, Options, Progress, min_marginals};
+use crate::solver::{CostNetwork, FORBIDDEN, NetworkError, NoPlan, Options, Progress, min_marginals};
 use crate::text::Error;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -24,8 +29,8 @@ const MOST_NAMED: usize = 5;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OtherLayout {
-    /// The layout.
-    pub layout: TensorLayout,
+    /// The layout; `None` beside the places.
+    pub layout: Option<TensorLayout>,
     /// What the best plan costs with it; `None` where it is not possible.
     pub cost: Option<i64>,
 }
@@ -39,6 +44,18 @@ impl Spreader<'_, '_> {
         let known = self.machine.check_limits(limits.iter().map(|limit| limit.space));
         known.map_err(|error| Unplanned::Wrong(None, error))?;
         let wrong = |error: NetworkError| Unplanned::Wrong(None, error.into());
+        self.limits = limits.to_vec();
+        if limits.is_empty() {
+            return Ok(self);
+        }
+        (self.network, self.variables, self.touches) = (CostNetwork::new(), Vec::new(), Vec::new());
+        for (made, home) in self.homes.iter().enumerate() {
+            if *home == Home::Free && !self.program.made[made].array.dims.is_empty() {
+                self.values[made].add(Spread::outside(), MOST_OF_VALUES + 2);
+            }
+        }
+        let fits = self.fitting();
+        self.pose(fits)?;
         for limit in limits {
             self.network.add_resource(limit.bytes).map_err(wrong)?;
         }
@@ -62,8 +79,39 @@ impl Spreader<'_, '_> {
                 }
             }
         }
-        self.limits = limits.to_vec();
+        let Some((space, _, shared)) = self.buffers() else { return Ok(self) };
+        for by in 0..self.nests.len() {
+            let amounts: Vec<i64> =
+                self.choices[by].iter().map(|choice| choice.buffers().saturating_mul(shared)).collect();
+            let resource = limits.iter().position(|limit| limit.space == space);
+            if let (Some(resource), Some(variable), true) =
+                (resource, self.variables[by], amounts.iter().any(|bytes| *bytes > 0))
+            {
+                let moments = by as i64..by as i64 + 1;
+                self.network.add_occupancy(variable, resource, moments, amounts).map_err(wrong)?;
+            }
+        }
         Ok(self)
+    }
+
+    /// The error that an instance needs these bytes by array, at least, in the buffers of a place.
+    pub(super) fn short(&self, by: usize, needed: Vec<(usize, i64)>) -> Unplanned {
+        let (space, capacity, _) = self.buffers().unwrap_or_default();
+        let least = total(&needed);
+        let mut arrays: Vec<(ArrayName, i64)> =
+            needed.into_iter().map(|(made, bytes)| (self.name(made), bytes)).collect();
+        arrays.sort_by_key(|(_, bytes)| Reverse(*bytes));
+        arrays.truncate(MOST_NAMED);
+        Unplanned::Short { space, at: self.program.instances[by].node, least, capacity, arrays }
+    }
+
+    /// The memory space in which places have buffers, the most bytes that those of one place may take, and the number of
+    /// places that share such a memory. None where the machine has no memories.
+    pub(super) fn buffers(&self) -> Option<(u8, i64, i64)> {
+        let (memory, shared) = self.machine.memory_of_places()?;
+        let memory = &self.machine.memories[memory];
+        let limits = self.limits.iter().filter(|limit| limit.space == memory.space).map(|limit| limit.bytes);
+        Some((memory.space, limits.fold(memory.bytes, i64::min) / shared.max(1), shared))
     }
 
     /// The values that are in the places, each with the moments when it is.
@@ -80,8 +128,8 @@ impl Spreader<'_, '_> {
         live.filter(|(made, _)| self.homes[*made] != Home::Outside).collect()
     }
 
-    /// What values take of each memory by these choices.
-    pub(super) fn taken(&self, choices: &[usize]) -> Result<Vec<SpaceTaken>, Error> {
+    /// What values, and buffers while operations run, take of each memory by these choices.
+    pub(super) fn taken(&self, choices: &[usize], chosen: &[Option<LoopChoice>]) -> Result<Vec<SpaceTaken>, Error> {
         let mut all: BTreeMap<u8, (SpaceTaken, BTreeMap<i64, i128>)> = BTreeMap::new();
         for (made, moments) in self.lives().into_iter().filter(|(_, moments)| !moments.is_empty()) {
             // A result of the program is the array that it is made of.
@@ -108,6 +156,16 @@ impl Spreader<'_, '_> {
                 *changes.entry(range.end).or_default() -= i128::from(bytes);
             }
         }
+        for (by, choice) in chosen.iter().enumerate() {
+            let (Some(choice), Some((space, _, shared))) = (choice, self.buffers()) else { continue };
+            let bytes = i128::from(choice.buffers()) * i128::from(shared);
+            if bytes > 0 {
+                let (taken, changes) = all.entry(space).or_default();
+                taken.space = space;
+                *changes.entry(by as i64).or_default() += bytes;
+                *changes.entry(by as i64 + 1).or_default() -= bytes;
+            }
+        }
         let filled = all.into_values().map(|(mut taken, changes)| {
             taken.fill(&self.program, changes)?;
             Ok(taken)
@@ -128,9 +186,12 @@ impl Spreader<'_, '_> {
         let at = self.program.at_moment(moment);
         let then = self.network.occupancies().iter();
         let then = then.filter(|own| own.resource == resource && own.moments.contains(&moment));
-        // Values are the first variables.
-        let mut taken: Vec<(usize, i64)> =
-            then.map(|own| (own.variable, own.amounts.iter().copied().min().unwrap_or(0))).collect();
+        // Values are the first variables; buffers of an operation are none.
+        let mut taken: Vec<(usize, i64)> = then
+            .filter(|own| own.variable < self.program.made.len())
+            .map(|own| (own.variable, own.amounts.iter().copied().min().unwrap_or(0)))
+            .filter(|(_, bytes)| *bytes > 0)
+            .collect();
         taken.sort_by_key(|(made, bytes)| (Reverse(*bytes), *made));
         taken.truncate(MOST_NAMED);
         let arrays = taken.into_iter().map(|(made, bytes)| (self.name(made), bytes)).collect();
@@ -153,8 +214,11 @@ impl Spreader<'_, '_> {
         let marginals = min_marginals(&self.network, &all, options, go_on)?;
         let one = |(made, costs): (&usize, Vec<i64>)| {
             let own = sizes(self.program.made[*made].array);
-            let other = |(spread, cost): (&super::spread::Spread, i64)| {
-                let layout = spread.layout(&own, self.machine).ok()?;
+            let other = |(spread, cost): (&Spread, i64)| {
+                let layout = match spread.is_outside() {
+                    true => None,
+                    false => Some(spread.layout(&own, self.machine).ok()?),
+                };
                 Some(OtherLayout { layout, cost: (cost != FORBIDDEN).then_some(cost) })
             };
             let mut found: Vec<OtherLayout> = self.values[*made].all.iter().zip(costs).filter_map(other).collect();

@@ -58,10 +58,38 @@ pub(super) struct NestedCut {
     pub pieces: i64,
 }
 
+/// A dimension's part of time, or one of copies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StepPart {
+    /// The elements of a place in a step.
+    pub step: i64,
+    /// The number of steps.
+    pub count: i64,
+    /// The steps of all loops together between two of these.
+    pub stride: i64,
+}
+
 /// The number that stands for the address in place of an axis.
 const ADDRESS: usize = usize::MAX;
 
+impl NestedCut {
+    /// Whether its pieces are at addresses of one place.
+    pub(super) fn is_address(&self) -> bool {
+        self.axis == ADDRESS
+    }
+}
+
 impl Spread {
+    /// In no place, but in a memory beside them.
+    pub fn outside() -> Spread {
+        Spread::default()
+    }
+
+    /// Whether it is in no place.
+    pub fn is_outside(&self) -> bool {
+        self.axes.is_empty()
+    }
+
     /// The cuts of a dimension, the outermost first.
     pub(super) fn digits(&self, dim: usize) -> Vec<NestedCut> {
         let along = |(axis, cuts): (usize, &Vec<AxisCut>)| {
@@ -193,6 +221,20 @@ impl Spread {
     /// # Errors
     /// Addresses do not fit in 64 bits.
     pub fn layout(&self, sizes: &[i64], machine: &Machine) -> Result<TensorLayout, Error> {
+        self.layout_in_steps(sizes, machine, &vec![None; sizes.len()], &[])
+    }
+
+    /// The same over time: of some dimensions, the piece of a place comes in so many steps; and all comes again in others.
+    ///
+    /// # Errors
+    /// Addresses do not fit in 64 bits.
+    pub(super) fn layout_in_steps(
+        &self,
+        sizes: &[i64],
+        machine: &Machine,
+        steps: &[Option<StepPart>],
+        again: &[StepPart],
+    ) -> Result<TensorLayout, Error> {
         let (mut dims, mut broadcast): (Vec<Vec<Part>>, _) = (Vec::with_capacity(sizes.len()), Vec::new());
         let (mut next, mut padded) = (1i64, false);
         for (dim, size) in sizes.iter().enumerate().rev() {
@@ -204,7 +246,11 @@ impl Spread {
                 next = next.checked_mul(extent).ok_or_else(wide)?;
                 Ok::<Part, Error>(part)
             };
-            let mut parts = if block > 1 { vec![local(block)?] } else { Vec::new() };
+            let mut parts = match steps[dim] {
+                None if block == 1 => Vec::new(),
+                None => vec![local(block)?],
+                Some(StepPart { step, count, stride }) => vec![Part::along(TIME, count, stride), local(step)?],
+            };
             for digit in self.digits(dim).into_iter().rev() {
                 parts.insert(
                     0,
@@ -226,6 +272,9 @@ impl Spread {
                 let (axis, stride) = (axis.name.clone(), Some(self.stride(number, position)));
                 broadcast.push(Broadcast::Part { extent: cut.pieces, axis, stride });
             }
+        }
+        for StepPart { count, stride, .. } in again {
+            broadcast.push(Broadcast::Part { extent: *count, axis: TIME.to_string(), stride: Some(*stride) });
         }
         let mut layout = TensorLayout::new(dims)?;
         layout.shape = padded.then(|| sizes.to_vec());

@@ -4,10 +4,12 @@
 //! of each dimension, all of them combined; a set is a list of intervals, since cuts of a dimension may be nested in any
 //! order. A node gets `|read| - |read and held|` elements from its parent.
 
-use super::reading::IndexRange;
+use super::reading::{IndexRange, LoopNest};
 use super::spread::{NestedCut, Spread};
+use super::time::{SteppedSets, TimeCut, groups, length};
 use crate::places::Machine;
 use crate::text::Error;
+use rustc_hash::FxHashMap;
 
 /// The most nodes of a machine, so that all of them can be looked at.
 const MOST_NODES: i64 = 1 << 16;
@@ -19,6 +21,14 @@ pub struct LevelBytes {
     pub busiest: Vec<i64>,
     /// The same for all nodes together.
     pub total: Vec<i64>,
+}
+
+impl LevelBytes {
+    /// So many times as much.
+    pub fn times(mut self, times: i64) -> LevelBytes {
+        self.busiest.iter_mut().chain(&mut self.total).for_each(|bytes| *bytes = bytes.saturating_mul(times));
+        self
+    }
 }
 
 /// For each node of each level, the indices of each dimension that its places have together.
@@ -38,7 +48,7 @@ struct NodeBoxes {
 }
 
 /// Half-open intervals in order, none empty, none next to each other.
-type IndexSet = Vec<[i64; 2]>;
+pub(super) type IndexSet = Vec<[i64; 2]>;
 
 /// The levels of a machine.
 pub struct Levels {
@@ -144,6 +154,43 @@ impl Levels {
         traffic
     }
 
+    /// What moves where loops run in steps, as [`TimeCut`] says: what nodes read and make, `read`, is brought or taken in
+    /// pieces, but for what they hold.
+    pub fn traffic_in_steps(&self, read: &Boxes, held: &Boxes, array: &SteppedArray) -> LevelBytes {
+        let SteppedArray { nest, loops, cut, ranges, sizes, bits, .. } = *array;
+        let times = array.visits();
+        let groups = groups(ranges);
+        let mut traffic = LevelBytes::default();
+        for (level, (read, held)) in read.levels.iter().zip(&held.levels).enumerate() {
+            let dims = sizes.len();
+            let sets: Vec<SteppedSets> = (groups.iter())
+                .map(|group| match ranges[group[0]].of_loop() {
+                    Some(of) => cut.sets(of, level, nest, loops),
+                    None => vec![vec![vec![[0, sizes[group[0]]]]]],
+                })
+                .collect();
+            let mut known: FxHashMap<(usize, u32, Vec<u32>), [i64; 2]> = FxHashMap::default();
+            let (mut busiest, mut total) = (0i64, 0i64);
+            for node in (0..read.live.len()).filter(|node| read.live[*node]) {
+                let mut product = [1i64, i64::from(held.live[node])];
+                for (number, group) in groups.iter().enumerate() {
+                    let own = read.own[node * dims + group[0]];
+                    let theirs: Vec<u32> = group.iter().map(|dim| held.own[node * dims + dim]).collect();
+                    let sums = known.entry((number, own, theirs)).or_insert_with_key(|(.., theirs)| {
+                        sums(&sets[number][own as usize], group, theirs, &held.sets, (ranges, sizes))
+                    });
+                    product.iter_mut().zip(sums).for_each(|(product, sum)| *product = product.saturating_mul(*sum));
+                }
+                let moved = (product[0] - product[1]).saturating_mul(times);
+                busiest = busiest.max(moved);
+                total = total.saturating_add(moved);
+            }
+            traffic.busiest.push(bytes(busiest, bits));
+            traffic.total.push(bytes(total, bits));
+        }
+        traffic
+    }
+
     /// The cost of a traffic in units of the machine, rounded up.
     pub fn cost(machine: &Machine, traffic: &LevelBytes) -> i64 {
         let one = |(axis, bytes): (&crate::places::Axis, &i64)| {
@@ -177,6 +224,80 @@ impl Boxes {
     }
 }
 
+/// An array that loops read or make in steps.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct SteppedArray<'a> {
+    /// The loops.
+    pub nest: &'a LoopNest,
+    /// How these are spread.
+    pub loops: &'a Spread,
+    /// How those of a place are cut into steps.
+    pub cut: &'a TimeCut,
+    /// The ranges of the array's indices.
+    pub ranges: &'a [IndexRange],
+    /// Its sizes.
+    pub sizes: &'a [i64],
+    /// The bits of an element.
+    pub bits: i64,
+    /// Whether it is made: what is summed up before is read again.
+    pub is_result: bool,
+}
+
+impl<'a> SteppedArray<'a> {
+    /// An array with ranges of indices and sizes.
+    pub fn new(
+        nest: &'a LoopNest,
+        loops: &'a Spread,
+        cut: &'a TimeCut,
+        (ranges, sizes): (&'a [IndexRange], &'a [i64]),
+        bits: i64,
+        is_result: bool,
+    ) -> SteppedArray<'a> {
+        SteppedArray { nest, loops, cut, ranges, sizes, bits, is_result }
+    }
+
+    /// How often each piece is brought or taken.
+    fn visits(&self) -> i64 {
+        let visits = self.cut.visits(self.ranges, self.nest, self.loops);
+        if self.is_result { visits.saturating_mul(2) - 1 } else { visits }
+    }
+
+    /// The same, where all pieces together are as much as the whole; `None` where they may overlap.
+    pub(super) fn times(&self) -> Option<i64> {
+        let plain = |group: &Vec<usize>| {
+            let range = self.ranges[group[0]];
+            let is_cut = range.of_loop().is_some_and(|of| self.cut.order.contains(&of));
+            !is_cut || group.len() == 1 && range.is_loop()
+        };
+        groups(self.ranges).iter().all(plain).then(|| self.visits())
+    }
+}
+
+/// Over all steps of a loop, the indices of the dimensions that follow it, and those of them that are held.
+fn sums(
+    steps: &[IndexSet],
+    group: &[usize],
+    held: &[u32],
+    sets: &[Vec<IndexSet>],
+    (ranges, sizes): (&[IndexRange], &[i64]),
+) -> [i64; 2] {
+    let mut sums = [0i64; 2];
+    for step in steps {
+        let mut product = [1i64; 2];
+        for (dim, held) in group.iter().zip(held) {
+            let own = match ranges[*dim].of_loop() {
+                Some(_) => image(step, ranges[*dim], sizes[*dim]),
+                None => step.clone(),
+            };
+            let both = common(&own, &sets[*dim][*held as usize]);
+            product = [product[0].saturating_mul(length(&own)), product[1].saturating_mul(both)];
+        }
+        sums = [sums[0].saturating_add(product[0]), sums[1].saturating_add(product[1])];
+    }
+    sums
+}
+
 /// How many indices sets of two lists have in common.
 struct Common<'a> {
     /// The number of indices in each of the first list.
@@ -186,19 +307,22 @@ struct Common<'a> {
 
 impl Common<'_> {
     fn of<'a>(read: &'a [IndexSet], held: &'a [IndexSet]) -> Common<'a> {
-        let length = |set: &IndexSet| set.iter().map(|[start, end]| end - start).sum();
         Common { read: read.iter().map(length).collect(), sets: [read, held] }
     }
 
     fn both(&self, read: usize, held: usize) -> i64 {
-        let (mut read, mut held) = (&self.sets[0][read][..], &self.sets[1][held][..]);
-        let mut sum = 0;
-        while let ([[start, end], ..], [[from, to], ..]) = (read, held) {
-            sum += (end.min(to) - start.max(from)).max(0);
-            if end < to { read = &read[1..] } else { held = &held[1..] }
-        }
-        sum
+        common(&self.sets[0][read], &self.sets[1][held])
     }
+}
+
+/// How many indices two sets have in common.
+fn common(mut read: &[[i64; 2]], mut held: &[[i64; 2]]) -> i64 {
+    let mut sum = 0;
+    while let ([[start, end], ..], [[from, to], ..]) = (read, held) {
+        sum += (end.min(to) - start.max(from)).max(0);
+        if end < to { read = &read[1..] } else { held = &held[1..] }
+    }
+    sum
 }
 
 /// The indices of a dimension of `size` in pieces of `block`, for all values of the digits that are known, in their order.
@@ -227,8 +351,38 @@ fn sets_of(digits: &[NestedCut], known: &dyn Fn(&NestedCut) -> bool, block: i64,
     sets
 }
 
+/// The indices of a dimension of `size` that are at `within` of their pieces of `block`, for all values of the digits that
+/// are known, in their order.
+pub(super) fn sets_at(
+    digits: &[NestedCut],
+    known: &dyn Fn(&NestedCut) -> bool,
+    block: i64,
+    size: i64,
+    within: [i64; 2],
+) -> Vec<IndexSet> {
+    let values: i64 = digits.iter().filter(|digit| known(digit)).map(|digit| digit.pieces).product();
+    let mut sets: Vec<IndexSet> = vec![Vec::new(); values as usize];
+    let pieces: i64 = digits.iter().map(|digit| digit.pieces).product();
+    for piece in 0..pieces {
+        let first = piece.saturating_mul(block);
+        let [start, end] = within.map(|at| first.saturating_add(at).min(size));
+        if start >= end {
+            break;
+        }
+        let (mut below, mut number) = (pieces, 0);
+        for digit in digits {
+            below /= digit.pieces;
+            if known(digit) {
+                number = number * digit.pieces + piece / below % digit.pieces;
+            }
+        }
+        add(&mut sets[number as usize], [start, end]);
+    }
+    sets
+}
+
 /// The indices that a range has for those of its loop.
-fn image(set: &IndexSet, range: IndexRange, size: i64) -> IndexSet {
+pub(super) fn image(set: &IndexSet, range: IndexRange, size: i64) -> IndexSet {
     let mut found = Vec::with_capacity(set.len());
     for own in set {
         let [start, end] = range.of(*own, size);

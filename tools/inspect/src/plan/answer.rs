@@ -32,6 +32,9 @@ pub struct PlanAnswer {
     /// On a machine with places, what all relayouts move at each level, parents first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<LevelAnswer>,
+    /// On a machine with places and with capacities, the steps of each operation that brings something into the places.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepsAnswer>,
     /// The most bytes that are in each memory space at once, by its number.
     pub peak: BTreeMap<String, i64>,
     pub memories: Vec<MemoryAnswer>,
@@ -105,6 +108,53 @@ pub struct TransferAnswer {
     pub exposed: i64,
     /// The share of the bandwidth that it has as long as it runs, in millionths.
     pub share: i64,
+}
+
+/// The steps of an operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StepsAnswer {
+    /// The instruction.
+    pub by: String,
+    /// The loops that run in several steps, the outermost first.
+    pub loops: Vec<StepLoopAnswer>,
+    /// What it reads, then what it makes; scalars apart.
+    pub arrays: Vec<StepArrayAnswer>,
+    /// The bytes that one place of each level gets or gives, at most, in all steps.
+    pub levels: Vec<LevelAnswer>,
+    /// The bytes that some place of each level gets or gives at least, whatever the spread and the steps are.
+    pub least: Vec<LevelAnswer>,
+    /// Why: `product`, the bound for products and convolutions, or `compulsory`, what is beside the places moves once.
+    pub rule: String,
+}
+
+/// A loop over steps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StepLoopAnswer {
+    /// The number of the instruction's loop.
+    pub r#loop: usize,
+    /// How much of it a place runs in a step, and the number of steps.
+    pub step: i64,
+    pub count: i64,
+}
+
+/// An array of an operation that runs in steps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StepArrayAnswer {
+    /// The value.
+    pub at: String,
+    /// Which operand it is; `null` for a result.
+    pub operand: Option<usize>,
+    /// Whether places use what they hold of it; else they have a buffer for a piece.
+    pub in_place: bool,
+    /// Which dimensions are cut, each with the number of steps.
+    pub cut: Vec<[i64; 2]>,
+    /// Where and when elements are used; `null` where that is no layout.
+    pub layout: Option<String>,
+    /// The bytes of the buffer of a place, and whether there are two, so that the next piece comes while one is used.
+    pub bytes: i64,
+    pub double: bool,
+    /// The bytes that one place of each level gets or gives, at most.
+    pub levels: Vec<LevelAnswer>,
 }
 
 /// What moves along an axis of a machine.
@@ -197,6 +247,7 @@ impl Names<'_> {
             transfers: plan.transfers.iter().map(|moved| self.transfer(moved)).collect(),
             relayouts: relayouts.map(|(k, moved)| self.relayout(moved, without.get(k).copied().flatten())).collect(),
             levels: Vec::new(),
+            steps: Vec::new(),
             peak: plan.taken.iter().map(|taken| (taken.space.to_string(), taken.peak)).collect(),
             memories: self.memories(&plan.taken),
             given: None,

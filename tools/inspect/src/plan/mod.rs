@@ -189,7 +189,8 @@ fn placed(
     if let Some(name) = &options.why {
         let mut ask = |at| {
             let found = spreader.why(at, &Options::default(), &mut |progress| clock.go_on(progress))?;
-            let one = |own: Vec<OtherLayout>| own.into_iter().map(|own| (own.layout.to_string(), own.cost)).collect();
+            let one =
+                |own: Vec<OtherLayout>| own.into_iter().map(|own| (spread::text(&own.layout), own.cost)).collect();
             Some(found.into_iter().map(one).collect())
         };
         return why::text(names, &mut ask, name).map(Ok).map_err(|error| Complaint::about(&options.file, error));

@@ -143,6 +143,9 @@ fn difference(stated: &PlanAnswer, found: &PlanAnswer) -> Option<String> {
     if stated.levels != found.levels {
         return Some("the plan has other bytes at the levels of the machine than the proof".to_string());
     }
+    if stated.steps != found.steps {
+        return Some("the plan has other steps than the proof".to_string());
+    }
     let moved = |plan: &PlanAnswer| {
         let known =
             |own: &super::answer::RelayoutAnswer| super::answer::RelayoutAnswer { without: None, ..own.clone() };

@@ -1,13 +1,15 @@
 //! `layout-inspect plan` for a machine with places: TensorLayouts for all values, and what moves at which level.
 
-use super::answer::{EntryArrays, LevelAnswer, Names, PlanAnswer, RelayoutAnswer};
+use super::answer::{
+    EntryArrays, LevelAnswer, Names, PlanAnswer, RelayoutAnswer, StepArrayAnswer, StepLoopAnswer, StepsAnswer,
+};
 use crate::clock::Clock;
 use std::collections::BTreeMap;
-use tensor_layout::operations::{Facts, Graph};
+use tensor_layout::operations::{Facts, Graph, Shape, leaves};
 use tensor_layout::places::TensorLayout;
 use tensor_layout::plan::{SpaceLimit, Unplanned};
 use tensor_layout::solver::Options;
-use tensor_layout::spreading::{PlannedMove, SpreadPlan, Spreader};
+use tensor_layout::spreading::{LeastRule, PlannedMove, PlannedSteps, SpreadPlan, Spreader, SteppedTouch};
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 
@@ -51,6 +53,14 @@ pub fn posed<'a, 'm>(
     if limits.is_empty() { Ok(spreader) } else { spreader.limited(limits) }
 }
 
+/// A layout as text, or what stands for none.
+pub fn text(layout: &Option<TensorLayout>) -> String {
+    layout.as_ref().map_or(BESIDE.to_string(), TensorLayout::to_string)
+}
+
+/// A memory that no place has.
+const BESIDE: &str = "beside the places";
+
 /// The best plan, and the answer that it is.
 ///
 /// # Errors
@@ -72,7 +82,13 @@ pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
         machine.axes.iter().zip(bytes).map(one).collect::<Vec<_>>()
     };
     // Scalars are in every place.
-    let text = |layout: &Option<TensorLayout>| layout.as_ref().map_or("()".to_string(), TensorLayout::to_string);
+    let entry = |layouts: &[Option<TensorLayout>], shapes: &[&Shape]| {
+        let own = shapes.iter().flat_map(|shape| leaves(shape)).map(|array| array.dims.is_empty());
+        let one = |(layout, is_scalar)| if is_scalar { "()".to_string() } else { text(layout) };
+        layouts.iter().zip(own).map(one).collect::<Vec<_>>()
+    };
+    let main = &names.module.computations[names.module.entry];
+    let shapes: Vec<&Shape> = main.parameters.iter().map(|number| &main.instructions[*number].shape).collect();
     let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (at, layout) in &plan.values {
         let (own, text) = (values.entry(names.array(*at)).or_default(), layout.to_string());
@@ -80,6 +96,24 @@ pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
             own.push(text);
         }
     }
+    for at in &plan.beside {
+        values.entry(names.array(*at)).or_default().push(BESIDE.to_string());
+    }
+    let steps = |own: &PlannedSteps| StepsAnswer {
+        by: names.node(own.by).to_string(),
+        loops: own
+            .loops
+            .iter()
+            .map(|own| StepLoopAnswer { r#loop: own.of, step: own.step, count: own.count })
+            .collect(),
+        arrays: own.arrays.iter().map(|array| stepped(names, array, levels(&array.levels))).collect(),
+        levels: levels(&own.levels),
+        least: levels(&own.least),
+        rule: match own.rule {
+            LeastRule::Product { .. } => "product".to_string(),
+            _ => "compulsory".to_string(),
+        },
+    };
     let relayout = |moved: &PlannedMove| RelayoutAnswer {
         at: names.array(moved.at),
         from: text(&moved.from),
@@ -95,8 +129,8 @@ pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
         bound: plan.bound,
         unit: names.target.unit().to_string(),
         entry: EntryArrays {
-            arguments: plan.arguments.iter().map(text).collect(),
-            results: plan.results.iter().map(text).collect(),
+            arguments: entry(&plan.arguments, &shapes),
+            results: entry(&plan.results, &[&main.instructions[main.root].shape]),
         },
         values,
         spaces: BTreeMap::new(),
@@ -104,10 +138,25 @@ pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
         transfers: Vec::new(),
         relayouts: plan.moves.iter().map(relayout).collect(),
         levels: levels(&plan.levels),
+        steps: plan.steps.iter().map(steps).collect(),
         peak: plan.taken.iter().map(|taken| (taken.space.to_string(), taken.peak)).collect(),
         memories: names.memories(&plan.taken),
         given: None,
         compare: None,
         judged: None,
+    }
+}
+
+/// An array of an operation that runs in steps.
+fn stepped(names: &Names, array: &SteppedTouch, levels: Vec<LevelAnswer>) -> StepArrayAnswer {
+    StepArrayAnswer {
+        at: names.array(array.at),
+        operand: array.operand,
+        in_place: array.in_place,
+        cut: array.cut.iter().map(|(dim, count)| [*dim as i64, *count]).collect(),
+        layout: array.layout.as_ref().map(TensorLayout::to_string),
+        bytes: array.bytes,
+        double: array.is_double,
+        levels,
     }
 }

@@ -1,6 +1,6 @@
 //! A plan for people.
 
-use super::answer::{Judgement, LevelAnswer, PlanAnswer, RelayoutAnswer};
+use super::answer::{Judgement, LevelAnswer, PlanAnswer, RelayoutAnswer, StepLoopAnswer, StepsAnswer};
 use crate::numbers::counted;
 use std::fmt::Write;
 
@@ -69,6 +69,7 @@ pub fn text(plan: &PlanAnswer) -> String {
     for relayout in &plan.relayouts {
         reason(&mut out, plan, relayout);
     }
+    plan.steps.iter().for_each(|own| steps(&mut out, own));
     if let Some(judged) = &plan.judged {
         lessons(&mut out, &plan.unit, judged);
     }
@@ -120,6 +121,29 @@ fn movements(out: &mut String, plan: &PlanAnswer) {
 fn levels(levels: &[LevelAnswer]) -> String {
     let one = |level: &LevelAnswer| format!("{} {}", level.axis, counted(level.bytes, "byte"));
     levels.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// The steps of an operation, its buffers, and what moves beside what must.
+fn steps(out: &mut String, own: &StepsAnswer) {
+    let one =
+        |own: &StepLoopAnswer| format!("{} of {} along loop {}", counted(own.count, "step"), own.step, own.r#loop);
+    let loops = match own.loops[..] {
+        [] => "one step".to_string(),
+        _ => own.loops.iter().map(one).collect::<Vec<_>>().join(", in each "),
+    };
+    let _ = writeln!(out, "`{}` runs in {loops}", own.by);
+    for array in &own.arrays {
+        let whole = array.layout.as_ref().map_or("in pieces".to_string(), |layout| format!("in {layout}"));
+        let room = match (array.in_place, array.double) {
+            (true, _) => "where it is".to_string(),
+            (_, true) => format!("two buffers of {}", counted(array.bytes, "byte")),
+            _ => format!("a buffer of {}", counted(array.bytes, "byte")),
+        };
+        let side = if array.operand.is_some() { "reads" } else { "makes" };
+        let _ = writeln!(out, "  {side} `{}` {whole}, {room}: {}", array.at, levels(&array.levels));
+    }
+    let rule = if own.rule == "product" { "a product" } else { "what lies beside the places" };
+    let _ = writeln!(out, "  moves {}; at least {}, for {rule}", levels(&own.levels), levels(&own.least));
 }
 
 /// A relayout, who wants it, and what doing without would cost.

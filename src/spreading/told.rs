@@ -1,0 +1,157 @@
+//! The plan that a solution is.
+
+use super::candidates::of_array;
+use super::reading::sizes;
+use super::schedule::PlannedSteps;
+use super::spread::Spread;
+use super::spreader::Spreader;
+use super::traffic::LevelBytes;
+use crate::places::TensorLayout;
+use crate::plan::layout_plan::{ArrayName, Unplanned};
+use crate::plan::program::Doing;
+use crate::plan::space::SpaceTaken;
+use crate::solver::{Certificate, Options, Progress, check, solve};
+use crate::text::Error;
+
+/// Spreads for a program.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SpreadPlan {
+    /// What the program costs, in the unit of the machine.
+    pub cost: i64,
+    /// What it costs at least with the spreads that were tried.
+    pub bound: i64,
+    /// By axis of the machine: the bytes that the busiest nodes get or give, all operations together.
+    pub levels: Vec<i64>,
+    /// What values take of each memory of a space. Bytes are those of one such memory, that of the place with most; padding
+    /// is what is more than an even share of the elements, since places have no default layouts.
+    pub taken: Vec<SpaceTaken>,
+    /// The layouts of the arrays of the arguments and of the results, in order; `None` for scalars, which every place has,
+    /// and for what is in no place.
+    pub arguments: Vec<Option<TensorLayout>>,
+    /// See `arguments`.
+    pub results: Vec<Option<TensorLayout>>,
+    /// The layout of each array that the program makes, scalars apart.
+    pub values: Vec<(ArrayName, TensorLayout)>,
+    /// The arrays that lie beside the places.
+    pub beside: Vec<ArrayName>,
+    /// What moves.
+    pub moves: Vec<PlannedMove>,
+    /// With capacities, the steps of each operation that brings something into the places.
+    pub steps: Vec<PlannedSteps>,
+    /// The choices, and the proof of the bound.
+    pub certificate: Certificate,
+}
+
+/// An array that an operation reads or makes in other places than those that hold it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PlannedMove {
+    /// The array.
+    pub at: ArrayName,
+    /// The operation.
+    pub by: (usize, usize),
+    /// Where it is read and made: first the layout that is left, then the one that is needed. `None` beside the places.
+    pub from: Option<TensorLayout>,
+    /// See `from`; along an axis that it does not name, or after `B@`, it has copies, or sums that are not added up yet.
+    pub to: Option<TensorLayout>,
+    /// By axis of the machine, as often as the operation runs, in all of its steps.
+    pub traffic: LevelBytes,
+    /// What it costs.
+    pub cost: i64,
+}
+
+impl Spreader<'_, '_> {
+    /// The best plan. `go_on` is asked now and then; when it says no, the best plan so far is taken.
+    ///
+    /// # Errors
+    /// Why there is no plan.
+    pub fn plan(&self, options: &Options, go_on: &mut dyn FnMut(&Progress) -> bool) -> Result<SpreadPlan, Unplanned> {
+        let solution = solve(&self.network, options, go_on).map_err(|why| self.unplanned(why))?;
+        self.told(solution.certificate).map_err(|error| Unplanned::Wrong(None, error))
+    }
+
+    /// The plan that a certificate proves.
+    ///
+    /// # Errors
+    /// What is wrong with the certificate.
+    pub fn proved(&self, certificate: Certificate) -> Result<SpreadPlan, Unplanned> {
+        let wrong = |error| Unplanned::Wrong(None, error);
+        check(&self.network, &certificate).map_err(|error| wrong(Error::new(error.to_string())))?;
+        self.told(certificate).map_err(wrong)
+    }
+
+    fn told(&self, certificate: Certificate) -> Result<SpreadPlan, Error> {
+        let choices = &certificate.choices;
+        let chosen = self.chosen(choices);
+        let spread = |made: usize| &self.values[made].all[choices[made]];
+        let layout = |made: usize| {
+            let own = sizes(self.program.made[made].array);
+            let is_placed = !own.is_empty() && !spread(made).is_outside();
+            is_placed.then(|| spread(made).layout(&own, self.machine)).transpose()
+        };
+        let mut plan = SpreadPlan {
+            cost: certificate.cost,
+            bound: certificate.bound,
+            levels: vec![0; self.levels.count()],
+            taken: self.taken(choices, &chosen)?,
+            arguments: Vec::new(),
+            results: Vec::new(),
+            values: Vec::new(),
+            beside: Vec::new(),
+            moves: Vec::new(),
+            steps: self.schedule(choices, &chosen)?,
+            certificate: certificate.clone(),
+        };
+        let mut arguments: Vec<((usize, usize), Option<TensorLayout>)> = Vec::new();
+        for instance in &self.program.instances {
+            match instance.doing {
+                Doing::Argument(number, leaf) => arguments.push(((number, leaf), layout(instance.results[0])?)),
+                Doing::Result(_) => plan.results.push(layout(instance.operands[0])?),
+                _ => {}
+            }
+            if !matches!(instance.doing, Doing::Result(_)) {
+                for made in &instance.results {
+                    plan.values.extend(layout(*made)?.map(|layout| (self.name(*made), layout)));
+                    if spread(*made).is_outside() && !self.program.made[*made].array.dims.is_empty() {
+                        plan.beside.push(self.name(*made));
+                    }
+                }
+            }
+        }
+        arguments.sort_by_key(|(at, _)| *at);
+        plan.arguments = arguments.into_iter().map(|(_, layout)| layout).collect();
+        let mut numbers = vec![0; self.program.instances.len()];
+        for (edge, touch) in self.network.edges().iter().zip(&self.touches) {
+            let (Some(choice), number) = (&chosen[touch.by], numbers[touch.by]) else { continue };
+            numbers[touch.by] += 1;
+            let times = self.program.instances[touch.by].times;
+            let Some(traffic) = self.moved(*touch, number, spread(touch.made), choice) else { continue };
+            let traffic = traffic.times(times);
+            if traffic.total.iter().all(|bytes| *bytes == 0) {
+                continue;
+            }
+            plan.levels.iter_mut().zip(&traffic.busiest).for_each(|(sum, bytes)| *sum = sum.saturating_add(*bytes));
+            let used = match self.in_steps(*touch, choice)? {
+                Some(layout) => layout,
+                None => {
+                    let loops = &self.loops[touch.by].all[choice.spread];
+                    let used = of_array(loops, self.ranges(*touch));
+                    used.layout(&sizes(self.program.made[touch.made].array), self.machine)?
+                }
+            };
+            let (held, used) = (layout(touch.made)?, Some(used));
+            let (from, to) = if touch.operand.is_some() { (held, used) } else { (used, held) };
+            let cost = edge.costs[choices[edge.ends[0]] * self.choices[touch.by].len().max(1) + choices[edge.ends[1]]];
+            let (at, by) = (self.name(touch.made), self.program.instances[touch.by].node);
+            plan.moves.push(PlannedMove { at, by, from, to, traffic, cost });
+        }
+        Ok(plan)
+    }
+
+    /// How an array is spread by a plan; `None` for scalars, and for what is in no place.
+    pub(super) fn home(&self, plan: &SpreadPlan, made: usize) -> Option<&Spread> {
+        let spread = &self.values[made].all[plan.certificate.choices[made]];
+        (!self.program.made[made].array.dims.is_empty() && !spread.is_outside()).then_some(spread)
+    }
+}

@@ -1,0 +1,259 @@
+//! Plans with capacities: steps of closed forms, layouts over time, and the bytes at each moment.
+
+use std::collections::{BTreeMap, BTreeSet};
+use tensor_layout::hlo::Module;
+use tensor_layout::places::{Machine, Placement};
+use tensor_layout::plan::{SpaceLimit, Unplanned};
+use tensor_layout::solver::{Options, check};
+use tensor_layout::spreading::{LeastRule, SpreadPlan, Spreader};
+
+fn planned(text: &str, machine: &str, bytes: i64) -> Result<SpreadPlan, Unplanned> {
+    let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let (graphs, facts, machine) = (module.graphs(), module.facts(), Machine::parse(machine).unwrap());
+    let (memory, _) = machine.memory_of_places().unwrap();
+    let limit = SpaceLimit { space: machine.memories[memory].space, bytes };
+    let spreader = Spreader::new(&graphs, module.entry, &facts, &machine)?.limited(&[limit])?;
+    let plan = spreader.plan(&Options::default(), &mut |_| true)?;
+    check(spreader.network(), &plan.certificate).unwrap();
+    assert_eq!(spreader.proved(plan.certificate.clone()).unwrap().levels, plan.levels);
+    Ok(plan)
+}
+
+fn product_text(m: i64, k: i64, n: i64) -> String {
+    format!(
+        "HloModule product\nENTRY main {{\n x = f32[{m},{k}] parameter(0)\n w = f32[{k},{n}] parameter(1)\n ROOT y = \
+         f32[{m},{n}] dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n}}"
+    )
+}
+
+const ONE: &str = "axes: (1_P), memories: (LM: 1 at P with 16384 bytes), word: 32";
+
+/// With blocks of b × b of the result and a column and a row in b² + 2 b words, the operands come n / b times each and the
+/// result goes once.
+#[test]
+fn a_product_has_the_blocks_of_the_closed_form() {
+    for b in [2, 4, 8, 16] {
+        let plan = planned(&product_text(64, 64, 64), ONE, 4 * (b * b + 2 * b)).unwrap();
+        assert_eq!(plan.levels, [4 * (2 * 64 * 64 * 64 / b + 64 * 64)], "{b}");
+        let steps = &plan.steps[0];
+        assert_eq!(steps.loops.iter().map(|own| own.step).collect::<Vec<_>>(), [b, b, 1]);
+        assert_eq!(steps.rule, LeastRule::Product { offsets: 1 });
+        assert!(steps.least[0] <= plan.levels[0]);
+        assert_eq!(plan.cost, plan.bound);
+    }
+    // Where all fits, all comes and goes once, or stays.
+    let plan = planned(&product_text(16, 16, 16), ONE, 3 * 1024).unwrap();
+    assert_eq!(plan.levels, [0]);
+}
+
+/// Each element is used at the place and in the step that the loops say.
+#[test]
+fn layouts_over_time_are_the_steps() {
+    let machine = "axes: (2_G, 4_P), memories: (LM: 1 at P with 16384 bytes), word: 32";
+    let plan = planned(&product_text(64, 32, 64), machine, 1024).unwrap();
+    let steps = &plan.steps[0];
+    assert!(!steps.loops.is_empty());
+    let counts: Vec<i64> = steps.loops.iter().map(|own| own.count).collect();
+    let mut seen = 0;
+    for (array, of) in steps.arrays.iter().zip([[0, 2], [2, 1], [0, 1]]) {
+        let Some(layout) = &array.layout else { continue };
+        let sizes = layout.sizes().unwrap();
+        let placement = Placement::new(layout, None).unwrap();
+        let time = placement.axes().iter().position(|axis| axis == "Time");
+        // By place and step, what is there: a piece of a block, as long as a step.
+        let mut pieces: BTreeMap<Vec<i64>, BTreeSet<Vec<i64>>> = BTreeMap::new();
+        for i in 0..sizes[0] {
+            for j in 0..sizes[1] {
+                let mut at = placement.place(&[i, j]).unwrap();
+                let mut expected = 0;
+                for (position, own) in steps.loops.iter().enumerate() {
+                    if let Some(dim) = of.iter().position(|of| *of == own.of) {
+                        let block = own.step * own.count;
+                        let stride: i64 = counts[position + 1..].iter().product();
+                        expected += [i, j][dim] % block / own.step * stride;
+                    }
+                }
+                assert_eq!(time.map_or(0, |time| at[time]), expected, "{layout} [{i}, {j}]");
+                at.pop();
+                pieces.entry(at).or_default().insert(vec![i, j]);
+                seen += 1;
+            }
+        }
+        let most = pieces.values().map(BTreeSet::len).max().unwrap() as i64;
+        assert!(array.in_place || 4 * most == array.bytes, "{layout}: {most} elements, {} bytes", array.bytes);
+    }
+    assert!(seen > 0);
+}
+
+/// The bytes of each place at each moment: what lives, and the buffers.
+#[test]
+fn plans_stay_within_their_capacity_at_each_moment() {
+    let texts = [product_text(64, 64, 32), ATTENTION.to_string(), CONVOLUTION.to_string()];
+    let machine = "axes: (2_G, 4_P), memories: (LM: 1 at P with 65536 bytes), word: 32";
+    let places = Machine::parse(machine).unwrap();
+    for text in texts {
+        let module = Module::parse(&text).unwrap();
+        let main = &module.computations[module.entry].instructions;
+        for capacity in [2048, 6000] {
+            let plan = planned(&text, machine, capacity).unwrap();
+            let taken: BTreeMap<usize, i64> = (plan.values.iter())
+                .map(|((_, node, _), layout)| {
+                    let placement = Placement::new(layout, None).unwrap();
+                    (*node, places.check(&placement, 32, None).unwrap().bytes)
+                })
+                .collect();
+            for moment in 0..main.len() {
+                let lives = |node: &usize| {
+                    let used = |(user, own): (usize, &tensor_layout::hlo::Instruction)| {
+                        own.operands.contains(node) && user >= moment
+                    };
+                    let made = *node <= moment || main[*node].opcode == "parameter";
+                    made && (main[*node].opcode == "parameter"
+                        || *node == moment
+                        || *node + 1 == main.len()
+                        || main.iter().enumerate().any(used))
+                };
+                let held: i64 = taken.iter().filter(|(node, _)| lives(node)).map(|(_, bytes)| bytes).sum();
+                let own = plan.steps.iter().filter(|steps| steps.by == (module.entry, moment));
+                let buffers = own.flat_map(|steps| &steps.arrays).filter(|array| !array.in_place);
+                let buffers: i64 = buffers.map(|array| array.bytes * if array.is_double { 2 } else { 1 }).sum();
+                assert!(held + buffers <= capacity, "{capacity} at {moment}: {held} and {buffers}");
+            }
+            for steps in &plan.steps {
+                assert!(steps.levels.iter().zip(&steps.least).all(|(own, least)| own >= least), "{steps:?}");
+            }
+        }
+    }
+}
+
+const ATTENTION: &str = "HloModule attention
+add { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT c = f32[] add(a, b) }
+ENTRY main {
+  q = f32[4,64,16] parameter(0)
+  k = f32[4,64,16] parameter(1)
+  v = f32[4,64,16] parameter(2)
+  s = f32[4,64,64] dot(q, k), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}
+  e = f32[4,64,64] exponential(s)
+  zero = f32[] constant(0)
+  t = f32[4,64] reduce(e, zero), dimensions={2}, to_apply=add
+  u = f32[4,64,64] broadcast(t), dimensions={0,1}
+  p = f32[4,64,64] divide(e, u)
+  ROOT o = f32[4,64,16] dot(p, v), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
+}";
+
+const CONVOLUTION: &str = "HloModule convolution
+ENTRY main {
+  x = f32[2,16,16,8] parameter(0)
+  w = f32[3,3,8,16] parameter(1)
+  ROOT y = f32[2,16,16,16] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
+}";
+
+/// The least that an addition must hold is an element of each array.
+#[test]
+fn a_capacity_below_what_one_operation_holds_names_it_and_the_least() {
+    let text = "HloModule m\nENTRY main {\n x = f32[64,64] parameter(0)\n y = f32[64,64] parameter(1)\n ROOT z = \
+                f32[64,64] add(x, y)\n}";
+    let Err(Unplanned::Short { space, at, least, capacity, arrays }) = planned(text, ONE, 11) else {
+        panic!("12 bytes are needed");
+    };
+    assert_eq!((space, at, least, capacity), (1, (0, 2), 12, 11));
+    assert_eq!(arrays.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>(), [4, 4, 4]);
+    let plan = planned(text, ONE, 12).unwrap();
+    assert_eq!(plan.levels, [3 * 64 * 64 * 4]);
+    // A line of 64 that is sorted is there as a whole, before and after.
+    let sort = "HloModule m\nless { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = pred[] compare(a, b), \
+                direction=LT }\nENTRY main {\n x = f32[8,64] parameter(0)\n ROOT y = f32[8,64] sort(x), dimensions={1}, \
+                to_apply=less\n}";
+    let Err(Unplanned::Short { least, .. }) = planned(sort, ONE, 511) else { panic!("512 bytes are needed") };
+    assert_eq!(least, 512);
+    planned(sort, ONE, 512).unwrap();
+    assert!(matches!(planned(text, ONE, 0), Err(Unplanned::Short { least: 12, capacity: 0, .. })));
+    assert!(planned(text, ONE, -1).is_err());
+}
+
+/// One MAB of MN-Core: four PEs with local memories, and all else beside them.
+const MAB: &str = "axes: (4_PE), memories: (LM: 1 at PE with 16384 bytes reading 16 writing 8), word: 64, unit: cycle, \
+                   registers: 1x1, links: (PE: 8)";
+
+const HEADS: &str = "HloModule attention
+add { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT c = f32[] add(a, b) }
+ENTRY main {
+  q = f32[64,128,32] parameter(0)
+  k = f32[64,128,32] parameter(1)
+  v = f32[64,128,32] parameter(2)
+  s = f32[64,128,128] dot(q, k), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}
+  e = f32[64,128,128] exponential(s)
+  zero = f32[] constant(0)
+  t = f32[64,128] reduce(e, zero), dimensions={2}, to_apply=add
+  u = f32[64,128,128] broadcast(t), dimensions={0,1}
+  p = f32[64,128,128] divide(e, u)
+  ROOT o = f32[64,128,32] dot(p, v), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
+}";
+
+const IMAGES: &str = "HloModule convolution
+ENTRY main {
+  x = f32[8,32,32,64] parameter(0)
+  w = f32[3,3,64,64] parameter(1)
+  ROOT y = f32[8,32,32,64] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
+}";
+
+/// `BLESS=1` writes the table.
+#[test]
+fn the_table_of_steps_is_current() {
+    let mut text = String::from(
+        "# Steps over time\n\nMade by `BLESS=1 cargo test -p tensor-layout --test steps_of_plans`: operations of programs in a \
+         capacity of each local memory, with\nwhat does not stay there beside the places. A MAB is four PEs of \
+         MN-Core, MN-Core all of its 8192. Bytes are those\nthat the busiest place of each level gets or gives. The least \
+         is the larger of what must move at all and, for products\nand convolutions, the bound of Smith, Lowery, \
+         Langou and van de Geijn, see [plan.md](../docs/plan.md#steps-over-time).\nThe ratio is that of the bytes at the \
+         last level.\n\n| program | machine | capacity | operation | steps | levels | bytes | least | ratio |\n\
+         |---|---|---|---|---|---|---|---|---|\n",
+    );
+    let product = product_text(1024, 512, 512);
+    let programs = [("product 1024 × 512 × 512", product.as_str()), ("attention", HEADS), ("convolution", IMAGES)];
+    for (name, program) in programs {
+        let module = Module::parse(program).unwrap();
+        for (machine, own, capacities) in
+            [("MAB", MAB, &[16384, 4096][..]), ("MN-Core", "mn_core", &[8192, 2048, 512][..])]
+        {
+            let axes = Machine::parse(own).unwrap().axes;
+            let axes: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
+            for capacity in capacities {
+                let plan = match planned(program, own, *capacity) {
+                    Ok(plan) => plan,
+                    Err(why) => {
+                        text += &format!("| {name} | {machine} | {capacity} | {why} | | | | | |\n");
+                        continue;
+                    }
+                };
+                assert!(plan.taken.iter().all(|taken| taken.space != 1 || taken.peak <= *capacity));
+                let list = |all: &[i64]| all.iter().map(i64::to_string).collect::<Vec<_>>().join(" ");
+                for steps in &plan.steps {
+                    let operation = &module.computations[steps.by.0].instructions[steps.by.1].name;
+                    let counts: Vec<i64> = steps.loops.iter().map(|own| own.count).collect();
+                    let (own, least) = (steps.levels[axes.len() - 1], steps.least[axes.len() - 1]);
+                    let ratio = match least {
+                        0 => "-".to_string(),
+                        least => format!("{:.2}", own as f64 / least as f64),
+                    };
+                    text += &format!(
+                        "| {name} | {machine} | {capacity} | `{operation}` | {} | {} | {} | {} | {ratio} |\n",
+                        if counts.is_empty() { "1".to_string() } else { list(&counts).replace(' ', " × ") },
+                        axes.join(" "),
+                        list(&steps.levels),
+                        list(&steps.least),
+                    );
+                }
+            }
+        }
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/time.md");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(path, &text).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(path).unwrap_or_default(), text, "BLESS=1 writes it");
+}
