@@ -90,6 +90,29 @@ pub fn renamed(computation: &Computation, instruction: &Instruction) -> Option<V
     }
 }
 
+/// The leaves of a loop's state that its body returns as it gets them, each by its own number: nothing writes over these.
+fn kept(body: &Computation, leaves: usize) -> Vec<Option<usize>> {
+    let [parameter] = body.parameters[..] else { return vec![None; leaves] };
+    let is_kept = |leaf: &usize| {
+        let (mut instruction, mut number) = (body.root, *leaf);
+        while instruction != parameter {
+            let named = &body.instructions[instruction];
+            let operand = renamed(body, named).and_then(|names| *names.get(number)?);
+            let Some(mut operand) = operand else { return false };
+            let of = named.operands.iter().find(|k| {
+                let count = count(&body.instructions[**k].shape);
+                let inside = operand < count;
+                operand -= if inside { 0 } else { count };
+                inside
+            });
+            let Some(of) = of else { return false };
+            (instruction, number) = (*of, operand);
+        }
+        number == *leaf
+    };
+    (0..leaves).map(|leaf| Some(leaf).filter(is_kept)).collect()
+}
+
 /// Whether an instruction reads its operands; tuples and their parts only name them.
 fn reads(instruction: &Instruction) -> bool {
     !matches!(&*instruction.opcode, "tuple" | "get-tuple-element")
@@ -108,7 +131,7 @@ pub fn buffers(
 ) -> Result<FrameBuffers, Error> {
     let computation = &module.computations[number];
     let mut classes = Classes::new(computation);
-    classes.name(computation, passed);
+    classes.name(module, computation, passed);
     classes.read(computation);
     if frame != RunsAs::Body {
         for parameter in &computation.parameters {
@@ -218,7 +241,12 @@ impl<'m> Classes<'m> {
     }
 
     /// Joins what has several names.
-    fn name(&mut self, computation: &Computation, passed: &HashMap<usize, Vec<Option<(usize, usize)>>>) {
+    fn name(
+        &mut self,
+        module: &Module,
+        computation: &Computation,
+        passed: &HashMap<usize, Vec<Option<(usize, usize)>>>,
+    ) {
         for (k, instruction) in computation.instructions.iter().enumerate() {
             let taken = self.taken(instruction);
             if instruction.string("custom_call_target").as_deref() == Some("ConcatBitcast") {
@@ -231,6 +259,7 @@ impl<'m> Classes<'m> {
                     let leaf = |from: &Option<(usize, usize)>| from.map(|(parameter, leaf)| before(parameter) + leaf);
                     passed.get(called).map(|all| all.iter().map(leaf).collect())
                 }
+                Operation::While { body, .. } => Some(kept(&module.computations[*body], self.leaves(k).len())),
                 _ => renamed(computation, instruction),
             };
             for (leaf, name) in self.leaves(k).zip(names.into_iter().flatten()) {

@@ -2,11 +2,12 @@
 
 use super::buffers::{Buffer, FrameBuffers, Role, RunsAs, buffers};
 use super::footprint::Footprint;
+use super::outputs::{InOutput, in_outputs, tables};
 use crate::hlo::{Computation, Instruction, Module};
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, leaves};
 use crate::text::Error;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// The memory of a program.
 #[derive(Clone, Debug)]
@@ -18,10 +19,15 @@ pub struct MemoryUse {
     pub is_scheduled: bool,
     /// The buffers of each computation that has any, for each way in which it runs.
     pub frames: BTreeMap<(usize, RunsAs), FrameBuffers>,
-    /// The live temporaries of each of them, in bytes by instruction, for each memory space.
-    temporaries: BTreeMap<(usize, RunsAs), BTreeMap<u8, Vec<i64>>>,
+    /// The temporaries that fit into the memory of an output, before that is made.
+    pub in_outputs: Vec<InOutput>,
+    /// The live temporaries of each computation.
+    temporaries: BTreeMap<(usize, RunsAs), Timelines>,
     entry: usize,
 }
+
+/// The live bytes of a computation by instruction, for each memory space.
+type Timelines = BTreeMap<u8, Vec<i64>>;
 
 /// The bytes in one memory space.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,7 +41,11 @@ pub struct Space {
     pub constants: Footprint,
     /// The most bytes of temporaries that are live together.
     pub temporaries: i64,
-    /// These four together, padding included: the arguments, outputs and constants are there all the time.
+    /// The same without [`MemoryUse::in_outputs`]: what is to be allocated beside arguments, outputs and constants.
+    pub beside_outputs: i64,
+    /// The bytes of the tables that XLA:TPU makes for an output that is a tuple; not in `outputs`.
+    pub tables: i64,
+    /// Arguments, outputs, constants and temporaries together, padding included: the arguments, outputs and constants are there all the time.
     pub peak: i64,
     /// The first instruction of the entry at which most temporaries are live.
     pub at: usize,
@@ -54,7 +64,7 @@ pub struct Moment {
 }
 
 /// The computations that an instruction runs with buffers of their own, and how.
-fn called(instruction: &Instruction) -> Vec<(usize, RunsAs)> {
+pub(super) fn called(instruction: &Instruction) -> Vec<(usize, RunsAs)> {
     match &instruction.operation {
         Operation::Call { computation } if instruction.opcode == "call" => vec![(*computation, RunsAs::Called)],
         Operation::While { condition, body } => vec![(*condition, RunsAs::Called), (*body, RunsAs::Body)],
@@ -68,7 +78,7 @@ fn called(instruction: &Instruction) -> Vec<(usize, RunsAs)> {
 }
 
 /// The last instruction at which what each instruction runs is running: itself, or the end of its asynchronous pair.
-fn until(computation: &Computation) -> Vec<usize> {
+pub(super) fn until(computation: &Computation) -> Vec<usize> {
     let mut last: Vec<usize> = (0..computation.instructions.len()).collect();
     let mut start = last.clone();
     for (k, instruction) in computation.instructions.iter().enumerate() {
@@ -91,6 +101,7 @@ impl MemoryUse {
             spaces: BTreeMap::new(),
             is_scheduled: module.attribute("is_scheduled") == Some("true"),
             frames: BTreeMap::new(),
+            in_outputs: Vec::new(),
             temporaries: BTreeMap::new(),
             entry: module.entry,
         };
@@ -104,11 +115,19 @@ impl MemoryUse {
         for &(number, frame) in &wanted {
             let found = buffers(module, number, frame, &passed)?;
             passed.entry(number).or_insert_with(|| passes(&module.computations[number], &found));
-            let live = used.live(&module.computations[number], &found)?;
             used.frames.insert((number, frame), found);
-            used.temporaries.insert((number, frame), live);
         }
+        used.temporaries = used.live(module, &[])?;
+        used.in_outputs = in_outputs(module, &used.frames);
         used.add_whole(module, &wanted)?;
+        let tables = tables(&module.computations[module.entry].result().shape);
+        if tables > 0 {
+            used.spaces.entry(0).or_default().tables = tables;
+        }
+        let beside = used.live(module, &used.in_outputs)?;
+        for (space, bytes) in &beside[&(module.entry, RunsAs::Entry)] {
+            used.spaces.entry(*space).or_default().beside_outputs = first_most(bytes).1;
+        }
         for (space, bytes) in used.temporaries[&(module.entry, RunsAs::Entry)].clone() {
             let (at, most) = first_most(&bytes);
             let space = used.spaces.entry(space).or_default();
@@ -121,38 +140,17 @@ impl MemoryUse {
         Ok(used)
     }
 
-    /// The temporaries of a computation at each instruction, those of what it runs included.
-    fn live(&self, computation: &Computation, found: &FrameBuffers) -> Result<BTreeMap<u8, Vec<i64>>, Error> {
-        let length = computation.instructions.len();
-        let mut changes: BTreeMap<u8, Vec<i128>> = BTreeMap::new();
-        let mut add = |space: u8, (first, last): (usize, usize), bytes: i64| {
-            let changes = changes.entry(space).or_insert_with(|| vec![0; length + 1]);
-            changes[first] += i128::from(bytes);
-            changes[last + 1] -= i128::from(bytes);
-        };
-        for buffer in found.temporaries() {
-            add(buffer.space, buffer.live, buffer.footprint.padded);
+    /// The temporaries of each computation at each instruction, those of what it runs included, but for some.
+    fn live(&self, module: &Module, without: &[InOutput]) -> Result<BTreeMap<(usize, RunsAs), Timelines>, Error> {
+        let without: HashSet<_> = without.iter().map(|inside| (inside.frame, inside.temporary)).collect();
+        let mut all = BTreeMap::new();
+        // Computations are after those that they run.
+        for (frame, found) in &self.frames {
+            let left = found.temporaries().enumerate().filter(|(k, _)| !without.contains(&(*frame, *k)));
+            let live = live(&module.computations[frame.0], left.map(|(_, buffer)| buffer), &all)?;
+            all.insert(*frame, live);
         }
-        let until = until(computation);
-        for (k, instruction) in computation.instructions.iter().enumerate() {
-            let mut most: BTreeMap<u8, i64> = BTreeMap::new();
-            for frame in called(instruction) {
-                for (space, bytes) in &self.temporaries[&frame] {
-                    let most = most.entry(*space).or_default();
-                    *most = first_most(bytes).1.max(*most);
-                }
-            }
-            most.into_iter().for_each(|(space, bytes)| add(space, (k, until[k]), bytes));
-        }
-        let sums = |changes: Vec<i128>| {
-            let mut live = 0;
-            let sum = |change: &i128| {
-                live += change;
-                i64::try_from(live).map_err(|_| Error::new("the live bytes do not fit in 64 bits").too_large())
-            };
-            changes[..length].iter().map(sum).collect::<Result<Vec<i64>, Error>>()
-        };
-        changes.into_iter().map(|(space, changes)| Ok((space, sums(changes)?))).collect()
+        Ok(all)
     }
 
     /// Adds what is there for the whole run.
@@ -236,6 +234,44 @@ impl FrameBuffers {
     pub fn temporaries(&self) -> impl Iterator<Item = &Buffer> {
         self.buffers.iter().filter(|buffer| buffer.role == Role::Temporary).chain(&self.copies)
     }
+}
+
+/// The bytes of buffers at each instruction of a computation, with those of what it runs.
+fn live<'b>(
+    computation: &Computation,
+    buffers: impl Iterator<Item = &'b Buffer>,
+    inside: &BTreeMap<(usize, RunsAs), Timelines>,
+) -> Result<Timelines, Error> {
+    let length = computation.instructions.len();
+    let mut changes: BTreeMap<u8, Vec<i128>> = BTreeMap::new();
+    let mut add = |space: u8, (first, last): (usize, usize), bytes: i64| {
+        let changes = changes.entry(space).or_insert_with(|| vec![0; length + 1]);
+        changes[first] += i128::from(bytes);
+        changes[last + 1] -= i128::from(bytes);
+    };
+    for buffer in buffers {
+        add(buffer.space, buffer.live, buffer.footprint.padded);
+    }
+    let until = until(computation);
+    for (k, instruction) in computation.instructions.iter().enumerate() {
+        let mut most: BTreeMap<u8, i64> = BTreeMap::new();
+        for frame in called(instruction) {
+            for (space, bytes) in &inside[&frame] {
+                let most = most.entry(*space).or_default();
+                *most = first_most(bytes).1.max(*most);
+            }
+        }
+        most.into_iter().for_each(|(space, bytes)| add(space, (k, until[k]), bytes));
+    }
+    let sums = |changes: Vec<i128>| {
+        let mut live = 0;
+        let sum = |change: &i128| {
+            live += change;
+            i64::try_from(live).map_err(|_| Error::new("the live bytes do not fit in 64 bits").too_large())
+        };
+        changes[..length].iter().map(sum).collect::<Result<Vec<i64>, Error>>()
+    };
+    changes.into_iter().map(|(space, changes)| Ok((space, sums(changes)?))).collect()
 }
 
 /// The first of the largest, and it.

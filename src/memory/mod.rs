@@ -24,7 +24,8 @@
 //! The leaves that lie in one place are a [`Buffer`]:
 //!
 //! 1. Tuples, their parts, bitcasts, `opt-barrier` and the ends of asynchronous pairs are other names for their operands.
-//!    The operands of a `ConcatBitcast` are the parts of its result.
+//!    The operands of a `ConcatBitcast` are the parts of its result. What the body of a loop returns as it gets it is
+//!    what the loop was given.
 //! 2. The result of an operation that can write over an operand does so where nothing reads that operand's buffer
 //!    afterwards, and the buffer may be written. Which these are is in `sharing`; where the text has XLA:TPU's
 //!    `aliasing_operands`, it is those.
@@ -41,6 +42,9 @@
 //! is one buffer around: where a value of the next round is made while that of the last is still read, it is a temporary.
 //! What a fusion computes has no memory but its results.
 //!
+//! Memory for an output is there before the output is made. Temporaries may lie in it until then:
+//! [`Space::beside_outputs`] is the peak of the others, and [`MemoryUse::in_outputs`] says which these are.
+//!
 //! Not counted: what a kernel takes for itself (`scoped` memory), gaps between buffers, code.
 //!
 //! | file | what it holds |
@@ -50,16 +54,19 @@
 //! | `sharing` | which operand a result may be written over |
 //! | `buffers` | the buffers of one computation |
 //! | `live` | the whole program: live bytes, peak |
+//! | `outputs` | temporaries in the memory of outputs, tables of tuples |
 //! | `relayout` | the instructions that only move bytes |
 
 mod aliases;
 mod buffers;
 mod footprint;
 mod live;
+mod outputs;
 mod relayout;
 mod sharing;
 
 pub use buffers::{Buffer, FrameBuffers, Role, RunsAs};
 pub use footprint::{Footprint, LaneUse};
 pub use live::{MemoryUse, Moment, Space};
+pub use outputs::InOutput;
 pub use relayout::{Relayout, Shift, relayout};

@@ -97,11 +97,13 @@ impl CopyRules {
 pub struct StridedCopy {
     /// How many values each counter has, 2 or more; the innermost is last.
     pub sizes: Vec<i64>,
-    /// The offset of the first element in the source, and what a step of each counter adds.
+    /// The offset of the first element in the source.
     pub from: i64,
+    /// What a step of each counter adds to it.
     pub from_strides: Vec<i64>,
-    /// The same in the destination.
+    /// The offset of the first element in the destination.
     pub to: i64,
+    /// What a step of each counter adds to it.
     pub to_strides: Vec<i64>,
 }
 

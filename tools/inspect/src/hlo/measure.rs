@@ -93,6 +93,8 @@ impl<'m> Report<'m> {
             outputs: own.outputs.into(),
             constants: own.constants.into(),
             temporaries: own.temporaries,
+            beside_outputs: own.beside_outputs,
+            tables: own.tables,
             peak: self.peak(space),
             padding: padding.into(),
         })

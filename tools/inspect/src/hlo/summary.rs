@@ -64,6 +64,10 @@ pub struct Memory {
     pub outputs: Bytes,
     pub constants: Bytes,
     pub temporaries: i64,
+    /// The same without those that lie in the memory of an output before that is made.
+    pub beside_outputs: i64,
+    /// What XLA:TPU takes beside for outputs that are tuples.
+    pub tables: i64,
     pub peak: Peak,
     /// What is live at its peak.
     pub padding: Bytes,

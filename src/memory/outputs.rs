@@ -1,0 +1,120 @@
+//! The memory of outputs: which temporaries fit into it before an output is made, and the tables of tuples.
+//!
+//! The caller gives the memory of each output for the whole run. Until the output is made, a temporary that needs no
+//! more bytes may lie there, and so does XLA's buffer assignment:
+//!
+//! ```text
+//! ENTRY main {
+//!   x = f32[100] parameter(0)
+//!   a = f32[100] reverse(x), dimensions={0}     in the memory of y
+//!   b = f32[80] slice(a), slice={[0:80]}        beside: it is read where y is made
+//!   ROOT y = f32[100] custom-call(b), ..
+//! }
+//! ```
+//!
+//! The largest temporaries are placed first, each in the smallest output in which nothing is live with it. Times are
+//! those of the entry; what a `while`, a `call` or a `conditional` needs is live while that runs, and only two
+//! temporaries of one such computation, which runs once, may share an output at that time. Those of computations below
+//! are left out.
+
+use super::buffers::{Buffer, FrameBuffers, Role, RunsAs};
+use super::live::{called, until};
+use crate::hlo::{Computation, Module};
+use crate::operations::shape::{Array, Shape, leaves};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+/// A temporary in the memory of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InOutput {
+    /// The computation whose temporary it is, and how it runs.
+    pub frame: (usize, RunsAs),
+    /// Its number among [`FrameBuffers::temporaries`].
+    pub temporary: usize,
+    /// The number of the output among the buffers of the entry.
+    pub output: usize,
+}
+
+/// When a temporary is live: in the entry, and in its own computation.
+struct Candidate<'f> {
+    frame: (usize, RunsAs),
+    temporary: usize,
+    buffer: &'f Buffer,
+    live: (usize, usize),
+}
+
+impl Candidate<'_> {
+    fn meets(&self, other: &Candidate) -> bool {
+        let overlap = |a: (usize, usize), b: (usize, usize)| a.0 <= b.1 && b.0 <= a.1;
+        overlap(self.live, other.live) && (self.frame != other.frame || overlap(self.buffer.live, other.buffer.live))
+    }
+}
+
+/// The temporaries that lie in the memory of an output of the entry.
+pub fn in_outputs(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffers>) -> Vec<InOutput> {
+    let entry = (module.entry, RunsAs::Entry);
+    let Some(own) = frames.get(&entry) else { return Vec::new() };
+    let mut outputs: Vec<usize> = (0..own.buffers.len()).filter(|k| own.buffers[*k].role == Role::Result).collect();
+    outputs.sort_by_key(|k| own.buffers[*k].footprint.padded);
+    let mut candidates = Vec::new();
+    for (frame, live) in runs(module) {
+        let Some(found) = frames.get(&frame) else { continue };
+        for (temporary, buffer) in found.temporaries().enumerate().filter(|(_, b)| b.footprint.padded > 0) {
+            let live = if frame == entry { buffer.live } else { live };
+            candidates.push(Candidate { frame, temporary, buffer, live });
+        }
+    }
+    candidates.sort_by_key(|candidate| Reverse(candidate.buffer.footprint.padded));
+    let mut inside: HashMap<usize, Vec<Candidate>> = HashMap::new();
+    for candidate in candidates {
+        let fits = |output: &&usize| {
+            let made = &own.buffers[**output];
+            let first = made.space == candidate.buffer.space && candidate.live.1 < made.live.0;
+            let others = inside.get(output).into_iter().flatten();
+            first
+                && made.footprint.padded >= candidate.buffer.footprint.padded
+                && others.into_iter().all(|other| !other.meets(&candidate))
+        };
+        if let Some(output) = outputs.iter().find(fits).copied() {
+            inside.entry(output).or_default().push(candidate);
+        }
+    }
+    let mut all: Vec<InOutput> = Vec::new();
+    for (output, candidates) in inside {
+        all.extend(candidates.iter().map(|c| InOutput { frame: c.frame, temporary: c.temporary, output }));
+    }
+    all.sort_by_key(|inside| (inside.frame, inside.temporary));
+    all
+}
+
+/// The entry, and what it alone runs, once: the first and the last of its instructions at which that runs.
+fn runs(module: &Module) -> Vec<((usize, RunsAs), (usize, usize))> {
+    let mut times: HashMap<usize, usize> = HashMap::new();
+    for computation in &module.computations {
+        for (number, _) in computation.instructions.iter().flat_map(called) {
+            *times.entry(number).or_default() += 1;
+        }
+    }
+    let entry: &Computation = &module.computations[module.entry];
+    let until = until(entry);
+    let mut runs = vec![((module.entry, RunsAs::Entry), (0, 0))];
+    for (k, instruction) in entry.instructions.iter().enumerate() {
+        let once = called(instruction).into_iter().filter(|(number, _)| times[number] == 1);
+        runs.extend(once.map(|frame| (frame, (k, until[k]))));
+    }
+    runs
+}
+
+/// The bytes of the tables that XLA:TPU makes for an output that is a tuple: 4 for each part, a multiple of 512, for it
+/// and for each tuple in it. Measured with outputs of 5, 70 and 200 parts: 512, 512 and 1024. A text is taken to be
+/// XLA:TPU's where an array of the output has tiles.
+pub fn tables(output: &Shape) -> i64 {
+    fn of(shape: &Shape) -> i64 {
+        let Shape::Tuple(parts) = shape else { return 0 };
+        // A text of fewer than 2^60 bytes has no more parts.
+        (parts.len().max(1) as i64 * 4 + 511) / 512 * 512 + parts.iter().map(of).sum::<i64>()
+    }
+    let is_tiled = |array: &&Array| !array.layout.tiles.is_empty();
+    if leaves(output).iter().any(is_tiled) { of(output) } else { 0 }
+}
