@@ -14,8 +14,7 @@ fn planned(text: &str, machine: &str, bytes: i64) -> Result<SpreadPlan, Unplanne
     let limit = SpaceLimit { space: machine.memories[memory].space, bytes };
     let spreader = Spreader::new(&graphs, module.entry, &facts, &machine)?.limited(&[limit])?;
     // About a second.
-    let mut options = Options::default();
-    options.work = 1 << 30;
+    let options = Options { work: 1 << 30, ..Options::default() };
     let plan = spreader.plan(&options, &mut |_| true)?;
     check(spreader.network(), &plan.certificate).unwrap();
     assert_eq!(spreader.proved(plan.certificate.clone()).unwrap().levels, plan.levels);
