@@ -79,6 +79,8 @@ pub fn of<'p, 'c>(
         };
         match sliced {
             Ok(sliced) => all.push(Sliced::new(context, step.op, slices.map_or(&[], |own| &own.counts), &sliced)?),
+            // What is added to a product is part of its operation.
+            Err(_) if all.iter().any(|known: &Sliced| known.op == step.op) => {}
             Err(why) => {
                 let count = own.loops.iter().fold(1i64, |n, own| n.saturating_mul(own.count));
                 let message =
@@ -142,11 +144,12 @@ pub fn write(rewriter: &Rewriter, all: &[Sliced]) {
     }
 }
 
-/// The value beside the places that another one is converted from, if it is.
-fn beside(v: Val) -> Val {
-    match ir::defining_op(v).filter(|op| ir::name(*op) == "layout.convert" && tensor_layout(v.r#type()).is_some()) {
-        Some(op) if tensor_layout(ir::operands(op)[0].r#type()).is_none() => ir::operands(op)[0],
-        _ => v,
+/// A value beside the places: the one that it is converted from, or converted to it.
+fn beside<'c>(b: Builder<'c>, v: Val<'c>) -> Val<'c> {
+    let made = ir::defining_op(v).filter(|op| ir::name(*op) == "layout.convert" && tensor_layout(v.r#type()).is_some());
+    match made.map(|op| ir::operands(op)[0]).filter(|source| tensor_layout(source.r#type()).is_none()) {
+        Some(source) => source,
+        None => converted(b, v, plain(v.r#type())),
     }
 }
 
@@ -227,8 +230,11 @@ impl<'p, 'c> Sliced<'p, 'c> {
         let (b, result) = (Builder::before(op).located(op), ir::result(op, 0));
         let (t, out) = (result.r#type(), ir::operands(op)[inputs]);
         let Some(OperandSlice { slice, .. }) = self.slices[inputs] else { return };
+        let is_sliced = |own: &Option<OperandSlice>| own.is_some_and(|own| depth(own.slice) > 0);
+        let source = |(v, own): (Val<'c>, &Option<OperandSlice>)| if is_sliced(own) { beside(b, v) } else { v };
+        let operands: Vec<Val<'c>> = ir::operands(op)[..inputs].iter().copied().zip(&self.slices).map(source).collect();
         if slice.follows.iter().all(Option::is_none) {
-            let new = self.nest(b, &mut Vec::new(), &ir::operands(op)[..inputs], (out, Some(out)), Start::Slice);
+            let new = self.nest(b, &mut Vec::new(), &operands, (out, Some(out)), Start::Slice);
             ir::replace_all_uses(result, new);
             return;
         }
@@ -243,9 +249,9 @@ impl<'p, 'c> Sliced<'p, 'c> {
                 (ir::result(fill, 0), Start::Slice)
             }
             Some(("linalg.fill", operands)) => (empty(), Start::Filled(operands[0])),
-            _ => (beside(out), Start::Slice),
+            _ => (beside(b, out), Start::Slice),
         };
-        let new = self.nest(b, &mut Vec::new(), &ir::operands(op)[..inputs], (whole, None), start);
+        let new = self.nest(b, &mut Vec::new(), &operands, (whole, None), start);
         // Who wants it in the places gets it there; who brings it from there takes it as it is.
         for (user, _) in ir::uses(result) {
             if ir::name(user) == "layout.convert" && ir::result(user, 0).r#type() == new.r#type() {
@@ -272,7 +278,7 @@ impl<'p, 'c> Sliced<'p, 'c> {
             let here = |own: &OperandSlice| depth(own.slice) == steps.len() && !steps.is_empty();
             let Some(own) = own.filter(here) else { continue };
             let place = Place::new(b, own.slice, steps);
-            let part = place.of(b, "tensor.extract_slice", &[beside(*v)], own.slice, own.beside);
+            let part = place.of(b, "tensor.extract_slice", &[*v], own.slice, own.beside);
             *v = converted(b, part, own.placed);
         }
         let own = self.slices[inputs].filter(|own| tile.is_none() && depth(own.slice) == steps.len());

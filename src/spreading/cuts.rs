@@ -10,9 +10,9 @@
 //! capacity, for parts of it, since values live beside, and for the least that is possible.
 
 use super::reading::{IndexRange, LoopNest};
+use super::sets::{image, length};
 use super::spread::Spread;
-use super::time::{TimeCut, follows, groups, length};
-use super::traffic::image;
+use super::time::{TimeCut, follows, groups};
 use std::cmp::Ordering;
 
 /// The most cuts of one operation that are looked at, for each order; step sizes are left out until there are no more.

@@ -35,6 +35,7 @@
 //! |---|---|
 //! | [`spread`] | how dimensions or loops are cut into pieces along the axes of a machine |
 //! | [`reading`] | what an operation's loops read and make |
+//! | [`sets`] | sets of indices |
 //! | [`traffic`] | the bytes at each level |
 //! | [`candidates`] | the spreads that are tried |
 //! | [`time`] | the loops of a place in steps: pieces of arrays, and how often they are brought |
@@ -55,6 +56,7 @@ pub mod posing;
 pub mod reading;
 pub mod room;
 pub mod schedule;
+pub mod sets;
 pub mod spread;
 pub mod spreader;
 pub mod time;

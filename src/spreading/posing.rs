@@ -130,7 +130,7 @@ impl Spreader<'_, '_> {
     ) -> Option<LevelBytes> {
         let (Some(own), Some(nest)) = (&choice.cut, &self.nests[touch.by]) else { return Some(plain) };
         if own.in_place[number] {
-            return is_in_place(&plain).then(|| plain.times(0));
+            return plain.is_in_place().then(|| plain.times(0));
         }
         let loops = &self.loops[touch.by].all[choice.spread];
         let (is_result, sizes) = (touch.operand.is_none(), sizes(self.program.made[touch.made].array));
@@ -166,7 +166,7 @@ impl Spreader<'_, '_> {
         let mut choices: Vec<LoopChoice> = (0..spreads.len()).map(|spread| LoopChoice { spread, cut: None }).collect();
         if let Some(room) = room {
             let can_stay = |spread: usize| -> Vec<bool> {
-                plain.iter().map(|all| all.iter().any(|moved| is_in_place(&moved[spread]))).collect()
+                plain.iter().map(|all| all.iter().any(|moved| moved[spread].is_in_place())).collect()
             };
             choices = self.cut(by, touched, &can_stay, room)?;
         }
@@ -271,11 +271,6 @@ impl LoopOptions {
             choices: kept.iter().map(|k| choices[*k].clone()).collect(),
         }
     }
-}
-
-/// Whether each place holds what it uses: nothing moves at the last level.
-fn is_in_place(moved: &LevelBytes) -> bool {
-    moved.total.last().is_none_or(|bytes| *bytes == 0)
 }
 
 /// Which arrays are used where they lie, of those that can be.

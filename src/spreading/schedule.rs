@@ -65,8 +65,8 @@ pub struct SteppedTouch {
 }
 
 impl Spreader<'_, '_> {
-    /// How the loops of each instance run by these choices. Of cuts that move the same, the one with fewest steps is taken
-    /// that there is room for.
+    /// How the loops of each instance run by these choices. What lies where it is used is used there, and of cuts that move
+    /// the same, the one with fewest steps is taken that there is room for.
     pub(super) fn chosen(&self, choices: &[usize]) -> Vec<Option<LoopChoice>> {
         let room = if self.limits.is_empty() { Vec::new() } else { self.room_beside(choices) };
         let one = |(by, variable): (usize, &Option<usize>)| {
@@ -77,19 +77,23 @@ impl Spreader<'_, '_> {
         self.variables.iter().enumerate().map(one).collect()
     }
 
-    /// The cut with fewest steps in so much room, if it moves what a choice does.
+    /// The cut with fewest steps in so much room, if it costs what a choice does.
     fn in_fewer_steps(&self, by: usize, choice: &LoopChoice, room: i64, choices: &[usize]) -> Option<LoopChoice> {
         let (own, nest) = (choice.cut.as_ref()?, self.nests[by].as_ref()?);
-        let loops = &self.loops[by].all[choice.spread];
-        let in_place = [own.in_place.clone()];
+        let (loops, touched) = (&self.loops[by].all[choice.spread], self.arrays_of(by));
+        let held = |touch: &Touch| &self.values[touch.made].all[choices[touch.made]];
+        let stays = |(touch, in_place): (&Touch, &bool)| {
+            let uncut = LoopChoice { cut: None, ..choice.clone() };
+            *in_place || self.moved(*touch, 0, held(touch), &uncut).is_some_and(|moved| moved.is_in_place())
+        };
+        let in_place = [touched.iter().zip(&own.in_place).map(stays).collect()];
         let found = self.brought(by, choice.spread, &|arrays| cuts(nest, loops, arrays, &in_place, room));
         let fewer = LoopChoice { cut: Some(found.into_iter().next()?), ..choice.clone() };
         let same = |(number, touch): (usize, &Touch)| {
-            let held = &self.values[touch.made].all[choices[touch.made]];
-            let [old, new] = [choice, &fewer].map(|choice| self.moved(*touch, number, held, choice));
+            let [old, new] = [choice, &fewer].map(|choice| self.moved(*touch, number, held(touch), choice));
             old.zip(new).is_some_and(|(old, new)| Levels::cost(self.machine, &old) == Levels::cost(self.machine, &new))
         };
-        self.arrays_of(by).iter().enumerate().all(same).then_some(fewer)
+        touched.iter().enumerate().all(same).then_some(fewer)
     }
 
     /// By instance, the bytes of a place that values leave while it runs.

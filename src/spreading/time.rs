@@ -13,8 +13,8 @@
 //! number of steps; in the last ones some may have nothing to do.
 
 use super::reading::{IndexRange, LoopNest};
+use super::sets::{IndexSet, image, length, sets_at};
 use super::spread::Spread;
-use super::traffic::{IndexSet, image, sets_at};
 
 /// How the loops of a place are cut into steps.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -119,9 +119,4 @@ pub(super) fn groups(ranges: &[IndexRange]) -> Vec<Vec<usize>> {
         }
     }
     found
-}
-
-/// The number of indices in a set.
-pub(super) fn length(set: &IndexSet) -> i64 {
-    set.iter().map(|[start, end]| end - start).sum()
 }

@@ -26,20 +26,3 @@ module attributes {layout.machine = #layout.machine<tpu_v5e>} {
     return %y : tensor<4611686018427387903x1xi8>
   }
 }
-
-// -----
-
-// On a machine with places, what no place holds.
-#machine = #layout.machine<axes: (4_PE), memories: (LM: 1 at PE with 64 bytes), word: 64, unit: cycle, links: (PE: 8)>
-module attributes {layout.machine = #machine} {
-  func.func @large(%x: tensor<8x8xf32>) -> tensor<8x64xf32> {
-    %e = tensor.empty() : tensor<8x64xf32>
-    // expected-error@+1 {{no layouts can be planned: an array does not fit into the places, cut over all of them: capacity exceeded: the layout needs 512 bytes in each LM, which has 64}}
-    %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j floordiv 8)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
-        ins(%x : tensor<8x8xf32>) outs(%e : tensor<8x64xf32>) {
-    ^bb0(%a: f32, %b: f32):
-      linalg.yield %a : f32
-    } -> tensor<8x64xf32>
-    return %y : tensor<8x64xf32>
-  }
-}

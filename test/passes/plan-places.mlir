@@ -3,10 +3,8 @@
 // RUN: layout-opt %s --split-input-file --layout-plan 2>/dev/null | FileCheck %s --check-prefix=FIXED
 // RUN: layout-opt %s --split-input-file --layout-to-memref="plan entry=free" 2>/dev/null | FileCheck %s --check-prefix=LOWERED
 // RUN: not layout-opt %s --split-input-file --layout-plan=machine=mn_core_2 2>&1 | FileCheck %s --check-prefix=OTHER
-// RUN: not layout-opt %s --split-input-file --layout-plan=capacity=1000 2>&1 | FileCheck %s --check-prefix=CAPACITY
 // RUN: not layout-opt %s --split-input-file --layout-plan=spaces 2>&1 | FileCheck %s --check-prefix=SPACES
 // OTHER: error: the option machine and `layout.machine` of the module must be the same machine where it has places
-// CAPACITY: error: the option capacity is for machines without places, found 2 axes
 // SPACES: error: the option spaces is for machines without places, found 2 axes
 
 // Places read copies of what several of them need; each holds a part of that.
