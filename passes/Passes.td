@@ -253,8 +253,9 @@ def LayoutConvertToLLVM : Pass<"layout-convert-to-llvm", "::mlir::ModuleOp"> {
     each only where the module has operations for it. A conversion that has
     nothing to do takes as long as the others in a large function, since MLIR
     verifies what each leaves. Before them run `layout-plan-memory`, with `arena`,
-    and `layout-outline-loops`. Private functions get internal linkage, so that
-    objects of several modules can be linked.
+    and `layout-outline-loops`, and after them `layout-shorten-interfaces`. Private
+    functions get internal linkage, so that objects of several modules can be
+    linked.
   }];
   let options = [ChoiceOption<"arena", "arena", Arena, Arena.summary>];
 }

@@ -64,6 +64,10 @@ impl<'c, F: FnMut(Type<'c>) -> Option<Type<'c>>> TypeConverter<'c, F> {
                 ir::set_type(value, new);
             }
         }
+        // None of these operations takes operands, and looking for an attribute by its name takes longer than all else.
+        if !ir::operands(op).is_empty() {
+            return;
+        }
         for name in ["function_type", "type", "value"] {
             if let Some(new) = ir::attribute(op, name).and_then(|a| self.attribute(a)) {
                 ir::edit(op).set_attribute(name, new);

@@ -39,7 +39,7 @@ the MB of arguments and results; *faults* are the page faults of the least of th
 of the processor, one a millisecond, found the program: the instruction of the HLO text, or a function of a library.
 
 Forms that exchange with other devices are not in the table, as one process on one core is raced: `collectives`,
-`fsdp_train.opt`, `sharded_llama_train.opt` and `sharded_mlp_train.opt`. Nor is `llama_train`, which clang takes minutes for.
+`fsdp_train.opt`, `sharded_llama_train.opt` and `sharded_mlp_train.opt`.
 """
 TPU_SPEED = """## Speed of the programs of a TPU's compiler
 
