@@ -50,6 +50,7 @@ pub const KINDS: &[Kind] = &[
     ("conversions", conversions::conversions),
     ("bits", elementwise::bits),
     ("bytes", memory::bytes),
+    ("rows", memory::rows),
 ];
 
 /// Elements that are made wider before they are multiplied or added, and what they are made.
