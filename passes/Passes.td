@@ -138,6 +138,10 @@ def LayoutLowerMemrefs : Pass<"layout-lower-memrefs", "::mlir::ModuleOp"> {
            "more bytes are prefetched, and outputs of more bytes that copies "
            "and elementwise operations write are stored past the caches; 0: "
            "neither">,
+    Option<"rowBlockBytes", "row-block-bytes", "uint64_t", "524288",
+           "Vector code: the bytes of the blocks of rows by which kernels one "
+           "after another go over the same rows together, where all rows are "
+           "more; 0: each kernel goes over all rows">,
     ChoiceOption<"parallel", "parallel", Parallel,
                  "Vector code: what outer loops become whose iterations may "
                  "run at the same time">,

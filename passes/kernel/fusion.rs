@@ -95,12 +95,29 @@ impl<'c> Described<'c> {
 }
 
 /// What a buffer is part of: two of which are different do not overlap.
-#[derive(PartialEq)]
-enum Base<'c> {
+#[derive(Clone, Copy, PartialEq)]
+pub enum Base<'c> {
     /// An allocation, or an argument of a function.
     Value(usize),
     /// The global of this name.
     Global(Attribute<'c>),
+}
+
+impl<'c> Base<'c> {
+    /// The allocation, argument or global that a buffer is or shows; none where it could be any.
+    pub fn of(mut buffer: Val<'c>) -> Option<Base<'c>> {
+        while let Some(op) = ir::defining_op(buffer) {
+            match ir::name(op) {
+                "memref.alloc" | "memref.alloca" => return Some(Base::Value(ir::key(buffer))),
+                "memref.get_global" => return ir::attribute(op, "name").map(Base::Global),
+                name if is(name, SAME_BUFFER) => buffer = ir::operands(op)[0],
+                _ => return None,
+            }
+        }
+        // What a loop carries may be any buffer; an argument of a function is one of its own.
+        let (owner, _) = ir::block_argument(buffer)?;
+        (ir::name(owner) == "func.func").then(|| Base::Value(ir::key(buffer)))
+    }
 }
 
 /// The most operations that are fused into one.
@@ -195,14 +212,11 @@ impl<'c> Fusion<'_, 'c> {
 
     /// The operation that this one is fused into, if any.
     pub fn consumer(&self, op: Op<'c>) -> Option<Op<'c>> {
-        let next = {
-            let mut next = ir::next(op)?;
-            while does_not_access(next) {
-                next = ir::next(next)?;
-            }
-            next
-        };
         let first = self.described(op).ok().filter(|d| self.is_plain(d) && !d.has_index() && d.outputs().len() == 1)?;
+        let written = self.base(&first, first.inputs);
+        // What a reduction's results go through keeps lanes from what is reduced: not more of that.
+        let is_another = |base| !first.reduces() && written.is_some_and(|written| written != base);
+        let next = self.next_access(op, &is_another)?;
         let then = self.described(next).ok().filter(|d| self.is_plain(d))?;
         let through = first.values[first.inputs];
         let parts = self.fused_into.get(&ir::op_key(op)).into_iter().flatten();
@@ -236,20 +250,26 @@ impl<'c> Fusion<'_, 'c> {
         (fits && self.is_local(through, op, next)).then_some(next)
     }
 
-    /// The allocation or argument that an operand is a view of; none where it could be any.
-    fn base(&self, d: &Described<'c>, k: usize) -> Option<Base<'c>> {
-        let mut base = d.nest.operands[d.number[k]?].access.base;
-        while let Some(op) = ir::defining_op(base) {
-            match ir::name(op) {
-                "memref.alloc" | "memref.alloca" => return Some(Base::Value(ir::key(base))),
-                "memref.get_global" => return ir::attribute(op, "name").map(Base::Global),
-                name if is(name, SAME_BUFFER) => base = ir::operands(op)[0],
-                _ => return None,
-            }
+    /// The next operation that accesses memory, but for loads of buffers that `is_another` is true of.
+    pub fn next_access(&self, op: Op<'c>, is_another: &dyn Fn(Base<'c>) -> bool) -> Option<Op<'c>> {
+        let loads_another =
+            |op: Op<'c>| ir::name(op) == "memref.load" && Base::of(ir::operands(op)[0]).is_some_and(is_another);
+        let mut next = ir::next(op)?;
+        while does_not_access(next) || loads_another(next) {
+            next = ir::next(next)?;
         }
-        // What a loop carries may be any buffer; an argument of a function is one of its own.
-        let (owner, _) = ir::block_argument(base)?;
-        (ir::name(owner) == "func.func").then(|| Base::Value(ir::key(base)))
+        Some(next)
+    }
+
+    /// The buffers that an operation writes; none where one could be any.
+    pub fn written(&self, op: Op<'c>) -> Option<Vec<Base<'c>>> {
+        let d = self.described(op).ok()?;
+        d.outputs().map(|k| self.base(&d, k)).collect()
+    }
+
+    /// The buffer that an operand is a view of; none where it could be any.
+    fn base(&self, d: &Described<'c>, k: usize) -> Option<Base<'c>> {
+        Base::of(d.nest.operands[d.number[k]?].access.base)
     }
 
     /// Whether an operation computes each element of its output once, from nothing that was there.

@@ -3,11 +3,12 @@
 //! In the order in which they use each other: `access` (how an element of an operand is reached), `combiner` and `body`
 //! (what is computed), `nest` (over which elements), `loops`, `full_tiles` and `places` (a nest as code: loops, twice where
 //! tiles may be ragged at run time, or one program for each place of a machine), `fusion` (which operations become one
-//! kernel), `padding` (nests over whole tiles), `transfers` (reads and writes of vectors).
+//! kernel), `common_rows` (in which dimensions kernels may go together), `padding` (nests over whole tiles), `transfers` (reads and writes of vectors).
 
 pub mod access;
 pub mod body;
 pub mod combiner;
+pub mod common_rows;
 pub mod full_tiles;
 pub mod fusion;
 pub mod loops;

@@ -9,6 +9,8 @@
 //!    maps. What makes, reads or writes a buffer is in `memory.rs`. A structured operation becomes scalar loops, or with
 //!    `vectorize` vector code (`nests.rs`), which has steps of its own:
 //!    - *fuse*: an operation that the next one can compute on the way is not emitted but noted in `fused_into`;
+//!    - *wait*: kernels one after another wait for the last of them; those that go over the same rows of buffers that
+//!      are larger than the cache go together, some rows after others (`one_pass.rs`);
 //!    - *widen*: with `padding=typed` the kernel goes over whole tiles where that changes no result (`padding.rs`);
 //!    - *plan and emit* the kernel of an operation with all that was fused into it;
 //!    - if the kernel cannot be vectorised, each of its operations is rewritten alone, once: `no_fusion` ends the
@@ -22,6 +24,7 @@
 
 mod memory;
 mod nests;
+mod one_pass;
 mod padding;
 mod padding_fills;
 mod padding_state;
@@ -87,9 +90,7 @@ impl<'c> Lowering<'c> {
             return;
         }
         let name = ir::name(op);
-        let touched = name == "memref.global"
-            || ir::operands(op).into_iter().chain(ir::results(op)).any(|v| self.buffers.reach(v));
-        if touched {
+        if name == "memref.global" || self.touches(op) {
             // It may be gone afterwards.
             let location = ir::location(op);
             if let Err(reason) = self.rewrite(op) {
@@ -99,8 +100,13 @@ impl<'c> Lowering<'c> {
             && (self.maps.contains_key(&ir::op_key(op)) || name == "memref.copy")
         {
             // A program without layouts gets vectors as well; what is not for buffers is left to upstream's passes.
-            let _ = self.in_vectors(Builder::before(op), op);
+            let _ = self.in_vectors(op);
         }
+    }
+
+    /// Whether an operation reaches into a tiled buffer.
+    fn touches(&self, op: Op<'c>) -> bool {
+        ir::operands(op).into_iter().chain(ir::results(op)).any(|v| self.buffers.reach(v))
     }
 
     /// Rewrites an operation that reaches into a tiled buffer; the error is the reason why it cannot be.

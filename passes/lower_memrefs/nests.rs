@@ -49,9 +49,6 @@ impl<'c> Lowering<'c> {
     }
 
     fn buffer_copy(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
-        if self.options.vectorize != Target::None && self.in_vectors(b, op)? {
-            return Ok(());
-        }
         let [from, to] = [0, 1].map(|k| self.buffers.access(ir::operands(op)[k]));
         kernel::emit(&copy_nest(from?, to?), b, |inner| inner.store(1, inner.load(0)));
         self.replace(op, &[]);
@@ -60,14 +57,19 @@ impl<'c> Lowering<'c> {
 
     /// A structured operation or a copy becomes a nest, or vector code.
     pub(super) fn nest(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        if self.options.vectorize != Target::None && self.in_vectors(op)? {
+            return Ok(());
+        }
+        self.scalar(b, op)
+    }
+
+    /// A structured operation or a copy becomes a nest of scalars.
+    pub(super) fn scalar(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         if ir::name(op) == "memref.copy" { self.buffer_copy(b, op) } else { self.structured(b, op) }
     }
 
     /// A structured operation becomes a nest with its body inside.
     fn structured(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
-        if self.options.vectorize != Target::None && self.in_vectors(b, op)? {
-            return Ok(());
-        }
         let Described { values, number, inputs, mut nest, body } = self.fusion().described(op)?;
         let body = body.ok_or("it has no body")?;
         let arguments = ir::arguments(body);
@@ -124,13 +126,23 @@ impl<'c> Lowering<'c> {
     }
 
     /// Vector code for a structured operation or a copy, as the header says; false where it is to become scalar loops.
-    pub(super) fn in_vectors(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<bool, String> {
+    pub(super) fn in_vectors(&mut self, op: Op<'c>) -> Result<bool, String> {
         let key = ir::op_key(op);
         if let Some(consumer) = self.fusion().consumer(op).filter(|_| !self.no_fusion.contains(&key)) {
             let parts = self.fused_into.remove(&key).unwrap_or_default();
             self.fused_into.entry(ir::op_key(consumer)).or_default().extend(parts.into_iter().chain([op]));
             return Ok(true);
         }
+        if self.waits(op) {
+            self.waiting.push(op);
+            return Ok(true);
+        }
+        self.in_one_pass(op)
+    }
+
+    /// Vector code for an operation with what is fused into it; false where it is to become scalar loops.
+    pub(super) fn alone(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<bool, String> {
+        let key = ir::op_key(op);
         let made = self.kernel(b, op);
         let parts = self.fused_into.remove(&key).unwrap_or_default();
         match made {
@@ -150,7 +162,7 @@ impl<'c> Lowering<'c> {
                     self.nest(Builder::before(part), part)?;
                 }
                 self.no_fusion.insert(key);
-                self.in_vectors(b, op)
+                self.alone(b, op)
             }
         }
     }

@@ -26,6 +26,8 @@ pub(super) struct Lowering<'c> {
     pub(super) maps: HashMap<usize, Vec<AffineMap<'c>>>,
     /// Operations whose code is part of the kernel of the one with this key, in order.
     pub(super) fused_into: HashMap<usize, Vec<Op<'c>>>,
+    /// Operations that are lowered together with the next one, if they can be.
+    pub(super) waiting: Vec<Op<'c>>,
     /// Operations that are lowered alone, as a kernel with others could not be vectorised.
     pub(super) no_fusion: HashSet<usize>,
     /// Operations that are gone, by their old address.
@@ -51,6 +53,7 @@ impl<'c> Lowering<'c> {
             buffers: Buffers::default(),
             maps: structured.filter_map(|op| Some((ir::op_key(*op), ir::indexing_maps(*op)?))).collect(),
             fused_into: HashMap::new(),
+            waiting: Vec::new(),
             no_fusion: HashSet::new(),
             erased: HashSet::new(),
             views: Vec::new(),

@@ -80,6 +80,8 @@ pub struct Kernel<'a, 'c> {
     pub done: HashMap<usize, usize>,
     /// The region of each operand that is prefetched.
     pub prefetches: Vec<Option<Prefetch>>,
+    /// Operands that are in the cache, or are to stay there, whatever their size.
+    pub cached: Vec<bool>,
 }
 
 impl<'a, 'c> Kernel<'a, 'c> {
@@ -94,6 +96,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         let (combiner, done, prefetches) = (body.combiner(), HashMap::new(), Vec::new());
         let (values, widening, bools) = (Vec::new(), None, vec![false; buffers.len()]);
         let extreme = Extreme::of(combiner.as_ref(), &plan, target);
+        let cached = vec![false; buffers.len()];
         Kernel {
             body,
             target,
@@ -108,11 +111,17 @@ impl<'a, 'c> Kernel<'a, 'c> {
             widening,
             done,
             prefetches,
+            cached,
         }
     }
 
     /// All of the code, for dimensions of these sizes.
     pub fn emit(&mut self, b: Builder<'c>, sizes: &[Rest]) {
+        self.emit_from(b, sizes, vec![Expr::Const(0); sizes.len()], self.plan.starts.clone());
+    }
+
+    /// The code for so many elements of each dimension from an index on, at which operands are at these addresses.
+    pub fn emit_from(&mut self, b: Builder<'c>, sizes: &[Rest], dims: Vec<Expr>, starts: Vec<Address>) {
         // Only memory-bound kernels prefetch: elementwise ones, and reductions whose combiner is cheap.
         let memory_bound = match self.plan.mode {
             Mode::Elementwise => true,
@@ -127,7 +136,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         let known = |size: &Rest| if let Rest::Known(n) = size { *n } else { MANY };
         let extents: Vec<i64> = sizes.iter().map(known).collect();
         let prefetch = |o: usize| {
-            let may_be = memory_bound && self.is_large(o) != Some(false);
+            let may_be = memory_bound && !self.cached[o] && self.is_large(o) != Some(false);
             may_be.then(|| Prefetch::new(&self.plan, o, self.bytes(o), &extents)).flatten()
         };
         self.prefetches = (0..self.buffers.len()).map(prefetch).collect();
@@ -138,9 +147,9 @@ impl<'a, 'c> Kernel<'a, 'c> {
         };
         let at = At {
             rest: sizes.to_vec(),
-            dims: vec![Expr::Const(0); sizes.len()],
-            addresses: self.plan.starts.clone(),
-            prefetches: self.plan.starts.iter().zip(&self.prefetches).map(ahead).collect(),
+            dims,
+            prefetches: starts.iter().zip(&self.prefetches).map(ahead).collect(),
+            addresses: starts,
             ranges: vec![None; self.plan.levels.len()],
             tails: vec![None; sizes.len()],
             outermost: self.in_parallel(&extents),
@@ -421,7 +430,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         };
         let aligned =
             self.plan.levels.iter().all(keeps) && multiple(at.addresses[output].fixed_part()) & (vector - 1) == 0;
-        (self.is_large(output) != Some(false) && only && aligned).then_some(output)
+        (self.is_large(output) != Some(false) && !self.cached[output] && only && aligned).then_some(output)
     }
 
     /// How many steps of a level are inside a vector of the output. They are no matter for its alignment.

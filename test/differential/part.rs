@@ -249,6 +249,7 @@ fn random_options(rng: &mut Choices, form: Form) -> Options {
         reassociate: rng.one_in(3),
         contract: rng.one_in(3),
         cache_bytes: rng.choice(&[0, 0, 1, 1000, 1 << 20]),
+        row_block_bytes: rng.choice(&[0, 1, 300, 1000, 4000, 1 << 14]),
         parallel: rng.choice(Parallel::ALL),
         padding: rng.choice(&[Padding::Masked, Padding::Typed]),
         // What is approximated has another rounding.

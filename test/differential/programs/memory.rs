@@ -55,13 +55,57 @@ pub fn buffers(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
     let [a, b, mut c, d] = arrays(rng, &sizes, element);
-    // Where sizes are merged, upstream wants them as operands of the allocation.
-    while let Some(Notation::Tiled(layout)) = &c.layout
-        && layout.tiles.iter().flatten().any(|entry| *entry == TileEntry::Combine)
-    {
+    while merges(&c) {
         c = Array::new(rng, &sizes, element);
     }
     Program::new("buffers", &[&a, &b]).array("c", &c).array("d", &d).set("heap", rng.bool())
+}
+
+/// Whether sizes are merged: upstream wants these as operands of an allocation.
+fn merges(array: &Array) -> bool {
+    let Some(Notation::Tiled(layout)) = &array.layout else { return false };
+    layout.tiles.iter().flatten().any(|entry| *entry == TileEntry::Combine)
+}
+
+/// Operations one after another on a few buffers, in place and not: elementwise, of rows and columns, transposed where the
+/// sizes are equal, and sums along either.
+pub fn rows(rng: &mut Source) -> Program {
+    let element = rng.choice(&[I16, I32, I32, I64]);
+    let mut sizes = random_sizes(rng, 2);
+    if rng.one_in(3) {
+        sizes[1] = sizes[0];
+    }
+    let square = sizes[0] == sizes[1];
+    let array = |rng: &mut Source, sizes: &[i64]| loop {
+        let array = Array::new(rng, sizes, element);
+        if !merges(&array) {
+            return array;
+        }
+    };
+    let [a0, a1, m, n] = [(); 4].map(|()| array(rng, &sizes));
+    let [a2, v] = [(); 2].map(|()| array(rng, &sizes[..1]));
+    let a3 = array(rng, &sizes[1..]);
+    let both = |rng: &mut Source| if square && rng.one_in(6) { vec![1, 0] } else { vec![0, 1] };
+    let pick = |rng: &mut Source| match rng.u8(0..10) {
+        0..6 => (rng.choice(&["%a0", "%a1", "%m", "%n"]), both(rng)),
+        6..9 => (rng.choice(&["%a2", "%v"]), vec![usize::from(square && rng.one_in(6))]),
+        _ => ("%a3", vec![usize::from(!(square && rng.one_in(6)))]),
+    };
+    let mut steps = Vec::new();
+    let count = rng.usize(2..=9);
+    while steps.len() < count {
+        let of: Vec<(&str, Vec<usize>)> = (0..3).map(|_| pick(rng)).collect();
+        let (inputs, (to, dims)) = (&of[..2], &of[2]);
+        // What is read where it is written has to be the same element, and is not there before a sum is complete.
+        let fits = inputs.iter().all(|(from, own)| from != to || dims.len() == 2 && own == dims);
+        if !fits || inputs.iter().all(|(_, own)| own.len() < 2) {
+            continue;
+        }
+        let (op, adds) = (rng.choice(&["add", "sub", "max"]), dims.len() < 2 || rng.one_in(4));
+        let (of, dims): (Vec<&str>, Vec<Vec<usize>>) = of.into_iter().unzip();
+        steps.push(json!({"of": of, "dims": dims, "op": op, "adds": adds}));
+    }
+    Program::new("rows", &[&a0, &a1, &a2, &a3]).array("m", &m).array("n", &n).array("v", &v).set("steps", steps)
 }
 
 /// Vectors read and written across the edges, transposed, with a mask or without. None reach over places.

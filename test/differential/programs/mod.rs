@@ -51,6 +51,7 @@ pub const KINDS: &[Kind] = &[
     ("conversions", conversions::conversions),
     ("bits", elementwise::bits),
     ("bytes", memory::bytes),
+    ("rows", memory::rows),
     PADDING[0],
     PADDING[1],
     PADDING[2],

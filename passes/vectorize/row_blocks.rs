@@ -1,0 +1,292 @@
+//! Kernels over the same rows, made for a block of rows after another.
+//!
+//! ```text
+//! for i = 0 to 4096              for block = 0 to 512
+//!   m[i] = max_j x[i, j]           for i = 8 * block to 8 * block + 8    m[i] = max_j x[i, j]
+//! for i = 0 to 4096        =>      for i = 8 * block to 8 * block + 8    e[i, j] = exp(x[i, j] - m[i])
+//!   e[i, j] = exp(..)              ..
+//! ```
+//!
+//! Of a softmax of f32[4096,4096] each kernel alone reads or writes 64 MiB of memory; eight rows stay in the cache from the
+//! first to the last, so that memory is read once and written once. A buffer that only these kernels use has a block of rows.
+//!
+//! Each kernel keeps its plan, which is for all rows: so each element is computed by the same operations in the same order as
+//! without blocks. [`CommonRows`] says which dimensions are rows.
+
+use super::distance::{Address, Distance};
+use super::kernel::Kernel;
+use super::plan::{Level, Plan};
+use super::planned::{Made, PlannedKernel};
+use super::rest::Rest;
+use super::rows::{caller_frees, scratch};
+use crate::kernel::access::Operand;
+use crate::kernel::body::Body;
+use crate::kernel::common_rows::CommonRows;
+use crate::kernel::fusion::Base;
+use crate::kernel::nest::Nest;
+use crate::options::Options;
+use layout_ir::{self as ir, Builder, Op, Val};
+use melior::ir::{Type, ValueLike};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::Interval;
+
+/// The steps of a dimension that are made together.
+struct Rows {
+    /// The dimension in each kernel.
+    dims: Vec<usize>,
+    size: i64,
+    step: i64,
+}
+
+/// A buffer that kernels reach.
+struct Reached<'c> {
+    base: Base<'c>,
+    bytes: i64,
+}
+
+/// Kernels that are planned, and how many rows of them are made together.
+pub struct RowBlocks<'a, 'c> {
+    kernels: Vec<PlannedKernel<'a, 'c>>,
+    rows: Vec<Rows>,
+    common: &'a CommonRows<'c>,
+}
+
+impl<'a, 'c> RowBlocks<'a, 'c> {
+    /// Plans kernels that have rows in common; none where one of them cannot be planned, all that they reach stays in the
+    /// cache at any rate, or a block of rows does not. The error is how many of the first may go together instead.
+    pub fn of(
+        b: Builder<'c>,
+        nests: &[&'a (Nest<'c>, Body<'c>)],
+        common: &'a CommonRows<'c>,
+        target: &'a Options,
+    ) -> Result<Self, usize> {
+        let size = |dims: &Vec<usize>| nests[0].0.extents[dims[0]].known();
+        let rows = |dims: &Vec<usize>| size(dims).map(|size| Rows { dims: dims.clone(), size, step: size });
+        let mut rows = common.dims.iter().map(rows).collect::<Option<Vec<Rows>>>().ok_or(0usize)?;
+        let Some(buffers) = reached(nests) else { return Err(nests.len() - 1) };
+        let most = i64::try_from(target.row_block_bytes).unwrap_or(i64::MAX);
+        let bytes = |rows: &[Rows]| {
+            let of = |buffer: &Reached| {
+                let steps = rows.iter().filter(|rows| common.has(buffer.base, &rows.dims));
+                steps.fold(buffer.bytes, |bytes, rows| bytes / rows.size.max(1) * rows.step)
+            };
+            buffers.iter().map(of).fold(0, i64::saturating_add)
+        };
+        if bytes(&rows) <= most {
+            return Err(0);
+        }
+        let mut kernels: Vec<PlannedKernel<'a, 'c>> = Vec::new();
+        let is_plain = |o: &Operand| o.access.only_scalar().is_none() && o.access.packing.held.elements == 1;
+        for (nest, body) in nests {
+            if !nest.operands.iter().all(is_plain) {
+                return Err(kernels.len());
+            }
+            match PlannedKernel::of(b, nest, body, target) {
+                // Copies of operands would be made for each block.
+                Ok(kernel) if kernel.plan.packed.is_empty() => kernels.push(kernel),
+                _ => return Err(kernels.len()),
+            }
+        }
+        let plan = &kernels[0].plan;
+        rows.sort_by_key(|rows| {
+            let strides = of_dim(plan, rows.dims[0]).flat_map(|level| level.strides.iter().map(Distance::about));
+            Reverse(strides.max())
+        });
+        // Kernels of little else than rows need no whole vectors of these.
+        let largest = buffers.iter().map(|buffer| buffer.bytes).max().unwrap_or(0);
+        let is_large = |kernel: &&PlannedKernel<'a, 'c>| {
+            let bytes = |o: &Operand<'c>| bytes_of(o).unwrap_or(0);
+            kernel.nest.operands.iter().any(|o| bytes(o) >= largest / 16)
+        };
+        for k in 0..rows.len() {
+            let blocks = kernels.iter().zip(&rows[k].dims).filter(|(kernel, _)| is_large(kernel));
+            let least = blocks.map(|(kernel, dim)| block(&kernel.plan, *dim)).max().unwrap_or(1);
+            rows[k].step = least.min(rows[k].size);
+            if bytes(&rows) > most && rows[k].step == 1 {
+                continue;
+            }
+            while rows[k].step < rows[k].size {
+                rows[k].step *= 2;
+                if bytes(&rows) > most || rows[k].step >= rows[k].size {
+                    rows[k].step /= 2;
+                    break;
+                }
+            }
+            rows.truncate(k + 1);
+            break;
+        }
+        let cuts = |rows: &Rows| {
+            let mut plans = kernels.iter().map(|kernel| &kernel.plan).zip(&rows.dims);
+            plans.all(|(plan, dim)| {
+                of_dim(plan, *dim).all(|level| level.scale % rows.step == 0 || rows.step % level.scale == 0)
+            })
+        };
+        let fits = bytes(&rows) <= most.saturating_mul(2) && rows.iter().all(cuts);
+        if fits { Ok(RowBlocks { kernels, rows, common }) } else { Err(nests.len() - 1) }
+    }
+
+    /// Makes the kernels before `b`, each with the location of an operation. `is_local` tells buffers that nothing else uses.
+    pub fn emit(self, b: Builder<'c>, ops: &[Op<'c>], is_local: &dyn Fn(Val<'c>) -> bool) {
+        let RowBlocks { kernels, rows, common } = self;
+        let mut local: Vec<(Base<'c>, Option<i64>, Val<'c>)> = Vec::new();
+        for (k, kernel) in kernels.iter().enumerate() {
+            for (o, operand) in kernel.nest.operands.iter().enumerate() {
+                let base = operand.access.base;
+                let Some(part) = Base::of(base).filter(|_| is_local(base)) else { continue };
+                let size = most(&kernel.plan, o, k, &rows);
+                match local.iter_mut().find(|known| known.0 == part) {
+                    Some(known) => known.1 = known.1.zip(size).map(|(a, b)| a.max(b)),
+                    None => local.push((part, size, base)),
+                }
+            }
+        }
+        let mut made: Vec<(usize, Val<'c>)> = Vec::new();
+        for (_, size, base) in local {
+            let shaped = ir::memref(base.r#type());
+            let (Some(size), Some(shaped)) = (size, shaped) else { continue };
+            let whole = shaped.shape.iter().try_fold(1i64, |all, n| all.checked_mul((*n)?));
+            if whole.is_some_and(|whole| size <= whole / 2) {
+                made.push((ir::key(base), scratch(b, &Distance::fixed(size), shaped.element, &[])));
+            }
+        }
+        let mut kernels: Vec<Part> = kernels
+            .into_iter()
+            .enumerate()
+            .map(|(k, kernel)| {
+                let nest = kernel.nest;
+                let own = |o: usize| {
+                    let base = ir::key(nest.operands[o].access.base);
+                    made.iter().find(|(key, _)| *key == base).map(|(_, buffer)| (o, *buffer))
+                };
+                let instead: HashMap<usize, Val<'c>> = (0..nest.operands.len()).filter_map(own).collect();
+                let Made { mut kernel, rests, .. } = kernel.begin(b.located(ops[k]), &instead);
+                let output = nest.operands.len() - nest.outputs;
+                kernel.cached = nest
+                    .operands
+                    .iter()
+                    .enumerate()
+                    .map(|(o, operand)| {
+                        let part = Base::of(operand.access.base).expect("what has common rows is known");
+                        common.is_reached(k, part, false) || o >= output && common.is_reached(k, part, true)
+                    })
+                    .collect();
+                let moves = (0..nest.operands.len()).map(|o| !instead.contains_key(&o)).collect();
+                Part { kernel, op: ops[k], rests, dims: vec![Expr::Const(0); nest.extents.len()], moves }
+            })
+            .collect();
+        go(b, &rows, &mut kernels);
+        for (_, buffer) in made {
+            b.op("memref.dealloc", &[buffer], &[], &[caller_frees(b)]);
+        }
+    }
+}
+
+/// A kernel, and the rows that are made of it.
+struct Part<'a, 'c> {
+    kernel: Kernel<'a, 'c>,
+    op: Op<'c>,
+    /// How many elements of each dimension, and from where on.
+    rests: Vec<Rest>,
+    dims: Vec<Expr>,
+    /// Whether the place of an operand is another one for other rows.
+    moves: Vec<bool>,
+}
+
+/// The loops over rows, and the kernels inside.
+fn go<'c>(b: Builder<'c>, rows: &[Rows], kernels: &mut [Part<'_, 'c>]) {
+    let Some((Rows { dims, size, step }, inside)) = rows.split_first() else {
+        kernels.iter_mut().for_each(|part| part.emit(b));
+        return;
+    };
+    let (count, left) = (size / step, size % step);
+    let at = |b: Builder<'c>, kernels: &mut [Part<'_, 'c>], first: &dyn Fn(&mut Kernel<'_, 'c>) -> Expr, rest: i64| {
+        for (part, dim) in kernels.iter_mut().zip(dims) {
+            part.dims[*dim] = first(&mut part.kernel);
+            part.rests[*dim] = Rest::Known(rest);
+        }
+        go(b, inside, kernels);
+    };
+    let index = Type::index(b.context());
+    let bounds = [b.index(0), b.index(count), b.index(1)];
+    let (made, end) = b.with_body("scf.for", &bounds, &[], &[], &[index], "scf.yield");
+    let block = ir::arguments(ir::blocks(made)[0])[0];
+    at(
+        b.at(end),
+        kernels,
+        &|kernel| {
+            let var = kernel.vars.unbound(Interval::new(0, count - 1));
+            kernel.vars.bind(var, block);
+            Expr::Var(var).times(*step)
+        },
+        *step,
+    );
+    if left > 0 {
+        at(b, kernels, &|_| Expr::Const(count * step), left);
+    }
+}
+
+impl<'c> Part<'_, 'c> {
+    fn emit(&mut self, b: Builder<'c>) {
+        let kernel = &self.kernel;
+        let mut starts: Vec<Address> = kernel.plan.starts.clone();
+        for (dim, at) in self.dims.iter().enumerate().filter(|(_, at)| **at != Expr::Const(0)) {
+            let outermost = of_dim(&kernel.plan, dim).map(|level| level.scale).max();
+            for level in of_dim(&kernel.plan, dim) {
+                let step = at.clone().floor_div(level.scale);
+                let step = if Some(level.scale) == outermost { step } else { step.modulo(level.size) };
+                let step = &kernel.vars.simplified(&[step], &[])[0];
+                let moved = starts.iter_mut().zip(&level.strides).zip(&self.moves).filter(|(_, moves)| **moves);
+                moved.for_each(|((start, stride), _)| start.advance(step, stride));
+            }
+        }
+        self.kernel.emit_from(b.located(self.op), &self.rests, self.dims.clone(), starts);
+    }
+}
+
+/// The levels of a dimension.
+fn of_dim(plan: &Plan, dim: usize) -> impl Iterator<Item = &Level> {
+    plan.levels.iter().filter(move |level| level.dim == dim)
+}
+
+/// How many steps of a dimension a block of the kernel has.
+fn block(plan: &Plan, dim: usize) -> i64 {
+    of_dim(plan, dim).filter(|level| level.chunk > 1).map(|level| level.scale * level.chunk).max().unwrap_or(1)
+}
+
+/// The buffers that kernels reach; none where the bytes of one are not known.
+fn reached<'c>(nests: &[&(Nest<'c>, Body<'c>)]) -> Option<Vec<Reached<'c>>> {
+    let mut buffers: Vec<Reached<'c>> = Vec::new();
+    for operand in nests.iter().flat_map(|(nest, _)| &nest.operands) {
+        let base = Base::of(operand.access.base)?;
+        if buffers.iter().any(|known| known.base == base) {
+            continue;
+        }
+        buffers.push(Reached { base, bytes: bytes_of(operand)? });
+    }
+    Some(buffers)
+}
+
+/// The bytes of an operand's buffer without padding.
+fn bytes_of(operand: &Operand) -> Option<i64> {
+    let elements = operand.access.shape.iter().try_fold(1i64, |all, n| all.checked_mul((*n)?))?;
+    elements.checked_mul((ir::bits(operand.access.packing.element)? + 7) / 8)
+}
+
+/// How many elements of an operand's buffer a block of rows reaches, up to the last one, from the first row on; none where
+/// that is not known.
+fn most(plan: &Plan, operand: usize, kernel: usize, rows: &[Rows]) -> Option<i64> {
+    let Expr::Const(start) = *plan.starts[operand].fixed_part() else { return None };
+    let mut last = start;
+    if start < 0 || plan.starts[operand].values().next().is_some() {
+        return None;
+    }
+    for level in &plan.levels {
+        let step = rows.iter().find(|rows| rows.dims[kernel] == level.dim).map_or(i64::MAX, |rows| rows.step);
+        let steps = level.size.min(step.div_euclid(level.scale) + i64::from(step % level.scale != 0));
+        let stride = level.strides[operand].known().filter(|stride| *stride >= 0)?;
+        last = last.checked_add(stride.checked_mul(steps - 1)?)?;
+    }
+    last.checked_add(1)
+}
