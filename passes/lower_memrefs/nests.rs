@@ -1,5 +1,6 @@
 //! Operations that become nests of loops or vector code: structured operations, copies and conversions.
 
+use super::padding_fills::Fill;
 use super::state::Lowering;
 use crate::buffers::lowered::{AnyLayout, Lowered};
 use crate::diagnostic::Diagnostic;
@@ -170,10 +171,11 @@ impl<'c> Lowering<'c> {
     /// The kernel of an operation with all that is fused into it: over whole tiles where it can be.
     fn kernel(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let (mut nest, body) = self.fusion().fused(op)?;
-        let (widened, fills) = self.widened(op, &mut nest, &body);
+        let (mut widened, fills) = self.widened(op, &mut nest, &body);
         let bases: Vec<Val<'c>> = nest.operands.iter().map(|o| o.access.base).collect();
         match vectorize::emit(b, &nest, &body, &self.options) {
             Ok(()) => {
+                widened.reasons.extend(fills.iter().map(Fill::said));
                 self.fill_padding(fills);
                 self.note_padding(op, &bases, widened);
                 Ok(())

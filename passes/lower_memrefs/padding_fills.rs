@@ -26,6 +26,8 @@ pub(super) struct Fill<'c> {
     pub(super) root: Val<'c>,
     /// What its padding is to hold.
     pub(super) value: Attribute<'c>,
+    /// Which operand of the kernel it is.
+    operand: usize,
     /// The same as a constant, behind which it is to be filled.
     constant: Op<'c>,
 }
@@ -62,7 +64,7 @@ impl<'c> Lowering<'c> {
                 access.fill_tiles(Some(whole));
                 let constant = Builder::before(before).constant(value);
                 let constant = ir::defining_op(constant).expect("a constant is made by an operation");
-                fills.push(Fill { access, sizes, root, value, constant });
+                fills.push(Fill { access, sizes, root, value, operand, constant });
             }
         }
         fills
@@ -102,6 +104,11 @@ impl<'c> Lowering<'c> {
 }
 
 impl<'c> Fill<'c> {
+    /// What a remark says of it.
+    pub(super) fn said(&self) -> String {
+        format!("padding of operand {} is filled before with {}", self.operand, self.value)
+    }
+
     /// The parts that are padding: for each dimension those beyond its end, of which the dimensions before it are not.
     fn nests(&self) -> Vec<Nest<'c>> {
         let whole: Vec<i64> = self.access.sizes.iter().filter_map(|n| n.known()).collect();

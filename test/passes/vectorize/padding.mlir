@@ -216,3 +216,143 @@ func.func @constants(%s: memref<8xi32>, %p: memref<8xi32>) {
   linalg.reduce { arith.addi } ins(%a : memref<8x120xi32, #t>) outs(%p : memref<8xi32>) dimensions = [1]
   return
 }
+
+// -----
+
+// What LLVM may make of an operation is not known: 41 times the nearest number to 1/41 is not 1, x + c - c may be x, and a
+// shift that says that it loses no bit may be none.
+#t = #layout.tiled<{1,0:T(8,128)}>
+#ij = affine_map<(i, j) -> (i, j)>
+#i = affine_map<(i, j) -> (i)>
+// SAYS: remark: d1 ends at 120: what padding makes is not known
+// SAYS: remark: d1 ends at 120: what padding makes is not known
+// SAYS: remark: d1 ends at 120: what padding makes is not known
+func.func @reciprocal(%a: memref<100x120xf32, #t> {layout.padding = 41.0 : f32}, %s: memref<100xf32>) {
+  linalg.generic {indexing_maps = [#ij, #i], iterator_types = ["parallel", "reduction"]}
+      ins(%a : memref<100x120xf32, #t>) outs(%s : memref<100xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %c = arith.constant 41.0 : f32
+    %y = arith.divf %x, %c fastmath<arcp> : f32
+    %r = arith.mulf %o, %y : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+func.func @regrouped(%a: memref<100x120xf32, #t> {layout.padding = 2.0 : f32}, %s: memref<100xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%s : memref<100xf32>)
+  linalg.generic {indexing_maps = [#ij, #i], iterator_types = ["parallel", "reduction"]}
+      ins(%a : memref<100x120xf32, #t>) outs(%s : memref<100xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %c = arith.constant 1.0e30 : f32
+    %y = arith.addf %x, %c fastmath<reassoc,nsz> : f32
+    %z = arith.subf %y, %c fastmath<reassoc,nsz> : f32
+    %r = arith.addf %o, %z : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+func.func @exact(%a: memref<100x120xi32, #t> {layout.padding = 1 : i32}, %s: memref<100xi32>) {
+  linalg.generic {indexing_maps = [#ij, #i], iterator_types = ["parallel", "reduction"]}
+      ins(%a : memref<100x120xi32, #t>) outs(%s : memref<100xi32>) {
+  ^bb0(%x: i32, %o: i32):
+    %c = arith.constant 1 : i32
+    %y = arith.shrui %x, %c exact : i32
+    %z = arith.shli %y, %c : i32
+    %r = arith.addi %o, %z : i32
+    linalg.yield %r : i32
+  }
+  return
+}
+
+// -----
+
+// A promise is kept by what may be given the argument, too: a function that is called, and the result of a branch.
+#t = #layout.tiled<{1,0:T(8,128)}>
+// SAYS: remark: what the padding of its output holds is needed
+// SAYS: remark: what the padding of its output holds is needed
+// SAYS: remark: d0 runs to 104 in place of 100; d1 runs to 128 in place of 120; padding of the output is not known
+func.func private @given(%a: memref<100x120xf32, #t>) {
+  linalg.exp ins(%a : memref<100x120xf32, #t>) outs(%a : memref<100x120xf32, #t>)
+  return
+}
+func.func @gives(%c: i1, %a: memref<100x120xf32, #t> {layout.padding = 0.0 : f32}, %b: memref<100x120xf32, #t>,
+                 %o: memref<100x120xf64, #t>, %p: memref<100x120xf64, #t>) {
+  func.call @given(%a) : (memref<100x120xf32, #t>) -> ()
+  %x = scf.if %c -> memref<100x120xf32, #t> {
+    scf.yield %a : memref<100x120xf32, #t>
+  } else {
+    scf.yield %b : memref<100x120xf32, #t>
+  }
+  linalg.exp ins(%x : memref<100x120xf32, #t>) outs(%x : memref<100x120xf32, #t>)
+  %y = scf.if %c -> memref<100x120xf64, #t> {
+    scf.yield %o : memref<100x120xf64, #t>
+  } else {
+    scf.yield %p : memref<100x120xf64, #t>
+  }
+  linalg.exp ins(%y : memref<100x120xf64, #t>) outs(%y : memref<100x120xf64, #t>)
+  return
+}
+
+// -----
+
+// Products of integers both of whose inputs hold zeros hold zeros; of floating-point numbers 0 times an element may be NaN.
+#t = #layout.tiled<{1,0:T(8,128)}>
+// SAYS: remark: d2 runs to 104 in place of 100; d0 runs to 104 in place of 100; d1 runs to 128 in place of 120; padding of the output holds 0 : i32
+// SAYS: remark: d2 runs to 104 in place of 100; d0 runs to 104 in place of 100; d1 runs to 128 in place of 120; padding of the output is not known
+func.func @zeros(%a: memref<100x100xi32, #t> {layout.padding = 0 : i32},
+                 %b: memref<100x120xi32, #t> {layout.padding = 0 : i32}, %c: memref<100x120xi32, #t>) {
+  %zero = arith.constant 0 : i32
+  linalg.fill ins(%zero : i32) outs(%c : memref<100x120xi32, #t>)
+  linalg.matmul ins(%a, %b : memref<100x100xi32, #t>, memref<100x120xi32, #t>) outs(%c : memref<100x120xi32, #t>)
+  return
+}
+func.func @one_of_two(%a: memref<100x100xf32, #t> {layout.padding = 0.0 : f32},
+                      %b: memref<100x120xf32, #t> {layout.padding = 0.0 : f32}, %c: memref<100x120xf32, #t>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<100x120xf32, #t>)
+  linalg.matmul ins(%a, %b : memref<100x100xf32, #t>, memref<100x120xf32, #t>) outs(%c : memref<100x120xf32, #t>)
+  return
+}
+
+// -----
+
+// Padding of a buffer of the function's own is filled with what changes nothing in a reduction, once and before the loop that
+// it is in; not of an argument, and not for a sum that reads fewer elements than 32 times those that would be filled.
+#t = #layout.tiled<{1,0:T(8,128)}>
+#ik = affine_map<(i, j, k) -> (i, k)>
+#jk = affine_map<(i, j, k) -> (j, k)>
+#ij = affine_map<(i, j, k) -> (i, j)>
+// CHECK-LABEL: @filled(
+// CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK: vector.broadcast %[[ZERO]] : f32 to vector<8xf32>
+// CHECK: scf.for
+// SAYS: remark: d0 runs to 104 in place of 100; d1 runs to 128 in place of 120; padding of the output is not known
+// SAYS: remark: d0 runs to 104 in place of 100; d1 runs to 128 in place of 120; padding of the output is not known
+// SAYS: remark: d2 runs to 128 in place of 120; padding of operand 0 is filled before with 0.000000e+00 : f32; padding of operand 1 is filled before with 0.000000e+00 : f32
+// SAYS: remark: d1 ends at 120: what padding makes is not known
+func.func @filled(%x: memref<100x120xf32, #t>, %n: index, %c: memref<100x100xf32>, %s: memref<100xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloc() : memref<100x120xf32, #t>
+  %b = memref.alloc() : memref<100x120xf32, #t>
+  linalg.exp ins(%x : memref<100x120xf32, #t>) outs(%a : memref<100x120xf32, #t>)
+  linalg.exp ins(%x : memref<100x120xf32, #t>) outs(%b : memref<100x120xf32, #t>)
+  scf.for %i = %c0 to %n step %c1 {
+    linalg.fill ins(%zero : f32) outs(%c : memref<100x100xf32>)
+    linalg.generic {indexing_maps = [#ik, #jk, #ij], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%a, %b : memref<100x120xf32, #t>, memref<100x120xf32, #t>) outs(%c : memref<100x100xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %r = arith.mulf %p, %q : f32
+      %u = arith.addf %o, %r : f32
+      linalg.yield %u : f32
+    }
+  }
+  linalg.exp ins(%x : memref<100x120xf32, #t>) outs(%a : memref<100x120xf32, #t>)
+  linalg.fill ins(%zero : f32) outs(%s : memref<100xf32>)
+  linalg.reduce { arith.addf } ins(%a : memref<100x120xf32, #t>) outs(%s : memref<100xf32>) dimensions = [1]
+  memref.dealloc %a : memref<100x120xf32, #t>
+  memref.dealloc %b : memref<100x120xf32, #t>
+  return
+}
