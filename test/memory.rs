@@ -3,8 +3,11 @@
 
 use fastrand::Rng;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
 use tensor_layout::hlo::{Computation, Instruction, Module};
 use tensor_layout::memory::{Buffer, MemoryUse, Moment, Role, RunsAs};
+use tensor_layout::offsets::{LiveRange, SearchLimits, offsets};
 use tensor_layout::operations::{Array, Operation, count, leaves};
 use tensor_layout::tiled::Expansion;
 
@@ -616,4 +619,35 @@ fn a_program_of_twenty_thousand_instructions() {
     lines += &format!("ROOT y = f32[] custom-call(a{}), custom_call_target=\"f\"", end - 1);
     let module = entry("", "", &lines);
     assert_eq!(main_memory(&module).0, 32);
+}
+
+/// Places for the temporaries of each memory of each computation of the programs in `test/hlo`: 5 % is asked for, and
+/// the peak of live bytes is reached in all.
+#[test]
+fn the_arenas_of_programs_are_their_peaks() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("test/hlo");
+    let mut arenas = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "hlo") {
+            continue;
+        }
+        let used = MemoryUse::of(&parse(&fs::read_to_string(&path).unwrap())).unwrap();
+        for found in used.frames.values() {
+            for space in used.spaces.keys() {
+                let own = found.temporaries().filter(|buffer| buffer.space == *space);
+                let range = |buffer: &Buffer| LiveRange {
+                    live: buffer.live,
+                    bytes: (buffer.footprint.padded + 63) / 64 * 64,
+                    alignment: 64,
+                };
+                let ranges: Vec<LiveRange> = own.map(range).collect();
+                let limits = SearchLimits { capacity: None, steps: 200_000 };
+                let arena = offsets(&ranges, &limits).unwrap();
+                assert_eq!(arena.bytes, arena.peak, "{}", path.display());
+                arenas += usize::from(ranges.len() > 1);
+            }
+        }
+    }
+    assert!(arenas > 30, "{arenas}");
 }

@@ -3,8 +3,8 @@
 use super::buffers::{Buffer, FrameBuffers, Role, RunsAs, buffers};
 use super::footprint::Footprint;
 use super::outputs::{InOutput, in_outputs, tables};
-use crate::hlo::{Computation, Instruction, Module};
-use crate::operations::operation::Operation;
+use super::runs::{called, until};
+use crate::hlo::{Computation, Module};
 use crate::operations::shape::{Array, leaves};
 use crate::text::Error;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -61,34 +61,6 @@ pub struct Moment {
     pub frame: RunsAs,
     /// The number of the instruction.
     pub instruction: usize,
-}
-
-/// The computations that an instruction runs with buffers of their own, and how.
-pub(super) fn called(instruction: &Instruction) -> Vec<(usize, RunsAs)> {
-    match &instruction.operation {
-        Operation::Call { computation } if instruction.opcode == "call" => vec![(*computation, RunsAs::Called)],
-        Operation::While { condition, body } => vec![(*condition, RunsAs::Called), (*body, RunsAs::Body)],
-        Operation::Conditional { branches } => branches.iter().map(|branch| (*branch, RunsAs::Called)).collect(),
-        Operation::Start(start) => match &start.operation {
-            Operation::Call { computation } => vec![(*computation, RunsAs::Called)],
-            _ => Vec::new(),
-        },
-        _ => Vec::new(),
-    }
-}
-
-/// The last instruction at which what each instruction runs is running: itself, or the end of its asynchronous pair.
-pub(super) fn until(computation: &Computation) -> Vec<usize> {
-    let mut last: Vec<usize> = (0..computation.instructions.len()).collect();
-    let mut start = last.clone();
-    for (k, instruction) in computation.instructions.iter().enumerate() {
-        let ends = instruction.opcode.ends_with("-done") || instruction.opcode.ends_with("-update");
-        if let (true, Some(operand)) = (ends, instruction.operands.first()) {
-            start[k] = start[*operand];
-            last[start[k]] = k;
-        }
-    }
-    last
 }
 
 impl MemoryUse {

@@ -53,6 +53,7 @@
 //! | `aliases` | the text of `input_output_alias` and its like |
 //! | `sharing` | which operand a result may be written over |
 //! | `buffers` | the buffers of one computation |
+//! | `runs` | which computations an instruction runs |
 //! | `live` | the whole program: live bytes, peak |
 //! | `outputs` | temporaries in the memory of outputs, tables of tuples |
 //! | `relayout` | the instructions that only move bytes |
@@ -63,6 +64,7 @@ mod footprint;
 mod live;
 mod outputs;
 mod relayout;
+mod runs;
 mod sharing;
 
 pub use buffers::{Buffer, FrameBuffers, Role, RunsAs};

@@ -18,7 +18,7 @@
 //! are left out.
 
 use super::buffers::{Buffer, FrameBuffers, Role, RunsAs};
-use super::live::{called, until};
+use super::runs::{called, until};
 use crate::hlo::{Computation, Module};
 use crate::operations::shape::{Array, Shape, leaves};
 use std::cmp::Reverse;

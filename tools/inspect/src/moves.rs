@@ -1,10 +1,14 @@
-//! `layout-inspect moves`: whether a reshape or a transpose between two shapes moves bytes.
+//! `layout-inspect moves`: whether a reshape or a transpose between two shapes moves bytes; or with `--copies` the strided
+//! copies of a relayout or a slice.
 
 use crate::lists;
 use layout_console::Complaint;
+use std::fmt::Write;
 use tensor_layout::analysis::movement;
-use tensor_layout::operations::{Operation, Refusal, Shape, Subject};
+use tensor_layout::operations::{Array, Operation, Refusal, Shape, Subject};
 use tensor_layout::text::Error;
+use tensor_layout::tiled::Layout;
+use tensor_layout::transfers::{CopyRules, StridedCopy, Window, strided_copies};
 
 /// Say whether a reshape or a transpose from the first shape to the second moves bytes, or is a bitcast
 #[derive(clap::Args)]
@@ -18,6 +22,18 @@ pub struct MovesOptions {
     /// The operation is a transpose: the dimension of the first shape that each of the second is, as in 1,0
     #[arg(long, value_name = "DIMENSIONS", allow_hyphen_values = true)]
     transpose: Option<String>,
+    /// List the strided copies that bring the elements of the second shape from the first: offsets and strides in elements
+    #[arg(long)]
+    copies: bool,
+    /// The second shape is a slice of the first, from this index on, as in 8,0
+    #[arg(long, value_name = "INDEX", requires = "copies", conflicts_with = "transpose", allow_hyphen_values = true)]
+    start: Option<String>,
+    /// The most loops of a copy
+    #[arg(long, value_name = "LOOPS", requires = "copies", value_parser = clap::value_parser!(u8).range(1..))]
+    rank: Option<u8>,
+    /// Copy padding, too, where that needs fewer copies
+    #[arg(long, requires = "copies")]
+    padding: bool,
 }
 
 /// The operation: a transpose where a permutation is given.
@@ -36,15 +52,92 @@ pub fn wrong_transpose(operation: &Operation, from: &Shape, to: &Shape, name: &s
 }
 
 /// A line that says whether bytes move, and which.
-pub fn run(MovesOptions { from, to, transpose }: &MovesOptions) -> Result<String, Complaint> {
+pub fn run(options: &MovesOptions) -> Result<String, Complaint> {
+    let MovesOptions { from, to, transpose, .. } = options;
     let permutation =
         |list: &String| lists::numbers(list).ok_or_else(|| lists::wrong("--transpose", "dimensions such as 1,0", list));
-    let operation = operation(transpose.as_ref().map(permutation).transpose()?);
+    let permutation = transpose.as_ref().map(permutation).transpose()?;
+    let operation = operation(permutation.clone());
     let shape = |text: &String| Shape::parse(text).map_err(|error| Complaint::in_argument(text, &error));
     let (a, b) = (shape(from)?, shape(to)?);
     if let (Some(list), Some(error)) = (transpose, wrong_transpose(&operation, &a, &b, "--transpose")) {
         return Err(Complaint::in_argument(list, &error));
     }
+    if options.copies {
+        let index =
+            |list: &String| lists::numbers(list).ok_or_else(|| lists::wrong("--start", "an index such as 8,0", list));
+        let start = options.start.as_ref().map(index).transpose()?;
+        let mut rules = CopyRules::default();
+        rules.rank = options.rank.map(usize::from);
+        rules.padding = options.padding;
+        let found = copies(&a, &b, permutation.as_deref(), start.as_deref(), &rules);
+        let found = found.map_err(|error| Complaint::in_argument(to, &error))?;
+        return Ok(listed(&found, [&a, &b]));
+    }
     let moved = movement(&operation, &a, &b);
     Ok(format!("{}\n", moved.map_err(|error| Complaint::in_argument(to, &error))?))
+}
+
+/// The copies of a relayout, of a transpose, or of a slice that begins at an index.
+///
+/// # Errors
+/// A shape that is no array, and those of [`strided_copies`].
+pub fn copies(
+    from: &Shape,
+    to: &Shape,
+    permutation: Option<&[usize]>,
+    start: Option<&[i64]>,
+    rules: &CopyRules,
+) -> Result<Vec<StridedCopy>, Error> {
+    let (Shape::Array(from), Shape::Array(to)) = (from, to) else {
+        return Err(Error::new("both shapes must be arrays"));
+    };
+    let sizes = to.sizes().ok_or_else(|| Error::new(format!("each size must be known, found {to}")))?;
+    let mut source = from.clone();
+    if let Some(permutation) = permutation {
+        source = transposed(from, permutation)?;
+    }
+    if start.is_none() && source.sizes().as_ref() != Some(&sizes) {
+        let message = format!("the sizes must be those of {source}, found {to}; give --start for a slice");
+        return Err(Error::new(message));
+    }
+    let mut window = Window::whole(&sizes);
+    window.from = start.map_or(window.from, <[i64]>::to_vec);
+    strided_copies(&source, to, &window, rules)
+}
+
+/// The same memory with dimension `permutation[k]` as dimension `k`.
+fn transposed(array: &Array, permutation: &[usize]) -> Result<Array, Error> {
+    let sizes = array.sizes().ok_or_else(|| Error::new(format!("each size must be known, found {array}")))?;
+    let place = |dim: &usize| permutation.iter().position(|of| of == dim).unwrap_or(*dim);
+    let minor_to_major = array.layout.minor_to_major.iter().map(place).collect();
+    let layout = Layout { minor_to_major, ..array.layout.clone() };
+    let sizes: Vec<i64> = permutation.iter().map(|dim| sizes[*dim]).collect();
+    Array::new(array.element, &sizes, layout)
+}
+
+/// A line for each copy, and first what they are together.
+fn listed(copies: &[StridedCopy], [from, to]: [&Shape; 2]) -> String {
+    let space = |shape: &Shape| if let Shape::Array(array) = shape { array.layout.memory_space } else { 0 };
+    let elements: i64 = copies.iter().map(StridedCopy::elements).sum();
+    let s = if copies.len() == 1 { "y" } else { "ies" };
+    let mut out = format!(
+        "{} strided cop{s} of {elements} elements from memory {} to {}\n",
+        copies.len(),
+        space(from),
+        space(to)
+    );
+    for copy in copies {
+        let list = |list: &[i64]| list.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+        let _ = writeln!(
+            out,
+            "[{}] from {} by [{}] to {} by [{}]",
+            list(&copy.sizes),
+            copy.from,
+            list(&copy.from_strides),
+            copy.to,
+            list(&copy.to_strides)
+        );
+    }
+    out
 }

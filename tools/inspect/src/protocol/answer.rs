@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use tensor_layout::places::Misplaced;
 use tensor_layout::text::{Error, ErrorKind};
+use tensor_layout::transfers::StridedCopy;
 
 /// A line of the output.
 #[derive(Serialize, JsonSchema)]
@@ -173,6 +174,13 @@ pub enum Answer {
         /// The layout of the second shape with which nothing would move; `null` where none was found.
         free: Option<String>,
     },
+    /// To `moves` with `copies`.
+    StridedCopies {
+        /// The memory spaces of the two shapes.
+        from_space: u8,
+        to_space: u8,
+        copies: Vec<CopyAnswer>,
+    },
     /// To `convert`.
     Convert(Conversion),
     /// To `convert` with `notation`.
@@ -223,6 +231,25 @@ pub enum Answer {
         version: &'static str,
         operations: &'static [&'static str],
     },
+}
+
+/// A strided copy: the element at `from` and the sum of the counters times `from_strides` goes to the same of `to`.
+#[derive(Serialize, JsonSchema)]
+pub struct CopyAnswer {
+    /// How many values each counter has; the innermost is last.
+    pub sizes: Vec<i64>,
+    /// Offsets and strides, in elements.
+    pub from: i64,
+    pub from_strides: Vec<i64>,
+    pub to: i64,
+    pub to_strides: Vec<i64>,
+}
+
+impl From<StridedCopy> for CopyAnswer {
+    fn from(copy: StridedCopy) -> CopyAnswer {
+        let StridedCopy { sizes, from, from_strides, to, to_strides, .. } = copy;
+        CopyAnswer { sizes, from, from_strides, to, to_strides }
+    }
 }
 
 /// What a relayout moves. Elements are counted once for each of their copies.

@@ -1,10 +1,12 @@
 //! The operation of each request: its arguments and what it computes.
 
-use super::answer::{Answer, Broadcast, Conversion, ConversionLevel, Everywhere, Facts, Failure, Step, Witness};
+use super::answer::{
+    Answer, Broadcast, Conversion, ConversionLevel, CopyAnswer, Everywhere, Facts, Failure, Step, Witness,
+};
 use super::programs;
 use super::request::{self, Request};
 use crate::maps;
-use crate::moves::{operation, wrong_transpose};
+use crate::moves::{copies, operation, wrong_transpose};
 use crate::report::{self, Subject};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -19,6 +21,7 @@ use tensor_layout::places::{Copies, Held, Level, Machine, Placement, Slice, plan
 use tensor_layout::targets::Target;
 use tensor_layout::text::{Error, did_you_mean};
 use tensor_layout::tiled::Expansion;
+use tensor_layout::transfers::CopyRules;
 
 /// The answer to a request. A failure that names no member is of the one that all its operation is about.
 pub fn answer(request: Request) -> Result<Answer, Failure> {
@@ -85,9 +88,22 @@ fn view(request: request::View) -> Result<Answer, Failure> {
 fn moved(request: request::Moves) -> Result<Answer, Failure> {
     let shape = |text: &str, field| Shape::parse(text).map_err(|error| Failure::of_field(field, error));
     let (from, to) = (shape(&request.from, "from")?, shape(&request.to, "to")?);
+    let permutation = request.transpose.clone();
     let operation = operation(request.transpose);
     if let Some(error) = wrong_transpose(&operation, &from, &to, "`transpose`") {
         return Err(Failure::of_field("transpose", error));
+    }
+    if let Some(asked) = request.copies {
+        if permutation.is_some() && asked.start.is_some() {
+            return Err(Failure::of_field("transpose", Error::new("`start` is for slices, which do not transpose")));
+        }
+        let mut rules = CopyRules::default();
+        rules.rank = asked.rank;
+        rules.padding = asked.padding;
+        let found = copies(&from, &to, permutation.as_deref(), asked.start.as_deref(), &rules)?;
+        let space = |shape: &Shape| if let Shape::Array(array) = shape { array.layout.memory_space } else { 0 };
+        let copies = found.into_iter().map(CopyAnswer::from).collect();
+        return Ok(Answer::StridedCopies { from_space: space(&from), to_space: space(&to), copies });
     }
     let found = movement(&operation, &from, &to)?;
     let (moves, free) = match &found {

@@ -163,6 +163,20 @@ pub struct Moves {
     pub to: String,
     /// The operation is a transpose, not a reshape: the dimension of the first shape that each of the second is.
     pub transpose: Option<Vec<usize>>,
+    /// Answer with the strided copies that bring the elements of the second shape from the first.
+    pub copies: Option<CopyRequest>,
+}
+
+/// What strided copies are asked for.
+#[derive(Deserialize, JsonSchema)]
+pub struct CopyRequest {
+    /// The second shape is a slice of the first, from this index on; not with `transpose`.
+    pub start: Option<Vec<i64>>,
+    /// The most loops of a copy; any number where it is left out.
+    pub rank: Option<usize>,
+    /// Whether padding may be copied, too.
+    #[serde(default)]
+    pub padding: bool,
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -1,0 +1,33 @@
+//! Which computations an instruction runs with buffers of their own, and when.
+
+use super::buffers::RunsAs;
+use crate::hlo::{Computation, Instruction};
+use crate::operations::operation::Operation;
+
+/// The computations that an instruction runs with buffers of their own, and how.
+pub fn called(instruction: &Instruction) -> Vec<(usize, RunsAs)> {
+    match &instruction.operation {
+        Operation::Call { computation } if instruction.opcode == "call" => vec![(*computation, RunsAs::Called)],
+        Operation::While { condition, body } => vec![(*condition, RunsAs::Called), (*body, RunsAs::Body)],
+        Operation::Conditional { branches } => branches.iter().map(|branch| (*branch, RunsAs::Called)).collect(),
+        Operation::Start(start) => match &start.operation {
+            Operation::Call { computation } => vec![(*computation, RunsAs::Called)],
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// The last instruction at which what each instruction runs is running: itself, or the end of its asynchronous pair.
+pub fn until(computation: &Computation) -> Vec<usize> {
+    let mut last: Vec<usize> = (0..computation.instructions.len()).collect();
+    let mut start = last.clone();
+    for (k, instruction) in computation.instructions.iter().enumerate() {
+        let ends = instruction.opcode.ends_with("-done") || instruction.opcode.ends_with("-update");
+        if let (true, Some(operand)) = (ends, instruction.operands.first()) {
+            start[k] = start[*operand];
+            last[start[k]] = k;
+        }
+    }
+    last
+}
