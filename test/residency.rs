@@ -144,8 +144,7 @@ fn what_is_tried_for_an_array_is_sound_when_replayed() {
         let inside = if argument { None } else { clock.inside(by) };
         let span = clock.span(inside);
         let first = if argument { 0 } else { by + 1 };
-        let mut reads: Vec<usize> =
-            (first..span.end).filter(|at| clock.inside(*at) == inside && rng.bool()).collect();
+        let mut reads: Vec<usize> = (first..span.end).filter(|at| clock.inside(*at) == inside && rng.bool()).collect();
         reads.truncate(rng.usize(..8));
         let last = reads.last().copied().unwrap_or(by);
         let moments = vec![if argument { 0..n as i64 } else { by as i64..last as i64 + 1 }];
@@ -166,7 +165,11 @@ fn what_is_tried_for_an_array_is_sound_when_replayed() {
         // Bounded, whatever the number of reads.
         assert!(all.len() <= 160, "{}", all.len());
         for own in &all {
-            assert_eq!(own.cost, replayed(&times, &life, &costs, own), "{times:?} {loops:?} {life:?} {costs:?} {own:?}");
+            assert_eq!(
+                own.cost,
+                replayed(&times, &life, &costs, own),
+                "{times:?} {loops:?} {life:?} {costs:?} {own:?}"
+            );
             let back = own.moves.iter().any(|moved| !moved.out);
             *kinds.entry((own.moves.len(), back, argument)).or_default() += 1;
         }
@@ -175,9 +178,12 @@ fn what_is_tried_for_an_array_is_sound_when_replayed() {
             all.iter().map(|own| own.near.iter().map(|at| (at.clone(), own.bytes[0])).collect()).collect();
         let stretches = amounts(&taken);
         for moment in -1..n as i64 + 1 {
-            let at: Vec<&Vec<i64>> = stretches.iter().filter(|(at, _)| at.contains(&moment)).map(|(_, own)| own).collect();
-            let slow: Vec<i64> =
-                all.iter().map(|own| own.near.iter().filter(|at| at.contains(&moment)).count() as i64 * own.bytes[0]).collect();
+            let at: Vec<&Vec<i64>> =
+                stretches.iter().filter(|(at, _)| at.contains(&moment)).map(|(_, own)| own).collect();
+            let slow: Vec<i64> = all
+                .iter()
+                .map(|own| own.near.iter().filter(|at| at.contains(&moment)).count() as i64 * own.bytes[0])
+                .collect();
             match at[..] {
                 [] => assert!(slow.iter().all(|amount| *amount == 0)),
                 [own] => assert_eq!(*own, slow),
@@ -280,7 +286,8 @@ fn run(text: &str, target: &Target, plan: &LayoutPlan, choices: &[usize], limits
         }
     }
     for limit in limits {
-        let peak = used.iter().filter(|((space, _), _)| *space == limit.space).map(|(_, bytes)| *bytes).max().unwrap_or(0);
+        let peak =
+            used.iter().filter(|((space, _), _)| *space == limit.space).map(|(_, bytes)| *bytes).max().unwrap_or(0);
         let told = plan.taken.iter().find(|taken| taken.space == limit.space).map_or(0, |taken| taken.peak);
         assert!(peak <= told && told <= limit.bytes, "{peak} {told} {limit:?}");
         if plan.values.iter().all(|(_, layouts)| layouts.len() == 1) {
@@ -288,8 +295,7 @@ fn run(text: &str, target: &Target, plan: &LayoutPlan, choices: &[usize], limits
         }
     }
     for moment in 0..n as i64 {
-        let shares: i64 =
-            plan.transfers.iter().filter(|own| own.moments.contains(&moment)).map(|own| own.share).sum();
+        let shares: i64 = plan.transfers.iter().filter(|own| own.moments.contains(&moment)).map(|own| own.share).sum();
         assert!(shares <= BANDWIDTH, "at {moment}: {shares}");
     }
 }

@@ -227,7 +227,8 @@ impl Telling<'_, '_, '_> {
     /// The bytes of an array, in its layouts. What is copied for one operation is not held.
     fn bytes(&self, made: usize, moments: &[Range<i64>]) -> Vec<HeldBytes> {
         let (layout, second) = self.held(made);
-        let bytes = |id: LayoutId| self.posed.choices.classes.all[self.posed.choices.class[made]].bytes[usize::from(id)];
+        let bytes =
+            |id: LayoutId| self.posed.choices.classes.all[self.posed.choices.class[made]].bytes[usize::from(id)];
         let whole = |layout: LayoutId, space: u8| {
             let moments = moments.to_vec();
             HeldBytes { layout, space, bytes: bytes(layout), moments }

@@ -84,9 +84,7 @@ pub mod ways;
 
 pub use judging::{EntryChange, Lesson};
 pub use laid_out::LaidOut;
-pub use layout_plan::{
-    Alternative, ArrayName, LayoutPlan, PlannedRelayout, PlannedStay, PlannedTransfer, Unplanned,
-};
+pub use layout_plan::{Alternative, ArrayName, LayoutPlan, PlannedRelayout, PlannedStay, PlannedTransfer, Unplanned};
 pub use placing::Residence;
 pub use planner::Planner;
 pub use program::{Doing, Instance, Made, Program};

@@ -121,10 +121,7 @@ impl Residencies<'_> {
         if self.life.made.is_none() {
             return vec![Residency { cost, ..far }];
         }
-        vec![
-            Residency { near: life.clone(), bytes: [bytes, 0], ..Residency::default() },
-            Residency { cost, ..far },
-        ]
+        vec![Residency { near: life.clone(), bytes: [bytes, 0], ..Residency::default() }, Residency { cost, ..far }]
     }
 
     /// All.
@@ -148,7 +145,8 @@ impl Residencies<'_> {
         let MemoryCosts { bytes, slices, .. } = *self.costs;
         let up = |n: i64, part: i64| (i128::from(n) * i128::from(part) + i128::from(slices) - 1) / i128::from(slices);
         let whole = |n: i128| i64::try_from(n).unwrap_or(i64::MAX);
-        let mut near: Vec<i64> = (1..PARTS).map(|part| whole(i128::from(slices) * i128::from(part) / i128::from(PARTS))).collect();
+        let mut near: Vec<i64> =
+            (1..PARTS).map(|part| whole(i128::from(slices) * i128::from(part) / i128::from(PARTS))).collect();
         near.dedup();
         let part = |near: &i64| Residency {
             near: self.life.moments.clone(),

@@ -97,7 +97,8 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
         let spreader = spread::posed(&names, &graphs, &facts, &limits).map_err(of_program)?;
         spread::answer(&names, &spreader.proved(parsed).map_err(by_proof)?)
     } else {
-        let planner = posed(&graphs, module.entry, &facts, &target, stated.entry, (&limits, stated.stay)).map_err(of_program)?;
+        let planner =
+            posed(&graphs, module.entry, &facts, &target, stated.entry, (&limits, stated.stay)).map_err(of_program)?;
         names.answer(&planner.proved(parsed).map_err(by_proof)?, &[])
     };
     match difference(&stated.plan, &found) {
