@@ -92,6 +92,34 @@ fn equals_brute_force(network: &CostNetwork) {
 
 const PLAIN: Kind = Kind { variables: 7, choices: 4, edges: 6, forbidden: 2, functions: 0, resources: 0 };
 
+/// Of the two parts of a problem the first may have the best plan, and the second one that is only better than all before.
+#[test]
+fn the_best_plan_of_one_part_outlasts_a_worse_one_of_the_other() {
+    let mut network = CostNetwork::new();
+    let parts = [
+        vec![0, 240, 180, 120, 60, 121, 150, 121, 150],
+        vec![0, 600, 450, 300, 150, 0, 600, 450, 300, 150],
+        vec![0, 600, 450, 300, 150],
+    ];
+    for costs in [vec![38], vec![0, 0], vec![70]].into_iter().chain(parts) {
+        network.add_variable(costs).unwrap();
+    }
+    let fits = [vec![0; 5], vec![FORBIDDEN; 10], vec![0; 5]].concat();
+    network.add_edge(1, 4, fits).unwrap();
+    network.add_edge(0, 2, vec![648]).unwrap();
+    let memory = network.add_resource(768).unwrap();
+    for (variable, moments, amounts) in [
+        (3, 2..3, vec![512, 0, 128, 256, 384, 0, 512, 512, 512]),
+        (3, 3..4, vec![512, 0, 128, 256, 384, 512, 512, 512, 512]),
+        (3, 4..5, vec![512, 0, 128, 256, 384, 512, 512, 0, 512]),
+        (4, 3..4, vec![2560, 0, 640, 1280, 1920, 2560, 0, 640, 1280, 1920]),
+        (5, 4..7, vec![2560, 0, 640, 1280, 1920]),
+    ] {
+        network.add_occupancy(variable, memory, moments, amounts).unwrap();
+    }
+    equals_brute_force(&network);
+}
+
 #[test]
 fn without_capacities_it_equals_brute_force() {
     let mut rng = Rng::with_seed(1);

@@ -36,7 +36,7 @@ use layout_ir::{self as ir, Builder, Op, Rewriter};
 use melior::ir::ValueLike;
 use std::time::{Duration, Instant};
 use steps::Steps;
-use tensor_layout::plan::{EntryLayouts, Planner, SpaceLimit, Unplanned};
+use tensor_layout::plan::{EntryLayouts, Planner, Residence, SpaceLimit, Unplanned};
 use tensor_layout::solver;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
@@ -65,7 +65,8 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanOptions) -> Result<bool, Vec
     let mut planner = Planner::of_program(&program, &target, EntryLayouts::Free).map_err(unplanned)?;
     if options.capacity > 0 {
         let limit = limit(&target, options.capacity).map_err(|error| at(module, error))?;
-        planner = planner.limited(&[limit]).map_err(unplanned)?;
+        // A module says where a tensor is by its type, once for all.
+        planner = planner.limited_in(&[limit], Residence::ForLife).map_err(unplanned)?;
     }
     let plan = planner.plan(&solver::Options::default(), &mut go_on).map_err(unplanned)?;
     let laid_out = planner.laid_out(&plan).map_err(unplanned)?;

@@ -127,10 +127,10 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
                 let mut own = Vec::new();
                 for way in posed.choices.ways[taken.by.0].iter() {
                     let met = |home| posed.met(prices, taken, (*id, None), MadeIn { home, tied: false }, way);
-                    let [far, near] = [met(None)?.cost, met(Some(Whereabouts::Near))?.cost];
-                    // A name lies where its array does.
-                    let kept = way.home.is_some() || [far, near].contains(&FORBIDDEN);
-                    let less = if kept { 0 } else { near.saturating_sub(far).min(0) };
+                    let [far, near] = [met(None)?, met(Some(Whereabouts::Near))?];
+                    // A name lies where its array does, and what is copied into another layout is not read as it is.
+                    let kept = way.home.is_some() || far.from != far.to || [far.cost, near.cost].contains(&FORBIDDEN);
+                    let less = if kept { 0 } else { near.cost.saturating_sub(far.cost).min(0) };
                     own.push(less.checked_mul(taken.times).ok_or_else(too_much)?);
                 }
                 costs.insert(*id, own);

@@ -86,11 +86,16 @@ impl<'a> Branching<'a> {
     pub fn run(&mut self, work: u64, upper: i64) {
         let end = self.work + work;
         while self.work < end && self.size <= LARGEST_PROOF {
-            let upper = upper.min(self.found.as_ref().map_or(i64::MAX, |(_, cost)| *cost));
+            let upper = self.least(upper);
             self.open.retain(|(bound, _), _| *bound < upper);
             let Some(((least, node), open)) = self.open.pop_first() else { return };
             self.split(node, open, least, upper);
         }
+    }
+
+    /// The cost of the best plan, given that of one that was found elsewhere.
+    fn least(&self, upper: i64) -> i64 {
+        upper.min(self.found.as_ref().map_or(i64::MAX, |(_, cost)| *cost))
     }
 
     /// Looks at both parts of a problem.
@@ -109,7 +114,8 @@ impl<'a> Branching<'a> {
             self.nodes[node].children.push(child);
             let mut domains = domains.clone();
             domains[variable as usize] = part;
-            self.consider(domains, prices.clone(), least, upper, false);
+            // The first part may have had a better plan.
+            self.consider(domains, prices.clone(), least, self.least(upper), false);
         }
     }
 

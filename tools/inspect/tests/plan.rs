@@ -262,6 +262,73 @@ fn capacities_move_values_and_say_by_how_much_they_are_short() {
     wrong("hbm=-1", &["expected a number of bytes from 0 that fits in 64 bits, found `-1`"]);
 }
 
+/// Products of 1 MB each; the last one reads `a` again.
+const LONG: &str = "HloModule long
+ENTRY main {
+  x = f32[512,512] parameter(0)
+  w = f32[512,512] parameter(1)
+  a = f32[512,512] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  b = f32[512,512] dot(a, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  c = f32[512,512] dot(b, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  d = f32[512,512] dot(c, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT y = f32[512,512] dot(d, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+";
+
+#[test]
+fn values_move_between_memories_and_it_is_said_when() {
+    let (hlo, proof) = (file("long.hlo", LONG), file("long.proof", ""));
+    let asked = ["plan", &hlo, "--machine", "tpu_v5e", "--capacity", "vmem=3200000"];
+    let found = answer(&[&asked[..], &["--json", "--certificate", &proof]].concat());
+    assert_eq!(found["cost"], found["bound"]);
+    assert_eq!(found["peak"]["1"], json!(3145728));
+    let moves = found["transfers"].as_array().unwrap();
+    let of = |name: &str| moves.iter().find(|own| own["at"] == name).unwrap_or_else(|| panic!("{name}: {found}"));
+    // Nothing runs that hides a copy to the first kernel: all of it is a cost, 1,738 cycles and 1 MB at 491.5 bytes a cycle.
+    let waited = json!({"at": "w", "bytes": 1048576, "from": 0, "to": 1, "start": "x", "done": "a", "exposed": 3872, "share": 0});
+    assert_eq!(of("w"), &waited);
+    let out = of("a");
+    assert_eq!(
+        [&out["from"], &out["to"], &out["start"], &out["done"]],
+        [&json!(1), &json!(0), &json!("b"), &json!("c")]
+    );
+    let stays: Vec<String> = found["stays"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|own| own["at"] == "a")
+        .map(|own| format!("{} {}-{}", own["space"], own["first"].as_str().unwrap(), own["last"].as_str().unwrap()))
+        .collect();
+    assert_eq!(stays, ["1 a-b", "0 b-y"]);
+    let (text, _, _) = plan(&asked);
+    for part in [
+        "stay    `a` in vmem from `a` to `b` (1,048,576 bytes), in hbm from `b` to `y` (1,048,576 bytes)\n",
+        "move    `a` from vmem to hbm, 1,048,576 bytes, from before `b` to before `c`: 25 % of the bandwidth, kernels wait",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    // The proof is of the plan with its copies, and of no other.
+    assert_eq!(plan(&["check-plan", &hlo, &proof]).2, Some(0));
+    let text = fs::read_to_string(&proof).unwrap();
+    let at = text.find("\"transfers\"").unwrap();
+    let (head, rest) = text.split_at(at);
+    let forged = format!("{head}{}", rest.replacen("\"share\":0", "\"share\":1", 1));
+    let (_, error, status) = plan(&["check-plan", &hlo, &file("long.forged", &forged)]);
+    assert_eq!(status, Some(1));
+    assert!(error.contains("moves values between memories at other times than the proof"), "{error}");
+    // Without moving it costs more, and no copy is said. A proof says which of the two it is of.
+    let stays = answer(&[&asked[..], &["--json", "--stay", "--certificate", &proof]].concat());
+    assert!(stays["cost"].as_i64() > found["cost"].as_i64(), "{stays}");
+    assert_eq!((stays.get("transfers"), stays.get("stays")), (None, None));
+    assert_eq!(plan(&["check-plan", &hlo, &proof]).2, Some(0));
+    let line = json!({"op": "plan", "text": LONG, "machine": "tpu_v5e", "capacity": {"vmem": 3_200_000}, "stay": true});
+    let out = String::from_utf8(run(&["--json"], line.to_string().as_bytes()).stdout).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["cost"], stays["cost"], "{out}");
+    // A memory of no bytes holds nothing.
+    let none = answer(&["plan", &hlo, "--machine", "tpu_v5e", "--capacity", "vmem=0", "--json"]);
+    assert_eq!((none["spaces"].as_object().unwrap().len(), none.get("transfers")), (0, None));
+}
+
 #[test]
 fn a_judge_chooses_and_its_lessons_are_told() {
     let hlo = file("judged.hlo", TURNED);
