@@ -72,6 +72,11 @@ pub fn of<'p, 'c>(
     let (mut all, mut remarks) = (Vec::new(), Vec::new());
     for own in plan.steps.iter().filter(|own| !own.loops.is_empty()) {
         let step = &steps.steps[own.by.1];
+        // What a call or a loop hands on is no operation, and what is cheap is made where it is wanted.
+        let is_made = |array: &usize| steps.arrays[*array].cheap;
+        if !matches!(step.kind, StepKind::Operation(_)) || step.results.iter().any(is_made) {
+            continue;
+        }
         let slices = placed.iter().find(|placed| placed.node == own.by).and_then(|placed| placed.slices.as_ref());
         let sliced = match slices {
             None => Err("its slices would not be equally large, or not of tensors beside the places"),

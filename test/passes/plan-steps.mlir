@@ -44,9 +44,9 @@ module attributes {layout.machine = #machine} {
 
 // -----
 
-// What no place holds stays beside the places, also without a capacity.
+// What no place holds stays beside the places.
 // CHECK-LABEL: func.func @large(
-// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<8x64xf32>)
+// CHECK: tensor.insert_slice {{.*}} into tensor<8x64xf32>
 #machine = #layout.machine<axes: (4_PE), memories: (LM: 1 at PE with 64 bytes), word: 64, unit: cycle, links: (PE: 8)>
 module attributes {layout.machine = #machine} {
   func.func @large(%x: tensor<8x8xf32>) -> tensor<8x64xf32> {

@@ -9,6 +9,9 @@ use tensor_layout::plan::{ArrayName, LayoutPlan, Lesson, PlannedRelayout, Planne
 use tensor_layout::targets::Target;
 use tensor_layout::tiled::Layout;
 
+/// What stands for a layout of what lies in a memory that no place has.
+pub const BESIDE: &str = "beside the places";
+
 /// A plan: layouts for all values of a program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanAnswer {

@@ -1,7 +1,7 @@
 //! `layout-inspect plan` for a machine with places: TensorLayouts for all values, and what moves at which level.
 
 use super::answer::{
-    EntryArrays, LevelAnswer, Names, PlanAnswer, RelayoutAnswer, StepArrayAnswer, StepLoopAnswer, StepsAnswer,
+    BESIDE, EntryArrays, LevelAnswer, Names, PlanAnswer, RelayoutAnswer, StepArrayAnswer, StepLoopAnswer, StepsAnswer,
 };
 use crate::clock::Clock;
 use std::collections::BTreeMap;
@@ -57,9 +57,6 @@ pub fn posed<'a, 'm>(
 pub fn text(layout: &Option<TensorLayout>) -> String {
     layout.as_ref().map_or(BESIDE.to_string(), TensorLayout::to_string)
 }
-
-/// A memory that no place has.
-const BESIDE: &str = "beside the places";
 
 /// The best plan, and the answer that it is.
 ///

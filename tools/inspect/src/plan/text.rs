@@ -1,6 +1,6 @@
 //! A plan for people.
 
-use super::answer::{Judgement, LevelAnswer, PlanAnswer, RelayoutAnswer, StepLoopAnswer, StepsAnswer};
+use super::answer::{BESIDE, Judgement, LevelAnswer, PlanAnswer, RelayoutAnswer, StepLoopAnswer, StepsAnswer};
 use crate::numbers::counted;
 use std::fmt::Write;
 
@@ -123,6 +123,11 @@ fn levels(levels: &[LevelAnswer]) -> String {
     levels.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
+/// In a layout, or where there is none.
+fn place(layout: &str) -> String {
+    if layout == BESIDE { layout.to_string() } else { format!("in {layout}") }
+}
+
 /// The steps of an operation, its buffers, and what moves beside what must.
 fn steps(out: &mut String, own: &StepsAnswer) {
     let one =
@@ -154,7 +159,9 @@ fn reason(out: &mut String, plan: &PlanAnswer, relayout: &RelayoutAnswer) {
     let by = if by.is_empty() { "nothing".to_string() } else { by.join(", ") };
     let _ = writeln!(
         out,
-        "  `{at}` is made in {from} and wanted in {to} by {by}: {}, {}",
+        "  `{at}` is made {} and wanted {} by {by}: {}, {}",
+        place(from),
+        place(to),
         counted(*bytes, "byte"),
         unit(*cost)
     );
