@@ -315,8 +315,9 @@ def LayoutShortenInterfaces
     the type and the results that it had, and calls the other. LLVM takes time
     quadratic in the words that are passed at once.
   }];
-  // Lowering, translation and clang -O2 of a program of 481 arguments and 361
-  // results, 6088 words, in seconds: 12.8 without the pass, 3.5 with it.
+  // clang -O2, in seconds without the pass and with it: of 481 arguments and 361
+  // results 11.0 and 1.5; clang -O3: of 442 and 440 19.4 and 1.9, of 291 and 1 5.1
+  // and 0.5. From where on it pays was not measured.
   let options = [
     Option<"words", "words", "uint64_t", "256",
            "A function that takes and gives no more pointers and integers stays "
