@@ -94,14 +94,24 @@ impl<'a, 'c> RowBlocks<'a, 'c> {
             let strides = of_dim(plan, rows.dims[0]).flat_map(|level| level.strides.iter().map(Distance::about));
             Reverse(strides.max())
         });
-        // Kernels of little else than rows need no whole vectors of these.
+        // Kernels of little else than rows need no whole vectors of these, and may read them in any order.
         let largest = buffers.iter().map(|buffer| buffer.bytes).max().unwrap_or(0);
-        let is_large = |kernel: &&PlannedKernel<'a, 'c>| {
-            let bytes = |o: &Operand<'c>| bytes_of(o).unwrap_or(0);
-            kernel.nest.operands.iter().any(|o| bytes(o) >= largest / 16)
+        let is_large = |o: &Operand| bytes_of(o).is_some_and(|bytes| bytes >= largest / 16);
+        let outermost = |k: usize| {
+            kernels.iter().enumerate().all(|(number, kernel)| {
+                let around: Vec<usize> = rows[..=k].iter().map(|rows| rows.dims[number]).collect();
+                let mut large = (0..kernel.nest.operands.len()).filter(|o| is_large(&kernel.nest.operands[*o]));
+                large.all(|o| is_outermost(&kernel.plan, o, &around))
+            })
         };
+        let count = (0..rows.len()).take_while(|k| outermost(*k)).count();
+        rows.truncate(count);
+        if rows.is_empty() {
+            return Err(nests.len() - 1);
+        }
         for k in 0..rows.len() {
-            let blocks = kernels.iter().zip(&rows[k].dims).filter(|(kernel, _)| is_large(kernel));
+            let blocks =
+                kernels.iter().zip(&rows[k].dims).filter(|(kernel, _)| kernel.nest.operands.iter().any(is_large));
             let least = blocks.map(|(kernel, dim)| block(&kernel.plan, *dim)).max().unwrap_or(1);
             rows[k].step = least.min(rows[k].size);
             if bytes(&rows) > most && rows[k].step == 1 {
@@ -248,6 +258,13 @@ impl<'c> Part<'_, 'c> {
 /// The levels of a dimension.
 fn of_dim(plan: &Plan, dim: usize) -> impl Iterator<Item = &Level> {
     plan.levels.iter().filter(move |level| level.dim == dim)
+}
+
+/// Whether the last of these dimensions is outside of all others but the ones before in an operand's memory.
+fn is_outermost(plan: &Plan, operand: usize, dims: &[usize]) -> bool {
+    let farthest = |levels: &mut dyn Iterator<Item = &Level>| levels.map(|l| l.strides[operand].about()).max();
+    let own = farthest(&mut of_dim(plan, dims[dims.len() - 1]));
+    own >= farthest(&mut plan.levels.iter().filter(|level| !dims.contains(&level.dim)))
 }
 
 /// How many steps of a dimension a block of the kernel has.
