@@ -16,7 +16,7 @@
 //! in the order of the program, so each is known before the first that could break it.
 
 use super::padding_fills::Fill;
-use super::padding_state::Writer;
+use super::padding_state::{Writer, block, root};
 use super::state::Lowering;
 use crate::buffers::operations::{SAME_BUFFER, is};
 use crate::diagnostic::Diagnostic;
@@ -28,7 +28,6 @@ use crate::options::Padding;
 use layout_dialect::PADDING;
 use layout_ir::{self as ir, Builder, Constant, Op, Val};
 use melior::ir::attribute::AttributeLike;
-use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, TypeLike, ValueLike};
 use std::collections::HashSet;
 
@@ -223,17 +222,4 @@ impl<'c> Lowering<'c> {
 fn is_own(base: Val, owner: Op, number: usize) -> bool {
     let entry = ir::blocks(owner).first().copied().filter(|_| ir::name(owner) == "func.func");
     entry.is_some_and(|entry| ir::arguments(entry).get(number).is_some_and(|own| ir::key(*own) == ir::key(base)))
-}
-
-/// The buffer that a value shows.
-pub(super) fn root(mut v: Val) -> Val {
-    while let Some(op) = ir::defining_op(v).filter(|op| is(ir::name(*op), SAME_BUFFER)) {
-        v = ir::operands(op)[0];
-    }
-    v
-}
-
-/// What identifies the block of an operation.
-pub(super) fn block(op: Op) -> usize {
-    op.block().map_or(0, |block| block.to_raw().ptr as usize)
 }

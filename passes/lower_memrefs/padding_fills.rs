@@ -3,7 +3,7 @@
 //! Columns 1000 to 1023 of f32[1000,1000] in tiles of 128, say, before a product: a fortieth of what the product reads, each
 //! once, while the product reads each a thousand times.
 
-use super::padding::{block, root};
+use super::padding_state::{block, root};
 use super::state::Lowering;
 use crate::buffers::lowered::Lowered;
 use crate::kernel::access::{Access, Operand, Size};
@@ -144,7 +144,7 @@ fn pays(nest: &Nest, operand: usize, whole: &Lowered) -> bool {
     filled.zip(read).is_some_and(|(filled, read)| filled <= read / READS_PER_FILL)
 }
 
-/// How many elements a nest reads for each that is filled. A product of f32[1000,1000] whose both inputs have 1000 in lanes
-/// reads 40,000 and has 0.67 of the instructions that it has with masks, for as much time; row sums of it read 41: 0.84;
-/// of f32[120,120] 15: 1.03.
+/// How many elements a nest reads for each that is filled. A product of f32[1000,1000] whose both inputs have what is summed
+/// over in lanes reads 40,000 and has, filled, 0.67 of the instructions, for as much time; sums of rows of it read 41:
+/// 0.84; of f32[120,120] 15: 1.03.
 const READS_PER_FILL: i64 = 32;

@@ -1,11 +1,13 @@
 //! What is known of the padding of buffers while a module is lowered.
 
+use crate::buffers::operations::{SAME_BUFFER, is};
 use crate::functions::{referred, symbol};
 use crate::kernel::padding::{Content, WholeTiles};
 use crate::options::{Options, Padding};
 use layout_dialect::PADDING;
-use layout_ir::{self as ir, Op};
+use layout_ir::{self as ir, Op, Val};
 use melior::ir::attribute::AttributeLike;
+use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, Type};
 use std::collections::{HashMap, HashSet};
 
@@ -47,4 +49,17 @@ impl<'c> PaddingState<'c> {
         let promised = entries.filter(|(name, _)| name == PADDING).map(|(_, value)| value.r#type()).collect();
         PaddingState { referred, promised, ..PaddingState::default() }
     }
+}
+
+/// The buffer that a value shows.
+pub(super) fn root(mut v: Val) -> Val {
+    while let Some(op) = ir::defining_op(v).filter(|op| is(ir::name(*op), SAME_BUFFER)) {
+        v = ir::operands(op)[0];
+    }
+    v
+}
+
+/// What identifies the block of an operation.
+pub(super) fn block(op: Op) -> usize {
+    op.block().map_or(0, |block| block.to_raw().ptr as usize)
 }

@@ -6,6 +6,7 @@ mod conversions;
 mod elementwise;
 mod memory;
 mod padding;
+mod padding_numbers;
 mod reductions;
 mod shapes;
 

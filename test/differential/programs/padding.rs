@@ -4,16 +4,19 @@
 //! What is chosen of constants makes other numbers of padding than of elements, so that a reduction which reads padding
 //! that is not neutral is wrong.
 
+use super::padding_numbers::{MOST, data, number};
 use crate::array::{Array, Notation, Source};
 use crate::element::{Element, F32, F64, I8, I16, I32, Kind};
 use crate::program::Program;
 use serde_json::{Value, json};
 use tensor_layout::tiled::{Layout, TileEntry};
 
-/// The most that an element may be that is computed with again, where all numbers are integers.
-const MOST: f64 = 300.0;
 /// The most that a sum may be, which a loop may make four times: f32 holds all integers up to 2^24.
 const SUM: f64 = (1 << 22) as f64;
+
+/// The dimensions of each argument.
+const ARGUMENTS: &[&[usize]] =
+    &[&[0, 1], &[0, 1], &[1, 2], &[0, 2], &[0, 2], &[0], &[0], &[0], &[0], &[1], &[1], &[1], &[2], &[]];
 
 /// A value of the program: an argument, an allocation or a constant.
 struct Variable {
@@ -28,6 +31,20 @@ struct Variable {
     most: f64,
     /// Whether all elements are 0, or powers of two up to 2: products of many are exact.
     powers: bool,
+    /// What is thought to be known of its padding.
+    known: Known,
+    /// Whether it is what a reduction has made, which the caller compares.
+    result: bool,
+}
+
+/// What is thought to be known of padding.
+#[derive(Clone, Copy, PartialEq)]
+enum Known {
+    Nothing,
+    /// That it holds one value.
+    Value,
+    /// That it holds 0, which no element is.
+    Zero,
 }
 
 /// A program in the making.
@@ -46,6 +63,7 @@ struct Maker<'a, 'b> {
 #[derive(Clone, Copy)]
 enum Step {
     Fill,
+    Apart,
     Choose,
     Binary,
     Absolute,
@@ -59,26 +77,28 @@ enum Step {
 
 /// Sums, products and extremes of chains of elementwise operations.
 pub fn reductions(rng: &mut Source) -> Program {
-    const STEPS: &[Step] = &[Step::Choose, Step::Binary, Step::Reduce, Step::Reduce, Step::Fill, Step::Absolute];
+    const STEPS: &[Step] =
+        &[Step::Apart, Step::Choose, Step::Apart, Step::Binary, Step::Apart, Step::Reduce, Step::Fill, Step::Absolute];
     program(rng, STEPS)
 }
 
 /// Matrix products, of products too.
 pub fn products(rng: &mut Source) -> Program {
-    const STEPS: &[Step] = &[Step::Product, Step::Choose, Step::Product, Step::Binary, Step::Reduce, Step::Fill];
+    const STEPS: &[Step] =
+        &[Step::Product, Step::Choose, Step::Product, Step::Binary, Step::Product, Step::Reduce, Step::Absolute];
     program(rng, STEPS)
 }
 
 /// The same in loops and branches, where what comes later runs before as well.
 pub fn loops(rng: &mut Source) -> Program {
     const STEPS: &[Step] =
-        &[Step::Begin, Step::Reduce, Step::Choose, Step::Product, Step::End, Step::Absolute, Step::Fill];
+        &[Step::Begin, Step::Reduce, Step::Choose, Step::Product, Step::Reduce, Step::End, Step::Absolute, Step::Apart];
     program(rng, STEPS)
 }
 
 /// Buffers that are chosen by a branch, or handed to another function, which writes to them.
 pub fn aliases(rng: &mut Source) -> Program {
-    const STEPS: &[Step] = &[Step::Reduce, Step::Pick, Step::Call, Step::Choose, Step::Binary, Step::Call];
+    const STEPS: &[Step] = &[Step::Reduce, Step::Pick, Step::Call, Step::Choose, Step::Apart, Step::Call];
     program(rng, STEPS)
 }
 
@@ -103,20 +123,35 @@ fn program(rng: &mut Source, kinds: &[Step]) -> Program {
         layout.tiles.push(layout.minor_to_major.iter().rev().map(of).collect());
         let tiled = !dims.is_empty() && !rng.plain && !rng.one_in(10);
         let array = Array { sizes, element, layout: tiled.then_some(Notation::Tiled(layout)), unknown: Vec::new() };
-        Variable { array, dims: dims.to_vec(), ready: true, writable: true, most: 5.0, powers: false }
+        Variable {
+            array,
+            dims: dims.to_vec(),
+            ready: true,
+            writable: true,
+            most: 5.0,
+            powers: false,
+            known: Known::Nothing,
+            result: false,
+        }
     };
-    const ARGUMENTS: &[&[usize]] = &[&[0, 1], &[0, 1], &[1, 2], &[0, 2], &[0], &[1], &[]];
-    for dims in ARGUMENTS {
-        variables.push(variable(rng, dims));
+    for (k, dims) in ARGUMENTS.iter().enumerate() {
+        let made = variable(rng, dims);
+        let known = match made.array.promised(k) {
+            Some(0) => Known::Zero,
+            Some(_) => Known::Value,
+            None => Known::Nothing,
+        };
+        variables.push(Variable { known, ..made });
     }
-    let locals: &[&[usize]] = &[&[0, 1], &[0, 1], &[0, 1], &[1, 2], &[0, 2], &[0]];
+    let locals: &[&[usize]] = &[&[0, 1], &[0, 1], &[1, 2], &[0, 2], &[0]];
     variables.extend(locals.iter().map(|dims| Variable { ready: false, ..variable(rng, dims) }));
-    for dims in [[0, 1], [1, 2]] {
+    for dims in [[0, 1], [1, 2], [0, 1]] {
         let powers = rng.bool();
-        variables.push(Variable { writable: false, powers, most: 2.0, ..variable(rng, &dims) });
+        let known = if powers { Known::Zero } else { Known::Value };
+        variables.push(Variable { writable: false, powers, most: 2.0, known, ..variable(rng, &dims) });
     }
     let mut maker = Maker { rng, element, variables, steps: Vec::new(), depth: 0, names: 0 };
-    for _ in 0..maker.rng.usize(8..14) {
+    for _ in 0..maker.rng.usize(12..24) {
         let kind = maker.rng.choice(kinds);
         maker.step(kind);
     }
@@ -125,7 +160,8 @@ fn program(rng: &mut Source, kinds: &[Step]) -> Program {
     }
     // Constants whose elements are alike, and others.
     let first = ARGUMENTS.len() + locals.len();
-    let data: Vec<String> = (first..maker.variables.len()).map(|k| maker.data(k)).collect();
+    let constants = &maker.variables[first..];
+    let data: Vec<String> = constants.iter().map(|v| data(maker.rng, &v.array, v.powers)).collect();
     let condition = maker.rng.i64(0..=1);
     let (steps, arrays): (_, Vec<Array>) = (maker.steps, maker.variables.into_iter().map(|v| v.array).collect());
     Program::new("padding", &arrays[..ARGUMENTS.len()].iter().collect::<Vec<_>>())
@@ -142,6 +178,7 @@ impl Maker<'_, '_> {
     fn step(&mut self, step: Step) {
         match step {
             Step::Fill => self.fill(),
+            Step::Apart => self.apart(),
             Step::Choose => self.choose(),
             Step::Binary => self.binary(),
             Step::Absolute => self.absolute(),
@@ -159,7 +196,21 @@ impl Maker<'_, '_> {
         let wanted = |v: &Variable| if written { v.writable && !v.dims.is_empty() } else { v.ready };
         let all: Vec<usize> =
             (0..self.variables.len()).filter(|k| wanted(&self.variables[*k]) && fits(&self.variables[*k])).collect();
-        (!all.is_empty()).then(|| self.rng.choice(&all))
+        // Mostly those that are more interesting: to read, those of which something is known, and to write, allocations.
+        let weight = |k: &usize| match &self.variables[*k] {
+            v if written && v.result => false,
+            v if written => !v.ready || v.known == Known::Nothing && *k >= ARGUMENTS.len(),
+            v => v.known != Known::Nothing,
+        };
+        let some: Vec<usize> = all.iter().copied().filter(weight).collect();
+        let from = if some.is_empty() || self.rng.one_in(3) { all } else { some };
+        (!from.is_empty()).then(|| self.rng.choice(&from))
+    }
+
+    /// Whether what is made of these is known.
+    fn known(&self, from: &[usize]) -> Known {
+        let all = from.iter().all(|k| self.variables[*k].known != Known::Nothing);
+        if all { Known::Value } else { Known::Nothing }
     }
 
     fn dims(&self, k: usize) -> Vec<usize> {
@@ -167,8 +218,9 @@ impl Maker<'_, '_> {
     }
 
     /// Takes note of what a step wrote. What a branch writes may be missing.
-    fn wrote(&mut self, to: usize, most: f64, powers: bool) {
+    fn wrote(&mut self, to: usize, most: f64, powers: bool, known: Known) {
         let variable = &mut self.variables[to];
+        variable.known = known;
         let both = self.depth > 0;
         variable.ready |= !both;
         variable.most = if both { variable.most.max(most) } else { most };
@@ -180,39 +232,8 @@ impl Maker<'_, '_> {
         format!("%n{}", self.names)
     }
 
-    /// A number that a body or a fill has, its text and its size.
     fn number(&mut self) -> (String, f64) {
-        let infinite = self.rng.one_in(8);
-        let negative = self.rng.bool();
-        match self.element {
-            F32 if infinite => (if negative { "0xFF800000" } else { "0x7F800000" }.into(), 1.0),
-            F64 if infinite => (if negative { "0xFFF0000000000000" } else { "0x7FF0000000000000" }.into(), 1.0),
-            Element { kind: Kind::Float, .. } => {
-                let n = self.rng.choice(&["0.0", "0.0", "1.0", "2.0"]);
-                (if negative { format!("-{n}") } else { n.into() }, 2.0)
-            }
-            of if infinite => {
-                let greatest = (1i64 << (of.bits - 1)) - 1;
-                (if negative { -greatest - 1 } else { greatest }.to_string(), MOST)
-            }
-            _ => (self.rng.choice(&[0, 0, 1, -1, 2]).to_string(), 2.0),
-        }
-    }
-
-    /// The elements of a constant: one, or random ones.
-    fn data(&mut self, k: usize) -> String {
-        let sizes = self.variables[k].array.sizes.clone();
-        let powers = self.variables[k].powers;
-        let number = |maker: &mut Self| {
-            let n = if powers { maker.rng.choice(&[1, -1, 2]) } else { maker.rng.i64(-2..=2) };
-            format!("{n}{}", maker.element.point())
-        };
-        if self.rng.bool() {
-            return number(self);
-        }
-        let row =
-            |maker: &mut Self| format!("[{}]", (0..sizes[1]).map(|_| number(maker)).collect::<Vec<_>>().join(", "));
-        format!("[{}]", (0..sizes[0]).map(|_| row(self)).collect::<Vec<_>>().join(", "))
+        number(self.rng, self.element)
     }
 
     /// A structured operation from these to that, with this body; loops are the dimensions in order.
@@ -243,7 +264,26 @@ impl Maker<'_, '_> {
         let Some(to) = self.variable(true, &|v| v.dims.len() == 2) else { return };
         let (number, most) = self.number();
         self.fill_with(to, &number);
-        self.wrote(to, most, most <= 2.0);
+        self.wrote(to, most, most <= 2.0, Known::Value);
+    }
+
+    /// One number of padding and another one of elements, where 0 tells them apart; and a reduction of these.
+    fn apart(&mut self) {
+        let Some(x) = self.variable(false, &|v| v.dims.len() == 2 && v.known == Known::Zero) else { return };
+        let dims = self.dims(x);
+        let Some(to) = self.variable(true, &|v| v.dims == dims) else { return };
+        let zero = format!("0{}", self.element.point());
+        // A sum of zeros of one sign, with those of the other in padding, shows what it begins as.
+        let signs = self.element.kind == Kind::Float && self.rng.one_in(3);
+        let numbers = match signs {
+            true => [zero.clone(), format!("-{zero}")].map(|n| (n, 0.0)),
+            false => [(); 2].map(|()| self.number()),
+        };
+        self.choose_between(x, to, ("eq", &zero), numbers);
+        if self.rng.one_in(6) {
+            self.absolute_of(to, to);
+        }
+        self.reduce_of(to);
     }
 
     /// One of two constants, by a comparison with a third; at times in place.
@@ -251,9 +291,19 @@ impl Maker<'_, '_> {
         let Some(x) = self.variable(false, &|v| v.dims.len() == 2) else { return };
         let dims = self.dims(x);
         let Some(to) = self.variable(true, &|v| v.dims == dims) else { return };
-        let [with, then, otherwise] = [(); 3].map(|()| self.number());
+        let (predicate, with) = (self.rng.choice(&["eq", "lt", "ge"]), self.number());
+        let numbers = [(); 2].map(|()| self.number());
+        self.choose_between(x, to, (predicate, &with.0), numbers);
+    }
+
+    fn choose_between(
+        &mut self,
+        x: usize,
+        to: usize,
+        (predicate, with): (&str, &str),
+        [then, otherwise]: [(String, f64); 2],
+    ) {
         let t = self.element.name;
-        let predicate = self.rng.choice(&["eq", "lt", "ge"]);
         let predicate =
             if self.element.kind == Kind::Integer { predicate.replace("lt", "ult") } else { predicate.into() };
         let compare = match (self.element.kind, &*predicate) {
@@ -262,7 +312,7 @@ impl Maker<'_, '_> {
             (Kind::Integer, of) => format!("arith.cmpi {of}"),
         };
         let body = [
-            format!("%w = arith.constant {} : {t}", with.0),
+            format!("%w = arith.constant {with} : {t}"),
             format!("%y = arith.constant {} : {t}", then.0),
             format!("%z = arith.constant {} : {t}", otherwise.0),
             format!("%c = {compare}, %x0, %w : {t}"),
@@ -270,7 +320,7 @@ impl Maker<'_, '_> {
         ];
         self.generic(&[x], to, &body, "%r");
         let most = then.1.max(otherwise.1);
-        self.wrote(to, most, most <= 2.0);
+        self.wrote(to, most, most <= 2.0, self.known(&[x]));
     }
 
     /// The sum, difference, product or greater of two, of which one may be a row or column that is repeated.
@@ -289,7 +339,7 @@ impl Maker<'_, '_> {
         }
         let body = [format!("%r = {} %x0, %x1 : {}", self.element.op(op), self.element.name)];
         self.generic(&[x, y], to, &body, "%r");
-        self.wrote(to, most, false);
+        self.wrote(to, most, false, self.known(&[x, y]));
     }
 
     /// The size of each, of whose padding nothing is known afterwards.
@@ -297,21 +347,30 @@ impl Maker<'_, '_> {
         let Some(x) = self.variable(false, &|v| v.dims.len() == 2) else { return };
         let dims = self.dims(x);
         let Some(to) = self.variable(true, &|v| v.dims == dims) else { return };
+        self.absolute_of(x, to);
+    }
+
+    fn absolute_of(&mut self, x: usize, to: usize) {
         let name = if self.element.kind == Kind::Float { "math.absf" } else { "math.absi" };
         self.generic(&[x], to, &[format!("%r = {name} %x0 : {}", self.element.name)], "%r");
         let Variable { most, powers, .. } = self.variables[x];
-        self.wrote(to, most, powers);
+        self.wrote(to, most, powers, Known::Nothing);
     }
 
     /// A reduction of one, or of the products of two, on a constant or on what is in memory.
     fn reduce(&mut self) {
         let Some(x) = self.variable(false, &|v| v.dims.len() == 2) else { return };
+        self.reduce_of(x);
+    }
+
+    fn reduce_of(&mut self, x: usize) {
         let dims = self.dims(x);
-        let kept: Vec<usize> = dims.iter().copied().filter(|_| self.rng.one_in(3)).collect();
-        let Some(to) = self.variable(true, &|v| v.dims == kept).filter(|to| *to != x).or_else(|| self.scalar(&kept))
-        else {
-            return;
+        let kept: Vec<usize> = match self.rng.u8(0..8) {
+            0 => Vec::new(),
+            1 => dims.clone(),
+            _ => vec![self.rng.choice(&dims)],
         };
+        let Some(to) = self.result(&kept).filter(|to| *to != x) else { return };
         let y = self.rng.one_in(4).then(|| self.variable(false, &|v| v.dims == dims)).flatten().filter(|y| *y != to);
         let size: f64 = self.variables[x].array.sizes.iter().product::<i64>() as f64;
         let (p, powers) = (self.variables[x].most, self.variables[x].powers);
@@ -342,19 +401,27 @@ impl Maker<'_, '_> {
         body.push(format!("%r = {} {first}, {second} : {t}", self.element.op(op)));
         let inputs: Vec<usize> = [x].into_iter().chain(y).collect();
         self.generic(&inputs, to, &body, "%r");
-        self.wrote(to, self.variables[to].most + size * most, false);
+        self.wrote(to, self.variables[to].most + size * most, false, Known::Nothing);
     }
 
-    /// The argument of rank 0, where nothing is kept.
-    fn scalar(&self, kept: &[usize]) -> Option<usize> {
-        kept.is_empty().then(|| self.variables.iter().position(|v| v.dims.is_empty())).flatten()
+    /// An argument of these dimensions to write a result to, that has none; at times an allocation.
+    fn result(&mut self, dims: &[usize]) -> Option<usize> {
+        if self.rng.one_in(6) && !dims.is_empty() {
+            return self.variable(true, &|v| v.dims == dims);
+        }
+        let free = |k: &usize| self.variables[*k].dims == dims && !self.variables[*k].result;
+        let all: Vec<usize> = (0..ARGUMENTS.len()).filter(free).collect();
+        let to = (!all.is_empty()).then(|| self.rng.choice(&all))?;
+        self.variables[to].result = true;
+        Some(to)
     }
 
     /// A matrix product, on a constant or on what is in memory.
     fn product(&mut self) {
         let Some(x) = self.variable(false, &|v| v.dims == [0, 1]) else { return };
         let Some(y) = self.variable(false, &|v| v.dims == [1, 2]) else { return };
-        let Some(to) = self.variable(true, &|v| v.dims == [0, 2]) else { return };
+        let to = if self.rng.bool() { self.result(&[0, 2]) } else { self.variable(true, &|v| v.dims == [0, 2]) };
+        let Some(to) = to else { return };
         let start = self.rng.choice(&["0", "0", "-0", "1"]);
         let start = if self.element.kind == Kind::Float { format!("{start}.0") } else { start.replace("-0", "0") };
         let [p, q, before] = [x, y, to].map(|k| self.variables[k].most);
@@ -371,7 +438,7 @@ impl Maker<'_, '_> {
             format!("%r = {} %x2, %p : {t}", self.element.op("add")),
         ];
         self.generic(&[x, y], to, &body, "%r");
-        self.wrote(to, before + most, false);
+        self.wrote(to, before + most, false, Known::Nothing);
     }
 
     /// A loop of two iterations, or a branch that the caller decides on.
@@ -424,7 +491,7 @@ impl Maker<'_, '_> {
         let most = first.1.max(second.1);
         for k in [x, y] {
             let both = self.variables[k].most.max(most);
-            self.wrote(k, both, false);
+            self.wrote(k, both, false, self.variables[k].known);
         }
     }
 }

@@ -324,8 +324,8 @@ func.func @one_of_two(%a: memref<100x100xf32, #t> {layout.padding = 0.0 : f32},
 #jk = affine_map<(i, j, k) -> (j, k)>
 #ij = affine_map<(i, j, k) -> (i, j)>
 // CHECK-LABEL: @filled(
-// CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
-// CHECK: vector.broadcast %[[ZERO]] : f32 to vector<8xf32>
+// CHECK: %[[FILLED:.*]] = vector.broadcast %{{.*}} : f32 to vector<8xf32>
+// CHECK-NEXT: vector.store %[[FILLED]]
 // CHECK: scf.for
 // SAYS: remark: d0 runs to 104 in place of 100; d1 runs to 128 in place of 120; padding of the output is not known
 // SAYS: remark: d0 runs to 104 in place of 100; d1 runs to 128 in place of 120; padding of the output is not known
