@@ -41,7 +41,8 @@ pub enum Attempt {
 const ORDERS: [PlacingOrder; 4] = [PlacingOrder::Area, PlacingOrder::Length, PlacingOrder::Bytes, PlacingOrder::Crowd];
 
 /// The steps of a search in one order before another is tried. In each round the orders as they are get twice as many,
-/// and changed ones as many again.
+/// and changed ones as many again. Of 168 rectangles cut into 100 to 450, with up to half of the cuts pinwheels and up to
+/// 5 % taken out, 115 are found in 20 million steps; with ten times as many before another order, 114.
 const STEPS: u64 = 20_000;
 
 /// The most parts without solution that are kept, in 40 MB. Beyond, all are forgotten.
@@ -60,9 +61,9 @@ pub fn search(ranges: &[LiveRange], live: &[Vec<usize>], capacity: i64, steps: &
                 let given = given.min(*steps);
                 *steps -= given;
                 niches.steps = given;
-                let mut tree = Tree { niches, rank, failed };
+                let mut tree = ChoiceTree { niches, rank, failed };
                 let solved = tree.whole();
-                let Tree { niches, failed: kept, .. } = tree;
+                let ChoiceTree { niches, failed: kept, .. } = tree;
                 *steps += niches.steps;
                 (failed, exceeded) = (kept, niches.exceeded);
                 match solved {
@@ -78,7 +79,7 @@ pub fn search(ranges: &[LiveRange], live: &[Vec<usize>], capacity: i64, steps: &
 }
 
 /// The tree of choices.
-struct Tree<'a> {
+struct ChoiceTree<'a> {
     niches: Niches<'a>,
     /// For each range its number in the order.
     rank: Vec<usize>,
@@ -86,7 +87,7 @@ struct Tree<'a> {
     failed: HashSet<u128>,
 }
 
-impl Tree<'_> {
+impl ChoiceTree<'_> {
     fn whole(&mut self) -> Option<bool> {
         if !self.niches.settle_all() {
             return Some(false);

@@ -32,7 +32,7 @@ use crate::operations::shape::{Array, bits};
 use crate::text::Error;
 use crate::tiled::expansion::Expansion;
 use crate::tiled::layout::{Layout, TileEntry};
-use series::{Pair, Piece, joined, pieces};
+use series::{OffsetPair, StridedPiece, joined, pieces};
 
 /// The most indices of a dimension, or elements where a layout merges dimensions, and the most copies.
 pub const MAX_STEPS: i64 = 1 << 20;
@@ -134,8 +134,10 @@ pub fn strided_copies(from: &Array, to: &Array, window: &Window, rules: &CopyRul
     if rules.rank == Some(0) {
         return Err(Error::new("a copy must have at least one loop"));
     }
-    let mut sides =
-        [Side::new(from, &window.from, &window.steps)?, Side::new(to, &window.to, &vec![1; window.to.len()])?];
+    let mut sides = [
+        WindowSide::new(from, &window.from, &window.steps)?,
+        WindowSide::new(to, &window.to, &vec![1; window.to.len()])?,
+    ];
     let rank = window.sizes.len();
     for (side, array) in sides.iter().zip([from, to]) {
         side.check(&window.sizes, array)?;
@@ -151,9 +153,9 @@ pub fn strided_copies(from: &Array, to: &Array, window: &Window, rules: &CopyRul
     }
     if (Layout { memory_space: to.layout.memory_space, ..from.layout.clone() }) == to.layout {
         let loops = vec![(sides[0].expansion.elements(), (1, 1))];
-        return limited(Piece { start: (0, 0), loops }, rules.rank);
+        return limited(StridedPiece { start: (0, 0), loops }, rules.rank);
     }
-    let extents = sides.iter_mut().map(Side::extend).collect::<Result<Vec<_>, Error>>()?;
+    let extents = sides.iter_mut().map(WindowSide::extend).collect::<Result<Vec<_>, Error>>()?;
     let sizes: Vec<i64> = extents[0].iter().zip(&extents[1]).map(|(a, b)| *a.min(b)).collect();
     let padded = copies_of(&sides, &sizes, &groups, rules.rank)?;
     Ok(if padded.len() < copies.len() { padded } else { copies })
@@ -164,21 +166,21 @@ pub fn strided_copies(from: &Array, to: &Array, window: &Window, rules: &CopyRul
 /// # Errors
 /// The indices or the copies are too many.
 fn copies_of(
-    sides: &[Side; 2],
+    sides: &[WindowSide; 2],
     sizes: &[i64],
     groups: &[Vec<usize>],
     rank: Option<usize>,
 ) -> Result<Vec<StridedCopy>, Error> {
     let first = vec![0; sizes.len()];
     let start = (sides[0].offset(&first)?, sides[1].offset(&first)?);
-    let mut all = vec![Piece { start, loops: Vec::new() }];
+    let mut all = vec![StridedPiece { start, loops: Vec::new() }];
     for group in groups {
         let of_group = pieces(&offsets(sides, sizes, group, start)?);
         let count = all.len().checked_mul(of_group.len()).filter(|count| *count as i64 <= MAX_STEPS);
         count.ok_or_else(|| Error::new(format!("there must be at most {MAX_STEPS} copies")).too_large())?;
-        let product = |whole: &Piece| {
+        let product = |whole: &StridedPiece| {
             let (start, loops) = (whole.start, whole.loops.clone());
-            let part = |part: &Piece| Piece {
+            let part = |part: &StridedPiece| StridedPiece {
                 start: (start.0 + part.start.0, start.1 + part.start.1),
                 loops: loops.iter().chain(&part.loops).copied().collect(),
             };
@@ -194,18 +196,18 @@ fn copies_of(
 }
 
 /// An array with a box in it.
-struct Side {
+struct WindowSide {
     expansion: Expansion,
     layout: Layout,
     first: Vec<i64>,
     steps: Vec<i64>,
 }
 
-impl Side {
-    fn new(array: &Array, first: &[i64], steps: &[i64]) -> Result<Side, Error> {
+impl WindowSide {
+    fn new(array: &Array, first: &[i64], steps: &[i64]) -> Result<WindowSide, Error> {
         let sizes = array.sizes().ok_or_else(|| Error::new(format!("each size must be known, found {array}")))?;
         let expansion = Expansion::new(&sizes, &array.layout)?;
-        Ok(Side { expansion, layout: array.layout.clone(), first: first.to_vec(), steps: steps.to_vec() })
+        Ok(WindowSide { expansion, layout: array.layout.clone(), first: first.to_vec(), steps: steps.to_vec() })
     }
 
     /// # Errors
@@ -268,7 +270,12 @@ fn merges(layout: &Layout) -> bool {
 ///
 /// # Errors
 /// They are too many.
-fn offsets(sides: &[Side; 2], sizes: &[i64], dims: &[usize], start: Pair) -> Result<Vec<Pair>, Error> {
+fn offsets(
+    sides: &[WindowSide; 2],
+    sizes: &[i64],
+    dims: &[usize],
+    start: OffsetPair,
+) -> Result<Vec<OffsetPair>, Error> {
     let count = dims.iter().try_fold(1_i64, |count, dim| count.checked_mul(sizes[*dim]));
     let count = count.filter(|count| *count <= MAX_STEPS).ok_or_else(|| {
         let what = if dims.len() > 1 { "elements, as the layout merges dimensions," } else { "indices of a dimension" };
@@ -290,13 +297,13 @@ fn offsets(sides: &[Side; 2], sizes: &[i64], dims: &[usize], start: Pair) -> Res
 }
 
 /// Makes one loop of two that continue each other on both sides, and puts the loops in the order of the destination.
-fn coalesce(piece: &mut Piece) {
+fn coalesce(piece: &mut StridedPiece) {
     let loops = &mut piece.loops;
     loops.sort_by_key(|(_, (from, to))| std::cmp::Reverse((to.unsigned_abs(), from.unsigned_abs())));
     let mut at = 0;
     while at < loops.len() {
         let (size, (from, to)) = loops[at];
-        let continues = |outer: &(i64, Pair)| outer.1.0 == from * size && outer.1.1 == to * size;
+        let continues = |outer: &(i64, OffsetPair)| outer.1.0 == from * size && outer.1.1 == to * size;
         match loops.iter().position(continues) {
             Some(outer) if outer != at => {
                 loops[at].0 *= loops[outer].0;
@@ -312,7 +319,7 @@ fn coalesce(piece: &mut Piece) {
 ///
 /// # Errors
 /// The copies are too many.
-fn limited(piece: Piece, rank: Option<usize>) -> Result<Vec<StridedCopy>, Error> {
+fn limited(piece: StridedPiece, rank: Option<usize>) -> Result<Vec<StridedCopy>, Error> {
     let rank = rank.unwrap_or(piece.loops.len());
     let mut by_size: Vec<usize> = (0..piece.loops.len()).collect();
     by_size.sort_by_key(|k| std::cmp::Reverse((piece.loops[*k].0, *k)));
@@ -322,11 +329,12 @@ fn limited(piece: Piece, rank: Option<usize>) -> Result<Vec<StridedCopy>, Error>
         if starts.len() as i64 > MAX_STEPS / size {
             return Err(Error::new(format!("there must be at most {MAX_STEPS} copies")).too_large());
         }
-        let steps = |start: Pair| (0..size).map(move |k| (start.0 + k * from, start.1 + k * to));
+        let steps = |start: OffsetPair| (0..size).map(move |k| (start.0 + k * from, start.1 + k * to));
         starts = starts.into_iter().flat_map(steps).collect();
     }
-    let loops: Vec<(i64, Pair)> = (0..piece.loops.len()).filter(|k| kept.contains(k)).map(|k| piece.loops[k]).collect();
-    let copy = |(from, to): Pair| StridedCopy {
+    let loops: Vec<(i64, OffsetPair)> =
+        (0..piece.loops.len()).filter(|k| kept.contains(k)).map(|k| piece.loops[k]).collect();
+    let copy = |(from, to): OffsetPair| StridedCopy {
         sizes: loops.iter().map(|of| of.0).collect(),
         from,
         from_strides: loops.iter().map(|of| of.1.0).collect(),

@@ -7,13 +7,13 @@
 use std::collections::HashMap;
 
 /// A place in the source and one in the destination.
-pub type Pair = (i64, i64);
+pub type OffsetPair = (i64, i64);
 
 /// Pairs that begin at one and go through loops: how many steps each has, and what a step adds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
-    pub start: Pair,
-    pub loops: Vec<(i64, Pair)>,
+pub struct StridedPiece {
+    pub start: OffsetPair,
+    pub loops: Vec<(i64, OffsetPair)>,
 }
 
 /// How a sequence is cut where the distance of its elements changes. At such a place an element is in two runs of one
@@ -29,24 +29,24 @@ enum CutRule {
 }
 
 /// The pairs of a sequence as pieces, the fewest of three ways to cut it.
-pub fn pieces(pairs: &[Pair]) -> Vec<Piece> {
-    let single = |start: &Pair| Piece { start: *start, loops: Vec::new() };
+pub fn pieces(pairs: &[OffsetPair]) -> Vec<StridedPiece> {
+    let single = |start: &OffsetPair| StridedPiece { start: *start, loops: Vec::new() };
     let all = || pairs.iter().map(single).collect();
     let ways = [CutRule::Longest, CutRule::First, CutRule::Last].map(|rule| joined_by(all(), rule));
     ways.into_iter().min_by_key(Vec::len).unwrap_or_default()
 }
 
 /// Pieces of the same loops whose starts have one distance as one piece.
-pub fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
+pub fn joined(pieces: Vec<StridedPiece>) -> Vec<StridedPiece> {
     joined_by(pieces, CutRule::Longest)
 }
 
-fn joined_by(mut pieces: Vec<Piece>, rule: CutRule) -> Vec<Piece> {
+fn joined_by(mut pieces: Vec<StridedPiece>, rule: CutRule) -> Vec<StridedPiece> {
     loop {
         let count = pieces.len();
-        let mut numbers: HashMap<Vec<(i64, Pair)>, usize> = HashMap::new();
-        let mut starts: Vec<(Vec<(i64, Pair)>, Vec<Pair>)> = Vec::new();
-        for Piece { start, loops } in pieces {
+        let mut numbers: HashMap<Vec<(i64, OffsetPair)>, usize> = HashMap::new();
+        let mut starts: Vec<(Vec<(i64, OffsetPair)>, Vec<OffsetPair>)> = Vec::new();
+        for StridedPiece { start, loops } in pieces {
             let number = *numbers.entry(loops.clone()).or_insert(starts.len());
             if number == starts.len() {
                 starts.push((loops, Vec::new()));
@@ -60,7 +60,7 @@ fn joined_by(mut pieces: Vec<Piece>, rule: CutRule) -> Vec<Piece> {
                 if length > 1 {
                     loops.push((length as i64, distance(starts[first], starts[first + 1])));
                 }
-                pieces.push(Piece { start: starts[first], loops });
+                pieces.push(StridedPiece { start: starts[first], loops });
             }
         }
         if pieces.len() == count {
@@ -69,12 +69,12 @@ fn joined_by(mut pieces: Vec<Piece>, rule: CutRule) -> Vec<Piece> {
     }
 }
 
-fn distance(a: Pair, b: Pair) -> Pair {
+fn distance(a: OffsetPair, b: OffsetPair) -> OffsetPair {
     (b.0 - a.0, b.1 - a.1)
 }
 
 /// The runs of one distance, as first elements and lengths, in order.
-fn runs(starts: &[Pair], rule: CutRule) -> Vec<(usize, usize)> {
+fn runs(starts: &[OffsetPair], rule: CutRule) -> Vec<(usize, usize)> {
     // Runs as long as they can be: the last element of one is the first of the next.
     let mut longest: Vec<(usize, usize)> = Vec::new();
     let mut first = 0;

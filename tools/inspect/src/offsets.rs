@@ -45,7 +45,7 @@ pub struct OffsetsOptions {
 }
 
 /// A buffer of the table.
-struct Row<'t> {
+struct BufferRow<'t> {
     id: &'t str,
     /// From when to when, the last not included.
     live: (i64, i64),
@@ -87,7 +87,7 @@ pub fn run(options: &OffsetsOptions) -> Result<String, Complaint> {
 }
 
 /// The moments at which something begins or ends, in order.
-fn moments(rows: &[Row]) -> Vec<i64> {
+fn moments(rows: &[BufferRow]) -> Vec<i64> {
     let mut moments: Vec<i64> = rows.iter().flat_map(|row| [row.live.0, row.live.1]).collect();
     moments.sort_unstable();
     moments.dedup();
@@ -95,7 +95,7 @@ fn moments(rows: &[Row]) -> Vec<i64> {
 }
 
 /// A row with its moments as numbers of these.
-fn range(row: &Row, moments: &[i64]) -> LiveRange {
+fn range(row: &BufferRow, moments: &[i64]) -> LiveRange {
     let number = |moment| moments.partition_point(|other| *other < moment);
     LiveRange { live: (number(row.live.0), number(row.live.1) - 1), bytes: row.bytes, alignment: row.alignment }
 }
@@ -115,7 +115,7 @@ fn refusal(error: &NoOffsets, moments: &[i64]) -> String {
 ///
 /// # Errors
 /// What is wrong, and at which byte; at most one for each line.
-fn rows(text: &str, alignment: i64) -> Result<Vec<Row<'_>>, Vec<Error>> {
+fn rows(text: &str, alignment: i64) -> Result<Vec<BufferRow<'_>>, Vec<Error>> {
     let mut lines = lines(text);
     let Some(head) = lines.next() else {
         return Err(vec![Error::at(0, format!("expected a line with the columns {}", COLUMNS[..4].join(",")))]);
@@ -170,7 +170,11 @@ fn columns(head: &[Field]) -> Result<[Option<usize>; 6], Error> {
 }
 
 /// A buffer, and the field of its name.
-fn row<'t>(line: &[Field<'t>], columns: &[Option<usize>; 6], alignment: i64) -> Result<(Row<'t>, Field<'t>), Error> {
+fn row<'t>(
+    line: &[Field<'t>],
+    columns: &[Option<usize>; 6],
+    alignment: i64,
+) -> Result<(BufferRow<'t>, Field<'t>), Error> {
     let wanted = columns.iter().flatten().count();
     if line.len() != wanted {
         return Err(Error::at(line[0].at, format!("expected {wanted} fields, found {}", line.len())));
@@ -193,7 +197,7 @@ fn row<'t>(line: &[Field<'t>], columns: &[Option<usize>; 6], alignment: i64) -> 
         let at = field(2).unwrap_or(id).at;
         return Err(Error::at(at, format!("upper must be above lower, {lower}, found {upper}")));
     }
-    Ok((Row { id: id.text, live: (lower, upper), bytes, alignment }, id))
+    Ok((BufferRow { id: id.text, live: (lower, upper), bytes, alignment }, id))
 }
 
 fn report(buffers: usize, arena: &Arena) -> String {
@@ -202,7 +206,7 @@ fn report(buffers: usize, arena: &Arena) -> String {
     format!("buffers {buffers}\narena   {bytes}\npeak    {peak}\nbound   {bound}\noptimal {optimal}\n")
 }
 
-fn json(rows: &[Row], arena: &Arena) -> String {
+fn json(rows: &[BufferRow], arena: &Arena) -> String {
     let offsets: serde_json::Map<String, serde_json::Value> =
         rows.iter().zip(&arena.offsets).map(|(row, offset)| (row.id.to_string(), (*offset).into())).collect();
     let answer = serde_json::json!({
@@ -213,7 +217,7 @@ fn json(rows: &[Row], arena: &Arena) -> String {
 }
 
 /// The table with the offsets.
-fn table(rows: &[Row], arena: &Arena) -> String {
+fn table(rows: &[BufferRow], arena: &Arena) -> String {
     let aligned = rows.iter().any(|row| row.alignment != 1);
     let mut text =
         String::from(if aligned { "id,lower,upper,size,alignment,offset\n" } else { "id,lower,upper,size,offset\n" });
