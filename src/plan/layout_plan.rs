@@ -91,9 +91,9 @@ pub struct PlannedTransfer {
     pub at: ArrayName,
     /// The bytes that are moved.
     pub bytes: i64,
-    /// The numbers of the memory spaces.
+    /// The number of the memory space that is read.
     pub from: u8,
-    /// The numbers of the memory spaces.
+    /// The number of the one that is written.
     pub to: u8,
     /// The node before which it starts, and the one before which it is done.
     pub nodes: [(usize, usize); 2],
