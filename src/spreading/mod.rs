@@ -31,6 +31,9 @@
 //! in a unit of cost where the machine has no link there. How values and loops are spread is chosen together, by the
 //! [solver](crate::solver).
 //!
+//! With capacities, values may also lie beside the places, and the loops of a place run in [steps](time), for which pieces
+//! of arrays are brought and taken away.
+//!
 //! | file | what it holds |
 //! |---|---|
 //! | [`spread`] | how dimensions or loops are cut into pieces along the axes of a machine |
