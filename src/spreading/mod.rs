@@ -42,7 +42,7 @@
 //! | [`traffic`] | the bytes at each level |
 //! | [`candidates`] | the spreads that are tried |
 //! | [`time`] | the loops of a place in steps: pieces of arrays, and how often they are brought |
-//! | [`cuts`] | the cuts over time that are tried |
+//! | [`cuts`](mod@cuts) | the cuts over time that are tried |
 //! | [`spreader`] | the program and its candidates |
 //! | [`posing`] | the problem as a network of costs |
 //! | [`told`] | the plan that a solution is |
