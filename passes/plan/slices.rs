@@ -172,14 +172,14 @@ fn converted<'c>(b: Builder<'c>, v: Val<'c>, t: Type<'c>) -> Val<'c> {
 }
 
 /// The slice of a tensor in a step, with the attributes of what takes or puts it.
-struct Place<'c> {
+struct SlicePlace<'c> {
     offsets: Vec<Val<'c>>,
     fixed: Vec<Option<i64>>,
 }
 
-impl<'c> Place<'c> {
-    fn new(b: Builder<'c>, slice: &ArraySlice, steps: &[Val<'c>]) -> Place<'c> {
-        let mut place = Place { offsets: Vec::new(), fixed: Vec::new() };
+impl<'c> SlicePlace<'c> {
+    fn new(b: Builder<'c>, slice: &ArraySlice, steps: &[Val<'c>]) -> SlicePlace<'c> {
+        let mut place = SlicePlace { offsets: Vec::new(), fixed: Vec::new() };
         for follows in &slice.follows {
             place.fixed.push(if follows.is_some() { None } else { Some(0) });
             if let Some((of, step)) = follows {
@@ -282,7 +282,7 @@ impl<'p, 'c> Sliced<'p, 'c> {
         for (v, own) in taken.iter_mut().zip(&self.slices) {
             let here = |own: &OperandSlice| depth(own.slice) == steps.len() && !steps.is_empty();
             let Some(own) = own.filter(here) else { continue };
-            let place = Place::new(b, own.slice, steps);
+            let place = SlicePlace::new(b, own.slice, steps);
             let part = place.of(b, "tensor.extract_slice", &[*v], own.slice, own.beside);
             *v = converted(b, part, own.placed);
         }
@@ -290,7 +290,7 @@ impl<'p, 'c> Sliced<'p, 'c> {
         let Some(OperandSlice { slice, beside: t, placed }) = own else {
             return self.walk(b, steps, &taken, (whole, tile), start);
         };
-        let place = Place::new(b, slice, steps);
+        let place = SlicePlace::new(b, slice, steps);
         let tile = match start {
             Start::Slice => converted(b, place.of(b, "tensor.extract_slice", &[whole], slice, t), placed),
             Start::Empty => b.value("tensor.empty", &[], placed, &[]),

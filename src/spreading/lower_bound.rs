@@ -72,8 +72,12 @@ impl LeastRule {
             let own = nest.cuttable[of] && nest.sizes[of] > 1;
             !own || arrays.iter().filter(|array| follows(array, of)).count() >= 2
         };
-        let results = arrays.iter().filter(|array| array.is_result).count();
-        match arrays.len() == 3 && results == 1 && (0..nest.sizes.len()).all(joins) {
+        let summed = |of: usize| {
+            let made = arrays.iter().any(|array| array.is_result && follows(array, of));
+            nest.cuttable[of] && nest.sizes[of] > 1 && !made
+        };
+        let (results, loops) = (arrays.iter().filter(|array| array.is_result).count(), 0..nest.sizes.len());
+        match arrays.len() == 3 && results == 1 && loops.clone().all(joins) && loops.clone().any(summed) {
             true => LeastRule::Product { offsets },
             false => LeastRule::Compulsory,
         }

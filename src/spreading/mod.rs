@@ -31,6 +31,9 @@
 //! in a unit of cost where the machine has no link there. How values and loops are spread is chosen together, by the
 //! [solver](crate::solver).
 //!
+//! With capacities, values may also lie beside the places, and the loops of a place run in [steps](time), for which pieces
+//! of arrays are brought and taken away.
+//!
 //! | file | what it holds |
 //! |---|---|
 //! | [`spread`] | how dimensions or loops are cut into pieces along the axes of a machine |
@@ -39,7 +42,7 @@
 //! | [`traffic`] | the bytes at each level |
 //! | [`candidates`] | the spreads that are tried |
 //! | [`time`] | the loops of a place in steps: pieces of arrays, and how often they are brought |
-//! | [`cuts`] | the cuts over time that are tried |
+//! | [`cuts`](mod@cuts) | the cuts over time that are tried |
 //! | [`spreader`] | the program and its candidates |
 //! | [`posing`] | the problem as a network of costs |
 //! | [`told`] | the plan that a solution is |
