@@ -250,7 +250,8 @@ fn random_options(rng: &mut Choices, form: Form) -> Options {
         contract: rng.one_in(3),
         cache_bytes: rng.choice(&[0, 0, 1, 1000, 1 << 20]),
         row_block_bytes: rng.choice(&[0, 1, 300, 1000, 4000, 1 << 14]),
-        parallel: rng.choice(Parallel::ALL),
+        // Kernels go together without threads.
+        parallel: if rng.bool() { Parallel::None } else { rng.choice(Parallel::ALL) },
         padding: rng.choice(&[Padding::Masked, Padding::Typed]),
         // What is approximated has another rounding.
         approximate: false,
