@@ -67,15 +67,20 @@ pub fn run(options: &MovesOptions) -> Result<String, Complaint> {
         let index =
             |list: &String| lists::numbers(list).ok_or_else(|| lists::wrong("--start", "an index such as 8,0", list));
         let start = options.start.as_ref().map(index).transpose()?;
-        let mut rules = CopyRules::default();
-        rules.rank = options.rank.map(usize::from);
-        rules.padding = options.padding;
+        let rules = rules(options.rank.map(usize::from), options.padding);
         let found = copies(&a, &b, permutation.as_deref(), start.as_deref(), &rules);
         let found = found.map_err(|error| Complaint::in_argument(to, &error))?;
         return Ok(listed(&found, [&a, &b]));
     }
     let moved = movement(&operation, &a, &b);
     Ok(format!("{}\n", moved.map_err(|error| Complaint::in_argument(to, &error))?))
+}
+
+/// What the copies may be: of so many loops, and whether they may write padding.
+pub fn rules(rank: Option<usize>, padding: bool) -> CopyRules {
+    let rules = CopyRules::default();
+    let rules = rank.map_or(rules, |rank| rules.with_rank(rank));
+    if padding { rules.with_padding() } else { rules }
 }
 
 /// The copies of a relayout, of a transpose, or of a slice that begins at an index.

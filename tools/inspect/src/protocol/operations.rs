@@ -6,7 +6,7 @@ use super::answer::{
 use super::programs;
 use super::request::{self, Request};
 use crate::maps;
-use crate::moves::{copies, operation, wrong_transpose};
+use crate::moves::{copies, operation, rules, wrong_transpose};
 use crate::report::{self, Subject};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -21,7 +21,6 @@ use tensor_layout::places::{Copies, Held, Level, Machine, Placement, Slice, plan
 use tensor_layout::targets::Target;
 use tensor_layout::text::{Error, did_you_mean};
 use tensor_layout::tiled::Expansion;
-use tensor_layout::transfers::CopyRules;
 
 /// The answer to a request. A failure that names no member is of the one that all its operation is about.
 pub fn answer(request: Request) -> Result<Answer, Failure> {
@@ -97,9 +96,7 @@ fn moved(request: request::Moves) -> Result<Answer, Failure> {
         if permutation.is_some() && asked.start.is_some() {
             return Err(Failure::of_field("transpose", Error::new("`start` is for slices, which do not transpose")));
         }
-        let mut rules = CopyRules::default();
-        rules.rank = asked.rank;
-        rules.padding = asked.padding;
+        let rules = rules(asked.rank, asked.padding);
         let found = copies(&from, &to, permutation.as_deref(), asked.start.as_deref(), &rules)?;
         let space = |shape: &Shape| if let Shape::Array(array) = shape { array.layout.memory_space } else { 0 };
         let copies = found.into_iter().map(CopyAnswer::from).collect();
