@@ -50,7 +50,7 @@ impl<'a, 'c> PlannedKernel<'a, 'c> {
 
     /// Makes the kernel.
     pub fn emit(self, b: Builder<'c>) {
-        let Made { mut kernel, rests, copies } = self.begin(b, &HashMap::new());
+        let BegunKernel { mut kernel, rests, copies } = self.begin(b, &HashMap::new());
         kernel.emit(b, &rests);
         for copy in copies {
             b.op("memref.dealloc", &[copy], &[], &[caller_frees(b)]);
@@ -58,7 +58,7 @@ impl<'a, 'c> PlannedKernel<'a, 'c> {
     }
 
     /// Makes what is in front of the kernel's loops, with other buffers in place of those of some operands.
-    pub fn begin(mut self, b: Builder<'c>, instead: &HashMap<usize, Val<'c>>) -> Made<'a, 'c> {
+    pub fn begin(mut self, b: Builder<'c>, instead: &HashMap<usize, Val<'c>>) -> BegunKernel<'a, 'c> {
         let PlannedKernel { nest, body, target, .. } = self;
         let mut vars = self.vars;
         let sizes: Vec<Val<'c>> = if self.plan.values.is_empty() && nest.extents.iter().all(|n| n.known().is_some()) {
@@ -99,12 +99,12 @@ impl<'a, 'c> PlannedKernel<'a, 'c> {
         // What is only moved stays in bytes.
         let computes = !body.only_moves();
         let bools = nest.operands.iter().map(|o| computes && bools::is_bool(o.access.packing.element)).collect();
-        Made { kernel: Kernel { done, values, bools, ..kernel }, rests, copies }
+        BegunKernel { kernel: Kernel { done, values, bools, ..kernel }, rests, copies }
     }
 }
 
 /// A kernel whose loops are to be made.
-pub struct Made<'a, 'c> {
+pub struct BegunKernel<'a, 'c> {
     pub kernel: Kernel<'a, 'c>,
     /// The sizes of its dimensions.
     pub rests: Vec<Rest>,

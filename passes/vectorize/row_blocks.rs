@@ -16,7 +16,7 @@
 use super::distance::{Address, Distance};
 use super::kernel::Kernel;
 use super::plan::{Level, Plan};
-use super::planned::{Made, PlannedKernel};
+use super::planned::{BegunKernel, PlannedKernel};
 use super::rest::Rest;
 use super::rows::{caller_frees, scratch};
 use crate::kernel::access::Operand;
@@ -33,7 +33,7 @@ use tensor_layout::expr::Expr;
 use tensor_layout::maps::Interval;
 
 /// The steps of a dimension that are made together.
-struct Rows {
+struct RowSteps {
     /// The dimension in each kernel.
     dims: Vec<usize>,
     size: i64,
@@ -41,7 +41,7 @@ struct Rows {
 }
 
 /// A buffer that kernels reach.
-struct Reached<'c> {
+struct RowBuffer<'c> {
     base: Base<'c>,
     bytes: i64,
 }
@@ -49,7 +49,7 @@ struct Reached<'c> {
 /// Kernels that are planned, and how many rows of them are made together.
 pub struct RowBlocks<'a, 'c> {
     kernels: Vec<PlannedKernel<'a, 'c>>,
-    rows: Vec<Rows>,
+    rows: Vec<RowSteps>,
     common: &'a CommonRows<'c>,
 }
 
@@ -63,12 +63,12 @@ impl<'a, 'c> RowBlocks<'a, 'c> {
         target: &'a Options,
     ) -> Result<Self, usize> {
         let size = |dims: &Vec<usize>| nests[0].0.extents[dims[0]].known();
-        let rows = |dims: &Vec<usize>| size(dims).map(|size| Rows { dims: dims.clone(), size, step: size });
-        let mut rows = common.dims.iter().map(rows).collect::<Option<Vec<Rows>>>().ok_or(0usize)?;
+        let rows = |dims: &Vec<usize>| size(dims).map(|size| RowSteps { dims: dims.clone(), size, step: size });
+        let mut rows = common.dims.iter().map(rows).collect::<Option<Vec<RowSteps>>>().ok_or(0usize)?;
         let Some(buffers) = reached(nests) else { return Err(nests.len() - 1) };
         let most = i64::try_from(target.row_block_bytes).unwrap_or(i64::MAX);
-        let bytes = |rows: &[Rows]| {
-            let of = |buffer: &Reached| {
+        let bytes = |rows: &[RowSteps]| {
+            let of = |buffer: &RowBuffer| {
                 let steps = rows.iter().filter(|rows| common.has(buffer.base, &rows.dims));
                 steps.fold(buffer.bytes, |bytes, rows| bytes / rows.size.max(1) * rows.step)
             };
@@ -127,7 +127,7 @@ impl<'a, 'c> RowBlocks<'a, 'c> {
             rows.truncate(k + 1);
             break;
         }
-        let cuts = |rows: &Rows| {
+        let cuts = |rows: &RowSteps| {
             let mut plans = kernels.iter().map(|kernel| &kernel.plan).zip(&rows.dims);
             plans.all(|(plan, dim)| {
                 of_dim(plan, *dim).all(|level| level.scale % rows.step == 0 || rows.step % level.scale == 0)
@@ -161,7 +161,7 @@ impl<'a, 'c> RowBlocks<'a, 'c> {
                 made.push((ir::key(base), scratch(b, &Distance::fixed(size), shaped.element, &[])));
             }
         }
-        let mut kernels: Vec<Part> = kernels
+        let mut kernels: Vec<BlockOfRows> = kernels
             .into_iter()
             .enumerate()
             .map(|(k, kernel)| {
@@ -171,7 +171,7 @@ impl<'a, 'c> RowBlocks<'a, 'c> {
                     made.iter().find(|(key, _)| *key == base).map(|(_, buffer)| (o, *buffer))
                 };
                 let instead: HashMap<usize, Val<'c>> = (0..nest.operands.len()).filter_map(own).collect();
-                let Made { mut kernel, rests, .. } = kernel.begin(b.located(ops[k]), &instead);
+                let BegunKernel { mut kernel, rests, .. } = kernel.begin(b.located(ops[k]), &instead);
                 let output = nest.operands.len() - nest.outputs;
                 kernel.cached = nest
                     .operands
@@ -183,7 +183,7 @@ impl<'a, 'c> RowBlocks<'a, 'c> {
                     })
                     .collect();
                 let moves = (0..nest.operands.len()).map(|o| !instead.contains_key(&o)).collect();
-                Part { kernel, op: ops[k], rests, dims: vec![Expr::Const(0); nest.extents.len()], moves }
+                BlockOfRows { kernel, op: ops[k], rests, dims: vec![Expr::Const(0); nest.extents.len()], moves }
             })
             .collect();
         go(b, &rows, &mut kernels);
@@ -194,7 +194,7 @@ impl<'a, 'c> RowBlocks<'a, 'c> {
 }
 
 /// A kernel, and the rows that are made of it.
-struct Part<'a, 'c> {
+struct BlockOfRows<'a, 'c> {
     kernel: Kernel<'a, 'c>,
     op: Op<'c>,
     /// How many elements of each dimension, and from where on.
@@ -205,13 +205,16 @@ struct Part<'a, 'c> {
 }
 
 /// The loops over rows, and the kernels inside.
-fn go<'c>(b: Builder<'c>, rows: &[Rows], kernels: &mut [Part<'_, 'c>]) {
-    let Some((Rows { dims, size, step }, inside)) = rows.split_first() else {
+fn go<'c>(b: Builder<'c>, rows: &[RowSteps], kernels: &mut [BlockOfRows<'_, 'c>]) {
+    let Some((RowSteps { dims, size, step }, inside)) = rows.split_first() else {
         kernels.iter_mut().for_each(|part| part.emit(b));
         return;
     };
     let (count, left) = (size / step, size % step);
-    let at = |b: Builder<'c>, kernels: &mut [Part<'_, 'c>], first: &dyn Fn(&mut Kernel<'_, 'c>) -> Expr, rest: i64| {
+    let at = |b: Builder<'c>,
+              kernels: &mut [BlockOfRows<'_, 'c>],
+              first: &dyn Fn(&mut Kernel<'_, 'c>) -> Expr,
+              rest: i64| {
         for (part, dim) in kernels.iter_mut().zip(dims) {
             part.dims[*dim] = first(&mut part.kernel);
             part.rests[*dim] = Rest::Known(rest);
@@ -237,7 +240,7 @@ fn go<'c>(b: Builder<'c>, rows: &[Rows], kernels: &mut [Part<'_, 'c>]) {
     }
 }
 
-impl<'c> Part<'_, 'c> {
+impl<'c> BlockOfRows<'_, 'c> {
     fn emit(&mut self, b: Builder<'c>) {
         let kernel = &self.kernel;
         let mut starts: Vec<Address> = kernel.plan.starts.clone();
@@ -273,14 +276,14 @@ fn block(plan: &Plan, dim: usize) -> i64 {
 }
 
 /// The buffers that kernels reach; none where the bytes of one are not known.
-fn reached<'c>(nests: &[&(Nest<'c>, Body<'c>)]) -> Option<Vec<Reached<'c>>> {
-    let mut buffers: Vec<Reached<'c>> = Vec::new();
+fn reached<'c>(nests: &[&(Nest<'c>, Body<'c>)]) -> Option<Vec<RowBuffer<'c>>> {
+    let mut buffers: Vec<RowBuffer<'c>> = Vec::new();
     for operand in nests.iter().flat_map(|(nest, _)| &nest.operands) {
         let base = Base::of(operand.access.base)?;
         if buffers.iter().any(|known| known.base == base) {
             continue;
         }
-        buffers.push(Reached { base, bytes: bytes_of(operand)? });
+        buffers.push(RowBuffer { base, bytes: bytes_of(operand)? });
     }
     Some(buffers)
 }
@@ -293,7 +296,7 @@ fn bytes_of(operand: &Operand) -> Option<i64> {
 
 /// How many elements of an operand's buffer a block of rows reaches, up to the last one, from the first row on; none where
 /// that is not known.
-fn most(plan: &Plan, operand: usize, kernel: usize, rows: &[Rows]) -> Option<i64> {
+fn most(plan: &Plan, operand: usize, kernel: usize, rows: &[RowSteps]) -> Option<i64> {
     let Expr::Const(start) = *plan.starts[operand].fixed_part() else { return None };
     let mut last = start;
     if start < 0 || plan.starts[operand].values().next().is_some() {
