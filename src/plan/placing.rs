@@ -360,11 +360,14 @@ fn too_much() -> Error {
     Error::new("the cost does not fit in 64 bits").too_large()
 }
 
+/// Stretches of moments, and what each choice of a variable takes there.
+pub type Amounts = Vec<(Range<i64>, Vec<i64>)>;
+
 /// For each stretch of moments at which the same choices of a variable take something, what each takes.
-pub fn amounts(taken: &[Vec<(Range<i64>, i64)>]) -> Vec<(Range<i64>, Vec<i64>)> {
+pub fn amounts(taken: &[Vec<(Range<i64>, i64)>]) -> Amounts {
     let ends: BTreeSet<i64> = taken.iter().flatten().flat_map(|(moments, _)| [moments.start, moments.end]).collect();
     let ends: Vec<i64> = ends.into_iter().collect();
-    let mut found: Vec<(Range<i64>, Vec<i64>)> = Vec::new();
+    let mut found = Amounts::new();
     for pair in ends.windows(2) {
         let at = |own: &Vec<(Range<i64>, i64)>| {
             let here = own.iter().filter(|(moments, _)| moments.contains(&pair[0]));

@@ -18,6 +18,7 @@
 
 use super::transfers::{Flight, KernelClock};
 use std::cmp::Reverse;
+use std::iter::once;
 use std::ops::Range;
 
 /// After how many of its reads an array may change its memory. Plans of eight programs of `benches/memory.md` within a half of
@@ -196,7 +197,7 @@ impl Residencies<'_> {
                 let out = Move { out: true, flight, done };
                 let last = self.life.moments.iter().map(|own| own.end).max().unwrap_or(near.end);
                 let mut found = vec![Residency {
-                    far: vec![made as i64 + 1..last],
+                    far: once(made as i64 + 1..last).collect(),
                     cost: self.reading(*cut + 1..points.len()),
                     ..Residency::default()
                 }];
@@ -250,7 +251,7 @@ impl Residencies<'_> {
                     let reads = reads[0].saturating_add(reads[1]);
                     let far = match self.life.made {
                         // Its last reads are near.
-                        Some(made) if end == points.len() => vec![made as i64..points[start] as i64],
+                        Some(made) if end == points.len() => once(made as i64..points[start] as i64).collect(),
                         _ => self.life.moments.clone(),
                     };
                     let near = flight.moments.start..points[end - 1] as i64 + 1;

@@ -9,7 +9,7 @@
 
 use super::classes::LayoutId;
 use super::holders::HeldIn;
-use super::placing::{Placed, Placing, Residence, amounts};
+use super::placing::{Amounts, Placed, Placing, Residence, amounts};
 use super::posed::{Located, Posed};
 use super::prices::Prices;
 use super::program::{Doing, Program};
@@ -101,7 +101,7 @@ impl LimitedSpace {
                 placed[made] = placing.place(&mut network, made, (near, &moments)).map_err(at)?;
             }
             // What each choice of a variable takes, by resource.
-            let mut takes: Vec<(usize, usize, Vec<(Range<i64>, Vec<i64>)>)> = Vec::new();
+            let mut takes: Vec<(usize, usize, Amounts)> = Vec::new();
             for (limited, resource) in &resources {
                 let all = |(space, bytes): (u8, i64)| {
                     let bytes = if space == *limited { bytes } else { 0 };

@@ -133,7 +133,7 @@ impl KernelClock {
         let mut own = self.inside(moment);
         let mut found = None;
         while own != inside {
-            let Some(number) = own else { return None };
+            let number = own?;
             found = Some(self.loops[number].moments.clone());
             own = self.loops[number].outer;
         }
