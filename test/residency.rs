@@ -205,8 +205,8 @@ const FAST: &str = "axes: (), memories: (hbm: 0 with 1000000 bytes reading 4 wri
 fn program(rng: &mut Rng, arguments: usize, operations: usize) -> String {
     let mut lines = Vec::new();
     let rows: Vec<usize> = (0..arguments + operations).map(|_| [8, 16, 40][rng.usize(..3)]).collect();
-    for k in 0..arguments {
-        lines.push(format!("v{k} = f32[{},16]{{1,0}} parameter({k})", rows[k]));
+    for (k, rows) in rows.iter().enumerate().take(arguments) {
+        lines.push(format!("v{k} = f32[{rows},16]{{1,0}} parameter({k})"));
     }
     let mut rows = rows[..arguments].to_vec();
     for k in arguments..arguments + operations {

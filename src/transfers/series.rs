@@ -9,11 +9,14 @@ use std::collections::HashMap;
 /// A place in the source and one in the destination.
 pub type OffsetPair = (i64, i64);
 
-/// Pairs that begin at one and go through loops: how many steps each has, and what a step adds.
+/// Loops, the innermost first: how many steps each has, and what a step adds.
+pub type StridedLoops = Vec<(i64, OffsetPair)>;
+
+/// Pairs that begin at one and go through loops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StridedPiece {
     pub start: OffsetPair,
-    pub loops: Vec<(i64, OffsetPair)>,
+    pub loops: StridedLoops,
 }
 
 /// How a sequence is cut where the distance of its elements changes. At such a place an element is in two runs of one
@@ -44,8 +47,8 @@ pub fn joined(pieces: Vec<StridedPiece>) -> Vec<StridedPiece> {
 fn joined_by(mut pieces: Vec<StridedPiece>, rule: CutRule) -> Vec<StridedPiece> {
     loop {
         let count = pieces.len();
-        let mut numbers: HashMap<Vec<(i64, OffsetPair)>, usize> = HashMap::new();
-        let mut starts: Vec<(Vec<(i64, OffsetPair)>, Vec<OffsetPair>)> = Vec::new();
+        let mut numbers: HashMap<StridedLoops, usize> = HashMap::new();
+        let mut starts: Vec<(StridedLoops, Vec<OffsetPair>)> = Vec::new();
         for StridedPiece { start, loops } in pieces {
             let number = *numbers.entry(loops.clone()).or_insert(starts.len());
             if number == starts.len() {
