@@ -94,7 +94,7 @@ fn layouts_over_time_are_the_steps() {
 /// The bytes of each place at each moment: what lives, and the buffers.
 #[test]
 fn plans_stay_within_their_capacity_at_each_moment() {
-    let texts = [product_text(64, 64, 32), ATTENTION.to_string(), CONVOLUTION.to_string()];
+    let texts = [product_text(64, 64, 32), attention(4, 64, 16), convolution(2, 16, 8, 16)];
     let machine = "axes: (2_G, 4_P), memories: (LM: 1 at P with 65536 bytes), word: 32";
     let places = Machine::parse(machine).unwrap();
     for text in texts {
@@ -133,29 +133,39 @@ fn plans_stay_within_their_capacity_at_each_moment() {
     }
 }
 
-const ATTENTION: &str = "HloModule attention
-add { a = f32[] parameter(0)
+/// Attention of so many heads, positions and features.
+fn attention(heads: i64, rows: i64, features: i64) -> String {
+    format!(
+        "HloModule attention
+add {{ a = f32[] parameter(0)
  b = f32[] parameter(1)
- ROOT c = f32[] add(a, b) }
-ENTRY main {
-  q = f32[4,64,16] parameter(0)
-  k = f32[4,64,16] parameter(1)
-  v = f32[4,64,16] parameter(2)
-  s = f32[4,64,64] dot(q, k), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}
-  e = f32[4,64,64] exponential(s)
+ ROOT c = f32[] add(a, b) }}
+ENTRY main {{
+  q = f32[{heads},{rows},{features}] parameter(0)
+  k = f32[{heads},{rows},{features}] parameter(1)
+  v = f32[{heads},{rows},{features}] parameter(2)
+  s = f32[{heads},{rows},{rows}] dot(q, k), lhs_batch_dims={{0}}, rhs_batch_dims={{0}}, lhs_contracting_dims={{2}}, rhs_contracting_dims={{2}}
+  e = f32[{heads},{rows},{rows}] exponential(s)
   zero = f32[] constant(0)
-  t = f32[4,64] reduce(e, zero), dimensions={2}, to_apply=add
-  u = f32[4,64,64] broadcast(t), dimensions={0,1}
-  p = f32[4,64,64] divide(e, u)
-  ROOT o = f32[4,64,16] dot(p, v), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
-}";
+  t = f32[{heads},{rows}] reduce(e, zero), dimensions={{2}}, to_apply=add
+  u = f32[{heads},{rows},{rows}] broadcast(t), dimensions={{0,1}}
+  p = f32[{heads},{rows},{rows}] divide(e, u)
+  ROOT o = f32[{heads},{rows},{features}] dot(p, v), lhs_batch_dims={{0}}, rhs_batch_dims={{0}}, lhs_contracting_dims={{2}}, rhs_contracting_dims={{1}}
+}}"
+    )
+}
 
-const CONVOLUTION: &str = "HloModule convolution
-ENTRY main {
-  x = f32[2,16,16,8] parameter(0)
-  w = f32[3,3,8,16] parameter(1)
-  ROOT y = f32[2,16,16,16] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
-}";
+/// Square images and windows of 3 × 3.
+fn convolution(images: i64, size: i64, from: i64, to: i64) -> String {
+    format!(
+        "HloModule convolution
+ENTRY main {{
+  x = f32[{images},{size},{size},{from}] parameter(0)
+  w = f32[3,3,{from},{to}] parameter(1)
+  ROOT y = f32[{images},{size},{size},{to}] convolution(x, w), window={{size=3x3 pad=1_1x1_1}}, dim_labels=b01f_01io->b01f
+}}"
+    )
+}
 
 /// The least that an addition must hold is an element of each array.
 #[test]
@@ -184,30 +194,6 @@ fn a_capacity_below_what_one_operation_holds_names_it_and_the_least() {
 const MAB: &str = "axes: (4_PE), memories: (LM: 1 at PE with 16384 bytes reading 16 writing 8), word: 64, unit: cycle, \
                    registers: 1x1, links: (PE: 8)";
 
-const HEADS: &str = "HloModule attention
-add { a = f32[] parameter(0)
- b = f32[] parameter(1)
- ROOT c = f32[] add(a, b) }
-ENTRY main {
-  q = f32[64,128,32] parameter(0)
-  k = f32[64,128,32] parameter(1)
-  v = f32[64,128,32] parameter(2)
-  s = f32[64,128,128] dot(q, k), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={2}
-  e = f32[64,128,128] exponential(s)
-  zero = f32[] constant(0)
-  t = f32[64,128] reduce(e, zero), dimensions={2}, to_apply=add
-  u = f32[64,128,128] broadcast(t), dimensions={0,1}
-  p = f32[64,128,128] divide(e, u)
-  ROOT o = f32[64,128,32] dot(p, v), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
-}";
-
-const IMAGES: &str = "HloModule convolution
-ENTRY main {
-  x = f32[8,32,32,64] parameter(0)
-  w = f32[3,3,64,64] parameter(1)
-  ROOT y = f32[8,32,32,64] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
-}";
-
 /// `BLESS=1` writes the table.
 #[test]
 fn the_table_of_steps_is_current() {
@@ -221,7 +207,8 @@ fn the_table_of_steps_is_current() {
          |---|---|---|---|---|---|---|---|---|\n",
     );
     let product = product_text(1024, 512, 512);
-    let programs = [("product 1024 × 512 × 512", product.as_str()), ("attention", HEADS), ("convolution", IMAGES)];
+    let (heads, images) = (attention(64, 128, 32), convolution(8, 32, 64, 64));
+    let programs = [("product 1024 × 512 × 512", &product), ("attention", &heads), ("convolution", &images)];
     for (name, program) in programs {
         let module = Module::parse(program).unwrap();
         for (machine, own, capacities) in

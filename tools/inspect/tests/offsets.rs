@@ -1,20 +1,11 @@
 //! `layout-inspect offsets`, through the program itself.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+mod tables;
 
-/// What is printed to standard output and to standard error, and the exit code.
+use tables::file;
+
 fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
-    let out = Command::new(env!("CARGO_BIN_EXE_layout-inspect")).arg("offsets").args(arguments).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (text(out.stdout), text(out.stderr), out.status.code())
-}
-
-fn file(name: &str, text: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::write(&path, text).unwrap();
-    path
+    tables::run("offsets", arguments)
 }
 
 const THREE: &str = "id,lower,upper,size\na,0,2,100\nb,1,3,50\nc,2,4,100\n";

@@ -1,20 +1,12 @@
 //! `layout-inspect solve`, through the program itself.
 
+mod tables;
+
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use tables::file;
 
-/// What is printed to standard output and to standard error, and the exit code.
 fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
-    let out = Command::new(env!("CARGO_BIN_EXE_layout-inspect")).arg("solve").args(arguments).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (text(out.stdout), text(out.stderr), out.status.code())
-}
-
-fn file(name: &str, text: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::write(&path, text).unwrap();
-    path
+    tables::run("solve", arguments)
 }
 
 fn problem(costs: &str, edge: &str, limit: &str) -> String {
