@@ -12,7 +12,9 @@
 //! is a multiple of, and a column `offset` is not read, so that what was written can be read again.
 
 use layout_console::{Complaint, read, write};
-use std::collections::HashMap;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use std::path::PathBuf;
 use tensor_layout::offsets::{Arena, LiveRange, NoOffsets, SearchLimits, offsets};
@@ -20,6 +22,9 @@ use tensor_layout::text::{Error, nearest};
 
 /// The columns, in the order in which they are asked for.
 const COLUMNS: [&str; 6] = ["id", "lower", "upper", "size", "alignment", "offset"];
+
+/// The steps of the exact search unless the user says how many.
+pub const STEPS: u64 = 1_000_000_000;
 
 /// Find places in one memory for buffers that are live from one moment to another
 #[derive(clap::Args)]
@@ -34,7 +39,7 @@ pub struct OffsetsOptions {
     #[arg(long, value_name = "BYTES", default_value_t = 1)]
     alignment: i64,
     /// Steps of the exact search, each of about 10 ns
-    #[arg(long, value_name = "STEPS", default_value_t = 1_000_000_000)]
+    #[arg(long, value_name = "STEPS", default_value_t = STEPS)]
     steps: u64,
     /// Write the table with the column `offset` into this file, - for standard output instead of the report
     #[arg(long, value_name = "FILE")]
@@ -69,21 +74,71 @@ pub fn run(options: &OffsetsOptions) -> Result<String, Complaint> {
         return Err(Complaint::new(format!("--capacity must be 0 or more, found {capacity}")));
     }
     let text = read(&options.file)?;
-    let rows = rows(&text, options.alignment).map_err(|errors| Complaint::in_file(&options.file, &text, &errors))?;
-    let moments = moments(&rows);
-    let ranges: Vec<LiveRange> = rows.iter().map(|row| range(row, &moments)).collect();
+    let buffers =
+        Buffers::read(&text, options.alignment).map_err(|errors| Complaint::in_file(&options.file, &text, &errors))?;
     let limits = SearchLimits { capacity: options.capacity, steps: options.steps };
-    let arena =
-        offsets(&ranges, &limits).map_err(|error| Complaint::about(&options.file, refusal(&error, &moments)))?;
+    let arena = buffers.arena(&limits).map_err(|error| Complaint::about(&options.file, error.message))?;
     let Some(file) = &options.table else {
-        return Ok(if options.json { json(&rows, &arena) } else { report(rows.len(), &arena) });
+        let json = || serde_json::to_string(&buffers.answer(&arena)).map(|line| line + "\n");
+        let json = options.json.then(json).transpose().map_err(|error| Complaint::new(error.to_string()))?;
+        return Ok(json.unwrap_or_else(|| report(buffers.rows.len(), &arena)));
     };
-    let table = table(&rows, &arena);
+    let table = table(&buffers.rows, &arena);
     if file.as_os_str() == "-" {
         return Ok(table);
     }
     write(file, &table)?;
-    Ok(report(rows.len(), &arena))
+    Ok(report(buffers.rows.len(), &arena))
+}
+
+/// The buffers of a table.
+pub struct Buffers<'t> {
+    rows: Vec<BufferRow<'t>>,
+    /// The moments at which something begins or ends, in order.
+    moments: Vec<i64>,
+}
+
+/// Where the buffers are.
+#[derive(Serialize, JsonSchema)]
+pub struct OffsetsAnswer {
+    /// The bytes that they take.
+    arena: i64,
+    /// The most bytes that are live at once.
+    peak: i64,
+    /// The bytes that they take at least.
+    bound: i64,
+    /// Whether no offsets take less.
+    optimal: bool,
+    /// The offset of each, by its id.
+    offsets: BTreeMap<String, i64>,
+}
+
+impl<'t> Buffers<'t> {
+    /// Reads a table; offsets are multiples of `alignment` where it has no such column.
+    ///
+    /// # Errors
+    /// What is wrong, and at which byte; at most one for each line.
+    pub fn read(text: &'t str, alignment: i64) -> Result<Buffers<'t>, Vec<Error>> {
+        let rows = rows(text, alignment)?;
+        let moments = moments(&rows);
+        Ok(Buffers { rows, moments })
+    }
+
+    /// Searches for offsets.
+    ///
+    /// # Errors
+    /// There are none within the limits; where too much is live at a moment, which, and how much.
+    pub fn arena(&self, limits: &SearchLimits) -> Result<Arena, Error> {
+        let ranges: Vec<LiveRange> = self.rows.iter().map(|row| range(row, &self.moments)).collect();
+        offsets(&ranges, limits).map_err(|error| Error::new(refusal(&error, &self.moments)))
+    }
+
+    /// An arena as the answer.
+    pub fn answer(&self, arena: &Arena) -> OffsetsAnswer {
+        let offsets = self.rows.iter().zip(&arena.offsets).map(|(row, offset)| (row.id.to_string(), *offset)).collect();
+        let Arena { bytes, peak, bound, .. } = *arena;
+        OffsetsAnswer { arena: bytes, peak, bound, optimal: bytes == bound, offsets }
+    }
 }
 
 /// The moments at which something begins or ends, in order.
@@ -204,16 +259,6 @@ fn report(buffers: usize, arena: &Arena) -> String {
     let Arena { bytes, peak, bound, .. } = arena;
     let optimal = if bytes == bound { "yes" } else { "not proved" };
     format!("buffers {buffers}\narena   {bytes}\npeak    {peak}\nbound   {bound}\noptimal {optimal}\n")
-}
-
-fn json(rows: &[BufferRow], arena: &Arena) -> String {
-    let offsets: serde_json::Map<String, serde_json::Value> =
-        rows.iter().zip(&arena.offsets).map(|(row, offset)| (row.id.to_string(), (*offset).into())).collect();
-    let answer = serde_json::json!({
-        "arena": arena.bytes, "peak": arena.peak, "bound": arena.bound, "optimal": arena.bytes == arena.bound,
-        "offsets": offsets,
-    });
-    format!("{answer}\n")
 }
 
 /// The table with the offsets.

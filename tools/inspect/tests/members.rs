@@ -134,6 +134,14 @@ fn operations() -> Vec<(Request, Vec<Spoilt>)> {
             vec![("text", vec![json!("{"), json!("{}")], "any"), seconds()],
         ),
         (
+            json!({"op": "offsets", "text": "id,lower,upper,size\na,0,2,100", "capacity": 100, "alignment": 1, "steps": 9}),
+            vec![
+                ("text", vec![json!("id,lower"), json!("id,lower,upper,size\na,2,2,1")], "any"),
+                ("capacity", vec![json!(-1)], "invalid"),
+                ("alignment", vec![json!(0)], "invalid"),
+            ],
+        ),
+        (
             json!({"op": "check_plan", "text": MODULE, "certificate": certificate()}),
             vec![
                 ("text", vec![json!("HloModul")], "syntax"),

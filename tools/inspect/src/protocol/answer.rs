@@ -2,6 +2,7 @@
 
 use crate::hlo::json::Object;
 use crate::hlo::summary::Summary;
+use crate::offsets::OffsetsAnswer;
 use crate::plan::answer::PlanAnswer;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -216,6 +217,8 @@ pub enum Answer {
         /// The number of the choice of each node.
         choices: Vec<usize>,
     },
+    /// To `offsets`.
+    Offsets(OffsetsAnswer),
     /// To `check_plan`: what the plan costs, and a bound below which no plan does. Both hold.
     Proved { cost: i64, bound: i64, unit: String },
     /// To `machine`.

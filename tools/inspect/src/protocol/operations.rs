@@ -39,6 +39,7 @@ pub fn answer(request: Request) -> Result<Answer, Failure> {
         Request::Convert(request) => ("to", convert(&request)),
         Request::Plan(request) => ("text", programs::plan(&request)),
         Request::Solve(request) => ("text", programs::solve(&request)),
+        Request::Offsets(request) => ("text", programs::offsets(&request)),
         Request::CheckPlan(request) => ("text", programs::check_plan(&request)),
         Request::Machine(request) => ("machine", machine(&request)),
         Request::Hlo(_) => ("op", Err(Error::new("`hlo` has several answers").into())),

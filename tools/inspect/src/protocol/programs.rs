@@ -1,11 +1,13 @@
-//! The operations on whole programs and problems: `hlo`, an answer for each instruction, or the report; `plan`; `solve`.
+//! The operations on whole programs and problems: `hlo`, an answer for each instruction, or the report; `plan`; `solve`;
+//! `offsets`.
 
 use super::answer::{Answer, Failure};
-use super::request::{CheckPlan, Hlo, Plan, Solve};
+use super::request::{CheckPlan, Hlo, Offsets, Plan, Solve};
 use crate::clock::Clock;
 use crate::hlo::json::each;
 use crate::hlo::measure::Report;
 use crate::hlo::rows::Program;
+use crate::offsets::{Buffers, STEPS};
 use crate::plan::answer::Names;
 use crate::plan::proof::{Unproved, checked};
 use crate::plan::{EntryOption, limit, located, plan_of, posed, spread};
@@ -14,6 +16,7 @@ use layout_console::Stop;
 use serde_json::{Value, json};
 use std::io;
 use tensor_layout::hlo::Module;
+use tensor_layout::offsets::SearchLimits;
 use tensor_layout::plan::Unplanned;
 use tensor_layout::solver::Options;
 use tensor_layout::targets::Target;
@@ -125,6 +128,20 @@ pub fn solve(request: &Solve) -> Result<Answer, Failure> {
         optimal: solution.optimal(),
         choices: solution.choices().to_vec(),
     })
+}
+
+/// Places in one memory.
+pub fn offsets(request: &Offsets) -> Result<Answer, Failure> {
+    let at_least = |name: &'static str, number: i64, least: i64| match number {
+        number if number >= least => Ok(number),
+        _ => Err(Failure::of_field(name, Error::new(format!("`{name}` must be {least} or more, found {number}")))),
+    };
+    let alignment = at_least("alignment", request.alignment.unwrap_or(1), 1)?;
+    let capacity = request.capacity.map(|bytes| at_least("capacity", bytes, 0)).transpose()?;
+    let buffers = Buffers::read(&request.text, alignment).map_err(|errors| Failure::of_field("text", first(errors)))?;
+    let limits = SearchLimits { capacity, steps: request.steps.unwrap_or(STEPS) };
+    let arena = buffers.arena(&limits).map_err(|error| Failure::of_field("text", error))?;
+    Ok(Answer::Offsets(buffers.answer(&arena)))
 }
 
 /// A clock that says nothing.

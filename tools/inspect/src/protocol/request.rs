@@ -66,6 +66,8 @@ requests! {
     "plan" Plan,
     /// Choices of least cost for a problem of the ASPLOS 2025 contest on intra-operator parallelism.
     "solve" Solve,
+    /// Places in one memory for buffers that are live from one moment to another.
+    "offsets" Offsets,
     /// Whether a plan is what its proof says.
     "check_plan" CheckPlan,
     /// The text of a machine, or of the one that the tool runs on.
@@ -248,6 +250,18 @@ pub struct Solve {
     pub text: String,
     /// Stop the search after so many seconds, with the best choices so far.
     pub seconds: Option<f64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Offsets {
+    /// The table of the buffers: lines with the columns `id`, `lower`, `upper` (the moment after the last one), `size`.
+    pub text: String,
+    /// The bytes of the memory, without which the least are searched for.
+    pub capacity: Option<i64>,
+    /// What each offset is a multiple of, where the table has no column `alignment`; 1 where it is not given.
+    pub alignment: Option<i64>,
+    /// Steps of the exact search; 1,000,000,000 where it is not given.
+    pub steps: Option<u64>,
 }
 
 #[derive(Deserialize, JsonSchema)]
