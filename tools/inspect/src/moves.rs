@@ -68,7 +68,7 @@ pub fn run(options: &MovesOptions) -> Result<String, Complaint> {
             |list: &String| lists::numbers(list).ok_or_else(|| lists::wrong("--start", "an index such as 8,0", list));
         let start = options.start.as_ref().map(index).transpose()?;
         let rules = rules(options.rank.map(usize::from), options.padding);
-        let found = copies(&a, &b, permutation.as_deref(), start.as_deref(), &rules);
+        let found = copies(&a, &b, permutation.as_deref(), (start.as_deref(), "--start"), &rules);
         let found = found.map_err(|error| Complaint::in_argument(to, &error))?;
         return Ok(listed(&found, [&a, &b]));
     }
@@ -83,7 +83,7 @@ pub fn rules(rank: Option<usize>, padding: bool) -> CopyRules {
     if padding { rules.with_padding() } else { rules }
 }
 
-/// The copies of a relayout, of a transpose, or of a slice that begins at an index.
+/// The copies of a relayout, of a transpose, or of a slice that begins at an index, which is asked for by a name.
 ///
 /// # Errors
 /// A shape that is no array, and those of [`strided_copies`].
@@ -91,7 +91,7 @@ pub fn copies(
     from: &Shape,
     to: &Shape,
     permutation: Option<&[usize]>,
-    start: Option<&[i64]>,
+    (start, name): (Option<&[i64]>, &str),
     rules: &CopyRules,
 ) -> Result<Vec<StridedCopy>, Error> {
     let (Shape::Array(from), Shape::Array(to)) = (from, to) else {
@@ -103,7 +103,7 @@ pub fn copies(
         source = transposed(from, permutation)?;
     }
     if start.is_none() && source.sizes().as_ref() != Some(&sizes) {
-        let message = format!("the sizes must be those of {source}, found {to}; give --start for a slice");
+        let message = format!("the sizes must be those of {source}, found {to}; give {name} for a slice");
         return Err(Error::new(message));
     }
     let mut window = Window::whole(&sizes);

@@ -91,6 +91,10 @@ fn operations() -> Vec<(Request, Vec<Spoilt>)> {
             ],
         ),
         (
+            json!({"op": "moves", "from": "f32[8,128]{1,0}", "to": "f32[4,128]{0,1}", "copies": {"start": [2, 0]}}),
+            vec![("copies", vec![json!({"start": [5, 0]}), json!({"start": [0]}), json!({"rank": 0})], "invalid")],
+        ),
+        (
             levels,
             vec![
                 ("from", vec![json!("((4_PE")], "syntax"),
@@ -119,7 +123,7 @@ fn operations() -> Vec<(Request, Vec<Spoilt>)> {
         ),
         (
             json!({"op": "plan", "text": MODULE, "machine": "tpu_v5e", "entry": "free", "capacity": {"hbm": 1_000_000},
-                "seconds": 9, "compare": true}),
+                "stay": true, "seconds": 9, "compare": true}),
             vec![
                 ("text", vec![json!("HloModul")], "syntax"),
                 machine(),

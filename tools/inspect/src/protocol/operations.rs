@@ -98,7 +98,8 @@ fn moved(request: request::Moves) -> Result<Answer, Failure> {
             return Err(Failure::of_field("transpose", Error::new("`start` is for slices, which do not transpose")));
         }
         let rules = rules(asked.rank, asked.padding);
-        let found = copies(&from, &to, permutation.as_deref(), asked.start.as_deref(), &rules)?;
+        let found = copies(&from, &to, permutation.as_deref(), (asked.start.as_deref(), "`start`"), &rules);
+        let found = found.map_err(|error| Failure::of_field("copies", error))?;
         let space = |shape: &Shape| if let Shape::Array(array) = shape { array.layout.memory_space } else { 0 };
         let copies = found.into_iter().map(CopyAnswer::from).collect();
         return Ok(Answer::StridedCopies { from_space: space(&from), to_space: space(&to), copies });
