@@ -128,7 +128,7 @@ impl<'c> Lowering<'c> {
             let parts = |op: &Op<'c>| self.fused_into.get(&ir::op_key(*op)).into_iter().flatten().copied();
             let own: Vec<Op<'c>> = members.iter().flat_map(|op| parts(op).chain([*op])).collect();
             let keys: HashSet<usize> = own.iter().map(|op| ir::op_key(*op)).collect();
-            blocks.emit(b, &members, &|buffer| is_local(buffer, members[0], &keys));
+            blocks.emit(b, &members, &|buffer| is_local(buffer, ops[last], &keys));
             members.iter().for_each(|op| drop(self.fused_into.remove(&ir::op_key(*op))));
             own.into_iter().for_each(|op| self.replace(op, &[]));
             return last + 1;
@@ -137,9 +137,9 @@ impl<'c> Lowering<'c> {
     }
 }
 
-/// Whether a buffer is an allocation that only these operations use, of which `first` is one, in their block: of one outside
-/// of a loop around them each iteration finds what the last one left.
-fn is_local(buffer: Val, first: Op, own: &HashSet<usize>) -> bool {
+/// Whether a buffer is an allocation that only these operations use, of which `last` is the last, in their block: of one
+/// outside of a loop around them each iteration finds what the one before left.
+fn is_local(buffer: Val, last: Op, own: &HashSet<usize>) -> bool {
     let mut root = buffer;
     while let Some(op) = ir::defining_op(root).filter(|op| is(ir::name(*op), SAME_BUFFER)) {
         root = ir::operands(op)[0];
@@ -155,5 +155,5 @@ fn is_local(buffer: Val, first: Op, own: &HashSet<usize>) -> bool {
             }
         }
     }
-    ir::defining_op(root).is_some_and(|op| ir::name(op) == "memref.alloc" && ir::comes_before(op, first))
+    ir::defining_op(root).is_some_and(|op| ir::name(op) == "memref.alloc" && ir::comes_before(op, last))
 }
