@@ -135,7 +135,7 @@ impl<'c> Interface<'c> {
         }
         ir::erase_arguments(entry, taken.len());
         if self.stores {
-            self.store(rewriter, ir::arguments(entry)[0]);
+            self.store(rewriter, ir::arguments(entry)[0], first);
         }
         for name in ["sym_name", "function_type", "arg_attrs", "res_attrs"] {
             match ir::attribute(self.wrapper, name) {
@@ -149,11 +149,12 @@ impl<'c> Interface<'c> {
         rewriter.erase(self.wrapper);
     }
 
-    /// Stores the results where they are made.
-    fn store(&self, rewriter: &'c Rewriter, into: Val<'c>) {
+    /// Stores the results where they are made, but those that are arguments before `first`, behind the reads of all.
+    fn store(&self, rewriter: &'c Rewriter, into: Val<'c>, first: Op<'c>) {
         let (parts, made_by) = parts(ir::operands(self.end)[0]);
         for (offset, part) in parts {
             let place = ir::after(part).expect("the return comes after what it gives");
+            let place = if ir::comes_before(place, first) { first } else { place };
             let b = Builder::before(place).located(self.end);
             let at = match offset {
                 0 => into,

@@ -5,13 +5,13 @@
 //! ```
 //!
 //! In all four, `i` is a dimension of the result, and each buffer that one of them writes and another one reads or writes
-//! has `i` as the same one of its indices wherever it is accessed. So what a step reaches of such a buffer no other step
+//! has `i` as the same one of its indices, and in no other, wherever it is accessed. So what a step reaches of such a buffer no other step
 //! does, and each step may go through all kernels on its own, in their order. Along `j` they may not: `m[i]` is of all `j`.
 //!
 //! The operations of a step are those of the kernels, and in the same order for each element; no number changes.
 
 use crate::kernel::access::Operand;
-use crate::kernel::fusion::Base;
+use crate::kernel::fusion::{Base, uses};
 use crate::kernel::nest::Nest;
 use layout_ir as ir;
 use tensor_layout::expr::Expr;
@@ -32,7 +32,7 @@ struct Reach<'c> {
     is_written: bool,
     /// Whether different indices are different places of memory.
     is_injective: bool,
-    /// The dimension that each index of the buffer is, where it is one.
+    /// The dimension that each index of the buffer is, where it is one that no other index has.
     index: Vec<Option<usize>>,
 }
 
@@ -123,13 +123,16 @@ fn reaches<'c>(nest: &Nest<'c>, kernel: usize) -> Option<Vec<Reach<'c>>> {
     nest.operands.iter().enumerate().map(reach).collect()
 }
 
-/// The dimension that each index of an operand's buffer is, where it is one.
+/// The dimension that each index of an operand's buffer is, where it is one and no other index has anything of it: so a step
+/// of the dimension moves this index alone.
 fn dims_of(nest: &Nest, operand: &Operand) -> Vec<Option<usize>> {
     let dims = nest.extents.len();
     let symbols = (0..operand.access.symbols.len()).map(|k| Expr::Var(dims + k));
     let by: Vec<Expr> = operand.map.iter().cloned().chain(symbols).collect();
-    let dim = |e: &Expr| if let Expr::Var(d) = e.substitute(&by) { Some(d).filter(|d| *d < dims) } else { None };
-    operand.access.logical.iter().map(dim).collect()
+    let index: Vec<Expr> = operand.access.logical.iter().map(|e| e.substitute(&by)).collect();
+    let dim = |e: &Expr| if let Expr::Var(d) = e { Some(*d).filter(|d| *d < dims) } else { None };
+    let is_alone = |d: &usize| index.iter().filter(|e| uses(e, *d)).count() == 1;
+    index.iter().map(|e| dim(e).filter(is_alone)).collect()
 }
 
 /// Whether no two elements of a buffer are at one place: of tiles none are, and of strides where each is at least as far

@@ -114,16 +114,19 @@ impl<'c> Base<'c> {
                 _ => return None,
             }
         }
-        // What a loop carries may be any buffer; an argument of a function is one of its own.
-        let (owner, _) = ir::block_argument(buffer)?;
-        (ir::name(owner) == "func.func").then(|| Base::Value(ir::key(buffer)))
+        // What a loop or a branch carries may be any buffer; an argument of a function is one of its own.
+        let (owner, number) = ir::block_argument(buffer)?;
+        let own = *ir::arguments(*ir::blocks(owner).first()?).get(number)?;
+        let is_own = ir::name(owner) == "func.func" && ir::key(own) == ir::key(buffer);
+        is_own.then(|| Base::Value(ir::key(buffer)))
     }
 }
 
 /// The most operations that are fused into one.
 const MAX_FUSED: usize = 16;
 
-fn uses(e: &Expr, dim: usize) -> bool {
+/// Whether an expression has a variable.
+pub(super) fn uses(e: &Expr, dim: usize) -> bool {
     let mut found = false;
     e.for_each_var(&mut |v| found |= v == dim);
     found

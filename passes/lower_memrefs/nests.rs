@@ -130,6 +130,7 @@ impl<'c> Lowering<'c> {
     pub(super) fn in_vectors(&mut self, op: Op<'c>) -> Result<bool, String> {
         let key = ir::op_key(op);
         if let Some(consumer) = self.fusion().consumer(op).filter(|_| !self.no_fusion.contains(&key)) {
+            self.make_before_loads(op, consumer);
             let parts = self.fused_into.remove(&key).unwrap_or_default();
             self.fused_into.entry(ir::op_key(consumer)).or_default().extend(parts.into_iter().chain([op]));
             return Ok(true);

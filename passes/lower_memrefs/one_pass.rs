@@ -32,11 +32,23 @@ impl<'c> Lowering<'c> {
         if alone || self.waiting.len() >= WAITING {
             return false;
         }
+        let next = self.next_access(op, &[op]);
+        next.is_some_and(|op| self.maps.contains_key(&ir::op_key(op)) || ir::name(op) == "memref.copy")
+    }
+
+    /// The next operation that accesses memory, but for loads of what neither these operations nor those that wait write.
+    fn next_access(&self, op: Op<'c>, and: &[Op<'c>]) -> Option<Op<'c>> {
         let fusion = self.fusion();
         let writes_others = |op: &Op<'c>, base| fusion.written(*op).is_some_and(|written| !written.contains(&base));
-        let is_another = |base| self.waiting.iter().chain([&op]).all(|op| writes_others(op, base));
-        let next = fusion.next_access(op, &is_another);
-        next.is_some_and(|op| self.maps.contains_key(&ir::op_key(op)) || ir::name(op) == "memref.copy")
+        let is_another = |base| self.waiting.iter().chain(and).all(|op| writes_others(op, base));
+        fusion.next_access(op, &is_another)
+    }
+
+    /// Makes all that waits where a load between an operation and the one that it is fused into may be of what that writes.
+    pub(super) fn make_before_loads(&mut self, op: Op<'c>, consumer: Op<'c>) {
+        if self.next_access(op, &[]).is_none_or(|next| ir::op_key(next) != ir::op_key(consumer)) {
+            std::mem::take(&mut self.waiting).into_iter().for_each(|op| self.by_itself(op));
+        }
     }
 
     /// Vector code for an operation and all that wait; false where it is to become scalar loops itself.
@@ -45,7 +57,9 @@ impl<'c> Lowering<'c> {
         ops.push(last);
         let mut nests: Vec<Option<(Nest<'c>, Body<'c>)>> = Vec::new();
         if ops.len() > 1 {
-            nests.extend(ops.iter().map(|op| self.fusion().fused(*op).ok()));
+            // A body without a vector form may reach memory that is no operand.
+            let nest = |op: &Op<'c>| self.fusion().fused(*op).ok().filter(|(_, body)| body.widest().is_ok());
+            nests.extend(ops.iter().map(nest));
         }
         let mut from = 0;
         while from < ops.len() {
@@ -114,7 +128,7 @@ impl<'c> Lowering<'c> {
             let parts = |op: &Op<'c>| self.fused_into.get(&ir::op_key(*op)).into_iter().flatten().copied();
             let own: Vec<Op<'c>> = members.iter().flat_map(|op| parts(op).chain([*op])).collect();
             let keys: HashSet<usize> = own.iter().map(|op| ir::op_key(*op)).collect();
-            blocks.emit(b, &members, &|buffer| is_local(buffer, &keys));
+            blocks.emit(b, &members, &|buffer| is_local(buffer, ops[last], &keys));
             members.iter().for_each(|op| drop(self.fused_into.remove(&ir::op_key(*op))));
             own.into_iter().for_each(|op| self.replace(op, &[]));
             return last + 1;
@@ -123,8 +137,9 @@ impl<'c> Lowering<'c> {
     }
 }
 
-/// Whether a buffer is an allocation that only these operations use.
-fn is_local(buffer: Val, own: &HashSet<usize>) -> bool {
+/// Whether a buffer is an allocation that only these operations use, of which `last` is the last, in their block: of one
+/// outside of a loop around them each iteration finds what the one before left.
+fn is_local(buffer: Val, last: Op, own: &HashSet<usize>) -> bool {
     let mut root = buffer;
     while let Some(op) = ir::defining_op(root).filter(|op| is(ir::name(*op), SAME_BUFFER)) {
         root = ir::operands(op)[0];
@@ -140,5 +155,5 @@ fn is_local(buffer: Val, own: &HashSet<usize>) -> bool {
             }
         }
     }
-    ir::defining_op(root).is_some_and(|op| ir::name(op) == "memref.alloc")
+    ir::defining_op(root).is_some_and(|op| ir::name(op) == "memref.alloc" && ir::comes_before(op, last))
 }

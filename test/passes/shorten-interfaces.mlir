@@ -153,3 +153,39 @@ module attributes {dlti.dl_spec = #dlti.dl_spec<index = 32 : i64>} {
     llvm.return
   }
 }
+
+// -----
+
+// Results that are arguments are stored behind the reads of all arguments, one of which may be where they go.
+// CHECK-LABEL: llvm.func @_mlir_ciface_given(
+// CHECK-SAME: %[[R:[^:]*]]: !llvm.ptr, %[[X:[^:]*]]: !llvm.ptr, %[[K:[^:]*]]: i64, %[[Y:[^:]*]]: !llvm.ptr)
+// CHECK-NOT: llvm.store
+// CHECK: %[[D:.*]] = llvm.load %[[X]]
+// CHECK-NOT: llvm.store
+// CHECK: %[[P:.*]] = llvm.extractvalue %[[D]][1]
+// CHECK-NOT: llvm.store
+// CHECK: llvm.load %[[Y]]
+// CHECK-DAG: llvm.store %[[P]], %[[R]]
+// CHECK-DAG: llvm.store %[[K]], %
+// CHECK: llvm.return
+!scalar = !llvm.struct<(ptr, ptr, i64)>
+!both = !llvm.struct<(ptr, i64)>
+llvm.func @given(%p: !llvm.ptr, %q: !llvm.ptr, %o: i64, %k: i64, %r: !llvm.ptr, %s: !llvm.ptr, %t: i64) -> !both {
+  %0 = llvm.mlir.poison : !both
+  %1 = llvm.insertvalue %q, %0[0] : !both
+  %2 = llvm.insertvalue %k, %1[1] : !both
+  llvm.return %2 : !both
+}
+llvm.func @_mlir_ciface_given(%into: !llvm.ptr, %x: !llvm.ptr, %k: i64, %y: !llvm.ptr) {
+  %0 = llvm.load %x : !llvm.ptr -> !scalar
+  %1 = llvm.extractvalue %0[0] : !scalar
+  %2 = llvm.extractvalue %0[1] : !scalar
+  %3 = llvm.extractvalue %0[2] : !scalar
+  %4 = llvm.load %y : !llvm.ptr -> !scalar
+  %5 = llvm.extractvalue %4[0] : !scalar
+  %6 = llvm.extractvalue %4[1] : !scalar
+  %7 = llvm.extractvalue %4[2] : !scalar
+  %8 = llvm.call @given(%1, %2, %3, %k, %5, %6, %7) : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64) -> !both
+  llvm.store %8, %into : !both, !llvm.ptr
+  llvm.return
+}
