@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Makes programs with JAX and writes tables of benches/programs.md. The first argument is `table`, which puts each through
 # everything (read, analysed, imported, lowered, compiled, run beside XLA), or `speed`, which races vector code with XLA on
-# one core, or `threads`, which runs it with one thread and with two, or `compiling`, which times compilation, or
-# `cpu_table`, which runs those of tools/programs/cpu and test/hlo in row-major and in planned layouts and writes
-# benches/cpu.md. Further ones are parts of the names of programs; then nothing is written, or with --keep in front, only
-# their lines. In the environment: PROGRAM_FOLDERS, folders of programs, instead of those; LAYOUT_TOOLS, a folder with tools
-# that are built; PROGRAM_SECONDS and PROGRAM_GIGABYTES, the most that a step may take; KERNEL_OPTIONS, KERNEL_FLAGS, as in
-# tools/programs/laid_out.py.
+# one core, or `threads`, which runs it with one thread and with two, or `compiling`, which times compilation, or `traffic`,
+# which counts the bytes that it moves, or `cpu_table`, which runs those of tools/programs/cpu and test/hlo in row-major and
+# in planned layouts and writes benches/cpu.md. Further ones are parts of the names of programs; then nothing is written, or
+# with --keep in front, only their lines. In the environment: PROGRAM_FOLDERS, folders of programs, instead of those;
+# LAYOUT_TOOLS, a folder with tools that are built; PROGRAM_SECONDS and PROGRAM_GIGABYTES, the most that a step may take;
+# KERNEL_OPTIONS, KERNEL_FLAGS, as in tools/programs/laid_out.py.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -61,16 +61,27 @@ of a program that gives back its argument: what processes cost that start, load 
 that: of the lowering alone, and of all steps with each level. Last are the milliseconds of the code of levels 2 and 1, over
 those of level 3; with more than a few milliseconds they vary by half, on a machine that others use.
 """
+TRAFFIC = """## Bytes moved
+
+`tools/bench-programs.sh traffic` compiles what JAX hands over as for the tables of speed, with a call for each load and store,
+and counts those of one call: *accessed* are the bytes of all loads and stores, *moved* those of the lines of 64 bytes that a
+cache of 1 MiB in 16 ways, empty at first, reads from memory and writes back, and *needed* those of arguments and results in
+row-major order, in MB of 10^6 bytes. What stays in registers is in neither; padding of tiles is in what is moved.
+"""
 STEPS = ("instructions", "analysed", "imported", "lowered", "compiled", "called", "numbers")
 SPEEDS = ("XLA, ms", "ms", "ratio", "XLA compiled, s", "compiled, s", "allocated", "MB", "given MB", "faults", "most time")
 TIMES = ("one thread, ms", "two, ms", "times")
+TRAFFICS = ("accessed, MB", "moved, MB", "needed, MB", "moved / needed")
 COMPILINGS = (
     "XLA", "lowered", "-O3", "-O2", "-O1", "linked", "lowering / XLA", "all, -O3 / XLA", "-O2 / XLA", "-O1 / XLA", "ms, -O2 / -O3",
     "-O1 / -O3",
 )  # fmt: skip
-# The numbers of the first table of speed, and of those of threads and of compilation.
-SPEED_TABLES, THREADS_TABLE, COMPILING_TABLE = 2, 4, 5
-TABLES = ((INTRODUCTION, STEPS), (TPU, STEPS), (SPEED, SPEEDS), (TPU_SPEED, SPEEDS), (THREADS, TIMES), (COMPILING, COMPILINGS))
+# The numbers of the first table of speed, and of those of threads, of compilation and of bytes.
+SPEED_TABLES, THREADS_TABLE, COMPILING_TABLE, TRAFFIC_TABLE = 2, 4, 5, 6
+TABLES = (
+    (INTRODUCTION, STEPS), (TPU, STEPS), (SPEED, SPEEDS), (TPU_SPEED, SPEEDS), (THREADS, TIMES), (COMPILING, COMPILINGS),
+    (TRAFFIC, TRAFFICS),
+)  # fmt: skip
 
 
 def table_of(folder):

@@ -32,7 +32,7 @@ METADATA = re.compile(r', metadata=\{(?:[^"}]|"[^"]*")*\}')
 INSTRUCTION = re.compile(r"\s*(?:ROOT )?%?(\S+) = .*?\b([a-z][\w-]*)\(")
 
 
-def library(file, work, lowering=LOWERING, linked=tuple(LINK)):
+def library(file, work, lowering=LOWERING, linked=tuple(LINK), flags=FLAGS):
     """The library of a program, its arrays and the seconds until it could run; or why there is none."""
     name = file.name.removesuffix(".hlo")
     arrays = next((p for p in harness.arrays_of(file.parent, name) if p.exists()), None)
@@ -44,7 +44,7 @@ def library(file, work, lowering=LOWERING, linked=tuple(LINK)):
         return imported.error
     if arrays is None or harness.exchanges(mlir.read_text()):
         return None
-    path, step = link.library(name, mlir.read_text(), work, lowering, FLAGS, LINES, linked)
+    path, step = link.library(name, mlir.read_text(), work, lowering, flags, LINES, linked)
     return step.error if path is None else (path, arrays, imported.seconds + step.seconds)
 
 
