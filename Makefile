@@ -2,11 +2,11 @@
 # lowered kernels beside their peers; KERNELS=matmul,row for those with such names. make bench-import: whole programs
 # of JAX, imported, lowered and run; PROGRAMS=llama for those with such names. make bench-programs: their speed beside
 # XLA's, on one core, and in planned layouts. make bench-solver PROBLEMS=FOLDER: the solver beside HiGHS. make
-# bench-plan PROGRAMS=FOLDER: plans of its programs. make bench-memory PROGRAMS=FOLDER: the same within less memory. make wheel: the Python package, into target/wheels. make
-# test-python: its tests, and make test-jax: models beside JAX, both of which make test does too where what they need
-# can be installed. make fuzz: every check of fuzz/ under libFuzzer; FUZZ="map 600" for one, and its seconds. make
-# package: two Debian packages, tried. make deny: licences and advisories of all crates, where cargo-deny is
-# installed. Each sets itself up.
+# bench-plan PROGRAMS=FOLDER: plans of its programs, and make bench-memory PROGRAMS=FOLDER: the same within less memory.
+# make wheel: the Python package, into target/wheels. make test-python: its tests, and make test-jax: models beside JAX,
+# both of which make test does too where what they need can be installed. make fuzz: every check of fuzz/ under
+# libFuzzer; FUZZ="map 600" for one, and its seconds. make package: two Debian packages, tried. make deny: licences and
+# advisories of all crates, where cargo-deny is installed. Each sets itself up.
 
 # LLVM is where the environment says, or `llvm-config-22` on the PATH, or .cargo/config.toml.
 $(foreach variable,$(shell tools/llvm.sh variables),$(eval export $(variable)))

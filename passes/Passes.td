@@ -317,7 +317,9 @@ def LayoutShortenInterfaces
   }];
   // clang -O2, in seconds without the pass and with it: of 481 arguments and 361
   // results 11.0 and 1.5; clang -O3: of 442 and 440 19.4 and 1.9, of 291 and 1 5.1
-  // and 0.5. From where on it pays was not measured.
+  // and 0.5. Of sums of two tensor<16x16xf32>, as many arguments as
+  // results, -O2: 112 words 0.020 and 0.033, 224 words 0.024 and 0.033, 448 words 0.068 and
+  // 0.053, 896 words 0.22 and 0.09, 3584 words 10.3 and 0.39.
   let options = [
     Option<"words", "words", "uint64_t", "256",
            "A function that takes and gives no more pointers and integers stays "

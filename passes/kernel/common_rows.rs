@@ -5,8 +5,9 @@
 //! ```
 //!
 //! In all four, `i` is a dimension of the result, and each buffer that one of them writes and another one reads or writes
-//! has `i` as the same one of its indices, and in no other, wherever it is accessed. So what a step reaches of such a buffer no other step
-//! does, and each step may go through all kernels on its own, in their order. Along `j` they may not: `m[i]` is of all `j`.
+//! has `i` as the same one of its indices, and in no other, wherever it is accessed. So what a step reaches of such a
+//! buffer no other step does, and each step may go through all kernels on its own, in their order. Along `j` they may
+//! not: `m[i]` is of all `j`.
 //!
 //! The operations of a step are those of the kernels, and in the same order for each element; no number changes.
 

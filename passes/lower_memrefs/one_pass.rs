@@ -5,6 +5,7 @@
 //! for kernels that have no buffer in common with those that would go around them: these come first. Between them are only
 //! operations that access no memory, and loads of what none of them writes.
 
+use super::padding_state::root;
 use super::state::Lowering;
 use crate::buffers::operations::{SAME_BUFFER, is};
 use crate::kernel::body::Body;
@@ -140,10 +141,7 @@ impl<'c> Lowering<'c> {
 /// Whether a buffer is an allocation that only these operations use, of which `last` is the last, in their block: of one
 /// outside of a loop around them each iteration finds what the one before left.
 fn is_local(buffer: Val, last: Op, own: &HashSet<usize>) -> bool {
-    let mut root = buffer;
-    while let Some(op) = ir::defining_op(root).filter(|op| is(ir::name(*op), SAME_BUFFER)) {
-        root = ir::operands(op)[0];
-    }
+    let root = root(buffer);
     let mut seen = vec![root];
     while let Some(v) = seen.pop() {
         for (user, _) in ir::uses(v) {
