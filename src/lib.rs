@@ -123,7 +123,7 @@
 //! | [`transfers`] | relayouts and slices as strided copies | `operations`, `text`, `tiled` |
 //! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | `text` |
 //! | [`plan`] | layouts for all values of a program | `element`, `expr`, `operations`, `solver`, `targets`, `text`, `tiled` |
-//! | [`spreading`] | TensorLayouts for all values of a program | `expr`, `operations`, `places`, `plan`, `solver`, `text` |
+//! | [`spreading`] | TensorLayouts for all values of a program, and steps over time | `expr`, `numbers`, `operations`, `places`, `plan`, `solver`, `text`, `tiled` |
 //!
 //! # Invariants
 //!

@@ -208,7 +208,7 @@ impl Telling<'_, '_, '_> {
     }
 
     /// Where an array lies over its life, if that is a choice.
-    fn residency(&self, made: usize) -> Option<(&Placed, &Residency)> {
+    pub fn residency(&self, made: usize) -> Option<(&Placed, &Residency)> {
         let placed = self.placed.get(made)?.as_ref()?;
         Some((placed, &placed.states[self.certificate.choices[placed.variable]]))
     }
@@ -225,7 +225,7 @@ impl Telling<'_, '_, '_> {
     }
 
     /// The bytes of an array, in its layouts. What is copied for one operation is not held.
-    fn bytes(&self, made: usize, moments: &[Range<i64>]) -> Vec<HeldBytes> {
+    pub fn bytes(&self, made: usize, moments: &[Range<i64>]) -> Vec<HeldBytes> {
         let (layout, second) = self.held(made);
         let bytes =
             |id: LayoutId| self.posed.choices.classes.all[self.posed.choices.class[made]].bytes[usize::from(id)];
@@ -287,7 +287,7 @@ impl Telling<'_, '_, '_> {
     }
 
     /// The number of the memory space of an array with nothing that speaks for another.
-    fn near(&self, made: usize, id: LayoutId) -> u8 {
+    pub fn near(&self, made: usize, id: LayoutId) -> u8 {
         if self.posed.is_outer(made) { 0 } else { self.prices.space(self.posed.choices.class[made], id) }
     }
 

@@ -50,6 +50,7 @@
 //! | [`placing`] | the memories of arrays as part of the network |
 //! | [`space`] | what they take of it, and capacities |
 //! | [`laid_out`] | the layouts of each operation's arrays |
+//! | [`working`] | what operations work on beside the fastest memory |
 //! | [`layout_plan`] | the plan |
 //! | [`planner`] | planning, and what other layouts would cost |
 //! | [`judging`] | plans that something else prices |
@@ -81,6 +82,7 @@ pub mod settling;
 pub mod space;
 pub mod transfers;
 pub mod ways;
+pub mod working;
 
 pub use judging::{EntryChange, Lesson};
 pub use laid_out::LaidOut;
@@ -90,3 +92,4 @@ pub use planner::Planner;
 pub use program::{Doing, Instance, Made, Program};
 pub use space::{SpaceLimit, SpaceTaken};
 pub use ways::EntryLayouts;
+pub use working::{WorkingArray, WorkingSet};

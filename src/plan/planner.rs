@@ -118,9 +118,14 @@ impl<'a, 't> Planner<'a, 't> {
         self.limited.as_ref().map_or(&[], |limited| &limited.placed)
     }
 
+    /// The capacities.
+    pub(super) fn limits(&self) -> &[SpaceLimit] {
+        self.limited.as_ref().map_or(&[], |limited| &limited.limits)
+    }
+
     /// Why there is no plan, with the names of the program.
     pub(super) fn unplanned(&self, why: NoPlan) -> Unplanned {
-        let limits = self.limited.as_ref().map_or(&[][..], |limited| &limited.limits);
+        let limits = self.limits();
         match why {
             NoPlan::Shortage { resource, moment, least, capacity, .. } => Unplanned::Short {
                 space: limits[resource].space,

@@ -48,6 +48,8 @@
 //! | [`told`] | the plan that a solution is |
 //! | [`schedule`] | the steps of each operation of a plan |
 //! | [`lower_bound`] | the least bytes that an operation moves |
+//! | [`slices`] | the slices that an operation takes in steps |
+//! | [`tile_steps`] | steps on machines without places, in whole tiles |
 //! | [`placed`] | the layouts of each operation's arrays |
 //! | [`room`] | capacities, and what other layouts would cost |
 
@@ -60,21 +62,25 @@ pub mod reading;
 pub mod room;
 pub mod schedule;
 pub mod sets;
+pub mod slices;
 pub mod spread;
 pub mod spreader;
+pub mod tile_steps;
 pub mod time;
 pub mod told;
 pub mod traffic;
 
 pub use candidates::of_array;
-pub use cuts::{Brought, CutChoice, cuts};
+pub use cuts::{Brought, CutChoice, cuts, pieces};
 pub use lower_bound::{LeastArray, LeastRule};
-pub use placed::{ArraySlice, OperationSlices, SpreadOperation};
+pub use placed::SpreadOperation;
 pub use reading::{IndexRange, LoopNest};
 pub use room::OtherLayout;
 pub use schedule::{PlannedSteps, StepLoop, SteppedTouch};
+pub use slices::{ArraySlice, OperationSlices, SliceLoop};
 pub use spread::{AxisCut, Spread};
 pub use spreader::{Home, Spreader};
+pub use tile_steps::{TileSteps, TiledTouch, tile_steps};
 pub use time::TimeCut;
 pub use told::{PlannedMove, SpreadPlan};
 pub use traffic::{Boxes, LevelBytes, Levels, SteppedArray};

@@ -2,7 +2,8 @@
 
 use super::candidates::of_array;
 use super::cuts::LoopChoice;
-use super::reading::{IndexRange, sizes};
+use super::reading::sizes;
+use super::slices::{OperationSlices, SlicedArray};
 use super::spread::Spread;
 use super::spreader::{Spreader, Touch, held_by};
 use super::told::SpreadPlan;
@@ -25,32 +26,6 @@ pub struct SpreadOperation {
     pub results: Vec<Option<TensorLayout>>,
     /// The slices that it takes in steps, where it has several.
     pub slices: Option<OperationSlices>,
-}
-
-/// The slices of its arrays that an operation takes, one after the other. The slice of step `t` of a loop of size `n` has
-/// indices `t * s` to `(t + 1) * s - 1`, spread over the places: each element is in as many steps, and as often in a place,
-/// as in steps through what a place has of each loop, and arrays that are beside the places do not care in which.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct OperationSlices {
-    /// The number of steps of each loop, the outermost first.
-    pub counts: Vec<i64>,
-    /// Of the operands; `None` for scalars.
-    pub operands: Vec<Option<ArraySlice>>,
-    /// Of the results.
-    pub results: Vec<Option<ArraySlice>>,
-}
-
-/// A slice of an array.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ArraySlice {
-    /// By dimension, which of the loops over steps it follows, and the indices from one step to the next.
-    pub follows: Vec<Option<(usize, i64)>>,
-    /// Its sizes.
-    pub sizes: Vec<i64>,
-    /// In which layout it is used. `None` where that is no layout: then its elements are read where they are.
-    pub layout: Option<TensorLayout>,
 }
 
 impl Spreader<'_, '_> {
@@ -99,51 +74,34 @@ impl Spreader<'_, '_> {
         spread.layout(&own, self.machine).map(Some)
     }
 
-    /// The slices that an operation takes in steps. None where it has one step, or where slices would not be equally large,
-    /// or not of arrays beside the places.
+    /// The slices that an operation takes in steps. None where it has one step, or takes slices of arrays that are not beside
+    /// the places.
     fn slices(&self, plan: &SpreadPlan, by: usize, choice: &LoopChoice) -> Option<OperationSlices> {
         let (own, nest) = (choice.cut.as_ref()?, self.nests[by].as_ref()?);
         let loops = &self.loops[by].all[choice.spread];
-        let count = |of: &usize| own.cut.count(*of, nest, loops);
-        let counts: Vec<i64> = own.cut.order.iter().map(count).collect();
-        let step = |of: usize| loops.pieces(of).checked_mul(own.cut.steps[of]);
-        let is_even = |of: &usize| step(*of).and_then(|step| step.checked_mul(count(of))) == Some(nest.sizes[*of]);
-        if counts.is_empty() || !own.cut.order.iter().all(is_even) {
-            return None;
-        }
-        let slice = |touch: Touch| -> Option<ArraySlice> {
-            let (sizes, ranges) = (sizes(self.program.made[touch.made].array), self.ranges(touch));
-            let mut found = ArraySlice { follows: vec![None; sizes.len()], sizes: sizes.clone(), layout: None };
-            for (dim, range) in ranges.iter().enumerate() {
-                let position = own.cut.order.iter().position(|of| range.of_loop() == Some(*of));
-                let (Some(position), IndexRange::Along { of, stride, low, high, divisor }) = (position, *range) else {
-                    continue;
-                };
-                let by_step = step(of)?.checked_mul(stride)?;
-                let size = by_step.checked_sub(stride)?.checked_add(high)?.checked_add(1)?;
-                let end = (counts[position] - 1).checked_mul(by_step)?.checked_add(size)?;
-                if (low, divisor) != (0, 1) || end > sizes[dim] || self.home(plan, touch.made).is_some() {
-                    return None;
+        let touches: Vec<Touch> = self.touched(by).collect();
+        let sizes: Vec<Vec<i64>> = touches.iter().map(|touch| sizes(self.program.made[touch.made].array)).collect();
+        let arrays = touches.iter().zip(&sizes).map(|(touch, sizes)| SlicedArray {
+            ranges: self.ranges(*touch),
+            sizes,
+            is_result: touch.operand.is_none(),
+        });
+        let mut found = OperationSlices::new(nest, loops, &own.cut, &arrays.collect::<Vec<_>>())?;
+        for (touch, slice) in touches.iter().zip(found.operands.iter_mut().chain(&mut found.results)) {
+            let Some(slice) = slice else { continue };
+            if slice.is_cut() && self.home(plan, touch.made).is_some() {
+                return None;
+            }
+            if nest.is_plain(self.ranges(*touch), &slice.whole) {
+                let spread = of_array(loops, self.ranges(*touch));
+                for sizes in slice.all_sizes() {
+                    let layout = spread.layout(&sizes, self.machine).ok()?;
+                    let placement = Placement::new(&layout, Some(&sizes)).ok()?;
+                    self.machine.check(&placement, self.bits(*touch), None).ok()?;
+                    slice.layouts.push((sizes, layout));
                 }
-                (found.follows[dim], found.sizes[dim]) = (Some((position, by_step)), size);
             }
-            if nest.is_plain(ranges, &sizes) {
-                let layout = of_array(loops, ranges).layout(&found.sizes, self.machine).ok()?;
-                let placement = Placement::new(&layout, Some(&found.sizes)).ok()?;
-                self.machine.check(&placement, self.bits(touch), None).ok()?;
-                found.layout = Some(layout);
-            }
-            Some(found)
-        };
-        let sliced = |touches: Vec<Touch>| -> Option<Vec<Option<ArraySlice>>> {
-            let is_scalar = |touch: &Touch| self.program.made[touch.made].array.dims.is_empty();
-            touches
-                .into_iter()
-                .map(|touch| if is_scalar(&touch) { Some(None) } else { slice(touch).map(Some) })
-                .collect()
-        };
-        let (operands, results) = self.touched(by).partition(|touch| touch.operand.is_some());
-        let (operands, results) = (sliced(operands)?, sliced(results)?);
-        Some(OperationSlices { counts, operands, results })
+        }
+        Some(found)
     }
 }

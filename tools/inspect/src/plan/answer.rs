@@ -35,7 +35,8 @@ pub struct PlanAnswer {
     /// On a machine with places, what all relayouts move at each level, parents first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<LevelAnswer>,
-    /// On a machine with places and with capacities, the steps of each operation that brings something into the places.
+    /// With capacities, the steps of operations: on a machine with places of each that brings something into these, on
+    /// others of each that does not fit into the fastest memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepsAnswer>,
     /// The most bytes that are in each memory space at once, by its number.
@@ -122,12 +123,21 @@ pub struct StepsAnswer {
     pub loops: Vec<StepLoopAnswer>,
     /// What it reads, then what it makes; scalars apart.
     pub arrays: Vec<StepArrayAnswer>,
-    /// The bytes that one place of each level gets or gives, at most, in all steps.
+    /// The bytes that one place of each level gets or gives, at most, in all steps; on a machine without places one level,
+    /// the memory that all is brought from and taken to.
     pub levels: Vec<LevelAnswer>,
     /// The bytes that some place of each level gets or gives at least, whatever the spread and the steps are.
     pub least: Vec<LevelAnswer>,
-    /// Why: `product`, the bound for products and convolutions, or `compulsory`, what is beside the places moves once.
+    /// Why: `product`, the bound for products and convolutions, or `compulsory`, what is beside the places, or not in the
+    /// fastest memory, moves once.
     pub rule: String,
+    /// On a machine without places, the bytes of the fastest memory that the smallest steps need, where there is less room:
+    /// then there are no steps, and arrays are read and written where they lie.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<i64>,
+    /// On a machine without places, the bytes of the fastest memory that values leave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub room: Option<i64>,
 }
 
 /// A loop over steps.

@@ -5,6 +5,7 @@ mod judge;
 pub mod proof;
 pub mod spread;
 pub mod text;
+pub mod tiles;
 mod why;
 
 use crate::clock::Clock;
@@ -153,7 +154,7 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
         None => plan_of(&names, &planner, &mut clock).map_err(wrong)?,
         Some(command) => {
             let (plan, lessons) = judged(&names, &planner, command, options.judgements, &mut clock)?.map_err(wrong)?;
-            let mut answer = described(&names, &planner, &plan, &mut clock);
+            let mut answer = described(&names, &planner, &plan, &mut clock).map_err(wrong)?;
             answer.judged = Some(lessons.iter().map(|lesson| names.judgement(lesson)).collect());
             (plan, answer)
         }
@@ -217,14 +218,19 @@ pub fn check_seconds(seconds: f64) -> Result<(), Complaint> {
 /// Why there is no plan.
 pub fn plan_of(names: &Names, planner: &Planner, clock: &mut Clock) -> Result<(LayoutPlan, PlanAnswer), Unplanned> {
     let plan = planner.plan(&Options::default(), &mut |progress| clock.go_on(progress))?;
-    let answer = described(names, planner, &plan, clock);
+    let answer = described(names, planner, &plan, clock)?;
     Ok((plan, answer))
 }
 
 /// The answer that a plan is.
-fn described(names: &Names, planner: &Planner, plan: &LayoutPlan, clock: &mut Clock) -> PlanAnswer {
+fn described(
+    names: &Names,
+    planner: &Planner,
+    plan: &LayoutPlan,
+    clock: &mut Clock,
+) -> Result<PlanAnswer, Unplanned> {
     let without = explained(planner, plan, clock);
-    PlanAnswer { given: planner.given(), ..names.answer(plan, &without) }
+    Ok(PlanAnswer { given: planner.given(), ..tiles::answer(names, planner, plan, &without)? })
 }
 
 /// The answer with `ok`, as the line protocol has it.

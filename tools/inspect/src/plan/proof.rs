@@ -5,7 +5,7 @@
 //! certificate with code that the search does not use, and compares the plan that its choices are with the one in the file.
 
 use super::answer::{Names, PlanAnswer};
-use super::{EntryOption, located, posed, spread};
+use super::{EntryOption, located, posed, spread, tiles};
 use crate::numbers::counted;
 use layout_console::{Complaint, read, write};
 use serde::{Deserialize, Serialize};
@@ -99,7 +99,8 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
     } else {
         let planner =
             posed(&graphs, module.entry, &facts, &target, stated.entry, (&limits, stated.stay)).map_err(of_program)?;
-        names.answer(&planner.proved(parsed).map_err(by_proof)?, &[])
+        let plan = planner.proved(parsed).map_err(by_proof)?;
+        tiles::answer(&names, &planner, &plan, &[]).map_err(by_proof)?
     };
     match difference(&stated.plan, &found) {
         Some(difference) => Err(Unproved::Proof(Error::new(difference))),

@@ -110,6 +110,8 @@ pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
             LeastRule::Product { .. } => "product".to_string(),
             _ => "compulsory".to_string(),
         },
+        needs: None,
+        room: None,
     };
     let relayout = |moved: &PlannedMove| RelayoutAnswer {
         at: names.array(moved.at),

@@ -69,7 +69,7 @@ pub fn text(plan: &PlanAnswer) -> String {
     for relayout in &plan.relayouts {
         reason(&mut out, plan, relayout);
     }
-    plan.steps.iter().for_each(|own| steps(&mut out, own));
+    plan.steps.iter().for_each(|own| steps(&mut out, own, has_places));
     if let Some(judged) = &plan.judged {
         lessons(&mut out, &plan.unit, judged);
     }
@@ -129,7 +129,12 @@ fn place(layout: &str) -> String {
 }
 
 /// The steps of an operation, its buffers, and what moves beside what must.
-fn steps(out: &mut String, own: &StepsAnswer) {
+fn steps(out: &mut String, own: &StepsAnswer, has_places: bool) {
+    if let (Some(needs), Some(room)) = (own.needs, own.room) {
+        let (needs, room) = (counted(needs, "byte"), counted(room, "byte"));
+        let _ = writeln!(out, "`{}` is not cut: its smallest steps need {needs}, and values leave {room}", own.by);
+        return;
+    }
     let one =
         |own: &StepLoopAnswer| format!("{} of {} along loop {}", counted(own.count, "step"), own.step, own.r#loop);
     let loops = match own.loops[..] {
@@ -147,7 +152,11 @@ fn steps(out: &mut String, own: &StepsAnswer) {
         let side = if array.operand.is_some() { "reads" } else { "makes" };
         let _ = writeln!(out, "  {side} `{}` {whole}, {room}: {}", array.at, levels(&array.levels));
     }
-    let rule = if own.rule == "product" { "a product" } else { "what lies beside the places" };
+    let rule = match (own.rule.as_str(), has_places) {
+        ("product", _) => "a product",
+        (_, true) => "what lies beside the places",
+        (_, false) => "what lies there",
+    };
     let _ = writeln!(out, "  moves {}; at least {}, for {rule}", levels(&own.levels), levels(&own.least));
 }
 
