@@ -77,7 +77,9 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
             name if is(name, VIEW) && changes_layout(op) && !is_read_in_place(ir::result(op, 0), &mut read) => {
                 settle(op);
             }
-            name if is(name, ELEMENTWISE) && ir::results(op).into_iter().all(is_tensor) => elementwise(rewriter, op),
+            name if is(name, ELEMENTWISE) && ir::results(op).into_iter().all(is_tensor) => {
+                elementwise(rewriter, op);
+            }
             _ => {}
         }
     }
@@ -291,12 +293,12 @@ fn empty<'c>(b: Builder<'c>, like: Val<'c>, t: Type<'c>) -> Val<'c> {
     b.value("tensor.empty", &sizes, t, &[])
 }
 
-/// An elementwise operation becomes a structured one with the same operation on elements inside.
-pub fn elementwise(rewriter: &Rewriter, op: Op) {
+/// An elementwise operation becomes a structured one with the same operation on elements inside: that one, if it has a tensor.
+pub fn elementwise<'c>(rewriter: &Rewriter, op: Op<'c>) -> Option<Op<'c>> {
     let b = Builder::before(op);
     let operands = ir::operands(op);
     let results = ir::results(op);
-    let Some(like) = operands.iter().copied().find(|v| is_tensor(*v)) else { return };
+    let like = operands.iter().copied().find(|v| is_tensor(*v))?;
     let types: Vec<_> = results.iter().map(|r| r.r#type()).collect();
     let rank = ir::tensor(like.r#type()).map_or(0, |t| t.shape.len());
     let outputs: Vec<_> = types.iter().map(|t| empty(b, like, *t)).collect();
@@ -321,6 +323,7 @@ pub fn elementwise(rewriter: &Rewriter, op: Op) {
         ir::replace_all_uses(old, new);
     }
     rewriter.erase(op);
+    Some(generic)
 }
 
 /// The element type of a tensor, or the type of a scalar.

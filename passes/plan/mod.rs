@@ -16,13 +16,15 @@
 //! | `write` | types and conversions of a plan |
 //! | `remarks` | the plan for people |
 //! | `places` | machines with places: TensorLayouts |
-//! | `slices` | operations that are planned in steps as loops over slices |
+//! | `slices` | which operations run in steps, and of what they take slices |
+//! | `slice_loops` | these as loops over slices |
 //!
 //! Not promised: that lowering makes the kernels that the costs are about.
 
 mod loops;
 mod places;
 mod remarks;
+mod slice_loops;
 mod slices;
 mod steps;
 mod walk;
@@ -34,10 +36,12 @@ use crate::upstream;
 use layout_dialect::MACHINE;
 use layout_ir::{self as ir, Builder, Op, Rewriter};
 use melior::ir::ValueLike;
+use slices::Sliced;
 use std::time::{Duration, Instant};
 use steps::Steps;
 use tensor_layout::plan::{EntryLayouts, Planner, Residence, SpaceLimit, Unplanned};
 use tensor_layout::solver;
+use tensor_layout::spreading::tile_steps;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 use walk::{PlanWalk, operations_of};
@@ -63,8 +67,10 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanOptions) -> Result<bool, Vec
     let program = steps.program();
     let unplanned = |why| unplanned(module, &steps, why);
     let mut planner = Planner::of_program(&program, &target, EntryLayouts::Free).map_err(unplanned)?;
+    let mut near = None;
     if options.capacity > 0 {
         let limit = limit(&target, options.capacity).map_err(|error| at(module, error))?;
+        near = Some(limit.space);
         // A module says where a tensor is by its type, once for all.
         planner = planner.limited_in(&[limit], Residence::ForLife).map_err(unplanned)?;
     }
@@ -72,11 +78,26 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanOptions) -> Result<bool, Vec
     let laid_out = planner.laid_out(&plan).map_err(unplanned)?;
     let context = Builder::before(module).context();
     let types = PlannedTypes::new(context, &steps, laid_out, options.spaces).map_err(|error| at(module, error))?;
+    let cut = tile_steps(&planner, &plan).map_err(unplanned)?;
+    let planned = slices::in_tiles(&cut, near.filter(|_| options.spaces));
+    let (sliced, refused) = slices::of(context, &steps, &planned).map_err(|error| at(module, error))?;
+    slices::not_cut(&steps, &cut).iter().chain(&refused).for_each(upstream::emit);
     if options.report {
         remarks::of(module, &steps, &plan, &target).iter().for_each(upstream::emit);
     }
-    types.write(rewriter).map_err(|error| at(module, error))?;
+    write(rewriter, &types, sliced).map_err(|error| at(module, error))?;
     Ok(true)
+}
+
+/// Writes a plan into its module, and loops in place of what runs in steps.
+///
+/// # Errors
+/// A layout is none in MLIR; then nothing has changed.
+fn write<'c>(rewriter: &'c Rewriter, types: &PlannedTypes<'_, 'c>, sliced: Vec<Sliced<'c>>) -> Result<(), Error> {
+    let structured = sliced.iter().map(|own| ir::op_key(own.op)).collect();
+    let replaced = types.write(rewriter, &structured)?;
+    slice_loops::write(rewriter, sliced, &replaced);
+    Ok(())
 }
 
 /// Whether an operation takes or makes a tensor, or has one as an argument of its blocks.

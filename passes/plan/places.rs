@@ -7,7 +7,7 @@ use super::remarks::what;
 use super::slices;
 use super::steps::{StepKind, Steps, tensor_layout};
 use super::write::PlannedTypes;
-use super::{at, no_memory, unplanned};
+use super::{at, no_memory, unplanned, write};
 use crate::diagnostic::Diagnostic;
 use crate::options::PlanOptions;
 use crate::upstream;
@@ -46,14 +46,14 @@ pub fn run<'c>(
     let context = Builder::before(module).context();
     let placed = spreader.placed(&plan).map_err(|error| at(module, error))?;
     let types = PlannedTypes::over_places(context, steps, &placed).map_err(|error| at(module, error))?;
-    let (sliced, remarks) = slices::of(context, steps, &placed, &plan).map_err(|error| at(module, error))?;
+    let cut = slices::over_places(&placed, &plan);
+    let (sliced, remarks) = slices::of(context, steps, &cut).map_err(|error| at(module, error))?;
     let attribute = layout_dialect::machine_attribute(context, machine).map_err(|error| at(module, error))?;
     not_placed(steps, machine).iter().chain(&remarks).for_each(upstream::emit);
     if options.report {
         report(module, steps, &plan, target).iter().for_each(upstream::emit);
     }
-    types.write(rewriter).map_err(|error| at(module, error))?;
-    slices::write(rewriter, &sliced);
+    write(rewriter, &types, sliced).map_err(|error| at(module, error))?;
     ir::edit(module).set_attribute(MACHINE, attribute);
     Ok(())
 }

@@ -149,11 +149,12 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
         })
     }
 
-    /// Writes the plan into the module.
+    /// Writes the plan into the module. Elementwise operations of these keys become structured ones, as do those of several
+    /// layouts: by key, what replaces an operation.
     ///
     /// # Errors
     /// A layout is none in MLIR; then nothing has changed.
-    pub fn write(&self, rewriter: &'c Rewriter) -> Result<(), Error> {
+    pub fn write(&self, rewriter: &'c Rewriter, structured: &HashSet<usize>) -> Result<HashMap<usize, Op<'c>>, Error> {
         let operations = operations_of(rewriter.root());
         let mut changes = Vec::new();
         for op in &operations {
@@ -177,9 +178,12 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
             };
             ir::edit(op).set_operand(operand, new);
         }
+        let mut replaced = HashMap::new();
         for op in &operations {
             match ir::name(*op) {
-                name if is(name, ELEMENTWISE) && self.is_mixed(*op) => elementwise(rewriter, *op),
+                name if is(name, ELEMENTWISE) && (structured.contains(&ir::op_key(*op)) || self.is_mixed(*op)) => {
+                    replaced.extend(elementwise(rewriter, *op).map(|new| (ir::op_key(*op), new)));
+                }
                 "layout.convert" => self.settle(rewriter, *op),
                 "func.func" => set_function_type(*op),
                 _ => {}
@@ -187,7 +191,7 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
         }
         operations.iter().for_each(|op| self.bring_home(*op));
         erase_dead(rewriter);
-        Ok(())
+        Ok(replaced)
     }
 
     /// Has an operation with loops make a result in other places than those that hold it, and brings it there after that.

@@ -112,7 +112,13 @@ impl<'a> Planner<'a, '_> {
         match (kernels.kept[by], telling.residency(made)) {
             (Kept::Remade, _) => 0,
             (Kept::Fused, _) => ALL,
-            (Kept::Stored, None) => if telling.near(made, telling.made_in(made)) == near { 0 } else { ALL },
+            (Kept::Stored, None) => {
+                if telling.near(made, telling.made_in(made)) == near {
+                    0
+                } else {
+                    ALL
+                }
+            }
             (Kept::Stored, Some((_, own))) => {
                 let is_far = own.far.iter().any(|range| range.contains(&(moment as i64)));
                 match own.is_read_near(moment as i64) {

@@ -229,9 +229,9 @@ impl<'a> CutSearch<'a> {
     }
 
     /// Gives two loops at a time the sizes with which least is brought: of one each, of the other the largest for which there
-    /// is room.
+    /// is room. What brings as much as before stays: there the last step is as long as the others.
     fn refine<'s>(&'s self, own: &[bool], room: i64, best: &mut Candidate<'s>) {
-        let all = &self.sizes[1];
+        let (all, before) = (&self.sizes[1], best.merit.0);
         for _ in 0..ROUNDS {
             let mut changed = false;
             for (a, b) in (0..all.len()).flat_map(|a| (a + 1..all.len()).map(move |b| (a, b))) {
@@ -251,7 +251,7 @@ impl<'a> CutSearch<'a> {
                     now[b] = &all[b][last];
                     let cost = (0..own.len()).filter(|k| !own[*k]).map(|k| self.cost(k, best.order, &now)).sum();
                     let merit = (cost, steps(&now), self.need(own, &now));
-                    if compare(&merit, &best.merit) == Ordering::Less {
+                    if cost < before && compare(&merit, &best.merit) == Ordering::Less {
                         *best = Candidate { merit, now: now.clone(), order: best.order };
                         changed = true;
                     }

@@ -116,8 +116,7 @@ impl<'s> InTiles<'s> {
             Ok(i128::from(Expansion::new(sizes, &own.layout)?.padded_bytes(own.array.element)?) * 8)
         };
         let bits = in_bits(&tile)? / elements(&tile).max(1);
-        let whole: Vec<i64> =
-            sizes.iter().zip(&tile).map(|(size, unit)| (size - 1) / unit * unit + unit).collect();
+        let whole: Vec<i64> = sizes.iter().zip(&tile).map(|(size, unit)| (size - 1) / unit * unit + unit).collect();
         // Of what is not made of such tiles, as where dimensions are merged, all is one.
         let (units, bits) = match bits > 0 && in_bits(&sizes)? == elements(&whole) * bits {
             true => (tile, bits),
@@ -150,7 +149,8 @@ fn bytes_of(elements: i64, bits: i64) -> i64 {
 
 /// So many millionths of some bytes, rounded up.
 fn part(bytes: i64, millionths: i64) -> i64 {
-    i64::try_from((i128::from(bytes) * i128::from(millionths) + i128::from(ALL) - 1) / i128::from(ALL)).unwrap_or(i64::MAX)
+    i64::try_from((i128::from(bytes) * i128::from(millionths) + i128::from(ALL) - 1) / i128::from(ALL))
+        .unwrap_or(i64::MAX)
 }
 
 /// The steps of one operation; none where all that it works on is near, or nothing is known of what it reads.
@@ -237,17 +237,11 @@ fn least_arrays<'s>(arrays: &'s [InTiles]) -> Vec<LeastArray<'s>> {
 }
 
 /// What an operation takes in steps, scalars included.
-fn slices(
-    set: &WorkingSet,
-    nest: &LoopNest,
-    spread: &Spread,
-    cut: &TimeCut,
-) -> Option<OperationSlices> {
+fn slices(set: &WorkingSet, nest: &LoopNest, spread: &Spread, cut: &TimeCut) -> Option<OperationSlices> {
     let all = set.operands.iter().zip(&nest.operands).map(|own| (own, false));
     let all: Vec<_> = all.chain(set.results.iter().zip(&nest.results).map(|own| (own, true))).collect();
     let sizes: Vec<Vec<i64>> = all.iter().map(|((own, _), _)| sizes(own.array)).collect();
     let arrays = all.iter().zip(&sizes);
-    let arrays =
-        arrays.map(|(((_, ranges), is_result), sizes)| SlicedArray { ranges, sizes, is_result: *is_result });
+    let arrays = arrays.map(|(((_, ranges), is_result), sizes)| SlicedArray { ranges, sizes, is_result: *is_result });
     OperationSlices::new(nest, spread, cut, &arrays.collect::<Vec<_>>())
 }

@@ -223,12 +223,7 @@ pub fn plan_of(names: &Names, planner: &Planner, clock: &mut Clock) -> Result<(L
 }
 
 /// The answer that a plan is.
-fn described(
-    names: &Names,
-    planner: &Planner,
-    plan: &LayoutPlan,
-    clock: &mut Clock,
-) -> Result<PlanAnswer, Unplanned> {
+fn described(names: &Names, planner: &Planner, plan: &LayoutPlan, clock: &mut Clock) -> Result<PlanAnswer, Unplanned> {
     let without = explained(planner, plan, clock);
     Ok(PlanAnswer { given: planner.given(), ..tiles::answer(names, planner, plan, &without)? })
 }
