@@ -7,7 +7,7 @@ use tensor_layout::places::{Machine, Placement};
 use tensor_layout::plan::{Doing, EntryLayouts, Planner, Residence, SpaceLimit, Unplanned};
 use tensor_layout::solver::{Options, check};
 use tensor_layout::spreading::{
-    Brought, LeastRule, LoopNest, Spread, SpreadPlan, Spreader, TileSteps, TimeCut, cuts, pieces, tile_steps,
+    Brought, LeastRule, LoopNest, Spread, SpreadPlan, Spreader, TileSteps, TimeCut, cuts, pieces, plan_in_steps,
 };
 use tensor_layout::targets::Target;
 use tensor_layout::tiled::Expansion;
@@ -289,9 +289,14 @@ fn tiled(text: &str, bytes: i64, residence: Residence) -> Vec<TileSteps> {
     let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
     let (graphs, facts, target) = (module.graphs(), module.facts(), Target::parse("tpu_v5e").unwrap());
     let planner = Planner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Default).unwrap();
-    let planner = planner.limited_in(&[SpaceLimit { space: 1, bytes }], residence).unwrap();
-    let plan = planner.plan(&Options { work: 1 << 30, ..Options::default() }, &mut |_| true).unwrap();
-    tile_steps(&planner, &plan).unwrap()
+    let mut planner = planner.limited_in(&[SpaceLimit { space: 1, bytes }], residence).unwrap();
+    let options = Options { work: 1 << 28, ..Options::default() };
+    let (plan, steps, kept) = plan_in_steps(&mut planner, &options, &mut |_| true).unwrap();
+    check(planner.network(), &plan.solution.certificate).unwrap();
+    // What is kept is left at each moment, and is what some operation needs.
+    assert!(kept <= bytes && steps.iter().all(|own| own.room >= kept && own.needs.is_none_or(|needs| needs > bytes)));
+    assert_eq!(plan.taken.iter().filter(|own| own.space == 1 && own.peak > bytes - kept).count(), 0);
+    steps
 }
 
 /// Slice by slice: all of them make up their array, those that are there at once fit, and those that change are what moves.

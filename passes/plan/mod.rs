@@ -41,7 +41,7 @@ use std::time::{Duration, Instant};
 use steps::Steps;
 use tensor_layout::plan::{EntryLayouts, Planner, Residence, SpaceLimit, Unplanned};
 use tensor_layout::solver;
-use tensor_layout::spreading::tile_steps;
+use tensor_layout::spreading::plan_in_steps;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 use walk::{PlanWalk, operations_of};
@@ -74,11 +74,10 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanOptions) -> Result<bool, Vec
         // A module says where a tensor is by its type, once for all.
         planner = planner.limited_in(&[limit], Residence::ForLife).map_err(unplanned)?;
     }
-    let plan = planner.plan(&solver::Options::default(), &mut go_on).map_err(unplanned)?;
+    let (plan, cut, _) = plan_in_steps(&mut planner, &solver::Options::default(), &mut go_on).map_err(unplanned)?;
     let laid_out = planner.laid_out(&plan).map_err(unplanned)?;
     let context = Builder::before(module).context();
     let types = PlannedTypes::new(context, &steps, laid_out, options.spaces).map_err(|error| at(module, error))?;
-    let cut = tile_steps(&planner, &plan).map_err(unplanned)?;
     let planned = slices::in_tiles(&cut, near.filter(|_| options.spaces));
     let (sliced, refused) = slices::of(context, &steps, &planned).map_err(|error| at(module, error))?;
     slices::not_cut(&steps, &cut).iter().chain(&refused).for_each(upstream::emit);

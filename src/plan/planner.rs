@@ -24,6 +24,8 @@ pub struct Planner<'a, 't> {
     network: CostNetwork,
     /// The problem with capacities, where there are some.
     limited: Option<LimitedSpace>,
+    /// The capacities that were asked for, of which some bytes may be kept.
+    asked: (Vec<SpaceLimit>, Residence),
 }
 
 impl<'a, 't> Planner<'a, 't> {
@@ -54,7 +56,7 @@ impl<'a, 't> Planner<'a, 't> {
         let program = made_again(program).map_err(|error| Unplanned::Wrong(None, error))?;
         let posed = Posed::new(program, target, ends)?;
         let network = posed.network(&Prices::new(&posed.choices.classes))?;
-        Ok(Planner { posed, network, limited: None })
+        Ok(Planner { posed, network, limited: None, asked: (Vec::new(), Residence::default()) })
     }
 
     /// The same with capacities of memories, at most one for each memory space.
@@ -73,9 +75,23 @@ impl<'a, 't> Planner<'a, 't> {
         let machine = self.posed.choices.classes.target.machine();
         let known = machine.check_limits(limits.iter().map(|limit| limit.space));
         known.map_err(|error| Unplanned::Wrong(None, error))?;
-        let prices = Prices::new(&self.posed.choices.classes);
-        self.limited = Some(LimitedSpace::new(&self.posed, &prices, self.network.clone(), (limits, residence))?);
+        self.asked = (limits.to_vec(), residence);
+        self.keep(0)?;
         Ok(self)
+    }
+
+    /// Leaves so many bytes of the fastest memory's capacity to pieces of arrays that are not in it.
+    ///
+    /// # Errors
+    /// Those of [`Planner::limited`].
+    pub fn keep(&mut self, bytes: i64) -> Result<(), Unplanned> {
+        let prices = Prices::new(&self.posed.choices.classes);
+        let (mut limits, residence) = (self.asked.0.clone(), self.asked.1);
+        for limit in limits.iter_mut().filter(|limit| bytes > 0 && Some(limit.space) == prices.fastest()) {
+            limit.bytes = limit.bytes.saturating_sub(bytes).max(0);
+        }
+        self.limited = Some(LimitedSpace::new(&self.posed, &prices, self.network.clone(), (&limits, residence))?);
+        Ok(())
     }
 
     /// The number of arrays for which layouts are chosen.
@@ -118,14 +134,14 @@ impl<'a, 't> Planner<'a, 't> {
         self.limited.as_ref().map_or(&[], |limited| &limited.placed)
     }
 
-    /// The capacities.
-    pub(super) fn limits(&self) -> &[SpaceLimit] {
-        self.limited.as_ref().map_or(&[], |limited| &limited.limits)
+    /// The capacities that were asked for.
+    pub(super) fn asked(&self) -> &[SpaceLimit] {
+        &self.asked.0
     }
 
     /// Why there is no plan, with the names of the program.
     pub(super) fn unplanned(&self, why: NoPlan) -> Unplanned {
-        let limits = self.limits();
+        let limits = self.limited.as_ref().map_or(&[][..], |limited| &limited.limits);
         match why {
             NoPlan::Shortage { resource, moment, least, capacity, .. } => Unplanned::Short {
                 space: limits[resource].space,

@@ -80,7 +80,7 @@ pub use schedule::{PlannedSteps, StepLoop, SteppedTouch};
 pub use slices::{ArraySlice, OperationSlices, SliceLoop};
 pub use spread::{AxisCut, Spread};
 pub use spreader::{Home, Spreader};
-pub use tile_steps::{TileSteps, TiledTouch, tile_steps};
+pub use tile_steps::{TileSteps, TiledTouch, plan_in_steps, tile_steps};
 pub use time::TimeCut;
 pub use told::{PlannedMove, SpreadPlan};
 pub use traffic::{Boxes, LevelBytes, Levels, SteppedArray};

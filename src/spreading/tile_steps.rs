@@ -23,6 +23,7 @@ use crate::plan::layout_plan::{ArrayName, LayoutPlan, Unplanned};
 use crate::plan::planner::Planner;
 use crate::plan::program::Doing;
 use crate::plan::working::{ALL, WorkingArray, WorkingSet};
+use crate::solver::{Options, Progress};
 use crate::text::Error;
 use crate::tiled::expansion::Expansion;
 use crate::tiled::layout::Layout;
@@ -45,6 +46,8 @@ pub struct TileSteps {
     pub rule: LeastRule,
     /// The bytes of the fastest memory that arrays leave.
     pub room: i64,
+    /// Those that it may take.
+    pub capacity: i64,
     /// The bytes that the smallest steps need, where there is less room: then there are no loops, and the operation reads and
     /// writes its arrays where they lie.
     pub needs: Option<i64>,
@@ -72,6 +75,32 @@ pub struct TiledTouch {
     pub is_double: bool,
     /// The bytes that are brought and taken, as often as the operation runs.
     pub moved: i64,
+}
+
+/// The best plan in which each operation has room for its smallest steps, its steps, and the bytes of the fastest memory that
+/// are left to pieces for this: as many as those steps need where arrays would leave less, none where they leave enough.
+/// Operations whose smallest steps need more than the capacity are not cut. `go_on` is asked now and then; when it says no,
+/// the best plan so far is taken.
+///
+/// # Errors
+/// Why there is no plan.
+pub fn plan_in_steps(
+    planner: &mut Planner,
+    options: &Options,
+    go_on: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<(LayoutPlan, Vec<TileSteps>, i64), Unplanned> {
+    let mut kept = 0;
+    loop {
+        let plan = planner.plan(options, &mut *go_on)?;
+        let steps = tile_steps(planner, &plan)?;
+        let needed = steps.iter().filter_map(|own| own.needs.filter(|needs| *needs <= own.capacity)).max();
+        match needed {
+            // What needs no more than is kept has room, so this is more each time.
+            Some(needs) if needs > kept => kept = needs,
+            _ => return Ok((plan, steps, kept)),
+        }
+        planner.keep(kept)?;
+    }
 }
 
 /// The steps of each operation of a plan that works on something that is not in the fastest memory, where that has a
@@ -189,6 +218,7 @@ fn steps_of(set: &WorkingSet) -> Result<Option<TileSteps>, Error> {
         least: once.saturating_mul(set.times),
         rule,
         room: set.room,
+        capacity: set.capacity,
         needs: (needed > set.room).then_some(needed),
         slices: None,
     };

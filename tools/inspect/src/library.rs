@@ -89,8 +89,8 @@ pub fn layout_plan(text: &str, question: &PlanQuestion) -> Result<Written, Unwri
                 let spreader = plan::spread::posed(&names, &graphs, &facts, &limits)?;
                 return Ok(plan::spread::plan_of(&names, &spreader, &mut clock)?.1);
             }
-            let planner = plan::posed(&graphs, module.entry, &facts, &target, question.entry, (&limits, false))?;
-            let (_, mut answer) = plan::plan_of(&names, &planner, &mut clock)?;
+            let mut planner = plan::posed(&graphs, module.entry, &facts, &target, question.entry, (&limits, false))?;
+            let (_, mut answer) = plan::plan_of(&names, &mut planner, &mut clock)?;
             if question.compare {
                 let given = planner.given_plan().map_err(Unplanned::from)?;
                 answer.compare = Some(Box::new(names.answer(&given, &[])));

@@ -39,6 +39,10 @@ pub struct PlanAnswer {
     /// others of each that does not fit into the fastest memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepsAnswer>,
+    /// On a machine without places, the bytes of the fastest memory that values leave to pieces, so that each operation has
+    /// room for its smallest steps; the bound is one of plans that do so.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub kept: i64,
     /// The most bytes that are in each memory space at once, by its number.
     pub peak: BTreeMap<String, i64>,
     pub memories: Vec<MemoryAnswer>,
@@ -50,6 +54,11 @@ pub struct PlanAnswer {
     /// What a judge has said, where there is one; the plan is the one that it likes best.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judged: Option<Vec<Judgement>>,
+}
+
+/// Whether no bytes are kept.
+fn is_none(bytes: &i64) -> bool {
+    *bytes == 0
 }
 
 /// The arrays of arguments and of results, in order, tuples flattened.
@@ -261,6 +270,7 @@ impl Names<'_> {
             relayouts: relayouts.map(|(k, moved)| self.relayout(moved, without.get(k).copied().flatten())).collect(),
             levels: Vec::new(),
             steps: Vec::new(),
+            kept: 0,
             peak: plan.taken.iter().map(|taken| (taken.space.to_string(), taken.peak)).collect(),
             memories: self.memories(&plan.taken),
             given: None,

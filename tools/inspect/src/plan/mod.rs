@@ -22,7 +22,7 @@ use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Facts, Graph};
 use tensor_layout::plan::{Alternative, EntryLayouts, LayoutPlan, Lesson, Planner, Residence, SpaceLimit, Unplanned};
 use tensor_layout::solver::{Certificate, Options, Progress};
-use tensor_layout::spreading::{Levels, OtherLayout};
+use tensor_layout::spreading::{Levels, OtherLayout, plan_in_steps};
 use tensor_layout::targets::Target;
 use tensor_layout::text::{Error, instead};
 
@@ -140,7 +140,7 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
         return placed(options, &names, &graphs, &facts, &limits, &mut clock)?.map_err(wrong);
     }
     let bounds = (&limits[..], options.stay);
-    let planner = posed(&graphs, module.entry, &facts, &target, options.entry, bounds).map_err(wrong)?;
+    let mut planner = posed(&graphs, module.entry, &facts, &target, options.entry, bounds).map_err(wrong)?;
     clock.say(&format!("the costs of {} arrays are known", planner.arrays()));
     if let Some(name) = &options.why {
         let mut ask = |at| {
@@ -151,7 +151,7 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
         return why::text(&names, &mut ask, name).map_err(|error| Complaint::about(&options.file, error));
     }
     let (plan, mut answer) = match &options.judge {
-        None => plan_of(&names, &planner, &mut clock).map_err(wrong)?,
+        None => plan_of(&names, &mut planner, &mut clock).map_err(wrong)?,
         Some(command) => {
             let (plan, lessons) = judged(&names, &planner, command, options.judgements, &mut clock)?.map_err(wrong)?;
             let mut answer = described(&names, &planner, &plan, &mut clock).map_err(wrong)?;
@@ -216,10 +216,11 @@ pub fn check_seconds(seconds: f64) -> Result<(), Complaint> {
 ///
 /// # Errors
 /// Why there is no plan.
-pub fn plan_of(names: &Names, planner: &Planner, clock: &mut Clock) -> Result<(LayoutPlan, PlanAnswer), Unplanned> {
-    let plan = planner.plan(&Options::default(), &mut |progress| clock.go_on(progress))?;
+pub fn plan_of(names: &Names, planner: &mut Planner, clock: &mut Clock) -> Result<(LayoutPlan, PlanAnswer), Unplanned> {
+    let (plan, _, kept) =
+        plan_in_steps(planner, &Options::default(), &mut |progress: &Progress| clock.go_on(progress))?;
     let answer = described(names, planner, &plan, clock)?;
-    Ok((plan, answer))
+    Ok((plan, PlanAnswer { kept, ..answer }))
 }
 
 /// The answer that a plan is.

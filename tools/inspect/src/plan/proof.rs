@@ -97,8 +97,11 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
         let spreader = spread::posed(&names, &graphs, &facts, &limits).map_err(of_program)?;
         spread::answer(&names, &spreader.proved(parsed).map_err(by_proof)?)
     } else {
-        let planner =
+        let mut planner =
             posed(&graphs, module.entry, &facts, &target, stated.entry, (&limits, stated.stay)).map_err(of_program)?;
+        if stated.plan.kept > 0 && !limits.is_empty() {
+            planner.keep(stated.plan.kept).map_err(of_program)?;
+        }
         let plan = planner.proved(parsed).map_err(by_proof)?;
         tiles::answer(&names, &planner, &plan, &[]).map_err(by_proof)?
     };

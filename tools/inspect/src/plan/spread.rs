@@ -138,6 +138,7 @@ pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
         relayouts: plan.moves.iter().map(relayout).collect(),
         levels: levels(&plan.levels),
         steps: plan.steps.iter().map(steps).collect(),
+        kept: 0,
         peak: plan.taken.iter().map(|taken| (taken.space.to_string(), taken.peak)).collect(),
         memories: names.memories(&plan.taken),
         given: None,

@@ -69,6 +69,9 @@ pub fn text(plan: &PlanAnswer) -> String {
     for relayout in &plan.relayouts {
         reason(&mut out, plan, relayout);
     }
+    if plan.kept > 0 {
+        let _ = writeln!(out, "{} of the fastest memory are kept for pieces of values", counted(plan.kept, "byte"));
+    }
     plan.steps.iter().for_each(|own| steps(&mut out, own, has_places));
     if let Some(judged) = &plan.judged {
         lessons(&mut out, &plan.unit, judged);

@@ -97,7 +97,7 @@ pub fn plan(request: &Plan) -> Result<Answer, Failure> {
     }
     let planner =
         posed(&graphs, module.entry, &facts, &target, request.entry, (&limits, request.stay)).map_err(wrong)?;
-    let answer = plan_of(&names, &planner, &mut clock).map_err(wrong)?;
+    let answer = plan_of(&names, &mut planner, &mut clock).map_err(wrong)?;
     let mut answer = answer.1;
     if request.compare {
         let given = planner.given_plan().map_err(|located| wrong(Unplanned::from(located)))?;
