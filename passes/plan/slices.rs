@@ -106,13 +106,21 @@ pub fn of<'c>(
             continue;
         }
         let sliced = match own.slices {
-            None => Err("its slices would not be ranges of indices, or not of tensors beside the places"),
+            None => Err("its slices would not be ranges of indices"),
             Some(slices) => sliced(steps, own.step, slices),
         };
         match sliced {
             // What is added to a product is part of its operation.
             _ if all.iter().any(|known| known.op == step.op) => {}
             Ok((operands, results)) => {
+                if operands.iter().flatten().chain(&results).any(|slice| slice.is_held) {
+                    let message = format!(
+                        "{} runs in steps, for which what the places hold of its tensors goes through a memory beside \
+                         them: that moves more than is planned",
+                        what(step.op, &step.kind)
+                    );
+                    remarks.push(Diagnostic::remark(ir::location(step.op), message));
+                }
                 let typed = |v: Val<'c>, slice: ArraySlice| SliceTypes::new(context, v, slice, own.space);
                 let operands = ir::operands(step.op)
                     .into_iter()

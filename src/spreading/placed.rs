@@ -74,8 +74,7 @@ impl Spreader<'_, '_> {
         spread.layout(&own, self.machine).map(Some)
     }
 
-    /// The slices that an operation takes in steps. None where it has one step, or takes slices of arrays that are not beside
-    /// the places.
+    /// The slices that an operation takes in steps. None where it has one step, or these are no ranges of indices.
     fn slices(&self, plan: &SpreadPlan, by: usize, choice: &LoopChoice) -> Option<OperationSlices> {
         let (own, nest) = (choice.cut.as_ref()?, self.nests[by].as_ref()?);
         let loops = &self.loops[by].all[choice.spread];
@@ -89,9 +88,7 @@ impl Spreader<'_, '_> {
         let mut found = OperationSlices::new(nest, loops, &own.cut, &arrays.collect::<Vec<_>>())?;
         for (touch, slice) in touches.iter().zip(found.operands.iter_mut().chain(&mut found.results)) {
             let Some(slice) = slice else { continue };
-            if slice.is_cut() && self.home(plan, touch.made).is_some() {
-                return None;
-            }
+            slice.is_held = slice.is_cut() && self.home(plan, touch.made).is_some();
             if nest.is_plain(self.ranges(*touch), &slice.whole) {
                 let spread = of_array(loops, self.ranges(*touch));
                 for sizes in slice.all_sizes() {

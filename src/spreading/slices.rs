@@ -53,6 +53,9 @@ pub struct ArraySlice {
     pub last: Vec<i64>,
     /// The sizes of the array.
     pub whole: Vec<i64>,
+    /// Whether it is one of an array that is in the places, which use what they hold of it. Its elements are then in other
+    /// places than those that hold them, in this step.
+    pub is_held: bool,
     /// On a machine with places, the layouts in which slices are used, by their sizes. Without one, elements are read where
     /// they are.
     pub layouts: Vec<(Vec<i64>, TensorLayout)>,
@@ -98,7 +101,7 @@ impl OperationSlices {
     fn slice(&self, nest: &LoopNest, array: &SlicedArray) -> Option<ArraySlice> {
         let whole = array.sizes.to_vec();
         let (sizes, last, follows) = (whole.clone(), whole.clone(), vec![None; whole.len()]);
-        let mut found = ArraySlice { follows, sizes, last, whole, layouts: Vec::new() };
+        let mut found = ArraySlice { follows, sizes, last, whole, is_held: false, layouts: Vec::new() };
         for (dim, range) in array.ranges.iter().enumerate() {
             let position = self.loops.iter().position(|own| range.of_loop() == Some(own.of));
             let (Some(position), IndexRange::Along { of, stride, low, high, divisor }) = (position, *range) else {

@@ -95,7 +95,7 @@ pub fn plan(request: &Plan) -> Result<Answer, Failure> {
         let (_, answer) = spread::plan_of(&names, &spreader, &mut clock).map_err(wrong)?;
         return Ok(Answer::Plan(Box::new(answer)));
     }
-    let planner =
+    let mut planner =
         posed(&graphs, module.entry, &facts, &target, request.entry, (&limits, request.stay)).map_err(wrong)?;
     let answer = plan_of(&names, &mut planner, &mut clock).map_err(wrong)?;
     let mut answer = answer.1;
