@@ -451,6 +451,12 @@ def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
     it tensors may stay beside the places, and a structured operation runs in steps,
     loops over slices that are brought to the places and taken from them. `spaces` is
     an error there.
+
+    On other machines `capacity` is that of the fastest memory. With `spaces` as well,
+    tensors are brought to it, put out of it to memory space 0 and brought back, each
+    as a whole: a `layout.convert` with `async` stands where a copy starts, and a
+    `layout.await` where it is done, with as much computed between them as hides it.
+    A tensor of which the copies cannot be written is in memory space 0, with a remark.
   }];
   let options = [
     ChoiceOption<"machine", "machine", PlanMachine, PlanMachine.summary>,
@@ -463,10 +469,12 @@ def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
            "after a fixed amount of work">,
     Option<"spaces", "spaces", "bool", "false",
            "Write the memory space of each tensor into its type that only "
-           "operations with loops make and take">,
+           "operations with loops make and take; with `capacity`, copy tensors "
+           "between memories while others are computed">,
     Option<"report", "report", "bool", "false",
            "Print remarks: what the plan costs and what every plan costs at "
-           "least, and each conversion with what it costs and who wanted it">
+           "least, each conversion with what it costs and who wanted it, and each "
+           "copy between memories with what it starts and is done before">
   ];
   let dependentDialects = [
     "::layout::LayoutDialect", "::mlir::arith::ArithDialect",

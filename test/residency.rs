@@ -161,7 +161,7 @@ fn what_is_tried_for_an_array_is_sound_when_replayed() {
             copy: rng.i64(0..3),
             takes: [[rng.i64(0..4), rng.i64(0..9)], [rng.i64(0..4), rng.i64(0..9)]],
         };
-        let all = Residencies { clock: &clock, life: &life, costs: &costs }.over_time();
+        let all = Residencies { clock: &clock, life: &life, costs: &costs }.over_time(true);
         // Bounded, whatever the number of reads.
         assert!(all.len() <= 160, "{}", all.len());
         for own in &all {

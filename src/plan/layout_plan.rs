@@ -103,6 +103,11 @@ pub struct PlannedTransfer {
     pub exposed: i64,
     /// The share of the bandwidth that it has as long as it runs, in millionths.
     pub share: i64,
+    /// The layout, which is the same in both memories.
+    pub layout: Layout,
+    /// The nodes that read what it moved: their graphs, and their numbers there. Each is in a kernel that runs when the copy
+    /// is done, before another one moves the value on.
+    pub read_by: Vec<(usize, usize)>,
 }
 
 /// What a layout of an array would cost.
@@ -268,7 +273,8 @@ impl Telling<'_, '_, '_> {
                 };
                 stays.extend(moments.iter().map(stay));
             }
-            for moved in &own.moves {
+            for (number, moved) in own.moves.iter().enumerate() {
+                let until = own.moves.get(number + 1).map_or(i64::MAX, |next| next.done);
                 let (from, to) = if moved.out { (placed.near, 0) } else { (0, placed.near) };
                 let flight = &moved.flight;
                 transfers.push(PlannedTransfer {
@@ -280,10 +286,27 @@ impl Telling<'_, '_, '_> {
                     moments: flight.moments.clone(),
                     exposed: flight.exposed,
                     share: flight.share,
+                    layout: self.layout(made, self.made_in(made)),
+                    read_by: self.readers(made, moved.done..until),
                 });
             }
         }
         (stays, transfers)
+    }
+
+    /// The nodes that take an array, for kernels of which the first runs at some moments.
+    fn readers(&self, made: usize, moments: Range<i64>) -> Vec<(usize, usize)> {
+        let (program, kernels) = (&self.posed.program, &self.posed.kernels);
+        let at = |user: usize| match program.instances[user].doing {
+            // Results are there when all has run.
+            Doing::Result(_) => program.instances.len() - 1,
+            _ => kernels.part_of[user].iter().copied().min().unwrap_or(user),
+        };
+        let users = self.posed.users[made].iter().map(|(user, _)| *user);
+        let mut nodes: Vec<(usize, usize)> =
+            users.filter(|user| moments.contains(&(at(*user) as i64))).map(|user| program.instances[user].node).collect();
+        nodes.dedup();
+        nodes
     }
 
     /// The number of the memory space of an array with nothing that speaks for another.
