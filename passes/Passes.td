@@ -295,6 +295,23 @@ def LayoutExpandClones : Pass<"layout-expand-clones", "::mlir::ModuleOp"> {
   ];
 }
 
+def LayoutExpandDma : Pass<"layout-expand-dma", "::mlir::ModuleOp"> {
+  let summary = "Copy where the machine has one memory";
+  let description = [{
+    Turns each `memref.dma_start` of a constant number of elements into a copy,
+    and removes `memref.dma_wait`: upstream lowers neither to LLVM. A copy with a
+    stride is an error.
+  }];
+  let options = [
+    Option<"late", "late", "bool", "false",
+           "Copy where the copy is waited for, if both are in one block, to find "
+           "what is written or freed while it runs">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"
+  ];
+}
+
 def LayoutLowerBufferization
     : Pass<"layout-lower-bufferization", "::mlir::ModuleOp"> {
   let summary = "Lower what freeing buffers leaves of bufferization";

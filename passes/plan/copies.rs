@@ -74,7 +74,8 @@ impl<'c> PlannedCopies<'c> {
     /// The copies of a plan, and a remark at each tensor of which they cannot be written: that is in memory space 0.
     pub fn of(steps: &Steps<'c>, transfers: &[PlannedTransfer]) -> (PlannedCopies<'c>, Vec<Diagnostic<'c>>) {
         let mut values: HashMap<ArrayId, Vec<Val<'c>>> = HashMap::new();
-        let functions = steps.steps.iter().filter(|step| ir::parent(step.op).is_some_and(|op| ir::parent(op).is_none()));
+        let functions =
+            steps.steps.iter().filter(|step| ir::parent(step.op).is_some_and(|op| ir::parent(op).is_none()));
         let mut seen = Vec::new();
         for function in functions.map(|step| step.op) {
             if seen.contains(&ir::op_key(function)) {
@@ -116,9 +117,8 @@ impl<'c> PlannedCopies<'c> {
     pub fn types(&self, context: &'c Context, types: &[Type<'c>]) -> Result<Vec<Vec<Type<'c>>>, Error> {
         let of = |chain: &CopyChain<'c>| {
             let made = types[chain.array];
-            let copied = |copy: &MemoryCopy| {
-                with_layout(context, made, &Layout { memory_space: copy.to, ..layout_in(made) })
-            };
+            let copied =
+                |copy: &MemoryCopy| with_layout(context, made, &Layout { memory_space: copy.to, ..layout_in(made) });
             chain.copies.iter().map(copied).collect()
         };
         self.chains.iter().map(of).collect()

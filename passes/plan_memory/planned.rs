@@ -1,6 +1,7 @@
 //! The plan of one function.
 
 use crate::functions::callee;
+use crate::plan_memory::memory::ArenaMemory;
 use crate::plan_memory::signature::GivenMemory;
 use crate::plan_memory::webs::{ALIGNMENT, Text, Web, webs};
 use layout_ir::{self as ir, Op};
@@ -24,9 +25,14 @@ pub struct Planned<'c> {
 
 impl<'c> Planned<'c> {
     /// The plan of a function. Where its bytes are too many to count, nothing has a place.
-    pub fn of(function: Op<'c>, signatures: &HashMap<&'c str, GivenMemory>, given: bool) -> Planned<'c> {
+    pub fn of(
+        function: Op<'c>,
+        signatures: &HashMap<&'c str, GivenMemory>,
+        memory: ArenaMemory<'c>,
+        given: bool,
+    ) -> Planned<'c> {
         let text = Text::of(function);
-        let webs = webs(&text, signatures, given);
+        let webs = webs(&text, signatures, memory, given);
         let scratch = |op: Op<'c>| {
             let bytes = signatures.get(callee(op)?)?.scratch;
             (bytes > 0 && text.is_in_order(op)).then_some((op, bytes))
