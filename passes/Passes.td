@@ -508,11 +508,12 @@ def LayoutPlanMemory : Pass<"layout-plan-memory", "::mlir::ModuleOp"> {
     across calls: a private function is given its part of its caller's arena, and
     memory for what it returns, as further arguments of type `memref<?xi8>` with
     static sizes. Results of public functions are allocated, as their callers
-    free them.
+    free them. Each memory, `#layout.memory_space` on memrefs, has arenas of its own.
 
     `arena` says where a public function has its arena from. With `argument`,
     public functions take it as their last argument, at an address that is a
-    multiple of 64, and `NAME_arena_bytes` returns its size. With `kept`, calls
+    multiple of 64, and `NAME_arena_bytes` returns its size; of the memory with number
+    n, the argument comes after that, and the function is `NAME_arena_bytes_n`. With `kept`, calls
     at the same time have arenas of their own, of which one is kept, and freed
     when the library is unloaded.
   }];
@@ -525,7 +526,10 @@ def LayoutPlanMemory : Pass<"layout-plan-memory", "::mlir::ModuleOp"> {
            "With arena=call, a module with no more such buffers stays as it is">,
     Option<"poison", "poison", "bool", "false",
            "Fill each buffer with ones when it is made and when it is freed, to "
-           "find what reads it at another time">
+           "find what reads it at another time">,
+    Option<"report", "report", "bool", "false",
+           "Print a remark for each arena that no caller gives: its bytes, and how "
+           "many of them are live at once">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",

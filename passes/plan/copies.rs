@@ -25,8 +25,7 @@ use crate::diagnostic::Diagnostic;
 use crate::remove_conversions::PLANNED;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::Context;
-use melior::ir::operation::OperationLike;
-use melior::ir::operation::OperationMutLike;
+use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::{Attribute, Type, ValueLike};
 use std::collections::HashMap;
 use tensor_layout::plan::PlannedTransfer;
@@ -149,7 +148,7 @@ impl<'c> CopyChain<'c> {
         if own.fixed && layout_in(own.r#type).memory_space != made_in {
             return Err("its type says so".into());
         }
-        if !is_argument && !has_loops(step.op) {
+        if !is_argument && !reads_anywhere(step.op) {
             return Err("it may be in the buffer of an operand".into());
         }
         let after = ir::after(*value).ok_or("its block has no end")?;
@@ -175,15 +174,20 @@ impl<'c> CopyChain<'c> {
             let wants = steps.wants.get(&ir::op_key(op)).into_iter().flatten();
             let want = wants.filter(|(own, _)| *own == operand).map(|(_, want)| *want).next();
             let here = at(op).ok_or("it is used in another block")?;
-            let taken = match want {
-                Some(Want::Taken(step, _)) if has_loops(op) => {
+            let by = match want {
+                Some(Want::Taken(step, _)) if has_loops(op) => Some(step),
+                None if reads_anywhere(op) => steps.steps.iter().position(|step| step.op == op),
+                _ => None,
+            };
+            let taken = match (want, by) {
+                (_, Some(step)) => {
                     let reads = |transfer: &PlannedTransfer| transfer.read_by.contains(&(0, step));
                     let planned = transfers.iter().rposition(reads).map_or(0, |copy| copy + 1);
                     // What has not started yet is not there.
                     let number = copies[..planned].iter().rposition(|copy| copy.start <= here);
                     number.map_or(Taken::Made, Taken::Copy)
                 }
-                Some(Want::Filled(_)) => Taken::Nothing,
+                (Some(Want::Filled(_)), _) => Taken::Nothing,
                 _ if ir::indexing_maps(op).is_some() && loops::reads(op, operand) => {
                     return Err(format!("`{}` writes over it", ir::name(op)));
                 }
@@ -226,4 +230,9 @@ impl<'c> CopyChain<'c> {
             ir::edit(*op).set_operand(*operand, v);
         }
     }
+}
+
+/// Whether an operation reads from any memory and writes a buffer of its own in any.
+fn reads_anywhere(op: Op) -> bool {
+    has_loops(op) || ir::name(op) == "layout.convert"
 }

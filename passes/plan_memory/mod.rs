@@ -27,6 +27,7 @@ mod webs;
 use crate::diagnostic::Diagnostic;
 use crate::functions::{callee, free_functions, symbol};
 use crate::options::{Arena, PlanMemoryOptions};
+use crate::upstream;
 use arena::Arenas;
 use layout_ir::{self as ir, Op, Rewriter};
 use memory::ArenaMemory;
@@ -78,12 +79,25 @@ fn plan_in<'c>(
     if options.arena == Arena::Call && buffers as u64 <= options.buffers {
         return Ok(false);
     }
+    let own = all.iter().filter(|(_, planned, given)| options.report && !given && planned.bytes > 0);
+    own.for_each(|(function, planned, _)| upstream::emit(&remark(*function, planned, memory)));
     let mut arenas = Arenas::of(rewriter, options.arena, memory)?;
     for (function, planned, given) in &all {
         place::place(rewriter, *function, planned, &signatures, *given, &mut arenas, options.poison);
     }
     arenas.finish();
     Ok(options.arena != Arena::Call || !all.is_empty())
+}
+
+/// What an arena has, and what of it is live at once.
+fn remark<'c>(function: Op<'c>, planned: &Planned<'c>, memory: ArenaMemory<'c>) -> Diagnostic<'c> {
+    let Planned { webs, calls, bytes, peak, .. } = planned;
+    let count = webs.iter().filter(|web| web.returned.is_none()).count() + calls.len();
+    let space = memory.space.and_then(layout_dialect::memory_space).unwrap_or(0);
+    let message = format!(
+        "the arena in memory space {space} has {bytes} bytes for {count} buffers, of which at most {peak} are live at once"
+    );
+    Diagnostic::remark(ir::location(function), message)
 }
 
 /// # Errors

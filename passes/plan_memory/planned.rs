@@ -21,6 +21,8 @@ pub struct Planned<'c> {
     pub calls: Vec<(Op<'c>, i64, i64)>,
     /// The bytes of all.
     pub bytes: i64,
+    /// The most bytes that are live at once: no arena has fewer.
+    pub peak: i64,
 }
 
 impl<'c> Planned<'c> {
@@ -45,13 +47,13 @@ impl<'c> Planned<'c> {
         };
         let intervals: Option<Vec<LiveRange>> = own.chain(calls.iter().map(during)).collect();
         let Some(found) = intervals.and_then(|intervals| offsets(&intervals, &LIMITS).ok()) else {
-            return Planned { text, webs: vec![], places: vec![], calls: vec![], bytes: 0 };
+            return Planned { text, webs: vec![], places: vec![], calls: vec![], bytes: 0, peak: 0 };
         };
-        let (mut places, bytes) = (found.offsets.into_iter(), found.bytes);
+        let (mut places, bytes, peak) = (found.offsets.into_iter(), found.bytes, found.peak);
         let of_webs = webs.iter().map(|web| if web.returned.is_none() { places.next() } else { None });
         let of_webs = of_webs.map(Option::unwrap_or_default).collect();
         let calls = calls.into_iter().zip(places).map(|((op, bytes), place)| (op, bytes, place)).collect();
-        Planned { text, webs, places: of_webs, calls, bytes }
+        Planned { text, webs, places: of_webs, calls, bytes, peak }
     }
 
     /// What callers are to give.
