@@ -49,8 +49,8 @@ fn expand(rewriter: &Rewriter, op: Op, late: bool) -> Result<(), String> {
     let made = ir::defining_op(start.elements).filter(|op| ir::name(*op) == "arith.constant");
     let count = made.and_then(|op| ir::attribute(op, "value")).and_then(ir::integer);
     let count = count.ok_or("expected a constant number of elements")?;
-    let wait = ir::uses(start.tag.0).into_iter().map(|(user, _)| user);
-    let wait = wait.filter(|user| ir::name(*user) == "memref.dma_wait" && ir::comes_before(op, *user)).next();
+    let mut users = ir::uses(start.tag.0).into_iter().map(|(user, _)| user);
+    let wait = users.find(|user| ir::name(*user) == "memref.dma_wait" && ir::comes_before(op, *user));
     let b = wait.filter(|_| late).map_or(Builder::before(op), |wait| Builder::before(wait).located(op));
     let sides = [&start.from, &start.to].map(|(memref, indices)| row(b, *memref, indices, count));
     let [from, to] = sides;

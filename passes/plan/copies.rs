@@ -20,6 +20,7 @@
 use super::loops;
 use super::remarks::what;
 use super::steps::{ArrayId, StepKind, Steps, Want, layout_in, with_layout};
+use super::walk::operations_of;
 use super::write::has_loops;
 use crate::diagnostic::Diagnostic;
 use crate::remove_conversions::PLANNED;
@@ -71,21 +72,16 @@ enum Taken {
 
 impl<'c> PlannedCopies<'c> {
     /// The copies of a plan, and a remark at each tensor of which they cannot be written: that is in memory space 0.
-    pub fn of(steps: &Steps<'c>, transfers: &[PlannedTransfer]) -> (PlannedCopies<'c>, Vec<Diagnostic<'c>>) {
+    pub fn of(
+        module: Op<'c>,
+        steps: &Steps<'c>,
+        transfers: &[PlannedTransfer],
+    ) -> (PlannedCopies<'c>, Vec<Diagnostic<'c>>) {
         let mut values: HashMap<ArrayId, Vec<Val<'c>>> = HashMap::new();
-        let functions =
-            steps.steps.iter().filter(|step| ir::parent(step.op).is_some_and(|op| ir::parent(op).is_none()));
-        let mut seen = Vec::new();
-        for function in functions.map(|step| step.op) {
-            if seen.contains(&ir::op_key(function)) {
-                continue;
-            }
-            seen.push(ir::op_key(function));
-            for op in ir::all_operations(function) {
-                let arguments = ir::blocks(op).into_iter().flat_map(ir::arguments);
-                for v in ir::results(op).into_iter().chain(arguments) {
-                    steps.array(v).into_iter().for_each(|array| values.entry(array).or_default().push(v));
-                }
+        for op in operations_of(module) {
+            let arguments = ir::blocks(op).into_iter().flat_map(ir::arguments);
+            for v in ir::results(op).into_iter().chain(arguments) {
+                steps.array(v).into_iter().for_each(|array| values.entry(array).or_default().push(v));
             }
         }
         let (mut chains, mut remarks) = (Vec::new(), Vec::new());

@@ -75,7 +75,7 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanOptions) -> Result<bool, Vec
     let plan = planner.plan(&solver::Options::default(), &mut go_on).map_err(unplanned)?;
     let laid_out = planner.laid_out(&plan).map_err(unplanned)?;
     let context = Builder::before(module).context();
-    let (copies, not_copied) = PlannedCopies::of(&steps, &plan.transfers);
+    let (copies, not_copied) = PlannedCopies::of(module, &steps, &plan.transfers);
     let types = PlannedTypes::new(context, &steps, laid_out, (options.spaces, copies));
     let types = types.map_err(|error| at(module, error))?;
     if options.report {
