@@ -380,18 +380,44 @@ def Layout_ConvertOp : Op<Layout_Dialect, "convert", [
     result keeps the layout of its type: for a compiler that has chosen it for
     what reads it.
 
+    With `{async}` the operation may be a copy that only begins here, and is
+    done where a `layout.await` takes the result. Nothing else may take it, and
+    nothing folds into or past it. Where the layouts differ in more than the
+    memory space, or a size is known only at run time, lowering copies here.
+
     Constraints:
     * (convert_c1) Both types are ranked tensors or both are memrefs.
     * (convert_c2) Both have the same shape.
     * (convert_c3) Both have the same element type.
   }];
   let arguments = (ins AnyTypeOf<[AnyRankedTensor, AnyMemRef]>:$source,
-                       UnitAttr:$keep);
+                       UnitAttr:$keep, UnitAttr:$async);
   let results = (outs AnyTypeOf<[AnyRankedTensor, AnyMemRef]>:$result);
   let assemblyFormat =
       "$source attr-dict `:` type($source) `to` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
+}
+
+def Layout_AwaitOp : Op<Layout_Dialect, "await", [
+    Pure, AllTypesMatch<["source", "result"]>]> {
+  let summary = "The end of a copy between memories";
+  let description = [{
+    ```mlir
+    %1 = layout.convert %0 {async, keep} : tensor<8x128xf32> to tensor<8x128xf32, #layout.tiled<{1,0:S(1)}>>
+    ...
+    %2 = layout.await %1 : tensor<8x128xf32, #layout.tiled<{1,0:S(1)}>>
+    ```
+
+    The result is the operand, which may be there only from here on: between the
+    two operations the copy runs beside what stands there, and what is copied
+    stays in memory. Lowering makes a `memref.dma_start` and a `memref.dma_wait`
+    of the pair where both are in one block. Of any other operand the operation
+    is the identity.
+  }];
+  let arguments = (ins AnyRankedTensor:$source);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source)";
 }
 
 #endif // LAYOUT_TD

@@ -1,7 +1,8 @@
 //! `layout.convert`: its verifier, its folder and its memory effects.
 //!
 //! A chain of conversions folds to one: after `%1 = convert %0 : A to B`, `convert %1 : B to A` is `%0`, and
-//! `convert %1 : B to C` becomes `convert %0 : A to C`. That holds because layouts do not change values.
+//! `convert %1 : B to C` becomes `convert %0 : A to C`. That holds because layouts do not change values. A conversion that
+//! is `async` stands for a copy that was planned, so neither it nor a chain through it folds.
 
 use crate::imports::{ConvertOp, shape};
 use melior::ir::{
@@ -43,6 +44,9 @@ pub fn verify(op: &ConvertOp) -> Result<(), String> {
 /// Else, where the source was converted from something, the operation takes that as its source and gives its own result.
 pub fn fold<'c, 'a>(op: &ConvertOp<'c, 'a>) -> Option<Value<'c, 'a>> {
     let (result, source) = (op.result(), op.source());
+    if op.is_async() {
+        return None;
+    }
     let mut origin = source;
     // Conversions form a cycle only where nothing is executed; there is nothing to gain there.
     let mut seen = vec![result];
@@ -54,7 +58,7 @@ pub fn fold<'c, 'a>(op: &ConvertOp<'c, 'a>) -> Option<Value<'c, 'a>> {
             return Some(origin);
         }
         seen.push(origin);
-        match ConvertOp::defining(origin) {
+        match ConvertOp::defining(origin).filter(|convert| !convert.is_async()) {
             Some(convert) => origin = convert.source(),
             None if origin == source => return None,
             None => break,

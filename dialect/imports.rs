@@ -346,6 +346,11 @@ impl<'c, 'a> ConvertOp<'c, 'a> {
         self.0.result(0).expect("layout.convert has one result").into()
     }
 
+    /// Whether the conversion is a copy that may be done later.
+    pub fn is_async(&self) -> bool {
+        self.0.has_attribute("async")
+    }
+
     /// Converts this instead.
     pub fn set_source(&self, source: Value<'c, 'a>) {
         // SAFETY: the operation is alive and has one operand; both values are of the same program.

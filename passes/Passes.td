@@ -295,6 +295,23 @@ def LayoutExpandClones : Pass<"layout-expand-clones", "::mlir::ModuleOp"> {
   ];
 }
 
+def LayoutExpandDma : Pass<"layout-expand-dma", "::mlir::ModuleOp"> {
+  let summary = "Copy where the machine has one memory";
+  let description = [{
+    Turns each `memref.dma_start` of a constant number of elements into a copy,
+    and removes `memref.dma_wait`: upstream lowers neither to LLVM. A copy with a
+    stride is an error.
+  }];
+  let options = [
+    Option<"late", "late", "bool", "false",
+           "Copy where the copy is waited for, if both are in one block, to find "
+           "what is written or freed while it runs">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"
+  ];
+}
+
 def LayoutLowerBufferization
     : Pass<"layout-lower-bufferization", "::mlir::ModuleOp"> {
   let summary = "Lower what freeing buffers leaves of bufferization";
@@ -451,6 +468,12 @@ def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
     it tensors may stay beside the places, and a structured operation runs in steps,
     loops over slices that are brought to the places and taken from them. `spaces` is
     an error there.
+
+    On other machines `capacity` is that of the fastest memory. With `spaces` as well,
+    tensors are brought to it, put out of it to memory space 0 and brought back, each
+    as a whole: a `layout.convert` with `async` stands where a copy starts, and a
+    `layout.await` where it is done, with as much computed between them as hides it.
+    A tensor of which the copies cannot be written is in memory space 0, with a remark.
   }];
   let options = [
     ChoiceOption<"machine", "machine", PlanMachine, PlanMachine.summary>,
@@ -463,10 +486,12 @@ def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
            "after a fixed amount of work">,
     Option<"spaces", "spaces", "bool", "false",
            "Write the memory space of each tensor into its type that only "
-           "operations with loops make and take">,
+           "operations with loops make and take; with `capacity`, copy tensors "
+           "between memories while others are computed">,
     Option<"report", "report", "bool", "false",
            "Print remarks: what the plan costs and what every plan costs at "
-           "least, and each conversion with what it costs and who wanted it">
+           "least, each conversion with what it costs and who wanted it, and each "
+           "copy between memories with what it starts and is done before">
   ];
   let dependentDialects = [
     "::layout::LayoutDialect", "::mlir::arith::ArithDialect",
@@ -483,11 +508,12 @@ def LayoutPlanMemory : Pass<"layout-plan-memory", "::mlir::ModuleOp"> {
     across calls: a private function is given its part of its caller's arena, and
     memory for what it returns, as further arguments of type `memref<?xi8>` with
     static sizes. Results of public functions are allocated, as their callers
-    free them.
+    free them. Each memory, `#layout.memory_space` on memrefs, has arenas of its own.
 
     `arena` says where a public function has its arena from. With `argument`,
     public functions take it as their last argument, at an address that is a
-    multiple of 64, and `NAME_arena_bytes` returns its size. With `kept`, calls
+    multiple of 64, and `NAME_arena_bytes` returns its size; of the memory with number
+    n, the argument comes after that, and the function is `NAME_arena_bytes_n`. With `kept`, calls
     at the same time have arenas of their own, of which one is kept, and freed
     when the library is unloaded.
   }];
@@ -500,7 +526,10 @@ def LayoutPlanMemory : Pass<"layout-plan-memory", "::mlir::ModuleOp"> {
            "With arena=call, a module with no more such buffers stays as it is">,
     Option<"poison", "poison", "bool", "false",
            "Fill each buffer with ones when it is made and when it is freed, to "
-           "find what reads it at another time">
+           "find what reads it at another time">,
+    Option<"report", "report", "bool", "false",
+           "Print a remark for each arena that no caller gives: its bytes, and how "
+           "many of them are live at once">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",

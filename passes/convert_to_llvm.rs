@@ -9,8 +9,10 @@ use melior::ir::operation::OperationMutLike;
 
 /// The passes in their order. Those after `convert-complex-to-standard` are for what that makes of complex numbers.
 pub const STEPS: &[PassStep] = &[
-    ("layout-strip-memory-spaces", &[]),
+    // Each memory has an arena, and a copy is between two memories.
     ("layout-plan-memory{arena=$arena}", &["func"]),
+    ("layout-expand-dma", &["memref.dma_start", "memref.dma_wait"]),
+    ("layout-strip-memory-spaces", &[]),
     ("layout-outline-loops", &["affine", "linalg", "scf"]),
     ("convert-linalg-to-loops", &["linalg"]),
     ("func.func(scf-forall-to-for)", &["scf.forall"]),

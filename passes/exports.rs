@@ -8,10 +8,10 @@ use crate::pass::Pass;
 use crate::pipelines::{PIPELINES, PipelineOptions};
 use crate::upstream::emit;
 use crate::{
-    annotate_loops, approximate_math, call_libm, convert_to_llvm, deallocate, expand_clones, fuse_elementwise,
-    indexing_analysis, inline_calls, lower_bufferization, lower_memrefs, mask_as_integers, outline_loops, plan,
-    plan_memory, prepare_bufferization, remove_conversions, scf_to_cf, shorten_interfaces, simplify_indexing, steps,
-    strip_memory_spaces, verify_llvm,
+    annotate_loops, approximate_math, call_libm, convert_to_llvm, deallocate, expand_clones, expand_dma,
+    fuse_elementwise, indexing_analysis, inline_calls, lower_bufferization, lower_memrefs, mask_as_integers,
+    outline_loops, plan, plan_memory, prepare_bufferization, remove_conversions, scf_to_cf, shorten_interfaces,
+    simplify_indexing, steps, strip_memory_spaces, verify_llvm,
 };
 use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Rewriter};
@@ -73,6 +73,7 @@ extern "C" fn layout_rs_run_pass(
                 }
             }
             Pass::ExpandClones => return expand_clones::run(rewriter).map(Outcome::of),
+            Pass::ExpandDma { options } => return expand_dma::run(rewriter, options).map(Outcome::of),
             Pass::FuseElementwise => fuse_elementwise::run(rewriter),
             Pass::IndexingAnalysis { options } => indexing_analysis::run(op, options.report),
             Pass::InlineCalls if now > 0 => return Ok(Outcome::Unchanged),

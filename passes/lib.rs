@@ -15,7 +15,8 @@
 //! | `upstream` | what is taken of MLIR's C++ | `diagnostic` |
 //! | `buffers` | what lowering knows of types, indices and upstream's operations | `options`, `upstream` |
 //! | `kernel` | one operation, or several fused ones, as a loop nest | `buffers`, `options`, `upstream` |
-//! | `ownership` | who frees which buffer of a function | `buffers` |
+//! | `async_copies` | copies that run beside what is computed | `buffers` |
+//! | `ownership` | who frees which buffer of a function | `async_copies`, `buffers` |
 //! | `aliases` | few tensors in one buffer, for bufferization to take linear time | `buffers`, `ownership` |
 //! | `branches` | block arguments that branches would have overwritten, copied | `aliases`, `buffers` |
 //! | `steps` | upstream's passes where there is something for them | |
@@ -29,6 +30,7 @@
 //! | [`lower_bufferization`] | `layout-lower-bufferization` | `steps` |
 //! | [`deallocate`] | `layout-deallocate` | `ownership` |
 //! | [`expand_clones`] | `layout-expand-clones` | `diagnostic` |
+//! | [`expand_dma`] | `layout-expand-dma` | `async_copies`, `diagnostic`, `options` |
 //! | [`fuse_elementwise`] | `layout-fuse-elementwise` | `aliases`, `buffers` |
 //! | [`indexing_analysis`] | `layout-indexing-analysis` | `buffers`, `diagnostic`, `upstream` |
 //! | `memref_form` | the sizes and strides of a lowered array, for callers | `buffers`, `options` |
@@ -37,8 +39,8 @@
 //! | [`outline_loops`] | `layout-outline-loops` | `buffers`, `descriptors`, `options`, `upstream` |
 //! | `padding` | `tensor.pad` as a fill and an insertion | |
 //! | `switches` | `scf.index_switch` as a chain of `scf.if` | |
-//! | [`plan_memory`] | `layout-plan-memory` | `descriptors`, `diagnostic`, `functions`, `options`, `ownership` |
-//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `branches`, `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `switches`, `upstream` |
+//! | [`plan_memory`] | `layout-plan-memory` | `descriptors`, `diagnostic`, `functions`, `options`, `ownership`, `upstream` |
+//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `async_copies`, `branches`, `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `switches`, `upstream` |
 //! | [`remove_conversions`] | `layout-remove-conversions` | `buffers`, `diagnostic`, `functions`, `options`, `runs`, `upstream` |
 //! | [`plan`] | `layout-plan` | `buffers`, `diagnostic`, `functions`, `indexing_analysis`, `options`, `prepare_bufferization`, `remove_conversions`, `runs`, `upstream` |
 //! | [`scf_to_cf`] | `layout-scf-to-cf` | `upstream` |
@@ -47,10 +49,10 @@
 //! | [`strip_memory_spaces`] | `layout-strip-memory-spaces` | `buffers` |
 //! | [`verify_llvm`] | `layout-verify-llvm` | `diagnostic` |
 //! | `vectorize` | vector code of a kernel: registers, plan, prefetch | `buffers`, `kernel`, `options`, `ownership`, `upstream` |
-//! | [`lower_memrefs`] | `layout-lower-memrefs` | `buffers`, `diagnostic`, `functions`, `kernel`, `options`, `ownership`, `upstream`, `vectorize` |
+//! | [`lower_memrefs`] | `layout-lower-memrefs` | `async_copies`, `buffers`, `diagnostic`, `functions`, `kernel`, `options`, `ownership`, `upstream`, `vectorize` |
 //! | `pass` | the generated passes as values | `options`, `upstream` |
 //! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream` |
-//! | `exports` | what C++ calls: `layout_rs_*` | `annotate_loops`, `approximate_math`, `call_libm`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `shorten_interfaces`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
+//! | `exports` | what C++ calls: `layout_rs_*` | `annotate_loops`, `approximate_math`, `call_libm`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `expand_dma`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `shorten_interfaces`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
 //!
 //! # Example
 //!
@@ -83,6 +85,7 @@
 mod aliases;
 pub mod annotate_loops;
 pub mod approximate_math;
+mod async_copies;
 mod branches;
 mod buffers;
 pub mod call_libm;
@@ -91,6 +94,7 @@ pub mod deallocate;
 mod descriptors;
 mod diagnostic;
 pub mod expand_clones;
+pub mod expand_dma;
 #[allow(unsafe_code, reason = "C++ calls these functions")]
 mod exports;
 mod functions;
@@ -127,8 +131,9 @@ pub mod verify_llvm;
 pub use diagnostic::{Diagnostic, Severity};
 pub use memref_form::MemRefForm;
 pub use options::{
-    Arena, ConvertToLlvmOptions, Form, IndexingAnalysisOptions, Options, OutlineLoopsOptions, Padding, Parallel,
-    PlanEntry, PlanMachine, PlanMemoryOptions, PlanOptions, RemoveConversionsOptions, ShortenInterfacesOptions, Target,
+    Arena, ConvertToLlvmOptions, ExpandDmaOptions, Form, IndexingAnalysisOptions, Options, OutlineLoopsOptions,
+    Padding, Parallel, PlanEntry, PlanMachine, PlanMemoryOptions, PlanOptions, RemoveConversionsOptions,
+    ShortenInterfacesOptions, Target,
 };
 pub use pass::Pass;
 pub use pipelines::{PipelineOptions, add_passes};

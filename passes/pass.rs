@@ -2,8 +2,8 @@
 //! passes and how they are read.
 
 use crate::options::{
-    ConvertToLlvmOptions, IndexingAnalysisOptions, Options, OutlineLoopsOptions, PlanMemoryOptions, PlanOptions,
-    RemoveConversionsOptions, ShortenInterfacesOptions, words,
+    ConvertToLlvmOptions, ExpandDmaOptions, IndexingAnalysisOptions, Options, OutlineLoopsOptions, PlanMemoryOptions,
+    PlanOptions, RemoveConversionsOptions, ShortenInterfacesOptions, words,
 };
 use crate::upstream;
 use melior::{Error, pass::OperationPassManager};

@@ -4,7 +4,8 @@
 //! each `#layout.tiled` is wrapped as `#layout.pending`, which survives as a memory space and which
 //! `layout-lower-memrefs` reads afterwards. Besides:
 //!
-//! - `layout.convert` becomes a copy into an empty tensor of the other layout;
+//! - `layout.convert` becomes a copy into an empty tensor of the other layout, or with `layout.await` a copy that runs beside
+//!   what stands between them, see `async_copies`;
 //! - elementwise operations, with layouts or without, become `linalg.generic` on an empty tensor (the stock pass loses the
 //!   encoding of results, and lets an operation write over its operand: a chain of them is then one set of aliases, and
 //!   bufferization takes time cubic in its length), `tensor.splat` becomes `linalg.fill`, `tensor.generate` a
@@ -24,6 +25,7 @@
 //!
 //! What cannot be lowered later is refused here, before anything has changed.
 
+use crate::async_copies::{is_async, start};
 use crate::buffers::lowered::{AnyLayout, Lowered};
 use crate::buffers::operations::{BOUNDARY, BUFFERIZES, ELEMENTWISE, VIEW, is};
 use crate::buffers::spread::Axes;
@@ -60,6 +62,11 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
                 read_only_arguments(op);
                 deallocate::mark(op);
             }
+            "layout.convert" if begins(op, &mut views) => start(rewriter, op),
+            "layout.await" => {
+                ir::replace_all_uses(ir::result(op, 0), ir::operands(op)[0]);
+                rewriter.erase(op);
+            }
             "layout.convert" if is_tensor(ir::result(op, 0)) => {
                 let copy = copied(Builder::before(op), ir::operands(op)[0], ir::result(op, 0).r#type());
                 ir::replace_all_uses(ir::result(op, 0), copy);
@@ -88,6 +95,11 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
     branches::copy_arguments(&ir::all_operations(module), |b, tensor| copied(b, tensor, tensor.r#type()));
     aliases::bound(module, |b, tensor| copied(b, tensor, tensor.r#type()));
     Ok(())
+}
+
+/// Whether a conversion starts a copy that is done later, of a tensor that has a buffer of its own.
+fn begins<'c>(op: Op<'c>, views: &mut HashMap<usize, bool>) -> bool {
+    is_async(op) && !is_view(ir::operands(op)[0], views)
 }
 
 /// Replaces a softmax by its decomposition. Upstream gives the parts the type of the input, and

@@ -4,6 +4,7 @@ use fastrand::Rng;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use tensor_layout::hlo::Module;
+use tensor_layout::operations::Array;
 use tensor_layout::plan::again::made_again;
 use tensor_layout::plan::kernels::Kept;
 use tensor_layout::plan::placing::amounts;
@@ -11,9 +12,11 @@ use tensor_layout::plan::posed::Posed;
 use tensor_layout::plan::program::Program;
 use tensor_layout::plan::residency::{Lifetime, MemoryCosts, Residencies, Residency};
 use tensor_layout::plan::transfers::{BANDWIDTH, KernelClock};
-use tensor_layout::plan::{EntryLayouts, LayoutPlan, Planner, Residence, SpaceLimit, Unplanned};
+use tensor_layout::plan::{Doing, EntryLayouts, LayoutPlan, PlannedStay, Planner, Residence, SpaceLimit, Unplanned};
 use tensor_layout::solver::{CostNetwork, Options, check};
 use tensor_layout::targets::Target;
+use tensor_layout::tiled::Layout;
+use tensor_layout::transfers::{CopyRules, Window, strided_copies};
 
 /// Kernels of random times, some of them in a loop, perhaps with a loop inside.
 fn clock(rng: &mut Rng) -> (Vec<i64>, Vec<Range<usize>>, KernelClock) {
@@ -161,7 +164,7 @@ fn what_is_tried_for_an_array_is_sound_when_replayed() {
             copy: rng.i64(0..3),
             takes: [[rng.i64(0..4), rng.i64(0..9)], [rng.i64(0..4), rng.i64(0..9)]],
         };
-        let all = Residencies { clock: &clock, life: &life, costs: &costs }.over_time();
+        let all = Residencies { clock: &clock, life: &life, costs: &costs }.over_time(true);
         // Bounded, whatever the number of reads.
         assert!(all.len() <= 160, "{}", all.len());
         for own in &all {
@@ -285,6 +288,32 @@ fn run(text: &str, target: &Target, plan: &LayoutPlan, choices: &[usize], limits
             let last = posed.users[made].iter().filter_map(|(user, _)| kernels(user)).max();
             let used = last.is_some_and(|last| last as i64 >= transfer.moments.end);
             assert!(used, "{transfer:?} is for nothing");
+            // All bytes, in one run from memory to memory.
+            let sides = [transfer.from, transfer.to].map(|space| {
+                let layout = Layout { memory_space: space, ..transfer.layout.clone() };
+                Array { layout, ..posed.program.made[made].array.clone() }
+            });
+            let window = Window::whole(&sides[0].sizes().unwrap());
+            let copies = strided_copies(&sides[0], &sides[1], &window, &CopyRules::default().with_padding()).unwrap();
+            let [copy] = &copies[..] else { panic!("{copies:?}") };
+            assert_eq!((copy.from, copy.to, copy.run(), transfer.elements), (0, 0, transfer.elements, copy.elements()));
+            assert_eq!(transfer.bytes, transfer.elements * 4);
+        }
+        // Who reads what a copy made finds it there, and all others find what was made.
+        let first = stays.iter().find(|stay| stay.space == *space);
+        for (user, _) in &posed.users[made] {
+            let result = matches!(posed.program.instances[*user].doing, Doing::Result(_));
+            let kernels = &posed.kernels.part_of[*user];
+            let at = if result { n as i64 - 1 } else { kernels.iter().copied().min().unwrap_or(*user) as i64 };
+            let node = posed.program.instances[*user].node;
+            let copies = plan.transfers.iter().filter(|own| own.at == *name && own.read_by.contains(&node));
+            let read: Vec<u8> = copies.map(|own| own.to).collect();
+            let there = |space: u8| stays.iter().any(|stay| stay.space == space && stay.moments.contains(&at));
+            match read[..] {
+                [] => assert!(first.is_some_and(|stay| there(stay.space)), "{name:?} at {at}: {stays:?}"),
+                [space] => assert!(there(space), "{name:?} at {at}: {stays:?}"),
+                _ => panic!("{node:?} reads {read:?}"),
+            }
         }
     }
     for limit in limits {
@@ -367,6 +396,12 @@ fn plans_over_time_are_the_best_and_run() {
                 // What stays where it is made is one of the plans over time.
                 assert!(plan.bound <= life.cost && life.stays.is_empty() && life.transfers.is_empty());
                 better += usize::from(plan.cost < life.cost);
+                // Between the two are plans in which each array is in one memory as a whole.
+                let whole = posed().limited_in(&limits, Residence::Whole).unwrap().plan(&options, &mut |_| true);
+                let whole = whole.unwrap_or_else(|why| panic!("{why:?} {text}"));
+                assert!(plan.bound <= whole.cost && whole.bound <= life.cost, "{bytes} {text}");
+                let moves = |stay: &PlannedStay| whole.transfers.iter().any(|own| own.at == stay.at);
+                assert!(whole.stays.iter().all(moves), "{:?}", whole.stays);
             }
             moved += plan.transfers.len();
             parts += usize::from(plan.stays.len() > plan.transfers.len());

@@ -110,6 +110,7 @@ const OPERATIONS: &[(&str, Traits)] = &[
     ("func.call_indirect",                     FORWARDS),
     ("func.func",                              CONTROL),
     ("func.return",                            CONTROL.and(BOUNDARY)),
+    ("layout.await",                           BUFFERIZES),
     ("layout.convert",                         BUFFERIZES.and(READS)),
     ("linalg.softmax",                         BUFFERIZES),
     ("linalg.yield",                           BUFFERIZES),

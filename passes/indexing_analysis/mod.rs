@@ -5,11 +5,13 @@
 //!
 //! | file | what it holds |
 //! |---|---|
+//! | `copies` | the strided copies of relayouts and slices |
 //! | `pairs` | what a result reads of an operand |
 //! | `site` | the table from MLIR's operations to those of the analysis |
 //! | `graph` | a graph of operations while it is made |
 //! | `functions` | functions and regions as graphs |
 
+mod copies;
 mod functions;
 mod graph;
 mod pairs;
@@ -41,6 +43,9 @@ pub(crate) use site::{SiteOperand, shape, site};
 pub fn run(root: Op, report: bool) {
     for (op, pairs) in below(root) {
         if report && let Some(said) = traffic(root, op) {
+            emit(&said);
+        }
+        if report && let Some(said) = copies::remark(op) {
             emit(&said);
         }
         if report {

@@ -2,13 +2,14 @@
 
 use super::state::Lowering;
 use super::types::tiled_layout;
+use crate::async_copies::DmaStart;
 use crate::buffers::index::{IndexVars, constant_value, indices};
 use crate::kernel::access::is_view;
 use crate::kernel::transfers;
 use layout_ir::{self as ir, Builder, Op, Shaped, Val};
-use melior::ir::ValueLike;
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationMutLike;
+use melior::ir::{Type, ValueLike};
 use tensor_layout::expr::Expr;
 
 impl<'c> Lowering<'c> {
@@ -164,6 +165,42 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
+    /// A copy of all of a buffer to one of the same layout copies the bytes as they are, with padding.
+    pub(super) fn dma_start(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let start = DmaStart::of(op).ok_or("it has not the operands that it needs")?;
+        let sides = [&start.from, &start.to];
+        self.whole_only(&sides.map(|side| side.0))?;
+        let sizes = |v: Val<'c>| match self.buffers.get(v) {
+            Some(lowered) => lowered.shape.iter().copied().collect::<Option<Vec<i64>>>(),
+            None => ir::memref(v.r#type()).and_then(|t| t.sizes()),
+        };
+        let all = sides.map(|side| sizes(side.0).and_then(|sizes| sizes.into_iter().try_fold(1, i64::checked_mul)));
+        let starts = sides.iter().flat_map(|side| &side.1).chain(&start.tag.1).all(|v| constant_value(*v) == Some(0));
+        let whole = starts && start.stride.is_none() && all == [constant_value(start.elements); 2];
+        if !whole || all[0].is_none() {
+            return Err("a copy of a buffer with a layout must be one of all its elements".into());
+        }
+        let spans = sides.map(|side| span(side.0.r#type()).map(|(span, element)| (span, element.to_string())));
+        let [Some(from), Some(to)] = spans else { return Err("it has too many bytes to count".into()) };
+        if from != to {
+            return Err("both sides must have one layout".into());
+        }
+        let (zero, count) = (b.index(0), b.index(from.0));
+        let side = |v: Val<'c>| {
+            let rank = ir::memref(v.r#type()).map_or(0, |t| t.shape.len());
+            [vec![v], vec![zero; rank]].concat()
+        };
+        let tag = [vec![start.tag.0], start.tag.1.clone()].concat();
+        b.op("memref.dma_start", &[side(start.from.0), side(start.to.0), vec![count], tag].concat(), &[], &[]);
+        for (user, _) in ir::uses(start.tag.0).into_iter().filter(|(user, _)| ir::name(*user) == "memref.dma_wait") {
+            let last = ir::operands(user).len() - 1;
+            let count = Builder::before(user).index(from.0);
+            ir::edit(user).set_operand(last, count);
+        }
+        self.replace(op, &[]);
+        Ok(())
+    }
+
     /// An operation that needs no more than the right types, which it has, unless it takes part of a buffer.
     pub(super) fn whole_only(&self, operands: &[Val<'c>]) -> Result<(), String> {
         match operands.iter().any(|v| is_view(*v)) {
@@ -171,4 +208,20 @@ impl<'c> Lowering<'c> {
             true => Err("expected a whole tiled buffer, found a slice or reshape of one".into()),
         }
     }
+}
+
+/// How many elements a memref of static shape reaches over from its first one on, and of which type.
+fn span<'c>(t: Type<'c>) -> Option<(i64, Type<'c>)> {
+    let shaped = ir::memref(t)?;
+    let sizes = shaped.sizes()?;
+    if sizes.contains(&0) {
+        return Some((0, shaped.element));
+    }
+    let Some(layout) = shaped.layout else {
+        return Some((sizes.into_iter().try_fold(1, i64::checked_mul)?, shaped.element));
+    };
+    let strides = ir::strides_of(layout)?.into_iter().collect::<Option<Vec<i64>>>()?;
+    let step = |(size, stride): (&i64, &i64)| (size - 1).checked_mul(*stride);
+    let steps = sizes.iter().zip(&strides).map(step);
+    Some((steps.into_iter().try_fold(1i64, |span, step| span.checked_add(step?))?, shaped.element))
 }

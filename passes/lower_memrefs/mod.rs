@@ -132,6 +132,7 @@ impl<'c> Lowering<'c> {
             name if is(name, STRIDED) && self.buffers.get(ir::result(op, 0)).is_none() => self.strided(b, op),
             "memref.cast" => self.cast(b, op),
             "memref.dealloc" => self.whole_only(&operands),
+            "memref.dma_start" => self.dma_start(b, op),
             name if is(name, FORWARDS) => self.whole_only(&operands),
             _ if self.maps.contains_key(&ir::op_key(op)) => self.nest(b, op),
             _ => Err(self.unsupported(op)),

@@ -33,6 +33,7 @@ mod order;
 mod reuse;
 mod sets;
 
+use crate::async_copies::DmaStart;
 pub use fates::{Fate, Owner, owners};
 pub use flow::{Carried, carried};
 use flow::{Origin, is_buffer, leaks_address, made};
@@ -232,6 +233,12 @@ fn use_all<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>, handed_on: &[HandedOn<
             // Nothing is known of what is done with an address.
             let at = if leaks_address(*op) { usize::MAX } else { at };
             sets.used(value, (at, operand));
+        }
+        // What a copy reads and writes is in use until the copy is waited for.
+        if ir::name(*op) == "memref.dma_wait" {
+            let starts = ir::uses(ir::operands(*op)[0]).into_iter().filter_map(|(user, _)| DmaStart::of(user));
+            let sides = starts.flat_map(|start| [start.from.0, start.to.0]);
+            sides.for_each(|value| sets.used(value, (at, READ_OR_WRITTEN)));
         }
     }
 }

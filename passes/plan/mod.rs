@@ -14,6 +14,7 @@
 //! | `loops` | single operations: products, slices, constants |
 //! | `walk` | the match over all operations |
 //! | `write` | types and conversions of a plan |
+//! | `copies` | its copies between memories |
 //! | `remarks` | the plan for people |
 //! | `places` | machines with places: TensorLayouts |
 //! | `slices` | which operations run in steps, and of what they take slices |
@@ -21,6 +22,7 @@
 //!
 //! Not promised: that lowering makes the kernels that the costs are about.
 
+mod copies;
 mod loops;
 mod places;
 mod remarks;
@@ -33,6 +35,7 @@ mod write;
 use crate::diagnostic::Diagnostic;
 use crate::options::{PlanMachine, PlanOptions};
 use crate::upstream;
+use copies::PlannedCopies;
 use layout_dialect::MACHINE;
 use layout_ir::{self as ir, Builder, Op, Rewriter};
 use melior::ir::ValueLike;
@@ -71,16 +74,19 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanOptions) -> Result<bool, Vec
     if options.capacity > 0 {
         let limit = limit(&target, options.capacity).map_err(|error| at(module, error))?;
         near = Some(limit.space);
-        // A module says where a tensor is by its type, once for all.
-        planner = planner.limited_in(&[limit], Residence::ForLife).map_err(unplanned)?;
+        // Without memory spaces in types nothing says where a copy goes; with them, a tensor is in one as a whole.
+        let residence = if options.spaces { Residence::Whole } else { Residence::ForLife };
+        planner = planner.limited_in(&[limit], residence).map_err(unplanned)?;
     }
     let (plan, cut, _) = plan_in_steps(&mut planner, &solver::Options::default(), &mut go_on).map_err(unplanned)?;
     let laid_out = planner.laid_out(&plan).map_err(unplanned)?;
     let context = Builder::before(module).context();
-    let types = PlannedTypes::new(context, &steps, laid_out, options.spaces).map_err(|error| at(module, error))?;
+    let (copies, not_copied) = PlannedCopies::of(module, &steps, &plan.transfers);
+    let types = PlannedTypes::new(context, &steps, laid_out, (options.spaces, copies));
+    let types = types.map_err(|error| at(module, error))?;
     let planned = slices::in_tiles(&cut, near.filter(|_| options.spaces));
     let (sliced, refused) = slices::of(context, &steps, &planned).map_err(|error| at(module, error))?;
-    slices::not_cut(&steps, &cut).iter().chain(&refused).for_each(upstream::emit);
+    slices::not_cut(&steps, &cut).iter().chain(&refused).chain(&not_copied).for_each(upstream::emit);
     if options.report {
         remarks::of(module, &steps, &plan, &target).iter().for_each(upstream::emit);
     }

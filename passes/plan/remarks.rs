@@ -5,10 +5,11 @@ use crate::diagnostic::Diagnostic;
 use layout_ir::{self as ir, Op};
 use melior::ir::Location;
 use std::collections::HashSet;
-use tensor_layout::plan::{LayoutPlan, PlannedRelayout, SpaceTaken};
+use tensor_layout::plan::{LayoutPlan, PlannedRelayout, PlannedTransfer, SpaceTaken};
 use tensor_layout::targets::Target;
 
-/// The remarks about a plan: on the module, then on each operation whose result is brought into another layout.
+/// The remarks about a plan: on the module, then on each operation whose result is brought into another layout, then on each
+/// whose result is copied to another memory.
 pub fn of<'c>(module: Op<'c>, steps: &Steps<'c>, plan: &LayoutPlan, target: &Target) -> Vec<Diagnostic<'c>> {
     let unit = target.unit();
     let bytes = plan.relayouts.iter().fold(0i64, |all, moved| all.saturating_add(moved.bytes));
@@ -44,6 +45,20 @@ pub fn of<'c>(module: Op<'c>, steps: &Steps<'c>, plan: &LayoutPlan, target: &Tar
         remark
     };
     all.extend(plan.relayouts.iter().map(moved));
+    let copied = |transfer: &PlannedTransfer| {
+        let PlannedTransfer { at, bytes, from, to, exposed, .. } = transfer;
+        let step = &steps.steps[at.1];
+        let message = format!(
+            "{} is copied from memory space {from} to {to}: {bytes} bytes, kernels wait {exposed} {unit}s",
+            what(step.op, &step.kind)
+        );
+        let ends = ["starts", "is done"].into_iter().zip(transfer.nodes);
+        ends.fold(Diagnostic::remark(ir::location(step.op), message), |remark, (verb, (_, node))| {
+            let step = &steps.steps[node];
+            remark.note(ir::location(step.op), format!("{verb} before {}", what(step.op, &step.kind)))
+        })
+    };
+    all.extend(plan.transfers.iter().map(copied));
     all
 }
 

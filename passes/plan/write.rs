@@ -2,6 +2,7 @@
 //!
 //! All types are decided before anything changes.
 
+use super::copies::PlannedCopies;
 use super::loops;
 use super::steps::{ArrayId, StepKind, Steps, Want, layout_in, moves, with_layout, with_tensor_layout};
 use super::walk::operations_of;
@@ -33,6 +34,9 @@ pub struct PlannedTypes<'s, 'c> {
     taken: HashMap<(usize, usize), Type<'c>>,
     /// By array, the type in which an operation makes it, where it is another.
     made: HashMap<ArrayId, Type<'c>>,
+    /// The copies between memories, with the types that they make.
+    copies: PlannedCopies<'c>,
+    copied: Vec<Vec<Type<'c>>>,
 }
 
 /// An operand that changes.
@@ -52,7 +56,7 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
         context: &'c Context,
         steps: &'s Steps<'c>,
         laid_out: Vec<LaidOut>,
-        spaces: bool,
+        (spaces, copies): (bool, PlannedCopies<'c>),
     ) -> Result<PlannedTypes<'s, 'c>, Error> {
         let laid_out: HashMap<usize, LaidOut> = laid_out.into_iter().map(|own| (own.node.1, own)).collect();
         let elsewhere = if spaces { in_loops(steps) } else { HashSet::new() };
@@ -62,15 +66,19 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
                 // What is cheap is made again where another layout is wanted.
                 Some(own) if !array.fixed && !array.cheap && array.is_whole() => {
                     let mut layout = own.results[array.result].clone();
-                    if elsewhere.contains(&number) {
-                        layout.memory_space = own.spaces[array.result];
+                    match copies.made_in(number) {
+                        Some(space) => layout.memory_space = space,
+                        None if elsewhere.contains(&number) => layout.memory_space = own.spaces[array.result],
+                        None => {}
                     }
                     with_layout(context, array.r#type, &layout)?
                 }
                 _ => array.r#type,
             });
         }
-        Ok(PlannedTypes { context, steps, laid_out, types, taken: HashMap::new(), made: HashMap::new() })
+        let copied = copies.types(context, &types)?;
+        let (taken, made) = (HashMap::new(), HashMap::new());
+        Ok(PlannedTypes { context, steps, laid_out, types, taken, made, copies, copied })
     }
 
     /// The types of all arrays on a machine with places: TensorLayouts.
@@ -111,7 +119,8 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
                 }
             }
         }
-        Ok(PlannedTypes { context, steps, laid_out: HashMap::new(), types, taken, made })
+        let (laid_out, copies) = (HashMap::new(), PlannedCopies::default());
+        Ok(PlannedTypes { context, steps, laid_out, types, taken, made, copies, copied: Vec::new() })
     }
 
     /// The type that a value will have.
@@ -169,10 +178,12 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
                 ir::set_type(v, self.of(v));
             }
         }
+        self.copies.write(&self.copied);
         let mut made = HashMap::new();
         for (op, operand, change) in changes {
             let v = ir::operands(op)[operand];
             let new = match change {
+                Change::Convert(t) if v.r#type() == t => v,
                 Change::Empty(t) => Builder::before(op).value("tensor.empty", &[], t, &[]),
                 Change::Convert(t) => *made.entry((ir::key(v), t)).or_insert_with(|| converted(v, t)),
             };
@@ -283,7 +294,7 @@ fn brought_home<'c>(
 }
 
 /// Whether an operation goes through its operands in loops of its own, as what is elementwise does when it is written down.
-fn has_loops(op: Op) -> bool {
+pub fn has_loops(op: Op) -> bool {
     ir::indexing_maps(op).is_some() || is(ir::name(op), ELEMENTWISE)
 }
 

@@ -4,7 +4,7 @@ use crate::descriptors::{at_pointer, number, pointer_type};
 use crate::diagnostic::Diagnostic;
 use crate::functions::{ends, symbol};
 use crate::options::Arena;
-use crate::plan_memory::memory::{add_argument, allocate, bytes_type};
+use crate::plan_memory::memory::ArenaMemory;
 use crate::plan_memory::webs::ALIGNMENT;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::FlatSymbolRefAttribute;
@@ -13,10 +13,11 @@ use std::collections::HashSet;
 /// The functions of C's library that kept memory is from.
 const LIBRARY: [(&str, &str); 2] = [("aligned_alloc", "(i64, i64) -> !llvm.ptr"), ("free", "(!llvm.ptr)")];
 
-/// The arenas of a module's functions.
+/// The arenas of a module's functions in one memory.
 pub struct Arenas<'c> {
     module: Op<'c>,
     from: Arena,
+    memory: ArenaMemory<'c>,
     symbols: HashSet<String>,
     /// Text of what is added to the module.
     added: String,
@@ -28,7 +29,7 @@ pub struct Arenas<'c> {
 impl<'c> Arenas<'c> {
     /// # Errors
     /// A function of the module that has the name of one of C's library that is called.
-    pub fn of(rewriter: &'c Rewriter, from: Arena) -> Result<Arenas<'c>, Vec<Diagnostic<'c>>> {
+    pub fn of(rewriter: &'c Rewriter, from: Arena, memory: ArenaMemory<'c>) -> Result<Arenas<'c>, Vec<Diagnostic<'c>>> {
         let module = rewriter.root();
         let operations: Vec<Op<'c>> = ir::blocks(module).into_iter().flat_map(ir::operations).collect();
         // Pointers and sizes have 64 bits in what is added.
@@ -46,7 +47,12 @@ impl<'c> Arenas<'c> {
                 }
             }
         }
-        Ok(Arenas { module, from, symbols, added, functions: None, variables: Vec::new() })
+        Ok(Arenas { module, from, memory, symbols, added, functions: None, variables: Vec::new() })
+    }
+
+    /// The memory that they are in.
+    pub fn memory(&self) -> ArenaMemory<'c> {
+        self.memory
     }
 
     /// The arena of a function that no caller gives one; none for no bytes.
@@ -54,7 +60,7 @@ impl<'c> Arenas<'c> {
         let is_private = ir::attribute(function, "sym_visibility").and_then(ir::text) == Some("private");
         if self.from == Arena::Argument && !is_private {
             self.say_bytes(function, bytes);
-            return Some(add_argument(function, bytes));
+            return Some(self.memory.add_argument(function, bytes));
         }
         if bytes == 0 {
             return None;
@@ -64,7 +70,7 @@ impl<'c> Arenas<'c> {
         if self.from == Arena::Kept {
             return Some(self.kept(b, function, bytes));
         }
-        let arena = allocate(b, bytes);
+        let arena = self.memory.allocate(b, bytes);
         for end in ends(function) {
             Builder::before(end).op("memref.dealloc", &[arena], &[], &[]);
         }
@@ -73,7 +79,7 @@ impl<'c> Arenas<'c> {
 
     /// Memory that a variable keeps from call to call. A call takes it out, so that one at the same time finds none.
     fn kept(&mut self, b: Builder<'c>, function: Op<'c>, bytes: i64) -> Val<'c> {
-        let variable = self.name(&format!("{}_arena", symbol(function).unwrap_or_default()));
+        let variable = self.name(&format!("{}_arena{}", symbol(function).unwrap_or_default(), self.memory.suffix()));
         let (take, keep) = match &self.functions {
             Some(names) => names.clone(),
             None => {
@@ -93,12 +99,12 @@ impl<'c> Arenas<'c> {
             call(b.at(end), &keep, &[at, pointer], &[]);
         }
         self.variables.push(variable);
-        at_pointer(b, pointer, &[0, bytes, 1], bytes_type(b, bytes))
+        at_pointer(b, pointer, &[0, bytes, 1], self.memory.bytes(b, bytes))
     }
 
     /// Adds a function that returns how many bytes a function is to be given.
     fn say_bytes(&mut self, function: Op<'c>, bytes: i64) {
-        let name = self.name(&format!("{}_arena_bytes", symbol(function).unwrap_or_default()));
+        let name = self.name(&format!("{}_arena_bytes{}", symbol(function).unwrap_or_default(), self.memory.suffix()));
         self.added += &format!(
             "func.func @{}() -> i64 {{\n  %bytes = arith.constant {bytes} : i64\n  return %bytes : i64\n}}\n",
             quoted(&name)

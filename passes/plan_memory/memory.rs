@@ -1,4 +1,4 @@
-//! Memory as bytes: allocated, or an argument.
+//! Memory as bytes, in one of the machine's memories: allocated, or an argument.
 
 use crate::functions::set_function_type;
 use crate::plan_memory::webs::ALIGNMENT;
@@ -6,32 +6,59 @@ use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::r#type::IntegerType;
-use melior::ir::{BlockLike, Type};
+use melior::ir::{Attribute, BlockLike, Type, ValueLike};
 
-/// One more argument of so many bytes.
-pub fn add_argument<'c>(function: Op<'c>, bytes: i64) -> Val<'c> {
-    let entry = ir::blocks(function)[0];
-    let b = Builder::before(ir::operations(entry)[0]);
-    entry.add_argument(bytes_type(b, bytes), ir::location(function));
-    if let Some(attributes) = ir::attribute(function, "arg_attrs") {
-        let none = ir::dictionary_attribute(b.context(), &[]);
-        let all = [ir::array(attributes), vec![none]].concat();
-        ir::edit(function).set_attribute("arg_attrs", ArrayAttribute::new(b.context(), &all).into());
+/// A memory of the machine.
+#[derive(Clone, Copy)]
+pub struct ArenaMemory<'c> {
+    /// The memory space that memrefs in it have.
+    pub space: Option<Attribute<'c>>,
+}
+
+impl<'c> ArenaMemory<'c> {
+    /// The memories in which a module allocates, that of memrefs without a memory space first.
+    pub fn all(operations: &[Op<'c>]) -> Vec<ArenaMemory<'c>> {
+        let made = operations.iter().filter(|op| ir::name(**op) == "memref.alloc");
+        let spaces = made.filter_map(|op| ir::memref(ir::result(*op, 0).r#type())?.space);
+        let mut numbers: Vec<(i64, Attribute<'c>)> =
+            spaces.filter_map(|space| Some((layout_dialect::memory_space(space)?, space))).collect();
+        numbers.sort_by_key(|(number, _)| *number);
+        numbers.dedup_by_key(|(number, _)| *number);
+        let others = numbers.into_iter().map(|(_, space)| ArenaMemory { space: Some(space) });
+        std::iter::once(ArenaMemory { space: None }).chain(others).collect()
     }
-    set_function_type(function);
-    ir::arguments(entry).pop().expect("the block has an argument now")
-}
 
-/// So many bytes.
-pub fn bytes_type<'c>(b: Builder<'c>, bytes: i64) -> Type<'c> {
-    let element = IntegerType::new(b.context(), 8).into();
-    let shape = ir::Shaped { shape: vec![Some(bytes)], element, layout: None, space: None };
-    ir::memref_type(b.location, &shape).expect("a memref of bytes")
-}
+    /// What is behind names of the memory's own: nothing, or the number of the memory space.
+    pub fn suffix(self) -> String {
+        let number = self.space.and_then(layout_dialect::memory_space);
+        number.map_or(String::new(), |number| format!("_{number}"))
+    }
 
-/// An allocation of so many bytes.
-pub fn allocate<'c>(b: Builder<'c>, bytes: i64) -> Val<'c> {
-    let alignment = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), ALIGNMENT);
-    let attributes = [b.named("alignment", alignment), b.segments(&[0, 0])];
-    b.value("memref.alloc", &[], bytes_type(b, bytes), &attributes)
+    /// One more argument of so many bytes.
+    pub fn add_argument(self, function: Op<'c>, bytes: i64) -> Val<'c> {
+        let entry = ir::blocks(function)[0];
+        let b = Builder::before(ir::operations(entry)[0]);
+        entry.add_argument(self.bytes(b, bytes), ir::location(function));
+        if let Some(attributes) = ir::attribute(function, "arg_attrs") {
+            let none = ir::dictionary_attribute(b.context(), &[]);
+            let all = [ir::array(attributes), vec![none]].concat();
+            ir::edit(function).set_attribute("arg_attrs", ArrayAttribute::new(b.context(), &all).into());
+        }
+        set_function_type(function);
+        ir::arguments(entry).pop().expect("the block has an argument now")
+    }
+
+    /// So many bytes.
+    pub fn bytes(self, b: Builder<'c>, bytes: i64) -> Type<'c> {
+        let element = IntegerType::new(b.context(), 8).into();
+        let shape = ir::Shaped { shape: vec![Some(bytes)], element, layout: None, space: self.space };
+        ir::memref_type(b.location, &shape).expect("a memref of bytes")
+    }
+
+    /// An allocation of so many bytes.
+    pub fn allocate(self, b: Builder<'c>, bytes: i64) -> Val<'c> {
+        let alignment = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), ALIGNMENT);
+        let attributes = [b.named("alignment", alignment), b.segments(&[0, 0])];
+        b.value("memref.alloc", &[], self.bytes(b, bytes), &attributes)
+    }
 }

@@ -1,4 +1,4 @@
-//! `layout-plan-memory`: the buffers of a call are parts of one allocation, its *arena*.
+//! `layout-plan-memory`: the buffers of a call are parts of one allocation, its *arena*, for each memory of the machine.
 //!
 //! ```text
 //! %x = alloc : memref<4x8xf32>   ...  dealloc %x          %all = alloc : memref<192xi8>
@@ -27,8 +27,10 @@ mod webs;
 use crate::diagnostic::Diagnostic;
 use crate::functions::{callee, free_functions, symbol};
 use crate::options::{Arena, PlanMemoryOptions};
+use crate::upstream;
 use arena::Arenas;
 use layout_ir::{self as ir, Op, Rewriter};
+use memory::ArenaMemory;
 use planned::Planned;
 use std::collections::{HashMap, HashSet};
 
@@ -42,15 +44,32 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanMemoryOptions) -> Result<boo
     }
     let module = rewriter.root();
     let operations = ir::all_operations(module);
-    let free = free_functions(&operations);
     if options.arena == Arena::Argument {
         no_public_calls(&operations)?;
     }
+    let mut found = false;
+    for memory in ArenaMemory::all(&operations) {
+        found |= plan_in(rewriter, options, memory)?;
+    }
+    Ok(found)
+}
+
+/// Plans what a module has in one memory; false where there is nothing to plan.
+///
+/// # Errors
+/// Those of [`run`].
+fn plan_in<'c>(
+    rewriter: &'c Rewriter,
+    options: PlanMemoryOptions,
+    memory: ArenaMemory<'c>,
+) -> Result<bool, Vec<Diagnostic<'c>>> {
+    let operations = ir::all_operations(rewriter.root());
+    let free = free_functions(&operations);
     let mut signatures = HashMap::new();
     let mut all = Vec::new();
     for (function, calls_itself) in callees_first(&operations) {
         let given = !calls_itself && symbol(function).is_some_and(|name| free.contains_key(name));
-        let planned = Planned::of(function, &signatures, given);
+        let planned = Planned::of(function, &signatures, memory, given);
         if given {
             signatures.insert(symbol(function).expect("a free function has a name"), planned.signature());
         }
@@ -60,12 +79,25 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanMemoryOptions) -> Result<boo
     if options.arena == Arena::Call && buffers as u64 <= options.buffers {
         return Ok(false);
     }
-    let mut arenas = Arenas::of(rewriter, options.arena)?;
+    let own = all.iter().filter(|(_, planned, given)| options.report && !given && planned.bytes > 0);
+    own.for_each(|(function, planned, _)| upstream::emit(&remark(*function, planned, memory)));
+    let mut arenas = Arenas::of(rewriter, options.arena, memory)?;
     for (function, planned, given) in &all {
         place::place(rewriter, *function, planned, &signatures, *given, &mut arenas, options.poison);
     }
     arenas.finish();
     Ok(options.arena != Arena::Call || !all.is_empty())
+}
+
+/// What an arena has, and what of it is live at once.
+fn remark<'c>(function: Op<'c>, planned: &Planned<'c>, memory: ArenaMemory<'c>) -> Diagnostic<'c> {
+    let Planned { webs, calls, bytes, peak, .. } = planned;
+    let count = webs.iter().filter(|web| web.returned.is_none()).count() + calls.len();
+    let space = memory.space.and_then(layout_dialect::memory_space).unwrap_or(0);
+    let message = format!(
+        "the arena in memory space {space} has {bytes} bytes for {count} buffers, of which at most {peak} are live at once"
+    );
+    Diagnostic::remark(ir::location(function), message)
 }
 
 /// # Errors

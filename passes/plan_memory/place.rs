@@ -2,7 +2,7 @@
 
 use crate::functions::{callee, symbol};
 use crate::plan_memory::arena::Arenas;
-use crate::plan_memory::memory::{add_argument, allocate, bytes_type};
+use crate::plan_memory::memory::ArenaMemory;
 use crate::plan_memory::planned::Planned;
 use crate::plan_memory::signature::GivenMemory;
 use crate::plan_memory::webs::{ALIGNMENT, Creation, Web};
@@ -25,17 +25,17 @@ pub fn place<'c>(
 ) {
     // Before the end of the arena, which comes before the return as well.
     planned.webs.iter().filter_map(|web| web.copied).for_each(|(end, operand)| copy(end, operand));
-    let mut returned = HashMap::new();
+    let (mut returned, memory) = (HashMap::new(), arenas.memory());
     let arena = if given {
         let own = &signatures[symbol(function).expect("a function that is given memory has a name")];
         for (k, bytes) in own.returned.iter().enumerate() {
-            returned.extend(bytes.map(|bytes| (k, add_argument(function, bytes))));
+            returned.extend(bytes.map(|bytes| (k, memory.add_argument(function, bytes))));
         }
-        (own.scratch > 0).then(|| add_argument(function, own.scratch))
+        (own.scratch > 0).then(|| memory.add_argument(function, own.scratch))
     } else {
         arenas.arena(function, planned.bytes)
     };
-    let mut placed = Placed { rewriter, poison, replaced: HashMap::new(), results: HashMap::new() };
+    let mut placed = Placed { rewriter, memory, poison, replaced: HashMap::new(), results: HashMap::new() };
     for (web, place) in planned.webs.iter().zip(&planned.places) {
         let (base, place) = match web.returned {
             Some(k) => (returned[&k], 0),
@@ -64,6 +64,7 @@ fn copy(end: Op, operand: usize) {
 /// What has places so far.
 struct Placed<'c> {
     rewriter: &'c Rewriter,
+    memory: ArenaMemory<'c>,
     poison: bool,
     /// What allocations became.
     replaced: HashMap<usize, Val<'c>>,
@@ -84,7 +85,7 @@ impl<'c> Placed<'c> {
         };
         let view = |t| b.value("memref.view", &[base, shift], t, &[]);
         if self.poison {
-            fill(b, view(bytes_type(b, web.slot)), web.slot);
+            fill(b, view(self.memory.bytes(b, web.slot)), web.slot);
         }
         if ir::name(creation.op) == "memref.alloc" {
             let view = view(creation.value.r#type());
@@ -92,7 +93,7 @@ impl<'c> Placed<'c> {
             self.replaced.insert(ir::key(creation.value), view);
             self.rewriter.erase(creation.op);
         } else {
-            self.results.insert(ir::key(creation.value), view(bytes_type(b, web.slot)));
+            self.results.insert(ir::key(creation.value), view(self.memory.bytes(b, web.slot)));
         }
     }
 
@@ -101,7 +102,7 @@ impl<'c> Placed<'c> {
         let view = ir::defining_op(ir::operands(free)[0]).filter(|op| ir::name(*op) == "memref.view");
         if let Some(view) = view.filter(|_| self.poison) {
             let b = Builder::before(free);
-            let bytes = b.value("memref.view", &ir::operands(view), bytes_type(b, web.slot), &[]);
+            let bytes = b.value("memref.view", &ir::operands(view), self.memory.bytes(b, web.slot), &[]);
             fill(b, bytes, web.slot);
         }
         self.rewriter.erase(free);
@@ -114,18 +115,18 @@ impl<'c> Placed<'c> {
         for (k, bytes) in signature.returned.iter().enumerate() {
             let Some(bytes) = *bytes else { continue };
             operands.push(match self.results.get(&ir::key(ir::result(call, k))) {
-                Some(memory) if memory.r#type() == bytes_type(b, bytes) => *memory,
-                Some(memory) => b.value("memref.view", &[*memory, b.index(0)], bytes_type(b, bytes), &[]),
-                None => allocate(b, bytes),
+                Some(memory) if memory.r#type() == self.memory.bytes(b, bytes) => *memory,
+                Some(memory) => b.value("memref.view", &[*memory, b.index(0)], self.memory.bytes(b, bytes), &[]),
+                None => self.memory.allocate(b, bytes),
             });
         }
         if signature.scratch > 0 {
             operands.push(match own {
                 Some((arena, place)) => {
-                    b.value("memref.view", &[arena, b.index(place)], bytes_type(b, signature.scratch), &[])
+                    b.value("memref.view", &[arena, b.index(place)], self.memory.bytes(b, signature.scratch), &[])
                 }
                 None => {
-                    let memory = allocate(b, signature.scratch);
+                    let memory = self.memory.allocate(b, signature.scratch);
                     let after = ir::next(call).expect("a call is not the last operation of its block");
                     Builder::before(after).op("memref.dealloc", &[memory], &[], &[]);
                     memory

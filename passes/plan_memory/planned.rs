@@ -1,6 +1,7 @@
 //! The plan of one function.
 
 use crate::functions::callee;
+use crate::plan_memory::memory::ArenaMemory;
 use crate::plan_memory::signature::GivenMemory;
 use crate::plan_memory::webs::{ALIGNMENT, Text, Web, webs};
 use layout_ir::{self as ir, Op};
@@ -20,13 +21,20 @@ pub struct Planned<'c> {
     pub calls: Vec<(Op<'c>, i64, i64)>,
     /// The bytes of all.
     pub bytes: i64,
+    /// The most bytes that are live at once: no arena has fewer.
+    pub peak: i64,
 }
 
 impl<'c> Planned<'c> {
     /// The plan of a function. Where its bytes are too many to count, nothing has a place.
-    pub fn of(function: Op<'c>, signatures: &HashMap<&'c str, GivenMemory>, given: bool) -> Planned<'c> {
+    pub fn of(
+        function: Op<'c>,
+        signatures: &HashMap<&'c str, GivenMemory>,
+        memory: ArenaMemory<'c>,
+        given: bool,
+    ) -> Planned<'c> {
         let text = Text::of(function);
-        let webs = webs(&text, signatures, given);
+        let webs = webs(&text, signatures, memory, given);
         let scratch = |op: Op<'c>| {
             let bytes = signatures.get(callee(op)?)?.scratch;
             (bytes > 0 && text.is_in_order(op)).then_some((op, bytes))
@@ -39,13 +47,13 @@ impl<'c> Planned<'c> {
         };
         let intervals: Option<Vec<LiveRange>> = own.chain(calls.iter().map(during)).collect();
         let Some(found) = intervals.and_then(|intervals| offsets(&intervals, &LIMITS).ok()) else {
-            return Planned { text, webs: vec![], places: vec![], calls: vec![], bytes: 0 };
+            return Planned { text, webs: vec![], places: vec![], calls: vec![], bytes: 0, peak: 0 };
         };
-        let (mut places, bytes) = (found.offsets.into_iter(), found.bytes);
+        let (mut places, bytes, peak) = (found.offsets.into_iter(), found.bytes, found.peak);
         let of_webs = webs.iter().map(|web| if web.returned.is_none() { places.next() } else { None });
         let of_webs = of_webs.map(Option::unwrap_or_default).collect();
         let calls = calls.into_iter().zip(places).map(|((op, bytes), place)| (op, bytes, place)).collect();
-        Planned { text, webs, places: of_webs, calls, bytes }
+        Planned { text, webs, places: of_webs, calls, bytes, peak }
     }
 
     /// What callers are to give.

@@ -16,6 +16,7 @@
 
 use crate::functions::callee;
 use crate::ownership::{Fate, Owner, owners};
+use crate::plan_memory::memory::ArenaMemory;
 use crate::plan_memory::signature::GivenMemory;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::{TypeLike, ValueLike};
@@ -123,9 +124,14 @@ struct Member<'c> {
     live: (usize, usize),
 }
 
-/// The webs of a function that may have places. `signatures` are those of functions that are given their memory;
+/// The webs of a function that may have places in a memory. `signatures` are those of functions that are given their memory;
 /// `returns` says whether this one will be.
-pub fn webs<'c>(text: &Text<'c>, signatures: &HashMap<&'c str, GivenMemory>, returns: bool) -> Vec<Web<'c>> {
+pub fn webs<'c>(
+    text: &Text<'c>,
+    signatures: &HashMap<&'c str, GivenMemory>,
+    memory: ArenaMemory<'c>,
+    returns: bool,
+) -> Vec<Web<'c>> {
     let function = text.operations[0];
     let owners = owners(function).unwrap_or_else(|| freed_in_their_block(text));
     let mut roots: Vec<usize> = (0..owners.len()).collect();
@@ -141,7 +147,7 @@ pub fn webs<'c>(text: &Text<'c>, signatures: &HashMap<&'c str, GivenMemory>, ret
     let mut unknown = HashSet::new();
     for (number, owner) in owners.into_iter().enumerate() {
         let root = root(&mut roots, number);
-        match member(text, signatures, owner) {
+        match member(text, signatures, memory, owner) {
             Some(member) => groups.entry(root).or_default().push(member),
             None => {
                 unknown.insert(root);
@@ -180,7 +186,12 @@ fn freed_in_their_block<'c>(text: &Text<'c>) -> Vec<Owner<'c>> {
 }
 
 /// An owner with its time; none where its buffer cannot have a place.
-fn member<'c>(text: &Text<'c>, signatures: &HashMap<&'c str, GivenMemory>, owner: Owner<'c>) -> Option<Member<'c>> {
+fn member<'c>(
+    text: &Text<'c>,
+    signatures: &HashMap<&'c str, GivenMemory>,
+    memory: ArenaMemory<'c>,
+    owner: Owner<'c>,
+) -> Option<Member<'c>> {
     let to = match owner.fate {
         Fate::Freed(op) | Fate::HandedOn { op, .. } => text.number(op),
         Fate::Unknown => return None,
@@ -191,7 +202,7 @@ fn member<'c>(text: &Text<'c>, signatures: &HashMap<&'c str, GivenMemory>, owner
     };
     let at = text.number(op);
     let bytes = match ir::name(op) {
-        "memref.alloc" => bytes(op)?,
+        "memref.alloc" => bytes(op, memory)?,
         "func.call" => {
             let returned = &signatures.get(callee(op)?)?.returned;
             (*returned.get(ir::result_number(owner.value)?)?)?
@@ -260,9 +271,9 @@ fn is_plain(value: Val) -> bool {
     ir::memref(value.r#type()).is_some_and(|t| t.layout.is_none() && t.sizes().is_some())
 }
 
-/// The bytes of an allocation of known size without strides, rounded up.
-fn bytes(allocation: Op) -> Option<i64> {
-    let t = ir::memref(ir::result(allocation, 0).r#type()).filter(|t| t.layout.is_none() && t.space.is_none())?;
+/// The bytes of an allocation in a memory, of known size without strides, rounded up.
+fn bytes(allocation: Op, memory: ArenaMemory) -> Option<i64> {
+    let t = ir::memref(ir::result(allocation, 0).r#type()).filter(|t| t.layout.is_none() && t.space == memory.space)?;
     let alignment = ir::attribute(allocation, "alignment").and_then(ir::integer).unwrap_or(1);
     if ALIGNMENT % alignment.max(1) != 0 {
         return None;

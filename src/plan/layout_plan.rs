@@ -11,6 +11,7 @@ use super::space::{HeldBytes, SpaceTaken};
 use super::ways::MadeIn;
 use crate::solver::{Certificate, NoPlan, Solution};
 use crate::text::Error;
+use crate::tiled::expansion::Expansion;
 use crate::tiled::layout::Layout;
 use std::fmt;
 use std::ops::Range;
@@ -103,6 +104,13 @@ pub struct PlannedTransfer {
     pub exposed: i64,
     /// The share of the bandwidth that it has as long as it runs, in millionths.
     pub share: i64,
+    /// The layout, which is the same in both memories.
+    pub layout: Layout,
+    /// The elements that are moved, with padding: a single run on both sides.
+    pub elements: i64,
+    /// The nodes that read what it moved: their graphs, and their numbers there. Each is in a kernel that runs when the copy
+    /// is done, before another one moves the value on.
+    pub read_by: Vec<(usize, usize)>,
 }
 
 /// What a layout of an array would cost.
@@ -186,7 +194,7 @@ impl Telling<'_, '_, '_> {
         let moments = self.posed.moments();
         let all: Vec<Vec<HeldBytes>> = moments.iter().enumerate().map(|(made, own)| self.bytes(made, own)).collect();
         let taken = self.posed.taken_space(&all).map_err(|error| ((0, 0), error))?;
-        let (stays, transfers) = self.movements();
+        let (stays, transfers) = self.movements()?;
         let told: Vec<usize> = (0..program.made.len()).filter(|made| !program.is_result(*made)).collect();
         let value = |made: &usize| {
             let layouts = held[*made].iter().map(|id| self.layout(*made, *id)).collect();
@@ -251,7 +259,7 @@ impl Telling<'_, '_, '_> {
     }
 
     /// Where arrays are that are not in one memory as long as they live, and how they come there.
-    fn movements(&self) -> (Vec<PlannedStay>, Vec<PlannedTransfer>) {
+    fn movements(&self) -> Result<(Vec<PlannedStay>, Vec<PlannedTransfer>), Located> {
         let program = &self.posed.program;
         let node = |moment: i64| program.at_moment(moment);
         let (mut stays, mut transfers) = (Vec::new(), Vec::new());
@@ -268,7 +276,13 @@ impl Telling<'_, '_, '_> {
                 };
                 stays.extend(moments.iter().map(stay));
             }
-            for moved in &own.moves {
+            let id = self.made_in(made);
+            let sizes = &self.posed.choices.classes.all[self.posed.choices.class[made]].sizes;
+            for (number, moved) in own.moves.iter().enumerate() {
+                let layout = self.layout(made, id);
+                let expansion =
+                    Expansion::new(sizes, &layout).map_err(|error| (node(moved.flight.moments.start), error))?;
+                let until = own.moves.get(number + 1).map_or(i64::MAX, |next| next.done);
                 let (from, to) = if moved.out { (placed.near, 0) } else { (0, placed.near) };
                 let flight = &moved.flight;
                 transfers.push(PlannedTransfer {
@@ -280,10 +294,30 @@ impl Telling<'_, '_, '_> {
                     moments: flight.moments.clone(),
                     exposed: flight.exposed,
                     share: flight.share,
+                    elements: expansion.elements(),
+                    layout,
+                    read_by: self.readers(made, moved.done..until),
                 });
             }
         }
-        (stays, transfers)
+        Ok((stays, transfers))
+    }
+
+    /// The nodes that take an array, for kernels of which the first runs at some moments.
+    fn readers(&self, made: usize, moments: Range<i64>) -> Vec<(usize, usize)> {
+        let (program, kernels) = (&self.posed.program, &self.posed.kernels);
+        let at = |user: usize| match program.instances[user].doing {
+            // Results are there when all has run.
+            Doing::Result(_) => program.instances.len() - 1,
+            _ => kernels.part_of[user].iter().copied().min().unwrap_or(user),
+        };
+        let users = self.posed.users[made].iter().map(|(user, _)| *user);
+        let mut nodes: Vec<(usize, usize)> = users
+            .filter(|user| moments.contains(&(at(*user) as i64)))
+            .map(|user| program.instances[user].node)
+            .collect();
+        nodes.dedup();
+        nodes
     }
 
     /// The number of the memory space of an array with nothing that speaks for another.

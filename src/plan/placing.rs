@@ -26,6 +26,8 @@ use std::ops::Range;
 pub enum Residence {
     /// Each is in one memory from when it is made.
     ForLife,
+    /// They are copied between memories beside kernels, and each is in one as a whole.
+    Whole,
     /// They are copied between memories beside kernels, and some of their slices may be in another than the others.
     #[default]
     OverTime,
@@ -99,7 +101,7 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
         let (clock, ends) = (KernelClock::new(posed, network, &[]), loop_ends(&posed.program));
         let saved = FxHashMap::default();
         let mut placing = Placing { posed, prices, residence, clock, taken, ends, saved };
-        if let (Residence::OverTime, Some(near)) = (residence, near) {
+        if let (Residence::OverTime | Residence::Whole, Some(near)) = (residence, near) {
             for made in 0..placing.taken.len() {
                 placing.save(made, near)?;
             }
@@ -312,7 +314,8 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
                     far.into_iter().map(|far| Residency { cost: 0, ..far }).collect()
                 }
                 (true, Residence::ForLife) => residencies.of_life(),
-                (true, Residence::OverTime) => residencies.over_time(),
+                (true, Residence::Whole) => residencies.over_time(false),
+                (true, Residence::OverTime) => residencies.over_time(true),
             };
             states.extend(found.into_iter().map(|own| (number, own)));
         }

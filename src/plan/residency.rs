@@ -127,19 +127,20 @@ impl Residencies<'_> {
         vec![Residency { near: life.clone(), bytes: [bytes, 0], ..Residency::default() }, Residency { cost, ..far }]
     }
 
-    /// All.
-    pub fn over_time(&self) -> Vec<Residency> {
+    /// All, with `parts` also some slices near and the others far.
+    pub fn over_time(&self, parts: bool) -> Vec<Residency> {
         let mut all = self.of_life();
         let far = all.last().map_or(0, |far| far.cost);
         let moves = self.life.may_move && !self.life.reads.is_empty();
         let more = match (self.life.made, moves) {
-            (Some(made), true) => [self.in_parts(far), self.moved(made)].concat(),
-            (Some(_), false) => self.in_parts(far),
+            (Some(made), true) => self.moved(made),
+            (Some(_), false) => Vec::new(),
             (None, true) => self.brought(0, 0, &self.cuts()),
             (None, false) => Vec::new(),
         };
+        let sliced = if parts && self.life.made.is_some() { self.in_parts(far) } else { Vec::new() };
         // What costs as much as being far takes more room.
-        all.extend(more.into_iter().filter(|own| self.costs.saves || own.cost < far));
+        all.extend(sliced.into_iter().chain(more).filter(|own| self.costs.saves || own.cost < far));
         all
     }
 

@@ -35,6 +35,17 @@ func.func @detour(%m: memref<?x5xf32>) -> memref<?x5xf32, #layout.tiled<{0,1}>> 
   return %1 : memref<?x5xf32, #layout.tiled<{0,1}>>
 }
 
+// A copy that was planned stays, there and back.
+// CHECK-LABEL: func.func @planned
+// CHECK: %[[OUT:.*]] = layout.convert %{{.*}} {async}
+// CHECK: %[[BACK:.*]] = layout.convert %[[OUT]] :
+// CHECK: return %[[BACK]]
+func.func @planned(%t: tensor<3x5xf32>) -> tensor<3x5xf32> {
+  %0 = layout.convert %t {async} : tensor<3x5xf32> to tensor<3x5xf32, #layout.tiled<{1,0:S(1)}>>
+  %1 = layout.convert %0 : tensor<3x5xf32, #layout.tiled<{1,0:S(1)}>> to tensor<3x5xf32>
+  return %1 : tensor<3x5xf32>
+}
+
 // One that is needed as well stays.
 // CHECK-LABEL: func.func @both
 // CHECK-SAME: (%[[T:.*]]: tensor<3x5xf32>)

@@ -76,6 +76,10 @@ func.func @convert(%tensor: tensor<3x5xf32>, %memref: memref<?x5xf32>) {
   %0 = layout.convert %tensor {kept} : tensor<3x5xf32> to tensor<3x5xf32, #tiled>
   // CHECK: layout.convert %{{.*}} : memref<?x5xf32> to memref<?x5xf32, #layout.tiled<{1,0:T(2,2)}>, #layout.memory_space<vmem>>
   %1 = layout.convert %memref : memref<?x5xf32> to memref<?x5xf32, #tiled, #layout.memory_space<vmem>>
+  // CHECK: %[[STARTED:.*]] = layout.convert %{{.*}} {async, keep} : tensor<3x5xf32> to tensor<3x5xf32, #layout.tiled<{1,0:S(1)}>>
+  %2 = layout.convert %tensor {async, keep} : tensor<3x5xf32> to tensor<3x5xf32, #layout.tiled<{1,0:S(1)}>>
+  // CHECK: layout.await %[[STARTED]] : tensor<3x5xf32, #layout.tiled<{1,0:S(1)}>>
+  %3 = layout.await %2 : tensor<3x5xf32, #layout.tiled<{1,0:S(1)}>>
   return
 }
 

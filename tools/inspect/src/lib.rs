@@ -7,6 +7,7 @@
 
 mod clock;
 mod convert;
+mod copies;
 mod hlo;
 mod layouts;
 mod library;

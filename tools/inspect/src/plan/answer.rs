@@ -1,5 +1,6 @@
 //! The answer of `plan`: a plan with the names of the program.
 
+use crate::copies::CopyAnswer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -121,6 +122,9 @@ pub struct TransferAnswer {
     pub exposed: i64,
     /// The share of the bandwidth that it has as long as it runs, in millionths.
     pub share: i64,
+    /// The strided copies that it is: one, as the layout is the same in both memories.
+    #[serde(default)]
+    pub copies: Vec<CopyAnswer>,
 }
 
 /// The steps of an operation.
@@ -295,6 +299,7 @@ impl Names<'_> {
             done,
             exposed: moved.exposed,
             share: moved.share,
+            copies: vec![CopyAnswer::run(moved.elements)],
         }
     }
 

@@ -1,5 +1,6 @@
 //! The answers: their types. Where a field is an `Option` that is always written, `null` says that there is none.
 
+use crate::copies::CopyAnswer;
 use crate::hlo::json::Object;
 use crate::hlo::summary::Summary;
 use crate::offsets::OffsetsAnswer;
@@ -10,7 +11,6 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use tensor_layout::places::Misplaced;
 use tensor_layout::text::{Error, ErrorKind};
-use tensor_layout::transfers::StridedCopy;
 
 /// A line of the output.
 #[derive(Serialize, JsonSchema)]
@@ -234,25 +234,6 @@ pub enum Answer {
         version: &'static str,
         operations: &'static [&'static str],
     },
-}
-
-/// A strided copy: the element at `from` and the sum of the counters times `from_strides` goes to the same of `to`.
-#[derive(Serialize, JsonSchema)]
-pub struct CopyAnswer {
-    /// How many values each counter has; the innermost is last.
-    pub sizes: Vec<i64>,
-    /// Offsets and strides, in elements.
-    pub from: i64,
-    pub from_strides: Vec<i64>,
-    pub to: i64,
-    pub to_strides: Vec<i64>,
-}
-
-impl From<StridedCopy> for CopyAnswer {
-    fn from(copy: StridedCopy) -> CopyAnswer {
-        let StridedCopy { sizes, from, from_strides, to, to_strides, .. } = copy;
-        CopyAnswer { sizes, from, from_strides, to, to_strides }
-    }
 }
 
 /// What a relayout moves. Elements are counted once for each of their copies.

@@ -1,10 +1,9 @@
 //! The operation of each request: its arguments and what it computes.
 
-use super::answer::{
-    Answer, Broadcast, Conversion, ConversionLevel, CopyAnswer, Everywhere, Facts, Failure, Step, Witness,
-};
+use super::answer::{Answer, Broadcast, Conversion, ConversionLevel, Everywhere, Facts, Failure, Step, Witness};
 use super::programs;
 use super::request::{self, Request};
+use crate::copies::CopyAnswer;
 use crate::maps;
 use crate::moves::{copies, operation, rules, wrong_transpose};
 use crate::report::{self, Subject};
