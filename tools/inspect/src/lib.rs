@@ -21,6 +21,7 @@ mod places;
 mod plan;
 mod protocol;
 mod report;
+mod schedule;
 mod solve;
 mod svg;
 mod view;
