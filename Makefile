@@ -2,7 +2,7 @@
 # lowered kernels beside their peers; KERNELS=matmul,row for those with such names. make bench-import: whole programs
 # of JAX, imported, lowered and run; PROGRAMS=llama for those with such names. make bench-programs: their speed beside
 # XLA's, on one core, and in planned layouts. make bench-solver PROBLEMS=FOLDER: the solver beside HiGHS. make
-# bench-plan PROGRAMS=FOLDER: plans of its programs, and make bench-memory PROGRAMS=FOLDER: the same within less memory.
+# bench-plan PROGRAMS=FOLDER: plans of its programs, make bench-memory PROGRAMS=FOLDER: the same within less memory, and make bench-schedule: orders of least memory.
 # make wheel: the Python package, into target/wheels. make test-python: its tests, and make test-jax: models beside JAX,
 # both of which make test does too where what they need can be installed. make fuzz: every check of fuzz/ under
 # libFuzzer; FUZZ="map 600" for one, and its seconds. make package: two Debian packages, tried. make deny: licences and
@@ -15,7 +15,7 @@ CLANG_FORMAT = $(shell tools/llvm.sh)/bin/clang-format
 CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp examples/first-cpp test/embed, \
   $(addprefix $(folder)/*.,c cpp h)))
 
-.PHONY: all setup test test-jax test-python wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-solver fuzz package
+.PHONY: all setup test test-jax test-python wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-schedule bench-solver fuzz package
 all: test
 
 setup:
@@ -74,4 +74,7 @@ bench-plan: setup
 
 bench-memory: setup
 	@tools/bench-memory.sh $(PROGRAMS)
+
+bench-schedule: setup
+	@tools/bench-schedule.sh $(PROGRAMS)
 
