@@ -2,8 +2,9 @@
 # lowered kernels beside their peers; KERNELS=matmul,row for those with such names. make bench-import: whole programs
 # of JAX, imported, lowered and run; PROGRAMS=llama for those with such names. make bench-programs: their speed beside
 # XLA's, on one core, and in planned layouts. make bench-solver PROBLEMS=FOLDER: the solver beside HiGHS. make
-# bench-plan PROGRAMS=FOLDER: plans of its programs, make bench-memory PROGRAMS=FOLDER: the same within less memory, and
-# make bench-arenas PROGRAMS=FOLDER: arenas beside what is live at once.
+# bench-plan PROGRAMS=FOLDER: plans of its programs, make bench-memory PROGRAMS=FOLDER: the same within less memory,
+# make bench-arenas PROGRAMS=FOLDER: arenas beside what is live at once, and make bench-schedule PROGRAMS=FOLDER: orders
+# of least memory.
 # make wheel: the Python package, into target/wheels. make test-python: its tests, and make test-jax: models beside JAX,
 # both of which make test does too where what they need can be installed. make fuzz: every check of fuzz/ under
 # libFuzzer; FUZZ="map 600" for one, and its seconds. make package: two Debian packages, tried. make deny: licences and
@@ -16,7 +17,7 @@ CLANG_FORMAT = $(shell tools/llvm.sh)/bin/clang-format
 CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp examples/first-cpp test/embed, \
   $(addprefix $(folder)/*.,c cpp h)))
 
-.PHONY: all setup test test-jax test-python wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-arenas bench-solver fuzz package
+.PHONY: all setup test test-jax test-python wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-arenas bench-schedule bench-solver fuzz package
 all: test
 
 setup:
@@ -78,4 +79,7 @@ bench-memory: setup
 
 bench-arenas: setup
 	@tools/bench-arenas.sh $(PROGRAMS)
+
+bench-schedule: setup
+	@tools/bench-schedule.sh $(PROGRAMS)
 

@@ -119,7 +119,8 @@
 //! | [`analysis`] | what operations and graphs read, feed and move | `expr`, `maps`, `operations`, `text`, `tiled` |
 //! | [`hlo`] | HLO text to operations | `element`, `expr`, `operations`, `text`, `tiled` |
 //! | [`offsets`] | offsets in one memory for what is live in ranges of time | |
-//! | [`memory`] | the buffers of a program, when they are live, and the peak | `analysis`, `hlo`, `operations`, `text`, `tiled` |
+//! | [`scheduling`] | orders of tasks in which few bytes are live at once | `text` |
+//! | [`memory`] | the buffers of a program, when they are live, the peak, and orders with a lower one | `analysis`, `hlo`, `operations`, `scheduling`, `text`, `tiled` |
 //! | [`transfers`] | relayouts and slices as strided copies | `operations`, `text`, `tiled` |
 //! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | `text` |
 //! | [`plan`] | layouts for all values of a program | `element`, `expr`, `operations`, `solver`, `targets`, `text`, `tiled` |
@@ -149,6 +150,7 @@ pub mod operations;
 pub mod packing;
 pub mod places;
 pub mod plan;
+pub mod scheduling;
 pub mod solver;
 pub mod spreading;
 pub mod targets;

@@ -92,6 +92,7 @@ const CLOSED: &[(&str, &[&str])] = &[
             "SpaceLimit",
             "Spread",
             "StridedTile",
+            "TaskValue",
         ],
     ),
 ];

@@ -114,7 +114,7 @@ fn kept(body: &Computation, leaves: usize) -> Vec<Option<usize>> {
 }
 
 /// Whether an instruction reads its operands; tuples and their parts only name them.
-fn reads(instruction: &Instruction) -> bool {
+pub(super) fn reads(instruction: &Instruction) -> bool {
     !matches!(&*instruction.opcode, "tuple" | "get-tuple-element")
 }
 
@@ -129,6 +129,27 @@ pub fn buffers(
     frame: RunsAs,
     passed: &HashMap<usize, Vec<Option<(usize, usize)>>>,
 ) -> Result<FrameBuffers, Error> {
+    let computation = &module.computations[number];
+    let (mut classes, donated) = named(module, number, frame, passed)?;
+    for k in 0..computation.instructions.len() {
+        let instruction = &computation.instructions[k];
+        let pairs = shared(module, computation, instruction)?;
+        classes.share(computation, k, &pairs);
+    }
+    classes.finish(computation, frame, donated)
+}
+
+/// The leaves of a computation, those of one name together, and which of its results are in arguments; nothing is written
+/// over yet.
+///
+/// # Errors
+/// `input_output_alias` cannot be read.
+pub(super) fn named<'m>(
+    module: &'m Module,
+    number: usize,
+    frame: RunsAs,
+    passed: &HashMap<usize, Vec<Option<(usize, usize)>>>,
+) -> Result<(Classes<'m>, Vec<AliasPair>), Error> {
     let computation = &module.computations[number];
     let mut classes = Classes::new(computation);
     classes.name(module, computation, passed);
@@ -145,12 +166,7 @@ pub fn buffers(
         let leaf = classes.first[computation.parameters[pair.operand]] + pair.leaf;
         classes.release(leaf);
     }
-    for k in 0..computation.instructions.len() {
-        let instruction = &computation.instructions[k];
-        let pairs = shared(module, computation, instruction)?;
-        classes.share(computation, k, &pairs);
-    }
-    classes.finish(computation, frame, donated)
+    Ok((classes, donated))
 }
 
 /// What `input_output_alias` of the header says.
@@ -165,17 +181,19 @@ fn donations(module: &Module) -> Result<Vec<AliasPair>, Error> {
 }
 
 /// Sets of leaves that are one buffer, as trees: leaf to leaf, up to one that stands for all.
-struct Classes<'m> {
+pub(super) struct Classes<'m> {
     /// The number of the first leaf of each instruction.
-    first: Vec<usize>,
-    arrays: Vec<&'m Array>,
+    pub(super) first: Vec<usize>,
+    pub(super) arrays: Vec<&'m Array>,
     /// The instruction of each leaf.
     of: Vec<usize>,
     up: Vec<usize>,
     /// Of the one that stands for all: the last instruction that reads one, the length of the computation where that is
     /// what it returns to; and whether it may not be written over.
     last: Vec<usize>,
-    read_only: Vec<bool>,
+    pub(super) read_only: Vec<bool>,
+    /// Whether a leaf is another name alone.
+    pub(super) is_name: Vec<bool>,
 }
 
 impl<'m> Classes<'m> {
@@ -187,6 +205,7 @@ impl<'m> Classes<'m> {
             up: Vec::new(),
             last: Vec::new(),
             read_only: Vec::new(),
+            is_name: Vec::new(),
         };
         for (k, instruction) in computation.instructions.iter().enumerate() {
             classes.first.push(classes.arrays.len());
@@ -196,6 +215,7 @@ impl<'m> Classes<'m> {
         }
         classes.first.push(classes.arrays.len());
         classes.up = (0..classes.arrays.len()).collect();
+        classes.is_name = vec![false; classes.arrays.len()];
         classes.last = classes.of.clone();
         // A parameter is there from the beginning, wherever the text has it.
         for leaf in computation.parameters.iter().flat_map(|k| classes.leaves(*k)).collect::<Vec<_>>() {
@@ -204,16 +224,16 @@ impl<'m> Classes<'m> {
         classes
     }
 
-    fn leaves(&self, instruction: usize) -> std::ops::Range<usize> {
+    pub(super) fn leaves(&self, instruction: usize) -> std::ops::Range<usize> {
         self.first[instruction]..self.first[instruction + 1]
     }
 
     /// The leaves of all operands of an instruction.
-    fn taken(&self, instruction: &Instruction) -> Vec<usize> {
+    pub(super) fn taken(&self, instruction: &Instruction) -> Vec<usize> {
         instruction.operands.iter().flat_map(|k| self.leaves(*k)).collect()
     }
 
-    fn find(&mut self, mut leaf: usize) -> usize {
+    pub(super) fn find(&mut self, mut leaf: usize) -> usize {
         while self.up[leaf] != leaf {
             self.up[leaf] = self.up[self.up[leaf]];
             leaf = self.up[leaf];
@@ -266,6 +286,7 @@ impl<'m> Classes<'m> {
                 if let Some(operand) = name.and_then(|name| taken.get(name)) {
                     // Another name alone does not keep a buffer.
                     self.last[leaf] = 0;
+                    self.is_name[leaf] = true;
                     self.join(leaf, *operand);
                 }
             }

@@ -27,7 +27,7 @@ pub struct MemoryUse {
 }
 
 /// The live bytes of a computation by instruction, for each memory space.
-type Timelines = BTreeMap<u8, Vec<i64>>;
+pub(super) type Timelines = BTreeMap<u8, Vec<i64>>;
 
 /// The bytes in one memory space.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,12 +77,7 @@ impl MemoryUse {
             temporaries: BTreeMap::new(),
             entry: module.entry,
         };
-        let mut wanted = BTreeSet::from([(module.entry, RunsAs::Entry)]);
-        for number in (0..module.computations.len()).rev() {
-            if wanted.range((number, RunsAs::Entry)..=(number, RunsAs::Body)).next().is_some() {
-                wanted.extend(module.computations[number].instructions.iter().flat_map(called));
-            }
-        }
+        let wanted = frames(module);
         let mut passed = HashMap::new();
         for &(number, frame) in &wanted {
             let found = buffers(module, number, frame, &passed)?;
@@ -208,8 +203,19 @@ impl FrameBuffers {
     }
 }
 
+/// The computations that run with buffers of their own, each after those that it runs.
+pub(super) fn frames(module: &Module) -> BTreeSet<(usize, RunsAs)> {
+    let mut wanted = BTreeSet::from([(module.entry, RunsAs::Entry)]);
+    for number in (0..module.computations.len()).rev() {
+        if wanted.range((number, RunsAs::Entry)..=(number, RunsAs::Body)).next().is_some() {
+            wanted.extend(module.computations[number].instructions.iter().flat_map(called));
+        }
+    }
+    wanted
+}
+
 /// The bytes of buffers at each instruction of a computation, with those of what it runs.
-fn live<'b>(
+pub(super) fn live<'b>(
     computation: &Computation,
     buffers: impl Iterator<Item = &'b Buffer>,
     inside: &BTreeMap<(usize, RunsAs), Timelines>,
@@ -247,12 +253,12 @@ fn live<'b>(
 }
 
 /// The first of the largest, and it.
-fn first_most(bytes: &[i64]) -> (usize, i64) {
+pub(super) fn first_most(bytes: &[i64]) -> (usize, i64) {
     bytes.iter().enumerate().fold((0, 0), |most, (k, bytes)| if *bytes > most.1 { (k, *bytes) } else { most })
 }
 
 /// For each leaf of a computation's root the parameter, and its leaf, that it is as it is.
-fn passes(computation: &Computation, found: &FrameBuffers) -> Vec<Option<(usize, usize)>> {
+pub(super) fn passes(computation: &Computation, found: &FrameBuffers) -> Vec<Option<(usize, usize)>> {
     let mut parameters = HashMap::new();
     for (number, k) in computation.parameters.iter().enumerate() {
         for (leaf, buffer) in found.of[*k].iter().enumerate() {

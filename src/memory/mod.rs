@@ -57,18 +57,25 @@
 //! | `live` | the whole program: live bytes, peak |
 //! | `outputs` | temporaries in the memory of outputs, tables of tuples |
 //! | `relayout` | the instructions that only move bytes |
+//! | `before` | what has to run before what |
+//! | `tasks` | a computation as tasks and what they touch |
+//! | `schedule` | orders of low peak |
 
 mod aliases;
+mod before;
 mod buffers;
 mod footprint;
 mod live;
 mod outputs;
 mod relayout;
 mod runs;
+mod schedule;
 mod sharing;
+mod tasks;
 
 pub use buffers::{Buffer, FrameBuffers, Role, RunsAs};
 pub use footprint::{Footprint, LaneUse};
 pub use live::{MemoryUse, Moment, Space};
 pub use outputs::InOutput;
 pub use relayout::{Relayout, Shift, relayout};
+pub use schedule::Schedule;

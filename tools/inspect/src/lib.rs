@@ -22,6 +22,7 @@ mod places;
 mod plan;
 mod protocol;
 mod report;
+mod schedule;
 mod solve;
 mod svg;
 mod view;

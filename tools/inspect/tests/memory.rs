@@ -252,3 +252,33 @@ fn what_is_wrong_has_its_place() {
     let output = run(&["-", "--machine", "tpu_v55"], NARROW);
     assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(1), true));
 }
+
+/// The file makes all that is large first.
+#[test]
+fn an_order_of_least_memory_is_told() {
+    let wide = "HloModule wide
+ENTRY main {
+  x = f32[1024]{0} parameter(0)
+  a = f32[1024]{0} reverse(x), dimensions={0}
+  b = f32[2048]{0} concatenate(x, x), dimensions={0}
+  d = f32[]{:T(256)} custom-call(a), custom_call_target=\"f\"
+  ROOT e = f32[]{:T(256)} custom-call(b, d), custom_call_target=\"f\"
+}
+";
+    let text = printed(&["-", "--schedule", "least-memory"], wide);
+    assert!(text.starts_with("wide: 5 instructions, in an order of least memory\n"), "{text}");
+    let line = "order of hbm: 4096 bytes less than in the order of the text, no order takes less\n";
+    assert!(text.contains(line), "{text}");
+    let json = |options: &[&str]| -> Value {
+        serde_json::from_str(&printed(&[&["-", "--summary", "--json"], options].concat(), wide)).unwrap()
+    };
+    let (file, least) = (json(&[]), json(&["--schedule", "least-memory"]));
+    assert_eq!((file.get("schedule"), file["spaces"][0].get("order")), (None, None));
+    assert_eq!(file["temporaries"], json!(4096 + 8192 + 1024));
+    assert_eq!((&least["schedule"], &least["temporaries"]), (&json!("least-memory"), &json!(8192 + 1024)));
+    let peak = least["peak"]["bytes"].clone();
+    assert_eq!(least["spaces"][0]["order"], json!({"file": file["peak"]["bytes"], "bound": peak}));
+    let line = json!({"op": "hlo", "text": wide, "summary": true, "schedule": "least-memory"}).to_string();
+    let out = program::run(&["--json"], line.as_bytes()).stdout;
+    assert_eq!(serde_json::from_slice::<Value>(&out).unwrap()["peak"]["bytes"], peak);
+}

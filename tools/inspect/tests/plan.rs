@@ -478,3 +478,76 @@ fn the_line_protocol_plans_and_solves() {
     assert_eq!((at(4, "cost"), at(4, "optimal"), at(4, "choices")), (json!(3), json!(true), json!([0, 0])), "{out}");
     assert_eq!((at(5, "ok"), at(5, "in")), (json!(false), json!("text")));
 }
+
+/// Each of three large values is read by one instruction; the file makes all three first.
+const WIDE: &str = "HloModule wide
+ENTRY main {
+  x = f32[512,512] parameter(0)
+  a = f32[512,512] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  b = f32[512,512] dot(x, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  c = f32[512,512] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  d = f32[512,8] custom-call(a), custom_call_target=\"f\"
+  e = f32[512,8] custom-call(b), custom_call_target=\"f\"
+  ROOT y = f32[512,8] custom-call(c, d, e), custom_call_target=\"f\"
+}
+";
+
+/// A plan of another order has that order in its certificate, and no other.
+#[test]
+fn a_plan_of_least_memory_says_its_order() {
+    let text = file("wide.hlo", WIDE);
+    let proof = file("wide.json", "");
+    let asked = ["plan", &text, "--machine", "tpu_v5e", "--capacity", "vmem=0"];
+    // Less than three of the large values beside the argument.
+    let tight = ["--capacity", "hbm=4000000"];
+    let (_, error, status) = plan(&[&asked[..], &tight].concat());
+    assert_eq!(status, Some(1));
+    assert!(error.contains("no plan fits"), "{error}");
+    let ordered = [&asked[..], &tight, &["--schedule", "least-memory"]].concat();
+    let (out, error, status) = plan(&[&ordered[..], &["--certificate", &proof]].concat());
+    assert_eq!(status, Some(0), "{error}");
+    assert!(out.contains("order   one of least memory, not that of the file\n"), "{out}");
+    let (out, error, _) = plan(&["check-plan", &text, &proof]);
+    assert!(out.ends_with("both hold, and the plan has these layouts\n"), "{error}");
+    let found = answer(&[&ordered[..], &["--json"]].concat());
+    assert_eq!(found["schedule"], "least-memory");
+    assert!(found["peak"]["0"].as_i64().unwrap() <= 4_000_000, "{found}");
+    // Without its order, or in one that is none, the proof is of another program.
+    let certificate = fs::read_to_string(&proof).unwrap();
+    let (head, rest) = certificate.split_once('\n').unwrap();
+    let mut head: Value = serde_json::from_str(head).unwrap();
+    let order: Vec<usize> = serde_json::from_value(head["orders"]["0"].clone()).unwrap();
+    assert_eq!(order.len(), 7, "{order:?}");
+    let mut refused = |orders: Value, message: &str| {
+        head["orders"] = orders;
+        fs::write(&proof, format!("{head}\n{rest}")).unwrap();
+        let (_, error, status) = plan(&["check-plan", &text, &proof]);
+        assert!(status == Some(1) && error.contains(message), "{error}");
+    };
+    refused(json!({"0": [0, 4, 1, 2, 3, 5, 6]}), "the order of `main`: `a` must run before `d`, found it after that");
+    refused(json!({}), "more than its capacity 4000000");
+    let line = json!({"op": "plan", "text": WIDE, "machine": "tpu_v5e", "capacity": {"vmem": 0, "hbm": 4_000_000},
+        "schedule": "least-memory"});
+    let out = String::from_utf8(run(&["--json"], line.to_string().as_bytes()).stdout).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["schedule"], "least-memory", "{out}");
+}
+
+/// Memories without room, and such that there are not.
+#[test]
+fn capacities_of_nothing_are_answered() {
+    let text = file("wide-none.hlo", WIDE);
+    let wrong = |capacity: &str| {
+        let (_, error, status) = plan(&["plan", &text, "--machine", "tpu_v5e", "--capacity", capacity]);
+        assert_eq!(status, Some(1), "{error}");
+        error
+    };
+    assert!(wrong("hbm=0").contains("no plan fits: here memory space 0 must hold"));
+    assert!(wrong("hbm=-1").contains("expected a number of bytes from 0 that fits in 64 bits, found `-1`"));
+    assert!(wrong("hbm=99999999999999999999").contains("expected a number of bytes from 0"));
+    assert!(wrong("hbn=1").contains("unknown memory `hbn`; did you mean `hbm`?"));
+    assert!(wrong("hbm").contains("expected `=` and the bytes of the memory"));
+    assert!(wrong("9=1").contains("memory space"));
+    // Everything is far.
+    let (out, error, status) = plan(&["plan", &text, "--machine", "tpu_v5e", "--capacity", "vmem=0"]);
+    assert!(status == Some(0) && !out.contains("vmem "), "{out}{error}");
+}

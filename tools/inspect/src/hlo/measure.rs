@@ -1,8 +1,10 @@
 //! The memory report of a module: what is measured, and how it is ranked.
 
 use super::summary::{
-    Best, Bytes, Kind, Live, Memory, Move, Origin, Peak, Provenance, Summary, Tensor, Transfers, origin, space_name,
+    Best, Bytes, Kind, Live, Memory, Move, OrderAnswer, Origin, Peak, Provenance, Summary, Tensor, Transfers, origin,
+    space_name,
 };
+use crate::schedule::{OrderPeaks, ScheduleOption};
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::hlo::{Computation, Instruction, Module};
 use tensor_layout::memory::{self, Buffer, Footprint, LaneUse, MemoryUse, Moment, Role, RunsAs, Shift};
@@ -17,6 +19,8 @@ pub struct Report<'m> {
     used: MemoryUse,
     /// The machine whose layouts are compared.
     target: &'m Target,
+    /// The peaks in the order of the file and the bounds of all orders, where it is in another one.
+    order: Option<OrderPeaks>,
 }
 
 /// A buffer of a program with the instruction that makes it.
@@ -35,7 +39,12 @@ impl<'m> Report<'m> {
     /// # Errors
     /// An attribute about aliases is invalid; 64 bits do not hold the bytes.
     pub fn new(module: &'m Module, target: &'m Target) -> Result<Report<'m>, Error> {
-        Ok(Report { module, used: MemoryUse::of(module)?, target })
+        Ok(Report { module, used: MemoryUse::of(module)?, target, order: None })
+    }
+
+    /// The same of a module in another order than that of the file.
+    pub fn in_order(self, order: Option<OrderPeaks>) -> Report<'m> {
+        Report { order, ..self }
     }
 
     /// The buffers of the module, and when they are live.
@@ -63,6 +72,7 @@ impl<'m> Report<'m> {
         Ok(Summary {
             module: self.module.name.clone(),
             scheduled: self.used.is_scheduled,
+            schedule: if self.order.is_some() { ScheduleOption::LeastMemory } else { ScheduleOption::File },
             instructions: self.module.computations.iter().map(|c| c.instructions.len()).sum(),
             arguments: of_main(|memory| memory.arguments),
             outputs: of_main(|memory| memory.outputs),
@@ -96,6 +106,11 @@ impl<'m> Report<'m> {
             beside_outputs: own.beside_outputs,
             tables: own.tables,
             peak: self.peak(space),
+            order: self
+                .order
+                .as_ref()
+                .and_then(|peaks| peaks.get(&space))
+                .map(|[file, bound]| OrderAnswer { file: *file, bound: *bound }),
             padding: padding.into(),
         })
     }

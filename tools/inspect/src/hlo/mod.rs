@@ -17,6 +17,7 @@ use crate::layouts::USUAL;
 use crate::lists;
 use crate::machine::accepted;
 use crate::plan::{EntryOption, check_seconds, complain};
+use crate::schedule::{OrderPeaks, OrderedModule, ScheduleOption};
 use layout_console::{Complaint, Stop, read, stream, write};
 pub use measure::Report;
 use page::planned::Planned;
@@ -60,6 +61,9 @@ pub struct HloOptions {
         "The machine whose layouts are compared with those of tiled tensors"
     ))]
     machine: String,
+    /// The order of the instructions that the report is of
+    #[arg(long, value_enum, default_value = "file", conflicts_with_all = ["all", "instruction", "tile"])]
+    schedule: ScheduleOption,
     /// Print the live bytes of the main memory over the instructions
     #[arg(long, conflicts_with_all = ["all", "instruction", "tile", "summary", "diff"])]
     timeline: bool,
@@ -89,7 +93,11 @@ const TOP: usize = 3;
 /// Prints the report, or the listing, each instruction as soon as it is known.
 pub fn run(options: &HloOptions) -> Result<(), Complaint> {
     let listing = options.all || options.instruction.is_some() || options.tile.is_some();
-    let reporting = options.summary || options.timeline || options.diff.is_some() || options.fail_over.is_some();
+    let reporting = options.summary
+        || !options.schedule.is_file()
+        || options.timeline
+        || options.diff.is_some()
+        || options.fail_over.is_some();
     if listing || options.json && !reporting {
         return list(options);
     }
@@ -128,9 +136,9 @@ fn one(
     target: &Target,
     most: Option<f64>,
 ) -> Result<(Summary, Option<Complaint>), Complaint> {
-    let (module, text) = module(file)?;
+    let (module, text, peaks) = ordered(options, file)?;
     let in_text = |error: Error| Complaint::in_file(file, &text, &[error]);
-    let report = Report::new(&module, target).map_err(in_text)?;
+    let report = Report::new(&module, target).map_err(in_text)?.in_order(peaks);
     if options.timeline {
         print(options, &timeline(options, file, &report))?;
     }
@@ -146,9 +154,9 @@ fn html(options: &HloOptions, page: &Path, target: &Target, most: Option<f64>) -
     let [file] = &options.files[..] else {
         return Err(Complaint::new(format!("--html must have one file, found {}", options.files.len())));
     };
-    let (module, text) = module(file)?;
+    let (module, text, peaks) = ordered(options, file)?;
     let in_text = |error: Error| Complaint::in_file(file, &text, &[error]);
-    let report = Report::new(&module, target).map_err(in_text)?;
+    let report = Report::new(&module, target).map_err(in_text)?.in_order(peaks);
     let top = options.top.unwrap_or(page::TOP);
     check_seconds(options.seconds)?;
     let mut clock = Clock::new(Some(options.seconds));
@@ -199,6 +207,14 @@ fn timeline(options: &HloOptions, file: &str, report: &Report) -> String {
 
 fn print(options: &HloOptions, text: &str) -> Result<(), Complaint> {
     stream(|out| Ok(out.write_all(text.as_bytes())?)).map_err(|stop| stop.complaint(&options.files[0]))
+}
+
+/// A module in the order that is asked for, its text for errors, and what other orders take.
+fn ordered(options: &HloOptions, file: &str) -> Result<(Module, String, Option<OrderPeaks>), Complaint> {
+    let (module, text) = module(file)?;
+    let ordered = OrderedModule::new(module, options.schedule);
+    let ordered = ordered.map_err(|error| Complaint::in_file(file, &text, &[error]))?;
+    Ok((ordered.module, text, ordered.schedule.map(|(_, peaks)| peaks)))
 }
 
 /// A module, and its text for errors.

@@ -54,7 +54,11 @@ fn line(out: &mut String, text: impl AsRef<str>) {
 /// The report for people.
 pub fn screen(summary: &Summary) -> String {
     let mut out = String::new();
-    let order = if summary.scheduled { "scheduled" } else { "not scheduled: in the order of the text" };
+    let order = match summary.scheduled {
+        _ if !summary.schedule.is_file() => "in an order of least memory",
+        true => "scheduled",
+        false => "not scheduled: in the order of the text",
+    };
     line(&mut out, format!("{}: {} instructions, {order}", summary.module, summary.instructions));
     totals(&mut out, &summary.spaces);
     worst(&mut out, summary);
@@ -79,6 +83,18 @@ fn totals(out: &mut String, spaces: &[Memory]) {
         let [arguments, outputs, constants] = &whole;
         let (temporaries, peak) = (bytes(memory.temporaries), bytes(memory.peak.bytes));
         row(out, [&memory.name, arguments, outputs, constants, &temporaries, &peak, &padding(memory.padding)]);
+    }
+    for memory in spaces {
+        let Some(order) = memory.order.filter(|order| order.file > memory.peak.bytes - memory.temporaries) else {
+            continue;
+        };
+        let peak = memory.peak.bytes;
+        let least = match peak - order.bound {
+            0 => "no order takes less".to_string(),
+            gap => format!("at most {gap} above the least"),
+        };
+        let less = order.file - peak;
+        line(out, format!("order of {}: {less} bytes less than in the order of the text, {least}", memory.name));
     }
     for memory in spaces.iter().filter(|memory| memory.temporaries >= SMALL).take(2) {
         let peak = &memory.peak;

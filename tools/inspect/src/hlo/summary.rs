@@ -3,6 +3,7 @@
 //! Everything is in bytes of padded arrays where nothing else is said. [`super::measure`] makes it, [`super::screen`] prints it
 //! for people.
 
+use crate::schedule::ScheduleOption;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tensor_layout::hlo::Source;
@@ -16,6 +17,10 @@ pub struct Summary {
     pub module: String,
     /// Whether the text says that instructions run in its order; else the peak is that of this order.
     pub scheduled: bool,
+    /// The order that the report is of, where it is not that of the text.
+    #[serde(skip_serializing_if = "ScheduleOption::is_file")]
+    #[schemars(default)]
+    pub schedule: ScheduleOption,
     pub instructions: usize,
     /// The entry's parameters in the main memory.
     pub arguments: Bytes,
@@ -69,8 +74,20 @@ pub struct Memory {
     /// What XLA:TPU takes beside for outputs that are tuples.
     pub tables: i64,
     pub peak: Peak,
+    /// Where the report is of another order than that of the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<OrderAnswer>,
     /// What is live at its peak.
     pub padding: Bytes,
+}
+
+/// What other orders take.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+pub struct OrderAnswer {
+    /// The peak in the order of the text.
+    pub file: i64,
+    /// No order has a peak below.
+    pub bound: i64,
 }
 
 /// When most bytes are live.

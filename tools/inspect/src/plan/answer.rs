@@ -1,6 +1,7 @@
 //! The answer of `plan`: a plan with the names of the program.
 
 use crate::copies::CopyAnswer;
+use crate::schedule::ScheduleOption;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -20,6 +21,9 @@ pub struct PlanAnswer {
     pub cost: i64,
     pub bound: i64,
     pub unit: String,
+    /// The order of the instructions, where it is not that of the text.
+    #[serde(default, skip_serializing_if = "ScheduleOption::is_file")]
+    pub schedule: ScheduleOption,
     /// The layouts of the arrays of arguments and results.
     pub entry: EntryArrays,
     /// For each value the layouts that it is held in, by its name; `name#k` for array k of a tuple.
@@ -266,6 +270,7 @@ impl Names<'_> {
             cost: plan.cost,
             bound: plan.bound,
             unit: self.target.unit().to_string(),
+            schedule: ScheduleOption::File,
             entry: EntryArrays { arguments: texts(&plan.arguments), results: texts(&plan.results) },
             values,
             spaces,

@@ -10,6 +10,7 @@ mod why;
 
 use crate::clock::Clock;
 use crate::machine::accepted;
+use crate::schedule::{OrderedModule, ScheduleOption};
 use answer::{Names, PlanAnswer};
 use clap::ValueEnum;
 use judge::JudgeCommand;
@@ -17,6 +18,7 @@ use layout_console::{Complaint, read, warn};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Facts, Graph};
@@ -39,6 +41,9 @@ pub struct PlanOptions {
     /// The bytes that a memory may take at once, all arrays together: vmem=16777216, or the number of its space
     #[arg(long, value_name = "SPACE=BYTES")]
     capacity: Vec<String>,
+    /// The order of the instructions that is planned
+    #[arg(long, value_enum, default_value = "file")]
+    schedule: ScheduleOption,
     /// Leave each value in the memory that it is made in
     #[arg(long, requires = "capacity")]
     stay: bool,
@@ -96,11 +101,17 @@ impl PlanOptions {
     }
 
     /// Writes the proof of a plan, where it is asked for.
-    fn prove(&self, limits: &[SpaceLimit], plan: &PlanAnswer, certificate: &Certificate) -> Result<(), Complaint> {
+    fn prove(
+        &self,
+        (limits, orders): (&[SpaceLimit], &Orders),
+        plan: &PlanAnswer,
+        certificate: &Certificate,
+    ) -> Result<(), Complaint> {
         let Some(file) = &self.certificate else { return Ok(()) };
         let capacities = limits.iter().map(|limit| (limit.space, limit.bytes)).collect();
         let machine = self.machine.clone();
-        let proved = proof::Proved { machine, entry: self.entry, capacities, stay: self.stay, plan: plan.clone() };
+        let (entry, orders, plan) = (self.entry, orders.clone(), plan.clone());
+        let proved = proof::Proved { machine, entry, capacities, stay: self.stay, orders, plan };
         proof::save(file, &proved, certificate)
     }
 }
@@ -118,6 +129,9 @@ pub enum EntryOption {
     Free,
 }
 
+/// The orders of computations that are not those of the file, by their numbers.
+type Orders = BTreeMap<usize, Vec<usize>>;
+
 /// Of how many relayouts, the dearest, it is said what doing without them costs.
 const EXPLAINED: usize = 12;
 
@@ -133,11 +147,15 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     let text = read(&options.file)?;
     let mut clock = Clock::new(options.seconds);
     let module = Module::parse(&text).map_err(|errors| Complaint::in_file(&options.file, &text, &errors))?;
+    let ordered = OrderedModule::new(module, options.schedule);
+    let ordered = ordered.map_err(|error| Complaint::in_file(&options.file, &text, &[error]))?;
+    let orders = ordered.orders();
+    let module = ordered.module;
     let (graphs, facts) = (module.graphs(), module.facts());
     let wrong = |why| complain(&module, &target, &options.file, &text, why);
     let names = Names { module: &module, target: &target };
     if spread::has_places(&target) {
-        return placed(options, &names, &graphs, &facts, &limits, &mut clock)?.map_err(wrong);
+        return placed(options, &names, (&graphs, &facts), (&limits, &orders), &mut clock)?.map_err(wrong);
     }
     let bounds = (&limits[..], options.stay);
     let mut planner = posed(&graphs, module.entry, &facts, &target, options.entry, bounds).map_err(wrong)?;
@@ -159,7 +177,8 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
             (plan, answer)
         }
     };
-    options.prove(&limits, &answer, &plan.solution.certificate)?;
+    answer.schedule = options.schedule;
+    options.prove((&limits, &orders), &answer, &plan.solution.certificate)?;
     if options.compare {
         match planner.given_plan() {
             Ok(given) => answer.compare = Some(Box::new(names.answer(&given, &[]))),
@@ -177,9 +196,8 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
 fn placed(
     options: &PlanOptions,
     names: &Names,
-    graphs: &[Graph],
-    facts: &Facts,
-    limits: &[SpaceLimit],
+    (graphs, facts): (&[Graph], &Facts),
+    (limits, orders): (&[SpaceLimit], &Orders),
     clock: &mut Clock,
 ) -> Result<Result<String, Unplanned>, Complaint> {
     let spreader = match spread::posed(names, graphs, facts, limits) {
@@ -196,11 +214,12 @@ fn placed(
         };
         return why::text(names, &mut ask, name).map(Ok).map_err(|error| Complaint::about(&options.file, error));
     }
-    let (plan, answer) = match spread::plan_of(names, &spreader, clock) {
+    let (plan, mut answer) = match spread::plan_of(names, &spreader, clock) {
         Ok(found) => found,
         Err(why) => return Ok(Err(why)),
     };
-    options.prove(limits, &answer, &plan.certificate)?;
+    answer.schedule = options.schedule;
+    options.prove((limits, orders), &answer, &plan.certificate)?;
     Ok(Ok(if options.json { format!("{}\n", json(&answer)) } else { text::text(&answer) }))
 }
 

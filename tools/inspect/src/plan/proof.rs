@@ -9,8 +9,10 @@ use super::{EntryOption, located, posed, spread, tiles};
 use crate::numbers::counted;
 use layout_console::{Complaint, read, write};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::Path;
 use tensor_layout::hlo::Module;
+use tensor_layout::memory::Schedule;
 use tensor_layout::plan::{SpaceLimit, Unplanned};
 use tensor_layout::solver::Certificate;
 use tensor_layout::targets::Target;
@@ -37,6 +39,9 @@ pub struct Proved {
     /// Whether each value stays in the memory that it is made in.
     #[serde(default)]
     pub stay: bool,
+    /// The orders of computations that are not those of the file: the numbers of their instructions in it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub orders: BTreeMap<usize, Vec<usize>>,
     /// The plan.
     pub plan: PlanAnswer,
 }
@@ -84,6 +89,11 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
     })?;
     let target = Target::parse(&stated.machine).map_err(about)?;
     let module = Module::parse(text).map_err(Unproved::Program)?;
+    let module = if stated.orders.is_empty() {
+        module
+    } else {
+        Schedule::of_orders(stated.orders.clone()).apply(&module).map_err(about)?
+    };
     let limits: Vec<SpaceLimit> =
         stated.capacities.iter().map(|(space, bytes)| SpaceLimit { space: *space, bytes: *bytes }).collect();
     let (graphs, facts) = (module.graphs(), module.facts());

@@ -4,6 +4,7 @@ use super::answer::{
     BESIDE, EntryArrays, LevelAnswer, Names, PlanAnswer, RelayoutAnswer, StepArrayAnswer, StepLoopAnswer, StepsAnswer,
 };
 use crate::clock::Clock;
+use crate::schedule::ScheduleOption;
 use std::collections::BTreeMap;
 use tensor_layout::operations::{Facts, Graph, Shape, leaves};
 use tensor_layout::places::TensorLayout;
@@ -127,6 +128,7 @@ pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
         cost: plan.cost,
         bound: plan.bound,
         unit: names.target.unit().to_string(),
+        schedule: ScheduleOption::File,
         entry: EntryArrays {
             arguments: entry(&plan.arguments, &shapes),
             results: entry(&plan.results, &[&main.instructions[main.root].shape]),

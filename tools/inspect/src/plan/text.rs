@@ -13,6 +13,9 @@ pub fn text(plan: &PlanAnswer) -> String {
         gap => format!("{} above the bound of all plans", unit(gap)),
     };
     let _ = writeln!(out, "cost    {}, {gap}", unit(plan.cost));
+    if !plan.schedule.is_file() {
+        let _ = writeln!(out, "order   one of least memory, not that of the file");
+    }
     if let Some(given) = plan.given {
         let more = given - plan.cost;
         let _ = match more {

@@ -11,6 +11,7 @@ use crate::offsets::{Buffers, STEPS};
 use crate::plan::answer::Names;
 use crate::plan::proof::{Unproved, checked};
 use crate::plan::{EntryOption, limit, located, plan_of, posed, spread};
+use crate::schedule::OrderedModule;
 use crate::solve::network;
 use layout_console::Stop;
 use serde_json::{Value, json};
@@ -44,8 +45,10 @@ pub fn answer(request: &Hlo, say: &mut dyn FnMut(Answer) -> io::Result<()>) -> i
 fn report(request: &Hlo) -> Result<Answer, Failure> {
     let target = Target::parse(&request.machine).map_err(|error| Failure::of_field("machine", error))?;
     let module = Module::parse(&request.text).map_err(first).map_err(|error| Failure::of_field("text", error))?;
-    let summary = Report::new(&module, &target).and_then(|report| report.summary(request.top));
-    Ok(Answer::Report(Box::new(summary.map_err(|error| Failure::of_field("text", error))?)))
+    let of_text = |error| Failure::of_field("text", error);
+    let OrderedModule { module, schedule } = OrderedModule::new(module, request.schedule).map_err(of_text)?;
+    let report = Report::new(&module, &target).map_err(of_text)?.in_order(schedule.map(|(_, peaks)| peaks));
+    Ok(Answer::Report(Box::new(report.summary(request.top).map_err(of_text)?)))
 }
 
 /// The program of a request and its instructions that are asked for.
@@ -76,6 +79,8 @@ fn rows(
 pub fn plan(request: &Plan) -> Result<Answer, Failure> {
     let target = Target::parse(&request.machine).map_err(|error| Failure::of_field("machine", error))?;
     let module = Module::parse(&request.text).map_err(first).map_err(|error| Failure::of_field("text", error))?;
+    let ordered = OrderedModule::new(module, request.schedule);
+    let module = ordered.map_err(|error| Failure::of_field("text", error))?.module;
     let mut limits = Vec::new();
     for (space, bytes) in &request.capacity {
         let found = limit(&target, &format!("{space}={bytes}"));
@@ -92,13 +97,15 @@ pub fn plan(request: &Plan) -> Result<Answer, Failure> {
             spread::only(&target, &asked).map_err(|error| Failure::of_field(field, error))?;
         }
         let spreader = spread::posed(&names, &graphs, &facts, &limits).map_err(wrong)?;
-        let (_, answer) = spread::plan_of(&names, &spreader, &mut clock).map_err(wrong)?;
+        let (_, mut answer) = spread::plan_of(&names, &spreader, &mut clock).map_err(wrong)?;
+        answer.schedule = request.schedule;
         return Ok(Answer::Plan(Box::new(answer)));
     }
     let mut planner =
         posed(&graphs, module.entry, &facts, &target, request.entry, (&limits, request.stay)).map_err(wrong)?;
     let answer = plan_of(&names, &mut planner, &mut clock).map_err(wrong)?;
     let mut answer = answer.1;
+    answer.schedule = request.schedule;
     if request.compare {
         let given = planner.given_plan().map_err(|located| wrong(Unplanned::from(located)))?;
         answer.compare = Some(Box::new(names.answer(&given, &[])));

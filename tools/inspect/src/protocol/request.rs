@@ -2,6 +2,7 @@
 
 use super::answer::Failure;
 use crate::plan::EntryOption;
+use crate::schedule::ScheduleOption;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
@@ -213,6 +214,9 @@ pub struct Hlo {
     /// How many entries each list of the report has.
     #[serde(default = "top")]
     pub top: usize,
+    /// The order of the instructions that the report is of.
+    #[serde(default)]
+    pub schedule: ScheduleOption,
     /// The machine whose layouts the report compares.
     #[serde(default = "crate::layouts::usual_machine")]
     pub machine: String,
@@ -234,6 +238,9 @@ pub struct Plan {
     /// The bytes that a memory space may take at once, by its name or its number.
     #[serde(default)]
     pub capacity: BTreeMap<String, i64>,
+    /// The order of the instructions that is planned.
+    #[serde(default)]
+    pub schedule: ScheduleOption,
     /// Whether each value stays in the memory that it is made in.
     #[serde(default)]
     pub stay: bool,

@@ -1,0 +1,89 @@
+//! What has to run before what in a computation, whatever its order.
+//!
+//! | before | after |
+//! |---|---|
+//! | an operand, a control predecessor | the instruction |
+//! | an instruction with an effect | the next one of the text that has one: those that other devices or the host see, `rng`, custom calls with `custom_call_has_side_effect`, and what runs such |
+//! | what reads a buffer before an instruction writes over it in place, by `output_to_operand_aliasing`, `aliasing_operands` or as `dynamic-update-slice`, `scatter`, `sort` or `while` do | that instruction |
+
+use super::buffers::{Classes, reads};
+use super::sharing::shared;
+use crate::hlo::{Computation, Instruction, Module};
+use crate::operations::operation::{Algorithm, Operation};
+use crate::text::Error;
+use std::collections::HashMap;
+
+/// Which computations have an effect, or run one that has.
+pub fn effects(module: &Module) -> Vec<bool> {
+    let mut found: Vec<bool> = Vec::with_capacity(module.computations.len());
+    for computation in &module.computations {
+        let one = |instruction: &Instruction| has_effect(instruction, &found);
+        let own = computation.instructions.iter().any(one);
+        found.push(own);
+    }
+    found
+}
+
+/// Whether an instruction does more than its result says.
+fn has_effect(instruction: &Instruction, computations: &[bool]) -> bool {
+    let opcode = instruction.opcode.as_str();
+    // The start is what is ordered; the end waits for it.
+    let base = opcode.strip_suffix("-start").unwrap_or(opcode);
+    let seen = matches!(
+        base,
+        "infeed" | "outfeed" | "send" | "send-done" | "recv" | "recv-done" | "rng" | "rng-get-and-update-state"
+    ) || matches!(base, "reduce-scatter" | "ragged-all-to-all" | "all-to-all" | "all-gather" | "all-reduce")
+        || matches!(base, "collective-permute" | "collective-broadcast" | "partition-barrier");
+    seen || instruction.flag("custom_call_has_side_effect")
+        || instruction.called.iter().any(|called| computations.get(*called).copied().unwrap_or(false))
+}
+
+/// Pairs of instructions of which the first has to run before the second; `classes` are the leaves by name.
+///
+/// # Errors
+/// An attribute about aliases cannot be read.
+pub fn before(
+    module: &Module,
+    computation: &Computation,
+    classes: &mut Classes,
+    effects: &[bool],
+) -> Result<Vec<(usize, usize)>, Error> {
+    let mut pairs = Vec::new();
+    let mut last = None;
+    let mut readers: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (k, instruction) in computation.instructions.iter().enumerate() {
+        pairs.extend(instruction.operands.iter().chain(&instruction.control).map(|operand| (*operand, k)));
+        if has_effect(instruction, effects) {
+            pairs.extend(last.map(|last| (last, k)));
+            last = Some(k);
+        }
+        if writes_in_place(instruction) {
+            let taken = classes.taken(instruction);
+            for (_, operand) in shared(module, computation, instruction)? {
+                let written = classes.find(taken[operand]);
+                pairs.extend(readers.get(&written).into_iter().flatten().map(|reader| (*reader, k)));
+            }
+        }
+        if reads(instruction) {
+            for leaf in classes.taken(instruction) {
+                readers.entry(classes.find(leaf)).or_default().push(k);
+            }
+        }
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    Ok(pairs)
+}
+
+/// Whether an instruction is one that writes over an operand, so that a copy in its place would be another program.
+fn writes_in_place(instruction: &Instruction) -> bool {
+    let of_operation = match &instruction.operation {
+        Operation::DynamicUpdateSlice | Operation::Scatter(_) | Operation::While { .. } => true,
+        Operation::Algorithm(algorithm) => matches!(**algorithm, Algorithm::Sort { .. }),
+        _ => false,
+    };
+    let named = |name: &str| instruction.attribute(name);
+    of_operation
+        || named("output_to_operand_aliasing").is_some()
+        || named("backend_config").is_some_and(|config| config.contains("\"aliasing_operands\""))
+}

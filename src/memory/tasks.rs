@@ -1,0 +1,213 @@
+//! A computation as tasks: its buffers in one memory as far as they do not depend on the order.
+//!
+//! A value is what has one name. Which value is written over which depends on the order; what may be is shared. A value that
+//! may come to lie in a parameter that is written over, or in a result, is in a group with these: of what such values take
+//! together, the bytes of the parameters and results are there anyway. So what a task graph says of an order is never more than
+//! what the buffers of that order take.
+
+use super::before::before;
+use super::buffers::{RunsAs, named, reads};
+use super::footprint::Footprint;
+use super::runs::{called, until};
+use super::sharing::shared;
+use crate::hlo::Module;
+use crate::scheduling::{TaskGraph, TaskValue};
+use crate::text::Error;
+use std::collections::{BTreeMap, HashMap};
+
+/// What computations take at most while they run, by memory space.
+pub type Peaks = BTreeMap<(usize, RunsAs), BTreeMap<u8, i64>>;
+
+/// A computation that is run in some way.
+pub struct Tasks<'m> {
+    /// The module.
+    pub module: &'m Module,
+    /// The computation, and how it runs.
+    pub frame: (usize, RunsAs),
+    /// Which leaf of the root each computation returns as it got it, as [`super::buffers::buffers`] has it.
+    pub passed: &'m HashMap<usize, Vec<Option<(usize, usize)>>>,
+    /// Which computations have an effect.
+    pub effects: &'m [bool],
+}
+
+/// The leaves of one name.
+#[derive(Default)]
+struct Named {
+    value: TaskValue,
+    space: u8,
+    is_parameter: bool,
+    is_result: bool,
+}
+
+impl Tasks<'_> {
+    /// The task graph of each memory space, and the pairs of tasks of which one has to run before the other.
+    ///
+    /// # Errors
+    /// An attribute about aliases cannot be read; bytes that are too many.
+    pub fn graphs(&self, inside: &Peaks) -> Result<(BTreeMap<u8, TaskGraph>, Vec<(usize, usize)>), Error> {
+        let (number, frame) = self.frame;
+        let computation = &self.module.computations[number];
+        let (mut classes, donated) = named(self.module, number, frame, self.passed)?;
+        let pairs = before(self.module, computation, &mut classes, self.effects)?;
+        let mut all: BTreeMap<usize, Named> = BTreeMap::new();
+        for (k, instruction) in computation.instructions.iter().enumerate() {
+            let is_parameter = instruction.opcode == "parameter";
+            for leaf in classes.leaves(k) {
+                let class = classes.find(leaf);
+                let bytes = Footprint::of(classes.arrays[leaf])?.map_or(0, |footprint| footprint.padded);
+                let own = all.entry(class).or_default();
+                own.space = classes.arrays[class].layout.memory_space;
+                own.value.bytes = own.value.bytes.max(bytes);
+                own.is_parameter |= is_parameter;
+                own.value.from_start |= is_parameter;
+                if !is_parameter && !classes.is_name[leaf] {
+                    own.value.tasks.push(k);
+                }
+                if k == computation.root {
+                    (own.is_result, own.value.to_end) = (true, true);
+                }
+            }
+            if reads(instruction) {
+                for leaf in classes.taken(instruction) {
+                    let class = classes.find(leaf);
+                    all.entry(class).or_default().value.tasks.push(k);
+                }
+            }
+        }
+        // What is there all the time, and is not written over, is nothing that an order changes.
+        all.retain(|class, own| own.value.bytes > 0 && !(classes.read_only[*class]));
+        let mut shares = Vec::new();
+        let mut groups = Groups::default();
+        for (k, instruction) in computation.instructions.iter().enumerate() {
+            let found = shared(self.module, computation, instruction)?;
+            let taken: Vec<usize> = classes.taken(instruction).into_iter().map(|leaf| classes.find(leaf)).collect();
+            for (result, operand) in &found {
+                let leaf = classes.first[k] + result;
+                let (to, from) = (classes.find(leaf), taken[*operand]);
+                let otherwise = |other: usize| taken[other] == from && !found.contains(&(*result, other));
+                let known = all.contains_key(&to) && all.contains_key(&from);
+                if to == leaf && to != from && known && !(0..taken.len()).any(otherwise) {
+                    shares.push((k, to, from));
+                    groups.join(to, from);
+                }
+            }
+        }
+        // The results that have to end in a parameter.
+        let root = classes.first[computation.root];
+        let states: Vec<(usize, usize)> = match frame {
+            RunsAs::Entry => {
+                let parameter = |operand: usize| classes.first[computation.parameters[operand]];
+                donated.iter().map(|pair| (root + pair.result, parameter(pair.operand) + pair.leaf)).collect()
+            }
+            RunsAs::Called => Vec::new(),
+            RunsAs::Body => {
+                let parameter = computation.parameters.first().map_or(root..root, |k| classes.leaves(*k));
+                (root..).zip(parameter).take(classes.leaves(computation.root).len()).collect()
+            }
+        };
+        for (result, parameter) in states {
+            let (result, parameter) = (classes.find(result), classes.find(parameter));
+            let both = all.get(&result).map(|own| own.space).zip(all.get(&parameter).map(|own| own.space));
+            if both.is_some_and(|(a, b)| a == b) {
+                groups.join(result, parameter);
+                if let Some(own) = all.get_mut(&result).filter(|own| !own.is_parameter) {
+                    // It has no memory of its own beside the parameter's.
+                    own.is_result = false;
+                }
+            }
+        }
+        let mut free: BTreeMap<usize, i64> = BTreeMap::new();
+        for (class, own) in all.iter().filter(|(_, own)| own.is_parameter || own.is_result) {
+            let sum = free.entry(groups.find(*class)).or_default();
+            *sum = sum.checked_add(own.value.bytes).ok_or_else(too_much)?;
+        }
+        let mut graphs = BTreeMap::new();
+        let mut spaces: Vec<u8> = all.values().map(|own| own.space).collect();
+        let run = computation.instructions.iter().flat_map(called);
+        spaces.extend(run.filter_map(|frame| inside.get(&frame)).flat_map(BTreeMap::keys));
+        spaces.sort_unstable();
+        spaces.dedup();
+        let until = until(computation);
+        for space in spaces {
+            let mut of: HashMap<usize, usize> = HashMap::new();
+            let mut values = Vec::new();
+            for (class, own) in all.iter().filter(|(_, own)| own.space == space) {
+                of.insert(*class, values.len());
+                values.push(own.value.clone());
+            }
+            let mut beside = Vec::new();
+            for (k, instruction) in computation.instructions.iter().enumerate() {
+                let most = called(instruction).into_iter().filter_map(|frame| inside.get(&frame)?.get(&space)).max();
+                let Some(bytes) = most.copied().filter(|bytes| *bytes > 0) else { continue };
+                if until[k] == k {
+                    beside.push((k, bytes));
+                } else {
+                    let ends = ends(computation.instructions.len(), k, &|at| {
+                        let own = &computation.instructions[at];
+                        let ends = own.opcode.ends_with("-done") || own.opcode.ends_with("-update");
+                        own.operands.first().copied().filter(|_| ends)
+                    });
+                    values.push(TaskValue::new(bytes, &ends));
+                }
+            }
+            let mut graph = TaskGraph::new(computation.instructions.len(), &pairs, values)?;
+            beside.into_iter().try_for_each(|(k, bytes)| graph.add_beside(k, bytes))?;
+            for (k, to, from) in &shares {
+                if let (Some(to), Some(from)) = (of.get(to), of.get(from)) {
+                    graph.share(*k, *to, *from);
+                }
+            }
+            let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+            for (class, value) in &of {
+                members.entry(groups.find(*class)).or_default().push(*value);
+            }
+            for (group, members) in members {
+                if let Some(bytes) = free.get(&group) {
+                    graph.group(&members, *bytes);
+                }
+            }
+            graphs.insert(space, graph);
+        }
+        Ok((graphs, pairs))
+    }
+}
+
+/// An instruction and those that end what it starts.
+fn ends(n: usize, first: usize, started: &dyn Fn(usize) -> Option<usize>) -> Vec<usize> {
+    let mut all = vec![first];
+    for k in first + 1..n {
+        if started(k).is_some_and(|start| all.contains(&start)) {
+            all.push(k);
+        }
+    }
+    all
+}
+
+/// Sets of classes.
+#[derive(Default)]
+struct Groups {
+    up: HashMap<usize, usize>,
+}
+
+impl Groups {
+    fn find(&mut self, mut class: usize) -> usize {
+        while let Some(up) = self.up.get(&class).copied() {
+            if let Some(further) = self.up.get(&up).copied() {
+                self.up.insert(class, further);
+            }
+            class = up;
+        }
+        class
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.find(a), self.find(b));
+        if a != b {
+            self.up.insert(a.max(b), a.min(b));
+        }
+    }
+}
+
+fn too_much() -> Error {
+    Error::new("the bytes of all buffers do not fit in 64 bits").too_large()
+}

@@ -1,0 +1,194 @@
+//! Orders by rules: from lists of what is ready, and depth first.
+
+use super::graph::TaskGraph;
+use super::running::Running;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+/// Of tasks that leave the same bytes live, which is first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Among {
+    /// That of the lowest number.
+    First,
+    /// That which was ready last.
+    Newest,
+}
+
+/// Of how many tasks that leave fewest bytes live it is looked whether they fit below the peak so far.
+const LOOKED_AT: usize = 32;
+
+/// Orders by all rules.
+pub fn orders(graph: &TaskGraph) -> Vec<Vec<usize>> {
+    let mut found = Vec::new();
+    let reversed = graph.reversed();
+    for among in [Among::First, Among::Newest] {
+        found.push(Listing::new(graph, among).order());
+        let mut order = Listing::new(&reversed, among).order();
+        order.reverse();
+        found.push(order);
+    }
+    found.push(depth_first(graph));
+    let mut order = depth_first(&reversed);
+    order.reverse();
+    found.push(order);
+    found
+}
+
+/// Tasks that are ready, in two orders.
+struct Listing<'g> {
+    graph: &'g TaskGraph,
+    running: Running<'g>,
+    among: Among,
+    done: Vec<bool>,
+    waiting: Vec<usize>,
+    /// For each task that is ready the bytes that it adds, those that it takes while it runs, and its place among equals.
+    keys: Vec<Option<(i64, i64, i64)>>,
+    /// The ready tasks by what they add, and by what they take.
+    by_added: BTreeSet<(i64, i64, i64, usize)>,
+    by_taken: BTreeSet<(i64, i64, i64, usize)>,
+}
+
+impl<'g> Listing<'g> {
+    fn new(graph: &'g TaskGraph, among: Among) -> Listing<'g> {
+        let n = graph.len();
+        let (done, waiting) = (vec![false; n], graph.before.iter().map(Vec::len).collect());
+        let (by_added, by_taken) = (BTreeSet::new(), BTreeSet::new());
+        Listing { graph, running: Running::new(graph), among, done, waiting, keys: vec![None; n], by_added, by_taken }
+    }
+
+    /// What a value counts: nothing where it ends in memory that is there anyway.
+    fn bytes(&self, value: usize) -> i64 {
+        let own = &self.graph.values[value];
+        let is_there = own.to_end && own.group.is_some_and(|group| self.graph.free[group] > 0);
+        if is_there { 0 } else { own.bytes }
+    }
+
+    /// Puts a task among the ready ones, or puts it where it belongs now.
+    fn put(&mut self, task: usize, among: i64) {
+        self.remove(task);
+        let (mut added, mut taken) = (0, self.graph.beside[task]);
+        for value in &self.graph.touched[task] {
+            match (self.running.is_first(*value), self.running.is_last(*value)) {
+                (true, true) => taken += self.bytes(*value),
+                (true, false) => {
+                    added += self.bytes(*value);
+                    taken += self.bytes(*value);
+                }
+                (false, true) => added -= self.bytes(*value),
+                (false, false) => {}
+            }
+        }
+        let shared = |result: usize, operand: usize| self.running.is_first(result) && self.running.is_last(operand);
+        let saved = Running::savings(self.graph, task, shared);
+        taken -= saved.iter().map(|(_, bytes)| bytes).sum::<i64>();
+        self.keys[task] = Some((added, taken, among));
+        self.by_added.insert((added, taken, among, task));
+        self.by_taken.insert((taken, added, among, task));
+    }
+
+    fn remove(&mut self, task: usize) {
+        if let Some((added, taken, among)) = self.keys[task].take() {
+            self.by_added.remove(&(added, taken, among, task));
+            self.by_taken.remove(&(taken, added, among, task));
+        }
+    }
+
+    fn order(mut self) -> Vec<usize> {
+        let n = self.graph.len();
+        let place = |among: Among, task: usize, time: usize| match among {
+            Among::First => task as i64,
+            Among::Newest => -(time as i64),
+        };
+        for task in (0..n).filter(|task| self.graph.before[*task].is_empty()) {
+            self.put(task, place(self.among, task, 0));
+        }
+        let (mut order, mut peak) = (Vec::with_capacity(n), 0);
+        while let Some(least) = self.by_taken.first() {
+            let room = peak - self.running.counted();
+            let fits = self.by_added.iter().take(LOOKED_AT).find(|(_, taken, ..)| *taken <= room);
+            let task = fits.unwrap_or(least).3;
+            self.remove(task);
+            let touched = &self.graph.touched[task];
+            let first: Vec<bool> = touched.iter().map(|value| self.running.is_first(*value)).collect();
+            peak = peak.max(self.running.step(task));
+            self.done[task] = true;
+            order.push(task);
+            // Others that touch the same values add other bytes now: those that were first here, or of which one task is left.
+            for (value, first) in touched.iter().zip(first) {
+                if !first && self.running.left(*value) != 1 {
+                    continue;
+                }
+                for other in &self.graph.values[*value].tasks {
+                    if let Some((_, _, among)) = self.keys[*other] {
+                        self.put(*other, among);
+                    }
+                }
+            }
+            for then in &self.graph.after[task] {
+                self.waiting[*then] -= 1;
+                if self.waiting[*then] == 0 {
+                    self.put(*then, place(self.among, *then, order.len()));
+                }
+            }
+        }
+        order
+    }
+}
+
+/// Each task right after what it needs, where of that comes first what takes most more than it leaves: on trees the rule of Sethi
+/// and Ullman.
+fn depth_first(graph: &TaskGraph) -> Vec<usize> {
+    let n = graph.len();
+    let mut makes = vec![0i64; n];
+    let mut waiting: Vec<usize> = graph.before.iter().map(Vec::len).collect();
+    let mut order: Vec<usize> = (0..n).filter(|task| waiting[*task] == 0).collect();
+    let mut at = 0;
+    while let Some(task) = order.get(at).copied() {
+        at += 1;
+        for then in &graph.after[task] {
+            waiting[*then] -= 1;
+            if waiting[*then] == 0 {
+                order.push(*then);
+            }
+        }
+    }
+    let mut made = vec![false; graph.values.len()];
+    for task in &order {
+        for value in &graph.touched[*task] {
+            if !std::mem::replace(&mut made[*value], true) && !graph.values[*value].from_start {
+                makes[*task] = makes[*task].saturating_add(graph.values[*value].bytes);
+            }
+        }
+    }
+    // For each task those before it in the order in which they are taken, and the peak with them alone.
+    let mut peaks = vec![0i64; n];
+    let mut needs: Vec<Vec<usize>> = vec![Vec::new(); n];
+    for task in order {
+        let mut own = graph.before[task].clone();
+        own.sort_by_key(|before| (Reverse(peaks[*before].saturating_sub(makes[*before])), *before));
+        let (mut live, mut peak) = (0i64, 0i64);
+        for before in &own {
+            peak = peak.max(live.saturating_add(peaks[*before]));
+            live = live.saturating_add(makes[*before]);
+        }
+        peaks[task] = peak.max(live.saturating_add(makes[task]).saturating_add(graph.beside[task]));
+        needs[task] = own;
+    }
+    let (mut done, mut found) = (vec![false; n], Vec::with_capacity(n));
+    for sink in (0..n).filter(|task| graph.after[*task].is_empty()) {
+        let mut stack = vec![(sink, 0)];
+        while let Some((task, next)) = stack.pop() {
+            match needs[task].get(next) {
+                Some(before) => {
+                    stack.push((task, next + 1));
+                    if !done[*before] {
+                        stack.push((*before, 0));
+                    }
+                }
+                None if !std::mem::replace(&mut done[task], true) => found.push(task),
+                None => {}
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,131 @@
+//! Orders of tasks in which few bytes are live at once, and how few they are in any order.
+//!
+//! A task needs its values while it runs; a value is live from the first task that touches it to the last. Of `a`, `b`, `c`
+//! that take 100 bytes each and are made from nothing, and `s`, `t`, `u` of 1 byte, each made of one of them, the order
+//! `a b c s t u` has 301 bytes live at `s`, and `a s b t c u` 103 at `u`:
+//!
+//! ```
+//! use tensor_layout::scheduling::{MOST_STEPS, TaskGraph, TaskValue, least_peak};
+//!
+//! let large = |k: usize| TaskValue::new(100, &[k, k + 3]);
+//! let small = |k: usize| TaskValue { to_end: true, ..TaskValue::new(1, &[k + 3]) };
+//! let values = (0..3).map(large).chain((0..3).map(small)).collect();
+//! let graph = TaskGraph::new(6, &[(0, 3), (1, 4), (2, 5)], values).unwrap();
+//! let given: Vec<usize> = (0..6).collect();
+//! assert_eq!(graph.peak(&given).unwrap(), 301);
+//! let found = least_peak(&graph, &given, &mut MOST_STEPS.clone()).unwrap();
+//! assert_eq!((found.peak, found.bound), (103, 103));
+//! ```
+//!
+//! What is live at a task: the values live then, and `beside` it; two things take less than they seem:
+//!
+//! - A result that may be written over an operand that nothing reads afterwards takes no bytes of its own at the task
+//!   that makes it ([`TaskGraph::share`]).
+//! - The values of a group may lie in memory that is there anyway: what they take together counts from so many bytes on
+//!   ([`TaskGraph::group`]).
+//!
+//! 1. Where all tasks before a task are needed for it and all after it need it, the graph is cut: the parts are ordered
+//!    each for itself, which loses nothing.
+//! 2. In each part, the given order, orders by lists, each from the front and from the back, and one depth first are compared
+//!    ([`listing`]).
+//! 3. An exact search goes through the sets of tasks that may be done together, those of least peak first ([`search`]).
+//!    Where its steps are used up it has a bound: all sets below it are done.
+//! 4. Where a gap is left, stretches of the best order around its peak are searched in the same way.
+//!
+//! The order that is found has no larger peak than the given one. All is deterministic.
+
+pub mod graph;
+pub mod listing;
+pub mod running;
+pub mod search;
+
+pub use graph::{TaskGraph, TaskValue};
+
+use crate::text::Error;
+use graph::Part;
+use search::Search;
+
+/// An order of tasks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaskOrder {
+    /// The tasks.
+    pub order: Vec<usize>,
+    /// The most bytes that are live at once.
+    pub peak: i64,
+    /// No order has fewer.
+    pub bound: i64,
+}
+
+/// The steps of all exact searches of a program, each a touch of a value, of about 10 ns: a second and a half at most.
+pub const MOST_STEPS: u64 = 150_000_000;
+
+/// The tasks of a stretch that is searched around a peak.
+const STRETCH: usize = 24;
+
+/// How often stretches of one part are looked for.
+const MOST_STRETCHES: usize = 64;
+
+/// An order of low peak, which is not above that of the given one. The steps that searches use are taken from `steps`.
+///
+/// # Errors
+/// `given` is no order of the tasks.
+pub fn least_peak(graph: &TaskGraph, given: &[usize], steps: &mut u64) -> Result<TaskOrder, Error> {
+    let peak = graph.peak(given)?;
+    let (mut order, mut bound) = (Vec::with_capacity(given.len()), 0);
+    for part in graph.cut(given) {
+        let found = of_part(&part, steps);
+        bound = bound.max(found.bound);
+        order.extend(found.order.into_iter().map(|task| part.tasks[task]));
+    }
+    let found = graph.peak(&order)?;
+    if found < peak {
+        Ok(TaskOrder { order, peak: found, bound: bound.min(found) })
+    } else {
+        Ok(TaskOrder { order: given.to_vec(), peak, bound: bound.min(peak) })
+    }
+}
+
+/// An order of a part between two cuts.
+fn of_part(part: &Part, steps: &mut u64) -> TaskOrder {
+    let graph = &part.graph;
+    let given: Vec<usize> = (0..graph.len()).collect();
+    let bound = graph.least();
+    let mut best = TaskOrder { peak: graph.peak_of(&given), order: given, bound };
+    for order in listing::orders(graph).into_iter().take_while(|_| graph.len() > 1) {
+        let peak = graph.peak_of(&order);
+        if peak < best.peak {
+            best = TaskOrder { order, peak, bound };
+        }
+    }
+    if best.peak > bound {
+        let found = Search { graph, below: best.peak, least: bound }.run(steps);
+        best.bound = found.bound;
+        if let Some(order) = found.order {
+            (best.peak, best.order) = (graph.peak_of(&order), order);
+        }
+    }
+    for _ in 0..MOST_STRETCHES {
+        if best.peak <= best.bound || *steps == 0 || !improved(graph, &mut best, steps) {
+            break;
+        }
+    }
+    best
+}
+
+/// Orders a stretch around the first peak of an order anew; whether the order is better now, at that place at least.
+fn improved(graph: &TaskGraph, best: &mut TaskOrder, steps: &mut u64) -> bool {
+    let costs = graph.costs(&best.order);
+    let Some(at) = costs.iter().position(|cost| *cost == best.peak) else { return false };
+    for shift in [STRETCH / 2, STRETCH / 4, STRETCH * 3 / 4] {
+        let first = at.saturating_sub(shift);
+        let last = (first + STRETCH).min(best.order.len());
+        let part = graph.part(&best.order, first..last);
+        let found = Search { graph: &part.graph, below: best.peak, least: part.graph.least() }.run(steps);
+        let Some(order) = found.order else { continue };
+        best.order.splice(first..last, order.into_iter().map(|task| part.tasks[task]));
+        best.peak = graph.peak_of(&best.order);
+        return true;
+    }
+    false
+}

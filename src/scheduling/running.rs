@@ -1,0 +1,192 @@
+//! Tasks run one after the other: what is live after them, and what is while one runs.
+
+use super::graph::TaskGraph;
+
+/// The state after some tasks.
+#[derive(Clone, Debug)]
+pub struct Running<'g> {
+    graph: &'g TaskGraph,
+    /// The tasks of each value that have not run.
+    left: Vec<usize>,
+    /// The live bytes of no group, and of each group.
+    plain: i64,
+    grouped: Vec<i64>,
+    /// What counts of all groups together.
+    over: i64,
+}
+
+impl<'g> Running<'g> {
+    /// Before the first task.
+    pub fn new(graph: &'g TaskGraph) -> Running<'g> {
+        let left = graph.values.iter().map(|value| value.tasks.len()).collect();
+        let mut running = Running { graph, left, plain: 0, grouped: vec![0; graph.free.len()], over: 0 };
+        running.sum();
+        running
+    }
+
+    /// After these tasks.
+    pub fn set(&mut self, done: impl Iterator<Item = usize>) {
+        for (left, value) in self.left.iter_mut().zip(&self.graph.values) {
+            *left = value.tasks.len();
+        }
+        for task in done {
+            self.graph.touched[task].iter().for_each(|value| self.left[*value] -= 1);
+        }
+        self.sum();
+    }
+
+    fn sum(&mut self) {
+        self.plain = 0;
+        self.grouped.fill(0);
+        for (value, own) in self.graph.values.iter().enumerate() {
+            match own.group {
+                _ if !self.is_live(value) => {}
+                Some(group) => self.grouped[group] += own.bytes,
+                None => self.plain += own.bytes,
+            }
+        }
+        self.over = self.grouped.iter().zip(&self.graph.free).map(|(bytes, free)| (bytes - free).max(0)).sum();
+    }
+
+    /// Whether a value is live between what has run and what has not.
+    pub fn is_live(&self, value: usize) -> bool {
+        let own = &self.graph.values[value];
+        (own.from_start || self.left[value] < own.tasks.len()) && (own.to_end || self.left[value] > 0)
+    }
+
+    /// The tasks of a value that have not run.
+    pub fn left(&self, value: usize) -> usize {
+        self.left[value]
+    }
+
+    /// The live bytes: of no group, and of each group.
+    pub fn bytes(&self) -> (i64, Vec<i64>) {
+        (self.plain, self.grouped.clone())
+    }
+
+    /// The live bytes that count.
+    pub fn counted(&self) -> i64 {
+        self.plain + self.over
+    }
+
+    fn add(&mut self, value: usize, sign: i64) {
+        let own = &self.graph.values[value];
+        match own.group {
+            None => self.plain += sign * own.bytes,
+            Some(group) => self.add_grouped(group, sign * own.bytes),
+        }
+    }
+
+    fn add_grouped(&mut self, group: usize, bytes: i64) {
+        let free = self.graph.free[group];
+        self.over -= (self.grouped[group] - free).max(0);
+        self.grouped[group] += bytes;
+        self.over += (self.grouped[group] - free).max(0);
+    }
+
+    /// Whether a task that has not run is the first of a value, and whether it is the last.
+    pub fn is_first(&self, value: usize) -> bool {
+        let own = &self.graph.values[value];
+        !own.from_start && self.left[value] == own.tasks.len()
+    }
+
+    /// The same of the last.
+    pub fn is_last(&self, value: usize) -> bool {
+        !self.graph.values[value].to_end && self.left[value] == 1
+    }
+
+    /// What is saved at a task, for each result that may be written over an operand: at most the larger of those for which that
+    /// is so.
+    pub fn savings(graph: &TaskGraph, task: usize, mut shared: impl FnMut(usize, usize) -> bool) -> Vec<(usize, i64)> {
+        let mut found: Vec<(usize, i64)> = Vec::new();
+        for (result, operand) in &graph.shares[task] {
+            if !shared(*result, *operand) {
+                continue;
+            }
+            let bytes = graph.values[*result].bytes.min(graph.values[*operand].bytes);
+            match found.iter_mut().find(|(own, _)| own == result) {
+                Some((_, most)) => *most = bytes.max(*most),
+                None => found.push((*result, bytes)),
+            }
+        }
+        found
+    }
+
+    /// Runs a task: the bytes that are live while it runs.
+    pub fn step(&mut self, task: usize) -> i64 {
+        let touched = &self.graph.touched[task];
+        for value in touched {
+            if self.is_first(*value) {
+                self.add(*value, 1);
+            }
+        }
+        let mut cost = self.graph.beside[task] + self.counted();
+        if !self.graph.shares[task].is_empty() {
+            let saved =
+                Running::savings(self.graph, task, |result, operand| self.is_first(result) && self.is_last(operand));
+            let grouped = |own: &&(usize, i64)| self.graph.values[own.0].group.is_some();
+            cost -= saved.iter().filter(|own| !grouped(own)).map(|own| own.1).sum::<i64>();
+            let before = self.over;
+            for (result, bytes) in saved.iter().filter(grouped) {
+                let group = self.graph.values[*result].group.unwrap_or(0);
+                self.add_grouped(group, -bytes);
+            }
+            cost -= before - self.over;
+            for (result, bytes) in saved.iter().filter(|own| self.graph.values[own.0].group.is_some()) {
+                let group = self.graph.values[*result].group.unwrap_or(0);
+                self.add_grouped(group, *bytes);
+            }
+        }
+        for value in touched {
+            if self.is_last(*value) {
+                self.add(*value, -1);
+            }
+            self.left[*value] -= 1;
+        }
+        cost
+    }
+
+    /// Takes back the task that ran last.
+    pub fn undo(&mut self, task: usize) {
+        for value in &self.graph.touched[task] {
+            self.left[*value] += 1;
+            if self.is_last(*value) {
+                self.add(*value, 1);
+            }
+            if self.is_first(*value) {
+                self.add(*value, -1);
+            }
+        }
+    }
+
+    /// Whether a task that is ready may run now in the best order, where `most` bytes may be live anyway: while it runs no
+    /// more are, and what it leaves takes no more than what it ends, whatever else is live.
+    pub fn is_free(&mut self, task: usize, most: i64) -> bool {
+        let graph = self.graph;
+        let mut change = 0;
+        let mut groups: Vec<(usize, i64)> = Vec::new();
+        for value in &graph.touched[task] {
+            let own = &graph.values[*value];
+            let (first, last) = (self.is_first(*value), self.is_last(*value));
+            let bytes = match (first, last) {
+                (true, false) => own.bytes,
+                (false, true) => -own.bytes,
+                _ => continue,
+            };
+            match own.group {
+                None => change += bytes,
+                Some(group) => match groups.iter_mut().find(|(own, _)| *own == group) {
+                    Some((_, sum)) => *sum += bytes,
+                    None => groups.push((group, bytes)),
+                },
+            }
+        }
+        let more: i64 = groups.iter().map(|(_, bytes)| (*bytes).max(0)).sum();
+        if change + more > 0 {
+            return false;
+        }
+        let cost = self.step(task);
+        self.undo(task);
+        cost <= most
+    }
+}

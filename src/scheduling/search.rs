@@ -1,0 +1,159 @@
+//! The order of least peak, by a search over sets of tasks that have run.
+//!
+//! A state is a set of tasks with all that have to run before them; what is live after it does not depend on their order. The
+//! state whose peak so far is least is taken first, so each state is taken once, and the first that has all tasks is reached
+//! by an order of least peak. States that are left have a peak of at least that of the one that is next: where the steps
+//! are used up, that is a bound.
+//!
+//! A task that [may run at once](super::running::Running::is_free) does, without a choice.
+
+use super::graph::TaskGraph;
+use super::running::Running;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A set of tasks, a bit for each.
+type TaskSet = Box<[u64]>;
+
+/// What is searched for.
+pub struct Search<'g> {
+    /// The graph.
+    pub graph: &'g TaskGraph,
+    /// The peak that an order has to be below.
+    pub below: i64,
+    /// A peak that none is below.
+    pub least: i64,
+}
+
+/// What a search has found.
+pub struct Searched {
+    /// An order below.
+    pub order: Option<Vec<usize>>,
+    /// What no order is below; that of the order, where there is one, or `below` where there is none, if all was searched.
+    pub bound: i64,
+}
+
+/// The words of all states that are kept: 32 MB.
+const MOST_WORDS: usize = 1 << 22;
+
+/// What stands for the peak of a set that was taken.
+const TAKEN: i64 = i64::MIN;
+
+/// How a state was reached.
+struct Reached {
+    from: usize,
+    /// The tasks since then.
+    tasks: Vec<u32>,
+    set: TaskSet,
+}
+
+impl Search<'_> {
+    /// Searches until it is done or the steps are used up, and takes what it used from them.
+    pub fn run(&self, steps: &mut u64) -> Searched {
+        let n = self.graph.len();
+        let words = n.div_ceil(64);
+        let mut running = Running::new(self.graph);
+        let mut reached = vec![Reached { from: 0, tasks: Vec::new(), set: vec![0; words].into() }];
+        // The least peak at which each set was reached; that of sets that were taken is below all.
+        let mut best: FxHashMap<TaskSet, i64> = FxHashMap::default();
+        // The least peak first; of these the most tasks.
+        let mut open = BinaryHeap::from([(Reverse(self.least), 0usize, 0usize)]);
+        let mut waiting = vec![0u32; n];
+        let cost = (self.graph.touched.iter().map(Vec::len).sum::<usize>() + n) as u64;
+        while let Some((Reverse(peak), _, number)) = open.pop() {
+            let mut set = reached[number].set.clone();
+            if best.get(&set) == Some(&TAKEN) {
+                continue;
+            }
+            if *steps < cost || reached.len() * (words + 8) > MOST_WORDS {
+                *steps = steps.saturating_sub(cost);
+                return Searched { order: None, bound: peak };
+            }
+            *steps -= cost;
+            running.set(members(&set));
+            waiting.iter_mut().zip(&self.graph.before).for_each(|(own, before)| {
+                *own = before.iter().filter(|task| !has(&set, **task)).count() as u32;
+            });
+            let mut ready: Vec<usize> = (0..n).filter(|task| waiting[*task] == 0 && !has(&set, *task)).collect();
+            let mut next = 0;
+            let mut since = 0;
+            // All that are ready, until none of them is free.
+            while since < ready.len() {
+                next %= ready.len();
+                let task = ready[next];
+                if !running.is_free(task, peak) {
+                    (next, since) = (next + 1, since + 1);
+                    continue;
+                }
+                ready.swap_remove(next);
+                since = 0;
+                running.step(task);
+                put(&mut set, task);
+                reached[number].tasks.push(task as u32);
+                for then in &self.graph.after[task] {
+                    waiting[*then] -= 1;
+                    if waiting[*then] == 0 {
+                        ready.push(*then);
+                    }
+                }
+                *steps = steps.saturating_sub(ready.len() as u64);
+            }
+            reached[number].set = set.clone();
+            if ready.is_empty() {
+                return Searched { order: Some(told(&reached, number)), bound: peak };
+            }
+            if best.insert(set.clone(), TAKEN) == Some(TAKEN) {
+                continue;
+            }
+            let depth: usize = set.iter().map(|word| word.count_ones() as usize).sum();
+            for task in ready {
+                let cost = running.step(task);
+                running.undo(task);
+                let peak = peak.max(cost);
+                if peak >= self.below {
+                    continue;
+                }
+                let mut next = set.clone();
+                put(&mut next, task);
+                match best.get_mut(&next) {
+                    Some(own) if *own <= peak => continue,
+                    Some(own) => *own = peak,
+                    None => drop(best.insert(next.clone(), peak)),
+                }
+                reached.push(Reached { from: number, tasks: vec![task as u32], set: next });
+                open.push((Reverse(peak), depth + 1, reached.len() - 1));
+            }
+        }
+        Searched { order: None, bound: self.below }
+    }
+}
+
+/// The tasks of a state in the order in which it was reached.
+fn told(reached: &[Reached], mut number: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = Vec::new();
+    loop {
+        order.extend(reached[number].tasks.iter().rev().map(|task| *task as usize));
+        if number == 0 {
+            break;
+        }
+        number = reached[number].from;
+    }
+    order.reverse();
+    order
+}
+
+fn has(set: &[u64], task: usize) -> bool {
+    set[task / 64] >> (task % 64) & 1 == 1
+}
+
+fn put(set: &mut [u64], task: usize) {
+    set[task / 64] |= 1 << (task % 64);
+}
+
+/// The tasks of a set.
+fn members(set: &[u64]) -> impl Iterator<Item = usize> {
+    set.iter()
+        .enumerate()
+        .flat_map(|(word, bits)| (0..64).filter(move |k| bits >> k & 1 == 1).map(move |k| word * 64 + k))
+}

@@ -1,0 +1,184 @@
+//! Orders of instructions that lower the peak: worked examples, and random programs against random orders.
+
+mod random_hlo;
+
+use fastrand::Rng;
+use random_hlo::program;
+use std::collections::BTreeMap;
+use tensor_layout::hlo::Module;
+use tensor_layout::memory::{MemoryUse, Schedule};
+
+fn parse(text: &str) -> Module {
+    Module::parse(text).unwrap_or_else(|errors| panic!("{}: {:?}\n{text}", errors[0], errors[0].line_column(text)))
+}
+
+/// The temporaries of each memory.
+fn temporaries(module: &Module) -> BTreeMap<u8, i64> {
+    let used = MemoryUse::of(module).unwrap();
+    used.spaces.iter().map(|(space, own)| (*space, own.temporaries)).collect()
+}
+
+/// The names of the instructions of the entry.
+fn names(module: &Module) -> Vec<&str> {
+    module.computations[module.entry].instructions.iter().map(|own| &*own.name).collect()
+}
+
+/// Three products whose sums are small: the file makes all products first.
+const WIDE: &str = "HloModule wide
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+ENTRY main {
+  x = f32[100]{0} parameter(0)
+  zero = f32[] constant(0)
+  a = f32[100]{0} reverse(x), dimensions={0}
+  b = f32[100]{0} multiply(x, x)
+  c = f32[100]{0} add(x, x)
+  d = f32[] reduce(a, zero), dimensions={0}, to_apply=sum
+  e = f32[] reduce(b, zero), dimensions={0}, to_apply=sum
+  f = f32[] reduce(c, zero), dimensions={0}, to_apply=sum
+  ROOT y = (f32[], f32[], f32[]) tuple(d, e, f)
+}
+";
+
+#[test]
+fn what_is_large_is_read_before_the_next_is_made() {
+    let module = parse(WIDE);
+    assert_eq!(temporaries(&module)[&0], 1200);
+    let schedule = Schedule::least_memory(&module).unwrap();
+    let ordered = schedule.apply(&module).unwrap();
+    assert_eq!((temporaries(&ordered)[&0], schedule.bounds[&0]), (400, 400));
+    // The same instructions, each with its operands by the same names.
+    let operands = |module: &Module| {
+        let own = &module.computations[module.entry].instructions;
+        let of = |k: &usize| own[*k].name.clone();
+        own.iter().map(|i| (i.name.clone(), i.operands.iter().map(of).collect::<Vec<_>>())).collect::<BTreeMap<_, _>>()
+    };
+    assert_eq!(operands(&ordered), operands(&module));
+    assert_eq!(ordered.computations[ordered.entry].result().name, "y");
+}
+
+#[test]
+fn the_body_of_a_loop_is_ordered() {
+    let text = WIDE.replace("ENTRY main {\n  x = f32[100]{0} parameter(0)", "body {\n  x = f32[100]{0} parameter(0)");
+    let text = text.replace(
+        "ROOT y = (f32[], f32[], f32[]) tuple(d, e, f)",
+        "g = f32[] add(d, e)\n  h = f32[] add(g, f)\n  ROOT y = f32[100]{0} broadcast(h), dimensions={}",
+    ) + "until {\n  p = f32[100]{0} parameter(0)\n  ROOT t = pred[] constant(true)\n}
+ENTRY main {\n  x = f32[100]{0} parameter(0)\n  ROOT w = f32[100]{0} while(x), condition=until, body=body\n}\n";
+    let module = parse(&text);
+    let schedule = Schedule::least_memory(&module).unwrap();
+    let ordered = schedule.apply(&module).unwrap();
+    let (before, after) = (temporaries(&module)[&0], temporaries(&ordered)[&0]);
+    assert_eq!((before, after, schedule.bounds[&0]), (804, 408, 408));
+}
+
+#[test]
+fn effects_and_control_keep_their_order() {
+    let custom = |k: usize, more: &str| format!("  o{k} = f32[] custom-call(d{k}), custom_call_target=\"f\"{more}\n");
+    let text = |effect: &str, control: &str| {
+        let mut text = String::from("HloModule m\nENTRY main {\n  x = f32[100]{0} parameter(0)\n");
+        text += "  d1 = f32[200]{0} concatenate(x, x), dimensions={0}\n  d0 = f32[100]{0} reverse(x), dimensions={0}\n";
+        // The larger one first is the better order.
+        text += &custom(0, effect);
+        text += &custom(1, &format!("{effect}{control}"));
+        text + "  ROOT y = (f32[], f32[]) tuple(o0, o1)\n}\n"
+    };
+    let order = |text: &str| {
+        let module = parse(text);
+        let schedule = Schedule::least_memory(&module).unwrap();
+        let ordered = schedule.apply(&module).unwrap();
+        let names = names(&ordered).into_iter().map(str::to_string).collect::<Vec<_>>();
+        let place = |name: &str| names.iter().position(|own| own == name).unwrap();
+        (place("o0") < place("o1"), place("o0") < place("d1"), schedule.bounds[&0])
+    };
+    for (effect, control) in [(", custom_call_has_side_effect=true", ""), ("", ", control-predecessors={o0}")] {
+        assert_eq!(order(&text(effect, control)), (true, true, 800), "{effect}{control}");
+    }
+    let module = parse(&text(", custom_call_has_side_effect=true", ""));
+    let swapped = Schedule::of_orders(BTreeMap::from([(module.entry, vec![0, 1, 2, 4, 3, 5])]));
+    let error = swapped.apply(&module).unwrap_err();
+    assert_eq!(error.message, "the order of `main`: `o0` must run before `o1`, found it after that");
+    let module = parse(&text("", ""));
+    assert!(swapped.apply(&module).is_ok());
+}
+
+/// What reads a buffer before it is updated in place does so in all orders.
+#[test]
+fn updates_in_place_stay_in_place() {
+    let text = "HloModule m
+ENTRY main {
+  x = f32[100]{0} parameter(0)
+  i = s32[] parameter(1)
+  u = f32[1]{0} parameter(2)
+  a = f32[100]{0} reverse(x), dimensions={0}
+  r = f32[] custom-call(a), custom_call_target=\"f\"
+  d = f32[100]{0} dynamic-update-slice(a, u, i)
+  s = f32[] custom-call(d), custom_call_target=\"f\"
+  ROOT y = (f32[], f32[]) tuple(r, s)
+}
+";
+    let module = parse(text);
+    let later = Schedule::of_orders(BTreeMap::from([(module.entry, vec![0, 1, 2, 3, 5, 4, 6, 7])]));
+    let error = later.apply(&module).unwrap_err();
+    assert_eq!(error.message, "the order of `main`: `r` must run before `d`, found it after that");
+}
+
+#[test]
+fn orders_that_are_none_are_errors() {
+    let module = parse(WIDE);
+    let error = |number, order: &[usize]| {
+        Schedule::of_orders(BTreeMap::from([(number, order.to_vec())])).apply(&module).unwrap_err().message
+    };
+    let main = module.entry;
+    assert_eq!(error(main, &[0, 1]), "the order of `main`: there must be 9 instructions, found 2");
+    assert_eq!(error(main, &[0, 0]), "the order of `main`: `x` must be there once");
+    assert_eq!(error(main, &[9]), "the order of `main`: a number must be below 9, found 9");
+    let moved = [0, 1, 5, 2, 3, 4, 6, 7, 8];
+    assert_eq!(error(main, &moved), "the order of `main`: `a` must run before `d`, found it after that");
+    assert_eq!(error(7, &[]), "only computations that run have an order, found one of 7");
+}
+
+/// A random order of the entry in which each instruction comes after its operands.
+fn shuffled(module: &Module, rng: &mut Rng) -> Vec<usize> {
+    let own = &module.computations[module.entry].instructions;
+    let mut order: Vec<usize> = Vec::new();
+    while order.len() < own.len() {
+        let ready = |k: &usize| !order.contains(k) && own[*k].operands.iter().all(|operand| order.contains(operand));
+        let ready: Vec<usize> = (0..own.len()).filter(ready).collect();
+        order.push(*rng.choice(&ready).unwrap());
+    }
+    order
+}
+
+#[test]
+fn no_order_of_random_programs_takes_less_than_the_bound() {
+    let (mut lower, mut proved, mut all, mut tried) = (0, 0, 0, 0);
+    for seed in 0..400 {
+        let module = parse(&program(seed));
+        let schedule = Schedule::least_memory(&module).unwrap();
+        let ordered = schedule.apply(&module).unwrap();
+        let (before, after) = (temporaries(&module), temporaries(&ordered));
+        let bound = |space: &u8| schedule.bounds.get(space).copied().unwrap_or(0);
+        for (space, bytes) in &after {
+            assert!(bound(space) <= *bytes && *bytes <= before[space], "seed {seed}");
+            lower += usize::from(*bytes < before[space]);
+            proved += usize::from(bound(space) == *bytes);
+            all += 1;
+        }
+        // Other orders, also of what the entry runs.
+        let mut rng = Rng::with_seed(seed);
+        for _ in 0..30 {
+            let mut orders = schedule.orders.clone();
+            orders.insert(module.entry, shuffled(&module, &mut rng));
+            let Ok(other) = Schedule::of_orders(orders).apply(&module) else { continue };
+            tried += 1;
+            for (space, bytes) in temporaries(&other) {
+                assert!(bound(&space) <= bytes, "seed {seed}, space {space}: {} above {bytes}", bound(&space));
+            }
+        }
+    }
+    assert!(lower > 50 && proved * 10 > all * 7 && tried > 3000, "{lower} {proved} of {all}, {tried}");
+}

@@ -1,0 +1,219 @@
+//! Orders of tasks against all orders of small graphs, by a slow evaluator that is written from the definition in
+//! `src/scheduling/mod.rs`.
+
+use fastrand::Rng;
+use tensor_layout::scheduling::{MOST_STEPS, TaskGraph, TaskValue, least_peak};
+
+/// A graph as it is said to [`TaskGraph`].
+#[derive(Debug)]
+struct Stated {
+    tasks: usize,
+    pairs: Vec<(usize, usize)>,
+    values: Vec<TaskValue>,
+    beside: Vec<i64>,
+    /// The task, its result, its operand.
+    shares: Vec<(usize, usize, usize)>,
+    groups: Vec<(Vec<usize>, i64)>,
+}
+
+impl Stated {
+    fn random(rng: &mut Rng, most: usize) -> Stated {
+        let tasks = rng.usize(1..=most);
+        let mut values: Vec<TaskValue> = Vec::new();
+        let mut pairs = Vec::new();
+        for task in 0..tasks {
+            let mut own = TaskValue::new(rng.i64(0..6), &[task]);
+            if rng.usize(..4) > 0 {
+                own.bytes *= 10;
+            }
+            for reader in task + 1..tasks {
+                if rng.usize(..tasks) < 2 {
+                    own.tasks.push(reader);
+                    pairs.push((task, reader));
+                }
+            }
+            own.to_end = rng.usize(..5) == 0;
+            values.push(own);
+        }
+        if rng.bool() {
+            let readers: Vec<usize> = (0..tasks).filter(|_| rng.bool()).collect();
+            values.push(TaskValue { from_start: true, to_end: rng.bool(), ..TaskValue::new(20, &readers) });
+        }
+        let mut shares = Vec::new();
+        for (result, value) in values.iter().enumerate().take(tasks) {
+            for operand in (0..values.len()).filter(|operand| *operand != result) {
+                if values[operand].tasks.contains(&result) && value.tasks[0] == result && rng.bool() {
+                    shares.push((result, result, operand));
+                }
+            }
+        }
+        let mut groups = Vec::new();
+        if rng.bool() {
+            let members: Vec<usize> = (0..values.len()).filter(|_| rng.usize(..3) == 0).collect();
+            let in_group = |value: &usize| members.contains(value);
+            // What is shared is in one group.
+            shares.retain(|(_, result, operand)| in_group(result) == in_group(operand));
+            groups.push((members, rng.i64(0..60)));
+        }
+        let beside = (0..tasks).map(|_| if rng.usize(..4) == 0 { rng.i64(0..30) } else { 0 }).collect();
+        Stated { tasks, pairs, values, beside, shares, groups }
+    }
+
+    fn graph(&self) -> TaskGraph {
+        let mut graph = TaskGraph::new(self.tasks, &self.pairs, self.values.clone()).unwrap();
+        self.beside.iter().enumerate().for_each(|(task, bytes)| graph.add_beside(task, *bytes).unwrap());
+        self.shares.iter().for_each(|(task, result, operand)| graph.share(*task, *result, *operand));
+        self.groups.iter().for_each(|(values, bytes)| graph.group(values, *bytes));
+        graph
+    }
+
+    /// The bytes live at a place of an order.
+    fn live(&self, order: &[usize], at: usize) -> i64 {
+        let places = |value: &TaskValue| -> Vec<usize> {
+            (0..order.len()).filter(|k| value.tasks.contains(&order[*k])).collect()
+        };
+        let range = |value: &TaskValue| {
+            let places = places(value);
+            let first = if value.from_start { Some(0) } else { places.first().copied() };
+            let last = if value.to_end { Some(order.len()) } else { places.last().copied() };
+            first.zip(last).filter(|(first, last)| first <= last)
+        };
+        let is_live = |value: &TaskValue| range(value).is_some_and(|(first, last)| (first..=last).contains(&at));
+        let mut counted: Vec<i64> = self.values.iter().map(|own| if is_live(own) { own.bytes } else { 0 }).collect();
+        for (result, own) in self.values.iter().enumerate() {
+            let mut most = 0;
+            for (task, _, operand) in self.shares.iter().filter(|share| share.1 == result) {
+                let from = &self.values[*operand];
+                let begins = !own.from_start && range(own).is_some_and(|(first, _)| first == at);
+                let ends = !from.to_end && range(from).is_some_and(|(_, last)| last == at);
+                if order[at] == *task && begins && ends {
+                    most = most.max(own.bytes.min(from.bytes));
+                }
+            }
+            counted[result] -= most;
+        }
+        let grouped = |value: &usize| self.groups.iter().any(|(members, _)| members.contains(value));
+        let alone: i64 = (0..counted.len()).filter(|value| !grouped(value)).map(|value| counted[value]).sum();
+        let group = |(members, free): &(Vec<usize>, i64)| {
+            (members.iter().map(|value| counted[*value]).sum::<i64>() - free).max(0)
+        };
+        alone + self.groups.iter().map(group).sum::<i64>() + self.beside[order[at]]
+    }
+
+    fn peak(&self, order: &[usize]) -> i64 {
+        (0..order.len()).map(|at| self.live(order, at)).max().unwrap_or(0)
+    }
+
+    /// All orders.
+    fn orders(&self) -> Vec<Vec<usize>> {
+        let mut all = vec![Vec::new()];
+        for _ in 0..self.tasks {
+            let mut longer = Vec::new();
+            for order in all {
+                let ready = |task: &usize| {
+                    let before = |(first, then): &(usize, usize)| then != task || order.contains(first);
+                    !order.contains(task) && self.pairs.iter().all(before)
+                };
+                longer.extend((0..self.tasks).filter(ready).map(|task| [&order[..], &[task]].concat()));
+            }
+            all = longer;
+        }
+        all
+    }
+}
+
+#[test]
+fn the_peak_is_the_least_of_all_orders() {
+    let (mut lower, mut grouped, mut shared) = (0, 0, 0);
+    for seed in 0..600 {
+        let mut rng = Rng::with_seed(seed);
+        let stated = Stated::random(&mut rng, 7);
+        let (graph, all) = (stated.graph(), stated.orders());
+        let least = all.iter().map(|order| stated.peak(order)).min().unwrap();
+        for _ in 0..5 {
+            let order = rng.choice(&all).unwrap();
+            let slow: Vec<i64> = (0..stated.tasks).map(|at| stated.live(order, at)).collect();
+            assert_eq!(graph.live(order).unwrap(), slow, "seed {seed}: {stated:?} {order:?}");
+            let found = least_peak(&graph, order, &mut MOST_STEPS.clone()).unwrap();
+            assert_eq!(stated.peak(&found.order), found.peak, "seed {seed}: {stated:?}");
+            assert_eq!((found.peak, found.bound), (least, least), "seed {seed}: {stated:?}");
+            lower += usize::from(least < stated.peak(order));
+            // Without a search.
+            let found = least_peak(&graph, order, &mut 0).unwrap();
+            assert_eq!(stated.peak(&found.order), found.peak, "seed {seed}: {stated:?}");
+            assert!(found.bound <= least && found.peak <= stated.peak(order), "seed {seed}: {stated:?}");
+            assert!(all.contains(&found.order) && graph.least() <= least, "seed {seed}: {stated:?}");
+        }
+        grouped += usize::from(!stated.groups.is_empty());
+        shared += usize::from(!stated.shares.is_empty());
+    }
+    assert!(lower > 500 && grouped > 200 && shared > 100, "{lower} {grouped} {shared}");
+}
+
+/// With few steps, larger graphs: the bound stays below what a longer search finds.
+#[test]
+fn a_search_that_stops_has_a_bound() {
+    let mut open = 0;
+    for seed in 0..60 {
+        let stated = Stated::random(&mut Rng::with_seed(seed), 40);
+        let (graph, given) = (stated.graph(), (0..stated.tasks).collect::<Vec<_>>());
+        let long = least_peak(&graph, &given, &mut MOST_STEPS.clone()).unwrap();
+        for most in [500, 5_000, 50_000] {
+            let found = least_peak(&graph, &given, &mut most.clone()).unwrap();
+            assert_eq!(stated.peak(&found.order), found.peak, "seed {seed}");
+            assert!(found.bound <= long.peak && long.bound <= found.peak, "seed {seed}");
+            open += usize::from(found.bound < found.peak);
+        }
+    }
+    assert!(open > 10, "{open}");
+}
+
+/// Of a row of blocks, each of which depends on the one before, every one is ordered for itself: all of them together are too
+/// many for a search.
+#[test]
+fn what_is_cut_is_ordered_in_parts() {
+    let blocks = 2_000;
+    let (mut pairs, mut values) = (Vec::new(), Vec::new());
+    for k in 0..blocks {
+        let first = 8 * k;
+        // One task makes what three read, each of which makes something large of which another makes something small.
+        let ends: Vec<usize> = (0..3).map(|j| first + 4 + j).collect();
+        values.push(TaskValue::new(5, &[first, first + 1, first + 2, first + 3]));
+        for j in 0..3 {
+            pairs.extend([(first, first + 1 + j), (first + 1 + j, ends[j]), (ends[j], first + 7)]);
+            values.push(TaskValue::new(100, &[first + 1 + j, ends[j]]));
+            values.push(TaskValue::new(1, &[ends[j], first + 7]));
+        }
+        if k > 0 {
+            pairs.push((first - 1, first));
+            values.push(TaskValue::new(1, &[first - 1, first]));
+        }
+    }
+    let graph = TaskGraph::new(8 * blocks, &pairs, values).unwrap();
+    let given: Vec<usize> = (0..8 * blocks).collect();
+    assert_eq!(graph.peak(&given).unwrap(), 301);
+    let found = least_peak(&graph, &given, &mut MOST_STEPS.clone()).unwrap();
+    assert_eq!((found.peak, found.bound), (107, 107));
+}
+
+#[test]
+fn what_is_no_graph_or_no_order_is_an_error() {
+    let wrong =
+        |tasks, pairs: &[(usize, usize)], values| TaskGraph::new(tasks, pairs, values).map(|_| ()).unwrap_err().message;
+    assert_eq!(wrong(2, &[(0, 2)], vec![]), "the number of a task must be below 2, found 2");
+    assert_eq!(wrong(2, &[], vec![TaskValue::new(1, &[3])]), "the number of a task must be below 2, found 3");
+    assert_eq!(wrong(1, &[], vec![TaskValue::new(-1, &[0])]), "the bytes of a value must be 0 or more, found -1");
+    let large = || TaskValue::new(1 << 60, &[0]);
+    let message = "the bytes of all values must be at most 2305843009213693952 together";
+    assert_eq!(wrong(1, &[], vec![large(), large(), large()]), message);
+    let mut graph = TaskGraph::new(3, &[(0, 1)], vec![large(), large()]).unwrap();
+    assert_eq!(graph.add_beside(0, 1).unwrap_err().message, message);
+    let of = |order: &[usize]| graph.peak(order).unwrap_err().message;
+    assert_eq!(of(&[1, 0, 2]), "task 0 must run before task 1, found it after that");
+    assert_eq!(of(&[0, 1, 1]), "an order must have each of 3 tasks once, found task 1 again");
+    assert_eq!(of(&[0, 1, 3]), "an order must have each of 3 tasks once, found task 3 again");
+    assert_eq!(of(&[0, 1]), "an order must have 3 tasks, found 2");
+    // No order is one of a circle.
+    let circle = TaskGraph::new(2, &[(0, 1), (1, 0)], vec![]).unwrap();
+    assert!(least_peak(&circle, &[0, 1], &mut MOST_STEPS.clone()).is_err());
+}

@@ -1,0 +1,62 @@
+//! In which order the instructions of a program run: that of the file, or one that takes less memory.
+
+use clap::ValueEnum;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use tensor_layout::hlo::Module;
+use tensor_layout::memory::{MemoryUse, Schedule};
+use tensor_layout::text::Error;
+
+/// The order in which instructions run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScheduleOption {
+    /// That of the file
+    #[default]
+    File,
+    /// One in which the peak of no memory is higher than in the file's, and that of the main memory as low as is found
+    LeastMemory,
+}
+
+impl ScheduleOption {
+    /// Whether it is the order of the file.
+    pub fn is_file(&self) -> bool {
+        *self == ScheduleOption::File
+    }
+}
+
+/// A module in the order that was asked for.
+pub struct OrderedModule {
+    /// The module.
+    pub module: Module,
+    /// Its schedule, and the peaks that there were, where it is in another order than that of the file.
+    pub schedule: Option<(Schedule, OrderPeaks)>,
+}
+
+/// Of each memory space the peak in the order of the file, and what none is below in any order; in bytes.
+pub type OrderPeaks = BTreeMap<u8, [i64; 2]>;
+
+impl OrderedModule {
+    /// Puts a module into an order.
+    ///
+    /// # Errors
+    /// An attribute about aliases cannot be read; 64 bits do not hold the bytes.
+    pub fn new(module: Module, option: ScheduleOption) -> Result<OrderedModule, Error> {
+        if option.is_file() {
+            return Ok(OrderedModule { module, schedule: None });
+        }
+        let (used, schedule) = (MemoryUse::of(&module)?, Schedule::least_memory(&module)?);
+        let of = |(space, own): (&u8, &tensor_layout::memory::Space)| {
+            let bound = schedule.bounds.get(space).copied().unwrap_or(0);
+            (*space, [own.peak, own.peak - own.temporaries + bound])
+        };
+        let peaks = used.spaces.iter().map(of).collect();
+        Ok(OrderedModule { module: schedule.apply(&module)?, schedule: Some((schedule, peaks)) })
+    }
+
+    /// The orders of computations that are not those of the file.
+    pub fn orders(&self) -> BTreeMap<usize, Vec<usize>> {
+        self.schedule.as_ref().map_or_else(BTreeMap::new, |(schedule, _)| schedule.orders.clone())
+    }
+}
