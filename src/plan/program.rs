@@ -7,6 +7,7 @@
 //! the one that the body makes of it. The body stands once and counts as often as it runs. A conditional becomes its
 //! branches, and a merge of their results.
 
+use crate::limits;
 use crate::operations::facts::Facts;
 use crate::operations::graph::{Graph, Node};
 use crate::operations::operation::{Operation, Start};
@@ -78,7 +79,7 @@ pub struct Program<'a> {
 pub const UNKNOWN_TRIPS: i64 = 8;
 
 /// The most instances that a program may have: calls of calls can double them again and again.
-pub const MOST_INSTANCES: usize = 1 << 23;
+pub const MOST_INSTANCES: usize = limits::PLAN_INSTANCES;
 
 /// A graph that is being put in.
 struct Entered {
