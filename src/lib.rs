@@ -121,12 +121,12 @@
 //! | [`packing`] | arrays into the memory of a layout, and out of it | `element`, `operations`, `text`, `tiled` |
 //! | [`drawing`] | the picture of a layout as SVG | `operations`, `places`, `text`, `tiled` |
 //! | [`notations`] | layouts in the notations of other projects, both ways | `element`, `expr`, `limits`, `maps`, `operations`, `places`, `text`, `tiled` |
-//! | [`targets`] | what layouts a machine has, and what they cost | `element`, `limits`, `operations`, `places`, `text`, `tiled` |
+//! | [`targets`] | what layouts a machine has, and what they cost | `element`, `operations`, `places`, `text`, `tiled` |
 //! | [`analysis`] | what operations and graphs read, feed and move | `expr`, `maps`, `operations`, `text`, `tiled` |
 //! | [`hlo`] | HLO text to operations | `element`, `expr`, `limits`, `operations`, `text`, `tiled` |
 //! | [`offsets`] | offsets in one memory for what is live in ranges of time | |
 //! | [`memory`] | the buffers of a program, when they are live, and the peak | `analysis`, `hlo`, `operations`, `text`, `tiled` |
-//! | [`transfers`] | relayouts and slices as strided copies | `limits`, `operations`, `text`, `tiled` |
+//! | [`transfers`] | relayouts and slices as strided copies | `operations`, `text`, `tiled` |
 //! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | `limits`, `text` |
 //! | [`plan`] | layouts for all values of a program | `element`, `expr`, `limits`, `operations`, `solver`, `targets`, `text`, `tiled` |
 //! | [`spreading`] | TensorLayouts for all values of a program | `expr`, `limits`, `operations`, `places`, `plan`, `solver`, `text` |

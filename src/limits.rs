@@ -1,4 +1,4 @@
-//! The limits of texts, maths and passes: how large, how deep and how many.
+//! The limits of texts and passes: how large, how deep and how many.
 //!
 //! What is beyond a limit is an error that names the limit. None of them is met by what is in use; they bound the time, the
 //! memory and the stack that a short text can cost. Each is here once, by the name that [`ALL`] has it under, and where it
@@ -39,11 +39,8 @@ limits! {
     MEMORY_SPACE: u8 = 127, "tiled layouts", "the number of a memory space";
     TUPLES: usize = 256, "shapes", "tuples inside each other";
     LAYOUT_PARTS: usize = 512, "TensorLayouts", "parts, of dimensions and broadcasts";
-    PLACE_STEPS: usize = 1 << 20, "TensorLayouts", "steps of the search for elements that share a place";
     MACHINE_ENTRIES: usize = 64, "machines", "axes, axes of one group, and memories";
     RELAYOUT_BLOCKS: usize = 1 << 14, "relayouts", "blocks of a plan";
-    RELAYOUT_STEPS: usize = 1 << 21, "relayouts", "values that are gone through where strides do not nest";
-    STRIDED_COPIES: i64 = 1 << 20, "strided copies", "copies, and indices of a dimension that are gone through";
     LISTED_COPIES: i64 = 1 << 16, "`--json`", "copies along an axis that are listed";
     MAP_OPERATIONS: usize = 256, "indexing maps", "operations inside each other; a division counts 4";
     MAP_PARENTHESES: usize = 64, "indexing maps", "parentheses inside each other";
@@ -58,12 +55,10 @@ limits! {
     HLO_ATTRIBUTES: usize = 256, "HLO", "attributes of an instruction";
     HLO_INSIDE: usize = 16, "HLO", "instructions inside instructions of each other";
     HLO_DEVICES: i64 = 1 << 16, "HLO", "devices";
-    PLAN_CALLS: usize = 64, "`plan`", "calls inside a kernel inside each other";
     PLAN_INSTANCES: usize = 1 << 23, "`plan`", "operations of a program with its calls put in";
     PLAN_PLACES: i64 = 1 << 16, "`plan` over places", "places of a machine";
     PLAN_PIECES: i64 = 64, "`plan` over places", "pieces of a dimension along the address of a place";
     COST_SUM: i64 = 1 << 58, "`solve`", "the largest costs of all variables and edges added up, and amounts of a resource";
-    COMPRESSED_BYTES: u64 = 4 << 30, "compressed files", "bytes that a file stands for";
     MLIR_NESTING: usize = 10_000, "`layout-opt`, `layout-lsp-server`", "open brackets, and signs in a row, of MLIR text";
     ELEMENT_BITS: i64 = 128, "lowering", "bits that `E` gives to an element";
     CONSTANT_ELEMENTS: i64 = 1 << 26, "lowering", "elements of a constant, padding included";

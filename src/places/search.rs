@@ -1,7 +1,6 @@
 //! A search for digits whose coordinates come to a given place, and for differences of digits that come to none: what is
 //! at a place, and which elements share one. [`crate::places::placement`] says why each axis may be looked at alone.
 
-use crate::limits;
 use crate::numbers::{gcd, inverse};
 use crate::places::tensor_layout::Spot;
 use crate::text::Error;
@@ -26,7 +25,7 @@ pub struct Digit {
 
 /// What a search for a collision or for an element may look at. Layouts whose strides divide each other, which is to
 /// say all in use, need a step for each part.
-const SEARCHED: usize = limits::PLACE_STEPS;
+const SEARCHED: usize = 1 << 20;
 
 /// A walk through the values of digits, those of one axis together and by falling strides.
 pub struct Search<'a> {

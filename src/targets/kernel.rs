@@ -3,7 +3,6 @@
 //! A kernel reads its operands, writes its results, and keeps what is between in registers. `y = a + b; z = sum(y)` over
 //! `f32[1000]` as one kernel reads `a` and `b`, writes one number, and has one reduction over 1000 elements.
 
-use crate::limits;
 use crate::operations::graph::{Graph, Value};
 use crate::operations::operation::{Algorithm, Gather, Operation, WindowDim};
 use crate::operations::shape::{Array, Dim, Shape, count, leaves};
@@ -60,7 +59,7 @@ enum ValueSource {
 
 impl Kernel {
     /// The deepest nesting of calls that is followed.
-    const MAX_DEPTH: usize = limits::PLAN_CALLS;
+    const MAX_DEPTH: usize = 64;
 
     /// The kernel of one operation.
     pub fn of_operation(operation: &Operation, operands: &[&Array], results: &[&Array]) -> Kernel {

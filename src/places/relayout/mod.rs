@@ -34,7 +34,6 @@ mod joint;
 mod moves;
 mod tree;
 
-use crate::limits;
 use crate::places::machine::Machine;
 use crate::places::placement::Placement;
 use crate::text::Error;
@@ -45,7 +44,7 @@ use tree::{FROM, SamePlace, TO, Tree};
 pub use moves::{Affine, Block, Copy, Level, MAX_BLOCKS, Plan};
 
 /// The most values that are gone through where strides do not nest.
-const MAX_STEPS: usize = limits::RELAYOUT_STEPS;
+const MAX_STEPS: usize = 1 << 21;
 
 /// Says what has to be moved between two placements of a tensor of elements of `element_bits` bits, densely counted.
 ///
