@@ -10,7 +10,7 @@
 /// A limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limit {
+pub struct InputLimit {
     /// Its name, that of the constant.
     pub name: &'static str,
     /// The largest number that is taken.
@@ -27,8 +27,8 @@ macro_rules! limits {
         pub const $name: $type = $value;)+
 
         /// All limits.
-        pub const ALL: &[Limit] =
-            &[$(Limit { name: stringify!($name), value: $name as u64, of: $of, what: $what }),+];
+        pub const ALL: &[InputLimit] =
+            &[$(InputLimit { name: stringify!($name), value: $name as u64, of: $of, what: $what }),+];
     };
 }
 
