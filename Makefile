@@ -7,8 +7,9 @@
 # of least memory.
 # make wheel: the Python package, into target/wheels. make test-python: its tests, and make test-jax: models beside JAX,
 # both of which make test does too where what they need can be installed. make fuzz: every check of fuzz/ under
-# libFuzzer; FUZZ="map 600" for one, and its seconds. make package: two Debian packages, tried. make deny: licences and
-# advisories of all crates, where cargo-deny is installed. Each sets itself up.
+# libFuzzer; MINUTES=60 for all together, FUZZ="map 600" for one, and its seconds. make random: a million random maps and
+# layouts, and 100,000 programs; RANDOM_CASES="programs 1000" for others. make package: two Debian packages, tried.
+# make deny: licences and advisories of all crates, where cargo-deny is installed. Each sets itself up.
 
 # LLVM is where the environment says, or `llvm-config-22` on the PATH, or .cargo/config.toml.
 $(foreach variable,$(shell tools/llvm.sh variables),$(eval export $(variable)))
@@ -17,7 +18,7 @@ CLANG_FORMAT = $(shell tools/llvm.sh)/bin/clang-format
 CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp examples/first-cpp test/embed, \
   $(addprefix $(folder)/*.,c cpp h)))
 
-.PHONY: all setup test test-jax test-python wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-arenas bench-schedule bench-solver fuzz package
+.PHONY: all setup test test-jax test-python wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-arenas bench-schedule bench-solver fuzz random package
 all: test
 
 setup:
@@ -56,7 +57,10 @@ bench: setup
 	cargo bench --workspace
 
 fuzz: setup
-	@tools/fuzz.sh $(FUZZ)
+	@tools/fuzz.sh $(FUZZ) $(if $(MINUTES),minutes $(MINUTES))
+
+random: setup
+	@tools/random.sh $(RANDOM_CASES)
 
 bench-kernels: setup
 	@tools/bench-kernels.sh $(KERNELS)

@@ -11,12 +11,16 @@
 //!
 //! A corpus is one file with texts between lines `// -----`. An input that showed an error is added to it.
 //!
-//! `mutate` changes texts by tokens: most changed bytes are refused by the lexer, and find no errors after it.
+//! `mutate` changes texts by tokens: most changed bytes are refused by the lexer, and find no errors after it. [`grammar`]
+//! makes texts by the rules of `grammars/`, and changes them by these rules: most of them are valid. [`Source`] has both.
 
 mod checks;
+pub mod grammar;
 mod mutate;
+mod source;
 
 pub use mutate::Mutator;
+pub use source::Source;
 
 /// A check, and texts to start from.
 pub struct Check {
@@ -28,6 +32,8 @@ pub struct Check {
     pub check: fn(&str),
     /// The file with the texts.
     pub corpus: &'static str,
+    /// The grammar of its texts.
+    pub grammar: &'static str,
 }
 
 macro_rules! checks {
@@ -38,6 +44,7 @@ macro_rules! checks {
             about: $about,
             check: $check,
             corpus: include_str!(concat!("corpus/", $name, ".txt")),
+            grammar: include_str!(concat!("grammars/", $name, ".txt")),
         }),+];
     };
 }
@@ -48,8 +55,11 @@ checks! {
     "relayout": "two TensorLayouts of a tensor, and a machine: three lines", checks::texts::relayout;
     "machine": "machines, and a TensorLayout on the second line", checks::texts::machine;
     "map": "indexing maps, on a thread with a stack of 128 KiB", checks::texts::map;
+    "notation": "layouts in the notations of other projects, written in all others", checks::texts::notation;
     "hlo": "HLO modules: reading, analysis, translation to MLIR", checks::hlo::hlo;
     "json": "a line for `layout-inspect --json`", checks::json::json;
+    "lsp": "messages for `layout-lsp-server`, one a line", checks::lsp::lsp;
+    "pipeline": "pipelines of passes, on one module", checks::mlir::pipeline;
     "attribute": "attributes of the dialect, and types with them", checks::mlir::attribute;
     "module": "modules of MLIR: reading, printing, verifiers", checks::mlir::module;
     "lowering": "modules of MLIR through the pipelines", checks::mlir::lowering;
@@ -78,8 +88,8 @@ pub fn check(name: &str, data: &[u8]) {
     }
 }
 
-/// A mutation for libFuzzer: by tokens, and now and then its own (`other`) by bytes. Returns the new size, at most
-/// `most`.
+/// A mutation for libFuzzer: by tokens, now and then a text of the grammar, and now and then its own (`other`) by bytes.
+/// Returns the new size, at most `most`.
 pub fn mutate_in_place(
     name: &str,
     data: &mut [u8],
@@ -89,15 +99,18 @@ pub fn mutate_in_place(
     other: fn(&mut [u8], usize, usize) -> usize,
 ) -> usize {
     thread_local! {
-        static MUTATOR: std::cell::OnceCell<Mutator> = const { std::cell::OnceCell::new() };
+        static SOURCE: std::cell::OnceCell<Source> = const { std::cell::OnceCell::new() };
     }
     let Ok(text) = std::str::from_utf8(&data[..size]) else { return other(data, size, most) };
     if seed.is_multiple_of(4) {
         return other(data, size, most);
     }
-    let corpus = || Mutator::new(&Check::named(name).expect("targets have the names of checks").texts());
-    let new =
-        MUTATOR.with(|mutator| mutator.get_or_init(corpus).mutate(text, &mut fastrand::Rng::with_seed(seed.into())));
+    let of_check = || Source::new(Check::named(name).expect("targets have the names of checks"));
+    let mut rng = fastrand::Rng::with_seed(seed.into());
+    let new = SOURCE.with(|source| {
+        let source = source.get_or_init(of_check);
+        if seed % 8 == 1 { source.by_grammar(&mut rng) } else { source.mutator.mutate(text, &mut rng) }
+    });
     let new = &new.as_bytes()[..new.len().min(most).min(data.len())];
     data[..new.len()].copy_from_slice(new);
     new.len()

@@ -1,10 +1,11 @@
-//! `layout-fuzz CHECK [SECONDS [SEED [CASES]]]` runs a check on its corpus and then on mutations of it.
+//! `layout-fuzz CHECK [SECONDS [SEED [CASES]]]` runs a check on its corpus, and then on texts of its grammar and
+//! mutations of both.
 //!
 //! The current text is in the file that the variable `LAYOUT_FUZZ_INPUT` names, so that it is known after a crash. A
-//! text that takes longer than 5 seconds is printed. `layout-fuzz CHECK FILE` runs a check on one text. Without
-//! arguments it lists the checks.
+//! text that takes longer than 5 seconds is printed. `layout-fuzz CHECK FILE` runs a check on one text, and
+//! `layout-fuzz CHECK print N` prints N texts of its grammar. Without arguments it lists the checks.
 
-use layout_fuzz::{CHECKS, Check, Mutator};
+use layout_fuzz::{CHECKS, Check, Source};
 use std::time::{Duration, Instant};
 use std::{env, fs, process::ExitCode};
 
@@ -17,6 +18,12 @@ fn main() -> ExitCode {
         CHECKS.iter().for_each(|check| println!("{:14} {}", check.name, check.about));
         return if arguments.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) };
     };
+    if arguments.get(1).is_some_and(|word| word == "print") {
+        let (source, count) = (Source::new(check), arguments.get(2).and_then(|n| n.parse().ok()).unwrap_or(1));
+        let mut rng = fastrand::Rng::with_seed(0);
+        (0..count).for_each(|_| println!("{}\n// -----", source.by_grammar(&mut rng)));
+        return ExitCode::SUCCESS;
+    }
     let number = |k: usize, default: u64| arguments.get(k).map_or(Ok(default), |text| text.parse::<u64>());
     let (Ok(seconds), Ok(seed), Ok(most)) = (number(1, 1), number(2, 0), number(3, u64::MAX)) else {
         let text = fs::read_to_string(&arguments[1]).expect("the file is a text");
@@ -34,13 +41,10 @@ fn main() -> ExitCode {
     let texts = check.texts();
     texts.iter().for_each(|text| run(text));
 
-    let (mutator, mut rng) = (Mutator::new(&texts), fastrand::Rng::with_seed(seed));
+    let (source, mut rng) = (Source::new(check), fastrand::Rng::with_seed(seed));
     let (start, mut cases, mut slowest) = (Instant::now(), 0u64, Duration::ZERO);
     while start.elapsed() < Duration::from_secs(seconds) && cases < most {
-        let mut text = mutator.text(&mut rng);
-        // Few changes reach deep, many find what no one would write.
-        for _ in 0..1 << rng.u32(..4) {
-            text = mutator.mutate(&text, &mut rng);
+        for text in source.series(&mut rng) {
             let began = Instant::now();
             run(&text);
             let took = began.elapsed();
@@ -51,6 +55,6 @@ fn main() -> ExitCode {
             cases += 1;
         }
     }
-    println!("{}: {} texts, {cases} mutations, the slowest in {slowest:?}", check.name, texts.len());
+    println!("{}: {} texts, {cases} others, the slowest in {slowest:?}", check.name, texts.len());
     ExitCode::SUCCESS
 }

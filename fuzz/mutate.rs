@@ -7,7 +7,7 @@
 use fastrand::Rng;
 
 /// Numbers at which arithmetic breaks.
-const NUMBERS: &[&str] = &[
+pub const NUMBERS: &[&str] = &[
     "0",
     "1",
     "2",

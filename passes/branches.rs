@@ -12,6 +12,7 @@
 //! ```
 //!
 //! Such an argument is copied where its block begins: upstream sees all of a tensor that an operation makes.
+//! `test/upstream/write-in-another-block.mlir` fails when that is mended.
 
 use crate::aliases::{is_constant, is_tensor, only_reads};
 use crate::buffers::operations::{VIEW, is};

@@ -1,7 +1,7 @@
 //! `layout-expand-clones`: copies of strided buffers, as an allocation and a copy.
 //!
 //! Buffer deallocation clones a buffer where it cannot share it, for instance an argument that is returned. Upstream
-//! lowers clones of buffers without strides only. Here the copy gets the strides of its source: a row of as many
+//! lowers clones of buffers without strides only (`test/upstream/clone-of-strided.mlir`). Here the copy gets the strides of its source: a row of as many
 //! elements as the source reaches over, `offset + 1 + Σ (size - 1) * stride`, seen with the source's sizes and strides.
 //!
 //! A dimension of stride 0 carries a size and no elements, and what is in front of the offset belongs to the buffer: such

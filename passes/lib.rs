@@ -38,7 +38,7 @@
 //! | [`mask_as_integers`] | `layout-mask-as-integers` | |
 //! | [`outline_loops`] | `layout-outline-loops` | `buffers`, `descriptors`, `options`, `upstream` |
 //! | `padding` | `tensor.pad` as a fill and an insertion | |
-//! | `switches` | `scf.index_switch` as a chain of `scf.if` | |
+//! | `switches` | `scf.index_switch` as a tree of `scf.if` | |
 //! | [`plan_memory`] | `layout-plan-memory` | `descriptors`, `diagnostic`, `functions`, `options`, `ownership`, `upstream` |
 //! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `async_copies`, `branches`, `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `switches`, `upstream` |
 //! | [`remove_conversions`] | `layout-remove-conversions` | `buffers`, `diagnostic`, `functions`, `options`, `runs`, `upstream` |

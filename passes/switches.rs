@@ -1,40 +1,108 @@
-//! `scf.index_switch` of tensors as a chain of `scf.if`.
+//! `scf.index_switch` of tensors as a tree of `scf.if`.
 //!
 //! MLIR 22's one-shot analysis does not see that the result of a switch may be in the buffer of what a case yields: an
-//! operation after a switch that yields an argument then writes into the argument, also where that must not be written.
-//! It knows this of `scf.if`.
+//! operation after a switch that yields an argument then writes into the argument, also where that must not be written
+//! (`test/upstream/result-of-switch.mlir`). It knows this of `scf.if`.
+//!
+//! The analysis takes twice as long for each level of conditions inside each other: of a chain of 24 cases, 22 s. So the
+//! cases are numbered, and each condition has one half of them in each branch: 24 cases and the default take 5 levels.
 
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
-use melior::ir::ValueLike;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::r#type::IntegerType;
+use melior::ir::{BlockRef, Type, ValueLike};
+use std::ops::Range;
 
-/// Replaces a switch by one `scf.if` for each case, the next one in the second branch of the one before.
+/// Predicates of `arith.cmpi`.
+const EQUAL: i64 = 0;
+const UNSIGNED_LESS: i64 = 6;
+
+/// Replaces a switch by a tree of `scf.if`, whose leaves are its cases in their order and the default.
 pub fn as_branches(rewriter: &Rewriter, op: Op) {
     let b = Builder::before(op);
-    let types: Vec<_> = ir::results(op).into_iter().map(|v| v.r#type()).collect();
-    let index = ir::operands(op)[0];
-    let blocks = ir::blocks(op);
-    let (default, cases) = blocks.split_first().expect("a switch has a default");
-    let mut place = b;
-    // What takes the results of the next `scf.if`, or of the default: the end of a branch, or at first the switch.
-    let mut end: Option<Op> = None;
-    for (block, value) in cases.iter().zip(ir::integers(op, "cases")) {
-        let chosen = equal(place, index, value);
-        let (first, second) = place.conditional(chosen, &types);
-        deliver(op, end, &ir::results(ir::parent(first).expect("a terminator is in an operation")));
-        deliver(op, Some(first), &moved(ir::operations(*block), first));
-        (place, end) = (place.at(second), Some(second));
-    }
-    let results = moved(ir::operations(*default), end.unwrap_or(op));
-    deliver(op, end, &results);
+    let mut leaves = ir::blocks(op);
+    leaves.rotate_left(1);
+    let types = ir::results(op).into_iter().map(|v| v.r#type()).collect();
+    let choice = Choice::of(b, ir::operands(op)[0], &ir::integers(op, "cases"));
+    let tree = Tree { switch: op, types, choice, leaves };
+    tree.put(b, None, 0..tree.leaves.len());
     rewriter.erase(op);
 }
 
-/// `index == value`.
-fn equal<'c>(b: Builder<'c>, index: Val<'c>, value: i64) -> Val<'c> {
+/// The levels of conditions that a switch becomes.
+pub fn levels(switch: Op) -> usize {
+    let leaves = ir::blocks(switch).len().max(1);
+    leaves.next_power_of_two().ilog2() as usize
+}
+
+/// How a leaf is chosen.
+enum Choice<'c> {
+    /// There is one case, which is this index.
+    Only(Val<'c>, i64),
+    /// By the number of the case, 0 for the first; at least their count for the default.
+    Number(Val<'c>),
+}
+
+impl<'c> Choice<'c> {
+    fn of(b: Builder<'c>, index: Val<'c>, cases: &[i64]) -> Choice<'c> {
+        match cases {
+            [one] => Choice::Only(index, *one),
+            [first, ..] if cases.iter().zip(0..).all(|(case, k)| first.checked_add(k) == Some(*case)) => {
+                // As unsigned numbers, indices below the first are above all.
+                let number = if *first == 0 {
+                    index
+                } else {
+                    b.value("arith.subi", &[index, b.index(*first)], index.r#type(), &[])
+                };
+                Choice::Number(number)
+            }
+            _ => {
+                let mut number = b.index(cases.len() as i64);
+                for (k, case) in cases.iter().enumerate().rev() {
+                    let chosen = compared(b, EQUAL, index, *case);
+                    number = b.value("arith.select", &[chosen, b.index(k as i64), number], index.r#type(), &[]);
+                }
+                Choice::Number(number)
+            }
+        }
+    }
+
+    /// Whether the leaf is before this one.
+    fn before(&self, b: Builder<'c>, leaf: usize) -> Val<'c> {
+        match self {
+            Choice::Only(index, case) => compared(b, EQUAL, *index, *case),
+            Choice::Number(number) => compared(b, UNSIGNED_LESS, *number, leaf as i64),
+        }
+    }
+}
+
+/// The tree that a switch becomes.
+struct Tree<'c> {
+    switch: Op<'c>,
+    types: Vec<Type<'c>>,
+    choice: Choice<'c>,
+    leaves: Vec<BlockRef<'c, 'c>>,
+}
+
+impl<'c> Tree<'c> {
+    /// Puts these leaves in front of `end`, the end of a branch that takes their results; at first in front of the switch.
+    fn put(&self, b: Builder<'c>, end: Option<Op<'c>>, leaves: Range<usize>) {
+        if leaves.len() == 1 {
+            let results = moved(ir::operations(self.leaves[leaves.start]), end.unwrap_or(self.switch));
+            return deliver(self.switch, end, &results);
+        }
+        let middle = leaves.start + leaves.len() / 2;
+        let (first, second) = b.conditional(self.choice.before(b, middle), &self.types);
+        deliver(self.switch, end, &ir::results(ir::parent(first).expect("a terminator is in an operation")));
+        self.put(b.at(first), Some(first), leaves.start..middle);
+        self.put(b.at(second), Some(second), middle..leaves.end);
+    }
+}
+
+/// An index compared with a number.
+fn compared<'c>(b: Builder<'c>, predicate: i64, index: Val<'c>, value: i64) -> Val<'c> {
     let int64 = IntegerType::new(b.context(), 64).into();
-    let predicate = b.named("predicate", IntegerAttribute::new(int64, 0));
+    let predicate = b.named("predicate", IntegerAttribute::new(int64, predicate));
     b.value("arith.cmpi", &[index, b.index(value)], IntegerType::new(b.context(), 1).into(), &[predicate])
 }
 

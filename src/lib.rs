@@ -25,6 +25,7 @@
 //! use tensor_layout::element::ElementType::F32;
 //! use tensor_layout::expr::{Expr, Named};
 //! use tensor_layout::hlo::Module;
+//! use tensor_layout::limits;
 //! use tensor_layout::maps::IndexingMap;
 //! use tensor_layout::memory::MemoryUse;
 //! use tensor_layout::notations::{Notation, read, write};
@@ -38,6 +39,10 @@
 //! use tensor_layout::tiled::{Expansion, Layout, TileEntry::Size};
 //!
 //! # fn main() -> Result<(), tensor_layout::text::Error> {
+//! // limits: what is too large is an error.
+//! assert_eq!(limits::ALL[0].name, "RANK");
+//! assert!(Shape::parse(&format!("f32[{}1]", "1,".repeat(limits::RANK))).is_err());
+//!
 //! // tiled, operations: a layout from its text or from numbers, on an array of 15 elements.
 //! let layout = Layout::new(vec![1, 0], vec![vec![Size(2), Size(2)]])?;
 //! assert_eq!(layout, "{1,0:T(2,2)}".parse()?);
@@ -104,27 +109,28 @@
 //!
 //! | room | what it holds | uses |
 //! |---|---|---|
+//! | [`limits`] | the limits of all texts and passes, in one list | |
 //! | [`text`] | cursor over a text, errors with a byte offset, suggestions | |
 //! | [`element`] | element types and their sizes | `text` |
 //! | [`expr`] | quasi-affine expressions as trees | |
 //! | `numbers` | greatest common divisors and inverses | |
-//! | [`maps`] | indexing maps: text, composition, simplifier, checker | `expr`, `numbers`, `text` |
-//! | [`tiled`] | tiled layouts: text and arithmetic | `element`, `expr`, `text` |
-//! | [`places`] | TensorLayouts, machines, relayouts | `expr`, `maps`, `numbers`, `text`, `tiled` |
-//! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `maps`, `numbers`, `text`, `tiled` |
+//! | [`maps`] | indexing maps: text, composition, simplifier, checker | `expr`, `limits`, `numbers`, `text` |
+//! | [`tiled`] | tiled layouts: text and arithmetic | `element`, `expr`, `limits`, `text` |
+//! | [`places`] | TensorLayouts, machines, relayouts | `expr`, `limits`, `maps`, `numbers`, `text`, `tiled` |
+//! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `limits`, `maps`, `numbers`, `text`, `tiled` |
 //! | [`packing`] | arrays into the memory of a layout, and out of it | `element`, `operations`, `text`, `tiled` |
 //! | [`drawing`] | the picture of a layout as SVG | `operations`, `places`, `text`, `tiled` |
-//! | [`notations`] | layouts in the notations of other projects, both ways | `element`, `expr`, `maps`, `operations`, `places`, `text`, `tiled` |
+//! | [`notations`] | layouts in the notations of other projects, both ways | `element`, `expr`, `limits`, `maps`, `operations`, `places`, `text`, `tiled` |
 //! | [`targets`] | what layouts a machine has, and what they cost | `element`, `operations`, `places`, `text`, `tiled` |
 //! | [`analysis`] | what operations and graphs read, feed and move | `expr`, `maps`, `operations`, `text`, `tiled` |
-//! | [`hlo`] | HLO text to operations | `element`, `expr`, `operations`, `text`, `tiled` |
+//! | [`hlo`] | HLO text to operations | `element`, `expr`, `limits`, `operations`, `text`, `tiled` |
 //! | [`offsets`] | offsets in one memory for what is live in ranges of time | |
 //! | [`scheduling`] | orders of tasks in which few bytes are live at once | `text` |
 //! | [`memory`] | the buffers of a program, when they are live, the peak, and orders with a lower one | `analysis`, `hlo`, `operations`, `scheduling`, `text`, `tiled` |
 //! | [`transfers`] | relayouts and slices as strided copies | `operations`, `text`, `tiled` |
-//! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | `text` |
-//! | [`plan`] | layouts for all values of a program | `element`, `expr`, `operations`, `solver`, `targets`, `text`, `tiled` |
-//! | [`spreading`] | TensorLayouts for all values of a program, and steps over time | `expr`, `numbers`, `operations`, `places`, `plan`, `solver`, `text`, `tiled` |
+//! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | `limits`, `text` |
+//! | [`plan`] | layouts for all values of a program | `element`, `expr`, `limits`, `operations`, `solver`, `targets`, `text`, `tiled` |
+//! | [`spreading`] | TensorLayouts for all values of a program, and steps over time | `expr`, `limits`, `numbers`, `operations`, `places`, `plan`, `solver`, `text`, `tiled` |
 //!
 //! # Invariants
 //!
@@ -141,6 +147,7 @@ pub mod drawing;
 pub mod element;
 pub mod expr;
 pub mod hlo;
+pub mod limits;
 pub mod maps;
 pub mod memory;
 pub mod notations;

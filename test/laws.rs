@@ -15,6 +15,12 @@ use tensor_layout::tiled::{Layout, TileEntry};
 
 const SEED: u64 = 0x1a_704d;
 
+/// How many random layouts there are, and their seed, unless `LAYOUT_LAWS` and `LAYOUT_LAWS_SEED` say otherwise.
+fn settings() -> (u32, u64) {
+    let setting = |name| std::env::var(name).ok().map(|value| value.parse::<u64>().expect("a number"));
+    (setting("LAYOUT_LAWS").unwrap_or(2000) as u32, setting("LAYOUT_LAWS_SEED").unwrap_or(SEED))
+}
+
 /// A random array that is small enough to write out: its sizes and its layout.
 fn array(rng: &mut Choices) -> (Vec<i64>, Layout) {
     loop {
@@ -205,7 +211,8 @@ fn check_packing(name: &str, sizes: &[i64], layout: &Layout, cells: &[Option<Vec
 
 #[test]
 fn laws_hold_for_random_layouts() {
-    choices::check(2000, SEED, array, |(sizes, layout)| check(sizes, layout));
+    let (count, seed) = settings();
+    choices::check(count, seed, array, |(sizes, layout)| check(sizes, layout));
 }
 
 #[test]

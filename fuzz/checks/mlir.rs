@@ -160,3 +160,33 @@ pub fn lowering(text: &str) {
         }
     });
 }
+
+/// A pipeline on one module. One that is refused is refused with a message, and one that fails says why.
+pub fn pipeline(text: &str) {
+    const MODULE: &str = "func.func @f(%x: tensor<4x8xf32, #layout.tiled<{1,0:T(2,4)}>>) -> tensor<4x8xf32> {
+      %y = math.absf %x : tensor<4x8xf32, #layout.tiled<{1,0:T(2,4)}>>
+      %z = layout.convert %y : tensor<4x8xf32, #layout.tiled<{1,0:T(2,4)}>> to tensor<4x8xf32>
+      return %z : tensor<4x8xf32>
+    }";
+    // Passes of MLIR may end the process, as `-print-op-stats` with a file that cannot be written does.
+    let known = |name: &&str| name.starts_with("layout-") || ["builtin", "func", "canonicalize", "cse"].contains(name);
+    let names = text.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_').filter(|word| word.contains('-'));
+    if !names.into_iter().all(|name| known(&name) || !name.starts_with(|c: char| c.is_alphabetic())) {
+        return;
+    }
+    with_host(|host| {
+        let mut module = host.module(MODULE).expect("the module is valid");
+        let passes = PassManager::new(&host.context);
+        if let Err(error) = parse_pass_pipeline(passes.as_operation_pass_manager(), text) {
+            assert!(!error.to_string().is_empty());
+            host.errors();
+            return;
+        }
+        let done = passes.run(&mut module);
+        let errors = host.errors();
+        match done {
+            Ok(()) => assert!(module.as_operation().verify(), "{text} leaves a module that is wrong"),
+            Err(_) => assert!(!errors.is_empty(), "{text} fails without a message"),
+        }
+    });
+}

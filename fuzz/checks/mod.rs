@@ -2,6 +2,7 @@
 
 pub mod hlo;
 pub mod json;
+pub mod lsp;
 pub mod mlir;
 pub mod texts;
 

@@ -2,8 +2,9 @@
 
 use super::refused;
 use std::thread;
+use tensor_layout::element::ElementType;
 use tensor_layout::maps::{Indexing, IndexingMap, replay};
-use tensor_layout::notations::{to_tensor_layout, to_tiled};
+use tensor_layout::notations::{Notation, read, to_tensor_layout, to_tiled, write};
 use tensor_layout::operations::{Shape, leaves};
 use tensor_layout::places::{Held, Machine, Placement, Slice, TensorLayout, plan};
 use tensor_layout::text::Error;
@@ -122,6 +123,28 @@ pub fn tensor_layout(text: &str) {
     let _ = to_tiled(&placement);
     for axis in 0..placement.axes().len() {
         placement.copies(axis);
+    }
+}
+
+/// A layout in any notation, written in each. What a notation has written is read again, and then written the same way.
+pub fn notation(text: &str) {
+    let described = match read(text) {
+        Ok(described) => described,
+        Err(error) => return refused(&error, text),
+    };
+    for notation in Notation::ALL {
+        let written = match write(&described, *notation, ElementType::F32) {
+            Ok(written) => written,
+            Err(error) => {
+                assert!(!error.message.is_empty());
+                continue;
+            }
+        };
+        let again = read(&written).unwrap_or_else(|error| panic!("{text} becomes {written}: {}", error.message));
+        let twice = write(&again, *notation, ElementType::F32);
+        let twice =
+            twice.unwrap_or_else(|error| panic!("{text} becomes {written}, which is not written: {}", error.message));
+        assert_eq!(twice, written, "{text}");
     }
 }
 

@@ -19,21 +19,19 @@ fn smoke(name: &str) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_layout-fuzz"));
     command.args([name, "1", "0", CASES]).env("LAYOUT_FUZZ_INPUT", &input);
     let checkout = Checkout::new();
-    if name == "json" {
+    let package = match name {
+        "json" => Some("layout-inspect"),
+        "lsp" => Some("layout-opt"),
+        _ => None,
+    };
+    if let Some(package) = package {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args([
-            "build",
-            "--quiet",
-            "--package",
-            "layout-inspect",
-            "--profile",
-            checkout.profile(),
-            "--target-dir",
-        ]);
+        cargo.args(["build", "--quiet", "--package", package, "--profile", checkout.profile(), "--target-dir"]);
         let status = cargo.arg(checkout.target()).current_dir(&checkout.root).status().expect("cargo runs");
-        assert!(status.success(), "layout-inspect does not build");
+        assert!(status.success(), "{package} does not build");
     }
     command.env("LAYOUT_INSPECT", checkout.tools.join("layout-inspect"));
+    command.env("LAYOUT_LSP_SERVER", checkout.tools.join("layout-lsp-server"));
     let messages = fs::File::create(&log).expect("the folder for tests can be written");
     let mut child = command.stdout(Stdio::null()).stderr(messages).spawn().expect("the check starts");
     let start = Instant::now();
@@ -67,4 +65,4 @@ macro_rules! smoke_tests {
     };
 }
 
-smoke_tests! { shape tensor_layout relayout machine map hlo json attribute module lowering }
+smoke_tests! { shape tensor_layout relayout machine map notation hlo json lsp pipeline attribute module lowering }

@@ -18,6 +18,7 @@ use layout_dialect::element;
 use layout_ir::{self as ir, Builder, Shaped, Val};
 use melior::ir::{Attribute, Identifier, Location, Type};
 use tensor_layout::expr::Expr;
+use tensor_layout::limits;
 use tensor_layout::maps::Interval;
 use tensor_layout::places::TensorLayout;
 use tensor_layout::tiled::Expansion;
@@ -26,7 +27,7 @@ use tensor_layout::tiled::Layout;
 /// The most elements, padding included, of a constant that is put in the order of a layout. Lowering takes 16 bytes for
 /// each, so 1 GiB at most. The padding counts, which a few bytes of program text can make large: `{0:T(3000000000)}`
 /// makes three thousand million elements of two.
-const MAX_CONSTANT: i64 = 1 << 26;
+const MAX_CONSTANT: i64 = limits::CONSTANT_ELEMENTS;
 
 /// A layout on one shape, lowered.
 pub struct Lowered<'c> {

@@ -30,13 +30,14 @@ use melior::ir::{Type, TypeLike, ValueLike};
 use std::cmp::Ordering;
 use std::fmt;
 use tensor_layout::expr::Expr;
+use tensor_layout::limits;
 
 /// Kinds of `memref.atomic_rmw`.
 const AND: i64 = 2;
 const OR: i64 = 14;
 
 /// The most bits that an element takes: those of a complex number of two `f64`.
-const MOST_BITS: i64 = 128;
+const MOST_BITS: i64 = limits::ELEMENT_BITS;
 
 /// How many elements of a layout how many of the memref hold, in the smallest numbers: eight `E(3)` are three bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

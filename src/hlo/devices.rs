@@ -4,10 +4,11 @@
 //! read in that order into the sizes in front.
 
 use super::raw::RawAttribute;
+use crate::limits;
 use crate::text::{Cursor, Error};
 
 /// The most devices of a list: far above the largest machines, and few enough that a list of them can be made.
-pub(super) const MOST_DEVICES: i64 = 1 << 16;
+pub(super) const MOST_DEVICES: i64 = limits::HLO_DEVICES;
 
 /// How many devices run a module: `replica_count` times `num_partitions` of its header, none where it says neither.
 /// Device `r * partitions + p` is partition `p` of replica `r`.

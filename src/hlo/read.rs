@@ -8,15 +8,16 @@ use super::literal::Literal;
 use super::module::Module;
 use super::raw::{CALLS, Head, RawAttribute, RawComputation, RawInstruction, RawModule, RawOperand};
 use super::words::{End, after, begins_computation, begins_instruction, name, value};
+use crate::limits;
 use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error, excerpt};
 use std::borrow::Cow;
 
 /// The most attributes of an instruction; each is compared with those before it.
-const MAX_ATTRIBUTES: usize = 256;
+const MAX_ATTRIBUTES: usize = limits::HLO_ATTRIBUTES;
 
 /// How deep computations and operands may be written inside instructions of each other.
-const MAX_INSIDE: usize = 16;
+const MAX_INSIDE: usize = limits::HLO_INSIDE;
 
 /// Takes a module's text apart.
 pub(super) fn module<'a>(text: &'a str, errors: &mut Vec<Error>) -> RawModule<'a> {

@@ -10,6 +10,7 @@
 //! ([`IndexingMap::invert`]); [`Indexing`] adds the two values that are no map: nothing is read, and nobody knows.
 
 use crate::expr::Expr;
+use crate::limits;
 use crate::maps::domain::{Domain, Interval};
 use crate::text::{Error, counted};
 use std::collections::BTreeSet;
@@ -62,8 +63,8 @@ pub enum VariableOrigin {
 
 /// What a composition may have at most: operations and depth of one expression. Walking 160 levels takes less than
 /// 128 KiB of stack.
-const LARGEST: usize = 1 << 20;
-const DEEPEST: usize = 160;
+const LARGEST: usize = limits::COMPOSED_OPERATIONS;
+const DEEPEST: usize = limits::COMPOSED_DEPTH;
 
 impl IndexingMap {
     /// A map of dimension variables, with these intervals and no constraints.

@@ -5,6 +5,7 @@
 //! The simplifier writes steps into a log; `crate::maps::check` accepts or refuses them.
 
 use crate::expr::{Expr, Named};
+use crate::limits;
 use crate::maps::domain::Interval;
 use std::fmt;
 
@@ -102,7 +103,7 @@ pub enum Claim {
 }
 
 /// How large the map and the steps may be together, in variables, constants and operations.
-pub(crate) const LARGEST: usize = 1 << 17;
+pub(crate) const LARGEST: usize = limits::EXPLAINED_OPERATIONS;
 
 /// Steps as they are made.
 #[derive(Clone, Debug)]

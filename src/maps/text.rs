@@ -13,6 +13,7 @@
 //! text.
 
 use crate::expr::{Expr, Named};
+use crate::limits;
 use crate::maps::domain::{Domain, Interval};
 use crate::maps::map::{Indexing, IndexingMap};
 use crate::text::{Cursor, Error, did_you_mean, excerpt, from_str};
@@ -20,10 +21,10 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write};
 
 /// How deep operations nest; a division counts 4, since it may be written with a sign, a sum and a product inside.
-pub const DEPTH: usize = 256;
+pub const DEPTH: usize = limits::MAP_OPERATIONS;
 
 /// How deep parentheses nest, those of `min(..)` and `max(..)` included.
-pub const PARENTHESES: usize = 64;
+pub const PARENTHESES: usize = limits::MAP_PARENTHESES;
 
 /// Words that are no variable's name.
 const RESERVED: [&str; 6] = ["floordiv", "ceildiv", "mod", "min", "max", "in"];

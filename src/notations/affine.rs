@@ -6,6 +6,7 @@
 
 use crate::element::ElementType;
 use crate::expr::{Expr, Named};
+use crate::limits;
 use crate::maps::equal::Equality;
 use crate::maps::map::IndexingMap;
 use crate::maps::text::read_affine;
@@ -98,7 +99,7 @@ fn range(e: &Expr, sizes: &[i64]) -> Option<(i128, i128)> {
 }
 
 /// How much is looked at of a map: so many elements, times the operations of the map.
-const LOOKED_AT: i128 = 1 << 26;
+const LOOKED_AT: i128 = limits::NOTATION_MAP_WORK;
 
 /// Refuses a map that takes two elements to one place, or one to a negative place.
 fn injective(meaning: &Meaning) -> Result<(), String> {

@@ -1,6 +1,7 @@
 //! Layouts as bases: what each bit of a place adds to the index, by exclusive or. See [`mod@super::triton`].
 
 use crate::expr::Expr;
+use crate::limits;
 use crate::maps::map::IndexingMap;
 use crate::notations::bits::inverse;
 use crate::notations::described::Description;
@@ -16,7 +17,7 @@ pub(super) const REGISTERS: [&str; 4] = ["register", "lane", "warp", "block"];
 pub(super) const SHARED: [&str; 2] = ["offset", "block"];
 
 /// The most bits of a place along one input, so that places fit in 64 bits.
-pub(super) const MOST_BITS: usize = 62;
+pub(super) const MOST_BITS: usize = limits::NOTATION_BASES;
 
 /// The bases of an input, each where it is.
 pub(super) type Bases = Vec<(usize, Vec<i64>)>;

@@ -11,6 +11,7 @@
 //! CuTe has no padding: sizes are products. It has no memory space and no axes of a machine.
 
 use crate::expr::Expr;
+use crate::limits;
 use crate::maps::equal::Equality;
 use crate::maps::map::IndexingMap;
 use crate::notations::bits::BitColumns;
@@ -24,9 +25,9 @@ use crate::text::{Cursor, Error};
 use crate::tiled::layout::{Layout, too_many_dims};
 
 /// How deep tuples may be nested.
-const DEPTH: usize = 64;
+const DEPTH: usize = limits::NOTATION_TUPLES;
 /// The most sizes under a swizzle, whose map has them once for each bit.
-const SWIZZLED: usize = 64;
+const SWIZZLED: usize = limits::NOTATION_SWIZZLED;
 
 /// Flips bits of an address by others; see the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

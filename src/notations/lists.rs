@@ -1,9 +1,10 @@
 //! Lists of numbers, as notations write them: `[1, 2]`, `(8, 128)`, and Python's `(8,)`.
 
+use crate::limits;
 use crate::text::{Cursor, Error};
 
 /// The most numbers that a list may have.
-const LONGEST: usize = 4096;
+const LONGEST: usize = limits::NOTATION_NUMBERS;
 
 /// A number and the byte that it begins at.
 #[derive(Clone, Copy)]

@@ -7,6 +7,7 @@
 //! Printing is XLA's, canonical, and parses to the same shape. Limits: [`Shape::MAX_DEPTH`], [`Layout::MAX_RANK`].
 
 use crate::element::ElementType;
+use crate::limits;
 use crate::text::{Cursor, Error, excerpt, from_str};
 use crate::tiled::expansion::Expansion;
 use crate::tiled::layout::{Layout, list, too_many_dims};
@@ -97,7 +98,7 @@ pub enum Shape {
 
 impl Shape {
     /// How deep tuples may be nested.
-    pub const MAX_DEPTH: usize = 256;
+    pub const MAX_DEPTH: usize = limits::TUPLES;
 
     /// Reads a shape, with white space and comments between its tokens and at both ends.
     ///

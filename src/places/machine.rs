@@ -8,6 +8,7 @@
 //!
 //! [`Machine::check`] verifies that a layout fits. What a machine computes with, and how fast, may follow: see [`Model`].
 
+use crate::limits;
 use crate::places::model::{Decimal, Model};
 use crate::places::placement::Placement;
 use crate::places::ready::READY;
@@ -88,7 +89,7 @@ pub(crate) struct Reach {
 
 impl Machine {
     /// The most axes, groups of one axis, and memories.
-    pub const MAX_ENTRIES: usize = 64;
+    pub const MAX_ENTRIES: usize = limits::MACHINE_ENTRIES;
 
     /// Reads a machine, or the name of a [`READY`] one.
     ///

@@ -9,6 +9,7 @@
 //! `places::notation` reads and prints it; [`crate::places::placement`] gives the notation its arithmetic.
 
 use crate::expr::Expr;
+use crate::limits;
 use crate::text::{Error, excerpt};
 use crate::tiled::layout::{Layout, too_many_dims};
 
@@ -91,7 +92,7 @@ pub fn is_tensor_layout(text: &str) -> bool {
 
 impl TensorLayout {
     /// The most parts that a layout may have.
-    pub const MAX_PARTS: usize = 512;
+    pub const MAX_PARTS: usize = limits::LAYOUT_PARTS;
 
     /// The layout with these parts for each dimension, the most significant first, without a prefix and without copies.
     ///

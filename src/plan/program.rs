@@ -7,6 +7,7 @@
 //! the one that the body makes of it. The body stands once and counts as often as it runs. A conditional becomes its
 //! branches, and a merge of their results.
 
+use crate::limits;
 use crate::operations::facts::Facts;
 use crate::operations::graph::{Graph, Node};
 use crate::operations::operation::{Operation, Start};
@@ -78,7 +79,7 @@ pub struct Program<'a> {
 pub const UNKNOWN_TRIPS: i64 = 8;
 
 /// The most instances that a program may have: calls of calls can double them again and again.
-pub const MOST_INSTANCES: usize = 1 << 23;
+pub const MOST_INSTANCES: usize = limits::PLAN_INSTANCES;
 
 /// A graph that is being put in.
 struct Entered {
@@ -120,7 +121,7 @@ impl<'a> Program<'a> {
     ///
     /// # Errors
     /// A node that uses a later one, a graph that calls a later one, a call whose operands are not the parameters; more
-    /// than [`MOST_INSTANCES`], and counts beyond 64 bits.
+    /// than [`MOST_INSTANCES`], counts beyond 64 bits, and a loop that hands on two element types.
     pub fn new(graphs: &'a [Graph], entry: usize, facts: &Facts) -> Result<Program<'a>, Error> {
         let graph = graphs.get(entry).ok_or_else(|| {
             Error::new(format!("the graph must be below the number of graphs, {}, found {entry}", graphs.len()))
@@ -141,7 +142,13 @@ impl<'a> Program<'a> {
         while let Some(frame) = builder.frames.pop() {
             builder.go(frame)?;
         }
-        Ok(builder.program)
+        let program = builder.program;
+        let element = |made: &usize| program.made[*made].array.element;
+        let is_mixed = |one: &Instance| one.operands.iter().any(|from| element(from) != element(&one.results[0]));
+        if program.instances.iter().any(|one| one.doing == Doing::Merge && is_mixed(one)) {
+            return Err(Error::new("what a loop or a condition hands on must be of one element type, found two"));
+        }
+        Ok(program)
     }
 
     /// Whether an array is a result of the program, which is the array that it takes.
@@ -336,7 +343,7 @@ impl<'a> Inlining<'a, '_> {
                 }
                 operation => {
                     let made: Vec<usize> = (0..own).filter(|leaf| start.result(*leaf).is_some()).collect();
-                    let made = self.push(self.doing(operation, at), at, all.clone(), &made, frame.times)?;
+                    let made = self.push(self.doing(operation, at, &all), at, all.clone(), &made, frame.times)?;
                     self.started(start, at, &all, &made, own, frame.times)?
                 }
             },
@@ -365,14 +372,17 @@ impl<'a> Inlining<'a, '_> {
             }
             operation => {
                 let made: Vec<usize> = (0..own).collect();
-                self.push(self.doing(operation, at), at, all, &made, frame.times)?
+                self.push(self.doing(operation, at, &all), at, all, &made, frame.times)?
             }
         };
         Ok(Some(made))
     }
 
-    fn doing(&self, operation: &'a Operation, at: (usize, usize)) -> Doing<'a> {
-        if self.facts.copies.contains(&at) { Doing::Copy } else { Doing::Operation(operation) }
+    /// What an instance of a node is. A copy to another element type has other layouts than its operand.
+    fn doing(&self, operation: &'a Operation, at: (usize, usize), operands: &[usize]) -> Doing<'a> {
+        let mut made = self.graphs[at.0].nodes[at.1].results.iter().flat_map(leaves).zip(operands);
+        let is_alike = made.all(|(array, from)| self.program.made[*from].array.element == array.element);
+        if self.facts.copies.contains(&at) && is_alike { Doing::Copy } else { Doing::Operation(operation) }
     }
 
     /// The arrays of the start of an asynchronous pair: operands, what the operation makes, and what only the device uses.

@@ -21,6 +21,7 @@
 //! legal if no cost in the sum is [`FORBIDDEN`], and at each moment the amounts of the variables that live there are
 //! within the capacity of each resource.
 
+use crate::limits;
 use crate::text::Error;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -32,7 +33,7 @@ pub const FORBIDDEN: i64 = i64::MAX;
 
 /// Largest sum of the largest finite |cost| of each variable and edge, and largest sum of amounts: 2^58. Sums of a
 /// plan, and their differences, are then exact in 64 bits.
-pub const LARGEST_SUM: i64 = 1 << 58;
+pub const LARGEST_SUM: i64 = limits::COST_SUM;
 
 /// What is minimised; see the head of the file.
 #[derive(Clone, Debug, Default)]

@@ -8,12 +8,13 @@
 //! the cut of dimension 1 along L2B it is `(8_L1B, 4_L2B:1, m:1)`: each L1B of an L2B has every eighth piece of it, and the
 //! L2Bs share out what an L1B has.
 
+use crate::limits;
 use crate::places::{Broadcast, Machine, Part, TIME, TensorLayout, WORD};
 use crate::text::Error;
 use std::cmp::Reverse;
 
 /// The most pieces of a dimension along the address.
-const MOST_LOCAL: i64 = 64;
+const MOST_LOCAL: i64 = limits::PLAN_PIECES;
 
 /// A cut along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

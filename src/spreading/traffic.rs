@@ -8,12 +8,13 @@ use super::reading::{IndexRange, LoopNest};
 use super::sets::{IndexSet, common, image, length, sets_of};
 use super::spread::{NestedCut, Spread};
 use super::time::{SteppedSets, TimeCut, groups};
+use crate::limits;
 use crate::places::Machine;
 use crate::text::Error;
 use rustc_hash::FxHashMap;
 
 /// The most nodes of a machine, so that all of them can be looked at.
-const MOST_NODES: i64 = 1 << 16;
+const MOST_NODES: i64 = limits::PLAN_PLACES;
 
 /// What an operation moves of one array.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

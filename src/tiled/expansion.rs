@@ -15,6 +15,7 @@
 
 use crate::element::ElementType;
 use crate::expr::Expr;
+use crate::limits;
 use crate::text::Error;
 use crate::tiled::layout::{Layout, dimensions};
 use crate::tiled::tiling::Tiling;
@@ -74,7 +75,7 @@ enum TilingStep {
 impl Expansion {
     /// The most nodes that the index expressions may have together. Tiles that merge what tiles have split can double
     /// them again and again; what is in use has a few dozen.
-    pub const MAX_NODES: u64 = 1 << 18;
+    pub const MAX_NODES: u64 = limits::EXPRESSIONS;
 
     /// Applies `layout` to an array of these logical sizes.
     ///

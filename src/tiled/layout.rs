@@ -7,6 +7,7 @@
 //! parsing what was printed gives the layout back. Limits: [`Layout::MAX_RANK`], [`Layout::MAX_TILE_ENTRIES`].
 
 use crate::element::ElementType;
+use crate::limits;
 use crate::text::{Cursor, Error, counted, did_you_mean, excerpt, from_str, instead};
 use crate::tiled::memory_space;
 use std::fmt;
@@ -60,9 +61,9 @@ const ATTRIBUTES: [&str; 9] = ["D", "T", "L", "#", "*", "E", "S", "SC", "M"];
 
 impl Layout {
     /// The most dimensions that a shape or layout may have.
-    pub const MAX_RANK: usize = 256;
+    pub const MAX_RANK: usize = limits::RANK;
     /// The most entries that a layout's tiles may have together.
-    pub const MAX_TILE_ENTRIES: usize = 512;
+    pub const MAX_TILE_ENTRIES: usize = limits::TILE_ENTRIES;
 
     /// Reads a layout, braces included: `{1,0:T(8,128)}`. Its rank is the number of dimensions it lists, so `{}` is
     /// the layout of a scalar.

@@ -3,10 +3,11 @@
 //! 0 is `hbm`, 1 `vmem`, 5 `host`. Every other number up to [`MAX`] is the device's own and is written `device n`,
 //! which is accepted for a number with a name, too: `device 1` is `vmem`.
 
+use crate::limits;
 use crate::text::{Cursor, Error, choices, did_you_mean};
 
 /// The greatest number of a memory space.
-pub const MAX: u8 = 127;
+pub const MAX: u8 = limits::MEMORY_SPACE;
 
 /// The memory spaces with a name.
 pub const NAMED: [(&str, u8); 3] = [("hbm", 0), ("vmem", 1), ("host", 5)];

@@ -150,15 +150,24 @@ func.func @pad_dynamic(%a: tensor<?x5xf32, #R>, %low: index, %v: f32) -> tensor<
 
 // -----
 
-// A switch is a chain of branches, which the analysis of the stock pass knows to share buffers.
+// A switch is a tree of branches, which the analysis of the stock pass knows to share buffers: on the number of the case,
+// 2 for the default.
 // CHECK-LABEL: func.func @switch(
 // CHECK-SAME: %[[A:.*]]: tensor<4xf32> {{.*}}, %[[B:.*]]: tensor<4xf32> {{.*}}, %[[I:.*]]: index
-// CHECK: %[[TWO:.*]] = arith.constant 2 : index
-// CHECK: %[[IS:.*]] = arith.cmpi eq, %[[I]], %[[TWO]]
-// CHECK: %[[R:.*]] = scf.if %[[IS]]
-// CHECK: scf.yield %[[A]]
+// CHECK: %[[DEFAULT:.*]] = arith.constant 2 : index
 // CHECK: %[[MINUS:.*]] = arith.constant -1 : index
-// CHECK: arith.cmpi eq, %[[I]], %[[MINUS]]
+// CHECK: %[[IS_MINUS:.*]] = arith.cmpi eq, %[[I]], %[[MINUS]]
+// CHECK: %[[ONE:.*]] = arith.constant 1 : index
+// CHECK: %[[LAST:.*]] = arith.select %[[IS_MINUS]], %[[ONE]], %[[DEFAULT]]
+// CHECK: %[[TWO:.*]] = arith.constant 2 : index
+// CHECK: %[[IS_TWO:.*]] = arith.cmpi eq, %[[I]], %[[TWO]]
+// CHECK: %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK: %[[NUMBER:.*]] = arith.select %[[IS_TWO]], %[[ZERO]], %[[LAST]]
+// CHECK: arith.cmpi ult, %[[NUMBER]], %
+// CHECK: %[[R:.*]] = scf.if
+// CHECK-NEXT: scf.yield %[[A]]
+// CHECK: else
+// CHECK: arith.cmpi ult, %[[NUMBER]], %
 // CHECK: scf.yield %[[B]]
 // CHECK: return %[[R]]
 func.func @switch(%a: tensor<4xf32>, %b: tensor<4xf32>, %i: index) -> tensor<4xf32> {

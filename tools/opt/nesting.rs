@@ -4,8 +4,10 @@
 //! stock `mlir-opt` dies of 10 MB of `[`. So brackets are counted first, outside strings and comments. The arrows
 //! `->` and the comparisons `<=` and `>=` are no brackets. Whether brackets match is left to the parser.
 
+use tensor_layout::limits;
+
 /// The deepest nesting that the parser is given. With it and 1 GiB of stack there is room for 100 kB at each level.
-pub const DEEPEST: usize = 10_000;
+pub const DEEPEST: usize = limits::MLIR_NESTING;
 
 /// Where the text goes deeper than [`DEEPEST`]: line and column, counted from 1.
 pub fn too_deep(text: &[u8]) -> Option<(usize, usize)> {

@@ -71,6 +71,9 @@ impl TermList {
             Some(behind) => (self.len() - behind, self[self.len() - 1 - behind].0 == atom),
             None => (0, false),
         };
+        if coefficient == i64::MIN {
+            return None;
+        }
         if found {
             let sum = self[place - 1].1.checked_add(coefficient).filter(|c| *c != i64::MIN)?;
             if sum != 0 {
@@ -194,5 +197,6 @@ mod tests {
         }
         let mut most = TermList::one(0, i64::MAX);
         assert_eq!((most.add(0, 1), most.multiply(2)), (None, None));
+        assert_eq!((TermList::NONE.add(0, i64::MIN), TermList::NONE.add(0, -i64::MAX)), (None, Some(())));
     }
 }

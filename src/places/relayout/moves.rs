@@ -1,9 +1,10 @@
 //! What has to be moved, as strided copies between places.
 
+use crate::limits;
 use std::fmt;
 
 /// The most blocks of a plan.
-pub const MAX_BLOCKS: usize = 1 << 14;
+pub const MAX_BLOCKS: usize = limits::RELAYOUT_BLOCKS;
 
 /// What has to be done to bring a tensor from one placement to another.
 #[derive(Clone, Debug, PartialEq, Eq)]

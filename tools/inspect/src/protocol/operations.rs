@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 use tensor_layout::analysis::{Movement, movement};
 use tensor_layout::element::ElementType;
+use tensor_layout::limits;
 use tensor_layout::maps::Equality;
 use tensor_layout::maps::{Indexing, IndexingMap};
 use tensor_layout::notations::{Meaning, Notation, read, write};
@@ -271,7 +272,7 @@ fn logical_index(text: &str, linear: i64) -> Result<Answer, Failure> {
 }
 
 /// The most copies along an axis that are listed.
-const LISTED: i64 = 1 << 16;
+const LISTED: i64 = limits::LISTED_COPIES;
 
 fn place(text: &str, index: &[i64]) -> Result<Answer, Failure> {
     let (mut place, mut broadcast) = (BTreeMap::new(), BTreeMap::new());
