@@ -1,0 +1,9 @@
+//! Checks that a lowered MLIR program computes what the program before it did.
+//!
+//! This is what is trusted: it depends on MLIR's C API and on no other crate of this project.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `model` | a program as data |
+
+pub mod model;
