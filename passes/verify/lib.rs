@@ -5,5 +5,11 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `model` | a program as data |
+//! | `mlir` | attributes and types of MLIR as data |
+//! | `lanes` | operations that move lanes of vectors |
+//! | `read` | what each operation means |
 
+mod lanes;
+mod mlir;
 pub mod model;
+mod read;
