@@ -319,3 +319,9 @@ pub fn map_dims(op: Op) -> Option<usize> {
     // SAFETY: an element of the array is a map.
     Some(unsafe { AffineMap::from_raw(sys::mlirAffineMapAttrGetValue(map.to_raw())) }.dim_count())
 }
+
+/// An operation that lives as long as its module.
+pub fn borrowed<'c>(op: OperationRef) -> Op<'c> {
+    // SAFETY: readers keep nothing of it.
+    unsafe { OperationRef::from_raw(op.to_raw()) }
+}
