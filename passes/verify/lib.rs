@@ -29,7 +29,7 @@ mod run;
 mod terms;
 
 use compare::{Outcome, Sizes, Verdict, reason};
-use melior::ir::OperationRef;
+use melior::ir::{Location, OperationRef};
 use model::{Function, Program};
 use run::Stop;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,8 +55,14 @@ pub struct Finding {
     pub function: String,
     /// What, in words.
     pub message: String,
-    /// The location of the operation, as MLIR has it, if there is one.
-    pub location: Option<usize>,
+    place: Option<usize>,
+}
+
+impl Finding {
+    /// The location of the operation, if there is one; `module` is the program, in whose context it lives.
+    pub fn location<'c>(&self, module: OperationRef<'c, 'c>) -> Option<Location<'c>> {
+        mlir::location(module, self.place?)
+    }
 }
 
 /// A program before passes, and what its functions compute.
@@ -129,14 +135,14 @@ impl Source {
                         is_error: false,
                         function: name.clone(),
                         message: format!("not proved, but tried: {what}"),
-                        location: None,
+                        place: None,
                     },
                     Verdict::Differs(what) => {
-                        Finding { is_error: true, function: name.clone(), message: what, location: None }
+                        Finding { is_error: true, function: name.clone(), message: what, place: None }
                     }
                 },
                 Err(Stop::Fault(what, at)) => {
-                    Finding { is_error: true, function: name.clone(), message: what, location: place(at) }
+                    Finding { is_error: true, function: name.clone(), message: what, place: place(at) }
                 }
                 Err(stop) => not_proved(name, &stop),
             };
@@ -159,5 +165,5 @@ fn not_proved(function: &str, stop: &Stop) -> Finding {
         Stop::Unknown(_, at) | Stop::Fault(_, at) => place(*at),
     };
     let message = format!("not proved: {}", reason(stop));
-    Finding { is_error: false, function: function.to_owned(), message, location }
+    Finding { is_error: false, function: function.to_owned(), message, place: location }
 }

@@ -3,7 +3,7 @@
 use crate::model::{Element, Expr, Kind, Place, Type};
 use melior::ir::attribute::AttributeLike;
 use melior::ir::operation::OperationLike;
-use melior::ir::{AffineExpr, AffineMap, Attribute, BlockRef, OperationRef, Type as MlirType, TypeLike, Value};
+use melior::ir::{AffineExpr, AffineMap, Attribute, BlockRef, Location, OperationRef, Type as MlirType, TypeLike, Value};
 use mlir_sys as sys;
 
 /// An operation of the module that is read.
@@ -324,4 +324,10 @@ pub fn map_dims(op: Op) -> Option<usize> {
 pub fn borrowed<'c>(op: OperationRef) -> Op<'c> {
     // SAFETY: readers keep nothing of it.
     unsafe { OperationRef::from_raw(op.to_raw()) }
+}
+
+/// A location of the context that a module lives in, from what the reader noted.
+pub fn location<'c>(_module: Op<'c>, noted: usize) -> Option<Location<'c>> {
+    // SAFETY: locations live as long as their context, which is that of the module.
+    (noted != 0).then(|| unsafe { Location::from_raw(sys::MlirLocation { ptr: noted as *const std::ffi::c_void }) })
 }
