@@ -84,9 +84,15 @@ impl<'p> Run<'p> {
                 return Ok(vec![]);
             }
             Action::Clone(source) => {
-                let source = self.get(frame, *source)?;
-                let items = self.contents(&source)?;
-                self.buffer(items, source.sizes().to_vec(), None)?
+                let view = self.view(self.get(frame, *source)?)?;
+                if self.buffers[view.buffer].freed {
+                    return self.fault("a clone of memory that was freed before");
+                }
+                let items = self.buffers[view.buffer].items.clone();
+                self.count(items.len())?;
+                let copy = self.buffer(items, vec![], None)?;
+                let copy = self.view(copy)?;
+                Value::View(Rc::new(View { buffer: copy.buffer, ..(*view).clone() }))
             }
             Action::Cast(source) => self.get(frame, *source)?,
             Action::Slice { source, insert, offsets, sizes, strides } => {
@@ -135,15 +141,15 @@ impl<'p> Run<'p> {
             }
             Action::Generate { source, sizes, body } => {
                 let slot = result.unwrap_or_default();
-                let (mut inner, mut low, mut whole) = (None, vec![], vec![]);
-                if let Some((slot, before, behind)) = source {
-                    let value = self.get(frame, *slot)?;
-                    (low, whole) = (self.sizes(frame, before)?, self.sizes(frame, behind)?);
-                    (0..low.len()).for_each(|d| whole[d] += low[d] + value.sizes()[d]);
-                    inner = Some(value);
-                } else {
-                    whole = self.sizes_of(frame, slot, sizes)?;
-                }
+                let (inner, low, whole) = match source {
+                    Some((slot, before, behind)) => {
+                        let value = self.get(frame, *slot)?;
+                        let (low, mut whole) = (self.sizes(frame, before)?, self.sizes(frame, behind)?);
+                        (0..low.len()).for_each(|d| whole[d] += low[d] + value.sizes()[d]);
+                        (Some(value), low, whole)
+                    }
+                    None => (None, vec![], self.sizes_of(frame, slot, sizes)?),
+                };
                 let mut items = vec![];
                 each_index(&whole, |index| {
                     if let Some(Value::Many(inner)) = &inner {

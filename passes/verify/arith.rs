@@ -48,7 +48,11 @@ pub enum Calc {
     Convert,
     FromS,
     FromU,
+    ToS,
+    ToU,
     Fma,
+    /// The first of two.
+    First,
     /// Any other.
     Opaque,
 }
@@ -59,7 +63,13 @@ pub fn calc(operator: &Operator) -> Calc {
     let (from, to) = (&operator.from, &operator.to);
     let predicate = operator.attributes.split("predicate = ").nth(1).and_then(|text| text.split([' ', ';']).next());
     let predicate = predicate.and_then(|text| text.parse().ok()).unwrap_or(-1);
-    let calc = match operator.name.split_once('.').map_or("", |(_, name)| name) {
+    // In the order of AtomicRMWKind; what is stored is the first operand, what is in memory the second.
+    let kinds = "addf addi andi first maximumf maxnumf maxsi maxui minimumf minnumf minsi minui mulf muli ori xori";
+    let kind = operator.attributes.split("kind = ").nth(1).and_then(|text| text.split([' ', ';']).next());
+    let kind = kind.and_then(|text| kinds.split(' ').nth(text.parse().ok()?)).unwrap_or_default();
+    let name = operator.name.split_once('.').map_or("", |(_, name)| name);
+    let calc = match if name == "atomic_rmw" { kind } else { name } {
+        "first" => Calc::First,
         "addi" => Calc::Add,
         "subi" => Calc::Sub,
         "muli" => Calc::Mul,
@@ -98,6 +108,8 @@ pub fn calc(operator: &Operator) -> Calc {
         "extf" | "truncf" if float(from) && float(to) && !operator.attributes.contains("roundingmode") => Calc::Convert,
         "sitofp" if float(to) => Calc::FromS,
         "uitofp" if float(to) => Calc::FromU,
+        "fptosi" if float(from) => Calc::ToS,
+        "fptoui" if float(from) => Calc::ToU,
         "fma" if float(to) => Calc::Fma,
         _ => Calc::Opaque,
     };
@@ -109,6 +121,11 @@ impl Calc {
     /// Whether the operands may be swapped.
     pub fn commutes(self) -> bool {
         self.associates() || matches!(self, Calc::AddF | Calc::MulF)
+    }
+
+    /// Whether a divisor of 0 leaves open what the result is.
+    pub fn divides(self) -> bool {
+        matches!(self, Calc::DivU | Calc::DivS | Calc::RemU | Calc::RemS)
     }
 
     /// Whether operands may be grouped in any way.
@@ -214,7 +231,7 @@ fn rounded(x: f64, element: &Element) -> u64 {
     }
 }
 
-/// The result of an operation, as bits, of one of the two choices of inputs. The first takes quotients as opaque.
+/// The result of an operation, as bits, of one of the two choices of inputs.
 pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize, value: impl Fn(usize) -> u64) -> u64 {
     let (from, to) = (&operator.from, &operator.to);
     let (a, b) = (value(0), value(1));
@@ -264,7 +281,7 @@ pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize
         Calc::AddF => rounded(x + y, to),
         Calc::SubF => rounded(x - y, to),
         Calc::MulF => rounded(x * y, to),
-        Calc::DivF if choice == 1 => rounded(x / y, to),
+        Calc::DivF => rounded(x / y, to),
         Calc::NegF => a ^ 1 << (to.bits - 1),
         Calc::AbsF => a & !(1 << (to.bits - 1)),
         Calc::Maximum | Calc::Minimum if x.is_nan() || y.is_nan() => rounded(f64::NAN, to),
@@ -306,10 +323,13 @@ pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize
         Calc::Convert => rounded(x, to),
         Calc::FromS => rounded(sa as f64, to),
         Calc::FromU => rounded(a as f64, to),
+        Calc::ToS => x as i64 as u64,
+        Calc::ToU => x as u64,
+        Calc::First => a,
         Calc::Fma if to.text == "f64" => x.mul_add(y, f64::from_bits(value(2))).to_bits(),
         Calc::Fma if to.text == "f32" => (x as f32).mul_add(y as f32, f32::from_bits(value(2) as u32)).to_bits().into(),
         Calc::Fma => rounded(x * y + number(value(2), to), to),
-        Calc::DivF | Calc::Opaque => opaque(operator, choice, count, value),
+        Calc::Opaque => opaque(operator, choice, count, value),
     }
 }
 

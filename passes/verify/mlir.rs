@@ -3,7 +3,9 @@
 use crate::model::{Element, Expr, Kind, Place, Type};
 use melior::ir::attribute::AttributeLike;
 use melior::ir::operation::OperationLike;
-use melior::ir::{AffineExpr, AffineMap, Attribute, BlockRef, Location, OperationRef, Type as MlirType, TypeLike, Value};
+use melior::ir::{
+    AffineExpr, AffineMap, Attribute, BlockRef, Location, OperationRef, Type as MlirType, TypeLike, Value,
+};
 use mlir_sys as sys;
 
 /// An operation of the module that is read.

@@ -250,6 +250,10 @@ impl<'p> Run<'p> {
         }
         let number = self.terms.operator(operator);
         let values = self.all(frame, operands)?;
+        if let (true, [condition, yes, no]) = (matches!(values.last(), Some(Value::View(_))), &values[..]) {
+            // Which buffer, as a branch would decide.
+            return Ok(if self.int(condition)? & 1 == 1 { yes } else { no }.clone());
+        }
         let mut lists = Vec::with_capacity(values.len());
         for value in &values {
             let Some(items) = value.items(self.terms) else { return self.unknown("a memref as an operand") };
@@ -348,12 +352,15 @@ impl<'p> Run<'p> {
             lists.push(value.as_ref().and_then(|value| value.items(self.terms)));
         }
         let sizes: Vec<i64> = access.lanes.iter().map(|lane| lane.size).collect();
+        // A mask has the dimensions of memory, in their order.
+        let mut of_mask: Vec<usize> = (0..sizes.len()).filter(|k| access.lanes[*k].dim.is_some()).collect();
+        of_mask.sort_by_key(|k| access.lanes[*k].dim);
         let (mut items, mut number) = (vec![], 0);
         each_index(&sizes, |lane| {
             self.count(1)?;
-            let pick =
-                |list: &Option<Vec<Term>>| list.as_ref().map(|list| list[if list.len() == 1 { 0 } else { number }]);
-            let [stored, mask, other] = [0, 1, 2].map(|k| pick(&lists[k]));
+            let masked = of_mask.iter().fold(0, |number, k| number * sizes[*k] as usize + lane[*k] as usize);
+            let pick = |k: usize, at: usize| lists[k].as_ref().map(|list| list[if list.len() == 1 { 0 } else { at }]);
+            let [stored, mask, other] = [pick(0, number), pick(1, masked), pick(2, number)];
             number += 1;
             let (mut index, mut inside) = (base.clone(), true);
             for (shape, i) in access.lanes.iter().zip(lane) {

@@ -18,7 +18,7 @@
 //! | select | of a constant, and of twice the same |
 //! | bits | shifts by constants, masks, `extui`, `trunci`, and `extf` of `bf16` to `f32` move bits |
 
-use crate::arith::{Calc, calc, evaluate, opaque};
+use crate::arith::{Calc, calc, evaluate};
 use crate::model::Operator;
 use rustc_hash::FxHashMap;
 
@@ -62,6 +62,8 @@ pub struct Info {
     pub undefined: bool,
     /// Of the two choices of inputs.
     pub values: [u64; 2],
+    /// Whether the program has no value there with that choice: a division by 0.
+    pub open: [bool; 2],
 }
 
 /// All terms.
@@ -131,7 +133,7 @@ impl Terms {
     pub fn constant(&mut self, width: u32, bits: u64) -> Term {
         let width = u8::try_from(width).ok().filter(|width| *width <= 64).unwrap_or(0);
         let bits = bits & mask(width);
-        self.add(Node::Constant(bits), Info { width, undefined: false, values: [bits; 2] })
+        self.add(Node::Constant(bits), Info { width, undefined: false, values: [bits; 2], open: [false; 2] })
     }
 
     /// An element of an input.
@@ -139,14 +141,14 @@ impl Terms {
         let width = u8::try_from(element.bits).ok().filter(|width| *width <= 64).unwrap_or(0);
         let hash = mix(of.into(), number);
         let values = crate::arith::inputs(element, hash).map(|value| value & mask(width));
-        self.add(Node::Input(of, number), Info { width, undefined: false, values })
+        self.add(Node::Input(of, number), Info { width, undefined: false, values, open: [false; 2] })
     }
 
     /// An element of memory that has no contents, or of padding.
     pub fn undefined(&mut self, width: u32) -> Term {
         let width = u8::try_from(width).ok().filter(|width| *width <= 64).unwrap_or(0);
         let values = [0, 1].map(|choice| mix(!0, choice) & mask(width));
-        self.add(Node::Undefined, Info { width, undefined: true, values })
+        self.add(Node::Undefined, Info { width, undefined: true, values, open: [false; 2] })
     }
 
     /// The number that a term is, if it is one.
@@ -162,18 +164,26 @@ impl Terms {
         if let Some(moved) = self.moved(calc, operands, width) {
             return moved;
         }
-        let [mut undefined, mut constants] = [false, !matches!(calc, Calc::Opaque)];
+        let (mut undefined, mut constants, mut open) = (false, calc != Calc::Opaque, [false; 2]);
         for operand in operands {
             let (node, info) = &self.nodes[*operand as usize];
             undefined |= info.undefined;
+            open = [0, 1].map(|choice| open[choice] || info.open[choice]);
             constants &= matches!(node, Node::Constant(_)) && info.width > 0;
         }
         let values = [0, 1].map(|choice| {
             let value = |k: usize| operands.get(k).map_or(0, |operand| self.nodes[*operand as usize].1.values[choice]);
             evaluate(&self.operators[number as usize], choice, operands.len(), value) & mask(width)
         });
-        let info = Info { width, undefined, values };
-        if constants {
+        if let (true, Some(by)) = (calc.divides(), operands.get(1)) {
+            let by = self.info(*by).values;
+            open = [0, 1].map(|choice| open[choice] || by[choice] == 0);
+        }
+        let info = Info { width, undefined, values, open };
+        let any_order =
+            calc.associates() || calc.associates_if_allowed() && (self.reassociate || fast_math & REASSOC != 0);
+        // Constants that are added in another order have other sums.
+        if constants && open == [false; 2] && (calc.associates() || !any_order) {
             return self.constant(width.into(), values[1]);
         }
         if calc == Calc::Fma && (self.contract || fast_math & CONTRACT != 0) {
@@ -185,8 +195,6 @@ impl Terms {
             let product = self.apply(times, &operands[..2]);
             return self.apply(plus, &[product, operands[2]]);
         }
-        let any_order =
-            calc.associates() || calc.associates_if_allowed() && (self.reassociate || fast_math & REASSOC != 0);
         if any_order && operands.len() == 2 && width > 0 {
             return self.any(number, [operands[0], operands[1]], info);
         }
@@ -373,28 +381,17 @@ impl Terms {
                 return of;
             }
         }
-        let (mut width, mut undefined, mut values) = (0, false, [0; 2]);
+        let (mut width, mut undefined, mut values, mut open) = (0, false, [0; 2], [false; 2]);
         for piece in &merged {
             let info = self.info(piece.of);
             undefined |= info.undefined;
+            open = [0, 1].map(|choice| open[choice] || info.open[choice]);
             for (value, of) in values.iter_mut().zip(info.values) {
                 *value |= (of >> piece.low & mask(piece.len)) << width;
             }
             width += piece.len;
         }
-        self.add(Node::Bits(merged.into()), Info { width, undefined, values })
-    }
-
-    /// A value that nothing is known of but its operands, such as that of a call.
-    pub fn unknown(&mut self, operator: &Operator, operands: &[Term]) -> Term {
-        let number = self.operator(operator);
-        let width = u8::try_from(operator.to.bits).ok().filter(|width| *width <= 64).unwrap_or(0);
-        let undefined = operands.iter().any(|operand| self.info(*operand).undefined);
-        let values = [0, 1].map(|choice| {
-            let value = |k: usize| self.info(operands[k]).values[choice];
-            opaque(operator, choice, operands.len(), value) & mask(width)
-        });
-        self.add(Node::Apply(number, operands.into()), Info { width, undefined, values })
+        self.add(Node::Bits(merged.into()), Info { width, undefined, values, open })
     }
 }
 
@@ -405,22 +402,20 @@ const CONTRACT: u32 = 1 << 5;
 
 impl Terms {
     /// Whether the values of two terms are those of the same result; where sums may be reassociated, nearly the same.
-    pub fn alike(&self, was: [u64; 2], is: [u64; 2], width: u8) -> bool {
-        if was == is {
-            return true;
-        }
-        if !self.reassociate && !self.contract {
-            return false;
-        }
-        let close = |(a, b): (u64, u64)| {
-            let [a, b] = [a, b].map(|bits| match width {
-                64 => f64::from_bits(bits),
-                32 => f32::from_bits(bits as u32).into(),
-                _ => f32::from_bits((bits as u32) << 16).into(),
-            });
-            a == b || (a - b).abs() <= 0.02 * a.abs().max(b.abs())
+    pub fn alike(&self, was: Info, is: Info) -> bool {
+        let number = |bits: u64| match was.width {
+            64 => f64::from_bits(bits),
+            32 => f32::from_bits(bits as u32).into(),
+            _ => f32::from_bits((bits as u32) << 16).into(),
         };
-        was[1] == is[1] || was.into_iter().zip(is).skip(1).all(close)
+        (0..2).all(|choice| {
+            let (a, b) = (was.values[choice], is.values[choice]);
+            if was.open[choice] || a == b {
+                return true;
+            }
+            let (a, b) = (number(a), number(b));
+            (self.reassociate || self.contract) && (a - b).abs() <= 0.02 * a.abs().max(b.abs())
+        })
     }
 
     /// A term as text, down to a depth.
