@@ -1,0 +1,502 @@
+//! A program as data: what the reader makes of MLIR, and what proofs and the evaluator work on.
+//!
+//! A function is a tree of regions, blocks and steps. Each SSA value is a [`Slot`], a number that is unique in its function
+//! and has one [`Type`]. A step is one operation. Many operations are one kind of [`Action`]: `scf.for` and `affine.for`
+//! are [`Action::Loop`], every operation of linalg is [`Action::Nest`], and all loads and stores are [`Action::Access`].
+//!
+//! ```text
+//! affine.for %i = 0 to min affine_map<(d0) -> (2, 3 - d0 * 2)>(%p) {
+//!   %x = affine.load %a[%p * 2 + %i, 0] : memref<3x5xf32>
+//! }
+//! ```
+//!
+//! is a `Loop` with lower bound `[0]`, upper bound `[2, d0 * -2 + 3]` of the slot of `%p`, step 1, and an `Access` with the
+//! map `[d0 * 2 + d1, 0]` of the slots of `%p` and `%i`.
+//!
+//! Nothing is simplified here: bounds and maps are those that the operations have.
+
+use std::collections::BTreeMap;
+
+/// The number of an SSA value in its function.
+pub type Slot = u32;
+
+/// A module: its functions and its constant memory.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Program {
+    /// By name.
+    pub functions: BTreeMap<String, Function>,
+    /// `memref.global`, by name.
+    pub globals: BTreeMap<String, Global>,
+}
+
+/// A `memref.global`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Global {
+    /// A memref.
+    pub r#type: Type,
+    /// The elements as bits in row-major order of the logical index, or one for all; none for memory of unknown contents.
+    pub items: Option<Vec<u64>>,
+    /// Whether nobody writes it.
+    pub constant: bool,
+}
+
+/// A function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// The types of its results.
+    pub results: Vec<Type>,
+    /// The types of its arguments.
+    pub arguments: Vec<Type>,
+    /// The type of each slot.
+    pub slots: Vec<Type>,
+    /// What it does; none for a declaration. The arguments of the first block are those of the function.
+    pub body: Option<Region>,
+    /// Whether code outside of the module can call it.
+    pub public: bool,
+}
+
+/// The blocks of a region; the first is the one that is entered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Region {
+    /// One, but for branches of `cf`.
+    pub blocks: Vec<Block>,
+}
+
+/// A block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// Its arguments. Of a loop's body, the induction variables come first.
+    pub arguments: Vec<Slot>,
+    /// What it does, in order.
+    pub steps: Vec<Step>,
+    /// How it ends.
+    pub end: End,
+}
+
+/// How a block ends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum End {
+    /// `yield`, `return`, `condition` (whose first value is the condition), and insertions at the end of `scf.forall`.
+    Yield {
+        /// What it hands on.
+        values: Vec<Slot>,
+        /// The insertions of `scf.forall.in_parallel`.
+        inserts: Vec<Step>,
+    },
+    /// A branch to blocks of the same region.
+    Branch {
+        /// None for `cf.br`; else the first target is taken where it is true.
+        condition: Option<Slot>,
+        /// The block, by its number in the region, and its arguments.
+        targets: Vec<(usize, Vec<Slot>)>,
+    },
+}
+
+/// An operation.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Its name, such as `affine.load`.
+    pub name: String,
+    /// Its location, as MLIR has it; it lives as long as the context.
+    pub location: usize,
+    /// The results.
+    pub results: Vec<Slot>,
+    /// What it does.
+    pub action: Action,
+}
+
+/// Locations do not matter.
+impl PartialEq for Step {
+    fn eq(&self, other: &Step) -> bool {
+        (&self.name, &self.results, &self.action) == (&other.name, &other.results, &other.action)
+    }
+}
+
+/// What an operation does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// An index: the least or greatest result of a map (`affine.apply`, `affine.min`, `affine.max`).
+    Index(Bound),
+    /// Elements as bits, in row-major order, or one for all.
+    Constant(Vec<u64>),
+    /// Elementwise: the operator on each element of the operands (`arith`, `math`, `complex`).
+    Compute {
+        /// What is computed.
+        operator: Operator,
+        /// All of one shape.
+        operands: Vec<Slot>,
+    },
+    /// Lane `k` of a vector is lane `sources[k].1` of operand `sources[k].0` (`vector.shuffle`, `broadcast`, `extract`, ...).
+    Lanes {
+        /// Scalars and vectors.
+        operands: Vec<Slot>,
+        /// One for each lane of the result, in row-major order.
+        sources: Vec<(u32, u32)>,
+    },
+    /// The same bits as elements of another type.
+    Bitcast(Slot),
+    /// One element or lane (`tensor.extract`, `vector.extract` at a position that the program computes).
+    Extract {
+        /// Elements.
+        source: Slot,
+        /// Where.
+        at: Vec<Size>,
+    },
+    /// The elements with one replaced (`tensor.insert`, `vector.insert`).
+    Insert {
+        /// One element.
+        item: Slot,
+        /// Elements.
+        into: Slot,
+        /// Where.
+        at: Vec<Size>,
+    },
+    /// A tensor or buffer without defined contents; the sizes of the type that only the program has, in order.
+    Empty(Vec<Slot>),
+    /// The buffer of a global.
+    Global(String),
+    /// A buffer is no longer used.
+    Free(Slot),
+    /// The elements of one buffer into another of the same shape.
+    Copy {
+        /// Read.
+        from: Slot,
+        /// Written.
+        to: Slot,
+    },
+    /// A new buffer with the contents of another (`bufferization.clone`).
+    Clone(Slot),
+    /// The same elements under another type (`tensor.cast`, `memref.cast`, `layout.convert` of tensors).
+    Cast(Slot),
+    /// Part of a tensor or memref.
+    Slice {
+        /// What it is a part of.
+        source: Slot,
+        /// A tensor that replaces the part; the result is then all of the tensor.
+        insert: Option<Slot>,
+        /// The first index.
+        offsets: Vec<Size>,
+        /// The sizes of the part.
+        sizes: Vec<Size>,
+        /// The steps.
+        strides: Vec<Size>,
+    },
+    /// The same elements in the same row-major order with other dimensions.
+    Reshape {
+        /// A tensor or memref.
+        source: Slot,
+        /// For each dimension of the shape with fewer dimensions, those of the other that it is made of.
+        groups: Vec<Vec<usize>>,
+        /// Sizes of the result of an expansion; none of a collapse.
+        sizes: Option<Vec<Size>>,
+    },
+    /// The dimensions of a memref in another order: dimension `k` is dimension `permutation[k]` of the source.
+    Transpose {
+        /// A memref.
+        source: Slot,
+        /// Of the dimensions.
+        permutation: Vec<usize>,
+    },
+    /// A memref of the same buffer with an offset, sizes and strides of its own; the offset counts from the buffer's begin.
+    Reinterpret {
+        /// A memref.
+        source: Slot,
+        /// In elements.
+        offset: Size,
+        /// Of the result.
+        sizes: Vec<Size>,
+        /// In elements.
+        strides: Vec<Size>,
+    },
+    /// The buffer, offset, sizes and strides of a memref (`memref.extract_strided_metadata`).
+    Metadata(Slot),
+    /// A size.
+    Dim {
+        /// A tensor or memref.
+        source: Slot,
+        /// Which.
+        dim: Slot,
+    },
+    /// A load or a store.
+    Access(Access),
+    /// `tensor.generate`: each element of its index. `tensor.pad`: the same where `source` has none.
+    Generate {
+        /// For `tensor.pad`: what is padded, and the padding before and behind it in each dimension.
+        source: Option<(Slot, Vec<Size>, Vec<Size>)>,
+        /// For `tensor.generate`: the sizes that only the program has.
+        sizes: Vec<Slot>,
+        /// From the index to the element.
+        body: Region,
+    },
+    /// An operation of linalg.
+    Nest(Nest),
+    /// Parts along a dimension, one after the other.
+    Concat {
+        /// Tensors.
+        parts: Vec<Slot>,
+        /// The dimension.
+        dim: usize,
+    },
+    /// `scf.for`, `affine.for`: iterations in order.
+    Loop {
+        /// The first value of the induction variable.
+        lower: Bound,
+        /// The end, which is not reached.
+        upper: Bound,
+        /// Positive.
+        step: Size,
+        /// The first values of what is carried from one iteration to the next.
+        carried: Vec<Slot>,
+        /// Its arguments: the induction variable, then what is carried.
+        body: Region,
+    },
+    /// `scf.forall`, `scf.parallel`, `affine.parallel`: iterations in any order.
+    Parallel {
+        /// The first values, one for each dimension.
+        lower: Vec<Bound>,
+        /// The ends.
+        upper: Vec<Bound>,
+        /// The steps.
+        steps: Vec<Size>,
+        /// Tensors that iterations insert into.
+        outputs: Vec<Slot>,
+        /// Its arguments: the induction variables, then the outputs.
+        body: Region,
+    },
+    /// One of two regions.
+    If {
+        /// When the first is taken.
+        condition: Condition,
+        /// The second may be missing.
+        regions: Vec<Region>,
+    },
+    /// `scf.while`: the first region yields a condition and values, the second the arguments of the first.
+    While {
+        /// The first arguments.
+        carried: Vec<Slot>,
+        /// Before the condition, and after it.
+        regions: Vec<Region>,
+    },
+    /// `scf.index_switch`: the first region is the default one.
+    Switch {
+        /// The index.
+        on: Slot,
+        /// The case of each further region.
+        cases: Vec<i64>,
+        /// The regions.
+        regions: Vec<Region>,
+    },
+    /// A region that runs once.
+    Run(Region),
+    /// A call.
+    Call {
+        /// The function.
+        callee: String,
+        /// Its arguments.
+        arguments: Vec<Slot>,
+    },
+    /// What the world sees (`vector.print`): the same operations with the same operands in the same order.
+    Effect(Vec<Slot>),
+    /// Nothing (`memref.prefetch`).
+    Nothing,
+    /// Not modelled: where it runs, nothing is shown.
+    Unknown,
+}
+
+/// A load or a store of one element or of a vector's lanes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Access {
+    /// A memref, or a tensor of a transfer.
+    pub buffer: Slot,
+    /// What is stored; none for a load.
+    pub store: Option<Slot>,
+    /// One expression for each dimension of the buffer, of `operands`.
+    pub map: Vec<Expr>,
+    /// Indices.
+    pub operands: Vec<Slot>,
+    /// The dimensions of the vector, major to minor; none for one element.
+    pub lanes: Vec<Lane>,
+    /// Which lanes there are; all where there is none.
+    pub mask: Option<Slot>,
+    /// A load: what masked lanes and lanes out of bounds have.
+    pub other: Option<Slot>,
+    /// How the element is combined with the one in memory, for `memref.atomic_rmw`.
+    pub atomic: Option<Operator>,
+}
+
+/// A dimension of a vector in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lane {
+    /// How many lanes.
+    pub size: i64,
+    /// The dimension of the memref along which they lie; none where all have the same element.
+    pub dim: Option<usize>,
+    /// Whether a lane out of bounds is an error, rather than left out.
+    pub in_bounds: bool,
+}
+
+/// An operation of linalg: for each point of its domain, in lexicographic order, the body reads an element of each operand
+/// and makes the element of each output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Nest {
+    /// The number of dimensions of the domain.
+    pub dims: usize,
+    /// For each operand, inputs first, one expression for each of its dimensions.
+    pub maps: Vec<Vec<Expr>>,
+    /// Tensors, memrefs and scalars.
+    pub inputs: Vec<Slot>,
+    /// Tensors or memrefs.
+    pub outputs: Vec<Slot>,
+    /// Its arguments: an element of each operand.
+    pub body: Region,
+    /// The slots in the body that are `linalg.index`, and of which dimension.
+    pub indices: Vec<(Slot, usize)>,
+}
+
+/// When the first region of a condition is taken.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// A boolean.
+    Value(Slot),
+    /// All expressions of `operands` are 0 (`true`) or at least 0.
+    Set {
+        /// With whether it is an equality.
+        constraints: Vec<(Expr, bool)>,
+        /// Of the expressions.
+        operands: Vec<Slot>,
+    },
+}
+
+/// A bound of a loop: the least or greatest of some expressions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound {
+    /// At least one.
+    pub exprs: Vec<Expr>,
+    /// Indices, which [`Expr::Operand`] counts.
+    pub operands: Vec<Slot>,
+    /// Whether it is the greatest.
+    pub greatest: bool,
+}
+
+/// A number in the program's text, or one that it computes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Size {
+    /// In the text.
+    Static(i64),
+    /// An index.
+    Slot(Slot),
+}
+
+/// An affine expression.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expr {
+    /// An operand, counting dimensions and then symbols.
+    Operand(u32),
+    /// A number.
+    Constant(i64),
+    /// Sum.
+    Add(Box<(Expr, Expr)>),
+    /// Product.
+    Mul(Box<(Expr, Expr)>),
+    /// Rest, at least 0, for a positive divisor.
+    Mod(Box<(Expr, Expr)>),
+    /// Quotient, rounded down.
+    FloorDiv(Box<(Expr, Expr)>),
+    /// Quotient, rounded up.
+    CeilDiv(Box<(Expr, Expr)>),
+}
+
+impl Expr {
+    /// The value; none for a division by what is not positive, and where a number does not fit.
+    pub fn at(&self, operand: &impl Fn(u32) -> Option<i64>) -> Option<i64> {
+        let both = |sides: &(Expr, Expr)| Some((sides.0.at(operand)?, sides.1.at(operand)?));
+        let divided = |sides: &(Expr, Expr)| both(sides).filter(|(_, by)| *by > 0);
+        match self {
+            Expr::Operand(k) => operand(*k),
+            Expr::Constant(n) => Some(*n),
+            Expr::Add(sides) => both(sides).and_then(|(a, b)| a.checked_add(b)),
+            Expr::Mul(sides) => both(sides).and_then(|(a, b)| a.checked_mul(b)),
+            Expr::Mod(sides) => divided(sides).map(|(a, b)| a.rem_euclid(b)),
+            Expr::FloorDiv(sides) => divided(sides).map(|(a, b)| a.div_euclid(b)),
+            Expr::CeilDiv(sides) => {
+                divided(sides).and_then(|(a, b)| a.div_euclid(b).checked_add((a.rem_euclid(b) > 0).into()))
+            }
+        }
+    }
+}
+
+/// What an elementwise operation computes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Operator {
+    /// The operation, such as `arith.cmpf`.
+    pub name: String,
+    /// Its attributes as text, without those of fast math, overflow and rounding flags that only promise something.
+    pub attributes: String,
+    /// The bits of `arith::FastMathFlags`.
+    pub fast_math: u32,
+    /// The element of the operands.
+    pub from: Element,
+    /// The element of the result.
+    pub to: Element,
+}
+
+/// A type of elements.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Element {
+    /// As MLIR prints it: `f32`, `i8`, `index`, `complex<f32>`.
+    pub text: String,
+    /// Its width in bits; 64 for `index`.
+    pub bits: u32,
+    /// Whether it is an integer, or an index.
+    pub integer: bool,
+}
+
+/// A type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Type {
+    /// One element.
+    Scalar(Element),
+    /// Elements in a shape.
+    Shaped {
+        /// What has the shape.
+        kind: Kind,
+        /// The elements.
+        element: Element,
+        /// The sizes; none for those that only the program has.
+        sizes: Vec<Option<i64>>,
+        /// Where the elements are.
+        place: Place,
+    },
+    /// Any other type.
+    Other(String),
+}
+
+/// What has a shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A value.
+    Tensor,
+    /// A value of fixed size.
+    Vector,
+    /// A view of a buffer.
+    MemRef,
+}
+
+/// Where the elements of a shaped type are.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// Row-major. With a text, this is the layout that lowering is still to give the memory: the encoding of a tensor, or
+    /// `#layout.pending` in the memory space of a memref, whose offset and strides then are those of the row-major index.
+    RowMajor(Option<String>),
+    /// Offset and strides in elements; none for those that only the program has. The text is as in `RowMajor`.
+    Strided {
+        /// Of the first element.
+        offset: Option<i64>,
+        /// Of each dimension.
+        strides: Vec<Option<i64>>,
+        /// The layout to be given.
+        pending: Option<String>,
+    },
+    /// The layout of this text is the memref's layout.
+    Layout(String),
+}
