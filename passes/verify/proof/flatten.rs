@@ -95,6 +95,7 @@ impl Flatten<'_> {
         let statements = &mut self.program.blocks[self.block].statements;
         let value = self.program.values.len();
         self.program.values.push((maker, (self.block, statements.len())));
+        self.program.types.push(String::new());
         statements.push(Statement::Value(value));
         value
     }
@@ -261,6 +262,11 @@ impl Flatten<'_> {
     fn steps(&mut self, steps: &[Step], end: &End) -> Flat<Vec<Slot>> {
         for step in steps {
             let results = self.step(step).map_err(|why| format!("{}: {why}", step.name))?;
+            for (slot, known) in step.results.iter().zip(&results) {
+                if let (Known::Value(value), Type::Scalar(element) | Type::Shaped { element, .. }) = (known, self.type_of(*slot)) {
+                    self.program.types[*value] = element.text.clone();
+                }
+            }
             self.known.extend(step.results.iter().copied().zip(results));
         }
         match end {
@@ -302,6 +308,20 @@ impl Flatten<'_> {
                 let sources = sources.iter().map(|(k, lane)| Ok((self.value_of(operands[*k as usize])?, i64::from(*lane))));
                 let sources = sources.collect::<Flat<_>>()?;
                 one(self.make(Maker::Lanes(sources)))
+            }
+            Action::Bitcast(source) => {
+                let lanes = |flatten: &Self, slot| match flatten.type_of(slot) {
+                    Type::Scalar(_) => Some(vec![]),
+                    Type::Shaped { kind: Kind::Vector, sizes, .. } => Some(sizes.clone()),
+                    _ => None,
+                };
+                let (from, to) = (lanes(self, *source), lanes(self, result()?));
+                let (Type::Scalar(element) | Type::Shaped { element, .. }) = self.type_of(result()?).clone() else { return Err("no elements".to_owned()) };
+                if from.is_none() || from != to {
+                    return Err("lanes of other widths".to_owned());
+                }
+                let source = self.value_of(*source)?;
+                one(self.make(Maker::Bits(source, element.text)))
             }
             Action::Extract { source, at } => {
                 let at = at.iter().map(|size| self.size(*size)).collect::<Flat<Vec<_>>>()?;

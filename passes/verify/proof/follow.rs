@@ -13,8 +13,12 @@ use crate::proof::linear::{Linear, Shown, Space, Stop, Var, unproved};
 use crate::proof::layout::Layout;
 use crate::proof::statements::{Block, Buffer, Maker, Outcome, Program, Statement, Subscript, Value};
 use crate::proof::value::{Carrier, Dim, Fold, Head, Place, Thunk, replaced};
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+
+/// A store that does not reach an address: the program, the store, the address, and the iterations around.
+pub type Miss = (usize, (Block, usize), Linear, BTreeMap<Block, Linear>);
 
 /// A comparison of two programs: the one that is meant and the one that was made of it.
 pub struct Proof<'p> {
@@ -23,6 +27,9 @@ pub struct Proof<'p> {
     before: usize,
     /// How many comparisons are left.
     steps: usize,
+    /// Stores that do not reach an address, in any case that is being looked at; and in the order they were found.
+    pub(super) misses: FxHashSet<Miss>,
+    pub(super) found: Vec<Miss>,
     /// The buffers that a block stores to, itself or in a loop inside.
     pub(super) stored: [Vec<Vec<Buffer>>; 2],
 }
@@ -43,7 +50,7 @@ impl<'p> Proof<'p> {
             }
             stored
         });
-        Proof { programs: [meant, made], space: Space::default(), before: 0, steps, stored }
+        Proof { programs: [meant, made], space: Space::default(), before: 0, steps, misses: FxHashSet::default(), found: Vec::new(), stored }
     }
 
     /// That both programs leave the same in the result of this number.
@@ -117,12 +124,29 @@ impl<'p> Proof<'p> {
 
     /// That something holds for each value of the variables that there are, case by case.
     pub(super) fn cases(&mut self, holds: &mut dyn FnMut(&mut Self) -> Shown<()>) -> Shown<()> {
+        let known = self.found.len();
+        let shown = self.case(holds);
+        self.forget(known);
+        shown
+    }
+
+    /// Forgets the misses that were found later.
+    fn forget(&mut self, known: usize) {
+        for miss in self.found.drain(known..) {
+            self.misses.remove(&miss);
+        }
+    }
+
+    fn case(&mut self, holds: &mut dyn FnMut(&mut Self) -> Shown<()>) -> Shown<()> {
         self.steps = match self.steps.checked_sub(1) {
             Some(steps) => steps,
             None => return unproved("it takes more steps"),
         };
         let known = self.space.len();
-        let found = holds(self);
+        let found = match holds(self) {
+            Err(Stop::Unproved(why)) => Err(self.space.loose(known).unwrap_or(Stop::Unproved(why))),
+            found => found,
+        };
         let Err(Stop::Split(var, at)) = found else { return found };
         if self.space.root_of(var) >= known {
             return unproved("an index whose cases are not those of an element");
@@ -161,11 +185,11 @@ impl<'p> Proof<'p> {
             (Head::Fold(x), Head::Fold(y)) => self.equal_folds(x, y),
             (Head::Fold(x), _) => {
                 let last = self.last_iteration(x)?;
-                self.equal(&last, &thunk(&b)?)
+                self.equal(&last, &followed(&b))
             }
             (_, Head::Fold(y)) => {
                 let last = self.last_iteration(y)?;
-                self.equal(&thunk(&a)?, &last)
+                self.equal(&followed(&a), &last)
             }
             _ => unproved(format!("{} differs from {}", name(&a), name(&b))),
         }
@@ -185,12 +209,13 @@ impl<'p> Proof<'p> {
         let (more, less) = (m.max(n), m.min(n));
         let ordered = |x: Thunk, y: Thunk| if swapped { (y, x) } else { (x, y) };
         if more % less == 0 {
-            let space = self.space.clone();
+            let (space, known) = (self.space.clone(), self.found.len());
             let found = self.grouped(long, short, more / less, swapped);
             if found.is_ok() {
                 return found;
             }
             self.space = space;
+            self.forget(known);
         }
         // The last iterations of the longer one are all of the shorter one.
         let (tail, rest) = self.cut(long, more - less)?;
@@ -368,6 +393,17 @@ impl<'p> Proof<'p> {
                                 same(*value, Linear::constant(*lane))
                             }
                         }
+                        Maker::Bits(source, of) => match self.head(same(*source, lane))? {
+                            Head::Elements(name, mut operands) if name == format!("bits of {of}") => operands.remove(0),
+                            Head::Constant(bits) => {
+                                let bits = bits.split_once(' ').map_or(&*bits, |(_, bits)| bits);
+                                return Ok(Head::Constant(format!("{of} {bits}")));
+                            }
+                            head => {
+                                let from = &self.programs[side].types[*source];
+                                return Ok(Head::Elements(format!("bits of {from}"), vec![followed(&head)]));
+                            }
+                        },
                         Maker::Extract(vector, k) => {
                             let k = self.subscript(side, k, &Linear::default(), &place)?;
                             same(*vector, k)
@@ -584,12 +620,12 @@ impl<'p> Proof<'p> {
 
 
 
-fn thunk(head: &Head) -> Shown<Thunk> {
-    Ok(match head {
+fn followed(head: &Head) -> Thunk {
+    match head {
         Head::Fold(fold) => Thunk::Fold(fold.clone()),
         Head::Before(k) => Thunk::Before(*k),
         other => Thunk::Known(Box::new(other.clone())),
-    })
+    }
 }
 
 fn name(head: &Head) -> String {

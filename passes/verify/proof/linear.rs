@@ -126,14 +126,44 @@ impl Space {
         space.vars[var].range = (a.max(low), b.min(high));
         let mut at = Some(var);
         while let Some(var) = at {
-            let (low, high) = space.vars[var].range;
-            let reached = space.vars[var].digits.map(|_| space.bounds(&space.expanded_once(var)));
-            if low >= high || matches!(reached, Some(Ok((a, b))) if b < low || a >= high) {
+            if let Some(Digits { outer, inner, size }) = space.vars[var].digits {
+                let ((a, b), (c, d)) = (space.vars[outer].range, space.vars[inner].range);
+                let of = &mut space.vars[var].range;
+                *of = (of.0.max(a * size + c), of.1.min((b - 1) * size + d));
+            }
+            if !space.tightened(var) {
                 return None;
             }
             at = space.vars[var].of;
         }
         Some(space)
+    }
+
+    /// Leaves out values of digits that their variable does not have; whether there is a value.
+    fn tightened(&mut self, var: Var) -> bool {
+        let (low, high) = self.vars[var].range;
+        let Some(Digits { outer, inner, size }) = self.vars[var].digits else { return low < high };
+        let of = &mut self.vars[outer].range;
+        *of = (of.0.max(low.div_euclid(size)), of.1.min((high - 1).div_euclid(size) + 1));
+        if of.0 + 1 == of.1 {
+            let begin = of.0 * size;
+            let of = &mut self.vars[inner].range;
+            *of = (of.0.max(low - begin), of.1.min(high - begin));
+        }
+        low < high && self.tightened(outer) && self.tightened(inner)
+    }
+
+    /// A case to look at by itself: the last value of a digit beyond which its variable does not have all others.
+    pub fn loose(&self, known: usize) -> Option<Stop> {
+        (0..self.vars.len()).filter(|var| self.root_of(*var) < known).find_map(|var| {
+            let Digits { outer, inner, size } = self.vars[var].digits?;
+            let (low, high) = self.vars[var].range;
+            let ((a, b), (c, d)) = (self.vars[outer].range, self.vars[inner].range);
+            let above = (b - 1) * size + d > high;
+            let below = a * size + c < low;
+            let at = if above { b - 1 } else { a + 1 };
+            ((above || below) && b - a > 1).then_some(Stop::Split(outer, at))
+        })
     }
 
     /// How many variables there are.
@@ -183,6 +213,7 @@ impl Space {
     /// The least and the greatest value, or bounds of these.
     pub fn range(&self, e: &Linear) -> Shown<(i64, i64)> {
         let mut e = self.normal(e)?;
+        let (low, high) = self.bounds(&e)?;
         // Digits whose factors fit together are the variable again, whose range is the narrower one.
         let mut seen: Vec<Var> = e.terms.keys().copied().collect();
         while let Some(digit) = seen.pop() {
@@ -203,7 +234,8 @@ impl Space {
             e = e.plus(&Linear::var(var).times(factor)?)?;
             seen.push(var);
         }
-        self.bounds(&e)
+        let (a, b) = self.bounds(&e)?;
+        Ok((low.max(a), high.min(b)))
     }
 
     /// Bounds of a sum from those of its variables.
@@ -312,29 +344,32 @@ impl Space {
             rest = rest.minus(&Linear::constant(low).times(a)?)?;
         }
         let mut values = vec![Linear::default(); unknown.len()];
-        for (k, next) in order.iter().zip(order.iter().skip(1).map(Some).chain([None])) {
-            let (a, low, high) = unknown[*k];
-            // What is below the next factor is that of this one.
-            let (above, own) = match next.map(|next| unknown[*next].0) {
-                Some(next) if next % a == 0 => {
-                    let (q, r) = self.divide(&rest, next)?;
-                    (q.times(next)?, r)
-                }
-                Some(_) => return unproved("factors that do not divide each other"),
-                None => (Linear::default(), rest),
-            };
-            let (value, nothing) = self.divide(&own, a)?;
-            for least in [&value, &Linear::constant(high - 1 - low).minus(&value)?, &nothing.times(-1)?] {
-                if !self.at_least_zero(least)? {
-                    return Ok(None);
-                }
-            }
-            values[*k] = value.add(low)?;
-            rest = above;
+        if unknown.is_empty() {
+            // Without unknowns, the sum itself has to be 0.
+            let zero = self.at_least_zero(e)? && self.at_least_zero(&e.times(-1)?)?;
+            return Ok(zero.then_some(values));
         }
-        // Without unknowns, the sum itself has to be 0.
-        let nowhere = unknown.is_empty() && !(self.at_least_zero(e)? && self.at_least_zero(&e.times(-1)?)?);
-        Ok((!nowhere).then_some(values))
+        Ok(self.solve_in_order(&rest, unknown, &order, &mut values)?.then_some(values))
+    }
+
+    /// The same from 0 on, for the unknowns of these numbers, least factor first.
+    fn solve_in_order(&mut self, e: &Linear, unknown: &[(i64, i64, i64)], order: &[usize], values: &mut [Linear]) -> Shown<bool> {
+        let factor = |k: usize| unknown[order[k]].0;
+        // What is below a factor of which all greater ones are multiples is the sum of those below it.
+        if let Some(k) = (1..order.len()).find(|k| (*k..order.len()).all(|more| factor(more) % factor(*k) == 0)) {
+            let (above, below) = self.divide(e, factor(k))?;
+            return Ok(self.solve_in_order(&below, unknown, &order[..k], values)?
+                && self.solve_in_order(&above.times(factor(k))?, unknown, &order[k..], values)?);
+        }
+        let (a, low, high) = unknown[order[0]];
+        let (value, nothing) = self.divide(e, a)?;
+        for least in [&value, &Linear::constant(high - 1 - low).minus(&value)?, &nothing.times(-1)?] {
+            if !self.at_least_zero(least)? {
+                return Ok(false);
+            }
+        }
+        values[order[0]] = value.add(low)?;
+        Ok(true)
     }
 }
 

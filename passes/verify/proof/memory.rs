@@ -206,8 +206,22 @@ impl Proof<'_> {
         path
     }
 
-    /// The iterations in which a store reaches an address; `chain` are the loops around it that `place` does not have.
+    /// [`Proof::reach`], with what is known.
     fn hit(&mut self, side: usize, chain: &[Block], at: (Block, usize), address: &Linear, place: &Place) -> Shown<Option<Hit>> {
+        let miss = (side, at, address.clone(), place.at.clone());
+        if self.misses.contains(&miss) {
+            return Ok(None);
+        }
+        let hit = self.reach(side, chain, at, address, place)?;
+        if hit.is_none() {
+            self.misses.insert(miss.clone());
+            self.found.push(miss);
+        }
+        Ok(hit)
+    }
+
+    /// The iterations in which a store reaches an address; `chain` are the loops around it that `place` does not have.
+    fn reach(&mut self, side: usize, chain: &[Block], at: (Block, usize), address: &Linear, place: &Place) -> Shown<Option<Hit>> {
         let program = self.programs[side];
         let Statement::Store { address: subscript, stride, lanes, .. } = &program.blocks[at.0].statements[at.1] else {
             return unproved("no store");
@@ -241,8 +255,44 @@ impl Proof<'_> {
             }
         }
         known = known.add(-reached.constant)?;
-        let ranges: Vec<(i64, i64, i64)> = unknown.iter().map(|(var, a)| { let (low, high) = self.space.range_of(*var); (*a, low, high) }).collect();
-        let Some(values) = self.space.solve(&known, &ranges)? else { return Ok(None) };
+        let mut ranges: Vec<(i64, i64, i64)> = Vec::new();
+        for (var, a) in &unknown {
+            let (low, high) = self.space.range_of(*var);
+            ranges.push((*a, low, high));
+        }
+        // Loops over tiles of `size`, `y = size * x + z`, with the number of `y`: one unknown in place of two.
+        let mut merged: Vec<(usize, usize, i64)> = Vec::new();
+        for block in chain {
+            let iteration = self.iteration_of(*block, &inside)?;
+            for upper in &program.blocks[*block].uppers {
+                let upper = self.subscript(side, upper, &Linear::default(), &inside)?;
+                let room = self.space.normal(&upper.minus(&iteration)?.add(-1)?)?;
+                let find = |var: &Var| unknown.iter().position(|(known, _)| known == var);
+                let Some(size) = room.terms.values().map(|a| -a).max().filter(|size| *size > 1) else { continue };
+                let terms: Vec<(Option<usize>, i64)> = room.terms.iter().map(|(var, a)| (find(var), -a)).collect();
+                let [(Some(x), m), (Some(z), n)] = terms[..] else { continue };
+                let (outer, inner) = if m == size { (x, z) } else { (z, x) };
+                let ((a, 0, _), (b, 0, most)) = (ranges[outer], ranges[inner]) else { continue };
+                let free = merged.iter().all(|(o, i, _)| ![o, i].contains(&&outer) && ![o, i].contains(&&inner));
+                if m.min(n) == 1 && free && b.checked_mul(size) == Some(a) && most <= size && room.constant >= 0 {
+                    ranges[inner] = (b, 0, room.constant + 1);
+                    merged.push((outer, inner, size));
+                }
+            }
+        }
+        let kept: Vec<usize> = (0..ranges.len()).filter(|k| merged.iter().all(|(outer, ..)| outer != k)).collect();
+        let asked: Vec<(i64, i64, i64)> = kept.iter().map(|k| ranges[*k]).collect();
+        let Some(found) = self.space.solve(&known, &asked)? else { return Ok(None) };
+        let mut values = vec![Linear::default(); unknown.len()];
+        kept.iter().zip(found).for_each(|(k, value)| values[*k] = value);
+        for (outer, inner, size) in merged {
+            let (q, r) = self.space.divide(&values[inner], size)?;
+            let most = self.space.range_of(unknown[inner].0).1;
+            if !self.space.at_least_zero(&Linear::constant(most - 1).minus(&r)?)? {
+                return Ok(None);
+            }
+            (values[outer], values[inner]) = (q, r);
+        }
         let with = unknown.iter().map(|(var, _)| *var).zip(values).collect();
         let mut hit = Hit { at, place: place.clone(), lane: Linear::default(), chain: chain.to_vec(), free: Vec::new() };
         for (block, var) in chain.iter().zip(&fresh) {

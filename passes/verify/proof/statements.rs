@@ -57,6 +57,8 @@ pub enum Maker {
     },
     /// For each lane, the lane of a value.
     Lanes(Vec<(Value, i64)>),
+    /// The same bits as an element of this type.
+    Bits(Value, String),
     /// The lane of a vector that is the index's value.
     Extract(Value, Subscript),
     /// Both.
@@ -125,6 +127,8 @@ pub struct Program {
     pub blocks: Vec<Body>,
     /// What makes each value, and where.
     pub values: Vec<(Maker, (Block, usize))>,
+    /// The type of its elements, for each value of which that is known.
+    pub types: Vec<String>,
     /// How many elements each buffer has, and what it is at first; none where that is undefined.
     pub buffers: Vec<(i64, Option<String>)>,
     /// What the function returns, and then what it leaves in its arguments.
