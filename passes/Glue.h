@@ -33,13 +33,16 @@ enum LayoutOutcome : uint32_t {
 };
 /// Runs a step of a pass on an operation, the first of which is 0. Calls back
 /// with passes that are to run on the operation next, if any; the pass goes on
-/// after them, with the number that `step` has then.
+/// after them, with the number that `step` has then, and with what it left in
+/// `kept`, null at first.
 LayoutOutcome layout_rs_run_pass(MlirStringRef pass, MlirStringRef options,
-                                 MlirOperation op, size_t *step,
+                                 MlirOperation op, size_t *step, void **kept,
                                  MlirStringCallback then, void *user);
+/// Frees what a pass left in `kept`.
+void layout_rs_drop(void *kept);
 /// Calls back with all passes that a pass may run so; with none for others.
-void layout_rs_passes_of(MlirStringRef pass, MlirStringCallback passes,
-                         void *user);
+void layout_rs_passes_of(MlirStringRef pass, MlirStringRef options,
+                         MlirStringCallback passes, void *user);
 
 /// Calls back once for each pipeline, with its name and its summary.
 void layout_rs_pipelines(void (*pipeline)(MlirStringRef name,

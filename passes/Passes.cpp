@@ -46,7 +46,9 @@ template <typename Option>
 void writeOption(llvm::raw_ostream &text, const Option &option) {
   auto value = option.getValue();
   text << option.ArgStr << '=';
-  if constexpr (std::is_enum_v<decltype(value)>) {
+  if constexpr (std::is_same_v<decltype(value), std::string>) {
+    text << '{' << value << "} ";
+  } else if constexpr (std::is_enum_v<decltype(value)>) {
     StringRef name = stringifyEnum(value);
     if (name.empty())
       text << static_cast<int32_t>(value);
@@ -55,6 +57,15 @@ void writeOption(llvm::raw_ostream &text, const Option &option) {
     text << static_cast<uint64_t>(value) << ' ';
   }
 }
+
+/// What a pass keeps from one of its steps to the next.
+struct Kept {
+  void *state = nullptr;
+  ~Kept() {
+    if (state)
+      layout_rs_drop(state);
+  }
+};
 
 /// What all passes here have in common; `Generated` is what mlir-tblgen makes.
 template <typename Generated> struct Shell : Generated {
@@ -95,7 +106,8 @@ template <typename Generated> struct Shell : Generated {
   void getDependentDialects(DialectRegistry &registry) const override {
     Generated::getDependentDialects(registry);
     std::string passes;
-    layout_rs_passes_of(wrap(this->getArgument()), append, &passes);
+    layout_rs_passes_of(wrap(this->getArgument()), wrap(StringRef(options())),
+                        append, &passes);
     if (passes.empty())
       return;
     OpPassManager manager(*this->getOpName());
@@ -106,11 +118,12 @@ template <typename Generated> struct Shell : Generated {
   void runOnOperation() override {
     Operation *op = this->getOperation();
     bool changed = false;
+    Kept kept;
     for (size_t step = 0;;) {
       std::string then;
       LayoutOutcome outcome = layout_rs_run_pass(
           wrap(this->getArgument()), wrap(StringRef(options())), wrap(op),
-          &step, append, &then);
+          &step, &kept.state, append, &then);
       if (outcome == LayoutFailed)
         return this->signalPassFailure();
       changed |= outcome == LayoutChanged;
@@ -169,8 +182,11 @@ struct WithArena : ConvertToLlvm {
   const detail::PassOptions &held() const { return holder(arena); }
 };
 
-/// The option of all pipelines that is none of a pass.
+/// The options of all pipelines that are none of a pass.
 struct PlanFlag : PassPipelineOptions<PlanFlag> {
+  Option<bool> verify{*this, "verify",
+                      llvm::cl::desc("Check after each pass that functions "
+                                     "compute what they did")};
   Option<bool> plan{*this, "plan",
                     llvm::cl::desc("Choose layouts first; with the options of "
                                    "layout-plan, which are here, too")};

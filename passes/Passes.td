@@ -535,6 +535,26 @@ def LayoutStripMemorySpaces
   let dependentDialects = ["::layout::LayoutDialect"];
 }
 
+def LayoutVerify : Pass<"layout-verify", "::mlir::ModuleOp"> {
+  let summary = "Run passes and check that each keeps what functions compute";
+  let description = [{
+    Runs each function before the passes and after each of them, on symbolic
+    elements and with numbers for indices, and compares what they compute, read
+    and write: a difference is an error, with the pass. What cannot be compared is
+    a remark that says why. The option `verify` of the pipelines runs their passes
+    so; [verify.md](verify.md) says what is proved and what is assumed.
+
+    The passes are those of a pipeline's text, on modules; options `reassociate`
+    and `contract` in it allow what they allow.
+  }];
+  let options = [
+    Option<"passes", "passes", "std::string", "\"\"", "The passes">,
+    Option<"steps", "steps", "uint64_t", "1 << 20",
+           "A function that takes more steps, elements counted one by one, is not "
+           "checked">
+  ];
+}
+
 def LayoutVerifyLLVM : Pass<"layout-verify-llvm", "::mlir::ModuleOp"> {
   let summary = "Report operations that have no translation to LLVM IR";
   let description = [{
@@ -549,7 +569,8 @@ def LayoutVerifyLLVM : Pass<"layout-verify-llvm", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 
 /// Passes and pipelines that run one after another on a module, registered
-/// under a name. They have the options of `optionsOf`, and `plan` with those of
+/// under a name. They have the options of `optionsOf`, `verify`, which runs the
+/// passes in `layout-verify`, and `plan` with those of
 /// `planOf`; those with `$arena` have `arena`. In their text stand
 ///   $options  for the options of `optionsOf`,
 ///   $all      for all options, but `arena`,

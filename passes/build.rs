@@ -53,7 +53,7 @@ fn options(passes: &Passes) -> Result<String, String> {
         }
         text += "    }\n}\n\n";
     }
-    for pass in passes.passes.iter().filter(|pass| !pass.options.is_empty()) {
+    for pass in passes.passes.iter().filter(|pass| !pass.options.is_empty() && !has_text(pass)) {
         let about = format!("The options of `{}`", pass.argument);
         let and_of: Vec<_> = passes.pipelines.iter().filter(|pipeline| pipeline.options_of == pass.argument).collect();
         let about = if and_of.is_empty() { about } else { format!("{about} and of the pipelines") };
@@ -89,6 +89,11 @@ fn rust_type(option: &PassOption, choices: &[Choices]) -> Result<(String, String
     ))
 }
 
+/// Whether an option is any text, such as the passes of `layout-verify`: such a pass is no value.
+fn has_text(pass: &Pass) -> bool {
+    pass.options.iter().any(|option| option.cpp_type == "std::string")
+}
+
 /// The struct of a pass's options. Those that pipelines have are just `Options`.
 fn options_type(pass: &Pass, passes: &Passes) -> String {
     match passes.pipelines.iter().any(|pipeline| pipeline.options_of == pass.argument) {
@@ -99,7 +104,7 @@ fn options_type(pass: &Pass, passes: &Passes) -> String {
 
 /// The enum of the passes, in the order of their names, and the tables of it.
 fn enum_of(passes: &Passes) -> String {
-    let mut all: Vec<&Pass> = passes.passes.iter().collect();
+    let mut all: Vec<&Pass> = passes.passes.iter().filter(|pass| !has_text(pass)).collect();
     all.sort_by_key(|pass| &pass.argument);
     let [mut variants, mut names, mut named, mut read, mut options] = [const { String::new() }; 5];
     for pass in all {

@@ -11,7 +11,7 @@ use crate::{
     annotate_loops, approximate_math, call_libm, convert_to_llvm, deallocate, expand_clones, fuse_elementwise,
     indexing_analysis, inline_calls, lower_bufferization, lower_memrefs, mask_as_integers, outline_loops, plan,
     plan_memory, prepare_bufferization, remove_conversions, scf_to_cf, shorten_interfaces, simplify_indexing, steps,
-    strip_memory_spaces, verify_llvm,
+    strip_memory_spaces, verify, verify_llvm,
 };
 use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Rewriter};
@@ -27,6 +27,7 @@ extern "C" fn layout_rs_run_pass(
     options: MlirStringRef,
     op: MlirOperation,
     step: *mut usize,
+    kept: *mut *mut c_void,
     then: MlirStringCallback,
     user: *mut c_void,
 ) -> Outcome {
@@ -36,12 +37,27 @@ extern "C" fn layout_rs_run_pass(
     let callback = then.expect("C++ gives a callback");
     // SAFETY: C++ gives a place for the number, which nothing else uses during the call.
     let step = unsafe { &mut *step };
+    // SAFETY: C++ gives a place that is null or what this function left there, which nothing else uses during the call.
+    let kept = unsafe { &mut *kept };
     run(op, |rewriter| {
         let op = rewriter.root();
         let wrong = |message| vec![Diagnostic::error(ir::location(op), message)];
+        let now = *step;
+        if name == verify::NAME {
+            if kept.is_null() {
+                *kept = Box::into_raw(Box::new(verify::State::default())).cast();
+            }
+            // SAFETY: this is the box of the first step.
+            let state = unsafe { &mut *kept.cast::<verify::State>() };
+            if let Some(passes) = verify::run(op, &options, now, state)? {
+                *step = now + 1;
+                // SAFETY: C++ gives a callback and the pointer it takes.
+                unsafe { callback(string_ref(&passes), user) };
+            }
+            return Ok(Outcome::Unchanged);
+        }
         let pass = Pass::read(&name, &options).map_err(wrong)?;
         pass.check().map_err(wrong)?;
-        let now = *step;
         let mut go_on = |passes: &str, next: usize| {
             *step = next;
             // SAFETY: C++ gives a callback and the pointer it takes.
@@ -99,10 +115,24 @@ extern "C" fn layout_rs_run_pass(
 
 /// See `Glue.h`.
 #[unsafe(no_mangle)]
-extern "C" fn layout_rs_passes_of(pass: MlirStringRef, passes: MlirStringCallback, user: *mut c_void) {
-    // SAFETY: the text is valid for the call.
-    let name = String::from_utf8_lossy(unsafe { bytes(pass) }.unwrap_or_default());
+extern "C" fn layout_rs_drop(kept: *mut c_void) {
+    // SAFETY: this is the box that `layout_rs_run_pass` made, and C++ forgets it.
+    drop(unsafe { Box::from_raw(kept.cast::<verify::State>()) });
+}
+
+/// See `Glue.h`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_passes_of(
+    pass: MlirStringRef,
+    options: MlirStringRef,
+    passes: MlirStringCallback,
+    user: *mut c_void,
+) {
+    // SAFETY: the texts are valid for the call.
+    let [name, options] =
+        [pass, options].map(|text| String::from_utf8_lossy(unsafe { bytes(text) }.unwrap_or_default()));
     let all = match Pass::read(&name, "") {
+        _ if name == verify::NAME => verify::passes(&options).join(","),
         Ok(Pass::ConvertToLlvm { options }) => {
             steps::all(convert_to_llvm::STEPS).replace("$arena", options.arena.name())
         }
@@ -127,7 +157,8 @@ extern "C" fn layout_rs_check_options(
     // SAFETY: the texts are valid for the call.
     let [name, options] =
         [name, options].map(|text| String::from_utf8_lossy(unsafe { bytes(text) }.unwrap_or_default()));
-    let checked = guard(|message| Err(message.to_string()), || Pass::read(&name, &options)?.check());
+    let check = || if name == verify::NAME { verify::check(&options) } else { Pass::read(&name, &options)?.check() };
+    let checked = guard(|message| Err(message.to_string()), check);
     let Err(message) = checked else { return true };
     let callback = error.expect("C++ gives a callback");
     // SAFETY: C++ gives a callback and the pointer it takes.

@@ -45,12 +45,13 @@
 //! | [`shorten_interfaces`] | `layout-shorten-interfaces` | `descriptors`, `options` |
 //! | [`simplify_indexing`] | `layout-simplify-indexing` | `buffers` |
 //! | [`strip_memory_spaces`] | `layout-strip-memory-spaces` | `buffers` |
+//! | [`verify`] | `layout-verify` | `diagnostic`, `upstream` |
 //! | [`verify_llvm`] | `layout-verify-llvm` | `diagnostic` |
 //! | `vectorize` | vector code of a kernel: registers, plan, prefetch | `buffers`, `kernel`, `options`, `ownership`, `upstream` |
 //! | [`lower_memrefs`] | `layout-lower-memrefs` | `buffers`, `diagnostic`, `functions`, `kernel`, `options`, `ownership`, `upstream`, `vectorize` |
 //! | `pass` | the generated passes as values | `options`, `upstream` |
-//! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream` |
-//! | `exports` | what C++ calls: `layout_rs_*` | `annotate_loops`, `approximate_math`, `call_libm`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `shorten_interfaces`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify_llvm` |
+//! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream`, `verify` |
+//! | `exports` | what C++ calls: `layout_rs_*` | `annotate_loops`, `approximate_math`, `call_libm`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `shorten_interfaces`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify`, `verify_llvm` |
 //!
 //! # Example
 //!
@@ -122,6 +123,7 @@ mod switches;
 #[allow(unsafe_code, reason = "these functions call C++")]
 mod upstream;
 mod vectorize;
+pub mod verify;
 pub mod verify_llvm;
 
 pub use diagnostic::{Diagnostic, Severity};

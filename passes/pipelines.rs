@@ -41,6 +41,8 @@ pub struct PipelineOptions {
     pub plan: Option<PlanOptions>,
     /// Where the memory of a call is from; of `layout-to-llvm` alone.
     pub arena: Arena,
+    /// Whether `layout-verify` runs the passes.
+    pub verify: bool,
 }
 
 impl<T: Into<Options>> From<T> for PipelineOptions {
@@ -53,6 +55,9 @@ impl fmt::Display for PipelineOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.lowering)?;
         self.plan.map_or(Ok(()), |plan| write!(f, " plan {plan}"))?;
+        if self.verify {
+            f.write_str(" verify")?;
+        }
         if self.arena == Arena::default() { Ok(()) } else { write!(f, " arena={}", self.arena.name()) }
     }
 }
@@ -63,11 +68,16 @@ impl FromStr for PipelineOptions {
     /// Reads the options of lowering, and those of `layout-plan` where `plan` is one of them.
     fn from_str(text: &str) -> Result<PipelineOptions, String> {
         let (mut planned, mut of_plan, mut others) = (false, None, [String::new(), String::new()]);
-        let mut arena = Arena::default();
+        let (mut arena, mut verify) = (Arena::default(), false);
         for (name, value) in words(text) {
             if name == "plan" {
                 let expected = || format!("plan must be {}, found `{value}`", bool::expected());
                 planned = bool::read(value).ok_or_else(expected)?;
+                continue;
+            }
+            if name == "verify" {
+                let expected = || format!("verify must be {}, found `{value}`", bool::expected());
+                verify = bool::read(value).ok_or_else(expected)?;
                 continue;
             }
             if name == "arena" {
@@ -83,7 +93,7 @@ impl FromStr for PipelineOptions {
             return Err(format!("{name} is an option of `plan`, which must be given, too"));
         }
         let plan = planned.then(|| others[1].parse()).transpose()?;
-        Ok(PipelineOptions { lowering: others[0].parse()?, plan, arena })
+        Ok(PipelineOptions { lowering: others[0].parse()?, plan, arena, verify })
     }
 }
 
@@ -100,7 +110,10 @@ impl Pipeline {
             Parallel::Openmp => "convert-scf-to-openmp,canonicalize",
             Parallel::None | Parallel::Loops | Parallel::Forall => "canonicalize",
         };
-        all.replace("$first", &first).replace("$threads", threads).replace("$arena", options.arena.name())
+        let all = all.replace("$first", &first).replace("$threads", threads).replace("$arena", options.arena.name());
+        // A pipeline that is made of one leaves the option to it.
+        let verified = options.verify && !self.passes.iter().any(|pass| pass.contains("$all"));
+        if verified { format!("{}{{passes={{{all}}}}}", crate::verify::NAME) } else { all }
     }
 
     /// Whether the options can be followed.

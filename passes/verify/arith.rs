@@ -1,0 +1,353 @@
+//! What operations of `arith` and `math` compute, on bits.
+//!
+//! `f32` and `f64` are computed by the processor; `bf16` and `f16` in `f32`, rounded to nearest even, which is their own
+//! result for one addition, product, quotient or root. Other types and functions are opaque: some number of the operands.
+
+use crate::model::{Element, Operator};
+use crate::terms::mix;
+
+/// What an operation computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of arith")]
+pub enum Calc {
+    Add,
+    Sub,
+    Mul,
+    DivU,
+    DivS,
+    RemU,
+    RemS,
+    And,
+    Or,
+    Xor,
+    Shl,
+    ShrU,
+    ShrS,
+    MinS,
+    MaxS,
+    MinU,
+    MaxU,
+    Compare(i64),
+    Select,
+    ExtU,
+    ExtS,
+    Trunc,
+    Same,
+    AddF,
+    SubF,
+    MulF,
+    DivF,
+    NegF,
+    AbsF,
+    Maximum,
+    Minimum,
+    MaxNum,
+    MinNum,
+    CompareF(i64),
+    WidenBf16,
+    Convert,
+    FromS,
+    FromU,
+    ToS,
+    ToU,
+    Fma,
+    /// The first of two.
+    First,
+    /// Any other.
+    Opaque,
+}
+
+/// What an operation computes.
+pub fn calc(operator: &Operator) -> Calc {
+    let float = |element: &Element| matches!(&*element.text, "f16" | "bf16" | "f32" | "f64");
+    let (from, to) = (&operator.from, &operator.to);
+    let predicate = operator.attributes.split("predicate = ").nth(1).and_then(|text| text.split([' ', ';']).next());
+    let predicate = predicate.and_then(|text| text.parse().ok()).unwrap_or(-1);
+    // In the order of AtomicRMWKind; what is stored is the first operand, what is in memory the second.
+    let kinds = "addf addi andi first maximumf maxnumf maxsi maxui minimumf minnumf minsi minui mulf muli ori xori";
+    let kind = operator.attributes.split("kind = ").nth(1).and_then(|text| text.split([' ', ';']).next());
+    let kind = kind.and_then(|text| kinds.split(' ').nth(text.parse().ok()?)).unwrap_or_default();
+    let name = operator.name.split_once('.').map_or("", |(_, name)| name);
+    let calc = match if name == "atomic_rmw" { kind } else { name } {
+        "first" => Calc::First,
+        "addi" => Calc::Add,
+        "subi" => Calc::Sub,
+        "muli" => Calc::Mul,
+        "divui" => Calc::DivU,
+        "divsi" => Calc::DivS,
+        "remui" => Calc::RemU,
+        "remsi" => Calc::RemS,
+        "andi" => Calc::And,
+        "ori" => Calc::Or,
+        "xori" => Calc::Xor,
+        "shli" => Calc::Shl,
+        "shrui" => Calc::ShrU,
+        "shrsi" => Calc::ShrS,
+        "minsi" => Calc::MinS,
+        "maxsi" => Calc::MaxS,
+        "minui" => Calc::MinU,
+        "maxui" => Calc::MaxU,
+        "cmpi" => Calc::Compare(predicate),
+        "select" => Calc::Select,
+        "extui" | "index_castui" if to.bits >= from.bits => Calc::ExtU,
+        "extsi" | "index_cast" if to.bits > from.bits => Calc::ExtS,
+        "trunci" | "index_cast" | "index_castui" => Calc::Trunc,
+        "bitcast" => Calc::Same,
+        "addf" if float(to) => Calc::AddF,
+        "subf" if float(to) => Calc::SubF,
+        "mulf" if float(to) => Calc::MulF,
+        "divf" if float(to) => Calc::DivF,
+        "negf" if float(to) => Calc::NegF,
+        "absf" if float(to) => Calc::AbsF,
+        "maximumf" if float(to) => Calc::Maximum,
+        "minimumf" if float(to) => Calc::Minimum,
+        "maxnumf" if float(to) => Calc::MaxNum,
+        "minnumf" if float(to) => Calc::MinNum,
+        "cmpf" if float(from) => Calc::CompareF(predicate),
+        "extf" if from.text == "bf16" && to.text == "f32" => Calc::WidenBf16,
+        "extf" | "truncf" if float(from) && float(to) && !operator.attributes.contains("roundingmode") => Calc::Convert,
+        "sitofp" if float(to) => Calc::FromS,
+        "uitofp" if float(to) => Calc::FromU,
+        "fptosi" if float(from) => Calc::ToS,
+        "fptoui" if float(from) => Calc::ToU,
+        "fma" if float(to) => Calc::Fma,
+        _ => Calc::Opaque,
+    };
+    let wide = |element: &Element| element.bits > 64;
+    if (wide(from) || wide(to)) && calc != Calc::Select { Calc::Opaque } else { calc }
+}
+
+impl Calc {
+    /// Whether the operands may be swapped.
+    pub fn commutes(self) -> bool {
+        self.associates() || matches!(self, Calc::AddF | Calc::MulF)
+    }
+
+    /// Whether a divisor of 0 leaves open what the result is.
+    pub fn divides(self) -> bool {
+        matches!(self, Calc::DivU | Calc::DivS | Calc::RemU | Calc::RemS)
+    }
+
+    /// Whether operands may be grouped in any way.
+    pub fn associates(self) -> bool {
+        use Calc::*;
+        matches!(self, Add | Mul | And | Or | Xor | MinS | MaxS | MinU | MaxU | Maximum | Minimum)
+    }
+
+    /// Whether they may be where a flag or an option says so.
+    pub fn associates_if_allowed(self) -> bool {
+        matches!(self, Calc::AddF | Calc::MulF | Calc::MaxNum | Calc::MinNum)
+    }
+
+    /// Whether the operation with a constant changes nothing; `reassociated` where +0.0 is as -0.0.
+    pub fn is_neutral(self, bits: u64, width: u8, reassociated: bool) -> bool {
+        let ones = if width >= 64 { u64::MAX } else { (1 << width) - 1 };
+        let top = 1 << (width - 1);
+        let one = [0x3c00, 0x3f80, 0x3f80_0000, 0x3ff0_0000_0000_0000];
+        match self {
+            Calc::Add | Calc::Sub | Calc::Or | Calc::Xor | Calc::Shl | Calc::ShrU | Calc::ShrS | Calc::MaxU => {
+                bits == 0
+            }
+            Calc::Mul | Calc::DivU | Calc::DivS => bits == 1,
+            Calc::And | Calc::MinU => bits == ones,
+            Calc::MaxS => bits == top,
+            Calc::MinS => bits == ones >> 1,
+            Calc::AddF => bits == top || reassociated && bits == 0,
+            Calc::MulF if width == 16 => false,
+            Calc::MulF => one.contains(&bits),
+            Calc::Maximum | Calc::Minimum => {
+                let infinity = match width {
+                    32 => 0x7f80_0000,
+                    64 => 0x7ff0_0000_0000_0000,
+                    _ => return false,
+                };
+                bits == if self == Calc::Maximum { infinity | top } else { infinity }
+            }
+            _ => false,
+        }
+    }
+}
+
+fn signed(bits: u64, width: u32) -> i64 {
+    if (1..64).contains(&width) { ((bits << (64 - width)) as i64) >> (64 - width) } else { bits as i64 }
+}
+
+/// The number of the bits of a floating-point type.
+fn number(bits: u64, element: &Element) -> f64 {
+    match &*element.text {
+        "f64" => f64::from_bits(bits),
+        "f32" => f32::from_bits(bits as u32).into(),
+        "bf16" => f32::from_bits((bits as u32) << 16).into(),
+        _ => {
+            let (exponent, digits) = (bits >> 10 & 31, (bits & 1023) as f64 / 1024.0);
+            let size = match exponent {
+                0 => digits * 2_f64.powi(-14),
+                31 if bits & 1023 == 0 => f64::INFINITY,
+                31 => f64::NAN,
+                _ => (1.0 + digits) * 2_f64.powi(exponent as i32 - 15),
+            };
+            if bits >> 15 & 1 == 1 { -size } else { size }
+        }
+    }
+}
+
+/// A number as the bits of a floating-point type, rounded to nearest even.
+fn rounded(x: f64, element: &Element) -> u64 {
+    if x.is_nan() {
+        return match &*element.text {
+            "f64" => 0x7ff8_0000_0000_0000,
+            "f32" => 0x7fc0_0000,
+            "bf16" => 0x7fc0,
+            _ => 0x7e00,
+        };
+    }
+    match &*element.text {
+        "f64" => x.to_bits(),
+        "f32" => (x as f32).to_bits().into(),
+        "bf16" => {
+            // What f32 rounds to odd keeps the second rounding right.
+            let near = x as f32;
+            let bits = near.to_bits();
+            let odd = if f64::from(near) == x || bits & 1 == 1 || near.is_infinite() {
+                bits
+            } else if (f64::from(near) < x) == (x > 0.0) {
+                bits + 1
+            } else {
+                bits - 1
+            };
+            u64::from((u64::from(odd) + 0x7fff + u64::from(odd >> 16 & 1)) as u32 >> 16)
+        }
+        _ => {
+            let sign = if x.is_sign_negative() { 1 << 15 } else { 0 };
+            let size = x.abs();
+            let exponent = if size < 2_f64.powi(-14) { -14 } else { size.log2().floor().min(16.0) as i32 };
+            let units = (size / 2_f64.powi(exponent - 10)).round_ties_even();
+            if !(units < 2048.0 && exponent < 16 || units == 2048.0 && exponent < 15) {
+                return sign | 0x7c00;
+            }
+            let above = ((exponent + 14) as u64) << 10;
+            sign | (above + units as u64)
+        }
+    }
+}
+
+/// The result of an operation, as bits, of one of the two choices of inputs.
+pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize, value: impl Fn(usize) -> u64) -> u64 {
+    let (from, to) = (&operator.from, &operator.to);
+    let (a, b) = (value(0), value(1));
+    let [sa, sb] = [a, b].map(|bits| signed(bits, from.bits));
+    let [x, y] = [a, b].map(|bits| number(bits, from));
+    let by = u32::try_from(b).ok().filter(|by| *by < to.bits);
+    // The product or sum of two f32 is exact or correctly rounded twice in f64; of two f64 it is f64's own.
+    match calc {
+        Calc::Add => a.wrapping_add(b),
+        Calc::Sub => a.wrapping_sub(b),
+        Calc::Mul => a.wrapping_mul(b),
+        Calc::DivU => a.checked_div(b).unwrap_or(0),
+        Calc::DivS => sa.checked_div(sb).unwrap_or(0) as u64,
+        Calc::RemU => a.checked_rem(b).unwrap_or(0),
+        Calc::RemS => sa.checked_rem(sb).unwrap_or(0) as u64,
+        Calc::And => a & b,
+        Calc::Or => a | b,
+        Calc::Xor => a ^ b,
+        Calc::Shl => by.map_or(0, |by| a << by),
+        Calc::ShrU => by.map_or(0, |by| a >> by),
+        Calc::ShrS => by.map_or(0, |by| (sa >> by) as u64),
+        Calc::MinS => sa.min(sb) as u64,
+        Calc::MaxS => sa.max(sb) as u64,
+        Calc::MinU => a.min(b),
+        Calc::MaxU => a.max(b),
+        Calc::Compare(predicate) => u64::from(match predicate {
+            0 => a == b,
+            1 => a != b,
+            2 => sa < sb,
+            3 => sa <= sb,
+            4 => sa > sb,
+            5 => sa >= sb,
+            6 => a < b,
+            7 => a <= b,
+            8 => a > b,
+            _ => a >= b,
+        }),
+        Calc::Select => {
+            if a & 1 == 1 {
+                b
+            } else {
+                value(2)
+            }
+        }
+        Calc::ExtU | Calc::Trunc | Calc::Same => a,
+        Calc::ExtS => sa as u64,
+        Calc::AddF => rounded(x + y, to),
+        Calc::SubF => rounded(x - y, to),
+        Calc::MulF => rounded(x * y, to),
+        Calc::DivF => rounded(x / y, to),
+        Calc::NegF => a ^ 1 << (to.bits - 1),
+        Calc::AbsF => a & !(1 << (to.bits - 1)),
+        Calc::Maximum | Calc::Minimum if x.is_nan() || y.is_nan() => rounded(f64::NAN, to),
+        Calc::Maximum | Calc::MaxNum => {
+            let first = y.is_nan() || x > y || x == y && !x.is_sign_negative();
+            if first { a } else { b }
+        }
+        Calc::Minimum | Calc::MinNum => {
+            let first = y.is_nan() || x < y || x == y && x.is_sign_negative();
+            if first { a } else { b }
+        }
+        Calc::CompareF(predicate) => {
+            let unordered = x.is_nan() || y.is_nan();
+            let ordered = match predicate & 7 {
+                0 => false,
+                1 => x == y,
+                2 => x > y,
+                3 => x >= y,
+                4 => x < y,
+                5 => x <= y,
+                6 => x != y,
+                _ => true,
+            };
+            // 0 is false, 1 to 7 are ordered, 8 to 14 (ueq to uno) unordered, 15 is true.
+            u64::from(match predicate {
+                0 => false,
+                1..=7 => !unordered && ordered,
+                8 => unordered || x == y,
+                9 => unordered || x > y,
+                10 => unordered || x >= y,
+                11 => unordered || x < y,
+                12 => unordered || x <= y,
+                13 => unordered || x != y,
+                14 => unordered,
+                _ => true,
+            })
+        }
+        Calc::WidenBf16 => a << 16,
+        Calc::Convert => rounded(x, to),
+        Calc::FromS => rounded(sa as f64, to),
+        Calc::FromU => rounded(a as f64, to),
+        Calc::ToS => x as i64 as u64,
+        Calc::ToU => x as u64,
+        Calc::First => a,
+        Calc::Fma if to.text == "f64" => x.mul_add(y, f64::from_bits(value(2))).to_bits(),
+        Calc::Fma if to.text == "f32" => (x as f32).mul_add(y as f32, f32::from_bits(value(2) as u32)).to_bits().into(),
+        Calc::Fma => rounded(x * y + number(value(2), to), to),
+        Calc::Opaque => opaque(operator, choice, count, value),
+    }
+}
+
+/// Some number of the operands of an operation that is not computed.
+pub fn opaque(operator: &Operator, choice: usize, count: usize, value: impl Fn(usize) -> u64) -> u64 {
+    let text = operator.name.bytes().chain(operator.attributes.bytes()).fold(0, |hash, byte| mix(hash, byte.into()));
+    let hash = (0..count).fold(text, |hash, k| mix(hash, value(k)));
+    inputs(&operator.to, hash)[choice]
+}
+
+/// Values of an element for both choices of inputs: a small integer, and any.
+pub fn inputs(element: &Element, hash: u64) -> [u64; 2] {
+    if element.integer {
+        return [hash % if element.bits == 1 { 2 } else { 3 }, hash % if element.text == "index" { 3 } else { 5 }];
+    }
+    let small = rounded((hash % 4) as f64 - 1.0, element);
+    match &*element.text {
+        "f16" | "bf16" | "f32" | "f64" => [small, rounded(0.5 + (hash >> 11) as f64 / 2_f64.powi(53), element)],
+        _ => [hash, mix(hash, 1)],
+    }
+}

@@ -1,0 +1,356 @@
+//! Two forms of a program: the same inputs for both, and whether they have the same results.
+//!
+//! The form before gives each input a type, and with it a logical index for each element and, where it has a layout, the
+//! address of each. The form after has the same elements: as a tensor, in memory in row-major order as long as its layout is
+//! pending, or where the layout puts them.
+
+use crate::layouts::Layout;
+use crate::machine::{Many, Value, View, each_index, row_major};
+use crate::model::{Element, Function, Kind, Place, Program, Type};
+use crate::run::{Run, Stop};
+use crate::terms::{Piece, Term, Terms};
+use std::rc::Rc;
+
+/// What a function did: what can be compared with another form of it.
+pub struct Outcome {
+    /// The elements of each result by logical index.
+    results: Vec<Vec<Term>>,
+    /// The elements of each argument that is memory or a tensor, by logical index.
+    arguments: Vec<Vec<Term>>,
+    /// What the world saw.
+    effects: Vec<(String, Vec<Term>)>,
+    /// The shape of each result.
+    shapes: Vec<Vec<i64>>,
+    /// Which arguments are compared: not the tensors of a private function, whose memory it may write.
+    seen: Vec<bool>,
+}
+
+/// The sizes of each argument's type.
+pub type Sizes = Vec<Vec<i64>>;
+
+/// The sizes of a function's arguments, with one for each that only a caller knows.
+pub fn sizes_of_arguments(function: &Function, open: i64) -> Sizes {
+    let sizes = |r#type: &Type| match r#type {
+        Type::Shaped { sizes, .. } => sizes.iter().map(|n| n.unwrap_or(open)).collect(),
+        _ => vec![],
+    };
+    function.arguments.iter().map(sizes).collect()
+}
+
+/// The layout that a type has or is to get.
+fn layout_text(r#type: &Type) -> Option<&str> {
+    match r#type {
+        Type::Shaped { place: Place::Layout(text) | Place::RowMajor(Some(text)), .. } => Some(text),
+        Type::Shaped { place: Place::Strided { pending: Some(text), .. }, .. } => Some(text),
+        _ => None,
+    }
+}
+
+/// Whether memory is where the layout puts it, and not where the type says.
+fn is_lowered(before: &Type, after: &Type) -> bool {
+    layout_text(before).is_some()
+        && layout_text(after).is_none()
+        && matches!(after, Type::Shaped { kind: Kind::MemRef, .. })
+}
+
+/// How elements lie in lowered memory.
+struct Physical {
+    layout: Layout,
+    sizes: Vec<i64>,
+    /// Bits of an element, of its place, and of a unit of memory.
+    bits: [i64; 3],
+}
+
+impl Physical {
+    fn of(before: &Type, after: &Type, sizes: &[i64]) -> Result<Physical, String> {
+        let (Some(text), Type::Shaped { element: inner, .. }, Type::Shaped { element: unit, .. }) =
+            (layout_text(before), before, after)
+        else {
+            return Err("of types that do not correspond".into());
+        };
+        let layout = Layout::read(text).ok_or_else(|| format!("of the layout {text}"))?;
+        let place = layout.bits.map_or(i64::from(unit.bits), i64::from);
+        Ok(Physical { layout, sizes: sizes.to_vec(), bits: [inner.bits.into(), place, unit.bits.into()] })
+    }
+
+    /// The units of memory that the layout takes.
+    fn units(&self) -> Option<i64> {
+        let [_, place, unit] = self.bits;
+        let bits = self.layout.size(&self.sizes)?.checked_mul(place)?;
+        bits.checked_add(unit - 1)?.div_euclid(unit).checked_add(self.prefix())
+    }
+
+    fn prefix(&self) -> i64 {
+        self.layout.prefix_bytes.saturating_mul(8) / self.bits[2]
+    }
+
+    /// The pieces of units that an element is made of: unit, first bit and number of bits, from the least significant on.
+    fn pieces(&self, index: &[i64]) -> Option<Vec<(i64, u8, u8)>> {
+        let [inner, place, unit] = self.bits;
+        let (mut bit, mut left) = (self.layout.offset(&self.sizes, index)?.checked_mul(place)?, inner);
+        let mut all = vec![];
+        while left > 0 {
+            let len = left.min(unit - bit % unit);
+            let narrow = |n: i64| u8::try_from(n).ok();
+            all.push((bit.div_euclid(unit).checked_add(self.prefix())?, narrow(bit % unit)?, narrow(len)?));
+            (bit, left) = (bit + len, left - len);
+        }
+        Some(all)
+    }
+}
+
+fn element(r#type: &Type) -> Option<&Element> {
+    if let Type::Scalar(element) | Type::Shaped { element, .. } = r#type { Some(element) } else { None }
+}
+
+/// The arguments of a run: `before` has the types by which elements are named.
+fn arguments(run: &mut Run, before: &Function, after: &Function, sizes: &Sizes) -> Result<Vec<Value>, String> {
+    if before.arguments.len() != after.arguments.len() {
+        return Err("a function of other arguments than before".into());
+    }
+    let mut all = vec![];
+    for (k, (from, to)) in before.arguments.iter().zip(&after.arguments).enumerate() {
+        let what = |why: String| format!("argument {k} {why}");
+        let Some(inner) = element(from) else { return Err(what("of a type that is not modelled".into())) };
+        let input = |number: u64, terms: &mut Terms| terms.input(k as u32, number, inner);
+        let Type::Shaped { kind, element: unit, sizes: shape, place } = to else {
+            all.push(Value::One(input(0, run.terms)));
+            continue;
+        };
+        let count = sizes[k].iter().try_fold(1_i64, |n, d| n.checked_mul(*d)).unwrap_or(i64::MAX);
+        run.steps = run.steps.checked_sub(count as u64).ok_or_else(|| "too many elements".to_owned())?;
+        let items: Vec<Term> = (0..count as u64).map(|number| input(number, run.terms)).collect();
+        if *kind != Kind::MemRef {
+            all.push(Value::Many(Rc::new(Many { sizes: sizes[k].clone(), items })));
+            continue;
+        }
+        let stop = |stop: Stop| what(reason(&stop));
+        if is_lowered(from, to) {
+            let physical = Physical::of(from, to, &sizes[k]).map_err(what)?;
+            all.push(lowered(run, &physical, &items, to).map_err(what)?);
+            continue;
+        }
+        let open = shape.iter().zip(&sizes[k]).any(|(n, known)| n.is_some_and(|n| n != *known));
+        if open || shape.len() != sizes[k].len() {
+            return Err(what("of other sizes than before".into()));
+        }
+        if let Place::Strided { offset, strides, .. } = place {
+            // Dynamic strides and offsets are some that keep elements apart.
+            let plain = row_major(&sizes[k]).ok_or_else(|| what("of that size".into()))?;
+            let strides: Vec<i64> = strides.iter().zip(plain).map(|(known, plain)| known.unwrap_or(plain)).collect();
+            let offset = offset.unwrap_or(0);
+            let last: i64 = strides.iter().zip(&sizes[k]).map(|(stride, n)| stride.saturating_mul(n - 1)).sum();
+            let undefined = run.terms.undefined(unit.bits);
+            let length = usize::try_from(offset.saturating_add(last).saturating_add(1)).unwrap_or(0);
+            let value = run.buffer(vec![undefined; length], vec![], None).map_err(stop)?;
+            let Value::View(view) = value else { continue };
+            let view = Rc::new(View { offset, sizes: sizes[k].clone(), strides, ..(*view).clone() });
+            fill(run, &view, &items).map_err(stop)?;
+            all.push(Value::View(view));
+            continue;
+        }
+        let (memory, layout) = run.memory(&sizes[k], unit, place).map_err(stop)?;
+        let value = run.buffer(memory, sizes[k].clone(), layout).map_err(stop)?;
+        if let Value::View(view) = &value {
+            fill(run, view, &items).map_err(stop)?;
+        }
+        all.push(value);
+    }
+    Ok(all)
+}
+
+/// Writes all elements of a view.
+fn fill(run: &mut Run, view: &View, items: &[Term]) -> Result<(), Stop> {
+    let mut items = items.iter();
+    each_index(&view.sizes, |index| match items.next() {
+        Some(item) => run.element_at(view, index, Some((*item, None))).map(|_| ()),
+        None => Ok(()),
+    })
+}
+
+/// A buffer in lowered form with these elements.
+fn lowered(run: &mut Run, physical: &Physical, items: &[Term], to: &Type) -> Result<Value, String> {
+    let Type::Shaped { element: unit, sizes, place, .. } = to else { return Err("of no memory".into()) };
+    let known = |list: &[Option<i64>]| list.iter().copied().collect::<Option<Vec<i64>>>();
+    let open = || "of sizes that only the program has".to_owned();
+    let sizes = known(sizes).ok_or_else(open)?;
+    let (offset, strides) = match place {
+        Place::Strided { offset, strides, .. } => (offset.ok_or_else(open)?, known(strides).ok_or_else(open)?),
+        _ => (0, row_major(&sizes).ok_or_else(open)?),
+    };
+    let units = physical.units().and_then(|units| usize::try_from(units).ok()).ok_or_else(open)?;
+    run.steps = run.steps.checked_sub(units as u64 / 4).ok_or_else(|| "too many elements".to_owned())?;
+    let undefined = run.terms.undefined(unit.bits);
+    let mut memory = vec![undefined; units];
+    let (mut numbers, [inner, place, _]) = (items.iter(), physical.bits);
+    each_index(&physical.sizes, |index| -> Result<(), String> {
+        let item = *numbers.next().ok_or_else(open)?;
+        let pieces = physical.pieces(index).ok_or_else(open)?;
+        let mut low = 0;
+        for (at, first, len) in pieces {
+            let at = usize::try_from(at).ok().filter(|at| *at < memory.len()).ok_or_else(open)?;
+            memory[at] = if i64::from(len) == physical.bits[2] && inner == place && inner == i64::from(len) {
+                item
+            } else {
+                let mut parts: Vec<Piece> = if first > 0 { run.terms.pieces(memory[at], 0, first) } else { vec![] };
+                parts.extend(run.terms.pieces(item, low, len));
+                let (end, width) = (first + len, unit.bits as u8);
+                if end < width {
+                    parts.extend(run.terms.pieces(memory[at], end, width - end));
+                }
+                run.terms.bits(parts)
+            };
+            low += len;
+        }
+        Ok(())
+    })?;
+    let value = run.buffer(memory, vec![], None).map_err(|stop| reason(&stop))?;
+    let Value::View(view) = value else { return Err(open()) };
+    Ok(Value::View(Rc::new(View { offset, sizes, strides, ..(*view).clone() })))
+}
+
+/// The elements of a value by the logical index of the form before.
+fn logical(run: &mut Run, value: &Value, before: &Type, after: &Type, sizes: &[i64]) -> Result<Vec<Term>, Stop> {
+    let Value::View(view) = value else { return Ok(value.items(run.terms).unwrap_or_default()) };
+    if !is_lowered(before, after) {
+        return run.contents(value);
+    }
+    let fault = |why: String| Stop::Fault(why, 0);
+    let physical = Physical::of(before, after, sizes).map_err(|why| Stop::Unknown(why, 0))?;
+    let (mut all, origin) = (vec![], view.offset - physical.prefix());
+    each_index(sizes, |index| -> Result<(), Stop> {
+        let pieces = physical.pieces(index).ok_or_else(|| fault("an element without address".into()))?;
+        let mut parts = vec![];
+        for (at, first, len) in pieces {
+            let unit = run.buffers[view.buffer].access(origin + at, None, false, |old| old).map_err(fault)?;
+            if run.terms.info(unit).width == 0 {
+                all.push(unit);
+                return Ok(());
+            }
+            parts.extend(run.terms.pieces(unit, first, len));
+        }
+        all.push(run.terms.bits(parts));
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+/// Why a run ended, as text.
+pub fn reason(stop: &Stop) -> String {
+    match stop {
+        Stop::Steps => "too many steps".into(),
+        Stop::Unknown(what, _) => format!("{what} is not modelled"),
+        Stop::Fault(what, _) => what.clone(),
+    }
+}
+
+/// What a function does with the inputs that all forms have; `before` names the elements.
+///
+/// # Errors
+/// The reason, with what the machine found.
+pub fn outcome(
+    terms: &mut Terms,
+    before: &Function,
+    (program, after): (&Program, &Function),
+    sizes: &Sizes,
+    reference: Option<&Outcome>,
+    steps: u64,
+) -> Result<Outcome, Stop> {
+    let mut run = Run::new(program, terms, steps);
+    let unknown = |why: String| if why.starts_with("too many") { Stop::Steps } else { Stop::Unknown(why, 0) };
+    let values = arguments(&mut run, before, after, sizes).map_err(unknown)?;
+    let returned = run.call(after, values.clone())?;
+    let mut outcome = Outcome { results: vec![], arguments: vec![], effects: vec![], shapes: vec![], seen: vec![] };
+    if before.results.len() != returned.len() {
+        return Err(unknown("a function of other results than before".into()));
+    }
+    for (k, value) in returned.iter().enumerate() {
+        let sizes: Vec<i64> = match (&before.results[k], value) {
+            (Type::Shaped { sizes, .. }, _) if sizes.iter().all(Option::is_some) => {
+                sizes.iter().flatten().copied().collect()
+            }
+            _ if reference.is_some() => reference.map(|reference| reference.shapes[k].clone()).unwrap_or_default(),
+            (Type::Shaped { .. }, value) if !is_lowered(&before.results[k], &after.results[k]) => {
+                value.sizes().to_vec()
+            }
+            _ => vec![],
+        };
+        let items = logical(&mut run, value, &before.results[k], &after.results[k], &sizes)?;
+        let expected = reference.map(|reference| reference.results[k].len());
+        if expected.is_some_and(|expected| expected != items.len()) {
+            return Err(Stop::Fault(
+                format!("result {k} has {} elements, and had {}", items.len(), expected.unwrap_or(0)),
+                0,
+            ));
+        }
+        outcome.shapes.push(sizes);
+        outcome.results.push(items);
+    }
+    for (k, value) in values.iter().enumerate() {
+        outcome.arguments.push(match value {
+            Value::View(_) => logical(&mut run, value, &before.arguments[k], &after.arguments[k], &sizes[k])?,
+            value => value.items(run.terms).unwrap_or_default(),
+        });
+    }
+    let tensor = |r#type: &Type| matches!(r#type, Type::Shaped { kind: Kind::Tensor, .. });
+    outcome.seen = before.arguments.iter().map(|r#type| before.public || !tensor(r#type)).collect();
+    outcome.effects = std::mem::take(&mut run.effects);
+    Ok(outcome)
+}
+
+/// How two outcomes compare.
+pub enum Verdict {
+    /// All terms are equal.
+    Same,
+    /// Terms differ, and have the same values for the inputs that were tried.
+    Tried(String),
+    /// They differ, and where.
+    Differs(String),
+}
+
+/// Compares outcomes, element by element.
+pub fn compare(terms: &Terms, before: &Outcome, after: &Outcome) -> Verdict {
+    let mut tried = None;
+    let named = |list: &'static str, items: &[Vec<Term>]| -> Vec<(String, Vec<Term>)> {
+        items.iter().enumerate().map(|(k, items)| (format!("{list} {k}"), items.clone())).collect()
+    };
+    let all = |outcome: &Outcome| {
+        let effects = outcome.effects.iter().enumerate();
+        let effects = effects.map(|(k, (name, items))| (format!("what '{name}' number {k} sees"), items.clone()));
+        let values = named("result", &outcome.results).into_iter().chain(named("argument", &outcome.arguments));
+        values.chain(effects).collect::<Vec<_>>()
+    };
+    let (old, new) = (all(before), all(after));
+    if old.len() != new.len() {
+        return Verdict::Differs(format!(
+            "{} operations with effects, and {} before",
+            after.effects.len(),
+            before.effects.len()
+        ));
+    }
+    for ((what, old), (name, new)) in old.iter().zip(&new) {
+        if what != name || old.len() != new.len() {
+            return Verdict::Differs(format!("{name} of {} elements, and {what} of {} before", new.len(), old.len()));
+        }
+        for (number, (old, new)) in old.iter().zip(new).enumerate() {
+            let unseen =
+                what.strip_prefix("argument ").and_then(|k| k.parse().ok()).is_some_and(|k: usize| !before.seen[k]);
+            if old == new || terms.info(*old).undefined || unseen {
+                continue;
+            }
+            let [was, is] = [terms.info(*old), terms.info(*new)];
+            let text = || {
+                let [was, is] = [*old, *new].map(|term| terms.text(term, 4));
+                format!("element {number} of {what} is {is}, and was {was}")
+            };
+            if is.undefined {
+                return Verdict::Differs(format!("{}: padding or memory that nobody wrote is read", text()));
+            }
+            if !terms.alike(was, is) {
+                return Verdict::Differs(text());
+            }
+            tried.get_or_insert_with(text);
+        }
+    }
+    tried.map_or(Verdict::Same, Verdict::Tried)
+}

@@ -1,0 +1,89 @@
+//! Where a tiled layout puts an element, from the definition.
+//!
+//! The sizes and the index are taken from the dimension that varies slowest in memory to the one that varies fastest. Each
+//! tile of rank `k` takes the last `k` of them: sizes `d` with indices `e` become sizes `ceil(d / t)` with `e / t`, all of
+//! them, and then sizes `t` with `e mod t`. At the end the index is counted in row-major order. `*` merges a dimension into
+//! the next one first. Element (2, 3) of 3x5 in `{1,0:T(2,2)}`: sizes `[2, 3, 2, 2]`, index `[1, 1, 0, 1]`, offset 17.
+
+/// `#layout.tiled<{..}>`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    minor_to_major: Vec<usize>,
+    /// None for `*`.
+    tiles: Vec<Vec<Option<i64>>>,
+    tail: i64,
+    /// How many bits an element takes, where the layout says so.
+    pub bits: Option<u32>,
+    /// Bytes in front of the elements.
+    pub prefix_bytes: i64,
+}
+
+impl Layout {
+    /// Reads the layout of an attribute's text; none for any other.
+    pub fn read(text: &str) -> Option<Layout> {
+        let text = text.strip_prefix("#layout.tiled<{")?.strip_suffix("}>")?;
+        let (order, mut rest) = text.split_once(':').unwrap_or((text, ""));
+        let numbers =
+            |text: &str| text.split(',').filter(|n| !n.is_empty()).map(|n| n.parse().ok()).collect::<Option<_>>();
+        let (mut layout, mut key) =
+            (Layout { minor_to_major: numbers(order)?, tiles: vec![], tail: 1, bits: None, prefix_bytes: 0 }, "");
+        while !rest.is_empty() {
+            let (name, after) = rest.split_once('(')?;
+            let (value, after) = after.split_once(')')?;
+            // A tile after another has no name.
+            key = if name.is_empty() { key } else { name };
+            match key {
+                "T" => {
+                    let entry = |n: &str| if n == "*" { Some(None) } else { n.parse().ok().map(Some) };
+                    layout.tiles.push(value.split(',').map(entry).collect::<Option<_>>()?);
+                }
+                "L" => layout.tail = value.parse().ok()?,
+                "E" => layout.bits = Some(value.parse().ok()?),
+                "M" => layout.prefix_bytes = value.parse().ok()?,
+                // The memory, and the widths of indices and pointers, move no element.
+                "S" | "#" | "*" => (),
+                _ => return None,
+            }
+            rest = after;
+        }
+        Some(layout)
+    }
+
+    /// Sizes and index after all tiles, from the slowest to the fastest.
+    fn expanded(&self, sizes: &[i64], index: &[i64]) -> Option<Vec<(i64, i64)>> {
+        let mut all: Vec<(i64, i64)> = self
+            .minor_to_major
+            .iter()
+            .rev()
+            .map(|d| Some((*sizes.get(*d)?, *index.get(*d)?)))
+            .collect::<Option<_>>()?;
+        for tile in &self.tiles {
+            while all.len() < tile.len() {
+                all.insert(0, (1, 0));
+            }
+            let (mut outer, mut inner, mut merged) = (vec![], vec![], (1_i64, 0_i64));
+            for ((d, e), t) in all.split_off(all.len() - tile.len()).into_iter().zip(tile) {
+                merged = (merged.0.checked_mul(d)?, merged.1.checked_mul(d)?.checked_add(e)?);
+                let Some(t) = t.filter(|t| *t > 0) else { continue };
+                let (d, e) = std::mem::replace(&mut merged, (1, 0));
+                outer.push((d.div_euclid(t).checked_add((d % t > 0).into())?, e / t));
+                inner.push((t, e % t));
+            }
+            all.extend(outer.into_iter().chain(inner));
+        }
+        Some(all)
+    }
+
+    /// The number of elements before an element, without the prefix.
+    pub fn offset(&self, sizes: &[i64], index: &[i64]) -> Option<i64> {
+        self.expanded(sizes, index)?.into_iter().try_fold(0_i64, |at, (d, e)| at.checked_mul(d)?.checked_add(e))
+    }
+
+    /// The number of elements with padding.
+    pub fn size(&self, sizes: &[i64]) -> Option<i64> {
+        let all = self.expanded(sizes, &vec![0; sizes.len()])?;
+        let size = all.into_iter().try_fold(1_i64, |size, (d, _)| size.checked_mul(d))?;
+        let tail = if self.tiles.is_empty() { 1 } else { self.tail.max(1) };
+        size.checked_add(tail - 1)?.div_euclid(tail).checked_mul(tail)
+    }
+}

@@ -1,0 +1,163 @@
+//! Values and memory of a program that runs.
+
+use crate::layouts::Layout;
+use crate::terms::{Term, Terms};
+use std::rc::Rc;
+
+/// What an SSA value is while the program runs.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// An index.
+    Index(i64),
+    /// One element.
+    One(Term),
+    /// A tensor or a vector.
+    Many(Rc<Many>),
+    /// A memref.
+    View(Rc<View>),
+}
+
+/// Elements in row-major order.
+#[derive(Clone, Debug)]
+pub struct Many {
+    /// The shape.
+    pub sizes: Vec<i64>,
+    /// As many as the shape has.
+    pub items: Vec<Term>,
+}
+
+/// A view of a buffer.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// Its number.
+    pub buffer: usize,
+    /// In elements.
+    pub offset: i64,
+    /// The shape.
+    pub sizes: Vec<i64>,
+    /// In elements; not used with a layout.
+    pub strides: Vec<i64>,
+    /// The layout that is the memref's own.
+    pub layout: Option<Rc<Layout>>,
+}
+
+/// Memory.
+#[derive(Debug)]
+pub struct Buffer {
+    /// Its elements.
+    pub items: Vec<Term>,
+    /// Whether it was given back.
+    pub freed: bool,
+    /// Of each element the last iteration that wrote and that read it, where iterations run in any order.
+    marks: Vec<[u32; 2]>,
+}
+
+/// Iterations in any order that are running.
+#[derive(Clone, Copy, Debug)]
+pub struct Iterations {
+    /// Numbers from this on are of this operation; it stands for several readers.
+    pub first: u32,
+    /// The one that is running.
+    pub now: u32,
+}
+
+/// Row-major strides.
+pub fn row_major(sizes: &[i64]) -> Option<Vec<i64>> {
+    let (mut strides, mut stride) = (vec![0; sizes.len()], 1_i64);
+    for d in (0..sizes.len()).rev() {
+        strides[d] = stride;
+        stride = stride.checked_mul(sizes[d])?;
+    }
+    Some(strides)
+}
+
+/// The indices of a shape in row-major order, by a call for each.
+pub fn each_index<E>(sizes: &[i64], mut visit: impl FnMut(&[i64]) -> Result<(), E>) -> Result<(), E> {
+    if sizes.iter().any(|n| *n <= 0) {
+        return Ok(());
+    }
+    let mut index = vec![0; sizes.len()];
+    loop {
+        visit(&index)?;
+        let Some(d) = (0..sizes.len()).rev().find(|d| index[*d] + 1 < sizes[*d]) else { return Ok(()) };
+        index[d] += 1;
+        index[d + 1..].fill(0);
+    }
+}
+
+impl View {
+    /// The address of an index; none outside of the shape.
+    pub fn address(&self, index: &[i64]) -> Option<i64> {
+        if index.len() != self.sizes.len() || index.iter().zip(&self.sizes).any(|(i, n)| i < &0 || i >= n) {
+            return None;
+        }
+        if let Some(layout) = &self.layout {
+            return layout.offset(&self.sizes, index)?.checked_add(self.offset);
+        }
+        index.iter().zip(&self.strides).try_fold(self.offset, |at, (i, stride)| at.checked_add(i.checked_mul(*stride)?))
+    }
+}
+
+impl Buffer {
+    /// Memory of these elements.
+    pub fn new(items: Vec<Term>) -> Buffer {
+        Buffer { items, freed: false, marks: vec![] }
+    }
+
+    /// Reads or writes an element: `change` gives what is there then.
+    pub fn access(
+        &mut self,
+        address: i64,
+        iterations: Option<Iterations>,
+        writes: bool,
+        change: impl FnOnce(Term) -> Term,
+    ) -> Result<Term, String> {
+        if self.freed {
+            return Err("memory that was freed before".into());
+        }
+        let count = self.items.len();
+        let at = usize::try_from(address).ok().filter(|at| *at < count);
+        let at = at.ok_or_else(|| format!("address {address} of a buffer of {count} elements"))?;
+        if let Some(Iterations { first, now }) = iterations {
+            if self.marks.is_empty() {
+                self.marks = vec![[0; 2]; count];
+            }
+            let [writer, reader] = self.marks[at];
+            let other = |mark: u32| mark >= first && mark != now;
+            if other(writer) || writes && other(reader) {
+                return Err(format!(
+                    "address {address}, which another iteration that may run at the same time {}",
+                    if other(writer) { "writes" } else { "reads" }
+                ));
+            }
+            let several = if other(reader) { first } else { now };
+            self.marks[at] = if writes { [now, reader] } else { [writer, several] };
+        }
+        let before = self.items[at];
+        if writes {
+            self.items[at] = change(before);
+        }
+        Ok(before)
+    }
+}
+
+impl Value {
+    /// The elements of a tensor, vector or element.
+    pub fn items(&self, terms: &mut Terms) -> Option<Vec<Term>> {
+        match self {
+            Value::Index(n) => Some(vec![terms.constant(64, *n as u64)]),
+            Value::One(term) => Some(vec![*term]),
+            Value::Many(many) => Some(many.items.clone()),
+            Value::View(_) => None,
+        }
+    }
+
+    /// The shape; none for one element.
+    pub fn sizes(&self) -> &[i64] {
+        match self {
+            Value::Many(many) => &many.sizes,
+            Value::View(view) => &view.sizes,
+            _ => &[],
+        }
+    }
+}

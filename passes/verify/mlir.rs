@@ -1,0 +1,335 @@
+//! Attributes and types of MLIR as plain data.
+
+use crate::model::{Element, Expr, Kind, Place, Type};
+use melior::ir::attribute::AttributeLike;
+use melior::ir::operation::OperationLike;
+use melior::ir::{
+    AffineExpr, AffineMap, Attribute, BlockRef, Location, OperationRef, Type as MlirType, TypeLike, Value,
+};
+use mlir_sys as sys;
+
+/// An operation of the module that is read.
+pub type Op<'c> = OperationRef<'c, 'c>;
+
+/// What MLIR's arrays of sizes have for a size that only the program knows.
+pub const DYNAMIC: i64 = i64::MIN;
+
+/// The operation's name.
+pub fn name(op: Op) -> String {
+    op.name().as_string_ref().as_str().unwrap_or_default().to_owned()
+}
+
+/// An attribute of an operation.
+pub fn attribute<'c>(op: Op<'c>, name: &str) -> Option<Attribute<'c>> {
+    op.attribute(name).ok()
+}
+
+/// The integer of an integer attribute.
+pub fn integer(attribute: Attribute) -> Option<i64> {
+    // SAFETY: the attribute is alive, and read as an integer only if it is one.
+    unsafe {
+        sys::mlirAttributeIsAInteger(attribute.to_raw()).then(|| sys::mlirIntegerAttrGetValueInt(attribute.to_raw()))
+    }
+}
+
+/// The text of a string attribute or of a symbol.
+pub fn text(attribute: Attribute) -> Option<String> {
+    let raw = attribute.to_raw();
+    // SAFETY: the attribute is alive, and read as what it is; the text lives as long as the context.
+    let string = unsafe {
+        let string = match (sys::mlirAttributeIsAString(raw), sys::mlirAttributeIsAFlatSymbolRef(raw)) {
+            (true, _) => sys::mlirStringAttrGetValue(raw),
+            (_, true) => sys::mlirFlatSymbolRefAttrGetValue(raw),
+            _ => return None,
+        };
+        std::slice::from_raw_parts(string.data.cast::<u8>(), string.length)
+    };
+    String::from_utf8(string.to_vec()).ok()
+}
+
+/// The elements of an array attribute.
+pub fn array<'c>(attribute: Attribute<'c>) -> Option<Vec<Attribute<'c>>> {
+    let raw = attribute.to_raw();
+    // SAFETY: the attribute is alive, and an array; elements are read below their count.
+    unsafe {
+        sys::mlirAttributeIsAArray(raw).then(|| {
+            (0..sys::mlirArrayAttrGetNumElements(raw))
+                .map(|k| Attribute::from_raw(sys::mlirArrayAttrGetElement(raw, k)))
+                .collect()
+        })
+    }
+}
+
+/// The integers of an attribute that lists them; none where it is missing.
+pub fn integers(op: Op, name: &str) -> Option<Vec<i64>> {
+    let attribute = attribute(op, name)?;
+    let raw = attribute.to_raw();
+    // SAFETY: the attribute is alive, and elements are read below their count, by the reader of the kind it is of.
+    unsafe {
+        if sys::mlirAttributeIsADenseI64Array(raw) {
+            return Some(
+                (0..sys::mlirDenseArrayGetNumElements(raw)).map(|k| sys::mlirDenseI64ArrayGetElement(raw, k)).collect(),
+            );
+        }
+        if sys::mlirAttributeIsADenseI32Array(raw) {
+            let element = |k| sys::mlirDenseI32ArrayGetElement(raw, k).into();
+            return Some((0..sys::mlirDenseArrayGetNumElements(raw)).map(element).collect());
+        }
+    }
+    array(attribute)?.into_iter().map(|element| integer(element).or_else(|| boolean(element))).collect()
+}
+
+fn boolean(attribute: Attribute) -> Option<i64> {
+    let raw = attribute.to_raw();
+    // SAFETY: the attribute is alive, and read as a boolean only if it is one.
+    unsafe { sys::mlirAttributeIsABool(raw).then(|| sys::mlirBoolAttrGetValue(raw).into()) }
+}
+
+/// The results of the affine map of an attribute.
+pub fn map(attribute: Attribute) -> Option<Vec<Expr>> {
+    let raw = attribute.to_raw();
+    // SAFETY: the attribute is alive, and read as a map only if it is one.
+    let map = unsafe {
+        if !sys::mlirAttributeIsAAffineMap(raw) {
+            return None;
+        }
+        AffineMap::from_raw(sys::mlirAffineMapAttrGetValue(raw))
+    };
+    (0..map.result_count()).map(|k| expr(map.result(k).ok()?, map.dim_count())).collect()
+}
+
+/// The constraints of the integer set of an attribute, each with whether it is an equality.
+pub fn set(attribute: Attribute) -> Option<Vec<(Expr, bool)>> {
+    let raw = attribute.to_raw();
+    // SAFETY: the attribute is alive, and read as a set only if it is one; constraints are read below their count.
+    unsafe {
+        if !sys::mlirAttributeIsAIntegerSet(raw) {
+            return None;
+        }
+        let set = sys::mlirIntegerSetAttrGetValue(raw);
+        let dims = sys::mlirIntegerSetGetNumDims(set) as usize;
+        let constraint = |k| {
+            let constraint = AffineExpr::from_raw(sys::mlirIntegerSetGetConstraint(set, k));
+            Some((expr(constraint, dims)?, sys::mlirIntegerSetIsConstraintEq(set, k)))
+        };
+        (0..sys::mlirIntegerSetGetNumConstraints(set)).map(constraint).collect()
+    }
+}
+
+fn expr(e: AffineExpr, dims: usize) -> Option<Expr> {
+    if e.is_dim() {
+        return Some(Expr::Operand(e.dim_position() as u32));
+    }
+    if e.is_symbol() {
+        return Some(Expr::Operand((dims + e.symbol_position()) as u32));
+    }
+    if e.is_constant() {
+        return Some(Expr::Constant(e.constant_value()));
+    }
+    let sides = Box::new((expr(e.lhs(), dims)?, expr(e.rhs(), dims)?));
+    match (e.is_add(), e.is_mul(), e.is_mod(), e.is_floor_div()) {
+        (true, ..) => Some(Expr::Add(sides)),
+        (_, true, ..) => Some(Expr::Mul(sides)),
+        (_, _, true, _) => Some(Expr::Mod(sides)),
+        (.., true) => Some(Expr::FloorDiv(sides)),
+        _ => e.is_ceil_div().then_some(Expr::CeilDiv(sides)),
+    }
+}
+
+/// The maps of a structured operation of linalg, one for each operand.
+pub fn indexing_maps(op: Op) -> Option<Vec<Vec<Expr>>> {
+    // SAFETY: the operation is alive; the attribute is null where it is no structured operation.
+    let maps = unsafe { Attribute::from_option_raw(sys::mlirLinalgGetIndexingMapsAttribute(op.to_raw())) }?;
+    array(maps)?.into_iter().map(map).collect()
+}
+
+/// The elements of a constant as bits, or one where all are equal; none for elements of more than 64 bits and resources.
+pub fn items(attribute: Attribute, element: &Element) -> Option<Vec<u64>> {
+    let mut raw = attribute.to_raw();
+    // SAFETY: the attribute is alive. A number is made the one element of a tensor, whose reader then serves all. Raw data
+    // has one element after the other in whole bytes, of a splat only one; booleans have a reader of their own.
+    unsafe {
+        let number =
+            sys::mlirAttributeIsAInteger(raw) || sys::mlirAttributeIsAFloat(raw) || sys::mlirAttributeIsABool(raw);
+        if number {
+            let none = sys::MlirAttribute { ptr: std::ptr::null_mut() };
+            let shape = sys::mlirRankedTensorTypeGet(0, std::ptr::null(), sys::mlirAttributeGetType(raw), none);
+            raw = sys::mlirDenseElementsAttrSplatGet(shape, raw);
+        }
+        if !sys::mlirAttributeIsADenseElements(raw) {
+            return None;
+        }
+        let splat = sys::mlirDenseElementsAttrIsSplat(raw);
+        let count = if splat { 1 } else { usize::try_from(sys::mlirElementsAttrGetNumElements(raw)).ok()? };
+        if element.text == "i1" {
+            let at = |k| u64::from(sys::mlirDenseElementsAttrGetBoolValue(raw, k as isize));
+            return Some((0..count).map(at).collect());
+        }
+        let width = element.bits.div_ceil(8) as usize;
+        if width > 8 {
+            return None;
+        }
+        let data = sys::mlirDenseElementsAttrGetRawData(raw).cast::<u8>();
+        let bytes = std::slice::from_raw_parts(data, count * width);
+        Some(bytes.chunks(width).map(|bytes| bytes.iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte))).collect())
+    }
+}
+
+/// The element that a type is.
+pub fn element(r#type: MlirType) -> Option<Element> {
+    let raw = r#type.to_raw();
+    // SAFETY: the type is alive, and its width is read as what it is.
+    let (bits, integer) = unsafe {
+        if sys::mlirTypeIsAIndex(raw) {
+            (64, true)
+        } else if sys::mlirTypeIsAInteger(raw) {
+            (sys::mlirIntegerTypeGetWidth(raw), true)
+        } else if sys::mlirTypeIsAFloat(raw) {
+            (sys::mlirFloatTypeGetWidth(raw), false)
+        } else if sys::mlirTypeIsAComplex(raw) {
+            let part = element(MlirType::from_raw(sys::mlirComplexTypeGetElementType(raw)))?;
+            (part.bits.checked_mul(2)?, false)
+        } else {
+            return None;
+        }
+    };
+    Some(Element { text: r#type.to_string(), bits, integer })
+}
+
+/// A type as data.
+pub fn r#type(from: MlirType) -> Type {
+    element(from).map(Type::Scalar).or_else(|| shaped(from)).unwrap_or_else(|| Type::Other(from.to_string()))
+}
+
+fn shaped(from: MlirType) -> Option<Type> {
+    let raw = from.to_raw();
+    // SAFETY: the type is alive, and read as what it is; sizes are read below the rank, and the array of strides has room
+    // for one of each dimension.
+    unsafe {
+        let kind = match (sys::mlirTypeIsARankedTensor(raw), sys::mlirTypeIsAVector(raw), sys::mlirTypeIsAMemRef(raw)) {
+            (true, ..) => Kind::Tensor,
+            (_, true, _) => Kind::Vector,
+            (.., true) => Kind::MemRef,
+            _ => return None,
+        };
+        if kind == Kind::Vector && sys::mlirVectorTypeIsScalable(raw) {
+            return None;
+        }
+        let element = element(MlirType::from_raw(sys::mlirShapedTypeGetElementType(raw)))?;
+        let rank = sys::mlirShapedTypeGetRank(raw) as usize;
+        let size = |d| Some(sys::mlirShapedTypeGetDimSize(raw, d as isize)).filter(|n| *n != DYNAMIC);
+        let sizes = (0..rank).map(size).collect();
+        let place = match kind {
+            Kind::Vector => Place::RowMajor(None),
+            Kind::Tensor => Place::RowMajor(
+                Attribute::from_option_raw(sys::mlirRankedTensorTypeGetEncoding(raw))
+                    .map(|layout| pending(&layout.to_string())),
+            ),
+            Kind::MemRef => {
+                let layout = Attribute::from_raw(sys::mlirMemRefTypeGetLayout(raw)).to_string();
+                let space = Attribute::from_option_raw(sys::mlirMemRefTypeGetMemorySpace(raw));
+                let space = space.map(|space| space.to_string()).filter(|space| space.starts_with(PENDING));
+                let pending = space.map(|space| pending(&space));
+                let (mut strides, mut offset) = (vec![0; rank], 0);
+                if layout.starts_with("#layout.") {
+                    Place::Layout(layout)
+                } else if sys::mlirMemRefTypeGetStridesAndOffset(raw, strides.as_mut_ptr(), &mut offset).value == 0 {
+                    return None;
+                } else {
+                    let known = |n: i64| Some(n).filter(|n| *n != DYNAMIC);
+                    let strides = strides.into_iter().map(known).collect();
+                    match layout.starts_with("affine_map") {
+                        true => Place::RowMajor(pending),
+                        false => Place::Strided { offset: known(offset), strides, pending },
+                    }
+                }
+            }
+        };
+        Some(Type::Shaped { kind, element, sizes, place })
+    }
+}
+
+const PENDING: &str = "#layout.pending<";
+
+/// The layout inside of `#layout.pending`.
+fn pending(layout: &str) -> String {
+    let inner = layout.strip_prefix(PENDING).and_then(|layout| layout.strip_suffix('>'));
+    inner.unwrap_or(layout).to_owned()
+}
+
+/// What identifies a value.
+pub fn key(value: Value) -> usize {
+    use melior::ir::ValueLike;
+    value.to_raw().ptr as usize
+}
+
+/// The blocks of a region of an operation.
+pub fn blocks<'c>(op: Op<'c>, region: usize) -> Vec<BlockRef<'c, 'c>> {
+    use melior::ir::{RegionLike, block::BlockLike};
+    let region = op.regions().nth(region);
+    let mut next = region.and_then(|region| region.first_block());
+    let mut all = Vec::new();
+    while let Some(block) = next {
+        // SAFETY: the block lives as long as its operation, for `'c`.
+        all.push(unsafe { BlockRef::from_raw(block.to_raw()) });
+        next = block.next_in_region();
+    }
+    all
+}
+
+/// The operations of a block.
+pub fn operations<'c>(block: BlockRef<'c, 'c>) -> Vec<Op<'c>> {
+    use melior::ir::block::BlockLike;
+    let mut next = block.first_operation();
+    let mut all = Vec::new();
+    while let Some(op) = next {
+        // SAFETY: the operation lives as long as its block, for `'c`.
+        all.push(unsafe { OperationRef::from_raw(op.to_raw()) });
+        next = op.next_in_block();
+    }
+    all
+}
+
+/// The type of a type attribute.
+pub fn type_of(attribute: Attribute) -> Option<Type> {
+    let raw = attribute.to_raw();
+    // SAFETY: the attribute is alive, and read as a type only if it is one.
+    unsafe { sys::mlirAttributeIsAType(raw).then(|| r#type(MlirType::from_raw(sys::mlirTypeAttrGetValue(raw)))) }
+}
+
+/// The types of the arguments and results of a function, from the attribute of its type.
+pub fn signature(attribute: Attribute) -> Option<(Vec<Type>, Vec<Type>)> {
+    let raw = attribute.to_raw();
+    // SAFETY: the attribute is alive, and read as the type of a function only if it is one; types are read below their count.
+    unsafe {
+        if !sys::mlirAttributeIsAType(raw) || !sys::mlirTypeIsAFunction(sys::mlirTypeAttrGetValue(raw)) {
+            return None;
+        }
+        let function = sys::mlirTypeAttrGetValue(raw);
+        let input = |k| r#type(MlirType::from_raw(sys::mlirFunctionTypeGetInput(function, k)));
+        let result = |k| r#type(MlirType::from_raw(sys::mlirFunctionTypeGetResult(function, k)));
+        let inputs = (0..sys::mlirFunctionTypeGetNumInputs(function)).map(input).collect();
+        Some((inputs, (0..sys::mlirFunctionTypeGetNumResults(function)).map(result).collect()))
+    }
+}
+
+/// The number of dimensions of the domain of a structured operation of linalg.
+pub fn map_dims(op: Op) -> Option<usize> {
+    // SAFETY: the operation is alive; the attribute is null where it is no structured operation, and else an array of maps.
+    let maps = unsafe { Attribute::from_option_raw(sys::mlirLinalgGetIndexingMapsAttribute(op.to_raw())) }?;
+    let map = array(maps)?.into_iter().next()?;
+    // SAFETY: an element of the array is a map.
+    Some(unsafe { AffineMap::from_raw(sys::mlirAffineMapAttrGetValue(map.to_raw())) }.dim_count())
+}
+
+/// An operation that lives as long as its module.
+pub fn borrowed<'c>(op: OperationRef) -> Op<'c> {
+    // SAFETY: readers keep nothing of it.
+    unsafe { OperationRef::from_raw(op.to_raw()) }
+}
+
+/// A location of the context that a module lives in, from what the reader noted.
+pub fn location<'c>(_module: Op<'c>, noted: usize) -> Option<Location<'c>> {
+    // SAFETY: locations live as long as their context, which is that of the module.
+    (noted != 0).then(|| unsafe { Location::from_raw(sys::MlirLocation { ptr: noted as *const std::ffi::c_void }) })
+}

@@ -1,0 +1,486 @@
+//! The evaluator: runs a function on symbolic elements. Indices, and with them addresses and the order of steps, are
+//! numbers; elements are terms. An element that decides a branch or an address is taken by its value in the first choice of
+//! inputs.
+
+use crate::layouts::Layout;
+use crate::machine::{Buffer, Iterations, Many, Value, View, each_index, row_major};
+use crate::model::{
+    Access, Action, Block, Bound, Element, End, Expr, Function, Nest, Operator, Program, Region, Size, Slot, Step, Type,
+};
+use crate::terms::{Term, Terms};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// Why a run ended before its end.
+#[derive(Clone, Debug)]
+pub enum Stop {
+    /// It takes more steps than allowed.
+    Steps,
+    /// An operation, or a use of one, that is not modelled, and where.
+    Unknown(String, usize),
+    /// What a program must not do, and where.
+    Fault(String, usize),
+}
+
+/// A program that runs.
+pub struct Run<'p> {
+    /// What runs.
+    pub program: &'p Program,
+    /// The terms of all runs.
+    pub terms: &'p mut Terms,
+    /// All memory.
+    pub buffers: Vec<Buffer>,
+    /// What the world sees: the operation, and its operands.
+    pub effects: Vec<(String, Vec<Term>)>,
+    /// How many more steps there may be.
+    pub steps: u64,
+    /// The views of globals.
+    pub globals: FxHashMap<String, Value>,
+    /// Those that run now in any order.
+    pub iterations: Option<Iterations>,
+    /// The number of the next of them.
+    pub next_iteration: u32,
+    depth: u32,
+    /// The location of the operation that runs.
+    pub at: usize,
+}
+
+/// The values of a function's slots.
+pub type Frame<'f> = (&'f Function, Vec<Option<Value>>);
+
+/// How often functions may call each other. The stack of a thread holds as many.
+const DEPTH: u32 = 16;
+
+impl<'p> Run<'p> {
+    /// A program before it runs.
+    pub fn new(program: &'p Program, terms: &'p mut Terms, steps: u64) -> Run<'p> {
+        Run {
+            program,
+            terms,
+            buffers: vec![],
+            effects: vec![],
+            steps,
+            globals: FxHashMap::default(),
+            iterations: None,
+            next_iteration: 1,
+            depth: 0,
+            at: 0,
+        }
+    }
+
+    pub fn fault<T>(&self, what: impl Into<String>) -> Result<T, Stop> {
+        Err(Stop::Fault(what.into(), self.at))
+    }
+
+    pub fn unknown<T>(&self, what: impl Into<String>) -> Result<T, Stop> {
+        Err(Stop::Unknown(what.into(), self.at))
+    }
+
+    pub fn count(&mut self, steps: usize) -> Result<(), Stop> {
+        self.steps = self.steps.checked_sub(steps as u64).ok_or(Stop::Steps)?;
+        Ok(())
+    }
+
+    /// Runs a function to its end.
+    pub fn call(&mut self, function: &'p Function, arguments: Vec<Value>) -> Result<Vec<Value>, Stop> {
+        let Some(body) = &function.body else { return self.unknown("a function that is only declared") };
+        if self.depth >= DEPTH {
+            return self.unknown("functions that call themselves");
+        }
+        self.depth += 1;
+        let mut frame = (function, vec![None; function.slots.len()]);
+        let results = self.region(&mut frame, body, arguments)?;
+        self.depth -= 1;
+        Ok(results)
+    }
+
+    pub fn get(&self, frame: &Frame, slot: Slot) -> Result<Value, Stop> {
+        match &frame.1[slot as usize] {
+            Some(value) => Ok(value.clone()),
+            None => self.unknown("a value that was not computed"),
+        }
+    }
+
+    pub fn all(&self, frame: &Frame, slots: &[Slot]) -> Result<Vec<Value>, Stop> {
+        slots.iter().map(|slot| self.get(frame, *slot)).collect()
+    }
+
+    /// The number of an index or of an element that decides something.
+    pub fn int(&self, value: &Value) -> Result<i64, Stop> {
+        match value {
+            Value::Index(n) => Ok(*n),
+            Value::One(term) => {
+                let info = self.terms.info(*term);
+                if info.undefined {
+                    return self.fault("a branch or an address that depends on padding or on memory that nobody wrote");
+                }
+                let unused = 64 - u32::from(info.width.max(1));
+                Ok(((info.values[0] << unused) as i64) >> unused)
+            }
+            _ => self.unknown("a tensor as an index"),
+        }
+    }
+
+    pub fn index(&self, frame: &Frame, slot: Slot) -> Result<i64, Stop> {
+        match &frame.1[slot as usize] {
+            Some(Value::Index(n)) => Ok(*n),
+            Some(value) => self.int(value),
+            None => self.unknown("an index that was not computed"),
+        }
+    }
+
+    pub fn size(&self, frame: &Frame, size: Size) -> Result<i64, Stop> {
+        match size {
+            Size::Static(n) => Ok(n),
+            Size::Slot(slot) => self.index(frame, slot),
+        }
+    }
+
+    pub fn sizes(&self, frame: &Frame, sizes: &[Size]) -> Result<Vec<i64>, Stop> {
+        sizes.iter().map(|size| self.size(frame, *size)).collect()
+    }
+
+    pub fn expr(&self, frame: &Frame, expr: &Expr, operands: &[Slot]) -> Result<i64, Stop> {
+        if let Expr::Operand(k) = expr {
+            return self.index(frame, operands[*k as usize]);
+        }
+        let value = expr.at(&|k| self.index(frame, *operands.get(k as usize)?).ok());
+        value.map_or_else(|| self.fault("an index that is no number"), Ok)
+    }
+
+    pub fn bound(&self, frame: &Frame, bound: &Bound) -> Result<i64, Stop> {
+        let mut values = bound.exprs.iter().map(|expr| self.expr(frame, expr, &bound.operands));
+        let Some(first) = values.next() else { return self.unknown("a bound of nothing") };
+        let pick = if bound.greatest { i64::max } else { i64::min };
+        values.try_fold(first?, |best, value| Ok(pick(best, value?)))
+    }
+
+    pub fn region(
+        &mut self,
+        frame: &mut Frame<'p>,
+        region: &'p Region,
+        arguments: Vec<Value>,
+    ) -> Result<Vec<Value>, Stop> {
+        let (mut number, mut arguments) = (0, arguments);
+        loop {
+            let Some(block) = region.blocks.get(number) else { return self.unknown("a region without blocks") };
+            self.block(frame, block, arguments)?;
+            match &block.end {
+                End::Yield { values, .. } => return self.all(frame, values),
+                End::Branch { condition, targets } => {
+                    let taken = match condition {
+                        Some(condition) => usize::from(self.index(frame, *condition)? & 1 == 0),
+                        None => 0,
+                    };
+                    let Some((target, values)) = targets.get(taken) else { return self.unknown("a branch") };
+                    (number, arguments) = (*target, self.all(frame, values)?);
+                    self.count(1)?;
+                }
+            }
+        }
+    }
+
+    pub fn block(&mut self, frame: &mut Frame<'p>, block: &'p Block, arguments: Vec<Value>) -> Result<(), Stop> {
+        if arguments.len() != block.arguments.len() {
+            return self.unknown("other arguments than a block has");
+        }
+        for (slot, value) in block.arguments.iter().zip(arguments) {
+            frame.1[*slot as usize] = Some(value);
+        }
+        block.steps.iter().try_for_each(|step| self.step(frame, step))
+    }
+
+    fn step(&mut self, frame: &mut Frame<'p>, step: &'p Step) -> Result<(), Stop> {
+        self.at = step.location;
+        self.count(1)?;
+        let results = match &step.action {
+            Action::Nothing => return Ok(()),
+            Action::Index(bound) => {
+                let value = self.bound(frame, bound)?;
+                frame.1[step.results[0] as usize] = Some(Value::Index(value));
+                return Ok(());
+            }
+            Action::Compute { operator, operands } => self.compute(frame, operator, operands, step.results[0])?,
+            Action::Access(access) => match self.access(frame, access)? {
+                Some(value) => value,
+                None => return Ok(()),
+            },
+            Action::Unknown => return self.unknown(format!("'{}'", step.name)),
+            action => {
+                let results = self.action(frame, step, action)?;
+                for (slot, value) in step.results.iter().zip(results) {
+                    frame.1[*slot as usize] = Some(value);
+                }
+                return Ok(());
+            }
+        };
+        frame.1[step.results[0] as usize] = Some(results);
+        Ok(())
+    }
+
+    /// Elements as a value of the type of a slot.
+    pub fn of_type(&self, frame: &Frame, slot: Slot, sizes: Vec<i64>, items: Vec<Term>) -> Result<Value, Stop> {
+        match &frame.0.slots[slot as usize] {
+            Type::Scalar(_) => Ok(self.scalar(frame, slot, items[0])),
+            _ => Ok(Value::Many(Rc::new(Many { sizes, items }))),
+        }
+    }
+
+    pub fn element<'f>(&self, frame: &Frame<'f>, slot: Slot) -> Result<&'f Element, Stop> {
+        match &frame.0.slots[slot as usize] {
+            Type::Scalar(element) | Type::Shaped { element, .. } => Ok(element),
+            Type::Other(text) => self.unknown(format!("the type {text}")),
+        }
+    }
+
+    fn compute(&mut self, frame: &Frame, operator: &Operator, operands: &[Slot], result: Slot) -> Result<Value, Stop> {
+        // Indices are the most frequent operands of all.
+        if let (true, [a, b]) = (operator.to.text == "index", operands) {
+            if let (Some(Value::Index(a)), Some(Value::Index(b))) = (&frame.1[*a as usize], &frame.1[*b as usize]) {
+                let value = match &*operator.name {
+                    "arith.addi" => Some(a.wrapping_add(*b)),
+                    "arith.subi" => Some(a.wrapping_sub(*b)),
+                    "arith.muli" => Some(a.wrapping_mul(*b)),
+                    _ => None,
+                };
+                if let Some(value) = value {
+                    return Ok(Value::Index(value));
+                }
+            }
+        }
+        let number = self.terms.operator(operator);
+        let values = self.all(frame, operands)?;
+        if let (true, [condition, yes, no]) = (matches!(values.last(), Some(Value::View(_))), &values[..]) {
+            // Which buffer, as a branch would decide.
+            return Ok(if self.int(condition)? & 1 == 1 { yes } else { no }.clone());
+        }
+        let mut lists = Vec::with_capacity(values.len());
+        for value in &values {
+            let Some(items) = value.items(self.terms) else { return self.unknown("a memref as an operand") };
+            lists.push(items);
+        }
+        let sizes = values.last().map_or(vec![], |value| value.sizes().to_vec());
+        let count = lists.iter().map(Vec::len).max().unwrap_or(1);
+        self.count(count)?;
+        let mut items = Vec::with_capacity(count);
+        let mut each = vec![0; lists.len()];
+        for k in 0..count {
+            for (operand, list) in each.iter_mut().zip(&lists) {
+                let item = if list.len() == 1 { list.first() } else { list.get(k) };
+                let Some(item) = item else { return self.fault("operands of several shapes") };
+                *operand = *item;
+            }
+            items.push(self.terms.apply(number, &each));
+        }
+        self.of_type(frame, result, sizes, items)
+    }
+
+    /// A new buffer of a shape, and a view of all of it.
+    pub fn buffer(&mut self, items: Vec<Term>, sizes: Vec<i64>, layout: Option<Rc<Layout>>) -> Result<Value, Stop> {
+        let Some(strides) = row_major(&sizes) else { return self.unknown("a buffer of that size") };
+        self.buffers.push(Buffer::new(items));
+        let buffer = self.buffers.len() - 1;
+        Ok(Value::View(Rc::new(View { buffer, offset: 0, sizes, strides, layout })))
+    }
+
+    pub fn view(&self, value: Value) -> Result<Rc<View>, Stop> {
+        if let Value::View(view) = value { Ok(view) } else { self.unknown("a value that is no memref") }
+    }
+
+    /// Reads or writes one element of a memref.
+    pub fn element_at(
+        &mut self,
+        view: &View,
+        index: &[i64],
+        write: Option<(Term, Option<&Operator>)>,
+    ) -> Result<Term, Stop> {
+        let Some(address) = view.address(index) else {
+            return self.fault(format!("index {index:?} of a memref of sizes {:?}", view.sizes));
+        };
+        let (mut iterations, terms) = (self.iterations, &mut *self.terms);
+        let mut change = |old: Term| match write {
+            Some((new, Some(operator))) => {
+                let number = terms.operator(operator);
+                terms.apply(number, &[new, old])
+            }
+            Some((new, None)) => new,
+            None => old,
+        };
+        if matches!(write, Some((_, Some(_)))) {
+            // One after the other, and their order is not seen.
+            iterations = None;
+        }
+        let done = self.buffers[view.buffer].access(address, iterations, write.is_some(), &mut change);
+        done.map_err(|what| Stop::Fault(what, self.at))
+    }
+
+    /// All elements of a memref, tensor or vector in row-major order.
+    pub fn contents(&mut self, value: &Value) -> Result<Vec<Term>, Stop> {
+        let Value::View(view) = value else { return Ok(value.items(self.terms).unwrap_or_default()) };
+        let mut items = vec![];
+        each_index(&view.sizes, |index| {
+            self.count(1)?;
+            items.push(self.element_at(view, index, None)?);
+            Ok(())
+        })?;
+        Ok(items)
+    }
+
+    fn access(&mut self, frame: &Frame, access: &Access) -> Result<Option<Value>, Stop> {
+        let element = self.element(frame, access.buffer)?;
+        let source = self.get(frame, access.buffer)?;
+        let base: Vec<i64> =
+            access.map.iter().map(|expr| self.expr(frame, expr, &access.operands)).collect::<Result<_, _>>()?;
+        let optional = |run: &Run, slot: Option<Slot>| slot.map(|slot| run.get(frame, slot)).transpose();
+        let stored = optional(self, access.store)?;
+        if let (Value::View(view), true) = (&source, access.lanes.is_empty()) {
+            let write = match &stored {
+                Some(value) => Some((value.items(self.terms).unwrap_or_default()[0], access.atomic.as_ref())),
+                None => None,
+            };
+            let read = self.element_at(view, &base, write)?;
+            if access.atomic.is_some() {
+                return Ok(Some(Value::One(read)));
+            }
+            let constant = self.terms.as_constant(read).filter(|_| element.text == "index");
+            let value = constant.map_or(Value::One(read), |bits| Value::Index(bits as i64));
+            return Ok(stored.is_none().then_some(value));
+        }
+        let (mask, other) = (optional(self, access.mask)?, optional(self, access.other)?);
+        let mut lists = vec![];
+        for value in [&stored, &mask, &other] {
+            lists.push(value.as_ref().and_then(|value| value.items(self.terms)));
+        }
+        let sizes: Vec<i64> = access.lanes.iter().map(|lane| lane.size).collect();
+        // A mask has the dimensions of memory, in their order.
+        let mut of_mask: Vec<usize> = (0..sizes.len()).filter(|k| access.lanes[*k].dim.is_some()).collect();
+        of_mask.sort_by_key(|k| access.lanes[*k].dim);
+        let (mut items, mut number) = (vec![], 0);
+        each_index(&sizes, |lane| {
+            self.count(1)?;
+            let masked = of_mask.iter().fold(0, |number, k| number * sizes[*k] as usize + lane[*k] as usize);
+            let pick = |k: usize, at: usize| lists[k].as_ref().map(|list| list[if list.len() == 1 { 0 } else { at }]);
+            let [stored, mask, other] = [pick(0, number), pick(1, masked), pick(2, number)];
+            number += 1;
+            let (mut index, mut inside) = (base.clone(), true);
+            for (shape, i) in access.lanes.iter().zip(lane) {
+                let Some(d) = shape.dim else { continue };
+                let Some(at) = index.get_mut(d) else { return self.unknown("lanes along no dimension") };
+                *at = at.saturating_add(*i);
+                inside &= shape.in_bounds || (0..source.sizes()[d]).contains(at);
+            }
+            if let Some(mask) = mask {
+                inside &= self.int(&Value::One(mask))? & 1 == 1;
+            }
+            let item = match (&source, inside, other) {
+                (Value::View(view), true, _) => self.element_at(view, &index, stored.map(|term| (term, None)))?,
+                (Value::Many(many), true, _) if stored.is_none() => many.items[self.number(&many.sizes, &index)?],
+                (_, false, Some(other)) => other,
+                (_, false, None) if stored.is_some() => return Ok(()),
+                _ => return self.unknown("this access"),
+            };
+            items.push(item);
+            Ok(())
+        })?;
+        Ok(stored.is_none().then(|| Value::Many(Rc::new(Many { sizes, items }))))
+    }
+
+    /// The row-major number of an index.
+    pub fn number(&self, sizes: &[i64], index: &[i64]) -> Result<usize, Stop> {
+        let outside = index.len() != sizes.len() || index.iter().zip(sizes).any(|(i, n)| i < &0 || i >= n);
+        if outside {
+            return self.fault(format!("index {index:?} of a tensor of sizes {sizes:?}"));
+        }
+        Ok(index.iter().zip(sizes).fold(0, |number, (i, n)| number * *n as usize + *i as usize))
+    }
+
+    /// An operation of linalg.
+    pub fn nest(&mut self, frame: &mut Frame<'p>, nest: &'p Nest) -> Result<Vec<Value>, Stop> {
+        let slots: Vec<Slot> = nest.inputs.iter().chain(&nest.outputs).copied().collect();
+        let mut values = self.all(frame, &slots)?;
+        let mut domain = vec![None; nest.dims];
+        for (map, value) in nest.maps.iter().zip(&values) {
+            for (expr, n) in map.iter().zip(value.sizes()) {
+                if let Expr::Operand(d) = expr {
+                    let d = *d as usize;
+                    if domain[d].is_some_and(|known| known != *n) {
+                        return self.fault("operands of sizes that differ");
+                    }
+                    domain[d] = Some(*n);
+                }
+            }
+        }
+        let Some(domain) = domain.into_iter().collect::<Option<Vec<i64>>>() else { return self.unknown("a domain") };
+        let block = &nest.body.blocks[0];
+        let End::Yield { values: yielded, .. } = &block.end else { return self.unknown("a branch") };
+        let (first, at) = (nest.inputs.len(), self.at);
+        // So that the elements of outputs are changed in place.
+        for slot in &nest.outputs {
+            if let Value::Many(many) = self.get(frame, *slot)? {
+                let position = slots.iter().rposition(|other| other == slot).unwrap_or(first);
+                values[position] = Value::Many(Rc::new((*many).clone()));
+            }
+        }
+        each_index(&domain, |point| {
+            self.at = at;
+            let mut indices = Vec::with_capacity(values.len());
+            for map in &nest.maps {
+                let index = |expr: &Expr| match expr {
+                    Expr::Operand(d) => Some(point[*d as usize]),
+                    expr => expr.at(&|d| point.get(d as usize).copied()),
+                };
+                match map.iter().map(index).collect::<Option<Vec<i64>>>() {
+                    Some(index) => indices.push(index),
+                    None => return self.fault("an index that is no number"),
+                }
+            }
+            for (k, slot) in block.arguments.iter().enumerate() {
+                let element = match &values[k] {
+                    Value::Many(many) => self.scalar(frame, *slot, many.items[self.number(&many.sizes, &indices[k])?]),
+                    // An output that the body does not read may have no contents yet.
+                    Value::View(view) => {
+                        let view = view.clone();
+                        let term = self.element_at(&view, &indices[k], None)?;
+                        self.scalar(frame, *slot, term)
+                    }
+                    scalar => scalar.clone(),
+                };
+                frame.1[*slot as usize] = Some(element);
+            }
+            for (slot, dim) in &nest.indices {
+                frame.1[*slot as usize] = Some(Value::Index(point[*dim]));
+            }
+            block.steps.iter().try_for_each(|step| self.step(frame, step))?;
+            self.count(values.len())?;
+            for (k, slot) in yielded.iter().enumerate() {
+                let item = self.get(frame, *slot)?.items(self.terms).unwrap_or_default()[0];
+                match &mut values[first + k] {
+                    Value::View(view) => {
+                        let view = view.clone();
+                        self.element_at(&view, &indices[first + k], Some((item, None)))?;
+                    }
+                    Value::Many(many) => {
+                        let number = index_of(&many.sizes, &indices[first + k]);
+                        Rc::make_mut(many).items[number] = item;
+                    }
+                    _ => return self.unknown("an output that is one element"),
+                }
+            }
+            Ok(())
+        })?;
+        Ok(values.split_off(first))
+    }
+
+    /// An element as a value of the type of a slot.
+    pub fn scalar(&self, frame: &Frame, slot: Slot, term: Term) -> Value {
+        match (&frame.0.slots[slot as usize], self.terms.as_constant(term)) {
+            (Type::Scalar(element), Some(bits)) if element.text == "index" => Value::Index(bits as i64),
+            _ => Value::One(term),
+        }
+    }
+}
+
+/// The row-major number of an index inside of a shape.
+fn index_of(sizes: &[i64], index: &[i64]) -> usize {
+    index.iter().zip(sizes).fold(0, |number, (i, n)| number * *n as usize + *i as usize)
+}
