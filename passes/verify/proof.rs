@@ -8,15 +8,15 @@ mod memory;
 mod statements;
 mod value;
 
-use crate::model::Function;
+use crate::model::{Function, Program};
 use linear::Stop;
 
 /// That two functions return the same and leave the same in their arguments, for all contents of these.
 ///
 /// # Errors
 /// Why that is not shown.
-pub fn same(meant: &Function, made: &Function, steps: usize) -> Result<(), String> {
-    let (meant, made) = (flatten::program(meant)?, flatten::program(made)?);
+pub fn same(meant: (&Program, &Function), made: (&Program, &Function), steps: usize) -> Result<(), String> {
+    let (meant, made) = (flatten::program(meant.0, meant.1)?, flatten::program(made.0, made.1)?);
     if meant.results.len() != made.results.len() {
         return Err("results of another number".to_owned());
     }

@@ -1,8 +1,8 @@
 //! A function as statements: tensors are buffers, operations of linalg are loops.
 
-use crate::model::{Access, Action, Bound, Condition, End, Expr, Function, Kind, Nest, Operator, Place, Region, Size, Slot, Step, Type};
+use crate::model::{self, Access, Action, Bound, Condition, End, Expr, Function, Kind, Nest, Operator, Place, Region, Size, Slot, Step, Type};
 use crate::proof::layout::{Layout, row_major, tiled};
-use crate::proof::statements::{Block, Body, Buffer, Maker, Outcome, Program, Statement, Subscript, Value};
+use crate::proof::statements::{Block, Body, Buffer, Contents, Maker, Outcome, Program, Statement, Subscript, Value};
 use std::collections::BTreeMap;
 
 /// Why a function is not statements.
@@ -26,17 +26,17 @@ enum Known {
 ///
 /// # Errors
 /// An operation that has none, and why.
-pub fn program(function: &Function) -> Flat<Program> {
+pub fn program(module: &model::Program, function: &Function) -> Flat<Program> {
     let body = function.body.as_ref().ok_or("it is a declaration")?;
     let program = Program { blocks: vec![Body::default()], ..Program::default() };
-    let mut flatten = Flatten { function, program, block: 0, known: BTreeMap::new(), mask: None };
+    let mut flatten = Flatten { module, function, program, block: 0, known: BTreeMap::new(), mask: None };
     let [block] = &body.blocks[..] else { return Err("branches between blocks".to_owned()) };
     let mut arguments = Vec::new();
     for (k, slot) in block.arguments.iter().enumerate() {
         let name = format!("argument {k}");
         let known = match flatten.type_of(*slot) {
             Type::Shaped { kind: Kind::Tensor | Kind::MemRef, .. } => {
-                let view = flatten.fresh(*slot, Some(name), true)?;
+                let view = flatten.fresh(*slot, Some(Contents::Named(name)), true)?;
                 arguments.push((k, view.clone()));
                 Known::View(view)
             }
@@ -59,7 +59,16 @@ pub fn program(function: &Function) -> Flat<Program> {
     Ok(flatten.program)
 }
 
+/// The elements of a constant.
+fn contents(items: &[u64], of: &str) -> Contents {
+    match items {
+        [item] => Contents::Splat(format!("{of} {item}")),
+        items => Contents::Named(format!("{of} {items:?}")),
+    }
+}
+
 struct Flatten<'f> {
+    module: &'f model::Program,
     function: &'f Function,
     program: Program,
     block: Block,
@@ -128,7 +137,7 @@ impl Flatten<'_> {
     }
 
     /// A new buffer.
-    fn fresh(&mut self, slot: Slot, contents: Option<String>, outside: bool) -> Flat<View> {
+    fn fresh(&mut self, slot: Slot, contents: Option<Contents>, outside: bool) -> Flat<View> {
         let view = View { buffer: self.program.buffers.len(), sizes: self.sizes(slot)?, layout: self.layout(slot, outside)? };
         let size = view.layout.size(&view.sizes).ok_or("a size beyond 64 bits")?;
         self.program.buffers.push((size, contents));
@@ -332,7 +341,14 @@ impl Flatten<'_> {
                 }
             }
             Action::Empty(dynamic) if dynamic.is_empty() => Ok(vec![Known::View(self.fresh(result()?, None, false)?)]),
-            Action::Global(name) => Ok(vec![Known::View(self.fresh(result()?, Some(format!("global {name}")), false)?)]),
+            Action::Global(name) => {
+                let global = self.module.globals.get(name).ok_or("a global that is not there")?;
+                let contents = match (&global.items, &global.r#type) {
+                    (Some(items), Type::Shaped { element, .. }) if global.constant => contents(items, &element.text),
+                    _ => Contents::Named(format!("global {name}")),
+                };
+                Ok(vec![Known::View(self.fresh(result()?, Some(contents), false)?)])
+            }
             Action::Copy { from, to } => {
                 let (from, to) = (self.view_of(*from)?, self.view_of(*to)?);
                 self.copy(&from, &to, &|index| index.to_vec())?;
@@ -462,16 +478,11 @@ impl Flatten<'_> {
             return Ok(vec![Known::Value(self.make(Maker::Subscript(Subscript::Constant(*item as i64))))]);
         }
         let tensor = matches!(self.type_of(result), Type::Shaped { kind: Kind::Tensor, .. });
-        let value = self.make(Maker::Constant(items.to_vec(), element.text.clone(), element.text == "index"));
         if !tensor {
-            return Ok(vec![Known::Value(value)]);
+            let maker = Maker::Constant(items.to_vec(), element.text.clone(), element.text == "index");
+            return Ok(vec![Known::Value(self.make(maker))]);
         }
-        let view = self.fresh(result, None, false)?;
-        if items.len() != 1 {
-            return Err("a constant of several elements".to_owned());
-        }
-        self.each(&view.sizes.clone(), &mut vec![], &mut |flatten, index| { flatten.store(&view, index, value); Ok(()) })?;
-        Ok(vec![Known::View(view)])
+        Ok(vec![Known::View(self.fresh(result, Some(contents(items, &element.text)), false)?)])
     }
 
     fn compute(&mut self, result: Slot, operator: &Operator, operands: &[Slot]) -> Flat<Vec<Known>> {

@@ -11,7 +11,7 @@
 
 use crate::proof::linear::{Linear, Shown, Space, Stop, Var, unproved};
 use crate::proof::layout::Layout;
-use crate::proof::statements::{Block, Buffer, Maker, Outcome, Program, Statement, Subscript, Value};
+use crate::proof::statements::{Block, Buffer, Contents, Maker, Outcome, Program, Statement, Subscript, Value};
 use crate::proof::value::{Carrier, Dim, Fold, Head, Place, Thunk, replaced};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -351,7 +351,8 @@ impl<'p> Proof<'p> {
                 Thunk::Memory { side, buffer, address, at, place } => match self.stored_at(side, buffer, &address, at, &place)? {
                     Some(thunk) => thunk,
                     None => match &self.programs[side].buffers[buffer].1 {
-                        Some(contents) => return Ok(Head::Input(contents.clone(), address)),
+                        Some(Contents::Named(name)) => return Ok(Head::Input(name.clone(), address)),
+                        Some(Contents::Splat(bits)) => return Ok(Head::Constant(bits.clone())),
                         None => return unproved("an element that nothing has written"),
                     },
                 },

@@ -129,10 +129,19 @@ pub struct Program {
     pub values: Vec<(Maker, (Block, usize))>,
     /// The type of its elements, for each value of which that is known.
     pub types: Vec<String>,
-    /// How many elements each buffer has, and what it is at first; none where that is undefined.
-    pub buffers: Vec<(i64, Option<String>)>,
+    /// How many elements each buffer has, and what is in it at first; none where that is undefined.
+    pub buffers: Vec<(i64, Option<Contents>)>,
     /// What the function returns, and then what it leaves in its arguments.
     pub results: Vec<Outcome>,
+}
+
+/// What is in a buffer before the function.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Contents {
+    /// Elements of this name, one for each address.
+    Named(String),
+    /// The same constant everywhere.
+    Splat(String),
 }
 
 /// What a function leaves.
