@@ -1,0 +1,34 @@
+//! Proofs for shapes of any size: each element of a result is followed back to what makes it, in both programs.
+
+mod flatten;
+mod follow;
+mod layout;
+mod linear;
+mod memory;
+mod statements;
+mod value;
+
+use crate::model::{Function, Program};
+use linear::Stop;
+
+/// That two functions return the same and leave the same in their arguments, for all contents of these.
+///
+/// # Errors
+/// Why that is not shown.
+pub fn same(meant: (&Program, &Function), made: (&Program, &Function), steps: usize) -> Result<(), String> {
+    let (meant, made) = (flatten::program(meant.0, meant.1)?, flatten::program(made.0, made.1)?);
+    if meant.results.len() != made.results.len() {
+        return Err("results of another number".to_owned());
+    }
+    let mut proof = follow::Proof::new(&meant, &made, steps);
+    for number in 0..meant.results.len() {
+        proof.same(number).map_err(|stop| match stop {
+            Stop::Unproved(why) => format!("result {number}: {why}"),
+            Stop::Split(..) => format!("result {number}: too many cases"),
+        })?;
+    }
+    proof.within(1).map_err(|stop| match stop {
+        Stop::Unproved(why) => why,
+        Stop::Split(..) => "too many cases".to_owned(),
+    })
+}

@@ -1,0 +1,641 @@
+//! That two programs leave the same elements, for sizes of any kind: by following each element back to what makes it.
+//!
+//! An element of a result is asked of both programs, at an address that is an expression of index variables. In each,
+//! the last store that reaches the address is found, which makes the iteration of its loops an expression of the same
+//! variables; then the value that it stores is followed, operation by operation. Loads ask memory again, at the point
+//! where they stand. A sum over a loop is a [`Fold`], of a value that the loop carries or of an element that it loads
+//! and stores again; folds are equal where their iterations are the same in the same order, however they are cut.
+//!
+//! Where the answer depends on a variable (a store of the first half of a row, another of the rest), the ranges of the
+//! variable are looked at one by one.
+
+use crate::proof::linear::{Linear, Shown, Space, Stop, Var, unproved};
+use crate::proof::layout::Layout;
+use crate::proof::statements::{Block, Buffer, Contents, Maker, Outcome, Program, Statement, Subscript, Value};
+use crate::proof::value::{Carrier, Dim, Fold, Head, Place, Thunk, replaced};
+use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// A store that does not reach an address: the program, the store, the address, and the iterations around.
+pub type Miss = (usize, (Block, usize), Linear, BTreeMap<Block, Linear>);
+
+/// A comparison of two programs: the one that is meant and the one that was made of it.
+pub struct Proof<'p> {
+    pub(super) programs: [&'p Program; 2],
+    pub(super) space: Space,
+    before: usize,
+    /// How many comparisons are left.
+    steps: usize,
+    /// Stores that do not reach an address, in any case that is being looked at; and in the order they were found.
+    pub(super) misses: FxHashSet<Miss>,
+    pub(super) found: Vec<Miss>,
+    /// The buffers that a block stores to, itself or in a loop inside.
+    pub(super) stored: [Vec<Vec<Buffer>>; 2],
+}
+
+impl<'p> Proof<'p> {
+    pub fn new(meant: &'p Program, made: &'p Program, steps: usize) -> Proof<'p> {
+        let stored = [meant, made].map(|program| {
+            let mut stored = vec![Vec::new(); program.blocks.len()];
+            for block in (0..program.blocks.len()).rev() {
+                for statement in &program.blocks[block].statements {
+                    let more = match statement {
+                        Statement::Store { buffer, .. } => vec![*buffer],
+                        Statement::Loop(inner) => stored[*inner].clone(),
+                        Statement::Value(_) => Vec::new(),
+                    };
+                    stored[block].extend(more);
+                }
+            }
+            stored
+        });
+        Proof { programs: [meant, made], space: Space::default(), before: 0, steps, misses: FxHashSet::default(), found: Vec::new(), stored }
+    }
+
+    /// That both programs leave the same in the result of this number.
+    ///
+    /// # Errors
+    /// [`Stop::Unproved`], and why.
+    pub fn same(&mut self, number: usize) -> Shown<()> {
+        self.space = Space::default();
+        let [meant, made] = self.programs.map(|program| (program.results.get(number), (0, program.blocks[0].statements.len())));
+        match (meant, made) {
+            ((Some(Outcome::Value(a)), _), (Some(Outcome::Value(b)), _)) => {
+                let [a, b] = [(0, *a), (1, *b)].map(|(side, value)| Thunk::Value { side, value, lane: Linear::default(), place: Place::default() });
+                self.equal(&a, &b)
+            }
+            ((Some(Outcome::Elements { buffer: a, sizes, here, there }), end), (Some(Outcome::Elements { buffer: b, sizes: made, here: last, there: kept }), made_end)) => {
+                if sizes.contains(&0) {
+                    return Ok(());
+                }
+                let index: Vec<Linear> = sizes.iter().map(|n| Linear::var(self.space.var(*n))).collect();
+                let own = kept.is_some() || there.is_none();
+                if own && sizes != made {
+                    return unproved("results of different shapes");
+                }
+                let lowered = if own { last } else { there.as_ref().unwrap_or(last) };
+                let first = Thunk::Memory { side: 0, buffer: *a, address: self.address(here, &index)?, at: end, place: Place::default() };
+                let second = Thunk::Memory { side: 1, buffer: *b, address: self.address(lowered, &index)?, at: made_end, place: Place::default() };
+                self.equal(&first, &second)
+            }
+            ((Some(Outcome::Unknown(why)), _), _) | (_, (Some(Outcome::Unknown(why)), _)) => unproved(why.clone()),
+            _ => unproved("results of different kinds"),
+        }
+    }
+
+    /// The address of an index.
+    fn address(&mut self, layout: &Layout, index: &[Linear]) -> Shown<Linear> {
+        // The dimensions stand for values that are not there.
+        let dims: Vec<Subscript> = (0..index.len()).map(|d| Subscript::Value(usize::MAX - d)).collect();
+        self.addressed(&layout.address(&dims), index)
+    }
+
+    fn addressed(&mut self, s: &Subscript, index: &[Linear]) -> Shown<Linear> {
+        Ok(match s {
+            Subscript::Constant(c) => Linear::constant(*c),
+            Subscript::Value(value) => match index.get(usize::MAX - value) {
+                Some(e) => e.clone(),
+                None => return unproved("an offset known only at run time"),
+            },
+            Subscript::Sum(all) => {
+                let mut sum = Linear::default();
+                for s in all {
+                    sum = sum.plus(&self.addressed(s, index)?)?;
+                }
+                sum
+            }
+            Subscript::Times(s, c) => self.addressed(s, index)?.times(*c)?,
+            Subscript::Quotient(s, c) => {
+                let e = self.addressed(s, index)?;
+                self.space.divide(&e, *c)?.0
+            }
+            Subscript::Remainder(s, c) => {
+                let e = self.addressed(s, index)?;
+                self.space.divide(&e, *c)?.1
+            }
+        })
+    }
+
+    /// That two values are equal, for each value of the variables.
+    fn equal(&mut self, a: &Thunk, b: &Thunk) -> Shown<()> {
+        self.cases(&mut |proof| proof.equal_here(a, b))
+    }
+
+    /// That something holds for each value of the variables that there are, case by case.
+    pub(super) fn cases(&mut self, holds: &mut dyn FnMut(&mut Self) -> Shown<()>) -> Shown<()> {
+        let known = self.found.len();
+        let shown = self.case(holds);
+        self.forget(known);
+        shown
+    }
+
+    /// Forgets the misses that were found later.
+    fn forget(&mut self, known: usize) {
+        for miss in self.found.drain(known..) {
+            self.misses.remove(&miss);
+        }
+    }
+
+    fn case(&mut self, holds: &mut dyn FnMut(&mut Self) -> Shown<()>) -> Shown<()> {
+        self.steps = match self.steps.checked_sub(1) {
+            Some(steps) => steps,
+            None => return unproved("it takes more steps"),
+        };
+        let known = self.space.len();
+        let found = match holds(self) {
+            Err(Stop::Unproved(why)) => Err(self.space.loose(known).unwrap_or(Stop::Unproved(why))),
+            found => found,
+        };
+        let Err(Stop::Split(var, at)) = found else { return found };
+        if self.space.root_of(var) >= known {
+            return unproved("an index whose cases are not those of an element");
+        }
+        let (low, high) = self.space.range_of(var);
+        if at <= low || at >= high {
+            return unproved("a case that cannot be cut");
+        }
+        let whole = self.space.clone();
+        for (low, high) in [(low, at), (at, high)] {
+            if let Some(part) = whole.restricted(var, low, high) {
+                self.space = part;
+                self.cases(holds)?;
+            }
+        }
+        self.space = whole;
+        Ok(())
+    }
+
+    fn equal_here(&mut self, a: &Thunk, b: &Thunk) -> Shown<()> {
+        let (a, b) = (self.head(a.clone())?, self.head(b.clone())?);
+        match (&a, &b) {
+            (Head::Before(a), Head::Before(b)) if a == b => Ok(()),
+            (Head::Constant(a), Head::Constant(b)) if a == b => Ok(()),
+            (Head::Index(x), Head::Index(y)) => match self.space.is_zero(&x.minus(y)?)? {
+                true => Ok(()),
+                false => unproved("two subscripts differ"),
+            },
+            (Head::Input(m, x), Head::Input(n, y)) if m == n => match self.space.is_zero(&x.minus(y)?)? {
+                true => Ok(()),
+                false => unproved(format!("{m} is read at {:?} and at {:?}", self.space.normal(x)?, self.space.normal(y)?)),
+            },
+            (Head::Elements(m, x), Head::Elements(n, y)) if m == n && x.len() == y.len() => {
+                x.iter().zip(y).try_for_each(|(x, y)| self.equal(x, y))
+            }
+            (Head::Fold(x), Head::Fold(y)) => self.equal_folds(x, y),
+            (Head::Fold(x), _) => {
+                let last = self.last_iteration(x)?;
+                self.equal(&last, &followed(&b))
+            }
+            (_, Head::Fold(y)) => {
+                let last = self.last_iteration(y)?;
+                self.equal(&followed(&a), &last)
+            }
+            _ => unproved(format!("{} differs from {}", name(&a), name(&b))),
+        }
+    }
+
+    fn equal_folds(&mut self, a: &Fold, b: &Fold) -> Shown<()> {
+        let [m, n] = [a, b].map(|fold| fold.dims.iter().map(|d| d.extent).product::<i64>());
+        if m == n {
+            let digits = self.digits(&a.dims, &b.dims)?;
+            self.before += 1;
+            let before = self.before;
+            let [x, y] = [(a, &digits.0), (b, &digits.1)].map(|(fold, values)| self.iteration(fold, values, Thunk::Before(before)));
+            self.equal(&x?, &y?)?;
+            return self.equal(&a.first, &b.first);
+        }
+        let (long, short, swapped) = if m > n { (a, b, false) } else { (b, a, true) };
+        let (more, less) = (m.max(n), m.min(n));
+        let ordered = |x: Thunk, y: Thunk| if swapped { (y, x) } else { (x, y) };
+        if more % less == 0 {
+            let (space, known) = (self.space.clone(), self.found.len());
+            let found = self.grouped(long, short, more / less, swapped);
+            if found.is_ok() {
+                return found;
+            }
+            self.space = space;
+            self.forget(known);
+        }
+        // The last iterations of the longer one are all of the shorter one.
+        let (tail, rest) = self.cut(long, more - less)?;
+        let tail = Fold { first: rest, ..tail };
+        let (x, y) = ordered(Thunk::Fold(Box::new(tail)), Thunk::Fold(Box::new(short.clone())));
+        self.equal(&x, &y)
+    }
+
+    /// That each iteration of `short` is `times` ones of `long`.
+    fn grouped(&mut self, long: &Fold, short: &Fold, times: i64, swapped: bool) -> Shown<()> {
+        let inner = Dim { var: self.space.var(times), extent: times };
+        let outer: Vec<Dim> = short.dims.iter().map(|d| Dim { var: self.space.var(d.extent), extent: d.extent }).collect();
+        let all: Vec<Dim> = outer.iter().copied().chain([inner]).collect();
+        let (longs, alls) = self.digits(&long.dims, &all)?;
+        self.before += 1;
+        let before = Thunk::Before(self.before);
+        // The variables of `outer` are sums of digits from here on, those of `inner` are iterations.
+        let digits: Vec<Var> = alls.last().map(|e| e.terms.keys().rev().copied().collect()).unwrap_or_default();
+        let with = long.dims.iter().map(|d| d.var).zip(longs).collect();
+        let mut dims: Vec<Dim> = digits.iter().map(|var| Dim { var: *var, extent: self.space.range_of(*var).1 }).collect();
+        let factor = |var: &Var| alls.last().and_then(|e| e.terms.get(var)).copied().unwrap_or(0);
+        dims.sort_by_key(|d| std::cmp::Reverse(factor(&d.var)));
+        let group = Fold { dims, first: before.clone(), place: long.place.replaced(&with)?, lane: replaced(&long.lane, &with)?, ..long.clone() };
+        let step = self.iteration(short, &alls[..outer.len()], before)?;
+        let group = Thunk::Fold(Box::new(group));
+        if swapped { self.equal(&step, &group)? } else { self.equal(&group, &step)? }
+        if swapped { self.equal(&short.first, &long.first) } else { self.equal(&long.first, &short.first) }
+    }
+
+    /// Variables of which the iterations of both are sums, the same for the same iteration.
+    fn digits(&mut self, a: &[Dim], b: &[Dim]) -> Shown<(Vec<Linear>, Vec<Linear>)> {
+        let mut values = [vec![Linear::default(); a.len()], vec![Linear::default(); b.len()]];
+        let dims = [a, b];
+        let mut left = [a.len(), b.len()];
+        // Of the dimension at hand: how many iterations are not yet digits, and the factor of the next digit.
+        let mut rest = [1i64, 1];
+        let mut factor = [1i64, 1];
+        loop {
+            for side in 0..2 {
+                while rest[side] == 1 && left[side] > 0 {
+                    left[side] -= 1;
+                    (rest[side], factor[side]) = (dims[side][left[side]].extent, 1);
+                }
+            }
+            if rest == [1, 1] {
+                return Ok((values[0].clone(), values[1].clone()));
+            }
+            let extent = rest[0].min(rest[1]);
+            if extent <= 1 || rest[0] % extent != 0 || rest[1] % extent != 0 {
+                return unproved("iterations that are cut differently");
+            }
+            let digit = Linear::var(self.space.var(extent));
+            for side in 0..2 {
+                let value = &mut values[side][left[side]];
+                *value = value.plus(&digit.times(factor[side])?)?;
+                rest[side] /= extent;
+                factor[side] *= extent;
+            }
+        }
+    }
+
+    /// What the iteration makes with these values of the variables, of what the one before made.
+    fn iteration(&self, fold: &Fold, values: &[Linear], before: Thunk) -> Shown<Thunk> {
+        let with = fold.dims.iter().map(|d| d.var).zip(values.iter().cloned()).collect();
+        let mut place = fold.place.replaced(&with)?;
+        let before = Rc::new(before);
+        match &fold.carrier {
+            Carrier::Value(block, k) => {
+                place.carried.insert((*block, *k), before);
+            }
+            Carrier::Element(buffer, address, blocks) => {
+                place.kept.push((*buffer, replaced(address, &with)?, blocks.clone(), before));
+            }
+        }
+        let (side, value) = (fold.side, fold.value);
+        Ok(Thunk::Value { side, value, lane: replaced(&fold.lane, &with)?, place })
+    }
+
+    /// The last iteration, of what all before it made.
+    fn last_iteration(&mut self, fold: &Fold) -> Shown<Thunk> {
+        let total: i64 = fold.dims.iter().map(|d| d.extent).product();
+        let (last, rest) = self.cut(fold, total - 1)?;
+        let values: Vec<Linear> = last.dims.iter().map(|_| Linear::constant(0)).collect();
+        self.iteration(&last, &values, rest)
+    }
+
+    /// The iterations from number `at` on, and those before.
+    fn cut(&mut self, fold: &Fold, at: i64) -> Shown<(Fold, Thunk)> {
+        if at == 0 {
+            return Ok((fold.clone(), fold.first.clone()));
+        }
+        let Some((dim, others)) = fold.dims.split_first() else { return unproved("iterations that end inside of one") };
+        let inner: i64 = others.iter().map(|d| d.extent).product();
+        let (whole, part) = (at / inner, at % inner);
+        // `whole` iterations of the first dimension, then a part of one more.
+        let some = |proof: &mut Self, from: i64, extent: i64| -> Shown<Fold> {
+            let var = proof.space.var(extent);
+            let with = BTreeMap::from([(dim.var, Linear::var(var).add(from)?)]);
+            let dims = std::iter::once(Dim { var, extent }).chain(others.iter().copied()).collect();
+            let carrier = match &fold.carrier {
+                Carrier::Element(buffer, address, blocks) => Carrier::Element(*buffer, replaced(address, &with)?, blocks.clone()),
+                other => other.clone(),
+            };
+            Ok(Fold { dims, place: fold.place.replaced(&with)?, lane: replaced(&fold.lane, &with)?, carrier, ..fold.clone() })
+        };
+        let before = match whole {
+            0 => fold.first.clone(),
+            _ => Thunk::Fold(Box::new(some(self, 0, whole)?)),
+        };
+        if part == 0 {
+            let tail = some(self, whole, dim.extent - whole)?;
+            return Ok((tail, before));
+        }
+        if whole + 1 != dim.extent {
+            return unproved("iterations that end inside of one");
+        }
+        let mut one = some(self, whole, 1)?;
+        let with = BTreeMap::from([(one.dims[0].var, Linear::constant(0))]);
+        one.place = one.place.replaced(&with)?;
+        one.dims.remove(0);
+        one.first = before;
+        self.cut(&one, part)
+    }
+
+    /// Follows a value to its outermost operation.
+    pub(super) fn head(&mut self, mut thunk: Thunk) -> Shown<Head> {
+        loop {
+            thunk = match thunk {
+                Thunk::Before(k) => return Ok(Head::Before(k)),
+                Thunk::Known(head) => return Ok(*head),
+                Thunk::Fold(fold) if fold.dims.iter().all(|d| d.extent == 1) => self.last_iteration(&fold)?,
+                Thunk::Fold(fold) => return Ok(Head::Fold(fold)),
+                Thunk::Memory { side, buffer, address, at, place } => match self.stored_at(side, buffer, &address, at, &place)? {
+                    Some(thunk) => thunk,
+                    None => match &self.programs[side].buffers[buffer].1 {
+                        Some(Contents::Named(name)) => return Ok(Head::Input(name.clone(), address)),
+                        Some(Contents::Splat(bits)) => return Ok(Head::Constant(bits.clone())),
+                        None => return unproved("an element that nothing has written"),
+                    },
+                },
+                Thunk::Value { side, value, lane, place } => {
+                    let (maker, at) = &self.programs[side].values[value];
+                    let same = |value: Value, lane: Linear| Thunk::Value { side, value, lane, place: place.clone() };
+                    match maker {
+                        Maker::Elements { name, operands } => {
+                            let operands = operands.iter().map(|o| same(*o, lane.clone())).collect();
+                            return Ok(Head::Elements(name.clone(), operands));
+                        }
+                        Maker::Subscript(s) => return Ok(Head::Index(self.subscript(side, s, &lane, &place)?)),
+                        Maker::Extreme(all, greatest) => {
+                            let mut best: Option<Linear> = None;
+                            for s in all {
+                                let next = self.subscript(side, s, &lane, &place)?;
+                                best = Some(match best {
+                                    Some(best) if self.space.at_least_zero(&next.minus(&best)?)? != *greatest => best,
+                                    _ => next,
+                                });
+                            }
+                            return Ok(Head::Index(best.unwrap_or_default()));
+                        }
+                        Maker::Constant(items, of, index) => return self.constant(items, of, *index, &lane),
+                        Maker::Load { buffer, address, stride, .. } => {
+                            let none = Linear::default();
+                            let address = self.subscript(side, address, &none, &place)?.plus(&lane.times(*stride)?)?;
+                            Thunk::Memory { side, buffer: *buffer, address, at: *at, place }
+                        }
+                        Maker::Lanes(sources) => {
+                            let same_lane = sources.iter().enumerate().all(|(k, source)| *source == (sources[0].0, k as i64));
+                            if sources.iter().all(|source| *source == sources[0]) {
+                                same(sources[0].0, Linear::constant(sources[0].1))
+                            } else if same_lane {
+                                same(sources[0].0, lane)
+                            } else {
+                                let lane = self.one(&lane)?;
+                                let Some((value, lane)) = usize::try_from(lane).ok().and_then(|lane| sources.get(lane)) else { return unproved("a lane that is not there") };
+                                same(*value, Linear::constant(*lane))
+                            }
+                        }
+                        Maker::Bits(source, of) => match self.head(same(*source, lane))? {
+                            Head::Elements(name, mut operands) if name == format!("bits of {of}") => operands.remove(0),
+                            Head::Constant(bits) => {
+                                let bits = bits.split_once(' ').map_or(&*bits, |(_, bits)| bits);
+                                return Ok(Head::Constant(format!("{of} {bits}")));
+                            }
+                            head => {
+                                let from = &self.programs[side].types[*source];
+                                return Ok(Head::Elements(format!("bits of {from}"), vec![followed(&head)]));
+                            }
+                        },
+                        Maker::Extract(vector, k) => {
+                            let k = self.subscript(side, k, &Linear::default(), &place)?;
+                            same(*vector, k)
+                        }
+                        Maker::AtLeastZero(s) => {
+                            let e = self.subscript(side, s, &lane, &place)?;
+                            let is = self.space.at_least_zero(&e)?;
+                            return Ok(Head::Constant(format!("i1 {}", u8::from(is))));
+                        }
+                        Maker::And(x, y) => match self.known(same(*x, lane.clone()))? {
+                            Some(true) => same(*y, lane),
+                            Some(false) => return Ok(Head::Constant("i1 0".to_owned())),
+                            None => match self.known(same(*y, lane.clone()))? {
+                                Some(true) => same(*x, lane),
+                                Some(false) => return Ok(Head::Constant("i1 0".to_owned())),
+                                None => return Ok(Head::Elements("and".to_owned(), vec![same(*x, lane.clone()), same(*y, lane)])),
+                            },
+                        },
+                        Maker::AndNot(x, y) => match (self.known(same(*x, lane.clone()))?, self.known(same(*y, lane.clone()))?) {
+                            (Some(false), _) | (_, Some(true)) => return Ok(Head::Constant("i1 0".to_owned())),
+                            (_, Some(false)) => same(*x, lane),
+                            _ => return Ok(Head::Elements("and not".to_owned(), vec![same(*x, lane.clone()), same(*y, lane)])),
+                        },
+                        Maker::Select(c, x, y) => match self.known(same(*c, lane.clone()))? {
+                            Some(yes) => same(if yes { *x } else { *y }, lane),
+                            None => {
+                                let operands = [*c, *x, *y].map(|o| same(o, lane.clone()));
+                                return Ok(Head::Elements("select".to_owned(), operands.to_vec()));
+                            }
+                        },
+                        Maker::Iteration(block) => return Ok(Head::Index(self.iteration_of(*block, &place)?)),
+                        Maker::Carried(block, k) => match place.carried.get(&(*block, *k)) {
+                            Some(thunk) => thunk.as_ref().clone(),
+                            None => return unproved("a loop that carries several values from one to another"),
+                        },
+                        Maker::Result(block, k) => self.result(side, *block, *k, lane, &place)?,
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn iteration_of(&self, block: Block, place: &Place) -> Shown<Linear> {
+        place.at.get(&block).cloned().ok_or_else(|| Stop::Unproved("a loop that is not around".to_owned()))
+    }
+
+    /// Whether a condition is true or false; none where that depends on data.
+    pub(super) fn known(&mut self, thunk: Thunk) -> Shown<Option<bool>> {
+        Ok(match self.head(thunk)? {
+            Head::Constant(bits) => match &*bits {
+                "i1 1" => Some(true),
+                "i1 0" => Some(false),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    /// The one value of an expression; where it has several, a case for each.
+    fn one(&mut self, e: &Linear) -> Shown<i64> {
+        let (low, high) = self.space.range(e)?;
+        if low == high {
+            return Ok(low);
+        }
+        match self.space.at_least_zero(&e.add(-(low + (high - low + 1) / 2))?) {
+            Err(stop) => Err(stop),
+            Ok(_) => unproved("a number that is not known"),
+        }
+    }
+
+    /// The element of a constant at a lane.
+    fn constant(&mut self, items: &[u64], of: &str, index: bool, lane: &Linear) -> Shown<Head> {
+        if let [item] = items {
+            return Ok(if index { Head::Index(Linear::constant(*item as i64)) } else { Head::Constant(format!("{of} {item}")) });
+        }
+        let (low, high) = self.space.range(lane)?;
+        let Some(part) = usize::try_from(low).ok().zip(usize::try_from(high).ok()).and_then(|(low, high)| items.get(low..=high)) else {
+            return unproved("a lane that is not there");
+        };
+        let step = part.get(1).map_or(0, |next| next.wrapping_sub(part[0]) as i64);
+        if part.iter().all(|item| *item == part[0]) && !index {
+            return Ok(Head::Constant(format!("{of} {}", part[0])));
+        }
+        if index && part.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) as i64 == step) {
+            return Ok(Head::Index(lane.add(-low)?.times(step)?.add(part[0] as i64)?));
+        }
+        let lane = self.one(lane)?;
+        self.constant(&items[lane as usize..=lane as usize], of, index, &Linear::default())
+    }
+
+    /// The value of an index, at a lane where it is a vector.
+    pub(super) fn subscript(&mut self, side: usize, s: &Subscript, lane: &Linear, place: &Place) -> Shown<Linear> {
+        Ok(match s {
+            Subscript::Constant(c) => Linear::constant(*c),
+            Subscript::Value(value) => match &self.programs[side].values[*value].0 {
+                Maker::Iteration(block) => self.iteration_of(*block, place)?,
+                Maker::Subscript(s) => self.subscript(side, s, lane, place)?,
+                _ => match self.head(Thunk::Value { side, value: *value, lane: lane.clone(), place: place.clone() })? {
+                    Head::Index(e) => e,
+                    _ => return unproved("an index that depends on data"),
+                },
+            },
+            Subscript::Sum(all) => {
+                let mut sum = Linear::default();
+                for s in all {
+                    sum = sum.plus(&self.subscript(side, s, lane, place)?)?;
+                }
+                sum
+            }
+            Subscript::Times(s, c) => self.subscript(side, s, lane, place)?.times(*c)?,
+            Subscript::Quotient(s, c) => {
+                let e = self.subscript(side, s, lane, place)?;
+                self.space.divide(&e, *c)?.0
+            }
+            Subscript::Remainder(s, c) => {
+                let e = self.subscript(side, s, lane, place)?;
+                self.space.divide(&e, *c)?.1
+            }
+        })
+    }
+
+    /// The first value of a loop's induction variable.
+    pub(super) fn lower(&mut self, side: usize, block: Block, place: &Place) -> Shown<Linear> {
+        match &self.programs[side].blocks[block].lower {
+            Some(lower) => self.subscript(side, lower, &Linear::default(), place),
+            None => Ok(Linear::default()),
+        }
+    }
+
+    /// How often a loop runs here.
+    pub(super) fn trips(&mut self, side: usize, block: Block, place: &Place) -> Shown<i64> {
+        let body = &self.programs[side].blocks[block];
+        let mut least: Option<Linear> = None;
+        for upper in &body.uppers {
+            let upper = self.subscript(side, upper, &Linear::default(), place)?;
+            least = Some(match least {
+                Some(least) if self.space.at_least_zero(&upper.minus(&least)?)? => least,
+                _ => upper,
+            });
+        }
+        let lower = self.lower(side, block, place)?;
+        let least = self.space.normal(&least.unwrap_or_default().minus(&lower)?)?;
+        let Some(upper) = least.as_constant() else {
+            let (low, high) = self.space.range(&least)?;
+            // One case for each number of iterations.
+            return Err(self.space.at_least_zero(&least.add(-low - (high - low + 1) / 2)?).err()
+                .unwrap_or_else(|| Stop::Unproved("a loop that runs how often is not known".to_owned())));
+        };
+        Ok((upper + body.step - 1).div_euclid(body.step).max(0))
+    }
+
+    /// What a loop carries out, as iterations.
+    fn result(&mut self, side: usize, block: Block, k: usize, lane: Linear, place: &Place) -> Shown<Thunk> {
+        let body = &self.programs[side].blocks[block];
+        let (first, yielded) = body.carried[k];
+        let first = Thunk::Value { side, value: first, lane: lane.clone(), place: place.clone() };
+        match self.trips(side, block, place)? {
+            0 => Ok(first),
+            extent => {
+                let carrier = Carrier::Value(block, k);
+                let fold = self.fold(side, &[(block, extent)], first, yielded, lane, place, carrier)?;
+                self.flat(fold)
+            }
+        }
+    }
+
+    fn fold(&mut self, side: usize, loops: &[(Block, i64)], first: Thunk, value: Value, lane: Linear, place: &Place, carrier: Carrier) -> Shown<Fold> {
+        let mut place = place.clone();
+        let mut dims = Vec::new();
+        for (block, extent) in loops {
+            let body = &self.programs[side].blocks[*block];
+            let var = self.space.var(*extent);
+            dims.push(Dim { var, extent: *extent });
+            let lower = self.lower(side, *block, &place)?;
+            place.at.insert(*block, Linear::var(var).times(body.step)?.plus(&lower)?);
+        }
+        Ok(Fold { side, dims, first, value, lane, place, carrier })
+    }
+
+    /// The fold with the iterations of a fold inside of it, where each of its iterations is one.
+    pub(super) fn flat(&mut self, fold: Fold) -> Shown<Thunk> {
+        let Maker::Result(block, k) = self.programs[fold.side].values[fold.value].0 else { return Ok(Thunk::Fold(Box::new(fold))) };
+        self.before += 1;
+        let before = self.before;
+        let values: Vec<Linear> = fold.dims.iter().map(|d| Linear::var(d.var)).collect();
+        let Thunk::Value { place, lane, .. } = self.iteration(&fold, &values, Thunk::Before(before))? else { unreachable!() };
+        let inner = match self.result(fold.side, block, k, lane, &place) {
+            // The number of inner iterations is another from there on.
+            Err(Stop::Split(var, at)) if fold.dims.first().is_some_and(|d| d.var == var) => {
+                let inner: i64 = fold.dims[1..].iter().map(|d| d.extent).product();
+                let (tail, rest) = self.cut(&fold, at * inner)?;
+                let Thunk::Fold(rest) = rest else { return unproved("a fold of nothing") };
+                let rest = self.flat(*rest)?;
+                return self.flat(Fold { first: rest, ..tail });
+            }
+            inner => inner?,
+        };
+        let Thunk::Fold(inner) = inner else { return Ok(Thunk::Fold(Box::new(fold))) };
+        match self.head(inner.first.clone()) {
+            Ok(Head::Before(k)) if k == before => {
+                let mut place = inner.place.clone();
+                // What the outer loop carries is what the inner one begins with, and nothing else.
+                match &fold.carrier {
+                    Carrier::Value(block, k) => { place.carried.remove(&(*block, *k)); }
+                    Carrier::Element(..) => { place.kept.pop(); }
+                }
+                let dims = fold.dims.iter().chain(&inner.dims).copied().collect();
+                Ok(Thunk::Fold(Box::new(Fold { dims, first: fold.first, place, ..*inner })))
+            }
+            _ => Ok(Thunk::Fold(Box::new(fold))),
+        }
+    }
+}
+
+
+
+fn followed(head: &Head) -> Thunk {
+    match head {
+        Head::Fold(fold) => Thunk::Fold(fold.clone()),
+        Head::Before(k) => Thunk::Before(*k),
+        other => Thunk::Known(Box::new(other.clone())),
+    }
+}
+
+fn name(head: &Head) -> String {
+    match head {
+        Head::Elements(name, operands) => format!("{name} of {}", operands.len()),
+        Head::Index(_) => "a subscript".to_owned(),
+        Head::Constant(bits) => format!("the constant {bits}"),
+        Head::Input(k, _) => k.clone(),
+        Head::Fold(fold) => format!("a fold of {} iterations", fold.dims.iter().map(|d| d.extent).product::<i64>()),
+        Head::Before(_) => "what the iteration before made".to_owned(),
+    }
+}

@@ -1,0 +1,105 @@
+//! The address of an element in a tiled layout, from the layout's text and its definition.
+
+use crate::proof::statements::Subscript;
+
+/// Where the elements of a shape are, in elements.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Layout {
+    /// Offset and strides.
+    Strided(Subscript, Vec<i64>),
+    /// The sizes, the dimensions from major to minor, and the tiles.
+    Tiled(Vec<i64>, Vec<usize>, Vec<Vec<i64>>),
+}
+
+/// The strides of the row-major order.
+pub fn row_major(sizes: &[i64]) -> Layout {
+    let mut strides = vec![1; sizes.len()];
+    for d in (1..sizes.len()).rev() {
+        strides[d - 1] = strides[d] * sizes[d].max(1);
+    }
+    Layout::Strided(Subscript::Constant(0), strides)
+}
+
+/// Reads `{1,0:T(8,128)(2,1)S(1)}`, with whatever is around the braces; none of what it has no meaning for.
+pub fn tiled(text: &str, sizes: &[i64]) -> Option<Layout> {
+    let body = text.split_once('{')?.1.split_once('}')?.0;
+    let (order, rest) = body.split_once(':').unwrap_or((body, ""));
+    let mut order: Vec<usize> = order.split(',').filter(|d| !d.is_empty()).map(|d| d.trim().parse().ok()).collect::<Option<_>>()?;
+    order.reverse();
+    if order.len() != sizes.len() || (0..sizes.len()).any(|d| !order.contains(&d)) {
+        return None;
+    }
+    let mut tiles = Vec::new();
+    let mut kind = ' ';
+    let mut rest = rest;
+    while !rest.is_empty() {
+        let (head, tail) = rest.split_once('(')?;
+        kind = head.chars().next().unwrap_or(kind);
+        let (inside, tail) = tail.split_once(')')?;
+        match kind {
+            'T' => tiles.push(inside.split(',').map(|n| n.trim().parse().ok().filter(|n| *n > 0)).collect::<Option<_>>()?),
+            // The tail and the memory do not move elements.
+            'L' | 'S' => {}
+            _ => return None,
+        }
+        rest = tail;
+    }
+    Some(Layout::Tiled(sizes.to_vec(), order, tiles))
+}
+
+impl Layout {
+    /// One more than the greatest address of a shape; with tiles, that of the padding.
+    pub fn size(&self, sizes: &[i64]) -> Option<i64> {
+        if sizes.contains(&0) {
+            return Some(0);
+        }
+        match self {
+            Layout::Strided(Subscript::Constant(offset), strides) => sizes.iter().zip(strides).try_fold(offset.checked_add(1)?, |sum, (n, stride)| {
+                stride.checked_mul(n - 1)?.checked_add(sum)
+            }),
+            Layout::Strided(..) => None,
+            Layout::Tiled(sizes, order, tiles) => {
+                let mut dims: Vec<i64> = order.iter().map(|d| sizes[*d]).collect();
+                for tile in tiles {
+                    while dims.len() < tile.len() {
+                        dims.insert(0, 1);
+                    }
+                    let tiled = dims.split_off(dims.len() - tile.len());
+                    dims.extend(tiled.iter().zip(tile).map(|(n, t)| (n + t - 1) / t).collect::<Vec<_>>());
+                    dims.extend(tile);
+                }
+                dims.iter().try_fold(1i64, |product, n| product.checked_mul(*n))
+            }
+        }
+    }
+
+    /// The address of an index.
+    pub fn address(&self, index: &[Subscript]) -> Subscript {
+        match self {
+            Layout::Strided(offset, strides) => {
+                let terms = index.iter().zip(strides).map(|(i, stride)| Subscript::Times(Box::new(i.clone()), *stride));
+                Subscript::Sum(terms.chain([offset.clone()]).collect())
+            }
+            Layout::Tiled(sizes, order, tiles) => {
+                let mut dims: Vec<(i64, Subscript)> = order.iter().map(|d| (sizes[*d], index[*d].clone())).collect();
+                for tile in tiles {
+                    while dims.len() < tile.len() {
+                        dims.insert(0, (1, Subscript::Constant(0)));
+                    }
+                    let tiled = dims.split_off(dims.len() - tile.len());
+                    let grid = tiled.iter().zip(tile).map(|((n, i), t)| ((n + t - 1) / t, Subscript::Quotient(Box::new(i.clone()), *t)));
+                    let inside = tiled.iter().zip(tile).map(|((_, i), t)| (*t, Subscript::Remainder(Box::new(i.clone()), *t)));
+                    let both: Vec<(i64, Subscript)> = grid.chain(inside).collect();
+                    dims.extend(both);
+                }
+                let mut stride = 1;
+                let mut terms = Vec::new();
+                for (n, i) in dims.into_iter().rev() {
+                    terms.push(Subscript::Times(Box::new(i), stride));
+                    stride *= n;
+                }
+                Subscript::Sum(terms)
+            }
+        }
+    }
+}

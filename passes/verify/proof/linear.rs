@@ -1,0 +1,382 @@
+//! Sums of index variables, over boxes.
+//!
+//! A [`Space`] has index variables, each with a range. A variable may be cut into two digits, `x = d * outer + inner`;
+//! then it stands for that sum, and every expression is one of digits. The range of the digits holds all values that
+//! the variable has, and more where `d` does not divide: what is proved of all digits holds of the variable.
+
+use std::collections::BTreeMap;
+
+/// The number of an index variable in its [`Space`].
+pub type Var = usize;
+
+/// Why nothing was decided.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stop {
+    /// It is one way below the value `at` of the variable, and may be another from there on.
+    Split(Var, i64),
+    /// It cannot be shown, and why.
+    Unproved(String),
+}
+
+pub type Shown<T> = Result<T, Stop>;
+
+/// What cannot be shown, and why.
+pub fn unproved<T>(why: impl Into<String>) -> Shown<T> {
+    Err(Stop::Unproved(why.into()))
+}
+
+/// A constant and a sum of variables with factors other than 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Linear {
+    pub terms: BTreeMap<Var, i64>,
+    pub constant: i64,
+}
+
+fn overflow<T>(number: Option<T>) -> Shown<T> {
+    number.ok_or_else(|| Stop::Unproved("numbers beyond 64 bits".to_owned()))
+}
+
+impl Linear {
+    pub fn constant(constant: i64) -> Linear {
+        Linear { terms: BTreeMap::new(), constant }
+    }
+
+    pub fn var(var: Var) -> Linear {
+        Linear { terms: BTreeMap::from([(var, 1)]), constant: 0 }
+    }
+
+    pub fn as_constant(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    pub fn times(&self, factor: i64) -> Shown<Linear> {
+        let mut result = Linear::constant(overflow(self.constant.checked_mul(factor))?);
+        for (var, a) in &self.terms {
+            if factor != 0 {
+                result.terms.insert(*var, overflow(a.checked_mul(factor))?);
+            }
+        }
+        Ok(result)
+    }
+
+    pub fn plus(&self, other: &Linear) -> Shown<Linear> {
+        let mut result = self.clone();
+        result.constant = overflow(self.constant.checked_add(other.constant))?;
+        for (var, a) in &other.terms {
+            let sum = result.terms.entry(*var).or_insert(0);
+            *sum = overflow(sum.checked_add(*a))?;
+            if *sum == 0 {
+                result.terms.remove(var);
+            }
+        }
+        Ok(result)
+    }
+
+    pub fn minus(&self, other: &Linear) -> Shown<Linear> {
+        self.plus(&other.times(-1)?)
+    }
+
+    pub fn add(&self, constant: i64) -> Shown<Linear> {
+        self.plus(&Linear::constant(constant))
+    }
+}
+
+/// How a variable is cut.
+#[derive(Clone, Copy, Debug)]
+struct Digits {
+    outer: Var,
+    inner: Var,
+    size: i64,
+}
+
+#[derive(Clone, Debug)]
+struct Info {
+    /// The least value, and one more than the greatest.
+    range: (i64, i64),
+    digits: Option<Digits>,
+    /// The variable that this is a digit of.
+    of: Option<Var>,
+}
+
+/// Index variables with their ranges.
+#[derive(Clone, Debug, Default)]
+pub struct Space {
+    vars: Vec<Info>,
+}
+
+impl Space {
+    /// A new variable from 0 up to below `extent`, at least 1.
+    pub fn var(&mut self, extent: i64) -> Var {
+        self.within(0, extent)
+    }
+
+    pub fn within(&mut self, low: i64, high: i64) -> Var {
+        self.vars.push(Info { range: (low, high.max(low + 1)), digits: None, of: None });
+        self.vars.len() - 1
+    }
+
+    pub fn range_of(&self, var: Var) -> (i64, i64) {
+        self.vars[var].range
+    }
+
+    /// The space with only the values of `var` from `low` up to below `high`; none where it has no point.
+    pub fn restricted(&self, var: Var, low: i64, high: i64) -> Option<Space> {
+        let mut space = self.clone();
+        let (a, b) = space.vars[var].range;
+        space.vars[var].range = (a.max(low), b.min(high));
+        let mut at = Some(var);
+        while let Some(var) = at {
+            if let Some(Digits { outer, inner, size }) = space.vars[var].digits {
+                let ((a, b), (c, d)) = (space.vars[outer].range, space.vars[inner].range);
+                let of = &mut space.vars[var].range;
+                *of = (of.0.max(a * size + c), of.1.min((b - 1) * size + d));
+            }
+            if !space.tightened(var) {
+                return None;
+            }
+            at = space.vars[var].of;
+        }
+        Some(space)
+    }
+
+    /// Leaves out values of digits that their variable does not have; whether there is a value.
+    fn tightened(&mut self, var: Var) -> bool {
+        let (low, high) = self.vars[var].range;
+        let Some(Digits { outer, inner, size }) = self.vars[var].digits else { return low < high };
+        let of = &mut self.vars[outer].range;
+        *of = (of.0.max(low.div_euclid(size)), of.1.min((high - 1).div_euclid(size) + 1));
+        if of.0 + 1 == of.1 {
+            let begin = of.0 * size;
+            let of = &mut self.vars[inner].range;
+            *of = (of.0.max(low - begin), of.1.min(high - begin));
+        }
+        low < high && self.tightened(outer) && self.tightened(inner)
+    }
+
+    /// A case to look at by itself: the last value of a digit beyond which its variable does not have all others.
+    pub fn loose(&self, known: usize) -> Option<Stop> {
+        (0..self.vars.len()).filter(|var| self.root_of(*var) < known).find_map(|var| {
+            let Digits { outer, inner, size } = self.vars[var].digits?;
+            let (low, high) = self.vars[var].range;
+            let ((a, b), (c, d)) = (self.vars[outer].range, self.vars[inner].range);
+            let above = (b - 1) * size + d > high;
+            let below = a * size + c < low;
+            let at = if above { b - 1 } else { a + 1 };
+            ((above || below) && b - a > 1).then_some(Stop::Split(outer, at))
+        })
+    }
+
+    /// How many variables there are.
+    pub fn len(&self) -> usize {
+        self.vars.len()
+    }
+
+    /// The variable that this is a digit of, of a digit, and so on.
+    pub fn root_of(&self, var: Var) -> Var {
+        self.vars[var].of.map_or(var, |whole| self.root_of(whole))
+    }
+
+    /// The variables that `var` is a sum of: itself, where it is not cut.
+    pub fn digits_of(&self, var: Var) -> Vec<Var> {
+        match self.vars[var].digits {
+            None => vec![var],
+            Some(Digits { outer, inner, .. }) => [self.digits_of(outer), self.digits_of(inner)].concat(),
+        }
+    }
+
+    fn expanded_once(&self, var: Var) -> Linear {
+        match self.vars[var].digits {
+            None => Linear::var(var),
+            Some(Digits { outer, inner, size }) => {
+                let mut sum = Linear { terms: BTreeMap::from([(outer, size)]), constant: 0 };
+                *sum.terms.entry(inner).or_insert(0) += 1;
+                sum
+            }
+        }
+    }
+
+    /// The same expression of digits alone, without variables that have one value.
+    pub fn normal(&self, e: &Linear) -> Shown<Linear> {
+        let mut result = Linear::constant(e.constant);
+        for (var, a) in &e.terms {
+            let (low, high) = self.vars[*var].range;
+            let value = match self.vars[*var].digits {
+                _ if low + 1 == high => Linear::constant(low),
+                None => Linear::var(*var),
+                Some(_) => self.normal(&self.expanded_once(*var))?,
+            };
+            result = result.plus(&value.times(*a)?)?;
+        }
+        Ok(result)
+    }
+
+    /// The least and the greatest value, or bounds of these.
+    pub fn range(&self, e: &Linear) -> Shown<(i64, i64)> {
+        let mut e = self.normal(e)?;
+        let (low, high) = self.bounds(&e)?;
+        // Digits whose factors fit together are the variable again, whose range is the narrower one.
+        let mut seen: Vec<Var> = e.terms.keys().copied().collect();
+        while let Some(digit) = seen.pop() {
+            let Some(var) = self.vars[digit].of else { continue };
+            let Some(Digits { outer, inner, size }) = self.vars[var].digits else { continue };
+            let one = |v: Var| self.vars[v].range.0 + 1 == self.vars[v].range.1;
+            let factor = match (self.factor(&e, outer), self.factor(&e, inner)) {
+                (Some(a), Some(b)) if b.checked_mul(size) == Some(a) => b,
+                (Some(a), None) if one(inner) && a % size == 0 => a / size,
+                (None, Some(b)) if one(outer) => b,
+                _ => continue,
+            };
+            for (digit, size) in [(outer, size), (inner, 1)] {
+                if e.terms.remove(&digit).is_none() {
+                    e = e.minus(&Linear::constant(self.vars[digit].range.0).times(size)?.times(factor)?)?;
+                }
+            }
+            e = e.plus(&Linear::var(var).times(factor)?)?;
+            seen.push(var);
+        }
+        let (a, b) = self.bounds(&e)?;
+        Ok((low.max(a), high.min(b)))
+    }
+
+    /// Bounds of a sum from those of its variables.
+    fn bounds(&self, e: &Linear) -> Shown<(i64, i64)> {
+        let (mut low, mut high) = (e.constant, e.constant);
+        for (var, a) in &e.terms {
+            let (first, end) = self.vars[*var].range;
+            let ends = [overflow(a.checked_mul(first))?, overflow(a.checked_mul(end - 1))?];
+            low = overflow(low.checked_add(ends[0].min(ends[1])))?;
+            high = overflow(high.checked_add(ends[0].max(ends[1])))?;
+        }
+        Ok((low, high))
+    }
+
+    fn factor(&self, e: &Linear, var: Var) -> Option<i64> {
+        e.terms.get(&var).copied()
+    }
+
+    pub fn is_zero(&self, e: &Linear) -> Shown<bool> {
+        Ok(self.normal(e)?.as_constant() == Some(0))
+    }
+
+    /// Whether the expression is at least 0 everywhere (`true`) or nowhere (`false`).
+    pub fn at_least_zero(&self, e: &Linear) -> Shown<bool> {
+        match self.range(e)? {
+            (low, _) if low >= 0 => Ok(true),
+            (_, high) if high < 0 => Ok(false),
+            _ => Err(self.cut_at_zero(e)?),
+        }
+    }
+
+    /// Where to cut a variable of an expression that is below 0 somewhere and not elsewhere: the one of largest factor.
+    fn cut_at_zero(&self, e: &Linear) -> Shown<Stop> {
+        let e = self.normal(e)?;
+        let Some((var, a)) = e.terms.iter().max_by_key(|(_, a)| a.unsigned_abs()) else {
+            return Ok(Stop::Unproved("a constant".to_owned()));
+        };
+        let (low, high) = self.vars[*var].range;
+        let mut rest = e.clone();
+        rest.terms.remove(var);
+        let (rest_low, rest_high) = self.range(&rest)?;
+        // The first value at which it may be otherwise than at the lowest.
+        let at = if *a > 0 { -(rest_high.div_euclid(*a)) } else { rest_low.div_euclid(-*a) + 1 };
+        let at = if at > low && at < high { at } else if *a > 0 { (-rest_low).div_euclid(*a) + 1 } else { rest_high.div_euclid(-*a) + 1 };
+        Ok(Stop::Split(*var, if at > low && at < high { at } else { low + (high - low) / 2 }))
+    }
+
+    /// The quotient, rounded down, and the remainder.
+    pub fn divide(&mut self, e: &Linear, c: i64) -> Shown<(Linear, Linear)> {
+        if c <= 0 {
+            return unproved("a division by no positive number");
+        }
+        loop {
+            let e = self.normal(e)?;
+            let mut quotient = Linear::default();
+            let mut rest = Linear::constant(e.constant);
+            for (var, a) in &e.terms {
+                if a % c == 0 {
+                    quotient.terms.insert(*var, a / c);
+                } else {
+                    rest.terms.insert(*var, *a);
+                }
+            }
+            let (low, high) = self.range(&rest)?;
+            let q = low.div_euclid(c);
+            if high.div_euclid(c) == q {
+                let remainder = rest.add(overflow(q.checked_mul(-c))?)?;
+                return Ok((quotient.add(q)?, remainder));
+            }
+            // A variable that has more values than it takes to come to a multiple of `c` is cut there.
+            let cut = rest.terms.iter().find_map(|(var, a)| {
+                let size = c / gcd(*a, c);
+                let (first, end) = self.vars[*var].range;
+                (first.div_euclid(size) != (end - 1).div_euclid(size)).then_some((*var, size))
+            });
+            match cut {
+                Some((var, size)) => self.cut(var, size),
+                None => return Err(self.cut_at_zero(&rest.add(-(q + 1) * c)?)?),
+            }
+        }
+    }
+
+    fn cut(&mut self, var: Var, size: i64) {
+        let (low, high) = self.vars[var].range;
+        let outer = self.within(low.div_euclid(size), (high - 1).div_euclid(size) + 1);
+        let inner = self.within(0, size);
+        self.vars[var].digits = Some(Digits { outer, inner, size });
+        (self.vars[outer].of, self.vars[inner].of) = (Some(var), Some(var));
+    }
+
+    /// The values of `unknown`, each a factor and a range, whose sum is `e`; none where there are none.
+    ///
+    /// # Errors
+    /// Factors of which one sum may have two ways; those have to be so that what is below each never comes to it.
+    pub fn solve(&mut self, e: &Linear, unknown: &[(i64, i64, i64)]) -> Shown<Option<Vec<Linear>>> {
+        let mut order: Vec<usize> = (0..unknown.len()).collect();
+        order.sort_by_key(|k| unknown[*k].0);
+        let mut rest = e.clone();
+        let mut most = 0i64;
+        for k in &order {
+            let (a, low, high) = unknown[*k];
+            if a <= most {
+                return unproved("subscripts that may meet");
+            }
+            most = overflow(a.checked_mul(high - 1 - low).and_then(|b| b.checked_add(most)))?;
+            rest = rest.minus(&Linear::constant(low).times(a)?)?;
+        }
+        let mut values = vec![Linear::default(); unknown.len()];
+        if unknown.is_empty() {
+            // Without unknowns, the sum itself has to be 0.
+            let zero = self.at_least_zero(e)? && self.at_least_zero(&e.times(-1)?)?;
+            return Ok(zero.then_some(values));
+        }
+        Ok(self.solve_in_order(&rest, unknown, &order, &mut values)?.then_some(values))
+    }
+
+    /// The same from 0 on, for the unknowns of these numbers, least factor first.
+    fn solve_in_order(&mut self, e: &Linear, unknown: &[(i64, i64, i64)], order: &[usize], values: &mut [Linear]) -> Shown<bool> {
+        let factor = |k: usize| unknown[order[k]].0;
+        // What is below a factor of which all greater ones are multiples is the sum of those below it.
+        if let Some(k) = (1..order.len()).find(|k| (*k..order.len()).all(|more| factor(more) % factor(*k) == 0)) {
+            let (above, below) = self.divide(e, factor(k))?;
+            return Ok(self.solve_in_order(&below, unknown, &order[..k], values)?
+                && self.solve_in_order(&above.times(factor(k))?, unknown, &order[k..], values)?);
+        }
+        let (a, low, high) = unknown[order[0]];
+        let (value, nothing) = self.divide(e, a)?;
+        for least in [&value, &Linear::constant(high - 1 - low).minus(&value)?, &nothing.times(-1)?] {
+            if !self.at_least_zero(least)? {
+                return Ok(false);
+            }
+        }
+        values[order[0]] = value.add(low)?;
+        Ok(true)
+    }
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a.abs(), b.abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

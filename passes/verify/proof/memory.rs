@@ -1,0 +1,399 @@
+//! Which store has written an element last.
+
+use crate::proof::follow::Proof;
+use crate::proof::linear::{Linear, Shown, Space, Stop, Var, unproved};
+use crate::proof::statements::{Block, Buffer, Maker, Statement};
+use crate::proof::value::{Carrier, Dim, Fold, Place, Thunk, replaced};
+use std::cmp::Ordering;
+
+/// A store that reaches the address, in the iterations of `place`, and in all of the loops `free`.
+#[derive(Clone, Debug)]
+struct Hit {
+    at: (Block, usize),
+    place: Place,
+    lane: Linear,
+    /// Loops, outermost first.
+    chain: Vec<Block>,
+    free: Vec<Block>,
+}
+
+impl Proof<'_> {
+    /// That each load and store of a program is inside of its buffer.
+    pub(super) fn within(&mut self, side: usize) -> Shown<()> {
+        let program = self.programs[side];
+        for (block, body) in program.blocks.iter().enumerate() {
+            let mut chain = Vec::new();
+            let mut at = block;
+            while let Some((parent, _)) = program.blocks[at].parent {
+                chain.push(at);
+                at = parent;
+            }
+            chain.reverse();
+            for statement in &body.statements {
+                let (buffer, address, stride, lanes, mask) = match statement {
+                    Statement::Store { buffer, address, stride, lanes, mask, .. } => (*buffer, address, *stride, *lanes, *mask),
+                    Statement::Value(value) => match &program.values[*value].0 {
+                        Maker::Load { buffer, address, stride, lanes, mask } => (*buffer, address, *stride, *lanes, *mask),
+                        _ => continue,
+                    },
+                    Statement::Loop(_) => continue,
+                };
+                self.space = Space::default();
+                let mut place = Place::default();
+                for block in &chain {
+                    let extent = self.most_trips(side, *block, &place)?;
+                    let var = self.space.var(extent);
+                    let lower = self.lower(side, *block, &place)?;
+                    place.at.insert(*block, Linear::var(var).times(program.blocks[*block].step)?.plus(&lower)?);
+                }
+                let lane = Linear::var(self.space.var(lanes));
+                let size = program.buffers[buffer].0;
+                self.cases(&mut |proof| {
+                    for block in &chain {
+                        let iteration = proof.iteration_of(*block, &place)?;
+                        for upper in &program.blocks[*block].uppers {
+                            let upper = proof.subscript(side, upper, &Linear::default(), &place)?;
+                            if !proof.space.at_least_zero(&upper.minus(&iteration)?.add(-1)?)? {
+                                return Ok(());
+                            }
+                        }
+                    }
+                    if let Some(mask) = mask {
+                        let mask = Thunk::Value { side, value: mask, lane: lane.clone(), place: place.clone() };
+                        match proof.known(mask) {
+                            Ok(Some(false)) => return Ok(()),
+                            Err(stop @ Stop::Split(..)) => return Err(stop),
+                            _ => {}
+                        }
+                    }
+                    let address = proof.subscript(side, address, &Linear::default(), &place)?.plus(&lane.times(stride)?)?;
+                    let inside = proof.space.at_least_zero(&address)?
+                        && proof.space.at_least_zero(&Linear::constant(size - 1).minus(&address)?)?;
+                    if inside { Ok(()) } else { unproved("an access outside of its buffer") }
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What an element is before a statement; none where nothing has written it.
+    pub(super) fn stored_at(
+        &mut self, side: usize, buffer: Buffer, address: &Linear, at: (Block, usize), place: &Place,
+    ) -> Shown<Option<Thunk>> {
+        let (mut block, mut index) = at;
+        let program = self.programs[side];
+        loop {
+            for k in (0..index).rev() {
+                match &program.blocks[block].statements[k] {
+                    Statement::Value(_) => {}
+                    Statement::Store { buffer: stored, .. } if *stored != buffer => {}
+                    Statement::Store { .. } => {
+                        if let Some(hit) = self.hit(side, &[], (block, k), address, place)? {
+                            return self.value_of(side, hit, address).map(Some);
+                        }
+                    }
+                    Statement::Loop(inner) => {
+                        if self.stored[side][*inner].contains(&buffer)
+                            && let Some(thunk) = self.last_of(side, buffer, *inner, address, place, None)?
+                        {
+                            return Ok(Some(thunk));
+                        }
+                    }
+                }
+            }
+            let Some(parent) = program.blocks[block].parent else { return Ok(None) };
+            for (kept, kept_at, blocks, thunk) in place.kept.iter().rev() {
+                if *kept == buffer && blocks.contains(&block) && self.space.is_zero(&kept_at.minus(address)?)? {
+                    return Ok(Some(thunk.as_ref().clone()));
+                }
+            }
+            let now = self.iteration_of(block, place)?;
+            if self.stored[side][block].contains(&buffer)
+                && let Some(thunk) = self.last_of(side, buffer, block, address, place, Some(&now))?
+            {
+                return Ok(Some(thunk));
+            }
+            (block, index) = parent;
+        }
+    }
+
+    /// What the last store of a loop to an address leaves there, of all iterations or of those before one.
+    fn last_of(
+        &mut self, side: usize, buffer: Buffer, block: Block, address: &Linear, place: &Place, before: Option<&Linear>,
+    ) -> Shown<Option<Thunk>> {
+        let mut stores = Vec::new();
+        self.stores(side, buffer, block, &mut vec![block], &mut stores);
+        let mut last: Option<Hit> = None;
+        let mut others = Vec::new();
+        for (at, chain) in stores {
+            let Some(hit) = self.hit(side, &chain, at, address, place)? else { continue };
+            if let Some(before) = before {
+                if hit.free.contains(&block) {
+                    return unproved("an element that earlier iterations write, each of them");
+                }
+                let iteration = self.iteration_of(block, &hit.place)?;
+                if self.programs[side].blocks[block].parallel && !self.space.is_zero(&before.minus(&iteration)?)? {
+                    return unproved("an element that one iteration writes and another reads, in no order");
+                }
+                if !self.space.at_least_zero(&before.minus(&iteration)?.add(-1)?)? {
+                    continue;
+                }
+            }
+            let later = match &last {
+                None => true,
+                Some(last) => self.order(side, last, &hit)? == Ordering::Less,
+            };
+            others.extend(if later { last.replace(hit) } else { Some(hit) });
+        }
+        let Some(last) = last else { return Ok(None) };
+        // Of an element that a loop loads and stores again, nothing else in the loop may write.
+        if let Some(outermost) = last.free.first() {
+            let inside = |hit: &Hit| hit.chain.contains(outermost);
+            if others.iter().any(inside) {
+                return unproved("an element that two stores of a loop write");
+            }
+        }
+        self.value_of(side, last, address).map(Some)
+    }
+
+    fn stores(&self, side: usize, buffer: Buffer, block: Block, chain: &mut Vec<Block>, found: &mut Vec<((Block, usize), Vec<Block>)>) {
+        for (k, statement) in self.programs[side].blocks[block].statements.iter().enumerate() {
+            match statement {
+                Statement::Store { buffer: stored, .. } if *stored == buffer => found.push(((block, k), chain.clone())),
+                Statement::Loop(inner) if self.stored[side][*inner].contains(&buffer) => {
+                    chain.push(*inner);
+                    self.stores(side, buffer, *inner, chain, found);
+                    chain.pop();
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Which of two is earlier, for those of the last iterations of their free loops.
+    fn order(&mut self, side: usize, a: &Hit, b: &Hit) -> Shown<Ordering> {
+        for (x, y) in a.chain.iter().zip(&b.chain) {
+            if x != y {
+                break;
+            }
+            match (a.free.contains(x), b.free.contains(x)) {
+                (true, true) => {}
+                (false, false) => {
+                    let difference = self.iteration_of(*x, &b.place)?.minus(&self.iteration_of(*x, &a.place)?)?;
+                    if !self.space.is_zero(&difference)? {
+                        if self.programs[side].blocks[*x].parallel {
+                            return unproved("an element that two iterations write, in no order");
+                        }
+                        let later = self.space.at_least_zero(&difference.add(-1)?)?;
+                        return Ok(if later { Ordering::Less } else { Ordering::Greater });
+                    }
+                }
+                _ => return unproved("an element that some iterations of a loop write, and others again"),
+            }
+        }
+        Ok(self.path(side, a.at).cmp(&self.path(side, b.at)))
+    }
+
+    /// The numbers of the statements that a statement is in, from the outermost on, and its own.
+    fn path(&self, side: usize, at: (Block, usize)) -> Vec<usize> {
+        let mut path = vec![at.1];
+        let mut block = at.0;
+        while let Some((parent, index)) = self.programs[side].blocks[block].parent {
+            path.push(index);
+            block = parent;
+        }
+        path.reverse();
+        path
+    }
+
+    /// [`Proof::reach`], with what is known.
+    fn hit(&mut self, side: usize, chain: &[Block], at: (Block, usize), address: &Linear, place: &Place) -> Shown<Option<Hit>> {
+        let miss = (side, at, address.clone(), place.at.clone());
+        if self.misses.contains(&miss) {
+            return Ok(None);
+        }
+        let hit = self.reach(side, chain, at, address, place)?;
+        if hit.is_none() {
+            self.misses.insert(miss.clone());
+            self.found.push(miss);
+        }
+        Ok(hit)
+    }
+
+    /// The iterations in which a store reaches an address; `chain` are the loops around it that `place` does not have.
+    fn reach(&mut self, side: usize, chain: &[Block], at: (Block, usize), address: &Linear, place: &Place) -> Shown<Option<Hit>> {
+        let program = self.programs[side];
+        let Statement::Store { address: subscript, stride, lanes, .. } = &program.blocks[at.0].statements[at.1] else {
+            return unproved("no store");
+        };
+        let mut inside = place.clone();
+        let mut fresh: Vec<Var> = Vec::new();
+        for block in chain {
+            let body = &program.blocks[*block];
+            let extent = self.most_trips(side, *block, &inside)?;
+            if extent == 0 {
+                return Ok(None);
+            }
+            let var = self.space.var(extent);
+            fresh.push(var);
+            let lower = self.lower(side, *block, &inside)?;
+            inside.at.insert(*block, Linear::var(var).times(body.step)?.plus(&lower)?);
+            inside.carried.retain(|(carrying, _), _| carrying != block);
+        }
+        inside.kept.retain(|kept| !kept.2.iter().any(|block| chain.contains(block)));
+        let lane = self.space.var(*lanes);
+        let all: Vec<Var> = fresh.iter().copied().chain([lane]).collect();
+        let reached = self.subscript(side, subscript, &Linear::default(), &inside)?.plus(&Linear::var(lane).times(*stride)?)?;
+        let reached = self.space.normal(&reached)?;
+        // The digits of the new variables are unknown.
+        let digits: Vec<Var> = all.iter().flat_map(|var| self.space.digits_of(*var)).collect();
+        let unknown: Vec<(Var, i64)> = reached.terms.iter().map(|(var, a)| (*var, *a)).filter(|(var, _)| digits.contains(var)).collect();
+        let mut known = address.clone();
+        for (var, a) in &reached.terms {
+            if !digits.contains(var) {
+                known = known.minus(&Linear::var(*var).times(*a)?)?;
+            }
+        }
+        known = known.add(-reached.constant)?;
+        let mut ranges: Vec<(i64, i64, i64)> = Vec::new();
+        for (var, a) in &unknown {
+            let (low, high) = self.space.range_of(*var);
+            ranges.push((*a, low, high));
+        }
+        // Loops over tiles of `size`, `y = size * x + z`, with the number of `y`: one unknown in place of two.
+        let mut merged: Vec<(usize, usize, i64)> = Vec::new();
+        for block in chain {
+            let iteration = self.iteration_of(*block, &inside)?;
+            for upper in &program.blocks[*block].uppers {
+                let upper = self.subscript(side, upper, &Linear::default(), &inside)?;
+                let room = self.space.normal(&upper.minus(&iteration)?.add(-1)?)?;
+                let find = |var: &Var| unknown.iter().position(|(known, _)| known == var);
+                let Some(size) = room.terms.values().map(|a| -a).max().filter(|size| *size > 1) else { continue };
+                let terms: Vec<(Option<usize>, i64)> = room.terms.iter().map(|(var, a)| (find(var), -a)).collect();
+                let [(Some(x), m), (Some(z), n)] = terms[..] else { continue };
+                let (outer, inner) = if m == size { (x, z) } else { (z, x) };
+                let ((a, 0, _), (b, 0, most)) = (ranges[outer], ranges[inner]) else { continue };
+                let free = merged.iter().all(|(o, i, _)| ![o, i].contains(&&outer) && ![o, i].contains(&&inner));
+                if m.min(n) == 1 && free && b.checked_mul(size) == Some(a) && most <= size && room.constant >= 0 {
+                    ranges[inner] = (b, 0, room.constant + 1);
+                    merged.push((outer, inner, size));
+                }
+            }
+        }
+        let kept: Vec<usize> = (0..ranges.len()).filter(|k| merged.iter().all(|(outer, ..)| outer != k)).collect();
+        let asked: Vec<(i64, i64, i64)> = kept.iter().map(|k| ranges[*k]).collect();
+        let Some(found) = self.space.solve(&known, &asked)? else { return Ok(None) };
+        let mut values = vec![Linear::default(); unknown.len()];
+        kept.iter().zip(found).for_each(|(k, value)| values[*k] = value);
+        for (outer, inner, size) in merged {
+            let (q, r) = self.space.divide(&values[inner], size)?;
+            let most = self.space.range_of(unknown[inner].0).1;
+            if !self.space.at_least_zero(&Linear::constant(most - 1).minus(&r)?)? {
+                return Ok(None);
+            }
+            (values[outer], values[inner]) = (q, r);
+        }
+        let with = unknown.iter().map(|(var, _)| *var).zip(values).collect();
+        let mut hit = Hit { at, place: place.clone(), lane: Linear::default(), chain: chain.to_vec(), free: Vec::new() };
+        for (block, var) in chain.iter().zip(&fresh) {
+            let of = self.space.digits_of(*var);
+            let found = of.iter().filter(|digit| unknown.iter().any(|(var, _)| var == *digit)).count();
+            let single = |digit: &Var| { let (low, high) = self.space.range_of(*digit); low + 1 == high };
+            let (low, high) = self.space.range_of(*var);
+            let body = &program.blocks[*block];
+            if found == 0 && high - low > 1 && !of.iter().all(single) {
+                if body.parallel {
+                    return unproved("an element that several iterations write, in no order");
+                }
+                hit.free.push(*block);
+                hit.place.at.remove(block);
+                continue;
+            }
+            if of.iter().any(|digit| !single(digit) && !unknown.iter().any(|(var, _)| var == digit)) {
+                return unproved("a loop of which a part of the iterations write the same element");
+            }
+            let value = replaced(&self.space.normal(&Linear::var(*var))?, &with)?;
+            let lower = self.lower(side, *block, &hit.place)?;
+            let iteration = value.times(body.step)?.plus(&lower)?;
+            hit.place.at.insert(*block, iteration.clone());
+            hit.place.carried.retain(|(carrying, _), _| carrying != block);
+            for upper in &body.uppers {
+                let upper = self.subscript(side, upper, &Linear::default(), &hit.place)?;
+                if !self.space.at_least_zero(&upper.minus(&iteration)?.add(-1)?)? {
+                    return Ok(None);
+                }
+            }
+        }
+        hit.place.kept.retain(|kept| !kept.2.iter().any(|block| chain.contains(block)));
+        hit.lane = replaced(&self.space.normal(&Linear::var(lane))?, &with)?;
+        if let Statement::Store { mask: Some(mask), .. } = &program.blocks[at.0].statements[at.1] {
+            let mask = Thunk::Value { side, value: *mask, lane: hit.lane.clone(), place: hit.place.clone() };
+            match self.known(mask)? {
+                Some(true) => {}
+                Some(false) => return Ok(None),
+                None => return unproved("a store under a mask that depends on data"),
+            }
+        }
+        Ok(Some(hit))
+    }
+
+    /// At least as many iterations as a loop has.
+    fn most_trips(&mut self, side: usize, block: Block, place: &Place) -> Shown<i64> {
+        let body = &self.programs[side].blocks[block];
+        let mut most = None;
+        for upper in &body.uppers {
+            let upper = self.subscript(side, upper, &Linear::default(), place)?;
+            let lower = self.lower(side, block, place)?;
+            let high = self.space.range(&upper.minus(&lower)?)?.1;
+            most = Some(most.map_or(high, |most: i64| most.min(high)));
+        }
+        Ok((most.unwrap_or(0).saturating_add(body.step - 1)).div_euclid(body.step).max(0))
+    }
+
+    /// What a store leaves, after all iterations of its free loops.
+    fn value_of(&mut self, side: usize, hit: Hit, address: &Linear) -> Shown<Thunk> {
+        let program = self.programs[side];
+        let Statement::Store { buffer, value, .. } = program.blocks[hit.at.0].statements[hit.at.1] else {
+            return unproved("no store");
+        };
+        let Some(outermost) = hit.free.first() else {
+            return Ok(Thunk::Value { side, value, lane: hit.lane, place: hit.place });
+        };
+        let mut outside = hit.place.clone();
+        let first_inside = hit.chain.iter().position(|block| block == outermost).unwrap_or(0);
+        hit.chain[first_inside..].iter().for_each(|block| drop(outside.at.remove(block)));
+        let Some(at) = program.blocks[*outermost].parent else { return unproved("no loop") };
+        let first = Thunk::Memory { side, buffer, address: address.clone(), at, place: outside };
+        let carrier = Carrier::Element(buffer, address.clone(), hit.chain[first_inside..].to_vec());
+        self.kept(side, &hit, None, first, value, &carrier)
+    }
+
+    /// The fold over the free loops, in the outermost only over iterations of these numbers.
+    fn kept(&mut self, side: usize, hit: &Hit, part: Option<(i64, i64)>, first: Thunk, value: usize, carrier: &Carrier) -> Shown<Thunk> {
+        let mut place = hit.place.clone();
+        let mut dims: Vec<Dim> = Vec::new();
+        for block in &hit.free {
+            let body = &self.programs[side].blocks[*block];
+            let (from, extent) = match (self.trips(side, *block, &place), part) {
+                (Err(Stop::Split(var, at)), _) if dims.first().is_some_and(|d| d.var == var) => {
+                    // From some iteration of the outermost loop on, this one runs another number of times.
+                    let from = part.map_or(0, |part| part.0);
+                    let end = from + dims[0].extent;
+                    let first = self.kept(side, hit, Some((from, from + at)), first, value, carrier)?;
+                    return self.kept(side, hit, Some((from + at, end)), first, value, carrier);
+                }
+                (Err(stop), _) => return Err(stop),
+                (Ok(_), Some((from, end))) if dims.is_empty() => (from, end - from),
+                (Ok(extent), _) => (0, extent),
+            };
+            if extent == 0 {
+                return Ok(first);
+            }
+            let var = self.space.var(extent);
+            dims.push(Dim { var, extent });
+            let lower = self.lower(side, *block, &place)?;
+            place.at.insert(*block, Linear::var(var).add(from)?.times(body.step)?.plus(&lower)?);
+        }
+        self.flat(Fold { side, dims, first, value, lane: hit.lane.clone(), place, carrier: carrier.clone() })
+    }
+}

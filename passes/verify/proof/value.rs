@@ -1,0 +1,82 @@
+//! Values that are followed back to what makes them.
+
+use crate::proof::linear::{Linear, Shown, Var};
+use crate::proof::statements::{Block, Buffer, Value};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Where in the loops of a program: their iterations, as values of their induction variables.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    pub at: BTreeMap<Block, Linear>,
+    /// What loops carry.
+    pub carried: BTreeMap<(Block, usize), Rc<Thunk>>,
+    /// Elements that loops load and store again: buffer, address, the loops, and what is there.
+    pub kept: Vec<(Buffer, Linear, Vec<Block>, Rc<Thunk>)>,
+}
+
+impl Place {
+    pub fn replaced(&self, with: &BTreeMap<Var, Linear>) -> Shown<Place> {
+        let mut place = self.clone();
+        for e in place.at.values_mut().chain(place.kept.iter_mut().map(|kept| &mut kept.1)) {
+            *e = replaced(e, with)?;
+        }
+        Ok(place)
+    }
+}
+
+pub fn replaced(e: &Linear, with: &BTreeMap<Var, Linear>) -> Shown<Linear> {
+    let mut result = Linear::constant(e.constant);
+    for (var, a) in &e.terms {
+        let value = with.get(var).cloned().unwrap_or_else(|| Linear::var(*var));
+        result = result.plus(&value.times(*a)?)?;
+    }
+    Ok(result)
+}
+
+/// A value that is not yet followed.
+#[derive(Clone, Debug)]
+pub enum Thunk {
+    Value { side: usize, value: Value, lane: Linear, place: Place },
+    Memory { side: usize, buffer: Buffer, address: Linear, at: (Block, usize), place: Place },
+    Fold(Box<Fold>),
+    /// A value that is followed.
+    Known(Box<Head>),
+    /// What one iteration gets from the one before.
+    Before(usize),
+}
+
+/// Iterations, in lexicographic order of the variables, of which each makes a value of what the one before made.
+#[derive(Clone, Debug)]
+pub struct Fold {
+    pub side: usize,
+    pub dims: Vec<Dim>,
+    pub first: Thunk,
+    pub value: Value,
+    pub lane: Linear,
+    pub place: Place,
+    pub carrier: Carrier,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dim {
+    pub var: Var,
+    pub extent: i64,
+}
+
+#[derive(Clone, Debug)]
+pub enum Carrier {
+    Value(Block, usize),
+    Element(Buffer, Linear, Vec<Block>),
+}
+
+/// A value, as far as its outermost operation.
+#[derive(Clone, Debug)]
+pub enum Head {
+    Elements(String, Vec<Thunk>),
+    Index(Linear),
+    Constant(String),
+    Input(String, Linear),
+    Fold(Box<Fold>),
+    Before(usize),
+}
