@@ -127,7 +127,8 @@ impl Source {
         let names: Vec<String> = self.program.functions.keys().cloned().collect();
         for name in names {
             let before = &self.program.functions[&name];
-            let Some(after) = program.functions.get(&name).filter(|after| after.body.is_some() && before.body.is_some())
+            let Some(after) =
+                program.functions.get(&name).filter(|after| after.body.is_some() && before.body.is_some())
             else {
                 continue;
             };

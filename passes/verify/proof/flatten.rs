@@ -1,6 +1,9 @@
 //! A function as statements: tensors are buffers, operations of linalg are loops.
 
-use crate::model::{self, Access, Action, Bound, Condition, End, Expr, Function, Kind, Nest, Operator, Place, Region, Size, Slot, Step, Type};
+use crate::model::{
+    self, Access, Action, Bound, Condition, End, Expr, Function, Kind, Nest, Operator, Place, Region, Size, Slot, Step,
+    Type,
+};
 use crate::proof::layout::{Layout, row_major, tiled};
 use crate::proof::statements::{Block, Body, Buffer, Contents, Maker, Outcome, Program, Statement, Subscript, Value};
 use std::collections::BTreeMap;
@@ -115,7 +118,9 @@ impl Flatten<'_> {
 
     fn sizes(&self, slot: Slot) -> Flat<Vec<i64>> {
         match self.type_of(slot) {
-            Type::Shaped { sizes, .. } => sizes.iter().copied().collect::<Option<_>>().ok_or_else(|| "sizes known only at run time".to_owned()),
+            Type::Shaped { sizes, .. } => {
+                sizes.iter().copied().collect::<Option<_>>().ok_or_else(|| "sizes known only at run time".to_owned())
+            }
             _ => Ok(vec![]),
         }
     }
@@ -124,10 +129,18 @@ impl Flatten<'_> {
     fn layout(&self, slot: Slot, outside: bool) -> Flat<Layout> {
         let sizes = self.sizes(slot)?;
         let Type::Shaped { place, .. } = self.type_of(slot) else { return Err("no memory".to_owned()) };
-        let of_text = |text: &str| if outside { tiled(text, &sizes).ok_or_else(|| format!("the layout {text}")) } else { Ok(row_major(&sizes)) };
+        let of_text = |text: &str| {
+            if outside {
+                tiled(text, &sizes).ok_or_else(|| format!("the layout {text}"))
+            } else {
+                Ok(row_major(&sizes))
+            }
+        };
         match place {
             Place::RowMajor(None) => Ok(row_major(&sizes)),
-            Place::RowMajor(Some(text)) | Place::Layout(text) | Place::Strided { pending: Some(text), .. } => of_text(text),
+            Place::RowMajor(Some(text)) | Place::Layout(text) | Place::Strided { pending: Some(text), .. } => {
+                of_text(text)
+            }
             Place::Strided { offset, strides, pending: None } => {
                 let strides = strides.iter().copied().collect::<Option<_>>().zip(*offset);
                 let (strides, offset) = strides.ok_or("strides known only at run time")?;
@@ -138,7 +151,8 @@ impl Flatten<'_> {
 
     /// A new buffer.
     fn fresh(&mut self, slot: Slot, contents: Option<Contents>, outside: bool) -> Flat<View> {
-        let view = View { buffer: self.program.buffers.len(), sizes: self.sizes(slot)?, layout: self.layout(slot, outside)? };
+        let view =
+            View { buffer: self.program.buffers.len(), sizes: self.sizes(slot)?, layout: self.layout(slot, outside)? };
         let size = view.layout.size(&view.sizes).ok_or("a size beyond 64 bits")?;
         self.program.buffers.push((size, contents));
         Ok(view)
@@ -146,12 +160,17 @@ impl Flatten<'_> {
 
     fn outcome(&self, slot: Slot, view: View) -> Outcome {
         let text = match self.type_of(slot) {
-            Type::Shaped { place: Place::RowMajor(Some(text)) | Place::Layout(text) | Place::Strided { pending: Some(text), .. }, .. } => Some(text),
+            Type::Shaped {
+                place: Place::RowMajor(Some(text)) | Place::Layout(text) | Place::Strided { pending: Some(text), .. },
+                ..
+            } => Some(text),
             _ => None,
         };
         match text.map(|text| tiled(text, &view.sizes).ok_or_else(|| text.clone())) {
             None => Outcome::Elements { buffer: view.buffer, sizes: view.sizes, here: view.layout, there: None },
-            Some(Ok(there)) => Outcome::Elements { buffer: view.buffer, sizes: view.sizes, here: view.layout, there: Some(there) },
+            Some(Ok(there)) => {
+                Outcome::Elements { buffer: view.buffer, sizes: view.sizes, here: view.layout, there: Some(there) }
+            }
             Some(Err(text)) => Outcome::Unknown(format!("the layout {text}")),
         }
     }
@@ -197,8 +216,14 @@ impl Flatten<'_> {
                     (None, None) => return Err("a product of two indices".to_owned()),
                 }
             }
-            Expr::Mod(sides) => { let (a, by) = divided(sides)?; Subscript::Remainder(a, by) }
-            Expr::FloorDiv(sides) => { let (a, by) = divided(sides)?; Subscript::Quotient(a, by) }
+            Expr::Mod(sides) => {
+                let (a, by) = divided(sides)?;
+                Subscript::Remainder(a, by)
+            }
+            Expr::FloorDiv(sides) => {
+                let (a, by) = divided(sides)?;
+                Subscript::Quotient(a, by)
+            }
             Expr::CeilDiv(sides) => {
                 let (a, by) = divided(sides)?;
                 Subscript::Times(Box::new(Subscript::Quotient(Box::new(Subscript::Times(a, -1)), by)), -1)
@@ -217,7 +242,12 @@ impl Flatten<'_> {
 
     /// Runs `body` in a new loop, and returns what it carries out.
     fn looped(
-        &mut self, lower: Subscript, uppers: Vec<Subscript>, step: i64, first: &[Value], parallel: bool,
+        &mut self,
+        lower: Subscript,
+        uppers: Vec<Subscript>,
+        step: i64,
+        first: &[Value],
+        parallel: bool,
         body: impl FnOnce(&mut Self, Value, &[Value]) -> Flat<Vec<Value>>,
     ) -> Flat<Vec<Value>> {
         let block = self.program.blocks.len();
@@ -238,7 +268,12 @@ impl Flatten<'_> {
     }
 
     /// Runs `body` for each index below the sizes.
-    fn each(&mut self, sizes: &[i64], index: &mut Vec<Subscript>, body: &mut dyn FnMut(&mut Self, &[Subscript]) -> Flat<()>) -> Flat<()> {
+    fn each(
+        &mut self,
+        sizes: &[i64],
+        index: &mut Vec<Subscript>,
+        body: &mut dyn FnMut(&mut Self, &[Subscript]) -> Flat<()>,
+    ) -> Flat<()> {
         let Some(size) = sizes.get(index.len()) else { return body(self, index) };
         self.looped(Subscript::Constant(0), vec![Subscript::Constant(*size)], 1, &[], false, |flatten, i, _| {
             index.push(Subscript::Value(i));
@@ -250,7 +285,13 @@ impl Flatten<'_> {
     }
 
     fn load(&mut self, view: &View, index: &[Subscript]) -> Value {
-        self.make(Maker::Load { buffer: view.buffer, address: view.layout.address(index), stride: 0, lanes: 1, mask: self.mask })
+        self.make(Maker::Load {
+            buffer: view.buffer,
+            address: view.layout.address(index),
+            stride: 0,
+            lanes: 1,
+            mask: self.mask,
+        })
     }
 
     fn store(&mut self, view: &View, index: &[Subscript], value: Value) {
@@ -272,7 +313,9 @@ impl Flatten<'_> {
         for step in steps {
             let results = self.step(step).map_err(|why| format!("{}: {why}", step.name))?;
             for (slot, known) in step.results.iter().zip(&results) {
-                if let (Known::Value(value), Type::Scalar(element) | Type::Shaped { element, .. }) = (known, self.type_of(*slot)) {
+                if let (Known::Value(value), Type::Scalar(element) | Type::Shaped { element, .. }) =
+                    (known, self.type_of(*slot))
+                {
                     self.program.types[*value] = element.text.clone();
                 }
             }
@@ -306,15 +349,21 @@ impl Flatten<'_> {
             }
             Action::Constant(items) => self.constant(result()?, items),
             Action::Compute { operator, operands } => self.compute(result()?, operator, operands),
-            Action::Lanes { operands, sources } if matches!(self.type_of(result()?), Type::Shaped { kind: Kind::Tensor, .. }) => {
+            Action::Lanes { operands, sources }
+                if matches!(self.type_of(result()?), Type::Shaped { kind: Kind::Tensor, .. }) =>
+            {
                 let view = self.fresh(result()?, None, false)?;
                 let [(_, 0)] = sources[..] else { return Err("a tensor of several elements".to_owned()) };
                 let value = self.value_of(operands[0])?;
-                self.each(&view.sizes.clone(), &mut vec![], &mut |flatten, index| { flatten.store(&view, index, value); Ok(()) })?;
+                self.each(&view.sizes.clone(), &mut vec![], &mut |flatten, index| {
+                    flatten.store(&view, index, value);
+                    Ok(())
+                })?;
                 Ok(vec![Known::View(view)])
             }
             Action::Lanes { operands, sources } => {
-                let sources = sources.iter().map(|(k, lane)| Ok((self.value_of(operands[*k as usize])?, i64::from(*lane))));
+                let sources =
+                    sources.iter().map(|(k, lane)| Ok((self.value_of(operands[*k as usize])?, i64::from(*lane))));
                 let sources = sources.collect::<Flat<_>>()?;
                 one(self.make(Maker::Lanes(sources)))
             }
@@ -325,7 +374,9 @@ impl Flatten<'_> {
                     _ => None,
                 };
                 let (from, to) = (lanes(self, *source), lanes(self, result()?));
-                let (Type::Scalar(element) | Type::Shaped { element, .. }) = self.type_of(result()?).clone() else { return Err("no elements".to_owned()) };
+                let (Type::Scalar(element) | Type::Shaped { element, .. }) = self.type_of(result()?).clone() else {
+                    return Err("no elements".to_owned());
+                };
                 if from.is_none() || from != to {
                     return Err("lanes of other widths".to_owned());
                 }
@@ -340,7 +391,9 @@ impl Flatten<'_> {
                     Known::Value(_) => Err("a vector of several dimensions".to_owned()),
                 }
             }
-            Action::Empty(dynamic) if dynamic.is_empty() => Ok(vec![Known::View(self.fresh(result()?, None, false)?)]),
+            Action::Empty(dynamic) if dynamic.is_empty() => {
+                Ok(vec![Known::View(self.fresh(result()?, None, false)?)])
+            }
             Action::Global(name) => {
                 let global = self.module.globals.get(name).ok_or("a global that is not there")?;
                 let contents = match (&global.items, &global.r#type) {
@@ -364,7 +417,9 @@ impl Flatten<'_> {
                 (Known::View(view), _) => Ok(vec![Known::View(view)]),
                 (known, _) => Ok(vec![known]),
             },
-            Action::Slice { source, insert, offsets, sizes, strides } => self.slice(result()?, *source, *insert, [offsets, sizes, strides]),
+            Action::Slice { source, insert, offsets, sizes, strides } => {
+                self.slice(result()?, *source, *insert, [offsets, sizes, strides])
+            }
             Action::Reshape { source, .. } => self.reshape(result()?, *source),
             Action::Transpose { source, permutation } => {
                 let view = self.view_of(*source)?;
@@ -375,17 +430,27 @@ impl Flatten<'_> {
             }
             Action::Reinterpret { source, offset, sizes, strides } => {
                 let view = self.view_of(*source)?;
-                let number = |size: &Size| if let Size::Static(n) = size { Ok(*n) } else { Err("strides known only at run time".to_owned()) };
+                let number = |size: &Size| {
+                    if let Size::Static(n) = size { Ok(*n) } else { Err("strides known only at run time".to_owned()) }
+                };
                 let strides = strides.iter().map(number).collect::<Flat<_>>()?;
                 let sizes = sizes.iter().map(number).collect::<Flat<_>>()?;
-                Ok(vec![Known::View(View { buffer: view.buffer, sizes, layout: Layout::Strided(self.size(*offset)?, strides) })])
+                Ok(vec![Known::View(View {
+                    buffer: view.buffer,
+                    sizes,
+                    layout: Layout::Strided(self.size(*offset)?, strides),
+                })])
             }
             Action::Dim { source, dim } => match (self.index(*dim)?, self.sizes(*source)?) {
-                (Subscript::Constant(d), sizes) if (d as usize) < sizes.len() => one(self.make(Maker::Subscript(Subscript::Constant(sizes[d as usize])))),
+                (Subscript::Constant(d), sizes) if (d as usize) < sizes.len() => {
+                    one(self.make(Maker::Subscript(Subscript::Constant(sizes[d as usize]))))
+                }
                 _ => Err("a dimension known only at run time".to_owned()),
             },
             Action::Access(access) => self.access(step, access),
-            Action::Generate { source, sizes, body } if sizes.is_empty() => self.generate(result()?, source.as_ref(), body),
+            Action::Generate { source, sizes, body } if sizes.is_empty() => {
+                self.generate(result()?, source.as_ref(), body)
+            }
             Action::Nest(nest) => self.nest(step, nest),
             Action::Loop { lower, upper, step, carried, body } => {
                 let [lower] = &self.bound(lower)?[..] else { return Err("several lower bounds".to_owned()) };
@@ -393,20 +458,30 @@ impl Flatten<'_> {
                 if upper.greatest && uppers.len() > 1 {
                     return Err("the greatest of several bounds".to_owned());
                 }
-                let Subscript::Constant(step @ 1..) = self.size(*step)? else { return Err("a step known only at run time".to_owned()) };
+                let Subscript::Constant(step @ 1..) = self.size(*step)? else {
+                    return Err("a step known only at run time".to_owned());
+                };
                 let first = carried.iter().map(|slot| self.value_of(*slot)).collect::<Flat<Vec<_>>>()?;
                 let lower = lower.clone();
                 let out = self.looped(lower, uppers, step, &first, false, |flatten, induction, carried| {
-                    let arguments: Vec<Known> = [induction].iter().chain(carried).map(|value| Known::Value(*value)).collect();
-                    flatten.region(body, &arguments)?.into_iter().map(|known| match known {
-                        Known::Value(value) => Ok(value),
-                        Known::View(_) => Err("a loop that carries memory".to_owned()),
-                    }).collect()
+                    let arguments: Vec<Known> =
+                        [induction].iter().chain(carried).map(|value| Known::Value(*value)).collect();
+                    flatten
+                        .region(body, &arguments)?
+                        .into_iter()
+                        .map(|known| match known {
+                            Known::Value(value) => Ok(value),
+                            Known::View(_) => Err("a loop that carries memory".to_owned()),
+                        })
+                        .collect()
                 })?;
                 values(out)
             }
             Action::Parallel { lower, upper, steps, outputs, body } if outputs.is_empty() => {
-                let bounds = lower.iter().zip(upper).map(|(lower, upper)| Ok((self.bound(lower)?.remove(0), self.bound(upper)?)));
+                let bounds = lower
+                    .iter()
+                    .zip(upper)
+                    .map(|(lower, upper)| Ok((self.bound(lower)?.remove(0), self.bound(upper)?)));
                 let bounds = bounds.collect::<Flat<Vec<_>>>()?;
                 let steps = steps.iter().map(|size| match self.size(*size)? {
                     Subscript::Constant(n @ 1..) => Ok(n),
@@ -422,7 +497,13 @@ impl Flatten<'_> {
         }
     }
 
-    fn parallel(&mut self, bounds: &[(Subscript, Vec<Subscript>)], steps: &[i64], body: &Region, at: &mut Vec<Known>) -> Flat<()> {
+    fn parallel(
+        &mut self,
+        bounds: &[(Subscript, Vec<Subscript>)],
+        steps: &[i64],
+        body: &Region,
+        at: &mut Vec<Known>,
+    ) -> Flat<()> {
         let Some((lower, uppers)) = bounds.get(at.len()) else { return self.region(body, at).map(|_| ()) };
         let step = steps[at.len()];
         self.looped(lower.clone(), uppers.clone(), step, &[], true, |flatten, induction, _| {
@@ -458,7 +539,10 @@ impl Flatten<'_> {
             self.mask = Some(match (k, outer) {
                 (0, None) => when,
                 (0, Some(_)) => self.make(Maker::And(yes, when)),
-                (_, None) => { let all = self.make(Maker::AtLeastZero(Subscript::Constant(0))); self.make(Maker::AndNot(all, when)) }
+                (_, None) => {
+                    let all = self.make(Maker::AtLeastZero(Subscript::Constant(0)));
+                    self.make(Maker::AndNot(all, when))
+                }
                 (_, Some(_)) => self.make(Maker::AndNot(yes, when)),
             });
             yields.push(self.region(region, &[])?);
@@ -466,14 +550,18 @@ impl Flatten<'_> {
         self.mask = outer;
         let Some(first) = yields.first().filter(|first| !first.is_empty()) else { return Ok(vec![]) };
         let pairs = first.iter().zip(yields.get(1).ok_or("a condition without a second region")?);
-        pairs.map(|pair| match pair {
-            (Known::Value(a), Known::Value(b)) => Ok(Known::Value(self.make(Maker::Select(when, *a, *b)))),
-            _ => Err("a condition that yields memory".to_owned()),
-        }).collect()
+        pairs
+            .map(|pair| match pair {
+                (Known::Value(a), Known::Value(b)) => Ok(Known::Value(self.make(Maker::Select(when, *a, *b)))),
+                _ => Err("a condition that yields memory".to_owned()),
+            })
+            .collect()
     }
 
     fn constant(&mut self, result: Slot, items: &[u64]) -> Flat<Vec<Known>> {
-        let (Type::Scalar(element) | Type::Shaped { element, .. }) = self.type_of(result).clone() else { return Err("no elements".to_owned()) };
+        let (Type::Scalar(element) | Type::Shaped { element, .. }) = self.type_of(result).clone() else {
+            return Err("no elements".to_owned());
+        };
         if let (Type::Scalar(_), "index", [item]) = (self.type_of(result), &*element.text, items) {
             return Ok(vec![Known::Value(self.make(Maker::Subscript(Subscript::Constant(*item as i64))))]);
         }
@@ -512,8 +600,11 @@ impl Flatten<'_> {
             },
             _ => None,
         };
-        let difference = |a: usize, b: usize, less: i64| Subscript::Sum(vec![index(a), Subscript::Times(Box::new(index(b)), -1), Subscript::Constant(-less)]);
-        let predicate = operator.attributes.split("predicate = ").nth(1).and_then(|text| text.split_whitespace().next());
+        let difference = |a: usize, b: usize, less: i64| {
+            Subscript::Sum(vec![index(a), Subscript::Times(Box::new(index(b)), -1), Subscript::Constant(-less)])
+        };
+        let predicate =
+            operator.attributes.split("predicate = ").nth(1).and_then(|text| text.split_whitespace().next());
         let maker = match (&*operator.name, &*operator.from.text) {
             ("arith.select", _) => Some(Maker::Select(values[0], values[1], values[2])),
             ("arith.andi", "i1") => Some(Maker::And(values[0], values[1])),
@@ -538,7 +629,10 @@ impl Flatten<'_> {
         match maker {
             Some(maker) => self.make(maker),
             None => {
-                let name = format!("{} {}{} {} {}", operator.name, operator.attributes, operator.fast_math, operator.from.text, operator.to.text);
+                let name = format!(
+                    "{} {}{} {} {}",
+                    operator.name, operator.attributes, operator.fast_math, operator.from.text, operator.to.text
+                );
                 self.elements(&name, values.to_vec())
             }
         }
@@ -591,15 +685,24 @@ impl Flatten<'_> {
     fn slice(&mut self, result: Slot, source: Slot, insert: Option<Slot>, parts: [&[Size]; 3]) -> Flat<Vec<Known>> {
         let view = self.view_of(source)?;
         let offsets = parts[0].iter().map(|size| self.size(*size)).collect::<Flat<Vec<_>>>()?;
-        let number = |size: &Size| if let Size::Static(n) = size { Ok(*n) } else { Err("sizes known only at run time".to_owned()) };
+        let number = |size: &Size| {
+            if let Size::Static(n) = size { Ok(*n) } else { Err("sizes known only at run time".to_owned()) }
+        };
         let sizes = parts[1].iter().map(number).collect::<Flat<Vec<i64>>>()?;
         let strides = parts[2].iter().map(number).collect::<Flat<Vec<i64>>>()?;
         // The part with all of its dimensions, then without those that the result leaves out.
-        let small = match insert { Some(slot) => self.sizes(slot)?, None => self.sizes(result)? };
+        let small = match insert {
+            Some(slot) => self.sizes(slot)?,
+            None => self.sizes(result)?,
+        };
         let mut kept = Vec::new();
         let mut next = 0;
         for (d, n) in sizes.iter().enumerate() {
-            if next < small.len() && small[next] == *n && sizes.len() - d > small.len() - next - 1 && !(*n == 1 && sizes.len() - d > small.len() - next) {
+            if next < small.len()
+                && small[next] == *n
+                && sizes.len() - d > small.len() - next - 1
+                && !(*n == 1 && sizes.len() - d > small.len() - next)
+            {
                 kept.push(d);
                 next += 1;
             }
@@ -608,10 +711,15 @@ impl Flatten<'_> {
             return Err("a part whose dimensions are not those of the result".to_owned());
         }
         let of = |index: &[Subscript]| -> Vec<Subscript> {
-            (0..sizes.len()).map(|d| match kept.iter().position(|k| *k == d) {
-                Some(k) => Subscript::Sum(vec![offsets[d].clone(), Subscript::Times(Box::new(index[k].clone()), strides[d])]),
-                None => offsets[d].clone(),
-            }).collect()
+            (0..sizes.len())
+                .map(|d| match kept.iter().position(|k| *k == d) {
+                    Some(k) => Subscript::Sum(vec![
+                        offsets[d].clone(),
+                        Subscript::Times(Box::new(index[k].clone()), strides[d]),
+                    ]),
+                    None => offsets[d].clone(),
+                })
+                .collect()
         };
         if let Some(slot) = insert {
             let (part, to) = (self.view_of(slot)?, self.fresh(result, None, false)?);
@@ -630,7 +738,8 @@ impl Flatten<'_> {
         }
         let Layout::Strided(_, all) = &view.layout else { return Err("a part of a tiled memref".to_owned()) };
         let zeros = vec![Subscript::Constant(0); small.len()];
-        let layout = Layout::Strided(view.layout.address(&of(&zeros)), kept.iter().map(|d| all[*d] * strides[*d]).collect());
+        let layout =
+            Layout::Strided(view.layout.address(&of(&zeros)), kept.iter().map(|d| all[*d] * strides[*d]).collect());
         Ok(vec![Known::View(View { buffer: view.buffer, sizes: small, layout })])
     }
 
@@ -645,18 +754,27 @@ impl Flatten<'_> {
         let Layout::Strided(_, strides) = row_major(&from) else { return Err("no strides".to_owned()) };
         self.copy(&view, &to, &|index| {
             let number = number.address(index);
-            from.iter().zip(&strides).map(|(n, stride)| {
-                let above = Subscript::Quotient(Box::new(number.clone()), *stride);
-                Subscript::Remainder(Box::new(above), *n)
-            }).collect()
+            from.iter()
+                .zip(&strides)
+                .map(|(n, stride)| {
+                    let above = Subscript::Quotient(Box::new(number.clone()), *stride);
+                    Subscript::Remainder(Box::new(above), *n)
+                })
+                .collect()
         })?;
         Ok(vec![Known::View(to)])
     }
 
-    fn generate(&mut self, result: Slot, source: Option<&(Slot, Vec<Size>, Vec<Size>)>, body: &Region) -> Flat<Vec<Known>> {
+    fn generate(
+        &mut self,
+        result: Slot,
+        source: Option<&(Slot, Vec<Size>, Vec<Size>)>,
+        body: &Region,
+    ) -> Flat<Vec<Known>> {
         let to = self.fresh(result, None, false)?;
         self.each(&to.sizes.clone(), &mut vec![], &mut |flatten, index| {
-            let at: Vec<Known> = index.iter().map(|i| Known::Value(flatten.make(Maker::Subscript(i.clone())))).collect();
+            let at: Vec<Known> =
+                index.iter().map(|i| Known::Value(flatten.make(Maker::Subscript(i.clone())))).collect();
             let [Known::Value(value)] = flatten.region(body, &at)?[..] else { return Err("no element".to_owned()) };
             flatten.store(&to, index, value);
             Ok(())
@@ -666,7 +784,8 @@ impl Flatten<'_> {
             let low = low.iter().map(|size| self.size(*size)).collect::<Flat<Vec<_>>>()?;
             self.each(&view.sizes.clone(), &mut vec![], &mut |flatten, index| {
                 let value = flatten.load(&view, index);
-                let at: Vec<Subscript> = index.iter().zip(&low).map(|(i, low)| Subscript::Sum(vec![i.clone(), low.clone()])).collect();
+                let at: Vec<Subscript> =
+                    index.iter().zip(&low).map(|(i, low)| Subscript::Sum(vec![i.clone(), low.clone()])).collect();
                 flatten.store(&to, &at, value);
                 Ok(())
             })?;
@@ -713,7 +832,9 @@ impl Flatten<'_> {
             }
             let yields = flatten.region(&nest.body, &arguments)?;
             for (k, known) in yields.iter().enumerate() {
-                let (Known::Value(value), Known::View(view)) = (known, &all[nest.inputs.len() + k]) else { return Err("an output that is no memory".to_owned()) };
+                let (Known::Value(value), Known::View(view)) = (known, &all[nest.inputs.len() + k]) else {
+                    return Err("an output that is no memory".to_owned());
+                };
                 flatten.store(view, &at[nest.inputs.len() + k], *value);
             }
             Ok(())

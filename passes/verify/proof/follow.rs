@@ -9,8 +9,8 @@
 //! Where the answer depends on a variable (a store of the first half of a row, another of the rest), the ranges of the
 //! variable are looked at one by one.
 
-use crate::proof::linear::{Linear, Shown, Space, Stop, Var, unproved};
 use crate::proof::layout::Layout;
+use crate::proof::linear::{Linear, Shown, Space, Stop, Var, unproved};
 use crate::proof::statements::{Block, Buffer, Contents, Maker, Outcome, Program, Statement, Subscript, Value};
 use crate::proof::value::{Carrier, Dim, Fold, Head, Place, Thunk, replaced};
 use rustc_hash::FxHashSet;
@@ -50,7 +50,15 @@ impl<'p> Proof<'p> {
             }
             stored
         });
-        Proof { programs: [meant, made], space: Space::default(), before: 0, steps, misses: FxHashSet::default(), found: Vec::new(), stored }
+        Proof {
+            programs: [meant, made],
+            space: Space::default(),
+            before: 0,
+            steps,
+            misses: FxHashSet::default(),
+            found: Vec::new(),
+            stored,
+        }
     }
 
     /// That both programs leave the same in the result of this number.
@@ -59,13 +67,22 @@ impl<'p> Proof<'p> {
     /// [`Stop::Unproved`], and why.
     pub fn same(&mut self, number: usize) -> Shown<()> {
         self.space = Space::default();
-        let [meant, made] = self.programs.map(|program| (program.results.get(number), (0, program.blocks[0].statements.len())));
+        let [meant, made] =
+            self.programs.map(|program| (program.results.get(number), (0, program.blocks[0].statements.len())));
         match (meant, made) {
             ((Some(Outcome::Value(a)), _), (Some(Outcome::Value(b)), _)) => {
-                let [a, b] = [(0, *a), (1, *b)].map(|(side, value)| Thunk::Value { side, value, lane: Linear::default(), place: Place::default() });
+                let [a, b] = [(0, *a), (1, *b)].map(|(side, value)| Thunk::Value {
+                    side,
+                    value,
+                    lane: Linear::default(),
+                    place: Place::default(),
+                });
                 self.equal(&a, &b)
             }
-            ((Some(Outcome::Elements { buffer: a, sizes, here, there }), end), (Some(Outcome::Elements { buffer: b, sizes: made, here: last, there: kept }), made_end)) => {
+            (
+                (Some(Outcome::Elements { buffer: a, sizes, here, there }), end),
+                (Some(Outcome::Elements { buffer: b, sizes: made, here: last, there: kept }), made_end),
+            ) => {
                 if sizes.contains(&0) {
                     return Ok(());
                 }
@@ -75,8 +92,20 @@ impl<'p> Proof<'p> {
                     return unproved("results of different shapes");
                 }
                 let lowered = if own { last } else { there.as_ref().unwrap_or(last) };
-                let first = Thunk::Memory { side: 0, buffer: *a, address: self.address(here, &index)?, at: end, place: Place::default() };
-                let second = Thunk::Memory { side: 1, buffer: *b, address: self.address(lowered, &index)?, at: made_end, place: Place::default() };
+                let first = Thunk::Memory {
+                    side: 0,
+                    buffer: *a,
+                    address: self.address(here, &index)?,
+                    at: end,
+                    place: Place::default(),
+                };
+                let second = Thunk::Memory {
+                    side: 1,
+                    buffer: *b,
+                    address: self.address(lowered, &index)?,
+                    at: made_end,
+                    place: Place::default(),
+                };
                 self.equal(&first, &second)
             }
             ((Some(Outcome::Unknown(why)), _), _) | (_, (Some(Outcome::Unknown(why)), _)) => unproved(why.clone()),
@@ -177,7 +206,9 @@ impl<'p> Proof<'p> {
             },
             (Head::Input(m, x), Head::Input(n, y)) if m == n => match self.space.is_zero(&x.minus(y)?)? {
                 true => Ok(()),
-                false => unproved(format!("{m} is read at {:?} and at {:?}", self.space.normal(x)?, self.space.normal(y)?)),
+                false => {
+                    unproved(format!("{m} is read at {:?} and at {:?}", self.space.normal(x)?, self.space.normal(y)?))
+                }
             },
             (Head::Elements(m, x), Head::Elements(n, y)) if m == n && x.len() == y.len() => {
                 x.iter().zip(y).try_for_each(|(x, y)| self.equal(x, y))
@@ -201,7 +232,8 @@ impl<'p> Proof<'p> {
             let digits = self.digits(&a.dims, &b.dims)?;
             self.before += 1;
             let before = self.before;
-            let [x, y] = [(a, &digits.0), (b, &digits.1)].map(|(fold, values)| self.iteration(fold, values, Thunk::Before(before)));
+            let [x, y] = [(a, &digits.0), (b, &digits.1)]
+                .map(|(fold, values)| self.iteration(fold, values, Thunk::Before(before)));
             self.equal(&x?, &y?)?;
             return self.equal(&a.first, &b.first);
         }
@@ -227,7 +259,8 @@ impl<'p> Proof<'p> {
     /// That each iteration of `short` is `times` ones of `long`.
     fn grouped(&mut self, long: &Fold, short: &Fold, times: i64, swapped: bool) -> Shown<()> {
         let inner = Dim { var: self.space.var(times), extent: times };
-        let outer: Vec<Dim> = short.dims.iter().map(|d| Dim { var: self.space.var(d.extent), extent: d.extent }).collect();
+        let outer: Vec<Dim> =
+            short.dims.iter().map(|d| Dim { var: self.space.var(d.extent), extent: d.extent }).collect();
         let all: Vec<Dim> = outer.iter().copied().chain([inner]).collect();
         let (longs, alls) = self.digits(&long.dims, &all)?;
         self.before += 1;
@@ -235,13 +268,24 @@ impl<'p> Proof<'p> {
         // The variables of `outer` are sums of digits from here on, those of `inner` are iterations.
         let digits: Vec<Var> = alls.last().map(|e| e.terms.keys().rev().copied().collect()).unwrap_or_default();
         let with = long.dims.iter().map(|d| d.var).zip(longs).collect();
-        let mut dims: Vec<Dim> = digits.iter().map(|var| Dim { var: *var, extent: self.space.range_of(*var).1 }).collect();
+        let mut dims: Vec<Dim> =
+            digits.iter().map(|var| Dim { var: *var, extent: self.space.range_of(*var).1 }).collect();
         let factor = |var: &Var| alls.last().and_then(|e| e.terms.get(var)).copied().unwrap_or(0);
         dims.sort_by_key(|d| std::cmp::Reverse(factor(&d.var)));
-        let group = Fold { dims, first: before.clone(), place: long.place.replaced(&with)?, lane: replaced(&long.lane, &with)?, ..long.clone() };
+        let group = Fold {
+            dims,
+            first: before.clone(),
+            place: long.place.replaced(&with)?,
+            lane: replaced(&long.lane, &with)?,
+            ..long.clone()
+        };
         let step = self.iteration(short, &alls[..outer.len()], before)?;
         let group = Thunk::Fold(Box::new(group));
-        if swapped { self.equal(&step, &group)? } else { self.equal(&group, &step)? }
+        if swapped {
+            self.equal(&step, &group)?
+        } else {
+            self.equal(&group, &step)?
+        }
         if swapped { self.equal(&short.first, &long.first) } else { self.equal(&long.first, &short.first) }
     }
 
@@ -316,10 +360,18 @@ impl<'p> Proof<'p> {
             let with = BTreeMap::from([(dim.var, Linear::var(var).add(from)?)]);
             let dims = std::iter::once(Dim { var, extent }).chain(others.iter().copied()).collect();
             let carrier = match &fold.carrier {
-                Carrier::Element(buffer, address, blocks) => Carrier::Element(*buffer, replaced(address, &with)?, blocks.clone()),
+                Carrier::Element(buffer, address, blocks) => {
+                    Carrier::Element(*buffer, replaced(address, &with)?, blocks.clone())
+                }
                 other => other.clone(),
             };
-            Ok(Fold { dims, place: fold.place.replaced(&with)?, lane: replaced(&fold.lane, &with)?, carrier, ..fold.clone() })
+            Ok(Fold {
+                dims,
+                place: fold.place.replaced(&with)?,
+                lane: replaced(&fold.lane, &with)?,
+                carrier,
+                ..fold.clone()
+            })
         };
         let before = match whole {
             0 => fold.first.clone(),
@@ -348,14 +400,16 @@ impl<'p> Proof<'p> {
                 Thunk::Known(head) => return Ok(*head),
                 Thunk::Fold(fold) if fold.dims.iter().all(|d| d.extent == 1) => self.last_iteration(&fold)?,
                 Thunk::Fold(fold) => return Ok(Head::Fold(fold)),
-                Thunk::Memory { side, buffer, address, at, place } => match self.stored_at(side, buffer, &address, at, &place)? {
-                    Some(thunk) => thunk,
-                    None => match &self.programs[side].buffers[buffer].1 {
-                        Some(Contents::Named(name)) => return Ok(Head::Input(name.clone(), address)),
-                        Some(Contents::Splat(bits)) => return Ok(Head::Constant(bits.clone())),
-                        None => return unproved("an element that nothing has written"),
-                    },
-                },
+                Thunk::Memory { side, buffer, address, at, place } => {
+                    match self.stored_at(side, buffer, &address, at, &place)? {
+                        Some(thunk) => thunk,
+                        None => match &self.programs[side].buffers[buffer].1 {
+                            Some(Contents::Named(name)) => return Ok(Head::Input(name.clone(), address)),
+                            Some(Contents::Splat(bits)) => return Ok(Head::Constant(bits.clone())),
+                            None => return unproved("an element that nothing has written"),
+                        },
+                    }
+                }
                 Thunk::Value { side, value, lane, place } => {
                     let (maker, at) = &self.programs[side].values[value];
                     let same = |value: Value, lane: Linear| Thunk::Value { side, value, lane, place: place.clone() };
@@ -383,14 +437,18 @@ impl<'p> Proof<'p> {
                             Thunk::Memory { side, buffer: *buffer, address, at: *at, place }
                         }
                         Maker::Lanes(sources) => {
-                            let same_lane = sources.iter().enumerate().all(|(k, source)| *source == (sources[0].0, k as i64));
+                            let same_lane =
+                                sources.iter().enumerate().all(|(k, source)| *source == (sources[0].0, k as i64));
                             if sources.iter().all(|source| *source == sources[0]) {
                                 same(sources[0].0, Linear::constant(sources[0].1))
                             } else if same_lane {
                                 same(sources[0].0, lane)
                             } else {
                                 let lane = self.one(&lane)?;
-                                let Some((value, lane)) = usize::try_from(lane).ok().and_then(|lane| sources.get(lane)) else { return unproved("a lane that is not there") };
+                                let Some((value, lane)) = usize::try_from(lane).ok().and_then(|lane| sources.get(lane))
+                                else {
+                                    return unproved("a lane that is not there");
+                                };
                                 same(*value, Linear::constant(*lane))
                             }
                         }
@@ -420,14 +478,26 @@ impl<'p> Proof<'p> {
                             None => match self.known(same(*y, lane.clone()))? {
                                 Some(true) => same(*x, lane),
                                 Some(false) => return Ok(Head::Constant("i1 0".to_owned())),
-                                None => return Ok(Head::Elements("and".to_owned(), vec![same(*x, lane.clone()), same(*y, lane)])),
+                                None => {
+                                    return Ok(Head::Elements(
+                                        "and".to_owned(),
+                                        vec![same(*x, lane.clone()), same(*y, lane)],
+                                    ));
+                                }
                             },
                         },
-                        Maker::AndNot(x, y) => match (self.known(same(*x, lane.clone()))?, self.known(same(*y, lane.clone()))?) {
-                            (Some(false), _) | (_, Some(true)) => return Ok(Head::Constant("i1 0".to_owned())),
-                            (_, Some(false)) => same(*x, lane),
-                            _ => return Ok(Head::Elements("and not".to_owned(), vec![same(*x, lane.clone()), same(*y, lane)])),
-                        },
+                        Maker::AndNot(x, y) => {
+                            match (self.known(same(*x, lane.clone()))?, self.known(same(*y, lane.clone()))?) {
+                                (Some(false), _) | (_, Some(true)) => return Ok(Head::Constant("i1 0".to_owned())),
+                                (_, Some(false)) => same(*x, lane),
+                                _ => {
+                                    return Ok(Head::Elements(
+                                        "and not".to_owned(),
+                                        vec![same(*x, lane.clone()), same(*y, lane)],
+                                    ));
+                                }
+                            }
+                        }
                         Maker::Select(c, x, y) => match self.known(same(*c, lane.clone()))? {
                             Some(yes) => same(if yes { *x } else { *y }, lane),
                             None => {
@@ -478,10 +548,16 @@ impl<'p> Proof<'p> {
     /// The element of a constant at a lane.
     fn constant(&mut self, items: &[u64], of: &str, index: bool, lane: &Linear) -> Shown<Head> {
         if let [item] = items {
-            return Ok(if index { Head::Index(Linear::constant(*item as i64)) } else { Head::Constant(format!("{of} {item}")) });
+            return Ok(if index {
+                Head::Index(Linear::constant(*item as i64))
+            } else {
+                Head::Constant(format!("{of} {item}"))
+            });
         }
         let (low, high) = self.space.range(lane)?;
-        let Some(part) = usize::try_from(low).ok().zip(usize::try_from(high).ok()).and_then(|(low, high)| items.get(low..=high)) else {
+        let Some(part) =
+            usize::try_from(low).ok().zip(usize::try_from(high).ok()).and_then(|(low, high)| items.get(low..=high))
+        else {
             return unproved("a lane that is not there");
         };
         let step = part.get(1).map_or(0, |next| next.wrapping_sub(part[0]) as i64);
@@ -550,7 +626,10 @@ impl<'p> Proof<'p> {
         let Some(upper) = least.as_constant() else {
             let (low, high) = self.space.range(&least)?;
             // One case for each number of iterations.
-            return Err(self.space.at_least_zero(&least.add(-low - (high - low + 1) / 2)?).err()
+            return Err(self
+                .space
+                .at_least_zero(&least.add(-low - (high - low + 1) / 2)?)
+                .err()
                 .unwrap_or_else(|| Stop::Unproved("a loop that runs how often is not known".to_owned())));
         };
         Ok((upper + body.step - 1).div_euclid(body.step).max(0))
@@ -571,7 +650,16 @@ impl<'p> Proof<'p> {
         }
     }
 
-    fn fold(&mut self, side: usize, loops: &[(Block, i64)], first: Thunk, value: Value, lane: Linear, place: &Place, carrier: Carrier) -> Shown<Fold> {
+    fn fold(
+        &mut self,
+        side: usize,
+        loops: &[(Block, i64)],
+        first: Thunk,
+        value: Value,
+        lane: Linear,
+        place: &Place,
+        carrier: Carrier,
+    ) -> Shown<Fold> {
         let mut place = place.clone();
         let mut dims = Vec::new();
         for (block, extent) in loops {
@@ -586,11 +674,15 @@ impl<'p> Proof<'p> {
 
     /// The fold with the iterations of a fold inside of it, where each of its iterations is one.
     pub(super) fn flat(&mut self, fold: Fold) -> Shown<Thunk> {
-        let Maker::Result(block, k) = self.programs[fold.side].values[fold.value].0 else { return Ok(Thunk::Fold(Box::new(fold))) };
+        let Maker::Result(block, k) = self.programs[fold.side].values[fold.value].0 else {
+            return Ok(Thunk::Fold(Box::new(fold)));
+        };
         self.before += 1;
         let before = self.before;
         let values: Vec<Linear> = fold.dims.iter().map(|d| Linear::var(d.var)).collect();
-        let Thunk::Value { place, lane, .. } = self.iteration(&fold, &values, Thunk::Before(before))? else { unreachable!() };
+        let Thunk::Value { place, lane, .. } = self.iteration(&fold, &values, Thunk::Before(before))? else {
+            unreachable!()
+        };
         let inner = match self.result(fold.side, block, k, lane, &place) {
             // The number of inner iterations is another from there on.
             Err(Stop::Split(var, at)) if fold.dims.first().is_some_and(|d| d.var == var) => {
@@ -608,8 +700,12 @@ impl<'p> Proof<'p> {
                 let mut place = inner.place.clone();
                 // What the outer loop carries is what the inner one begins with, and nothing else.
                 match &fold.carrier {
-                    Carrier::Value(block, k) => { place.carried.remove(&(*block, *k)); }
-                    Carrier::Element(..) => { place.kept.pop(); }
+                    Carrier::Value(block, k) => {
+                        place.carried.remove(&(*block, *k));
+                    }
+                    Carrier::Element(..) => {
+                        place.kept.pop();
+                    }
                 }
                 let dims = fold.dims.iter().chain(&inner.dims).copied().collect();
                 Ok(Thunk::Fold(Box::new(Fold { dims, first: fold.first, place, ..*inner })))
@@ -618,8 +714,6 @@ impl<'p> Proof<'p> {
         }
     }
 }
-
-
 
 fn followed(head: &Head) -> Thunk {
     match head {

@@ -279,7 +279,13 @@ impl Space {
         let (rest_low, rest_high) = self.range(&rest)?;
         // The first value at which it may be otherwise than at the lowest.
         let at = if *a > 0 { -(rest_high.div_euclid(*a)) } else { rest_low.div_euclid(-*a) + 1 };
-        let at = if at > low && at < high { at } else if *a > 0 { (-rest_low).div_euclid(*a) + 1 } else { rest_high.div_euclid(-*a) + 1 };
+        let at = if at > low && at < high {
+            at
+        } else if *a > 0 {
+            (-rest_low).div_euclid(*a) + 1
+        } else {
+            rest_high.div_euclid(-*a) + 1
+        };
         Ok(Stop::Split(*var, if at > low && at < high { at } else { low + (high - low) / 2 }))
     }
 
@@ -353,7 +359,13 @@ impl Space {
     }
 
     /// The same from 0 on, for the unknowns of these numbers, least factor first.
-    fn solve_in_order(&mut self, e: &Linear, unknown: &[(i64, i64, i64)], order: &[usize], values: &mut [Linear]) -> Shown<bool> {
+    fn solve_in_order(
+        &mut self,
+        e: &Linear,
+        unknown: &[(i64, i64, i64)],
+        order: &[usize],
+        values: &mut [Linear],
+    ) -> Shown<bool> {
         let factor = |k: usize| unknown[order[k]].0;
         // What is below a factor of which all greater ones are multiples is the sum of those below it.
         if let Some(k) = (1..order.len()).find(|k| (*k..order.len()).all(|more| factor(more) % factor(*k) == 0)) {

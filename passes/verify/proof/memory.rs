@@ -31,9 +31,13 @@ impl Proof<'_> {
             chain.reverse();
             for statement in &body.statements {
                 let (buffer, address, stride, lanes, mask) = match statement {
-                    Statement::Store { buffer, address, stride, lanes, mask, .. } => (*buffer, address, *stride, *lanes, *mask),
+                    Statement::Store { buffer, address, stride, lanes, mask, .. } => {
+                        (*buffer, address, *stride, *lanes, *mask)
+                    }
                     Statement::Value(value) => match &program.values[*value].0 {
-                        Maker::Load { buffer, address, stride, lanes, mask } => (*buffer, address, *stride, *lanes, *mask),
+                        Maker::Load { buffer, address, stride, lanes, mask } => {
+                            (*buffer, address, *stride, *lanes, *mask)
+                        }
                         _ => continue,
                     },
                     Statement::Loop(_) => continue,
@@ -66,7 +70,8 @@ impl Proof<'_> {
                             _ => {}
                         }
                     }
-                    let address = proof.subscript(side, address, &Linear::default(), &place)?.plus(&lane.times(stride)?)?;
+                    let address =
+                        proof.subscript(side, address, &Linear::default(), &place)?.plus(&lane.times(stride)?)?;
                     let inside = proof.space.at_least_zero(&address)?
                         && proof.space.at_least_zero(&Linear::constant(size - 1).minus(&address)?)?;
                     if inside { Ok(()) } else { unproved("an access outside of its buffer") }
@@ -78,7 +83,12 @@ impl Proof<'_> {
 
     /// What an element is before a statement; none where nothing has written it.
     pub(super) fn stored_at(
-        &mut self, side: usize, buffer: Buffer, address: &Linear, at: (Block, usize), place: &Place,
+        &mut self,
+        side: usize,
+        buffer: Buffer,
+        address: &Linear,
+        at: (Block, usize),
+        place: &Place,
     ) -> Shown<Option<Thunk>> {
         let (mut block, mut index) = at;
         let program = self.programs[side];
@@ -119,7 +129,13 @@ impl Proof<'_> {
 
     /// What the last store of a loop to an address leaves there, of all iterations or of those before one.
     fn last_of(
-        &mut self, side: usize, buffer: Buffer, block: Block, address: &Linear, place: &Place, before: Option<&Linear>,
+        &mut self,
+        side: usize,
+        buffer: Buffer,
+        block: Block,
+        address: &Linear,
+        place: &Place,
+        before: Option<&Linear>,
     ) -> Shown<Option<Thunk>> {
         let mut stores = Vec::new();
         self.stores(side, buffer, block, &mut vec![block], &mut stores);
@@ -156,7 +172,14 @@ impl Proof<'_> {
         self.value_of(side, last, address).map(Some)
     }
 
-    fn stores(&self, side: usize, buffer: Buffer, block: Block, chain: &mut Vec<Block>, found: &mut Vec<((Block, usize), Vec<Block>)>) {
+    fn stores(
+        &self,
+        side: usize,
+        buffer: Buffer,
+        block: Block,
+        chain: &mut Vec<Block>,
+        found: &mut Vec<((Block, usize), Vec<Block>)>,
+    ) {
         for (k, statement) in self.programs[side].blocks[block].statements.iter().enumerate() {
             match statement {
                 Statement::Store { buffer: stored, .. } if *stored == buffer => found.push(((block, k), chain.clone())),
@@ -207,7 +230,14 @@ impl Proof<'_> {
     }
 
     /// [`Proof::reach`], with what is known.
-    fn hit(&mut self, side: usize, chain: &[Block], at: (Block, usize), address: &Linear, place: &Place) -> Shown<Option<Hit>> {
+    fn hit(
+        &mut self,
+        side: usize,
+        chain: &[Block],
+        at: (Block, usize),
+        address: &Linear,
+        place: &Place,
+    ) -> Shown<Option<Hit>> {
         let miss = (side, at, address.clone(), place.at.clone());
         if self.misses.contains(&miss) {
             return Ok(None);
@@ -221,7 +251,14 @@ impl Proof<'_> {
     }
 
     /// The iterations in which a store reaches an address; `chain` are the loops around it that `place` does not have.
-    fn reach(&mut self, side: usize, chain: &[Block], at: (Block, usize), address: &Linear, place: &Place) -> Shown<Option<Hit>> {
+    fn reach(
+        &mut self,
+        side: usize,
+        chain: &[Block],
+        at: (Block, usize),
+        address: &Linear,
+        place: &Place,
+    ) -> Shown<Option<Hit>> {
         let program = self.programs[side];
         let Statement::Store { address: subscript, stride, lanes, .. } = &program.blocks[at.0].statements[at.1] else {
             return unproved("no store");
@@ -243,11 +280,13 @@ impl Proof<'_> {
         inside.kept.retain(|kept| !kept.2.iter().any(|block| chain.contains(block)));
         let lane = self.space.var(*lanes);
         let all: Vec<Var> = fresh.iter().copied().chain([lane]).collect();
-        let reached = self.subscript(side, subscript, &Linear::default(), &inside)?.plus(&Linear::var(lane).times(*stride)?)?;
+        let reached =
+            self.subscript(side, subscript, &Linear::default(), &inside)?.plus(&Linear::var(lane).times(*stride)?)?;
         let reached = self.space.normal(&reached)?;
         // The digits of the new variables are unknown.
         let digits: Vec<Var> = all.iter().flat_map(|var| self.space.digits_of(*var)).collect();
-        let unknown: Vec<(Var, i64)> = reached.terms.iter().map(|(var, a)| (*var, *a)).filter(|(var, _)| digits.contains(var)).collect();
+        let unknown: Vec<(Var, i64)> =
+            reached.terms.iter().map(|(var, a)| (*var, *a)).filter(|(var, _)| digits.contains(var)).collect();
         let mut known = address.clone();
         for (var, a) in &reached.terms {
             if !digits.contains(var) {
@@ -294,11 +333,15 @@ impl Proof<'_> {
             (values[outer], values[inner]) = (q, r);
         }
         let with = unknown.iter().map(|(var, _)| *var).zip(values).collect();
-        let mut hit = Hit { at, place: place.clone(), lane: Linear::default(), chain: chain.to_vec(), free: Vec::new() };
+        let mut hit =
+            Hit { at, place: place.clone(), lane: Linear::default(), chain: chain.to_vec(), free: Vec::new() };
         for (block, var) in chain.iter().zip(&fresh) {
             let of = self.space.digits_of(*var);
             let found = of.iter().filter(|digit| unknown.iter().any(|(var, _)| var == *digit)).count();
-            let single = |digit: &Var| { let (low, high) = self.space.range_of(*digit); low + 1 == high };
+            let single = |digit: &Var| {
+                let (low, high) = self.space.range_of(*digit);
+                low + 1 == high
+            };
             let (low, high) = self.space.range_of(*var);
             let body = &program.blocks[*block];
             if found == 0 && high - low > 1 && !of.iter().all(single) {
@@ -369,7 +412,15 @@ impl Proof<'_> {
     }
 
     /// The fold over the free loops, in the outermost only over iterations of these numbers.
-    fn kept(&mut self, side: usize, hit: &Hit, part: Option<(i64, i64)>, first: Thunk, value: usize, carrier: &Carrier) -> Shown<Thunk> {
+    fn kept(
+        &mut self,
+        side: usize,
+        hit: &Hit,
+        part: Option<(i64, i64)>,
+        first: Thunk,
+        value: usize,
+        carrier: &Carrier,
+    ) -> Shown<Thunk> {
         let mut place = hit.place.clone();
         let mut dims: Vec<Dim> = Vec::new();
         for block in &hit.free {

@@ -37,8 +37,19 @@ pub fn replaced(e: &Linear, with: &BTreeMap<Var, Linear>) -> Shown<Linear> {
 /// A value that is not yet followed.
 #[derive(Clone, Debug)]
 pub enum Thunk {
-    Value { side: usize, value: Value, lane: Linear, place: Place },
-    Memory { side: usize, buffer: Buffer, address: Linear, at: (Block, usize), place: Place },
+    Value {
+        side: usize,
+        value: Value,
+        lane: Linear,
+        place: Place,
+    },
+    Memory {
+        side: usize,
+        buffer: Buffer,
+        address: Linear,
+        at: (Block, usize),
+        place: Place,
+    },
     Fold(Box<Fold>),
     /// A value that is followed.
     Known(Box<Head>),
