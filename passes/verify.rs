@@ -69,7 +69,7 @@ pub(crate) fn run<'c>(
             values.any(|value| !matches!(value, "=0" | "=false"))
         })
     };
-    let findings = match &mut state.0 {
+    let errors = match &mut state.0 {
         Some(source) if number > 0 => source.check(module),
         _ => {
             let wrong = |message| vec![Diagnostic::error(ir::location(module), message)];
@@ -84,16 +84,18 @@ pub(crate) fn run<'c>(
     };
     let pass = number.checked_sub(1).and_then(|number| passes.get(number));
     let after = pass.map_or(String::new(), |pass| format!("after {pass}: "));
-    let diagnostic = |finding: &Finding| Diagnostic {
+    let diagnostic = |finding: &Finding, after: &str| Diagnostic {
         severity: if finding.is_error { Severity::Error } else { Severity::Remark },
         location: finding.location(module).unwrap_or(ir::location(module)),
         message: format!("{after}@{}: {}", finding.function, finding.message),
         notes: vec![],
     };
-    let (errors, remarks): (Vec<_>, Vec<_>) = findings.iter().partition(|finding| finding.is_error);
-    remarks.into_iter().map(diagnostic).for_each(|remark| crate::upstream::emit(&remark));
     if !errors.is_empty() {
-        return Err(errors.into_iter().map(diagnostic).collect());
+        return Err(errors.iter().map(|finding| diagnostic(finding, &after)).collect());
+    }
+    if number == passes.len() {
+        let open = state.0.iter().flat_map(Source::open);
+        open.for_each(|finding| crate::upstream::emit(&diagnostic(&finding, "")));
     }
     Ok(passes.get(number).cloned())
 }

@@ -71,14 +71,14 @@ impl Finding {
 pub struct Source {
     program: Program,
     latest: Program,
-    /// What functions did that have run.
-    outcomes: BTreeMap<String, (Sizes, Outcome)>,
+    /// What functions did that have run; none of those that cannot.
+    outcomes: BTreeMap<String, Result<(Sizes, Outcome), Stop>>,
     terms: Terms,
     limits: Limits,
     /// Functions of which the latest form is shown for all data.
     proved: BTreeSet<String>,
-    /// Functions that have a finding: what comes after it is compared with the same source.
-    skipped: BTreeSet<String>,
+    /// Functions whose latest form is not shown to be the same, and the first that was not.
+    open: BTreeMap<String, Finding>,
 }
 
 /// The sizes that are tried for dimensions that only the running program knows.
@@ -89,40 +89,34 @@ impl Source {
     pub fn new(module: OperationRef, limits: Limits) -> Source {
         let program = read::program(mlir::borrowed(module));
         let terms = Terms::new(limits.reassociate, limits.contract);
-        let (outcomes, proved, skipped) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
-        Source { latest: program.clone(), program, outcomes, terms, limits, proved, skipped }
+        let (outcomes, proved, open) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        Source { latest: program.clone(), program, outcomes, terms, limits, proved, open }
     }
 
     /// What a function of the program does.
-    fn outcome(&mut self, name: &str) -> Result<(), Stop> {
-        if self.outcomes.contains_key(name) {
-            return Ok(());
-        }
+    fn outcome(&mut self, name: &str) -> Result<(Sizes, Outcome), Stop> {
         let function = &self.program.functions[name];
         // Other sizes may be those that the program is for.
-        let mut stop = Stop::Fault("no sizes and numbers that were tried are those of the program".into(), 0);
         for open in OPEN {
             let sizes = compare::sizes_of_arguments(function, open);
             let forms = (&self.program, function);
             match compare::outcome(&mut self.terms, function, forms, &sizes, None, self.limits.steps) {
-                Ok(outcome) => {
-                    self.outcomes.insert(name.to_owned(), (sizes, outcome));
-                    return Ok(());
-                }
+                Ok(outcome) => return Ok((sizes, outcome)),
                 Err(Stop::Fault(..)) => continue,
-                Err(other) => stop = other,
+                Err(other) => return Err(other),
             }
-            break;
         }
-        Err(stop)
+        Err(Stop::Fault("no sizes and numbers that were tried are those of the program".into(), 0))
     }
 
     /// Compares what passes made of the program with it: by a proof for all data, and where there is none, by running both.
+    ///
+    /// What cannot be shown of a form may be shown of a later one: [`Source::open`] says what is left.
     pub fn check(&mut self, module: OperationRef) -> Vec<Finding> {
         let program = read::program(mlir::borrowed(module));
-        let mut findings = vec![];
+        let mut errors = vec![];
         if program == self.latest {
-            return findings;
+            return errors;
         }
         let names: Vec<String> = self.program.functions.keys().cloned().collect();
         for name in names {
@@ -133,25 +127,33 @@ impl Source {
                 continue;
             };
             let unchanged = self.latest.functions.get(&name) == Some(after) && self.latest.globals == program.globals;
-            if self.skipped.contains(&name) || unchanged && self.proved.contains(&name) {
+            if unchanged && self.proved.contains(&name) {
                 continue;
             }
             let cases = usize::try_from(self.limits.steps / STEPS_OF_A_CASE).unwrap_or(usize::MAX);
-            let why = match proof::same((&self.program, before), (&program, after), cases) {
+            let finding = match proof::same((&self.program, before), (&program, after), cases) {
                 Ok(()) => {
-                    self.proved.insert(name);
-                    continue;
+                    self.proved.insert(name.clone());
+                    None
                 }
-                Err(why) => why,
+                Err(why) => {
+                    self.proved.remove(&name);
+                    self.run(&name, &program, after, &why)
+                }
             };
-            self.proved.remove(&name);
-            if let Some(finding) = self.run(&name, &program, after, &why) {
-                findings.push(finding);
-                self.skipped.insert(name);
+            match finding {
+                None => drop(self.open.remove(&name)),
+                Some(finding) if finding.is_error => errors.push(finding),
+                Some(finding) => drop(self.open.entry(name).or_insert(finding)),
             }
         }
         self.latest = program;
-        findings
+        errors
+    }
+
+    /// What is not shown of the latest form.
+    pub fn open(&self) -> Vec<Finding> {
+        self.open.values().cloned().collect()
     }
 
     /// Runs both forms of a function of which there is no proof.
@@ -166,10 +168,14 @@ impl Source {
             };
             finding(false, format!("not proved: {}; for all data: {why}", reason(stop)), location)
         };
-        if let Err(stop) = self.outcome(name) {
-            return not_proved(&stop);
+        if !self.outcomes.contains_key(name) {
+            let outcome = self.outcome(name);
+            self.outcomes.insert(name.to_owned(), outcome);
         }
-        let (sizes, before) = &self.outcomes[name];
+        let (sizes, before) = match &self.outcomes[name] {
+            Ok(done) => done,
+            Err(stop) => return not_proved(stop),
+        };
         let source = &self.program.functions[name];
         let found = compare::outcome(&mut self.terms, source, (program, after), sizes, Some(before), self.limits.steps);
         match found {

@@ -423,10 +423,10 @@ impl Flatten<'_> {
             Action::Reshape { source, .. } => self.reshape(result()?, *source),
             Action::Transpose { source, permutation } => {
                 let view = self.view_of(*source)?;
-                let Layout::Strided(offset, strides) = &view.layout else { return Err("a tiled memref".to_owned()) };
-                let layout = Layout::Strided(offset.clone(), permutation.iter().map(|d| strides[*d]).collect());
+                let along = |d: usize| permutation.iter().position(|k| *k == d);
+                let dims = (0..permutation.len()).map(|d| (Subscript::Constant(0), 1, along(d))).collect();
                 let sizes = permutation.iter().map(|d| view.sizes[*d]).collect();
-                Ok(vec![Known::View(View { buffer: view.buffer, sizes, layout })])
+                Ok(vec![Known::View(View { buffer: view.buffer, sizes, layout: view.layout.part(dims) })])
             }
             Action::Reinterpret { source, offset, sizes, strides } => {
                 let view = self.view_of(*source)?;
@@ -736,11 +736,17 @@ impl Flatten<'_> {
             self.copy(&view, &to, &of)?;
             return Ok(vec![Known::View(to)]);
         }
+<<<<<<< HEAD
         let Layout::Strided(_, all) = &view.layout else { return Err("a part of a tiled memref".to_owned()) };
         let zeros = vec![Subscript::Constant(0); small.len()];
         let layout =
             Layout::Strided(view.layout.address(&of(&zeros)), kept.iter().map(|d| all[*d] * strides[*d]).collect());
         Ok(vec![Known::View(View { buffer: view.buffer, sizes: small, layout })])
+=======
+        let along = |d: usize| kept.iter().position(|k| *k == d);
+        let dims = (0..sizes.len()).map(|d| (offsets[d].clone(), strides[d], along(d))).collect();
+        Ok(vec![Known::View(View { buffer: view.buffer, sizes: small, layout: view.layout.part(dims) })])
+>>>>>>> e2
     }
 
     fn reshape(&mut self, result: Slot, source: Slot) -> Flat<Vec<Known>> {

@@ -9,6 +9,8 @@ pub enum Layout {
     Strided(Subscript, Vec<i64>),
     /// The sizes, the dimensions from major to minor, and the tiles.
     Tiled(Vec<i64>, Vec<usize>, Vec<Vec<i64>>),
+    /// A part of a shape: for each of its dimensions the first index, and the step and the dimension that goes along it.
+    Part(Box<Layout>, Vec<(Subscript, i64, Option<usize>)>),
 }
 
 /// The strides of the row-major order.
@@ -24,8 +26,7 @@ pub fn row_major(sizes: &[i64]) -> Layout {
 pub fn tiled(text: &str, sizes: &[i64]) -> Option<Layout> {
     let body = text.split_once('{')?.1.split_once('}')?.0;
     let (order, rest) = body.split_once(':').unwrap_or((body, ""));
-    let mut order: Vec<usize> =
-        order.split(',').filter(|d| !d.is_empty()).map(|d| d.trim().parse().ok()).collect::<Option<_>>()?;
+    let mut order: Vec<usize> = order.split(',').filter(|d| !d.is_empty()).map(|d| d.trim().parse().ok()).collect::<Option<_>>()?;
     order.reverse();
     if order.len() != sizes.len() || (0..sizes.len()).any(|d| !order.contains(&d)) {
         return None;
@@ -38,9 +39,7 @@ pub fn tiled(text: &str, sizes: &[i64]) -> Option<Layout> {
         kind = head.chars().next().unwrap_or(kind);
         let (inside, tail) = tail.split_once(')')?;
         match kind {
-            'T' => {
-                tiles.push(inside.split(',').map(|n| n.trim().parse().ok().filter(|n| *n > 0)).collect::<Option<_>>()?)
-            }
+            'T' => tiles.push(inside.split(',').map(|n| n.trim().parse().ok().filter(|n| *n > 0)).collect::<Option<_>>()?),
             // The tail and the memory do not move elements.
             'L' | 'S' => {}
             _ => return None,
@@ -57,11 +56,10 @@ impl Layout {
             return Some(0);
         }
         match self {
-            Layout::Strided(Subscript::Constant(offset), strides) => sizes
-                .iter()
-                .zip(strides)
-                .try_fold(offset.checked_add(1)?, |sum, (n, stride)| stride.checked_mul(n - 1)?.checked_add(sum)),
-            Layout::Strided(..) => None,
+            Layout::Strided(Subscript::Constant(offset), strides) => sizes.iter().zip(strides).try_fold(offset.checked_add(1)?, |sum, (n, stride)| {
+                stride.checked_mul(n - 1)?.checked_add(sum)
+            }),
+            Layout::Strided(..) | Layout::Part(..) => None,
             Layout::Tiled(sizes, order, tiles) => {
                 let mut dims: Vec<i64> = order.iter().map(|d| sizes[*d]).collect();
                 for tile in tiles {
@@ -77,9 +75,28 @@ impl Layout {
         }
     }
 
+    /// The layout of a part, for each dimension of the whole with its first index, step, and dimension of the part.
+    pub fn part(&self, dims: Vec<(Subscript, i64, Option<usize>)>) -> Layout {
+        let Layout::Strided(_, strides) = self else { return Layout::Part(Box::new(self.clone()), dims) };
+        let rank = dims.iter().filter_map(|dim| dim.2).map(|d| d + 1).max().unwrap_or(0);
+        let first: Vec<Subscript> = dims.iter().map(|dim| dim.0.clone()).collect();
+        let mut own = vec![0; rank];
+        for ((_, step, along), stride) in dims.iter().zip(strides) {
+            along.iter().for_each(|d| own[*d] = step * stride);
+        }
+        Layout::Strided(self.address(&first), own)
+    }
+
     /// The address of an index.
     pub fn address(&self, index: &[Subscript]) -> Subscript {
         match self {
+            Layout::Part(whole, dims) => {
+                let along = |(first, step, along): &(Subscript, i64, Option<usize>)| match along {
+                    Some(d) => Subscript::Sum(vec![first.clone(), Subscript::Times(Box::new(index[*d].clone()), *step)]),
+                    None => first.clone(),
+                };
+                whole.address(&dims.iter().map(along).collect::<Vec<_>>())
+            }
             Layout::Strided(offset, strides) => {
                 let terms = index.iter().zip(strides).map(|(i, stride)| Subscript::Times(Box::new(i.clone()), *stride));
                 Subscript::Sum(terms.chain([offset.clone()]).collect())
@@ -91,12 +108,8 @@ impl Layout {
                         dims.insert(0, (1, Subscript::Constant(0)));
                     }
                     let tiled = dims.split_off(dims.len() - tile.len());
-                    let grid = tiled
-                        .iter()
-                        .zip(tile)
-                        .map(|((n, i), t)| ((n + t - 1) / t, Subscript::Quotient(Box::new(i.clone()), *t)));
-                    let inside =
-                        tiled.iter().zip(tile).map(|((_, i), t)| (*t, Subscript::Remainder(Box::new(i.clone()), *t)));
+                    let grid = tiled.iter().zip(tile).map(|((n, i), t)| ((n + t - 1) / t, Subscript::Quotient(Box::new(i.clone()), *t)));
+                    let inside = tiled.iter().zip(tile).map(|((_, i), t)| (*t, Subscript::Remainder(Box::new(i.clone()), *t)));
                     let both: Vec<(i64, Subscript)> = grid.chain(inside).collect();
                     dims.extend(both);
                 }
