@@ -404,9 +404,8 @@ def Layout_AwaitOp : Op<Layout_Dialect, "await", [
   let summary = "The end of a copy between memories";
   let description = [{
     ```mlir
-    %1 = layout.convert %0 {async, keep} : tensor<8x128xf32> to tensor<8x128xf32, #layout.tiled<{1,0:S(1)}>>
-    ...
-    %2 = layout.await %1 : tensor<8x128xf32, #layout.tiled<{1,0:S(1)}>>
+    %1 = layout.convert %0 {async, keep} : tensor<3x5xf32> to tensor<3x5xf32, #layout.tiled<{1,0:S(1)}>>
+    %2 = layout.await %1 : tensor<3x5xf32, #layout.tiled<{1,0:S(1)}>>
     ```
 
     The result is the operand, which may be there only from here on: between the

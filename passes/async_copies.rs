@@ -14,10 +14,14 @@
 
 use crate::buffers::lowered::AnyLayout;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
+use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type, ValueLike};
 use tensor_layout::tiled::Layout;
+
+/// What an allocation's address is a multiple of, as bufferization has it: the bytes of a line of the cache.
+const ALIGNMENT: i64 = 64;
 
 /// Whether a conversion of tensors starts a copy for which an operation of its block waits, from memory to memory as the
 /// bytes are: the layouts differ in the memory space alone.
@@ -67,7 +71,9 @@ pub fn start(rewriter: &Rewriter, op: Op) {
     let tag = Builder::before(first).located(op).value("memref.alloca", &[], tag, &[b.segments(&[0, 0])]);
     let unit = Attribute::unit(b.context());
     let from = b.value("bufferization.to_buffer", &[source], buffer(b, source.r#type()), &[b.named("read_only", unit)]);
-    let to = b.value("memref.alloc", &[], buffer(b, result.r#type()), &[b.segments(&[0, 0])]);
+    let alignment = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), ALIGNMENT);
+    let attributes = [b.named("alignment", alignment), b.segments(&[0, 0])];
+    let to = b.value("memref.alloc", &[], buffer(b, result.r#type()), &attributes);
     let (zero, count) = (b.index(0), b.index(elements));
     let zeros = vec![zero; tensor.shape.len()];
     let operands = [&[from][..], &zeros, &[to], &zeros, &[count, tag, zero]].concat();

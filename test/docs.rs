@@ -22,7 +22,7 @@ fn dialect_is_current() {
         match line.strip_prefix("### ").and_then(|title| title.strip_suffix("Attr")) {
             Some(name) => page += &format!("### `#layout.{}`\n\nIn C++ `layout::{name}Attr`.\n", snake(name)),
             None if line == "# 'layout' Dialect" => page += "# The layout dialect\n",
-            // The end of the one operation.
+            // The end of the operations, of which `layout.convert` is the last.
             None if line == "## Attributes" => page += &format!("{}\n{line}\n", place.example("convert")),
             None => page += &format!("{line}\n"),
         }

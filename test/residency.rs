@@ -4,7 +4,6 @@ use fastrand::Rng;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use tensor_layout::hlo::Module;
-use tensor_layout::operations::Array;
 use tensor_layout::plan::again::made_again;
 use tensor_layout::plan::kernels::Kept;
 use tensor_layout::plan::placing::amounts;
@@ -15,8 +14,6 @@ use tensor_layout::plan::transfers::{BANDWIDTH, KernelClock};
 use tensor_layout::plan::{Doing, EntryLayouts, LayoutPlan, PlannedStay, Planner, Residence, SpaceLimit, Unplanned};
 use tensor_layout::solver::{CostNetwork, Options, check};
 use tensor_layout::targets::Target;
-use tensor_layout::tiled::Layout;
-use tensor_layout::transfers::{CopyRules, Window, strided_copies};
 
 /// Kernels of random times, some of them in a loop, perhaps with a loop inside.
 fn clock(rng: &mut Rng) -> (Vec<i64>, Vec<Range<usize>>, KernelClock) {
@@ -289,15 +286,11 @@ fn run(text: &str, target: &Target, plan: &LayoutPlan, choices: &[usize], limits
             let used = last.is_some_and(|last| last as i64 >= transfer.moments.end);
             assert!(used, "{transfer:?} is for nothing");
             // All bytes, in one run from memory to memory.
-            let sides = [transfer.from, transfer.to].map(|space| {
-                let layout = Layout { memory_space: space, ..transfer.layout.clone() };
-                Array { layout, ..posed.program.made[made].array.clone() }
-            });
-            let window = Window::whole(&sides[0].sizes().unwrap());
-            let copies = strided_copies(&sides[0], &sides[1], &window, &CopyRules::default().with_padding()).unwrap();
-            let [copy] = &copies[..] else { panic!("{copies:?}") };
-            assert_eq!((copy.from, copy.to, copy.run(), transfer.elements), (0, 0, transfer.elements, copy.elements()));
-            assert_eq!(transfer.bytes, transfer.elements * 4);
+            let sizes = posed.program.made[made].array.sizes().unwrap();
+            let expansion = tensor_layout::tiled::Expansion::new(&sizes, &transfer.layout).unwrap();
+            let copy = &transfer.copy;
+            assert_eq!((copy.from, copy.to, copy.run()), (0, 0, expansion.elements()));
+            assert_eq!(transfer.bytes, copy.elements() * 4);
         }
         // Who reads what a copy made finds it there, and all others find what was made.
         let first = stays.iter().find(|stay| stay.space == *space);

@@ -16,7 +16,7 @@ use melior::ir::ValueLike;
 use tensor_layout::operations::{Array, Shape};
 use tensor_layout::text::Error;
 use tensor_layout::tiled::Layout;
-use tensor_layout::transfers::{CopyRules, StridedCopy, Window, strided_copies};
+use tensor_layout::transfers::{CopyRules, StridedCopy, Window, strided_copies, whole_copy};
 
 /// The most copies that are listed.
 const MOST: usize = 16;
@@ -106,6 +106,8 @@ fn copies([from, to]: &[Array; 2], window: Option<Window>) -> Result<Vec<Strided
         window.ok_or_else(|| Error::new("an offset, size or step is known only at run time, or no copy has it"))?;
     let as_it_is = Layout { memory_space: to.layout.memory_space, ..from.layout.clone() } == to.layout;
     let whole = [from, to].iter().all(|side| side.sizes().as_ref() == Some(&window.sizes));
-    let rules = CopyRules::default();
-    strided_copies(from, to, &window, &if as_it_is && whole { rules.with_padding() } else { rules })
+    match as_it_is && whole {
+        true => Ok(vec![whole_copy(from)?]),
+        false => strided_copies(from, to, &window, &CopyRules::default()),
+    }
 }

@@ -47,14 +47,16 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanMemoryOptions) -> Result<boo
     if options.arena == Arena::Argument {
         no_public_calls(&operations)?;
     }
+    // Those that are added for the arenas of one memory need none of another.
+    let own: HashSet<usize> = callees_first(&operations).into_iter().map(|(op, _)| ir::op_key(op)).collect();
     let mut found = false;
     for memory in ArenaMemory::all(&operations) {
-        found |= plan_in(rewriter, options, memory)?;
+        found |= plan_in(rewriter, options, memory, &own)?;
     }
     Ok(found)
 }
 
-/// Plans what a module has in one memory; false where there is nothing to plan.
+/// Plans what these functions of a module have in one memory; false where there is nothing to plan.
 ///
 /// # Errors
 /// Those of [`run`].
@@ -62,12 +64,14 @@ fn plan_in<'c>(
     rewriter: &'c Rewriter,
     options: PlanMemoryOptions,
     memory: ArenaMemory<'c>,
+    functions: &HashSet<usize>,
 ) -> Result<bool, Vec<Diagnostic<'c>>> {
     let operations = ir::all_operations(rewriter.root());
     let free = free_functions(&operations);
     let mut signatures = HashMap::new();
     let mut all = Vec::new();
-    for (function, calls_itself) in callees_first(&operations) {
+    let own = callees_first(&operations).into_iter().filter(|(op, _)| functions.contains(&ir::op_key(*op)));
+    for (function, calls_itself) in own {
         let given = !calls_itself && symbol(function).is_some_and(|name| free.contains_key(name));
         let planned = Planned::of(function, &signatures, memory, given);
         if given {
@@ -79,8 +83,8 @@ fn plan_in<'c>(
     if options.arena == Arena::Call && buffers as u64 <= options.buffers {
         return Ok(false);
     }
-    let own = all.iter().filter(|(_, planned, given)| options.report && !given && planned.bytes > 0);
-    own.for_each(|(function, planned, _)| upstream::emit(&remark(*function, planned, memory)));
+    let told = all.iter().filter(|(_, planned, given)| options.report && !given && planned.bytes > 0);
+    told.for_each(|(function, planned, _)| upstream::emit(&remark(*function, planned, memory)));
     let mut arenas = Arenas::of(rewriter, options.arena, memory)?;
     for (function, planned, given) in &all {
         place::place(rewriter, *function, planned, &signatures, *given, &mut arenas, options.poison);

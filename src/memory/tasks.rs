@@ -39,12 +39,15 @@ struct Named {
     is_result: bool,
 }
 
+/// Pairs of tasks of which the first has to run before the second.
+type Pairs = Vec<(usize, usize)>;
+
 impl Tasks<'_> {
     /// The task graph of each memory space, and the pairs of tasks of which one has to run before the other.
     ///
     /// # Errors
     /// An attribute about aliases cannot be read; bytes that are too many.
-    pub fn graphs(&self, inside: &Peaks) -> Result<(BTreeMap<u8, TaskGraph>, Vec<(usize, usize)>), Error> {
+    pub fn graphs(&self, inside: &Peaks) -> Result<(BTreeMap<u8, TaskGraph>, Pairs), Error> {
         let (number, frame) = self.frame;
         let computation = &self.module.computations[number];
         let (mut classes, donated) = named(self.module, number, frame, self.passed)?;

@@ -9,10 +9,11 @@ use super::program::{Doing, Program};
 use super::residency::Residency;
 use super::space::{HeldBytes, SpaceTaken};
 use super::ways::MadeIn;
+use crate::operations::shape::Array;
 use crate::solver::{Certificate, NoPlan, Solution};
 use crate::text::Error;
-use crate::tiled::expansion::Expansion;
 use crate::tiled::layout::Layout;
+use crate::transfers::{StridedCopy, whole_copy};
 use std::fmt;
 use std::ops::Range;
 
@@ -106,8 +107,8 @@ pub struct PlannedTransfer {
     pub share: i64,
     /// The layout, which is the same in both memories.
     pub layout: Layout,
-    /// The elements that are moved, with padding: a single run on both sides.
-    pub elements: i64,
+    /// The strided copy that it is: a run of all elements, padding included.
+    pub copy: StridedCopy,
     /// The nodes that read what it moved: their graphs, and their numbers there. Each is in a kernel that runs when the copy
     /// is done, before another one moves the value on.
     pub read_by: Vec<(usize, usize)>,
@@ -276,12 +277,10 @@ impl Telling<'_, '_, '_> {
                 };
                 stays.extend(moments.iter().map(stay));
             }
-            let id = self.made_in(made);
-            let sizes = &self.posed.choices.classes.all[self.posed.choices.class[made]].sizes;
             for (number, moved) in own.moves.iter().enumerate() {
-                let layout = self.layout(made, id);
-                let expansion =
-                    Expansion::new(sizes, &layout).map_err(|error| (node(moved.flight.moments.start), error))?;
+                let layout = self.layout(made, self.made_in(made));
+                let array = Array { layout: layout.clone(), ..program.made[made].array.clone() };
+                let copy = whole_copy(&array).map_err(|error| (node(moved.flight.moments.start), error))?;
                 let until = own.moves.get(number + 1).map_or(i64::MAX, |next| next.done);
                 let (from, to) = if moved.out { (placed.near, 0) } else { (0, placed.near) };
                 let flight = &moved.flight;
@@ -294,8 +293,8 @@ impl Telling<'_, '_, '_> {
                     moments: flight.moments.clone(),
                     exposed: flight.exposed,
                     share: flight.share,
-                    elements: expansion.elements(),
                     layout,
+                    copy,
                     read_by: self.readers(made, moved.done..until),
                 });
             }

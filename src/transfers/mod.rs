@@ -120,6 +120,18 @@ impl StridedCopy {
     }
 }
 
+/// The copy of all of an array's memory to an array of the same layout, which may be in another memory: one run of all
+/// elements, padding included.
+///
+/// # Errors
+/// A size without a bound, or a layout that does not fit the sizes.
+pub fn whole_copy(array: &Array) -> Result<StridedCopy, Error> {
+    let sizes = array.sizes().ok_or_else(|| Error::new(format!("each size must be known, found {array}")))?;
+    let elements = Expansion::new(&sizes, &array.layout)?.elements();
+    let (sizes, steps) = if elements == 1 { (Vec::new(), Vec::new()) } else { (vec![elements], vec![1]) };
+    Ok(StridedCopy { sizes, from: 0, from_strides: steps.clone(), to: 0, to_strides: steps })
+}
+
 /// The strided copies that bring the elements of a window from one array into another, of which both have one element
 /// type and may be in any memories.
 ///

@@ -304,7 +304,7 @@ impl Names<'_> {
             done,
             exposed: moved.exposed,
             share: moved.share,
-            copies: vec![CopyAnswer::run(moved.elements)],
+            copies: vec![CopyAnswer::from(moved.copy.clone())],
         }
     }
 
