@@ -128,15 +128,9 @@
 //! | [`scheduling`] | orders of tasks in which few bytes are live at once | `text` |
 //! | [`memory`] | the buffers of a program, when they are live, the peak, and orders with a lower one | `analysis`, `hlo`, `operations`, `scheduling`, `text`, `tiled` |
 //! | [`transfers`] | relayouts and slices as strided copies | `operations`, `text`, `tiled` |
-<<<<<<< HEAD
 //! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | `limits`, `text` |
-//! | [`plan`] | layouts for all values of a program | `element`, `expr`, `limits`, `operations`, `solver`, `targets`, `text`, `tiled` |
+//! | [`plan`] | layouts for all values of a program | `element`, `expr`, `limits`, `operations`, `solver`, `targets`, `text`, `tiled`, `transfers` |
 //! | [`spreading`] | TensorLayouts for all values of a program, and steps over time | `expr`, `limits`, `numbers`, `operations`, `places`, `plan`, `solver`, `text`, `tiled` |
-=======
-//! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | `text` |
-//! | [`plan`] | layouts for all values of a program | `element`, `expr`, `operations`, `solver`, `targets`, `text`, `tiled`, `transfers` |
-//! | [`spreading`] | TensorLayouts for all values of a program | `expr`, `operations`, `places`, `plan`, `solver`, `text` |
->>>>>>> c2
 //!
 //! # Invariants
 //!

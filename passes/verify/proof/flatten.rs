@@ -736,17 +736,9 @@ impl Flatten<'_> {
             self.copy(&view, &to, &of)?;
             return Ok(vec![Known::View(to)]);
         }
-<<<<<<< HEAD
-        let Layout::Strided(_, all) = &view.layout else { return Err("a part of a tiled memref".to_owned()) };
-        let zeros = vec![Subscript::Constant(0); small.len()];
-        let layout =
-            Layout::Strided(view.layout.address(&of(&zeros)), kept.iter().map(|d| all[*d] * strides[*d]).collect());
-        Ok(vec![Known::View(View { buffer: view.buffer, sizes: small, layout })])
-=======
         let along = |d: usize| kept.iter().position(|k| *k == d);
         let dims = (0..sizes.len()).map(|d| (offsets[d].clone(), strides[d], along(d))).collect();
         Ok(vec![Known::View(View { buffer: view.buffer, sizes: small, layout: view.layout.part(dims) })])
->>>>>>> e2
     }
 
     fn reshape(&mut self, result: Slot, source: Slot) -> Flat<Vec<Known>> {

@@ -26,7 +26,8 @@ pub fn row_major(sizes: &[i64]) -> Layout {
 pub fn tiled(text: &str, sizes: &[i64]) -> Option<Layout> {
     let body = text.split_once('{')?.1.split_once('}')?.0;
     let (order, rest) = body.split_once(':').unwrap_or((body, ""));
-    let mut order: Vec<usize> = order.split(',').filter(|d| !d.is_empty()).map(|d| d.trim().parse().ok()).collect::<Option<_>>()?;
+    let mut order: Vec<usize> =
+        order.split(',').filter(|d| !d.is_empty()).map(|d| d.trim().parse().ok()).collect::<Option<_>>()?;
     order.reverse();
     if order.len() != sizes.len() || (0..sizes.len()).any(|d| !order.contains(&d)) {
         return None;
@@ -39,7 +40,9 @@ pub fn tiled(text: &str, sizes: &[i64]) -> Option<Layout> {
         kind = head.chars().next().unwrap_or(kind);
         let (inside, tail) = tail.split_once(')')?;
         match kind {
-            'T' => tiles.push(inside.split(',').map(|n| n.trim().parse().ok().filter(|n| *n > 0)).collect::<Option<_>>()?),
+            'T' => {
+                tiles.push(inside.split(',').map(|n| n.trim().parse().ok().filter(|n| *n > 0)).collect::<Option<_>>()?)
+            }
             // The tail and the memory do not move elements.
             'L' | 'S' => {}
             _ => return None,
@@ -56,9 +59,10 @@ impl Layout {
             return Some(0);
         }
         match self {
-            Layout::Strided(Subscript::Constant(offset), strides) => sizes.iter().zip(strides).try_fold(offset.checked_add(1)?, |sum, (n, stride)| {
-                stride.checked_mul(n - 1)?.checked_add(sum)
-            }),
+            Layout::Strided(Subscript::Constant(offset), strides) => sizes
+                .iter()
+                .zip(strides)
+                .try_fold(offset.checked_add(1)?, |sum, (n, stride)| stride.checked_mul(n - 1)?.checked_add(sum)),
             Layout::Strided(..) | Layout::Part(..) => None,
             Layout::Tiled(sizes, order, tiles) => {
                 let mut dims: Vec<i64> = order.iter().map(|d| sizes[*d]).collect();
@@ -92,7 +96,9 @@ impl Layout {
         match self {
             Layout::Part(whole, dims) => {
                 let along = |(first, step, along): &(Subscript, i64, Option<usize>)| match along {
-                    Some(d) => Subscript::Sum(vec![first.clone(), Subscript::Times(Box::new(index[*d].clone()), *step)]),
+                    Some(d) => {
+                        Subscript::Sum(vec![first.clone(), Subscript::Times(Box::new(index[*d].clone()), *step)])
+                    }
                     None => first.clone(),
                 };
                 whole.address(&dims.iter().map(along).collect::<Vec<_>>())
@@ -108,8 +114,12 @@ impl Layout {
                         dims.insert(0, (1, Subscript::Constant(0)));
                     }
                     let tiled = dims.split_off(dims.len() - tile.len());
-                    let grid = tiled.iter().zip(tile).map(|((n, i), t)| ((n + t - 1) / t, Subscript::Quotient(Box::new(i.clone()), *t)));
-                    let inside = tiled.iter().zip(tile).map(|((_, i), t)| (*t, Subscript::Remainder(Box::new(i.clone()), *t)));
+                    let grid = tiled
+                        .iter()
+                        .zip(tile)
+                        .map(|((n, i), t)| ((n + t - 1) / t, Subscript::Quotient(Box::new(i.clone()), *t)));
+                    let inside =
+                        tiled.iter().zip(tile).map(|((_, i), t)| (*t, Subscript::Remainder(Box::new(i.clone()), *t)));
                     let both: Vec<(i64, Subscript)> = grid.chain(inside).collect();
                     dims.extend(both);
                 }
