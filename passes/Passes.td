@@ -447,10 +447,13 @@ def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
     level, and the module gets the machine as `layout.machine`. Operations take and
     make tensors where their loops run: with copies, and sums that lowering adds up.
     An operation that has no placement gets a remark, and so does a given layout
-    that cannot be planned with. `capacity` is that of the memory of each place: with
-    it tensors may stay beside the places, and a structured operation runs in steps,
-    loops over slices that are brought to the places and taken from them. `spaces` is
-    an error there.
+    that cannot be planned with. `spaces` is an error there.
+
+    With `capacity`, that of the fastest memory or of the memory of each place, tensors
+    may lie beside it, and a structured or elementwise operation whose tensors do not
+    fit runs in steps: loops over slices that are brought there and taken back. What
+    runs in one step though it is planned in several, and that for whose smallest steps
+    there is no room, gets a remark.
   }];
   let options = [
     ChoiceOption<"machine", "machine", PlanMachine, PlanMachine.summary>,
