@@ -7,7 +7,7 @@
 // CHECK-LABEL: func.func @product(
 // CHECK-SAME: %[[X:.*]]: tensor<64x64xf32>, %[[W:.*]]: tensor<64x64xf32>) -> tensor<64x64xf32> {
 // CHECK: %[[WHOLE:.*]] = tensor.empty() : tensor<64x64xf32>
-// CHECK: %[[R:.*]] = scf.for {{.*}} iter_args({{.*}} = %[[WHOLE]]) -> (tensor<64x64xf32>) {
+// CHECK: scf.for {{.*}} iter_args({{.*}} = %[[WHOLE]]) -> (tensor<64x64xf32>) {
 // CHECK: %[[START:.*]] = linalg.fill {{.*}} tensor<{{.*}}, #layout.tensor_layout<
 // CHECK: scf.for {{.*}} = %[[START]]
 // CHECK: tensor.extract_slice %[[X]]
@@ -15,7 +15,7 @@
 // CHECK: linalg.matmul
 // CHECK: layout.convert {{.*}} {keep, planned}
 // CHECK: tensor.insert_slice
-// CHECK: return %[[R]]
+// CHECK: return {{.*}} : tensor<64x64xf32>
 #machine = #layout.machine<axes: (2_L1B, 4_PE), memories: (LM: 1 at PE with 16384 bytes), word: 64, unit: cycle, links: (L1B: 16, PE: 8)>
 module attributes {layout.machine = #machine} {
   func.func @product(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf32> {
