@@ -464,16 +464,19 @@ def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
     level, and the module gets the machine as `layout.machine`. Operations take and
     make tensors where their loops run: with copies, and sums that lowering adds up.
     An operation that has no placement gets a remark, and so does a given layout
-    that cannot be planned with. `capacity` is that of the memory of each place: with
-    it tensors may stay beside the places, and a structured operation runs in steps,
-    loops over slices that are brought to the places and taken from them. `spaces` is
-    an error there.
+    that cannot be planned with. `spaces` is an error there.
 
-    On other machines `capacity` is that of the fastest memory. With `spaces` as well,
-    tensors are brought to it, put out of it to memory space 0 and brought back, each
-    as a whole: a `layout.convert` with `async` stands where a copy starts, and a
-    `layout.await` where it is done, with as much computed between them as hides it.
-    A tensor of which the copies cannot be written is in memory space 0, with a remark.
+    With `capacity`, that of the fastest memory or of the memory of each place, tensors
+    may lie beside it, and a structured or elementwise operation whose tensors do not
+    fit runs in steps: loops over slices that are brought there and taken back. What
+    runs in one step though it is planned in several, and that for whose smallest steps
+    there is no room, gets a remark.
+
+    With `capacity` and `spaces`, tensors are brought to the fastest memory, put out of
+    it to memory space 0 and brought back, each as a whole: a `layout.convert` with
+    `async` stands where a copy starts, and a `layout.await` where it is done, with as
+    much computed between them as hides it. A tensor of which the copies cannot be
+    written is in memory space 0, with a remark.
   }];
   let options = [
     ChoiceOption<"machine", "machine", PlanMachine, PlanMachine.summary>,

@@ -322,7 +322,16 @@ fn steps_in_tiles_are_what_a_walk_over_their_slices_counts() {
                     continue;
                 }
                 let buffers = steps.arrays.iter().map(|own| own.bytes * if own.is_double { 2 } else { 1 });
-                assert!(buffers.sum::<i64>() <= steps.room);
+                let near = steps.arrays.iter().filter(|own| own.is_near).map(|own| {
+                    let node = &module.computations[own.at.0].instructions[own.at.1];
+                    let tensor_layout::operations::Shape::Array(shape) = &node.shape else { panic!("an array") };
+                    let sizes = shape.sizes().unwrap();
+                    // What is made again is nowhere.
+                    let bytes = Expansion::new(&sizes, &own.layout).unwrap().padded_bytes(shape.element).unwrap();
+                    if node.opcode == "broadcast" { 0 } else { bytes }
+                });
+                let (buffers, near) = (buffers.sum::<i64>(), near.sum::<i64>());
+                assert!(buffers <= steps.room && buffers + near <= bytes, "{buffers} {near} in {}", steps.room);
                 let Some(slices) = &steps.slices else { continue };
                 cut += 1;
                 let all = slices.operands.iter().map(|own| (own, false));

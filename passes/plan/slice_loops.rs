@@ -43,7 +43,7 @@ enum Start<'c> {
 
 /// A result on its way through the loops.
 #[derive(Clone, Copy)]
-struct Carried<'c> {
+struct CarriedResult<'c> {
     whole: Val<'c>,
     /// Its slice, where that is taken.
     tile: Option<Val<'c>>,
@@ -168,7 +168,7 @@ impl<'c> Sliced<'c> {
                 *v = converted(b, *v, own.types(b, v.r#type(), &own.slice.whole).1);
             }
         }
-        let carried: Vec<Carried<'c>> = self
+        let carried: Vec<CarriedResult<'c>> = self
             .results
             .iter()
             .zip(&all[inputs..])
@@ -190,12 +190,12 @@ impl<'c> Sliced<'c> {
     }
 
     /// Result `k` before the loops, of an operation that begins with `out`.
-    fn begun(&self, b: Builder<'c>, (k, own): (usize, &SliceTypes<'c>), out: Val<'c>) -> Carried<'c> {
+    fn begun(&self, b: Builder<'c>, (k, own): (usize, &SliceTypes<'c>), out: Val<'c>) -> CarriedResult<'c> {
         let (t, depth) = (ir::result(self.op, k).r#type(), own.depth());
         if depth == 0 {
             let used = own.types(b, out.r#type(), &own.slice.whole).1;
             let tile = if let UsedIn::Space(_) = own.used { converted(b, out, used) } else { out };
-            return Carried { whole: out, tile: Some(tile), start: Start::Slice };
+            return CarriedResult { whole: out, tile: Some(tile), start: Start::Slice };
         }
         let maker = ir::defining_op(out).map(|op| (ir::name(op), ir::operands(op)));
         let again = (0..depth).any(|of| own.slice.follows.iter().flatten().all(|(own, _)| *own != of));
@@ -210,7 +210,7 @@ impl<'c> Sliced<'c> {
             Some(("linalg.fill", operands)) => (empty(), Start::Filled(operands[0])),
             _ => (beside(b, out), Start::Slice),
         };
-        Carried { whole, tile: None, start }
+        CarriedResult { whole, tile: None, start }
     }
 
     /// The loops from one on: what they carry in the end.
@@ -219,7 +219,7 @@ impl<'c> Sliced<'c> {
         b: Builder<'c>,
         steps: &mut Vec<StepNow<'c>>,
         operands: &[Val<'c>],
-        carried: &[Carried<'c>],
+        carried: &[CarriedResult<'c>],
     ) -> Vec<Val<'c>> {
         let mut taken = operands.to_vec();
         for (v, own) in taken.iter_mut().zip(&self.operands) {
@@ -265,15 +265,15 @@ impl<'c> Sliced<'c> {
         b: Builder<'c>,
         steps: &mut Vec<StepNow<'c>>,
         operands: &[Val<'c>],
-        carried: &[Carried<'c>],
+        carried: &[CarriedResult<'c>],
     ) -> Vec<Val<'c>> {
-        let now = |own: &Carried<'c>| own.tile.unwrap_or(own.whole);
+        let now = |own: &CarriedResult<'c>| own.tile.unwrap_or(own.whole);
         let Some(SliceLoop { count, has_rest, .. }) = self.slices.loops.get(steps.len()).copied() else {
             return self.compute(b, steps, operands, &carried.iter().map(now).collect::<Vec<_>>());
         };
-        let put = |own: &Carried<'c>, v: Val<'c>| match own.tile {
-            Some(_) => Carried { tile: Some(v), ..*own },
-            None => Carried { whole: v, ..*own },
+        let put = |own: &CarriedResult<'c>, v: Val<'c>| match own.tile {
+            Some(_) => CarriedResult { tile: Some(v), ..*own },
+            None => CarriedResult { whole: v, ..*own },
         };
         let begun: Vec<Val<'c>> = carried.iter().map(now).collect();
         let types: Vec<Type<'c>> = begun.iter().map(|v| v.r#type()).collect();
@@ -282,7 +282,7 @@ impl<'c> Sliced<'c> {
         let arguments = [&[Type::index(b.context())][..], &types].concat();
         let (op, end) = b.with_body("scf.for", &bounds, &types, &[], &arguments, "scf.yield");
         let inner = ir::arguments(ir::blocks(op)[0]);
-        let within: Vec<Carried<'c>> = carried.iter().zip(&inner[1..]).map(|(own, v)| put(own, *v)).collect();
+        let within: Vec<CarriedResult<'c>> = carried.iter().zip(&inner[1..]).map(|(own, v)| put(own, *v)).collect();
         steps.push((inner[0], false));
         let made = self.nest(b.at(end), steps, operands, &within);
         steps.pop();
@@ -290,7 +290,7 @@ impl<'c> Sliced<'c> {
         if !has_rest {
             return ir::results(op);
         }
-        let within: Vec<Carried<'c>> = carried.iter().zip(ir::results(op)).map(|(own, v)| put(own, v)).collect();
+        let within: Vec<CarriedResult<'c>> = carried.iter().zip(ir::results(op)).map(|(own, v)| put(own, v)).collect();
         steps.push((b.index(full), true));
         let made = self.nest(b, steps, operands, &within);
         steps.pop();

@@ -49,7 +49,7 @@
 //! | [`schedule`] | the steps of each operation of a plan |
 //! | [`lower_bound`] | the least bytes that an operation moves |
 //! | [`slices`] | the slices that an operation takes in steps |
-//! | [`tile_steps`] | steps on machines without places, in whole tiles |
+//! | [`tile_steps`](mod@tile_steps) | steps on machines without places, in whole tiles |
 //! | [`placed`] | the layouts of each operation's arrays |
 //! | [`room`] | capacities, and what other layouts would cost |
 

@@ -4,7 +4,7 @@
 //! `f32[1024,512] · f32[512,512]` in `{1,0:T(8,128)}` and 1 MiB of fast memory: steps of 512 × 512 × 128 have buffers of 128,
 //! 128 and 256 tiles of 4,096 bytes, which are 2 MiB, and do not fit; steps of 256 × 256 × 128 fit.
 //!
-//! The fastest memory is that of one place, and all else lies beside it, so steps are those of [`cuts`](super::cuts) with
+//! The fastest memory is that of one place, and all else lies beside it, so steps are those of [`cuts`](mod@super::cuts) with
 //! buffers of whole tiles. An operation has the room that arrays leave in this memory while it runs, and uses those of its
 //! own that are there where they are. Of an array of which some slices are there the others are brought, in buffers for all.
 //!

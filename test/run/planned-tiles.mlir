@@ -5,6 +5,11 @@
 // RUN: for options in "" spaces entry=free; do for capacity in 150000 270000 500000; do \
 // RUN:   layout-opt %s --layout-to-llvm="plan machine=tpu_v5e $options capacity=$capacity" 2>/dev/null \
 // RUN:     | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s || exit 1; done; done
+// The same on 2 x 4 places, where the sums of rows stay.
+// RUN: for entry in fixed free; do for capacity in 512 2048; do \
+// RUN:   (echo 'module attributes {layout.machine = #layout.machine<axes: (2_G, 4_PE), memories: (LM: 1 at PE with 65536 bytes), word: 32, unit: cycle, links: (G: 16, PE: 8)>} {'; cat %s; echo '}') \
+// RUN:     | layout-opt --layout-to-llvm="plan entry=$entry capacity=$capacity" 2>/dev/null \
+// RUN:     | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s || exit 1; done; done
 
 // Element (i, j) is (7 i + j) mod 5 - 1.
 func.func private @numbers() -> tensor<76x397xf32> {
