@@ -50,7 +50,6 @@ limits! {
     NOTATION_NUMBERS: usize = 4096, "notations", "numbers of a list";
     NOTATION_BASES: usize = 62, "notations", "bases of an input of a layout of bits";
     NOTATION_TUPLES: usize = 64, "notations", "tuples of CuTe inside each other";
-    NOTATION_SWIZZLED: usize = 64, "notations", "sizes under a swizzle";
     NOTATION_MAP_WORK: i128 = 1 << 26, "notations", "elements times operations of a map that is no TensorLayout";
     HLO_ATTRIBUTES: usize = 256, "HLO", "attributes of an instruction";
     HLO_INSIDE: usize = 16, "HLO", "instructions inside instructions of each other";

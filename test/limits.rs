@@ -89,13 +89,11 @@ const CASES: &[Case] = &[
     },
     Case { is_answered: false, ..case("NOTATION_BASES", 62, |n| convert(&bases(&list(n, |_| "[0]".into())))) },
     case("NOTATION_TUPLES", 64, |n| convert(&format!("{}:{}", nested(n, "(", "8", ")"), nested(n, "(", "1", ")")))),
-    case("NOTATION_SWIZZLED", 64, |n| {
-        let strides = list(n, |k| (1u64 << k.saturating_sub(n - 2)).to_string());
-        convert(&format!("Sw<1,0,1> o 0 o (({})):(({strides}))", list(n, |k| if k + 2 < n { "1" } else { "2" }.into())))
-    }),
+    // At the limit all elements are looked at, which takes a minute on a busy machine.
     Case {
+        beyond: (1 << 25) + 1,
         is_answered: false,
-        ..case("NOTATION_MAP_WORK", 1 << 25, |n| convert(&format!("memref<{n}xf32, affine_map<(d0) -> (d0 mod 7)>>")))
+        ..case("NOTATION_MAP_WORK", 1 << 16, |n| convert(&format!("memref<{n}xf32, affine_map<(d0) -> (d0 mod 7)>>")))
     },
     case("HLO_ATTRIBUTES", 256, |n| {
         let attributes = (0..n).fold(String::new(), |all, k| all + &format!(", a{k}=1"));

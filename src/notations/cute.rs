@@ -27,7 +27,7 @@ use crate::tiled::layout::{Layout, too_many_dims};
 /// How deep tuples may be nested.
 const DEPTH: usize = limits::NOTATION_TUPLES;
 /// The most sizes under a swizzle, whose map has them once for each bit.
-const SWIZZLED: usize = limits::NOTATION_SWIZZLED;
+const SWIZZLED: usize = 64;
 
 /// Flips bits of an address by others; see the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
