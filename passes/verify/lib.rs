@@ -13,7 +13,7 @@
 //! | `arith` | what operations of `arith` compute, on bits |
 //! | `terms` | symbolic elements, and the rules by which they are equal |
 //! | `machine` | values and memory of a program that runs |
-//! | `run`, `actions` | the evaluator |
+//! | `run`, `actions`, `parallel` | the evaluator |
 //! | `compare` | inputs of both forms, and whether their results are the same |
 
 mod actions;
@@ -24,6 +24,7 @@ mod layouts;
 mod machine;
 mod mlir;
 pub mod model;
+mod parallel;
 mod read;
 mod run;
 mod terms;
