@@ -13,7 +13,7 @@
 //! | `arith` | what operations of `arith` compute, on bits |
 //! | `terms` | symbolic elements, and the rules by which they are equal |
 //! | `machine` | values and memory of a program that runs |
-//! | `run`, `actions` | the evaluator |
+//! | `run`, `actions`, `parallel` | the evaluator |
 //! | `proof` | proofs for all data and shapes of any size: each element is followed back to what makes it |
 //! | `compare` | inputs of both forms, and whether their results are the same |
 
@@ -25,6 +25,7 @@ mod layouts;
 mod machine;
 mod mlir;
 pub mod model;
+mod parallel;
 mod proof;
 mod read;
 mod run;

@@ -13,7 +13,7 @@
 //! is a `Loop` with lower bound `[0]`, upper bound `[2, d0 * -2 + 3]` of the slot of `%p`, step 1, and an `Access` with the
 //! map `[d0 * 2 + d1, 0]` of the slots of `%p` and `%i`.
 //!
-//! Nothing is simplified here: bounds and maps are those that the operations have.
+//! Nothing is simplified: bounds and maps are those that the operations have.
 
 use std::collections::BTreeMap;
 
@@ -40,14 +40,12 @@ pub struct Global {
     pub constant: bool,
 }
 
-/// A function.
+/// A function: the types of its results, arguments and slots.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "said above")]
 pub struct Function {
-    /// The types of its results.
     pub results: Vec<Type>,
-    /// The types of its arguments.
     pub arguments: Vec<Type>,
-    /// The type of each slot.
     pub slots: Vec<Type>,
     /// What it does; none for a declaration. The arguments of the first block are those of the function.
     pub body: Option<Region>,
@@ -105,7 +103,7 @@ pub struct Step {
     pub action: Action,
 }
 
-/// Locations do not matter.
+// Locations do not matter.
 impl PartialEq for Step {
     fn eq(&self, other: &Step) -> bool {
         (&self.name, &self.results, &self.action) == (&other.name, &other.results, &other.action)

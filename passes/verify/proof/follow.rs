@@ -644,32 +644,14 @@ impl<'p> Proof<'p> {
             0 => Ok(first),
             extent => {
                 let carrier = Carrier::Value(block, k);
-                let fold = self.fold(side, &[(block, extent)], first, yielded, lane, place, carrier)?;
-                self.flat(fold)
+                let var = self.space.var(extent);
+                let lower = self.lower(side, block, place)?;
+                let mut place = place.clone();
+                place.at.insert(block, Linear::var(var).times(body.step)?.plus(&lower)?);
+                let dims = vec![Dim { var, extent }];
+                self.flat(Fold { side, dims, first, value: yielded, lane, place, carrier })
             }
         }
-    }
-
-    fn fold(
-        &mut self,
-        side: usize,
-        loops: &[(Block, i64)],
-        first: Thunk,
-        value: Value,
-        lane: Linear,
-        place: &Place,
-        carrier: Carrier,
-    ) -> Shown<Fold> {
-        let mut place = place.clone();
-        let mut dims = Vec::new();
-        for (block, extent) in loops {
-            let body = &self.programs[side].blocks[*block];
-            let var = self.space.var(*extent);
-            dims.push(Dim { var, extent: *extent });
-            let lower = self.lower(side, *block, &place)?;
-            place.at.insert(*block, Linear::var(var).times(body.step)?.plus(&lower)?);
-        }
-        Ok(Fold { side, dims, first, value, lane, place, carrier })
     }
 
     /// The fold with the iterations of a fold inside of it, where each of its iterations is one.

@@ -1,0 +1,54 @@
+//! Loops whose iterations run in any order: no iteration may write what another reads or writes.
+
+use crate::machine::{Iterations, Value, each_index};
+use crate::model::{Action, End, Region, Slot};
+use crate::run::{Frame, Run, Stop};
+
+impl<'p> Run<'p> {
+    /// Runs all iterations, in their order, and remembers which touches what.
+    pub fn parallel(
+        &mut self,
+        frame: &mut Frame<'p>,
+        [lower, upper, steps]: [Vec<i64>; 3],
+        outputs: &'p [Slot],
+        body: &'p Region,
+    ) -> Result<Vec<Value>, Stop> {
+        if steps.iter().any(|step| *step <= 0) {
+            return self.fault(format!("loops of steps {steps:?}"));
+        }
+        let trips: Vec<i64> = (0..lower.len())
+            .map(|d| {
+                (upper[d] - lower[d]).max(0).div_euclid(steps[d])
+                    + i64::from((upper[d] - lower[d]).max(0) % steps[d] > 0)
+            })
+            .collect();
+        let (mut values, before) = (self.all(frame, outputs)?, self.iterations);
+        let Some(block) = body.blocks.first() else { return self.unknown("a region without blocks") };
+        let End::Yield { inserts, .. } = &block.end else { return self.unknown("a branch") };
+        let first = self.next_iteration;
+        each_index(&trips, |trip| {
+            self.count(1)?;
+            if before.is_none() {
+                self.next_iteration += 1;
+                self.iterations = Some(Iterations { first, now: self.next_iteration });
+            }
+            let indices = trip.iter().enumerate().map(|(d, k)| Value::Index(lower[d] + k * steps[d]));
+            let arguments = indices.chain(self.all(frame, outputs)?).collect();
+            self.block(frame, block, arguments)?;
+            for insert in inserts {
+                let Action::Slice { source, .. } = &insert.action else { return self.unknown("this insertion") };
+                let Some(k) = block.arguments[trips.len()..].iter().position(|slot| slot == source) else {
+                    return self.unknown("an insertion into this");
+                };
+                frame.1[*source as usize] = Some(values[k].clone());
+                values[k] = self.action(frame, insert, &insert.action)?.remove(0);
+            }
+            Ok(())
+        })?;
+        if before.is_none() {
+            self.next_iteration += 1;
+        }
+        self.iterations = before;
+        Ok(values)
+    }
+}

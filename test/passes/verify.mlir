@@ -1,0 +1,44 @@
+// layout-verify: passes that keep what functions compute, and what is said of others.
+// RUN: layout-opt %s --split-input-file --verify-diagnostics '--layout-verify=passes={layout-lower-memrefs,canonicalize,cse}' | FileCheck %s
+
+// A pass that does nothing wrong.
+// CHECK-LABEL: func.func @copied(
+func.func @copied(%a: memref<3x5xf32>, %b: memref<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>) {
+  memref.copy %a, %b : memref<3x5xf32> to memref<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>
+  return
+}
+
+// -----
+
+// A program that has no meaning is not compared.
+// expected-remark @below {{@outside: not proved: no sizes and numbers that were tried are those of the program}}
+module {
+  func.func @outside(%a: memref<4xf32>) -> f32 {
+    %c = arith.constant 7 : index
+    %x = memref.load %a[%c] : memref<4xf32>
+    return %x : f32
+  }
+}
+
+// -----
+
+// Iterations that may run at the same time and write to one place.
+// expected-remark @below {{@race: not proved: no sizes and numbers that were tried are those of the program}}
+module {
+  func.func @race(%a: memref<4xf32>, %x: f32) {
+    scf.forall (%i) in (4) {
+      %c = arith.constant 1 : index
+      memref.store %x, %a[%c] : memref<4xf32>
+    }
+    return
+  }
+}
+
+// -----
+
+func.func @unknown(%a: memref<4xi8>, %i: index) -> f32 {
+  // expected-remark @below {{@unknown: not proved: 'memref.view' is not modelled}}
+  %v = memref.view %a[%i][] : memref<4xi8> to memref<1xf32>
+  %x = memref.load %v[%i] : memref<1xf32>
+  return %x : f32
+}
