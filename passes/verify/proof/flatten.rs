@@ -154,6 +154,9 @@ impl Flatten<'_> {
         let view =
             View { buffer: self.program.buffers.len(), sizes: self.sizes(slot)?, layout: self.layout(slot, outside)? };
         let size = view.layout.size(&view.sizes).ok_or("a size beyond 64 bits")?;
+        if !outside {
+            self.program.blocks[self.block].statements.push(Statement::Allocate(view.buffer));
+        }
         self.program.buffers.push((size, contents));
         Ok(view)
     }
@@ -339,7 +342,15 @@ impl Flatten<'_> {
         let one = |value: Value| Ok(vec![Known::Value(value)]);
         let result = || step.results.first().copied().ok_or_else(|| "no result".to_owned());
         match &step.action {
-            Action::Nothing | Action::Free(_) => Ok(vec![]),
+            Action::Nothing => Ok(vec![]),
+            Action::Free(slot) => {
+                if self.mask.is_some() {
+                    return Err("a buffer that is freed under a condition".to_owned());
+                }
+                let view = self.view_of(*slot)?;
+                self.program.blocks[self.block].statements.push(Statement::Free(view.buffer));
+                Ok(vec![])
+            }
             Action::Index(bound) => {
                 let mut all = self.bound(bound)?;
                 match all.len() {
@@ -396,8 +407,12 @@ impl Flatten<'_> {
             }
             Action::Global(name) => {
                 let global = self.module.globals.get(name).ok_or("a global that is not there")?;
+                // Another operation may give the same memory.
+                if !global.constant {
+                    return Err("a global that may be written".to_owned());
+                }
                 let contents = match (&global.items, &global.r#type) {
-                    (Some(items), Type::Shaped { element, .. }) if global.constant => contents(items, &element.text),
+                    (Some(items), Type::Shaped { element, .. }) => contents(items, &element.text),
                     _ => Contents::Named(format!("global {name}")),
                 };
                 Ok(vec![Known::View(self.fresh(result()?, Some(contents), false)?)])
@@ -412,11 +427,16 @@ impl Flatten<'_> {
                 self.copy(&from, &to, &|index| index.to_vec())?;
                 Ok(vec![Known::View(to)])
             }
-            Action::Cast(source) => match (self.known(*source)?, self.type_of(result()?)) {
-                (Known::View(view), Type::Shaped { kind: Kind::Tensor, .. }) => Ok(vec![Known::View(view)]),
-                (Known::View(view), _) => Ok(vec![Known::View(view)]),
-                (known, _) => Ok(vec![known]),
-            },
+            Action::Cast(source) => {
+                let kind = |flatten: &Self, slot| match flatten.type_of(slot) {
+                    Type::Shaped { kind, .. } => Some(*kind),
+                    _ => None,
+                };
+                match kind(self, *source) == kind(self, result()?) {
+                    true => Ok(vec![self.known(*source)?]),
+                    false => Err("a tensor that becomes memory".to_owned()),
+                }
+            }
             Action::Slice { source, insert, offsets, sizes, strides } => {
                 self.slice(result()?, *source, *insert, [offsets, sizes, strides])
             }

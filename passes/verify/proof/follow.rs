@@ -43,7 +43,7 @@ impl<'p> Proof<'p> {
                     let more = match statement {
                         Statement::Store { buffer, .. } => vec![*buffer],
                         Statement::Loop(inner) => stored[*inner].clone(),
-                        Statement::Value(_) => Vec::new(),
+                        Statement::Value(_) | Statement::Allocate(_) | Statement::Free(_) => Vec::new(),
                     };
                     stored[block].extend(more);
                 }

@@ -2,7 +2,7 @@
 
 use crate::proof::follow::Proof;
 use crate::proof::linear::{Linear, Shown, Space, Stop, Var, unproved};
-use crate::proof::statements::{Block, Buffer, Maker, Statement};
+use crate::proof::statements::{Block, Buffer, Maker, Outcome, Statement};
 use crate::proof::value::{Carrier, Dim, Fold, Place, Thunk, replaced};
 use std::cmp::Ordering;
 
@@ -29,7 +29,7 @@ impl Proof<'_> {
                 at = parent;
             }
             chain.reverse();
-            for statement in &body.statements {
+            for (number, statement) in body.statements.iter().enumerate() {
                 let (buffer, address, stride, lanes, mask) = match statement {
                     Statement::Store { buffer, address, stride, lanes, mask, .. } => {
                         (*buffer, address, *stride, *lanes, *mask)
@@ -40,7 +40,11 @@ impl Proof<'_> {
                         }
                         _ => continue,
                     },
-                    Statement::Loop(_) => continue,
+                    Statement::Loop(_) | Statement::Allocate(_) => continue,
+                    Statement::Free(buffer) => {
+                        self.freed(side, *buffer, (block, number))?;
+                        continue;
+                    }
                 };
                 self.space = Space::default();
                 let mut place = Place::default();
@@ -81,6 +85,37 @@ impl Proof<'_> {
         Ok(())
     }
 
+    /// That a buffer is made in the block that frees it, and used before that alone.
+    fn freed(&mut self, side: usize, buffer: Buffer, at: (Block, usize)) -> Shown<()> {
+        let program = self.programs[side];
+        let end = self.path(side, at);
+        let mut made_here = false;
+        for (block, body) in program.blocks.iter().enumerate() {
+            for (number, statement) in body.statements.iter().enumerate() {
+                let used = match statement {
+                    Statement::Store { buffer, .. } | Statement::Free(buffer) => *buffer,
+                    Statement::Value(value) => match &program.values[*value].0 {
+                        Maker::Load { buffer, .. } => *buffer,
+                        _ => continue,
+                    },
+                    Statement::Allocate(new) => {
+                        made_here |= *new == buffer && block == at.0 && number < at.1;
+                        continue;
+                    }
+                    Statement::Loop(_) => continue,
+                };
+                if used == buffer && (block, number) != at && self.path(side, (block, number)) > end {
+                    return unproved("a buffer that is used after it is freed");
+                }
+            }
+        }
+        let returned = |result: &Outcome| matches!(result, Outcome::Elements { buffer: last, .. } if *last == buffer);
+        match made_here && !program.results.iter().any(returned) {
+            true => Ok(()),
+            false => unproved("a buffer that is freed where it is not made, or that is returned"),
+        }
+    }
+
     /// What an element is before a statement; none where nothing has written it.
     pub(super) fn stored_at(
         &mut self,
@@ -95,7 +130,8 @@ impl Proof<'_> {
         loop {
             for k in (0..index).rev() {
                 match &program.blocks[block].statements[k] {
-                    Statement::Value(_) => {}
+                    Statement::Allocate(new) if *new == buffer => return Ok(None),
+                    Statement::Value(_) | Statement::Allocate(_) | Statement::Free(_) => {}
                     Statement::Store { buffer: stored, .. } if *stored != buffer => {}
                     Statement::Store { .. } => {
                         if let Some(hit) = self.hit(side, &[], (block, k), address, place)? {

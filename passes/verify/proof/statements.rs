@@ -84,6 +84,10 @@ pub enum Statement {
     Value(Value),
     /// A loop runs.
     Loop(Block),
+    /// The elements of a buffer are undefined from here on.
+    Allocate(Buffer),
+    /// A buffer is used no longer.
+    Free(Buffer),
     /// The lanes go to the elements from `address` on.
     Store {
         /// The buffer.
