@@ -17,11 +17,10 @@
 //! A copy is read until it is done. So what is copied may not be written: not by operations that begin with it, and only
 //! the last value of a chain is taken by operations of which that is not known.
 
-use super::loops;
+use super::loops::{self, has_loops};
 use super::remarks::what;
 use super::steps::{ArrayId, StepKind, Steps, Want, layout_in, with_layout};
 use super::walk::operations_of;
-use super::write::has_loops;
 use crate::diagnostic::Diagnostic;
 use crate::remove_conversions::PLANNED;
 use layout_ir::{self as ir, Builder, Op, Val};

@@ -1,5 +1,6 @@
 //! What the planner needs to know of single operations: structured ones as products or loops, slices, constants.
 
+use crate::buffers::operations::{ELEMENTWISE, is};
 use crate::indexing_analysis::{SiteOperand, shape, site};
 use layout_ir::{self as ir, Op};
 use melior::ir::{Type, ValueLike};
@@ -55,6 +56,11 @@ pub fn computed(op: Op) -> Option<Computed> {
     let read: Vec<usize> = (0..loops.operands.len()).filter(|k| loops.operands[*k].is_some()).collect();
     loops.operands.retain(Option::is_some);
     Some(Computed::Loops(*loops, read))
+}
+
+/// Whether an operation goes through its operands in loops of its own, as what is elementwise does when it is written down.
+pub fn has_loops(op: Op) -> bool {
+    ir::indexing_maps(op).is_some() || is(ir::name(op), ELEMENTWISE)
 }
 
 /// Whether a structured operation reads an operand.

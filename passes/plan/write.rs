@@ -3,7 +3,7 @@
 //! All types are decided before anything changes.
 
 use super::copies::PlannedCopies;
-use super::loops;
+use super::loops::{self, has_loops};
 use super::steps::{ArrayId, StepKind, Steps, Want, layout_in, moves, with_layout, with_tensor_layout};
 use super::walk::operations_of;
 use crate::buffers::operations::{ELEMENTWISE, is};
@@ -291,11 +291,6 @@ fn brought_home<'c>(
     }
     let t = with_tensor_layout(context, steps.arrays[array].r#type, &layout)?;
     Ok((t != types[array]).then_some((array, t)))
-}
-
-/// Whether an operation goes through its operands in loops of its own, as what is elementwise does when it is written down.
-pub fn has_loops(op: Op) -> bool {
-    ir::indexing_maps(op).is_some() || is(ir::name(op), ELEMENTWISE)
 }
 
 /// A value in another type: made again where that is cheap, else converted, right after it.
