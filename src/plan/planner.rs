@@ -80,7 +80,7 @@ impl<'a, 't> Planner<'a, 't> {
         Ok(self)
     }
 
-    /// Leaves so many bytes of the fastest memory's capacity to pieces of arrays that are not in it.
+    /// Leaves so many bytes of the fastest memory's capacity to pieces of arrays that are not in it, where it has one.
     ///
     /// # Errors
     /// Those of [`Planner::limited`].
