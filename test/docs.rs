@@ -171,7 +171,8 @@ impl Place {
         let mut defaults = self.defaults(name);
         // The pass of `plan` is in a pipeline only where that is given, and `arena` goes to one that few have.
         defaults.extend(
-            [("arena".into(), "call".into()), ("plan".into(), "false".into())]
+            [("arena", "call"), ("plan", "false"), ("verify", "false")]
+                .map(|(name, value)| (name.into(), value.into()))
                 .into_iter()
                 .chain(self.defaults("layout-plan")),
         );
@@ -187,7 +188,8 @@ impl Place {
                 None => {
                     let option = option.trim_start_matches("--");
                     let default = &defaults[option.split('=').next().unwrap_or_default()];
-                    format!("| **`{option}`** | {meaning}; `{default}` if not given |\n")
+                    let default = if default.is_empty() { "none".into() } else { format!("`{default}`") };
+                    format!("| **`{option}`** | {meaning}; {default} if not given |\n")
                 }
             };
         }

@@ -69,7 +69,7 @@ def lower(tool, mutant, program, option, pipeline):
     env = dict(os.environ, LAYOUT_MUTANT=str(mutant))
     command = [tool, "test/" + program, "--split-input-file", f"--layout-lower-memrefs={option}"]
     if pipeline:
-        command[-1] = f"--pass-pipeline=builtin.module(layout-verify{{passes={{layout-lower-memrefs{{{option}}}}}}})"
+        command[-1] = f"--pass-pipeline=builtin.module(layout-verify{{passes={{layout-lower-memrefs{{{option}}}}} steps=100000000}})"
     try:
         done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=20)
     except subprocess.TimeoutExpired:
