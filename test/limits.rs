@@ -146,8 +146,8 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// Limits that nothing is given for: a program of 2^22 operations takes 26 s and 2^23 a minute; no text of a plan in
-/// places has more than 64 pieces, as candidates have at most as many.
+/// Limits that are not tried here: a program of 2^22 operations takes 26 s to plan and 2^23 a minute; `test/spreading.rs`
+/// tries pieces.
 const NOT_TRIED: &[&str] = &["PLAN_INSTANCES", "PLAN_PIECES"];
 
 fn list(n: usize, each: impl Fn(usize) -> String) -> String {
@@ -254,8 +254,8 @@ fn limits_hold_and_the_page_says_so() {
     checkout.build_tools();
     let mut page = String::from(
         "<!-- Generated: BLESS=1 cargo test -p layout-test --test limits -->\n\n# Limits\n\n\
-         What is beyond a limit is an error; no input makes a tool run out of stack or memory. The numbers are those of\n\
-         [src/limits.rs](../src/limits.rs). Sizes, strides, offsets and costs have no other limit than 64 bits, and what does\n\
+         What is beyond a limit is an error that names it. The numbers are those of [src/limits.rs](../src/limits.rs).\n\
+         Sizes, strides, offsets and costs have no other limit than 64 bits, and what does\n\
          not fit is an error. JSON is nested at most 127 deep. What lowering has no way for at all is in\n\
          [lowering.md](lowering.md#limits).\n\n\
          | of | limit | what it counts | the error one beyond |\n|---|---|---|---|\n",
