@@ -309,7 +309,6 @@ fn doing_without_a_relayout_costs_what_the_best_plan_without_it_costs() {
     assert_eq!(given.arguments, plan.arguments);
 }
 
-/// Why the layouts of a file have no cost is said of the operation, not in numbers of the problem.
 /// Another element type has other layouts, so a copy to it is a conversion.
 #[test]
 fn a_copy_to_another_element_type_is_a_conversion() {
@@ -324,6 +323,7 @@ fn a_copy_to_another_element_type_is_a_conversion() {
     assert!(planned(&text, "tpu_v5e", EntryLayouts::Free).cost > 0);
 }
 
+/// Why the layouts of a file have no cost is said of the operation, not in numbers of the problem.
 #[test]
 fn layouts_of_the_file_that_are_not_possible_are_errors_at_their_operation() {
     let text = main_of(&[
