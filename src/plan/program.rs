@@ -121,7 +121,7 @@ impl<'a> Program<'a> {
     ///
     /// # Errors
     /// A node that uses a later one, a graph that calls a later one, a call whose operands are not the parameters; more
-    /// than [`MOST_INSTANCES`], counts beyond 64 bits, and a loop that hands on two element types.
+    /// than [`MOST_INSTANCES`], and counts beyond 64 bits.
     pub fn new(graphs: &'a [Graph], entry: usize, facts: &Facts) -> Result<Program<'a>, Error> {
         let graph = graphs.get(entry).ok_or_else(|| {
             Error::new(format!("the graph must be below the number of graphs, {}, found {entry}", graphs.len()))
@@ -142,13 +142,7 @@ impl<'a> Program<'a> {
         while let Some(frame) = builder.frames.pop() {
             builder.go(frame)?;
         }
-        let program = builder.program;
-        let element = |made: &usize| program.made[*made].array.element;
-        let is_mixed = |one: &Instance| one.operands.iter().any(|from| element(from) != element(&one.results[0]));
-        if program.instances.iter().any(|one| one.doing == Doing::Merge && is_mixed(one)) {
-            return Err(Error::new("what a loop or a condition hands on must be of one element type, found two"));
-        }
-        Ok(program)
+        Ok(builder.program)
     }
 
     /// Whether an array is a result of the program, which is the array that it takes.
