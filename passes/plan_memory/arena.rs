@@ -13,11 +13,12 @@ use std::collections::HashSet;
 /// The functions of C's library that kept memory is from.
 const LIBRARY: [(&str, &str); 2] = [("aligned_alloc", "(i64, i64) -> !llvm.ptr"), ("free", "(!llvm.ptr)")];
 
-/// The arenas of a module's functions in one memory.
+/// The arenas of a module's functions.
 pub struct Arenas<'c> {
     module: Op<'c>,
     from: Arena,
-    memory: ArenaMemory<'c>,
+    /// The memory that they are in.
+    pub memory: ArenaMemory<'c>,
     symbols: HashSet<String>,
     /// Text of what is added to the module.
     added: String,
@@ -29,7 +30,7 @@ pub struct Arenas<'c> {
 impl<'c> Arenas<'c> {
     /// # Errors
     /// A function of the module that has the name of one of C's library that is called.
-    pub fn of(rewriter: &'c Rewriter, from: Arena, memory: ArenaMemory<'c>) -> Result<Arenas<'c>, Vec<Diagnostic<'c>>> {
+    pub fn of(rewriter: &'c Rewriter, from: Arena) -> Result<Arenas<'c>, Vec<Diagnostic<'c>>> {
         let module = rewriter.root();
         let operations: Vec<Op<'c>> = ir::blocks(module).into_iter().flat_map(ir::operations).collect();
         // Pointers and sizes have 64 bits in what is added.
@@ -47,12 +48,8 @@ impl<'c> Arenas<'c> {
                 }
             }
         }
+        let memory = ArenaMemory { space: None };
         Ok(Arenas { module, from, memory, symbols, added, functions: None, variables: Vec::new() })
-    }
-
-    /// The memory that they are in.
-    pub fn memory(&self) -> ArenaMemory<'c> {
-        self.memory
     }
 
     /// The arena of a function that no caller gives one; none for no bytes.

@@ -47,16 +47,15 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanMemoryOptions) -> Result<boo
     if options.arena == Arena::Argument {
         no_public_calls(&operations)?;
     }
-    // Those that are added for the arenas of one memory need none of another.
-    let own: HashSet<usize> = callees_first(&operations).into_iter().map(|(op, _)| ir::op_key(op)).collect();
-    let mut found = false;
+    let (mut found, mut arenas) = (false, None);
     for memory in ArenaMemory::all(&operations) {
-        found |= plan_in(rewriter, options, memory, &own)?;
+        found |= plan_in(rewriter, options, memory, &mut arenas)?;
     }
+    arenas.into_iter().for_each(Arenas::finish);
     Ok(found)
 }
 
-/// Plans what these functions of a module have in one memory; false where there is nothing to plan.
+/// Plans what a module has in one memory, with the arenas of all; false where there is nothing to plan.
 ///
 /// # Errors
 /// Those of [`run`].
@@ -64,14 +63,13 @@ fn plan_in<'c>(
     rewriter: &'c Rewriter,
     options: PlanMemoryOptions,
     memory: ArenaMemory<'c>,
-    functions: &HashSet<usize>,
+    arenas: &mut Option<Arenas<'c>>,
 ) -> Result<bool, Vec<Diagnostic<'c>>> {
     let operations = ir::all_operations(rewriter.root());
     let free = free_functions(&operations);
     let mut signatures = HashMap::new();
     let mut all = Vec::new();
-    let own = callees_first(&operations).into_iter().filter(|(op, _)| functions.contains(&ir::op_key(*op)));
-    for (function, calls_itself) in own {
+    for (function, calls_itself) in callees_first(&operations) {
         let given = !calls_itself && symbol(function).is_some_and(|name| free.contains_key(name));
         let planned = Planned::of(function, &signatures, memory, given);
         if given {
@@ -85,11 +83,14 @@ fn plan_in<'c>(
     }
     let told = all.iter().filter(|(_, planned, given)| options.report && !given && planned.bytes > 0);
     told.for_each(|(function, planned, _)| upstream::emit(&remark(*function, planned, memory)));
-    let mut arenas = Arenas::of(rewriter, options.arena, memory)?;
+    let arenas = match arenas {
+        Some(arenas) => arenas,
+        None => arenas.insert(Arenas::of(rewriter, options.arena)?),
+    };
+    arenas.memory = memory;
     for (function, planned, given) in &all {
-        place::place(rewriter, *function, planned, &signatures, *given, &mut arenas, options.poison);
+        place::place(rewriter, *function, planned, &signatures, *given, arenas, options.poison);
     }
-    arenas.finish();
     Ok(options.arena != Arena::Call || !all.is_empty())
 }
 

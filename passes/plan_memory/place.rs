@@ -25,7 +25,7 @@ pub fn place<'c>(
 ) {
     // Before the end of the arena, which comes before the return as well.
     planned.webs.iter().filter_map(|web| web.copied).for_each(|(end, operand)| copy(end, operand));
-    let (mut returned, memory) = (HashMap::new(), arenas.memory());
+    let (mut returned, memory) = (HashMap::new(), arenas.memory);
     let arena = if given {
         let own = &signatures[symbol(function).expect("a function that is given memory has a name")];
         for (k, bytes) in own.returned.iter().enumerate() {

@@ -109,8 +109,8 @@ pub struct PlannedTransfer {
     pub layout: Layout,
     /// The strided copy that it is: a run of all elements, padding included.
     pub copy: StridedCopy,
-    /// The nodes that read what it moved: their graphs, and their numbers there. Each is in a kernel that runs when the copy
-    /// is done, before another one moves the value on.
+    /// The nodes that read what it moved: their graphs, and their numbers there. Others read what was there before: also
+    /// those that run when the value is near no more and was in memory space 0 all the time.
     pub read_by: Vec<(usize, usize)>,
 }
 
@@ -281,7 +281,6 @@ impl Telling<'_, '_, '_> {
                 let layout = self.layout(made, self.made_in(made));
                 let array = Array { layout: layout.clone(), ..program.made[made].array.clone() };
                 let copy = whole_copy(&array).map_err(|error| (node(moved.flight.moments.start), error))?;
-                let until = own.moves.get(number + 1).map_or(i64::MAX, |next| next.done);
                 let (from, to) = if moved.out { (placed.near, 0) } else { (0, placed.near) };
                 let flight = &moved.flight;
                 transfers.push(PlannedTransfer {
@@ -295,15 +294,15 @@ impl Telling<'_, '_, '_> {
                     share: flight.share,
                     layout,
                     copy,
-                    read_by: self.readers(made, moved.done..until),
+                    read_by: self.readers(made, &|moment| own.read_after(moment) == Some(number)),
                 });
             }
         }
         Ok((stays, transfers))
     }
 
-    /// The nodes that take an array, for kernels of which the first runs at some moments.
-    fn readers(&self, made: usize, moments: Range<i64>) -> Vec<(usize, usize)> {
+    /// The nodes that take an array, for kernels of which the first runs at one of some moments.
+    fn readers(&self, made: usize, moments: &dyn Fn(i64) -> bool) -> Vec<(usize, usize)> {
         let (program, kernels) = (&self.posed.program, &self.posed.kernels);
         let at = |user: usize| match program.instances[user].doing {
             // Results are there when all has run.
@@ -311,10 +310,8 @@ impl Telling<'_, '_, '_> {
             _ => kernels.part_of[user].iter().copied().min().unwrap_or(user),
         };
         let users = self.posed.users[made].iter().map(|(user, _)| *user);
-        let mut nodes: Vec<(usize, usize)> = users
-            .filter(|user| moments.contains(&(at(*user) as i64)))
-            .map(|user| program.instances[user].node)
-            .collect();
+        let mut nodes: Vec<(usize, usize)> =
+            users.filter(|user| moments(at(*user) as i64)).map(|user| program.instances[user].node).collect();
         nodes.dedup();
         nodes
     }

@@ -99,6 +99,13 @@ impl Residency {
         let coming = |own: &Move| !own.out && own.flight.moments.contains(&moment);
         self.near.iter().any(|own| own.contains(&moment)) && !self.moves.iter().any(coming)
     }
+
+    /// The number of the copy whose result a kernel that runs at a moment reads; none where it reads what was made. What was
+    /// brought near is read there as long as it is near.
+    pub fn read_after(&self, moment: i64) -> Option<usize> {
+        let end = |done: i64| self.near.iter().find(|own| own.contains(&done)).map_or(i64::MAX, |own| own.end);
+        self.moves.iter().rposition(|own| own.done <= moment && (own.out || moment < end(own.done)))
+    }
 }
 
 /// A stretch of points, moments at which an array is made or read, at which it is near.
