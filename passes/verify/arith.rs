@@ -4,7 +4,6 @@
 //! result for one addition, product, quotient or root. Other types and functions are opaque: some number of the operands.
 
 use crate::model::{Element, Operator};
-use crate::terms::mix;
 
 /// What an operation computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -331,6 +330,13 @@ pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize
         Calc::Fma => rounded(x * y + number(value(2), to), to),
         Calc::Opaque => opaque(operator, choice, count, value),
     }
+}
+
+/// A well-mixed number of two.
+pub fn mix(a: u64, b: u64) -> u64 {
+    let mut x = (a ^ 0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9).wrapping_add(b);
+    x = (x ^ (x >> 31)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 29)
 }
 
 /// Some number of the operands of an operation that is not computed.

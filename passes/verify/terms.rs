@@ -18,7 +18,7 @@
 //! | select | of a constant, and of twice the same |
 //! | bits | shifts by constants, masks, `extui`, `trunci`, and `extf` of `bf16` to `f32` move bits |
 
-use crate::arith::{Calc, calc, evaluate};
+use crate::arith::{Calc, calc, evaluate, mix};
 use crate::model::Operator;
 use rustc_hash::FxHashMap;
 
@@ -75,13 +75,6 @@ pub struct Terms {
     operator_numbers: FxHashMap<Operator, u32>,
     reassociate: bool,
     contract: bool,
-}
-
-/// A well-mixed number of two.
-pub fn mix(a: u64, b: u64) -> u64 {
-    let mut x = (a ^ 0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9).wrapping_add(b);
-    x = (x ^ (x >> 31)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 29)
 }
 
 fn mask(width: u8) -> u64 {
