@@ -32,7 +32,7 @@ pub struct Tasks<'m> {
 
 /// The leaves of one name.
 #[derive(Default)]
-struct Named {
+struct NamedLeaves {
     value: TaskValue,
     space: u8,
     is_parameter: bool,
@@ -49,7 +49,7 @@ impl Tasks<'_> {
         let computation = &self.module.computations[number];
         let (mut classes, donated) = named(self.module, number, frame, self.passed)?;
         let pairs = before(self.module, computation, &mut classes, self.effects)?;
-        let mut all: BTreeMap<usize, Named> = BTreeMap::new();
+        let mut all: BTreeMap<usize, NamedLeaves> = BTreeMap::new();
         for (k, instruction) in computation.instructions.iter().enumerate() {
             let is_parameter = instruction.opcode == "parameter";
             for leaf in classes.leaves(k) {

@@ -17,7 +17,7 @@ use std::collections::BinaryHeap;
 type TaskSet = Box<[u64]>;
 
 /// What is searched for.
-pub struct Search<'g> {
+pub struct OrderSearch<'g> {
     /// The graph.
     pub graph: &'g TaskGraph,
     /// The peak that an order has to be below.
@@ -48,7 +48,7 @@ struct Reached {
     set: TaskSet,
 }
 
-impl Search<'_> {
+impl OrderSearch<'_> {
     /// Searches until it is done or the steps are used up, and takes what it used from them.
     pub fn run(&self, steps: &mut u64) -> Searched {
         let n = self.graph.len();
