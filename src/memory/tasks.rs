@@ -18,6 +18,9 @@ use std::collections::{BTreeMap, HashMap};
 /// What computations take at most while they run, by memory space.
 pub type Peaks = BTreeMap<(usize, RunsAs), BTreeMap<u8, i64>>;
 
+/// The task graph of a computation for each memory space.
+pub type TaskGraphs = BTreeMap<u8, TaskGraph>;
+
 /// A computation that is run in some way.
 pub struct Tasks<'m> {
     /// The module.
@@ -44,7 +47,7 @@ impl Tasks<'_> {
     ///
     /// # Errors
     /// An attribute about aliases cannot be read; bytes that are too many.
-    pub fn graphs(&self, inside: &Peaks) -> Result<(BTreeMap<u8, TaskGraph>, Vec<(usize, usize)>), Error> {
+    pub fn graphs(&self, inside: &Peaks) -> Result<(TaskGraphs, Vec<(usize, usize)>), Error> {
         let (number, frame) = self.frame;
         let computation = &self.module.computations[number];
         let (mut classes, donated) = named(self.module, number, frame, self.passed)?;
