@@ -157,7 +157,7 @@ fn a_search_that_stops_has_a_bound() {
     for seed in 0..60 {
         let stated = Stated::random(&mut Rng::with_seed(seed), 40);
         let (graph, given) = (stated.graph(), (0..stated.tasks).collect::<Vec<_>>());
-        let long = least_peak(&graph, &given, &mut MOST_STEPS.clone()).unwrap();
+        let long = least_peak(&graph, &given, &mut 10_000_000).unwrap();
         for most in [500, 5_000, 50_000] {
             let found = least_peak(&graph, &given, &mut most.clone()).unwrap();
             assert_eq!(stated.peak(&found.order), found.peak, "seed {seed}");
@@ -191,7 +191,7 @@ fn what_is_cut_is_ordered_in_parts() {
     }
     let graph = TaskGraph::new(8 * blocks, &pairs, values).unwrap();
     let given: Vec<usize> = (0..8 * blocks).collect();
-    assert_eq!(graph.peak(&given).unwrap(), 301);
+    assert_eq!(graph.peak(&given).unwrap(), 305);
     let found = least_peak(&graph, &given, &mut MOST_STEPS.clone()).unwrap();
     assert_eq!((found.peak, found.bound), (107, 107));
 }

@@ -18,6 +18,9 @@ use std::collections::{BTreeMap, HashMap};
 /// What computations take at most while they run, by memory space.
 pub type Peaks = BTreeMap<(usize, RunsAs), BTreeMap<u8, i64>>;
 
+/// The task graph of a computation for each memory space.
+pub type TaskGraphs = BTreeMap<u8, TaskGraph>;
+
 /// A computation that is run in some way.
 pub struct Tasks<'m> {
     /// The module.
@@ -32,27 +35,24 @@ pub struct Tasks<'m> {
 
 /// The leaves of one name.
 #[derive(Default)]
-struct Named {
+struct NamedLeaves {
     value: TaskValue,
     space: u8,
     is_parameter: bool,
     is_result: bool,
 }
 
-/// Pairs of tasks of which the first has to run before the second.
-type Pairs = Vec<(usize, usize)>;
-
 impl Tasks<'_> {
     /// The task graph of each memory space, and the pairs of tasks of which one has to run before the other.
     ///
     /// # Errors
     /// An attribute about aliases cannot be read; bytes that are too many.
-    pub fn graphs(&self, inside: &Peaks) -> Result<(BTreeMap<u8, TaskGraph>, Pairs), Error> {
+    pub fn graphs(&self, inside: &Peaks) -> Result<(TaskGraphs, Vec<(usize, usize)>), Error> {
         let (number, frame) = self.frame;
         let computation = &self.module.computations[number];
         let (mut classes, donated) = named(self.module, number, frame, self.passed)?;
         let pairs = before(self.module, computation, &mut classes, self.effects)?;
-        let mut all: BTreeMap<usize, Named> = BTreeMap::new();
+        let mut all: BTreeMap<usize, NamedLeaves> = BTreeMap::new();
         for (k, instruction) in computation.instructions.iter().enumerate() {
             let is_parameter = instruction.opcode == "parameter";
             for leaf in classes.leaves(k) {

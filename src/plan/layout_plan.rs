@@ -43,6 +43,8 @@ pub struct LayoutPlan {
     pub stays: Vec<PlannedStay>,
     /// The copies between memories that run beside kernels, by value and time.
     pub transfers: Vec<PlannedTransfer>,
+    /// The values that are made again, by value and time.
+    pub remade: Vec<PlannedRemake>,
     /// What the plan takes of each memory that it uses.
     pub taken: Vec<SpaceTaken>,
     /// The proof of the bound.
@@ -83,6 +85,22 @@ pub struct PlannedStay {
     pub nodes: [(usize, usize); 2],
     /// The moments of the schedule at which it is there, which are the numbers of the instances.
     pub moments: Range<i64>,
+}
+
+/// A value that is in no memory between two of its reads, and made again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedRemake {
+    /// The value.
+    pub at: ArrayName,
+    /// The bytes that are free between.
+    pub bytes: i64,
+    /// The node that reads it last before, and the one before which it is made again.
+    pub nodes: [(usize, usize); 2],
+    /// The moments of the schedule between, which are the numbers of the instances.
+    pub moments: Range<i64>,
+    /// What that costs, with what it costs to have it in its memory.
+    pub cost: i64,
 }
 
 /// A copy between memories that runs beside kernels.
@@ -211,6 +229,7 @@ impl Telling<'_, '_, '_> {
             spaces: told.iter().map(|made| spaces[*made]).collect(),
             stays,
             transfers,
+            remade: self.remade(),
             taken,
             solution: Solution { certificate: self.certificate },
         })
@@ -314,6 +333,21 @@ impl Telling<'_, '_, '_> {
             users.filter(|user| moments(at(*user) as i64)).map(|user| program.instances[user].node).collect();
         nodes.dedup();
         nodes
+    }
+
+    /// What is made again.
+    fn remade(&self) -> Vec<PlannedRemake> {
+        let program = &self.posed.program;
+        let mut found = Vec::new();
+        for made in 0..program.made.len() {
+            let Some((_, own)) = self.residency(made) else { continue };
+            let (Some(again), Some(first)) = (own.again, own.near.first().or(own.far.first())) else { continue };
+            let nodes = [program.at_moment(first.end - 1), program.at_moment(again)];
+            let bytes = own.bytes[usize::from(own.near.is_empty())];
+            let at = array_name(program, made);
+            found.push(PlannedRemake { at, bytes, nodes, moments: first.end..again, cost: own.cost });
+        }
+        found
     }
 
     /// The number of the memory space of an array with nothing that speaks for another.

@@ -47,6 +47,7 @@
 //! | [`live`] | when arrays are in memory |
 //! | [`transfers`] | copies between memories beside kernels |
 //! | [`residency`] | where an array may lie while it lives |
+//! | [`remaking`] | arrays that are made again |
 //! | [`placing`] | the memories of arrays as part of the network |
 //! | [`space`] | what they take of it, and capacities |
 //! | [`laid_out`] | the layouts of each operation's arrays |
@@ -75,6 +76,7 @@ pub mod planner;
 pub mod posed;
 pub mod prices;
 pub mod program;
+pub mod remaking;
 pub mod renames;
 pub mod reshapes;
 pub mod residency;
@@ -86,7 +88,9 @@ pub mod working;
 
 pub use judging::{EntryChange, Lesson};
 pub use laid_out::LaidOut;
-pub use layout_plan::{Alternative, ArrayName, LayoutPlan, PlannedRelayout, PlannedStay, PlannedTransfer, Unplanned};
+pub use layout_plan::{
+    Alternative, ArrayName, LayoutPlan, PlannedRelayout, PlannedRemake, PlannedStay, PlannedTransfer, Unplanned,
+};
 pub use placing::Residence;
 pub use planner::Planner;
 pub use program::{Doing, Instance, Made, Program};

@@ -10,6 +10,7 @@ use super::live::loop_ends;
 use super::posed::{Posed, Taken};
 use super::prices::{MARGIN, Meeting, Prices};
 use super::program::Doing;
+use super::remaking::{Remaking, Rerun};
 use super::residency::{Lifetime, MemoryCosts, Residencies, Residency};
 use super::transfers::KernelClock;
 use super::ways::{MadeIn, Whereabouts};
@@ -42,6 +43,8 @@ pub struct Placed {
     pub near: u8,
     /// For each choice where the array lies.
     pub states: Vec<Residency>,
+    /// The arrays that it is made of where it is made again.
+    pub inputs: Vec<usize>,
 }
 
 impl Placed {
@@ -73,6 +76,8 @@ pub struct Placing<'p, 'a, 't> {
     ends: Vec<Option<usize>>,
     /// What those that take an argument save where it is near.
     saved: FxHashMap<usize, Vec<Saving>>,
+    /// How arrays are made again that may be.
+    reruns: FxHashMap<usize, Rerun>,
 }
 
 /// What an operation saves that takes an argument in the fastest memory.
@@ -86,7 +91,8 @@ struct Saving {
 type ReadBy = Vec<(usize, Vec<(Taken, i64)>)>;
 
 impl<'p, 'a, 't> Placing<'p, 'a, 't> {
-    /// Begins with the costs of a program; `near` is the fastest memory, where arguments may be brought to it.
+    /// Begins with the costs of a program; `near` is the fastest memory, where arguments may be brought to it. Arrays may be made
+    /// again if `remakes` says so.
     ///
     /// # Errors
     /// The costs do not fit in 64 bits.
@@ -94,13 +100,14 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
         posed: &'p Posed<'a, 't>,
         prices: &'p Prices<'p, 't>,
         network: &CostNetwork,
-        (residence, near): (Residence, Option<u8>),
+        (residence, near, remakes): (Residence, Option<u8>, bool),
     ) -> Result<Self, Error> {
         let mut taken = vec![Vec::new(); posed.program.made.len()];
         posed.taken().for_each(|own| taken[own.made].push(own));
         let (clock, ends) = (KernelClock::new(posed, network, &[]), loop_ends(&posed.program));
         let saved = FxHashMap::default();
-        let mut placing = Placing { posed, prices, residence, clock, taken, ends, saved };
+        let reruns = FxHashMap::default();
+        let mut placing = Placing { posed, prices, residence, clock, taken, ends, saved, reruns };
         if let (Residence::OverTime | Residence::Whole, Some(near)) = (residence, near) {
             for made in 0..placing.taken.len() {
                 placing.save(made, near)?;
@@ -110,7 +117,35 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
             let less: Vec<(usize, i64)> = placing.saved.values().flatten().map(less).collect();
             placing.clock = KernelClock::new(posed, network, &less);
         }
+        if remakes {
+            placing.find_reruns(&Remaking::new(posed, network));
+        }
         Ok(placing)
+    }
+
+    /// Finds what may be made again, and when: last what others may be made of.
+    fn find_reruns(&mut self, remaking: &Remaking) {
+        let posed = self.posed;
+        let mut wanted: FxHashMap<usize, Vec<i64>> = FxHashMap::default();
+        for (made, moments) in posed.moments().into_iter().enumerate().rev() {
+            let reads = self.reads(made);
+            let life = self.life(made, &moments, &reads);
+            if life.made.is_none() || !life.may_move || posed.program.is_result(made) {
+                continue;
+            }
+            let Some(mut rerun) = remaking.rerun(posed, made) else { continue };
+            let costs = MemoryCosts::of_bytes(0);
+            let residencies = Residencies { clock: &self.clock, life: &life, costs: &costs };
+            let around = (&residencies.points()[..], &residencies.cuts()[..]);
+            remaking.find_moments(&mut rerun, around, wanted.get(&made).map_or(&[], |own| own));
+            if rerun.moments.is_empty() {
+                continue;
+            }
+            for input in &rerun.inputs {
+                wanted.entry(*input).or_default().extend(rerun.moments.iter().map(|(_, again)| *again));
+            }
+            self.reruns.insert(made, rerun);
+        }
     }
 
     /// Notes what those save that take an argument near, where they save something.
@@ -304,10 +339,11 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
                 None => groups.push(LayoutGroup { ids: vec![id], costs, fits }),
             }
         }
+        let rerun = self.reruns.get(&made);
         let mut states: Vec<(usize, Residency)> = Vec::new();
         for (number, group) in groups.iter().enumerate() {
             let residencies = Residencies { clock: &self.clock, life: &life, costs: &group.costs };
-            let found = match (group.fits, self.residence) {
+            let mut found = match (group.fits, self.residence) {
                 // It is in memory space 0 in all plans, and so its costs say.
                 (false, _) => {
                     let far = residencies.of_life().pop();
@@ -317,6 +353,9 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
                 (true, Residence::Whole) => residencies.over_time(false),
                 (true, Residence::OverTime) => residencies.over_time(true),
             };
+            if let (Some(rerun), Some(whole)) = (rerun, found.first().cloned()) {
+                found.extend(Remaking::residencies((&life, rerun), &residencies.points(), &whole));
+            }
             states.extend(found.into_iter().map(|own| (number, own)));
         }
         let variable = network.add_variable(states.iter().map(|(_, own)| own.cost).collect())?;
@@ -328,7 +367,52 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
         if argument {
             self.add_savings(network, made, (variable, &states), &groups)?;
         }
-        Ok(Some(Placed { variable, near, states: states.into_iter().map(|(_, own)| own).collect() }))
+        let inputs = rerun.map_or_else(Vec::new, |rerun| rerun.inputs.clone());
+        Ok(Some(Placed { variable, near, states: states.into_iter().map(|(_, own)| own).collect(), inputs }))
+    }
+
+    /// Adds the variable of an array in memory space 0 that may be made again, where the fastest memory is not limited; `None` where
+    /// it may not.
+    ///
+    /// # Errors
+    /// The costs do not fit in 64 bits.
+    pub fn remake(
+        &self,
+        network: &mut CostNetwork,
+        made: usize,
+        moments: &[Range<i64>],
+    ) -> Result<Option<Placed>, Error> {
+        let posed = self.posed;
+        let (class, by) = (posed.choices.class[made], posed.program.made[made].by);
+        let reads = self.reads(made);
+        let life = self.life(made, moments, &reads);
+        let Some(rerun) = self.reruns.get(&made) else { return Ok(None) };
+        let result = posed.program.made[made].result;
+        let own: Vec<LayoutId> = posed.choices.ways[by].iter().map(|way| way.results[result]).collect();
+        let bytes = |id: LayoutId| posed.choices.classes.all[class].bytes[usize::from(id)];
+        let kinds: BTreeSet<(bool, i64)> =
+            own.iter().map(|id| (self.prices.space(class, *id) == 0, bytes(*id))).collect();
+        let mut states: Vec<((bool, i64), Residency)> = Vec::new();
+        for kind @ (far, bytes) in kinds {
+            let at = |side: bool| if side { life.moments.clone() } else { Vec::new() };
+            let whole = Residency { near: at(!far), far: at(far), bytes: [bytes; 2], ..Residency::default() };
+            if far {
+                let costs = MemoryCosts::of_bytes(bytes);
+                let residencies = Residencies { clock: &self.clock, life: &life, costs: &costs };
+                let again = Remaking::residencies((&life, rerun), &residencies.points(), &whole);
+                states.extend(again.into_iter().map(|own| (kind, own)));
+            }
+            states.push((kind, whole));
+        }
+        let variable = network.add_variable(states.iter().map(|(_, own)| own.cost).collect())?;
+        let fits = |id: &LayoutId| {
+            let own = (self.prices.space(class, *id) == 0, bytes(*id));
+            states.iter().map(move |(kind, _)| if *kind == own { 0 } else { FORBIDDEN }).collect::<Vec<_>>()
+        };
+        network.add_edge(by, variable, own.iter().flat_map(fits).collect::<Vec<_>>())?;
+        let near = self.prices.fastest().unwrap_or(0);
+        let states = states.into_iter().map(|(_, own)| own).collect();
+        Ok(Some(Placed { variable, near, states, inputs: rerun.inputs.clone() }))
     }
 
     /// Adds what those save that take an argument where it was brought to.
@@ -357,6 +441,27 @@ impl<'p, 'a, 't> Placing<'p, 'a, 't> {
         }
         Ok(())
     }
+}
+
+/// Forbids that an array is made again of another that is away then.
+///
+/// # Errors
+/// Those of the network.
+pub fn forbid_missing(network: &mut CostNetwork, placed: &[Option<Placed>]) -> Result<(), Error> {
+    for own in placed.iter().flatten() {
+        for input in own.inputs.iter().filter_map(|input| placed[*input].as_ref()) {
+            let mut table = Vec::with_capacity(input.states.len() * own.states.len());
+            for there in &input.states {
+                let is_there = |moment: i64| there.near.iter().chain(&there.far).any(|own| own.contains(&moment));
+                let cost = |state: &Residency| if state.again.is_none_or(is_there) { 0 } else { FORBIDDEN };
+                table.extend(own.states.iter().map(cost));
+            }
+            if table.contains(&FORBIDDEN) {
+                network.add_edge(input.variable, own.variable, table)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn too_much() -> Error {

@@ -67,6 +67,14 @@ pub struct MemoryCosts {
     pub takes: [[i64; 2]; 2],
 }
 
+impl MemoryCosts {
+    /// Of an array that costs the same in all memories.
+    pub fn of_bytes(bytes: i64) -> MemoryCosts {
+        let reads = Vec::new();
+        MemoryCosts { bytes, slices: 1, write: 0, reads, saves: false, copy: 0, takes: [[0; 2]; 2] }
+    }
+}
+
 /// A copy of an array from the fastest memory to memory space 0, or back.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Move {
@@ -89,6 +97,8 @@ pub struct Residency {
     pub bytes: [i64; 2],
     /// The copies between, in order.
     pub moves: Vec<Move>,
+    /// The moment before which it is made again, after some at which it is in no memory.
+    pub again: Option<i64>,
     /// What this costs.
     pub cost: i64,
 }
@@ -164,13 +174,14 @@ impl Residencies<'_> {
             far: self.life.moments.clone(),
             bytes: [whole(up(bytes, *near)), whole(up(bytes, slices - *near))],
             moves: Vec::new(),
+            again: None,
             cost: whole(up(far, slices - *near)),
         };
         near.iter().filter(|near| **near > 0 && **near < slices).map(part).collect()
     }
 
     /// The points after which the array may change its memory: those with the longest time to the next, in order.
-    fn cuts(&self) -> Vec<usize> {
+    pub(super) fn cuts(&self) -> Vec<usize> {
         let points = self.points();
         let gap = |k: usize| self.clock.time(points[k] + 1..points[k + 1]);
         let mut cuts: Vec<usize> = (0..points.len().saturating_sub(1)).collect();
@@ -181,7 +192,7 @@ impl Residencies<'_> {
     }
 
     /// The moments at which the array is made and read.
-    fn points(&self) -> Vec<usize> {
+    pub(super) fn points(&self) -> Vec<usize> {
         self.life.made.iter().chain(&self.life.reads).copied().collect()
     }
 
@@ -266,7 +277,7 @@ impl Residencies<'_> {
                     let cost = self.costs.copy.saturating_add(flight.exposed).saturating_add(reads);
                     let back = Move { out: false, flight, done: points[start] as i64 };
                     let (near, moves, bytes) = (vec![near], vec![back], [self.costs.bytes; 2]);
-                    all.push(Residency { near, far, bytes, moves, cost });
+                    all.push(Residency { near, far, bytes, moves, cost, again: None });
                 }
             }
         }

@@ -2,14 +2,15 @@
 //!
 //! Arguments and results are in memory space 0; any other array is in the fastest memory where it takes no more than a
 //! quarter of that. With a capacity for the fastest memory, where each array is and when is [chosen](super::placing), for
-//! what it costs more to write and to read it in memory space 0, and to copy it.
+//! what it costs more to write and to read it in memory space 0, and to copy it. With a capacity for memory space 0, what is
+//! cheaper to make again than to keep [is made again](super::remaking).
 //!
 //! Counted are the arrays that are held, each in its layouts, at the [moments](super::live) at which it is in memory. What
 //! a single operation takes for itself is not: the copy that only this operation reads, for as long as it runs.
 
 use super::classes::LayoutId;
 use super::holders::HeldIn;
-use super::placing::{Amounts, Placed, Placing, Residence, amounts};
+use super::placing::{Amounts, Placed, Placing, Residence, amounts, forbid_missing};
 use super::posed::{Located, Posed};
 use super::prices::Prices;
 use super::program::{Doing, Program};
@@ -76,7 +77,8 @@ impl LimitedSpace {
             resources.insert(limit.space, resource);
         }
         let near = prices.fastest().filter(|near| resources.contains_key(near));
-        let placing = Placing::new(posed, prices, &network, (residence, near)).map_err(of_program)?;
+        let remakes = residence == Residence::OverTime && resources.contains_key(&0);
+        let placing = Placing::new(posed, prices, &network, (residence, near, remakes)).map_err(of_program)?;
         let bandwidth = match (residence, near) {
             (Residence::OverTime, Some(_)) => {
                 Some(network.add_resource(BANDWIDTH).map_err(|error| of_program(error.into()))?)
@@ -99,6 +101,8 @@ impl LimitedSpace {
             let fits = |near: &u8| own.iter().any(|id| prices.space(class, *id) == *near);
             if let Some(near) = near.filter(|near| !posed.program.is_result(made) && fits(near)) {
                 placed[made] = placing.place(&mut network, made, (near, &moments)).map_err(at)?;
+            } else if remakes && !outer {
+                placed[made] = placing.remake(&mut network, made, &moments).map_err(at)?;
             }
             // What each choice of a variable takes, by resource.
             let mut takes: Vec<(usize, usize, Amounts)> = Vec::new();
@@ -137,6 +141,7 @@ impl LimitedSpace {
                 }
             }
         }
+        forbid_missing(&mut network, &placed).map_err(of_program)?;
         Ok(LimitedSpace { network, limits: limits.to_vec(), placed })
     }
 }

@@ -36,14 +36,15 @@
 
 pub mod graph;
 pub mod listing;
+pub mod parts;
 pub mod running;
 pub mod search;
 
 pub use graph::{TaskGraph, TaskValue};
 
 use crate::text::Error;
-use graph::Part;
-use search::Search;
+use parts::TaskPart;
+use search::OrderSearch;
 
 /// An order of tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +88,7 @@ pub fn least_peak(graph: &TaskGraph, given: &[usize], steps: &mut u64) -> Result
 }
 
 /// An order of a part between two cuts.
-fn of_part(part: &Part, steps: &mut u64) -> TaskOrder {
+fn of_part(part: &TaskPart, steps: &mut u64) -> TaskOrder {
     let graph = &part.graph;
     let given: Vec<usize> = (0..graph.len()).collect();
     let bound = graph.least();
@@ -99,7 +100,7 @@ fn of_part(part: &Part, steps: &mut u64) -> TaskOrder {
         }
     }
     if best.peak > bound {
-        let found = Search { graph, below: best.peak, least: bound }.run(steps);
+        let found = OrderSearch { graph, below: best.peak, least: bound }.run(steps);
         best.bound = found.bound;
         if let Some(order) = found.order {
             (best.peak, best.order) = (graph.peak_of(&order), order);
@@ -121,7 +122,7 @@ fn improved(graph: &TaskGraph, best: &mut TaskOrder, steps: &mut u64) -> bool {
         let first = at.saturating_sub(shift);
         let last = (first + STRETCH).min(best.order.len());
         let part = graph.part(&best.order, first..last);
-        let found = Search { graph: &part.graph, below: best.peak, least: part.graph.least() }.run(steps);
+        let found = OrderSearch { graph: &part.graph, below: best.peak, least: part.graph.least() }.run(steps);
         let Some(order) = found.order else { continue };
         best.order.splice(first..last, order.into_iter().map(|task| part.tasks[task]));
         best.peak = graph.peak_of(&best.order);

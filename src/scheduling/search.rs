@@ -17,7 +17,7 @@ use std::collections::BinaryHeap;
 type TaskSet = Box<[u64]>;
 
 /// What is searched for.
-pub struct Search<'g> {
+pub struct OrderSearch<'g> {
     /// The graph.
     pub graph: &'g TaskGraph,
     /// The peak that an order has to be below.
@@ -27,7 +27,7 @@ pub struct Search<'g> {
 }
 
 /// What a search has found.
-pub struct Searched {
+pub struct OrderSearched {
     /// An order below.
     pub order: Option<Vec<usize>>,
     /// What no order is below; that of the order, where there is one, or `below` where there is none, if all was searched.
@@ -48,9 +48,9 @@ struct Reached {
     set: TaskSet,
 }
 
-impl Search<'_> {
+impl OrderSearch<'_> {
     /// Searches until it is done or the steps are used up, and takes what it used from them.
-    pub fn run(&self, steps: &mut u64) -> Searched {
+    pub fn run(&self, steps: &mut u64) -> OrderSearched {
         let n = self.graph.len();
         let words = n.div_ceil(64);
         let mut running = Running::new(self.graph);
@@ -68,7 +68,7 @@ impl Search<'_> {
             }
             if *steps < cost || reached.len() * (words + 8) > MOST_WORDS {
                 *steps = steps.saturating_sub(cost);
-                return Searched { order: None, bound: peak };
+                return OrderSearched { order: None, bound: peak };
             }
             *steps -= cost;
             running.set(members(&set));
@@ -101,7 +101,7 @@ impl Search<'_> {
             }
             reached[number].set = set.clone();
             if ready.is_empty() {
-                return Searched { order: Some(told(&reached, number)), bound: peak };
+                return OrderSearched { order: Some(told(&reached, number)), bound: peak };
             }
             if best.insert(set.clone(), TAKEN) == Some(TAKEN) {
                 continue;
@@ -125,7 +125,7 @@ impl Search<'_> {
                 open.push((Reverse(peak), depth + 1, reached.len() - 1));
             }
         }
-        Searched { order: None, bound: self.below }
+        OrderSearched { order: None, bound: self.below }
     }
 }
 

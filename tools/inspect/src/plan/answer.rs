@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::count;
-use tensor_layout::plan::{ArrayName, LayoutPlan, Lesson, PlannedRelayout, PlannedStay, PlannedTransfer, SpaceTaken};
+use tensor_layout::plan::{
+    ArrayName, LayoutPlan, Lesson, PlannedRelayout, PlannedRemake, PlannedStay, PlannedTransfer, SpaceTaken,
+};
 use tensor_layout::targets::Target;
 use tensor_layout::tiled::Layout;
 
@@ -36,6 +38,9 @@ pub struct PlanAnswer {
     /// The copies of values between memories that run beside kernels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transfers: Vec<TransferAnswer>,
+    /// With a capacity of memory space 0, the values that are in no memory between two reads and made again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recomputed: Vec<RecomputedAnswer>,
     pub relayouts: Vec<RelayoutAnswer>,
     /// On a machine with places, what all relayouts move at each level, parents first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -129,6 +134,19 @@ pub struct TransferAnswer {
     /// The strided copies that it is: one, as the layout is the same in both memories.
     #[serde(default)]
     pub copies: Vec<CopyAnswer>,
+}
+
+/// A value that is made again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RecomputedAnswer {
+    /// The value, and the bytes that are free between.
+    pub at: String,
+    pub bytes: i64,
+    /// The instruction that reads it last before, and the one before which it is made again.
+    pub last: String,
+    pub again: String,
+    /// What that costs, in the unit of the machine; the plan's cost contains it.
+    pub cost: i64,
 }
 
 /// The steps of an operation.
@@ -276,6 +294,7 @@ impl Names<'_> {
             spaces,
             stays: plan.stays.iter().map(|stay| self.stay(stay)).collect(),
             transfers: plan.transfers.iter().map(|moved| self.transfer(moved)).collect(),
+            recomputed: plan.remade.iter().map(|remade| self.recomputed(remade)).collect(),
             relayouts: relayouts.map(|(k, moved)| self.relayout(moved, without.get(k).copied().flatten())).collect(),
             levels: Vec::new(),
             steps: Vec::new(),
@@ -291,6 +310,11 @@ impl Names<'_> {
     fn stay(&self, stay: &PlannedStay) -> StayAnswer {
         let [first, last] = stay.nodes.map(|node| self.node(node).to_string());
         StayAnswer { at: self.array(stay.at), space: stay.space, bytes: stay.bytes, first, last }
+    }
+
+    fn recomputed(&self, remade: &PlannedRemake) -> RecomputedAnswer {
+        let [last, again] = remade.nodes.map(|node| self.node(node).to_string());
+        RecomputedAnswer { at: self.array(remade.at), bytes: remade.bytes, last, again, cost: remade.cost }
     }
 
     fn transfer(&self, moved: &PlannedTransfer) -> TransferAnswer {

@@ -155,6 +155,9 @@ fn difference(stated: &PlanAnswer, found: &PlanAnswer) -> Option<String> {
     if (&stated.stays, &stated.transfers) != (&found.stays, &found.transfers) {
         return Some("the plan moves values between memories at other times than the proof".to_string());
     }
+    if stated.recomputed != found.recomputed {
+        return Some("the plan makes other values again than the proof".to_string());
+    }
     if stated.levels != found.levels {
         return Some("the plan has other bytes at the levels of the machine than the proof".to_string());
     }

@@ -137,6 +137,7 @@ pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
         spaces: BTreeMap::new(),
         stays: Vec::new(),
         transfers: Vec::new(),
+        recomputed: Vec::new(),
         relayouts: plan.moves.iter().map(relayout).collect(),
         levels: levels(&plan.levels),
         steps: plan.steps.iter().map(steps).collect(),

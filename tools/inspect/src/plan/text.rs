@@ -66,6 +66,7 @@ pub fn text(plan: &PlanAnswer) -> String {
         }
     }
     movements(&mut out, plan);
+    recomputed(&mut out, plan);
     let bytes = plan.relayouts.iter().fold(0i64, |sum, moved| sum.saturating_add(moved.bytes));
     let moved = counted(plan.relayouts.len() as i64, "relayout");
     let _ = writeln!(out, "{moved}, {} read and written", counted(bytes, "byte"));
@@ -119,6 +120,18 @@ fn movements(out: &mut String, plan: &PlanAnswer) {
             moved.start,
             moved.done,
             (moved.share + 9_999) / 10_000,
+        );
+    }
+}
+
+/// What is made again.
+fn recomputed(out: &mut String, plan: &PlanAnswer) {
+    for own in &plan.recomputed {
+        let (bytes, cost) = (counted(own.bytes, "byte"), counted(own.cost, &plan.unit));
+        let _ = writeln!(
+            out,
+            "again   `{}` is made again before `{}`, and takes no memory from after `{}` on ({bytes}): {cost}",
+            own.at, own.again, own.last
         );
     }
 }

@@ -1,0 +1,195 @@
+//! Arrays that are made again where memory space 0 is short, against all choices of small programs.
+
+use fastrand::Rng;
+use std::ops::Range;
+use tensor_layout::hlo::Module;
+use tensor_layout::operations::Graph;
+use tensor_layout::plan::again::made_again;
+use tensor_layout::plan::posed::Posed;
+use tensor_layout::plan::program::{Doing, Program};
+use tensor_layout::plan::remaking::Remaking;
+use tensor_layout::plan::{EntryLayouts, LayoutPlan, Planner, Residence, SpaceLimit, Unplanned};
+use tensor_layout::solver::{Options, check};
+use tensor_layout::targets::Target;
+
+/// The bytes of each array: too many for the fastest memory, and without padding in any layout.
+const BYTES: i64 = 4096 * 4096 * 4;
+
+/// Products, each of two arrays before it; the last one is the result.
+fn products(rng: &mut Rng, operations: usize) -> String {
+    let mut text = String::from("HloModule m\nENTRY main {\n");
+    (0..2).for_each(|k| text += &format!("  v{k} = f32[4096,4096] parameter({k})\n"));
+    let mut used = vec![true, true];
+    for k in 2..2 + operations {
+        // What nothing has read yet first, so that all is read.
+        let unread = used.iter().position(|used| !used).filter(|_| rng.bool() || k == 1 + operations);
+        let (a, b) = (unread.unwrap_or(rng.usize(..k)), rng.usize(..k));
+        (used[a], used[b]) = (true, true);
+        used.push(false);
+        let root = if k == 1 + operations { "ROOT " } else { "" };
+        text += &format!(
+            "  {root}v{k} = f32[4096,4096] dot(v{a}, v{b}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n"
+        );
+    }
+    text + "}\n"
+}
+
+fn planned(
+    graphs: &[Graph],
+    module: &Module,
+    limit: Option<i64>,
+    residence: Residence,
+) -> Result<LayoutPlan, Unplanned> {
+    let target = Target::parse("tpu_v5e").unwrap();
+    let mut planner = Planner::new(graphs, module.entry, &module.facts(), &target, EntryLayouts::Default).unwrap();
+    if let Some(bytes) = limit {
+        planner = planner.limited_in(&[SpaceLimit { space: 0, bytes }], residence).unwrap();
+    }
+    let plan = planner.plan(&Options::default(), &mut |_| true)?;
+    assert_eq!(check(planner.network(), &plan.solution.certificate), Ok(()));
+    Ok(plan)
+}
+
+/// Where an array is: in memory at these moments; made again before one, for a cost.
+#[derive(Clone, Debug)]
+struct Choice {
+    moments: Vec<Range<i64>>,
+    again: Option<i64>,
+    cost: i64,
+}
+
+/// The choices of each array, and the arrays that it is made of.
+/// With `any`, an array may be made again before each moment up to its next read, and else only right before that.
+fn choices(graphs: &[Graph], module: &Module, any: bool) -> Option<Vec<(Vec<Choice>, Vec<usize>)>> {
+    let target = Target::parse("tpu_v5e").unwrap();
+    let program = made_again(&Program::new(graphs, module.entry, &module.facts()).unwrap()).unwrap();
+    let planner = Planner::of_program(&program, &target, EntryLayouts::Default).unwrap();
+    let posed = Posed::new(program, &target, EntryLayouts::Default).unwrap();
+    let remaking = Remaking::new(&posed, planner.network());
+    let mut all = Vec::new();
+    for (made, moments) in posed.moments().into_iter().enumerate() {
+        let by = posed.program.made[made].by;
+        let mut own = vec![Choice { moments: moments.clone(), again: None, cost: 0 }];
+        let mut inputs = Vec::new();
+        if let (Doing::Operation(_), Some(rerun)) = (posed.program.instances[by].doing, remaking.rerun(&posed, made)) {
+            // All are stored, and each is a kernel.
+            assert_eq!(
+                rerun.inputs.len(),
+                posed.program.instances[by].operands.iter().collect::<std::collections::BTreeSet<_>>().len()
+            );
+            let last = posed.program.instances.len() - 1;
+            let is_result = |user: &usize| matches!(posed.program.instances[*user].doing, Doing::Result(_));
+            let reads = posed.users[made].iter().map(|(user, _)| if is_result(user) { last } else { *user });
+            let mut points: Vec<i64> = reads.chain([by]).map(|at| at as i64).collect();
+            points.sort_unstable();
+            points.dedup();
+            if points.len() > 4 {
+                return None;
+            }
+            for pair in points.windows(2).filter(|pair| pair[1] > pair[0] + 1) {
+                for again in if any { pair[0] + 2 } else { pair[1] }..=pair[1] {
+                    let parts = vec![moments[0].start..pair[0] + 1, again..moments[0].end];
+                    own.push(Choice { moments: parts, again: Some(again), cost: rerun.cost });
+                }
+            }
+            inputs = rerun.inputs;
+        }
+        all.push((own, inputs));
+    }
+    Some(all)
+}
+
+/// The least cost of all choices together within a capacity.
+fn least(all: &[(Vec<Choice>, Vec<usize>)], capacity: i64) -> Option<i64> {
+    let end = all.iter().flat_map(|(own, _)| &own[0].moments).map(|own| own.end).max().unwrap();
+    let mut chosen = vec![0; all.len()];
+    let mut best: Option<i64> = None;
+    loop {
+        let own = |made: usize| &all[made].0[chosen[made]];
+        let is_there = |made: usize, at: i64| own(made).moments.iter().any(|moments| moments.contains(&at));
+        let fits =
+            (0..end).all(|at| (0..all.len()).filter(|made| is_there(*made, at)).count() as i64 * BYTES <= capacity);
+        let made_of =
+            |made: usize| own(made).again.is_none_or(|at| all[made].1.iter().all(|input| is_there(*input, at)));
+        if fits && (0..all.len()).all(made_of) {
+            let cost = (0..all.len()).map(|made| own(made).cost).sum();
+            best = Some(best.map_or(cost, |best: i64| best.min(cost)));
+        }
+        let Some(next) = (0..all.len()).find(|made| chosen[*made] + 1 < all[*made].0.len()) else { return best };
+        chosen[next] += 1;
+        chosen[..next].fill(0);
+    }
+}
+
+#[test]
+fn the_plan_makes_again_what_costs_least() {
+    let (mut again, mut none, mut kept) = (0, 0, 0);
+    for seed in 0..150 {
+        let mut rng = Rng::with_seed(seed);
+        let operations = rng.usize(3..9);
+        let text = products(&mut rng, operations);
+        let module = Module::parse(&text).unwrap();
+        let graphs = module.graphs();
+        let both = [true, false].map(|any| choices(&graphs, &module, any));
+        let [Some(any), Some(before)] = both else { continue };
+        if any.iter().map(|(own, _)| own.len()).product::<usize>() > 20_000 {
+            continue;
+        }
+        let free = planned(&graphs, &module, None, Residence::OverTime).unwrap();
+        for arrays in 4..9 {
+            let capacity = arrays * BYTES;
+            // Arrays are made again before reads, of themselves or of what is made of them: that is between the two.
+            let [any, before] = [&any, &before].map(|all| least(all, capacity));
+            match planned(&graphs, &module, Some(capacity), Residence::OverTime) {
+                Ok(plan) => {
+                    let cost = plan.cost - free.cost;
+                    assert!(any.is_some_and(|any| any <= cost), "{arrays} {cost} {any:?} {text}");
+                    assert!(before.is_none_or(|before| cost <= before), "{arrays} {cost} {before:?} {text}");
+                    assert_eq!(plan.remade.iter().map(|own| own.cost).sum::<i64>(), cost, "{arrays} {text}");
+                    assert!(plan.taken.iter().all(|taken| taken.space != 0 || taken.peak <= capacity), "{text}");
+                    assert_eq!(plan.cost, plan.bound);
+                    again += usize::from(cost > 0);
+                    kept += usize::from(cost == 0);
+                }
+                Err(_) => {
+                    assert_eq!(before, None, "{arrays} {text}");
+                    none += 1;
+                }
+            }
+        }
+    }
+    assert!(again > 10 && none > 20 && kept > 50, "{again} {none} {kept}");
+}
+
+/// A training step: what the way forward makes is kept for the way back. With half the memory there is a plan only where
+/// some of it is made again.
+#[test]
+fn a_training_step_fits_into_half_the_memory() {
+    const LAYERS: usize = 16;
+    let mut text = String::from("HloModule step\nENTRY main {\n  a0 = f32[4096,4096] parameter(0)\n");
+    text += "  w = f32[4096,4096] parameter(1)\n";
+    let dot = |a: &str, b: &str| {
+        format!("f32[4096,4096] dot({a}, {b}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n")
+    };
+    for k in 0..LAYERS {
+        text += &format!("  a{} = {}", k + 1, dot(&format!("a{k}"), "w"));
+    }
+    let mut gradient = format!("a{LAYERS}");
+    for k in (1..=LAYERS).rev() {
+        text += &format!("  {}g{k} = {}", if k == 1 { "ROOT " } else { "" }, dot(&format!("a{k}"), &gradient));
+        gradient = format!("g{k}");
+    }
+    text += "}\n";
+    let module = Module::parse(&text).unwrap();
+    let graphs = module.graphs();
+    let free = planned(&graphs, &module, None, Residence::OverTime).unwrap();
+    let peak = |plan: &LayoutPlan| plan.taken.iter().find(|taken| taken.space == 0).unwrap().peak;
+    // The arguments, what the way forward makes, and the first of the way back.
+    assert_eq!(peak(&free), 19 * BYTES);
+    let half = 10 * BYTES;
+    assert!(planned(&graphs, &module, Some(half), Residence::ForLife).is_err());
+    let plan = planned(&graphs, &module, Some(half), Residence::OverTime).unwrap();
+    assert!(peak(&plan) <= half);
+    let cost: i64 = plan.remade.iter().map(|own| own.cost).sum();
+    assert!(plan.remade.len() >= 9 && plan.cost == free.cost + cost && plan.bound > free.cost, "{:?}", plan.remade);
+}
