@@ -235,17 +235,17 @@ impl<'p> Run<'p> {
 
     fn compute(&mut self, frame: &Frame, operator: &Operator, operands: &[Slot], result: Slot) -> Result<Value, Stop> {
         // Indices are the most frequent operands of all.
-        if let (true, [a, b]) = (operator.to.text == "index", operands) {
-            if let (Some(Value::Index(a)), Some(Value::Index(b))) = (&frame.1[*a as usize], &frame.1[*b as usize]) {
-                let value = match &*operator.name {
-                    "arith.addi" => Some(a.wrapping_add(*b)),
-                    "arith.subi" => Some(a.wrapping_sub(*b)),
-                    "arith.muli" => Some(a.wrapping_mul(*b)),
-                    _ => None,
-                };
-                if let Some(value) = value {
-                    return Ok(Value::Index(value));
-                }
+        if let (true, [a, b]) = (operator.to.text == "index", operands)
+            && let (Some(Value::Index(a)), Some(Value::Index(b))) = (&frame.1[*a as usize], &frame.1[*b as usize])
+        {
+            let value = match &*operator.name {
+                "arith.addi" => Some(a.wrapping_add(*b)),
+                "arith.subi" => Some(a.wrapping_sub(*b)),
+                "arith.muli" => Some(a.wrapping_mul(*b)),
+                _ => None,
+            };
+            if let Some(value) = value {
+                return Ok(Value::Index(value));
             }
         }
         let number = self.terms.operator(operator);

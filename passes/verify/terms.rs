@@ -104,11 +104,10 @@ impl Terms {
 
     fn add(&mut self, node: Node, info: Info) -> Term {
         let next = self.nodes.len() as Term;
-        let term = *self.numbers.entry((info.width, node)).or_insert_with_key(|(_, node)| {
+        *self.numbers.entry((info.width, node)).or_insert_with_key(|(_, node)| {
             self.nodes.push((node.clone(), info));
             next
-        });
-        term
+        })
     }
 
     /// The number of an operation, for [`Terms::apply`].
@@ -369,10 +368,10 @@ impl Terms {
             }
             merged.push(piece);
         }
-        if let [Piece { of, low: 0, len }] = merged[..] {
-            if self.info(of).width == len {
-                return of;
-            }
+        if let [Piece { of, low: 0, len }] = merged[..]
+            && self.info(of).width == len
+        {
+            return of;
         }
         let (mut width, mut undefined, mut values, mut open) = (0, false, [0; 2], [false; 2]);
         for piece in &merged {

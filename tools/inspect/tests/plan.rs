@@ -293,9 +293,9 @@ fn values_move_between_memories_and_it_is_said_when() {
     let of = |name: &str| moves.iter().find(|own| own["at"] == name).unwrap_or_else(|| panic!("{name}: {found}"));
     // Nothing runs that hides a copy to the first kernel: all of it is a cost, 1,738 cycles and 1 MB at 491.5 bytes a cycle.
     // In one run of all elements.
-    let run = json!([{"sizes": [262144], "from": 0, "from_strides": [1], "to": 0, "to_strides": [1]}]);
+    let whole = json!([{"sizes": [262144], "from": 0, "from_strides": [1], "to": 0, "to_strides": [1]}]);
     let waited = json!({"at": "w", "bytes": 1048576, "from": 0, "to": 1, "start": "x", "done": "a", "exposed": 3872, "share": 0,
-        "copies": run});
+        "copies": whole});
     assert_eq!(of("w"), &waited);
     let out = of("a");
     assert_eq!(
