@@ -177,12 +177,12 @@ fn what_is_cut_is_ordered_in_parts() {
     for k in 0..blocks {
         let first = 8 * k;
         // One task makes what three read, each of which makes something large of which another makes something small.
-        let ends: Vec<usize> = (0..3).map(|j| first + 4 + j).collect();
         values.push(TaskValue::new(5, &[first, first + 1, first + 2, first + 3]));
-        for j in 0..3 {
-            pairs.extend([(first, first + 1 + j), (first + 1 + j, ends[j]), (ends[j], first + 7)]);
-            values.push(TaskValue::new(100, &[first + 1 + j, ends[j]]));
-            values.push(TaskValue::new(1, &[ends[j], first + 7]));
+        for middle in first + 1..first + 4 {
+            let end = middle + 3;
+            pairs.extend([(first, middle), (middle, end), (end, first + 7)]);
+            values.push(TaskValue::new(100, &[middle, end]));
+            values.push(TaskValue::new(1, &[end, first + 7]));
         }
         if k > 0 {
             pairs.push((first - 1, first));

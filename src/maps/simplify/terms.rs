@@ -197,6 +197,7 @@ mod tests {
         }
         let mut most = TermList::one(0, i64::MAX);
         assert_eq!((most.add(0, 1), most.multiply(2)), (None, None));
-        assert_eq!((TermList::NONE.add(0, i64::MIN), TermList::NONE.add(0, -i64::MAX)), (None, Some(())));
+        let mut none = TermList::NONE;
+        assert_eq!((none.add(0, i64::MIN), none.add(0, -i64::MAX)), (None, Some(())));
     }
 }
