@@ -1,12 +1,15 @@
 //! Memory as bytes, in one of the machine's memories: allocated, or an argument.
 
 use crate::functions::set_function_type;
-use crate::plan_memory::webs::ALIGNMENT;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, BlockLike, Type, ValueLike};
+
+/// What the start of each buffer, and of all, is a multiple of: the bytes of a line of the cache, and what lowering gives
+/// `memref.alloc`.
+pub const ALIGNMENT: i64 = 64;
 
 /// A memory of the machine.
 #[derive(Clone, Copy)]

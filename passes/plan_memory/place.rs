@@ -2,10 +2,10 @@
 
 use crate::functions::{callee, symbol};
 use crate::plan_memory::arena::Arenas;
-use crate::plan_memory::memory::ArenaMemory;
+use crate::plan_memory::memory::{ALIGNMENT, ArenaMemory};
 use crate::plan_memory::planned::Planned;
 use crate::plan_memory::signature::GivenMemory;
-use crate::plan_memory::webs::{ALIGNMENT, Creation, Web};
+use crate::plan_memory::webs::{Creation, Web};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::OperationMutLike;

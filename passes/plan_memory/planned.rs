@@ -1,9 +1,9 @@
 //! The plan of one function.
 
 use crate::functions::callee;
-use crate::plan_memory::memory::ArenaMemory;
+use crate::plan_memory::memory::{ALIGNMENT, ArenaMemory};
 use crate::plan_memory::signature::GivenMemory;
-use crate::plan_memory::webs::{ALIGNMENT, Text, Web, webs};
+use crate::plan_memory::webs::{Text, Web, webs};
 use layout_ir::{self as ir, Op};
 use std::collections::HashMap;
 use tensor_layout::offsets::{LiveRange, SearchLimits, offsets};

@@ -16,16 +16,12 @@
 
 use crate::functions::callee;
 use crate::ownership::{Fate, Owner, owners};
-use crate::plan_memory::memory::ArenaMemory;
+use crate::plan_memory::memory::{ALIGNMENT, ArenaMemory};
 use crate::plan_memory::signature::GivenMemory;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::{TypeLike, ValueLike};
 use std::collections::{HashMap, HashSet};
 use tensor_layout::offsets::LiveRange;
-
-/// What the start of each buffer, and of all, is a multiple of: the bytes of a line of the cache, and what lowering gives
-/// `memref.alloc`.
-pub const ALIGNMENT: i64 = 64;
 
 /// What runs what is in it once at a time.
 const IN_ORDER: [&str; 8] = [

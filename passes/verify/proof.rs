@@ -6,10 +6,11 @@ mod layout;
 mod linear;
 mod memory;
 mod statements;
+mod subscript;
 mod value;
 
 use crate::model::{Function, Program};
-use linear::Stop;
+use linear::Undecided;
 
 /// That two functions return the same and leave the same in their arguments, for all contents of these.
 ///
@@ -23,12 +24,12 @@ pub fn same(meant: (&Program, &Function), made: (&Program, &Function), steps: us
     let mut proof = follow::Proof::new(&meant, &made, steps);
     for number in 0..meant.results.len() {
         proof.same(number).map_err(|stop| match stop {
-            Stop::Unproved(why) => format!("result {number}: {why}"),
-            Stop::Split(..) => format!("result {number}: too many cases"),
+            Undecided::Unproved(why) => format!("result {number}: {why}"),
+            Undecided::Split(..) => format!("result {number}: too many cases"),
         })?;
     }
     proof.within(1).map_err(|stop| match stop {
-        Stop::Unproved(why) => why,
-        Stop::Split(..) => "too many cases".to_owned(),
+        Undecided::Unproved(why) => why,
+        Undecided::Split(..) => "too many cases".to_owned(),
     })
 }

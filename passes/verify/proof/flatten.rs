@@ -4,8 +4,9 @@ use crate::model::{
     self, Access, Action, Bound, Condition, End, Expr, Function, Kind, Nest, Operator, Place, Region, Size, Slot, Step,
     Type,
 };
-use crate::proof::layout::{Layout, row_major, tiled};
-use crate::proof::statements::{Block, Body, Buffer, Contents, Maker, Outcome, Program, Statement, Subscript, Value};
+use crate::proof::layout::{AddressMap, row_major, tiled};
+use crate::proof::statements::{BlockId, Body, BufferId, Contents, FunctionResult, Maker, Statement, Statements};
+use crate::proof::subscript::{Subscript, ValueId};
 use std::collections::BTreeMap;
 
 /// Why a function is not statements.
@@ -13,25 +14,25 @@ type Flat<T> = Result<T, String>;
 
 /// A part of a buffer, or a tensor.
 #[derive(Clone, Debug)]
-pub struct View {
-    buffer: Buffer,
+pub struct MemoryView {
+    buffer: BufferId,
     sizes: Vec<i64>,
-    layout: Layout,
+    layout: AddressMap,
 }
 
 #[derive(Clone, Debug)]
 enum Known {
-    Value(Value),
-    View(View),
+    Value(ValueId),
+    View(MemoryView),
 }
 
 /// The statements of a function.
 ///
 /// # Errors
 /// An operation that has none, and why.
-pub fn program(module: &model::Program, function: &Function) -> Flat<Program> {
+pub fn program(module: &model::Program, function: &Function) -> Flat<Statements> {
     let body = function.body.as_ref().ok_or("it is a declaration")?;
-    let program = Program { blocks: vec![Body::default()], ..Program::default() };
+    let program = Statements { blocks: vec![Body::default()], ..Statements::default() };
     let mut flatten = Flatten { module, function, program, block: 0, known: BTreeMap::new(), mask: None };
     let [block] = &body.blocks[..] else { return Err("branches between blocks".to_owned()) };
     let mut arguments = Vec::new();
@@ -51,7 +52,7 @@ pub fn program(module: &model::Program, function: &Function) -> Flat<Program> {
     let mut results = Vec::new();
     for slot in yields {
         results.push(match flatten.known(slot)? {
-            Known::Value(value) => Outcome::Value(value),
+            Known::Value(value) => FunctionResult::Value(value),
             Known::View(view) => flatten.outcome(slot, view),
         });
     }
@@ -73,11 +74,11 @@ fn contents(items: &[u64], of: &str) -> Contents {
 struct Flatten<'f> {
     module: &'f model::Program,
     function: &'f Function,
-    program: Program,
-    block: Block,
+    program: Statements,
+    block: BlockId,
     known: BTreeMap<Slot, Known>,
     /// When the statements at hand run.
-    mask: Option<Value>,
+    mask: Option<ValueId>,
 }
 
 impl Flatten<'_> {
@@ -89,21 +90,21 @@ impl Flatten<'_> {
         self.known.get(&slot).cloned().ok_or_else(|| "a value of an operation that is not modelled".to_owned())
     }
 
-    fn value_of(&self, slot: Slot) -> Flat<Value> {
+    fn value_of(&self, slot: Slot) -> Flat<ValueId> {
         match self.known(slot)? {
             Known::Value(value) => Ok(value),
             Known::View(_) => Err("memory in the place of a value".to_owned()),
         }
     }
 
-    fn view_of(&self, slot: Slot) -> Flat<View> {
+    fn view_of(&self, slot: Slot) -> Flat<MemoryView> {
         match self.known(slot)? {
             Known::View(view) => Ok(view),
             Known::Value(_) => Err("a value in the place of memory".to_owned()),
         }
     }
 
-    fn make(&mut self, maker: Maker) -> Value {
+    fn make(&mut self, maker: Maker) -> ValueId {
         let statements = &mut self.program.blocks[self.block].statements;
         let value = self.program.values.len();
         self.program.values.push((maker, (self.block, statements.len())));
@@ -112,7 +113,7 @@ impl Flatten<'_> {
         value
     }
 
-    fn elements(&mut self, name: &str, operands: Vec<Value>) -> Value {
+    fn elements(&mut self, name: &str, operands: Vec<ValueId>) -> ValueId {
         self.make(Maker::Elements { name: name.to_owned(), operands })
     }
 
@@ -126,7 +127,7 @@ impl Flatten<'_> {
     }
 
     /// The layout of a type; of a buffer of this function alone, any layout will do for elements of a tiled one.
-    fn layout(&self, slot: Slot, outside: bool) -> Flat<Layout> {
+    fn layout(&self, slot: Slot, outside: bool) -> Flat<AddressMap> {
         let sizes = self.sizes(slot)?;
         let Type::Shaped { place, .. } = self.type_of(slot) else { return Err("no memory".to_owned()) };
         let of_text = |text: &str| {
@@ -144,15 +145,18 @@ impl Flatten<'_> {
             Place::Strided { offset, strides, pending: None } => {
                 let strides = strides.iter().copied().collect::<Option<_>>().zip(*offset);
                 let (strides, offset) = strides.ok_or("strides known only at run time")?;
-                Ok(Layout::Strided(Subscript::Constant(offset), strides))
+                Ok(AddressMap::Strided(Subscript::Constant(offset), strides))
             }
         }
     }
 
     /// A new buffer.
-    fn fresh(&mut self, slot: Slot, contents: Option<Contents>, outside: bool) -> Flat<View> {
-        let view =
-            View { buffer: self.program.buffers.len(), sizes: self.sizes(slot)?, layout: self.layout(slot, outside)? };
+    fn fresh(&mut self, slot: Slot, contents: Option<Contents>, outside: bool) -> Flat<MemoryView> {
+        let view = MemoryView {
+            buffer: self.program.buffers.len(),
+            sizes: self.sizes(slot)?,
+            layout: self.layout(slot, outside)?,
+        };
         let size = view.layout.size(&view.sizes).ok_or("a size beyond 64 bits")?;
         if !outside {
             self.program.blocks[self.block].statements.push(Statement::Allocate(view.buffer));
@@ -161,7 +165,7 @@ impl Flatten<'_> {
         Ok(view)
     }
 
-    fn outcome(&self, slot: Slot, view: View) -> Outcome {
+    fn outcome(&self, slot: Slot, view: MemoryView) -> FunctionResult {
         let text = match self.type_of(slot) {
             Type::Shaped {
                 place: Place::RowMajor(Some(text)) | Place::Layout(text) | Place::Strided { pending: Some(text), .. },
@@ -170,11 +174,14 @@ impl Flatten<'_> {
             _ => None,
         };
         match text.map(|text| tiled(text, &view.sizes).ok_or_else(|| text.clone())) {
-            None => Outcome::Elements { buffer: view.buffer, sizes: view.sizes, here: view.layout, there: None },
-            Some(Ok(there)) => {
-                Outcome::Elements { buffer: view.buffer, sizes: view.sizes, here: view.layout, there: Some(there) }
-            }
-            Some(Err(text)) => Outcome::Unknown(format!("the layout {text}")),
+            None => FunctionResult::Elements { buffer: view.buffer, sizes: view.sizes, here: view.layout, there: None },
+            Some(Ok(there)) => FunctionResult::Elements {
+                buffer: view.buffer,
+                sizes: view.sizes,
+                here: view.layout,
+                there: Some(there),
+            },
+            Some(Err(text)) => FunctionResult::Unknown(format!("the layout {text}")),
         }
     }
 
@@ -249,10 +256,10 @@ impl Flatten<'_> {
         lower: Subscript,
         uppers: Vec<Subscript>,
         step: i64,
-        first: &[Value],
+        first: &[ValueId],
         parallel: bool,
-        body: impl FnOnce(&mut Self, Value, &[Value]) -> Flat<Vec<Value>>,
-    ) -> Flat<Vec<Value>> {
+        body: impl FnOnce(&mut Self, ValueId, &[ValueId]) -> Flat<Vec<ValueId>>,
+    ) -> Flat<Vec<ValueId>> {
         let block = self.program.blocks.len();
         let statements = &mut self.program.blocks[self.block].statements;
         let parent = Some((self.block, statements.len()));
@@ -260,7 +267,7 @@ impl Flatten<'_> {
         self.program.blocks.push(Body { parent, lower: Some(lower), uppers, step, parallel, ..Body::default() });
         let outer = std::mem::replace(&mut self.block, block);
         let induction = self.make(Maker::Iteration(block));
-        let carried: Vec<Value> = (0..first.len()).map(|k| self.make(Maker::Carried(block, k))).collect();
+        let carried: Vec<ValueId> = (0..first.len()).map(|k| self.make(Maker::Carried(block, k))).collect();
         let yields = body(self, induction, &carried)?;
         if yields.len() != first.len() {
             return Err("a loop that yields more or less than it carries".to_owned());
@@ -287,7 +294,7 @@ impl Flatten<'_> {
         Ok(())
     }
 
-    fn load(&mut self, view: &View, index: &[Subscript]) -> Value {
+    fn load(&mut self, view: &MemoryView, index: &[Subscript]) -> ValueId {
         self.make(Maker::Load {
             buffer: view.buffer,
             address: view.layout.address(index),
@@ -297,14 +304,14 @@ impl Flatten<'_> {
         })
     }
 
-    fn store(&mut self, view: &View, index: &[Subscript], value: Value) {
+    fn store(&mut self, view: &MemoryView, index: &[Subscript], value: ValueId) {
         let (address, mask) = (view.layout.address(index), self.mask);
         let store = Statement::Store { buffer: view.buffer, address, stride: 0, lanes: 1, value, mask };
         self.program.blocks[self.block].statements.push(store);
     }
 
     /// Copies elements: that at an index of `to` is at the index `of` it in `from`.
-    fn copy(&mut self, from: &View, to: &View, of: &dyn Fn(&[Subscript]) -> Vec<Subscript>) -> Flat<()> {
+    fn copy(&mut self, from: &MemoryView, to: &MemoryView, of: &dyn Fn(&[Subscript]) -> Vec<Subscript>) -> Flat<()> {
         self.each(&to.sizes, &mut vec![], &mut |flatten, index| {
             let value = flatten.load(from, &of(index));
             flatten.store(to, index, value);
@@ -338,8 +345,8 @@ impl Flatten<'_> {
     }
 
     fn step(&mut self, step: &Step) -> Flat<Vec<Known>> {
-        let values = |values: Vec<Value>| Ok(values.into_iter().map(Known::Value).collect());
-        let one = |value: Value| Ok(vec![Known::Value(value)]);
+        let values = |values: Vec<ValueId>| Ok(values.into_iter().map(Known::Value).collect());
+        let one = |value: ValueId| Ok(vec![Known::Value(value)]);
         let result = || step.results.first().copied().ok_or_else(|| "no result".to_owned());
         match &step.action {
             Action::Nothing => Ok(vec![]),
@@ -446,7 +453,7 @@ impl Flatten<'_> {
                 let along = |d: usize| permutation.iter().position(|k| *k == d);
                 let dims = (0..permutation.len()).map(|d| (Subscript::Constant(0), 1, along(d))).collect();
                 let sizes = permutation.iter().map(|d| view.sizes[*d]).collect();
-                Ok(vec![Known::View(View { buffer: view.buffer, sizes, layout: view.layout.part(dims) })])
+                Ok(vec![Known::View(MemoryView { buffer: view.buffer, sizes, layout: view.layout.part(dims) })])
             }
             Action::Reinterpret { source, offset, sizes, strides } => {
                 let view = self.view_of(*source)?;
@@ -455,10 +462,10 @@ impl Flatten<'_> {
                 };
                 let strides = strides.iter().map(number).collect::<Flat<_>>()?;
                 let sizes = sizes.iter().map(number).collect::<Flat<_>>()?;
-                Ok(vec![Known::View(View {
+                Ok(vec![Known::View(MemoryView {
                     buffer: view.buffer,
                     sizes,
-                    layout: Layout::Strided(self.size(*offset)?, strides),
+                    layout: AddressMap::Strided(self.size(*offset)?, strides),
                 })])
             }
             Action::Dim { source, dim } => match (self.index(*dim)?, self.sizes(*source)?) {
@@ -598,7 +605,7 @@ impl Flatten<'_> {
             let views = operands.iter().map(|slot| self.view_of(*slot)).collect::<Flat<Vec<_>>>()?;
             let to = self.fresh(result, None, false)?;
             self.each(&to.sizes.clone(), &mut vec![], &mut |flatten, index| {
-                let values: Vec<Value> = views.iter().map(|view| flatten.load(view, index)).collect();
+                let values: Vec<ValueId> = views.iter().map(|view| flatten.load(view, index)).collect();
                 let value = flatten.operation(operator, &values);
                 flatten.store(&to, index, value);
                 Ok(())
@@ -609,7 +616,7 @@ impl Flatten<'_> {
         Ok(vec![Known::Value(self.operation(operator, &values))])
     }
 
-    fn operation(&mut self, operator: &Operator, values: &[Value]) -> Value {
+    fn operation(&mut self, operator: &Operator, values: &[ValueId]) -> ValueId {
         let index = |k: usize| Subscript::Value(values[k]);
         let number = |flatten: &Self, k: usize| match &flatten.program.values[values[k]].0 {
             Maker::Subscript(Subscript::Constant(n)) => Some(*n),
@@ -666,7 +673,7 @@ impl Flatten<'_> {
             [] => (0, 1),
             [lane] => match (&view.layout, lane.dim) {
                 _ if !lane.in_bounds => return Err("lanes that may be out of bounds".to_owned()),
-                (Layout::Strided(_, strides), Some(dim)) => (strides[dim], lane.size),
+                (AddressMap::Strided(_, strides), Some(dim)) => (strides[dim], lane.size),
                 _ => return Err("lanes that are not along a dimension".to_owned()),
             },
             _ => return Err("a vector of several dimensions".to_owned()),
@@ -758,18 +765,22 @@ impl Flatten<'_> {
         }
         let along = |d: usize| kept.iter().position(|k| *k == d);
         let dims = (0..sizes.len()).map(|d| (offsets[d].clone(), strides[d], along(d))).collect();
-        Ok(vec![Known::View(View { buffer: view.buffer, sizes: small, layout: view.layout.part(dims) })])
+        Ok(vec![Known::View(MemoryView { buffer: view.buffer, sizes: small, layout: view.layout.part(dims) })])
     }
 
     fn reshape(&mut self, result: Slot, source: Slot) -> Flat<Vec<Known>> {
         let view = self.view_of(source)?;
         let sizes = self.sizes(result)?;
         if matches!(self.type_of(result), Type::Shaped { kind: Kind::MemRef, .. }) {
-            return Ok(vec![Known::View(View { buffer: view.buffer, sizes, layout: self.layout(result, false)? })]);
+            return Ok(vec![Known::View(MemoryView {
+                buffer: view.buffer,
+                sizes,
+                layout: self.layout(result, false)?,
+            })]);
         }
         let to = self.fresh(result, None, false)?;
         let (from, number) = (view.sizes.clone(), row_major(&sizes));
-        let Layout::Strided(_, strides) = row_major(&from) else { return Err("no strides".to_owned()) };
+        let AddressMap::Strided(_, strides) = row_major(&from) else { return Err("no strides".to_owned()) };
         self.copy(&view, &to, &|index| {
             let number = number.address(index);
             from.iter()

@@ -9,20 +9,21 @@
 //! Where the answer depends on a variable (a store of the first half of a row, another of the rest), the ranges of the
 //! variable are looked at one by one.
 
-use crate::proof::layout::Layout;
-use crate::proof::linear::{Linear, Shown, Space, Stop, Var, unproved};
-use crate::proof::statements::{Block, Buffer, Contents, Maker, Outcome, Program, Statement, Subscript, Value};
-use crate::proof::value::{Carrier, Dim, Fold, Head, Place, Thunk, replaced};
+use crate::proof::layout::AddressMap;
+use crate::proof::linear::{Linear, Shown, Space, Undecided, Var, unproved};
+use crate::proof::statements::{BlockId, BufferId, Contents, FunctionResult, Maker, Statement, Statements};
+use crate::proof::subscript::{Subscript, ValueId};
+use crate::proof::value::{Carrier, Dim, Fold, Head, Iterations, Thunk, replaced};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// A store that does not reach an address: the program, the store, the address, and the iterations around.
-pub type Miss = (usize, (Block, usize), Linear, BTreeMap<Block, Linear>);
+pub type Miss = (usize, (BlockId, usize), Linear, BTreeMap<BlockId, Linear>);
 
 /// A comparison of two programs: the one that is meant and the one that was made of it.
 pub struct Proof<'p> {
-    pub(super) programs: [&'p Program; 2],
+    pub(super) programs: [&'p Statements; 2],
     pub(super) space: Space,
     before: usize,
     /// How many comparisons are left.
@@ -31,11 +32,11 @@ pub struct Proof<'p> {
     pub(super) misses: FxHashSet<Miss>,
     pub(super) found: Vec<Miss>,
     /// The buffers that a block stores to, itself or in a loop inside.
-    pub(super) stored: [Vec<Vec<Buffer>>; 2],
+    pub(super) stored: [Vec<Vec<BufferId>>; 2],
 }
 
 impl<'p> Proof<'p> {
-    pub fn new(meant: &'p Program, made: &'p Program, steps: usize) -> Proof<'p> {
+    pub fn new(meant: &'p Statements, made: &'p Statements, steps: usize) -> Proof<'p> {
         let stored = [meant, made].map(|program| {
             let mut stored = vec![Vec::new(); program.blocks.len()];
             for block in (0..program.blocks.len()).rev() {
@@ -64,24 +65,24 @@ impl<'p> Proof<'p> {
     /// That both programs leave the same in the result of this number.
     ///
     /// # Errors
-    /// [`Stop::Unproved`], and why.
+    /// [`Undecided::Unproved`], and why.
     pub fn same(&mut self, number: usize) -> Shown<()> {
         self.space = Space::default();
         let [meant, made] =
             self.programs.map(|program| (program.results.get(number), (0, program.blocks[0].statements.len())));
         match (meant, made) {
-            ((Some(Outcome::Value(a)), _), (Some(Outcome::Value(b)), _)) => {
+            ((Some(FunctionResult::Value(a)), _), (Some(FunctionResult::Value(b)), _)) => {
                 let [a, b] = [(0, *a), (1, *b)].map(|(side, value)| Thunk::Value {
                     side,
                     value,
                     lane: Linear::default(),
-                    place: Place::default(),
+                    place: Iterations::default(),
                 });
                 self.equal(&a, &b)
             }
             (
-                (Some(Outcome::Elements { buffer: a, sizes, here, there }), end),
-                (Some(Outcome::Elements { buffer: b, sizes: made, here: last, there: kept }), made_end),
+                (Some(FunctionResult::Elements { buffer: a, sizes, here, there }), end),
+                (Some(FunctionResult::Elements { buffer: b, sizes: made, here: last, there: kept }), made_end),
             ) => {
                 if sizes.contains(&0) {
                     return Ok(());
@@ -97,24 +98,26 @@ impl<'p> Proof<'p> {
                     buffer: *a,
                     address: self.address(here, &index)?,
                     at: end,
-                    place: Place::default(),
+                    place: Iterations::default(),
                 };
                 let second = Thunk::Memory {
                     side: 1,
                     buffer: *b,
                     address: self.address(lowered, &index)?,
                     at: made_end,
-                    place: Place::default(),
+                    place: Iterations::default(),
                 };
                 self.equal(&first, &second)
             }
-            ((Some(Outcome::Unknown(why)), _), _) | (_, (Some(Outcome::Unknown(why)), _)) => unproved(why.clone()),
+            ((Some(FunctionResult::Unknown(why)), _), _) | (_, (Some(FunctionResult::Unknown(why)), _)) => {
+                unproved(why.clone())
+            }
             _ => unproved("results of different kinds"),
         }
     }
 
     /// The address of an index.
-    fn address(&mut self, layout: &Layout, index: &[Linear]) -> Shown<Linear> {
+    fn address(&mut self, layout: &AddressMap, index: &[Linear]) -> Shown<Linear> {
         // The dimensions stand for values that are not there.
         let dims: Vec<Subscript> = (0..index.len()).map(|d| Subscript::Value(usize::MAX - d)).collect();
         self.addressed(&layout.address(&dims), index)
@@ -173,10 +176,10 @@ impl<'p> Proof<'p> {
         };
         let known = self.space.len();
         let found = match holds(self) {
-            Err(Stop::Unproved(why)) => Err(self.space.loose(known).unwrap_or(Stop::Unproved(why))),
+            Err(Undecided::Unproved(why)) => Err(self.space.loose(known).unwrap_or(Undecided::Unproved(why))),
             found => found,
         };
-        let Err(Stop::Split(var, at)) = found else { return found };
+        let Err(Undecided::Split(var, at)) = found else { return found };
         if self.space.root_of(var) >= known {
             return unproved("an index whose cases are not those of an element");
         }
@@ -412,7 +415,7 @@ impl<'p> Proof<'p> {
                 }
                 Thunk::Value { side, value, lane, place } => {
                     let (maker, at) = &self.programs[side].values[value];
-                    let same = |value: Value, lane: Linear| Thunk::Value { side, value, lane, place: place.clone() };
+                    let same = |value: ValueId, lane: Linear| Thunk::Value { side, value, lane, place: place.clone() };
                     match maker {
                         Maker::Elements { name, operands } => {
                             let operands = operands.iter().map(|o| same(*o, lane.clone())).collect();
@@ -517,8 +520,8 @@ impl<'p> Proof<'p> {
         }
     }
 
-    pub(super) fn iteration_of(&self, block: Block, place: &Place) -> Shown<Linear> {
-        place.at.get(&block).cloned().ok_or_else(|| Stop::Unproved("a loop that is not around".to_owned()))
+    pub(super) fn iteration_of(&self, block: BlockId, place: &Iterations) -> Shown<Linear> {
+        place.at.get(&block).cloned().ok_or_else(|| Undecided::Unproved("a loop that is not around".to_owned()))
     }
 
     /// Whether a condition is true or false; none where that depends on data.
@@ -572,7 +575,7 @@ impl<'p> Proof<'p> {
     }
 
     /// The value of an index, at a lane where it is a vector.
-    pub(super) fn subscript(&mut self, side: usize, s: &Subscript, lane: &Linear, place: &Place) -> Shown<Linear> {
+    pub(super) fn subscript(&mut self, side: usize, s: &Subscript, lane: &Linear, place: &Iterations) -> Shown<Linear> {
         Ok(match s {
             Subscript::Constant(c) => Linear::constant(*c),
             Subscript::Value(value) => match &self.programs[side].values[*value].0 {
@@ -603,7 +606,7 @@ impl<'p> Proof<'p> {
     }
 
     /// The first value of a loop's induction variable.
-    pub(super) fn lower(&mut self, side: usize, block: Block, place: &Place) -> Shown<Linear> {
+    pub(super) fn lower(&mut self, side: usize, block: BlockId, place: &Iterations) -> Shown<Linear> {
         match &self.programs[side].blocks[block].lower {
             Some(lower) => self.subscript(side, lower, &Linear::default(), place),
             None => Ok(Linear::default()),
@@ -611,7 +614,7 @@ impl<'p> Proof<'p> {
     }
 
     /// How often a loop runs here.
-    pub(super) fn trips(&mut self, side: usize, block: Block, place: &Place) -> Shown<i64> {
+    pub(super) fn trips(&mut self, side: usize, block: BlockId, place: &Iterations) -> Shown<i64> {
         let body = &self.programs[side].blocks[block];
         let mut least: Option<Linear> = None;
         for upper in &body.uppers {
@@ -630,13 +633,13 @@ impl<'p> Proof<'p> {
                 .space
                 .at_least_zero(&least.add(-low - (high - low + 1) / 2)?)
                 .err()
-                .unwrap_or_else(|| Stop::Unproved("a loop that runs how often is not known".to_owned())));
+                .unwrap_or_else(|| Undecided::Unproved("a loop that runs how often is not known".to_owned())));
         };
         Ok((upper + body.step - 1).div_euclid(body.step).max(0))
     }
 
     /// What a loop carries out, as iterations.
-    fn result(&mut self, side: usize, block: Block, k: usize, lane: Linear, place: &Place) -> Shown<Thunk> {
+    fn result(&mut self, side: usize, block: BlockId, k: usize, lane: Linear, place: &Iterations) -> Shown<Thunk> {
         let body = &self.programs[side].blocks[block];
         let (first, yielded) = body.carried[k];
         let first = Thunk::Value { side, value: first, lane: lane.clone(), place: place.clone() };
@@ -667,7 +670,7 @@ impl<'p> Proof<'p> {
         };
         let inner = match self.result(fold.side, block, k, lane, &place) {
             // The number of inner iterations is another from there on.
-            Err(Stop::Split(var, at)) if fold.dims.first().is_some_and(|d| d.var == var) => {
+            Err(Undecided::Split(var, at)) if fold.dims.first().is_some_and(|d| d.var == var) => {
                 let inner: i64 = fold.dims[1..].iter().map(|d| d.extent).product();
                 let (tail, rest) = self.cut(&fold, at * inner)?;
                 let Thunk::Fold(rest) = rest else { return unproved("a fold of nothing") };

@@ -1,29 +1,29 @@
 //! The address of an element in a tiled layout, from the layout's text and its definition.
 
-use crate::proof::statements::Subscript;
+use crate::proof::subscript::Subscript;
 
 /// Where the elements of a shape are, in elements.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Layout {
+pub enum AddressMap {
     /// Offset and strides.
     Strided(Subscript, Vec<i64>),
     /// The sizes, the dimensions from major to minor, and the tiles.
     Tiled(Vec<i64>, Vec<usize>, Vec<Vec<i64>>),
     /// A part of a shape: for each of its dimensions the first index, and the step and the dimension that goes along it.
-    Part(Box<Layout>, Vec<(Subscript, i64, Option<usize>)>),
+    Part(Box<AddressMap>, Vec<(Subscript, i64, Option<usize>)>),
 }
 
 /// The strides of the row-major order.
-pub fn row_major(sizes: &[i64]) -> Layout {
+pub fn row_major(sizes: &[i64]) -> AddressMap {
     let mut strides = vec![1; sizes.len()];
     for d in (1..sizes.len()).rev() {
         strides[d - 1] = strides[d] * sizes[d].max(1);
     }
-    Layout::Strided(Subscript::Constant(0), strides)
+    AddressMap::Strided(Subscript::Constant(0), strides)
 }
 
 /// Reads `{1,0:T(8,128)(2,1)S(1)}`, with whatever is around the braces; none of what it has no meaning for.
-pub fn tiled(text: &str, sizes: &[i64]) -> Option<Layout> {
+pub fn tiled(text: &str, sizes: &[i64]) -> Option<AddressMap> {
     let body = text.split_once('{')?.1.split_once('}')?.0;
     let (order, rest) = body.split_once(':').unwrap_or((body, ""));
     let mut order: Vec<usize> =
@@ -49,22 +49,22 @@ pub fn tiled(text: &str, sizes: &[i64]) -> Option<Layout> {
         }
         rest = tail;
     }
-    Some(Layout::Tiled(sizes.to_vec(), order, tiles))
+    Some(AddressMap::Tiled(sizes.to_vec(), order, tiles))
 }
 
-impl Layout {
+impl AddressMap {
     /// One more than the greatest address of a shape; with tiles, that of the padding.
     pub fn size(&self, sizes: &[i64]) -> Option<i64> {
         if sizes.contains(&0) {
             return Some(0);
         }
         match self {
-            Layout::Strided(Subscript::Constant(offset), strides) => sizes
+            AddressMap::Strided(Subscript::Constant(offset), strides) => sizes
                 .iter()
                 .zip(strides)
                 .try_fold(offset.checked_add(1)?, |sum, (n, stride)| stride.checked_mul(n - 1)?.checked_add(sum)),
-            Layout::Strided(..) | Layout::Part(..) => None,
-            Layout::Tiled(sizes, order, tiles) => {
+            AddressMap::Strided(..) | AddressMap::Part(..) => None,
+            AddressMap::Tiled(sizes, order, tiles) => {
                 let mut dims: Vec<i64> = order.iter().map(|d| sizes[*d]).collect();
                 for tile in tiles {
                     while dims.len() < tile.len() {
@@ -80,21 +80,21 @@ impl Layout {
     }
 
     /// The layout of a part, for each dimension of the whole with its first index, step, and dimension of the part.
-    pub fn part(&self, dims: Vec<(Subscript, i64, Option<usize>)>) -> Layout {
-        let Layout::Strided(_, strides) = self else { return Layout::Part(Box::new(self.clone()), dims) };
+    pub fn part(&self, dims: Vec<(Subscript, i64, Option<usize>)>) -> AddressMap {
+        let AddressMap::Strided(_, strides) = self else { return AddressMap::Part(Box::new(self.clone()), dims) };
         let rank = dims.iter().filter_map(|dim| dim.2).map(|d| d + 1).max().unwrap_or(0);
         let first: Vec<Subscript> = dims.iter().map(|dim| dim.0.clone()).collect();
         let mut own = vec![0; rank];
         for ((_, step, along), stride) in dims.iter().zip(strides) {
             along.iter().for_each(|d| own[*d] = step * stride);
         }
-        Layout::Strided(self.address(&first), own)
+        AddressMap::Strided(self.address(&first), own)
     }
 
     /// The address of an index.
     pub fn address(&self, index: &[Subscript]) -> Subscript {
         match self {
-            Layout::Part(whole, dims) => {
+            AddressMap::Part(whole, dims) => {
                 let along = |(first, step, along): &(Subscript, i64, Option<usize>)| match along {
                     Some(d) => {
                         Subscript::Sum(vec![first.clone(), Subscript::Times(Box::new(index[*d].clone()), *step)])
@@ -103,11 +103,11 @@ impl Layout {
                 };
                 whole.address(&dims.iter().map(along).collect::<Vec<_>>())
             }
-            Layout::Strided(offset, strides) => {
+            AddressMap::Strided(offset, strides) => {
                 let terms = index.iter().zip(strides).map(|(i, stride)| Subscript::Times(Box::new(i.clone()), *stride));
                 Subscript::Sum(terms.chain([offset.clone()]).collect())
             }
-            Layout::Tiled(sizes, order, tiles) => {
+            AddressMap::Tiled(sizes, order, tiles) => {
                 let mut dims: Vec<(i64, Subscript)> = order.iter().map(|d| (sizes[*d], index[*d].clone())).collect();
                 for tile in tiles {
                     while dims.len() < tile.len() {

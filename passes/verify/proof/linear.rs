@@ -11,18 +11,18 @@ pub type Var = usize;
 
 /// Why nothing was decided.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Stop {
+pub enum Undecided {
     /// It is one way below the value `at` of the variable, and may be another from there on.
     Split(Var, i64),
     /// It cannot be shown, and why.
     Unproved(String),
 }
 
-pub type Shown<T> = Result<T, Stop>;
+pub type Shown<T> = Result<T, Undecided>;
 
 /// What cannot be shown, and why.
 pub fn unproved<T>(why: impl Into<String>) -> Shown<T> {
-    Err(Stop::Unproved(why.into()))
+    Err(Undecided::Unproved(why.into()))
 }
 
 /// A constant and a sum of variables with factors other than 0.
@@ -33,7 +33,7 @@ pub struct Linear {
 }
 
 fn overflow<T>(number: Option<T>) -> Shown<T> {
-    number.ok_or_else(|| Stop::Unproved("numbers beyond 64 bits".to_owned()))
+    number.ok_or_else(|| Undecided::Unproved("numbers beyond 64 bits".to_owned()))
 }
 
 impl Linear {
@@ -90,7 +90,7 @@ struct Digits {
 }
 
 #[derive(Clone, Debug)]
-struct Info {
+struct VarInfo {
     /// The least value, and one more than the greatest.
     range: (i64, i64),
     digits: Option<Digits>,
@@ -101,7 +101,7 @@ struct Info {
 /// Index variables with their ranges.
 #[derive(Clone, Debug, Default)]
 pub struct Space {
-    vars: Vec<Info>,
+    vars: Vec<VarInfo>,
 }
 
 impl Space {
@@ -111,7 +111,7 @@ impl Space {
     }
 
     pub fn within(&mut self, low: i64, high: i64) -> Var {
-        self.vars.push(Info { range: (low, high.max(low + 1)), digits: None, of: None });
+        self.vars.push(VarInfo { range: (low, high.max(low + 1)), digits: None, of: None });
         self.vars.len() - 1
     }
 
@@ -154,7 +154,7 @@ impl Space {
     }
 
     /// A case to look at by itself: the last value of a digit beyond which its variable does not have all others.
-    pub fn loose(&self, known: usize) -> Option<Stop> {
+    pub fn loose(&self, known: usize) -> Option<Undecided> {
         (0..self.vars.len()).filter(|var| self.root_of(*var) < known).find_map(|var| {
             let Digits { outer, inner, size } = self.vars[var].digits?;
             let (low, high) = self.vars[var].range;
@@ -162,7 +162,7 @@ impl Space {
             let above = (b - 1) * size + d > high;
             let below = a * size + c < low;
             let at = if above { b - 1 } else { a + 1 };
-            ((above || below) && b - a > 1).then_some(Stop::Split(outer, at))
+            ((above || below) && b - a > 1).then_some(Undecided::Split(outer, at))
         })
     }
 
@@ -268,10 +268,10 @@ impl Space {
     }
 
     /// Where to cut a variable of an expression that is below 0 somewhere and not elsewhere: the one of largest factor.
-    fn cut_at_zero(&self, e: &Linear) -> Shown<Stop> {
+    fn cut_at_zero(&self, e: &Linear) -> Shown<Undecided> {
         let e = self.normal(e)?;
         let Some((var, a)) = e.terms.iter().max_by_key(|(_, a)| a.unsigned_abs()) else {
-            return Ok(Stop::Unproved("a constant".to_owned()));
+            return Ok(Undecided::Unproved("a constant".to_owned()));
         };
         let (low, high) = self.vars[*var].range;
         let mut rest = e.clone();
@@ -286,7 +286,7 @@ impl Space {
         } else {
             rest_high.div_euclid(-*a) + 1
         };
-        Ok(Stop::Split(*var, if at > low && at < high { at } else { low + (high - low) / 2 }))
+        Ok(Undecided::Split(*var, if at > low && at < high { at } else { low + (high - low) / 2 }))
     }
 
     /// The quotient, rounded down, and the remainder.

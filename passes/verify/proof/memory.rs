@@ -1,20 +1,20 @@
 //! Which store has written an element last.
 
 use crate::proof::follow::Proof;
-use crate::proof::linear::{Linear, Shown, Space, Stop, Var, unproved};
-use crate::proof::statements::{Block, Buffer, Maker, Outcome, Statement};
-use crate::proof::value::{Carrier, Dim, Fold, Place, Thunk, replaced};
+use crate::proof::linear::{Linear, Shown, Space, Undecided, Var, unproved};
+use crate::proof::statements::{BlockId, BufferId, FunctionResult, Maker, Statement};
+use crate::proof::value::{Carrier, Dim, Fold, Iterations, Thunk, replaced};
 use std::cmp::Ordering;
 
 /// A store that reaches the address, in the iterations of `place`, and in all of the loops `free`.
 #[derive(Clone, Debug)]
 struct Hit {
-    at: (Block, usize),
-    place: Place,
+    at: (BlockId, usize),
+    place: Iterations,
     lane: Linear,
     /// Loops, outermost first.
-    chain: Vec<Block>,
-    free: Vec<Block>,
+    chain: Vec<BlockId>,
+    free: Vec<BlockId>,
 }
 
 impl Proof<'_> {
@@ -47,7 +47,7 @@ impl Proof<'_> {
                     }
                 };
                 self.space = Space::default();
-                let mut place = Place::default();
+                let mut place = Iterations::default();
                 for block in &chain {
                     let extent = self.most_trips(side, *block, &place)?;
                     let var = self.space.var(extent);
@@ -70,7 +70,7 @@ impl Proof<'_> {
                         let mask = Thunk::Value { side, value: mask, lane: lane.clone(), place: place.clone() };
                         match proof.known(mask) {
                             Ok(Some(false)) => return Ok(()),
-                            Err(stop @ Stop::Split(..)) => return Err(stop),
+                            Err(stop @ Undecided::Split(..)) => return Err(stop),
                             _ => {}
                         }
                     }
@@ -86,7 +86,7 @@ impl Proof<'_> {
     }
 
     /// That a buffer is made in the block that frees it, and used before that alone.
-    fn freed(&mut self, side: usize, buffer: Buffer, at: (Block, usize)) -> Shown<()> {
+    fn freed(&mut self, side: usize, buffer: BufferId, at: (BlockId, usize)) -> Shown<()> {
         let program = self.programs[side];
         let end = self.path(side, at);
         let mut made_here = false;
@@ -109,7 +109,7 @@ impl Proof<'_> {
                 }
             }
         }
-        let returned = |result: &Outcome| matches!(result, Outcome::Elements { buffer: last, .. } if *last == buffer);
+        let returned = |result: &FunctionResult| matches!(result, FunctionResult::Elements { buffer: last, .. } if *last == buffer);
         match made_here && !program.results.iter().any(returned) {
             true => Ok(()),
             false => unproved("a buffer that is freed where it is not made, or that is returned"),
@@ -120,10 +120,10 @@ impl Proof<'_> {
     pub(super) fn stored_at(
         &mut self,
         side: usize,
-        buffer: Buffer,
+        buffer: BufferId,
         address: &Linear,
-        at: (Block, usize),
-        place: &Place,
+        at: (BlockId, usize),
+        place: &Iterations,
     ) -> Shown<Option<Thunk>> {
         let (mut block, mut index) = at;
         let program = self.programs[side];
@@ -167,10 +167,10 @@ impl Proof<'_> {
     fn last_of(
         &mut self,
         side: usize,
-        buffer: Buffer,
-        block: Block,
+        buffer: BufferId,
+        block: BlockId,
         address: &Linear,
-        place: &Place,
+        place: &Iterations,
         before: Option<&Linear>,
     ) -> Shown<Option<Thunk>> {
         let mut stores = Vec::new();
@@ -211,10 +211,10 @@ impl Proof<'_> {
     fn stores(
         &self,
         side: usize,
-        buffer: Buffer,
-        block: Block,
-        chain: &mut Vec<Block>,
-        found: &mut Vec<((Block, usize), Vec<Block>)>,
+        buffer: BufferId,
+        block: BlockId,
+        chain: &mut Vec<BlockId>,
+        found: &mut Vec<((BlockId, usize), Vec<BlockId>)>,
     ) {
         for (k, statement) in self.programs[side].blocks[block].statements.iter().enumerate() {
             match statement {
@@ -254,7 +254,7 @@ impl Proof<'_> {
     }
 
     /// The numbers of the statements that a statement is in, from the outermost on, and its own.
-    fn path(&self, side: usize, at: (Block, usize)) -> Vec<usize> {
+    fn path(&self, side: usize, at: (BlockId, usize)) -> Vec<usize> {
         let mut path = vec![at.1];
         let mut block = at.0;
         while let Some((parent, index)) = self.programs[side].blocks[block].parent {
@@ -269,10 +269,10 @@ impl Proof<'_> {
     fn hit(
         &mut self,
         side: usize,
-        chain: &[Block],
-        at: (Block, usize),
+        chain: &[BlockId],
+        at: (BlockId, usize),
         address: &Linear,
-        place: &Place,
+        place: &Iterations,
     ) -> Shown<Option<Hit>> {
         let miss = (side, at, address.clone(), place.at.clone());
         if self.misses.contains(&miss) {
@@ -290,10 +290,10 @@ impl Proof<'_> {
     fn reach(
         &mut self,
         side: usize,
-        chain: &[Block],
-        at: (Block, usize),
+        chain: &[BlockId],
+        at: (BlockId, usize),
         address: &Linear,
-        place: &Place,
+        place: &Iterations,
     ) -> Shown<Option<Hit>> {
         let program = self.programs[side];
         let Statement::Store { address: subscript, stride, lanes, .. } = &program.blocks[at.0].statements[at.1] else {
@@ -417,7 +417,7 @@ impl Proof<'_> {
     }
 
     /// At least as many iterations as a loop has.
-    fn most_trips(&mut self, side: usize, block: Block, place: &Place) -> Shown<i64> {
+    fn most_trips(&mut self, side: usize, block: BlockId, place: &Iterations) -> Shown<i64> {
         let body = &self.programs[side].blocks[block];
         let mut most = None;
         for upper in &body.uppers {
@@ -462,7 +462,7 @@ impl Proof<'_> {
         for block in &hit.free {
             let body = &self.programs[side].blocks[*block];
             let (from, extent) = match (self.trips(side, *block, &place), part) {
-                (Err(Stop::Split(var, at)), _) if dims.first().is_some_and(|d| d.var == var) => {
+                (Err(Undecided::Split(var, at)), _) if dims.first().is_some_and(|d| d.var == var) => {
                     // From some iteration of the outermost loop on, this one runs another number of times.
                     let from = part.map_or(0, |part| part.0);
                     let end = from + dims[0].extent;

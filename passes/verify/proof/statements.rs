@@ -1,30 +1,12 @@
 //! What a function does to memory: loops, operations on elements, loads and stores, in their order.
 
-use crate::proof::layout::Layout;
+use crate::proof::layout::AddressMap;
+use crate::proof::subscript::{Subscript, ValueId};
 
-/// The number of a value of a [`Program`]; of a vector, all of its lanes.
-pub type Value = usize;
 /// The number of a buffer.
-pub type Buffer = usize;
+pub type BufferId = usize;
 /// The number of a block: the body of a loop; the first one is that of the function.
-pub type Block = usize;
-
-/// An index: an expression of values.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Subscript {
-    /// A number.
-    Constant(i64),
-    /// An index that the program computes.
-    Value(Value),
-    /// A sum.
-    Sum(Vec<Subscript>),
-    /// A product with a number.
-    Times(Box<Subscript>, i64),
-    /// The quotient by a positive number, rounded down.
-    Quotient(Box<Subscript>, i64),
-    /// The rest of that.
-    Remainder(Box<Subscript>, i64),
-}
+pub type BlockId = usize;
 
 /// What makes a value.
 #[derive(Clone, Debug)]
@@ -34,7 +16,7 @@ pub enum Maker {
         /// Its name.
         name: String,
         /// Values.
-        operands: Vec<Value>,
+        operands: Vec<ValueId>,
     },
     /// An index.
     Subscript(Subscript),
@@ -45,7 +27,7 @@ pub enum Maker {
     /// The elements from `address` on, `stride` apart.
     Load {
         /// The buffer.
-        buffer: Buffer,
+        buffer: BufferId,
         /// Of the first lane.
         address: Subscript,
         /// From lane to lane.
@@ -53,45 +35,45 @@ pub enum Maker {
         /// How many there are.
         lanes: i64,
         /// Which lanes are read; all where there is none.
-        mask: Option<Value>,
+        mask: Option<ValueId>,
     },
     /// For each lane, the lane of a value.
-    Lanes(Vec<(Value, i64)>),
+    Lanes(Vec<(ValueId, i64)>),
     /// The same bits as an element of this type.
-    Bits(Value, String),
+    Bits(ValueId, String),
     /// The lane of a vector that is the index's value.
-    Extract(Value, Subscript),
+    Extract(ValueId, Subscript),
     /// Both.
-    And(Value, Value),
+    And(ValueId, ValueId),
     /// The first where the second is false.
-    AndNot(Value, Value),
+    AndNot(ValueId, ValueId),
     /// The index is at least 0.
     AtLeastZero(Subscript),
     /// The second where the first is true, else the third.
-    Select(Value, Value, Value),
+    Select(ValueId, ValueId, ValueId),
     /// What a loop carries out, by its number in what the loop carries.
-    Result(Block, usize),
+    Result(BlockId, usize),
     /// What a loop carries, in an iteration.
-    Carried(Block, usize),
+    Carried(BlockId, usize),
     /// The value of a loop's induction variable.
-    Iteration(Block),
+    Iteration(BlockId),
 }
 
 /// One of what a block does, in order.
 #[derive(Clone, Debug)]
 pub enum Statement {
     /// A value is made.
-    Value(Value),
+    Value(ValueId),
     /// A loop runs.
-    Loop(Block),
+    Loop(BlockId),
     /// The elements of a buffer are undefined from here on.
-    Allocate(Buffer),
+    Allocate(BufferId),
     /// A buffer is used no longer.
-    Free(Buffer),
+    Free(BufferId),
     /// The lanes go to the elements from `address` on.
     Store {
         /// The buffer.
-        buffer: Buffer,
+        buffer: BufferId,
         /// Of the first lane.
         address: Subscript,
         /// From lane to lane.
@@ -99,9 +81,9 @@ pub enum Statement {
         /// How many there are.
         lanes: i64,
         /// What is stored.
-        value: Value,
+        value: ValueId,
         /// Which lanes; all where there is none.
-        mask: Option<Value>,
+        mask: Option<ValueId>,
     },
 }
 
@@ -111,7 +93,7 @@ pub struct Body {
     /// In order.
     pub statements: Vec<Statement>,
     /// The block that the loop is in, and where.
-    pub parent: Option<(Block, usize)>,
+    pub parent: Option<(BlockId, usize)>,
     /// The first value of the induction variable.
     pub lower: Option<Subscript>,
     /// The bounds of the induction variable, of which the least holds.
@@ -119,24 +101,24 @@ pub struct Body {
     /// Positive.
     pub step: i64,
     /// What it carries: at first, and after an iteration.
-    pub carried: Vec<(Value, Value)>,
+    pub carried: Vec<(ValueId, ValueId)>,
     /// Whether its iterations have no order.
     pub parallel: bool,
 }
 
 /// A function.
 #[derive(Clone, Debug, Default)]
-pub struct Program {
+pub struct Statements {
     /// The first is that of the function.
     pub blocks: Vec<Body>,
     /// What makes each value, and where.
-    pub values: Vec<(Maker, (Block, usize))>,
+    pub values: Vec<(Maker, (BlockId, usize))>,
     /// The type of its elements, for each value of which that is known.
     pub types: Vec<String>,
     /// How many elements each buffer has, and what is in it at first; none where that is undefined.
     pub buffers: Vec<(i64, Option<Contents>)>,
     /// What the function returns, and then what it leaves in its arguments.
-    pub results: Vec<Outcome>,
+    pub results: Vec<FunctionResult>,
 }
 
 /// What is in a buffer before the function.
@@ -150,19 +132,19 @@ pub enum Contents {
 
 /// What a function leaves.
 #[derive(Clone, Debug)]
-pub enum Outcome {
+pub enum FunctionResult {
     /// One element.
-    Value(Value),
+    Value(ValueId),
     /// The elements of a buffer.
     Elements {
         /// The buffer.
-        buffer: Buffer,
+        buffer: BufferId,
         /// The shape.
         sizes: Vec<i64>,
         /// The address of each index.
-        here: Layout,
+        here: AddressMap,
         /// That which lowering is to give it, where the type says so.
-        there: Option<Layout>,
+        there: Option<AddressMap>,
     },
     /// What cannot be shown, and why.
     Unknown(String),

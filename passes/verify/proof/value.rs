@@ -1,22 +1,23 @@
 //! Values that are followed back to what makes them.
 
 use crate::proof::linear::{Linear, Shown, Var};
-use crate::proof::statements::{Block, Buffer, Value};
+use crate::proof::statements::{BlockId, BufferId};
+use crate::proof::subscript::ValueId;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Where in the loops of a program: their iterations, as values of their induction variables.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
-    pub at: BTreeMap<Block, Linear>,
+pub struct Iterations {
+    pub at: BTreeMap<BlockId, Linear>,
     /// What loops carry.
-    pub carried: BTreeMap<(Block, usize), Rc<Thunk>>,
+    pub carried: BTreeMap<(BlockId, usize), Rc<Thunk>>,
     /// Elements that loops load and store again: buffer, address, the loops, and what is there.
-    pub kept: Vec<(Buffer, Linear, Vec<Block>, Rc<Thunk>)>,
+    pub kept: Vec<(BufferId, Linear, Vec<BlockId>, Rc<Thunk>)>,
 }
 
-impl Place {
-    pub fn replaced(&self, with: &BTreeMap<Var, Linear>) -> Shown<Place> {
+impl Iterations {
+    pub fn replaced(&self, with: &BTreeMap<Var, Linear>) -> Shown<Iterations> {
         let mut place = self.clone();
         for e in place.at.values_mut().chain(place.kept.iter_mut().map(|kept| &mut kept.1)) {
             *e = replaced(e, with)?;
@@ -39,16 +40,16 @@ pub fn replaced(e: &Linear, with: &BTreeMap<Var, Linear>) -> Shown<Linear> {
 pub enum Thunk {
     Value {
         side: usize,
-        value: Value,
+        value: ValueId,
         lane: Linear,
-        place: Place,
+        place: Iterations,
     },
     Memory {
         side: usize,
-        buffer: Buffer,
+        buffer: BufferId,
         address: Linear,
-        at: (Block, usize),
-        place: Place,
+        at: (BlockId, usize),
+        place: Iterations,
     },
     Fold(Box<Fold>),
     /// A value that is followed.
@@ -63,9 +64,9 @@ pub struct Fold {
     pub side: usize,
     pub dims: Vec<Dim>,
     pub first: Thunk,
-    pub value: Value,
+    pub value: ValueId,
     pub lane: Linear,
-    pub place: Place,
+    pub place: Iterations,
     pub carrier: Carrier,
 }
 
@@ -77,8 +78,8 @@ pub struct Dim {
 
 #[derive(Clone, Debug)]
 pub enum Carrier {
-    Value(Block, usize),
-    Element(Buffer, Linear, Vec<Block>),
+    Value(BlockId, usize),
+    Element(BufferId, Linear, Vec<BlockId>),
 }
 
 /// A value, as far as its outermost operation.
