@@ -1,10 +1,12 @@
 //! Proofs for shapes of any size: each element of a result is followed back to what makes it, in both programs.
 
 mod flatten;
+mod folds;
 mod follow;
 mod layout;
 mod linear;
 mod memory;
+mod operations;
 mod statements;
 mod subscript;
 mod value;

@@ -10,13 +10,12 @@
 //! variable are looked at one by one.
 
 use crate::proof::layout::AddressMap;
-use crate::proof::linear::{Linear, Shown, Space, Undecided, Var, unproved};
+use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
 use crate::proof::statements::{BlockId, BufferId, Contents, FunctionResult, Maker, Statement, Statements};
 use crate::proof::subscript::{Subscript, ValueId};
-use crate::proof::value::{Carrier, Dim, Fold, Head, Iterations, Thunk, replaced};
+use crate::proof::value::{Head, LoopPosition, Thunk};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 /// A store that does not reach an address: the program, the store, the address, and the iterations around.
 pub type Miss = (usize, (BlockId, usize), Linear, BTreeMap<BlockId, Linear>);
@@ -25,7 +24,7 @@ pub type Miss = (usize, (BlockId, usize), Linear, BTreeMap<BlockId, Linear>);
 pub struct Proof<'p> {
     pub(super) programs: [&'p Statements; 2],
     pub(super) space: Space,
-    before: usize,
+    pub(super) before: usize,
     /// How many comparisons are left.
     steps: usize,
     /// Stores that do not reach an address, in any case that is being looked at; and in the order they were found.
@@ -76,7 +75,7 @@ impl<'p> Proof<'p> {
                     side,
                     value,
                     lane: Linear::default(),
-                    place: Iterations::default(),
+                    place: LoopPosition::default(),
                 });
                 self.equal(&a, &b)
             }
@@ -98,14 +97,14 @@ impl<'p> Proof<'p> {
                     buffer: *a,
                     address: self.address(here, &index)?,
                     at: end,
-                    place: Iterations::default(),
+                    place: LoopPosition::default(),
                 };
                 let second = Thunk::Memory {
                     side: 1,
                     buffer: *b,
                     address: self.address(lowered, &index)?,
                     at: made_end,
-                    place: Iterations::default(),
+                    place: LoopPosition::default(),
                 };
                 self.equal(&first, &second)
             }
@@ -117,13 +116,13 @@ impl<'p> Proof<'p> {
     }
 
     /// The address of an index.
-    fn address(&mut self, layout: &AddressMap, index: &[Linear]) -> Shown<Linear> {
+    pub(super) fn address(&mut self, layout: &AddressMap, index: &[Linear]) -> Shown<Linear> {
         // The dimensions stand for values that are not there.
         let dims: Vec<Subscript> = (0..index.len()).map(|d| Subscript::Value(usize::MAX - d)).collect();
         self.addressed(&layout.address(&dims), index)
     }
 
-    fn addressed(&mut self, s: &Subscript, index: &[Linear]) -> Shown<Linear> {
+    pub(super) fn addressed(&mut self, s: &Subscript, index: &[Linear]) -> Shown<Linear> {
         Ok(match s {
             Subscript::Constant(c) => Linear::constant(*c),
             Subscript::Value(value) => match index.get(usize::MAX - value) {
@@ -150,7 +149,7 @@ impl<'p> Proof<'p> {
     }
 
     /// That two values are equal, for each value of the variables.
-    fn equal(&mut self, a: &Thunk, b: &Thunk) -> Shown<()> {
+    pub(super) fn equal(&mut self, a: &Thunk, b: &Thunk) -> Shown<()> {
         self.cases(&mut |proof| proof.equal_here(a, b))
     }
 
@@ -163,13 +162,13 @@ impl<'p> Proof<'p> {
     }
 
     /// Forgets the misses that were found later.
-    fn forget(&mut self, known: usize) {
+    pub(super) fn forget(&mut self, known: usize) {
         for miss in self.found.drain(known..) {
             self.misses.remove(&miss);
         }
     }
 
-    fn case(&mut self, holds: &mut dyn FnMut(&mut Self) -> Shown<()>) -> Shown<()> {
+    pub(super) fn case(&mut self, holds: &mut dyn FnMut(&mut Self) -> Shown<()>) -> Shown<()> {
         self.steps = match self.steps.checked_sub(1) {
             Some(steps) => steps,
             None => return unproved("it takes more steps"),
@@ -198,7 +197,7 @@ impl<'p> Proof<'p> {
         Ok(())
     }
 
-    fn equal_here(&mut self, a: &Thunk, b: &Thunk) -> Shown<()> {
+    pub(super) fn equal_here(&mut self, a: &Thunk, b: &Thunk) -> Shown<()> {
         let (a, b) = (self.head(a.clone())?, self.head(b.clone())?);
         match (&a, &b) {
             (Head::Before(a), Head::Before(b)) if a == b => Ok(()),
@@ -227,172 +226,6 @@ impl<'p> Proof<'p> {
             }
             _ => unproved(format!("{} differs from {}", name(&a), name(&b))),
         }
-    }
-
-    fn equal_folds(&mut self, a: &Fold, b: &Fold) -> Shown<()> {
-        let [m, n] = [a, b].map(|fold| fold.dims.iter().map(|d| d.extent).product::<i64>());
-        if m == n {
-            let digits = self.digits(&a.dims, &b.dims)?;
-            self.before += 1;
-            let before = self.before;
-            let [x, y] = [(a, &digits.0), (b, &digits.1)]
-                .map(|(fold, values)| self.iteration(fold, values, Thunk::Before(before)));
-            self.equal(&x?, &y?)?;
-            return self.equal(&a.first, &b.first);
-        }
-        let (long, short, swapped) = if m > n { (a, b, false) } else { (b, a, true) };
-        let (more, less) = (m.max(n), m.min(n));
-        let ordered = |x: Thunk, y: Thunk| if swapped { (y, x) } else { (x, y) };
-        if more % less == 0 {
-            let (space, known) = (self.space.clone(), self.found.len());
-            let found = self.grouped(long, short, more / less, swapped);
-            if found.is_ok() {
-                return found;
-            }
-            self.space = space;
-            self.forget(known);
-        }
-        // The last iterations of the longer one are all of the shorter one.
-        let (tail, rest) = self.cut(long, more - less)?;
-        let tail = Fold { first: rest, ..tail };
-        let (x, y) = ordered(Thunk::Fold(Box::new(tail)), Thunk::Fold(Box::new(short.clone())));
-        self.equal(&x, &y)
-    }
-
-    /// That each iteration of `short` is `times` ones of `long`.
-    fn grouped(&mut self, long: &Fold, short: &Fold, times: i64, swapped: bool) -> Shown<()> {
-        let inner = Dim { var: self.space.var(times), extent: times };
-        let outer: Vec<Dim> =
-            short.dims.iter().map(|d| Dim { var: self.space.var(d.extent), extent: d.extent }).collect();
-        let all: Vec<Dim> = outer.iter().copied().chain([inner]).collect();
-        let (longs, alls) = self.digits(&long.dims, &all)?;
-        self.before += 1;
-        let before = Thunk::Before(self.before);
-        // The variables of `outer` are sums of digits from here on, those of `inner` are iterations.
-        let digits: Vec<Var> = alls.last().map(|e| e.terms.keys().rev().copied().collect()).unwrap_or_default();
-        let with = long.dims.iter().map(|d| d.var).zip(longs).collect();
-        let mut dims: Vec<Dim> =
-            digits.iter().map(|var| Dim { var: *var, extent: self.space.range_of(*var).1 }).collect();
-        let factor = |var: &Var| alls.last().and_then(|e| e.terms.get(var)).copied().unwrap_or(0);
-        dims.sort_by_key(|d| std::cmp::Reverse(factor(&d.var)));
-        let group = Fold {
-            dims,
-            first: before.clone(),
-            place: long.place.replaced(&with)?,
-            lane: replaced(&long.lane, &with)?,
-            ..long.clone()
-        };
-        let step = self.iteration(short, &alls[..outer.len()], before)?;
-        let group = Thunk::Fold(Box::new(group));
-        if swapped {
-            self.equal(&step, &group)?
-        } else {
-            self.equal(&group, &step)?
-        }
-        if swapped { self.equal(&short.first, &long.first) } else { self.equal(&long.first, &short.first) }
-    }
-
-    /// Variables of which the iterations of both are sums, the same for the same iteration.
-    fn digits(&mut self, a: &[Dim], b: &[Dim]) -> Shown<(Vec<Linear>, Vec<Linear>)> {
-        let mut values = [vec![Linear::default(); a.len()], vec![Linear::default(); b.len()]];
-        let dims = [a, b];
-        let mut left = [a.len(), b.len()];
-        // Of the dimension at hand: how many iterations are not yet digits, and the factor of the next digit.
-        let mut rest = [1i64, 1];
-        let mut factor = [1i64, 1];
-        loop {
-            for side in 0..2 {
-                while rest[side] == 1 && left[side] > 0 {
-                    left[side] -= 1;
-                    (rest[side], factor[side]) = (dims[side][left[side]].extent, 1);
-                }
-            }
-            if rest == [1, 1] {
-                return Ok((values[0].clone(), values[1].clone()));
-            }
-            let extent = rest[0].min(rest[1]);
-            if extent <= 1 || rest[0] % extent != 0 || rest[1] % extent != 0 {
-                return unproved("iterations that are cut differently");
-            }
-            let digit = Linear::var(self.space.var(extent));
-            for side in 0..2 {
-                let value = &mut values[side][left[side]];
-                *value = value.plus(&digit.times(factor[side])?)?;
-                rest[side] /= extent;
-                factor[side] *= extent;
-            }
-        }
-    }
-
-    /// What the iteration makes with these values of the variables, of what the one before made.
-    fn iteration(&self, fold: &Fold, values: &[Linear], before: Thunk) -> Shown<Thunk> {
-        let with = fold.dims.iter().map(|d| d.var).zip(values.iter().cloned()).collect();
-        let mut place = fold.place.replaced(&with)?;
-        let before = Rc::new(before);
-        match &fold.carrier {
-            Carrier::Value(block, k) => {
-                place.carried.insert((*block, *k), before);
-            }
-            Carrier::Element(buffer, address, blocks) => {
-                place.kept.push((*buffer, replaced(address, &with)?, blocks.clone(), before));
-            }
-        }
-        let (side, value) = (fold.side, fold.value);
-        Ok(Thunk::Value { side, value, lane: replaced(&fold.lane, &with)?, place })
-    }
-
-    /// The last iteration, of what all before it made.
-    fn last_iteration(&mut self, fold: &Fold) -> Shown<Thunk> {
-        let total: i64 = fold.dims.iter().map(|d| d.extent).product();
-        let (last, rest) = self.cut(fold, total - 1)?;
-        let values: Vec<Linear> = last.dims.iter().map(|_| Linear::constant(0)).collect();
-        self.iteration(&last, &values, rest)
-    }
-
-    /// The iterations from number `at` on, and those before.
-    fn cut(&mut self, fold: &Fold, at: i64) -> Shown<(Fold, Thunk)> {
-        if at == 0 {
-            return Ok((fold.clone(), fold.first.clone()));
-        }
-        let Some((dim, others)) = fold.dims.split_first() else { return unproved("iterations that end inside of one") };
-        let inner: i64 = others.iter().map(|d| d.extent).product();
-        let (whole, part) = (at / inner, at % inner);
-        // `whole` iterations of the first dimension, then a part of one more.
-        let some = |proof: &mut Self, from: i64, extent: i64| -> Shown<Fold> {
-            let var = proof.space.var(extent);
-            let with = BTreeMap::from([(dim.var, Linear::var(var).add(from)?)]);
-            let dims = std::iter::once(Dim { var, extent }).chain(others.iter().copied()).collect();
-            let carrier = match &fold.carrier {
-                Carrier::Element(buffer, address, blocks) => {
-                    Carrier::Element(*buffer, replaced(address, &with)?, blocks.clone())
-                }
-                other => other.clone(),
-            };
-            Ok(Fold {
-                dims,
-                place: fold.place.replaced(&with)?,
-                lane: replaced(&fold.lane, &with)?,
-                carrier,
-                ..fold.clone()
-            })
-        };
-        let before = match whole {
-            0 => fold.first.clone(),
-            _ => Thunk::Fold(Box::new(some(self, 0, whole)?)),
-        };
-        if part == 0 {
-            let tail = some(self, whole, dim.extent - whole)?;
-            return Ok((tail, before));
-        }
-        if whole + 1 != dim.extent {
-            return unproved("iterations that end inside of one");
-        }
-        let mut one = some(self, whole, 1)?;
-        let with = BTreeMap::from([(one.dims[0].var, Linear::constant(0))]);
-        one.place = one.place.replaced(&with)?;
-        one.dims.remove(0);
-        one.first = before;
-        self.cut(&one, part)
     }
 
     /// Follows a value to its outermost operation.
@@ -520,7 +353,7 @@ impl<'p> Proof<'p> {
         }
     }
 
-    pub(super) fn iteration_of(&self, block: BlockId, place: &Iterations) -> Shown<Linear> {
+    pub(super) fn iteration_of(&self, block: BlockId, place: &LoopPosition) -> Shown<Linear> {
         place.at.get(&block).cloned().ok_or_else(|| Undecided::Unproved("a loop that is not around".to_owned()))
     }
 
@@ -537,7 +370,7 @@ impl<'p> Proof<'p> {
     }
 
     /// The one value of an expression; where it has several, a case for each.
-    fn one(&mut self, e: &Linear) -> Shown<i64> {
+    pub(super) fn one(&mut self, e: &Linear) -> Shown<i64> {
         let (low, high) = self.space.range(e)?;
         if low == high {
             return Ok(low);
@@ -549,7 +382,7 @@ impl<'p> Proof<'p> {
     }
 
     /// The element of a constant at a lane.
-    fn constant(&mut self, items: &[u64], of: &str, index: bool, lane: &Linear) -> Shown<Head> {
+    pub(super) fn constant(&mut self, items: &[u64], of: &str, index: bool, lane: &Linear) -> Shown<Head> {
         if let [item] = items {
             return Ok(if index {
                 Head::Index(Linear::constant(*item as i64))
@@ -575,7 +408,13 @@ impl<'p> Proof<'p> {
     }
 
     /// The value of an index, at a lane where it is a vector.
-    pub(super) fn subscript(&mut self, side: usize, s: &Subscript, lane: &Linear, place: &Iterations) -> Shown<Linear> {
+    pub(super) fn subscript(
+        &mut self,
+        side: usize,
+        s: &Subscript,
+        lane: &Linear,
+        place: &LoopPosition,
+    ) -> Shown<Linear> {
         Ok(match s {
             Subscript::Constant(c) => Linear::constant(*c),
             Subscript::Value(value) => match &self.programs[side].values[*value].0 {
@@ -606,96 +445,10 @@ impl<'p> Proof<'p> {
     }
 
     /// The first value of a loop's induction variable.
-    pub(super) fn lower(&mut self, side: usize, block: BlockId, place: &Iterations) -> Shown<Linear> {
+    pub(super) fn lower(&mut self, side: usize, block: BlockId, place: &LoopPosition) -> Shown<Linear> {
         match &self.programs[side].blocks[block].lower {
             Some(lower) => self.subscript(side, lower, &Linear::default(), place),
             None => Ok(Linear::default()),
-        }
-    }
-
-    /// How often a loop runs here.
-    pub(super) fn trips(&mut self, side: usize, block: BlockId, place: &Iterations) -> Shown<i64> {
-        let body = &self.programs[side].blocks[block];
-        let mut least: Option<Linear> = None;
-        for upper in &body.uppers {
-            let upper = self.subscript(side, upper, &Linear::default(), place)?;
-            least = Some(match least {
-                Some(least) if self.space.at_least_zero(&upper.minus(&least)?)? => least,
-                _ => upper,
-            });
-        }
-        let lower = self.lower(side, block, place)?;
-        let least = self.space.normal(&least.unwrap_or_default().minus(&lower)?)?;
-        let Some(upper) = least.as_constant() else {
-            let (low, high) = self.space.range(&least)?;
-            // One case for each number of iterations.
-            return Err(self
-                .space
-                .at_least_zero(&least.add(-low - (high - low + 1) / 2)?)
-                .err()
-                .unwrap_or_else(|| Undecided::Unproved("a loop that runs how often is not known".to_owned())));
-        };
-        Ok((upper + body.step - 1).div_euclid(body.step).max(0))
-    }
-
-    /// What a loop carries out, as iterations.
-    fn result(&mut self, side: usize, block: BlockId, k: usize, lane: Linear, place: &Iterations) -> Shown<Thunk> {
-        let body = &self.programs[side].blocks[block];
-        let (first, yielded) = body.carried[k];
-        let first = Thunk::Value { side, value: first, lane: lane.clone(), place: place.clone() };
-        match self.trips(side, block, place)? {
-            0 => Ok(first),
-            extent => {
-                let carrier = Carrier::Value(block, k);
-                let var = self.space.var(extent);
-                let lower = self.lower(side, block, place)?;
-                let mut place = place.clone();
-                place.at.insert(block, Linear::var(var).times(body.step)?.plus(&lower)?);
-                let dims = vec![Dim { var, extent }];
-                self.flat(Fold { side, dims, first, value: yielded, lane, place, carrier })
-            }
-        }
-    }
-
-    /// The fold with the iterations of a fold inside of it, where each of its iterations is one.
-    pub(super) fn flat(&mut self, fold: Fold) -> Shown<Thunk> {
-        let Maker::Result(block, k) = self.programs[fold.side].values[fold.value].0 else {
-            return Ok(Thunk::Fold(Box::new(fold)));
-        };
-        self.before += 1;
-        let before = self.before;
-        let values: Vec<Linear> = fold.dims.iter().map(|d| Linear::var(d.var)).collect();
-        let Thunk::Value { place, lane, .. } = self.iteration(&fold, &values, Thunk::Before(before))? else {
-            unreachable!()
-        };
-        let inner = match self.result(fold.side, block, k, lane, &place) {
-            // The number of inner iterations is another from there on.
-            Err(Undecided::Split(var, at)) if fold.dims.first().is_some_and(|d| d.var == var) => {
-                let inner: i64 = fold.dims[1..].iter().map(|d| d.extent).product();
-                let (tail, rest) = self.cut(&fold, at * inner)?;
-                let Thunk::Fold(rest) = rest else { return unproved("a fold of nothing") };
-                let rest = self.flat(*rest)?;
-                return self.flat(Fold { first: rest, ..tail });
-            }
-            inner => inner?,
-        };
-        let Thunk::Fold(inner) = inner else { return Ok(Thunk::Fold(Box::new(fold))) };
-        match self.head(inner.first.clone()) {
-            Ok(Head::Before(k)) if k == before => {
-                let mut place = inner.place.clone();
-                // What the outer loop carries is what the inner one begins with, and nothing else.
-                match &fold.carrier {
-                    Carrier::Value(block, k) => {
-                        place.carried.remove(&(*block, *k));
-                    }
-                    Carrier::Element(..) => {
-                        place.kept.pop();
-                    }
-                }
-                let dims = fold.dims.iter().chain(&inner.dims).copied().collect();
-                Ok(Thunk::Fold(Box::new(Fold { dims, first: fold.first, place, ..*inner })))
-            }
-            _ => Ok(Thunk::Fold(Box::new(fold))),
         }
     }
 }

@@ -3,14 +3,14 @@
 use crate::proof::follow::Proof;
 use crate::proof::linear::{Linear, Shown, Space, Undecided, Var, unproved};
 use crate::proof::statements::{BlockId, BufferId, FunctionResult, Maker, Statement};
-use crate::proof::value::{Carrier, Dim, Fold, Iterations, Thunk, replaced};
+use crate::proof::value::{Carrier, Dim, Fold, LoopPosition, Thunk, replaced};
 use std::cmp::Ordering;
 
 /// A store that reaches the address, in the iterations of `place`, and in all of the loops `free`.
 #[derive(Clone, Debug)]
 struct Hit {
     at: (BlockId, usize),
-    place: Iterations,
+    place: LoopPosition,
     lane: Linear,
     /// Loops, outermost first.
     chain: Vec<BlockId>,
@@ -47,7 +47,7 @@ impl Proof<'_> {
                     }
                 };
                 self.space = Space::default();
-                let mut place = Iterations::default();
+                let mut place = LoopPosition::default();
                 for block in &chain {
                     let extent = self.most_trips(side, *block, &place)?;
                     let var = self.space.var(extent);
@@ -123,7 +123,7 @@ impl Proof<'_> {
         buffer: BufferId,
         address: &Linear,
         at: (BlockId, usize),
-        place: &Iterations,
+        place: &LoopPosition,
     ) -> Shown<Option<Thunk>> {
         let (mut block, mut index) = at;
         let program = self.programs[side];
@@ -170,7 +170,7 @@ impl Proof<'_> {
         buffer: BufferId,
         block: BlockId,
         address: &Linear,
-        place: &Iterations,
+        place: &LoopPosition,
         before: Option<&Linear>,
     ) -> Shown<Option<Thunk>> {
         let mut stores = Vec::new();
@@ -272,7 +272,7 @@ impl Proof<'_> {
         chain: &[BlockId],
         at: (BlockId, usize),
         address: &Linear,
-        place: &Iterations,
+        place: &LoopPosition,
     ) -> Shown<Option<Hit>> {
         let miss = (side, at, address.clone(), place.at.clone());
         if self.misses.contains(&miss) {
@@ -293,7 +293,7 @@ impl Proof<'_> {
         chain: &[BlockId],
         at: (BlockId, usize),
         address: &Linear,
-        place: &Iterations,
+        place: &LoopPosition,
     ) -> Shown<Option<Hit>> {
         let program = self.programs[side];
         let Statement::Store { address: subscript, stride, lanes, .. } = &program.blocks[at.0].statements[at.1] else {
@@ -417,7 +417,7 @@ impl Proof<'_> {
     }
 
     /// At least as many iterations as a loop has.
-    fn most_trips(&mut self, side: usize, block: BlockId, place: &Iterations) -> Shown<i64> {
+    fn most_trips(&mut self, side: usize, block: BlockId, place: &LoopPosition) -> Shown<i64> {
         let body = &self.programs[side].blocks[block];
         let mut most = None;
         for upper in &body.uppers {

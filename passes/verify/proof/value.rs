@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 /// Where in the loops of a program: their iterations, as values of their induction variables.
 #[derive(Clone, Debug, Default)]
-pub struct Iterations {
+pub struct LoopPosition {
     pub at: BTreeMap<BlockId, Linear>,
     /// What loops carry.
     pub carried: BTreeMap<(BlockId, usize), Rc<Thunk>>,
@@ -16,8 +16,8 @@ pub struct Iterations {
     pub kept: Vec<(BufferId, Linear, Vec<BlockId>, Rc<Thunk>)>,
 }
 
-impl Iterations {
-    pub fn replaced(&self, with: &BTreeMap<Var, Linear>) -> Shown<Iterations> {
+impl LoopPosition {
+    pub fn replaced(&self, with: &BTreeMap<Var, Linear>) -> Shown<LoopPosition> {
         let mut place = self.clone();
         for e in place.at.values_mut().chain(place.kept.iter_mut().map(|kept| &mut kept.1)) {
             *e = replaced(e, with)?;
@@ -42,14 +42,14 @@ pub enum Thunk {
         side: usize,
         value: ValueId,
         lane: Linear,
-        place: Iterations,
+        place: LoopPosition,
     },
     Memory {
         side: usize,
         buffer: BufferId,
         address: Linear,
         at: (BlockId, usize),
-        place: Iterations,
+        place: LoopPosition,
     },
     Fold(Box<Fold>),
     /// A value that is followed.
@@ -58,7 +58,7 @@ pub enum Thunk {
     Before(usize),
 }
 
-/// Iterations, in lexicographic order of the variables, of which each makes a value of what the one before made.
+/// LoopPosition, in lexicographic order of the variables, of which each makes a value of what the one before made.
 #[derive(Clone, Debug)]
 pub struct Fold {
     pub side: usize,
@@ -66,7 +66,7 @@ pub struct Fold {
     pub first: Thunk,
     pub value: ValueId,
     pub lane: Linear,
-    pub place: Iterations,
+    pub place: LoopPosition,
     pub carrier: Carrier,
 }
 
