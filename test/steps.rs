@@ -250,8 +250,8 @@ fn permutations(all: &mut Vec<usize>, from: usize, found: &mut Vec<Vec<usize>>) 
     }
 }
 
-/// On one place, and with all arrays beside it: of all step sizes that are tried and all orders, the fewest bytes that are
-/// moved with so many in buffers.
+/// On one place, and with all arrays beside it, with so many bytes in buffers: at most the bytes are moved that the best of
+/// divisors and powers of two moves in any order, and no fewer than the best of all step sizes.
 #[test]
 fn the_cuts_that_are_tried_move_least() {
     let mut rng = fastrand::Rng::with_seed(20);
@@ -285,8 +285,7 @@ fn the_cuts_that_are_tried_move_least() {
         permutations(&mut (0..nest.sizes.len()).collect(), 0, &mut orders);
         let mut steps = vec![Vec::new()];
         for (of, size) in nest.sizes.iter().enumerate() {
-            let tried = |step: &i64| step == size || nest.cuttable[of] && (size % step == 0 || step.count_ones() == 1);
-            let own: Vec<i64> = (1..=*size).filter(tried).collect();
+            let own: Vec<i64> = (1..=*size).filter(|step| step == size || nest.cuttable[of]).collect();
             steps = steps
                 .into_iter()
                 .flat_map(|at: Vec<i64>| own.iter().map(move |s| [at.clone(), vec![*s]].concat()))
@@ -295,11 +294,12 @@ fn the_cuts_that_are_tried_move_least() {
         for steps in steps {
             for order in &orders {
                 let cut = TimeCut::new(steps.clone(), order, nest, &loops);
-                all.push((room(&cut), bytes(&cut)));
+                let few = |(step, size): (&i64, &i64)| size % step == 0 || step.count_ones() == 1;
+                all.push((room(&cut), bytes(&cut), steps.iter().zip(&nest.sizes).all(few)));
             }
         }
-        let least = all.iter().map(|(room, _)| *room).min().unwrap();
-        let most = all.iter().map(|(room, _)| *room).max().unwrap();
+        let least = all.iter().map(|(room, ..)| *room).min().unwrap();
+        let most = all.iter().map(|(room, ..)| *room).max().unwrap();
         assert!(cuts(nest, &loops, &arrays, &[vec![false; arrays.len()]], least - 1).is_empty());
         for capacity in [least, rng.i64(least..=most), most] {
             let found = cuts(nest, &loops, &arrays, &[vec![false; arrays.len()]], capacity);
@@ -308,8 +308,10 @@ fn the_cuts_that_are_tried_move_least() {
                 assert!(choice.bytes <= capacity);
             }
             let best = found.iter().map(|choice| bytes(&choice.cut)).min().unwrap();
-            let known = all.iter().filter(|(room, _)| *room <= capacity).map(|(_, bytes)| *bytes).min().unwrap();
-            assert_eq!(best, known, "{nest:?} in {capacity}: {found:?}");
+            let fit = || all.iter().filter(|(room, ..)| *room <= capacity);
+            let of_all = fit().map(|(_, bytes, _)| *bytes).min().unwrap();
+            let of_few = fit().filter(|(.., few)| *few).map(|(_, bytes, _)| *bytes).min().unwrap();
+            assert!(of_all <= best && best <= of_few, "{nest:?} in {capacity}: {found:?}");
         }
     }
 }

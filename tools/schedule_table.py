@@ -53,7 +53,7 @@ def main():
         "scalars and semaphores.",
         "",
         f"Of {len(known)} peaks {lower} are lower than in the order of the file, and {least} are proved to be the least of all",
-        "orders.",
+        "orders that update in place what the file updates in place; a gap that rounds to 0.0 % may be one.",
         "",
         "| " + " | ".join(head) + " |",
         "|" + "---|" * len(head),

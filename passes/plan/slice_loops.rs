@@ -55,14 +55,12 @@ type StepNow<'c> = (Val<'c>, bool);
 
 /// Writes loops over slices in place of operations, of which some were replaced by others.
 pub fn write<'c>(rewriter: &Rewriter, all: Vec<Sliced<'c>>, replaced: &HashMap<usize, Op<'c>>) {
-    let is_any = !all.is_empty();
     for mut own in all {
         own.op = replaced.get(&ir::op_key(own.op)).copied().unwrap_or(own.op);
         own.write();
     }
-    if is_any {
-        erase_dead(rewriter);
-    }
+    // Not before: an operation that nothing uses runs in steps, too.
+    erase_dead(rewriter);
 }
 
 /// A value beside the places: the one that it is converted from, or converted to it. Without places, the value.

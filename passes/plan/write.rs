@@ -9,7 +9,7 @@ use super::walk::operations_of;
 use crate::buffers::operations::{ELEMENTWISE, is};
 use crate::functions::set_function_type;
 use crate::prepare_bufferization::elementwise;
-use crate::remove_conversions::{PLANNED, erase_dead, reshaped};
+use crate::remove_conversions::{PLANNED, reshaped};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::Context;
 use melior::ir::operation::OperationMutLike;
@@ -201,7 +201,6 @@ impl<'s, 'c> PlannedTypes<'s, 'c> {
             }
         }
         operations.iter().for_each(|op| self.bring_home(*op));
-        erase_dead(rewriter);
         Ok(replaced)
     }
 

@@ -19,6 +19,10 @@ use linear::Undecided;
 /// # Errors
 /// Why that is not shown.
 pub fn same(meant: (&Program, &Function), made: (&Program, &Function), steps: usize) -> Result<(), String> {
+    let types = |function: &Function| (function.arguments.len(), function.results.len());
+    if types(meant.1) != types(made.1) {
+        return Err("arguments or results of another number".to_owned());
+    }
     let (meant, made) = (flatten::program(meant.0, meant.1)?, flatten::program(made.0, made.1)?);
     if meant.results.len() != made.results.len() {
         return Err("results of another number".to_owned());
@@ -30,7 +34,7 @@ pub fn same(meant: (&Program, &Function), made: (&Program, &Function), steps: us
             Undecided::Split(..) => format!("result {number}: too many cases"),
         })?;
     }
-    proof.within(1).map_err(|stop| match stop {
+    proof.apart(1).and_then(|()| proof.within(1)).map_err(|stop| match stop {
         Undecided::Unproved(why) => why,
         Undecided::Split(..) => "too many cases".to_owned(),
     })

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | an operand, a control predecessor | the instruction |
 //! | an instruction with an effect | the next one of the text that has one: those that other devices or the host see, `rng`, custom calls with `custom_call_has_side_effect`, and what runs such |
-//! | what reads a buffer before an instruction writes over it in place, by `output_to_operand_aliasing`, `aliasing_operands` or as `dynamic-update-slice`, `scatter`, `sort` or `while` do | that instruction |
+//! | what reads a buffer before an instruction writes over it in place, by `output_to_operand_aliasing`, `aliasing_operands` or as `dynamic-update-slice`, `scatter`, `sort` or `while` do; arguments that are not donated and constants are never written over | that instruction |
 
 use super::buffers::{Classes, reads};
 use super::sharing::shared;
@@ -61,6 +61,10 @@ pub fn before(
             let taken = classes.taken(instruction);
             for (_, operand) in shared(module, computation, instruction)? {
                 let written = classes.find(taken[operand]);
+                // What is never written over is copied, whoever reads it afterwards.
+                if classes.read_only[written] {
+                    continue;
+                }
                 pairs.extend(readers.get(&written).into_iter().flatten().map(|reader| (*reader, k)));
             }
         }

@@ -2,7 +2,9 @@
 
 use crate::model::{self, Action, Bound, End, Expr, Function, Kind, Place, Region, Size, Slot, Step, Type};
 use crate::proof::layout::{AddressMap, row_major, tiled};
-use crate::proof::statements::{BlockId, Body, BufferId, Contents, FunctionResult, Maker, Statement, Statements};
+use crate::proof::statements::{
+    BlockId, Body, BufferId, Contents, FunctionResult, Maker, ResultElements, Statement, Statements,
+};
 use crate::proof::subscript::{Subscript, ValueId};
 use std::collections::BTreeMap;
 
@@ -30,7 +32,18 @@ pub enum Known {
 pub fn program(module: &model::Program, function: &Function) -> Flat<Statements> {
     let body = function.body.as_ref().ok_or("it is a declaration")?;
     let program = Statements { blocks: vec![Body::default()], ..Statements::default() };
-    let mut flatten = Flatten { module, function, program, block: 0, known: BTreeMap::new(), mask: None };
+    let mut flatten = Flatten {
+        module,
+        function,
+        program,
+        block: 0,
+        known: BTreeMap::new(),
+        mask: None,
+        on_stack: vec![],
+        constants: vec![],
+        heap: vec![],
+        writes_constant: false,
+    };
     let [block] = &body.blocks[..] else { return Err("branches between blocks".to_owned()) };
     let mut arguments = Vec::new();
     for (k, slot) in block.arguments.iter().enumerate() {
@@ -41,7 +54,8 @@ pub fn program(module: &model::Program, function: &Function) -> Flat<Statements>
                 arguments.push((k, view.clone()));
                 Known::View(view)
             }
-            _ => Known::Value(flatten.elements(&name, vec![])),
+            Type::Other(text) => return Err(format!("an argument of type {text}")),
+            _ => Known::Value(flatten.make(Maker::Argument(name))),
         };
         flatten.known.insert(*slot, known);
     }
@@ -49,12 +63,27 @@ pub fn program(module: &model::Program, function: &Function) -> Flat<Statements>
     let mut results = Vec::new();
     for slot in yields {
         results.push(match flatten.known(slot)? {
-            Known::Value(value) => FunctionResult::Value(value),
+            Known::Value(value) => match flatten.type_of(slot) {
+                Type::Other(text) => FunctionResult::Unknown(format!("a result of type {text}")),
+                Type::Scalar(element) => FunctionResult::Value { value, lanes: 1, of: element.text.clone() },
+                Type::Shaped { element, .. } => {
+                    let lanes = flatten.sizes(slot)?.into_iter().try_fold(1i64, i64::checked_mul);
+                    let lanes = lanes.filter(|lanes| *lanes > 0).ok_or("a vector without lanes")?;
+                    FunctionResult::Value {
+                        value,
+                        lanes,
+                        of: format!("{:?} of {}", flatten.sizes(slot)?, element.text),
+                    }
+                }
+            },
             Known::View(view) => flatten.outcome(slot, view),
         });
     }
     for (k, view) in arguments {
         results.push(flatten.outcome(block.arguments[k], view));
+    }
+    if flatten.writes_constant {
+        return Err("a store to a constant".to_owned());
     }
     flatten.program.results = results;
     Ok(flatten.program)
@@ -75,6 +104,11 @@ pub struct Flatten<'f> {
     pub(super) program: Statements,
     pub(super) block: BlockId,
     pub(super) known: BTreeMap<Slot, Known>,
+    /// Buffers of the stack, those of constants, and those that may be freed.
+    pub(super) on_stack: Vec<BufferId>,
+    pub(super) constants: Vec<BufferId>,
+    pub(super) heap: Vec<BufferId>,
+    pub(super) writes_constant: bool,
     /// When the statements at hand run.
     pub(super) mask: Option<ValueId>,
 }
@@ -132,11 +166,11 @@ impl Flatten<'_> {
             if outside {
                 tiled(text, &sizes).ok_or_else(|| format!("the layout {text}"))
             } else {
-                Ok(row_major(&sizes))
+                row_major(&sizes).ok_or_else(|| "a size beyond 64 bits".to_owned())
             }
         };
         match place {
-            Place::RowMajor(None) => Ok(row_major(&sizes)),
+            Place::RowMajor(None) => row_major(&sizes).ok_or_else(|| "a size beyond 64 bits".to_owned()),
             Place::RowMajor(Some(text)) | Place::Layout(text) | Place::Strided { pending: Some(text), .. } => {
                 of_text(text)
             }
@@ -171,16 +205,25 @@ impl Flatten<'_> {
             } => Some(text),
             _ => None,
         };
-        match text.map(|text| tiled(text, &view.sizes).ok_or_else(|| text.clone())) {
-            None => FunctionResult::Elements { buffer: view.buffer, sizes: view.sizes, here: view.layout, there: None },
-            Some(Ok(there)) => FunctionResult::Elements {
-                buffer: view.buffer,
-                sizes: view.sizes,
-                here: view.layout,
-                there: Some(there),
-            },
-            Some(Err(text)) => FunctionResult::Unknown(format!("the layout {text}")),
+        let there = match text.map(|text| tiled(text, &view.sizes).ok_or_else(|| text.clone())) {
+            None => None,
+            Some(Ok(there)) => Some(there),
+            Some(Err(text)) => return FunctionResult::Unknown(format!("the layout {text}")),
+        };
+        if self.on_stack.contains(&view.buffer) {
+            return FunctionResult::Unknown("memory of the stack".to_owned());
         }
+        let Type::Shaped { kind, element, .. } = self.type_of(slot) else {
+            return FunctionResult::Unknown("no memory".to_owned());
+        };
+        FunctionResult::Elements(ResultElements {
+            buffer: view.buffer,
+            sizes: view.sizes,
+            of: element.text.clone(),
+            is_memref: *kind == Kind::MemRef,
+            here: view.layout,
+            there,
+        })
     }
 
     pub(super) fn index(&self, slot: Slot) -> Flat<Subscript> {
@@ -303,9 +346,15 @@ impl Flatten<'_> {
     }
 
     pub(super) fn store(&mut self, view: &MemoryView, index: &[Subscript], value: ValueId) {
+        self.written(view);
         let (address, mask) = (view.layout.address(index), self.mask);
         let store = Statement::Store { buffer: view.buffer, address, stride: 0, lanes: 1, value, mask };
         self.program.blocks[self.block].statements.push(store);
+    }
+
+    /// Notes a store: one to a constant has no meaning here.
+    pub(super) fn written(&mut self, view: &MemoryView) {
+        self.writes_constant |= self.constants.contains(&view.buffer);
     }
 
     /// Copies elements: that at an index of `to` is at the index `of` it in `from`.
@@ -358,6 +407,9 @@ impl Flatten<'_> {
                     return Err("a buffer that is freed under a condition".to_owned());
                 }
                 let view = self.view_of(*slot)?;
+                if !self.heap.contains(&view.buffer) {
+                    return Err("memory that is freed and was not allocated".to_owned());
+                }
                 self.program.blocks[self.block].statements.push(Statement::Free(view.buffer));
                 Ok(vec![])
             }
@@ -413,7 +465,12 @@ impl Flatten<'_> {
                 }
             }
             Action::Empty(dynamic) if dynamic.is_empty() => {
-                Ok(vec![Known::View(self.fresh(result()?, None, false)?)])
+                let view = self.fresh(result()?, None, false)?;
+                match &*step.name {
+                    "memref.alloca" => self.on_stack.push(view.buffer),
+                    _ => self.heap.push(view.buffer),
+                }
+                Ok(vec![Known::View(view)])
             }
             Action::Global(name) => {
                 let global = self.module.globals.get(name).ok_or("a global that is not there")?;
@@ -421,11 +478,12 @@ impl Flatten<'_> {
                 if !global.constant {
                     return Err("a global that may be written".to_owned());
                 }
-                let contents = match (&global.items, &global.r#type) {
-                    (Some(items), Type::Shaped { element, .. }) => contents(items, &element.text),
-                    _ => Contents::Named(format!("global {name}")),
+                let (Some(items), Type::Shaped { element, .. }) = (&global.items, &global.r#type) else {
+                    return Err("a global whose elements are not known".to_owned());
                 };
-                Ok(vec![Known::View(self.fresh(result()?, Some(contents), false)?)])
+                let view = self.fresh(result()?, Some(contents(items, &element.text)), false)?;
+                self.constants.push(view.buffer);
+                Ok(vec![Known::View(view)])
             }
             Action::Copy { from, to } => {
                 let (from, to) = (self.view_of(*from)?, self.view_of(*to)?);
@@ -434,6 +492,7 @@ impl Flatten<'_> {
             }
             Action::Clone(from) => {
                 let (from, to) = (self.view_of(*from)?, self.fresh(result()?, None, false)?);
+                self.heap.push(to.buffer);
                 self.copy(&from, &to, &|index| index.to_vec())?;
                 Ok(vec![Known::View(to)])
             }

@@ -7,9 +7,15 @@ use crate::proof::value::{Carrier, Dim, Fold, Head, LoopPosition, Thunk, replace
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+/// How many iterations there are.
+fn iterations(dims: &[Dim]) -> Shown<i64> {
+    let count = dims.iter().try_fold(1i64, |count, dim| count.checked_mul(dim.extent));
+    count.map_or_else(|| unproved("numbers beyond 64 bits"), Ok)
+}
+
 impl Proof<'_> {
     pub(super) fn equal_folds(&mut self, a: &Fold, b: &Fold) -> Shown<()> {
-        let [m, n] = [a, b].map(|fold| fold.dims.iter().map(|d| d.extent).product::<i64>());
+        let (m, n) = (iterations(&a.dims)?, iterations(&b.dims)?);
         if m == n {
             let digits = self.digits(&a.dims, &b.dims)?;
             self.before += 1;
@@ -110,7 +116,7 @@ impl Proof<'_> {
         let before = Rc::new(before);
         match &fold.carrier {
             Carrier::Value(block, k) => {
-                place.carried.insert((*block, *k), before);
+                place.carried.insert((*block, *k), (replaced(&fold.lane, &with)?, before));
             }
             Carrier::Element(buffer, address, blocks) => {
                 place.kept.push((*buffer, replaced(address, &with)?, blocks.clone(), before));
@@ -122,7 +128,7 @@ impl Proof<'_> {
 
     /// The last iteration, of what all before it made.
     pub(super) fn last_iteration(&mut self, fold: &Fold) -> Shown<Thunk> {
-        let total: i64 = fold.dims.iter().map(|d| d.extent).product();
+        let total = iterations(&fold.dims)?;
         let (last, rest) = self.cut(fold, total - 1)?;
         let values: Vec<Linear> = last.dims.iter().map(|_| Linear::constant(0)).collect();
         self.iteration(&last, &values, rest)
@@ -134,7 +140,7 @@ impl Proof<'_> {
             return Ok((fold.clone(), fold.first.clone()));
         }
         let Some((dim, others)) = fold.dims.split_first() else { return unproved("iterations that end inside of one") };
-        let inner: i64 = others.iter().map(|d| d.extent).product();
+        let inner = iterations(others)?;
         let (whole, part) = (at / inner, at % inner);
         // `whole` iterations of the first dimension, then a part of one more.
         let some = |proof: &mut Self, from: i64, extent: i64| -> Shown<Fold> {
@@ -196,7 +202,7 @@ impl Proof<'_> {
                 .err()
                 .unwrap_or_else(|| Undecided::Unproved("a loop that runs how often is not known".to_owned())));
         };
-        Ok((upper + body.step - 1).div_euclid(body.step).max(0))
+        Ok(upper.saturating_add(body.step - 1).div_euclid(body.step).max(0))
     }
 
     /// What a loop carries out, as iterations.
@@ -239,7 +245,7 @@ impl Proof<'_> {
         let inner = match self.result(fold.side, block, k, lane, &place) {
             // The number of inner iterations is another from there on.
             Err(Undecided::Split(var, at)) if fold.dims.first().is_some_and(|d| d.var == var) => {
-                let inner: i64 = fold.dims[1..].iter().map(|d| d.extent).product();
+                let inner = iterations(&fold.dims[1..])?;
                 let (tail, rest) = self.cut(&fold, at * inner)?;
                 let Thunk::Fold(rest) = rest else { return unproved("a fold of nothing") };
                 let rest = self.flat(*rest)?;

@@ -17,16 +17,25 @@ use crate::proof::value::{Head, LoopPosition, Thunk};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
-/// A store that does not reach an address: the program, the store, the address, and the iterations around.
-pub type Miss = (usize, (BlockId, usize), Linear, BTreeMap<BlockId, Linear>);
+/// How deep comparisons may be in each other: an operation on elements is a level, which takes 3 KiB of the stack.
+const DEPTH: usize = 400;
+
+/// How many values a case looks at: 40 in the products and relayouts of the tests.
+const LOOKS_OF_A_CASE: usize = 200;
+
+/// A store that does not reach an address: the program, the store, the loops whose iterations are free, the address, and the
+/// iterations around.
+pub type Miss = (usize, (BlockId, usize), Vec<BlockId>, Linear, BTreeMap<BlockId, Linear>);
 
 /// A comparison of two programs: the one that is meant and the one that was made of it.
 pub struct Proof<'p> {
     pub(super) programs: [&'p Statements; 2],
     pub(super) space: Space,
     pub(super) before: usize,
-    /// How many comparisons are left.
+    /// How many comparisons are left, how many values may be looked at, and how deep comparisons are in each other.
     steps: usize,
+    looks: usize,
+    depth: usize,
     /// Stores that do not reach an address, in any case that is being looked at; and in the order they were found.
     pub(super) misses: FxHashSet<Miss>,
     pub(super) found: Vec<Miss>,
@@ -55,6 +64,8 @@ impl<'p> Proof<'p> {
             space: Space::default(),
             before: 0,
             steps,
+            looks: steps.saturating_mul(LOOKS_OF_A_CASE),
+            depth: 0,
             misses: FxHashSet::default(),
             found: Vec::new(),
             stored,
@@ -66,32 +77,47 @@ impl<'p> Proof<'p> {
     /// # Errors
     /// [`Undecided::Unproved`], and why.
     pub fn same(&mut self, number: usize) -> Shown<()> {
+        self.forget(0);
         self.space = Space::default();
         let [meant, made] =
             self.programs.map(|program| (program.results.get(number), (0, program.blocks[0].statements.len())));
         match (meant, made) {
-            ((Some(FunctionResult::Value(a)), _), (Some(FunctionResult::Value(b)), _)) => {
+            (
+                (Some(FunctionResult::Value { value: a, lanes, of }), _),
+                (Some(FunctionResult::Value { value: b, lanes: others, of: other }), _),
+            ) => {
+                if (lanes, of) != (others, other) {
+                    return unproved("results of different types");
+                }
+                let lane = Linear::var(self.space.var(*lanes));
                 let [a, b] = [(0, *a), (1, *b)].map(|(side, value)| Thunk::Value {
                     side,
                     value,
-                    lane: Linear::default(),
+                    lane: lane.clone(),
                     place: LoopPosition::default(),
                 });
                 self.equal(&a, &b)
             }
-            (
-                (Some(FunctionResult::Elements { buffer: a, sizes, here, there }), end),
-                (Some(FunctionResult::Elements { buffer: b, sizes: made, here: last, there: kept }), made_end),
-            ) => {
-                if sizes.contains(&0) {
+            ((Some(FunctionResult::Elements(meant)), end), (Some(FunctionResult::Elements(made)), made_end)) => {
+                if meant.sizes.contains(&0) {
                     return Ok(());
                 }
-                let index: Vec<Linear> = sizes.iter().map(|n| Linear::var(self.space.var(*n))).collect();
-                let own = kept.is_some() || there.is_none();
-                if own && sizes != made {
-                    return unproved("results of different shapes");
+                let (a, b, here) = (&meant.buffer, &made.buffer, &meant.here);
+                let index: Vec<Linear> = meant.sizes.iter().map(|n| Linear::var(self.space.var(*n))).collect();
+                let lowered = match (&meant.there, &made.there) {
+                    (Some(there), None) if made.is_memref => {
+                        // The type of lowered memory has the strides; it begins where the layout does.
+                        let AddressMap::Strided(Subscript::Constant(0), _) = made.here else {
+                            return unproved("a result that does not begin where its buffer does");
+                        };
+                        there
+                    }
+                    (there, kept) if there == kept && meant.sizes == made.sizes => &made.here,
+                    _ => return unproved("results of different shapes or layouts"),
+                };
+                if meant.of != made.of {
+                    return unproved("results of different elements");
                 }
-                let lowered = if own { last } else { there.as_ref().unwrap_or(last) };
                 let first = Thunk::Memory {
                     side: 0,
                     buffer: *a,
@@ -155,10 +181,26 @@ impl<'p> Proof<'p> {
 
     /// That something holds for each value of the variables that there are, case by case.
     pub(super) fn cases(&mut self, holds: &mut dyn FnMut(&mut Self) -> Shown<()>) -> Shown<()> {
+        if self.depth == DEPTH {
+            return unproved("operations on elements in a longer chain");
+        }
         let known = self.found.len();
+        self.depth += 1;
         let shown = self.case(holds);
+        self.depth -= 1;
         self.forget(known);
         shown
+    }
+
+    /// Counts a value that is looked at.
+    fn look(&mut self) -> Shown<()> {
+        match self.looks.checked_sub(1) {
+            Some(looks) => {
+                self.looks = looks;
+                Ok(())
+            }
+            None => unproved("it takes more steps"),
+        }
     }
 
     /// Forgets the misses that were found later.
@@ -231,6 +273,7 @@ impl<'p> Proof<'p> {
     /// Follows a value to its outermost operation.
     pub(super) fn head(&mut self, mut thunk: Thunk) -> Shown<Head> {
         loop {
+            self.look()?;
             thunk = match thunk {
                 Thunk::Before(k) => return Ok(Head::Before(k)),
                 Thunk::Known(head) => return Ok(*head),
@@ -342,10 +385,12 @@ impl<'p> Proof<'p> {
                             }
                         },
                         Maker::Iteration(block) => return Ok(Head::Index(self.iteration_of(*block, &place)?)),
-                        Maker::Carried(block, k) => match place.carried.get(&(*block, *k)) {
-                            Some(thunk) => thunk.as_ref().clone(),
+                        Maker::Carried(block, k) => match place.carried.get(&(*block, *k)).cloned() {
+                            Some((of, carried)) if self.space.is_zero(&lane.minus(&of)?)? => carried.as_ref().clone(),
+                            Some(_) => return unproved("a lane of what a loop carries that becomes another"),
                             None => return unproved("a loop that carries several values from one to another"),
                         },
+                        Maker::Argument(name) => return Ok(Head::Input(name.clone(), lane)),
                         Maker::Result(block, k) => self.result(side, *block, *k, lane, &place)?,
                     }
                 }
@@ -417,7 +462,7 @@ impl<'p> Proof<'p> {
     ) -> Shown<Linear> {
         Ok(match s {
             Subscript::Constant(c) => Linear::constant(*c),
-            Subscript::Value(value) => match &self.programs[side].values[*value].0 {
+            Subscript::Value(value) => match (&self.programs[side].values[*value].0, self.look()?).0 {
                 Maker::Iteration(block) => self.iteration_of(*block, place)?,
                 Maker::Subscript(s) => self.subscript(side, s, lane, place)?,
                 _ => match self.head(Thunk::Value { side, value: *value, lane: lane.clone(), place: place.clone() })? {
@@ -467,7 +512,7 @@ fn name(head: &Head) -> String {
         Head::Index(_) => "a subscript".to_owned(),
         Head::Constant(bits) => format!("the constant {bits}"),
         Head::Input(k, _) => k.clone(),
-        Head::Fold(fold) => format!("a fold of {} iterations", fold.dims.iter().map(|d| d.extent).product::<i64>()),
+        Head::Fold(_) => "a fold".to_owned(),
         Head::Before(_) => "what the iteration before made".to_owned(),
     }
 }

@@ -13,13 +13,28 @@ pub enum AddressMap {
     Part(Box<AddressMap>, Vec<(Subscript, i64, Option<usize>)>),
 }
 
-/// The strides of the row-major order.
-pub fn row_major(sizes: &[i64]) -> AddressMap {
-    let mut strides = vec![1; sizes.len()];
+/// The strides of the row-major order; none beyond 64 bits.
+pub fn row_major(sizes: &[i64]) -> Option<AddressMap> {
+    let mut strides = vec![1i64; sizes.len()];
     for d in (1..sizes.len()).rev() {
-        strides[d - 1] = strides[d] * sizes[d].max(1);
+        strides[d - 1] = strides[d].checked_mul(sizes[d].max(1))?;
     }
-    AddressMap::Strided(Subscript::Constant(0), strides)
+    Some(AddressMap::Strided(Subscript::Constant(0), strides))
+}
+
+/// How many tiles of `t` hold `n`.
+fn tiles_of(n: i64, t: i64) -> i64 {
+    n / t + i64::from(n % t != 0)
+}
+
+/// The number that an index is.
+fn constant(s: &Subscript) -> Option<i64> {
+    match s {
+        Subscript::Constant(c) => Some(*c),
+        Subscript::Sum(all) => all.iter().try_fold(0i64, |sum, s| sum.checked_add(constant(s)?)),
+        Subscript::Times(s, c) => constant(s)?.checked_mul(*c),
+        Subscript::Value(_) | Subscript::Quotient(..) | Subscript::Remainder(..) => None,
+    }
 }
 
 /// Reads `{1,0:T(8,128)(2,1)S(1)}`, with whatever is around the braces; none of what it has no meaning for.
@@ -71,7 +86,7 @@ impl AddressMap {
                         dims.insert(0, 1);
                     }
                     let tiled = dims.split_off(dims.len() - tile.len());
-                    dims.extend(tiled.iter().zip(tile).map(|(n, t)| (n + t - 1) / t).collect::<Vec<_>>());
+                    dims.extend(tiled.iter().zip(tile).map(|(n, t)| tiles_of(*n, *t)).collect::<Vec<_>>());
                     dims.extend(tile);
                 }
                 dims.iter().try_fold(1i64, |product, n| product.checked_mul(*n))
@@ -86,9 +101,10 @@ impl AddressMap {
         let first: Vec<Subscript> = dims.iter().map(|dim| dim.0.clone()).collect();
         let mut own = vec![0; rank];
         for ((_, step, along), stride) in dims.iter().zip(strides) {
-            along.iter().for_each(|d| own[*d] = step * stride);
+            along.iter().for_each(|d| own[*d] = step.wrapping_mul(*stride));
         }
-        AddressMap::Strided(self.address(&first), own)
+        let first = self.address(&first);
+        AddressMap::Strided(constant(&first).map_or(first, Subscript::Constant), own)
     }
 
     /// The address of an index.
@@ -117,7 +133,7 @@ impl AddressMap {
                     let grid = tiled
                         .iter()
                         .zip(tile)
-                        .map(|((n, i), t)| ((n + t - 1) / t, Subscript::Quotient(Box::new(i.clone()), *t)));
+                        .map(|((n, i), t)| (tiles_of(*n, *t), Subscript::Quotient(Box::new(i.clone()), *t)));
                     let inside =
                         tiled.iter().zip(tile).map(|((_, i), t)| (*t, Subscript::Remainder(Box::new(i.clone()), *t)));
                     let both: Vec<(i64, Subscript)> = grid.chain(inside).collect();
@@ -127,7 +143,7 @@ impl AddressMap {
                 let mut terms = Vec::new();
                 for (n, i) in dims.into_iter().rev() {
                     terms.push(Subscript::Times(Box::new(i), stride));
-                    stride *= n;
+                    stride = stride.wrapping_mul(n);
                 }
                 Subscript::Sum(terms)
             }

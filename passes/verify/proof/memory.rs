@@ -18,6 +18,39 @@ struct Hit {
 }
 
 impl Proof<'_> {
+    /// That no buffer from outside of a parallel loop is both read and written in it: iterations have no order.
+    pub(super) fn apart(&self, side: usize) -> Shown<()> {
+        let program = self.programs[side];
+        for block in (0..program.blocks.len()).filter(|block| program.blocks[*block].parallel) {
+            let inside = |mut at: BlockId| loop {
+                if at == block {
+                    return true;
+                }
+                let Some((parent, _)) = program.blocks[at].parent else { return false };
+                at = parent;
+            };
+            let (mut made, mut read, mut written) = (Vec::new(), Vec::new(), Vec::new());
+            for body in (0..program.blocks.len()).filter(|at| inside(*at)).map(|at| &program.blocks[at]) {
+                for statement in &body.statements {
+                    match statement {
+                        Statement::Allocate(buffer) => made.push(*buffer),
+                        Statement::Store { buffer, .. } => written.push(*buffer),
+                        Statement::Value(value) => {
+                            if let Maker::Load { buffer, .. } = &program.values[*value].0 {
+                                read.push(*buffer);
+                            }
+                        }
+                        Statement::Loop(_) | Statement::Free(_) => {}
+                    }
+                }
+            }
+            if written.iter().any(|buffer| read.contains(buffer) && !made.contains(buffer)) {
+                return unproved("memory that a parallel loop reads and writes");
+            }
+        }
+        Ok(())
+    }
+
     /// That each load and store of a program is inside of its buffer.
     pub(super) fn within(&mut self, side: usize) -> Shown<()> {
         let program = self.programs[side];
@@ -46,6 +79,7 @@ impl Proof<'_> {
                         continue;
                     }
                 };
+                self.forget(0);
                 self.space = Space::default();
                 let mut place = LoopPosition::default();
                 for block in &chain {
@@ -109,7 +143,8 @@ impl Proof<'_> {
                 }
             }
         }
-        let returned = |result: &FunctionResult| matches!(result, FunctionResult::Elements { buffer: last, .. } if *last == buffer);
+        let returned =
+            |result: &FunctionResult| matches!(result, FunctionResult::Elements(last) if last.buffer == buffer);
         match made_here && !program.results.iter().any(returned) {
             true => Ok(()),
             false => unproved("a buffer that is freed where it is not made, or that is returned"),
@@ -274,7 +309,7 @@ impl Proof<'_> {
         address: &Linear,
         place: &LoopPosition,
     ) -> Shown<Option<Hit>> {
-        let miss = (side, at, address.clone(), place.at.clone());
+        let miss = (side, at, chain.to_vec(), address.clone(), place.at.clone());
         if self.misses.contains(&miss) {
             return Ok(None);
         }
@@ -362,6 +397,10 @@ impl Proof<'_> {
         kept.iter().zip(found).for_each(|(k, value)| values[*k] = value);
         for (outer, inner, size) in merged {
             let (q, r) = self.space.divide(&values[inner], size)?;
+            let end = self.space.range_of(unknown[outer].0).1;
+            if !self.space.at_least_zero(&Linear::constant(end - 1).minus(&q)?)? {
+                return Ok(None);
+            }
             let most = self.space.range_of(unknown[inner].0).1;
             if !self.space.at_least_zero(&Linear::constant(most - 1).minus(&r)?)? {
                 return Ok(None);

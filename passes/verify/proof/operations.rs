@@ -1,6 +1,6 @@
 //! Operations as statements.
 
-use crate::model::{Access, Condition, Expr, Kind, Nest, Operator, Region, Size, Slot, Step, Type};
+use crate::model::{Access, Condition, Expr, Kind, Nest, Operator, Place, Region, Size, Slot, Step, Type};
 use crate::proof::flatten::{Flat, Flatten, Known, MemoryView, contents};
 use crate::proof::layout::{AddressMap, row_major};
 use crate::proof::statements::{Maker, Statement};
@@ -172,6 +172,7 @@ impl Flatten<'_> {
                     (Some(a), Some(b)) => Some(self.make(Maker::And(a, b))),
                     (a, b) => a.or(b),
                 };
+                self.written(&view);
                 let store = Statement::Store { buffer: view.buffer, address, stride, lanes, value, mask };
                 self.program.blocks[self.block].statements.push(store);
                 Ok(vec![])
@@ -261,15 +262,26 @@ impl Flatten<'_> {
         let view = self.view_of(source)?;
         let sizes = self.sizes(result)?;
         if matches!(self.type_of(result), Type::Shaped { kind: Kind::MemRef, .. }) {
-            return Ok(vec![Known::View(MemoryView {
-                buffer: view.buffer,
-                sizes,
-                layout: self.layout(result, false)?,
-            })]);
+            let (AddressMap::Strided(first, strides), Some(AddressMap::Strided(_, whole))) =
+                (&view.layout, row_major(&view.sizes))
+            else {
+                return Err("a reshape of a tiled memref".to_owned());
+            };
+            // What lies in row-major order does so in any shape; of others, the type says the strides.
+            let layout = match (*strides == whole, row_major(&sizes)) {
+                (true, Some(AddressMap::Strided(_, own))) => AddressMap::Strided(first.clone(), own),
+                _ => match self.type_of(result) {
+                    Type::Shaped { place: Place::Strided { pending: None, .. }, .. } => self.layout(result, false)?,
+                    _ => return Err("a reshape of memory whose strides are not known".to_owned()),
+                },
+            };
+            return Ok(vec![Known::View(MemoryView { buffer: view.buffer, sizes, layout })]);
         }
         let to = self.fresh(result, None, false)?;
-        let (from, number) = (view.sizes.clone(), row_major(&sizes));
-        let AddressMap::Strided(_, strides) = row_major(&from) else { return Err("no strides".to_owned()) };
+        let from = view.sizes.clone();
+        let (Some(number), Some(AddressMap::Strided(_, strides))) = (row_major(&sizes), row_major(&from)) else {
+            return Err("a size beyond 64 bits".to_owned());
+        };
         self.copy(&view, &to, &|index| {
             let number = number.address(index);
             from.iter()

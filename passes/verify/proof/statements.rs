@@ -18,6 +18,8 @@ pub enum Maker {
         /// Values.
         operands: Vec<ValueId>,
     },
+    /// An argument of this name, which is no memory.
+    Argument(String),
     /// An index.
     Subscript(Subscript),
     /// The least or greatest of indices.
@@ -133,19 +135,34 @@ pub enum Contents {
 /// What a function leaves.
 #[derive(Clone, Debug)]
 pub enum FunctionResult {
-    /// One element.
-    Value(ValueId),
-    /// The elements of a buffer.
-    Elements {
-        /// The buffer.
-        buffer: BufferId,
-        /// The shape.
-        sizes: Vec<i64>,
-        /// The address of each index.
-        here: AddressMap,
-        /// That which lowering is to give it, where the type says so.
-        there: Option<AddressMap>,
+    /// One element, or a vector.
+    Value {
+        /// Which.
+        value: ValueId,
+        /// How many lanes it has.
+        lanes: i64,
+        /// Its type.
+        of: String,
     },
+    /// The elements of a buffer.
+    Elements(ResultElements),
     /// What cannot be shown, and why.
     Unknown(String),
+}
+
+/// The elements of a buffer that a function leaves.
+#[derive(Clone, Debug)]
+pub struct ResultElements {
+    /// The buffer.
+    pub buffer: BufferId,
+    /// The shape.
+    pub sizes: Vec<i64>,
+    /// The type of the elements.
+    pub of: String,
+    /// Whether it is memory, not a tensor.
+    pub is_memref: bool,
+    /// The address of each index.
+    pub here: AddressMap,
+    /// That which lowering is to give it, where the type says so.
+    pub there: Option<AddressMap>,
 }

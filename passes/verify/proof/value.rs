@@ -10,8 +10,8 @@ use std::rc::Rc;
 #[derive(Clone, Debug, Default)]
 pub struct LoopPosition {
     pub at: BTreeMap<BlockId, Linear>,
-    /// What loops carry.
-    pub carried: BTreeMap<(BlockId, usize), Rc<Thunk>>,
+    /// What loops carry, of one lane.
+    pub carried: BTreeMap<(BlockId, usize), (Linear, Rc<Thunk>)>,
     /// Elements that loops load and store again: buffer, address, the loops, and what is there.
     pub kept: Vec<(BufferId, Linear, Vec<BlockId>, Rc<Thunk>)>,
 }
@@ -19,7 +19,8 @@ pub struct LoopPosition {
 impl LoopPosition {
     pub fn replaced(&self, with: &BTreeMap<Var, Linear>) -> Shown<LoopPosition> {
         let mut place = self.clone();
-        for e in place.at.values_mut().chain(place.kept.iter_mut().map(|kept| &mut kept.1)) {
+        let lanes = place.carried.values_mut().map(|carried| &mut carried.0);
+        for e in place.at.values_mut().chain(place.kept.iter_mut().map(|kept| &mut kept.1)).chain(lanes) {
             *e = replaced(e, with)?;
         }
         Ok(place)

@@ -118,16 +118,17 @@ fn operations() -> Vec<(Request, Vec<Spoilt>)> {
             ],
         ),
         (
-            json!({"op": "hlo", "text": MODULE, "summary": true, "top": 1, "machine": "cpu"}),
+            json!({"op": "hlo", "text": MODULE, "summary": true, "top": 1, "machine": "cpu", "schedule": "least-memory"}),
             vec![("text", vec![json!("HloModul")], "syntax"), machine()],
         ),
         (
             json!({"op": "plan", "text": MODULE, "machine": "tpu_v5e", "entry": "free", "capacity": {"hbm": 1_000_000},
-                "stay": true, "seconds": 9, "compare": true}),
+                "stay": true, "schedule": "file", "seconds": 9, "compare": true}),
             vec![
                 ("text", vec![json!("HloModul")], "syntax"),
                 machine(),
                 ("entry", vec![json!("fre")], "unknown"),
+                ("schedule", vec![json!("last")], "unknown"),
                 ("capacity", vec![json!({"hbn": 1})], "unknown"),
                 ("capacity", vec![json!({"hbm": -1})], "invalid"),
                 seconds(),
