@@ -90,7 +90,7 @@ fn totals(out: &mut String, spaces: &[Memory]) {
         };
         let peak = memory.peak.bytes;
         let least = match peak - order.bound {
-            0 => "no order with its updates in place takes less".to_string(),
+            0 => "the least with updates in place".to_string(),
             gap => format!("at most {gap} above the least"),
         };
         let less = order.file - peak;
