@@ -30,6 +30,7 @@ const PAGES: &[&str] = &[
     "docs/tensor-layouts.md",
     "docs/tutorial.md",
     "docs/vector-code.md",
+    "docs/verify.md",
 ];
 
 #[test]
