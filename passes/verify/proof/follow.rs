@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 /// How deep comparisons may be in each other: an operation on elements is a level, which takes 3 KiB of the stack.
 const DEPTH: usize = 400;
 
-/// How many values a case looks at: 40 in the products and relayouts of the tests.
+/// How many values may be looked at for each case: a bound on time, of which it is not measured how many a case takes.
 const LOOKS_OF_A_CASE: usize = 200;
 
 /// A store that does not reach an address: the program, the store, the loops whose iterations are free, the address, and the
