@@ -90,7 +90,7 @@ pub fn layout_plan(text: &str, question: &PlanQuestion) -> Result<Written, Unwri
                 return Ok(plan::spread::plan_of(&names, &spreader, &mut clock)?.1);
             }
             let mut planner = plan::posed(&graphs, module.entry, &facts, &target, question.entry, (&limits, false))?;
-            let (_, mut answer) = plan::plan_of(&names, &mut planner, &mut clock)?;
+            let (_, mut answer) = plan::plan_of(&names, &mut planner, false, &mut clock)?;
             if question.compare {
                 let given = planner.given_plan().map_err(Unplanned::from)?;
                 answer.compare = Some(Box::new(names.answer(&given, &[])));

@@ -123,7 +123,7 @@ fn operations() -> Vec<(Request, Vec<Spoilt>)> {
         ),
         (
             json!({"op": "plan", "text": MODULE, "machine": "tpu_v5e", "entry": "free", "capacity": {"hbm": 1_000_000},
-                "stay": true, "schedule": "file", "seconds": 9, "compare": true}),
+                "stay": true, "room_for_steps": true, "schedule": "file", "seconds": 9, "compare": true}),
             vec![
                 ("text", vec![json!("HloModul")], "syntax"),
                 machine(),

@@ -49,8 +49,8 @@ pub struct PlanAnswer {
     /// others of each that does not fit into the fastest memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepsAnswer>,
-    /// On a machine without places, the bytes of the fastest memory that values leave to pieces, so that each operation has
-    /// room for its smallest steps; the bound is one of plans that do so.
+    /// Where room for steps is asked for, the bytes of the fastest memory that values leave to pieces, so that each operation
+    /// has room for its smallest steps; the bound is one of plans that do so.
     #[serde(default, skip_serializing_if = "is_none")]
     pub kept: i64,
     /// The most bytes that are in each memory space at once, by its number.

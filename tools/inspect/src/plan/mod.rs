@@ -47,6 +47,9 @@ pub struct PlanOptions {
     /// Leave each value in the memory that it is made in
     #[arg(long, requires = "capacity")]
     stay: bool,
+    /// Leave room in the fastest memory for the smallest steps of each operation
+    #[arg(long, requires = "capacity", conflicts_with = "judge")]
+    room_for_steps: bool,
     /// Stop the search after so many seconds, with the best plan so far
     #[arg(long, value_name = "SECONDS")]
     seconds: Option<f64>,
@@ -169,7 +172,7 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
         return why::text(&names, &mut ask, name).map_err(|error| Complaint::about(&options.file, error));
     }
     let (plan, mut answer) = match &options.judge {
-        None => plan_of(&names, &mut planner, &mut clock).map_err(wrong)?,
+        None => plan_of(&names, &mut planner, options.room_for_steps, &mut clock).map_err(wrong)?,
         Some(command) => {
             let (plan, lessons) = judged(&names, &planner, command, options.judgements, &mut clock)?.map_err(wrong)?;
             let mut answer = described(&names, &planner, &plan, &mut clock).map_err(wrong)?;
@@ -231,13 +234,22 @@ pub fn check_seconds(seconds: f64) -> Result<(), Complaint> {
     Err(Complaint::new(format!("expected a number of seconds from 0, found `{seconds}`")))
 }
 
-/// The best plan, and the answer that it is.
+/// The best plan, and the answer that it is; of those that leave room for the smallest steps of each operation, where
+/// `room_for_steps` asks for it.
 ///
 /// # Errors
 /// Why there is no plan.
-pub fn plan_of(names: &Names, planner: &mut Planner, clock: &mut Clock) -> Result<(LayoutPlan, PlanAnswer), Unplanned> {
-    let (plan, _, kept) =
-        plan_in_steps(planner, &Options::default(), &mut |progress: &Progress| clock.go_on(progress))?;
+pub fn plan_of(
+    names: &Names,
+    planner: &mut Planner,
+    room_for_steps: bool,
+    clock: &mut Clock,
+) -> Result<(LayoutPlan, PlanAnswer), Unplanned> {
+    let (options, mut go_on) = (Options::default(), |progress: &Progress| clock.go_on(progress));
+    let (plan, kept) = match room_for_steps {
+        true => plan_in_steps(planner, &options, &mut go_on).map(|(plan, _, kept)| (plan, kept))?,
+        false => (planner.plan(&options, &mut go_on)?, 0),
+    };
     let answer = described(names, planner, &plan, clock)?;
     Ok((plan, PlanAnswer { kept, ..answer }))
 }

@@ -103,7 +103,7 @@ pub fn plan(request: &Plan) -> Result<Answer, Failure> {
     }
     let mut planner =
         posed(&graphs, module.entry, &facts, &target, request.entry, (&limits, request.stay)).map_err(wrong)?;
-    let answer = plan_of(&names, &mut planner, &mut clock).map_err(wrong)?;
+    let answer = plan_of(&names, &mut planner, request.room_for_steps, &mut clock).map_err(wrong)?;
     let mut answer = answer.1;
     answer.schedule = request.schedule;
     if request.compare {

@@ -244,6 +244,9 @@ pub struct Plan {
     /// Whether each value stays in the memory that it is made in.
     #[serde(default)]
     pub stay: bool,
+    /// Whether room is left in the fastest memory for the smallest steps of each operation.
+    #[serde(default)]
+    pub room_for_steps: bool,
     /// Stop the search after so many seconds, with the best plan so far.
     pub seconds: Option<f64>,
     /// Whether the answer has the plan that the layouts of the text are, too.

@@ -71,7 +71,7 @@ impl Planned {
         let (graphs, facts) = (module.graphs(), module.facts());
         let mut planner = posed(&graphs, module.entry, &facts, target, entry, (&[], false))?;
         let names = Names { module, target };
-        let (found, mut plan) = plan_of(&names, &mut planner, clock)?;
+        let (found, mut plan) = plan_of(&names, &mut planner, false, clock)?;
         let given = planner.given_plan().map(|given| names.answer(&given, &[]));
         let mut changes = changes(module, &found).map_err(|error| Unplanned::Wrong(None, error))?;
         changes.sort_by_key(|(_, from, to)| std::cmp::Reverse((from.1.padded.abs_diff(to.1.padded), from.1.padded)));
