@@ -339,6 +339,30 @@ fn values_move_between_memories_and_it_is_said_when() {
     assert_eq!((none["spaces"].as_object().unwrap().len(), none.get("transfers")), (0, None));
 }
 
+/// Room for steps is left where it is asked for, and costs what values had there.
+#[test]
+fn room_for_steps_is_asked_for() {
+    let text = "HloModule product\nENTRY main {\n  x = f32[1024,512] parameter(0)\n  w = f32[512,512] parameter(1)\n  \
+                ROOT y = f32[1024,512] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n";
+    let (hlo, proof) = (file("product.hlo", text), file("product.proof", ""));
+    let given = ["plan", &hlo, "--machine", "tpu_v5e", "--capacity", "vmem=1048576", "--certificate", &proof];
+    let without = answer(&[&given[..], &["--json"]].concat());
+    assert_eq!((without.get("kept"), &without["steps"][0]["needs"]), (None, &json!(73728)));
+    assert!(
+        plan(&given).0.contains("`y` is not cut: its smallest steps need 73,728 bytes, and values leave 0 bytes\n")
+    );
+    assert_eq!(plan(&["check-plan", &hlo, &proof]).2, Some(0));
+    let with = answer(&[&given[..], &["--room-for-steps", "--json"]].concat());
+    assert_eq!((&with["kept"], with["steps"][0].get("needs")), (&json!(73728), None));
+    assert!(with["cost"].as_i64() > without["cost"].as_i64() && with["cost"] == with["bound"], "{with}");
+    assert_eq!(plan(&["check-plan", &hlo, &proof]).2, Some(0));
+    let line = json!({"op": "plan", "text": text, "machine": "tpu_v5e", "capacity": {"vmem": 1_048_576}, "room_for_steps": true});
+    let out = String::from_utf8(run(&["--json"], line.to_string().as_bytes()).stdout).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["cost"], with["cost"], "{out}");
+    let (_, why, status) = plan(&["plan", &hlo, "--machine", "tpu_v5e", "--room-for-steps"]);
+    assert!(status == Some(2) && why.contains("--capacity"), "{why}");
+}
+
 #[test]
 fn a_judge_chooses_and_its_lessons_are_told() {
     let hlo = file("judged.hlo", TURNED);
