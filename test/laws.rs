@@ -209,6 +209,12 @@ fn check_packing(name: &str, sizes: &[i64], layout: &Layout, cells: &[Option<Vec
     }
 }
 
+/// `(1,5,5,1)` cuts the one tile of the last dimension into 5, of which 4 are padding: as many as the dimension has elements.
+#[test]
+fn a_digit_with_as_many_values_as_its_index_is_not_the_index() {
+    check(&[3, 5, 5, 5], &Layout::parse("{3,1,2,0:T(5)(1,5,5,1)}").unwrap());
+}
+
 #[test]
 fn laws_hold_for_random_layouts() {
     let (count, seed) = settings();

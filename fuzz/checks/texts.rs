@@ -127,7 +127,8 @@ pub fn tensor_layout(text: &str) {
 }
 
 /// A layout in any notation, written in each. What a notation has written is read again; what is written of that is a
-/// text for the same places, and the last: a map of several results is one of one result the second time.
+/// text for the same places, and the last: a map of several results is one of one result the second time. Notations with tiles
+/// may refuse it, as the part of a tile that a dimension does not fill is not always found.
 pub fn notation(text: &str) {
     let described = match read(text) {
         Ok(described) => described,
@@ -137,14 +138,14 @@ pub fn notation(text: &str) {
     for notation in Notation::ALL.iter().filter(|notation| **notation != Notation::Jax) {
         let again = |written: &str| {
             let again = read(written).unwrap_or_else(|error| panic!("{text} becomes {written}: {}", error.message));
-            let once_more = write(&again, *notation, ElementType::F32);
-            once_more.unwrap_or_else(|error| panic!("{text} becomes {written}, and then: {}", error.message))
+            write(&again, *notation, ElementType::F32).map_err(|error| error.message)
         };
+        let has_tiles = matches!(notation, Notation::Mosaic | Notation::Pack | Notation::Iree);
         match write(&described, *notation, ElementType::F32) {
-            Ok(written) => {
-                let second = again(&written);
-                assert_eq!(again(&second), second, "{text} becomes {written}");
-            }
+            Ok(written) => match again(&written) {
+                Ok(second) => assert_eq!(again(&second), Ok(second), "{text} becomes {written}"),
+                Err(why) => assert!(has_tiles && !why.is_empty(), "{text} becomes {written}, and then: {why}"),
+            },
             Err(error) => assert!(!error.message.is_empty()),
         }
     }

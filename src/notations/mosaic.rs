@@ -222,12 +222,27 @@ fn split(
     }
     let layout = made(&tile, inner, Vec::new());
     let layout = to_tiled(&Placement::new(&layout, Some(&tile)).ok()?).ok()?;
-    let in_order = layout.minor_to_major.iter().rev().copied().eq(0..tile.len());
-    let later = layout.tiles.iter().map(|tile| {
-        let size = |entry: &TileEntry| if let TileEntry::Size(size) = entry { Some(*size) } else { None };
-        tile.iter().map(size).collect::<Option<Vec<i64>>>()
-    });
-    let later = later.collect::<Option<Vec<_>>>()?;
+    let row_major = layout.minor_to_major.iter().rev().copied().eq(0..tile.len());
+    let later = match (row_major, &*layout.tiles) {
+        (true, tiles) => {
+            let size = |entry: &TileEntry| if let TileEntry::Size(size) = entry { Some(*size) } else { None };
+            let sizes = |tile: &Vec<TileEntry>| tile.iter().map(size).collect::<Option<Vec<i64>>>();
+            tiles.iter().map(sizes).collect::<Option<Vec<_>>>()?
+        }
+        (false, []) => reordering(&tile, &layout.minor_to_major),
+        (false, _) => return None,
+    };
     let shorter = later.iter().all(|later| later.len() <= tile.len());
-    (in_order && shorter).then(|| ([vec![tile], later].concat(), strides))
+    shorter.then(|| ([vec![tile], later].concat(), strides))
+}
+
+/// The later tiles that put the elements of a tile into another order than row-major. One of the sizes of some dimensions, and
+/// of 1 along all others, puts those behind these: `(4,128)(4,1)` is 128 columns of 4. So there is one for each place in the
+/// order, major to minor, where a dimension follows one of a larger number.
+fn reordering(tile: &[i64], minor_to_major: &[usize]) -> Vec<Vec<i64>> {
+    let order: Vec<usize> = minor_to_major.iter().rev().copied().collect();
+    let turns = (1..order.len()).filter(|at| order[*at] < order[at - 1]);
+    let inside =
+        |at: usize| (0..tile.len()).map(|dim| if order[at..].contains(&dim) { tile[dim] } else { 1 }).collect();
+    turns.map(inside).collect()
 }

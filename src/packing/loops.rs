@@ -105,9 +105,12 @@ impl MemoryLoops {
                 Some(last) if last.of == of && last.holds(&next) && last.scale == next.size * next.scale => {
                     *last = MemoryLoop { size: last.size * next.size, ..next };
                 }
-                // Whole indices that are neighbours in the dense array and in memory are one index.
+                // Whole indices that are neighbours in the dense array and in memory are one index. A higher digit may have as
+                // many values as its index, all but the first of them padding.
                 Some(last)
-                    if [*last, next].iter().all(|digit| digit.size as i64 == indices[digit.of].size)
+                    if [*last, next]
+                        .iter()
+                        .all(|digit| digit.scale == 1 && digit.size as i64 == indices[digit.of].size)
                         && last.holds(&next)
                         && last.dense == next.size * next.dense =>
                 {

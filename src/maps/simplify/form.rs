@@ -87,6 +87,8 @@ pub struct Form {
     pub(super) divisors: Vec<i64>,
     /// The remaining budget of work for the current expression.
     pub(super) steps: usize,
+    /// Whether the budget of any expression ran out. What was found until then depends on the order of its terms.
+    pub(super) exhausted: bool,
     /// The expressions that replace the variables, if any.
     pub(super) given: Option<Vec<Sum>>,
     pub(super) opaque: usize,
@@ -185,6 +187,7 @@ impl Form {
             bases: Vec::new(),
             divisors: Vec::new(),
             steps: 0,
+            exhausted: false,
             given: None,
             opaque: 0,
             depth: 0,
@@ -214,7 +217,13 @@ impl Form {
 
     /// Takes note of work on this many terms; none once it is more than the expression is worth.
     pub(super) fn work(&mut self, terms: usize) -> Option<()> {
-        self.steps = self.steps.checked_sub(1 + terms)?;
+        match self.steps.checked_sub(1 + terms) {
+            Some(left) => self.steps = left,
+            None => {
+                self.exhausted = true;
+                return None;
+            }
+        }
         Some(())
     }
 

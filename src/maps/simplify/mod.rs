@@ -62,8 +62,9 @@ pub(crate) fn simplify_with(exprs: &[Expr], domain: &Domain, log: &mut Option<&m
     for (k, e) in exprs.iter().enumerate() {
         let (other, form_of) = form.simplify_whole(e, &mut divided);
         form.note_result(k, e, &other);
-        // What has the form from which it was written is written in the same way again.
-        settled = settled && form_of.is_some_and(|sum| form.normal(&other) == Some(sum));
+        // What has the form from which it was written is written in the same way again, where the budget of work was
+        // enough to compare all ways.
+        settled = settled && form_of.is_some_and(|sum| form.normal(&other) == Some(sum)) && !form.exhausted;
         simple.push(other);
     }
     form.log_into(log);
