@@ -578,12 +578,18 @@ def LayoutVerify : Pass<"layout-verify", "::mlir::ModuleOp"> {
 
     The passes are those of a pipeline's text, on modules; options `reassociate`
     and `contract` in it allow what they allow.
+
+    With `smt`, what the proofs decide about the addresses in the last form of each
+    function is written to a file, as a module of the dialect `smt`: all of its
+    `smt.check` are to find `unsat`.
   }];
   let options = [
     Option<"passes", "passes", "std::string", "\"\"", "The passes">,
     Option<"steps", "steps", "uint64_t", "1 << 20",
            "A function that takes more steps, elements counted one by one, is not "
-           "checked">
+           "checked">,
+    Option<"smt", "smt", "std::string", "\"\"",
+           "A file for what the proofs decide about addresses">
   ];
 }
 

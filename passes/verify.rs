@@ -13,16 +13,26 @@ pub(crate) const NAME: &str = "layout-verify";
 #[derive(Default)]
 pub(crate) struct State(Option<Source>);
 
-/// The options as text: the passes in braces, and the other options.
-fn split(options: &str) -> (&str, &str) {
-    let Some((_, rest)) = options.split_once("passes={") else { return ("", options) };
-    rest.rsplit_once('}').unwrap_or((rest, ""))
+/// The value of an option, without the braces around it; none where the option is not there or has an empty value.
+fn option<'o>(options: &'o str, name: &str) -> Option<&'o str> {
+    let mut depth = 0usize;
+    let mut words = options.split(|c: char| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => (),
+        }
+        c.is_whitespace() && depth == 0
+    });
+    let value = words.find_map(|word| word.strip_prefix(name)?.strip_prefix('='))?;
+    let inside = value.strip_prefix('{').and_then(|value| value.strip_suffix('}'));
+    Some(inside.unwrap_or(value)).filter(|value| !value.is_empty())
 }
 
 /// The passes, each as text: they are separated by commas outside of all brackets.
 pub(crate) fn passes(options: &str) -> Vec<String> {
     let (mut all, mut depth) = (vec![String::new()], 0);
-    for c in split(options).0.chars() {
+    for c in option(options, "passes").unwrap_or_default().chars() {
         match c {
             '(' | '{' | '[' | '<' => depth += 1,
             ')' | '}' | ']' | '>' => depth -= 1,
@@ -47,9 +57,8 @@ pub(crate) fn check(options: &str) -> Result<(), String> {
 }
 
 fn steps(options: &str) -> Result<u64, String> {
-    let text = split(options).1.split_whitespace().find_map(|word| word.strip_prefix("steps="));
     let read = |text: &str| text.parse().map_err(|_| format!("steps must be a number, found `{text}`"));
-    text.map_or(Ok(1 << 20), read)
+    option(options, "steps").map_or(Ok(1 << 20), read)
 }
 
 /// Step `number` of the pass: the program as the passes so far left it is compared. Gives the pass that runs next.
@@ -77,6 +86,7 @@ pub(crate) fn run<'c>(
                 steps: steps(options).map_err(wrong)?,
                 reassociate: allows("reassociate"),
                 contract: allows("contract"),
+                obligations: option(options, "smt").is_some(),
             };
             state.0 = Some(Source::new(module, limits));
             vec![]
@@ -96,6 +106,10 @@ pub(crate) fn run<'c>(
     if number == passes.len() {
         let open = state.0.iter().flat_map(Source::open);
         open.for_each(|finding| crate::upstream::emit(&diagnostic(&finding, "")));
+        if let (Some(file), Some(source)) = (option(options, "smt"), &state.0) {
+            let wrong = |error| Diagnostic::error(ir::location(module), format!("cannot write smt={file}: {error}"));
+            std::fs::write(file, source.obligations()).map_err(|error| vec![wrong(error)])?;
+        }
     }
     Ok(passes.get(number).cloned())
 }

@@ -15,6 +15,7 @@
 //! | `machine` | values and memory of a program that runs |
 //! | `run`, `actions`, `parallel` | the evaluator |
 //! | `proof` | proofs for all data and shapes of any size: each element is followed back to what makes it |
+//! | `smt` | what proofs decide about addresses, for other solvers |
 //! | `compare` | inputs of both forms, and whether their results are the same |
 
 mod actions;
@@ -29,13 +30,15 @@ mod parallel;
 mod proof;
 mod read;
 mod run;
+mod smt;
 mod terms;
 
 use compare::{Outcome, Sizes, Verdict, reason};
 use melior::ir::{Location, OperationRef};
 use model::{Function, Program};
+use proof::formula::Obligations;
 use run::Stop;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use terms::Terms;
 
 /// What a check may do, and what the passes between were allowed to do.
@@ -47,6 +50,8 @@ pub struct Limits {
     pub reassociate: bool,
     /// Whether a product and a sum may be rounded once.
     pub contract: bool,
+    /// Whether [`Source::obligations`] are kept.
+    pub obligations: bool,
 }
 
 /// What a check found.
@@ -76,8 +81,8 @@ pub struct Source {
     outcomes: BTreeMap<String, Result<(Sizes, Outcome), Stop>>,
     terms: Terms,
     limits: Limits,
-    /// Functions of which the latest form is shown for all data.
-    proved: BTreeSet<String>,
+    /// Functions of which the latest form is shown for all data, with what was decided for it.
+    proved: BTreeMap<String, Obligations>,
     /// Functions whose latest form is not shown to be the same, and the first that was not.
     open: BTreeMap<String, Finding>,
 }
@@ -90,7 +95,7 @@ impl Source {
     pub fn new(module: OperationRef, limits: Limits) -> Source {
         let program = read::program(mlir::borrowed(module));
         let terms = Terms::new(limits.reassociate, limits.contract);
-        let (outcomes, proved, open) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        let (outcomes, proved, open) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Source { latest: program.clone(), program, outcomes, terms, limits, proved, open }
     }
 
@@ -128,13 +133,14 @@ impl Source {
                 continue;
             };
             let unchanged = self.latest.functions.get(&name) == Some(after) && self.latest.globals == program.globals;
-            if unchanged && self.proved.contains(&name) {
+            if unchanged && self.proved.contains_key(&name) {
                 continue;
             }
             let cases = usize::try_from(self.limits.steps / STEPS_OF_A_CASE).unwrap_or(usize::MAX);
-            let finding = match proof::same((&self.program, before), (&program, after), cases) {
-                Ok(()) => {
-                    self.proved.insert(name.clone());
+            let noted = self.limits.obligations;
+            let finding = match proof::same((&self.program, before), (&program, after), cases, noted) {
+                Ok(obligations) => {
+                    self.proved.insert(name.clone(), obligations);
                     None
                 }
                 Err(why) => {
@@ -155,6 +161,15 @@ impl Source {
     /// What is not shown of the latest form.
     pub fn open(&self) -> Vec<Finding> {
         self.open.values().cloned().collect()
+    }
+
+    /// What was decided about addresses where the latest form of a function is proved, as a module of MLIR's dialect `smt`.
+    /// Its first lines are comments: how many obligations there are, and how many have no formula.
+    pub fn obligations(&self) -> String {
+        let count = |of: fn(&Obligations) -> usize| self.proved.values().map(of).sum::<usize>();
+        let (all, unwritten) = (count(|proof| proof.all.len()), count(|proof| proof.unwritten));
+        let solvers: String = self.proved.iter().map(|(name, proof)| smt::solvers(name, &proof.all)).collect();
+        format!("// obligations: {all}\n// without a formula: {unwritten}\nmodule {{\n{solvers}}}\n")
     }
 
     /// Runs both forms of a function of which there is no proof.

@@ -1,24 +1,35 @@
 //! Proofs for shapes of any size: each element of a result is followed back to what makes it, in both programs.
 
+mod bounds;
 mod flatten;
 mod folds;
 mod follow;
+pub mod formula;
+mod index;
 mod layout;
 mod linear;
 mod memory;
+mod obligations;
 mod operations;
 mod statements;
-mod subscript;
+pub mod subscript;
 mod value;
 
 use crate::model::{Function, Program};
+use formula::Obligations;
 use linear::Undecided;
 
-/// That two functions return the same and leave the same in their arguments, for all contents of these.
+/// That two functions return the same and leave the same in their arguments, for all contents of these; and what was decided
+/// of addresses, if `noted`.
 ///
 /// # Errors
 /// Why that is not shown.
-pub fn same(meant: (&Program, &Function), made: (&Program, &Function), steps: usize) -> Result<(), String> {
+pub fn same(
+    meant: (&Program, &Function),
+    made: (&Program, &Function),
+    steps: usize,
+    noted: bool,
+) -> Result<Obligations, String> {
     let types = |function: &Function| (function.arguments.len(), function.results.len());
     if types(meant.1) != types(made.1) {
         return Err("arguments or results of another number".to_owned());
@@ -27,7 +38,7 @@ pub fn same(meant: (&Program, &Function), made: (&Program, &Function), steps: us
     if meant.results.len() != made.results.len() {
         return Err("results of another number".to_owned());
     }
-    let mut proof = follow::Proof::new(&meant, &made, steps);
+    let mut proof = follow::Proof::new(&meant, &made, steps, noted.then(Obligations::default));
     for number in 0..meant.results.len() {
         proof.same(number).map_err(|stop| match stop {
             Undecided::Unproved(why) => format!("result {number}: {why}"),
@@ -37,5 +48,6 @@ pub fn same(meant: (&Program, &Function), made: (&Program, &Function), steps: us
     proof.apart(1).and_then(|()| proof.within(1)).map_err(|stop| match stop {
         Undecided::Unproved(why) => why,
         Undecided::Split(..) => "too many cases".to_owned(),
-    })
+    })?;
+    Ok(proof.obligations.unwrap_or_default())
 }

@@ -202,7 +202,9 @@ impl Proof<'_> {
                 .err()
                 .unwrap_or_else(|| Undecided::Unproved("a loop that runs how often is not known".to_owned())));
         };
-        Ok(upper.saturating_add(body.step - 1).div_euclid(body.step).max(0))
+        let trips = upper.saturating_add(body.step - 1).div_euclid(body.step).max(0);
+        self.note_trips(side, block, place, trips);
+        Ok(trips)
     }
 
     /// What a loop carries out, as iterations.

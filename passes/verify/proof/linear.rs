@@ -176,6 +176,17 @@ impl Space {
         self.vars[var].of.map_or(var, |whole| self.root_of(whole))
     }
 
+    /// The variable that this is a digit of, what its digits are cut at, and whether this is the outer one.
+    pub fn part_of(&self, var: Var) -> Option<(Var, i64, bool)> {
+        let whole = self.vars[var].of?;
+        self.vars[whole].digits.map(|Digits { outer, size, .. }| (whole, size, outer == var))
+    }
+
+    /// The two digits of a variable.
+    pub fn parts_of(&self, var: Var) -> Option<[Var; 2]> {
+        self.vars[var].digits.map(|Digits { outer, inner, .. }| [outer, inner])
+    }
+
     /// The variables that `var` is a sum of: itself, where it is not cut.
     pub fn digits_of(&self, var: Var) -> Vec<Var> {
         match self.vars[var].digits {

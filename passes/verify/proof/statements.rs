@@ -123,6 +123,20 @@ pub struct Statements {
     pub results: Vec<FunctionResult>,
 }
 
+impl Statements {
+    /// The address of an access, its stride, its number of lanes and its mask; none of what accesses no memory.
+    pub fn access(&self, (block, number): (BlockId, usize)) -> Option<(&Subscript, i64, i64, Option<ValueId>)> {
+        match &self.blocks[block].statements[number] {
+            Statement::Store { address, stride, lanes, mask, .. } => Some((address, *stride, *lanes, *mask)),
+            Statement::Value(value) => match &self.values[*value].0 {
+                Maker::Load { address, stride, lanes, mask, .. } => Some((address, *stride, *lanes, *mask)),
+                _ => None,
+            },
+            Statement::Loop(_) | Statement::Allocate(_) | Statement::Free(_) => None,
+        }
+    }
+}
+
 /// What is in a buffer before the function.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Contents {

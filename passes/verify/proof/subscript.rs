@@ -4,7 +4,7 @@
 pub type ValueId = usize;
 
 /// An index: an expression of values.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Subscript {
     /// A number.
     Constant(i64),
