@@ -36,7 +36,7 @@ use melior::ir::{Location, OperationRef};
 use model::{Function, Program};
 use run::Stop;
 use std::collections::{BTreeMap, BTreeSet};
-use terms::Terms;
+use terms::{CONTRACT, REASSOC, Terms};
 
 /// What a check may do, and what the passes between were allowed to do.
 #[derive(Clone, Copy, Debug)]
@@ -132,7 +132,8 @@ impl Source {
                 continue;
             }
             let cases = usize::try_from(self.limits.steps / STEPS_OF_A_CASE).unwrap_or(usize::MAX);
-            let finding = match proof::same((&self.program, before), (&program, after), cases) {
+            let allowed = u32::from(self.limits.reassociate) * REASSOC | u32::from(self.limits.contract) * CONTRACT;
+            let finding = match proof::same((&self.program, before), (&program, after), allowed, cases) {
                 Ok(()) => {
                     self.proved.insert(name.clone());
                     None

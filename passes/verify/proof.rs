@@ -1,11 +1,14 @@
 //! Proofs for shapes of any size: each element of a result is followed back to what makes it, in both programs.
 
+mod any_order;
 mod flatten;
 mod folds;
 mod follow;
 mod layout;
 mod linear;
 mod memory;
+mod multiset;
+mod operation;
 mod operations;
 mod statements;
 mod subscript;
@@ -16,18 +19,25 @@ use linear::Undecided;
 
 /// That two functions return the same and leave the same in their arguments, for all contents of these.
 ///
+/// `allowed` are flags of fast math that hold for all operations.
+///
 /// # Errors
 /// Why that is not shown.
-pub fn same(meant: (&Program, &Function), made: (&Program, &Function), steps: usize) -> Result<(), String> {
+pub fn same(
+    meant: (&Program, &Function),
+    made: (&Program, &Function),
+    allowed: u32,
+    steps: usize,
+) -> Result<(), String> {
     let types = |function: &Function| (function.arguments.len(), function.results.len());
     if types(meant.1) != types(made.1) {
         return Err("arguments or results of another number".to_owned());
     }
-    let (meant, made) = (flatten::program(meant.0, meant.1)?, flatten::program(made.0, made.1)?);
+    let (meant, made) = (flatten::program(meant.0, meant.1, allowed)?, flatten::program(made.0, made.1, allowed)?);
     if meant.results.len() != made.results.len() {
         return Err("results of another number".to_owned());
     }
-    let mut proof = follow::Proof::new(&meant, &made, steps);
+    let mut proof = follow::Proof::new([&meant, &made], allowed, steps);
     for number in 0..meant.results.len() {
         proof.same(number).map_err(|stop| match stop {
             Undecided::Unproved(why) => format!("result {number}: {why}"),

@@ -176,6 +176,11 @@ impl Space {
         self.vars[var].of.map_or(var, |whole| self.root_of(whole))
     }
 
+    /// The digits that a variable is cut into, and how often the first one counts.
+    pub fn cut_of(&self, var: Var) -> Option<(Var, Var, i64)> {
+        self.vars[var].digits.map(|Digits { outer, inner, size }| (outer, inner, size))
+    }
+
     /// The variables that `var` is a sum of: itself, where it is not cut.
     pub fn digits_of(&self, var: Var) -> Vec<Var> {
         match self.vars[var].digits {
