@@ -3,7 +3,7 @@
 use crate::arith::Calc;
 use crate::proof::follow::{DEPTH, Proof, followed};
 use crate::proof::linear::{Linear, Shown, Undecided, Var, unproved};
-use crate::proof::multiset::{Family, Place, is_idempotent, merged};
+use crate::proof::multiset::{Family, Place, is_idempotent, merged, sorted};
 use crate::proof::operation::Operation;
 use crate::proof::value::{Dim, Fold, Head, Thunk};
 use crate::terms::REASSOC;
@@ -12,6 +12,14 @@ use std::collections::BTreeMap;
 /// The greatest number of families of one value.
 const FAMILIES: usize = 4096;
 
+/// The name of bits that are taken as another type, in front of the type that they are of.
+const BITS: &str = "bits of ";
+
+/// Predicates of `arith.cmpi`.
+const SIGNED_LESS: i64 = 2;
+const SIGNED_GREATER: i64 = 4;
+const UNSIGNED_GREATER: i64 = 8;
+
 /// A part of a value: one term, or those that the iterations of a loop add.
 enum Part {
     Term(Head),
@@ -19,7 +27,7 @@ enum Part {
 }
 
 /// A term as text with a mark for each index, and these.
-type Term = (String, Vec<Linear>);
+pub type Term = (String, Vec<Linear>);
 
 /// A box whose points have terms: the variables, from 0 up to below the extents.
 type Points = [Dim];
@@ -45,12 +53,16 @@ impl Proof<'_> {
     /// That two values are made of the same terms by an operation that takes them in any order.
     pub(super) fn same_terms(&mut self, a: &Head, b: &Head, by: &Operation) -> Shown<()> {
         // What an iteration gets from the one before is a term of a loop that is outside of both.
-        let outer = std::mem::replace(&mut self.outer, self.before);
+        self.terms.clear();
+        let (outer, vars) = (std::mem::replace(&mut self.outer, self.before), self.space.len());
         let shown = self.terms_of(followed(a), by).and_then(|x| Ok((x, self.terms_of(followed(b), by)?)));
         self.outer = outer;
         let (mut x, mut y) = shown?;
         for place in x.iter_mut().chain(&mut y).flat_map(|family| &mut family.places) {
             place.first = self.space.normal(&place.first)?;
+            if place.first.terms.keys().any(|var| self.space.root_of(*var) >= vars) {
+                return unproved("an index of a term that is not one of its point");
+            }
         }
         // Indices that one side cut into digits are digits on the other one, too.
         let idempotent = is_idempotent(by.calc);
@@ -114,7 +126,8 @@ impl Proof<'_> {
         let Some(dim) = points.iter().position(|dim| dim.var == root) else { return Err(Undecided::Split(var, at)) };
         for (more, value_of_dim) in self.cut_dim(points[dim], var, at)? {
             self.look()?;
-            let with = BTreeMap::from([(root, value_of_dim)]);
+            let mut with = BTreeMap::new();
+            self.digits_with(root, value_of_dim, &mut with)?;
             let part = [&points[..dim], &more, &points[dim + 1..]].concat();
             families.extend(of_part(self, &part, value.replaced(&with)?)?);
         }
@@ -154,6 +167,17 @@ impl Proof<'_> {
             parts.push((part, value));
         }
         Ok(parts)
+    }
+
+    /// The values of a variable and of its digits, where the variable has one.
+    fn digits_with(&mut self, var: Var, value: Linear, with: &mut BTreeMap<Var, Linear>) -> Shown<()> {
+        if let Some((outer, inner, size)) = self.space.cut_of(var) {
+            let (above, below) = self.space.divide(&value, size)?;
+            self.digits_with(outer, above, with)?;
+            self.digits_with(inner, below, with)?;
+        }
+        with.insert(var, value);
+        Ok(())
     }
 
     /// Dimensions of these extents with new variables.
@@ -209,9 +233,6 @@ impl Proof<'_> {
     }
 
     fn family_here(&mut self, points: &Points, head: &Head, by: &Operation) -> Shown<Vec<Family>> {
-        if let Some(terms) = self.extreme(points, head, by)? {
-            return Ok(terms);
-        }
         let (shape, indices) = self.term(head)?;
         let dims = self.digits_of_points(points, &indices)?;
         let mut places = Vec::new();
@@ -220,7 +241,56 @@ impl Proof<'_> {
             let steps = dims.iter().map(|dim| first.terms.remove(&dim.var).unwrap_or(0)).collect();
             places.push(Place { steps, first });
         }
-        Ok(vec![Family { extents: dims.iter().map(|dim| dim.extent).collect(), shape, places }])
+        let extents = dims.iter().map(|dim| dim.extent).collect();
+        Ok(self.unnested(Family { extents, shape, places }, by))
+    }
+
+    /// The terms of a family whose terms are made of terms by the same operation.
+    fn unnested(&self, family: Family, by: &Operation) -> Vec<Family> {
+        if by.is_neutral(&family.shape) {
+            return vec![];
+        }
+        let Some(inner) = self.nests.get(&family.shape).filter(|(inner, _)| inner.name == by.name) else {
+            return vec![family];
+        };
+        let mut places = family.places.iter();
+        let with = |inner: &Family| {
+            let both = |(inner, outer): (&Place, &Place)| Place {
+                steps: [&outer.steps[..], &inner.steps[..]].concat(),
+                first: outer.first.clone(),
+            };
+            Family {
+                extents: [&family.extents[..], &inner.extents[..]].concat(),
+                shape: inner.shape.clone(),
+                places: inner.places.iter().zip(places.by_ref()).map(both).collect(),
+            }
+        };
+        let parts: Vec<Family> = inner.1.iter().map(with).collect();
+        parts.into_iter().flat_map(|part| self.unnested(part, by)).collect()
+    }
+
+    /// A term that may be one of terms in any order, with these put together.
+    fn whole(&mut self, text: &str, indices: &[Linear]) -> Shown<Term> {
+        let Some(by) = self.nests.get(text).map(|(by, _)| by.clone()) else {
+            return Ok((text.to_owned(), indices.to_vec()));
+        };
+        let places = indices.iter().map(|first| Place { steps: vec![], first: first.clone() }).collect();
+        let point = Family { extents: vec![], shape: text.to_owned(), places };
+        let families = merged(self.unnested(point, &by), is_idempotent(by.calc))?;
+        Ok(self.nested(&by, families))
+    }
+
+    /// Terms in any order as one term.
+    fn nested(&mut self, by: &Operation, families: Vec<Family>) -> Term {
+        let mut text = format!("{} of", by.name);
+        for Family { extents, shape, places } in &families {
+            let steps: Vec<&Vec<i64>> = places.iter().map(|place| &place.steps).collect();
+            text += &format!(" {extents:?} {steps:?} {shape};");
+        }
+        text = format!("({text})");
+        let indices = families.iter().flat_map(|family| &family.places).map(|place| place.first.clone()).collect();
+        self.nests.entry(text.clone()).or_insert_with(|| (by.clone(), families));
+        (text, indices)
     }
 
     /// The digits of the variables of some points, which have all values each.
@@ -256,15 +326,30 @@ impl Proof<'_> {
         if self.depth >= DEPTH {
             return unproved("operations on elements in a longer chain");
         }
+        let key = match head {
+            Head::Elements(_, operands) => operands.last().and_then(|operand| match operand {
+                Thunk::Value { value, lane, .. } => Some((*value, lane.clone())),
+                _ => None,
+            }),
+            _ => None,
+        };
+        let known = key.as_ref().and_then(|key| self.terms.get(key)?.iter().find(|(known, _)| known == head));
+        if let Some((_, term)) = known {
+            return Ok(term.clone());
+        }
         self.depth += 1;
         let term = self.term_here(head);
         self.depth -= 1;
+        if let (Some(key), Ok(term)) = (key, &term) {
+            self.terms.entry(key).or_default().push((head.clone(), term.clone()));
+        }
         term
     }
 
     fn term_here(&mut self, head: &Head) -> Shown<Term> {
         if let Some(by) = self.any_order(head)? {
-            return self.terms_of(followed(head), &by).map(|families| nested(&by, families));
+            let families = self.terms_of(followed(head), &by)?;
+            return Ok(self.nested(&by, families));
         }
         Ok(match head {
             Head::Constant(bits) => (bits.clone(), vec![]),
@@ -274,10 +359,20 @@ impl Proof<'_> {
             Head::Before(_) => return unproved("a loop that does not add to what it carries"),
             Head::Fold(_) => return unproved("a loop whose order counts, in a sum of any order"),
             Head::Elements(operation, operands) => {
+                if let Some(term) = self.extreme(head)? {
+                    return Ok(term);
+                }
                 let mut terms = Vec::new();
                 for operand in operands {
                     let head = self.head(operand.clone())?;
                     terms.push(self.term(&head)?);
+                }
+                if let ([(text, indices)], true) = (&terms[..], operation.name.starts_with(BITS)) {
+                    // Bits that are taken as another type, and back.
+                    let source = text.strip_prefix(BITS).and_then(|text| text.split_once('(')?.1.strip_suffix(')'));
+                    if let Some(source) = source {
+                        return self.whole(source, indices);
+                    }
                 }
                 if operation.calc.commutes() {
                     terms.sort_by(|a, b| a.0.cmp(&b.0));
@@ -290,7 +385,7 @@ impl Proof<'_> {
         })
     }
 
-    /// The terms of the largest or least of floating-point numbers, where it is found as integers.
+    /// The bits of the largest or least of floating-point numbers, where it is found as integers.
     ///
     /// As integers, numbers with a clear sign are in their order, those with the sign set in the opposite one, and NaN is
     /// behind the infinity of its sign. So of the same numbers, with `top` the largest as signed integer, and `low` and
@@ -300,64 +395,59 @@ impl Proof<'_> {
     /// largest = bottom > -inf, unsigned ? bottom : top < 0 ? low : top
     /// least   = top > inf, signed ? top : bottom < 0 ? bottom : low
     /// ```
-    fn extreme(&mut self, points: &Points, head: &Head, by: &Operation) -> Shown<Option<Vec<Family>>> {
-        use Calc::{Compare, MaxS, MaxU, Maximum, MinU, Minimum};
-        let (Head::Elements(bits, source), Some((of, infinity))) = (head, by.infinity()) else { return Ok(None) };
-        let Some(integer) = bits.name.strip_prefix("bits of ").filter(|_| source.len() == 1) else { return Ok(None) };
-        // What is compared with which number; what is chosen if so, and else.
-        let (outer, inner, parts) = match by.calc {
-            Maximum => ((8, infinity), (2, 0), [MaxU, MaxU, MaxS, MinU, MaxS]),
-            Minimum => ((4, infinity), (2, 0), [MaxS, MaxS, MaxU, MaxU, MinU]),
-            _ => return Ok(None),
-        };
-        let (mut rest, mut values) = (source[0].clone(), Vec::new());
-        for (predicate, number) in [outer, inner] {
-            let Head::Elements(select, choice) = self.head(rest)? else { return Ok(None) };
+    fn extreme(&mut self, head: &Head) -> Shown<Option<Term>> {
+        use Calc::{Compare, MaxS, MaxU, MinU};
+        let mut left = head.clone();
+        let (mut compared, mut values) = (Vec::new(), Vec::new());
+        for _ in 0..2 {
+            let Head::Elements(select, choice) = left else { return Ok(None) };
             let ([condition, yes, no], "select") = (&choice[..], &*select.name) else { return Ok(None) };
             let Head::Elements(compare, sides) = self.head(condition.clone())? else { return Ok(None) };
-            let [value, with] = &sides[..] else { return Ok(None) };
-            let is = matches!(self.head(with.clone())?, Head::Constant(bits) if bits == format!("{integer} {number}"));
-            if compare.calc != Compare(predicate) || !is {
-                return Ok(None);
-            }
+            let ([value, with], Compare(predicate)) = (&sides[..], compare.calc) else { return Ok(None) };
+            let Head::Constant(number) = self.head(with.clone())? else { return Ok(None) };
+            compared.push((predicate, number));
             values.extend([value.clone(), yes.clone()]);
-            rest = no.clone();
+            left = self.head(no.clone())?;
         }
-        values.push(rest);
+        values.push(followed(&left));
+        let [(outer, infinity), (SIGNED_LESS, zero)] = &compared[..] else { return Ok(None) };
+        let of = ["f32", "f64", "bf16", "f16"].into_iter().find_map(|of| {
+            let by = Operation::extreme(of, *outer == UNSIGNED_GREATER);
+            let integer = format!("i{}", by.width);
+            let (_, bits) = by.infinity()?;
+            (*infinity == format!("{integer} {bits}") && *zero == format!("{integer} 0")).then_some((by, integer))
+        });
+        let parts = match *outer {
+            UNSIGNED_GREATER => [MaxU, MaxU, MaxS, MinU, MaxS],
+            SIGNED_GREATER => [MaxS, MaxS, MaxU, MaxU, MinU],
+            _ => return Ok(None),
+        };
+        let Some((by, integer)) = of else { return Ok(None) };
         let mut terms: Option<Vec<Family>> = None;
-        for (value, part) in values.into_iter().zip(parts) {
-            let head = self.head(value)?;
+        for (k, part) in parts.into_iter().enumerate() {
+            let head = self.head(values[k].clone())?;
             let Some(operation) = self.any_order(&head)?.filter(|operation| operation.calc == part) else {
                 return Ok(None);
             };
-            let families = self.families(points, followed(&head), &operation, None)?;
-            let families = merged(families, true)?;
+            if k % 2 == 1 && values[k] == values[k - 1] {
+                continue;
+            }
+            // What lies next to each other is put together when all of it is there.
+            let families = sorted(self.families(&[], followed(&head), &operation, None)?, true)?;
             if terms.get_or_insert_with(|| families.clone()) != &families {
                 return Ok(None);
             }
         }
         // The numbers that the integers are.
-        let mut numbers = Vec::new();
+        let (of, mut numbers) = (by.element(), Vec::new());
         for mut family in terms.unwrap_or_default() {
-            let inside = family.shape.strip_prefix(&format!("bits of {of}(")).and_then(|text| text.strip_suffix(')'));
+            let inside = family.shape.strip_prefix(&format!("{BITS}{of}(")).and_then(|text| text.strip_suffix(')'));
             let constant = family.shape.strip_prefix(&format!("{integer} ")).map(|bits| format!("{of} {bits}"));
             let Some(shape) = inside.map(str::to_owned).or(constant) else { return Ok(None) };
-            if !by.is_neutral(&shape) {
-                family.shape = shape;
-                numbers.push(family);
-            }
+            family.shape = shape;
+            numbers.extend(self.unnested(family, &by));
         }
-        Ok(Some(numbers))
+        let (text, indices) = self.nested(&by, numbers);
+        Ok(Some((format!("{BITS}{of}({text})"), indices)))
     }
-}
-
-/// Terms in any order as one term.
-fn nested(by: &Operation, families: Vec<Family>) -> Term {
-    let (mut text, mut indices) = (format!("{} of", by.name), Vec::new());
-    for Family { extents, shape, places } in families {
-        let steps: Vec<&Vec<i64>> = places.iter().map(|place| &place.steps).collect();
-        text += &format!(" {extents:?} {steps:?} {shape};");
-        indices.extend(places.into_iter().map(|place| place.first));
-    }
-    (format!("({text})"), indices)
 }

@@ -9,13 +9,15 @@
 //! Where the answer depends on a variable (a store of the first half of a row, another of the rest), the ranges of the
 //! variable are looked at one by one.
 
+use crate::proof::any_order::Term;
 use crate::proof::layout::AddressMap;
 use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
+use crate::proof::multiset::Family;
 use crate::proof::operation::Operation;
 use crate::proof::statements::{BlockId, BufferId, Contents, FunctionResult, Maker, Statement, Statements};
 use crate::proof::subscript::{Subscript, ValueId};
 use crate::proof::value::{Head, LoopPosition, Thunk};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// How deep comparisons may be in each other: an operation on elements is a level, which takes 3 KiB of the stack.
@@ -41,11 +43,17 @@ pub struct Proof<'p> {
     pub(super) allowed: u32,
     /// The last number of what iterations get from the one before, of loops that are outside of what is compared.
     pub(super) outer: usize,
+    /// The families of terms in any order, by their text, with their operation.
+    pub(super) nests: FxHashMap<String, (Operation, Vec<Family>)>,
+    /// Values as text, by their last operand.
+    pub(super) terms: FxHashMap<(ValueId, Linear), Vec<(Head, Term)>>,
     /// Stores that do not reach an address, in any case that is being looked at; and in the order they were found.
     pub(super) misses: FxHashSet<Miss>,
     pub(super) found: Vec<Miss>,
     /// The buffers that a block stores to, itself or in a loop inside.
     pub(super) stored: [Vec<Vec<BufferId>>; 2],
+    /// The loops that a block is in, and itself.
+    pub(super) around: [Vec<Vec<BlockId>>; 2],
 }
 
 impl<'p> Proof<'p> {
@@ -64,7 +72,16 @@ impl<'p> Proof<'p> {
             }
             stored
         });
+        let around = [meant, made].map(|program| {
+            let mut around: Vec<Vec<BlockId>> = Vec::new();
+            for (block, body) in program.blocks.iter().enumerate() {
+                let outer = body.parent.and_then(|(parent, _)| around.get(parent)).cloned().unwrap_or_default();
+                around.push([&outer[..], &[block]].concat());
+            }
+            around
+        });
         Proof {
+            around,
             programs: [meant, made],
             space: Space::default(),
             before: 0,
@@ -73,6 +90,8 @@ impl<'p> Proof<'p> {
             depth: 0,
             allowed,
             outer: 0,
+            nests: FxHashMap::default(),
+            terms: FxHashMap::default(),
             misses: FxHashSet::default(),
             found: Vec::new(),
             stored,

@@ -119,35 +119,77 @@ impl Family {
         (self.shape.clone(), self.extents.clone(), format!("{:?}", self.places))
     }
 
-    /// The box of both, where that of the other lies behind its own along one dimension.
-    fn joined(&self, next: &Family) -> Option<Family> {
+    /// The box of both, where each point of the other lies half a step behind one of its own; the last one may have none.
+    fn interleaved(&self, other: &Family, dim: usize) -> Option<Family> {
+        let (n, m) = (self.extents[dim], other.extents[dim]);
+        let same = (0..self.extents.len()).all(|d| d == dim || self.extents[d] == other.extents[d]);
+        let mut both = self.clone();
+        both.extents[dim] = n.checked_add(m)?;
+        let half = |(place, next): (&mut Place, &Place)| {
+            let half = place.steps[dim] / 2;
+            let is = place.steps[dim] % 2 == 0 && place.first.add(half).is_ok_and(|first| first == next.first);
+            place.steps[dim] = half;
+            is
+        };
+        let moves = self.steps_along(dim).iter().any(|step| *step != 0);
+        (same && moves && (n == m || n - 1 == m) && both.places.iter_mut().zip(&other.places).all(half)).then_some(both)
+    }
+
+    /// The box of both, where that of the other lies behind its own along one dimension. Where one is longer in one other
+    /// dimension, also what is left of it, if the box of both is larger than each.
+    fn joined(&self, next: &Family) -> Option<(Family, Option<Family>)> {
         let (a, b) = (self, next);
         if a.shape != b.shape || a.extents.len().abs_diff(b.extents.len()) > 1 {
             return None;
         }
         // A point is a box of any dimension.
         let dims = a.extents.len().max(b.extents.len());
-        for dim in 0..dims {
+        for extra in 0..dims {
             let wide = |family: &Family, other: &Family| {
                 let mut family = family.clone();
                 if family.extents.len() < dims {
-                    family.extents.insert(dim, 1);
-                    let steps = other.steps_along(dim);
-                    family.places.iter_mut().zip(steps).for_each(|(place, step)| place.steps.insert(dim, step));
+                    family.extents.insert(extra, 1);
+                    let steps = other.steps_along(extra);
+                    family.places.iter_mut().zip(steps).for_each(|(place, step)| place.steps.insert(extra, step));
                 }
                 family
             };
             let (a, b) = (wide(a, b), wide(b, a));
-            let others = (0..dims).all(|d| d == dim || a.extents[d] == b.extents[d]);
-            let behind = a.places.iter().zip(&b.places).all(|(x, y)| {
-                let end = x.steps[dim].checked_mul(a.extents[dim]).and_then(|step| x.first.add(step).ok());
-                x.steps == y.steps && end.as_ref() == Some(&y.first)
-            });
-            let moves = a.steps_along(dim).iter().any(|step| *step != 0);
-            if others && behind && moves {
-                let mut all = a;
-                all.extents[dim] = all.extents[dim].checked_add(b.extents[dim])?;
-                return Some(all);
+            if a.places.iter().zip(&b.places).any(|(x, y)| x.steps != y.steps) {
+                return None;
+            }
+            if let Some(both) = (0..dims).find_map(|dim| a.interleaved(&b, dim)) {
+                return Some((both, None));
+            }
+            for along in 0..dims {
+                let behind = a.places.iter().zip(&b.places).all(|(x, y)| {
+                    let end = x.steps[along].checked_mul(a.extents[along]).and_then(|step| x.first.add(step).ok());
+                    end.as_ref() == Some(&y.first)
+                });
+                if !behind || a.steps_along(along).iter().all(|step| *step == 0) {
+                    continue;
+                }
+                let mut others = (0..dims).filter(|d| *d != along && a.extents[*d] != b.extents[*d]);
+                let mut both = a.clone();
+                both.extents[along] = both.extents[along].checked_add(b.extents[along])?;
+                match (others.next(), others.next()) {
+                    (None, _) => return Some((both, None)),
+                    (Some(longer), None) => {
+                        let (long, short) = if a.extents[longer] > b.extents[longer] { (&a, &b) } else { (&b, &a) };
+                        let least = short.extents[longer];
+                        both.extents[longer] = least;
+                        let mut rest = long.clone();
+                        rest.extents[longer] -= least;
+                        for place in &mut rest.places {
+                            place.first = place.first.add(place.steps[longer].checked_mul(least)?).ok()?;
+                        }
+                        let size = |family: &Family| family.extents.iter().try_fold(1i64, |n, d| n.checked_mul(*d));
+                        if size(&both)? > size(&a)?.max(size(&b)?) {
+                            return Some((both, Some(rest)));
+                        }
+                    }
+                    _ => {}
+                }
             }
         }
         None
@@ -163,21 +205,28 @@ fn product(a: i64, b: i64) -> Shown<i64> {
 /// # Errors
 /// Numbers beyond 64 bits.
 pub fn merged(families: Vec<Family>, idempotent: bool) -> Shown<Vec<Family>> {
-    let mut all = families.into_iter().map(|family| family.plain(idempotent)).collect::<Shown<Vec<_>>>()?;
+    let mut all = families;
     loop {
-        all.sort_by_cached_key(Family::order);
-        if idempotent {
-            all.dedup();
-        }
+        all = sorted(all, idempotent)?;
         let count = all.len();
         all = rows(all)?;
-        if all.len() == count && count <= PAIRS {
-            all = neighbours(all)?;
-        }
-        if all.len() == count {
+        if all.len() == count && (count > PAIRS || !neighbours(&mut all, idempotent)?) {
             return Ok(all);
         }
     }
+}
+
+/// The same multiset, each family by itself in the form that it has in all.
+///
+/// # Errors
+/// Numbers beyond 64 bits.
+pub fn sorted(families: Vec<Family>, idempotent: bool) -> Shown<Vec<Family>> {
+    let mut all = families.into_iter().map(|family| family.plain(idempotent)).collect::<Shown<Vec<_>>>()?;
+    all.sort_by_cached_key(Family::order);
+    if idempotent {
+        all.dedup();
+    }
+    Ok(all)
 }
 
 /// Families that differ by multiples of one difference become one.
@@ -220,18 +269,24 @@ fn rows(families: Vec<Family>) -> Shown<Vec<Family>> {
     Ok(all)
 }
 
-/// Families whose boxes lie next to each other become one.
-fn neighbours(mut families: Vec<Family>) -> Shown<Vec<Family>> {
-    for a in 0..families.len() {
-        for b in 0..families.len() {
-            if let (true, Some(both)) = (a != b, families[a].joined(&families[b])) {
-                families[a] = both.plain(false)?;
+/// Two families whose boxes lie next to each other become one, and perhaps a smaller one; whether there were any. The sum of
+/// the squares of their sizes becomes larger, so there is an end.
+fn neighbours(families: &mut Vec<Family>, idempotent: bool) -> Shown<bool> {
+    for whole in [true, false] {
+        for a in 0..families.len() {
+            for b in 0..families.len() {
+                let Some((both, rest)) = families[a].joined(&families[b]).filter(|_| a != b) else { continue };
+                if whole && rest.is_some() {
+                    continue;
+                }
+                families[a] = both.plain(idempotent)?;
                 families.remove(b);
-                return Ok(families);
+                families.extend(rest.map(|rest| rest.plain(idempotent)).transpose()?);
+                return Ok(true);
             }
         }
     }
-    Ok(families)
+    Ok(false)
 }
 
 /// Whether a term that is there twice is as one.

@@ -1,7 +1,7 @@
 //! Operations on elements, and which of them are the same.
 
 use crate::arith::{Calc, calc};
-use crate::model::Operator;
+use crate::model::{Element, Operator};
 use crate::terms::REASSOC;
 use std::rc::Rc;
 
@@ -35,6 +35,19 @@ impl Operation {
         Operation { name: name.into(), calc: Calc::Opaque, width: 0, flags: 0 }
     }
 
+    /// The largest or least of floating-point numbers of a type.
+    pub fn extreme(of: &str, largest: bool) -> Operation {
+        let bits = if of.ends_with("16") { 16 } else { of[1..].parse().unwrap_or(0) };
+        let element = Element { text: of.to_owned(), bits, integer: false };
+        let name = if largest { "arith.maximumf" } else { "arith.minimumf" }.to_owned();
+        Operation::of(&Operator { name, attributes: String::new(), fast_math: 0, from: element.clone(), to: element })
+    }
+
+    /// The type of the result's elements.
+    pub fn element(&self) -> &str {
+        self.name.rsplit(' ').next().unwrap_or_default()
+    }
+
     /// Whether it computes what `meant` does, and needs no flags but those of `meant` and the ones that are `allowed`.
     pub fn may_stand_for(&self, meant: &Operation, allowed: u32) -> bool {
         self.name == meant.name && self.flags & !(meant.flags | allowed) == 0
@@ -47,7 +60,7 @@ impl Operation {
 
     /// The type of the largest or least floating-point numbers, and the bits of the infinity that changes none.
     pub fn infinity(&self) -> Option<(&str, u64)> {
-        let of = self.name.rsplit(' ').next()?;
+        let of = self.element();
         let infinity = match of {
             "f16" => 0x7c00,
             "bf16" => 0x7f80,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Where in the loops of a program: their iterations, as values of their induction variables.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoopPosition {
     pub at: BTreeMap<BlockId, Linear>,
     /// What loops carry, of one lane.
@@ -92,7 +92,7 @@ pub fn replaced(e: &Linear, with: &BTreeMap<Var, Linear>) -> Shown<Linear> {
 }
 
 /// A value that is not yet followed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Thunk {
     Value {
         side: usize,
@@ -115,7 +115,7 @@ pub enum Thunk {
 }
 
 /// LoopPosition, in lexicographic order of the variables, of which each makes a value of what the one before made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Fold {
     pub side: usize,
     pub dims: Vec<Dim>,
@@ -132,14 +132,14 @@ pub struct Dim {
     pub extent: i64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Carrier {
     Value(BlockId, usize),
     Element(BufferId, Linear, Vec<BlockId>),
 }
 
 /// A value, as far as its outermost operation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Head {
     Elements(Operation, Vec<Thunk>),
     Index(Linear),
