@@ -39,7 +39,7 @@ use model::{Function, Program};
 use proof::formula::Obligations;
 use run::Stop;
 use std::collections::BTreeMap;
-use terms::Terms;
+use terms::{CONTRACT, REASSOC, Terms};
 
 /// What a check may do, and what the passes between were allowed to do.
 #[derive(Clone, Copy, Debug)]
@@ -137,8 +137,9 @@ impl Source {
                 continue;
             }
             let cases = usize::try_from(self.limits.steps / STEPS_OF_A_CASE).unwrap_or(usize::MAX);
+            let allowed = u32::from(self.limits.reassociate) * REASSOC | u32::from(self.limits.contract) * CONTRACT;
             let noted = self.limits.obligations;
-            let finding = match proof::same((&self.program, before), (&program, after), cases, noted) {
+            let finding = match proof::same((&self.program, before), (&program, after), (allowed, cases), noted) {
                 Ok(obligations) => {
                     self.proved.insert(name.clone(), obligations);
                     None

@@ -1,5 +1,6 @@
 //! Proofs for shapes of any size: each element of a result is followed back to what makes it, in both programs.
 
+mod any_order;
 mod bounds;
 mod flatten;
 mod folds;
@@ -9,7 +10,9 @@ mod index;
 mod layout;
 mod linear;
 mod memory;
+mod multiset;
 mod obligations;
+mod operation;
 mod operations;
 mod statements;
 pub mod subscript;
@@ -22,23 +25,25 @@ use linear::Undecided;
 /// That two functions return the same and leave the same in their arguments, for all contents of these; and what was decided
 /// of addresses, if `noted`.
 ///
+/// `allowed` are flags of fast math that hold for all operations.
+///
 /// # Errors
 /// Why that is not shown.
 pub fn same(
     meant: (&Program, &Function),
     made: (&Program, &Function),
-    steps: usize,
+    (allowed, steps): (u32, usize),
     noted: bool,
 ) -> Result<Obligations, String> {
     let types = |function: &Function| (function.arguments.len(), function.results.len());
     if types(meant.1) != types(made.1) {
         return Err("arguments or results of another number".to_owned());
     }
-    let (meant, made) = (flatten::program(meant.0, meant.1)?, flatten::program(made.0, made.1)?);
+    let (meant, made) = (flatten::program(meant.0, meant.1, allowed)?, flatten::program(made.0, made.1, allowed)?);
     if meant.results.len() != made.results.len() {
         return Err("results of another number".to_owned());
     }
-    let mut proof = follow::Proof::new(&meant, &made, steps, noted.then(Obligations::default));
+    let mut proof = follow::Proof::new([&meant, &made], (allowed, steps), noted.then(Obligations::default));
     for number in 0..meant.results.len() {
         proof.same(number).map_err(|stop| match stop {
             Undecided::Unproved(why) => format!("result {number}: {why}"),

@@ -388,9 +388,9 @@ impl Terms {
 }
 
 /// `reassoc` of `arith::FastMathFlags`, as the reader numbers them.
-const REASSOC: u32 = 1;
+pub const REASSOC: u32 = 1;
 /// `contract`.
-const CONTRACT: u32 = 1 << 5;
+pub const CONTRACT: u32 = 1 << 5;
 
 impl Terms {
     /// Whether the values of two terms are those of the same result; where sums may be reassociated, nearly the same.

@@ -29,7 +29,7 @@ pub enum Known {
 ///
 /// # Errors
 /// An operation that has none, and why.
-pub fn program(module: &model::Program, function: &Function) -> Flat<Statements> {
+pub fn program(module: &model::Program, function: &Function, allowed: u32) -> Flat<Statements> {
     let body = function.body.as_ref().ok_or("it is a declaration")?;
     let program = Statements { blocks: vec![Body::default()], ..Statements::default() };
     let mut flatten = Flatten {
@@ -43,6 +43,7 @@ pub fn program(module: &model::Program, function: &Function) -> Flat<Statements>
         constants: vec![],
         heap: vec![],
         writes_constant: false,
+        allowed,
     };
     let [block] = &body.blocks[..] else { return Err("branches between blocks".to_owned()) };
     let mut arguments = Vec::new();
@@ -109,6 +110,8 @@ pub struct Flatten<'f> {
     pub(super) constants: Vec<BufferId>,
     pub(super) heap: Vec<BufferId>,
     pub(super) writes_constant: bool,
+    /// Flags of fast math that hold for all operations.
+    pub(super) allowed: u32,
     /// When the statements at hand run.
     pub(super) mask: Option<ValueId>,
 }
@@ -143,10 +146,6 @@ impl Flatten<'_> {
         self.program.types.push(String::new());
         statements.push(Statement::Value(value));
         value
-    }
-
-    pub(super) fn elements(&mut self, name: &str, operands: Vec<ValueId>) -> ValueId {
-        self.make(Maker::Elements { name: name.to_owned(), operands })
     }
 
     pub(super) fn sizes(&self, slot: Slot) -> Flat<Vec<i64>> {

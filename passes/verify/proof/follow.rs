@@ -9,17 +9,20 @@
 //! Where the answer depends on a variable (a store of the first half of a row, another of the rest), the ranges of the
 //! variable are looked at one by one.
 
+use crate::proof::any_order::Term;
+use crate::proof::formula::Obligations;
 use crate::proof::layout::AddressMap;
 use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
-use crate::proof::formula::Obligations;
+use crate::proof::multiset::Family;
+use crate::proof::operation::Operation;
 use crate::proof::statements::{BlockId, BufferId, Contents, FunctionResult, Maker, Statement, Statements};
 use crate::proof::subscript::{Subscript, ValueId};
 use crate::proof::value::{Head, LoopPosition, Thunk};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// How deep comparisons may be in each other: an operation on elements is a level, which takes 3 KiB of the stack.
-const DEPTH: usize = 400;
+pub(super) const DEPTH: usize = 400;
 
 /// How many values may be looked at for each case: a bound on time, of which it is not measured how many a case takes.
 const LOOKS_OF_A_CASE: usize = 200;
@@ -36,7 +39,15 @@ pub struct Proof<'p> {
     /// How many comparisons are left, how many values may be looked at, and how deep comparisons are in each other.
     steps: usize,
     looks: usize,
-    depth: usize,
+    pub(super) depth: usize,
+    /// Flags of fast math that hold for all operations.
+    pub(super) allowed: u32,
+    /// The last number of what iterations get from the one before, of loops that are outside of what is compared.
+    pub(super) outer: usize,
+    /// The families of terms in any order, by their text, with their operation.
+    pub(super) nests: FxHashMap<String, (Operation, Vec<Family>)>,
+    /// Values as text, by their last operand.
+    pub(super) terms: FxHashMap<(ValueId, Linear), Vec<(Head, Term)>>,
     /// Stores that do not reach an address, in any case that is being looked at; and in the order they were found.
     pub(super) misses: FxHashSet<Miss>,
     pub(super) found: Vec<Miss>,
@@ -44,13 +55,14 @@ pub struct Proof<'p> {
     pub(super) obligations: Option<Obligations>,
     /// The buffers that a block stores to, itself or in a loop inside.
     pub(super) stored: [Vec<Vec<BufferId>>; 2],
+    /// The loops that a block is in, and itself.
+    pub(super) around: [Vec<Vec<BlockId>>; 2],
 }
 
 impl<'p> Proof<'p> {
     pub fn new(
-        meant: &'p Statements,
-        made: &'p Statements,
-        steps: usize,
+        [meant, made]: [&'p Statements; 2],
+        (allowed, steps): (u32, usize),
         obligations: Option<Obligations>,
     ) -> Proof<'p> {
         let stored = [meant, made].map(|program| {
@@ -67,13 +79,26 @@ impl<'p> Proof<'p> {
             }
             stored
         });
+        let around = [meant, made].map(|program| {
+            let mut around: Vec<Vec<BlockId>> = Vec::new();
+            for (block, body) in program.blocks.iter().enumerate() {
+                let outer = body.parent.and_then(|(parent, _)| around.get(parent)).cloned().unwrap_or_default();
+                around.push([&outer[..], &[block]].concat());
+            }
+            around
+        });
         Proof {
+            around,
             programs: [meant, made],
             space: Space::default(),
             before: 0,
             steps,
             looks: steps.saturating_mul(LOOKS_OF_A_CASE),
             depth: 0,
+            allowed,
+            outer: 0,
+            nests: FxHashMap::default(),
+            terms: FxHashMap::default(),
             misses: FxHashSet::default(),
             found: Vec::new(),
             obligations,
@@ -217,6 +242,16 @@ impl<'p> Proof<'p> {
 
     pub(super) fn equal_here(&mut self, a: &Thunk, b: &Thunk) -> Shown<()> {
         let (a, b) = (self.head(a.clone())?, self.head(b.clone())?);
+        let by = match self.any_order(&a)? {
+            None => self.any_order(&b)?,
+            by => by,
+        };
+        if let Some(by) = by {
+            match self.same_terms(&a, &b, &by) {
+                Err(Undecided::Unproved(_)) => {}
+                found => return found,
+            }
+        }
         match (&a, &b) {
             (Head::Before(a), Head::Before(b)) if a == b => Ok(()),
             (Head::Constant(a), Head::Constant(b)) if a == b => Ok(()),
@@ -236,7 +271,7 @@ impl<'p> Proof<'p> {
                     unproved(format!("{m} is read at {:?} and at {:?}", self.space.normal(x)?, self.space.normal(y)?))
                 }
             },
-            (Head::Elements(m, x), Head::Elements(n, y)) if m == n && x.len() == y.len() => {
+            (Head::Elements(m, x), Head::Elements(n, y)) if n.may_stand_for(m, self.allowed) && x.len() == y.len() => {
                 x.iter().zip(y).try_for_each(|(x, y)| self.equal(x, y))
             }
             (Head::Fold(x), Head::Fold(y)) => self.equal_folds(x, y),
@@ -275,9 +310,9 @@ impl<'p> Proof<'p> {
                     let (maker, at) = &self.programs[side].values[value];
                     let same = |value: ValueId, lane: Linear| Thunk::Value { side, value, lane, place: place.clone() };
                     match maker {
-                        Maker::Elements { name, operands } => {
+                        Maker::Elements { operation, operands } => {
                             let operands = operands.iter().map(|o| same(*o, lane.clone())).collect();
-                            return Ok(Head::Elements(name.clone(), operands));
+                            return Ok(Head::Elements(operation.clone(), operands));
                         }
                         Maker::Subscript(s) => return Ok(Head::Index(self.subscript(side, s, &lane, &place)?)),
                         Maker::Extreme(all, greatest) => {
@@ -294,7 +329,8 @@ impl<'p> Proof<'p> {
                         Maker::Constant(items, of, index) => return self.constant(items, of, *index, &lane),
                         Maker::Load { buffer, address: subscript, stride, .. } => {
                             let none = Linear::default();
-                            let address = self.subscript(side, subscript, &none, &place)?.plus(&lane.times(*stride)?)?;
+                            let address =
+                                self.subscript(side, subscript, &none, &place)?.plus(&lane.times(*stride)?)?;
                             self.note_address((side, &place), (subscript, *stride), &lane, &address);
                             Thunk::Memory { side, buffer: *buffer, address, at: *at, place }
                         }
@@ -315,14 +351,19 @@ impl<'p> Proof<'p> {
                             }
                         }
                         Maker::Bits(source, of) => match self.head(same(*source, lane))? {
-                            Head::Elements(name, mut operands) if name == format!("bits of {of}") => operands.remove(0),
+                            Head::Elements(bits, mut operands) if *bits.name == format!("bits of {of}") => {
+                                operands.remove(0)
+                            }
                             Head::Constant(bits) => {
                                 let bits = bits.split_once(' ').map_or(&*bits, |(_, bits)| bits);
                                 return Ok(Head::Constant(format!("{of} {bits}")));
                             }
                             head => {
                                 let from = &self.programs[side].types[*source];
-                                return Ok(Head::Elements(format!("bits of {from}"), vec![followed(&head)]));
+                                return Ok(Head::Elements(
+                                    Operation::named(&format!("bits of {from}")),
+                                    vec![followed(&head)],
+                                ));
                             }
                         },
                         Maker::Extract(vector, k) => {
@@ -342,7 +383,7 @@ impl<'p> Proof<'p> {
                                 Some(false) => return Ok(Head::Constant("i1 0".to_owned())),
                                 None => {
                                     return Ok(Head::Elements(
-                                        "and".to_owned(),
+                                        Operation::named("and"),
                                         vec![same(*x, lane.clone()), same(*y, lane)],
                                     ));
                                 }
@@ -354,7 +395,7 @@ impl<'p> Proof<'p> {
                                 (_, Some(false)) => same(*x, lane),
                                 _ => {
                                     return Ok(Head::Elements(
-                                        "and not".to_owned(),
+                                        Operation::named("and not"),
                                         vec![same(*x, lane.clone()), same(*y, lane)],
                                     ));
                                 }
@@ -364,7 +405,7 @@ impl<'p> Proof<'p> {
                             Some(yes) => same(if yes { *x } else { *y }, lane),
                             None => {
                                 let operands = [*c, *x, *y].map(|o| same(o, lane.clone()));
-                                return Ok(Head::Elements("select".to_owned(), operands.to_vec()));
+                                return Ok(Head::Elements(Operation::named("select"), operands.to_vec()));
                             }
                         },
                         Maker::Iteration(block) => return Ok(Head::Index(self.iteration_of(*block, &place)?)),
@@ -398,7 +439,7 @@ impl<'p> Proof<'p> {
     }
 }
 
-fn followed(head: &Head) -> Thunk {
+pub(super) fn followed(head: &Head) -> Thunk {
     match head {
         Head::Fold(fold) => Thunk::Fold(fold.clone()),
         Head::Before(k) => Thunk::Before(*k),
@@ -408,7 +449,7 @@ fn followed(head: &Head) -> Thunk {
 
 fn name(head: &Head) -> String {
     match head {
-        Head::Elements(name, operands) => format!("{name} of {}", operands.len()),
+        Head::Elements(operation, operands) => format!("{} of {}", operation.name, operands.len()),
         Head::Index(_) => "a subscript".to_owned(),
         Head::Constant(bits) => format!("the constant {bits}"),
         Head::Input(k, _) => k.clone(),

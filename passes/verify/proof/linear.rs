@@ -182,9 +182,9 @@ impl Space {
         self.vars[whole].digits.map(|Digits { outer, size, .. }| (whole, size, outer == var))
     }
 
-    /// The two digits of a variable.
-    pub fn parts_of(&self, var: Var) -> Option<[Var; 2]> {
-        self.vars[var].digits.map(|Digits { outer, inner, .. }| [outer, inner])
+    /// The digits that a variable is cut into, and how often the first one counts.
+    pub fn cut_of(&self, var: Var) -> Option<(Var, Var, i64)> {
+        self.vars[var].digits.map(|Digits { outer, inner, size }| (outer, inner, size))
     }
 
     /// The variables that `var` is a sum of: itself, where it is not cut.

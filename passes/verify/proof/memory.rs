@@ -317,6 +317,11 @@ impl Proof<'_> {
             }
         }
         hit.place.kept.retain(|kept| !kept.2.iter().any(|block| chain.contains(block)));
+        // Of the loops around the one that asks, those that are around the store, so that equal values have equal places.
+        let around = &self.around[side][at.0];
+        hit.place.at.retain(|block, _| around.contains(block));
+        hit.place.carried.retain(|(block, _), _| around.contains(block));
+        hit.place.kept.retain(|kept| kept.2.iter().any(|block| around.contains(block)));
         hit.lane = replaced(&self.space.normal(&Linear::var(lane))?, &with)?;
         if let Statement::Store { mask: Some(mask), .. } = &program.blocks[at.0].statements[at.1] {
             let mask = Thunk::Value { side, value: *mask, lane: hit.lane.clone(), place: hit.place.clone() };

@@ -1,10 +1,13 @@
 //! Operations as statements.
 
+use crate::arith::Calc;
 use crate::model::{Access, Condition, Expr, Kind, Nest, Operator, Place, Region, Size, Slot, Step, Type};
 use crate::proof::flatten::{Flat, Flatten, Known, MemoryView, contents};
 use crate::proof::layout::{AddressMap, row_major};
+use crate::proof::operation::Operation;
 use crate::proof::statements::{Maker, Statement};
 use crate::proof::subscript::{Subscript, ValueId};
+use crate::terms::CONTRACT;
 
 impl Flatten<'_> {
     pub(super) fn parallel(
@@ -139,11 +142,18 @@ impl Flatten<'_> {
         match maker {
             Some(maker) => self.make(maker),
             None => {
-                let name = format!(
-                    "{} {}{} {} {}",
-                    operator.name, operator.attributes, operator.fast_math, operator.from.text, operator.to.text
-                );
-                self.elements(&name, values.to_vec())
+                let operation = Operation::of(operator);
+                let fused = operation.calc == Calc::Fma && (self.allowed | operation.flags) & CONTRACT != 0;
+                let [x, y, z] = values[..] else {
+                    return self.make(Maker::Elements { operation, operands: values.to_vec() });
+                };
+                if !fused {
+                    return self.make(Maker::Elements { operation, operands: values.to_vec() });
+                }
+                let [times, plus] = ["arith.mulf", "arith.addf"]
+                    .map(|name| Operation::of(&Operator { name: name.to_owned(), ..operator.clone() }));
+                let product = self.make(Maker::Elements { operation: times, operands: vec![x, y] });
+                self.make(Maker::Elements { operation: plus, operands: vec![product, z] })
             }
         }
     }

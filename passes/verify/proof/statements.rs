@@ -1,6 +1,7 @@
 //! What a function does to memory: loops, operations on elements, loads and stores, in their order.
 
 use crate::proof::layout::AddressMap;
+use crate::proof::operation::Operation;
 use crate::proof::subscript::{Subscript, ValueId};
 
 /// The number of a buffer.
@@ -11,10 +12,10 @@ pub type BlockId = usize;
 /// What makes a value.
 #[derive(Clone, Debug)]
 pub enum Maker {
-    /// An operation on elements, of the lanes of the same number, by a name that says its attributes and type.
+    /// An operation on elements, of the lanes of the same number.
     Elements {
-        /// Its name.
-        name: String,
+        /// Which.
+        operation: Operation,
         /// Values.
         operands: Vec<ValueId>,
     },

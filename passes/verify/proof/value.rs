@@ -1,13 +1,14 @@
 //! Values that are followed back to what makes them.
 
 use crate::proof::linear::{Linear, Shown, Var};
+use crate::proof::operation::Operation;
 use crate::proof::statements::{BlockId, BufferId};
 use crate::proof::subscript::ValueId;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Where in the loops of a program: their iterations, as values of their induction variables.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoopPosition {
     pub at: BTreeMap<BlockId, Linear>,
     /// What loops carry, of one lane.
@@ -19,11 +20,65 @@ pub struct LoopPosition {
 impl LoopPosition {
     pub fn replaced(&self, with: &BTreeMap<Var, Linear>) -> Shown<LoopPosition> {
         let mut place = self.clone();
-        let lanes = place.carried.values_mut().map(|carried| &mut carried.0);
-        for e in place.at.values_mut().chain(place.kept.iter_mut().map(|kept| &mut kept.1)).chain(lanes) {
+        for (lane, thunk) in place.carried.values_mut() {
+            (*lane, *thunk) = (replaced(lane, with)?, Rc::new(thunk.replaced(with)?));
+        }
+        for (_, address, _, thunk) in &mut place.kept {
+            (*address, *thunk) = (replaced(address, with)?, Rc::new(thunk.replaced(with)?));
+        }
+        for e in place.at.values_mut() {
             *e = replaced(e, with)?;
         }
         Ok(place)
+    }
+}
+
+impl Thunk {
+    /// The same value with other expressions in the place of variables.
+    pub fn replaced(&self, with: &BTreeMap<Var, Linear>) -> Shown<Thunk> {
+        Ok(match self {
+            Thunk::Value { side, value, lane, place } => {
+                Thunk::Value { side: *side, value: *value, lane: replaced(lane, with)?, place: place.replaced(with)? }
+            }
+            Thunk::Memory { side, buffer, address, at, place } => Thunk::Memory {
+                side: *side,
+                buffer: *buffer,
+                address: replaced(address, with)?,
+                at: *at,
+                place: place.replaced(with)?,
+            },
+            Thunk::Fold(fold) => Thunk::Fold(Box::new(fold.replaced(with)?)),
+            Thunk::Known(head) => Thunk::Known(Box::new(match head.as_ref() {
+                Head::Elements(operation, operands) => {
+                    let operands = operands.iter().map(|operand| operand.replaced(with)).collect::<Shown<_>>()?;
+                    Head::Elements(operation.clone(), operands)
+                }
+                Head::Index(e) => Head::Index(replaced(e, with)?),
+                Head::Input(name, e) => Head::Input(name.clone(), replaced(e, with)?),
+                Head::Fold(fold) => Head::Fold(Box::new(fold.replaced(with)?)),
+                Head::Constant(_) | Head::Before(_) => head.as_ref().clone(),
+            })),
+            Thunk::Before(k) => Thunk::Before(*k),
+        })
+    }
+}
+
+impl Fold {
+    /// The same iterations with other expressions in the place of variables that are not their own.
+    pub fn replaced(&self, with: &BTreeMap<Var, Linear>) -> Shown<Fold> {
+        let carrier = match &self.carrier {
+            Carrier::Element(buffer, address, blocks) => {
+                Carrier::Element(*buffer, replaced(address, with)?, blocks.clone())
+            }
+            value => value.clone(),
+        };
+        Ok(Fold {
+            first: self.first.replaced(with)?,
+            lane: replaced(&self.lane, with)?,
+            place: self.place.replaced(with)?,
+            carrier,
+            ..self.clone()
+        })
     }
 }
 
@@ -37,7 +92,7 @@ pub fn replaced(e: &Linear, with: &BTreeMap<Var, Linear>) -> Shown<Linear> {
 }
 
 /// A value that is not yet followed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Thunk {
     Value {
         side: usize,
@@ -60,7 +115,7 @@ pub enum Thunk {
 }
 
 /// LoopPosition, in lexicographic order of the variables, of which each makes a value of what the one before made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Fold {
     pub side: usize,
     pub dims: Vec<Dim>,
@@ -77,16 +132,16 @@ pub struct Dim {
     pub extent: i64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Carrier {
     Value(BlockId, usize),
     Element(BufferId, Linear, Vec<BlockId>),
 }
 
 /// A value, as far as its outermost operation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Head {
-    Elements(String, Vec<Thunk>),
+    Elements(Operation, Vec<Thunk>),
     Index(Linear),
     Constant(String),
     Input(String, Linear),

@@ -1,0 +1,453 @@
+//! Values that are terms in any order: which terms, and that two values have the same.
+
+use crate::arith::Calc;
+use crate::proof::follow::{DEPTH, Proof, followed};
+use crate::proof::linear::{Linear, Shown, Undecided, Var, unproved};
+use crate::proof::multiset::{Family, Place, is_idempotent, merged, sorted};
+use crate::proof::operation::Operation;
+use crate::proof::value::{Dim, Fold, Head, Thunk};
+use crate::terms::REASSOC;
+use std::collections::BTreeMap;
+
+/// The greatest number of families of one value.
+const FAMILIES: usize = 4096;
+
+/// The name of bits that are taken as another type, in front of the type that they are of.
+const BITS: &str = "bits of ";
+
+/// Predicates of `arith.cmpi`.
+const SIGNED_LESS: i64 = 2;
+const SIGNED_GREATER: i64 = 4;
+const UNSIGNED_GREATER: i64 = 8;
+
+/// A part of a value: one term, or those that the iterations of a loop add.
+enum Part {
+    Term(Head),
+    Loop(Fold),
+}
+
+/// A term as text with a mark for each index, and these.
+pub type Term = (String, Vec<Linear>);
+
+/// A box whose points have terms: the variables, from 0 up to below the extents.
+type Points = [Dim];
+
+impl Proof<'_> {
+    /// The operation that makes a value of terms in any order; none where another does.
+    pub(super) fn any_order(&mut self, head: &Head) -> Shown<Option<Operation>> {
+        let of = |head: &Head, allowed: u32| match head {
+            Head::Elements(operation, _) if operation.in_any_order(allowed) => Some(operation.clone()),
+            _ => None,
+        };
+        let Head::Fold(fold) = head else { return Ok(of(head, self.allowed)) };
+        self.before += 1;
+        let zeros = vec![Linear::default(); fold.dims.len()];
+        let step = self.iteration(fold, &zeros, Thunk::Before(self.before))?;
+        match self.head(step) {
+            Ok(head) => Ok(of(&head, self.allowed)),
+            Err(Undecided::Unproved(_)) => Ok(None),
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// That two values are made of the same terms by an operation that takes them in any order.
+    pub(super) fn same_terms(&mut self, a: &Head, b: &Head, by: &Operation) -> Shown<()> {
+        // What an iteration gets from the one before is a term of a loop that is outside of both.
+        self.terms.clear();
+        let (outer, vars) = (std::mem::replace(&mut self.outer, self.before), self.space.len());
+        let shown = self.terms_of(followed(a), by).and_then(|x| Ok((x, self.terms_of(followed(b), by)?)));
+        self.outer = outer;
+        let (mut x, mut y) = shown?;
+        for place in x.iter_mut().chain(&mut y).flat_map(|family| &mut family.places) {
+            place.first = self.space.normal(&place.first)?;
+            if place.first.terms.keys().any(|var| self.space.root_of(*var) >= vars) {
+                return unproved("an index of a term that is not one of its point");
+            }
+        }
+        // Indices that one side cut into digits are digits on the other one, too.
+        let idempotent = is_idempotent(by.calc);
+        match merged(x, idempotent)? == merged(y, idempotent)? {
+            true => Ok(()),
+            false => unproved(format!("{} of other terms, or in another order", by.name)),
+        }
+    }
+
+    /// All terms of a value.
+    fn terms_of(&mut self, value: Thunk, by: &Operation) -> Shown<Vec<Family>> {
+        let families = self.families(&[], value, by, None)?;
+        merged(families, is_idempotent(by.calc))
+    }
+
+    /// The terms of a value at each of some points; `before` is what the iteration before made, which has to be one of them.
+    fn families(&mut self, points: &Points, value: Thunk, by: &Operation, before: Option<usize>) -> Shown<Vec<Family>> {
+        let found = self.parts(value.clone(), by, before);
+        let mut families = Vec::new();
+        let Some(parts) = self.or_cut(points, &value, found, &mut families, &mut |proof, points, value| {
+            proof.families(points, value, by, before)
+        })?
+        else {
+            return Ok(families);
+        };
+        for part in parts {
+            let more = match part {
+                Part::Term(head) => self.family(points, &head, by)?,
+                Part::Loop(fold) => {
+                    let dims = self.fresh(&fold.dims);
+                    self.before += 1;
+                    let (before, all) = (self.before, [points, &dims[..]].concat());
+                    let values: Vec<Linear> = dims.iter().map(|dim| Linear::var(dim.var)).collect();
+                    let step = self.iteration(&fold, &values, Thunk::Before(before))?;
+                    self.families(&all, step, by, Some(before))?
+                }
+            };
+            families.extend(more);
+            if families.len() > FAMILIES {
+                return unproved("more terms than are looked at");
+            }
+        }
+        Ok(families)
+    }
+
+    /// What was found; where that is another for some of the points, nothing, and `families` gets those of each part.
+    fn or_cut<T>(
+        &mut self,
+        points: &Points,
+        value: &Thunk,
+        found: Shown<T>,
+        families: &mut Vec<Family>,
+        of_part: &mut dyn FnMut(&mut Self, &Points, Thunk) -> Shown<Vec<Family>>,
+    ) -> Shown<Option<T>> {
+        let (var, at) = match found {
+            Ok(found) => return Ok(Some(found)),
+            Err(Undecided::Split(var, at)) => (var, at),
+            Err(stop) => return Err(stop),
+        };
+        let root = self.space.root_of(var);
+        let Some(dim) = points.iter().position(|dim| dim.var == root) else { return Err(Undecided::Split(var, at)) };
+        for (more, value_of_dim) in self.cut_dim(points[dim], var, at)? {
+            self.look()?;
+            let mut with = BTreeMap::new();
+            self.digits_with(root, value_of_dim, &mut with)?;
+            let part = [&points[..dim], &more, &points[dim + 1..]].concat();
+            families.extend(of_part(self, &part, value.replaced(&with)?)?);
+        }
+        Ok(None)
+    }
+
+    /// Parts of a dimension, each with new variables and the value of the dimension's: below and from `at` on, which is a
+    /// value of a digit; or the digits that the digit is one of, and what is left.
+    fn cut_dim(&mut self, dim: Dim, var: Var, at: i64) -> Shown<Vec<(Vec<Dim>, Linear)>> {
+        let mut parts = Vec::new();
+        let cut = self.space.cut_of(dim.var);
+        let at = match cut {
+            None => at,
+            Some((outer, _, size)) if outer == var => at.saturating_mul(size),
+            Some((_, _, size)) => {
+                let (whole, rest) = (dim.extent / size, dim.extent % size);
+                if whole == 0 {
+                    return unproved("iterations that are cut where there is nothing to cut");
+                }
+                let digits = self.fresh(&[Dim { extent: whole, ..dim }, Dim { extent: size, ..dim }]);
+                let value = Linear::var(digits[0].var).times(size)?.plus(&Linear::var(digits[1].var))?;
+                parts.push((digits, value));
+                if rest > 0 {
+                    let tail = self.fresh(&[Dim { extent: rest, ..dim }]);
+                    let value = Linear::var(tail[0].var).add(whole * size)?;
+                    parts.push((tail, value));
+                }
+                return Ok(parts);
+            }
+        };
+        if at <= 0 || at >= dim.extent {
+            return unproved("a case that cannot be cut");
+        }
+        for (from, to) in [(0, at), (at, dim.extent)] {
+            let part = self.fresh(&[Dim { extent: to - from, ..dim }]);
+            let value = Linear::var(part[0].var).add(from)?;
+            parts.push((part, value));
+        }
+        Ok(parts)
+    }
+
+    /// The values of a variable and of its digits, where the variable has one.
+    fn digits_with(&mut self, var: Var, value: Linear, with: &mut BTreeMap<Var, Linear>) -> Shown<()> {
+        if let Some((outer, inner, size)) = self.space.cut_of(var) {
+            let (above, below) = self.space.divide(&value, size)?;
+            self.digits_with(outer, above, with)?;
+            self.digits_with(inner, below, with)?;
+        }
+        with.insert(var, value);
+        Ok(())
+    }
+
+    /// Dimensions of these extents with new variables.
+    fn fresh(&mut self, dims: &[Dim]) -> Vec<Dim> {
+        dims.iter().map(|dim| Dim { var: self.space.var(dim.extent), extent: dim.extent }).collect()
+    }
+
+    /// What a value is made of; of `before`, that it is there once.
+    fn parts(&mut self, value: Thunk, by: &Operation, before: Option<usize>) -> Shown<Vec<Part>> {
+        let (mut parts, mut left, mut found) = (Vec::new(), vec![value], 0);
+        let flags = |operation: &Operation, allowed: u32| operation.flags & !(allowed | REASSOC);
+        while let Some(value) = left.pop() {
+            match self.head(value)? {
+                Head::Elements(operation, operands)
+                    if operation.name == by.name
+                        && operation.in_any_order(self.allowed)
+                        && flags(&operation, self.allowed) == flags(by, self.allowed) =>
+                {
+                    left.extend(operands);
+                }
+                Head::Fold(fold) => {
+                    let head = Head::Fold(fold);
+                    let same = self.any_order(&head)?.is_some_and(|other| other.name == by.name);
+                    let Head::Fold(fold) = head else { continue };
+                    if same {
+                        left.push(fold.first.clone());
+                        parts.push(Part::Loop(*fold));
+                    } else {
+                        parts.push(Part::Term(Head::Fold(fold)));
+                    }
+                }
+                Head::Before(k) if Some(k) == before => found += 1,
+                Head::Constant(bits) if by.is_neutral(&bits) => {}
+                head => parts.push(Part::Term(head)),
+            }
+        }
+        match found == usize::from(before.is_some()) {
+            true => Ok(parts),
+            false => unproved("a loop that does not add to what it carries"),
+        }
+    }
+
+    /// The term of each point.
+    fn family(&mut self, points: &Points, head: &Head, by: &Operation) -> Shown<Vec<Family>> {
+        let found = self.family_here(points, head, by);
+        let mut families = Vec::new();
+        let whole = self.or_cut(points, &followed(head), found, &mut families, &mut |proof, points, value| {
+            let head = proof.head(value)?;
+            proof.family(points, &head, by)
+        })?;
+        families.extend(whole.into_iter().flatten());
+        Ok(families)
+    }
+
+    fn family_here(&mut self, points: &Points, head: &Head, by: &Operation) -> Shown<Vec<Family>> {
+        let (shape, indices) = self.term(head)?;
+        let dims = self.digits_of_points(points, &indices)?;
+        let mut places = Vec::new();
+        for index in indices {
+            let mut first = self.space.normal(&index)?;
+            let steps = dims.iter().map(|dim| first.terms.remove(&dim.var).unwrap_or(0)).collect();
+            places.push(Place { steps, first });
+        }
+        let extents = dims.iter().map(|dim| dim.extent).collect();
+        Ok(self.unnested(Family { extents, shape, places }, by))
+    }
+
+    /// The terms of a family whose terms are made of terms by the same operation.
+    fn unnested(&self, family: Family, by: &Operation) -> Vec<Family> {
+        if by.is_neutral(&family.shape) {
+            return vec![];
+        }
+        let Some(inner) = self.nests.get(&family.shape).filter(|(inner, _)| inner.name == by.name) else {
+            return vec![family];
+        };
+        let mut places = family.places.iter();
+        let with = |inner: &Family| {
+            let both = |(inner, outer): (&Place, &Place)| Place {
+                steps: [&outer.steps[..], &inner.steps[..]].concat(),
+                first: outer.first.clone(),
+            };
+            Family {
+                extents: [&family.extents[..], &inner.extents[..]].concat(),
+                shape: inner.shape.clone(),
+                places: inner.places.iter().zip(places.by_ref()).map(both).collect(),
+            }
+        };
+        let parts: Vec<Family> = inner.1.iter().map(with).collect();
+        parts.into_iter().flat_map(|part| self.unnested(part, by)).collect()
+    }
+
+    /// A term that may be one of terms in any order, with these put together.
+    fn whole(&mut self, text: &str, indices: &[Linear]) -> Shown<Term> {
+        let Some(by) = self.nests.get(text).map(|(by, _)| by.clone()) else {
+            return Ok((text.to_owned(), indices.to_vec()));
+        };
+        let places = indices.iter().map(|first| Place { steps: vec![], first: first.clone() }).collect();
+        let point = Family { extents: vec![], shape: text.to_owned(), places };
+        let families = merged(self.unnested(point, &by), is_idempotent(by.calc))?;
+        Ok(self.nested(&by, families))
+    }
+
+    /// Terms in any order as one term.
+    fn nested(&mut self, by: &Operation, families: Vec<Family>) -> Term {
+        let mut text = format!("{} of", by.name);
+        for Family { extents, shape, places } in &families {
+            let steps: Vec<&Vec<i64>> = places.iter().map(|place| &place.steps).collect();
+            text += &format!(" {extents:?} {steps:?} {shape};");
+        }
+        text = format!("({text})");
+        let indices = families.iter().flat_map(|family| &family.places).map(|place| place.first.clone()).collect();
+        self.nests.entry(text.clone()).or_insert_with(|| (by.clone(), families));
+        (text, indices)
+    }
+
+    /// The digits of the variables of some points, which have all values each.
+    ///
+    /// # Errors
+    /// Where to cut a variable that has not all values of its digits.
+    fn digits_of_points(&mut self, points: &Points, indices: &[Linear]) -> Shown<Vec<Dim>> {
+        let mut used = Vec::new();
+        for index in indices {
+            used.extend(self.space.normal(index)?.terms.into_keys());
+        }
+        let (mut digits, mut left) = (Vec::new(), points.to_vec());
+        while let Some(dim) = left.pop() {
+            match self.space.cut_of(dim.var) {
+                Some((outer, inner, size))
+                    if self.space.digits_of(dim.var).iter().any(|digit| used.contains(digit)) =>
+                {
+                    if dim.extent % size != 0 {
+                        return Err(Undecided::Split(outer, dim.extent / size));
+                    }
+                    left.push(Dim { var: outer, extent: dim.extent / size });
+                    left.push(Dim { var: inner, extent: size });
+                }
+                _ => digits.push(dim),
+            }
+        }
+        Ok(digits)
+    }
+
+    /// A value as text, with all that it is made of.
+    fn term(&mut self, head: &Head) -> Shown<Term> {
+        self.look()?;
+        if self.depth >= DEPTH {
+            return unproved("operations on elements in a longer chain");
+        }
+        let key = match head {
+            Head::Elements(_, operands) => operands.last().and_then(|operand| match operand {
+                Thunk::Value { value, lane, .. } => Some((*value, lane.clone())),
+                _ => None,
+            }),
+            _ => None,
+        };
+        let known = key.as_ref().and_then(|key| self.terms.get(key)?.iter().find(|(known, _)| known == head));
+        if let Some((_, term)) = known {
+            return Ok(term.clone());
+        }
+        self.depth += 1;
+        let term = self.term_here(head);
+        self.depth -= 1;
+        if let (Some(key), Ok(term)) = (key, &term) {
+            self.terms.entry(key).or_default().push((head.clone(), term.clone()));
+        }
+        term
+    }
+
+    fn term_here(&mut self, head: &Head) -> Shown<Term> {
+        if let Some(by) = self.any_order(head)? {
+            let families = self.terms_of(followed(head), &by)?;
+            return Ok(self.nested(&by, families));
+        }
+        Ok(match head {
+            Head::Constant(bits) => (bits.clone(), vec![]),
+            Head::Index(e) => ("#".to_owned(), vec![e.clone()]),
+            Head::Input(name, e) => (format!("{name}[#]"), vec![e.clone()]),
+            Head::Before(k) if *k <= self.outer => (format!("before {k}"), vec![]),
+            Head::Before(_) => return unproved("a loop that does not add to what it carries"),
+            Head::Fold(_) => return unproved("a loop whose order counts, in a sum of any order"),
+            Head::Elements(operation, operands) => {
+                if let Some(term) = self.extreme(head)? {
+                    return Ok(term);
+                }
+                let mut terms = Vec::new();
+                for operand in operands {
+                    let head = self.head(operand.clone())?;
+                    terms.push(self.term(&head)?);
+                }
+                if let ([(text, indices)], true) = (&terms[..], operation.name.starts_with(BITS)) {
+                    // Bits that are taken as another type, and back.
+                    let source = text.strip_prefix(BITS).and_then(|text| text.split_once('(')?.1.strip_suffix(')'));
+                    if let Some(source) = source {
+                        return self.whole(source, indices);
+                    }
+                }
+                if operation.calc.commutes() {
+                    terms.sort_by(|a, b| a.0.cmp(&b.0));
+                }
+                let (texts, indices): (Vec<String>, Vec<Vec<Linear>>) = terms.into_iter().unzip();
+                let flags = operation.flags & !self.allowed;
+                let flags = if flags == 0 { String::new() } else { format!(" {flags}") };
+                (format!("{}{flags}({})", operation.name, texts.join(", ")), indices.concat())
+            }
+        })
+    }
+
+    /// The bits of the largest or least of floating-point numbers, where it is found as integers.
+    ///
+    /// As integers, numbers with a clear sign are in their order, those with the sign set in the opposite one, and NaN is
+    /// behind the infinity of its sign. So of the same numbers, with `top` the largest as signed integer, and `low` and
+    /// `bottom` the least and the largest as unsigned ones:
+    ///
+    /// ```text
+    /// largest = bottom > -inf, unsigned ? bottom : top < 0 ? low : top
+    /// least   = top > inf, signed ? top : bottom < 0 ? bottom : low
+    /// ```
+    fn extreme(&mut self, head: &Head) -> Shown<Option<Term>> {
+        use Calc::{Compare, MaxS, MaxU, MinU};
+        let mut left = head.clone();
+        let (mut compared, mut values) = (Vec::new(), Vec::new());
+        for _ in 0..2 {
+            let Head::Elements(select, choice) = left else { return Ok(None) };
+            let ([condition, yes, no], "select") = (&choice[..], &*select.name) else { return Ok(None) };
+            let Head::Elements(compare, sides) = self.head(condition.clone())? else { return Ok(None) };
+            let ([value, with], Compare(predicate)) = (&sides[..], compare.calc) else { return Ok(None) };
+            let Head::Constant(number) = self.head(with.clone())? else { return Ok(None) };
+            compared.push((predicate, number));
+            values.extend([value.clone(), yes.clone()]);
+            left = self.head(no.clone())?;
+        }
+        values.push(followed(&left));
+        let [(outer, infinity), (SIGNED_LESS, zero)] = &compared[..] else { return Ok(None) };
+        let of = ["f32", "f64", "bf16", "f16"].into_iter().find_map(|of| {
+            let by = Operation::extreme(of, *outer == UNSIGNED_GREATER);
+            let integer = format!("i{}", by.width);
+            let (_, bits) = by.infinity()?;
+            (*infinity == format!("{integer} {bits}") && *zero == format!("{integer} 0")).then_some((by, integer))
+        });
+        let parts = match *outer {
+            UNSIGNED_GREATER => [MaxU, MaxU, MaxS, MinU, MaxS],
+            SIGNED_GREATER => [MaxS, MaxS, MaxU, MaxU, MinU],
+            _ => return Ok(None),
+        };
+        let Some((by, integer)) = of else { return Ok(None) };
+        let mut terms: Option<Vec<Family>> = None;
+        for (k, part) in parts.into_iter().enumerate() {
+            let head = self.head(values[k].clone())?;
+            let Some(operation) = self.any_order(&head)?.filter(|operation| operation.calc == part) else {
+                return Ok(None);
+            };
+            if k % 2 == 1 && values[k] == values[k - 1] {
+                continue;
+            }
+            // What lies next to each other is put together when all of it is there.
+            let families = sorted(self.families(&[], followed(&head), &operation, None)?, true)?;
+            if terms.get_or_insert_with(|| families.clone()) != &families {
+                return Ok(None);
+            }
+        }
+        // The numbers that the integers are.
+        let (of, mut numbers) = (by.element(), Vec::new());
+        for mut family in terms.unwrap_or_default() {
+            let inside = family.shape.strip_prefix(&format!("{BITS}{of}(")).and_then(|text| text.strip_suffix(')'));
+            let constant = family.shape.strip_prefix(&format!("{integer} ")).map(|bits| format!("{of} {bits}"));
+            let Some(shape) = inside.map(str::to_owned).or(constant) else { return Ok(None) };
+            family.shape = shape;
+            numbers.extend(self.unnested(family, &by));
+        }
+        let (text, indices) = self.nested(&by, numbers);
+        Ok(Some((format!("{BITS}{of}({text})"), indices)))
+    }
+}
