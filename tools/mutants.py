@@ -15,6 +15,7 @@ Where a mutant changes the lowered text of a program, verification finds an erro
 same, or says of a function that it is not proved. Where there is no error, the program and the one of the tool without
 mutants run on the same random numbers: build layout-opt of this checkout before, `cargo build --release -p layout-opt`.
 """
+import ast
 import collections
 import concurrent.futures
 import glob
@@ -59,7 +60,9 @@ pub(crate) fn more<T: From<bool> + std::ops::Add<Output = T>>(number: u32, n: T)
 
 HAND = "by hand: "
 # A mutant is tried in at most so many of the programs, each with one set of options, that reach it.
-MOST = 12
+MOST = 8
+# Of those whose text changes and in which no error is found, so many run, and all of those that are not proved.
+NUMBERS = 2
 THREADS = int(os.environ.get("LAYOUT_THREADS", os.cpu_count()))
 # Whether programs are tried after one in which verification finds an error.
 EVERY = "LAYOUT_MUTANTS_EVERY" in os.environ
@@ -162,7 +165,7 @@ def put(mutants, sources, root):
 def build(root):
     """Builds layout-opt of the copy. What has mutants is not optimised: it is built many times and runs for a moment."""
     command = ["cargo", "build", "--release", "-p", "layout-opt", "--bin", "layout-opt", "--message-format=short",
-               "--config=profile.release.package.layout-passes.opt-level=1"]
+               "--config=profile.release.package.layout-passes.opt-level=0"]
     return subprocess.run(command, cwd=root, capture_output=True, text=True)
 
 
@@ -210,14 +213,15 @@ def remarks(messages):
     return set(re.findall(r"remark: (?:after [^@]*: )?@(\w+): not proved", messages))
 
 
-# What becomes of a mutant, in the order in which the worst of its programs decides.
+# What becomes of a mutant, in the order in which its programs decide.
 ACCEPTED = "proved, but numbers change"
 OPEN = "not proved, and numbers change"
-RESULTS = [ACCEPTED, OPEN, "caught", "lowering fails", "not proved, and numbers are the same", "proved to compute the same",
+SAME = "proved to compute the same"
+RESULTS = [ACCEPTED, "caught", OPEN, "lowering fails", "not proved, and numbers are the same", SAME,
            "no output changed", "not reached"]
 
 
-def outcome(tool, base, program, option, mutant, before):
+def outcome(tool, base, program, option, mutant, before, proved):
     """What becomes of one program in a mutant."""
     (text, said), numbers = before
     lowered, messages = verified(tool, program, option, mutant)
@@ -228,18 +232,24 @@ def outcome(tool, base, program, option, mutant, before):
     if lowered == text:
         return "no output changed"
     source, options = open(program).read(), "" if option == MEMORY else option
-    differ = mutants_numbers.differ(base, source, options, numbers,
-                                    mutants_numbers.run(tool, base, source, options, mutant))
     left = remarks(messages)
-    if differ - left:
+    if not left and proved >= NUMBERS:
+        return SAME
+    try:
+        made = mutants_numbers.run(tool, base, source, options, mutant)
+    except mutants_numbers.LoweringFails:
+        return "lowering fails"
+    differ = mutants_numbers.differ(base, source, options, numbers, made)
+    # What stops with an error may have been stopped by any function.
+    if differ - left and not (made is None and left):
         return ACCEPTED
-    return OPEN if differ else "not proved, and numbers are the same" if left - remarks(said) else "proved to compute the same"
+    return OPEN if differ else "not proved, and numbers are the same" if left - remarks(said) else SAME
 
 
 def attempt(root):
     """Runs the mutants of which there is no result yet."""
-    tool, base = f"{root}/target/release/layout-opt", os.environ.get("LAYOUT_OPT", "target/release/layout-opt")
-    programs = sorted(glob.glob("test/mutants/*.mlir"))
+    tool, base = os.environ.get("LAYOUT_MUTATED", f"{root}/target/release/layout-opt"), os.environ.get("LAYOUT_OPT", "target/release/layout-opt")
+    programs = sorted(glob.glob("test/mutants/Inputs/*.mlir"))
     pairs = [(program, option) for option in OPTIONS + [MEMORY] for program in programs]
     before, reached = {}, collections.defaultdict(list)
     with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
@@ -264,8 +274,8 @@ def attempt(root):
             counts = collections.Counter()
             chosen = list(reached[number])
             random.Random(number).shuffle(chosen)
-            for pair in chosen[:MOST]:
-                counts[outcome(tool, base, *pair, number, before[pair])] += 1
+            for pair in chosen if EVERY else chosen[:MOST]:
+                counts[outcome(tool, base, *pair, number, before[pair], counts[SAME])] += 1
                 # Others show no more.
                 if counts["caught"] and not EVERY:
                     break
@@ -274,33 +284,35 @@ def attempt(root):
         random.Random(1).shuffle(entries)
         entries.sort(key=lambda entry: HAND not in entry)
         for number, counts in pool.map(one, entries):
-            worst = next((result for result in RESULTS if counts[result]), "not reached")
-            results.write(f"{number}\t{worst}\t{dict(counts)}\n")
+            results.write(f"{number}\t{dict(counts)}\n")
             results.flush()
 
 
 def table(root):
     """The table in Markdown."""
-    results = {n: (worst, eval(counts)) for n, worst, counts in
-               (line.rstrip("\n").split("\t") for line in open(f"{root}/results.tsv"))}
+    results = {}
+    for line in open(f"{root}/results.tsv"):
+        number, counts = line.rstrip("\n").split("\t")
+        counts = ast.literal_eval(counts)
+        results[number] = next((result for result in RESULTS if counts.get(result)), "not reached")
     entries = [line.split("\t") for line in open(f"{root}/mutants.tsv").read().splitlines()]
     entries = [entry for entry in entries if entry[0] in results]
     lines = ["| result | by hand | by rules |", "|---|---|---|"]
     for result in RESULTS:
-        kinds = [e[3].startswith(HAND) for e in entries if results[e[0]][0] == result]
+        kinds = [e[3].startswith(HAND) for e in entries if results[e[0]] == result]
         lines.append(f"| {result} | {sum(kinds)} | {len(kinds) - sum(kinds)} |")
     lines.append(f"| all | {sum(e[3].startswith(HAND) for e in entries)} | {sum(not e[3].startswith(HAND) for e in entries)} |")
     silent = ("no output changed", "not reached")
     lines += ["", "| file | no output changed | not reached |", "|---|---|---|"]
     for path in dict.fromkeys(e[1] for e in entries):
-        counts = collections.Counter(results[e[0]][0] for e in entries if e[1] == path)
+        counts = collections.Counter(results[e[0]] for e in entries if e[1] == path)
         if any(counts[result] for result in silent):
             lines.append(f"| {path} | {counts[silent[0]]} | {counts[silent[1]]} |")
     lines += ["", "| mutant | place | kind | text | result |", "|---|---|---|---|---|"]
     for number, path, line, kind, text in entries:
-        if results[number][0] not in silent:
+        if results[number] not in silent:
             text = text.replace("|", "\\|")
-            lines.append(f"| {number} | {path}:{line} | {kind} | `{text}` | {results[number][0]} |")
+            lines.append(f"| {number} | {path}:{line} | {kind} | `{text}` | {results[number]} |")
     return "\n".join(lines)
 
 

@@ -16,6 +16,10 @@ import tempfile
 LLVM = os.environ.get("LLVM", "/usr/lib/llvm-22")
 
 
+class LoweringFails(Exception):
+    """A program that cannot be lowered."""
+
+
 def split(text):
     """The parts of a text between the commas that are outside of brackets."""
     parts, depth = [""], 0
@@ -44,19 +48,17 @@ def shape(t):
     return [int(n) for n in sizes], element
 
 
-def numbers(numbers, sizes, element):
+def elements(source, sizes, element):
     """Random elements, as the text of a dense constant."""
     if sizes:
-        return "[" + ", ".join(numbers_of(numbers, sizes[1:], element) for _ in range(sizes[0])) + "]"
+        return "[" + ", ".join(elements(source, sizes[1:], element) for _ in range(sizes[0])) + "]"
     if element[0] in "fb":
-        return f"{numbers.uniform(-2, 2):.6f}"
+        return f"{source.uniform(-2, 2):.6f}"
     bits = int(element[1:])
     if bits == 1:
-        return numbers.choice(["true", "false"])
-    return str(numbers.randrange(5) if bits == 64 else numbers.randrange(-(1 << min(bits, 8) - 1), 1 << min(bits, 8) - 1))
-
-
-numbers_of = numbers
+        return source.choice(["true", "false"])
+    most = 1 << min(bits, 8) - 1
+    return str(source.randrange(5) if bits == 64 else source.randrange(-most, most))
 
 
 def caller(program):
@@ -92,7 +94,7 @@ def caller(program):
             sizes, element = shape(t)
             c, v = f"%c{next(fresh)}", f"%a{next(fresh)}"
             plain = f"tensor<{'x'.join(map(str, sizes + [element]))}>" if sizes else element
-            text = numbers_of(random_numbers, sizes, element)
+            text = elements(random_numbers, sizes, element)
             body.append(f"  {c} = arith.constant {f'dense<{text}>' if sizes else text} : {plain}")
             if t.startswith("memref"):
                 body.append(f"  {v} = memref.alloc() : {t}")
@@ -148,11 +150,12 @@ def called(tool, program, options):
 
 
 def run(tool, base, program, options, mutant):
-    """The numbers that a program computes, as integers; none where it stops with an error or cannot be lowered."""
+    """The numbers that a program computes, as integers; none where it stops with an error. LoweringFails where it cannot be
+    lowered to LLVM IR."""
     harness, printed = called(base, program, options)
     made = llvm(tool, program, options, mutant)
     if made is None:
-        return None
+        raise LoweringFails
     with tempfile.TemporaryDirectory() as folder:
         for name, text in [("main.ll", harness), ("program.ll", made)]:
             with open(f"{folder}/{name}", "w") as file:

@@ -70,13 +70,19 @@ impl<'p> Run<'p> {
         match action {
             OnBytes::View { source, shift, sizes } => {
                 let (view, start) = (self.view(self.get(frame, *source)?)?, self.index(frame, *shift)?);
-                let (element, plain) = (self.element(frame, slot)?, view.shown == Shown::Same && view.strides == [1]);
-                if self.element(frame, *source)?.bits != 8 || !plain {
+                let first = match view.shown {
+                    Shown::Same => Some(0),
+                    Shown::Bytes { start, width: 1, .. } => Some(start),
+                    _ => None,
+                };
+                let first = first.filter(|_| view.strides == [1]).and_then(|first| first.checked_add(view.offset));
+                let (Some(first), 8) = (first, self.element(frame, *source)?.bits) else {
                     return self.unknown("a view of this");
-                }
+                };
+                let element = self.element(frame, slot)?;
                 let sizes = self.sizes_of(frame, slot, sizes)?;
                 let Some(strides) = row_major(&sizes) else { return self.unknown("a view of that size") };
-                let start = start.saturating_add(view.offset);
+                let start = start.saturating_add(first);
                 let shown = Shown::Bytes { start, width: width(element), bits: element.bits };
                 let made = View { offset: 0, sizes, strides, shown, layout: None, ..(*view).clone() };
                 Ok(vec![Value::View(Rc::new(made))])

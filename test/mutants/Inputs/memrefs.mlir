@@ -31,3 +31,10 @@ func.func @transfers(%x: memref<5x11xf32, #tile>, %y: memref<5x11xf32, #wide>, %
   vector.transfer_write %w, %y[%c1, %c6], %m {in_bounds = [true]} : vector<4xf32>, memref<5x11xf32, #wide>
   return
 }
+func.func @edges(%x: memref<5x7xf32, #tile>, %y: memref<6x9xf32, #wide>, %p: f32) {
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %v = vector.transfer_read %x[%c3, %c4], %p : memref<5x7xf32, #tile>, vector<4x4xf32>
+  vector.transfer_write %v, %y[%c4, %c3] : vector<4x4xf32>, memref<6x9xf32, #wide>
+  return
+}

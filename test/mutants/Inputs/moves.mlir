@@ -95,3 +95,14 @@ func.func @constant_behind() -> tensor<3x5xf32, #behind> {
   %0 = arith.constant dense<[[1.0, 2.0, 3.0, 4.0, 5.0], [6.0, 7.0, 8.0, 9.0, 10.0], [11.0, 12.0, 13.0, 14.0, 15.0]]> : tensor<3x5xf32, #behind>
   return %0 : tensor<3x5xf32, #behind>
 }
+func.func @filled(%x: tensor<4x6xf32, #tile>, %y: tensor<9x6xf32>, %s: tensor<4x9xf32, #wide>) -> tensor<4x9xf32, #wide> {
+  %z = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, j)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %y : tensor<4x6xf32, #tile>, tensor<9x6xf32>) outs(%s : tensor<4x9xf32, #wide>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %q = arith.addf %o, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<4x9xf32, #wide>
+  return %z : tensor<4x9xf32, #wide>
+}
