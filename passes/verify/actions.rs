@@ -92,9 +92,11 @@ impl<'p> Run<'p> {
                 self.count(items.len())?;
                 let copy = self.buffer(items, vec![], None)?;
                 let copy = self.view(copy)?;
+                self.buffers[copy.buffer].stored = self.buffers[view.buffer].stored.clone();
                 Value::View(Rc::new(View { buffer: copy.buffer, ..(*view).clone() }))
             }
             Action::Cast(source) => self.get(frame, *source)?,
+            Action::Bytes(action) => return self.on_bytes(frame, step, action),
             Action::Slice { source, insert, offsets, sizes, strides } => {
                 let list = |list: &[Size]| self.sizes(frame, list);
                 let (offsets, extents, steps) = (list(offsets)?, list(sizes)?, list(strides)?);
@@ -267,7 +269,7 @@ impl<'p> Run<'p> {
     }
 
     /// The sizes of a slot's type, those that only the program has from values.
-    fn sizes_of(&self, frame: &Frame, slot: Slot, dynamic: &[Slot]) -> Result<Vec<i64>, Stop> {
+    pub fn sizes_of(&self, frame: &Frame, slot: Slot, dynamic: &[Slot]) -> Result<Vec<i64>, Stop> {
         let Type::Shaped { sizes, .. } = &frame.0.slots[slot as usize] else { return Ok(vec![]) };
         let mut dynamic = dynamic.iter();
         let size = |size: &Option<i64>| match size {

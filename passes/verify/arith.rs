@@ -14,6 +14,9 @@ pub enum Calc {
     Mul,
     DivU,
     DivS,
+    FloorDivS,
+    CeilDivS,
+    CeilDivU,
     RemU,
     RemS,
     And,
@@ -74,6 +77,9 @@ pub fn calc(operator: &Operator) -> Calc {
         "muli" => Calc::Mul,
         "divui" => Calc::DivU,
         "divsi" => Calc::DivS,
+        "floordivsi" => Calc::FloorDivS,
+        "ceildivsi" => Calc::CeilDivS,
+        "ceildivui" => Calc::CeilDivU,
         "remui" => Calc::RemU,
         "remsi" => Calc::RemS,
         "andi" => Calc::And,
@@ -124,7 +130,8 @@ impl Calc {
 
     /// Whether a divisor of 0 leaves open what the result is.
     pub fn divides(self) -> bool {
-        matches!(self, Calc::DivU | Calc::DivS | Calc::RemU | Calc::RemS)
+        use Calc::*;
+        matches!(self, DivU | DivS | FloorDivS | CeilDivS | CeilDivU | RemU | RemS)
     }
 
     /// Whether operands may be grouped in any way.
@@ -244,6 +251,16 @@ pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize
         Calc::Mul => a.wrapping_mul(b),
         Calc::DivU => a.checked_div(b).unwrap_or(0),
         Calc::DivS => sa.checked_div(sb).unwrap_or(0) as u64,
+        Calc::FloorDivS | Calc::CeilDivS => {
+            let (quotient, rest) = (sa.checked_div(sb).unwrap_or(0), sa.checked_rem(sb).unwrap_or(0));
+            let below = rest != 0 && (rest < 0) != (sb < 0);
+            let above = rest != 0 && (rest < 0) == (sb < 0);
+            match calc {
+                Calc::FloorDivS => quotient.wrapping_sub(i64::from(below)) as u64,
+                _ => quotient.wrapping_add(i64::from(above)) as u64,
+            }
+        }
+        Calc::CeilDivU => if b == 0 { 0 } else { a.div_ceil(b) },
         Calc::RemU => a.checked_rem(b).unwrap_or(0),
         Calc::RemS => sa.checked_rem(sb).unwrap_or(0) as u64,
         Calc::And => a & b,

@@ -13,13 +13,14 @@
 //! | `arith` | what operations of `arith` compute, on bits |
 //! | `terms` | symbolic elements, and the rules by which they are equal |
 //! | `machine` | values and memory of a program that runs |
-//! | `run`, `actions`, `parallel` | the evaluator |
+//! | `run`, `actions`, `bytes`, `parallel` | the evaluator |
 //! | `proof` | proofs for all data and shapes of any size: each element is followed back to what makes it |
 //! | `smt` | what proofs decide about addresses, for other solvers |
 //! | `compare` | inputs of both forms, and whether their results are the same |
 
 mod actions;
 mod arith;
+mod bytes;
 mod compare;
 mod lanes;
 mod layouts;

@@ -1,5 +1,6 @@
 //! Values and memory of a program that runs.
 
+use crate::bytes::Shown;
 use crate::layouts::Layout;
 use crate::terms::{Term, Terms};
 use std::rc::Rc;
@@ -39,6 +40,8 @@ pub struct View {
     pub strides: Vec<i64>,
     /// The layout that is the memref's own.
     pub layout: Option<Rc<Layout>>,
+    /// As what its elements are seen.
+    pub shown: Shown,
 }
 
 /// Memory.
@@ -48,6 +51,8 @@ pub struct Buffer {
     pub items: Vec<Term>,
     /// Whether it was given back.
     pub freed: bool,
+    /// Where elements have several bytes, the first byte of that of each, and their number.
+    pub stored: Vec<(i64, i64)>,
     /// Of each element the last iteration that wrote and that read it, where iterations run in any order.
     marks: Vec<[u32; 2]>,
 }
@@ -101,7 +106,7 @@ impl View {
 impl Buffer {
     /// Memory of these elements.
     pub fn new(items: Vec<Term>) -> Buffer {
-        Buffer { items, freed: false, marks: vec![] }
+        Buffer { items, freed: false, stored: vec![], marks: vec![] }
     }
 
     /// Reads or writes an element: `change` gives what is there then.

@@ -2,6 +2,7 @@
 //!
 //! An operation that is not in the table is [`Action::Unknown`]: the evaluator stops where it would run.
 
+use crate::bytes::{self, OnBytes};
 use crate::lanes;
 use crate::mlir::{self, DYNAMIC, Op, attribute, integers};
 use crate::model::{
@@ -253,6 +254,13 @@ impl Reader {
                 }
             }
             ("memref", "extract_strided_metadata") => Action::Metadata(first?),
+            ("memref", "view") => {
+                Action::Bytes(OnBytes::View { source: first?, shift: operands[1], sizes: operands[2..].to_vec() })
+            }
+            ("memref", "dma_start") => Action::Bytes(bytes::start(&operands, &self.types)?),
+            ("memref", "dma_wait") => Action::Bytes(OnBytes::Wait { tag: operands[..operands.len() - 1].to_vec() }),
+            ("builtin", "unrealized_conversion_cast") if operands.len() == 1 => Action::Bytes(OnBytes::Bools(first?)),
+            ("layout", "await") => Action::Cast(first?),
             ("memref", "prefetch" | "assume_alignment") if results.is_empty() => Action::Nothing,
             ("affine", "prefetch") | ("linalg", "index") => Action::Nothing,
             ("tensor", "generate") => Action::Generate { source: None, sizes: operands, body: region(self) },

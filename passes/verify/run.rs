@@ -2,6 +2,7 @@
 //! numbers; elements are terms. An element that decides a branch or an address is taken by its value in the first choice of
 //! inputs.
 
+use crate::bytes::{Shown, Started};
 use crate::layouts::Layout;
 use crate::machine::{Buffer, Iterations, Many, Value, View, each_index, row_major};
 use crate::model::{
@@ -40,6 +41,8 @@ pub struct Run<'p> {
     pub iterations: Option<Iterations>,
     /// The number of the next of them.
     pub next_iteration: u32,
+    /// Copies that have started and for which nothing waited yet.
+    pub started: Vec<Started>,
     depth: u32,
     /// The location of the operation that runs.
     pub at: usize,
@@ -63,6 +66,7 @@ impl<'p> Run<'p> {
             globals: FxHashMap::default(),
             iterations: None,
             next_iteration: 1,
+            started: vec![],
             depth: 0,
             at: 0,
         }
@@ -91,6 +95,9 @@ impl<'p> Run<'p> {
         let mut frame = (function, vec![None; function.slots.len()]);
         let results = self.region(&mut frame, body, arguments)?;
         self.depth -= 1;
+        if self.depth == 0 && !self.started.is_empty() {
+            return self.fault("a copy for which nothing waits");
+        }
         Ok(results)
     }
 
@@ -280,7 +287,7 @@ impl<'p> Run<'p> {
         let Some(strides) = row_major(&sizes) else { return self.unknown("a buffer of that size") };
         self.buffers.push(Buffer::new(items));
         let buffer = self.buffers.len() - 1;
-        Ok(Value::View(Rc::new(View { buffer, offset: 0, sizes, strides, layout })))
+        Ok(Value::View(Rc::new(View { buffer, offset: 0, sizes, strides, layout, shown: Shown::Same })))
     }
 
     pub fn view(&self, value: Value) -> Result<Rc<View>, Stop> {
@@ -297,6 +304,11 @@ impl<'p> Run<'p> {
         let Some(address) = view.address(index) else {
             return self.fault(format!("index {index:?} of a memref of sizes {:?}", view.sizes));
         };
+        match view.shown {
+            Shown::Same => (),
+            _ if matches!(write, Some((_, Some(_)))) => return self.unknown("an atomic operation on bytes"),
+            shown => return self.element_of_bytes(view, shown, address, write.map(|(new, _)| new)),
+        }
         let (mut iterations, terms) = (self.iterations, &mut *self.terms);
         let mut change = |old: Term| match write {
             Some((new, Some(operator))) => {
