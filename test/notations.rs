@@ -42,6 +42,7 @@ fn examples() {
             "memref<384x256xbf16, #tpu.tiled<(8,128)(2,1),[2,1]>, #tpu.memory_space<vmem>>",
         ),
         ("memref<272x256xf32, #tpu.tiled<(8,128),[2,1]>>", Tiled, "f32[272,256]{1,0:T(8,128)}"),
+        ("memref<16x0xf32, #tpu.tiled<(8,128),[1,1]>>", Mosaic, "memref<16x0xf32, #tpu.tiled<,[1,1]>>"),
         // A tile that one dimension does not fill: the least that holds it.
         (
             "memref<3x483xf32, #tpu.tiled<(8,128)(4,1),[4,1]>>",
