@@ -50,9 +50,9 @@ fn examples() {
             "memref<3x483xf32, #tpu.tiled<(4,128)(4,1),[1,2]>>",
         ),
         (
-            "memref<2x8x483xf32, #tpu.tiled<(2,8,128)(2,8,1),[1,1,1]>>",
+            "memref<2x8x483xf32, #tpu.tiled<(2,8,128)(2,8,1),[1,1,2]>>",
             Mosaic,
-            "memref<2x8x483xf32, #tpu.tiled<(2,8,128)(2,8,1),[1,1,1]>>",
+            "memref<2x8x483xf32, #tpu.tiled<(2,8,128)(2,8,1),[1,1,2]>>",
         ),
         (
             "memref<272x256xf32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<vmem>>",

@@ -152,8 +152,8 @@ fn updates_in_place_stay_in_place() {
         "scatter(a, j, v), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, \
             index_vector_dim=1, to_apply=second",
         "sort(a), dimensions={0}, to_apply=less",
-        &format!("{call}, output_to_operand_aliasing={{{{}}: (0, {{}})}}"),
-        &format!("{call}, {lists}"),
+        format!("{call}, output_to_operand_aliasing={{{{}}: (0, {{}})}}").as_str(),
+        format!("{call}, {lists}").as_str(),
     ] {
         let text = format!(
             "HloModule m
