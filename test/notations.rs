@@ -42,6 +42,7 @@ fn examples() {
             "memref<384x256xbf16, #tpu.tiled<(8,128)(2,1),[2,1]>, #tpu.memory_space<vmem>>",
         ),
         ("memref<272x256xf32, #tpu.tiled<(8,128),[2,1]>>", Tiled, "f32[272,256]{1,0:T(8,128)}"),
+        ("memref<16x0xf32, #tpu.tiled<(8,128),[1,1]>>", Mosaic, "memref<16x0xf32, #tpu.tiled<,[1,1]>>"),
         // A tile that one dimension does not fill: the least that holds it.
         (
             "memref<3x483xf32, #tpu.tiled<(8,128)(4,1),[4,1]>>",
@@ -49,9 +50,9 @@ fn examples() {
             "memref<3x483xf32, #tpu.tiled<(4,128)(4,1),[1,2]>>",
         ),
         (
-            "memref<2x8x483xf32, #tpu.tiled<(2,8,128)(2,8,1),[1,1,1]>>",
+            "memref<2x8x483xf32, #tpu.tiled<(2,8,128)(2,8,1),[1,1,2]>>",
             Mosaic,
-            "memref<2x8x483xf32, #tpu.tiled<(2,8,128)(2,8,1),[1,1,1]>>",
+            "memref<2x8x483xf32, #tpu.tiled<(2,8,128)(2,8,1),[1,1,2]>>",
         ),
         (
             "memref<272x256xf32, #tpu.tiled<(8,128),[2,1]>, #tpu.memory_space<vmem>>",

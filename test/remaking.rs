@@ -161,26 +161,47 @@ fn the_plan_makes_again_what_costs_least() {
     assert!(again > 10 && none > 20 && kept > 50, "{again} {none} {kept}");
 }
 
-/// A training step: what the way forward makes is kept for the way back. With half the memory there is a plan only where
-/// some of it is made again.
-#[test]
-fn a_training_step_fits_into_half_the_memory() {
-    const LAYERS: usize = 16;
+/// A training step of so many layers, whose way forward is made of products or of custom calls.
+fn training_step(layers: usize, is_product: bool) -> String {
     let mut text = String::from("HloModule step\nENTRY main {\n  a0 = f32[4096,4096] parameter(0)\n");
     text += "  w = f32[4096,4096] parameter(1)\n";
     let dot = |a: &str, b: &str| {
         format!("f32[4096,4096] dot({a}, {b}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n")
     };
-    for k in 0..LAYERS {
-        text += &format!("  a{} = {}", k + 1, dot(&format!("a{k}"), "w"));
+    let call = |a: &str, b: &str| format!("f32[4096,4096] custom-call({a}, {b}), custom_call_target=\"f\"\n");
+    for k in 0..layers {
+        let before = format!("a{k}");
+        text += &format!("  a{} = {}", k + 1, if is_product { dot(&before, "w") } else { call(&before, "w") });
     }
-    let mut gradient = format!("a{LAYERS}");
-    for k in (1..=LAYERS).rev() {
+    let mut gradient = format!("a{layers}");
+    for k in (1..=layers).rev() {
         text += &format!("  {}g{k} = {}", if k == 1 { "ROOT " } else { "" }, dot(&format!("a{k}"), &gradient));
         gradient = format!("g{k}");
     }
-    text += "}\n";
-    let module = Module::parse(&text).unwrap();
+    text + "}\n"
+}
+
+/// Products are made again, custom calls are not, as nothing is known of what they do.
+#[test]
+fn what_may_have_an_effect_is_not_made_again() {
+    for is_product in [true, false] {
+        let module = Module::parse(&training_step(8, is_product)).unwrap();
+        let graphs = module.graphs();
+        let free = planned(&graphs, &module, None, Residence::OverTime).unwrap();
+        let peak = free.taken.iter().find(|taken| taken.space == 0).unwrap().peak;
+        match planned(&graphs, &module, Some(peak / 4 * 3), Residence::OverTime) {
+            Ok(plan) => assert!(is_product && plan.remade.len() == 3, "{:?}", plan.remade),
+            Err(_) => assert!(!is_product),
+        }
+    }
+}
+
+/// A training step: what the way forward makes is kept for the way back. With half the memory there is a plan only where
+/// some of it is made again.
+#[test]
+fn a_training_step_fits_into_half_the_memory() {
+    const LAYERS: usize = 16;
+    let module = Module::parse(&training_step(LAYERS, true)).unwrap();
     let graphs = module.graphs();
     let free = planned(&graphs, &module, None, Residence::OverTime).unwrap();
     let peak = |plan: &LayoutPlan| plan.taken.iter().find(|taken| taken.space == 0).unwrap().peak;

@@ -92,38 +92,110 @@ fn effects_and_control_keep_their_order() {
         let ordered = schedule.apply(&module).unwrap();
         let names = names(&ordered).into_iter().map(str::to_string).collect::<Vec<_>>();
         let place = |name: &str| names.iter().position(|own| own == name).unwrap();
+        let controls = |module: &Module| {
+            let own = &module.computations[module.entry].instructions;
+            let of = |k: &usize| own[*k].name.clone();
+            own.iter().map(|i| (i.name.clone(), i.control.iter().map(of).collect())).collect::<BTreeMap<_, Vec<_>>>()
+        };
+        assert_eq!(controls(&ordered), controls(&module), "{text}");
         (place("o0") < place("o1"), place("o0") < place("d1"), schedule.bounds[&0])
     };
     for (effect, control) in [(", custom_call_has_side_effect=true", ""), ("", ", control-predecessors={o0}")] {
         assert_eq!(order(&text(effect, control)), (true, true, 800), "{effect}{control}");
     }
-    let module = parse(&text(", custom_call_has_side_effect=true", ""));
-    let swapped = Schedule::of_orders(BTreeMap::from([(module.entry, vec![0, 1, 2, 4, 3, 5])]));
-    let error = swapped.apply(&module).unwrap_err();
-    assert_eq!(error.message, "the order of `main`: `o0` must run before `o1`, found it after that");
+    let swapped = |module: &Module| Schedule::of_orders(BTreeMap::from([(module.entry, vec![0, 1, 2, 4, 3, 5])]));
+    for (effect, control) in [(", custom_call_has_side_effect=true", ""), ("", ", control-predecessors={o0}")] {
+        let module = parse(&text(effect, control));
+        let error = swapped(&module).apply(&module).unwrap_err();
+        assert_eq!(error.message, "the order of `main`: `o0` must run before `o1`, found it after that");
+    }
     let module = parse(&text("", ""));
-    assert!(swapped.apply(&module).is_ok());
+    assert!(swapped(&module).apply(&module).is_ok());
 }
 
-/// What reads a buffer before it is updated in place does so in all orders.
+/// What runs a computation with an effect has one.
+#[test]
+fn calls_of_what_has_an_effect_keep_their_order() {
+    let text = |effect: &str| {
+        format!(
+            "HloModule m
+inner {{
+  p = f32[100]{{0}} parameter(0)
+  ROOT o = f32[] custom-call(p), custom_call_target=\"f\"{effect}
+}}
+ENTRY main {{
+  x = f32[100]{{0}} parameter(0)
+  a = f32[] call(x), to_apply=inner
+  b = f32[] call(x), to_apply=inner
+  ROOT y = (f32[], f32[]) tuple(a, b)
+}}
+"
+        )
+    };
+    let swapped = |text: &str| {
+        let module = parse(text);
+        Schedule::of_orders(BTreeMap::from([(module.entry, vec![0, 2, 1, 3])])).apply(&module).map(|_| ())
+    };
+    assert!(swapped(&text("")).is_ok());
+    let error = swapped(&text(", custom_call_has_side_effect=true")).unwrap_err();
+    assert_eq!(error.message, "the order of `main`: `a` must run before `b`, found it after that");
+}
+
+/// What reads a buffer before it is updated in place does so in all orders; what is not donated is copied instead.
 #[test]
 fn updates_in_place_stay_in_place() {
-    let text = "HloModule m
-ENTRY main {
-  x = f32[100]{0} parameter(0)
+    let update = "dynamic-update-slice(a, u, i)";
+    let lists = "backend_config={\"aliasing_operands\":{\"lists\":[{\"indices\":[\"0\",\"1\"]}]}}";
+    let call = "custom-call(a), custom_call_target=\"g\"";
+    for update in [
+        update,
+        "scatter(a, j, v), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, \
+            index_vector_dim=1, to_apply=second",
+        "sort(a), dimensions={0}, to_apply=less",
+        format!("{call}, output_to_operand_aliasing={{{{}}: (0, {{}})}}").as_str(),
+        format!("{call}, {lists}").as_str(),
+    ] {
+        let text = format!(
+            "HloModule m
+less {{
+  p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  ROOT l = pred[] compare(p, q), direction=LT
+}}
+second {{
+  p = f32[] parameter(0)
+  ROOT q = f32[] parameter(1)
+}}
+ENTRY main {{
+  x = f32[100]{{0}} parameter(0)
   i = s32[] parameter(1)
-  u = f32[1]{0} parameter(2)
-  a = f32[100]{0} reverse(x), dimensions={0}
+  u = f32[1]{{0}} parameter(2)
+  j = s32[2,1]{{1,0}} parameter(3)
+  v = f32[2]{{0}} parameter(4)
+  a = f32[100]{{0}} reverse(x), dimensions={{0}}
   r = f32[] custom-call(a), custom_call_target=\"f\"
-  d = f32[100]{0} dynamic-update-slice(a, u, i)
+  d = f32[100]{{0}} {update}
   s = f32[] custom-call(d), custom_call_target=\"f\"
   ROOT y = (f32[], f32[]) tuple(r, s)
-}
-";
-    let module = parse(text);
-    let later = Schedule::of_orders(BTreeMap::from([(module.entry, vec![0, 1, 2, 3, 5, 4, 6, 7])]));
-    let error = later.apply(&module).unwrap_err();
-    assert_eq!(error.message, "the order of `main`: `r` must run before `d`, found it after that");
+}}
+"
+        );
+        let later = |text: &str| {
+            let module = parse(text);
+            let order = vec![0, 1, 2, 3, 4, 5, 7, 6, 8, 9];
+            Schedule::of_orders(BTreeMap::from([(module.entry, order)])).apply(&module).map(|_| ())
+        };
+        let error = later(&text).expect_err(update);
+        assert_eq!(error.message, "the order of `main`: `r` must run before `d`, found it after that");
+        assert!(
+            later(
+                &text.replace("custom-call(a), custom_call_target=\"f\"", "custom-call(x), custom_call_target=\"f\"")
+            )
+            .is_ok()
+        );
+        // Of the parameter, which is not donated, and which both read.
+        assert!(later(&text.replace("(a)", "(x)").replace("(a, ", "(x, ")).is_ok(), "{update}");
+    }
 }
 
 #[test]

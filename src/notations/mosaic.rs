@@ -121,6 +121,8 @@ pub fn mosaic(described: &Described, element: ElementType) -> Result<String, Err
         Description::Tiled { sizes, layout } if layout.is_tiled() || sizes.is_empty() || sizes.contains(&0) => {
             of_tiled(sizes, layout)?
         }
+        // Without an element there is no place that strides could be wrong for.
+        _ if sizes.contains(&0) => (Vec::new(), vec![1; sizes.len()]),
         _ => of_parts(&described.placement()?)?,
     };
     let tiles: String = tiles.iter().map(|tile| text(tile, ["(", ")"]).replace(' ', "")).collect();

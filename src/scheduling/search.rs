@@ -34,7 +34,9 @@ pub struct OrderSearched {
     pub bound: i64,
 }
 
-/// The words of all states that are kept: 32 MB.
+/// The words of all states that are kept: 32 MB. Of the 92 programs of `benches/schedule.md`, one has a bound 23 % lower with half
+/// as many, and one of 2^20 a peak 10 % higher; with twice as many two bounds are 24 and 31 % higher, but the steps are used up
+/// before stretches are searched, and two peaks are 2.7 % higher.
 const MOST_WORDS: usize = 1 << 22;
 
 /// What stands for the peak of a set that was taken.

@@ -144,8 +144,12 @@ fn scaled(e: Expr, c: i64) -> Expr {
     }
 }
 
-/// A sum of terms, equal factors taken out, and so ordered that it needs as few signs as it can.
+/// A sum of terms, equal factors taken out, and so ordered that it needs as few signs as it can; `None` where a coefficient has no
+/// absolute value.
 fn assemble(terms: Vec<(i64, Expr)>, constant: i64) -> Option<Expr> {
+    if terms.iter().any(|t| t.0 == i64::MIN) {
+        return None;
+    }
     let shared = |k: usize| terms[k].0.abs() != 1 && terms[..k].iter().any(|t| t.0.abs() == terms[k].0.abs());
     if terms.len() <= 16 && !(1..terms.len()).any(shared) {
         return ordered(terms, constant);
@@ -208,4 +212,19 @@ fn ordered(mut terms: Vec<(i64, Expr)>, constant: i64) -> Option<Expr> {
         list.push(Expr::Const(constant));
     }
     Some(Expr::sum(list))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sums of parts come from texts, so a coefficient may be the least number of 64 bits.
+    #[test]
+    fn a_coefficient_without_an_absolute_value_is_refused() {
+        let term = |v: usize, c: i64| Expr::Var(v).times(c);
+        for least in [[term(0, 2), term(1, i64::MIN)], [term(0, i64::MIN / 2), term(0, i64::MIN / 2)]] {
+            assert_eq!(in_order(least.iter()), None);
+        }
+        assert_eq!(in_order([term(1, 2), term(0, -i64::MAX)].iter()), Some(term(1, 2) + term(0, -i64::MAX)));
+    }
 }
