@@ -214,7 +214,8 @@ fn tuples_inside_of_a_program_have_tables() {
     // `t`, `f`, and the two of `s`.
     assert_eq!(tables(before, lines), (4 * 512, 512));
     // A second condition with a tuple that it makes.
-    let more = before.replace("ROOT c = pred[] compare(i, n)", "e = (s32[], s32[]) tuple(i, n)\n ROOT c = pred[] compare(i, n)");
+    let more = before
+        .replace("ROOT c = pred[] compare(i, n)", "e = (s32[], s32[]) tuple(i, n)\n ROOT c = pred[] compare(i, n)");
     assert_eq!(tables(&more, lines), (5 * 512, 512));
     // No text of XLA:TPU.
     let plain = |text: &str| text.replace(":T(8,128)", "");

@@ -133,11 +133,12 @@ impl Instruction {
         let opcode = self.opcode.as_str();
         // Of a pair, the start is what runs; the end waits for it.
         let base = opcode.strip_suffix("-start").unwrap_or(opcode);
-        let seen = matches!(
-            base,
-            "infeed" | "outfeed" | "send" | "send-done" | "recv" | "recv-done" | "rng" | "rng-get-and-update-state"
-        ) || matches!(base, "reduce-scatter" | "ragged-all-to-all" | "all-to-all" | "all-gather" | "all-reduce")
-            || matches!(base, "collective-permute" | "collective-broadcast" | "partition-barrier");
+        let seen =
+            matches!(
+                base,
+                "infeed" | "outfeed" | "send" | "send-done" | "recv" | "recv-done" | "rng" | "rng-get-and-update-state"
+            ) || matches!(base, "reduce-scatter" | "ragged-all-to-all" | "all-to-all" | "all-gather" | "all-reduce")
+                || matches!(base, "collective-permute" | "collective-broadcast" | "partition-barrier");
         seen || self.flag("custom_call_has_side_effect")
     }
 
