@@ -175,6 +175,53 @@ fn outputs_that_are_tuples_have_tables() {
     assert_eq!(tables(5, "{1,0}"), 0);
 }
 
+/// Of the tuples inside of a program each has a table: those of asynchronous pairs and of operations with several results,
+/// that of a loop's state once, and none for other names.
+#[test]
+fn tuples_inside_of_a_program_have_tables() {
+    let before = "less {
+          s = (f32[8,128]{1,0:T(8,128)}, s32[]) parameter(0)
+          i = s32[] get-tuple-element(s), index=1
+          n = s32[] constant(9)
+          ROOT c = pred[] compare(i, n), direction=LT
+        }
+        body {
+          s = (f32[8,128]{1,0:T(8,128)}, s32[]) parameter(0)
+          a = f32[8,128]{1,0:T(8,128)} get-tuple-element(s), index=0
+          i = s32[] get-tuple-element(s), index=1
+          f = (f32[8,128]{1,0:T(8,128)}, s32[]) custom-call(a, i), custom_call_target=\"f\"
+          b = f32[8,128]{1,0:T(8,128)} get-tuple-element(f), index=0
+          j = s32[] get-tuple-element(f), index=1
+          ROOT r = (f32[8,128]{1,0:T(8,128)}, s32[]) tuple(b, j)
+        }
+        inside {
+          p = f32[8,128]{1,0:T(8,128)} parameter(0)
+          ROOT q = f32[8,128]{1,0:T(8,128)} negate(p)
+        }
+        ";
+    let lines = "x = f32[8,128]{1,0:T(8,128)} parameter(0)
+         z = s32[] constant(0)
+         t = (f32[8,128]{1,0:T(8,128)}, s32[]) tuple(x, z)
+         w = (f32[8,128]{1,0:T(8,128)}, s32[]) while(t), condition=less, body=body
+         g = f32[8,128]{1,0:T(8,128)} get-tuple-element(w), index=0
+         s = ((f32[8,128]{1,0:T(8,128)}), f32[8,128]{1,0:T(8,128)}, u32[]{:S(2)}) async-start(g), calls=inside
+         d = f32[8,128]{1,0:T(8,128)} async-done(s)
+         ROOT y = (f32[8,128]{1,0:T(8,128)}) tuple(d)";
+    let tables = |before: &str, lines: &str| {
+        let space = MemoryUse::of(&entry("", before, lines)).unwrap().spaces[&0].clone();
+        (space.inner_tables, space.tables)
+    };
+    // `t`, `f`, and the two of `s`.
+    assert_eq!(tables(before, lines), (4 * 512, 512));
+    // A second condition with a tuple that it makes.
+    let more = before
+        .replace("ROOT c = pred[] compare(i, n)", "e = (s32[], s32[]) tuple(i, n)\n ROOT c = pred[] compare(i, n)");
+    assert_eq!(tables(&more, lines), (5 * 512, 512));
+    // No text of XLA:TPU.
+    let plain = |text: &str| text.replace(":T(8,128)", "");
+    assert_eq!(tables(&plain(before), &plain(lines)), (0, 0));
+}
+
 #[test]
 fn an_asynchronous_pair_keeps_its_operand_and_its_computation() {
     let before = "inside {\n  p = f32[100]{0} parameter(0)\n  q = f32[50]{0} slice(p), slice={[0:50]}

@@ -1,6 +1,7 @@
 //! Arrays that are made again where memory space 0 is short, against all choices of small programs.
 
 use fastrand::Rng;
+use std::collections::HashSet;
 use std::ops::Range;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::Graph;
@@ -213,4 +214,73 @@ fn a_training_step_fits_into_half_the_memory() {
     assert!(peak(&plan) <= half);
     let cost: i64 = plan.remade.iter().map(|own| own.cost).sum();
     assert!(plan.remade.len() >= 9 && plan.cost == free.cost + cost && plan.bound > free.cost, "{:?}", plan.remade);
+}
+
+/// An array that is read at the beginning and at the end is made again of what is stored: never by running an operation with
+/// an effect once more, of which each result is made once.
+#[test]
+fn what_has_an_effect_runs_once() {
+    let dot = |a: &str, b: &str| {
+        format!("f32[4096,4096] dot({a}, {b}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n")
+    };
+    let program = |made: &str| {
+        let mut text = String::from("HloModule m\nadd {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n");
+        text += "  ROOT r = f32[] add(p, q)\n}\n";
+        text += "ENTRY main {\n  x = f32[4096,4096] parameter(0)\n  w = f32[4096,4096] parameter(1)\n";
+        text += "  t = token[] after-all()\n  s = f32[] constant(2)\n";
+        text += made;
+        text += &format!("  b0 = {}  b1 = {}", dot("a", "w"), dot("b0", "b0"));
+        (2..7).for_each(|k| text += &format!("  b{k} = {}", dot(&format!("b{}", k - 1), &format!("b{}", k - 2))));
+        text + &format!("  ROOT y = {}}}\n", dot("b6", "a"))
+    };
+    let again = |made: &str| {
+        let text = program(made);
+        let module = Module::parse(&text).unwrap_or_else(|error| panic!("{error:?} in {text}"));
+        let (graphs, facts, target) = (module.graphs(), module.facts(), Target::parse("tpu_v5e").unwrap());
+        let program = made_again(&Program::new(&graphs, module.entry, &facts).unwrap()).unwrap();
+        let planner = Planner::of_program(&program, &target, EntryLayouts::Default).unwrap();
+        let posed = Posed::new(program, &target, EntryLayouts::Default).unwrap();
+        let mut seen = HashSet::new();
+        for own in &posed.program.made {
+            let by = &posed.program.instances[own.by];
+            if facts.once.contains(&by.node) && matches!(by.doing, Doing::Operation(_)) {
+                assert!(seen.insert((by.node, own.leaf)), "{text}");
+            }
+        }
+        let remaking = Remaking::new(&posed, planner.network());
+        for made in 0..posed.program.made.len() {
+            let by = posed.program.made[made].by;
+            let Some(rerun) = remaking.rerun(&posed, made) else { continue };
+            let mut next = vec![by];
+            while let Some(k) = next.pop() {
+                let instance = &posed.program.instances[k];
+                assert!(!facts.once.contains(&instance.node), "{text}");
+                let others = instance.operands.iter().filter(|operand| !rerun.inputs.contains(operand));
+                next.extend(others.map(|operand| posed.program.made[*operand].by));
+            }
+        }
+        // x, w and three of the row are there at once, and not `a` beside them.
+        let plan = planned(&graphs, &module, Some(5 * BYTES + 8192), Residence::OverTime);
+        plan.map(|plan| plan.remade.len())
+    };
+    assert_eq!(again("  a = f32[4096,4096] add(x, x)\n").unwrap(), 1);
+    for (one, effect) in [
+        ("  u = f32[] add(s, s)\n", false),
+        ("  i = (f32[], token[]) infeed(t)\n  u = f32[] get-tuple-element(i), index=0\n", true),
+        ("  u = f32[] rng(s, s), distribution=rng_uniform\n", true),
+        ("  u = f32[] all-reduce(s), replica_groups={}, to_apply=add\n", true),
+        ("  u = f32[] custom-call(s), custom_call_target=\"Sharding\", custom_call_has_side_effect=true\n", true),
+        ("  u = f32[] custom-call(s), custom_call_target=\"f\"\n", false),
+    ] {
+        let made = format!("{one}  v = f32[4096,4096] broadcast(u), dimensions={{}}\n  a = f32[4096,4096] add(x, v)\n");
+        assert_eq!(Module::parse(&program(&made)).unwrap().facts().once.is_empty(), !effect, "{one}");
+        assert_eq!(again(&made).unwrap(), 1, "{one}");
+    }
+    for whole in [
+        "  i = (f32[4096,4096], token[]) infeed(t)\n  a = f32[4096,4096] get-tuple-element(i), index=0\n",
+        "  u = f32[4096,4096] rng(s, s), distribution=rng_normal\n  a = f32[4096,4096] add(x, u)\n",
+        "  a = f32[4096,4096] all-reduce(x), replica_groups={}, to_apply=add\n",
+    ] {
+        assert!(again(whole).is_err(), "{whole}");
+    }
 }

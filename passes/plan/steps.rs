@@ -227,7 +227,7 @@ impl Step<'_> {
             StepKind::Result(result) => Doing::Result(*result),
         };
         let (operands, results) = (self.operands.clone(), self.results.clone());
-        Instance { doing, operands, results, times: self.times, node: (0, number) }
+        Instance { doing, operands, results, times: self.times, node: (0, number), once: false }
     }
 }
 

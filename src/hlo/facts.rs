@@ -1,5 +1,5 @@
-//! What a module says of its instructions beside what they do with indices: which are copies, how often loops run, and
-//! the layouts of arguments and results.
+//! What a module says of its instructions beside what they do with indices: which are copies, which have an effect, how
+//! often loops run, and the layouts of arguments and results.
 //!
 //! A loop runs as often as `known_trip_count` of its `backend_config` says. Else it counts: its condition is
 //! `compare(i, n), direction=LT`, where `n` is a constant and `i` a part of the tuple that begins as a constant, and to which
@@ -24,6 +24,9 @@ impl Module {
             for (k, instruction) in computation.instructions.iter().enumerate() {
                 if matches!(&*instruction.opcode, "copy" | "copy-start") {
                     facts.copies.insert((c, k));
+                }
+                if instruction.has_effect() {
+                    facts.once.insert((c, k));
                 }
                 if let Operation::While { condition, body } = instruction.operation {
                     let said = instruction.attribute("backend_config").and_then(known_trip_count);

@@ -127,6 +127,21 @@ impl Instruction {
         text_of(&self.attributes, name)
     }
 
+    /// Whether it does more than its result says, what it runs apart: the host or other devices see it, or its result is
+    /// another one each time.
+    pub fn has_effect(&self) -> bool {
+        let opcode = self.opcode.as_str();
+        // Of a pair, the start is what runs; the end waits for it.
+        let base = opcode.strip_suffix("-start").unwrap_or(opcode);
+        let seen =
+            matches!(
+                base,
+                "infeed" | "outfeed" | "send" | "send-done" | "recv" | "recv-done" | "rng" | "rng-get-and-update-state"
+            ) || matches!(base, "reduce-scatter" | "ragged-all-to-all" | "all-to-all" | "all-gather" | "all-reduce")
+                || matches!(base, "collective-permute" | "collective-broadcast" | "partition-barrier");
+        seen || self.flag("custom_call_has_side_effect")
+    }
+
     /// The text that an attribute such as `custom_call_target="Sharding"` has between its quotes, unescaped.
     pub fn string(&self, name: &str) -> Option<String> {
         unquote(self.attribute(name)?)

@@ -24,18 +24,10 @@ pub fn effects(module: &Module) -> Vec<bool> {
     found
 }
 
-/// Whether an instruction does more than its result says.
+/// Whether an instruction does more than its result says, or runs what does.
 fn has_effect(instruction: &Instruction, computations: &[bool]) -> bool {
-    let opcode = instruction.opcode.as_str();
-    // The start is what is ordered; the end waits for it.
-    let base = opcode.strip_suffix("-start").unwrap_or(opcode);
-    let seen = matches!(
-        base,
-        "infeed" | "outfeed" | "send" | "send-done" | "recv" | "recv-done" | "rng" | "rng-get-and-update-state"
-    ) || matches!(base, "reduce-scatter" | "ragged-all-to-all" | "all-to-all" | "all-gather" | "all-reduce")
-        || matches!(base, "collective-permute" | "collective-broadcast" | "partition-barrier");
-    seen || instruction.flag("custom_call_has_side_effect")
-        || instruction.called.iter().any(|called| computations.get(*called).copied().unwrap_or(false))
+    let runs_one = || instruction.called.iter().any(|called| computations.get(*called).copied().unwrap_or(false));
+    instruction.has_effect() || runs_one()
 }
 
 /// Pairs of instructions of which the first has to run before the second; `classes` are the leaves by name.

@@ -2,7 +2,7 @@
 
 use super::buffers::{Buffer, FrameBuffers, Role, RunsAs, buffers};
 use super::footprint::Footprint;
-use super::outputs::{InOutput, in_outputs, tables};
+use super::outputs::{InOutput, in_outputs, inner_tables, tables};
 use super::runs::{called, until};
 use crate::hlo::{Computation, Module};
 use crate::operations::shape::{Array, leaves};
@@ -45,6 +45,8 @@ pub struct Space {
     pub beside_outputs: i64,
     /// The bytes of the tables that XLA:TPU makes for an output that is a tuple; not in `outputs`.
     pub tables: i64,
+    /// The same of the tuples inside of the program; in none of the other numbers.
+    pub inner_tables: i64,
     /// Arguments, outputs, constants and temporaries together, padding included: the arguments, outputs and constants are there all the time.
     pub peak: i64,
     /// The first instruction of the entry at which most temporaries are live.
@@ -87,9 +89,13 @@ impl MemoryUse {
         used.temporaries = used.live(module, &[])?;
         used.in_outputs = in_outputs(module, &used.frames);
         used.add_whole(module, &wanted)?;
-        let tables = tables(&module.computations[module.entry].result().shape);
-        if tables > 0 {
-            used.spaces.entry(0).or_default().tables = tables;
+        let output = &module.computations[module.entry].result().shape;
+        let running: BTreeSet<usize> = wanted.iter().map(|(number, _)| *number).collect();
+        let inner = inner_tables(output, running.into_iter().map(|number| &module.computations[number]));
+        let tables = tables(output);
+        if tables > 0 || inner > 0 {
+            let main = used.spaces.entry(0).or_default();
+            (main.tables, main.inner_tables) = (tables, inner);
         }
         let beside = used.live(module, &used.in_outputs)?;
         for (space, bytes) in &beside[&(module.entry, RunsAs::Entry)] {

@@ -19,7 +19,8 @@
 
 use super::buffers::{Buffer, FrameBuffers, Role, RunsAs};
 use super::runs::{called, until};
-use crate::hlo::{Computation, Module};
+use crate::hlo::{Computation, Instruction, Module};
+use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, Shape, leaves};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -110,11 +111,44 @@ fn runs(module: &Module) -> Vec<((usize, RunsAs), (usize, usize))> {
 /// and for each tuple in it. Measured with outputs of 5, 70 and 200 parts: 512, 512 and 1024. A text is taken to be
 /// XLA:TPU's where an array of the output has tiles.
 pub fn tables(output: &Shape) -> i64 {
-    fn of(shape: &Shape) -> i64 {
-        let Shape::Tuple(parts) = shape else { return 0 };
-        // A text of fewer than 2^60 bytes has no more parts.
-        (parts.len().max(1) as i64 * 4 + 511) / 512 * 512 + parts.iter().map(of).sum::<i64>()
+    if is_tiled(output) { tables_of(output) } else { 0 }
+}
+
+fn is_tiled(output: &Shape) -> bool {
+    leaves(output).iter().any(|array: &&Array| !array.layout.tiles.is_empty())
+}
+
+/// The same of the tuples that some computations make, all of them together: each has its own place. A tuple is made where
+/// it is no other name of one, and is not what the computation returns: that of a loop's body is the loop's, and that of
+/// the entry the output's. Measured with 33 programs, of which XLA's buffer assignment has 0 to 44 such tables.
+pub fn inner_tables<'m>(output: &Shape, computations: impl Iterator<Item = &'m Computation>) -> i64 {
+    if !is_tiled(output) {
+        return 0;
     }
-    let is_tiled = |array: &&Array| !array.layout.tiles.is_empty();
-    if leaves(output).iter().any(is_tiled) { of(output) } else { 0 }
+    let made = |computation: &'m Computation| {
+        let inner = computation.instructions.iter().enumerate().filter(|(k, _)| *k != computation.root);
+        inner.filter(|(_, own)| makes_tuple(own)).map(|(_, own)| tables_of(&own.shape)).sum::<i64>()
+    };
+    computations.map(made).sum()
+}
+
+/// Whether an instruction has a tuple as its result that is not an operand's, or a part of one.
+fn makes_tuple(instruction: &Instruction) -> bool {
+    let other_name = matches!(
+        instruction.operation,
+        Operation::Parameter { .. }
+            | Operation::GetTupleElement { .. }
+            | Operation::Leaves { .. }
+            | Operation::Bitcast
+            | Operation::While { .. }
+    );
+    let is_tuple = matches!(instruction.shape, Shape::Tuple(_));
+    is_tuple && !other_name && !matches!(&*instruction.opcode, "opt-barrier" | "domain")
+}
+
+/// The bytes of the table of a tuple, and of the tuples in it.
+fn tables_of(shape: &Shape) -> i64 {
+    let Shape::Tuple(parts) = shape else { return 0 };
+    // A text of fewer than 2^60 bytes has no more parts.
+    (parts.len().max(1) as i64 * 4 + 511) / 512 * 512 + parts.iter().map(tables_of).sum::<i64>()
 }

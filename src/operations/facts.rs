@@ -10,6 +10,8 @@ pub struct Facts {
     pub trips: BTreeMap<(usize, usize), i64>,
     /// Operations that only put their operand into another layout.
     pub copies: BTreeSet<(usize, usize)>,
+    /// Operations that run as often as the program says: their results are others each time, or somebody sees that they run.
+    pub once: BTreeSet<(usize, usize)>,
     /// The layouts that the program wants its arguments in, by number and which of its arrays, where it says them apart
     /// from the nodes.
     pub arguments: BTreeMap<(usize, usize), Layout>,

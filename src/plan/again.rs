@@ -1,7 +1,7 @@
 //! Making again what is cheap to make: broadcasts, iotas and constants.
 //!
 //! A constant that is broadcast for ten operations has ten layouts, and none of them needs a relayout. So each user gets an
-//! instance of its own.
+//! instance of its own. What an `infeed` or a random generator makes is another value each time, so it is made once.
 
 use super::program::{Doing, Instance, MOST_INSTANCES, Made, Program, too_many};
 use crate::operations::operation::Operation;
@@ -19,6 +19,7 @@ pub fn made_again<'a>(program: &Program<'a>) -> Result<Program<'a>, Error> {
     let mut depth: Vec<usize> = Vec::with_capacity(program.instances.len());
     for instance in &program.instances {
         let cheap = match instance.doing {
+            _ if instance.once => false,
             Doing::Operation(Operation::Broadcast { .. } | Operation::Iota { .. }) => true,
             Doing::Operation(Operation::Constant) => instance.operands.is_empty(),
             _ => false,

@@ -92,6 +92,8 @@ impl Kernels {
         let instance = &program.instances[k];
         let Doing::Operation(operation) = instance.doing else { return Kept::Stored };
         match operation {
+            // In a kernel with each of its users it would run in each.
+            _ if instance.once => return Kept::Stored,
             Operation::Constant if instance.operands.is_empty() => return Kept::Remade,
             Operation::Iota { .. } | Operation::Broadcast { .. } => return Kept::Remade,
             _ => {}

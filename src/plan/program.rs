@@ -29,6 +29,8 @@ pub struct Instance<'a> {
     pub times: i64,
     /// The graph and the number of the node in it.
     pub node: (usize, usize),
+    /// Whether it is never made again, see [`Facts::once`].
+    pub once: bool,
 }
 
 /// What an instance is.
@@ -196,7 +198,8 @@ impl<'a> Inlining<'a, '_> {
             self.program.made.push(Made { array: arrays[*leaf], by, result, leaf: *leaf, fixed: false, said: None });
         }
         let results: Vec<usize> = (first..self.program.made.len()).collect();
-        self.program.instances.push(Instance { doing, operands, results: results.clone(), times, node });
+        let once = self.facts.once.contains(&node);
+        self.program.instances.push(Instance { doing, operands, results: results.clone(), times, node, once });
         Ok(results)
     }
 

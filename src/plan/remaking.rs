@@ -7,8 +7,8 @@
 //! An array may be made again once, after one of the [cuts](super::residency) of its life, of arrays that are in memory
 //! then: those are stored, and none of them is itself away at that moment. That is before its next read, or before another
 //! array is made again of it: so a row of arrays of which each is made of the one before can be made again at once. A kernel of
-//! operations of which each element is a function of the operands' may run again; nothing that has an effect or that is not
-//! described by indices.
+//! operations of which each element is a function of the operands' may run again; nothing that has an effect, such as `infeed`
+//! and `rng`, whose results are others each time, or that is not described by indices.
 
 use super::kernels::Kept;
 use super::posed::Posed;
@@ -68,6 +68,7 @@ impl Remaking {
         while let Some(k) = next.pop() {
             let instance = &posed.program.instances[k];
             let repeats = match instance.doing {
+                _ if instance.once => false,
                 Doing::Operation(operation) => is_repeatable(posed, k, operation),
                 Doing::Copy => true,
                 _ => false,
@@ -134,7 +135,7 @@ impl Remaking {
 /// Whether an operation may run again and makes the same.
 fn is_repeatable(posed: &Posed, k: usize, operation: &Operation) -> bool {
     match operation {
-        // Literals that kernels are made with are scalars; a larger one may be the state of a random generator.
+        // Literals that kernels are made with are scalars; a larger one is an array in memory.
         Operation::Constant => {
             let instance = &posed.program.instances[k];
             let scalar = |made: &usize| posed.program.made[*made].array.dims.is_empty();

@@ -105,6 +105,7 @@ impl<'m> Report<'m> {
             temporaries: own.temporaries,
             beside_outputs: own.beside_outputs,
             tables: own.tables,
+            inner_tables: own.inner_tables,
             peak: self.peak(space),
             order: self
                 .order

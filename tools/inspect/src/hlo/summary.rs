@@ -73,6 +73,8 @@ pub struct Memory {
     pub beside_outputs: i64,
     /// What XLA:TPU takes beside for outputs that are tuples.
     pub tables: i64,
+    /// The same for tuples inside of the program.
+    pub inner_tables: i64,
     pub peak: Peak,
     /// Where the report is of another order than that of the text.
     #[serde(skip_serializing_if = "Option::is_none")]
