@@ -9,9 +9,9 @@
 //! Where the answer depends on a variable (a store of the first half of a row, another of the rest), the ranges of the
 //! variable are looked at one by one.
 
+use crate::proof::formula::Obligations;
 use crate::proof::layout::AddressMap;
 use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
-use crate::proof::formula::Obligations;
 use crate::proof::statements::{BlockId, BufferId, Contents, FunctionResult, Maker, Statement, Statements};
 use crate::proof::subscript::{Subscript, ValueId};
 use crate::proof::value::{Head, LoopPosition, Thunk};
@@ -294,7 +294,8 @@ impl<'p> Proof<'p> {
                         Maker::Constant(items, of, index) => return self.constant(items, of, *index, &lane),
                         Maker::Load { buffer, address: subscript, stride, .. } => {
                             let none = Linear::default();
-                            let address = self.subscript(side, subscript, &none, &place)?.plus(&lane.times(*stride)?)?;
+                            let address =
+                                self.subscript(side, subscript, &none, &place)?.plus(&lane.times(*stride)?)?;
                             self.note_address((side, &place), (subscript, *stride), &lane, &address);
                             Thunk::Memory { side, buffer: *buffer, address, at: *at, place }
                         }

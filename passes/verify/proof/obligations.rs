@@ -111,9 +111,7 @@ impl Writer<'_> {
         Some(match s {
             Subscript::Constant(c) => Subscript::Constant(*c),
             Subscript::Value(value) => self.value(*value, lane)?,
-            Subscript::Sum(all) => {
-                Subscript::Sum(all.iter().map(|s| self.index(s, lane)).collect::<Option<Vec<_>>>()?)
-            }
+            Subscript::Sum(all) => Subscript::Sum(all.iter().map(|s| self.index(s, lane)).collect::<Option<Vec<_>>>()?),
             Subscript::Times(s, c) => times(self.index(s, lane)?, *c),
             Subscript::Quotient(s, c) => Subscript::Quotient(Box::new(self.index(s, lane)?), *c),
             Subscript::Remainder(s, c) => Subscript::Remainder(Box::new(self.index(s, lane)?), *c),
@@ -389,7 +387,8 @@ impl Proof<'_> {
         self.note("how often a loop runs", (side, place), |writer| {
             let (body, none) = (&writer.program.blocks[block], Subscript::Constant(0));
             let lower = writer.index(body.lower.as_ref().unwrap_or(&none), &none)?;
-            let number = |n: i64| Some(Subscript::Sum(vec![lower.clone(), Subscript::Constant(n.checked_mul(body.step)?)]));
+            let number =
+                |n: i64| Some(Subscript::Sum(vec![lower.clone(), Subscript::Constant(n.checked_mul(body.step)?)]));
             let mut holds = vec![];
             if trips > 0 {
                 holds.extend(writer.runs(block, &number(trips - 1)?)?);
