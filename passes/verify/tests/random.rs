@@ -63,7 +63,7 @@ pub fn statements(rng: &mut Rng, depth: usize, left: &mut usize) -> Vec<Statemen
 }
 
 /// Changes one thing, in the statement of this number.
-fn change(all: &mut Vec<Statement>, number: &mut usize, rng: &mut Rng) -> bool {
+fn change(all: &mut [Statement], number: &mut usize, rng: &mut Rng) -> bool {
     for at in 0..all.len() {
         if *number == 0 {
             let other = (at + 1) % all.len();
@@ -97,8 +97,8 @@ fn change(all: &mut Vec<Statement>, number: &mut usize, rng: &mut Rng) -> bool {
     false
 }
 
-/// The same copies in another order of two loops, or in loops that are cut: the results are often the same.
-pub fn rewritten(all: &mut Vec<Statement>, rng: &mut Rng) {
+/// The same copies, with the last iteration of some loops in a loop of its own under a condition that always holds.
+pub fn rewritten(all: &mut [Statement], rng: &mut Rng) {
     for statement in all.iter_mut() {
         let Statement::Loop { extent, bound: 0, body, .. } = statement else { continue };
         match rng.u8(..3) {
