@@ -5,7 +5,7 @@
 #
 # RUN lines are for bash, with `set -o pipefail`; lit joins them with `&&`. Inside a loop, `|| exit 1` ends the test where
 # a command fails. Beside lit's own substitutions (%s, %S, %t) there are %{plugin}, the dialect and its passes as a plugin
-# of stock mlir-opt, and %{runner_libs}, what `mlir-runner -shared-libs=` needs for printing.
+# of stock mlir-opt, %{python}, and %{runner_libs}, what `mlir-runner -shared-libs=` needs for printing.
 import os
 import platform
 import sys
@@ -26,6 +26,7 @@ config.available_features.add(platform.machine())
 config.environment = dict(os.environ)
 config.environment["PATH"] = os.pathsep.join([tools, os.path.join(llvm, "bin"), os.environ["PATH"]])
 config.substitutions += [
+    ("%{python}", sys.executable),
     ("%{plugin}", os.path.join(tools, "liblayout_plugin.so")),
     ("%{runner_libs}", f"{llvm}/lib/libmlir_runner_utils.so,{llvm}/lib/libmlir_c_runner_utils.so"),
 ]

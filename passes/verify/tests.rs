@@ -5,6 +5,8 @@ mod model;
 #[allow(dead_code, reason = "what only the writer of obligations uses")]
 mod proof;
 
+#[path = "tests/obligations.rs"]
+mod obligations;
 #[path = "tests/programs.rs"]
 mod programs;
 #[path = "tests/random.rs"]

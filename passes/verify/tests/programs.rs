@@ -110,7 +110,14 @@ impl Writing {
         self.one("affine.apply", scalar("index"), Action::Index(bound))
     }
 
-    fn access(&mut self, buffer: Slot, store: Option<Slot>, map: Vec<Expr>, operands: &[Slot], lanes: i64) -> Vec<Slot> {
+    fn access(
+        &mut self,
+        buffer: Slot,
+        store: Option<Slot>,
+        map: Vec<Expr>,
+        operands: &[Slot],
+        lanes: i64,
+    ) -> Vec<Slot> {
         let dim = map.len().checked_sub(1);
         let of = if lanes == 0 { scalar("f32") } else { vector(lanes) };
         let lanes = if lanes == 0 { vec![] } else { vec![Lane { size: lanes, dim, in_bounds: true }] };

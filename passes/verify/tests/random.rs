@@ -14,7 +14,7 @@ const SIZE: usize = 8;
 
 /// An expression of the iterations around: factors, a constant, and then a division and a remainder, if not 0.
 #[derive(Clone, Debug, PartialEq)]
-struct Index {
+pub struct Index {
     factors: Vec<i64>,
     constant: i64,
     divisor: i64,
@@ -22,7 +22,7 @@ struct Index {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Statement {
+pub enum Statement {
     /// The extent, how much less the first iteration around allows (no bound of its own where it is 0), and the kind.
     Loop { extent: i64, bound: i64, parallel: bool, body: Vec<Statement> },
     /// Where the index is at least 0.
@@ -40,7 +40,7 @@ fn index(rng: &mut Rng, depth: usize) -> Index {
     }
 }
 
-fn statements(rng: &mut Rng, depth: usize, left: &mut usize) -> Vec<Statement> {
+pub fn statements(rng: &mut Rng, depth: usize, left: &mut usize) -> Vec<Statement> {
     let mut all = vec![];
     for _ in 0..rng.usize(1..4).min(*left) {
         *left = left.saturating_sub(1);
@@ -63,7 +63,7 @@ fn statements(rng: &mut Rng, depth: usize, left: &mut usize) -> Vec<Statement> {
 }
 
 /// Changes one thing, in the statement of this number.
-fn change(all: &mut Vec<Statement>, number: &mut usize, rng: &mut Rng) -> bool {
+fn change(all: &mut [Statement], number: &mut usize, rng: &mut Rng) -> bool {
     for at in 0..all.len() {
         if *number == 0 {
             let other = (at + 1) % all.len();
@@ -97,8 +97,8 @@ fn change(all: &mut Vec<Statement>, number: &mut usize, rng: &mut Rng) -> bool {
     false
 }
 
-/// The same copies in another order of two loops, or in loops that are cut: the results are often the same.
-fn rewritten(all: &mut Vec<Statement>, rng: &mut Rng) {
+/// The same copies, with the last iteration of some loops in a loop of its own under a condition that always holds.
+pub fn rewritten(all: &mut [Statement], rng: &mut Rng) {
     for statement in all.iter_mut() {
         let Statement::Loop { extent, bound: 0, body, .. } = statement else { continue };
         match rng.u8(..3) {
@@ -160,7 +160,7 @@ impl Index {
     }
 }
 
-type Memory = [Vec<Option<String>>; 3];
+pub type Memory = [Vec<Option<String>>; 3];
 
 /// Runs statements; none where they reach an address outside of a buffer. In parallel loops, the iterations run from the first
 /// or from the last on.
@@ -207,7 +207,7 @@ fn run(all: &[Statement], iterations: &mut Vec<i64>, memory: &mut Memory, backwa
 }
 
 /// What a program leaves in its arguments; none where it has no meaning, or several, or leaves what nobody wrote.
-fn outcome(all: &[Statement]) -> Option<Memory> {
+pub fn outcome(all: &[Statement]) -> Option<Memory> {
     let of = |backwards: bool| {
         let named = |name: &str| (0..SIZE).map(|k| Some(format!("{name}{k}"))).collect();
         let mut memory = [named("x"), named("y"), vec![None; SIZE]];
@@ -269,7 +269,7 @@ fn write(all: &[Statement], f: &mut Writing, iterations: &mut Vec<Slot>, buffers
     }
 }
 
-fn function(all: &[Statement]) -> Function {
+pub fn function(all: &[Statement]) -> Function {
     let size = [SIZE as i64];
     let mut f = Writing::new(vec![memref(&size), memref(&size)]);
     let own = f.allocate(&size);

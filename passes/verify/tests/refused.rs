@@ -237,9 +237,14 @@ fn elements_of_another_type() {
 fn another_part_in_another_shape() {
     let layout = "#layout.tiled<{0}>";
     let made = |offset: i64| {
-        let mut f = Writing::new(vec![pending(&[32], layout), memref(&[1])]);
+        let mut f = Writing::new(vec![memref(&[32]), memref(&[1])]);
+        let a = f.one("memref.alloc", pending(&[32], layout), Action::Empty(vec![]));
+        f.each(32, |f, i| {
+            let x = f.load(0, vec![operand(0)], &[i]);
+            f.store(x, a, vec![operand(0)], &[i]);
+        });
         let one = |n| vec![Size::Static(n)];
-        let part = Action::Slice { source: 0, insert: None, offsets: one(offset), sizes: one(16), strides: one(1) };
+        let part = Action::Slice { source: a, insert: None, offsets: one(offset), sizes: one(16), strides: one(1) };
         let part = f.one("memref.subview", strided(&[16], offset, &[1], Some(layout)), part);
         let sizes = Some(vec![Size::Static(4), Size::Static(4)]);
         let shape = Action::Reshape { source: part, groups: vec![vec![0, 1]], sizes };
@@ -248,6 +253,7 @@ fn another_part_in_another_shape() {
         f.store(x, 1, vec![number(0)], &[]);
         f.done(vec![])
     };
+    assert_eq!(shown((&made(16), None), (&made(16), None)), Ok(()));
     assert!(shown((&made(0), None), (&made(16), None)).is_err());
 }
 
