@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 pub(super) const DEPTH: usize = 400;
 
 /// How many values may be looked at for each case: a bound on time, of which it is not measured how many a case takes.
-const LOOKS_OF_A_CASE: usize = 200;
+const LOOKS_OF_A_CASE: usize = 100;
 
 /// A store that does not reach an address: the program, the store, the loops whose iterations are free, the address, and the
 /// iterations around.
@@ -132,10 +132,12 @@ impl<'p> Proof<'p> {
                 let index: Vec<Linear> = meant.sizes.iter().map(|n| Linear::var(self.space.var(*n))).collect();
                 let lowered = match (&meant.there, &made.there) {
                     (Some(there), None) if made.is_memref => {
-                        // The type of lowered memory has the strides; it begins where the layout does.
-                        let AddressMap::Strided(Subscript::Constant(0), _) = made.here else {
+                        let AddressMap::Strided(Subscript::Constant(0), strides) = &made.here else {
                             return unproved("a result that does not begin where its buffer does");
                         };
+                        if !there.has_parts(&made.sizes, strides) {
+                            return unproved("a result whose strides are not those of its layout");
+                        }
                         there
                     }
                     (there, kept) if there == kept && meant.sizes == made.sizes => &made.here,
