@@ -339,7 +339,7 @@ fn the_largest_and_least_numbers_are_found_as_integers() {
                 ("arith.maxui %v, %b", "arith.maxui %v, %v"),
                 ("arith.minui", "arith.minsi"),
                 ("%v, %t", "%t, %t"),
-                ("%else = arith.select %inner, %all#1", "%else = arith.select %inner, %all#0"),
+                (if largest { "%inner, %all#1" } else { "%inner, %all#2" }, "%inner, %all#0"),
                 ("%i = %c0", "%i = %c1"),
             ],
             NONE,
