@@ -1,9 +1,12 @@
 //! Proofs for shapes of any size: each element of a result is followed back to what makes it, in both programs.
 
 mod any_order;
+mod bounds;
+mod expressions;
 mod flatten;
 mod folds;
 mod follow;
+mod indices;
 mod layout;
 mod linear;
 mod memory;

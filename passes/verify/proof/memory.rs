@@ -1,8 +1,8 @@
 //! Which store has written an element last.
 
 use crate::proof::follow::Proof;
-use crate::proof::linear::{Linear, Shown, Space, Undecided, Var, unproved};
-use crate::proof::statements::{BlockId, BufferId, FunctionResult, Maker, Statement};
+use crate::proof::linear::{Linear, Shown, Undecided, Var, unproved};
+use crate::proof::statements::{BlockId, BufferId, Statement};
 use crate::proof::value::{Carrier, Dim, Fold, LoopPosition, Thunk, replaced};
 use std::cmp::Ordering;
 
@@ -18,139 +18,6 @@ struct Hit {
 }
 
 impl Proof<'_> {
-    /// That no buffer from outside of a parallel loop is both read and written in it: iterations have no order.
-    pub(super) fn apart(&self, side: usize) -> Shown<()> {
-        let program = self.programs[side];
-        for block in (0..program.blocks.len()).filter(|block| program.blocks[*block].parallel) {
-            let inside = |mut at: BlockId| loop {
-                if at == block {
-                    return true;
-                }
-                let Some((parent, _)) = program.blocks[at].parent else { return false };
-                at = parent;
-            };
-            let (mut made, mut read, mut written) = (Vec::new(), Vec::new(), Vec::new());
-            for body in (0..program.blocks.len()).filter(|at| inside(*at)).map(|at| &program.blocks[at]) {
-                for statement in &body.statements {
-                    match statement {
-                        Statement::Allocate(buffer) => made.push(*buffer),
-                        Statement::Store { buffer, .. } => written.push(*buffer),
-                        Statement::Value(value) => {
-                            if let Maker::Load { buffer, .. } = &program.values[*value].0 {
-                                read.push(*buffer);
-                            }
-                        }
-                        Statement::Loop(_) | Statement::Free(_) => {}
-                    }
-                }
-            }
-            if written.iter().any(|buffer| read.contains(buffer) && !made.contains(buffer)) {
-                return unproved("memory that a parallel loop reads and writes");
-            }
-        }
-        Ok(())
-    }
-
-    /// That each load and store of a program is inside of its buffer.
-    pub(super) fn within(&mut self, side: usize) -> Shown<()> {
-        let program = self.programs[side];
-        for (block, body) in program.blocks.iter().enumerate() {
-            let mut chain = Vec::new();
-            let mut at = block;
-            while let Some((parent, _)) = program.blocks[at].parent {
-                chain.push(at);
-                at = parent;
-            }
-            chain.reverse();
-            for (number, statement) in body.statements.iter().enumerate() {
-                let (buffer, address, stride, lanes, mask) = match statement {
-                    Statement::Store { buffer, address, stride, lanes, mask, .. } => {
-                        (*buffer, address, *stride, *lanes, *mask)
-                    }
-                    Statement::Value(value) => match &program.values[*value].0 {
-                        Maker::Load { buffer, address, stride, lanes, mask } => {
-                            (*buffer, address, *stride, *lanes, *mask)
-                        }
-                        _ => continue,
-                    },
-                    Statement::Loop(_) | Statement::Allocate(_) => continue,
-                    Statement::Free(buffer) => {
-                        self.freed(side, *buffer, (block, number))?;
-                        continue;
-                    }
-                };
-                self.forget(0);
-                self.space = Space::default();
-                let mut place = LoopPosition::default();
-                for block in &chain {
-                    let extent = self.most_trips(side, *block, &place)?;
-                    let var = self.space.var(extent);
-                    let lower = self.lower(side, *block, &place)?;
-                    place.at.insert(*block, Linear::var(var).times(program.blocks[*block].step)?.plus(&lower)?);
-                }
-                let lane = Linear::var(self.space.var(lanes));
-                let size = program.buffers[buffer].0;
-                self.cases(&mut |proof| {
-                    for block in &chain {
-                        let iteration = proof.iteration_of(*block, &place)?;
-                        for upper in &program.blocks[*block].uppers {
-                            let upper = proof.subscript(side, upper, &Linear::default(), &place)?;
-                            if !proof.space.at_least_zero(&upper.minus(&iteration)?.add(-1)?)? {
-                                return Ok(());
-                            }
-                        }
-                    }
-                    if let Some(mask) = mask {
-                        let mask = Thunk::Value { side, value: mask, lane: lane.clone(), place: place.clone() };
-                        match proof.known(mask) {
-                            Ok(Some(false)) => return Ok(()),
-                            Err(stop @ Undecided::Split(..)) => return Err(stop),
-                            _ => {}
-                        }
-                    }
-                    let address =
-                        proof.subscript(side, address, &Linear::default(), &place)?.plus(&lane.times(stride)?)?;
-                    let inside = proof.space.at_least_zero(&address)?
-                        && proof.space.at_least_zero(&Linear::constant(size - 1).minus(&address)?)?;
-                    if inside { Ok(()) } else { unproved("an access outside of its buffer") }
-                })?;
-            }
-        }
-        Ok(())
-    }
-
-    /// That a buffer is made in the block that frees it, and used before that alone.
-    fn freed(&mut self, side: usize, buffer: BufferId, at: (BlockId, usize)) -> Shown<()> {
-        let program = self.programs[side];
-        let end = self.path(side, at);
-        let mut made_here = false;
-        for (block, body) in program.blocks.iter().enumerate() {
-            for (number, statement) in body.statements.iter().enumerate() {
-                let used = match statement {
-                    Statement::Store { buffer, .. } | Statement::Free(buffer) => *buffer,
-                    Statement::Value(value) => match &program.values[*value].0 {
-                        Maker::Load { buffer, .. } => *buffer,
-                        _ => continue,
-                    },
-                    Statement::Allocate(new) => {
-                        made_here |= *new == buffer && block == at.0 && number < at.1;
-                        continue;
-                    }
-                    Statement::Loop(_) => continue,
-                };
-                if used == buffer && (block, number) != at && self.path(side, (block, number)) > end {
-                    return unproved("a buffer that is used after it is freed");
-                }
-            }
-        }
-        let returned =
-            |result: &FunctionResult| matches!(result, FunctionResult::Elements(last) if last.buffer == buffer);
-        match made_here && !program.results.iter().any(returned) {
-            true => Ok(()),
-            false => unproved("a buffer that is freed where it is not made, or that is returned"),
-        }
-    }
-
     /// What an element is before a statement; none where nothing has written it.
     pub(super) fn stored_at(
         &mut self,
@@ -289,7 +156,7 @@ impl Proof<'_> {
     }
 
     /// The numbers of the statements that a statement is in, from the outermost on, and its own.
-    fn path(&self, side: usize, at: (BlockId, usize)) -> Vec<usize> {
+    pub(super) fn path(&self, side: usize, at: (BlockId, usize)) -> Vec<usize> {
         let mut path = vec![at.1];
         let mut block = at.0;
         while let Some((parent, index)) = self.programs[side].blocks[block].parent {
@@ -461,7 +328,7 @@ impl Proof<'_> {
     }
 
     /// At least as many iterations as a loop has.
-    fn most_trips(&mut self, side: usize, block: BlockId, place: &LoopPosition) -> Shown<i64> {
+    pub(super) fn most_trips(&mut self, side: usize, block: BlockId, place: &LoopPosition) -> Shown<i64> {
         let body = &self.programs[side].blocks[block];
         let mut most = None;
         for upper in &body.uppers {

@@ -1,0 +1,126 @@
+//! Indices and constants at a point of the loops, as expressions of variables.
+
+use crate::proof::follow::Proof;
+use crate::proof::layout::AddressMap;
+use crate::proof::linear::{Linear, Shown, unproved};
+use crate::proof::statements::{BlockId, Maker};
+use crate::proof::subscript::Subscript;
+use crate::proof::value::{Head, LoopPosition, Thunk};
+
+impl Proof<'_> {
+    /// The address of an index.
+    pub(super) fn address(&mut self, layout: &AddressMap, index: &[Linear]) -> Shown<Linear> {
+        // The dimensions stand for values that are not there.
+        let dims: Vec<Subscript> = (0..index.len()).map(|d| Subscript::Value(usize::MAX - d)).collect();
+        self.addressed(&layout.address(&dims), index)
+    }
+
+    pub(super) fn addressed(&mut self, s: &Subscript, index: &[Linear]) -> Shown<Linear> {
+        Ok(match s {
+            Subscript::Constant(c) => Linear::constant(*c),
+            Subscript::Value(value) => match index.get(usize::MAX - value) {
+                Some(e) => e.clone(),
+                None => return unproved("an offset known only at run time"),
+            },
+            Subscript::Sum(all) => {
+                let mut sum = Linear::default();
+                for s in all {
+                    sum = sum.plus(&self.addressed(s, index)?)?;
+                }
+                sum
+            }
+            Subscript::Times(s, c) => self.addressed(s, index)?.times(*c)?,
+            Subscript::Quotient(s, c) => {
+                let e = self.addressed(s, index)?;
+                self.space.divide(&e, *c)?.0
+            }
+            Subscript::Remainder(s, c) => {
+                let e = self.addressed(s, index)?;
+                self.space.divide(&e, *c)?.1
+            }
+        })
+    }
+
+    /// The one value of an expression; where it has several, a case for each.
+    pub(super) fn one(&mut self, e: &Linear) -> Shown<i64> {
+        let (low, high) = self.space.range(e)?;
+        if low == high {
+            return Ok(low);
+        }
+        match self.space.at_least_zero(&e.add(-(low + (high - low + 1) / 2))?) {
+            Err(stop) => Err(stop),
+            Ok(_) => unproved("a number that is not known"),
+        }
+    }
+
+    /// The element of a constant at a lane.
+    pub(super) fn constant(&mut self, items: &[u64], of: &str, index: bool, lane: &Linear) -> Shown<Head> {
+        if let [item] = items {
+            return Ok(if index {
+                Head::Index(Linear::constant(*item as i64))
+            } else {
+                Head::Constant(format!("{of} {item}"))
+            });
+        }
+        let (low, high) = self.space.range(lane)?;
+        let Some(part) =
+            usize::try_from(low).ok().zip(usize::try_from(high).ok()).and_then(|(low, high)| items.get(low..=high))
+        else {
+            return unproved("a lane that is not there");
+        };
+        let step = part.get(1).map_or(0, |next| next.wrapping_sub(part[0]) as i64);
+        if part.iter().all(|item| *item == part[0]) && !index {
+            return Ok(Head::Constant(format!("{of} {}", part[0])));
+        }
+        if index && part.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) as i64 == step) {
+            return Ok(Head::Index(lane.add(-low)?.times(step)?.add(part[0] as i64)?));
+        }
+        let lane = self.one(lane)?;
+        self.constant(&items[lane as usize..=lane as usize], of, index, &Linear::default())
+    }
+
+    /// The value of an index, at a lane where it is a vector.
+    pub(super) fn subscript(
+        &mut self,
+        side: usize,
+        s: &Subscript,
+        lane: &Linear,
+        place: &LoopPosition,
+    ) -> Shown<Linear> {
+        Ok(match s {
+            Subscript::Constant(c) => Linear::constant(*c),
+            Subscript::Value(value) => match (&self.programs[side].values[*value].0, self.look()?).0 {
+                Maker::Iteration(block) => self.iteration_of(*block, place)?,
+                Maker::Subscript(s) => self.subscript(side, s, lane, place)?,
+                _ => match self.head(Thunk::Value { side, value: *value, lane: lane.clone(), place: place.clone() })? {
+                    Head::Index(e) => e,
+                    _ => return unproved("an index that depends on data"),
+                },
+            },
+            Subscript::Sum(all) => {
+                let mut sum = Linear::default();
+                for s in all {
+                    sum = sum.plus(&self.subscript(side, s, lane, place)?)?;
+                }
+                sum
+            }
+            Subscript::Times(s, c) => self.subscript(side, s, lane, place)?.times(*c)?,
+            Subscript::Quotient(s, c) => {
+                let e = self.subscript(side, s, lane, place)?;
+                self.space.divide(&e, *c)?.0
+            }
+            Subscript::Remainder(s, c) => {
+                let e = self.subscript(side, s, lane, place)?;
+                self.space.divide(&e, *c)?.1
+            }
+        })
+    }
+
+    /// The first value of a loop's induction variable.
+    pub(super) fn lower(&mut self, side: usize, block: BlockId, place: &LoopPosition) -> Shown<Linear> {
+        match &self.programs[side].blocks[block].lower {
+            Some(lower) => self.subscript(side, lower, &Linear::default(), place),
+            None => Ok(Linear::default()),
+        }
+    }
+}
