@@ -2,6 +2,7 @@
 
 mod any_order;
 mod bounds;
+mod expressions;
 mod flatten;
 mod folds;
 mod follow;

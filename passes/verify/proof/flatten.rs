@@ -1,6 +1,6 @@
 //! A function as statements: tensors are buffers, operations of linalg are loops.
 
-use crate::model::{self, Action, Bound, End, Expr, Function, Kind, Place, Region, Size, Slot, Step, Type};
+use crate::model::{self, Action, End, Function, Kind, Place, Region, Size, Slot, Step, Type};
 use crate::proof::layout::{AddressMap, row_major, tiled};
 use crate::proof::statements::{
     BlockId, Body, BufferId, Contents, FunctionResult, Maker, ResultElements, Statement, Statements,
@@ -225,71 +225,6 @@ impl Flatten<'_> {
         })
     }
 
-    pub(super) fn index(&self, slot: Slot) -> Flat<Subscript> {
-        let value = self.value_of(slot)?;
-        Ok(match &self.program.values[value].0 {
-            Maker::Subscript(s @ Subscript::Constant(_)) => s.clone(),
-            _ => Subscript::Value(value),
-        })
-    }
-
-    pub(super) fn size(&self, size: Size) -> Flat<Subscript> {
-        match size {
-            Size::Static(n) => Ok(Subscript::Constant(n)),
-            Size::Slot(slot) => self.index(slot),
-        }
-    }
-
-    pub(super) fn expr(&self, e: &Expr, operands: &[Subscript]) -> Flat<Subscript> {
-        let number = |s: &Subscript| if let Subscript::Constant(n) = s { Some(*n) } else { None };
-        let divided = |sides: &(Expr, Expr)| -> Flat<(Box<Subscript>, i64)> {
-            let (a, b) = (self.expr(&sides.0, operands)?, self.expr(&sides.1, operands)?);
-            let by = number(&b).filter(|n| *n > 0).ok_or("a division by what is no positive number")?;
-            Ok((Box::new(a), by))
-        };
-        Ok(match e {
-            Expr::Operand(k) => operands.get(*k as usize).cloned().ok_or("an operand that is missing")?,
-            Expr::Constant(n) => Subscript::Constant(*n),
-            Expr::Add(sides) => {
-                let (a, b) = (self.expr(&sides.0, operands)?, self.expr(&sides.1, operands)?);
-                match (number(&a), number(&b)) {
-                    (Some(a), Some(b)) => Subscript::Constant(a.checked_add(b).ok_or("numbers beyond 64 bits")?),
-                    _ => Subscript::Sum(vec![a, b]),
-                }
-            }
-            Expr::Mul(sides) => {
-                let (a, b) = (self.expr(&sides.0, operands)?, self.expr(&sides.1, operands)?);
-                match (number(&a), number(&b)) {
-                    (Some(a), Some(b)) => Subscript::Constant(a.checked_mul(b).ok_or("numbers beyond 64 bits")?),
-                    (Some(n), None) => Subscript::Times(Box::new(b), n),
-                    (None, Some(n)) => Subscript::Times(Box::new(a), n),
-                    (None, None) => return Err("a product of two indices".to_owned()),
-                }
-            }
-            Expr::Mod(sides) => {
-                let (a, by) = divided(sides)?;
-                Subscript::Remainder(a, by)
-            }
-            Expr::FloorDiv(sides) => {
-                let (a, by) = divided(sides)?;
-                Subscript::Quotient(a, by)
-            }
-            Expr::CeilDiv(sides) => {
-                let (a, by) = divided(sides)?;
-                Subscript::Times(Box::new(Subscript::Quotient(Box::new(Subscript::Times(a, -1)), by)), -1)
-            }
-        })
-    }
-
-    pub(super) fn exprs(&self, exprs: &[Expr], operands: &[Slot]) -> Flat<Vec<Subscript>> {
-        let operands = operands.iter().map(|slot| self.index(*slot)).collect::<Flat<Vec<_>>>()?;
-        exprs.iter().map(|e| self.expr(e, &operands)).collect()
-    }
-
-    pub(super) fn bound(&self, bound: &Bound) -> Flat<Vec<Subscript>> {
-        self.exprs(&bound.exprs, &bound.operands)
-    }
-
     /// Runs `body` in a new loop, and returns what it carries out.
     pub(super) fn looped(
         &mut self,
@@ -332,42 +267,6 @@ impl Flatten<'_> {
             Ok(vec![])
         })?;
         Ok(())
-    }
-
-    pub(super) fn load(&mut self, view: &MemoryView, index: &[Subscript]) -> ValueId {
-        self.make(Maker::Load {
-            buffer: view.buffer,
-            address: view.layout.address(index),
-            stride: 0,
-            lanes: 1,
-            mask: self.mask,
-        })
-    }
-
-    pub(super) fn store(&mut self, view: &MemoryView, index: &[Subscript], value: ValueId) {
-        self.written(view);
-        let (address, mask) = (view.layout.address(index), self.mask);
-        let store = Statement::Store { buffer: view.buffer, address, stride: 0, lanes: 1, value, mask };
-        self.program.blocks[self.block].statements.push(store);
-    }
-
-    /// Notes a store: one to a constant has no meaning here.
-    pub(super) fn written(&mut self, view: &MemoryView) {
-        self.writes_constant |= self.constants.contains(&view.buffer);
-    }
-
-    /// Copies elements: that at an index of `to` is at the index `of` it in `from`.
-    pub(super) fn copy(
-        &mut self,
-        from: &MemoryView,
-        to: &MemoryView,
-        of: &dyn Fn(&[Subscript]) -> Vec<Subscript>,
-    ) -> Flat<()> {
-        self.each(&to.sizes, &mut vec![], &mut |flatten, index| {
-            let value = flatten.load(from, &of(index));
-            flatten.store(to, index, value);
-            Ok(())
-        })
     }
 
     pub(super) fn steps(&mut self, steps: &[Step], end: &End) -> Flat<Vec<Slot>> {

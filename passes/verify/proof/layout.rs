@@ -79,19 +79,40 @@ impl AddressMap {
                 .zip(strides)
                 .try_fold(offset.checked_add(1)?, |sum, (n, stride)| stride.checked_mul(n - 1)?.checked_add(sum)),
             AddressMap::Strided(..) | AddressMap::Part(..) => None,
-            AddressMap::Tiled(sizes, order, tiles) => {
-                let mut dims: Vec<i64> = order.iter().map(|d| sizes[*d]).collect();
-                for tile in tiles {
-                    while dims.len() < tile.len() {
-                        dims.insert(0, 1);
-                    }
-                    let tiled = dims.split_off(dims.len() - tile.len());
-                    dims.extend(tiled.iter().zip(tile).map(|(n, t)| tiles_of(*n, *t)).collect::<Vec<_>>());
-                    dims.extend(tile);
-                }
-                dims.iter().try_fold(1i64, |product, n| product.checked_mul(*n))
-            }
+            AddressMap::Tiled(..) => self.expanded().iter().try_fold(1i64, |product, (_, n)| product.checked_mul(*n)),
         }
+    }
+
+    /// The sizes that a tiled layout cuts a shape into, in the order of memory, each with the dimension that it is a part of.
+    fn expanded(&self) -> Vec<(usize, i64)> {
+        let AddressMap::Tiled(sizes, order, tiles) = self else { return vec![] };
+        let mut dims: Vec<(usize, i64)> = order.iter().map(|d| (*d, sizes[*d])).collect();
+        for tile in tiles {
+            while dims.len() < tile.len() {
+                dims.insert(0, (0, 1));
+            }
+            let tiled = dims.split_off(dims.len() - tile.len());
+            dims.extend(tiled.iter().zip(tile).map(|((d, n), t)| (*d, tiles_of(*n, *t))));
+            dims.extend(tiled.iter().zip(tile).map(|((d, _), t)| (*d, *t)));
+        }
+        dims
+    }
+
+    /// Whether lowered memory of a tiled layout may have these sizes and strides: those of the parts of dimensions, in the
+    /// order of memory or in that of the dimensions. Sizes of 1 have any stride.
+    pub fn has_parts(&self, sizes: &[i64], strides: &[i64]) -> bool {
+        let mut stride = 1i64;
+        let mut parts = Vec::new();
+        for (d, n) in self.expanded().into_iter().rev().filter(|(_, n)| *n > 1) {
+            parts.insert(0, (d, (n, stride)));
+            stride = stride.wrapping_mul(n);
+        }
+        let found: Vec<(i64, i64)> =
+            sizes.iter().copied().zip(strides.iter().copied()).filter(|(n, _)| *n > 1).collect();
+        let is = |parts: &[(usize, (i64, i64))]| parts.iter().map(|part| part.1).eq(found.iter().copied());
+        let in_memory = is(&parts);
+        parts.sort_by_key(|part| part.0);
+        in_memory || is(&parts)
     }
 
     /// The layout of a part, for each dimension of the whole with its first index, step, and dimension of the part.

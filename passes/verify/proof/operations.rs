@@ -10,6 +10,42 @@ use crate::proof::subscript::{Subscript, ValueId};
 use crate::terms::CONTRACT;
 
 impl Flatten<'_> {
+    pub(super) fn load(&mut self, view: &MemoryView, index: &[Subscript]) -> ValueId {
+        self.make(Maker::Load {
+            buffer: view.buffer,
+            address: view.layout.address(index),
+            stride: 0,
+            lanes: 1,
+            mask: self.mask,
+        })
+    }
+
+    pub(super) fn store(&mut self, view: &MemoryView, index: &[Subscript], value: ValueId) {
+        self.written(view);
+        let (address, mask) = (view.layout.address(index), self.mask);
+        let store = Statement::Store { buffer: view.buffer, address, stride: 0, lanes: 1, value, mask };
+        self.program.blocks[self.block].statements.push(store);
+    }
+
+    /// Notes a store: one to a constant has no meaning here.
+    pub(super) fn written(&mut self, view: &MemoryView) {
+        self.writes_constant |= self.constants.contains(&view.buffer);
+    }
+
+    /// Copies elements: that at an index of `to` is at the index `of` it in `from`.
+    pub(super) fn copy(
+        &mut self,
+        from: &MemoryView,
+        to: &MemoryView,
+        of: &dyn Fn(&[Subscript]) -> Vec<Subscript>,
+    ) -> Flat<()> {
+        self.each(&to.sizes, &mut vec![], &mut |flatten, index| {
+            let value = flatten.load(from, &of(index));
+            flatten.store(to, index, value);
+            Ok(())
+        })
+    }
+
     pub(super) fn parallel(
         &mut self,
         bounds: &[(Subscript, Vec<Subscript>)],

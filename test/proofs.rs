@@ -1,0 +1,380 @@
+//! Proofs for all data: pairs of functions, right ones that are shown to be the same, and of each a wrong one that is not.
+//!
+//! Loops have more iterations than a run may take, so nothing but a proof shows that two functions are the same.
+
+use layout_verify::{Limits, Source};
+use melior::{Context, dialect::DialectRegistry, ir::Module, utility};
+
+const NONE: Limits = Limits { steps: 1 << 20, reassociate: false, contract: false };
+const REASSOCIATE: Limits = Limits { reassociate: true, ..NONE };
+const CONTRACT: Limits = Limits { contract: true, ..NONE };
+
+/// A module with `@f` of this text.
+fn function(signature: &str, body: &str) -> String {
+    format!(
+        "func.func @f{signature} {{
+          %c0 = arith.constant 0 : index
+          %c1 = arith.constant 1 : index
+          %c4 = arith.constant 4 : index
+          %c8 = arith.constant 8 : index
+          {body}
+        }}"
+    )
+}
+
+/// What is said of `after` as a form of `before`; nothing where it is shown to be the same.
+fn compared(before: &str, after: &str, limits: Limits) -> Vec<String> {
+    let registry = DialectRegistry::new();
+    utility::register_all_dialects(&registry);
+    layout_dialect::register(&registry);
+    let context = Context::new_with_registry(&registry, false);
+    context.load_all_available_dialects();
+    let read = |text: &str| Module::parse(&context, text).unwrap_or_else(|| panic!("no module:\n{text}"));
+    let (before, after) = (read(before), read(after));
+    let mut source = Source::new(before.as_operation(), limits);
+    let errors = source.check(after.as_operation());
+    errors.into_iter().chain(source.open()).map(|finding| finding.message).collect()
+}
+
+#[track_caller]
+fn same(before: &str, after: &str, limits: Limits) {
+    let found = compared(before, after, limits);
+    assert!(found.is_empty(), "{found:?}\nof\n{before}\n{after}");
+}
+
+#[track_caller]
+fn not_same(before: &str, after: &str, limits: Limits) {
+    assert!(!compared(before, after, limits).is_empty(), "shown to be the same:\n{before}\n{after}");
+}
+
+/// Whether all changes of a text make another function of it: each replaces one text by another.
+#[track_caller]
+fn no_other(before: &str, after: &str, changes: &[(&str, &str)], limits: Limits) {
+    same(before, after, limits);
+    for (from, to) in changes {
+        let changed = after.replacen(from, to, 1);
+        assert_ne!(changed, after, "{from} is not in\n{after}");
+        not_same(before, &changed, limits);
+    }
+}
+
+/// How many elements are added up, in the functions here.
+const COUNT: i64 = 40_000_003;
+
+/// `start` and all elements, one after the other.
+fn in_order(op: &str, of: &str, start: &str) -> String {
+    function(
+        &format!("(%x: memref<{COUNT}x{of}>) -> {of}"),
+        &format!(
+            "%n = arith.constant {COUNT} : index
+             %start = arith.constant {start} : {of}
+             %all = scf.for %i = %c0 to %n step %c1 iter_args(%a = %start) -> ({of}) {{
+               %v = memref.load %x[%i] : memref<{COUNT}x{of}>
+               %s = {op} %a, %v : {of}
+               scf.yield %s : {of}
+             }}
+             return %all : {of}"
+        ),
+    )
+}
+
+/// The same with two accumulators, for which `start` changes nothing, and the elements that are left at the end.
+fn in_two(op: &str, of: &str, start: &str) -> String {
+    function(
+        &format!("(%x: memref<{COUNT}x{of}>) -> {of}"),
+        &format!(
+            "%c2 = arith.constant 2 : index
+             %n = arith.constant {COUNT} : index
+             %most = arith.constant {} : index
+             %start = arith.constant {start} : {of}
+             %two:2 = scf.for %i = %c0 to %most step %c2 iter_args(%a = %start, %b = %start) -> ({of}, {of}) {{
+               %j = arith.addi %i, %c1 : index
+               %v = memref.load %x[%i] : memref<{COUNT}x{of}>
+               %w = memref.load %x[%j] : memref<{COUNT}x{of}>
+               %s = {op} %v, %a : {of}
+               %t = {op} %b, %w : {of}
+               scf.yield %s, %t : {of}, {of}
+             }}
+             %both = {op} %two#1, %two#0 : {of}
+             %all = scf.for %i = %most to %n step %c1 iter_args(%a = %both) -> ({of}) {{
+               %v = memref.load %x[%i] : memref<{COUNT}x{of}>
+               %s = {op} %a, %v : {of}
+               scf.yield %s : {of}
+             }}
+             return %all : {of}",
+            COUNT - 1
+        ),
+    )
+}
+
+/// The same in the lanes of a vector, which are added up at the end.
+fn in_lanes(op: &str, of: &str, start: &str) -> String {
+    function(
+        &format!("(%x: memref<{COUNT}x{of}>) -> {of}"),
+        &format!(
+            "%n = arith.constant {COUNT} : index
+             %most = arith.constant {} : index
+             %start = arith.constant dense<{start}> : vector<4x{of}>
+             %four = scf.for %i = %c0 to %most step %c4 iter_args(%a = %start) -> (vector<4x{of}>) {{
+               %v = vector.load %x[%i] : memref<{COUNT}x{of}>, vector<4x{of}>
+               %s = {op} %v, %a : vector<4x{of}>
+               scf.yield %s : vector<4x{of}>
+             }}
+             %low = vector.shuffle %four, %four [0, 1] : vector<4x{of}>, vector<4x{of}>
+             %high = vector.shuffle %four, %four [2, 3] : vector<4x{of}>, vector<4x{of}>
+             %two = {op} %low, %high : vector<2x{of}>
+             %even = vector.extract %two[0] : {of} from vector<2x{of}>
+             %odd = vector.extract %two[1] : {of} from vector<2x{of}>
+             %one = {op} %even, %odd : {of}
+             %all = scf.for %i = %most to %n step %c1 iter_args(%a = %one) -> ({of}) {{
+               %v = memref.load %x[%i] : memref<{COUNT}x{of}>
+               %s = {op} %a, %v : {of}
+               scf.yield %s : {of}
+             }}
+             return %all : {of}",
+            COUNT / 4 * 4
+        ),
+    )
+}
+
+/// Operations that take their operands in any order, with what changes nothing and a number that does.
+const ANY_ORDER: [(&str, &str, &str, &str); 6] = [
+    ("arith.addi", "i32", "0", "1"),
+    ("arith.muli", "i64", "1", "2"),
+    ("arith.xori", "i8", "0", "1"),
+    ("arith.minui", "i16", "-1", "5"),
+    ("arith.maximumf", "f32", "0xFF800000", "0.0"),
+    ("arith.minimumf", "bf16", "0x7F80", "0.0"),
+];
+
+#[test]
+fn sums_come_in_any_order() {
+    for (op, of, start, other) in ANY_ORDER {
+        let before = in_order(op, of, start);
+        no_other(
+            &before,
+            &in_two(op, of, start),
+            &[
+                ("iter_args(%a = %both)", "iter_args(%a = %two#0)"),
+                ("%i = %c0 to %most", "%i = %c1 to %most"),
+                ("%i = %c0 to %most", "%i = %c0 to %n"),
+                ("%w = memref.load %x[%j]", "%w = memref.load %x[%i]"),
+                (&format!("arith.constant {start}"), &format!("arith.constant {other}")),
+                (&format!("{op} %v, %a"), &format!("{op} %v, %v")),
+                (&format!("{op} %b, %w"), &format!("{op} %w, %a")),
+            ],
+            NONE,
+        );
+        no_other(
+            &before,
+            &in_lanes(op, of, start),
+            &[
+                ("[2, 3]", "[2, 1]"),
+                ("%two[1]", "%two[0]"),
+                ("dense<", &format!("dense<[{other}, {start}, {start}, {start}]> : vector<4x{of}> //")),
+                ("iter_args(%a = %one)", "iter_args(%a = %odd)"),
+            ],
+            NONE,
+        );
+    }
+}
+
+#[test]
+fn sums_of_floating_point_numbers_do_where_that_is_allowed() {
+    let before = in_order("arith.addf", "f32", "0.0");
+    for after in [in_two("arith.addf", "f32", "0.0"), in_lanes("arith.addf", "f32", "0.0")] {
+        same(&before, &after, REASSOCIATE);
+        not_same(&before, &after, NONE);
+        not_same(&before, &after, CONTRACT);
+        not_same(&before, &after.replacen("0.0", "1.0", 1), REASSOCIATE);
+    }
+}
+
+/// Text of a sum with flags of fast math for each operation.
+fn flagged(text: &str, flags: &str) -> String {
+    let lines = text.lines().map(|line| {
+        if let (true, Some((head, of))) = (line.contains("arith.addf"), line.rsplit_once(" : ")) {
+            format!("{head} fastmath<{flags}> : {of}\n")
+        } else {
+            format!("{line}\n")
+        }
+    });
+    lines.collect()
+}
+
+#[test]
+fn flags_of_fast_math_are_those_of_the_program_or_of_an_option() {
+    let (before, after) = (in_order("arith.addf", "f32", "0.0"), in_two("arith.addf", "f32", "0.0"));
+    same(&flagged(&before, "reassoc"), &flagged(&after, "reassoc"), NONE);
+    not_same(&before, &flagged(&after, "reassoc"), NONE);
+    not_same(&flagged(&before, "reassoc"), &after, NONE);
+    // A promise may be left out, and none be added.
+    same(&flagged(&before, "nnan"), &before, NONE);
+    not_same(&before, &flagged(&before, "nnan"), NONE);
+    same(&before, &flagged(&before, "contract"), CONTRACT);
+    not_same(&before, &flagged(&before, "contract"), NONE);
+}
+
+#[test]
+fn a_product_and_a_sum_are_rounded_once_where_that_is_allowed() {
+    let signature = format!("(%x: memref<{COUNT}xf32>, %y: memref<{COUNT}xf32>) -> f32");
+    let sum = |step: &str| {
+        let body = format!(
+            "%n = arith.constant {COUNT} : index
+             %start = arith.constant 1.0 : f32
+             %all = scf.for %i = %c0 to %n step %c1 iter_args(%a = %start) -> (f32) {{
+               %v = memref.load %x[%i] : memref<{COUNT}xf32>
+               %w = memref.load %y[%i] : memref<{COUNT}xf32>
+               {step}
+               scf.yield %s : f32
+             }}
+             return %all : f32"
+        );
+        function(&signature, &body)
+    };
+    let before = sum("%p = arith.mulf %v, %w : f32\n%s = arith.addf %p, %a : f32");
+    let after = sum("%s = math.fma %v, %w, %a : f32");
+    same(&before, &after, CONTRACT);
+    not_same(&before, &after, NONE);
+    not_same(&before, &sum("%s = math.fma %v, %v, %a : f32"), CONTRACT);
+    not_same(&before, &sum("%s = math.fma %v, %a, %w : f32"), CONTRACT);
+}
+
+/// A copy of an array of 6400 x 9000 into tiles of 8 x 128, as a tensor and as lowered memory of these sizes and strides.
+fn tiled(sizes: &str, strides: &str, index: &str) -> [String; 2] {
+    let tensor = "tensor<6400x9000xf32, #layout.tiled<{1,0:T(8,128)}>>";
+    let (memref, plain) = (format!("memref<{sizes}xf32, strided<[{strides}]>>"), "memref<6400x9000xf32>");
+    let before = format!("(%x: tensor<6400x9000xf32>) -> {tensor}");
+    let convert = format!("%y = layout.convert %x : tensor<6400x9000xf32> to {tensor}\nreturn %y : {tensor}");
+    let body = format!(
+        "%rows = arith.constant 800 : index
+         %columns = arith.constant 71 : index
+         %c128 = arith.constant 128 : index
+         %n = arith.constant 9000 : index
+         %y = memref.alloc() : {memref}
+         scf.for %i = %c0 to %rows step %c1 {{
+           scf.for %j = %c0 to %columns step %c1 {{
+             scf.for %p = %c0 to %c8 step %c1 {{
+               scf.for %q = %c0 to %c128 step %c1 {{
+                 %row = affine.apply affine_map<(i, p) -> (8 * i + p)>(%i, %p)
+                 %column = affine.apply affine_map<(j, q) -> (128 * j + q)>(%j, %q)
+                 %is = arith.cmpi slt, %column, %n : index
+                 scf.if %is {{
+                   %v = memref.load %x[%row, %column] : {plain}
+                   memref.store %v, %y[{index}] : {memref}
+                 }}
+               }}
+             }}
+           }}
+         }}
+         return %y : {memref}"
+    );
+    [function(&before, &convert), function(&format!("(%x: {plain}) -> {memref}"), &body)]
+}
+
+#[test]
+fn lowered_results_have_the_strides_of_their_layouts() {
+    for (sizes, strides, index) in [
+        ("800x8x71x128", "72704, 128, 1024, 1", "%i, %p, %j, %q"),
+        ("800x71x8x128", "72704, 1024, 128, 1", "%i, %j, %p, %q"),
+    ] {
+        let [before, after] = tiled(sizes, strides, index);
+        same(&before, &after, NONE);
+    }
+    // The elements are where they should be, but the type says otherwise.
+    for (sizes, strides, index) in [
+        ("800x71x128x8", "72704, 1024, 1, 128", "%i, %j, %q, %p"),
+        ("71x800x8x128", "1024, 72704, 128, 1", "%j, %i, %p, %q"),
+        ("800x71x8x128", "72704, 1024, 1, 8", "%i, %j, %p, %q"),
+    ] {
+        let [before, after] = tiled(sizes, strides, index);
+        not_same(&before, &after, NONE);
+    }
+}
+
+/// The largest or least of all elements, found as integers.
+fn as_integers(largest: bool) -> String {
+    let (infinity, outer, inner) = match largest {
+        true => ("0xFF800000", ("ugt", 2, 2), (0, 1, 0)),
+        false => ("0x7F800000", ("sgt", 0, 0), (2, 2, 1)),
+    };
+    let ((predicate, a, b), (c, d, e)) = (outer, inner);
+    let body = format!(
+        "%n = arith.constant {COUNT} : index
+         %zero = arith.constant 0 : i32
+         %infinity = arith.constant {infinity} : f32
+         %start = arith.bitcast %infinity : f32 to i32
+         %all:3 = scf.for %i = %c0 to %n step %c1 iter_args(%t = %start, %l = %start, %b = %start) -> (i32, i32, i32) {{
+           %f = memref.load %x[%i] : memref<{COUNT}xf32>
+           %v = arith.bitcast %f : f32 to i32
+           %top = arith.maxsi %v, %t : i32
+           %low = arith.minui %v, %l : i32
+           %bottom = arith.maxui %v, %b : i32
+           scf.yield %top, %low, %bottom : i32, i32, i32
+         }}
+         %outer = arith.cmpi {predicate}, %all#{a}, %start : i32
+         %inner = arith.cmpi slt, %all#{c}, %zero : i32
+         %else = arith.select %inner, %all#{d}, %all#{e} : i32
+         %bits = arith.select %outer, %all#{b}, %else : i32
+         %result = arith.bitcast %bits : i32 to f32
+         return %result : f32"
+    );
+    function(&format!("(%x: memref<{COUNT}xf32>) -> f32"), &body)
+}
+
+#[test]
+fn the_largest_and_least_numbers_are_found_as_integers() {
+    for (op, start, largest) in [("arith.maximumf", "0xFF800000", true), ("arith.minimumf", "0x7F800000", false)] {
+        let (before, after) = (in_order(op, "f32", start), as_integers(largest));
+        let predicate = if largest { "ugt" } else { "sgt" };
+        no_other(
+            &before,
+            &after,
+            &[
+                (predicate, "sge"),
+                ("slt", "sle"),
+                ("0 : i32", "1 : i32"),
+                (start, "0.0"),
+                ("arith.maxui %v, %b", "arith.maxsi %v, %b"),
+                ("arith.maxui %v, %b", "arith.maxui %v, %v"),
+                ("arith.minui", "arith.minsi"),
+                ("%v, %t", "%t, %t"),
+                (if largest { "%inner, %all#1" } else { "%inner, %all#2" }, "%inner, %all#0"),
+                ("%i = %c0", "%i = %c1"),
+            ],
+            NONE,
+        );
+        not_same(&before, &as_integers(!largest), NONE);
+    }
+}
+
+/// What [`the_largest_and_least_numbers_are_found_as_integers`] takes for granted: for all sets of up to three numbers of a
+/// format with a sign, two bits of exponent and one of mantissa.
+#[test]
+fn the_rule_for_integers_holds_for_a_small_format() {
+    const SIGN: u8 = 8;
+    const INFINITY: u8 = 6;
+    let is_nan = |bits: u8| bits & 7 > INFINITY;
+    let value = |bits: u8| if bits & SIGN == 0 { i32::from(bits & 7) + 1 } else { -1 - i32::from(bits & 7) };
+    let signed = |bits: u8| i32::from(bits) - if bits & SIGN == 0 { 0 } else { 16 };
+    for set in (0..16u8).flat_map(|a| (0..16u8).flat_map(move |b| (0..16u8).map(move |c| [a, b, c]))) {
+        let top = set.into_iter().max_by_key(|bits| signed(*bits)).expect("three");
+        let (low, bottom) = (*set.iter().min().expect("three"), *set.iter().max().expect("three"));
+        let largest = match bottom > (SIGN | INFINITY) {
+            true => bottom,
+            false if signed(top) < 0 => low,
+            false => top,
+        };
+        let least = match signed(top) > signed(INFINITY) {
+            true => top,
+            false if signed(bottom) < 0 => bottom,
+            false => low,
+        };
+        if set.iter().any(|bits| is_nan(*bits)) {
+            assert!(is_nan(largest) && is_nan(least), "{set:?}");
+        } else {
+            assert_eq!(Some(value(largest)), set.map(value).into_iter().max(), "{set:?}");
+            assert_eq!(Some(value(least)), set.map(value).into_iter().min(), "{set:?}");
+        }
+    }
+}
