@@ -249,7 +249,7 @@ def outcome(tool, base, program, option, mutant, before, proved):
 def attempt(root):
     """Runs the mutants of which there is no result yet."""
     tool, base = os.environ.get("LAYOUT_MUTATED", f"{root}/target/release/layout-opt"), os.environ.get("LAYOUT_OPT", "target/release/layout-opt")
-    programs = sorted(glob.glob("test/mutants/Inputs/*.mlir"))
+    programs = sorted(glob.glob(f"test/mutants/Inputs/{os.environ.get('LAYOUT_PROGRAMS', '*')}.mlir"))
     pairs = [(program, option) for option in OPTIONS + [MEMORY] for program in programs]
     before, reached = {}, collections.defaultdict(list)
     with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
@@ -280,7 +280,9 @@ def attempt(root):
                 if counts["caught"] and not EVERY:
                     break
             return number, counts
+        wanted = os.environ.get("LAYOUT_MUTANTS", "").split()
         entries = [e for e in open(f"{root}/mutants.tsv").read().splitlines() if e.split("\t")[0] not in done]
+        entries = [e for e in entries if not wanted or e.split("\t")[0] in wanted]
         random.Random(1).shuffle(entries)
         entries.sort(key=lambda entry: HAND not in entry)
         for number, counts in pool.map(one, entries):

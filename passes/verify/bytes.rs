@@ -141,18 +141,22 @@ impl<'p> Run<'p> {
             at.push(self.index(frame, *slot)?);
         }
         match view.address(&at) {
-            Some(address) if view.shown == Shown::Same && view.layout.is_none() => Ok((view.buffer, address)),
+            Some(address) if self.is_plain(&view) && view.layout.is_none() => Ok((view.buffer, address)),
             Some(_) => self.unknown("a copy of this memory"),
             None => self.fault(format!("index {at:?} of a memref of sizes {:?}", view.sizes)),
         }
     }
 
+    /// Whether nothing sees the memory of a view as other elements.
+    pub fn is_plain(&self, view: &View) -> bool {
+        view.shown == Shown::Same && self.buffers[view.buffer].stored.is_empty()
+    }
+
     /// Reads or writes the `k`th element behind an address, and gives what was there.
     fn at(&mut self, (buffer, address): (usize, i64), k: i64, write: Option<Term>) -> Result<Term, Stop> {
         let (iterations, here) = (self.iterations, self.at);
-        let done = self.buffers[buffer].access(address.saturating_add(k), iterations, write.is_some(), |old| {
-            write.unwrap_or(old)
-        });
+        let done = self.buffers[buffer]
+            .access(address.saturating_add(k), iterations, write.is_some(), |old| write.unwrap_or(old));
         done.map_err(|what| Stop::Fault(what, here))
     }
 
