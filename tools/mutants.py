@@ -11,6 +11,9 @@ mutants.py run [FOLDER]    does all of it, and writes benches/mutants.md.
 Mutants by hand are in tools/mutants.txt. The others turn a condition around, add one to a number that is added,
 subtracted, multiplied or divided by, take < for <= and <= for <, swap two operands, or leave a statement out.
 
+LAYOUT_PROGRAMS and LAYOUT_MUTANTS name some of the programs and mutants, LAYOUT_THREADS says how many run at once, and
+LAYOUT_MUTANTS_EVERY lets all programs run, and not only until one is caught. LAYOUT_MUTATED and LAYOUT_OPT are other tools.
+
 Where a mutant changes the lowered text of a program, verification finds an error, proves that the program still computes the
 same, or says of a function that it is not proved. Where there is no error, the program and the one of the tool without
 mutants run on the same random numbers: build layout-opt of this checkout before, `cargo build --release -p layout-opt`.
@@ -255,7 +258,8 @@ def outcome(tool, base, program, option, mutant, before, proved):
 
 def attempt(root):
     """Runs the mutants of which there is no result yet."""
-    tool, base = os.environ.get("LAYOUT_MUTATED", f"{root}/target/release/layout-opt"), os.environ.get("LAYOUT_OPT", "target/release/layout-opt")
+    tool = os.environ.get("LAYOUT_MUTATED", f"{root}/target/release/layout-opt")
+    base = os.environ.get("LAYOUT_OPT", "target/release/layout-opt")
     programs = sorted(glob.glob(f"test/mutants/Inputs/{os.environ.get('LAYOUT_PROGRAMS', '*')}.mlir"))
     pairs = [(program, option) for option in OPTIONS + [MEMORY] for program in programs]
     before, reached = {}, collections.defaultdict(list)
@@ -279,7 +283,7 @@ def attempt(root):
         def one(entry):
             number = entry.split("\t")[0]
             counts = collections.Counter()
-            chosen = list(reached[number])
+            chosen = list(reached.get(number, []))
             random.Random(number).shuffle(chosen)
             for pair in chosen if EVERY else chosen[:MOST]:
                 counts[outcome(tool, base, *pair, number, before[pair], counts[SAME])] += 1
@@ -291,7 +295,7 @@ def attempt(root):
         entries = [e for e in open(f"{root}/mutants.tsv").read().splitlines() if e.split("\t")[0] not in done]
         entries = [e for e in entries if not wanted or e.split("\t")[0] in wanted]
         random.Random(1).shuffle(entries)
-        entries.sort(key=lambda entry: HAND not in entry)
+        entries.sort(key=lambda entry: (entry.split("\t")[0] in reached, HAND not in entry))
         for number, counts in pool.map(one, entries):
             results.write(f"{number}\t{dict(counts)}\n")
             results.flush()

@@ -25,6 +25,8 @@ pub enum OnBytes {
     View { source: Slot, shift: Slot, sizes: Vec<Slot> },
     /// A memref of `i1` as one of `i8` (`builtin.unrealized_conversion_cast`).
     Bools(Slot),
+    /// The address of the first byte of a memref (`memref.extract_aligned_pointer_as_index`).
+    Address(Slot),
     /// A copy that starts (`memref.dma_start`): source, target and tag, each with its indices, and the number of elements.
     Start { from: Vec<Slot>, to: Vec<Slot>, elements: Slot, tag: Vec<Slot> },
     /// The wait for it (`memref.dma_wait`).
@@ -54,6 +56,9 @@ pub struct Started {
     /// What the target has until the end.
     undefined: Term,
 }
+
+/// How far apart buffers begin: no buffer that fits in a run has as many bytes.
+const APART: i64 = 1 << 40;
 
 /// The bytes of an element of memory.
 fn width(element: &Element) -> i64 {
@@ -94,6 +99,11 @@ impl<'p> Run<'p> {
                     return self.unknown("memory as other elements");
                 }
                 Ok(vec![Value::View(Rc::new(View { shown: Shown::Bools, ..(*view).clone() }))])
+            }
+            OnBytes::Address(source) => {
+                let view = self.view(self.get(frame, *source)?)?;
+                let start = if let Shown::Bytes { start, .. } = view.shown { start } else { 0 };
+                Ok(vec![Value::Index((view.buffer as i64 + 1).saturating_mul(APART).saturating_add(start))])
             }
             OnBytes::Start { from, to, elements, tag } => {
                 let count = self.index(frame, *elements)?;
