@@ -260,7 +260,13 @@ pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize
                 _ => quotient.wrapping_add(i64::from(above)) as u64,
             }
         }
-        Calc::CeilDivU => if b == 0 { 0 } else { a.div_ceil(b) },
+        Calc::CeilDivU => {
+            if b == 0 {
+                0
+            } else {
+                a.div_ceil(b)
+            }
+        }
         Calc::RemU => a.checked_rem(b).unwrap_or(0),
         Calc::RemS => sa.checked_rem(sb).unwrap_or(0) as u64,
         Calc::And => a & b,

@@ -25,6 +25,8 @@ pub enum OnBytes {
     View { source: Slot, shift: Slot, sizes: Vec<Slot> },
     /// A memref of `i1` as one of `i8` (`builtin.unrealized_conversion_cast`).
     Bools(Slot),
+    /// The address of the first byte of a memref (`memref.extract_aligned_pointer_as_index`).
+    Address(Slot),
     /// A copy that starts (`memref.dma_start`): source, target and tag, each with its indices, and the number of elements.
     Start { from: Vec<Slot>, to: Vec<Slot>, elements: Slot, tag: Vec<Slot> },
     /// The wait for it (`memref.dma_wait`).
@@ -54,6 +56,9 @@ pub struct Started {
     /// What the target has until the end.
     undefined: Term,
 }
+
+/// How far apart buffers begin: no buffer that fits in a run has as many bytes.
+const APART: i64 = 1 << 40;
 
 /// The bytes of an element of memory.
 fn width(element: &Element) -> i64 {
@@ -94,6 +99,11 @@ impl<'p> Run<'p> {
                     return self.unknown("memory as other elements");
                 }
                 Ok(vec![Value::View(Rc::new(View { shown: Shown::Bools, ..(*view).clone() }))])
+            }
+            OnBytes::Address(source) => {
+                let view = self.view(self.get(frame, *source)?)?;
+                let start = if let Shown::Bytes { start, .. } = view.shown { start } else { 0 };
+                Ok(vec![Value::Index((view.buffer as i64 + 1).saturating_mul(APART).saturating_add(start))])
             }
             OnBytes::Start { from, to, elements, tag } => {
                 let count = self.index(frame, *elements)?;
@@ -141,18 +151,22 @@ impl<'p> Run<'p> {
             at.push(self.index(frame, *slot)?);
         }
         match view.address(&at) {
-            Some(address) if view.shown == Shown::Same && view.layout.is_none() => Ok((view.buffer, address)),
+            Some(address) if self.is_plain(&view) && view.layout.is_none() => Ok((view.buffer, address)),
             Some(_) => self.unknown("a copy of this memory"),
             None => self.fault(format!("index {at:?} of a memref of sizes {:?}", view.sizes)),
         }
     }
 
+    /// Whether nothing sees the memory of a view as other elements.
+    pub fn is_plain(&self, view: &View) -> bool {
+        view.shown == Shown::Same && self.buffers[view.buffer].stored.is_empty()
+    }
+
     /// Reads or writes the `k`th element behind an address, and gives what was there.
     fn at(&mut self, (buffer, address): (usize, i64), k: i64, write: Option<Term>) -> Result<Term, Stop> {
         let (iterations, here) = (self.iterations, self.at);
-        let done = self.buffers[buffer].access(address.saturating_add(k), iterations, write.is_some(), |old| {
-            write.unwrap_or(old)
-        });
+        let done = self.buffers[buffer]
+            .access(address.saturating_add(k), iterations, write.is_some(), |old| write.unwrap_or(old));
         done.map_err(|what| Stop::Fault(what, here))
     }
 

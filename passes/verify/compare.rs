@@ -4,7 +4,6 @@
 //! address of each. The form after has the same elements: as a tensor, in memory in row-major order as long as its layout is
 //! pending, or where the layout puts them.
 
-use crate::bytes::Shown;
 use crate::layouts::Layout;
 use crate::machine::{Many, Value, View, each_index, row_major};
 use crate::model::{Element, Function, Kind, Place, Program, Type};
@@ -217,7 +216,7 @@ fn logical(run: &mut Run, value: &Value, before: &Type, after: &Type, sizes: &[i
         return run.contents(value);
     }
     let fault = |why: String| Stop::Fault(why, 0);
-    if view.shown != Shown::Same {
+    if !run.is_plain(view) {
         return Err(Stop::Unknown("a result that is part of memory of bytes".into(), 0));
     }
     let physical = Physical::of(before, after, sizes).map_err(|why| Stop::Unknown(why, 0))?;

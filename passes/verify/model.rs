@@ -11,10 +11,8 @@
 //! ```
 //!
 //! is a `Loop` with lower bound `[0]`, upper bound `[2, d0 * -2 + 3]` of the slot of `%p`, step 1, and an `Access` with the
-//! map `[d0 * 2 + d1, 0]` of the slots of `%p` and `%i`.
-//! Nothing is simplified: bounds and maps are those that the operations have.
+//! map `[d0 * 2 + d1, 0]` of the slots of `%p` and `%i`. Bounds and maps are those of the operations, not simplified.
 
-use crate::bytes::OnBytes;
 use std::collections::BTreeMap;
 
 /// The number of an SSA value in its function.
@@ -294,7 +292,7 @@ pub enum Action {
         arguments: Vec<Slot>,
     },
     /// An operation on the bytes of memory.
-    Bytes(OnBytes),
+    Bytes(crate::bytes::OnBytes),
     /// What the world sees (`vector.print`): the same operations with the same operands in the same order.
     Effect(Vec<Slot>),
     /// Nothing (`memref.prefetch`).

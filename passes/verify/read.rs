@@ -257,6 +257,7 @@ impl Reader {
             ("memref", "view") => {
                 Action::Bytes(OnBytes::View { source: first?, shift: operands[1], sizes: operands[2..].to_vec() })
             }
+            ("memref", "extract_aligned_pointer_as_index") => Action::Bytes(OnBytes::Address(first?)),
             ("memref", "dma_start") => Action::Bytes(bytes::start(&operands, &self.types)?),
             ("memref", "dma_wait") => Action::Bytes(OnBytes::Wait { tag: operands[..operands.len() - 1].to_vec() }),
             ("builtin", "unrealized_conversion_cast") if operands.len() == 1 => Action::Bytes(OnBytes::Bools(first?)),

@@ -305,7 +305,8 @@ impl<'p> Run<'p> {
             return self.fault(format!("index {index:?} of a memref of sizes {:?}", view.sizes));
         };
         match view.shown {
-            Shown::Same => (),
+            Shown::Same if self.is_plain(view) => (),
+            Shown::Same => return self.unknown("memory of bytes as it is and as other elements"),
             _ if matches!(write, Some((_, Some(_)))) => return self.unknown("an atomic operation on bytes"),
             shown => return self.element_of_bytes(view, shown, address, write.map(|(new, _)| new)),
         }

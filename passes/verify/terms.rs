@@ -307,6 +307,17 @@ impl Terms {
                 }
                 Some(self.bits(pieces))
             }
+            Calc::Compare(1) if constant(1) == Some(0) && self.info(first).width > 1 => {
+                let rest = self.pieces(first, 1, self.info(first).width - 1);
+                let zero = |piece: &Piece| {
+                    self.as_constant(piece.of).is_some_and(|bits| bits >> piece.low & mask(piece.len) == 0)
+                };
+                if !rest.iter().all(zero) {
+                    return None;
+                }
+                let low = self.pieces(first, 0, 1);
+                Some(self.bits(low))
+            }
             Calc::Or | Calc::Xor | Calc::Add => self.united(first, operands[1], width),
             _ => None,
         }
