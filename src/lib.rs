@@ -120,10 +120,10 @@
 //! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `limits`, `maps`, `numbers`, `text`, `tiled` |
 //! | [`packing`] | arrays into the memory of a layout, and out of it | `element`, `operations`, `text`, `tiled` |
 //! | [`drawing`] | the picture of a layout as SVG | `operations`, `places`, `text`, `tiled` |
-//! | [`notations`] | layouts in the notations of other projects, both ways | `element`, `expr`, `limits`, `maps`, `operations`, `places`, `text`, `tiled` |
 //! | [`targets`] | what layouts a machine has, and what they cost | `element`, `operations`, `places`, `text`, `tiled` |
 //! | [`analysis`] | what operations and graphs read, feed and move | `expr`, `maps`, `operations`, `text`, `tiled` |
 //! | [`hlo`] | HLO text to operations | `element`, `expr`, `limits`, `operations`, `text`, `tiled` |
+//! | [`notations`] | layouts in the notations of other projects, both ways | `element`, `expr`, `hlo`, `limits`, `maps`, `operations`, `places`, `text`, `tiled` |
 //! | [`offsets`] | offsets in one memory for what is live in ranges of time | |
 //! | [`scheduling`] | orders of tasks in which few bytes are live at once | `text` |
 //! | [`memory`] | the buffers of a program, when they are live, the peak, and orders with a lower one | `analysis`, `hlo`, `operations`, `scheduling`, `text`, `tiled` |

@@ -9,27 +9,35 @@ use super::devices::{MOST_DEVICES, counted};
 use crate::text::{Cursor, Error, did_you_mean, excerpt};
 
 /// An axis: its name and its size.
-type MeshAxis<'a> = (&'a str, i64);
+pub(crate) type MeshAxis<'a> = (&'a str, i64);
 
 /// A part of an axis.
 #[derive(Clone, Copy)]
-struct AxisPart {
-    axis: usize,
+pub(crate) struct AxisPart {
+    /// The number of the axis.
+    pub axis: usize,
     /// The product of the sizes of the parts of the axis that are more major.
-    before: i64,
-    size: i64,
+    pub before: i64,
+    /// Its own size.
+    pub size: i64,
+}
+
+impl AxisPart {
+    /// How far apart coordinates along the axis are whose digits of this part are neighbours.
+    pub fn stride(&self, axes: &[MeshAxis]) -> i64 {
+        axes[self.axis].1 / (self.before * self.size)
+    }
 }
 
 /// Takes `mesh['x'=2,'y'=4], device_ids=(0,1,..) {'y'}`: the groups.
 pub(super) fn groups(cursor: &mut Cursor) -> Result<Vec<Vec<i64>>, Error> {
     let (axes, devices) = mesh(cursor)?;
-    let parts = parts(cursor, &axes)?;
+    let parts = parts(cursor, &axes, &mut Vec::new())?;
     let of_axes = others(&axes, &parts);
     // How far apart devices are along a part.
     let stride = |part: &AxisPart| {
-        let (_, size) = axes[part.axis];
         let minor: i64 = axes[part.axis + 1..].iter().map(|(_, size)| size).product();
-        size / (part.before * part.size) * minor
+        part.stride(&axes) * minor
     };
     let places = |parts: &[AxisPart]| {
         parts.iter().fold(vec![0], |places: Vec<i64>, part| {
@@ -47,6 +55,23 @@ pub(super) fn groups(cursor: &mut Cursor) -> Result<Vec<Vec<i64>>, Error> {
 /// Takes the axes, and the device at each place.
 fn mesh<'a>(cursor: &mut Cursor<'a>) -> Result<(Vec<MeshAxis<'a>>, Vec<i64>), Error> {
     cursor.word();
+    let (axes, all) = mesh_axes(cursor)?;
+    if !cursor.eat(",") {
+        return Ok((axes, (0..all).collect()));
+    }
+    let at = cursor.at();
+    if cursor.word() != Some("device_ids") {
+        return Err(Error::at(at, "expected `device_ids=` after the axes").syntax());
+    }
+    cursor.expect("=", "`=` after `device_ids`")?;
+    cursor.expect("(", "`(` to open the devices")?;
+    let devices = if cursor.peek() == Some(b'[') { counted(cursor, at, all)? } else { listed(cursor, all)? };
+    cursor.expect(")", "`)` to close the devices")?;
+    Ok((axes, devices))
+}
+
+/// Takes `['x'=2,'y'=4]`: the axes, and the number of devices.
+pub(crate) fn mesh_axes<'a>(cursor: &mut Cursor<'a>) -> Result<(Vec<MeshAxis<'a>>, i64), Error> {
     cursor.expect("[", "`[` and the axes of the mesh")?;
     let (mut axes, mut all): (Vec<MeshAxis>, i64) = (Vec::new(), 1);
     while !cursor.eat("]") {
@@ -66,18 +91,7 @@ fn mesh<'a>(cursor: &mut Cursor<'a>) -> Result<(Vec<MeshAxis<'a>>, Vec<i64>), Er
         }
         axes.push((name, size));
     }
-    if !cursor.eat(",") {
-        return Ok((axes, (0..all).collect()));
-    }
-    let at = cursor.at();
-    if cursor.word() != Some("device_ids") {
-        return Err(Error::at(at, "expected `device_ids=` after the axes").syntax());
-    }
-    cursor.expect("=", "`=` after `device_ids`")?;
-    cursor.expect("(", "`(` to open the devices")?;
-    let devices = if cursor.peek() == Some(b'[') { counted(cursor, at, all)? } else { listed(cursor, all)? };
-    cursor.expect(")", "`)` to close the devices")?;
-    Ok((axes, devices))
+    Ok((axes, all))
 }
 
 /// Takes `0,2,1,3`.
@@ -92,10 +106,11 @@ fn listed(cursor: &mut Cursor, count: i64) -> Result<Vec<i64>, Error> {
     Ok(devices)
 }
 
-/// Takes `'x'` or `x`, with its position.
+/// Takes `'x'`, `"x"` or `x`, with its position.
 fn axis<'a>(cursor: &mut Cursor<'a>) -> Result<(&'a str, usize), Error> {
     let (at, rest) = (cursor.at(), cursor.rest());
-    let quoted = rest.strip_prefix('\'').and_then(|rest| Some(&rest[..rest.find('\'')?]));
+    let in_quotes = |quote: char| rest.strip_prefix(quote).and_then(|rest| Some(&rest[..rest.find(quote)?]));
+    let quoted = in_quotes('\'').or_else(|| in_quotes('"'));
     let Some(name) = quoted.or_else(|| cursor.peek_name()) else {
         return Err(cursor.expected("the name of an axis"));
     };
@@ -103,13 +118,22 @@ fn axis<'a>(cursor: &mut Cursor<'a>) -> Result<(&'a str, usize), Error> {
     Ok((name, at))
 }
 
-/// Takes `{'x','y':(2)2}`, the axes of a group; no two parts of an axis have anything in common.
-fn parts(cursor: &mut Cursor, axes: &[MeshAxis]) -> Result<Vec<AxisPart>, Error> {
+/// Takes `{'x','y':(2)2}`, axes; no two parts of an axis have anything in common, those of `taken` included, to which they
+/// are added. A `?` at the end, which says that there may be more axes one day, is left out.
+pub(crate) fn parts(
+    cursor: &mut Cursor,
+    axes: &[MeshAxis],
+    taken: &mut Vec<AxisPart>,
+) -> Result<Vec<AxisPart>, Error> {
     let mut parts: Vec<AxisPart> = Vec::new();
-    cursor.expect("{", "`{` and the axes of a group")?;
+    cursor.expect("{", "`{` and axes")?;
     while !cursor.eat("}") {
         if !parts.is_empty() {
             cursor.expect(",", "`,` or `}` to close the axes")?;
+        }
+        if cursor.eat("?") {
+            cursor.expect("}", "`}` after `?`")?;
+            break;
         }
         let (name, at) = axis(cursor)?;
         let Some(axis) = axes.iter().position(|(known, _)| *known == name) else {
@@ -118,11 +142,13 @@ fn parts(cursor: &mut Cursor, axes: &[MeshAxis]) -> Result<Vec<AxisPart>, Error>
         };
         let (before, size) = if cursor.eat(":") { sub_axis(cursor, axes[axis])? } else { (1, axes[axis].1) };
         let apart = |other: &AxisPart| before % (other.before * other.size) == 0 || other.before % (before * size) == 0;
-        if !parts.iter().filter(|other| other.axis == axis).all(apart) {
+        if !taken.iter().filter(|other| other.axis == axis).all(apart) {
             let must = format!("a part of an axis must be there once, found one of `{}` again", excerpt(name));
             return Err(Error::at(at, must));
         }
-        parts.push(AxisPart { axis, before, size });
+        let part = AxisPart { axis, before, size };
+        taken.push(part);
+        parts.push(part);
     }
     Ok(parts)
 }
@@ -145,7 +171,7 @@ fn sub_axis(cursor: &mut Cursor, (name, whole): MeshAxis) -> Result<(i64, i64), 
 }
 
 /// What these parts leave of the axes, from the majormost.
-fn others(axes: &[MeshAxis], parts: &[AxisPart]) -> Vec<AxisPart> {
+pub(crate) fn others(axes: &[MeshAxis], parts: &[AxisPart]) -> Vec<AxisPart> {
     let mut others = Vec::new();
     for (axis, (_, whole)) in axes.iter().enumerate() {
         let mut taken: Vec<&AxisPart> = parts.iter().filter(|part| part.axis == axis).collect();

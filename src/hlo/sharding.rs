@@ -1,11 +1,11 @@
 //! How values are divided among devices: `sharding={devices=[2,4]<=[8] last_tile_dim_replicate}`.
 //!
 //! A sharding says nothing about which elements an instruction reads; it is checked, so that it can be passed on as it
-//! is. A tuple has one in braces for each of its arrays, or one for all.
+//! is. A tuple has one in braces for each of its arrays, or one for all. [`Sharding`] is one of them, of an array.
 
 use super::devices::{counted, sizes};
 use super::words::{End, value};
-use crate::operations::shape::{Array, Shape, leaves};
+use crate::operations::shape::{Shape, leaves};
 use crate::text::{Cursor, Error, did_you_mean, excerpt};
 
 /// Words that are a whole sharding.
@@ -14,6 +14,75 @@ const WHOLE: [&str; 5] = ["replicated", "maximal", "manual", "unknown", "unreduc
 /// Words that may come after one.
 const FURTHER: [&str; 6] =
     ["last_tile_dim_replicate", "last_tile_dims", "shard_as", "shard_like", "metadata", "device"];
+
+/// How the elements of an array are divided among devices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sharding {
+    /// Each device has all.
+    Replicated,
+    /// One device has all.
+    Maximal(i64),
+    /// Each device has an array of its own.
+    Manual,
+    /// It is still to be chosen.
+    Unknown,
+    /// The elements are the sums of those of all devices.
+    Unreduced,
+    /// Each device has a part.
+    Tiles(DeviceTiles),
+    /// By the axes of a mesh that has a name, as it is written.
+    Named,
+}
+
+/// Devices in an array: dimension `d` of what is divided has `sizes[d]` parts of as many elements, the last of them fewer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeviceTiles {
+    /// A size for each dimension of the array, then one for each of `subgroups`.
+    pub sizes: Vec<i64>,
+    /// The devices, row-major.
+    pub devices: Vec<i64>,
+    /// What devices are to each other that differ in one of the last dimensions.
+    pub subgroups: Vec<Subgroup>,
+}
+
+/// What devices have that have the same part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Subgroup {
+    /// A copy each.
+    Replicated,
+    /// Arrays of their own.
+    Manual,
+    /// It is still to be chosen.
+    Unknown,
+    /// What they have is to be added up.
+    Unreduced,
+    /// All is on one of them.
+    Maximal,
+}
+
+impl Sharding {
+    /// Reads `{devices=[2,4]<=[8]}` of an array of so many dimensions.
+    ///
+    /// # Errors
+    /// What is wrong, and at which byte.
+    ///
+    /// ```
+    /// use tensor_layout::hlo::Sharding;
+    /// let Ok(Sharding::Tiles(tiles)) = Sharding::read("{devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}", 2) else { panic!() };
+    /// assert_eq!((tiles.sizes, tiles.devices), (vec![2, 1, 2], vec![0, 2, 1, 3]));
+    /// assert_eq!(Sharding::read("{devices=[2]<=[2]}", 2).unwrap_err().at, Some(9));
+    /// ```
+    pub fn read(text: &str, rank: usize) -> Result<Sharding, Error> {
+        let mut cursor = Cursor::new(text);
+        cursor.expect("{", "`{` to open the sharding")?;
+        let sharding = one(&mut cursor, Some(rank), None)?;
+        cursor.finish("the end of the sharding")?;
+        Ok(sharding)
+    }
+}
 
 /// The shardings of the arrays of a shape, each as it is written with its braces: `{{manual}, {replicated}}` of two.
 pub fn shardings<'a>(text: &'a str, shape: &Shape) -> Vec<&'a str> {
@@ -36,8 +105,8 @@ pub(super) fn check(cursor: &mut Cursor, shape: &Shape, partitions: Option<i64>)
     let arrays = leaves(shape);
     cursor.expect("{", "`{` to open the sharding")?;
     if cursor.peek() != Some(b'{') {
-        let array = if let (Shape::Array(_), [array]) = (shape, &arrays[..]) { Some(*array) } else { None };
-        return one(cursor, array, partitions);
+        let array = if let (Shape::Array(_), [array]) = (shape, &arrays[..]) { Some(array.dims.len()) } else { None };
+        return one(cursor, array, partitions).map(|_| ());
     }
     let (at, mut found) = (cursor.at(), 0);
     while !cursor.eat("}") {
@@ -45,7 +114,7 @@ pub(super) fn check(cursor: &mut Cursor, shape: &Shape, partitions: Option<i64>)
             cursor.expect(",", "`,` or `}` to close the shardings")?;
         }
         cursor.expect("{", "`{` to open the sharding of an array")?;
-        one(cursor, arrays.get(found).copied(), partitions)?;
+        one(cursor, arrays.get(found).map(|array| array.dims.len()), partitions)?;
         found += 1;
     }
     if found == arrays.len() || arrays.is_empty() && found == 1 {
@@ -55,59 +124,68 @@ pub(super) fn check(cursor: &mut Cursor, shape: &Shape, partitions: Option<i64>)
     Err(Error::at(at, must))
 }
 
-/// Takes what is between `{` and `}`.
-fn one(cursor: &mut Cursor, array: Option<&Array>, partitions: Option<i64>) -> Result<(), Error> {
+/// Takes what is between `{` and `}`, of an array of so many dimensions.
+fn one(cursor: &mut Cursor, rank: Option<usize>, partitions: Option<i64>) -> Result<Sharding, Error> {
     // A mesh with names: kept as it is.
     if cursor.peek() == Some(b'@') || matches!(cursor.peek_word(), Some("mesh" | "maximal_mesh")) {
         while !matches!(cursor.peek(), Some(b'}') | None) {
             value(cursor, End::Space)?;
             cursor.eat(",");
         }
-        return cursor.expect("}", "`}` to close the sharding");
+        return cursor.expect("}", "`}` to close the sharding").map(|()| Sharding::Named);
     }
-    let mut tiles = None;
     let at = cursor.at();
-    match cursor.word() {
-        Some("devices") => tiles = Some(devices(cursor, partitions)?),
+    let mut tiles_at = at;
+    let mut sharding = match cursor.word() {
+        Some("devices") => {
+            let (at, sizes, devices) = devices(cursor, partitions)?;
+            tiles_at = at;
+            Sharding::Tiles(DeviceTiles { sizes, devices, subgroups: Vec::new() })
+        }
         Some("maximal") => {
             let at = cursor.at();
             if cursor.word() != Some("device") {
                 return Err(Error::at(at, "expected `device=` and its number after `maximal`").syntax());
             }
             cursor.expect("=", "`=` after `device`")?;
-            below(cursor, partitions)?;
+            Sharding::Maximal(below(cursor, partitions)?)
         }
-        Some(word) if WHOLE.contains(&word) => {}
+        Some("replicated") => Sharding::Replicated,
+        Some("manual") => Sharding::Manual,
+        Some("unknown") => Sharding::Unknown,
+        Some("unreduced") => Sharding::Unreduced,
         word => {
             let hint = word.map_or(String::new(), |word| did_you_mean(word, WHOLE.into_iter().chain(["devices"])));
             return Err(Error::at(at, format!("expected `devices=` or {}{hint}", WHOLE.join(", "))).syntax());
         }
-    }
-    let mut further = 0;
+    };
+    let mut further = Vec::new();
     while !cursor.eat("}") {
-        further += rest(cursor)?;
+        rest(cursor, &mut further)?;
     }
-    let (Some((at, sizes)), Some(array)) = (tiles, array) else { return Ok(()) };
-    let (found, rank) = (sizes.len(), array.dims.len());
-    if found == rank + further {
-        return Ok(());
+    let Sharding::Tiles(tiles) = &mut sharding else { return Ok(sharding) };
+    let (found, more) = (tiles.sizes.len(), further.len());
+    if let Some(rank) = rank.filter(|rank| found != rank + more) {
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let message = format!("`devices` must have a size for each of {rank} dimensions{more}, found {found}");
+        return Err(Error::at(tiles_at, message));
     }
-    let more = if further > 0 { format!(" and {further} more") } else { String::new() };
-    Err(Error::at(at, format!("`devices` must have a size for each of {rank} dimensions{more}, found {found}")))
+    tiles.subgroups = further;
+    Ok(sharding)
 }
 
-/// Takes `=[2,4]<=[8]` or `=[2,2]0,2,1,3`: where it is, and the sizes.
-fn devices(cursor: &mut Cursor, partitions: Option<i64>) -> Result<(usize, Vec<i64>), Error> {
+/// Takes `=[2,4]<=[8]` or `=[2,2]0,2,1,3`: where it is, the sizes, and the devices.
+fn devices(cursor: &mut Cursor, partitions: Option<i64>) -> Result<(usize, Vec<i64>, Vec<i64>), Error> {
     cursor.expect("=", "`=` after `devices`")?;
     let (at, sizes, count) = sizes(cursor)?;
     if let Some(most) = partitions.filter(|most| count > *most) {
         return Err(Error::at(at, format!("`devices` must be at most {most}, as many as there are, found {count}")));
     }
     if cursor.eat("<=") {
-        counted(cursor, at, count)?;
-        return Ok((at, sizes));
+        let devices = counted(cursor, at, count)?;
+        return Ok((at, sizes, devices));
     }
-    let mut seen = std::collections::BTreeSet::new();
+    let (mut seen, mut devices) = (std::collections::BTreeSet::new(), Vec::new());
     for k in 0..count {
         if k > 0 {
             cursor.expect(",", &format!("`,` and a device, {count} in all"))?;
@@ -117,8 +195,9 @@ fn devices(cursor: &mut Cursor, partitions: Option<i64>) -> Result<(usize, Vec<i
         if !seen.insert(device) {
             return Err(Error::at(at, format!("a device must be there once, found {device} a second time")));
         }
+        devices.push(device);
     }
-    Ok((at, sizes))
+    Ok((at, sizes, devices))
 }
 
 /// Takes the number of a device.
@@ -131,36 +210,41 @@ fn below(cursor: &mut Cursor, partitions: Option<i64>) -> Result<i64, Error> {
     }
 }
 
-/// Takes a word after the devices; how many sizes it stands for.
-fn rest(cursor: &mut Cursor) -> Result<usize, Error> {
+/// Takes a word after the devices, with the subgroups that it stands for.
+fn rest(cursor: &mut Cursor, subgroups: &mut Vec<Subgroup>) -> Result<(), Error> {
     let at = cursor.at();
     match cursor.word() {
-        Some("last_tile_dim_replicate") => Ok(1),
+        Some("last_tile_dim_replicate") => subgroups.push(Subgroup::Replicated),
         Some("last_tile_dims") => {
             cursor.expect("=", "`=` after `last_tile_dims`")?;
             cursor.expect("{", "`{` to open the list")?;
-            let mut count = 0;
+            let mut first = true;
             while !cursor.eat("}") {
-                if count > 0 {
+                if !first {
                     cursor.expect(",", "`,` or `}` to close the list")?;
                 }
+                first = false;
                 let at = cursor.at();
-                if !cursor.word().is_some_and(|word| WHOLE.contains(&word)) {
-                    return Err(Error::at(at, format!("expected one of {}", WHOLE.join(", "))));
-                }
-                count += 1;
+                subgroups.push(match cursor.word() {
+                    Some("replicated") => Subgroup::Replicated,
+                    Some("maximal") => Subgroup::Maximal,
+                    Some("manual") => Subgroup::Manual,
+                    Some("unknown") => Subgroup::Unknown,
+                    Some("unreduced") => Subgroup::Unreduced,
+                    _ => return Err(Error::at(at, format!("expected one of {}", WHOLE.join(", ")))),
+                });
             }
-            Ok(count)
         }
-        Some("shard_as" | "shard_like") => cursor.integer("the number of a group").map(|_| 0),
+        Some("shard_as" | "shard_like") => _ = cursor.integer("the number of a group")?,
         Some("metadata") => {
             cursor.expect("=", "`=` after `metadata`")?;
-            value(cursor, End::Space).map(|_| 0)
+            value(cursor, End::Space)?;
         }
         word => {
             let found = word.map_or("something else".to_string(), |word| format!("`{}`", excerpt(word)));
             let hint = word.map_or(String::new(), |word| did_you_mean(word, FURTHER.into_iter()));
-            Err(Error::at(at, format!("expected `}}` to close the sharding, found {found}{hint}")).syntax())
+            return Err(Error::at(at, format!("expected `}}` to close the sharding, found {found}{hint}")).syntax());
         }
     }
+    Ok(())
 }

@@ -20,6 +20,8 @@
 //! | [`strided`] | NumPy's strides and `strided<..>` of MLIR |
 //! | [`python`] | JAX's `Layout(..)` |
 //! | [`affine`] | `affine_map<..>` of MLIR |
+//! | `shardings` | shardings of HLO: `sharding={devices=[2,4]<=[8]}` |
+//! | `shardy` | shardings of Shardy: `#sdy.sharding<mesh<["x"=2, "y"=4]>, [{"x"}, {"y"}]>` |
 //! | [`types`] | the types of MLIR around them |
 //! | [`translate`] | which notation a text is in; reading and writing |
 
@@ -36,6 +38,8 @@ pub mod mosaic;
 pub mod notation;
 pub mod pack;
 pub mod python;
+mod shardings;
+mod shardy;
 pub mod strided;
 pub mod translate;
 pub mod triton;

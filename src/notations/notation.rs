@@ -68,6 +68,10 @@ notations! {
     Numpy "numpy",
     /// JAX: `Layout(major_to_minor=(0, 1), tiling=((8, 128),))`.
     Jax "jax",
+    /// HLO: `f32[16,256]{1,0} sharding={devices=[2,4]<=[8]}`.
+    Sharding "sharding",
+    /// Shardy: `f32[16,256]{1,0} #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"x"}, {"y"}]>`.
+    Shardy "shardy",
 }
 
 from_str!(Notation: Error);

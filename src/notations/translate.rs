@@ -19,6 +19,8 @@ use crate::notations::mosaic::{mosaic, read_mosaic};
 use crate::notations::notation::Notation;
 use crate::notations::pack::{PackedLists, iree, pack, read_iree};
 use crate::notations::python::{read_jax, write_jax};
+use crate::notations::shardings::{read_sharding, write_sharding};
+use crate::notations::shardy::{read_shardy, write_shardy};
 use crate::notations::strided::{numpy, read_attribute, read_numpy, row_major, strided};
 use crate::notations::triton::{read_triton, triton};
 use crate::notations::types::{read_sizes, read_space};
@@ -52,6 +54,18 @@ pub fn read(text: &str) -> Result<Described, Error> {
         return of_shape(shape).map_err(|error| Error { at: error.at.or_else(sizes), ..error });
     }
     let sizes = shape.as_ref().map(sized).transpose()?;
+    if let (Some(Shape::Array(array)), Some((element, sizes))) = (&shape, &sizes) {
+        // The layout of the shape is that of what a device has.
+        let description = match cursor.rest() {
+            rest if rest.starts_with("sharding") => Some(read_sharding(&mut cursor, array, sizes)?),
+            rest if rest.starts_with("#sdy.") => Some(read_shardy(&mut cursor, array, sizes)?),
+            _ => None,
+        };
+        if let Some(description) = description {
+            cursor.finish("the end of the sharding")?;
+            return Ok(Described { element: Some(*element), memory_space: array.layout.memory_space, description });
+        }
+    }
     if sizes.is_some() && text[start..cursor.at()].contains('{') {
         return Err(Error::at(
             cursor.at(),
@@ -356,6 +370,8 @@ pub fn write(described: &Described, notation: Notation, element: ElementType) ->
         Notation::Pack => pack(described, element)?,
         Notation::Numpy => numpy(described, element)?,
         Notation::Jax => write_jax(described, element)?,
+        Notation::Sharding => write_sharding(described, element)?,
+        Notation::Shardy => write_shardy(described, element)?,
     };
     let again = match notation {
         Notation::Jax => format!("{} {text}", bare(described.description.sizes(), element)),
@@ -372,7 +388,10 @@ pub fn write(described: &Described, notation: Notation, element: ElementType) ->
 /// Refuses what only XLA's layouts say.
 fn sayable(described: &Described, notation: Notation, element: ElementType) -> Result<(), Error> {
     let name = notation.name();
-    if described.memory_space != 0 && !matches!(notation, Notation::Mosaic | Notation::AffineMap | Notation::Jax) {
+    if described.memory_space != 0 && !matches!(
+            notation,
+            Notation::Mosaic | Notation::AffineMap | Notation::Jax | Notation::Sharding | Notation::Shardy
+        ) {
         return Err(
             Error::new(format!("`{name}` has no memory space, found `S({})`", described.memory_space)).unsupported()
         );

@@ -28,7 +28,9 @@ pub use machine::{Axis, Fit, Machine, Memory, TIME, WORD};
 pub use model::{Costs, Decimal, DefaultLayouts, Model};
 pub use placement::{Copies, Held, Misplaced, Placement};
 pub use ready::READY;
-pub use relayout::{Affine, Block, Copy, Level, MAX_BLOCKS, Plan, plan};
+pub use relayout::{
+    Affine, Block, Collective, CollectiveKind, Copy, Exchange, IndexDigit, Level, MAX_BLOCKS, Plan, collectives, plan,
+};
 pub use search::Digit;
 pub use tensor_layout::{ADDRESS, Broadcast, Part, Spot, TensorLayout, check_axis, is_tensor_layout};
 pub use utilisation::Utilisation;

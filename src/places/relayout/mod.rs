@@ -26,7 +26,9 @@
 //! | `digits` | step 1 |
 //! | `joint` | step 2 |
 //! | `equal` | step 3 |
+//! | `collectives` | the same as a chain of collectives |
 
+mod collectives;
 mod counts;
 mod digits;
 mod equal;
@@ -41,6 +43,7 @@ use counts::{Budget, too_many};
 use joint::Joint;
 use tree::{FROM, SamePlace, TO, Tree};
 
+pub use collectives::{Collective, CollectiveKind, Exchange, IndexDigit, collectives};
 pub use moves::{Affine, Block, Copy, Level, MAX_BLOCKS, Plan};
 
 /// The most values that are gone through where strides do not nest.

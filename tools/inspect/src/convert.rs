@@ -9,7 +9,7 @@ use tensor_layout::element::ElementType;
 use tensor_layout::notations::{Notation, read, write};
 use tensor_layout::places::ADDRESS;
 use tensor_layout::places::Machine;
-use tensor_layout::places::{Block, plan};
+use tensor_layout::places::{Block, Collective, CollectiveKind, Exchange, IndexDigit, collectives, plan};
 use tensor_layout::text::choices;
 
 /// List what moves where in a relayout from the first layout to the second, or print a layout in another notation
@@ -60,10 +60,33 @@ pub fn run(options: &ConvertOptions) -> Result<String, Complaint> {
         }
     }
     let _ = write!(out, "{plan}");
+    if let Some(chain) = collectives(&source, &destination).map_err(|error| Complaint::in_argument(to, &error))? {
+        chain.iter().for_each(|step| collective(&mut out, step, bits));
+    }
     if *blocks {
         plan.blocks.iter().enumerate().for_each(|(k, b)| block(&mut out, &plan.axes, k, b));
     }
     Ok(out)
+}
+
+/// A collective of the chain: between which places, what becomes of dimensions, and the bytes that each place gets.
+fn collective(out: &mut String, step: &Collective, bits: i64) {
+    let places: Vec<String> = step.along.iter().map(|part| format!("{}_{}:{}", part.extent, part.axis, part.stride)).collect();
+    let digits = |of: fn(&Exchange) -> Option<IndexDigit>| {
+        let mut dims: Vec<String> = step.along.iter().filter_map(of).map(|digit| digit.dim.to_string()).collect();
+        dims.sort_unstable();
+        dims.dedup();
+        dims.join(", ")
+    };
+    let (before, after) = (digits(|part| part.before), digits(|part| part.after));
+    let what = match step.kind {
+        CollectiveKind::Slice => format!(", cuts dimension {after}"),
+        CollectiveKind::AllToAll => format!(", joins dimension {before} and cuts {after}"),
+        CollectiveKind::AllGather => format!(", joins dimension {before}"),
+        _ => String::new(),
+    };
+    let bytes = (i128::from(step.received) * i128::from(bits) + 7) / 8;
+    let _ = writeln!(out, "{:<10} along {}{what}: {bytes} bytes to each", step.kind.name(), places.join(", "));
 }
 
 /// A block of the relayout, a strided copy: where it begins, and the steps of each of its loops.

@@ -1,0 +1,286 @@
+//! Shardings as layouts: HLO's `sharding={devices=[2,4]<=[8]}`, which numbers devices, after the shape that it divides.
+//!
+//! A dimension of `n` elements in `t` parts has `ceil(n / t)` of them on each device, fewer on the last ones; the layout of
+//! the shape is that of each part. The parts of a dimension are steps along the axis `Device`, copies are `B@[..]`, and what
+//! is on a device is at an address there: `f32[8,6]{1,0} sharding={devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate}`
+//! is `((4_Device:1, 2:6), (6:1); B@[2_Device:4])`: device 5 has rows 2 and 3, a copy of those of device 1. Groups of devices
+//! with arrays of their own (`manual`) are copies along the axis `Manual`, their distance in devices.
+
+use crate::element::ElementType;
+use crate::expr::Expr;
+use crate::hlo::sharding::{DeviceTiles, Sharding, Subgroup};
+use crate::maps::map::IndexingMap;
+use crate::notations::convert::{digits, made, to_tensor_layout, to_tiled};
+use crate::notations::described::{Described, Description};
+use crate::notations::meaning::Meaning;
+use crate::operations::shape::{Array, Dim, Shape};
+use crate::places::placement::{Copies, Placement};
+use crate::places::tensor_layout::{Broadcast, Part, TensorLayout};
+use crate::places::views::joined;
+use crate::text::{Cursor, Error};
+use crate::tiled::expansion::Expansion;
+use crate::tiled::layout::Layout;
+
+/// The axis of the devices.
+pub(super) const DEVICE: &str = "Device";
+
+/// The axis of groups of devices with arrays of their own.
+const MANUAL: &str = "Manual";
+
+/// An array that is divided among devices.
+pub(super) struct Sharded {
+    /// For each dimension, its parts as steps along axes of devices, the most significant first.
+    pub dims: Vec<Vec<Part>>,
+    /// Copies along those axes.
+    pub copies: Vec<Broadcast>,
+    /// The layout of the part that a device has.
+    pub layout: Layout,
+}
+
+/// `extent_axis:stride` as copies.
+pub(super) fn copies(axis: &str, extent: i64, stride: i64) -> Broadcast {
+    Broadcast::Part { extent, axis: axis.to_string(), stride: Some(stride) }
+}
+
+/// Takes `sharding={..}` after the shape of `array`.
+pub(super) fn read_sharding(cursor: &mut Cursor, array: &Array, sizes: &[i64]) -> Result<Description, Error> {
+    cursor.expect("sharding", "`sharding=`")?;
+    cursor.expect("=", "`=` after `sharding`")?;
+    let start = cursor.at();
+    let located = |error: Error| Error { at: Some(error.at.map_or(start, |at| start + at)), ..error };
+    let text = cursor.rest();
+    let sharding = Sharding::read(text, sizes.len()).map_err(located)?;
+    cursor.advance(text.len());
+    let unsaid = |what: &str| Error::at(start, format!("a layout cannot say {what}")).unsupported();
+    let (mut dims, mut copied) = (vec![Vec::new(); sizes.len()], Vec::new());
+    match sharding {
+        Sharding::Replicated => {}
+        Sharding::Maximal(0) => copied.push(copies(DEVICE, 1, 1)),
+        Sharding::Maximal(_) => return Err(unsaid("that all is on another device than 0: layouts have no offset")),
+        Sharding::Manual => return Err(unsaid("which array each device has (`manual`)")),
+        Sharding::Unknown => return Err(unsaid("a sharding that is still to be chosen (`unknown`)")),
+        Sharding::Unreduced => return Err(unsaid("sums that are still to be added up (`unreduced`)")),
+        Sharding::Named => {
+            let what = "the axes of a mesh here; expected `devices=`, or `#sdy.sharding<mesh<..>, ..>` in place of `sharding=`";
+            return Err(Error::at(start, format!("a sharding cannot have {what}")).unsupported());
+        }
+        Sharding::Tiles(tiles) => {
+            let found = steps(&tiles).ok_or_else(|| unsaid("devices in no order of equal steps from device 0 on"))?;
+            for (k, parts) in found.into_iter().enumerate() {
+                match k.checked_sub(sizes.len()).map(|k| tiles.subgroups[k]) {
+                    None => dims[k] = parts,
+                    Some(Subgroup::Replicated) => copied.extend(parts.iter().map(|p| copies(DEVICE, p.extent, p.stride))),
+                    Some(Subgroup::Manual) => copied.extend(parts.iter().map(|p| copies(MANUAL, p.extent, p.stride))),
+                    Some(_) => return Err(unsaid("subgroups that are neither `replicated` nor `manual`")),
+                }
+            }
+        }
+    }
+    Sharded { dims, copies: copied, layout: array.layout.clone() }.described(sizes).map_err(located)
+}
+
+/// For each dimension of the devices, how the number of the device grows along it; none where it does not by equal steps.
+fn steps(tiles: &DeviceTiles) -> Option<Vec<Vec<Part>>> {
+    let strides: Vec<i64> = (0..tiles.sizes.len()).map(|d| tiles.sizes[d + 1..].iter().product()).collect();
+    let number = |index: &[i64]| index.iter().zip(&strides).map(|(i, stride)| i * stride).sum::<i64>();
+    let device = |index: &[i64]| tiles.devices.get(usize::try_from(number(index)).ok()?).copied();
+    let place = |index: &[i64]| Some(vec![device(index)?, 0]);
+    let axes = [DEVICE.to_string()];
+    let parts: Vec<Vec<Part>> =
+        (0..tiles.sizes.len()).map(|dim| digits(&tiles.sizes, dim, &axes, &place)).collect::<Option<_>>()?;
+    let sum_is_device = tiles.devices.iter().zip(0i64..).all(|(device, k)| {
+        let along = |(dim, parts): (usize, &Vec<Part>)| {
+            let mut index = k / strides[dim] % tiles.sizes[dim];
+            parts.iter().rev().fold(0, |sum, part| {
+                let digit = index % part.extent;
+                index /= part.extent;
+                sum + digit * part.stride
+            })
+        };
+        parts.iter().enumerate().map(along).sum::<i64>() == *device
+    });
+    sum_is_device.then_some(parts)
+}
+
+/// How many parts a dimension has.
+fn count(parts: &[Part]) -> Result<i64, Error> {
+    let count = parts.iter().try_fold(1i64, |n, part| n.checked_mul(part.extent));
+    count.ok_or_else(|| Error::new("the number of devices does not fit in 64 bits").too_large())
+}
+
+/// `ceil(n / parts)`.
+fn shard(n: i64, parts: i64) -> i64 {
+    n / parts + i64::from(n % parts != 0)
+}
+
+impl Sharded {
+    /// The layout on an array of these sizes.
+    pub(super) fn described(self, sizes: &[i64]) -> Result<Description, Error> {
+        let counts = self.dims.iter().map(|parts| count(parts)).collect::<Result<Vec<i64>, Error>>()?;
+        if sizes.is_empty() {
+            return match self.copies.is_empty() {
+                true => Ok(Description::Tiled { sizes: Vec::new(), layout: self.layout }),
+                false => Err(Error::new("a layout cannot say on which devices a scalar is").unsupported()),
+            };
+        }
+        let shards: Vec<i64> = sizes.iter().zip(&counts).map(|(n, parts)| shard(*n, *parts)).collect();
+        let expansion = Expansion::new(&shards, &self.layout)?;
+        if let Ok(local) = to_tensor_layout(&expansion, &self.layout) {
+            let padded = local.padded_sizes()?;
+            let is_dense = |dim: usize| counts[dim] == 1 || padded[dim] == shards[dim];
+            if sizes.contains(&0) || (0..sizes.len()).all(is_dense) {
+                let whole = |(parts, local): (Vec<Part>, Vec<Part>)| [parts, local].concat();
+                let dims = self.dims.into_iter().zip(local.dims).map(whole).collect();
+                let layout = made(sizes, dims, self.copies);
+                let placement = Placement::new(&layout, Some(sizes)).map_err(|misplaced| misplaced.error)?;
+                return Ok(Description::Parts(Box::new(placement)));
+            }
+        }
+        // The padding of each part is between elements, where parts of a dimension have none.
+        let mut axes: Vec<String> = Vec::new();
+        let named = self.copies.iter().map(|copies| match copies {
+            Broadcast::Axis(axis) | Broadcast::Part { axis, .. } => axis,
+        });
+        for axis in self.dims.iter().flatten().filter_map(|part| part.axis.as_ref()).chain(named) {
+            if !axes.contains(axis) {
+                axes.push(axis.clone());
+            }
+        }
+        let mut results = vec![Vec::new(); axes.len()];
+        let mut within = Vec::new();
+        for (dim, parts) in self.dims.iter().enumerate() {
+            let mut weight = shards[dim].saturating_mul(counts[dim]);
+            for part in parts {
+                weight /= part.extent;
+                let axis = axes.iter().position(|axis| Some(axis) == part.axis.as_ref()).unwrap_or_default();
+                results[axis].push(Expr::Var(dim).digit(weight, part.extent, sizes[dim]).times(part.stride));
+            }
+            within.push(if counts[dim] == 1 { Expr::Var(dim) } else { Expr::Var(dim).modulo(shards[dim]) });
+        }
+        let address = expansion.offset_expr().substitute(&within);
+        let map = IndexingMap::of_sizes(sizes, results.into_iter().map(Expr::sum).chain([address]).collect());
+        let copied = |axis: &String| {
+            Copies::Steps(self.copies.iter().filter_map(|copies| match copies {
+                Broadcast::Part { extent, axis: of, stride } if of == axis && *extent > 1 => Some((*extent, stride.unwrap_or(1))),
+                _ => None,
+            }).collect())
+        };
+        let copies = axes.iter().map(copied).collect();
+        Ok(Description::Map(Box::new(Meaning { sizes: sizes.to_vec(), axes, map, copies, memory_space: 0 })))
+    }
+
+    /// The parts of a layout, where the devices cut each dimension first and evenly.
+    ///
+    /// # Errors
+    /// It is none, and why.
+    pub(super) fn of(described: &Described) -> Result<Sharded, Error> {
+        let placement = described.placement()?;
+        let sizes = placement.sizes();
+        let (mut dims, mut local, mut shards) = (Vec::new(), Vec::new(), Vec::new());
+        for (dim, parts) in placement.layout().dims.iter().enumerate() {
+            let parts = joined(parts.clone());
+            let outer = parts.iter().take_while(|part| part.axis.is_some()).count();
+            if let Some(part) = parts[outer..].iter().find_map(|part| part.axis.as_ref()) {
+                let message = format!("a sharding cuts a dimension into runs of elements, found {part} inside of one in dimension {dim}");
+                return Err(Error::new(message).unsupported());
+            }
+            let (outer, inner) = parts.split_at(outer);
+            let (parts, run) = (count(outer)?, count(inner)?);
+            let wanted = shard(sizes[dim], parts);
+            if parts > 1 && wanted != run {
+                let message = format!("{parts} parts of {} elements must have {wanted} each, found {run} in dimension {dim}", sizes[dim]);
+                return Err(Error::new(message).unsupported());
+            }
+            dims.push(outer.to_vec());
+            local.push(inner.to_vec());
+            shards.push(if parts > 1 { run } else { sizes[dim] });
+        }
+        let local: TensorLayout = made(&shards, local, Vec::new());
+        let local = Placement::new(&local, Some(&shards)).map_err(|misplaced| misplaced.error)?;
+        Ok(Sharded { dims, copies: placement.layout().broadcast.clone(), layout: to_tiled(&local)? })
+    }
+
+    /// The shape with the layout of a part.
+    pub(super) fn shape(&self, sizes: &[i64], element: ElementType) -> String {
+        let dims = sizes.iter().map(|size| Dim::Exact(*size)).collect();
+        Shape::Array(Array { element, dims, layout: self.layout.clone() }).to_string()
+    }
+}
+
+/// The layout with HLO's sharding.
+///
+/// # Errors
+/// There is none, and why.
+pub fn write_sharding(described: &Described, element: ElementType) -> Result<String, Error> {
+    let sharded = Sharded::of(described)?;
+    // The steps in the order of the tiles, each with the number of its tile dimension: those of the array, copies, groups.
+    let rank = sharded.dims.len();
+    let mut steps: Vec<(usize, i64, i64)> = Vec::new();
+    for (dim, part) in sharded.dims.iter().enumerate().flat_map(|(dim, parts)| parts.iter().map(move |part| (dim, part))) {
+        if part.axis.as_deref() != Some(DEVICE) {
+            let axis = part.axis.as_deref().unwrap_or_default();
+            return Err(Error::new(format!("`sharding=` numbers devices along one axis, `{DEVICE}`, found `{axis}`")).unsupported());
+        }
+        steps.push((dim, part.extent, part.stride));
+    }
+    let mut all_on_one = false;
+    for copies in &sharded.copies {
+        match copies {
+            Broadcast::Part { extent: 1, axis, .. } if axis == DEVICE => all_on_one = true,
+            Broadcast::Part { extent, axis, stride } if axis == DEVICE => steps.push((rank, *extent, stride.unwrap_or(1))),
+            Broadcast::Part { extent, axis, stride } if axis == MANUAL => steps.push((rank + 1, *extent, stride.unwrap_or(1))),
+            Broadcast::Axis(axis) if axis == DEVICE => {}
+            Broadcast::Axis(axis) | Broadcast::Part { axis, .. } => {
+                return Err(Error::new(format!("`sharding=` numbers devices along one axis, `{DEVICE}`, found copies along `{axis}`")).unsupported());
+            }
+        }
+    }
+    steps.sort_by_key(|(dim, ..)| *dim);
+    let shape = sharded.shape(described.description.sizes(), element);
+    if steps.is_empty() {
+        let word = if all_on_one { "maximal device=0" } else { "replicated" };
+        return Ok(format!("{shape} sharding={{{word}}}"));
+    }
+    let tile = |of: usize| steps.iter().filter(|(dim, ..)| *dim == of).map(|(_, extent, _)| extent).product::<i64>();
+    let mut tiles: Vec<i64> = (0..rank).map(tile).collect();
+    let (replicated, manual) = (tile(rank), tile(rank + 1));
+    let words = match (replicated > 1, manual > 1) {
+        (false, false) => "",
+        (true, false) => " last_tile_dim_replicate",
+        (false, true) => " last_tile_dims={manual}",
+        (true, true) => " last_tile_dims={replicated, manual}",
+    };
+    tiles.extend([replicated, manual].iter().filter(|count| **count > 1));
+    Ok(format!("{shape} sharding={{devices=[{}]<={}{words}}}", commas(&tiles), iota(&steps)?))
+}
+
+fn commas<N: ToString>(numbers: &[N]) -> String {
+    numbers.iter().map(N::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// `[2,4]T(1,0)`: the devices of these steps, the majormost first.
+fn iota(steps: &[(usize, i64, i64)]) -> Result<String, Error> {
+    let mut joined: Vec<(i64, i64)> = Vec::new();
+    for (_, extent, stride) in steps {
+        match joined.last_mut() {
+            Some(last) if extent.checked_mul(*stride) == Some(last.1) => *last = (last.0 * extent, *stride),
+            _ => joined.push((*extent, *stride)),
+        }
+    }
+    let mut order: Vec<usize> = (0..joined.len()).collect();
+    order.sort_by_key(|k| std::cmp::Reverse(joined[*k].1));
+    let mut all = 1;
+    for k in order.iter().rev() {
+        if joined[*k].1 != all {
+            let message = format!("`sharding=` numbers all devices, found none with a number from {all} to {}", joined[*k].1 - 1);
+            return Err(Error::new(message).unsupported());
+        }
+        all *= joined[*k].0;
+    }
+    if joined.len() == 1 {
+        return Ok(format!("[{all}]"));
+    }
+    let sizes: Vec<i64> = order.iter().map(|k| joined[*k].0).collect();
+    let places: Vec<usize> = (0..joined.len()).map(|k| order.iter().position(|own| *own == k).unwrap_or_default()).collect();
+    Ok(format!("[{}]T({})", commas(&sizes), commas(&places)))
+}

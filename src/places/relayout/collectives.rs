@@ -1,0 +1,284 @@
+//! A relayout as a chain of collectives between the places of the axes.
+//!
+//! After step 1 each part of an axis is a digit of one dimension, the same on both sides, or has copies. So there are five
+//! cases for a part, each with its collective, in an order in which each place has few elements while others come:
+//!
+//! | before | after | collective |
+//! |---|---|---|
+//! | copies | a digit that was inside of the places | slice: each place keeps what it needs |
+//! | a digit | a digit that another part had | permute: each place has what one other place had |
+//! | a digit | one that was inside, where the first one goes | all-to-all |
+//! | a digit | copies | all-gather |
+//!
+//! A permutation takes copies to where digits come from. Where what is to be there was inside of the places, a slice before it
+//! makes them fewer.
+
+use super::digits::{Piece, pieces, refine};
+use super::tree::{FROM, TO, Tree};
+use crate::places::machine::{TIME, WORD};
+use crate::places::placement::Placement;
+use crate::text::Error;
+
+/// What places do together that have a part of an axis each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CollectiveKind {
+    /// Each keeps a part of what it has.
+    Slice,
+    /// Each gets what one other has.
+    Permute,
+    /// Each gets a part of what each of the others has.
+    AllToAll,
+    /// Each gets what all of the others have.
+    AllGather,
+}
+
+impl CollectiveKind {
+    /// The name that MLIR's dialects have for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            CollectiveKind::Slice => "slice",
+            CollectiveKind::Permute => "permute",
+            CollectiveKind::AllToAll => "all-to-all",
+            CollectiveKind::AllGather => "all-gather",
+        }
+    }
+}
+
+/// A digit of the index along a dimension: `index floordiv weight mod extent`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IndexDigit {
+    /// The dimension.
+    pub dim: usize,
+    /// The elements of a step.
+    pub weight: i64,
+    /// The number of steps.
+    pub extent: i64,
+}
+
+/// What a part of an axis has before and after a collective; `None` are copies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Exchange {
+    /// The axis.
+    pub axis: String,
+    /// How far apart along it the places are.
+    pub stride: i64,
+    /// How many there are.
+    pub extent: i64,
+    /// Before.
+    pub before: Option<IndexDigit>,
+    /// After.
+    pub after: Option<IndexDigit>,
+}
+
+/// A step of a relayout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Collective {
+    /// What is done.
+    pub kind: CollectiveKind,
+    /// Between the places that differ in these parts of axes.
+    pub along: Vec<Exchange>,
+    /// The elements that each place gets from others, padding included.
+    pub received: i64,
+}
+
+/// A part of an axis with what each side has there.
+struct AxisDigit {
+    axis: usize,
+    stride: i64,
+    extent: i64,
+    sides: [Option<IndexDigit>; 2],
+}
+
+/// The collectives that bring a tensor from one placement to another, in their order; `None` where there is no such chain, as
+/// where sides cut a dimension at sizes that do not divide each other, or leave places empty.
+///
+/// # Errors
+/// Other sizes, and counts beyond 64 bits.
+///
+/// # Example
+/// ```
+/// use tensor_layout::places::{CollectiveKind, Placement, collectives};
+/// let rows = Placement::parse("((4_PE, 3:8), (8:1))").unwrap();
+/// let columns = Placement::parse("((12:2), (4_PE, 2:1))").unwrap();
+/// let chain = collectives(&rows, &columns).unwrap().unwrap();
+/// // Of 24 elements, each of 4 PEs keeps 6 and gets 6 from each of the others.
+/// assert_eq!((chain[0].kind, chain[0].received, chain.len()), (CollectiveKind::AllToAll, 18, 1));
+/// ```
+pub fn collectives(from: &Placement, to: &Placement) -> Result<Option<Vec<Collective>>, Error> {
+    if from.sizes() != to.sizes() {
+        return Err(Error::new(format!("the sizes are {:?} and {:?}", from.sizes(), to.sizes())));
+    }
+    if from.sizes().contains(&0) {
+        return Ok(Some(Vec::new()));
+    }
+    let tree = Tree::new([from, to], None, [None; 2], 1);
+    if tree.axes.iter().any(|axis| axis == TIME || axis == WORD) {
+        return Ok(None);
+    }
+    let mut sides = [from, to].map(|side| pieces(&tree, side));
+    refine(&tree, from.sizes(), &mut sides);
+    let Some(parts) = parts(&tree, [from, to], &sides) else { return Ok(None) };
+    let inside = sides[FROM].iter().filter(|piece| piece.axis >= tree.tree_axes);
+    let held = inside.map(|piece| piece.extent).try_fold(1i64, i64::checked_mul);
+    let held = held.ok_or_else(|| Error::new("the elements of a place do not fit in 64 bits").too_large())?;
+    Chain { tree: &tree, state: parts.iter().map(|part| part.sides[FROM]).collect(), parts, held, steps: Vec::new() }.run()
+}
+
+/// The parts of axes on which both sides have a digit or copies each.
+fn parts(tree: &Tree, sides: [&Placement; 2], pieces: &[Vec<Piece>; 2]) -> Option<Vec<AxisDigit>> {
+    let mut parts: Vec<AxisDigit> = Vec::new();
+    for (side, pieces) in pieces.iter().enumerate() {
+        for piece in pieces.iter().filter(|piece| piece.axis < tree.tree_axes) {
+            let digit = piece.dim.map(|dim| IndexDigit { dim, weight: piece.weight, extent: piece.extent });
+            let known = |part: &&mut AxisDigit| (part.axis, part.stride, part.extent) == (piece.axis, piece.stride, piece.extent);
+            match parts.iter_mut().find(known) {
+                Some(part) => part.sides[side] = digit,
+                None => {
+                    // What the other side has there is still to come, or copies at all places, or nothing.
+                    let mut own = [None; 2];
+                    own[side] = digit;
+                    parts.push(AxisDigit { axis: piece.axis, stride: piece.stride, extent: piece.extent, sides: own });
+                }
+            }
+        }
+    }
+    parts.sort_by_key(|part| (part.axis, part.stride));
+    let is_there = |side: usize, part: &AxisDigit| {
+        let same = |piece: &&Piece| (piece.axis, piece.stride, piece.extent) == (part.axis, part.stride, part.extent);
+        pieces[side].iter().any(|piece| same(&piece)) || tree.everywhere(sides, side, part.axis)
+    };
+    let all = parts.iter().all(|part| is_there(FROM, part) && is_there(TO, part));
+    let nested = parts.windows(2).all(|pair| {
+        let end = pair[0].stride.checked_mul(pair[0].extent);
+        pair[0].axis != pair[1].axis || end.is_some_and(|end| end <= pair[1].stride)
+    });
+    // One digit is one on both sides.
+    let on_axes = |side: usize| parts.iter().filter_map(move |part| part.sides[side]);
+    let same = |a: IndexDigit, b: IndexDigit| (a.dim, a.weight) != (b.dim, b.weight) || a.extent == b.extent;
+    let is_one = on_axes(FROM).all(|a| on_axes(TO).all(|b| same(a, b)));
+    (all && nested && is_one).then_some(parts)
+}
+
+/// The chain as far as it is.
+struct Chain<'t> {
+    tree: &'t Tree,
+    parts: Vec<AxisDigit>,
+    /// What each part has now.
+    state: Vec<Option<IndexDigit>>,
+    /// The elements that a place has.
+    held: i64,
+    steps: Vec<Collective>,
+}
+
+impl Chain<'_> {
+    fn target(&self, k: usize) -> Option<IndexDigit> {
+        self.parts[k].sides[TO]
+    }
+
+    /// Whether some part has a digit now.
+    fn has(&self, digit: IndexDigit) -> bool {
+        self.state.contains(&Some(digit))
+    }
+
+    fn wants(&self, digit: IndexDigit) -> bool {
+        self.parts.iter().any(|part| part.sides[TO] == Some(digit))
+    }
+
+    fn run(mut self) -> Result<Option<Vec<Collective>>, Error> {
+        let all = 0..self.parts.len();
+        self.slice();
+        self.permute()?;
+        self.slice();
+        let exchanged = |k: &usize| {
+            self.state[*k].zip(self.target(*k)).is_some_and(|(now, next)| !self.wants(now) && !self.has(next))
+        };
+        let exchanged: Vec<usize> = all.clone().filter(exchanged).collect();
+        let rest = exchanged.iter().map(|k| self.parts[*k].extent).product::<i64>();
+        let received = self.held - self.held / rest;
+        let after = |chain: &Self, k: usize| chain.target(k);
+        self.step(CollectiveKind::AllToAll, &exchanged, after, received);
+        let gathered: Vec<usize> =
+            all.filter(|k| self.target(*k).is_none() && self.state[*k].is_some_and(|now| !self.wants(now))).collect();
+        let times = gathered.iter().map(|k| self.parts[*k].extent).product::<i64>();
+        let large = || Error::new("the elements of a place do not fit in 64 bits").too_large();
+        let held = self.held.checked_mul(times).ok_or_else(large)?;
+        let received = held - self.held;
+        self.step(CollectiveKind::AllGather, &gathered, |_, _| None, received);
+        let done = self.state.iter().zip(&self.parts).all(|(now, part)| *now == part.sides[TO]);
+        Ok(done.then_some(self.steps))
+    }
+
+    /// Does a step along some parts.
+    fn step(
+        &mut self,
+        kind: CollectiveKind,
+        along: &[usize],
+        after: impl Fn(&Self, usize) -> Option<IndexDigit>,
+        received: i64,
+    ) {
+        let changed: Vec<(usize, Option<IndexDigit>)> = along.iter().map(|k| (*k, after(self, *k))).collect();
+        let exchange = |(k, after): &(usize, Option<IndexDigit>)| Exchange {
+            axis: self.tree.axes[self.parts[*k].axis].clone(),
+            stride: self.parts[*k].stride,
+            extent: self.parts[*k].extent,
+            before: self.state[*k],
+            after: *after,
+        };
+        let along: Vec<Exchange> = changed.iter().map(exchange).collect();
+        if !along.is_empty() {
+            self.steps.push(Collective { kind, along, received });
+        }
+        changed.into_iter().for_each(|(k, after)| self.state[k] = after);
+    }
+
+    /// Copies become digits that were inside of the places: where they are to be, or from where a permutation brings them.
+    fn slice(&mut self) {
+        let mut sliced: Vec<(usize, IndexDigit)> = Vec::new();
+        for k in 0..self.parts.len() {
+            let Some(next) = self.target(k).filter(|next| !self.has(*next)) else { continue };
+            let at = match self.state[k] {
+                None => Some(k),
+                Some(now) => {
+                    let waits = |a: &usize| self.target(*a) == Some(now) && self.state[*a].is_none();
+                    (0..self.parts.len()).find(waits)
+                }
+            };
+            sliced.extend(at.filter(|at| sliced.iter().all(|own| own.0 != *at)).map(|at| (at, next)));
+        }
+        let along: Vec<usize> = sliced.iter().map(|own| own.0).collect();
+        let all: i64 = sliced.iter().map(|own| own.1.extent).product();
+        let after = |_: &Self, k: usize| sliced.iter().find(|own| own.0 == k).map(|own| own.1);
+        self.step(CollectiveKind::Slice, &along, after, 0);
+        self.held /= all;
+    }
+
+    /// Digits go to the parts that are to have them, and what was there to where they come from.
+    fn permute(&mut self) -> Result<(), Error> {
+        let mut next = self.state.clone();
+        let (mut filled, mut left) = (Vec::new(), Vec::new());
+        for k in 0..self.parts.len() {
+            let Some(wanted) = self.target(k).filter(|wanted| self.state[k] != Some(*wanted)) else { continue };
+            if let Some(at) = self.state.iter().position(|now| *now == Some(wanted)) {
+                next[k] = Some(wanted);
+                filled.push(k);
+                left.push(at);
+            }
+        }
+        let mut homeless: Vec<usize> = filled.iter().copied().filter(|k| !left.contains(k)).collect();
+        for empty in left.iter().filter(|k| !filled.contains(k)) {
+            let fits = |k: &&usize| self.parts[**k].extent == self.parts[*empty].extent;
+            let best = homeless.iter().filter(fits).max_by_key(|k| self.state[**k] == self.target(*empty)).copied();
+            let from = best.ok_or_else(|| Error::new("a permutation of parts of other sizes"))?;
+            homeless.retain(|k| *k != from);
+            next[*empty] = self.state[from];
+        }
+        let along: Vec<usize> = (0..next.len()).filter(|k| next[*k] != self.state[*k]).collect();
+        let held = self.held;
+        self.step(CollectiveKind::Permute, &along, |_, k| next[k], held);
+        Ok(())
+    }
+}

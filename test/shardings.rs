@@ -1,0 +1,244 @@
+//! Shardings as layouts: each element against the definition, over random meshes, shapes and layouts; what is refused, and
+//! where.
+
+use std::collections::{BTreeMap, BTreeSet};
+use tensor_layout::element::ElementType::F32;
+use tensor_layout::notations::{Described, Notation, read, write};
+use tensor_layout::places::{CollectiveKind, Copies, Exchange, collectives};
+use tensor_layout::tiled::{Expansion, Layout};
+
+/// Where an element is: the devices, and the address on each.
+fn of_layout(described: &Described, index: &[i64]) -> (Vec<i64>, i64) {
+    let meaning = described.meaning().unwrap();
+    let place = meaning.map.evaluate(index).unwrap().unwrap();
+    let mut devices = vec![0];
+    for (axis, copies) in meaning.copies.iter().enumerate() {
+        let Copies::Steps(steps) = copies else { panic!("copies on all devices") };
+        let at = place[axis];
+        devices = devices.iter().map(|device| device + at).collect();
+        for (extent, stride) in steps {
+            devices = devices.iter().flat_map(|first| (0..*extent).map(move |k| first + k * stride)).collect();
+        }
+    }
+    devices.sort_unstable();
+    (devices, place[meaning.axes.len()])
+}
+
+/// The numbers below `count` in the order of the sizes `from`, transposed.
+fn iota(from: &[i64], order: &[usize]) -> Vec<i64> {
+    let stride = |dim: usize| from[dim + 1..].iter().product::<i64>();
+    order.iter().fold(vec![0], |devices, dim| {
+        devices.iter().flat_map(|first| (0..from[*dim]).map(move |k| first + k * stride(*dim))).collect()
+    })
+}
+
+fn indices(sizes: &[i64]) -> Vec<Vec<i64>> {
+    sizes.iter().fold(vec![vec![]], |all, size| {
+        all.iter().flat_map(|first| (0..*size).map(move |i| [&first[..], &[i]].concat())).collect()
+    })
+}
+
+fn list<N: ToString>(numbers: &[N]) -> String {
+    numbers.iter().map(N::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Tile assignments of random meshes, written as a pattern and as a list.
+#[test]
+fn each_element_is_on_its_devices() {
+    let mut random = fastrand::Rng::with_seed(0x5_4a2d);
+    let (mut read_all, mut refused) = (0, 0);
+    for _ in 0..3000 {
+        let rank = random.usize(1..4);
+        let from: Vec<i64> = (0..random.usize(1..5)).map(|_| *random.choice(&[1i64, 2, 2, 3, 4]).unwrap()).collect();
+        let mut order: Vec<usize> = (0..from.len()).collect();
+        random.shuffle(&mut order);
+        let devices = iota(&from, &order);
+        // The factors of all devices, dealt out to the dimensions and to copies.
+        let copied = random.bool();
+        let mut tiles = vec![1i64; rank + usize::from(copied)];
+        for factor in order.iter().map(|dim| from[*dim]) {
+            let own = random.usize(0..tiles.len());
+            tiles[own] *= factor;
+        }
+        let sizes: Vec<i64> = (0..rank).map(|_| random.i64(1..14)).collect();
+        let layout = match random.u8(0..3) {
+            0 => Layout::row_major(rank),
+            1 => Layout::parse(&format!("{{{}:T(4,2)}}", list(&(0..rank).rev().collect::<Vec<_>>()))).unwrap(),
+            _ => Layout::parse(&format!("{{{}}}", list(&(0..rank).collect::<Vec<_>>()))).unwrap(),
+        };
+        let words = if copied { " last_tile_dim_replicate" } else { "" };
+        let pattern = format!("[{}]T({})", list(&from), list(&order));
+        let shape = format!("f32[{}]{layout}", list(&sizes));
+        let texts = [format!("<={pattern}"), list(&devices)];
+        let texts = texts.map(|devices| format!("{shape} sharding={{devices=[{}]{devices}{words}}}", list(&tiles)));
+        let shards: Vec<i64> = sizes.iter().zip(&tiles).map(|(n, t)| (n + t - 1) / t).collect();
+        let local = Expansion::new(&shards, &layout).unwrap();
+        let copies = if copied { tiles[rank] } else { 1 };
+        let found = texts.each_ref().map(|text| read(text));
+        let [Ok(found), Ok(listed)] = found else {
+            // Tiles that cut the factors of the mesh have devices in no order of steps: both texts are refused.
+            assert!(found.iter().all(Result::is_err), "{}", texts[0]);
+            refused += 1;
+            continue;
+        };
+        read_all += 1;
+        for index in indices(&sizes) {
+            let first = (0..rank).fold(0, |at, dim| at * tiles[dim] + index[dim] / shards[dim]) * copies;
+            let mut expected: Vec<i64> = (first..first + copies).map(|k| devices[k as usize]).collect();
+            expected.sort_unstable();
+            let inside: Vec<i64> = index.iter().zip(&shards).map(|(i, n)| i % n).collect();
+            let expected = (expected, local.offset(&inside).unwrap());
+            assert_eq!(of_layout(&found, &index), expected, "{} at {index:?}", texts[0]);
+            assert_eq!(of_layout(&listed, &index), expected, "{} at {index:?}", texts[1]);
+        }
+        // What is written is compared with what it was made from; here it only has to be there for what has steps.
+        if found.placement().is_ok() && shards.iter().zip(&tiles).zip(&sizes).all(|((n, t), size)| n * t == *size) {
+            let text = write(&found, Notation::Sharding, F32).unwrap_or_else(|error| panic!("{}: {error}", texts[0]));
+            assert!(text.contains("sharding={"), "{text}");
+            write(&found, Notation::Shardy, F32).unwrap_or_else(|error| panic!("{}: {error}", texts[0]));
+        }
+    }
+    assert!(read_all > 1500 && refused > 50, "{read_all} read, {refused} refused");
+}
+
+/// Axes of a mesh and their parts: the coordinate along each is that of the device in row-major order of the mesh.
+#[test]
+fn axes_of_a_mesh_are_axes_of_the_layout() {
+    let to = |text: &str, notation| write(&read(text).unwrap(), notation, F32).map_err(|error| error.message);
+    for (text, parts, sharding) in [
+        (r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"x"}, {"y"}]>"#, "(8,6)/((2_x, 4:2), (4_y, 2:1))", ""),
+        (r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"y", ?}p1, {?}], replicated={"x"}>"#,
+            "((4_y, 2:6), (6:1); B@[2_x:1])", r#"f32[8,6]{1,0} #sdy.sharding<mesh<["y"=4, "x"=2]>, [{"y"}, {}]>"#),
+        (r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=8]>, [{"x":(4)2}, {"x":(2)2}]>"#,
+            "((2_x:1, 4:3), (2_x:2, 3:1); B@[2_x:4])", ""),
+        (r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "y"=2]>, [{"y", "x"}, {}]>"#, "((2_y, 2_x, 2:6), (6:1))",
+            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["y"=2, "x"=2]>, [{"y", "x"}, {}]>"#),
+    ] {
+        assert_eq!(to(text, Notation::TensorLayout).as_deref(), Ok(parts));
+        let sharding = if sharding.is_empty() { text } else { sharding };
+        assert_eq!(to(parts, Notation::Shardy).as_deref(), Ok(sharding));
+        assert!(to(text, Notation::Sharding).unwrap_err().contains("numbers devices along one axis, `Device`"));
+    }
+    // A tile of 8 rows on each device: 10 rows of 20 are padded to 16, in the middle of the array.
+    let text = "f32[20,256]{1,0:T(8,128)} sharding={devices=[2,1]<=[2]}";
+    let (devices, address) = of_layout(&read(text).unwrap(), &[10, 3]);
+    assert_eq!((devices, address), (vec![1], 3));
+    assert!(to(text, Notation::TensorLayout).is_err());
+}
+
+#[test]
+fn what_is_wrong_has_its_place() {
+    for (text, at, message) in [
+        ("f32[8,6] sharding={devices=[2,2,2]<=[8]}", 27, "`devices` must have a size for each of 2 dimensions, found 3"),
+        ("f32[8,6] sharding={devices=[2,2]<=[8]}", 27, "must have as many devices as the sizes after `<=`, 8, found 4"),
+        ("f32[8,6] sharding={devices=[2,2]0,2,3,1}", 18, "a layout cannot say devices in no order of equal steps from device 0 on"),
+        ("f32[8,6] sharding={devices=[2,1]1,0}", 18, "a layout cannot say devices in no order of equal steps from device 0 on"),
+        ("f32[8,6] sharding={maximal device=3}", 18, "a layout cannot say that all is on another device than 0: layouts have no offset"),
+        ("f32[8,6] sharding={manual}", 18, "a layout cannot say which array each device has (`manual`)"),
+        ("f32[] sharding={devices=[2]<=[2] last_tile_dim_replicate}", 15, "a layout cannot say on which devices a scalar is"),
+        (r#"f32[8,6] #sdy.sharding<@mesh, [{"x"}, {}]>"#, 23, "a mesh by its name says no sizes; expected `mesh<[\"x\"=2, ..]>`"),
+        (r#"f32[8,6] #sdy.sharding<mesh<["x"=2]>, [{"z"}, {}]>"#, 40, "unknown axis `z` of the mesh; did you mean `x`?"),
+        (r#"f32[8,6] #sdy.sharding<mesh<["x"=2]>, [{"x"}, {"x"}]>"#, 47, "a part of an axis must be there once, found one of `x` again"),
+        (r#"f32[8,6] #sdy.sharding<mesh<["x"=2]>, [{"x"}]>"#, 38, "there must be axes in braces for each of 2 dimensions, found 1"),
+        (r#"f32[8,6] #sdy.sharding<mesh<["x"=8]>, [{"x":(3)2}, {}]>"#, 44, "must be a part of axis `x`, of size 8, found (3)2"),
+        (r#"f32[8,6] #sdy.sharding<mesh<["x"=2]>, [{}, {}], unreduced={"x"}>"#, 48,
+            "a layout cannot say sums that are still to be added up (`unreduced`)"),
+    ] {
+        let error = read(text).unwrap_err();
+        assert_eq!((error.message.as_str(), error.at), (message, Some(at)), "{text}");
+    }
+    for (text, notation, message) in [
+        ("((3:8, 4_Device), (8:1))", Notation::Sharding, "a sharding cuts a dimension into runs of elements, found Device inside of one in dimension 0"),
+        ("(10,8)/((2_Device, 8:8), (8:1))", Notation::Sharding, "2 parts of 10 elements must have 5 each, found 8 in dimension 0"),
+        ("((2_Device:2, 4:8), (8:1))", Notation::Sharding, "`sharding=` numbers all devices, found none with a number from 1 to 1"),
+        ("((4_PE, 2:8), (8:1))", Notation::Sharding, "`sharding=` numbers devices along one axis, `Device`, found `PE`"),
+        ("((8:8), (8:1); B@[x])", Notation::Shardy, "a mesh has sizes; expected `B@[n_x:1]` for copies along all of `x`"),
+    ] {
+        assert_eq!(write(&read(text).unwrap(), notation, F32).unwrap_err().message, message, "{text}");
+    }
+}
+
+/// The elements that each device has, as sets of indices.
+fn held(described: &Described, sizes: &[i64], devices: usize) -> Vec<BTreeSet<Vec<i64>>> {
+    let mut all = vec![BTreeSet::new(); devices];
+    for index in indices(sizes) {
+        let (on, _) = of_layout(described, &index);
+        // Without the axis, on all of them.
+        let has_axis = !described.meaning().unwrap().axes.is_empty();
+        let on: Vec<usize> = if has_axis { on.iter().map(|k| *k as usize).collect() } else { (0..devices).collect() };
+        on.into_iter().for_each(|device| _ = all[device].insert(index.clone()));
+    }
+    all
+}
+
+/// A chain of collectives done device by device, as each is defined, ends with the other sharding; each device gets as many
+/// elements from others as the step says.
+#[test]
+fn chains_of_collectives_end_where_they_should() {
+    let mut random = fastrand::Rng::with_seed(0xc_4a1d);
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut none = 0;
+    for _ in 0..600 {
+        let from = *random.choice(&[&[2i64, 2][..], &[2, 4], &[2, 2, 2], &[3, 2], &[4]]).unwrap();
+        let devices: i64 = from.iter().product();
+        let sizes = [devices * random.i64(1..3), devices];
+        let mut side = || {
+            let mut order: Vec<usize> = (0..from.len()).collect();
+            random.shuffle(&mut order);
+            let mut tiles = [1i64; 3];
+            let mut last = 0;
+            for dim in &order {
+                // In the order of the tiles, so that each of them is made of whole parts of the mesh.
+                last = random.usize(last..3);
+                tiles[last] *= from[*dim];
+            }
+            format!("f32[{}] sharding={{devices=[{}]<=[{}]T({}) last_tile_dim_replicate}}", list(&sizes), list(&tiles), list(from), list(&order))
+        };
+        let texts = [side(), side()];
+        let read = texts.each_ref().map(|text| read(text).unwrap_or_else(|error| panic!("{text}: {error}")));
+        let placements = read.each_ref().map(|side| side.placement().unwrap());
+        let Some(chain) = collectives(&placements[0], &placements[1]).unwrap() else {
+            none += 1;
+            continue;
+        };
+        let mut now = held(&read[0], &sizes, devices as usize);
+        for step in &chain {
+            *kinds.entry(step.kind.name()).or_default() += 1;
+            let digit = |device: usize, part: &Exchange| device as i64 / part.stride % part.extent;
+            let outside = |device: usize| {
+                step.along.iter().fold(device as i64, |rest, part| rest - digit(device, part) * part.stride)
+            };
+            let group = |device: usize| (0..now.len()).filter(move |other| outside(*other) == outside(device));
+            let is_here = |device: usize, index: &Vec<i64>| {
+                step.along.iter().all(|part| {
+                    part.after.is_none_or(|d| index[d.dim] / d.weight % d.extent == digit(device, part))
+                })
+            };
+            let next: Vec<BTreeSet<Vec<i64>>> = (0..now.len())
+                .map(|device| {
+                    let all = group(device).flat_map(|other| now[other].iter().cloned());
+                    all.filter(|index| is_here(device, index)).collect()
+                })
+                .collect();
+            let mut most = 0;
+            for device in 0..now.len() {
+                let received = next[device].difference(&now[device]).count() as i64;
+                most = most.max(received);
+                assert!(match step.kind {
+                    CollectiveKind::Slice => received == 0 && next[device].len() < now[device].len(),
+                    CollectiveKind::Permute => group(device).any(|other| now[other] == next[device]),
+                    CollectiveKind::AllToAll => next[device].len() == now[device].len(),
+                    CollectiveKind::AllGather => next[device].is_superset(&now[device]),
+                    _ => false,
+                }, "{texts:?}: {step:?}");
+            }
+            match step.kind {
+                CollectiveKind::Permute => assert!(0 < most && most <= step.received, "{texts:?}: {most} of {step:?}"),
+                _ => assert_eq!(most, step.received, "{texts:?}: {step:?}"),
+            }
+            now = next;
+        }
+        assert!(now == held(&read[1], &sizes, devices as usize), "{texts:?}: {chain:?}");
+    }
+    assert!(kinds.len() == 4 && kinds.values().all(|count| *count > 30) && none < 60, "{kinds:?}, {none} without a chain");
+}
