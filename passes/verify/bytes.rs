@@ -1,41 +1,25 @@
-//! Memory seen as other elements than it was made of, and copies that run beside the program.
+//! What is known of memory that is seen as other elements than it was made of, and of copies that run beside the program.
 //!
-//! An arena is memory of bytes of which parts are seen as elements of several bytes (`memref.view`). The first byte of an
-//! element has its term, and each of its bytes has the address of the first and their number:
-//!
-//! ```text
-//! store f32 at 4       items  . . . . x - - - . .      stored  (4, 4) of bytes 4 to 7
-//! store bf16 at 6      items  . . . . x - y - . .      stored  (4, 4) of bytes 4 and 5, (6, 2) of 6 and 7
-//! load f32 at 4        not all bytes are of one element of four: undefined
-//! ```
-//!
-//! A copy that has started may have written any of its elements, and may still read any: until the program waits for it,
-//! what it writes is undefined, and none of its elements may be written.
-
-use crate::machine::{Value, View, row_major};
-use crate::model::{Element, Slot, Step, Type};
-use crate::run::{Frame, Run, Stop};
-use crate::terms::{Piece, Term};
-use std::rc::Rc;
+//! Slots and terms are numbers here: `model` and `machine` are made of this.
 
 /// Operations on the bytes of memory.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OnBytes {
     /// Part of a memref of bytes, from a byte on, as one of other elements (`memref.view`).
-    View { source: Slot, shift: Slot, sizes: Vec<Slot> },
+    View { source: u32, shift: u32, sizes: Vec<u32> },
     /// A memref of `i1` as one of `i8` (`builtin.unrealized_conversion_cast`).
-    Bools(Slot),
+    Bools(u32),
     /// The address of the first byte of a memref (`memref.extract_aligned_pointer_as_index`).
-    Address(Slot),
+    Address(u32),
     /// A copy that starts (`memref.dma_start`): source, target and tag, each with its indices, and the number of elements.
-    Start { from: Vec<Slot>, to: Vec<Slot>, elements: Slot, tag: Vec<Slot> },
+    Start { from: Vec<u32>, to: Vec<u32>, elements: u32, tag: Vec<u32> },
     /// The wait for it (`memref.dma_wait`).
-    Wait { tag: Vec<Slot> },
+    Wait { tag: Vec<u32> },
 }
 
 /// As what elements a view shows those of its buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Shown {
+pub enum SeenAs {
     /// As they are.
     Same,
     /// From this byte on, so many bytes as one element of so many bits.
@@ -47,187 +31,12 @@ pub enum Shown {
 /// A copy that has started.
 pub struct Started {
     /// The buffer and address of the tag.
-    tag: (usize, i64),
+    pub tag: (usize, i64),
     /// Of the source and the target, the buffer and the address of the first element.
-    from: (usize, i64),
-    to: (usize, i64),
+    pub from: (usize, i64),
+    pub to: (usize, i64),
     /// What the source had.
-    items: Vec<Term>,
+    pub items: Vec<u32>,
     /// What the target has until the end.
-    undefined: Term,
-}
-
-/// How far apart buffers begin: no buffer that fits in a run has as many bytes.
-const APART: i64 = 1 << 40;
-
-/// The bytes of an element of memory.
-fn width(element: &Element) -> i64 {
-    match &*element.text {
-        "index" => 8,
-        _ => i64::from(element.bits.div_ceil(8).next_power_of_two()),
-    }
-}
-
-impl<'p> Run<'p> {
-    /// Runs an operation on bytes and gives its result, if it has one.
-    pub fn on_bytes(&mut self, frame: &Frame<'p>, step: &'p Step, action: &'p OnBytes) -> Result<Vec<Value>, Stop> {
-        let slot = step.results.first().copied().unwrap_or_default();
-        match action {
-            OnBytes::View { source, shift, sizes } => {
-                let (view, start) = (self.view(self.get(frame, *source)?)?, self.index(frame, *shift)?);
-                let first = match view.shown {
-                    Shown::Same => Some(0),
-                    Shown::Bytes { start, width: 1, .. } => Some(start),
-                    _ => None,
-                };
-                let first = first.filter(|_| view.strides == [1]).and_then(|first| first.checked_add(view.offset));
-                let (Some(first), 8) = (first, self.element(frame, *source)?.bits) else {
-                    return self.unknown("a view of this");
-                };
-                let element = self.element(frame, slot)?;
-                let sizes = self.sizes_of(frame, slot, sizes)?;
-                let Some(strides) = row_major(&sizes) else { return self.unknown("a view of that size") };
-                let start = start.saturating_add(first);
-                let shown = Shown::Bytes { start, width: width(element), bits: element.bits };
-                let made = View { offset: 0, sizes, strides, shown, layout: None, ..(*view).clone() };
-                Ok(vec![Value::View(Rc::new(made))])
-            }
-            OnBytes::Bools(source) => {
-                let view = self.view(self.get(frame, *source)?)?;
-                let byte = |slot| self.element(frame, slot).map(|element| element.bits);
-                if byte(*source)? != 1 || byte(slot)? != 8 || view.shown != Shown::Same {
-                    return self.unknown("memory as other elements");
-                }
-                Ok(vec![Value::View(Rc::new(View { shown: Shown::Bools, ..(*view).clone() }))])
-            }
-            OnBytes::Address(source) => {
-                let view = self.view(self.get(frame, *source)?)?;
-                let start = if let Shown::Bytes { start, .. } = view.shown { start } else { 0 };
-                Ok(vec![Value::Index((view.buffer as i64 + 1).saturating_mul(APART).saturating_add(start))])
-            }
-            OnBytes::Start { from, to, elements, tag } => {
-                let count = self.index(frame, *elements)?;
-                let tag = self.place(frame, tag)?;
-                let [from, to] = [self.place(frame, from)?, self.place(frame, to)?];
-                let mut items = vec![];
-                for k in 0..count {
-                    self.count(1)?;
-                    items.push(self.at(from, k, None)?);
-                }
-                let bits = items.first().map_or(1, |item| u32::from(self.terms.info(*item).width));
-                let undefined = self.terms.undefined(bits);
-                for k in 0..count {
-                    self.at(to, k, Some(undefined))?;
-                }
-                self.started.push(Started { tag, from, to, items, undefined });
-                Ok(vec![])
-            }
-            OnBytes::Wait { tag } => {
-                let tag = self.place(frame, tag)?;
-                let Some(number) = self.started.iter().position(|started| started.tag == tag) else {
-                    return self.fault("a wait for a copy that has not started");
-                };
-                let Started { from, to, items, undefined, .. } = self.started.remove(number);
-                for (k, item) in (0..).zip(items) {
-                    self.count(1)?;
-                    if self.at(from, k, None)? != item {
-                        return self.fault("the source of a copy that is written before the wait for the copy");
-                    }
-                    if self.at(to, k, Some(item))? != undefined {
-                        return self.fault("the target of a copy that is written before the wait for the copy");
-                    }
-                }
-                Ok(vec![])
-            }
-        }
-    }
-
-    /// The buffer and the address of an element: a memref and its indices.
-    fn place(&mut self, frame: &Frame<'p>, operands: &[Slot]) -> Result<(usize, i64), Stop> {
-        let Some((memref, indices)) = operands.split_first() else { return self.unknown("a copy of nothing") };
-        let view = self.view(self.get(frame, *memref)?)?;
-        let mut at = vec![];
-        for slot in indices {
-            at.push(self.index(frame, *slot)?);
-        }
-        match view.address(&at) {
-            Some(address) if self.is_plain(&view) && view.layout.is_none() => Ok((view.buffer, address)),
-            Some(_) => self.unknown("a copy of this memory"),
-            None => self.fault(format!("index {at:?} of a memref of sizes {:?}", view.sizes)),
-        }
-    }
-
-    /// Whether nothing sees the memory of a view as other elements.
-    pub fn is_plain(&self, view: &View) -> bool {
-        view.shown == Shown::Same && self.buffers[view.buffer].stored.is_empty()
-    }
-
-    /// Reads or writes the `k`th element behind an address, and gives what was there.
-    fn at(&mut self, (buffer, address): (usize, i64), k: i64, write: Option<Term>) -> Result<Term, Stop> {
-        let (iterations, here) = (self.iterations, self.at);
-        let done = self.buffers[buffer]
-            .access(address.saturating_add(k), iterations, write.is_some(), |old| write.unwrap_or(old));
-        done.map_err(|what| Stop::Fault(what, here))
-    }
-
-    /// Reads or writes an element of a view of other elements, and gives what was there.
-    pub fn element_of_bytes(
-        &mut self,
-        view: &View,
-        shown: Shown,
-        address: i64,
-        write: Option<Term>,
-    ) -> Result<Term, Stop> {
-        let Shown::Bytes { start, width, bits } = shown else {
-            let byte = |run: &mut Run, bool: Term| {
-                let mut pieces = run.terms.pieces(bool, 0, 1);
-                pieces.push(Piece { of: run.terms.constant(7, 0), low: 0, len: 7 });
-                run.terms.bits(pieces)
-            };
-            let stored = match write {
-                Some(new) => {
-                    let low = self.terms.pieces(new, 0, 1);
-                    let low = self.terms.bits(low);
-                    if byte(self, low) != new {
-                        return self.unknown("a byte that may be neither 0 nor 1");
-                    }
-                    Some(low)
-                }
-                None => None,
-            };
-            let before = self.at((view.buffer, address), 0, stored)?;
-            return Ok(byte(self, before));
-        };
-        let Some(first) = address.checked_mul(width).and_then(|at| at.checked_add(start)) else {
-            return self.fault(format!("address {address} of a view of bytes"));
-        };
-        let mut before = self.at((view.buffer, first), 0, write)?;
-        for k in 1..width {
-            self.at((view.buffer, first), k, write)?;
-        }
-        let buffer = &mut self.buffers[view.buffer];
-        buffer.stored.resize(buffer.items.len(), (-1, 0));
-        // All bytes are there.
-        let bytes = &mut buffer.stored[first as usize..(first + width) as usize];
-        let whole = bytes.iter().all(|of| *of == (first, width));
-        if write.is_some() {
-            bytes.fill((first, width));
-        }
-        if !whole {
-            before = self.terms.undefined(bits);
-        }
-        Ok(before)
-    }
-}
-
-/// The types of the operands of a copy that starts, apart: each memref has an index for each dimension behind it.
-pub fn start(operands: &[Slot], types: &[Type]) -> Option<OnBytes> {
-    let is_memref = |slot: &Slot| matches!(types.get(*slot as usize), Some(Type::Shaped { .. }));
-    let at: Vec<usize> = (0..operands.len()).filter(|k| is_memref(&operands[*k])).collect();
-    let [0, to, tag] = at[..] else { return None };
-    let elements = *operands.get(tag.checked_sub(1)?)?;
-    let part = |range: std::ops::Range<usize>| operands.get(range).map(<[Slot]>::to_vec);
-    // Behind the tag and its index there would be a stride.
-    (operands.len() == tag + 2).then_some(())?;
-    Some(OnBytes::Start { from: part(0..to)?, to: part(to..tag - 1)?, elements, tag: part(tag..tag + 2)? })
+    pub undefined: u32,
 }

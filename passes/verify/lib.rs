@@ -13,12 +13,14 @@
 //! | `arith` | what operations of `arith` compute, on bits |
 //! | `terms` | symbolic elements, and the rules by which they are equal |
 //! | `machine` | values and memory of a program that runs |
-//! | `run`, `actions`, `bytes`, `parallel` | the evaluator |
+//! | `run`, `actions`, `arenas`, `parallel` | the evaluator |
+//! | `bytes` | memory that is seen as other elements, and copies that run |
 //! | `proof` | proofs for all data and shapes of any size: each element is followed back to what makes it |
 //! | `smt` | what proofs decide about addresses, for other solvers |
 //! | `compare` | inputs of both forms, and whether their results are the same |
 
 mod actions;
+mod arenas;
 mod arith;
 mod bytes;
 mod compare;

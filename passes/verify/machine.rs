@@ -1,6 +1,6 @@
 //! Values and memory of a program that runs.
 
-use crate::bytes::Shown;
+use crate::bytes::SeenAs;
 use crate::layouts::Layout;
 use crate::terms::{Term, Terms};
 use std::rc::Rc;
@@ -41,7 +41,7 @@ pub struct View {
     /// The layout that is the memref's own.
     pub layout: Option<Rc<Layout>>,
     /// As what its elements are seen.
-    pub shown: Shown,
+    pub shown: SeenAs,
 }
 
 /// Memory.

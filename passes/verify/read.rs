@@ -2,7 +2,8 @@
 //!
 //! An operation that is not in the table is [`Action::Unknown`]: the evaluator stops where it would run.
 
-use crate::bytes::{self, OnBytes};
+use crate::arenas;
+use crate::bytes::OnBytes;
 use crate::lanes;
 use crate::mlir::{self, DYNAMIC, Op, attribute, integers};
 use crate::model::{
@@ -258,7 +259,7 @@ impl Reader {
                 Action::Bytes(OnBytes::View { source: first?, shift: operands[1], sizes: operands[2..].to_vec() })
             }
             ("memref", "extract_aligned_pointer_as_index") => Action::Bytes(OnBytes::Address(first?)),
-            ("memref", "dma_start") => Action::Bytes(bytes::start(&operands, &self.types)?),
+            ("memref", "dma_start") => Action::Bytes(arenas::start(&operands, &self.types)?),
             ("memref", "dma_wait") => Action::Bytes(OnBytes::Wait { tag: operands[..operands.len() - 1].to_vec() }),
             ("builtin", "unrealized_conversion_cast") if operands.len() == 1 => Action::Bytes(OnBytes::Bools(first?)),
             ("layout", "await") => Action::Cast(first?),

@@ -2,7 +2,7 @@
 //! numbers; elements are terms. An element that decides a branch or an address is taken by its value in the first choice of
 //! inputs.
 
-use crate::bytes::{Shown, Started};
+use crate::bytes::{SeenAs, Started};
 use crate::layouts::Layout;
 use crate::machine::{Buffer, Iterations, Many, Value, View, each_index, row_major};
 use crate::model::{
@@ -287,7 +287,7 @@ impl<'p> Run<'p> {
         let Some(strides) = row_major(&sizes) else { return self.unknown("a buffer of that size") };
         self.buffers.push(Buffer::new(items));
         let buffer = self.buffers.len() - 1;
-        Ok(Value::View(Rc::new(View { buffer, offset: 0, sizes, strides, layout, shown: Shown::Same })))
+        Ok(Value::View(Rc::new(View { buffer, offset: 0, sizes, strides, layout, shown: SeenAs::Same })))
     }
 
     pub fn view(&self, value: Value) -> Result<Rc<View>, Stop> {
@@ -305,8 +305,8 @@ impl<'p> Run<'p> {
             return self.fault(format!("index {index:?} of a memref of sizes {:?}", view.sizes));
         };
         match view.shown {
-            Shown::Same if self.is_plain(view) => (),
-            Shown::Same => return self.unknown("memory of bytes as it is and as other elements"),
+            SeenAs::Same if self.is_plain(view) => (),
+            SeenAs::Same => return self.unknown("memory of bytes as it is and as other elements"),
             _ if matches!(write, Some((_, Some(_)))) => return self.unknown("an atomic operation on bytes"),
             shown => return self.element_of_bytes(view, shown, address, write.map(|(new, _)| new)),
         }
