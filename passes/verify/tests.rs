@@ -1,9 +1,13 @@
 //! Tests of the proofs, on programs as data: without MLIR, of which the rest of this crate is a reader.
 
 #[allow(dead_code, reason = "what only the evaluator uses")]
+mod arith;
+#[allow(dead_code, reason = "what only the evaluator uses")]
 mod model;
 #[allow(dead_code, reason = "what only the writer of obligations uses")]
 mod proof;
+#[allow(dead_code, reason = "what only the evaluator uses")]
+mod terms;
 
 #[path = "tests/obligations.rs"]
 mod obligations;
