@@ -23,7 +23,7 @@ const UNSIGNED_GREATER: i64 = 8;
 /// A part of a value: one term, or those that the iterations of a loop add.
 enum Part {
     Term(Head),
-    Loop(Fold),
+    Loop(Box<Fold>),
 }
 
 /// A term as text with a mark for each index, and these.
@@ -31,6 +31,9 @@ pub type Term = (String, Vec<Linear>);
 
 /// A box whose points have terms: the variables, from 0 up to below the extents.
 type Points = [Dim];
+
+/// The terms of a value at some points.
+type OfPart<'a, P> = dyn FnMut(&mut P, &Points, Thunk) -> Shown<Vec<Family>> + 'a;
 
 impl Proof<'_> {
     /// The operation that makes a value of terms in any order; none where another does.
@@ -115,7 +118,7 @@ impl Proof<'_> {
         value: &Thunk,
         found: Shown<T>,
         families: &mut Vec<Family>,
-        of_part: &mut dyn FnMut(&mut Self, &Points, Thunk) -> Shown<Vec<Family>>,
+        of_part: &mut OfPart<Self>,
     ) -> Shown<Option<T>> {
         let (var, at) = match found {
             Ok(found) => return Ok(Some(found)),
@@ -204,7 +207,7 @@ impl Proof<'_> {
                     let Head::Fold(fold) = head else { continue };
                     if same {
                         left.push(fold.first.clone());
-                        parts.push(Part::Loop(*fold));
+                        parts.push(Part::Loop(fold));
                     } else {
                         parts.push(Part::Term(Head::Fold(fold)));
                     }
