@@ -188,22 +188,29 @@ impl Proof<'_> {
         dims.iter().map(|dim| Dim { var: self.space.var(dim.extent), extent: dim.extent }).collect()
     }
 
+    /// The flags of fast math that are promises, not permissions.
+    fn promised(&self, operation: &Operation) -> u32 {
+        operation.flags & !(self.allowed | REASSOC)
+    }
+
+    /// Whether terms of both operations may be put together.
+    fn is_same(&self, a: &Operation, b: &Operation) -> bool {
+        a.name == b.name && self.promised(a) == self.promised(b)
+    }
+
     /// What a value is made of; of `before`, that it is there once.
     fn parts(&mut self, value: Thunk, by: &Operation, before: Option<usize>) -> Shown<Vec<Part>> {
         let (mut parts, mut left, mut found) = (Vec::new(), vec![value], 0);
-        let flags = |operation: &Operation, allowed: u32| operation.flags & !(allowed | REASSOC);
         while let Some(value) = left.pop() {
             match self.head(value)? {
                 Head::Elements(operation, operands)
-                    if operation.name == by.name
-                        && operation.in_any_order(self.allowed)
-                        && flags(&operation, self.allowed) == flags(by, self.allowed) =>
+                    if self.is_same(&operation, by) && operation.in_any_order(self.allowed) =>
                 {
                     left.extend(operands);
                 }
                 Head::Fold(fold) => {
                     let head = Head::Fold(fold);
-                    let same = self.any_order(&head)?.is_some_and(|other| other.name == by.name);
+                    let same = self.any_order(&head)?.is_some_and(|other| self.is_same(&other, by));
                     let Head::Fold(fold) = head else { continue };
                     if same {
                         left.push(fold.first.clone());
@@ -253,7 +260,7 @@ impl Proof<'_> {
         if by.is_neutral(&family.shape) {
             return vec![];
         }
-        let Some(inner) = self.nests.get(&family.shape).filter(|(inner, _)| inner.name == by.name) else {
+        let Some(inner) = self.nests.get(&family.shape).filter(|(inner, _)| self.is_same(inner, by)) else {
             return vec![family];
         };
         let mut places = family.places.iter();
@@ -285,7 +292,7 @@ impl Proof<'_> {
 
     /// Terms in any order as one term.
     fn nested(&mut self, by: &Operation, families: Vec<Family>) -> Term {
-        let mut text = format!("{} of", by.name);
+        let mut text = format!("{} {} of", by.name, self.promised(by));
         for Family { extents, shape, places } in &families {
             let steps: Vec<&Vec<i64>> = places.iter().map(|place| &place.steps).collect();
             text += &format!(" {extents:?} {steps:?} {shape};");
