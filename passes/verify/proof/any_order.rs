@@ -3,7 +3,7 @@
 use crate::arith::Calc;
 use crate::proof::follow::{DEPTH, Proof, followed};
 use crate::proof::linear::{Linear, Shown, Undecided, Var, unproved};
-use crate::proof::multiset::{Family, Place, is_idempotent, merged, sorted};
+use crate::proof::multiset::{Family, TermIndex, is_idempotent, merged, sorted};
 use crate::proof::operation::Operation;
 use crate::proof::value::{Dim, Fold, Head, Thunk};
 use crate::terms::REASSOC;
@@ -27,7 +27,7 @@ enum Part {
 }
 
 /// A term as text with a mark for each index, and these.
-pub type Term = (String, Vec<Linear>);
+pub type TermText = (String, Vec<Linear>);
 
 /// A box whose points have terms: the variables, from 0 up to below the extents.
 type Points = [Dim];
@@ -249,7 +249,7 @@ impl Proof<'_> {
         for index in indices {
             let mut first = self.space.normal(&index)?;
             let steps = dims.iter().map(|dim| first.terms.remove(&dim.var).unwrap_or(0)).collect();
-            places.push(Place { steps, first });
+            places.push(TermIndex { steps, first });
         }
         let extents = dims.iter().map(|dim| dim.extent).collect();
         Ok(self.unnested(Family { extents, shape, places }, by))
@@ -265,7 +265,7 @@ impl Proof<'_> {
         };
         let mut places = family.places.iter();
         let with = |inner: &Family| {
-            let both = |(inner, outer): (&Place, &Place)| Place {
+            let both = |(inner, outer): (&TermIndex, &TermIndex)| TermIndex {
                 steps: [&outer.steps[..], &inner.steps[..]].concat(),
                 first: outer.first.clone(),
             };
@@ -280,18 +280,18 @@ impl Proof<'_> {
     }
 
     /// A term that may be one of terms in any order, with these put together.
-    fn whole(&mut self, text: &str, indices: &[Linear]) -> Shown<Term> {
+    fn whole(&mut self, text: &str, indices: &[Linear]) -> Shown<TermText> {
         let Some(by) = self.nests.get(text).map(|(by, _)| by.clone()) else {
             return Ok((text.to_owned(), indices.to_vec()));
         };
-        let places = indices.iter().map(|first| Place { steps: vec![], first: first.clone() }).collect();
+        let places = indices.iter().map(|first| TermIndex { steps: vec![], first: first.clone() }).collect();
         let point = Family { extents: vec![], shape: text.to_owned(), places };
         let families = merged(self.unnested(point, &by), is_idempotent(by.calc))?;
         Ok(self.nested(&by, families))
     }
 
     /// Terms in any order as one term.
-    fn nested(&mut self, by: &Operation, families: Vec<Family>) -> Term {
+    fn nested(&mut self, by: &Operation, families: Vec<Family>) -> TermText {
         let mut text = format!("{} {} of", by.name, self.promised(by));
         for Family { extents, shape, places } in &families {
             let steps: Vec<&Vec<i64>> = places.iter().map(|place| &place.steps).collect();
@@ -331,7 +331,7 @@ impl Proof<'_> {
     }
 
     /// A value as text, with all that it is made of.
-    fn term(&mut self, head: &Head) -> Shown<Term> {
+    fn term(&mut self, head: &Head) -> Shown<TermText> {
         self.look()?;
         if self.depth >= DEPTH {
             return unproved("operations on elements in a longer chain");
@@ -356,7 +356,7 @@ impl Proof<'_> {
         term
     }
 
-    fn term_here(&mut self, head: &Head) -> Shown<Term> {
+    fn term_here(&mut self, head: &Head) -> Shown<TermText> {
         if let Some(by) = self.any_order(head)? {
             let families = self.terms_of(followed(head), &by)?;
             return Ok(self.nested(&by, families));
@@ -405,7 +405,7 @@ impl Proof<'_> {
     /// largest = bottom > -inf, unsigned ? bottom : top < 0 ? low : top
     /// least   = top > inf, signed ? top : bottom < 0 ? bottom : low
     /// ```
-    fn extreme(&mut self, head: &Head) -> Shown<Option<Term>> {
+    fn extreme(&mut self, head: &Head) -> Shown<Option<TermText>> {
         use Calc::{Compare, MaxS, MaxU, MinU};
         let mut left = head.clone();
         let (mut compared, mut values) = (Vec::new(), Vec::new());
