@@ -207,6 +207,7 @@ fn flags_of_fast_math_are_those_of_the_program_or_of_an_option() {
     let (before, after) = (in_order("arith.addf", "f32", "0.0"), in_two("arith.addf", "f32", "0.0"));
     same(&flagged(&before, "reassoc"), &flagged(&after, "reassoc"), NONE);
     not_same(&before, &flagged(&after, "reassoc"), NONE);
+    not_same(&flagged(&before, "reassoc"), &flagged(&after, "reassoc,nnan"), NONE);
     not_same(&flagged(&before, "reassoc"), &after, NONE);
     // A promise may be left out, and none be added.
     same(&flagged(&before, "nnan"), &before, NONE);

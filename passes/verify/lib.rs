@@ -140,7 +140,7 @@ impl Source {
                 continue;
             }
             let cases = usize::try_from(self.limits.steps / STEPS_OF_A_CASE).unwrap_or(usize::MAX);
-            let allowed = u32::from(self.limits.reassociate) * REASSOC | u32::from(self.limits.contract) * CONTRACT;
+            let allowed = (u32::from(self.limits.reassociate) * REASSOC) | (u32::from(self.limits.contract) * CONTRACT);
             let noted = self.limits.obligations;
             let finding = match proof::same((&self.program, before), (&program, after), (allowed, cases), noted) {
                 Ok(obligations) => {

@@ -3,7 +3,7 @@
 use crate::arith::Calc;
 use crate::proof::follow::{DEPTH, Proof, followed};
 use crate::proof::linear::{Linear, Shown, Undecided, Var, unproved};
-use crate::proof::multiset::{Family, Place, is_idempotent, merged, sorted};
+use crate::proof::multiset::{Family, TermIndex, is_idempotent, merged, sorted};
 use crate::proof::operation::Operation;
 use crate::proof::value::{Dim, Fold, Head, Thunk};
 use crate::terms::REASSOC;
@@ -23,14 +23,17 @@ const UNSIGNED_GREATER: i64 = 8;
 /// A part of a value: one term, or those that the iterations of a loop add.
 enum Part {
     Term(Head),
-    Loop(Fold),
+    Loop(Box<Fold>),
 }
 
 /// A term as text with a mark for each index, and these.
-pub type Term = (String, Vec<Linear>);
+pub type TermText = (String, Vec<Linear>);
 
 /// A box whose points have terms: the variables, from 0 up to below the extents.
 type Points = [Dim];
+
+/// The terms of a value at some points.
+type OfPart<'a, P> = dyn FnMut(&mut P, &Points, Thunk) -> Shown<Vec<Family>> + 'a;
 
 impl Proof<'_> {
     /// The operation that makes a value of terms in any order; none where another does.
@@ -115,7 +118,7 @@ impl Proof<'_> {
         value: &Thunk,
         found: Shown<T>,
         families: &mut Vec<Family>,
-        of_part: &mut dyn FnMut(&mut Self, &Points, Thunk) -> Shown<Vec<Family>>,
+        of_part: &mut OfPart<Self>,
     ) -> Shown<Option<T>> {
         let (var, at) = match found {
             Ok(found) => return Ok(Some(found)),
@@ -185,26 +188,33 @@ impl Proof<'_> {
         dims.iter().map(|dim| Dim { var: self.space.var(dim.extent), extent: dim.extent }).collect()
     }
 
+    /// The flags of fast math that are promises, not permissions.
+    fn promised(&self, operation: &Operation) -> u32 {
+        operation.flags & !(self.allowed | REASSOC)
+    }
+
+    /// Whether terms of both operations may be put together.
+    fn is_same(&self, a: &Operation, b: &Operation) -> bool {
+        a.name == b.name && self.promised(a) == self.promised(b)
+    }
+
     /// What a value is made of; of `before`, that it is there once.
     fn parts(&mut self, value: Thunk, by: &Operation, before: Option<usize>) -> Shown<Vec<Part>> {
         let (mut parts, mut left, mut found) = (Vec::new(), vec![value], 0);
-        let flags = |operation: &Operation, allowed: u32| operation.flags & !(allowed | REASSOC);
         while let Some(value) = left.pop() {
             match self.head(value)? {
                 Head::Elements(operation, operands)
-                    if operation.name == by.name
-                        && operation.in_any_order(self.allowed)
-                        && flags(&operation, self.allowed) == flags(by, self.allowed) =>
+                    if self.is_same(&operation, by) && operation.in_any_order(self.allowed) =>
                 {
                     left.extend(operands);
                 }
                 Head::Fold(fold) => {
                     let head = Head::Fold(fold);
-                    let same = self.any_order(&head)?.is_some_and(|other| other.name == by.name);
+                    let same = self.any_order(&head)?.is_some_and(|other| self.is_same(&other, by));
                     let Head::Fold(fold) = head else { continue };
                     if same {
                         left.push(fold.first.clone());
-                        parts.push(Part::Loop(*fold));
+                        parts.push(Part::Loop(fold));
                     } else {
                         parts.push(Part::Term(Head::Fold(fold)));
                     }
@@ -239,7 +249,7 @@ impl Proof<'_> {
         for index in indices {
             let mut first = self.space.normal(&index)?;
             let steps = dims.iter().map(|dim| first.terms.remove(&dim.var).unwrap_or(0)).collect();
-            places.push(Place { steps, first });
+            places.push(TermIndex { steps, first });
         }
         let extents = dims.iter().map(|dim| dim.extent).collect();
         Ok(self.unnested(Family { extents, shape, places }, by))
@@ -250,12 +260,12 @@ impl Proof<'_> {
         if by.is_neutral(&family.shape) {
             return vec![];
         }
-        let Some(inner) = self.nests.get(&family.shape).filter(|(inner, _)| inner.name == by.name) else {
+        let Some(inner) = self.nests.get(&family.shape).filter(|(inner, _)| self.is_same(inner, by)) else {
             return vec![family];
         };
         let mut places = family.places.iter();
         let with = |inner: &Family| {
-            let both = |(inner, outer): (&Place, &Place)| Place {
+            let both = |(inner, outer): (&TermIndex, &TermIndex)| TermIndex {
                 steps: [&outer.steps[..], &inner.steps[..]].concat(),
                 first: outer.first.clone(),
             };
@@ -270,19 +280,19 @@ impl Proof<'_> {
     }
 
     /// A term that may be one of terms in any order, with these put together.
-    fn whole(&mut self, text: &str, indices: &[Linear]) -> Shown<Term> {
+    fn whole(&mut self, text: &str, indices: &[Linear]) -> Shown<TermText> {
         let Some(by) = self.nests.get(text).map(|(by, _)| by.clone()) else {
             return Ok((text.to_owned(), indices.to_vec()));
         };
-        let places = indices.iter().map(|first| Place { steps: vec![], first: first.clone() }).collect();
+        let places = indices.iter().map(|first| TermIndex { steps: vec![], first: first.clone() }).collect();
         let point = Family { extents: vec![], shape: text.to_owned(), places };
         let families = merged(self.unnested(point, &by), is_idempotent(by.calc))?;
         Ok(self.nested(&by, families))
     }
 
     /// Terms in any order as one term.
-    fn nested(&mut self, by: &Operation, families: Vec<Family>) -> Term {
-        let mut text = format!("{} of", by.name);
+    fn nested(&mut self, by: &Operation, families: Vec<Family>) -> TermText {
+        let mut text = format!("{} {} of", by.name, self.promised(by));
         for Family { extents, shape, places } in &families {
             let steps: Vec<&Vec<i64>> = places.iter().map(|place| &place.steps).collect();
             text += &format!(" {extents:?} {steps:?} {shape};");
@@ -321,7 +331,7 @@ impl Proof<'_> {
     }
 
     /// A value as text, with all that it is made of.
-    fn term(&mut self, head: &Head) -> Shown<Term> {
+    fn term(&mut self, head: &Head) -> Shown<TermText> {
         self.look()?;
         if self.depth >= DEPTH {
             return unproved("operations on elements in a longer chain");
@@ -346,7 +356,7 @@ impl Proof<'_> {
         term
     }
 
-    fn term_here(&mut self, head: &Head) -> Shown<Term> {
+    fn term_here(&mut self, head: &Head) -> Shown<TermText> {
         if let Some(by) = self.any_order(head)? {
             let families = self.terms_of(followed(head), &by)?;
             return Ok(self.nested(&by, families));
@@ -395,7 +405,7 @@ impl Proof<'_> {
     /// largest = bottom > -inf, unsigned ? bottom : top < 0 ? low : top
     /// least   = top > inf, signed ? top : bottom < 0 ? bottom : low
     /// ```
-    fn extreme(&mut self, head: &Head) -> Shown<Option<Term>> {
+    fn extreme(&mut self, head: &Head) -> Shown<Option<TermText>> {
         use Calc::{Compare, MaxS, MaxU, MinU};
         let mut left = head.clone();
         let (mut compared, mut values) = (Vec::new(), Vec::new());

@@ -9,7 +9,7 @@
 //! Where the answer depends on a variable (a store of the first half of a row, another of the rest), the ranges of the
 //! variable are looked at one by one.
 
-use crate::proof::any_order::Term;
+use crate::proof::any_order::TermText;
 use crate::proof::formula::Obligations;
 use crate::proof::layout::AddressMap;
 use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
@@ -52,7 +52,7 @@ pub struct Proof<'p> {
     /// The families of terms in any order, by their text, with their operation.
     pub(super) nests: FxHashMap<String, (Operation, Vec<Family>)>,
     /// Values as text, by their last operand.
-    pub(super) terms: FxHashMap<(ValueId, Linear), Vec<(Head, Term)>>,
+    pub(super) terms: FxHashMap<(ValueId, Linear), Vec<(Head, TermText)>>,
     /// Stores that do not reach an address, in any case that is being looked at; and in the order they were found.
     pub(super) misses: FxHashSet<Miss>,
     pub(super) found: Vec<Miss>,

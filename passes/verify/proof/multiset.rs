@@ -22,7 +22,7 @@ const PAIRS: usize = 200;
 
 /// An index in a term.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct TermIndex {
     /// How much it grows along each dimension of the box.
     pub steps: Vec<i64>,
     /// At the point 0.
@@ -37,7 +37,7 @@ pub struct Family {
     /// The operations of the term, without its indices.
     pub shape: String,
     /// The indices, in the order in which they are in the term.
-    pub places: Vec<Place>,
+    pub places: Vec<TermIndex>,
 }
 
 impl Family {
@@ -105,7 +105,7 @@ impl Family {
 
     /// What has to be the same in families of which a row is one family.
     fn kind(&self) -> (String, Vec<i64>, Vec<Vec<i64>>, Vec<Linear>) {
-        let rest = |place: &Place| Linear { constant: 0, ..place.first.clone() };
+        let rest = |place: &TermIndex| Linear { constant: 0, ..place.first.clone() };
         let steps = self.places.iter().map(|place| place.steps.clone()).collect();
         (self.shape.clone(), self.extents.clone(), steps, self.places.iter().map(rest).collect())
     }
@@ -125,7 +125,7 @@ impl Family {
         let same = (0..self.extents.len()).all(|d| d == dim || self.extents[d] == other.extents[d]);
         let mut both = self.clone();
         both.extents[dim] = n.checked_add(m)?;
-        let half = |(place, next): (&mut Place, &Place)| {
+        let half = |(place, next): (&mut TermIndex, &TermIndex)| {
             let half = place.steps[dim] / 2;
             let is = place.steps[dim] % 2 == 0 && place.first.add(half).is_ok_and(|first| first == next.first);
             place.steps[dim] = half;
@@ -231,8 +231,8 @@ pub fn sorted(families: Vec<Family>, idempotent: bool) -> Shown<Vec<Family>> {
 
 /// Families that differ by multiples of one difference become one.
 fn rows(families: Vec<Family>) -> Shown<Vec<Family>> {
-    type Kind = (String, Vec<i64>, Vec<Vec<i64>>, String);
-    let mut groups: BTreeMap<Kind, Vec<Family>> = BTreeMap::new();
+    type RowKey = (String, Vec<i64>, Vec<Vec<i64>>, String);
+    let mut groups: BTreeMap<RowKey, Vec<Family>> = BTreeMap::new();
     for family in families {
         let (shape, extents, steps, rest) = family.kind();
         groups.entry((shape, extents, steps, format!("{rest:?}"))).or_default().push(family);
