@@ -107,12 +107,21 @@ fn axes_of_a_mesh_are_axes_of_the_layout() {
     let to = |text: &str, notation| write(&read(text).unwrap(), notation, F32).map_err(|error| error.message);
     for (text, parts, sharding) in [
         (r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"x"}, {"y"}]>"#, "(8,6)/((2_x, 4:2), (4_y, 2:1))", ""),
-        (r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"y", ?}p1, {?}], replicated={"x"}>"#,
-            "((4_y, 2:6), (6:1); B@[2_x:1])", r#"f32[8,6]{1,0} #sdy.sharding<mesh<["y"=4, "x"=2]>, [{"y"}, {}]>"#),
-        (r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=8]>, [{"x":(4)2}, {"x":(2)2}]>"#,
-            "((2_x:1, 4:3), (2_x:2, 3:1); B@[2_x:4])", ""),
-        (r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "y"=2]>, [{"y", "x"}, {}]>"#, "((2_y, 2_x, 2:6), (6:1))",
-            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["y"=2, "x"=2]>, [{"y", "x"}, {}]>"#),
+        (
+            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"y", ?}p1, {?}], replicated={"x"}>"#,
+            "((4_y, 2:6), (6:1); B@[2_x:1])",
+            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["y"=4, "x"=2]>, [{"y"}, {}]>"#,
+        ),
+        (
+            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=8]>, [{"x":(4)2}, {"x":(2)2}]>"#,
+            "((2_x:1, 4:3), (2_x:2, 3:1); B@[2_x:4])",
+            "",
+        ),
+        (
+            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "y"=2]>, [{"y", "x"}, {}]>"#,
+            "((2_y, 2_x, 2:6), (6:1))",
+            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["y"=2, "x"=2]>, [{"y", "x"}, {}]>"#,
+        ),
     ] {
         assert_eq!(to(text, Notation::TensorLayout).as_deref(), Ok(parts));
         let sharding = if sharding.is_empty() { text } else { sharding };
@@ -129,30 +138,93 @@ fn axes_of_a_mesh_are_axes_of_the_layout() {
 #[test]
 fn what_is_wrong_has_its_place() {
     for (text, at, message) in [
-        ("f32[8,6] sharding={devices=[2,2,2]<=[8]}", 27, "`devices` must have a size for each of 2 dimensions, found 3"),
+        (
+            "f32[8,6] sharding={devices=[2,2,2]<=[8]}",
+            27,
+            "`devices` must have a size for each of 2 dimensions, found 3",
+        ),
         ("f32[8,6] sharding={devices=[2,2]<=[8]}", 27, "must have as many devices as the sizes after `<=`, 8, found 4"),
-        ("f32[8,6] sharding={devices=[2,2]0,2,3,1}", 18, "a layout cannot say devices in no order of equal steps from device 0 on"),
-        ("f32[8,6] sharding={devices=[2,1]1,0}", 18, "a layout cannot say devices in no order of equal steps from device 0 on"),
-        ("f32[8,6] sharding={maximal device=3}", 18, "a layout cannot say that all is on another device than 0: layouts have no offset"),
+        (
+            "f32[8,6] sharding={devices=[2,2]0,2,3,1}",
+            18,
+            "a layout cannot say devices in no order of equal steps from device 0 on",
+        ),
+        (
+            "f32[8,6] sharding={devices=[2,1]1,0}",
+            18,
+            "a layout cannot say devices in no order of equal steps from device 0 on",
+        ),
+        (
+            "f32[8,6] sharding={maximal device=3}",
+            18,
+            "a layout cannot say that all is on another device than 0: layouts have no offset",
+        ),
         ("f32[8,6] sharding={manual}", 18, "a layout cannot say which array each device has (`manual`)"),
-        ("f32[] sharding={devices=[2]<=[2] last_tile_dim_replicate}", 15, "a layout cannot say on which devices a scalar is"),
-        (r#"f32[8,6] #sdy.sharding<@mesh, [{"x"}, {}]>"#, 23, "a mesh by its name says no sizes; expected `mesh<[\"x\"=2, ..]>`"),
-        (r#"f32[8,6] #sdy.sharding<mesh<["x"=2]>, [{"z"}, {}]>"#, 40, "unknown axis `z` of the mesh; did you mean `x`?"),
-        (r#"f32[8,6] #sdy.sharding<mesh<["x"=2]>, [{"x"}, {"x"}]>"#, 47, "a part of an axis must be there once, found one of `x` again"),
-        (r#"f32[8,6] #sdy.sharding<mesh<["x"=2]>, [{"x"}]>"#, 38, "there must be axes in braces for each of 2 dimensions, found 1"),
-        (r#"f32[8,6] #sdy.sharding<mesh<["x"=8]>, [{"x":(3)2}, {}]>"#, 44, "must be a part of axis `x`, of size 8, found (3)2"),
-        (r#"f32[8,6] #sdy.sharding<mesh<["x"=2]>, [{}, {}], unreduced={"x"}>"#, 48,
-            "a layout cannot say sums that are still to be added up (`unreduced`)"),
+        (
+            "f32[] sharding={devices=[2]<=[2] last_tile_dim_replicate}",
+            15,
+            "a layout cannot say on which devices a scalar is",
+        ),
+        (
+            r#"f32[8,6] #sdy.sharding<@mesh, [{"x"}, {}]>"#,
+            23,
+            "a mesh by its name says no sizes; expected `mesh<[\"x\"=2, ..]>`",
+        ),
+        (
+            r#"f32[8,6] #sdy.sharding<mesh<["x"=2]>, [{"z"}, {}]>"#,
+            40,
+            "unknown axis `z` of the mesh; did you mean `x`?",
+        ),
+        (
+            r#"f32[8,6] #sdy.sharding<mesh<["x"=2]>, [{"x"}, {"x"}]>"#,
+            47,
+            "a part of an axis must be there once, found one of `x` again",
+        ),
+        (
+            r#"f32[8,6] #sdy.sharding<mesh<["x"=2]>, [{"x"}]>"#,
+            38,
+            "there must be axes in braces for each of 2 dimensions, found 1",
+        ),
+        (
+            r#"f32[8,6] #sdy.sharding<mesh<["x"=8]>, [{"x":(3)2}, {}]>"#,
+            44,
+            "must be a part of axis `x`, of size 8, found (3)2",
+        ),
+        (
+            r#"f32[8,6] #sdy.sharding<mesh<["x"=2]>, [{}, {}], unreduced={"x"}>"#,
+            48,
+            "a layout cannot say sums that are still to be added up (`unreduced`)",
+        ),
     ] {
         let error = read(text).unwrap_err();
         assert_eq!((error.message.as_str(), error.at), (message, Some(at)), "{text}");
     }
     for (text, notation, message) in [
-        ("((3:8, 4_Device), (8:1))", Notation::Sharding, "a sharding cuts a dimension into runs of elements, found Device inside of one in dimension 0"),
-        ("(10,8)/((2_Device, 8:8), (8:1))", Notation::Sharding, "2 parts of 10 elements must have 5 each, found 8 in dimension 0"),
-        ("((2_Device:2, 4:8), (8:1))", Notation::Sharding, "`sharding=` numbers all devices, found none with a number from 1 to 1"),
-        ("((4_PE, 2:8), (8:1))", Notation::Sharding, "`sharding=` numbers devices along one axis, `Device`, found `PE`"),
-        ("((8:8), (8:1); B@[x])", Notation::Shardy, "a mesh has sizes; expected `B@[n_x:1]` for copies along all of `x`"),
+        (
+            "((3:8, 4_Device), (8:1))",
+            Notation::Sharding,
+            "a sharding cuts a dimension into runs of elements, found Device inside of one in dimension 0",
+        ),
+        (
+            "(10,8)/((2_Device, 8:8), (8:1))",
+            Notation::Sharding,
+            "2 parts of 10 elements must have 5 each, found 8 in dimension 0",
+        ),
+        (
+            "((2_Device:2, 4:8), (8:1))",
+            Notation::Sharding,
+            "`sharding=` numbers all devices, found none with a number from 1 to 1",
+        ),
+        (
+            "((4_PE, 2:8), (8:1))",
+            Notation::Sharding,
+            "`sharding=` numbers devices along one axis, `Device`, found `PE`",
+        ),
+        (
+            "((8:8), (8:1); B@[x])",
+            Notation::Shardy,
+            "a mesh has sizes; expected `B@[n_x:1]` for copies along all of `x`",
+        ),
     ] {
         assert_eq!(write(&read(text).unwrap(), notation, F32).unwrap_err().message, message, "{text}");
     }
@@ -192,7 +264,13 @@ fn chains_of_collectives_end_where_they_should() {
                 last = random.usize(last..3);
                 tiles[last] *= from[*dim];
             }
-            format!("f32[{}] sharding={{devices=[{}]<=[{}]T({}) last_tile_dim_replicate}}", list(&sizes), list(&tiles), list(from), list(&order))
+            format!(
+                "f32[{}] sharding={{devices=[{}]<=[{}]T({}) last_tile_dim_replicate}}",
+                list(&sizes),
+                list(&tiles),
+                list(from),
+                list(&order)
+            )
         };
         let texts = [side(), side()];
         let read = texts.each_ref().map(|text| read(text).unwrap_or_else(|error| panic!("{text}: {error}")));
@@ -210,9 +288,9 @@ fn chains_of_collectives_end_where_they_should() {
             };
             let group = |device: usize| (0..now.len()).filter(move |other| outside(*other) == outside(device));
             let is_here = |device: usize, index: &Vec<i64>| {
-                step.along.iter().all(|part| {
-                    part.after.is_none_or(|d| index[d.dim] / d.weight % d.extent == digit(device, part))
-                })
+                step.along
+                    .iter()
+                    .all(|part| part.after.is_none_or(|d| index[d.dim] / d.weight % d.extent == digit(device, part)))
             };
             let next: Vec<BTreeSet<Vec<i64>>> = (0..now.len())
                 .map(|device| {
@@ -224,13 +302,16 @@ fn chains_of_collectives_end_where_they_should() {
             for device in 0..now.len() {
                 let received = next[device].difference(&now[device]).count() as i64;
                 most = most.max(received);
-                assert!(match step.kind {
-                    CollectiveKind::Slice => received == 0 && next[device].len() < now[device].len(),
-                    CollectiveKind::Permute => group(device).any(|other| now[other] == next[device]),
-                    CollectiveKind::AllToAll => next[device].len() == now[device].len(),
-                    CollectiveKind::AllGather => next[device].is_superset(&now[device]),
-                    _ => false,
-                }, "{texts:?}: {step:?}");
+                assert!(
+                    match step.kind {
+                        CollectiveKind::Slice => received == 0 && next[device].len() < now[device].len(),
+                        CollectiveKind::Permute => group(device).any(|other| now[other] == next[device]),
+                        CollectiveKind::AllToAll => next[device].len() == now[device].len(),
+                        CollectiveKind::AllGather => next[device].is_superset(&now[device]),
+                        _ => false,
+                    },
+                    "{texts:?}: {step:?}"
+                );
             }
             match step.kind {
                 CollectiveKind::Permute => assert!(0 < most && most <= step.received, "{texts:?}: {most} of {step:?}"),
@@ -240,5 +321,8 @@ fn chains_of_collectives_end_where_they_should() {
         }
         assert!(now == held(&read[1], &sizes, devices as usize), "{texts:?}: {chain:?}");
     }
-    assert!(kinds.len() == 4 && kinds.values().all(|count| *count > 30) && none < 60, "{kinds:?}, {none} without a chain");
+    assert!(
+        kinds.len() == 4 && kinds.values().all(|count| *count > 30) && none < 60,
+        "{kinds:?}, {none} without a chain"
+    );
 }

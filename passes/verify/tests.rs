@@ -3,6 +3,8 @@
 #[allow(dead_code, reason = "what only the evaluator uses")]
 mod arith;
 #[allow(dead_code, reason = "what only the evaluator uses")]
+mod bytes;
+#[allow(dead_code, reason = "what only the evaluator uses")]
 mod model;
 #[allow(dead_code, reason = "what only the writer of obligations uses")]
 mod proof;

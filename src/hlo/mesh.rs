@@ -120,11 +120,7 @@ fn axis<'a>(cursor: &mut Cursor<'a>) -> Result<(&'a str, usize), Error> {
 
 /// Takes `{'x','y':(2)2}`, axes; no two parts of an axis have anything in common, those of `taken` included, to which they
 /// are added. A `?` at the end, which says that there may be more axes one day, is left out.
-pub(crate) fn parts(
-    cursor: &mut Cursor,
-    axes: &[MeshAxis],
-    taken: &mut Vec<AxisPart>,
-) -> Result<Vec<AxisPart>, Error> {
+pub(crate) fn parts(cursor: &mut Cursor, axes: &[MeshAxis], taken: &mut Vec<AxisPart>) -> Result<Vec<AxisPart>, Error> {
     let mut parts: Vec<AxisPart> = Vec::new();
     cursor.expect("{", "`{` and axes")?;
     while !cursor.eat("}") {

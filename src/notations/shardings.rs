@@ -69,7 +69,9 @@ pub(super) fn read_sharding(cursor: &mut Cursor, array: &Array, sizes: &[i64]) -
             for (k, parts) in found.into_iter().enumerate() {
                 match k.checked_sub(sizes.len()).map(|k| tiles.subgroups[k]) {
                     None => dims[k] = parts,
-                    Some(Subgroup::Replicated) => copied.extend(parts.iter().map(|p| copies(DEVICE, p.extent, p.stride))),
+                    Some(Subgroup::Replicated) => {
+                        copied.extend(parts.iter().map(|p| copies(DEVICE, p.extent, p.stride)))
+                    }
                     Some(Subgroup::Manual) => copied.extend(parts.iter().map(|p| copies(MANUAL, p.extent, p.stride))),
                     Some(_) => return Err(unsaid("subgroups that are neither `replicated` nor `manual`")),
                 }
@@ -160,10 +162,17 @@ impl Sharded {
         let address = expansion.offset_expr().substitute(&within);
         let map = IndexingMap::of_sizes(sizes, results.into_iter().map(Expr::sum).chain([address]).collect());
         let copied = |axis: &String| {
-            Copies::Steps(self.copies.iter().filter_map(|copies| match copies {
-                Broadcast::Part { extent, axis: of, stride } if of == axis && *extent > 1 => Some((*extent, stride.unwrap_or(1))),
-                _ => None,
-            }).collect())
+            Copies::Steps(
+                self.copies
+                    .iter()
+                    .filter_map(|copies| match copies {
+                        Broadcast::Part { extent, axis: of, stride } if of == axis && *extent > 1 => {
+                            Some((*extent, stride.unwrap_or(1)))
+                        }
+                        _ => None,
+                    })
+                    .collect(),
+            )
         };
         let copies = axes.iter().map(copied).collect();
         Ok(Description::Map(Box::new(Meaning { sizes: sizes.to_vec(), axes, map, copies, memory_space: 0 })))
@@ -181,14 +190,19 @@ impl Sharded {
             let parts = joined(parts.clone());
             let outer = parts.iter().take_while(|part| part.axis.is_some()).count();
             if let Some(part) = parts[outer..].iter().find_map(|part| part.axis.as_ref()) {
-                let message = format!("a sharding cuts a dimension into runs of elements, found {part} inside of one in dimension {dim}");
+                let message = format!(
+                    "a sharding cuts a dimension into runs of elements, found {part} inside of one in dimension {dim}"
+                );
                 return Err(Error::new(message).unsupported());
             }
             let (outer, inner) = parts.split_at(outer);
             let (parts, run) = (count(outer)?, count(inner)?);
             let wanted = shard(sizes[dim], parts);
             if parts > 1 && wanted != run {
-                let message = format!("{parts} parts of {} elements must have {wanted} each, found {run} in dimension {dim}", sizes[dim]);
+                let message = format!(
+                    "{parts} parts of {} elements must have {wanted} each, found {run} in dimension {dim}",
+                    sizes[dim]
+                );
                 return Err(Error::new(message).unsupported());
             }
             dims.push(outer.to_vec());
@@ -216,10 +230,13 @@ pub fn write_sharding(described: &Described, element: ElementType) -> Result<Str
     // The steps in the order of the tiles, each with the number of its tile dimension: those of the array, copies, groups.
     let rank = sharded.dims.len();
     let mut steps: Vec<(usize, i64, i64)> = Vec::new();
-    for (dim, part) in sharded.dims.iter().enumerate().flat_map(|(dim, parts)| parts.iter().map(move |part| (dim, part))) {
+    for (dim, part) in
+        sharded.dims.iter().enumerate().flat_map(|(dim, parts)| parts.iter().map(move |part| (dim, part)))
+    {
         if part.axis.as_deref() != Some(DEVICE) {
             let axis = part.axis.as_deref().unwrap_or_default();
-            return Err(Error::new(format!("`sharding=` numbers devices along one axis, `{DEVICE}`, found `{axis}`")).unsupported());
+            return Err(Error::new(format!("`sharding=` numbers devices along one axis, `{DEVICE}`, found `{axis}`"))
+                .unsupported());
         }
         steps.push((dim, part.extent, part.stride));
     }
@@ -227,11 +244,18 @@ pub fn write_sharding(described: &Described, element: ElementType) -> Result<Str
     for copies in &sharded.copies {
         match copies {
             Broadcast::Part { extent: 1, axis, .. } if axis == DEVICE => all_on_one = true,
-            Broadcast::Part { extent, axis, stride } if axis == DEVICE => steps.push((rank, *extent, stride.unwrap_or(1))),
-            Broadcast::Part { extent, axis, stride } if axis == MANUAL => steps.push((rank + 1, *extent, stride.unwrap_or(1))),
+            Broadcast::Part { extent, axis, stride } if axis == DEVICE => {
+                steps.push((rank, *extent, stride.unwrap_or(1)))
+            }
+            Broadcast::Part { extent, axis, stride } if axis == MANUAL => {
+                steps.push((rank + 1, *extent, stride.unwrap_or(1)))
+            }
             Broadcast::Axis(axis) if axis == DEVICE => {}
             Broadcast::Axis(axis) | Broadcast::Part { axis, .. } => {
-                return Err(Error::new(format!("`sharding=` numbers devices along one axis, `{DEVICE}`, found copies along `{axis}`")).unsupported());
+                return Err(Error::new(format!(
+                    "`sharding=` numbers devices along one axis, `{DEVICE}`, found copies along `{axis}`"
+                ))
+                .unsupported());
             }
         }
     }
@@ -272,7 +296,8 @@ fn iota(steps: &[(usize, i64, i64)]) -> Result<String, Error> {
     let mut all = 1;
     for k in order.iter().rev() {
         if joined[*k].1 != all {
-            let message = format!("`sharding=` numbers all devices, found none with a number from {all} to {}", joined[*k].1 - 1);
+            let message =
+                format!("`sharding=` numbers all devices, found none with a number from {all} to {}", joined[*k].1 - 1);
             return Err(Error::new(message).unsupported());
         }
         all *= joined[*k].0;
@@ -281,6 +306,7 @@ fn iota(steps: &[(usize, i64, i64)]) -> Result<String, Error> {
         return Ok(format!("[{all}]"));
     }
     let sizes: Vec<i64> = order.iter().map(|k| joined[*k].0).collect();
-    let places: Vec<usize> = (0..joined.len()).map(|k| order.iter().position(|own| *own == k).unwrap_or_default()).collect();
+    let places: Vec<usize> =
+        (0..joined.len()).map(|k| order.iter().position(|own| *own == k).unwrap_or_default()).collect();
     Ok(format!("[{}]T({})", commas(&sizes), commas(&places)))
 }

@@ -50,7 +50,8 @@ pub(super) fn read_shardy(cursor: &mut Cursor, array: &Array, sizes: &[i64]) -> 
         priority(cursor)?;
     }
     if dims.len() != sizes.len() {
-        let message = format!("there must be axes in braces for each of {} dimensions, found {}", sizes.len(), dims.len());
+        let message =
+            format!("there must be axes in braces for each of {} dimensions, found {}", sizes.len(), dims.len());
         return Err(Error::at(at, message));
     }
     while cursor.eat(",") {
@@ -82,7 +83,9 @@ fn priority(cursor: &mut Cursor) -> Result<(), Error> {
     let at = cursor.at();
     match cursor.peek_name() {
         None => Ok(()),
-        Some(name) if name.strip_prefix('p').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit())) => {
+        Some(name)
+            if name.strip_prefix('p').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit())) =>
+        {
             cursor.advance(name.len());
             Ok(())
         }

@@ -388,10 +388,12 @@ pub fn write(described: &Described, notation: Notation, element: ElementType) ->
 /// Refuses what only XLA's layouts say.
 fn sayable(described: &Described, notation: Notation, element: ElementType) -> Result<(), Error> {
     let name = notation.name();
-    if described.memory_space != 0 && !matches!(
+    if described.memory_space != 0
+        && !matches!(
             notation,
             Notation::Mosaic | Notation::AffineMap | Notation::Jax | Notation::Sharding | Notation::Shardy
-        ) {
+        )
+    {
         return Err(
             Error::new(format!("`{name}` has no memory space, found `S({})`", described.memory_space)).unsupported()
         );

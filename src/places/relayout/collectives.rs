@@ -125,7 +125,8 @@ pub fn collectives(from: &Placement, to: &Placement) -> Result<Option<Vec<Collec
     let inside = sides[FROM].iter().filter(|piece| piece.axis >= tree.tree_axes);
     let held = inside.map(|piece| piece.extent).try_fold(1i64, i64::checked_mul);
     let held = held.ok_or_else(|| Error::new("the elements of a place do not fit in 64 bits").too_large())?;
-    Chain { tree: &tree, state: parts.iter().map(|part| part.sides[FROM]).collect(), parts, held, steps: Vec::new() }.run()
+    Chain { tree: &tree, state: parts.iter().map(|part| part.sides[FROM]).collect(), parts, held, steps: Vec::new() }
+        .run()
 }
 
 /// The parts of axes on which both sides have a digit or copies each.
@@ -134,7 +135,9 @@ fn parts(tree: &Tree, sides: [&Placement; 2], pieces: &[Vec<Piece>; 2]) -> Optio
     for (side, pieces) in pieces.iter().enumerate() {
         for piece in pieces.iter().filter(|piece| piece.axis < tree.tree_axes) {
             let digit = piece.dim.map(|dim| IndexDigit { dim, weight: piece.weight, extent: piece.extent });
-            let known = |part: &&mut AxisDigit| (part.axis, part.stride, part.extent) == (piece.axis, piece.stride, piece.extent);
+            let known = |part: &&mut AxisDigit| {
+                (part.axis, part.stride, part.extent) == (piece.axis, piece.stride, piece.extent)
+            };
             match parts.iter_mut().find(known) {
                 Some(part) => part.sides[side] = digit,
                 None => {

@@ -71,7 +71,8 @@ pub fn run(options: &ConvertOptions) -> Result<String, Complaint> {
 
 /// A collective of the chain: between which places, what becomes of dimensions, and the bytes that each place gets.
 fn collective(out: &mut String, step: &Collective, bits: i64) {
-    let places: Vec<String> = step.along.iter().map(|part| format!("{}_{}:{}", part.extent, part.axis, part.stride)).collect();
+    let places: Vec<String> =
+        step.along.iter().map(|part| format!("{}_{}:{}", part.extent, part.axis, part.stride)).collect();
     let digits = |of: fn(&Exchange) -> Option<IndexDigit>| {
         let mut dims: Vec<String> = step.along.iter().filter_map(of).map(|digit| digit.dim.to_string()).collect();
         dims.sort_unstable();
