@@ -503,6 +503,8 @@ fn every_notation_says_the_same() {
         ("pack", 1000),
         ("numpy", 400),
         ("jax", 1500),
+        ("sharding", 1500),
+        ("shardy", 1500),
     ] {
         assert!(said.get(name).is_some_and(|count| *count >= least), "{name}: {said:?}");
     }

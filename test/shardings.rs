@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::element::ElementType::F32;
 use tensor_layout::notations::{Described, Notation, read, write};
-use tensor_layout::places::{CollectiveKind, Copies, Exchange, collectives};
+use tensor_layout::places::{CollectiveKind, Copies, DigitExchange, collectives};
 use tensor_layout::tiled::{Expansion, Layout};
 
 /// Where an element is: the devices, and the address on each.
@@ -170,11 +170,7 @@ fn what_is_wrong_has_its_place() {
             23,
             "a mesh by its name says no sizes; expected `mesh<[\"x\"=2, ..]>`",
         ),
-        (
-            r#"f32[8,6] #sdy.sharding<mesh<["x"=2]>, [{"z"}, {}]>"#,
-            40,
-            "unknown axis `z` of the mesh; did you mean `x`?",
-        ),
+        (r#"f32[8,6] #sdy.sharding<mesh<["x"=2]>, [{"z"}, {}]>"#, 40, "unknown axis `z` of the mesh"),
         (
             r#"f32[8,6] #sdy.sharding<mesh<["x"=2]>, [{"x"}, {"x"}]>"#,
             47,
@@ -282,7 +278,7 @@ fn chains_of_collectives_end_where_they_should() {
         let mut now = held(&read[0], &sizes, devices as usize);
         for step in &chain {
             *kinds.entry(step.kind.name()).or_default() += 1;
-            let digit = |device: usize, part: &Exchange| device as i64 / part.stride % part.extent;
+            let digit = |device: usize, part: &DigitExchange| device as i64 / part.stride % part.extent;
             let outside = |device: usize| {
                 step.along.iter().fold(device as i64, |rest, part| rest - digit(device, part) * part.stride)
             };

@@ -30,6 +30,8 @@ type Rule<'a> = dyn Fn(&[i64]) -> i64 + 'a;
 
 /// The offset of each element, in elements and in the order of [`indices`].
 pub fn offsets(text: &str, sizes: &[i64]) -> Vec<i64> {
+    // Without axes all is on one device, in the layout of the shape.
+    let text = text.split_once(" sharding=").or(text.split_once(" #sdy.")).map_or(text, |(shape, _)| shape);
     let rule: Box<Rule> = match text {
         _ if text.contains("#ttg.shared_linear") => return shared(text, sizes),
         _ if text.contains("#tpu.tiled") => Box::new(|index| mosaic(text, index)),

@@ -5,7 +5,7 @@ use crate::proof::follow::{DEPTH, Proof, followed};
 use crate::proof::linear::{Linear, Shown, Undecided, Var, unproved};
 use crate::proof::multiset::{Family, TermIndex, is_idempotent, merged, sorted};
 use crate::proof::operation::Operation;
-use crate::proof::value::{Dim, Fold, Head, Thunk};
+use crate::proof::value::{Dim, Fold, Head, TermText, Thunk};
 use crate::terms::REASSOC;
 use std::collections::BTreeMap;
 
@@ -25,9 +25,6 @@ enum Part {
     Term(Head),
     Loop(Box<Fold>),
 }
-
-/// A term as text with a mark for each index, and these.
-pub type TermText = (String, Vec<Linear>);
 
 /// A box whose points have terms: the variables, from 0 up to below the extents.
 type Points = [Dim];

@@ -9,7 +9,6 @@
 //! Where the answer depends on a variable (a store of the first half of a row, another of the rest), the ranges of the
 //! variable are looked at one by one.
 
-use crate::proof::any_order::TermText;
 use crate::proof::formula::Obligations;
 use crate::proof::layout::AddressMap;
 use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
@@ -17,7 +16,7 @@ use crate::proof::multiset::Family;
 use crate::proof::operation::Operation;
 use crate::proof::statements::{BlockId, BufferId, Contents, FunctionResult, Maker, Statement, Statements};
 use crate::proof::subscript::{Subscript, ValueId};
-use crate::proof::value::{Head, LoopPosition, Thunk};
+use crate::proof::value::{Head, LoopPosition, TermText, Thunk};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 

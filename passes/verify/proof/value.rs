@@ -148,3 +148,6 @@ pub enum Head {
     Fold(Box<Fold>),
     Before(usize),
 }
+
+/// A term as text with a mark for each index, and these.
+pub type TermText = (String, Vec<Linear>);

@@ -1,7 +1,8 @@
 //! A relayout as a chain of collectives between the places of the axes.
 //!
-//! After step 1 each part of an axis is a digit of one dimension, the same on both sides, or has copies. So there are five
-//! cases for a part, each with its collective, in an order in which each place has few elements while others come:
+//! The digits on the axes are cut until they are common to both sides, as in step 1. Then each part of an axis has a digit of
+//! one dimension, or copies, and there are four cases, each with its collective, in an order in which each place has few
+//! elements while others come:
 //!
 //! | before | after | collective |
 //! |---|---|---|
@@ -60,7 +61,7 @@ pub struct IndexDigit {
 /// What a part of an axis has before and after a collective; `None` are copies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Exchange {
+pub struct DigitExchange {
     /// The axis.
     pub axis: String,
     /// How far apart along it the places are.
@@ -73,14 +74,30 @@ pub struct Exchange {
     pub after: Option<IndexDigit>,
 }
 
+impl DigitExchange {
+    /// Both as one, where the second is the next part of the axis, with the next part of the digits.
+    fn joined(&self, next: &DigitExchange) -> Option<DigitExchange> {
+        let digits = |a: Option<IndexDigit>, b: Option<IndexDigit>| match (a, b) {
+            (None, None) => Some(None),
+            (Some(a), Some(b)) if a.dim == b.dim && a.weight.checked_mul(a.extent) == Some(b.weight) => {
+                Some(Some(IndexDigit { extent: a.extent.checked_mul(b.extent)?, ..a }))
+            }
+            _ => None,
+        };
+        let follows = self.axis == next.axis && self.stride.checked_mul(self.extent) == Some(next.stride);
+        let (before, after) = (digits(self.before, next.before)?, digits(self.after, next.after)?);
+        follows.then_some(DigitExchange { extent: self.extent * next.extent, before, after, ..self.clone() })
+    }
+}
+
 /// A step of a relayout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Collective {
+pub struct RelayoutStep {
     /// What is done.
     pub kind: CollectiveKind,
     /// Between the places that differ in these parts of axes.
-    pub along: Vec<Exchange>,
+    pub along: Vec<DigitExchange>,
     /// The elements that each place gets from others, padding included.
     pub received: i64,
 }
@@ -108,7 +125,7 @@ struct AxisDigit {
 /// // Of 24 elements, each of 4 PEs keeps 6 and gets 6 from each of the others.
 /// assert_eq!((chain[0].kind, chain[0].received, chain.len()), (CollectiveKind::AllToAll, 18, 1));
 /// ```
-pub fn collectives(from: &Placement, to: &Placement) -> Result<Option<Vec<Collective>>, Error> {
+pub fn collectives(from: &Placement, to: &Placement) -> Result<Option<Vec<RelayoutStep>>, Error> {
     if from.sizes() != to.sizes() {
         return Err(Error::new(format!("the sizes are {:?} and {:?}", from.sizes(), to.sizes())));
     }
@@ -120,20 +137,27 @@ pub fn collectives(from: &Placement, to: &Placement) -> Result<Option<Vec<Collec
         return Ok(None);
     }
     let mut sides = [from, to].map(|side| pieces(&tree, side));
-    refine(&tree, from.sizes(), &mut sides);
-    let Some(parts) = parts(&tree, [from, to], &sides) else { return Ok(None) };
     let inside = sides[FROM].iter().filter(|piece| piece.axis >= tree.tree_axes);
     let held = inside.map(|piece| piece.extent).try_fold(1i64, i64::checked_mul);
     let held = held.ok_or_else(|| Error::new("the elements of a place do not fit in 64 bits").too_large())?;
-    Chain { tree: &tree, state: parts.iter().map(|part| part.sides[FROM]).collect(), parts, held, steps: Vec::new() }
-        .run()
+    sides.iter_mut().for_each(|pieces| pieces.retain(|piece| piece.axis < tree.tree_axes));
+    refine(&tree, from.sizes(), &mut sides);
+    let Some(parts) = parts(&tree, [from, to], &sides) else { return Ok(None) };
+    RelayoutChain {
+        tree: &tree,
+        state: parts.iter().map(|part| part.sides[FROM]).collect(),
+        parts,
+        held,
+        steps: Vec::new(),
+    }
+    .run()
 }
 
 /// The parts of axes on which both sides have a digit or copies each.
 fn parts(tree: &Tree, sides: [&Placement; 2], pieces: &[Vec<Piece>; 2]) -> Option<Vec<AxisDigit>> {
     let mut parts: Vec<AxisDigit> = Vec::new();
     for (side, pieces) in pieces.iter().enumerate() {
-        for piece in pieces.iter().filter(|piece| piece.axis < tree.tree_axes) {
+        for piece in pieces {
             let digit = piece.dim.map(|dim| IndexDigit { dim, weight: piece.weight, extent: piece.extent });
             let known = |part: &&mut AxisDigit| {
                 (part.axis, part.stride, part.extent) == (piece.axis, piece.stride, piece.extent)
@@ -159,25 +183,26 @@ fn parts(tree: &Tree, sides: [&Placement; 2], pieces: &[Vec<Piece>; 2]) -> Optio
         let end = pair[0].stride.checked_mul(pair[0].extent);
         pair[0].axis != pair[1].axis || end.is_some_and(|end| end <= pair[1].stride)
     });
-    // One digit is one on both sides.
+    // Two digits of a dimension are the same one, or one is above the other.
     let on_axes = |side: usize| parts.iter().filter_map(move |part| part.sides[side]);
-    let same = |a: IndexDigit, b: IndexDigit| (a.dim, a.weight) != (b.dim, b.weight) || a.extent == b.extent;
-    let is_one = on_axes(FROM).all(|a| on_axes(TO).all(|b| same(a, b)));
-    (all && nested && is_one).then_some(parts)
+    let above = |a: IndexDigit, b: IndexDigit| a.weight.checked_mul(a.extent).is_some_and(|end| b.weight % end == 0);
+    let apart = |a: IndexDigit, b: IndexDigit| a == b || a.dim != b.dim || above(a, b) || above(b, a);
+    let are_digits = on_axes(FROM).all(|a| on_axes(TO).all(|b| apart(a, b)));
+    (all && nested && are_digits).then_some(parts)
 }
 
 /// The chain as far as it is.
-struct Chain<'t> {
+struct RelayoutChain<'t> {
     tree: &'t Tree,
     parts: Vec<AxisDigit>,
     /// What each part has now.
     state: Vec<Option<IndexDigit>>,
     /// The elements that a place has.
     held: i64,
-    steps: Vec<Collective>,
+    steps: Vec<RelayoutStep>,
 }
 
-impl Chain<'_> {
+impl RelayoutChain<'_> {
     fn target(&self, k: usize) -> Option<IndexDigit> {
         self.parts[k].sides[TO]
     }
@@ -191,7 +216,7 @@ impl Chain<'_> {
         self.parts.iter().any(|part| part.sides[TO] == Some(digit))
     }
 
-    fn run(mut self) -> Result<Option<Vec<Collective>>, Error> {
+    fn run(mut self) -> Result<Option<Vec<RelayoutStep>>, Error> {
         let all = 0..self.parts.len();
         self.slice();
         self.permute()?;
@@ -224,16 +249,22 @@ impl Chain<'_> {
         received: i64,
     ) {
         let changed: Vec<(usize, Option<IndexDigit>)> = along.iter().map(|k| (*k, after(self, *k))).collect();
-        let exchange = |(k, after): &(usize, Option<IndexDigit>)| Exchange {
+        let exchange = |(k, after): &(usize, Option<IndexDigit>)| DigitExchange {
             axis: self.tree.axes[self.parts[*k].axis].clone(),
             stride: self.parts[*k].stride,
             extent: self.parts[*k].extent,
             before: self.state[*k],
             after: *after,
         };
-        let along: Vec<Exchange> = changed.iter().map(exchange).collect();
+        let mut along: Vec<DigitExchange> = Vec::new();
+        for next in changed.iter().map(exchange) {
+            match along.iter_mut().find_map(|own| own.joined(&next).map(|joined| (own, joined))) {
+                Some((own, joined)) => *own = joined,
+                None => along.push(next),
+            }
+        }
         if !along.is_empty() {
-            self.steps.push(Collective { kind, along, received });
+            self.steps.push(RelayoutStep { kind, along, received });
         }
         changed.into_iter().for_each(|(k, after)| self.state[k] = after);
     }

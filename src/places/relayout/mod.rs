@@ -43,7 +43,7 @@ use counts::{Budget, too_many};
 use joint::Joint;
 use tree::{FROM, SamePlace, TO, Tree};
 
-pub use collectives::{Collective, CollectiveKind, Exchange, IndexDigit, collectives};
+pub use collectives::{CollectiveKind, DigitExchange, IndexDigit, RelayoutStep, collectives};
 pub use moves::{Affine, Block, Copy, Level, MAX_BLOCKS, Plan};
 
 /// The most values that are gone through where strides do not nest.

@@ -9,8 +9,10 @@ use tensor_layout::element::ElementType;
 use tensor_layout::notations::{Notation, read, write};
 use tensor_layout::places::ADDRESS;
 use tensor_layout::places::Machine;
-use tensor_layout::places::{Block, Collective, CollectiveKind, Exchange, IndexDigit, collectives, plan};
-use tensor_layout::text::choices;
+use tensor_layout::places::{
+    Block, CollectiveKind, DigitExchange, IndexDigit, Placement, Plan, RelayoutStep, collectives, plan,
+};
+use tensor_layout::text::{Error, choices};
 
 /// List what moves where in a relayout from the first layout to the second, or print a layout in another notation
 #[derive(clap::Args)]
@@ -60,20 +62,36 @@ pub fn run(options: &ConvertOptions) -> Result<String, Complaint> {
         }
     }
     let _ = write!(out, "{plan}");
-    if let Some(chain) = collectives(&source, &destination).map_err(|error| Complaint::in_argument(to, &error))? {
-        chain.iter().for_each(|step| collective(&mut out, step, bits));
-    }
+    let chain = chain(&plan, &source, &destination).map_err(|error| Complaint::in_argument(to, &error))?;
+    chain.iter().for_each(|step| collective(&mut out, step, bits));
     if *blocks {
         plan.blocks.iter().enumerate().for_each(|(k, b)| block(&mut out, &plan.axes, k, b));
     }
     Ok(out)
 }
 
+/// The collectives that do it, between places that have a memory on both sides; none where there is no chain of them.
+pub fn chain(plan: &Plan, from: &Placement, to: &Placement) -> Result<Vec<RelayoutStep>, Error> {
+    match plan.memories[0] == plan.memories[1] {
+        true => Ok(collectives(from, to)?.unwrap_or_default()),
+        false => Ok(Vec::new()),
+    }
+}
+
+/// The parts of axes along which a collective is, `4_PE:1`.
+pub fn along(step: &RelayoutStep) -> Vec<String> {
+    step.along.iter().map(|part| format!("{}_{}:{}", part.extent, part.axis, part.stride)).collect()
+}
+
+/// The bytes of the elements that each place gets.
+pub fn received_bytes(step: &RelayoutStep, bits: i64) -> i64 {
+    i64::try_from((i128::from(step.received) * i128::from(bits) + 7) / 8).unwrap_or(i64::MAX)
+}
+
 /// A collective of the chain: between which places, what becomes of dimensions, and the bytes that each place gets.
-fn collective(out: &mut String, step: &Collective, bits: i64) {
-    let places: Vec<String> =
-        step.along.iter().map(|part| format!("{}_{}:{}", part.extent, part.axis, part.stride)).collect();
-    let digits = |of: fn(&Exchange) -> Option<IndexDigit>| {
+fn collective(out: &mut String, step: &RelayoutStep, bits: i64) {
+    let places = along(step);
+    let digits = |of: fn(&DigitExchange) -> Option<IndexDigit>| {
         let mut dims: Vec<String> = step.along.iter().filter_map(of).map(|digit| digit.dim.to_string()).collect();
         dims.sort_unstable();
         dims.dedup();
@@ -86,7 +104,7 @@ fn collective(out: &mut String, step: &Collective, bits: i64) {
         CollectiveKind::AllGather => format!(", joins dimension {before}"),
         _ => String::new(),
     };
-    let bytes = (i128::from(step.received) * i128::from(bits) + 7) / 8;
+    let bytes = received_bytes(step, bits);
     let _ = writeln!(out, "{:<10} along {}{what}: {bytes} bytes to each", step.kind.name(), places.join(", "));
 }
 

@@ -25,6 +25,8 @@ L2B    491520    131072      131072
 L1B     24576     16384       16384
 MAB         0      1024        1024
 PE       6144       256         256
+permute    along 16_L2B:1, 8_L1B:1: 256 bytes to each
+all-to-all along 4_PE:1, joins dimension 1 and cuts 1: 192 bytes to each
 ";
     assert_eq!(run(&[BOARD, other, "--machine", "mn_core"]), (table.to_string(), String::new(), Some(0)));
 }
@@ -57,6 +59,8 @@ L2B        2         8           8
 L1B        0         0           0
 MAB        0         0           0
 PE         0         0           0
+permute    along 2_L2B:1, 4_L2B:2: 8 bytes to each
+all-to-all along 2_L2B:1, joins dimension 0 and cuts 0: 4 bytes to each
 ";
     let arguments = ["((8_L2B, 2:1))", "((2:1, 8_L2B))", "--machine", "mn_core_2"];
     assert_eq!(run(&arguments), (table.to_string(), String::new(), Some(0)));
@@ -70,6 +74,7 @@ stay      4 (4 do not move at all)
 blocks    1
 level  cross  bytes up  bytes down
 PE        12         6           6
+all-to-all along 4_PE:1, joins dimension 0 and cuts 0: 6 bytes to each
 block 0: 16 elements, 0 -> 0
   4 times Addr +1 -> PE +1
   4 times PE +1 -> Addr +1

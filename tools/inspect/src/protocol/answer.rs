@@ -248,6 +248,20 @@ pub struct Conversion {
     pub levels: Vec<ConversionLevel>,
     /// The number of strided copies that do it.
     pub blocks: usize,
+    /// The collectives that do it, in their order; none where there is no such chain.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub collectives: Vec<ConversionStep>,
+}
+
+/// What places do together.
+#[derive(Serialize, JsonSchema)]
+pub struct ConversionStep {
+    /// `slice`, `permute`, `all-to-all` or `all-gather`.
+    pub kind: &'static str,
+    /// The parts of axes along which the places are, as `4_PE:1`.
+    pub along: Vec<String>,
+    /// What each place gets from others.
+    pub bytes: i64,
 }
 
 /// A level of the tree of places.

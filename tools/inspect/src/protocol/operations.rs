@@ -1,8 +1,11 @@
 //! The operation of each request: its arguments and what it computes.
 
-use super::answer::{Answer, Broadcast, Conversion, ConversionLevel, Everywhere, Facts, Failure, Step, Witness};
+use super::answer::{
+    Answer, Broadcast, Conversion, ConversionLevel, ConversionStep, Everywhere, Facts, Failure, Step, Witness,
+};
 use super::programs;
 use super::request::{self, Request};
+use crate::convert::{along, chain, received_bytes};
 use crate::copies::CopyAnswer;
 use crate::maps;
 use crate::moves::{copies, operation, rules, wrong_transpose};
@@ -17,7 +20,7 @@ use tensor_layout::maps::{Indexing, IndexingMap};
 use tensor_layout::notations::{Meaning, Notation, read, write};
 use tensor_layout::operations::{Array, Shape};
 use tensor_layout::places::ADDRESS;
-use tensor_layout::places::{Copies, Held, Level, Machine, Placement, Slice, plan};
+use tensor_layout::places::{Copies, Held, Level, Machine, Placement, RelayoutStep, Slice, plan};
 use tensor_layout::targets::Target;
 use tensor_layout::text::{Error, did_you_mean};
 use tensor_layout::tiled::Expansion;
@@ -143,12 +146,18 @@ fn convert(request: &request::Convert) -> Result<Answer, Failure> {
         up: level.up,
         down: level.down,
     };
+    let step = |step: &RelayoutStep| ConversionStep {
+        kind: step.kind.name(),
+        along: along(step),
+        bytes: received_bytes(step, bits),
+    };
     Ok(Answer::Convert(Conversion {
         elements: plan.elements,
         stay: plan.stay,
         unmoved: plan.unmoved,
         levels: plan.levels.iter().map(level).collect(),
         blocks: plan.blocks.len(),
+        collectives: chain(&plan, &from, &to)?.iter().map(step).collect(),
     }))
 }
 
