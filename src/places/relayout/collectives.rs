@@ -294,10 +294,10 @@ impl RelayoutChain<'_> {
     fn permute(&mut self) -> Result<(), Error> {
         let mut next = self.state.clone();
         let (mut filled, mut left) = (Vec::new(), Vec::new());
-        for k in 0..self.parts.len() {
+        for (k, own) in next.iter_mut().enumerate() {
             let Some(wanted) = self.target(k).filter(|wanted| self.state[k] != Some(*wanted)) else { continue };
             if let Some(at) = self.state.iter().position(|now| *now == Some(wanted)) {
-                next[k] = Some(wanted);
+                *own = Some(wanted);
                 filled.push(k);
                 left.push(at);
             }
