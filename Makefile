@@ -5,7 +5,7 @@
 # bench-plan PROGRAMS=FOLDER: plans of its programs, make bench-memory PROGRAMS=FOLDER: the same within less memory,
 # make bench-arenas PROGRAMS=FOLDER: arenas beside what is live at once, and make bench-schedule PROGRAMS=FOLDER: orders
 # of least memory.
-# make wheel: the Python package, into target/wheels. make test-python: its tests, and make test-jax: models beside JAX,
+# of least memory. make bench-verify: what verification costs beside lowering.
 # both of which make test does too where what they need can be installed. make fuzz: every check of fuzz/ under
 # libFuzzer; MINUTES=60 for all together, FUZZ="map 600" for one, and its seconds. make random: a million random maps and
 # layouts, and 100,000 programs; RANDOM_CASES="programs 1000" for others. make package: two Debian packages, tried.
@@ -18,7 +18,7 @@ CLANG_FORMAT = $(shell tools/llvm.sh)/bin/clang-format
 CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp examples/first-cpp test/embed, \
   $(addprefix $(folder)/*.,c cpp h)))
 
-.PHONY: all setup test test-jax test-python wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-arenas bench-schedule bench-solver fuzz random package
+.PHONY: all setup test test-jax test-python wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-arenas bench-schedule bench-solver bench-verify fuzz random package
 all: test
 
 setup:
@@ -86,4 +86,8 @@ bench-arenas: setup
 
 bench-schedule: setup
 	@tools/bench-schedule.sh $(PROGRAMS)
+
+bench-verify: setup
+	cargo build --release --quiet -p layout-opt
+	@tools/bench-verify.sh
 
