@@ -4,8 +4,8 @@
 # XLA's, on one core, and in planned layouts. make bench-solver PROBLEMS=FOLDER: the solver beside HiGHS. make
 # bench-plan PROGRAMS=FOLDER: plans of its programs, make bench-memory PROGRAMS=FOLDER: the same within less memory,
 # make bench-arenas PROGRAMS=FOLDER: arenas beside what is live at once, and make bench-schedule PROGRAMS=FOLDER: orders
-# of least memory.
 # of least memory. make bench-verify: what verification costs beside lowering.
+# make wheel: the Python package, into target/wheels. make test-python: its tests, and make test-jax: models beside JAX,
 # both of which make test does too where what they need can be installed. make fuzz: every check of fuzz/ under
 # libFuzzer; MINUTES=60 for all together, FUZZ="map 600" for one, and its seconds. make random: a million random maps and
 # layouts, and 100,000 programs; RANDOM_CASES="programs 1000" for others. make package: two Debian packages, tried.
