@@ -349,6 +349,53 @@ fn the_largest_and_least_numbers_are_found_as_integers() {
     }
 }
 
+/// A result lies where its type puts it: from the beginning of its buffer on, in row-major order without a layout, and with a
+/// layout in as much memory as that takes.
+#[test]
+fn results_lie_where_their_types_say() {
+    let before =
+        "func.func @f(%x: tensor<4000x9000xf32>) -> tensor<4000x9000xf32> { return %x : tensor<4000x9000xf32> }";
+    let after = |buffer: &str, of: &str| {
+        format!(
+            "func.func @f(%x: memref<4000x9000xf32>) -> memref<4000x9000xf32{of}> {{
+               {buffer}
+               memref.copy %x, %a : memref<4000x9000xf32> to memref<4000x9000xf32{of}>
+               return %a : memref<4000x9000xf32{of}>
+             }}"
+        )
+    };
+    same(before, &after("%a = memref.alloc() : memref<4000x9000xf32>", ""), NONE);
+    let columns = ", strided<[1, 4000]>";
+    not_same(before, &after(&format!("%a = memref.alloc() : memref<4000x9000xf32{columns}>"), columns), NONE);
+    let later = ", strided<[9000, 1], offset: 9000>";
+    let buffer = format!(
+        "%b = memref.alloc() : memref<4001x9000xf32>
+         %a = memref.subview %b[1, 0] [4000, 9000] [1, 1] : memref<4001x9000xf32> to memref<4000x9000xf32{later}>"
+    );
+    not_same(before, &after(&buffer, later), NONE);
+}
+
+/// A factor that is 1 in another type is none.
+#[test]
+fn one_is_a_number_of_its_type() {
+    let before = |one: &str, of: &str| {
+        format!(
+            "func.func @f(%x: {of}) -> {of} {{
+               %c = arith.constant {one} : {of}
+               %y = arith.mulf %x, %c : {of}
+               return %y : {of}
+             }}"
+        )
+    };
+    let after = |of: &str| format!("func.func @f(%x: {of}) -> {of} {{ return %x : {of} }}");
+    for (one, of) in [("0x3F800000", "f32"), ("0x3FF0000000000000", "f64")] {
+        same(&before(one, of), &after(of), NONE);
+    }
+    for (other, of) in [("0x00003C00", "f32"), ("0x00003F80", "f32"), ("0x000000003F800000", "f64")] {
+        not_same(&before(other, of), &after(of), NONE);
+    }
+}
+
 /// What [`the_largest_and_least_numbers_are_found_as_integers`] takes for granted: for all sets of up to three numbers of a
 /// format with a sign, two bits of exponent and one of mantissa.
 #[test]

@@ -246,10 +246,11 @@ fn chains_of_collectives_end_where_they_should() {
     let mut random = fastrand::Rng::with_seed(0xc_4a1d);
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     let mut none = 0;
-    for _ in 0..600 {
+    for _ in 0..1200 {
         let from = *random.choice(&[&[2i64, 2][..], &[2, 4], &[2, 2, 2], &[3, 2], &[4]]).unwrap();
         let devices: i64 = from.iter().product();
-        let sizes = [devices * random.i64(1..3), devices];
+        let is_even = random.bool();
+        let sizes = if is_even { [devices * random.i64(1..3), devices] } else { [random.i64(1..12), random.i64(1..9)] };
         let mut side = || {
             let mut order: Vec<usize> = (0..from.len()).collect();
             random.shuffle(&mut order);
@@ -300,9 +301,9 @@ fn chains_of_collectives_end_where_they_should() {
                 most = most.max(received);
                 assert!(
                     match step.kind {
-                        CollectiveKind::Slice => received == 0 && next[device].len() < now[device].len(),
+                        CollectiveKind::Slice => received == 0 && (!is_even || next[device].len() < now[device].len()),
                         CollectiveKind::Permute => group(device).any(|other| now[other] == next[device]),
-                        CollectiveKind::AllToAll => next[device].len() == now[device].len(),
+                        CollectiveKind::AllToAll => !is_even || next[device].len() == now[device].len(),
                         CollectiveKind::AllGather => next[device].is_superset(&now[device]),
                         _ => false,
                     },
@@ -310,7 +311,10 @@ fn chains_of_collectives_end_where_they_should() {
                 );
             }
             match step.kind {
-                CollectiveKind::Permute => assert!(0 < most && most <= step.received, "{texts:?}: {most} of {step:?}"),
+                CollectiveKind::Permute => {
+                    assert!((0 < most || !is_even) && most <= step.received, "{texts:?}: {most} of {step:?}")
+                }
+                _ if !is_even => assert!(most <= step.received, "{texts:?}: {most} of {step:?}"),
                 _ => assert_eq!(most, step.received, "{texts:?}: {step:?}"),
             }
             now = next;
@@ -318,7 +322,7 @@ fn chains_of_collectives_end_where_they_should() {
         assert!(now == held(&read[1], &sizes, devices as usize), "{texts:?}: {chain:?}");
     }
     assert!(
-        kinds.len() == 4 && kinds.values().all(|count| *count > 30) && none < 60,
+        kinds.len() == 4 && kinds.values().all(|count| *count > 30) && none < 250,
         "{kinds:?}, {none} without a chain"
     );
 }

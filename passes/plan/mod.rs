@@ -131,7 +131,8 @@ fn target(module: Op, machine: PlanMachine) -> Result<Target, Error> {
 fn limit(target: &Target, bytes: u64) -> Result<SpaceLimit, Error> {
     let memories = &target.machine().memories;
     let fastest = memories.iter().rfind(|memory| memory.axis.is_none() && memory.space != 0).or(memories.first());
-    let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+    // More than any program takes.
+    let bytes = i64::try_from(bytes).unwrap_or(i64::MAX).min(solver::LARGEST_SUM);
     Ok(SpaceLimit { space: fastest.ok_or_else(no_memory)?.space, bytes })
 }
 

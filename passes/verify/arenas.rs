@@ -175,7 +175,8 @@ impl<'p> Run<'p> {
         if write.is_some() {
             bytes.fill((first, width));
         }
-        if !whole {
+        // Other bits of as many bytes are other elements.
+        if !whole || u32::from(self.terms.info(before).width) != bits {
             before = self.terms.undefined(bits);
         }
         Ok(before)

@@ -149,7 +149,6 @@ impl Calc {
     pub fn is_neutral(self, bits: u64, width: u8, reassociated: bool) -> bool {
         let ones = if width >= 64 { u64::MAX } else { (1 << width) - 1 };
         let top = 1 << (width - 1);
-        let one = [0x3c00, 0x3f80, 0x3f80_0000, 0x3ff0_0000_0000_0000];
         match self {
             Calc::Add | Calc::Sub | Calc::Or | Calc::Xor | Calc::Shl | Calc::ShrU | Calc::ShrS | Calc::MaxU => {
                 bits == 0
@@ -159,8 +158,12 @@ impl Calc {
             Calc::MaxS => bits == top,
             Calc::MinS => bits == ones >> 1,
             Calc::AddF => bits == top || reassociated && bits == 0,
-            Calc::MulF if width == 16 => false,
-            Calc::MulF => one.contains(&bits),
+            Calc::MulF => match width {
+                32 => bits == 0x3f80_0000,
+                64 => bits == 0x3ff0_0000_0000_0000,
+                // There are two kinds of 16 bits.
+                _ => false,
+            },
             Calc::Maximum | Calc::Minimum => {
                 let infinity = match width {
                     32 => 0x7f80_0000,

@@ -70,6 +70,9 @@ impl Physical {
         };
         let layout = Layout::read(text).ok_or_else(|| format!("of the layout {text}"))?;
         let place = layout.bits.map_or(i64::from(unit.bits), i64::from);
+        if [i64::from(inner.bits), place, i64::from(unit.bits)].iter().any(|bits| *bits > 64) {
+            return Err("of elements of more than 64 bits".into());
+        }
         Ok(Physical { layout, sizes: sizes.to_vec(), bits: [inner.bits.into(), place, unit.bits.into()] })
     }
 

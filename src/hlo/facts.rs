@@ -20,12 +20,13 @@ impl Module {
     /// Facts about the nodes of [`Module::graphs`].
     pub fn facts(&self) -> Facts {
         let mut facts = Facts::default();
+        let effects = self.effects();
         for (c, computation) in self.computations.iter().enumerate() {
             for (k, instruction) in computation.instructions.iter().enumerate() {
                 if matches!(&*instruction.opcode, "copy" | "copy-start") {
                     facts.copies.insert((c, k));
                 }
-                if instruction.has_effect() {
+                if instruction.runs_effect(&effects) {
                     facts.once.insert((c, k));
                 }
                 if let Operation::While { condition, body } = instruction.operation {
@@ -42,6 +43,17 @@ impl Module {
             let _ = self.entry_layouts(text, &mut facts);
         }
         facts
+    }
+
+    /// Which computations have an instruction with an effect, or one that runs another such computation.
+    pub fn effects(&self) -> Vec<bool> {
+        let mut found: Vec<bool> = Vec::with_capacity(self.computations.len());
+        // A computation comes after those that it calls.
+        for computation in &self.computations {
+            let own = computation.instructions.iter().any(|instruction| instruction.runs_effect(&found));
+            found.push(own);
+        }
+        found
     }
 
     /// Reads `{(f32[2]{0})->f32[3]{0}}`.

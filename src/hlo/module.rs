@@ -142,6 +142,12 @@ impl Instruction {
         seen || self.flag("custom_call_has_side_effect")
     }
 
+    /// The same, or it runs a computation of which this holds, by the numbers of computations.
+    pub fn runs_effect(&self, computations: &[bool]) -> bool {
+        let runs_one = || self.called.iter().any(|called| computations.get(*called).copied().unwrap_or(false));
+        self.has_effect() || runs_one()
+    }
+
     /// The text that an attribute such as `custom_call_target="Sharding"` has between its quotes, unescaped.
     pub fn string(&self, name: &str) -> Option<String> {
         unquote(self.attribute(name)?)

@@ -3,7 +3,7 @@
 //! A sharding says nothing about which elements an instruction reads; it is checked, so that it can be passed on as it
 //! is. A tuple has one in braces for each of its arrays, or one for all. [`Sharding`] is one of them, of an array.
 
-use super::devices::{counted, sizes};
+use super::devices::{MOST_DEVICES, counted, sizes};
 use super::words::{End, value};
 use crate::operations::shape::{Shape, leaves};
 use crate::text::{Cursor, Error, did_you_mean, excerpt};
@@ -204,9 +204,10 @@ fn devices(cursor: &mut Cursor, partitions: Option<i64>) -> Result<(usize, Vec<i
 fn below(cursor: &mut Cursor, partitions: Option<i64>) -> Result<i64, Error> {
     let at = cursor.at();
     let device = cursor.integer("the number of a device")?;
-    match partitions.filter(|count| device >= *count) {
-        Some(count) => Err(Error::at(at, format!("a device must be below {count}, found {device}"))),
-        None => Ok(device),
+    let count = partitions.unwrap_or(MOST_DEVICES);
+    match device < count {
+        true => Ok(device),
+        false => Err(Error::at(at, format!("a device must be below {count}, found {device}"))),
     }
 }
 

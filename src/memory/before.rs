@@ -13,23 +13,6 @@ use crate::operations::operation::{Algorithm, Operation};
 use crate::text::Error;
 use std::collections::HashMap;
 
-/// Which computations have an effect, or run one that has.
-pub fn effects(module: &Module) -> Vec<bool> {
-    let mut found: Vec<bool> = Vec::with_capacity(module.computations.len());
-    for computation in &module.computations {
-        let one = |instruction: &Instruction| has_effect(instruction, &found);
-        let own = computation.instructions.iter().any(one);
-        found.push(own);
-    }
-    found
-}
-
-/// Whether an instruction does more than its result says, or runs what does.
-fn has_effect(instruction: &Instruction, computations: &[bool]) -> bool {
-    let runs_one = || instruction.called.iter().any(|called| computations.get(*called).copied().unwrap_or(false));
-    instruction.has_effect() || runs_one()
-}
-
 /// Pairs of instructions of which the first has to run before the second; `classes` are the leaves by name.
 ///
 /// # Errors
@@ -45,7 +28,7 @@ pub fn before(
     let mut readers: HashMap<usize, Vec<usize>> = HashMap::new();
     for (k, instruction) in computation.instructions.iter().enumerate() {
         pairs.extend(instruction.operands.iter().chain(&instruction.control).map(|operand| (*operand, k)));
-        if has_effect(instruction, effects) {
+        if instruction.runs_effect(effects) {
             pairs.extend(last.map(|last| (last, k)));
             last = Some(k);
         }

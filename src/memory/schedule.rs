@@ -3,7 +3,6 @@
 //! Each computation is ordered for itself, those first that others run. An order is taken where no memory has a larger peak in
 //! it than in the text's, by the buffers that it has, and one has a lower one: the main memory first.
 
-use super::before::effects;
 use super::buffers::{FrameBuffers, RunsAs, buffers};
 use super::live::{Timelines, first_most, frames, live, passes};
 use super::tasks::{Peaks, Tasks};
@@ -35,7 +34,7 @@ impl Schedule {
     pub fn least_memory(module: &Module) -> Result<Schedule, Error> {
         let mut found = Schedule::default();
         let mut ordering = Ordering { module: module.clone(), passed: HashMap::new(), timelines: BTreeMap::new() };
-        let effects = effects(module);
+        let effects = module.effects();
         let (mut peaks, mut bounds) = (Peaks::new(), Peaks::new());
         let mut steps = MOST_STEPS;
         let all: Vec<(usize, RunsAs)> = frames(module).into_iter().collect();
@@ -93,7 +92,7 @@ impl Schedule {
     /// A computation that there is not; an order that is none of its instructions, or has one before another that it has to
     /// come after.
     pub fn apply(&self, module: &Module) -> Result<Module, Error> {
-        let effects = effects(module);
+        let effects = module.effects();
         let frames = frames(module);
         let mut ordered = module.clone();
         let passed = Ordering::new(module)?.passed;

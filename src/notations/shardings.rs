@@ -91,15 +91,16 @@ fn steps(tiles: &DeviceTiles) -> Option<Vec<Vec<Part>>> {
     let parts: Vec<Vec<Part>> =
         (0..tiles.sizes.len()).map(|dim| digits(&tiles.sizes, dim, &axes, &place)).collect::<Option<_>>()?;
     let sum_is_device = tiles.devices.iter().zip(0i64..).all(|(device, k)| {
-        let along = |(dim, parts): (usize, &Vec<Part>)| {
+        let mut sum = Some(0i64);
+        for (dim, parts) in parts.iter().enumerate() {
             let mut index = k / strides[dim] % tiles.sizes[dim];
-            parts.iter().rev().fold(0, |sum, part| {
-                let digit = index % part.extent;
+            for part in parts.iter().rev() {
+                let step = (index % part.extent).checked_mul(part.stride);
+                sum = sum.zip(step).and_then(|(sum, step)| sum.checked_add(step));
                 index /= part.extent;
-                sum + digit * part.stride
-            })
-        };
-        parts.iter().enumerate().map(along).sum::<i64>() == *device
+            }
+        }
+        sum == Some(*device)
     });
     sum_is_device.then_some(parts)
 }
@@ -183,7 +184,20 @@ impl Sharded {
     /// # Errors
     /// It is none, and why.
     pub(super) fn of(described: &Described) -> Result<Sharded, Error> {
-        let placement = described.placement()?;
+        let memory_space = described.memory_space;
+        if let Description::Tiled { sizes, layout } = &described.description
+            && sizes.is_empty()
+        {
+            return Ok(Sharded { dims: Vec::new(), copies: Vec::new(), layout: layout.clone() });
+        }
+        let placement = described.placement().map_err(|error| match &described.description {
+            Description::Map(meaning) if !meaning.axes.is_empty() => {
+                let message =
+                    "what tiles pad of the part of each device is between elements, which no parts of dimensions say";
+                Error::new(message).unsupported()
+            }
+            _ => error,
+        })?;
         let sizes = placement.sizes();
         let (mut dims, mut local, mut shards) = (Vec::new(), Vec::new(), Vec::new());
         for (dim, parts) in placement.layout().dims.iter().enumerate() {
@@ -211,7 +225,11 @@ impl Sharded {
         }
         let local: TensorLayout = made(&shards, local, Vec::new());
         let local = Placement::new(&local, Some(&shards)).map_err(|misplaced| misplaced.error)?;
-        Ok(Sharded { dims, copies: placement.layout().broadcast.clone(), layout: to_tiled(&local)? })
+        Ok(Sharded {
+            dims,
+            copies: placement.layout().broadcast.clone(),
+            layout: Layout { memory_space, ..to_tiled(&local)? },
+        })
     }
 
     /// The shape with the layout of a part.

@@ -10,6 +10,7 @@ use crate::hlo::mesh::{AxisPart, MeshAxis, mesh_axes, others, parts};
 use crate::notations::described::{Described, Description};
 use crate::notations::shardings::{Sharded, copies};
 use crate::operations::shape::Array;
+use crate::places::machine::{TIME, WORD};
 use crate::places::tensor_layout::{Broadcast, Part, check_axis};
 use crate::text::{Cursor, Error, excerpt};
 
@@ -30,6 +31,9 @@ pub(super) fn read_shardy(cursor: &mut Cursor, array: &Array, sizes: &[i64]) -> 
     let (axes, _) = mesh_axes(cursor)?;
     for (name, _) in &axes {
         check_axis(name).map_err(|why| Error::at(at, why))?;
+        if [TIME, WORD].contains(name) {
+            return Err(Error::at(at, format!("`{name}` is no axis of devices: it means something else in a layout")));
+        }
     }
     if cursor.peek() == Some(b',') {
         let message = "a layout cannot say which device is where in the mesh (`device_ids`); expected `>`";

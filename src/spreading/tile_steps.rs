@@ -79,8 +79,8 @@ pub struct TiledTouch {
 
 /// The best plan in which each operation has room for its smallest steps, its steps, and the bytes of the fastest memory that
 /// are left to pieces for this: as many as those steps need where arrays would leave less, none where they leave enough.
-/// Operations whose smallest steps need more than the capacity are not cut. `go_on` is asked now and then; when it says no,
-/// the best plan so far is taken.
+/// Operations whose smallest steps need more than the capacity are not cut, nor are those for which no plan leaves so many.
+/// `go_on` is asked now and then; when it says no, the best plan so far is taken.
 ///
 /// # Errors
 /// Why there is no plan.
@@ -90,16 +90,21 @@ pub fn plan_in_steps(
     go_on: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<(LayoutPlan, Vec<TileSteps>, i64), Unplanned> {
     let mut kept = 0;
+    let mut last: Option<(LayoutPlan, Vec<TileSteps>, i64)> = None;
     loop {
-        let plan = planner.plan(options, &mut *go_on)?;
-        let steps = tile_steps(planner, &plan)?;
+        let room = if kept > 0 { planner.keep(kept) } else { Ok(()) };
+        let found = room.and_then(|()| planner.plan(options, &mut *go_on));
+        let (plan, steps) = match (found, last) {
+            (Ok(plan), _) => tile_steps(planner, &plan).map(|steps| (plan, steps))?,
+            (Err(_), Some(last)) => return planner.keep(last.2).map(|()| last),
+            (Err(why), None) => return Err(why),
+        };
         let needed = steps.iter().filter_map(|own| own.needs.filter(|needs| *needs <= own.capacity)).max();
         match needed {
             // What needs no more than is kept has room, so this is more each time.
-            Some(needs) if needs > kept => kept = needs,
+            Some(needs) if needs > kept => (last, kept) = (Some((plan, steps, kept)), needs),
             _ => return Ok((plan, steps, kept)),
         }
-        planner.keep(kept)?;
     }
 }
 

@@ -10,7 +10,7 @@
 //! variable are looked at one by one.
 
 use crate::proof::formula::Obligations;
-use crate::proof::layout::AddressMap;
+use crate::proof::layout::{AddressMap, row_major};
 use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
 use crate::proof::multiset::Family;
 use crate::proof::operation::Operation;
@@ -151,9 +151,18 @@ impl<'p> Proof<'p> {
                         if !there.has_parts(&made.sizes, strides) {
                             return unproved("a result whose strides are not those of its layout");
                         }
+                        if there.size(&meant.sizes).is_none_or(|size| self.programs[1].buffers[*b].0 < size) {
+                            return unproved("a result in a buffer that is smaller than its layout");
+                        }
                         there
                     }
-                    (there, kept) if there == kept && meant.sizes == made.sizes => &made.here,
+                    (there, kept) if there == kept && meant.sizes == made.sizes => {
+                        let plain = if meant.is_memref { Some(meant.here.clone()) } else { row_major(&made.sizes) };
+                        if there.is_none() && made.is_memref && plain.as_ref() != Some(&made.here) {
+                            return unproved("a result that does not lie where its type puts it");
+                        }
+                        &made.here
+                    }
                     _ => return unproved("results of different shapes or layouts"),
                 };
                 if meant.of != made.of {

@@ -98,7 +98,7 @@ pub struct RelayoutStep {
     pub kind: CollectiveKind,
     /// Between the places that differ in these parts of axes.
     pub along: Vec<DigitExchange>,
-    /// The elements that each place gets from others, padding included.
+    /// The most elements that a place gets from others: of some place this many where sizes divide, else at most.
     pub received: i64,
 }
 
@@ -137,9 +137,6 @@ pub fn collectives(from: &Placement, to: &Placement) -> Result<Option<Vec<Relayo
         return Ok(None);
     }
     let mut sides = [from, to].map(|side| pieces(&tree, side));
-    let inside = sides[FROM].iter().filter(|piece| piece.axis >= tree.tree_axes);
-    let held = inside.map(|piece| piece.extent).try_fold(1i64, i64::checked_mul);
-    let held = held.ok_or_else(|| Error::new("the elements of a place do not fit in 64 bits").too_large())?;
     sides.iter_mut().for_each(|pieces| pieces.retain(|piece| piece.axis < tree.tree_axes));
     refine(&tree, from.sizes(), &mut sides);
     let Some(parts) = parts(&tree, [from, to], &sides) else { return Ok(None) };
@@ -147,7 +144,7 @@ pub fn collectives(from: &Placement, to: &Placement) -> Result<Option<Vec<Relayo
         tree: &tree,
         state: parts.iter().map(|part| part.sides[FROM]).collect(),
         parts,
-        held,
+        sizes: from.sizes(),
         steps: Vec::new(),
     }
     .run()
@@ -197,8 +194,7 @@ struct RelayoutChain<'t> {
     parts: Vec<AxisDigit>,
     /// What each part has now.
     state: Vec<Option<IndexDigit>>,
-    /// The elements that a place has.
-    held: i64,
+    sizes: &'t [i64],
     steps: Vec<RelayoutStep>,
 }
 
@@ -225,29 +221,16 @@ impl RelayoutChain<'_> {
             self.state[*k].zip(self.target(*k)).is_some_and(|(now, next)| !self.wants(now) && !self.has(next))
         };
         let exchanged: Vec<usize> = all.clone().filter(exchanged).collect();
-        let rest = exchanged.iter().map(|k| self.parts[*k].extent).product::<i64>();
-        let received = self.held - self.held / rest;
-        let after = |chain: &Self, k: usize| chain.target(k);
-        self.step(CollectiveKind::AllToAll, &exchanged, after, received);
+        self.step(CollectiveKind::AllToAll, &exchanged, |chain, k| chain.target(k));
         let gathered: Vec<usize> =
             all.filter(|k| self.target(*k).is_none() && self.state[*k].is_some_and(|now| !self.wants(now))).collect();
-        let times = gathered.iter().map(|k| self.parts[*k].extent).product::<i64>();
-        let large = || Error::new("the elements of a place do not fit in 64 bits").too_large();
-        let held = self.held.checked_mul(times).ok_or_else(large)?;
-        let received = held - self.held;
-        self.step(CollectiveKind::AllGather, &gathered, |_, _| None, received);
+        self.step(CollectiveKind::AllGather, &gathered, |_, _| None);
         let done = self.state.iter().zip(&self.parts).all(|(now, part)| *now == part.sides[TO]);
         Ok(done.then_some(self.steps))
     }
 
     /// Does a step along some parts.
-    fn step(
-        &mut self,
-        kind: CollectiveKind,
-        along: &[usize],
-        after: impl Fn(&Self, usize) -> Option<IndexDigit>,
-        received: i64,
-    ) {
+    fn step(&mut self, kind: CollectiveKind, along: &[usize], after: impl Fn(&Self, usize) -> Option<IndexDigit>) {
         let changed: Vec<(usize, Option<IndexDigit>)> = along.iter().map(|k| (*k, after(self, *k))).collect();
         let exchange = |(k, after): &(usize, Option<IndexDigit>)| DigitExchange {
             axis: self.tree.axes[self.parts[*k].axis].clone(),
@@ -263,10 +246,37 @@ impl RelayoutChain<'_> {
                 None => along.push(next),
             }
         }
+        let before = self.state.clone();
+        changed.into_iter().for_each(|(k, after)| self.state[k] = after);
         if !along.is_empty() {
+            let received = self.received(kind, &before);
             self.steps.push(RelayoutStep { kind, along, received });
         }
-        changed.into_iter().for_each(|(k, after)| self.state[k] = after);
+    }
+
+    /// The most elements that a place gets where the state was `before`. What is cut has the parts of the first place, which
+    /// are the largest; of what is joined the last place has had least.
+    fn received(&self, kind: CollectiveKind, before: &[Option<IndexDigit>]) -> i64 {
+        let (mut cut, mut joined, mut had) = (1i128, 1i128, 1i128);
+        for (dim, size) in self.sizes.iter().enumerate() {
+            let digits = |state: &[Option<IndexDigit>]| {
+                state.iter().flatten().filter(|digit| digit.dim == dim).copied().collect::<Vec<_>>()
+            };
+            let (old, new) = (digits(before), digits(&self.state));
+            let largest = i128::from(elements(*size, &new, false));
+            if kind == CollectiveKind::Permute || old.iter().all(|digit| new.contains(digit)) {
+                cut = cut.saturating_mul(largest);
+            } else {
+                joined = joined.saturating_mul(largest);
+                had = had.saturating_mul(elements(*size, &[old, new].concat(), true).into());
+            }
+        }
+        let all = match kind {
+            CollectiveKind::Slice => 0,
+            CollectiveKind::Permute => cut,
+            _ => cut.saturating_mul(joined - had),
+        };
+        i64::try_from(all).unwrap_or(i64::MAX)
     }
 
     /// Copies become digits that were inside of the places: where they are to be, or from where a permutation brings them.
@@ -284,10 +294,8 @@ impl RelayoutChain<'_> {
             sliced.extend(at.filter(|at| sliced.iter().all(|own| own.0 != *at)).map(|at| (at, next)));
         }
         let along: Vec<usize> = sliced.iter().map(|own| own.0).collect();
-        let all: i64 = sliced.iter().map(|own| own.1.extent).product();
         let after = |_: &Self, k: usize| sliced.iter().find(|own| own.0 == k).map(|own| own.1);
-        self.step(CollectiveKind::Slice, &along, after, 0);
-        self.held /= all;
+        self.step(CollectiveKind::Slice, &along, after);
     }
 
     /// Digits go to the parts that are to have them, and what was there to where they come from.
@@ -311,8 +319,24 @@ impl RelayoutChain<'_> {
             next[*empty] = self.state[from];
         }
         let along: Vec<usize> = (0..next.len()).filter(|k| next[*k] != self.state[*k]).collect();
-        let held = self.held;
-        self.step(CollectiveKind::Permute, &along, |_, k| next[k], held);
+        self.step(CollectiveKind::Permute, &along, |_, k| next[k]);
         Ok(())
     }
+}
+
+/// How many indices below `size` have the first value of each digit, or the last one.
+fn elements(size: i64, digits: &[IndexDigit], last: bool) -> i64 {
+    let mut order = digits.to_vec();
+    order.sort_by_key(|digit| std::cmp::Reverse(digit.weight));
+    order.dedup();
+    count(size, &order, last)
+}
+
+/// The same of digits of falling weights.
+fn count(size: i64, digits: &[IndexDigit], last: bool) -> i64 {
+    let Some((digit, below)) = digits.split_first() else { return size };
+    let all = digit.weight.saturating_mul(digit.extent);
+    let begin = if last { all - digit.weight } else { 0 };
+    let rest = (size % all - begin).clamp(0, digit.weight);
+    size / all * count(digit.weight, below, last) + count(rest, below, last)
 }

@@ -63,19 +63,19 @@ pub fn run(options: &ConvertOptions) -> Result<String, Complaint> {
     }
     let _ = write!(out, "{plan}");
     let chain = chain(&plan, &source, &destination).map_err(|error| Complaint::in_argument(to, &error))?;
-    chain.iter().for_each(|step| collective(&mut out, step, bits));
+    match chain {
+        Some(chain) => chain.iter().for_each(|step| collective(&mut out, step, bits)),
+        None => out.push_str("no chain of collectives does it\n"),
+    }
     if *blocks {
         plan.blocks.iter().enumerate().for_each(|(k, b)| block(&mut out, &plan.axes, k, b));
     }
     Ok(out)
 }
 
-/// The collectives that do it, between places that have a memory on both sides; none where there is no chain of them.
-pub fn chain(plan: &Plan, from: &Placement, to: &Placement) -> Result<Vec<RelayoutStep>, Error> {
-    match plan.memories[0] == plan.memories[1] {
-        true => Ok(collectives(from, to)?.unwrap_or_default()),
-        false => Ok(Vec::new()),
-    }
+/// The collectives that do it; `None` where there is no chain of them, as between memories of different places.
+pub fn chain(plan: &Plan, from: &Placement, to: &Placement) -> Result<Option<Vec<RelayoutStep>>, Error> {
+    if plan.memories[0] == plan.memories[1] { collectives(from, to) } else { Ok(None) }
 }
 
 /// The parts of axes along which a collective is, `4_PE:1`.

@@ -44,6 +44,7 @@ L2B           0         0           0
 L1B    16777216         0      524288
 MAB           0         0       32768
 PE            0         0        8192
+no chain of collectives does it
 ";
     let arguments = ["((8192:1))", "((4_PE, 2048:1))", "--machine", "mn_core"];
     assert_eq!(run(&arguments), (table.to_string(), String::new(), Some(0)));

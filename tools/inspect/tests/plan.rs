@@ -266,7 +266,7 @@ fn capacities_move_values_and_say_by_how_much_they_are_short() {
     let (_, error, _) = plan(&["plan", &hlo, "--machine", large]);
     assert!(error.contains("must have at most 65536 places") && error.contains("1 | axes: (100000_PE)"), "{error}");
     wrong("hbm", &["expected `=` and the bytes of the memory"]);
-    wrong("hbm=-1", &["expected a number of bytes from 0 that fits in 64 bits, found `-1`"]);
+    wrong("hbm=-1", &["expected a number of bytes from 0 to 288230376151711744, found `-1`"]);
 }
 
 /// Products of 1 MB each; the last one reads `a` again.
@@ -566,7 +566,7 @@ fn capacities_of_nothing_are_answered() {
         error
     };
     assert!(wrong("hbm=0").contains("no plan fits: here memory space 0 must hold"));
-    assert!(wrong("hbm=-1").contains("expected a number of bytes from 0 that fits in 64 bits, found `-1`"));
+    assert!(wrong("hbm=-1").contains("expected a number of bytes from 0 to 288230376151711744, found `-1`"));
     assert!(wrong("hbm=99999999999999999999").contains("expected a number of bytes from 0"));
     assert!(wrong("hbn=1").contains("unknown memory `hbn`; did you mean `hbm`?"));
     assert!(wrong("hbm").contains("expected `=` and the bytes of the memory"));

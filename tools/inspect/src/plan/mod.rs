@@ -23,7 +23,7 @@ use std::path::PathBuf;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Facts, Graph};
 use tensor_layout::plan::{Alternative, EntryLayouts, LayoutPlan, Lesson, Planner, Residence, SpaceLimit, Unplanned};
-use tensor_layout::solver::{Certificate, Options, Progress};
+use tensor_layout::solver::{Certificate, LARGEST_SUM, Options, Progress};
 use tensor_layout::spreading::{Levels, OtherLayout, plan_in_steps};
 use tensor_layout::targets::Target;
 use tensor_layout::text::{Error, instead};
@@ -303,9 +303,9 @@ pub fn limit(target: &Target, text: &str) -> Result<SpaceLimit, Error> {
         return Err(Error::at(0, format!("unknown memory `{space}`{}", instead(space, &names))).unknown());
     };
     match bytes.parse() {
-        Ok(bytes) if bytes >= 0 => Ok(SpaceLimit { space: number, bytes }),
+        Ok(bytes) if (0..=LARGEST_SUM).contains(&bytes) => Ok(SpaceLimit { space: number, bytes }),
         _ => {
-            let message = format!("expected a number of bytes from 0 that fits in 64 bits, found `{bytes}`");
+            let message = format!("expected a number of bytes from 0 to {LARGEST_SUM}, found `{bytes}`");
             Err(Error::at(text.len() - bytes.len(), message))
         }
     }

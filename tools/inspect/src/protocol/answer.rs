@@ -248,9 +248,8 @@ pub struct Conversion {
     pub levels: Vec<ConversionLevel>,
     /// The number of strided copies that do it.
     pub blocks: usize,
-    /// The collectives that do it, in their order; none where there is no such chain.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub collectives: Vec<ConversionStep>,
+    /// The collectives that do it, in their order; `null` where there is no such chain.
+    pub collectives: Option<Vec<ConversionStep>>,
 }
 
 /// What places do together.

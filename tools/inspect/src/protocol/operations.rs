@@ -157,7 +157,7 @@ fn convert(request: &request::Convert) -> Result<Answer, Failure> {
         unmoved: plan.unmoved,
         levels: plan.levels.iter().map(level).collect(),
         blocks: plan.blocks.len(),
-        collectives: chain(&plan, &from, &to)?.iter().map(step).collect(),
+        collectives: chain(&plan, &from, &to)?.map(|chain| chain.iter().map(step).collect()),
     }))
 }
 
