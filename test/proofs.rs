@@ -375,6 +375,28 @@ fn results_lie_where_their_types_say() {
     not_same(before, &after(&buffer, later), NONE);
 }
 
+/// Bytes of an arena that hold an element of 32 bits are no element of 24.
+#[test]
+fn elements_of_arenas_have_their_bits() {
+    let before = "func.func @f(%x: i32) -> i32 { return %x : i32 }";
+    let after = |of: &str, rest: &str| {
+        format!(
+            "func.func @f(%x: i32) -> i32 {{
+               %c0 = arith.constant 0 : index
+               %a = memref.alloc() : memref<16xi8>
+               %v = memref.view %a[%c0][] : memref<16xi8> to memref<4xi32>
+               %w = memref.view %a[%c0][] : memref<16xi8> to memref<4x{of}>
+               memref.store %x, %v[%c0] : memref<4xi32>
+               %b = memref.load %w[%c0] : memref<4x{of}>
+               memref.dealloc %a : memref<16xi8>
+               {rest}
+             }}"
+        )
+    };
+    same(before, &after("i32", "return %b : i32"), NONE);
+    not_same(before, &after("i24", "%r = arith.extui %b : i24 to i32 return %r : i32"), NONE);
+}
+
 /// A factor that is 1 in another type is none.
 #[test]
 fn one_is_a_number_of_its_type() {

@@ -359,6 +359,27 @@ fn room_for_steps_is_asked_for() {
     let line = json!({"op": "plan", "text": text, "machine": "tpu_v5e", "capacity": {"vmem": 1_048_576}, "room_for_steps": true});
     let out = String::from_utf8(run(&["--json"], line.to_string().as_bytes()).stdout).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["cost"], with["cost"], "{out}");
+    // Where no plan leaves the room, the plan is the one without.
+    let mut text = String::from("HloModule chain\nENTRY main {\n  x = f32[512,512] parameter(0)\n");
+    let products = [
+        ("r", "x", "x"),
+        ("a", "x", "r"),
+        ("b", "a", "x"),
+        ("c", "b", "x"),
+        ("d", "c", "b"),
+        ("e", "d", "c"),
+        ("ROOT y", "e", "r"),
+    ];
+    for (name, left, right) in products {
+        text += &format!(
+            "  {name} = f32[512,512] dot({left}, {right}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n"
+        );
+    }
+    let chain = file("chain.hlo", &(text + "}\n"));
+    let within =
+        ["plan", &chain, "--machine", "tpu_v5e", "--capacity", "hbm=2300000", "--capacity", "vmem=2097152", "--json"];
+    let [without, with] = [&[][..], &["--room-for-steps"]].map(|more| answer(&[&within[..], more].concat()));
+    assert_eq!((&with["cost"], with.get("kept")), (&without["cost"], None));
     let (_, why, status) = plan(&["plan", &hlo, "--machine", "tpu_v5e", "--room-for-steps"]);
     assert!(status == Some(2) && why.contains("--capacity"), "{why}");
 }
