@@ -91,48 +91,125 @@ fn each_element_is_on_its_devices() {
             assert_eq!(of_layout(&found, &index), expected, "{} at {index:?}", texts[0]);
             assert_eq!(of_layout(&listed, &index), expected, "{} at {index:?}", texts[1]);
         }
-        // What is written is compared with what it was made from; here it only has to be there for what has steps.
-        if found.placement().is_ok() && shards.iter().zip(&tiles).zip(&sizes).all(|((n, t), size)| n * t == *size) {
-            let text = write(&found, Notation::Sharding, F32).unwrap_or_else(|error| panic!("{}: {error}", texts[0]));
-            assert!(text.contains("sharding={"), "{text}");
-            write(&found, Notation::Shardy, F32).unwrap_or_else(|error| panic!("{}: {error}", texts[0]));
-        }
+        // What is written is compared with what it was made from; tiles that pad each part are written, too.
+        let text = write(&found, Notation::Sharding, F32).unwrap_or_else(|error| panic!("{}: {error}", texts[0]));
+        assert!(text.contains("sharding={"), "{text}");
+        write(&found, Notation::Shardy, F32).unwrap_or_else(|error| panic!("{}: {error}", texts[0]));
     }
     assert!(read_all > 1500 && refused > 50, "{read_all} read, {refused} refused");
 }
 
-/// Axes of a mesh and their parts: the coordinate along each is that of the device in row-major order of the mesh.
+/// Axes of a mesh and their parts are axes of the layout; written as HLO's, devices are numbered row-major in the mesh.
 #[test]
 fn axes_of_a_mesh_are_axes_of_the_layout() {
     let to = |text: &str, notation| write(&read(text).unwrap(), notation, F32).map_err(|error| error.message);
-    for (text, parts, sharding) in [
-        (r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"x"}, {"y"}]>"#, "(8,6)/((2_x, 4:2), (4_y, 2:1))", ""),
+    for (text, parts, sharding, numbered) in [
+        (
+            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"x"}, {"y"}]>"#,
+            "(8,6)/((2_x, 4:2), (4_y, 2:1))",
+            "",
+            "devices=[2,4]<=[8]",
+        ),
         (
             r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"y", ?}p1, {?}], replicated={"x"}>"#,
             "((4_y, 2:6), (6:1); B@[2_x:1])",
-            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["y"=4, "x"=2]>, [{"y"}, {}]>"#,
+            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"y"}, {}]>"#,
+            "devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate",
         ),
         (
             r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=8]>, [{"x":(4)2}, {"x":(2)2}]>"#,
             "((2_x:1, 4:3), (2_x:2, 3:1); B@[2_x:4])",
             "",
+            "devices=[2,2,2]<=[2,2,2]T(2,1,0) last_tile_dim_replicate",
         ),
         (
-            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "y"=2]>, [{"y", "x"}, {}]>"#,
+            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "one"=1, "y"=2]>, [{"y", "x"}, {"one"}]>"#,
             "((2_y, 2_x, 2:6), (6:1))",
-            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["y"=2, "x"=2]>, [{"y", "x"}, {}]>"#,
+            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "one"=1, "y"=2]>, [{"y", "x"}, {"one"}]>"#,
+            "devices=[4,1]<=[2,2]T(1,0)",
+        ),
+        // Names that a layout cannot have.
+        (
+            r#"f32[8,6]{1,0} #sdy.sharding<mesh<["_axis_1"=2, "my_y"=2, "W"=2, "myy"=2]>, [{"my_y", "_axis_1"}, {"W", "myy"}]>"#,
+            "(8,6)/((2_Axis1, 2_axis1, 2:2), (2_Axis2, 2_myy, 2:1))",
+            "",
+            "devices=[4,4]<=[2,2,4]T(1,0,2)",
         ),
     ] {
         assert_eq!(to(text, Notation::TensorLayout).as_deref(), Ok(parts));
         let sharding = if sharding.is_empty() { text } else { sharding };
-        assert_eq!(to(parts, Notation::Shardy).as_deref(), Ok(sharding));
-        assert!(to(text, Notation::Sharding).unwrap_err().contains("numbers devices along one axis, `Device`"));
+        assert_eq!(to(text, Notation::Shardy).as_deref(), Ok(sharding));
+        let numbered = format!("f32[8,6]{{1,0}} sharding={{{numbered}}}");
+        assert_eq!(to(text, Notation::Sharding).as_deref(), Ok(&numbered[..]));
+        let by_name = to(parts, Notation::Shardy).unwrap();
+        assert_eq!(to(&by_name, Notation::TensorLayout).as_deref(), Ok(parts));
+        assert!(to(parts, Notation::Sharding).unwrap_err().contains("numbers devices along one axis, `Device`"));
     }
     // A tile of 8 rows on each device: 10 rows of 20 are padded to 16, in the middle of the array.
     let text = "f32[20,256]{1,0:T(8,128)} sharding={devices=[2,1]<=[2]}";
     let (devices, address) = of_layout(&read(text).unwrap(), &[10, 3]);
     assert_eq!((devices, address), (vec![1], 3));
     assert!(to(text, Notation::TensorLayout).is_err());
+    assert_eq!(to(text, Notation::Sharding).as_deref(), Ok(text));
+}
+
+/// The devices of random meshes, whose axes cut dimensions in any order: as HLO numbers them.
+#[test]
+fn meshes_number_devices_row_major() {
+    let mut random = fastrand::Rng::with_seed(0x3e5_4d1);
+    for _ in 0..500 {
+        let axes: Vec<i64> = (0..random.usize(1..4)).map(|_| *random.choice(&[1i64, 2, 3, 4]).unwrap()).collect();
+        let mut order: Vec<usize> = (0..axes.len()).collect();
+        random.shuffle(&mut order);
+        let mut dims = [Vec::new(), Vec::new(), Vec::new()];
+        order.iter().for_each(|axis| dims[random.usize(0..3)].push(*axis));
+        let sizes = [random.i64(1..12), random.i64(1..12)];
+        let name = |axis: &usize| format!("\"{}\"", ["x", "data_parallel", "Addr"][*axis]);
+        let braces = |dim: &Vec<usize>| format!("{{{}}}", dim.iter().map(name).collect::<Vec<_>>().join(", "));
+        let mesh = axes.iter().enumerate().map(|(axis, size)| format!("{}={size}", name(&axis)));
+        let mesh = mesh.collect::<Vec<_>>().join(", ");
+        let [rows, columns] = [braces(&dims[0]), braces(&dims[1])];
+        let layout = random.choice(&["{1,0}", "{0,1:T(2,2)}"]).unwrap();
+        let text = format!("f32[{}]{layout} #sdy.sharding<mesh<[{mesh}]>, [{rows}, {columns}]>", list(&sizes));
+        let described = read(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(write(&described, Notation::Shardy, F32).unwrap(), text);
+        let numbered = read(&write(&described, Notation::Sharding, F32).unwrap()).unwrap();
+        let count = |dim: &Vec<usize>| dim.iter().map(|axis| axes[*axis]).product::<i64>();
+        let all: i64 = axes.iter().product();
+        for index in indices(&sizes) {
+            let is_there = |device: i64| {
+                let at = |axis: usize| device / axes[axis + 1..].iter().product::<i64>() % axes[axis];
+                (0..2).all(|dim| {
+                    let shard = (sizes[dim] + count(&dims[dim]) - 1) / count(&dims[dim]);
+                    dims[dim].iter().fold(0, |part, axis| part * axes[*axis] + at(*axis)) == index[dim] / shard
+                })
+            };
+            let expected: Vec<i64> = (0..all).filter(|device| is_there(*device)).collect();
+            let found = of_layout(&numbered, &index).0;
+            // Where all devices have all, no axis is named.
+            if numbered.meaning().unwrap().axes.is_empty() {
+                assert_eq!(expected.len() as i64, all, "{text}");
+            } else {
+                assert_eq!(found, expected, "{text} at {index:?}");
+            }
+        }
+    }
+}
+
+/// A resharding between two meshes, or a mesh and HLO's numbers, is one between their devices.
+#[test]
+fn meshes_are_compared_by_their_devices() {
+    let moved = |from: &str, to: &str| {
+        let sides = Described::on_common_devices(&read(from).unwrap(), &read(to).unwrap()).unwrap();
+        let chain = collectives(&sides.0.placement().unwrap(), &sides.1.placement().unwrap()).unwrap().unwrap();
+        chain.iter().map(|step| step.kind.name()).collect::<Vec<_>>()
+    };
+    let xy = r#"f32[8,6] #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"x"}, {}]>"#;
+    assert_eq!(moved(xy, r#"f32[8,6] #sdy.sharding<mesh<["y"=4, "x"=2]>, [{"x"}, {}]>"#), ["permute"]);
+    assert_eq!(moved(xy, r#"f32[8,6] #sdy.sharding<mesh<["a"=2, "b"=4]>, [{"a"}, {}]>"#), [""; 0]);
+    assert_eq!(moved(xy, "f32[8,6] sharding={devices=[2,1,4]<=[8] last_tile_dim_replicate}"), [""; 0]);
+    assert_eq!(moved("f32[8,6] sharding={replicated}", xy), ["slice"]);
+    assert_eq!(moved(xy, "((2_x, 4:6), (6:1); B@[4_y:1])"), [""; 0]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::element::ElementType;
 use crate::maps::equal::Equality;
 use crate::notations::convert::{digits, made, to_tensor_layout, to_tiled};
 use crate::notations::meaning::Meaning;
+use crate::notations::sharded::Sharded;
 use crate::places::placement::{Copies, Placement};
 use crate::places::tensor_layout::{ADDRESS, Broadcast, Part, TensorLayout};
 use crate::text::Error;
@@ -23,6 +24,8 @@ pub struct Described {
     pub memory_space: u8,
     /// Where the elements are.
     pub description: Description,
+    /// How they are divided among devices, where they were read with a sharding.
+    pub(super) sharded: Option<Box<Sharded>>,
 }
 
 /// Where the elements of a tensor are.
@@ -77,7 +80,7 @@ impl Description {
 impl Described {
     /// A layout of elements of no known type in memory space 0.
     pub fn new(description: Description) -> Described {
-        Described { element: None, memory_space: 0, description }
+        Described { element: None, memory_space: 0, description, sharded: None }
     }
 
     /// Where each element is.

@@ -20,6 +20,7 @@
 //! | [`strided`] | NumPy's strides and `strided<..>` of MLIR |
 //! | [`python`] | JAX's `Layout(..)` |
 //! | [`affine`] | `affine_map<..>` of MLIR |
+//! | `sharded` | how an array is divided among devices |
 //! | `shardings` | shardings of HLO: `sharding={devices=[2,4]<=[8]}` |
 //! | `shardy` | shardings of Shardy: `#sdy.sharding<mesh<["x"=2, "y"=4]>, [{"x"}, {"y"}]>` |
 //! | [`types`] | the types of MLIR around them |
@@ -38,6 +39,7 @@ pub mod mosaic;
 pub mod notation;
 pub mod pack;
 pub mod python;
+mod sharded;
 mod shardings;
 mod shardy;
 pub mod strided;

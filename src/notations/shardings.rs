@@ -13,6 +13,7 @@ use crate::maps::map::IndexingMap;
 use crate::notations::convert::{digits, made, to_tensor_layout, to_tiled};
 use crate::notations::described::{Described, Description};
 use crate::notations::meaning::Meaning;
+use crate::notations::sharded::Sharded;
 use crate::operations::shape::{Array, Dim, Shape};
 use crate::places::placement::{Copies, Placement};
 use crate::places::tensor_layout::{Broadcast, Part, TensorLayout};
@@ -22,20 +23,10 @@ use crate::tiled::expansion::Expansion;
 use crate::tiled::layout::Layout;
 
 /// The axis of the devices.
-pub(super) const DEVICE: &str = "Device";
+const DEVICE: &str = "Device";
 
 /// The axis of groups of devices with arrays of their own.
 const MANUAL: &str = "Manual";
-
-/// An array that is divided among devices.
-pub(super) struct Sharded {
-    /// For each dimension, its parts as steps along axes of devices, the most significant first.
-    pub dims: Vec<Vec<Part>>,
-    /// Copies along those axes.
-    pub copies: Vec<Broadcast>,
-    /// The layout of the part that a device has.
-    pub layout: Layout,
-}
 
 /// `extent_axis:stride` as copies.
 pub(super) fn copies(axis: &str, extent: i64, stride: i64) -> Broadcast {
@@ -43,7 +34,7 @@ pub(super) fn copies(axis: &str, extent: i64, stride: i64) -> Broadcast {
 }
 
 /// Takes `sharding={..}` after the shape of `array`.
-pub(super) fn read_sharding(cursor: &mut Cursor, array: &Array, sizes: &[i64]) -> Result<Description, Error> {
+pub(super) fn read_sharding(cursor: &mut Cursor, array: &Array, sizes: &[i64]) -> Result<Described, Error> {
     cursor.expect("sharding", "`sharding=`")?;
     cursor.expect("=", "`=` after `sharding`")?;
     let start = cursor.at();
@@ -78,7 +69,8 @@ pub(super) fn read_sharding(cursor: &mut Cursor, array: &Array, sizes: &[i64]) -
             }
         }
     }
-    Sharded { dims, copies: copied, layout: array.layout.clone() }.described(sizes).map_err(located)
+    let sharded = Sharded { dims, copies: copied, layout: array.layout.clone(), mesh: Vec::new() };
+    sharded.described(sizes, Some(array.element)).map_err(located)
 }
 
 /// For each dimension of the devices, how the number of the device grows along it; none where it does not by equal steps.
@@ -117,12 +109,18 @@ fn shard(n: i64, parts: i64) -> i64 {
 }
 
 impl Sharded {
-    /// The layout on an array of these sizes.
-    pub(super) fn described(self, sizes: &[i64]) -> Result<Description, Error> {
+    /// The layout on an array of these sizes, which keeps how it was divided.
+    pub(super) fn described(self, sizes: &[i64], element: Option<ElementType>) -> Result<Described, Error> {
+        let description = self.description(sizes)?;
+        let memory_space = self.layout.memory_space;
+        Ok(Described { element, memory_space, description, sharded: Some(Box::new(self)) })
+    }
+
+    fn description(&self, sizes: &[i64]) -> Result<Description, Error> {
         let counts = self.dims.iter().map(|parts| count(parts)).collect::<Result<Vec<i64>, Error>>()?;
         if sizes.is_empty() {
             return match self.copies.is_empty() {
-                true => Ok(Description::Tiled { sizes: Vec::new(), layout: self.layout }),
+                true => Ok(Description::Tiled { sizes: Vec::new(), layout: self.layout.clone() }),
                 false => Err(Error::new("a layout cannot say on which devices a scalar is").unsupported()),
             };
         }
@@ -132,9 +130,9 @@ impl Sharded {
             let padded = local.padded_sizes()?;
             let is_dense = |dim: usize| counts[dim] == 1 || padded[dim] == shards[dim];
             if sizes.contains(&0) || (0..sizes.len()).all(is_dense) {
-                let whole = |(parts, local): (Vec<Part>, Vec<Part>)| [parts, local].concat();
-                let dims = self.dims.into_iter().zip(local.dims).map(whole).collect();
-                let layout = made(sizes, dims, self.copies);
+                let whole = |(parts, local): (&Vec<Part>, Vec<Part>)| [&parts[..], &local[..]].concat();
+                let dims = self.dims.iter().zip(local.dims).map(whole).collect();
+                let layout = made(sizes, dims, self.copies.clone());
                 let placement = Placement::new(&layout, Some(sizes)).map_err(|misplaced| misplaced.error)?;
                 return Ok(Description::Parts(Box::new(placement)));
             }
@@ -163,32 +161,55 @@ impl Sharded {
         let address = expansion.offset_expr().substitute(&within);
         let map = IndexingMap::of_sizes(sizes, results.into_iter().map(Expr::sum).chain([address]).collect());
         let copied = |axis: &String| {
-            Copies::Steps(
-                self.copies
-                    .iter()
-                    .filter_map(|copies| match copies {
-                        Broadcast::Part { extent, axis: of, stride } if of == axis && *extent > 1 => {
-                            Some((*extent, stride.unwrap_or(1)))
-                        }
-                        _ => None,
-                    })
-                    .collect(),
-            )
+            let steps = self.copies.iter().filter_map(|copies| match copies {
+                Broadcast::Part { extent, axis: of, stride } if of == axis => Some((*extent, stride.unwrap_or(1))),
+                _ => None,
+            });
+            Copies::of_steps(steps.collect())
         };
         let copies = axes.iter().map(copied).collect();
         Ok(Description::Map(Box::new(Meaning { sizes: sizes.to_vec(), axes, map, copies, memory_space: 0 })))
     }
 
-    /// The parts of a layout, where the devices cut each dimension first and evenly.
+    /// The same with devices numbered row-major in the mesh.
+    pub(super) fn numbered(&self) -> Result<Sharded, Error> {
+        let stride = |name: &str, own: i64| {
+            let k = self.mesh.iter().position(|known| known.axis == name)?;
+            self.mesh[k + 1..].iter().try_fold(own, |stride, minor| stride.checked_mul(minor.size))
+        };
+        let unknown = |name: &str| Error::new(format!("there is no axis `{name}` in the mesh"));
+        let part = |part: &Part| {
+            let name = part.axis.as_deref().unwrap_or_default();
+            let stride = stride(name, part.stride).ok_or_else(|| unknown(name))?;
+            Ok(Part::along(DEVICE, part.extent, stride))
+        };
+        let copied = |copied: &Broadcast| match copied {
+            Broadcast::Part { extent, axis, stride: own } => {
+                let stride = stride(axis, own.unwrap_or(1)).ok_or_else(|| unknown(axis))?;
+                Ok(copies(DEVICE, *extent, stride))
+            }
+            Broadcast::Axis(axis) => Err(unknown(axis)),
+        };
+        // Axes of one device move no number.
+        let numbered = |parts: &Vec<Part>| parts.iter().filter(|part| part.extent > 1).map(part).collect();
+        let dims = self.dims.iter().map(numbered).collect::<Result<_, Error>>()?;
+        let copies = self.copies.iter().map(copied).collect::<Result<_, Error>>()?;
+        Ok(Sharded { dims, copies, layout: self.layout.clone(), mesh: Vec::new() })
+    }
+
+    /// How the array was divided, or the parts of a layout where the devices cut each dimension first and evenly.
     ///
     /// # Errors
     /// It is none, and why.
     pub(super) fn of(described: &Described) -> Result<Sharded, Error> {
         let memory_space = described.memory_space;
+        if let Some(sharded) = &described.sharded {
+            return Ok((**sharded).clone());
+        }
         if let Description::Tiled { sizes, layout } = &described.description
             && sizes.is_empty()
         {
-            return Ok(Sharded { dims: Vec::new(), copies: Vec::new(), layout: layout.clone() });
+            return Ok(Sharded { dims: Vec::new(), copies: Vec::new(), layout: layout.clone(), mesh: Vec::new() });
         }
         let placement = described.placement().map_err(|error| match &described.description {
             Description::Map(meaning) if !meaning.axes.is_empty() => {
@@ -229,6 +250,7 @@ impl Sharded {
             dims,
             copies: placement.layout().broadcast.clone(),
             layout: Layout { memory_space, ..to_tiled(&local)? },
+            mesh: Vec::new(),
         })
     }
 
@@ -236,6 +258,41 @@ impl Sharded {
     pub(super) fn shape(&self, sizes: &[i64], element: ElementType) -> String {
         let dims = sizes.iter().map(|size| Dim::Exact(*size)).collect();
         Shape::Array(Array { element, dims, layout: self.layout.clone() }).to_string()
+    }
+}
+
+impl Described {
+    /// The same with the axes of a mesh as one, `Device`, along which devices are numbered row-major in the mesh.
+    ///
+    /// # Errors
+    /// Counts that 64 bits do not hold.
+    pub fn on_devices(&self) -> Result<Described, Error> {
+        match &self.sharded {
+            Some(sharded) if !sharded.mesh.is_empty() => {
+                sharded.numbered()?.described(self.description.sizes(), self.element)
+            }
+            _ => Ok(self.clone()),
+        }
+    }
+
+    /// Both over the same devices: as they are where the axes of both are of one mesh, or of none, and else with devices
+    /// numbered.
+    ///
+    /// # Errors
+    /// As [`Described::on_devices`].
+    ///
+    /// ```
+    /// use tensor_layout::notations::{Described, read};
+    /// let of_mesh = read(r#"f32[8] #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"y"}]>"#).unwrap();
+    /// let (_, other) = Described::on_common_devices(&read("f32[8] sharding={replicated}").unwrap(), &of_mesh).unwrap();
+    /// assert_eq!(other.placement().unwrap().layout().to_string(), "((4_Device:1, 2:1); B@[2_Device:4])");
+    /// ```
+    pub fn on_common_devices(a: &Described, b: &Described) -> Result<(Described, Described), Error> {
+        let mesh = |side: &Described| side.sharded.as_ref().map(|sharded| sharded.mesh.clone());
+        match mesh(a).zip(mesh(b)) {
+            Some((first, second)) if first != second => Ok((a.on_devices()?, b.on_devices()?)),
+            _ => Ok((a.clone(), b.clone())),
+        }
     }
 }
 

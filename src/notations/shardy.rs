@@ -1,21 +1,22 @@
 //! Shardings of Shardy, after the shape that they divide: `f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"x"}, {"y"}]>`.
 //!
-//! Each axis of the mesh is an axis of the layout. A dimension is divided by the axes in its braces, the first of them the
+//! Each axis of the mesh is an axis of the layout, with letters and digits of its name. A dimension is divided by the axes in its braces, the first of them the
 //! majormost, so that the example is `((2_x, 4:2), (4_y, 2:1))` with 6 columns of 8. `"y":(2)2` is a part of an axis: its
 //! size is 2, and 2 is the product of the sizes of the parts that are more major. Along what no dimension names there are
 //! copies. Whether a dimension is open (`?`), its priority (`p1`) and what is said to be replicated move no element.
 
 use crate::element::ElementType;
 use crate::hlo::mesh::{AxisPart, MeshAxis, mesh_axes, others, parts};
-use crate::notations::described::{Described, Description};
-use crate::notations::shardings::{Sharded, copies};
+use crate::notations::described::Described;
+use crate::notations::sharded::{DeviceAxis, Sharded};
+use crate::notations::shardings::copies;
 use crate::operations::shape::Array;
 use crate::places::machine::{TIME, WORD};
 use crate::places::tensor_layout::{Broadcast, Part, check_axis};
 use crate::text::{Cursor, Error, excerpt};
 
 /// Takes `#sdy.sharding<..>` after the shape of `array`.
-pub(super) fn read_shardy(cursor: &mut Cursor, array: &Array, sizes: &[i64]) -> Result<Description, Error> {
+pub(super) fn read_shardy(cursor: &mut Cursor, array: &Array, sizes: &[i64]) -> Result<Described, Error> {
     let start = cursor.at();
     cursor.expect("#sdy.sharding", "`#sdy.sharding<..>`")?;
     cursor.expect("<", "`<` and a mesh")?;
@@ -27,14 +28,8 @@ pub(super) fn read_shardy(cursor: &mut Cursor, array: &Array, sizes: &[i64]) -> 
         return Err(Error::at(at, "expected `mesh<` and its axes").syntax());
     }
     cursor.expect("<", "`<` and axes")?;
-    let at = cursor.at();
     let (axes, _) = mesh_axes(cursor)?;
-    for (name, _) in &axes {
-        check_axis(name).map_err(|why| Error::at(at, why))?;
-        if [TIME, WORD].contains(name) {
-            return Err(Error::at(at, format!("`{name}` is no axis of devices: it means something else in a layout")));
-        }
-    }
+    let mesh = named(&axes);
     if cursor.peek() == Some(b',') {
         let message = "a layout cannot say which device is where in the mesh (`device_ids`); expected `>`";
         return Err(Error::at(cursor.at(), message).unsupported());
@@ -44,7 +39,7 @@ pub(super) fn read_shardy(cursor: &mut Cursor, array: &Array, sizes: &[i64]) -> 
     let at = cursor.at();
     cursor.expect("[", "`[` and the axes of each dimension")?;
     let (mut dims, mut taken) = (Vec::new(), Vec::new());
-    let step = |part: &AxisPart| Part::along(axes[part.axis].0, part.size, part.stride(&axes));
+    let step = |part: &AxisPart| Part::along(&mesh[part.axis].axis, part.size, part.stride(&axes));
     while !cursor.eat("]") {
         if !dims.is_empty() {
             cursor.expect(",", "`,` or `]` to close the dimensions")?;
@@ -76,10 +71,26 @@ pub(super) fn read_shardy(cursor: &mut Cursor, array: &Array, sizes: &[i64]) -> 
     let copied: Vec<Broadcast> = others(&axes, &taken)
         .iter()
         .filter(|part| part.size > 1)
-        .map(|part| copies(axes[part.axis].0, part.size, part.stride(&axes)))
+        .map(|part| copies(&mesh[part.axis].axis, part.size, part.stride(&axes)))
         .collect();
-    let sharded = Sharded { dims, copies: copied, layout: array.layout.clone() };
-    sharded.described(sizes).map_err(|error| Error { at: Some(error.at.unwrap_or(start)), ..error })
+    let sharded = Sharded { dims, copies: copied, layout: array.layout.clone(), mesh };
+    sharded.described(sizes, Some(array.element)).map_err(|error| Error { at: Some(error.at.unwrap_or(start)), ..error })
+}
+
+/// The axes of a mesh with names that a layout can have: their own, the letters and digits of it, or `Axis0` and so on.
+fn named(axes: &[MeshAxis]) -> Vec<DeviceAxis> {
+    let can_be = |name: &str| check_axis(name).is_ok() && ![TIME, WORD].contains(&name);
+    let mut named: Vec<DeviceAxis> = Vec::new();
+    for (k, (name, size)) in axes.iter().enumerate() {
+        let is_free = |axis: &String| {
+            can_be(axis) && (axis == name || named.iter().all(|a| a.axis != *axis) && axes.iter().all(|a| a.0 != axis))
+        };
+        let letters = name.chars().filter(char::is_ascii_alphanumeric).collect();
+        let numbers = (k..).map(|k| format!("Axis{k}"));
+        let axis = [(*name).to_string(), letters].into_iter().chain(numbers).find(is_free).unwrap_or_default();
+        named.push(DeviceAxis { name: (*name).to_string(), axis, size: *size });
+    }
+    named
 }
 
 /// Takes `p1` where there is one.
@@ -97,7 +108,8 @@ fn priority(cursor: &mut Cursor) -> Result<(), Error> {
     }
 }
 
-/// The layout with Shardy's sharding, over a mesh with the axes of the layout, in the order in which they appear.
+/// The layout with Shardy's sharding, over the mesh that it was read with, or one with the axes of the layout in the order in
+/// which they appear.
 ///
 /// # Errors
 /// There is none, and why.
@@ -114,7 +126,7 @@ pub fn write_shardy(described: &Described, element: ElementType) -> Result<Strin
     let of_dims = sharded.dims.iter().flatten();
     let of_dims = of_dims.filter_map(|part| part.axis.as_ref().map(|axis| (axis, part.extent, part.stride)));
     // The most significant part of an axis says its size.
-    let mut axes: Vec<MeshAxis> = Vec::new();
+    let mut axes: Vec<MeshAxis> = sharded.mesh.iter().map(|axis| (&axis.axis[..], axis.size)).collect();
     for (axis, extent, stride) in of_dims.chain(copied) {
         let large = || Error::new(format!("the size of axis `{axis}` does not fit in 64 bits")).too_large();
         let size = extent.checked_mul(stride).ok_or_else(large)?;
@@ -123,6 +135,10 @@ pub fn write_shardy(described: &Described, element: ElementType) -> Result<Strin
             None => axes.push((axis, size)),
         }
     }
+    let written = |axis: &str| {
+        let known = sharded.mesh.iter().find(|known| known.axis == axis);
+        known.map_or(axis.to_string(), |known| known.name.clone())
+    };
     let one = |part: &Part| -> Result<String, Error> {
         let name = part.axis.as_deref().unwrap_or_default();
         let whole = axes.iter().find(|(axis, _)| *axis == name).map_or(1, |(_, size)| *size);
@@ -135,6 +151,7 @@ pub fn write_shardy(described: &Described, element: ElementType) -> Result<Strin
         }
         let before = whole / (part.extent * part.stride);
         let all = before == 1 && part.stride == 1;
+        let name = written(name);
         Ok(if all { format!("\"{name}\"") } else { format!("\"{name}\":({before}){}", part.extent) })
     };
     let dims = sharded.dims.iter().map(|parts| {
@@ -142,7 +159,7 @@ pub fn write_shardy(described: &Described, element: ElementType) -> Result<Strin
         Ok(format!("{{{}}}", parts.join(", ")))
     });
     let dims = dims.collect::<Result<Vec<_>, Error>>()?;
-    let mesh: Vec<String> = axes.iter().map(|(name, size)| format!("\"{name}\"={size}")).collect();
+    let mesh: Vec<String> = axes.iter().map(|(name, size)| format!("\"{}\"={size}", written(name))).collect();
     let shape = sharded.shape(described.description.sizes(), element);
     Ok(format!("{shape} #sdy.sharding<mesh<[{}]>, [{}]>", mesh.join(", "), dims.join(", ")))
 }

@@ -54,16 +54,16 @@ pub fn read(text: &str) -> Result<Described, Error> {
         return of_shape(shape).map_err(|error| Error { at: error.at.or_else(sizes), ..error });
     }
     let sizes = shape.as_ref().map(sized).transpose()?;
-    if let (Some(Shape::Array(array)), Some((element, sizes))) = (&shape, &sizes) {
+    if let (Some(Shape::Array(array)), Some((_, sizes))) = (&shape, &sizes) {
         // The layout of the shape is that of what a device has.
-        let description = match cursor.rest() {
+        let described = match cursor.rest() {
             rest if rest.starts_with("sharding") => Some(read_sharding(&mut cursor, array, sizes)?),
             rest if rest.starts_with("#sdy.") => Some(read_shardy(&mut cursor, array, sizes)?),
             _ => None,
         };
-        if let Some(description) = description {
+        if let Some(described) = described {
             cursor.finish("the end of the sharding")?;
-            return Ok(Described { element: Some(*element), memory_space: array.layout.memory_space, description });
+            return Ok(described);
         }
     }
     if sizes.is_some() && text[start..cursor.at()].contains('{') {
@@ -116,7 +116,8 @@ fn of_shape(shape: &Shape) -> Result<Described, Error> {
         return Err(Error::at(0, "the layout must not be cut across memories, found `SC`").unsupported());
     }
     let memory_space = layout.memory_space;
-    Ok(Described { element: Some(element), memory_space, description: Description::Tiled { sizes, layout } })
+    let described = Described::new(Description::Tiled { sizes, layout });
+    Ok(Described { element: Some(element), memory_space, ..described })
 }
 
 /// The type and the sizes of the shape before a layout.
@@ -248,7 +249,7 @@ fn read_type(cursor: &mut Cursor) -> Result<Described, Error> {
         Some(description) => description,
         None => strided(&sizes, &row_major(&sizes)?, 0, start)?,
     };
-    Ok(Described { element: Some(element), memory_space, description })
+    Ok(Described { element: Some(element), memory_space, ..Described::new(description) })
 }
 
 /// Takes a `linalg.pack`, with or without the values and keywords around its lists.
@@ -356,6 +357,8 @@ fn read_map(cursor: &mut Cursor) -> Result<Description, Error> {
 /// ```
 pub fn write(described: &Described, notation: Notation, element: ElementType) -> Result<String, Error> {
     let element = described.element.unwrap_or(element);
+    let numbered = if notation == Notation::Sharding { Some(described.on_devices()?) } else { None };
+    let described = numbered.as_ref().unwrap_or(described);
     if notation != Notation::Tiled {
         sayable(described, notation, element)?;
     }

@@ -52,6 +52,23 @@ pub enum Copies {
 }
 
 impl Copies {
+    /// Copies at each sum of `(extent, stride)`, no two of which are one place.
+    pub(crate) fn of_steps(mut steps: Vec<(i64, i64)>) -> Copies {
+        steps.retain(|(extent, _)| *extent != 1);
+        steps.sort_by_key(|(_, stride)| Reverse(*stride));
+        let mut merged: Vec<(i64, i64)> = Vec::new();
+        // Of a stride there is one step, or two copies would share a place; so each goes on with one step at most,
+        // whose stride is larger. The product of both extents fits, as the highest coordinate does.
+        for (extent, stride) in steps {
+            match merged.iter_mut().find(|(_, larger)| Some(*larger) == extent.checked_mul(stride)) {
+                Some(step) => *step = (step.0 * extent, stride),
+                None => merged.push((extent, stride)),
+            }
+        }
+        merged.sort_by_key(|(_, stride)| Reverse(*stride));
+        Copies::Steps(merged)
+    }
+
     /// Whether both are the same set of offsets.
     ///
     /// `n` steps of `s` are the exponents of `(1 - x^(n*s)) / (1 - x^s)`, and no product of the polynomials `1 - x^k`
@@ -242,20 +259,7 @@ impl Placement {
         if self.layout.broadcast.iter().any(whole) {
             return Copies::All;
         }
-        let mut steps: Vec<(i64, i64)> = self.copying(axis).map(|d| (d.extent, d.stride)).collect();
-        steps.retain(|(extent, _)| *extent != 1);
-        steps.sort_by_key(|(_, stride)| Reverse(*stride));
-        let mut merged: Vec<(i64, i64)> = Vec::new();
-        // Of a stride there is one step, or two copies would share a place; so each goes on with one step at most,
-        // whose stride is larger. The product of both extents fits, as the highest coordinate does.
-        for (extent, stride) in steps {
-            match merged.iter_mut().find(|(_, larger)| Some(*larger) == extent.checked_mul(stride)) {
-                Some(step) => *step = (step.0 * extent, stride),
-                None => merged.push((extent, stride)),
-            }
-        }
-        merged.sort_by_key(|(_, stride)| Reverse(*stride));
-        Copies::Steps(merged)
+        Copies::of_steps(self.copying(axis).map(|d| (d.extent, d.stride)).collect())
     }
 
     fn copying(&self, axis: usize) -> impl Iterator<Item = &Digit> {

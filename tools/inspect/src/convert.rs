@@ -2,11 +2,10 @@
 //! another notation.
 
 use crate::machine::accepted;
-use crate::report;
 use layout_console::Complaint;
 use std::fmt::Write;
 use tensor_layout::element::ElementType;
-use tensor_layout::notations::{Notation, read, write};
+use tensor_layout::notations::{Described, Notation, read, write};
 use tensor_layout::places::ADDRESS;
 use tensor_layout::places::Machine;
 use tensor_layout::places::{
@@ -47,8 +46,7 @@ pub fn run(options: &ConvertOptions) -> Result<String, Complaint> {
         return text.map(|text| text + "\n").map_err(|error| Complaint::in_argument(from, &error));
     }
     let to = to.as_deref().unwrap_or_default();
-    let side = |text: &str| report::placement(text).map_err(|error| Complaint::in_argument(text, &error));
-    let (source, destination) = (side(from)?, side(to)?);
+    let [source, destination] = sides([from, to]).map_err(|(k, error)| Complaint::in_argument([from, to][k], &error))?;
     let parsed = |text: &String| Machine::parse(text).map_err(|error| Complaint::in_argument(text, &error));
     let machine = machine.as_ref().map(parsed).transpose()?;
     let plan = plan(&source, &destination, machine.as_ref(), bits);
@@ -71,6 +69,15 @@ pub fn run(options: &ConvertOptions) -> Result<String, Complaint> {
         plan.blocks.iter().enumerate().for_each(|(k, b)| block(&mut out, &plan.axes, k, b));
     }
     Ok(out)
+}
+
+/// The placements of both texts, over the same devices. An error is with the number of its text.
+pub fn sides(texts: [&str; 2]) -> Result<[Placement; 2], (usize, Error)> {
+    let of = |k: usize| read(texts[k]).map_err(|error| (k, error));
+    let (from, to) = (of(0)?, of(1)?);
+    let (from, to) = Described::on_common_devices(&from, &to).map_err(|error| (1, error))?;
+    let placed = |k: usize, side: &Described| side.placement().map_err(|error| (k, error));
+    Ok([placed(0, &from)?, placed(1, &to)?])
 }
 
 /// The collectives that do it; `None` where there is no chain of them, as between memories of different places.

@@ -5,7 +5,7 @@ use super::answer::{
 };
 use super::programs;
 use super::request::{self, Request};
-use crate::convert::{along, chain, received_bytes};
+use crate::convert::{along, chain, received_bytes, sides};
 use crate::copies::CopyAnswer;
 use crate::maps;
 use crate::moves::{copies, operation, rules, wrong_transpose};
@@ -132,8 +132,8 @@ fn convert(request: &request::Convert) -> Result<Answer, Failure> {
             return Err(Error::new("one of `to` and `notation` must be given").into());
         }
     };
-    let side = |text: &str, field| report::placement(text).map_err(|error| Failure::of_field(field, error));
-    let (from, to) = (side(&request.from, "from")?, side(to, "to")?);
+    let sides = sides([&request.from, to]);
+    let [from, to] = sides.map_err(|(k, error)| Failure::of_field(["from", "to"][k], error))?;
     let parsed = |text: &String| Machine::parse(text).map_err(|error| Failure::of_field("machine", error));
     let machine = request.machine.as_ref().map(parsed).transpose()?;
     let fits = |side| machine.as_ref().is_none_or(|machine| machine.check(side, bits, None).is_ok());
