@@ -1,9 +1,10 @@
 //! Shardings of Shardy, after the shape that they divide: `f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"x"}, {"y"}]>`.
 //!
-//! Each axis of the mesh is an axis of the layout, with letters and digits of its name. A dimension is divided by the axes in its braces, the first of them the
-//! majormost, so that the example is `((2_x, 4:2), (4_y, 2:1))` with 6 columns of 8. `"y":(2)2` is a part of an axis: its
-//! size is 2, and 2 is the product of the sizes of the parts that are more major. Along what no dimension names there are
-//! copies. Whether a dimension is open (`?`), its priority (`p1`) and what is said to be replicated move no element.
+//! Each axis of the mesh is an axis of the layout, with letters and digits of its name. A dimension is divided by the axes in
+//! its braces, the first of them the majormost, so that the example is `((2_x, 4:2), (4_y, 2:1))` with 6 columns of 8.
+//! `"y":(2)2` is a part of an axis: its size is 2, and 2 is the product of the sizes of the parts that are more major. Along
+//! what no dimension names there are copies. Whether a dimension is open (`?`), its priority (`p1`) and what is said to be
+//! replicated move no element.
 
 use crate::element::ElementType;
 use crate::hlo::mesh::{AxisPart, MeshAxis, mesh_axes, others, parts};
