@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::element::ElementType::F32;
 use tensor_layout::notations::{Described, Notation, read, write};
-use tensor_layout::places::{CollectiveKind, Copies, DigitExchange, collectives};
+use tensor_layout::places::{CollectiveKind, Copies, DigitExchange, Machine, collectives};
 use tensor_layout::tiled::{Expansion, Layout};
 
 /// Where an element is: the devices, and the address on each.
@@ -194,6 +194,64 @@ fn meshes_number_devices_row_major() {
             }
         }
     }
+}
+
+/// Devices on a machine whose outer axes have as many places: each element is where its devices are, row-major.
+#[test]
+fn devices_are_places_of_a_machine() {
+    let mut random = fastrand::Rng::with_seed(0x9_ac3);
+    let mut placed = 0;
+    for _ in 0..500 {
+        let from: Vec<i64> = (0..random.usize(1..4)).map(|_| *random.choice(&[2i64, 2, 3, 4]).unwrap()).collect();
+        let devices: i64 = from.iter().product();
+        let mut tiles = [1i64; 3];
+        from.iter().for_each(|factor| tiles[random.usize(0..3)] *= factor);
+        let mut order: Vec<usize> = (0..from.len()).collect();
+        random.shuffle(&mut order);
+        let text = format!(
+            "f32[12,8] sharding={{devices=[{}]<=[{}]T({}) last_tile_dim_replicate}}",
+            list(&tiles),
+            list(&from),
+            list(&order)
+        );
+        let axes = *random.choice(&[&[2i64, 4][..], &[4, 2], &[2, 2, 2], &[3, 2], &[2, 3], &[4, 4], &[2, 2]]).unwrap();
+        let machine = axes.iter().enumerate().map(|(k, n)| format!("{n}_A{k}")).collect::<Vec<_>>().join(", ");
+        let machine = Machine::parse(&format!("axes: ({machine}, 5_Core), memories: (), word: 64")).unwrap();
+        let Ok(described) = read(&text) else { continue };
+        let outer = (1..=axes.len()).find(|k| axes[..*k].iter().product::<i64>() >= devices);
+        let axes = outer.map_or(axes, |k| &axes[..k]);
+        let Ok(on_machine) = described.on_machine(&machine) else {
+            // Factors of 2 alone fit whatever the axes are, if their number does.
+            let fits = axes.iter().product::<i64>() == devices;
+            assert!(!fits || from.iter().chain(axes).any(|n| *n == 3), "{text} on {axes:?}");
+            continue;
+        };
+        assert_eq!(axes.iter().product::<i64>(), devices);
+        placed += 1;
+        let meaning = on_machine.meaning().unwrap();
+        for index in indices(&[12, 8]) {
+            let place = meaning.map.evaluate(&index).unwrap().unwrap();
+            let mut found = vec![0];
+            for (k, axis) in meaning.axes.iter().enumerate() {
+                let number: usize = axis[1..].parse().unwrap();
+                let minor: i64 = axes[number + 1..].iter().product();
+                let Copies::Steps(steps) = &meaning.copies[k] else { panic!("copies on all places") };
+                found = found.iter().map(|device| device + place[k] * minor).collect();
+                for (extent, stride) in steps {
+                    let copy = |first: &i64| (0..*extent).map(|n| first + n * stride * minor).collect::<Vec<_>>();
+                    found = found.iter().flat_map(copy).collect();
+                }
+            }
+            // An axis that is not named has copies at all places.
+            for (k, extent) in axes.iter().enumerate().filter(|(k, _)| !meaning.axes.contains(&format!("A{k}"))) {
+                let minor: i64 = axes[k + 1..].iter().product();
+                found = found.iter().flat_map(|first| (0..*extent).map(move |n| first + n * minor)).collect();
+            }
+            found.sort_unstable();
+            assert_eq!((found, place[meaning.axes.len()]), of_layout(&described, &index), "{text} at {index:?}");
+        }
+    }
+    assert!(placed > 50, "{placed}");
 }
 
 /// A resharding between two meshes, or a mesh and HLO's numbers, is one between their devices.

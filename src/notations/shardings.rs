@@ -13,8 +13,9 @@ use crate::maps::map::IndexingMap;
 use crate::notations::convert::{digits, made, to_tensor_layout, to_tiled};
 use crate::notations::described::{Described, Description};
 use crate::notations::meaning::Meaning;
-use crate::notations::sharded::Sharded;
+use crate::notations::sharded::{DeviceAxis, Sharded};
 use crate::operations::shape::{Array, Dim, Shape};
+use crate::places::machine::{Machine, TIME, WORD};
 use crate::places::placement::{Copies, Placement};
 use crate::places::tensor_layout::{Broadcast, Part, TensorLayout};
 use crate::places::views::joined;
@@ -197,6 +198,58 @@ impl Sharded {
         Ok(Sharded { dims, copies, layout: self.layout.clone(), mesh: Vec::new() })
     }
 
+    /// The same with devices that are numbered row-major as places of these axes.
+    fn placed(&self, axes: &[DeviceAxis]) -> Result<Sharded, Error> {
+        let placed = |extent: i64, step: i64| {
+            let crosses = || {
+                let named: Vec<String> = axes.iter().map(|axis| format!("{}_{}", axis.size, axis.axis)).collect();
+                let message =
+                    format!("{extent} devices {step} apart are no places of whole parts of {}", named.join(", "));
+                Error::new(message).unsupported()
+            };
+            let end = extent.checked_mul(step).ok_or_else(crosses)?;
+            let (mut found, mut minor) = (Vec::new(), 1);
+            for axis in axes.iter().rev() {
+                let all = axis.size * minor;
+                let (first, last) = (step.max(minor), end.min(all));
+                if first < last {
+                    if first % minor != 0 || last % first != 0 || all % last != 0 {
+                        return Err(crosses());
+                    }
+                    found.insert(0, Part::along(&axis.axis, last / first, first / minor));
+                }
+                minor = all;
+            }
+            if end > minor { Err(crosses()) } else { Ok(found) }
+        };
+        let of_dim = |parts: &Vec<Part>| {
+            let found = parts.iter().map(|part| placed(part.extent, part.stride));
+            Ok(found.collect::<Result<Vec<_>, Error>>()?.concat())
+        };
+        let dims = self.dims.iter().map(of_dim).collect::<Result<_, Error>>()?;
+        let mut copied = Vec::new();
+        for own in &self.copies {
+            match own {
+                Broadcast::Part { extent, axis, stride } if axis == DEVICE => {
+                    let found = placed(*extent, stride.unwrap_or(1))?.into_iter();
+                    copied.extend(found.filter_map(|part| Some(copies(&part.axis?, part.extent, part.stride))));
+                }
+                own => copied.push(own.clone()),
+            }
+        }
+        Ok(Sharded { dims, copies: copied, layout: self.layout.clone(), mesh: axes.to_vec() })
+    }
+
+    /// How many devices there are.
+    fn devices(&self) -> Result<i64, Error> {
+        let copied = self.copies.iter().filter_map(|own| match own {
+            Broadcast::Part { extent, axis, .. } if axis == DEVICE => Some(*extent),
+            _ => None,
+        });
+        let all = self.dims.iter().flatten().map(|part| part.extent).chain(copied).try_fold(1, i64::checked_mul);
+        all.ok_or_else(|| Error::new("the number of devices does not fit in 64 bits").too_large())
+    }
+
     /// How the array was divided, or the parts of a layout where the devices cut each dimension first and evenly.
     ///
     /// # Errors
@@ -273,6 +326,46 @@ impl Described {
             }
             _ => Ok(self.clone()),
         }
+    }
+
+    /// The same over a machine. Where it names no axis `Device`, nor those of the mesh, devices are numbered row-major as the
+    /// places of its outer axes, as many of these as have as many places.
+    ///
+    /// # Errors
+    /// Its outer axes have other numbers of places, or a part of the devices is in none of whole parts of axes.
+    ///
+    /// ```
+    /// use tensor_layout::notations::read;
+    /// use tensor_layout::places::Machine;
+    /// let machine = Machine::parse("axes: (2_Host, 4_Chip), memories: (), word: 64").unwrap();
+    /// let sharded = read("f32[1024,512] sharding={devices=[8,1]<=[8]}").unwrap().on_machine(&machine).unwrap();
+    /// assert_eq!(sharded.placement().unwrap().layout().to_string(), "((2_Host, 4_Chip, 128:512), (512:1))");
+    /// ```
+    pub fn on_machine(&self, machine: &Machine) -> Result<Described, Error> {
+        let has = |name: &str| machine.axes.iter().any(|axis| axis.name == name);
+        let Some(sharded) = &self.sharded else { return Ok(self.clone()) };
+        if sharded.mesh.iter().all(|axis| has(&axis.axis)) && (has(DEVICE) || !sharded.mesh.is_empty()) {
+            return Ok(self.clone());
+        }
+        let numbered = if sharded.mesh.is_empty() { (**sharded).clone() } else { sharded.numbered()? };
+        let devices = numbered.devices()?;
+        let (mut axes, mut all) = (Vec::new(), 1i64);
+        for axis in machine.axes.iter().take_while(|axis| ![TIME, WORD].contains(&&axis.name[..])) {
+            if all >= devices {
+                break;
+            }
+            all = all.saturating_mul(axis.extent);
+            axes.push(DeviceAxis { name: axis.name.clone(), axis: axis.name.clone(), size: axis.extent });
+        }
+        if all != devices {
+            let named: Vec<String> = axes.iter().map(|axis| format!("{}_{}", axis.size, axis.axis)).collect();
+            let message = format!(
+                "{devices} devices must be all places of outer axes of the machine, found ({})",
+                named.join(", ")
+            );
+            return Err(Error::new(message));
+        }
+        numbered.placed(&axes)?.described(self.description.sizes(), self.element)
     }
 
     /// Both over the same devices: as they are where the axes of both are of one mesh, or of none, and else with devices

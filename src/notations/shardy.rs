@@ -75,7 +75,9 @@ pub(super) fn read_shardy(cursor: &mut Cursor, array: &Array, sizes: &[i64]) -> 
         .map(|part| copies(&mesh[part.axis].axis, part.size, part.stride(&axes)))
         .collect();
     let sharded = Sharded { dims, copies: copied, layout: array.layout.clone(), mesh };
-    sharded.described(sizes, Some(array.element)).map_err(|error| Error { at: Some(error.at.unwrap_or(start)), ..error })
+    sharded
+        .described(sizes, Some(array.element))
+        .map_err(|error| Error { at: Some(error.at.unwrap_or(start)), ..error })
 }
 
 /// The axes of a mesh with names that a layout can have: their own, the letters and digits of it, or `Axis0` and so on.

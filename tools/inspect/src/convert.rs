@@ -22,7 +22,7 @@ pub struct ConvertOptions {
     /// The layout after, or a shape with its layout; in any notation
     #[arg(value_name = "LAYOUT", required_unless_present = "notation")]
     to: Option<String>,
-    #[arg(long = "to", value_name = "NOTATION", conflicts_with_all = ["to", "machine", "blocks"], help = format!(
+    #[arg(long = "to", value_name = "NOTATION", conflicts_with_all = ["to", "blocks"], help = format!(
         "Print the first layout in this notation: {}", choices(Notation::NAMES)
     ))]
     notation: Option<String>,
@@ -40,15 +40,16 @@ pub struct ConvertOptions {
 pub fn run(options: &ConvertOptions) -> Result<String, Complaint> {
     let ConvertOptions { from, to, notation, machine, element, blocks } = options;
     let (element, bits) = ElementType::parse_data(element).map_err(|error| Complaint::in_argument(element, &error))?;
+    let parsed = |text: &String| Machine::parse(text).map_err(|error| Complaint::in_argument(text, &error));
+    let machine = machine.as_ref().map(parsed).transpose()?;
     if let Some(name) = notation {
         let notation = Notation::parse(name).map_err(|error| Complaint::in_argument(name, &error))?;
-        let text = read(from).and_then(|described| write(&described, notation, element));
+        let text = translated(from, machine.as_ref(), notation, element);
         return text.map(|text| text + "\n").map_err(|error| Complaint::in_argument(from, &error));
     }
     let to = to.as_deref().unwrap_or_default();
-    let [source, destination] = sides([from, to]).map_err(|(k, error)| Complaint::in_argument([from, to][k], &error))?;
-    let parsed = |text: &String| Machine::parse(text).map_err(|error| Complaint::in_argument(text, &error));
-    let machine = machine.as_ref().map(parsed).transpose()?;
+    let [source, destination] =
+        sides([from, to], machine.as_ref()).map_err(|(k, error)| Complaint::in_argument([from, to][k], &error))?;
     let plan = plan(&source, &destination, machine.as_ref(), bits);
     let plan = plan.map_err(|error| Complaint::in_argument(to, &error))?;
     let mut out = String::new();
@@ -71,9 +72,23 @@ pub fn run(options: &ConvertOptions) -> Result<String, Complaint> {
     Ok(out)
 }
 
+/// A layout in a notation, over a machine where there is one.
+pub fn translated(
+    from: &str,
+    machine: Option<&Machine>,
+    notation: Notation,
+    element: ElementType,
+) -> Result<String, Error> {
+    write(&on(&read(from)?, machine)?, notation, element)
+}
+
+fn on(described: &Described, machine: Option<&Machine>) -> Result<Described, Error> {
+    machine.map_or_else(|| Ok(described.clone()), |machine| described.on_machine(machine))
+}
+
 /// The placements of both texts, over the same devices. An error is with the number of its text.
-pub fn sides(texts: [&str; 2]) -> Result<[Placement; 2], (usize, Error)> {
-    let of = |k: usize| read(texts[k]).map_err(|error| (k, error));
+pub fn sides(texts: [&str; 2], machine: Option<&Machine>) -> Result<[Placement; 2], (usize, Error)> {
+    let of = |k: usize| read(texts[k]).and_then(|side| on(&side, machine)).map_err(|error| (k, error));
     let (from, to) = (of(0)?, of(1)?);
     let (from, to) = Described::on_common_devices(&from, &to).map_err(|error| (1, error))?;
     let placed = |k: usize, side: &Described| side.placement().map_err(|error| (k, error));

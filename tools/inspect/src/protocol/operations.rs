@@ -5,7 +5,7 @@ use super::answer::{
 };
 use super::programs;
 use super::request::{self, Request};
-use crate::convert::{along, chain, received_bytes, sides};
+use crate::convert::{along, chain, received_bytes, sides, translated};
 use crate::copies::CopyAnswer;
 use crate::maps;
 use crate::moves::{copies, operation, rules, wrong_transpose};
@@ -119,11 +119,13 @@ fn moved(request: request::Moves) -> Result<Answer, Failure> {
 fn convert(request: &request::Convert) -> Result<Answer, Failure> {
     let (element, bits) =
         ElementType::parse_data(&request.element).map_err(|error| Failure::of_field("element", error))?;
+    let parsed = |text: &String| Machine::parse(text).map_err(|error| Failure::of_field("machine", error));
+    let machine = request.machine.as_ref().map(parsed).transpose()?;
     let to = match (&request.to, &request.notation) {
         (Some(to), None) => to,
         (None, Some(name)) => {
             let notation = Notation::parse(name).map_err(|error| Failure::of_field("notation", error))?;
-            let text = read(&request.from).and_then(|described| write(&described, notation, element));
+            let text = translated(&request.from, machine.as_ref(), notation, element);
             let text = text.map_err(|error| Failure::of_field("from", error))?;
             return Ok(Answer::Translation { text });
         }
@@ -132,10 +134,8 @@ fn convert(request: &request::Convert) -> Result<Answer, Failure> {
             return Err(Error::new("one of `to` and `notation` must be given").into());
         }
     };
-    let sides = sides([&request.from, to]);
+    let sides = sides([&request.from, to], machine.as_ref());
     let [from, to] = sides.map_err(|(k, error)| Failure::of_field(["from", "to"][k], error))?;
-    let parsed = |text: &String| Machine::parse(text).map_err(|error| Failure::of_field("machine", error));
-    let machine = request.machine.as_ref().map(parsed).transpose()?;
     let fits = |side| machine.as_ref().is_none_or(|machine| machine.check(side, bits, None).is_ok());
     let plan = plan(&from, &to, machine.as_ref(), bits);
     let plan = plan.map_err(|error| Failure::of_field(if fits(&from) { "to" } else { "from" }, error))?;
