@@ -2,6 +2,9 @@
 //!
 //! Loops have more iterations than a run may take, so nothing but a proof shows that two functions are the same.
 
+#[path = "proofs/small.rs"]
+mod small;
+
 use layout_verify::{Limits, Source};
 use melior::{Context, dialect::DialectRegistry, ir::Module, utility};
 

@@ -51,7 +51,7 @@ impl<'p> Run<'p> {
                 let Some(strides) = row_major(&sizes) else { return self.unknown("a view of that size") };
                 let start = start.saturating_add(first);
                 let shown = SeenAs::Bytes { start, width: width(element), bits: element.bits };
-                let made = View { offset: 0, sizes, strides, shown, layout: None, ..(*view).clone() };
+                let made = View { offset: 0, sizes, strides, shown, layout: None, is_part: true, ..(*view).clone() };
                 Ok(vec![Value::View(Rc::new(made))])
             }
             OnBytes::Bools(source) => {
@@ -81,23 +81,29 @@ impl<'p> Run<'p> {
                 for k in 0..count {
                     self.at(to, k, Some(undefined))?;
                 }
-                self.started.push(Started { tag, from, to, items, undefined });
+                for (buffer, first) in [from, to] {
+                    self.buffers[buffer].copied.push((first, first.saturating_add(count)));
+                }
+                self.started.push(Started { tag, from, to, items });
                 Ok(vec![])
             }
-            OnBytes::Wait { tag } => {
-                let tag = self.place(frame, tag)?;
+            OnBytes::Wait { tag, elements } => {
+                let (tag, count) = (self.place(frame, tag)?, self.index(frame, *elements)?);
                 let Some(number) = self.started.iter().position(|started| started.tag == tag) else {
                     return self.fault("a wait for a copy that has not started");
                 };
-                let Started { from, to, items, undefined, .. } = self.started.remove(number);
+                let Started { from, to, items, .. } = self.started.remove(number);
+                if count != items.len() as i64 {
+                    return self.fault(format!("a wait for {count} elements of a copy of {}", items.len()));
+                }
+                for (buffer, first) in [from, to] {
+                    let copied = &mut self.buffers[buffer].copied;
+                    let range = (first, first.saturating_add(count));
+                    copied.iter().position(|known| *known == range).map(|k| copied.remove(k));
+                }
                 for (k, item) in (0..).zip(items) {
                     self.count(1)?;
-                    if self.at(from, k, None)? != item {
-                        return self.fault("the source of a copy that is written before the wait for the copy");
-                    }
-                    if self.at(to, k, Some(item))? != undefined {
-                        return self.fault("the target of a copy that is written before the wait for the copy");
-                    }
+                    self.at(to, k, Some(item))?;
                 }
                 Ok(vec![])
             }

@@ -49,25 +49,25 @@ impl Layout {
         Some(layout)
     }
 
-    /// Sizes and index after all tiles, from the slowest to the fastest.
-    fn expanded(&self, sizes: &[i64], index: &[i64]) -> Option<Vec<(i64, i64)>> {
-        let mut all: Vec<(i64, i64)> = self
+    /// Dimensions, sizes and index after all tiles, from the slowest to the fastest; of merged dimensions the last one.
+    fn expanded(&self, sizes: &[i64], index: &[i64]) -> Option<Vec<(usize, i64, i64)>> {
+        let mut all: Vec<(usize, i64, i64)> = self
             .minor_to_major
             .iter()
             .rev()
-            .map(|d| Some((*sizes.get(*d)?, *index.get(*d)?)))
+            .map(|d| Some((*d, *sizes.get(*d)?, *index.get(*d)?)))
             .collect::<Option<_>>()?;
         for tile in &self.tiles {
             while all.len() < tile.len() {
-                all.insert(0, (1, 0));
+                all.insert(0, (0, 1, 0));
             }
             let (mut outer, mut inner, mut merged) = (vec![], vec![], (1_i64, 0_i64));
-            for ((d, e), t) in all.split_off(all.len() - tile.len()).into_iter().zip(tile) {
+            for ((dim, d, e), t) in all.split_off(all.len() - tile.len()).into_iter().zip(tile) {
                 merged = (merged.0.checked_mul(d)?, merged.1.checked_mul(d)?.checked_add(e)?);
                 let Some(t) = t.filter(|t| *t > 0) else { continue };
                 let (d, e) = std::mem::replace(&mut merged, (1, 0));
-                outer.push((d.div_euclid(t).checked_add((d % t > 0).into())?, e / t));
-                inner.push((t, e % t));
+                outer.push((dim, d.div_euclid(t).checked_add((d % t > 0).into())?, e / t));
+                inner.push((dim, t, e % t));
             }
             all.extend(outer.into_iter().chain(inner));
         }
@@ -76,13 +76,17 @@ impl Layout {
 
     /// The number of elements before an element, without the prefix.
     pub fn offset(&self, sizes: &[i64], index: &[i64]) -> Option<i64> {
-        self.expanded(sizes, index)?.into_iter().try_fold(0_i64, |at, (d, e)| at.checked_mul(d)?.checked_add(e))
+        self.expanded(sizes, index)?.into_iter().try_fold(0_i64, |at, (_, d, e)| at.checked_mul(d)?.checked_add(e))
+    }
+
+    /// The sizes that a shape is cut into, in the order of memory, each with the dimension that it is a part of.
+    pub fn parts(&self, sizes: &[i64]) -> Option<Vec<(usize, i64)>> {
+        Some(self.expanded(sizes, &vec![0; sizes.len()])?.into_iter().map(|(dim, n, _)| (dim, n)).collect())
     }
 
     /// The number of elements with padding.
     pub fn size(&self, sizes: &[i64]) -> Option<i64> {
-        let all = self.expanded(sizes, &vec![0; sizes.len()])?;
-        let size = all.into_iter().try_fold(1_i64, |size, (d, _)| size.checked_mul(d))?;
+        let size = self.parts(sizes)?.into_iter().try_fold(1_i64, |size, (_, n)| size.checked_mul(n))?;
         let tail = if self.tiles.is_empty() { 1 } else { self.tail.max(1) };
         size.checked_add(tail - 1)?.div_euclid(tail).checked_mul(tail)
     }

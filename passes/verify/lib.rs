@@ -38,11 +38,12 @@ mod terms;
 
 use compare::{Outcome, Sizes, Verdict, reason};
 use melior::ir::{Location, OperationRef};
+use model::flags::{CONTRACT, REASSOC};
 use model::{Function, Program};
 use proof::formula::Obligations;
 use run::Stop;
 use std::collections::BTreeMap;
-use terms::{CONTRACT, REASSOC, Terms};
+use terms::Terms;
 
 /// What a check may do, and what the passes between were allowed to do.
 #[derive(Clone, Copy, Debug)]

@@ -2,6 +2,7 @@
 
 use crate::bytes::SeenAs;
 use crate::layouts::Layout;
+use crate::model::{Place, Type};
 use crate::terms::{Term, Terms};
 use std::rc::Rc;
 
@@ -42,6 +43,21 @@ pub struct View {
     pub layout: Option<Rc<Layout>>,
     /// As what its elements are seen.
     pub shown: SeenAs,
+    /// Whether it was cut out of another (`memref.subview`, `memref.view`).
+    pub is_part: bool,
+}
+
+/// Where memory is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Allocated, or from the caller.
+    Heap,
+    /// Of the stack: gone at the end of the function.
+    Stack,
+    /// Of a global, which may be written.
+    Global,
+    /// Of a global that nobody may write.
+    Constant,
 }
 
 /// Memory.
@@ -49,8 +65,12 @@ pub struct View {
 pub struct Buffer {
     /// Its elements.
     pub items: Vec<Term>,
+    /// Where it is from.
+    pub origin: Origin,
     /// Whether it was given back.
     pub freed: bool,
+    /// The addresses of copies that run, from the first up to below the end: nobody may write there.
+    pub copied: Vec<(i64, i64)>,
     /// Where elements have several bytes, the first byte of that of each, and their number.
     pub stored: Vec<(i64, i64)>,
     /// Of each element the last iteration that wrote and that read it, where iterations run in any order.
@@ -103,10 +123,43 @@ impl View {
     }
 }
 
+/// Whether sizes and strides are those of a type, where it says them; a dimension of one element has any stride.
+fn are_strides(sizes: &[i64], strides: &[i64], said: impl Iterator<Item = Option<i64>>) -> bool {
+    let mut each = sizes.iter().zip(strides).zip(said);
+    sizes.contains(&0) || each.all(|((n, stride), said)| *n == 1 || said.is_none_or(|said| said == *stride))
+}
+
+impl View {
+    /// Whether it begins where its buffer does, in row-major order.
+    pub fn is_row_major(&self) -> bool {
+        let plain = row_major(&self.sizes).unwrap_or_default();
+        self.layout.is_none()
+            && self.offset == 0
+            && are_strides(&self.sizes, &self.strides, plain.into_iter().map(Some))
+    }
+
+    /// Whether it has the sizes, offset, strides and layout that a type says.
+    pub fn is_of(&self, r#type: &Type) -> bool {
+        let Type::Shaped { sizes, place, .. } = r#type else { return false };
+        let same = |(n, said): (&i64, &Option<i64>)| said.is_none_or(|said| said == *n);
+        sizes.len() == self.sizes.len()
+            && self.sizes.iter().zip(sizes).all(same)
+            && match place {
+                Place::RowMajor(_) => self.is_row_major(),
+                Place::Strided { offset, strides, .. } => {
+                    self.layout.is_none()
+                        && offset.is_none_or(|said| said == self.offset)
+                        && are_strides(&self.sizes, &self.strides, strides.iter().copied())
+                }
+                Place::Layout(text) => self.layout.as_deref() == Layout::read(text).as_ref(),
+            }
+    }
+}
+
 impl Buffer {
     /// Memory of these elements.
     pub fn new(items: Vec<Term>) -> Buffer {
-        Buffer { items, freed: false, stored: vec![], marks: vec![] }
+        Buffer { items, origin: Origin::Heap, freed: false, copied: vec![], stored: vec![], marks: vec![] }
     }
 
     /// Reads or writes an element: `change` gives what is there then.
@@ -139,6 +192,12 @@ impl Buffer {
             self.marks[at] = if writes { [now, reader] } else { [writer, several] };
         }
         let before = self.items[at];
+        if writes && self.origin == Origin::Constant {
+            return Err("a store to a constant".into());
+        }
+        if writes && self.copied.iter().any(|(first, end)| (*first..*end).contains(&address)) {
+            return Err("an element of a copy that is written before the wait for the copy".into());
+        }
         if writes {
             self.items[at] = change(before);
         }

@@ -4,12 +4,13 @@
 
 use crate::bytes::{SeenAs, Started};
 use crate::layouts::Layout;
-use crate::machine::{Buffer, Iterations, Many, Value, View, each_index, row_major};
+use crate::machine::{Buffer, Iterations, Many, Origin, Value, View, each_index, row_major};
 use crate::model::{
     Access, Action, Block, Bound, Element, End, Expr, Function, Nest, Operator, Program, Region, Size, Slot, Step, Type,
 };
 use crate::terms::{Term, Terms};
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 use std::rc::Rc;
 
 /// Why a run ended before its end.
@@ -46,6 +47,8 @@ pub struct Run<'p> {
     depth: u32,
     /// The location of the operation that runs.
     pub at: usize,
+    /// Whether an element decided a branch or an address: nothing is known of its other values.
+    pub is_decided_by_data: Cell<bool>,
 }
 
 /// The values of a function's slots.
@@ -69,6 +72,7 @@ impl<'p> Run<'p> {
             started: vec![],
             depth: 0,
             at: 0,
+            is_decided_by_data: Cell::new(false),
         }
     }
 
@@ -93,8 +97,10 @@ impl<'p> Run<'p> {
         }
         self.depth += 1;
         let mut frame = (function, vec![None; function.slots.len()]);
+        let known = self.buffers.len();
         let results = self.region(&mut frame, body, arguments)?;
         self.depth -= 1;
+        self.buffers[known..].iter_mut().for_each(|buffer| buffer.freed |= buffer.origin == Origin::Stack);
         if self.depth == 0 && !self.started.is_empty() {
             return self.fault("a copy for which nothing waits");
         }
@@ -120,6 +126,9 @@ impl<'p> Run<'p> {
                 let info = self.terms.info(*term);
                 if info.undefined {
                     return self.fault("a branch or an address that depends on padding or on memory that nobody wrote");
+                }
+                if self.terms.as_constant(*term).is_none() {
+                    self.is_decided_by_data.set(true);
                 }
                 let unused = 64 - u32::from(info.width.max(1));
                 Ok(((info.values[0] << unused) as i64) >> unused)
@@ -287,7 +296,8 @@ impl<'p> Run<'p> {
         let Some(strides) = row_major(&sizes) else { return self.unknown("a buffer of that size") };
         self.buffers.push(Buffer::new(items));
         let buffer = self.buffers.len() - 1;
-        Ok(Value::View(Rc::new(View { buffer, offset: 0, sizes, strides, layout, shown: SeenAs::Same })))
+        let view = View { buffer, offset: 0, sizes, strides, layout, shown: SeenAs::Same, is_part: false };
+        Ok(Value::View(Rc::new(view)))
     }
 
     pub fn view(&self, value: Value) -> Result<Rc<View>, Stop> {

@@ -6,7 +6,7 @@ use crate::proof::linear::{Linear, Shown, Undecided, Var, unproved};
 use crate::proof::multiset::{Family, TermIndex, is_idempotent, merged, sorted};
 use crate::proof::operation::Operation;
 use crate::proof::value::{Dim, Fold, Head, TermText, Thunk};
-use crate::terms::REASSOC;
+use crate::model::flags::REASSOC;
 use std::collections::BTreeMap;
 
 /// The greatest number of families of one value.
@@ -387,6 +387,7 @@ impl Proof<'_> {
                 let (texts, indices): (Vec<String>, Vec<Vec<Linear>>) = terms.into_iter().unzip();
                 let flags = operation.flags & !self.allowed;
                 let flags = if flags == 0 { String::new() } else { format!(" {flags}") };
+                let flags = if operation.is_guarded { format!("{flags} where it holds") } else { flags };
                 (format!("{}{flags}({})", operation.name, texts.join(", ")), indices.concat())
             }
         })

@@ -17,6 +17,30 @@ pub struct MemoryView {
     pub(super) buffer: BufferId,
     pub(super) sizes: Vec<i64>,
     pub(super) layout: AddressMap,
+    /// Whether it was cut out of another.
+    pub(super) is_part: bool,
+}
+
+impl MemoryView {
+    /// Whether it has the sizes, offset and strides that a type without layout says; a dimension of one element has any stride.
+    fn is_of(&self, r#type: &Type) -> bool {
+        let Type::Shaped { sizes, place, .. } = r#type else { return false };
+        let same = |(n, said): (&i64, &Option<i64>)| said.is_none_or(|said| said == *n);
+        let plain = row_major(&self.sizes);
+        let (offset, strides) = match (place, &plain) {
+            (Place::Strided { offset, strides, pending: None }, _) => (*offset, strides.clone()),
+            (Place::RowMajor(None), Some(AddressMap::Strided(_, strides))) => {
+                (Some(0), strides.iter().copied().map(Some).collect())
+            }
+            _ => (None, vec![None; self.sizes.len()]),
+        };
+        let AddressMap::Strided(own_offset, own) = &self.layout else { return offset.is_none() };
+        let mut each = self.sizes.iter().zip(own.iter().zip(&strides));
+        self.sizes.len() == sizes.len()
+            && self.sizes.iter().zip(sizes).all(same)
+            && offset.is_none_or(|said| *own_offset == Subscript::Constant(said))
+            && each.all(|(n, (own, said))| *n == 1 || same((own, said)))
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -187,6 +211,7 @@ impl Flatten<'_> {
             buffer: self.program.buffers.len(),
             sizes: self.sizes(slot)?,
             layout: self.layout(slot, outside)?,
+            is_part: false,
         };
         let size = view.layout.size(&view.sizes).ok_or("a size beyond 64 bits")?;
         if !outside {
@@ -211,6 +236,9 @@ impl Flatten<'_> {
         };
         if self.on_stack.contains(&view.buffer) {
             return FunctionResult::Unknown("memory of the stack".to_owned());
+        }
+        if self.constants.contains(&view.buffer) {
+            return FunctionResult::Unknown("memory that nobody may write".to_owned());
         }
         let Type::Shaped { kind, element, .. } = self.type_of(slot) else {
             return FunctionResult::Unknown("no memory".to_owned());
@@ -305,7 +333,7 @@ impl Flatten<'_> {
                     return Err("a buffer that is freed under a condition".to_owned());
                 }
                 let view = self.view_of(*slot)?;
-                if !self.heap.contains(&view.buffer) {
+                if !self.heap.contains(&view.buffer) || view.is_part {
                     return Err("memory that is freed and was not allocated".to_owned());
                 }
                 self.program.blocks[self.block].statements.push(Statement::Free(view.buffer));
@@ -399,9 +427,15 @@ impl Flatten<'_> {
                     Type::Shaped { kind, .. } => Some(*kind),
                     _ => None,
                 };
-                match kind(self, *source) == kind(self, result()?) {
-                    true => Ok(vec![self.known(*source)?]),
-                    false => Err("a tensor that becomes memory".to_owned()),
+                if kind(self, *source) != kind(self, result()?) {
+                    return Err("a tensor that becomes memory".to_owned());
+                }
+                let known = self.known(*source)?;
+                match (&known, kind(self, *source)) {
+                    (Known::View(view), Some(Kind::MemRef)) if !view.is_of(self.type_of(result()?)) => {
+                        Err("a cast to a type that the value may not have".to_owned())
+                    }
+                    _ => Ok(vec![known]),
                 }
             }
             Action::Slice { source, insert, offsets, sizes, strides } => {
@@ -413,7 +447,7 @@ impl Flatten<'_> {
                 let along = |d: usize| permutation.iter().position(|k| *k == d);
                 let dims = (0..permutation.len()).map(|d| (Subscript::Constant(0), 1, along(d))).collect();
                 let sizes = permutation.iter().map(|d| view.sizes[*d]).collect();
-                Ok(vec![Known::View(MemoryView { buffer: view.buffer, sizes, layout: view.layout.part(dims) })])
+                Ok(vec![Known::View(MemoryView { sizes, layout: view.layout.part(dims), ..view })])
             }
             Action::Reinterpret { source, offset, sizes, strides } => {
                 let view = self.view_of(*source)?;
@@ -422,11 +456,8 @@ impl Flatten<'_> {
                 };
                 let strides = strides.iter().map(number).collect::<Flat<_>>()?;
                 let sizes = sizes.iter().map(number).collect::<Flat<_>>()?;
-                Ok(vec![Known::View(MemoryView {
-                    buffer: view.buffer,
-                    sizes,
-                    layout: AddressMap::Strided(self.size(*offset)?, strides),
-                })])
+                let layout = AddressMap::Strided(self.size(*offset)?, strides);
+                Ok(vec![Known::View(MemoryView { sizes, layout, ..view })])
             }
             Action::Dim { source, dim } => match (self.index(*dim)?, self.sizes(*source)?) {
                 (Subscript::Constant(d), sizes) if (d as usize) < sizes.len() => {

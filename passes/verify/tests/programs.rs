@@ -150,7 +150,7 @@ impl Writing {
         let operator = Operator {
             name: name.to_owned(),
             attributes: String::new(),
-            fast_math: 0,
+            flags: 0,
             from: element.clone(),
             to: element,
         };
