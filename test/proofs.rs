@@ -35,8 +35,9 @@ fn compared(before: &str, after: &str, limits: Limits) -> Vec<String> {
     let read = |text: &str| Module::parse(&context, text).unwrap_or_else(|| panic!("no module:\n{text}"));
     let (before, after) = (read(before), read(after));
     let mut source = Source::new(before.as_operation(), limits);
-    let errors = source.check(after.as_operation());
-    errors.into_iter().chain(source.open()).map(|finding| finding.message).collect()
+    source.note(after.as_operation(), 1);
+    let errors = source.check().into_iter().map(|(_, error)| error);
+    errors.collect::<Vec<_>>().into_iter().chain(source.open()).map(|finding| finding.message).collect()
 }
 
 #[track_caller]
