@@ -3,6 +3,7 @@
 mod any_order;
 mod bounds;
 mod expressions;
+mod factors;
 mod flatten;
 mod folds;
 mod follow;

@@ -248,15 +248,15 @@ impl<'p> Proof<'p> {
         if at <= low || at >= high {
             return unproved("a case that cannot be cut");
         }
-        let whole = self.space.clone();
-        let parts = [(low, at), (at, high)].map(|(low, high)| whole.restricted(var, low, high));
-        self.note_cases(var, &parts);
-        for part in parts.into_iter().flatten() {
-            self.space = part;
-            self.cases(holds)?;
-        }
-        self.space = whole;
-        Ok(())
+        let parts = [(low, at), (at, high)];
+        self.note_cases(var, parts);
+        let whole = self.space.mark();
+        parts.into_iter().try_for_each(|(low, high)| {
+            let has_point = self.space.restrict(var, low, high);
+            let shown = if has_point { self.cases(holds) } else { Ok(()) };
+            self.space.undo(whole);
+            shown
+        })
     }
 
     pub(super) fn equal_here(&mut self, a: &Thunk, b: &Thunk) -> Shown<()> {

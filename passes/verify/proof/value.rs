@@ -83,10 +83,15 @@ impl Fold {
 }
 
 pub fn replaced(e: &Linear, with: &BTreeMap<Var, Linear>) -> Shown<Linear> {
+    if !e.terms.vars().any(|var| with.contains_key(&var)) {
+        return Ok(e.clone());
+    }
     let mut result = Linear::constant(e.constant);
-    for (var, a) in &e.terms {
-        let value = with.get(var).cloned().unwrap_or_else(|| Linear::var(*var));
-        result = result.plus(&value.times(*a)?)?;
+    for (var, a) in e.terms.iter() {
+        match with.get(&var) {
+            Some(value) => result.gain(value, a)?,
+            None => result.gain(&Linear::var(var), a)?,
+        }
     }
     Ok(result)
 }
