@@ -1,19 +1,14 @@
 //! The evaluator's operations on shapes, memory and control flow.
 
 use crate::layouts::Layout;
-use crate::machine::{Many, Origin, Value, View, each_index};
+use crate::machine::{Many, Origin, Value, View, each_index, product};
 use crate::model::{Action, Condition, Element, Kind, Place, Size, Slot, Step, Type};
 use crate::run::{Frame, Run, Stop};
-use crate::terms::{Piece, Term};
+use crate::terms::Term;
 use std::rc::Rc;
 
 fn many(sizes: Vec<i64>, items: Vec<Term>) -> Value {
     Value::Many(Rc::new(Many { sizes, items }))
-}
-
-/// The number of elements of a shape.
-fn product(sizes: &[i64]) -> Option<usize> {
-    sizes.iter().try_fold(1_usize, |n, size| n.checked_mul(usize::try_from(*size).ok()?))
 }
 
 impl<'p> Run<'p> {
@@ -291,7 +286,7 @@ impl<'p> Run<'p> {
         Ok(vec![one])
     }
 
-    fn static_sizes(&self, frame: &Frame, slot: Slot) -> Result<Vec<i64>, Stop> {
+    pub fn static_sizes(&self, frame: &Frame, slot: Slot) -> Result<Vec<i64>, Stop> {
         self.sizes_of(frame, slot, &[])
     }
 
@@ -367,38 +362,6 @@ impl<'p> Run<'p> {
         self.buffers[view.buffer].origin = if global.constant { Origin::Constant } else { Origin::Global };
         self.globals.insert(name.to_owned(), value.clone());
         Ok(value)
-    }
-
-    fn bitcast(&mut self, frame: &Frame, source: Slot, result: Slot) -> Result<Value, Stop> {
-        let (from, to) = (self.element(frame, source)?.bits, self.element(frame, result)?.bits);
-        let source = self.get(frame, source)?;
-        let items = source.items(self.terms).unwrap_or_default();
-        self.count(items.len())?;
-        if from == to {
-            return self.of_type(frame, result, source.sizes().to_vec(), items);
-        }
-        let [Ok(from), Ok(to)] = [from, to].map(u8::try_from) else { return self.unknown("elements of so many bits") };
-        if from > 64 || to > 64 || from == 0 || to == 0 {
-            return self.unknown("elements of so many bits");
-        }
-        let (mut all, mut pieces, mut filled): (_, Vec<Piece>, u8) = (vec![], vec![], 0);
-        for item in items {
-            let mut low = 0;
-            while low < from {
-                let len = (from - low).min(to - filled);
-                pieces.extend(self.terms.pieces(item, low, len));
-                (low, filled) = (low + len, filled + len);
-                if filled == to {
-                    all.push(self.terms.bits(std::mem::take(&mut pieces)));
-                    filled = 0;
-                }
-            }
-        }
-        let sizes = self.static_sizes(frame, result)?;
-        if product(&sizes) != Some(all.len()) {
-            return self.unknown("a cast of other bits");
-        }
-        self.of_type(frame, result, sizes, all)
     }
 
     /// Which dimensions of a slice the result has: one of size 1 may be left out.

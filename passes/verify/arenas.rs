@@ -13,7 +13,8 @@
 //! what it writes is undefined, and none of its elements may be written.
 
 use crate::bytes::{OnBytes, SeenAs, Started};
-use crate::machine::{Value, View, row_major};
+use crate::layouts::row_major;
+use crate::machine::{Value, View, product};
 use crate::model::{Element, Slot, Step, Type};
 use crate::run::{Frame, Run, Stop};
 use crate::terms::{Piece, Term};
@@ -108,6 +109,39 @@ impl<'p> Run<'p> {
                 Ok(vec![])
             }
         }
+    }
+
+    /// The same bits as elements of another width.
+    pub fn bitcast(&mut self, frame: &Frame, source: Slot, result: Slot) -> Result<Value, Stop> {
+        let (from, to) = (self.element(frame, source)?.bits, self.element(frame, result)?.bits);
+        let source = self.get(frame, source)?;
+        let items = source.items(self.terms).unwrap_or_default();
+        self.count(items.len())?;
+        if from == to {
+            return self.of_type(frame, result, source.sizes().to_vec(), items);
+        }
+        let [Ok(from), Ok(to)] = [from, to].map(u8::try_from) else { return self.unknown("elements of so many bits") };
+        if from > 64 || to > 64 || from == 0 || to == 0 {
+            return self.unknown("elements of so many bits");
+        }
+        let (mut all, mut pieces, mut filled): (_, Vec<Piece>, u8) = (vec![], vec![], 0);
+        for item in items {
+            let mut low = 0;
+            while low < from {
+                let len = (from - low).min(to - filled);
+                pieces.extend(self.terms.pieces(item, low, len));
+                (low, filled) = (low + len, filled + len);
+                if filled == to {
+                    all.push(self.terms.bits(std::mem::take(&mut pieces)));
+                    filled = 0;
+                }
+            }
+        }
+        let sizes = self.static_sizes(frame, result)?;
+        if product(&sizes) != Some(all.len()) {
+            return self.unknown("a cast of other bits");
+        }
+        self.of_type(frame, result, sizes, all)
     }
 
     /// The buffer and the address of an element: a memref and its indices.

@@ -4,8 +4,8 @@
 //! address of each. The form after has the same elements: as a tensor, in memory in row-major order as long as its layout is
 //! pending, or where the layout puts them.
 
-use crate::layouts::Layout;
-use crate::machine::{Many, Origin, Value, View, each_index, row_major};
+use crate::layouts::{Layout, are_parts, row_major};
+use crate::machine::{Many, Origin, Value, View, each_index};
 use crate::model::{Element, Function, Kind, Place, Program, Type};
 use crate::run::{Run, Stop};
 use crate::terms::{Piece, Promises, Term, Terms};
@@ -106,16 +106,8 @@ impl Physical {
             _ if several > 1 => parts = vec![(0, self.units()? - self.prefix())],
             _ => {}
         }
-        let strides = row_major(&parts.iter().map(|part| part.1).collect::<Vec<_>>())?;
-        let mut parts: Vec<(usize, (i64, i64))> =
-            parts.into_iter().zip(strides).map(|((d, n), stride)| (d, (n, stride))).filter(|(_, (n, _))| *n != 1).collect();
-        let found: Vec<(i64, i64)> =
-            view.sizes.iter().copied().zip(view.strides.iter().copied()).filter(|(n, _)| *n != 1).collect();
-        let is = |parts: &[(usize, (i64, i64))]| parts.iter().map(|part| part.1).eq(found.iter().copied());
-        let in_memory = is(&parts);
-        parts.sort_by_key(|part| part.0);
-        let empty = self.sizes.contains(&0);
-        Some(view.layout.is_none() && view.offset == self.prefix() && (empty || in_memory || is(&parts)))
+        let lies = self.sizes.contains(&0) || are_parts(parts, &view.sizes, &view.strides)?;
+        Some(view.layout.is_none() && view.offset == self.prefix() && lies)
     }
 
     /// The pieces of units that an element is made of: unit, first bit and number of bits, from the least significant on.

@@ -5,6 +5,55 @@
 //! them, and then sizes `t` with `e mod t`. At the end the index is counted in row-major order. `*` merges a dimension into
 //! the next one first. Element (2, 3) of 3x5 in `{1,0:T(2,2)}`: sizes `[2, 3, 2, 2]`, index `[1, 1, 0, 1]`, offset 17.
 
+use crate::model::{Place, Type};
+
+/// Row-major strides; none beyond 64 bits.
+pub fn row_major(sizes: &[i64]) -> Option<Vec<i64>> {
+    let (mut strides, mut stride) = (vec![0; sizes.len()], 1_i64);
+    for d in (0..sizes.len()).rev() {
+        strides[d] = stride;
+        stride = stride.checked_mul(sizes[d].max(1))?;
+    }
+    Some(strides)
+}
+
+/// Whether sizes are those that are said.
+pub fn are_sizes(sizes: &[i64], said: &[Option<i64>]) -> bool {
+    sizes.len() == said.len() && sizes.iter().zip(said).all(|(n, said)| said.is_none_or(|said| said == *n))
+}
+
+/// Whether strides of a shape are those that are said; a dimension of one element has any stride.
+pub fn are_strides(sizes: &[i64], strides: &[i64], said: &mut dyn Iterator<Item = Option<i64>>) -> bool {
+    let mut each = sizes.iter().zip(strides).zip(said);
+    sizes.contains(&0) || each.all(|((n, stride), said)| *n == 1 || said.is_none_or(|said| said == *stride))
+}
+
+/// Whether memory has the sizes, offset and strides that a type says; the offset is none where only the program has it.
+pub fn is_of(r#type: &Type, sizes: &[i64], offset: Option<i64>, strides: &[i64]) -> bool {
+    let Type::Shaped { sizes: said, place, .. } = r#type else { return false };
+    let (first, along) = match place {
+        Place::RowMajor(_) => (Some(0), row_major(sizes).unwrap_or_default().into_iter().map(Some).collect()),
+        Place::Strided { offset, strides, .. } => (*offset, strides.clone()),
+        Place::Layout(_) => return false,
+    };
+    are_sizes(sizes, said)
+        && first.is_none_or(|first| Some(first) == offset)
+        && are_strides(sizes, strides, &mut along.into_iter())
+}
+
+/// Whether memory of these sizes and strides is parts of dimensions, in the order of memory or in that of the dimensions; none
+/// beyond 64 bits. A dimension of one element may be anywhere.
+pub fn are_parts(parts: Vec<(usize, i64)>, sizes: &[i64], strides: &[i64]) -> Option<bool> {
+    let found: Vec<(i64, i64)> = sizes.iter().copied().zip(strides.iter().copied()).filter(|(n, _)| *n != 1).collect();
+    let own = row_major(&parts.iter().map(|part| part.1).collect::<Vec<_>>())?;
+    let each = parts.into_iter().zip(own).map(|((d, n), stride)| (d, (n, stride)));
+    let mut parts: Vec<(usize, (i64, i64))> = each.filter(|(_, (n, _))| *n != 1).collect();
+    let is = |parts: &[(usize, (i64, i64))]| parts.iter().map(|part| part.1).eq(found.iter().copied());
+    let in_memory = is(&parts);
+    parts.sort_by_key(|part| part.0);
+    Some(in_memory || is(&parts))
+}
+
 /// `#layout.tiled<{..}>`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
@@ -47,6 +96,16 @@ impl Layout {
             rest = after;
         }
         Some(layout)
+    }
+
+    /// Dimensions from major to minor and tiles, of a layout of so many dimensions that merges none, whose elements take as many
+    /// bits as they have and that begins with them.
+    pub fn plain_tiles(&self, rank: usize) -> Option<(Vec<usize>, Vec<Vec<i64>>)> {
+        let order: Vec<usize> = self.minor_to_major.iter().rev().copied().collect();
+        let is_plain = self.bits.is_none() && self.prefix_bytes == 0;
+        let tiles = self.tiles.iter().map(|tile| tile.iter().map(|t| t.filter(|t| *t > 0)).collect());
+        let tiles = tiles.collect::<Option<_>>()?;
+        (is_plain && order.len() == rank && (0..rank).all(|d| order.contains(&d))).then_some((order, tiles))
     }
 
     /// Dimensions, sizes and index after all tiles, from the slowest to the fastest; of merged dimensions the last one.

@@ -82,7 +82,11 @@ impl<'p> Least<'p> {
             Action::Compute { .. } => return made(numbers),
             Action::Loop { lower, upper, step, body, .. } => (trips(numbers, lower, upper, *step), body),
             Action::Parallel { lower, upper, steps, body, .. } => {
-                let each = lower.iter().zip(upper).zip(steps).map(|((lower, upper), step)| trips(numbers, lower, upper, *step));
+                let each = lower
+                    .iter()
+                    .zip(upper)
+                    .zip(steps)
+                    .map(|((lower, upper), step)| trips(numbers, lower, upper, *step));
                 (each.into_iter().try_fold(1_u64, |all, n| all.checked_mul(n?)), body)
             }
             Action::Nest(nest) => (points(numbers, nest), &nest.body),

@@ -5,7 +5,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `model` | a program as data |
+//! | `model`, `flags` | a program as data |
 //! | `mlir` | attributes and types of MLIR as data |
 //! | `lanes` | operations that move lanes of vectors |
 //! | `read` | what each operation means |
@@ -13,7 +13,7 @@
 //! | `arith` | what operations of `arith` compute, on bits |
 //! | `terms` | symbolic elements, and the rules by which they are equal |
 //! | `machine` | values and memory of a program that runs |
-//! | `run`, `actions`, `arenas`, `parallel` | the evaluator |
+//! | `run`, `actions`, `nest`, `arenas`, `parallel` | the evaluator |
 //! | `least` | how many steps it takes at least |
 //! | `bytes` | memory that is seen as other elements, and copies that run |
 //! | `proof` | proofs for all data and shapes of any size: each element is followed back to what makes it |
@@ -25,12 +25,14 @@ mod arenas;
 mod arith;
 mod bytes;
 mod compare;
+mod flags;
 mod lanes;
 mod layouts;
 mod least;
 mod machine;
 mod mlir;
 pub mod model;
+mod nest;
 mod parallel;
 mod proof;
 mod read;
@@ -39,8 +41,8 @@ mod smt;
 mod terms;
 
 use compare::{Outcome, Sizes, Verdict, reason};
+use flags::{CONTRACT, REASSOC};
 use melior::ir::{Location, OperationRef};
-use model::flags::{CONTRACT, REASSOC};
 use model::{Function, Program};
 use proof::formula::Obligations;
 use run::Stop;
@@ -223,8 +225,8 @@ impl Source {
     }
 }
 
-/// How many steps of a run count as one case of a proof. A case took about 160 µs in a product and in a relayout, on a machine
-/// that others used; the time of a step is not measured.
+/// How many steps of a run count as one case of a proof. `@tiled` of test/run/matmul.mlir took 217 ms for 10,485 cases, 21 µs
+/// each, and the `@main` of the same programs 0.08 to 0.24 µs for each of 2^20 steps.
 const STEPS_OF_A_CASE: u64 = 100;
 
 fn place(location: usize) -> Option<usize> {

@@ -1,7 +1,7 @@
 //! Values and memory of a program that runs.
 
 use crate::bytes::SeenAs;
-use crate::layouts::Layout;
+use crate::layouts::{Layout, are_sizes, are_strides, is_of, row_major};
 use crate::model::{Place, Type};
 use crate::terms::{Term, Terms};
 use std::rc::Rc;
@@ -86,14 +86,9 @@ pub struct Iterations {
     pub now: u32,
 }
 
-/// Row-major strides.
-pub fn row_major(sizes: &[i64]) -> Option<Vec<i64>> {
-    let (mut strides, mut stride) = (vec![0; sizes.len()], 1_i64);
-    for d in (0..sizes.len()).rev() {
-        strides[d] = stride;
-        stride = stride.checked_mul(sizes[d])?;
-    }
-    Some(strides)
+/// The number of elements of a shape.
+pub fn product(sizes: &[i64]) -> Option<usize> {
+    sizes.iter().try_fold(1_usize, |n, size| n.checked_mul(usize::try_from(*size).ok()?))
 }
 
 /// The indices of a shape in row-major order, by a call for each.
@@ -111,6 +106,23 @@ pub fn each_index<E>(sizes: &[i64], mut visit: impl FnMut(&[i64]) -> Result<(), 
 }
 
 impl View {
+    /// Whether it begins where its buffer does, in row-major order.
+    pub fn is_row_major(&self) -> bool {
+        let plain = row_major(&self.sizes).unwrap_or_default();
+        let mut strides = plain.into_iter().map(Some);
+        self.layout.is_none() && self.offset == 0 && are_strides(&self.sizes, &self.strides, &mut strides)
+    }
+
+    /// Whether it has the sizes, offset, strides and layout that a type says.
+    pub fn is_of(&self, r#type: &Type) -> bool {
+        match r#type {
+            Type::Shaped { sizes, place: Place::Layout(text), .. } => {
+                are_sizes(&self.sizes, sizes) && self.layout.as_deref() == Layout::read(text).as_ref()
+            }
+            plain => self.layout.is_none() && is_of(plain, &self.sizes, Some(self.offset), &self.strides),
+        }
+    }
+
     /// The address of an index; none outside of the shape.
     pub fn address(&self, index: &[i64]) -> Option<i64> {
         if index.len() != self.sizes.len() || index.iter().zip(&self.sizes).any(|(i, n)| i < &0 || i >= n) {
@@ -120,39 +132,6 @@ impl View {
             return layout.offset(&self.sizes, index)?.checked_add(self.offset);
         }
         index.iter().zip(&self.strides).try_fold(self.offset, |at, (i, stride)| at.checked_add(i.checked_mul(*stride)?))
-    }
-}
-
-/// Whether sizes and strides are those of a type, where it says them; a dimension of one element has any stride.
-fn are_strides(sizes: &[i64], strides: &[i64], said: impl Iterator<Item = Option<i64>>) -> bool {
-    let mut each = sizes.iter().zip(strides).zip(said);
-    sizes.contains(&0) || each.all(|((n, stride), said)| *n == 1 || said.is_none_or(|said| said == *stride))
-}
-
-impl View {
-    /// Whether it begins where its buffer does, in row-major order.
-    pub fn is_row_major(&self) -> bool {
-        let plain = row_major(&self.sizes).unwrap_or_default();
-        self.layout.is_none()
-            && self.offset == 0
-            && are_strides(&self.sizes, &self.strides, plain.into_iter().map(Some))
-    }
-
-    /// Whether it has the sizes, offset, strides and layout that a type says.
-    pub fn is_of(&self, r#type: &Type) -> bool {
-        let Type::Shaped { sizes, place, .. } = r#type else { return false };
-        let same = |(n, said): (&i64, &Option<i64>)| said.is_none_or(|said| said == *n);
-        sizes.len() == self.sizes.len()
-            && self.sizes.iter().zip(sizes).all(same)
-            && match place {
-                Place::RowMajor(_) => self.is_row_major(),
-                Place::Strided { offset, strides, .. } => {
-                    self.layout.is_none()
-                        && offset.is_none_or(|said| said == self.offset)
-                        && are_strides(&self.sizes, &self.strides, strides.iter().copied())
-                }
-                Place::Layout(text) => self.layout.as_deref() == Layout::read(text).as_ref(),
-            }
     }
 }
 

@@ -430,30 +430,12 @@ pub struct Operator {
     pub name: String,
     /// Its attributes as text, without flags.
     pub attributes: String,
-    /// What it may assume and do: see [`flags`].
+    /// What it may assume and do: see [`crate::flags`].
     pub flags: u32,
     /// The element of the operands.
     pub from: Element,
     /// The element of the result.
     pub to: Element,
-}
-
-/// Bits of [`Operator::flags`]: those of `arith::FastMathFlags`, and promises of operations on integers.
-pub mod flags {
-    /// The names of the first flags.
-    pub const FAST_MATH: [&str; 7] = ["reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"];
-    /// Operands come in any order.
-    pub const REASSOC: u32 = 1;
-    /// A product and a sum are rounded once.
-    pub const CONTRACT: u32 = 1 << 5;
-    /// No signed overflow.
-    pub const NSW: u32 = 1 << 7;
-    /// No unsigned overflow.
-    pub const NUW: u32 = 1 << 8;
-    /// The operand is not negative.
-    pub const NNEG: u32 = 1 << 9;
-    /// The division has no remainder, the shift loses no bit that is set.
-    pub const EXACT: u32 = 1 << 10;
 }
 
 /// A type of elements.

@@ -22,8 +22,8 @@ mod value;
 
 use crate::model::{Function, Program};
 use formula::Obligations;
-use statements::{FunctionResult, Statements};
 use linear::Undecided;
+use statements::{FunctionResult, Statements};
 
 /// That two functions return the same and leave the same in their arguments, for all contents of these; and what was decided
 /// of addresses, if `noted`.

@@ -4,11 +4,12 @@
 
 use crate::arenas;
 use crate::bytes::OnBytes;
+use crate::flags;
 use crate::lanes;
 use crate::mlir::{self, DYNAMIC, Op, attribute, integers};
 use crate::model::{
     Access, Action, Block, Bound, Condition, End, Expr, Function, Global, Kind, Lane, Nest, Operator, Program, Region,
-    Size, Slot, Step, Type, flags,
+    Size, Slot, Step, Type,
 };
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
@@ -355,14 +356,17 @@ impl Reader {
                 "fastmath" => {
                     let text = value.to_string();
                     let has = |flag: &&str| text.contains("fast>") || text.contains(*flag);
-                    all |= flags::FAST_MATH.iter().zip(0..).filter(|(flag, _)| has(flag)).fold(0, |all, (_, k)| all | 1 << k);
+                    all |= flags::FAST_MATH
+                        .iter()
+                        .zip(0..)
+                        .filter(|(flag, _)| has(flag))
+                        .fold(0, |all, (_, k)| all | 1 << k);
                 }
                 "overflowFlags" => {
                     let text = value.to_string();
                     all |= if text.contains("nsw") { flags::NSW } else { 0 };
                     all |= if text.contains("nuw") { flags::NUW } else { 0 };
                 }
-                "nonNeg" => all |= flags::NNEG,
                 "isExact" => all |= flags::EXACT,
                 name => attributes += &format!("{name} = {value}; "),
             }

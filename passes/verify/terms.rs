@@ -19,8 +19,8 @@
 //! | bits | shifts by constants, masks, `extui`, `trunci`, and `extf` of `bf16` to `f32` move bits |
 
 use crate::arith::{Calc, calc, evaluate, mix};
+use crate::flags::{CONTRACT, REASSOC};
 use crate::model::Operator;
-use crate::model::flags::{CONTRACT, REASSOC};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The number of a term.
@@ -227,8 +227,7 @@ impl Terms {
             open = [0, 1].map(|choice| open[choice] || by[choice] == 0);
         }
         let info = Info { width, undefined, values, open };
-        let any_order =
-            calc.associates() || calc.associates_if_allowed() && (self.reassociate || flags & REASSOC != 0);
+        let any_order = calc.associates() || calc.associates_if_allowed() && (self.reassociate || flags & REASSOC != 0);
         // Constants that are added in another order have other sums.
         if constants && open == [false; 2] && (calc.associates() || !any_order) {
             return self.constant(width.into(), values[1]);

@@ -1,7 +1,7 @@
 //! A function as statements: tensors are buffers, operations of linalg are loops.
 
 use crate::model::{self, Action, End, Function, Kind, Place, Region, Size, Slot, Step, Type};
-use crate::proof::layout::{AddressMap, row_major, tiled};
+use crate::proof::layout::{AddressMap, MemoryView, row_major, tiled};
 use crate::proof::statements::{
     BlockId, Body, BufferId, Contents, FunctionResult, Maker, ResultElements, Statement, Statements,
 };
@@ -10,38 +10,6 @@ use std::collections::BTreeMap;
 
 /// Why a function is not statements.
 pub type Flat<T> = Result<T, String>;
-
-/// A part of a buffer, or a tensor.
-#[derive(Clone, Debug)]
-pub struct MemoryView {
-    pub(super) buffer: BufferId,
-    pub(super) sizes: Vec<i64>,
-    pub(super) layout: AddressMap,
-    /// Whether it was cut out of another.
-    pub(super) is_part: bool,
-}
-
-impl MemoryView {
-    /// Whether it has the sizes, offset and strides that a type without layout says; a dimension of one element has any stride.
-    fn is_of(&self, r#type: &Type) -> bool {
-        let Type::Shaped { sizes, place, .. } = r#type else { return false };
-        let same = |(n, said): (&i64, &Option<i64>)| said.is_none_or(|said| said == *n);
-        let plain = row_major(&self.sizes);
-        let (offset, strides) = match (place, &plain) {
-            (Place::Strided { offset, strides, pending: None }, _) => (*offset, strides.clone()),
-            (Place::RowMajor(None), Some(AddressMap::Strided(_, strides))) => {
-                (Some(0), strides.iter().copied().map(Some).collect())
-            }
-            _ => (None, vec![None; self.sizes.len()]),
-        };
-        let AddressMap::Strided(own_offset, own) = &self.layout else { return offset.is_none() };
-        let mut each = self.sizes.iter().zip(own.iter().zip(&strides));
-        self.sizes.len() == sizes.len()
-            && self.sizes.iter().zip(sizes).all(same)
-            && offset.is_none_or(|said| *own_offset == Subscript::Constant(said))
-            && each.all(|(n, (own, said))| *n == 1 || same((own, said)))
-    }
-}
 
 #[derive(Clone, Debug)]
 pub enum Known {

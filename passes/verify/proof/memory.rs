@@ -230,8 +230,7 @@ impl Proof<'_> {
         let reached = self.space.normal(&reached)?;
         // The digits of the new variables are unknown.
         let digits: Vec<Var> = all.iter().flat_map(|var| self.space.digits_of(*var)).collect();
-        let unknown: Vec<(Var, i64)> =
-            reached.terms.iter().filter(|(var, _)| digits.contains(var)).collect();
+        let unknown: Vec<(Var, i64)> = reached.terms.iter().filter(|(var, _)| digits.contains(var)).collect();
         let mut known = address.clone();
         for (var, a) in reached.terms.iter().filter(|(var, _)| !digits.contains(var)) {
             known = known.minus(&Linear::var(var).times(a)?)?;

@@ -1,8 +1,8 @@
 //! Operations on elements, and which of them are the same.
 
 use crate::arith::{Calc, calc};
+use crate::flags::{NSW, NUW, REASSOC};
 use crate::model::{Element, Operator};
-use crate::model::flags::{NSW, NUW, REASSOC};
 use std::rc::Rc;
 
 /// An operation on elements.
