@@ -1,6 +1,7 @@
 //! Small pairs of functions, each compared by a proof, and again with a branch between blocks, which is run.
 
 use super::{NONE, compared};
+use layout_verify::Limits;
 
 /// A module with `@f` of this text; with a branch, no proof looks at it.
 fn function(signature: &str, body: &str, has_branch: bool) -> String {
@@ -350,4 +351,65 @@ fn what_data_decides_is_tried() {
     let found = [&yes, &no].map(|other| said((signature, branch), (signature, other))[0].join(" "));
     let is_tried = |message: &&String| message.contains("not proved, but tried: data decides a branch or an address");
     assert_eq!(found.iter().filter(is_tried).count(), 1, "{found:?}");
+}
+
+/// The least number of steps with which a function is compared with itself; nothing is where both are one text.
+fn least_steps(text: &str) -> u64 {
+    let before = text.replacen("cf.br", "%unused = arith.constant 1 : i32\ncf.br", 1);
+    let (mut low, mut high) = (0, 1 << 12);
+    while low + 1 < high {
+        let steps = (low + high) / 2;
+        let found = compared(&before, text, Limits { steps, ..NONE });
+        let is_enough = !found.iter().any(|message| message.contains("too many steps"));
+        (low, high) = if is_enough { (low, steps) } else { (steps, high) };
+    }
+    high
+}
+
+/// What the numbers in a text say of the steps that a function takes is no more than it takes: where the same numbers are
+/// sums, so that the text does not say them, it takes as many, and one for each sum.
+#[test]
+fn texts_say_no_more_steps_than_there_are() {
+    let inner = "%v = memref.load %x[%i] : memref<8xf32>
+                 memref.store %v, %y[%i] : memref<8xf32>";
+    for body in [
+        format!("scf.for %i = %low to %high step %step {{ {inner} }}"),
+        format!("scf.for %i = %high to %low step %step {{ {inner} }}"),
+        format!("scf.for %k = %low to %high step %c1 {{ scf.for %i = %low to %k step %step {{ {inner} }} }}"),
+        format!(
+            "affine.for %i = max affine_map<(a) -> (a, 2)>(%low) to min affine_map<(a) -> (a, 5)>(%high) {{ {inner} }}"
+        ),
+        format!("scf.parallel (%k, %i) = (%low, %low) to (%c4, %high) step (%step, %c4) {{ {inner} }}"),
+        format!("scf.forall (%i) = (%low) to (%high) step (%step) {{ {inner} }}"),
+        format!(
+            "%is = arith.cmpi slt, %low, %high : index
+             scf.for %i = %low to %high step %step {{
+               scf.if %is {{ scf.for %j = %low to %i step %c1 {{ {inner} }} }} else {{ {inner} }}
+             }}"
+        ),
+        "scf.for %i = %low to %high step %step { func.call @inner(%x) : (memref<8xf32>) -> () }".to_owned(),
+    ] {
+        let text = |numbers: &str| {
+            let f = function("(%x: memref<8xf32>, %y: memref<8xf32>)", &format!("{numbers}\n{body}\nreturn"), true);
+            format!(
+                "{f}\nfunc.func @inner(%x: memref<8xf32>) {{
+                   affine.for %i = 0 to 7 {{
+                     %v = affine.load %x[%i] : memref<8xf32>
+                   }}
+                   return
+                 }}"
+            )
+        };
+        let [said, hidden] = ["constant", "addi"].map(|how| {
+            let number = |name: &str, n: i64| match how {
+                "constant" => format!("%{name} = arith.constant {n} : index\n"),
+                _ => {
+                    format!("%{name}0 = arith.constant {} : index\n%{name} = arith.addi %{name}0, %c1 : index\n", n - 1)
+                }
+            };
+            text(&[number("low", 1), number("high", 8), number("step", 3)].concat())
+        });
+        let (said, hidden) = (least_steps(&said), least_steps(&hidden));
+        assert!(said + 3 == hidden, "{said} and {hidden} of\n{body}");
+    }
 }

@@ -50,7 +50,7 @@ pub enum AddressMap {
     /// Offset and strides.
     Strided(Subscript, Vec<i64>),
     /// A layout of tiles.
-    Tiled(Tiling),
+    Tiled(Box<Tiling>),
     /// A part of a shape: for each of its dimensions the first index, and the step and the dimension that goes along it.
     Part(Box<AddressMap>, Vec<(Subscript, i64, Option<usize>)>),
 }
@@ -80,7 +80,7 @@ fn constant(s: &Subscript) -> Option<i64> {
 pub fn tiled(text: &str, sizes: &[i64]) -> Option<AddressMap> {
     let layout = Layout::read(text)?;
     let (order, tiles) = layout.plain_tiles(sizes.len())?;
-    Some(AddressMap::Tiled(Tiling { sizes: sizes.to_vec(), order, tiles, layout }))
+    Some(AddressMap::Tiled(Box::new(Tiling { sizes: sizes.to_vec(), order, tiles, layout })))
 }
 
 impl AddressMap {
@@ -102,8 +102,8 @@ impl AddressMap {
     /// Whether lowered memory of a tiled layout may have these sizes and strides: those of the parts of dimensions, in the
     /// order of memory or in that of the dimensions. Sizes of 1 have any stride.
     pub fn has_parts(&self, sizes: &[i64], strides: &[i64]) -> bool {
-        let AddressMap::Tiled(Tiling { sizes: whole, layout, .. }) = self else { return false };
-        layout.parts(whole).and_then(|parts| layouts::are_parts(parts, sizes, strides)) == Some(true)
+        let AddressMap::Tiled(tiling) = self else { return false };
+        tiling.layout.parts(&tiling.sizes).and_then(|parts| layouts::are_parts(parts, sizes, strides)) == Some(true)
     }
 
     /// The layout of a part, for each dimension of the whole with its first index, step, and dimension of the part.
@@ -135,7 +135,8 @@ impl AddressMap {
                 let terms = index.iter().zip(strides).map(|(i, stride)| Subscript::Times(Box::new(i.clone()), *stride));
                 Subscript::Sum(terms.chain([offset.clone()]).collect())
             }
-            AddressMap::Tiled(Tiling { sizes, order, tiles, .. }) => {
+            AddressMap::Tiled(tiling) => {
+                let Tiling { sizes, order, tiles, .. } = &**tiling;
                 let mut dims: Vec<(i64, Subscript)> = order.iter().map(|d| (sizes[*d], index[*d].clone())).collect();
                 for tile in tiles {
                     while dims.len() < tile.len() {
