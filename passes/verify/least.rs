@@ -78,20 +78,21 @@ impl<'p> Least<'p> {
         let made = |numbers: &Numbers| {
             results.first().map_or(0, |slot| elements(&numbers.0.slots[*slot as usize]).unwrap_or(0))
         };
-        let (times, body) = match action {
+        // An iteration is a step by itself.
+        let (times, own, body) = match action {
             Action::Compute { .. } => return made(numbers),
-            Action::Loop { lower, upper, step, body, .. } => (trips(numbers, lower, upper, *step), body),
+            Action::Loop { lower, upper, step, body, .. } => (trips(numbers, lower, upper, *step), 1, body),
             Action::Parallel { lower, upper, steps, body, .. } => {
                 let each = lower
                     .iter()
                     .zip(upper)
                     .zip(steps)
                     .map(|((lower, upper), step)| trips(numbers, lower, upper, *step));
-                (each.into_iter().try_fold(1_u64, |all, n| all.checked_mul(n?)), body)
+                (each.into_iter().try_fold(1_u64, |all, n| all.checked_mul(n?)), 1, body)
             }
-            Action::Nest(nest) => (points(numbers, nest), &nest.body),
-            Action::Generate { source: None, body, .. } => (Some(made(numbers)), body),
-            Action::Run(body) => (Some(1), body),
+            Action::Nest(nest) => (points(numbers, nest), 1, &nest.body),
+            Action::Generate { source: None, body, .. } => (Some(made(numbers)), 0, body),
+            Action::Run(body) => (Some(1), 0, body),
             Action::If { regions, .. } if regions.len() < 2 => return 0,
             Action::If { regions, .. } | Action::Switch { regions, .. } => {
                 return regions.iter().map(|region| self.of_region(numbers, region)).min().unwrap_or(0);
@@ -109,6 +110,6 @@ impl<'p> Least<'p> {
             }
             _ => return 0,
         };
-        self.of_region(numbers, body).saturating_mul(times.unwrap_or(0))
+        self.of_region(numbers, body).saturating_add(own).saturating_mul(times.unwrap_or(0))
     }
 }

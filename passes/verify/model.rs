@@ -430,7 +430,7 @@ pub struct Operator {
     pub name: String,
     /// Its attributes as text, without flags.
     pub attributes: String,
-    /// What it may assume and do: see [`crate::flags`].
+    /// What it may assume and do: bits of `flags`.
     pub flags: u32,
     /// The element of the operands.
     pub from: Element,

@@ -19,6 +19,7 @@ mod operations;
 mod statements;
 pub mod subscript;
 mod value;
+mod view;
 
 use crate::model::{Function, Program};
 use formula::Obligations;

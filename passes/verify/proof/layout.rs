@@ -1,8 +1,6 @@
 //! The address of an element in a tiled layout, from the layout's text and its definition.
 
 use crate::layouts::{self, Layout};
-use crate::model::{Place, Type};
-use crate::proof::statements::BufferId;
 use crate::proof::subscript::Subscript;
 
 /// A shape in tiles.
@@ -14,34 +12,6 @@ pub struct Tiling {
     tiles: Vec<Vec<i64>>,
     /// The same.
     layout: Layout,
-}
-
-/// A part of a buffer, or a tensor.
-#[derive(Clone, Debug)]
-pub struct MemoryView {
-    pub(super) buffer: BufferId,
-    pub(super) sizes: Vec<i64>,
-    pub(super) layout: AddressMap,
-    /// Whether it was cut out of another.
-    pub(super) is_part: bool,
-}
-
-impl MemoryView {
-    /// Whether it has the sizes that a type says, and of one without layout the offset and strides.
-    pub fn is_of(&self, r#type: &Type) -> bool {
-        match (r#type, &self.layout) {
-            (
-                Type::Shaped {
-                    sizes,
-                    place: Place::Layout(_) | Place::RowMajor(Some(_)) | Place::Strided { pending: Some(_), .. },
-                    ..
-                },
-                _,
-            ) => layouts::are_sizes(&self.sizes, sizes),
-            (_, AddressMap::Strided(offset, strides)) => layouts::is_of(r#type, &self.sizes, constant(offset), strides),
-            _ => false,
-        }
-    }
 }
 
 /// Where the elements of a shape are, in elements.
@@ -66,7 +36,7 @@ fn tiles_of(n: i64, t: i64) -> i64 {
 }
 
 /// The number that an index is.
-fn constant(s: &Subscript) -> Option<i64> {
+pub(super) fn constant(s: &Subscript) -> Option<i64> {
     match s {
         Subscript::Constant(c) => Some(*c),
         Subscript::Sum(all) => all.iter().try_fold(0i64, |sum, s| sum.checked_add(constant(s)?)),

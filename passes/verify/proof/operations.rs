@@ -4,10 +4,11 @@ use crate::arith::Calc;
 use crate::flags::CONTRACT;
 use crate::model::{Access, Condition, Expr, Kind, Nest, Operator, Place, Region, Size, Slot, Step, Type};
 use crate::proof::flatten::{Flat, Flatten, Known, contents};
-use crate::proof::layout::{AddressMap, MemoryView, row_major};
+use crate::proof::layout::{AddressMap, row_major};
 use crate::proof::operation::Operation;
 use crate::proof::statements::{Maker, Statement};
 use crate::proof::subscript::{Subscript, ValueId};
+use crate::proof::view::MemoryView;
 
 impl Flatten<'_> {
     pub(super) fn load(&mut self, view: &MemoryView, index: &[Subscript]) -> ValueId {
