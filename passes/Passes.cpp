@@ -185,7 +185,7 @@ struct WithArena : ConvertToLlvm {
 /// The options of all pipelines that are none of a pass.
 struct PlanFlag : PassPipelineOptions<PlanFlag> {
   Option<bool> verify{*this, "verify",
-                      llvm::cl::desc("Check after each pass that functions "
+                      llvm::cl::desc("Check that functions still "
                                      "compute what they did")};
   Option<bool> plan{*this, "plan",
                     llvm::cl::desc("Choose layouts first; with the options of "

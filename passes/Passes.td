@@ -570,10 +570,10 @@ def LayoutStripMemorySpaces
 def LayoutVerify : Pass<"layout-verify", "::mlir::ModuleOp"> {
   let summary = "Run passes and check that each keeps what functions compute";
   let description = [{
-    Runs each function before the passes and after each of them, on symbolic
-    elements and with numbers for indices, and compares what they compute, read
-    and write: a difference is an error, with the pass. What cannot be compared is
-    a remark that says why. The option `verify` of the pipelines runs their passes
+    Compares what each function computes, reads and writes before the passes and
+    after the last of them, by a proof for all data or by running both on symbolic
+    elements: a difference is an error, with the pass after which it is there. What
+    cannot be compared is a remark that says why. The option `verify` of the pipelines runs their passes
     so; [verify.md](verify.md) says what is proved and what is assumed.
 
     The passes are those of a pipeline's text, on modules; options `reassociate`

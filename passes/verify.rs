@@ -1,4 +1,4 @@
-//! `layout-verify`: passes one after another, and after each of them a comparison with the program before all of them.
+//! `layout-verify`: passes one after another, and a comparison of what they left with the program before all of them.
 //!
 //! The comparison is that of the crate `layout-verify`, which uses nothing of this project.
 
@@ -61,7 +61,8 @@ fn steps(options: &str) -> Result<u64, String> {
     option(options, "steps").map_or(Ok(1 << 20), read)
 }
 
-/// Step `number` of the pass: the program as the passes so far left it is compared. Gives the pass that runs next.
+/// Step `number` of the pass: the program as the passes so far left it is noted, and after the last one compared. Gives the
+/// pass that runs next.
 ///
 /// # Errors
 /// Where the program computes something else.
@@ -78,8 +79,8 @@ pub(crate) fn run<'c>(
             values.any(|value| !matches!(value, "=0" | "=false"))
         })
     };
-    let errors = match &mut state.0 {
-        Some(source) if number > 0 => source.check(module),
+    match &mut state.0 {
+        Some(source) if number > 0 => source.note(module, number),
         _ => {
             let wrong = |message| vec![Diagnostic::error(ir::location(module), message)];
             let limits = Limits {
@@ -89,11 +90,11 @@ pub(crate) fn run<'c>(
                 obligations: option(options, "smt").is_some(),
             };
             state.0 = Some(Source::new(module, limits));
-            vec![]
         }
-    };
-    let pass = number.checked_sub(1).and_then(|number| passes.get(number));
-    let after = pass.map_or(String::new(), |pass| format!("after {pass}: "));
+    }
+    let next = passes.get(number).cloned();
+    let (None, Some(source)) = (&next, &mut state.0) else { return Ok(next) };
+    let errors = source.check();
     let diagnostic = |finding: &Finding, after: &str| Diagnostic {
         severity: if finding.is_error { Severity::Error } else { Severity::Remark },
         location: finding.location(module).unwrap_or(ir::location(module)),
@@ -101,15 +102,13 @@ pub(crate) fn run<'c>(
         notes: vec![],
     };
     if !errors.is_empty() {
-        return Err(errors.iter().map(|finding| diagnostic(finding, &after)).collect());
+        let after = |number: usize| passes.get(number - 1).map_or(String::new(), |pass| format!("after {pass}: "));
+        return Err(errors.iter().map(|(number, finding)| diagnostic(finding, &after(*number))).collect());
     }
-    if number == passes.len() {
-        let open = state.0.iter().flat_map(Source::open);
-        open.for_each(|finding| crate::upstream::emit(&diagnostic(&finding, "")));
-        if let (Some(file), Some(source)) = (option(options, "smt"), &state.0) {
-            let wrong = |error| Diagnostic::error(ir::location(module), format!("cannot write smt={file}: {error}"));
-            std::fs::write(file, source.obligations()).map_err(|error| vec![wrong(error)])?;
-        }
+    source.open().iter().for_each(|finding| crate::upstream::emit(&diagnostic(finding, "")));
+    if let Some(file) = option(options, "smt") {
+        let wrong = |error| Diagnostic::error(ir::location(module), format!("cannot write smt={file}: {error}"));
+        std::fs::write(file, source.obligations()).map_err(|error| vec![wrong(error)])?;
     }
-    Ok(passes.get(number).cloned())
+    Ok(None)
 }

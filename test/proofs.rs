@@ -2,6 +2,9 @@
 //!
 //! Loops have more iterations than a run may take, so nothing but a proof shows that two functions are the same.
 
+#[path = "proofs/small.rs"]
+mod small;
+
 use layout_verify::{Limits, Source};
 use melior::{Context, dialect::DialectRegistry, ir::Module, utility};
 
@@ -22,18 +25,24 @@ fn function(signature: &str, body: &str) -> String {
     )
 }
 
-/// What is said of `after` as a form of `before`; nothing where it is shown to be the same.
-fn compared(before: &str, after: &str, limits: Limits) -> Vec<String> {
+fn context() -> Context {
     let registry = DialectRegistry::new();
     utility::register_all_dialects(&registry);
     layout_dialect::register(&registry);
     let context = Context::new_with_registry(&registry, false);
     context.load_all_available_dialects();
+    context
+}
+
+/// What is said of `after` as a form of `before`; nothing where it is shown to be the same.
+fn compared(before: &str, after: &str, limits: Limits) -> Vec<String> {
+    let context = context();
     let read = |text: &str| Module::parse(&context, text).unwrap_or_else(|| panic!("no module:\n{text}"));
     let (before, after) = (read(before), read(after));
     let mut source = Source::new(before.as_operation(), limits);
-    let errors = source.check(after.as_operation());
-    errors.into_iter().chain(source.open()).map(|finding| finding.message).collect()
+    source.note(after.as_operation(), 1);
+    let errors = source.check().into_iter().map(|(_, error)| error);
+    errors.collect::<Vec<_>>().into_iter().chain(source.open()).map(|finding| finding.message).collect()
 }
 
 #[track_caller]
@@ -447,4 +456,41 @@ fn the_rule_for_integers_holds_for_a_small_format() {
             assert_eq!(Some(value(least)), set.map(value).into_iter().min(), "{set:?}");
         }
     }
+}
+
+/// What passes make one after the other: the last form counts, and where that is not shown, the first one that is wrong.
+#[test]
+fn an_error_is_of_the_first_form_that_has_it() {
+    let text = |first: &str, last: &str| {
+        function(
+            "(%x: memref<8xf32>, %y: memref<8xf32>)",
+            &format!(
+                "scf.for %i = %c0 to %c8 step %c1 {{
+                   %v = memref.load %x[%{first}] : memref<8xf32>
+                   memref.store %v, %y[%i] : memref<8xf32>
+                 }}
+                 {last}"
+            ),
+        )
+    };
+    let (right, other) = (text("i", "return"), text("i", "cf.br ^end\n^end:\nreturn"));
+    let (wrong, unknown) =
+        (text("c4", "return"), text("i", "%z = memref.realloc %x : memref<8xf32> to memref<9xf32>\nreturn"));
+    let found = |forms: &[&str]| {
+        let context = context();
+        let read = |text: &str| Module::parse(&context, text).unwrap_or_else(|| panic!("no module:\n{text}"));
+        let mut source = Source::new(read(&right).as_operation(), NONE);
+        for (form, number) in forms.iter().zip(1..) {
+            source.note(read(form).as_operation(), number);
+        }
+        let errors = source.check();
+        (errors.into_iter().map(|(number, _)| number).collect::<Vec<_>>(), source.open().len())
+    };
+    assert_eq!(found(&[&right, &other]), (vec![], 0));
+    assert_eq!(found(&[&wrong, &other]), (vec![], 0));
+    assert_eq!(found(&[&other, &wrong]), (vec![2], 0));
+    assert_eq!(found(&[&other, &wrong, &text("c1", "return")]), (vec![2], 0));
+    // What is not modelled hides nothing that was there before it.
+    assert_eq!(found(&[&other, &unknown]), (vec![], 1));
+    assert_eq!(found(&[&wrong, &unknown]), (vec![1], 0));
 }

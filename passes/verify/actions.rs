@@ -1,19 +1,14 @@
 //! The evaluator's operations on shapes, memory and control flow.
 
 use crate::layouts::Layout;
-use crate::machine::{Many, Value, View, each_index};
+use crate::machine::{Many, Origin, Value, View, each_index, product};
 use crate::model::{Action, Condition, Element, Kind, Place, Size, Slot, Step, Type};
 use crate::run::{Frame, Run, Stop};
-use crate::terms::{Piece, Term};
+use crate::terms::Term;
 use std::rc::Rc;
 
 fn many(sizes: Vec<i64>, items: Vec<Term>) -> Value {
     Value::Many(Rc::new(Many { sizes, items }))
-}
-
-/// The number of elements of a shape.
-fn product(sizes: &[i64]) -> Option<usize> {
-    sizes.iter().try_fold(1_usize, |n, size| n.checked_mul(usize::try_from(*size).ok()?))
 }
 
 impl<'p> Run<'p> {
@@ -61,12 +56,26 @@ impl<'p> Run<'p> {
                 Rc::make_mut(&mut into).items[number] = item.items(self.terms).unwrap_or_default()[0];
                 Value::Many(into)
             }
-            Action::Empty(dynamic) => self.empty(frame, result.unwrap_or_default(), dynamic)?,
+            Action::Empty(dynamic) => {
+                let made = self.empty(frame, result.unwrap_or_default(), dynamic)?;
+                if let (Value::View(view), "memref.alloca") = (&made, &*step.name) {
+                    self.buffers[view.buffer].origin = Origin::Stack;
+                }
+                made
+            }
             Action::Global(name) => self.global(name)?,
             Action::Free(buffer) => {
                 let view = self.view(self.get(frame, *buffer)?)?;
-                if std::mem::replace(&mut self.buffers[view.buffer].freed, true) {
+                let buffer = &mut self.buffers[view.buffer];
+                let (origin, copied) = (buffer.origin, !buffer.copied.is_empty());
+                if std::mem::replace(&mut buffer.freed, true) {
                     return self.fault("memory that is freed twice");
+                }
+                if origin != Origin::Heap || view.is_part {
+                    return self.fault("memory that is freed and was not allocated");
+                }
+                if copied {
+                    return self.fault("memory of a copy that is freed before the wait for the copy");
                 }
                 return Ok(vec![]);
             }
@@ -95,7 +104,20 @@ impl<'p> Run<'p> {
                 self.buffers[copy.buffer].stored = self.buffers[view.buffer].stored.clone();
                 Value::View(Rc::new(View { buffer: copy.buffer, ..(*view).clone() }))
             }
-            Action::Cast(source) => self.get(frame, *source)?,
+            Action::Cast(source) => {
+                let (source, to) = (self.get(frame, *source)?, &frame.0.slots[result.unwrap_or_default() as usize]);
+                let is = match (&source, to) {
+                    (Value::View(view), to) => view.is_of(to),
+                    (Value::Many(many), Type::Shaped { sizes, .. }) => {
+                        many.sizes.iter().zip(sizes).all(|(n, said)| said.is_none_or(|said| said == *n))
+                    }
+                    _ => true,
+                };
+                if !is {
+                    return self.fault("a cast to a type that the value does not have");
+                }
+                source
+            }
             Action::Bytes(action) => return self.on_bytes(frame, step, action),
             Action::Slice { source, insert, offsets, sizes, strides } => {
                 let list = |list: &[Size]| self.sizes(frame, list);
@@ -131,7 +153,7 @@ impl<'p> Run<'p> {
             }
             Action::Metadata(source) => {
                 let view = self.view(self.get(frame, *source)?)?;
-                let base = View { offset: 0, sizes: vec![], strides: vec![], ..(*view).clone() };
+                let base = View { offset: 0, sizes: vec![], strides: vec![], is_part: false, ..(*view).clone() };
                 let numbers = [view.offset].into_iter().chain(view.sizes.clone()).chain(view.strides.clone());
                 return Ok([Value::View(Rc::new(base))].into_iter().chain(numbers.map(Value::Index)).collect());
             }
@@ -264,7 +286,7 @@ impl<'p> Run<'p> {
         Ok(vec![one])
     }
 
-    fn static_sizes(&self, frame: &Frame, slot: Slot) -> Result<Vec<i64>, Stop> {
+    pub fn static_sizes(&self, frame: &Frame, slot: Slot) -> Result<Vec<i64>, Stop> {
         self.sizes_of(frame, slot, &[])
     }
 
@@ -337,40 +359,9 @@ impl<'p> Run<'p> {
             number += 1;
             self.element_at(&view, index, Some((term, None))).map(|_| ())
         })?;
+        self.buffers[view.buffer].origin = if global.constant { Origin::Constant } else { Origin::Global };
         self.globals.insert(name.to_owned(), value.clone());
         Ok(value)
-    }
-
-    fn bitcast(&mut self, frame: &Frame, source: Slot, result: Slot) -> Result<Value, Stop> {
-        let (from, to) = (self.element(frame, source)?.bits, self.element(frame, result)?.bits);
-        let source = self.get(frame, source)?;
-        let items = source.items(self.terms).unwrap_or_default();
-        self.count(items.len())?;
-        if from == to {
-            return self.of_type(frame, result, source.sizes().to_vec(), items);
-        }
-        let [Ok(from), Ok(to)] = [from, to].map(u8::try_from) else { return self.unknown("elements of so many bits") };
-        if from > 64 || to > 64 || from == 0 || to == 0 {
-            return self.unknown("elements of so many bits");
-        }
-        let (mut all, mut pieces, mut filled): (_, Vec<Piece>, u8) = (vec![], vec![], 0);
-        for item in items {
-            let mut low = 0;
-            while low < from {
-                let len = (from - low).min(to - filled);
-                pieces.extend(self.terms.pieces(item, low, len));
-                (low, filled) = (low + len, filled + len);
-                if filled == to {
-                    all.push(self.terms.bits(std::mem::take(&mut pieces)));
-                    filled = 0;
-                }
-            }
-        }
-        let sizes = self.static_sizes(frame, result)?;
-        if product(&sizes) != Some(all.len()) {
-            return self.unknown("a cast of other bits");
-        }
-        self.of_type(frame, result, sizes, all)
     }
 
     /// Which dimensions of a slice the result has: one of size 1 may be left out.
@@ -402,7 +393,7 @@ impl<'p> Run<'p> {
                 let offset = offsets.iter().zip(&view.strides).map(|(i, stride)| i * stride).sum::<i64>() + view.offset;
                 let strides: Vec<i64> = steps.iter().zip(&view.strides).map(|(step, stride)| step * stride).collect();
                 let (sizes, strides) = (only(&sizes), only(&strides));
-                Ok(Value::View(Rc::new(View { offset, sizes, strides, ..(**view).clone() })))
+                Ok(Value::View(Rc::new(View { offset, sizes, strides, is_part: true, ..(**view).clone() })))
             }
             (Value::Many(source), insert) => {
                 let (mut items, mut whole, mut number) = (vec![], (**source).clone(), 0);

@@ -13,7 +13,8 @@
 //! what it writes is undefined, and none of its elements may be written.
 
 use crate::bytes::{OnBytes, SeenAs, Started};
-use crate::machine::{Value, View, row_major};
+use crate::layouts::row_major;
+use crate::machine::{Value, View, product};
 use crate::model::{Element, Slot, Step, Type};
 use crate::run::{Frame, Run, Stop};
 use crate::terms::{Piece, Term};
@@ -51,7 +52,7 @@ impl<'p> Run<'p> {
                 let Some(strides) = row_major(&sizes) else { return self.unknown("a view of that size") };
                 let start = start.saturating_add(first);
                 let shown = SeenAs::Bytes { start, width: width(element), bits: element.bits };
-                let made = View { offset: 0, sizes, strides, shown, layout: None, ..(*view).clone() };
+                let made = View { offset: 0, sizes, strides, shown, layout: None, is_part: true, ..(*view).clone() };
                 Ok(vec![Value::View(Rc::new(made))])
             }
             OnBytes::Bools(source) => {
@@ -81,27 +82,66 @@ impl<'p> Run<'p> {
                 for k in 0..count {
                     self.at(to, k, Some(undefined))?;
                 }
-                self.started.push(Started { tag, from, to, items, undefined });
+                for (buffer, first) in [from, to] {
+                    self.buffers[buffer].copied.push((first, first.saturating_add(count)));
+                }
+                self.started.push(Started { tag, from, to, items });
                 Ok(vec![])
             }
-            OnBytes::Wait { tag } => {
-                let tag = self.place(frame, tag)?;
+            OnBytes::Wait { tag, elements } => {
+                let (tag, count) = (self.place(frame, tag)?, self.index(frame, *elements)?);
                 let Some(number) = self.started.iter().position(|started| started.tag == tag) else {
                     return self.fault("a wait for a copy that has not started");
                 };
-                let Started { from, to, items, undefined, .. } = self.started.remove(number);
+                let Started { from, to, items, .. } = self.started.remove(number);
+                if count != items.len() as i64 {
+                    return self.fault(format!("a wait for {count} elements of a copy of {}", items.len()));
+                }
+                for (buffer, first) in [from, to] {
+                    let copied = &mut self.buffers[buffer].copied;
+                    let range = (first, first.saturating_add(count));
+                    copied.iter().position(|known| *known == range).map(|k| copied.remove(k));
+                }
                 for (k, item) in (0..).zip(items) {
                     self.count(1)?;
-                    if self.at(from, k, None)? != item {
-                        return self.fault("the source of a copy that is written before the wait for the copy");
-                    }
-                    if self.at(to, k, Some(item))? != undefined {
-                        return self.fault("the target of a copy that is written before the wait for the copy");
-                    }
+                    self.at(to, k, Some(item))?;
                 }
                 Ok(vec![])
             }
         }
+    }
+
+    /// The same bits as elements of another width.
+    pub fn bitcast(&mut self, frame: &Frame, source: Slot, result: Slot) -> Result<Value, Stop> {
+        let (from, to) = (self.element(frame, source)?.bits, self.element(frame, result)?.bits);
+        let source = self.get(frame, source)?;
+        let items = source.items(self.terms).unwrap_or_default();
+        self.count(items.len())?;
+        if from == to {
+            return self.of_type(frame, result, source.sizes().to_vec(), items);
+        }
+        let [Ok(from), Ok(to)] = [from, to].map(u8::try_from) else { return self.unknown("elements of so many bits") };
+        if from > 64 || to > 64 || from == 0 || to == 0 {
+            return self.unknown("elements of so many bits");
+        }
+        let (mut all, mut pieces, mut filled): (_, Vec<Piece>, u8) = (vec![], vec![], 0);
+        for item in items {
+            let mut low = 0;
+            while low < from {
+                let len = (from - low).min(to - filled);
+                pieces.extend(self.terms.pieces(item, low, len));
+                (low, filled) = (low + len, filled + len);
+                if filled == to {
+                    all.push(self.terms.bits(std::mem::take(&mut pieces)));
+                    filled = 0;
+                }
+            }
+        }
+        let sizes = self.static_sizes(frame, result)?;
+        if product(&sizes) != Some(all.len()) {
+            return self.unknown("a cast of other bits");
+        }
+        self.of_type(frame, result, sizes, all)
     }
 
     /// The buffer and the address of an element: a memref and its indices.

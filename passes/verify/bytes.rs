@@ -13,8 +13,8 @@ pub enum OnBytes {
     Address(u32),
     /// A copy that starts (`memref.dma_start`): source, target and tag, each with its indices, and the number of elements.
     Start { from: Vec<u32>, to: Vec<u32>, elements: u32, tag: Vec<u32> },
-    /// The wait for it (`memref.dma_wait`).
-    Wait { tag: Vec<u32> },
+    /// The wait for it (`memref.dma_wait`): the tag with its index, and the number of elements.
+    Wait { tag: Vec<u32>, elements: u32 },
 }
 
 /// As what elements a view shows those of its buffer.
@@ -37,6 +37,4 @@ pub struct Started {
     pub to: (usize, i64),
     /// What the source had.
     pub items: Vec<u32>,
-    /// What the target has until the end.
-    pub undefined: u32,
 }

@@ -4,14 +4,15 @@
 //! address of each. The form after has the same elements: as a tensor, in memory in row-major order as long as its layout is
 //! pending, or where the layout puts them.
 
-use crate::layouts::Layout;
-use crate::machine::{Many, Value, View, each_index, row_major};
+use crate::layouts::{Layout, are_parts, row_major};
+use crate::machine::{Many, Origin, Value, View, each_index};
 use crate::model::{Element, Function, Kind, Place, Program, Type};
 use crate::run::{Run, Stop};
-use crate::terms::{Piece, Term, Terms};
+use crate::terms::{Piece, Promises, Term, Terms};
 use std::rc::Rc;
 
 /// What a function did: what can be compared with another form of it.
+#[derive(Default)]
 pub struct Outcome {
     /// The elements of each result by logical index.
     results: Vec<Vec<Term>>,
@@ -23,6 +24,12 @@ pub struct Outcome {
     shapes: Vec<Vec<i64>>,
     /// Which arguments are compared: not the tensors of a private function, whose memory it may write.
     seen: Vec<bool>,
+    /// What each result and then each argument is.
+    values: Vec<Value>,
+    /// What the program took for granted.
+    promises: Promises,
+    /// What holds for the inputs that were tried alone.
+    tried: Option<String>,
 }
 
 /// The sizes of each argument's type.
@@ -69,7 +76,8 @@ impl Physical {
             return Err("of types that do not correspond".into());
         };
         let layout = Layout::read(text).ok_or_else(|| format!("of the layout {text}"))?;
-        let place = layout.bits.map_or(i64::from(unit.bits), i64::from);
+        // An element that is a unit of memory takes one, in as many bytes as its type takes.
+        let place = layout.bits.filter(|_| inner != unit).map_or(i64::from(unit.bits), i64::from);
         if [i64::from(inner.bits), place, i64::from(unit.bits)].iter().any(|bits| *bits > 64) {
             return Err("of elements of more than 64 bits".into());
         }
@@ -85,6 +93,21 @@ impl Physical {
 
     fn prefix(&self) -> i64 {
         self.layout.prefix_bytes.saturating_mul(8) / self.bits[2]
+    }
+
+    /// Whether a view has the parts of the layout, in the order of memory or in that of dimensions, and begins behind the
+    /// prefix. Where a unit holds several elements and the last part is not of whole units, it has no parts.
+    fn is_view(&self, view: &View) -> Option<bool> {
+        let [_, place, unit] = self.bits;
+        let mut parts = self.layout.parts(&self.sizes)?;
+        let several = (unit / place).max(1);
+        match parts.last_mut() {
+            Some((_, n)) if *n % several == 0 => *n /= several,
+            _ if several > 1 => parts = vec![(0, self.units()? - self.prefix())],
+            _ => {}
+        }
+        let lies = self.sizes.contains(&0) || are_parts(parts, &view.sizes, &view.strides)?;
+        Some(view.layout.is_none() && view.offset == self.prefix() && lies)
     }
 
     /// The pieces of units that an element is made of: unit, first bit and number of bits, from the least significant on.
@@ -241,6 +264,40 @@ fn logical(run: &mut Run, value: &Value, before: &Type, after: &Type, sizes: &[i
     Ok(all)
 }
 
+/// That a result lies where its type and, lowered, its layout put it, in as much memory as that takes.
+fn check_place(run: &Run, view: &View, types: [&Type; 2], sizes: &[i64]) -> Result<(), Stop> {
+    let [before, after] = types;
+    let fault = |why: &str| Err(Stop::Fault(why.into(), 0));
+    if !view.is_of(after) {
+        return fault("a result that is not of its type");
+    }
+    let unknown = |why: String| Stop::Unknown(why, 0);
+    if is_lowered(before, after) {
+        let physical = Physical::of(before, after, sizes).map_err(unknown)?;
+        let beyond = || unknown("a layout beyond 64 bits".into());
+        if !physical.is_view(view).ok_or_else(beyond)? {
+            return fault("a result that does not lie as its layout says");
+        }
+        if (run.buffers[view.buffer].items.len() as i64) < physical.units().ok_or_else(beyond)? {
+            return fault("a result in a buffer that is smaller than its layout");
+        }
+    } else if layout_text(after).is_none() {
+        let is = match before {
+            Type::Shaped { kind: Kind::MemRef, .. } => view.is_of(before),
+            _ => view.is_row_major(),
+        };
+        if !is {
+            return fault("a result that does not lie where its type puts it");
+        }
+    }
+    match run.buffers[view.buffer].origin {
+        Origin::Constant if !matches!(before, Type::Shaped { kind: Kind::MemRef, .. }) => {
+            fault("a result in memory that nobody may write")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Why a run ended, as text.
 pub fn reason(stop: &Stop) -> String {
     match stop {
@@ -262,11 +319,12 @@ pub fn outcome(
     reference: Option<&Outcome>,
     steps: u64,
 ) -> Result<Outcome, Stop> {
+    terms.begin(reference.map(|reference| &reference.promises));
     let mut run = Run::new(program, terms, steps);
     let unknown = |why: String| if why.starts_with("too many") { Stop::Steps } else { Stop::Unknown(why, 0) };
     let values = arguments(&mut run, before, after, sizes).map_err(unknown)?;
     let returned = run.call(after, values.clone())?;
-    let mut outcome = Outcome { results: vec![], arguments: vec![], effects: vec![], shapes: vec![], seen: vec![] };
+    let mut outcome = Outcome { values: returned.iter().chain(&values).cloned().collect(), ..Outcome::default() };
     if before.results.len() != returned.len() {
         return Err(unknown("a function of other results than before".into()));
     }
@@ -281,7 +339,11 @@ pub fn outcome(
             }
             _ => vec![],
         };
-        let items = logical(&mut run, value, &before.results[k], &after.results[k], &sizes)?;
+        let types = [&before.results[k], &after.results[k]];
+        if let Value::View(view) = value {
+            check_place(&run, view, types, &sizes)?;
+        }
+        let items = logical(&mut run, value, types[0], types[1], &sizes)?;
         let expected = reference.map(|reference| reference.results[k].len());
         if expected.is_some_and(|expected| expected != items.len()) {
             return Err(Stop::Fault(
@@ -301,6 +363,18 @@ pub fn outcome(
     let tensor = |r#type: &Type| matches!(r#type, Type::Shaped { kind: Kind::Tensor, .. });
     outcome.seen = before.arguments.iter().map(|r#type| before.public || !tensor(r#type)).collect();
     outcome.effects = std::mem::take(&mut run.effects);
+    if run.is_decided_by_data.get() {
+        outcome.tried = Some("data decides a branch or an address".into());
+    }
+    let divisor;
+    (outcome.promises, divisor) = run.terms.end();
+    if let Some(divisor) = divisor {
+        let what = format!("a division by {} that the program before does not do", run.terms.text(divisor, 4));
+        if run.terms.info(divisor).values[0] == 0 {
+            return Err(Stop::Fault(what, 0));
+        }
+        outcome.tried = Some(what);
+    }
     Ok(outcome)
 }
 
@@ -314,9 +388,32 @@ pub enum Verdict {
     Differs(String),
 }
 
+/// Two results in one buffer that were not, or a result and an argument, of a program that had memory there.
+fn sharing(before: &Outcome, after: &Outcome) -> Option<String> {
+    let shared = |outcome: &Outcome, i: usize, j: usize| match (&outcome.values[i], &outcome.values[j]) {
+        (Value::View(a), Value::View(b)) => a.buffer == b.buffer,
+        (Value::Many(a), Value::Many(b)) => Rc::ptr_eq(a, b),
+        _ => false,
+    };
+    let is_view = |outcome: &Outcome, i: usize| matches!(outcome.values[i], Value::View(_));
+    let results = after.results.len();
+    let pairs = (0..results).flat_map(|i| (i + 1..after.values.len()).map(move |j| (i, j)));
+    pairs.filter(|(i, j)| is_view(after, *i) && is_view(after, *j)).find_map(|(i, j)| {
+        let had_memory = is_view(before, i) && is_view(before, j);
+        let [was, is] = [before, after].map(|outcome| shared(outcome, i, j));
+        let wrong = if had_memory { was != is } else { is && !was && j < results };
+        let other = if j < results { format!("result {j}") } else { format!("argument {}", j - results) };
+        let buffers = if is { "one buffer" } else { "two buffers" };
+        wrong.then(|| format!("result {i} and {other} are in {buffers}, and were not"))
+    })
+}
+
 /// Compares outcomes, element by element.
 pub fn compare(terms: &Terms, before: &Outcome, after: &Outcome) -> Verdict {
-    let mut tried = None;
+    let mut tried = before.tried.clone().or_else(|| after.tried.clone());
+    if let Some(what) = sharing(before, after) {
+        return Verdict::Differs(what);
+    }
     let named = |list: &'static str, items: &[Vec<Term>]| -> Vec<(String, Vec<Term>)> {
         items.iter().enumerate().map(|(k, items)| (format!("{list} {k}"), items.clone())).collect()
     };

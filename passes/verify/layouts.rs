@@ -5,6 +5,55 @@
 //! them, and then sizes `t` with `e mod t`. At the end the index is counted in row-major order. `*` merges a dimension into
 //! the next one first. Element (2, 3) of 3x5 in `{1,0:T(2,2)}`: sizes `[2, 3, 2, 2]`, index `[1, 1, 0, 1]`, offset 17.
 
+use crate::model::{Place, Type};
+
+/// Row-major strides; none beyond 64 bits.
+pub fn row_major(sizes: &[i64]) -> Option<Vec<i64>> {
+    let (mut strides, mut stride) = (vec![0; sizes.len()], 1_i64);
+    for d in (0..sizes.len()).rev() {
+        strides[d] = stride;
+        stride = stride.checked_mul(sizes[d].max(1))?;
+    }
+    Some(strides)
+}
+
+/// Whether sizes are those that are said.
+pub fn are_sizes(sizes: &[i64], said: &[Option<i64>]) -> bool {
+    sizes.len() == said.len() && sizes.iter().zip(said).all(|(n, said)| said.is_none_or(|said| said == *n))
+}
+
+/// Whether strides of a shape are those that are said; a dimension of one element has any stride.
+pub fn are_strides(sizes: &[i64], strides: &[i64], said: &mut dyn Iterator<Item = Option<i64>>) -> bool {
+    let mut each = sizes.iter().zip(strides).zip(said);
+    sizes.contains(&0) || each.all(|((n, stride), said)| *n == 1 || said.is_none_or(|said| said == *stride))
+}
+
+/// Whether memory has the sizes, offset and strides that a type says; the offset is none where only the program has it.
+pub fn is_of(r#type: &Type, sizes: &[i64], offset: Option<i64>, strides: &[i64]) -> bool {
+    let Type::Shaped { sizes: said, place, .. } = r#type else { return false };
+    let (first, along) = match place {
+        Place::RowMajor(_) => (Some(0), row_major(sizes).unwrap_or_default().into_iter().map(Some).collect()),
+        Place::Strided { offset, strides, .. } => (*offset, strides.clone()),
+        Place::Layout(_) => return false,
+    };
+    are_sizes(sizes, said)
+        && first.is_none_or(|first| Some(first) == offset)
+        && are_strides(sizes, strides, &mut along.into_iter())
+}
+
+/// Whether memory of these sizes and strides is parts of dimensions, in the order of memory or in that of the dimensions; none
+/// beyond 64 bits. A dimension of one element may be anywhere.
+pub fn are_parts(parts: Vec<(usize, i64)>, sizes: &[i64], strides: &[i64]) -> Option<bool> {
+    let found: Vec<(i64, i64)> = sizes.iter().copied().zip(strides.iter().copied()).filter(|(n, _)| *n != 1).collect();
+    let own = row_major(&parts.iter().map(|part| part.1).collect::<Vec<_>>())?;
+    let each = parts.into_iter().zip(own).map(|((d, n), stride)| (d, (n, stride)));
+    let mut parts: Vec<(usize, (i64, i64))> = each.filter(|(_, (n, _))| *n != 1).collect();
+    let is = |parts: &[(usize, (i64, i64))]| parts.iter().map(|part| part.1).eq(found.iter().copied());
+    let in_memory = is(&parts);
+    parts.sort_by_key(|part| part.0);
+    Some(in_memory || is(&parts))
+}
+
 /// `#layout.tiled<{..}>`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
@@ -49,25 +98,35 @@ impl Layout {
         Some(layout)
     }
 
-    /// Sizes and index after all tiles, from the slowest to the fastest.
-    fn expanded(&self, sizes: &[i64], index: &[i64]) -> Option<Vec<(i64, i64)>> {
-        let mut all: Vec<(i64, i64)> = self
+    /// Dimensions from major to minor and tiles, of a layout of so many dimensions that merges none, whose elements take as many
+    /// bits as they have and that begins with them.
+    pub fn plain_tiles(&self, rank: usize) -> Option<(Vec<usize>, Vec<Vec<i64>>)> {
+        let order: Vec<usize> = self.minor_to_major.iter().rev().copied().collect();
+        let is_plain = self.bits.is_none() && self.prefix_bytes == 0;
+        let tiles = self.tiles.iter().map(|tile| tile.iter().map(|t| t.filter(|t| *t > 0)).collect());
+        let tiles = tiles.collect::<Option<_>>()?;
+        (is_plain && order.len() == rank && (0..rank).all(|d| order.contains(&d))).then_some((order, tiles))
+    }
+
+    /// Dimensions, sizes and index after all tiles, from the slowest to the fastest; of merged dimensions the last one.
+    fn expanded(&self, sizes: &[i64], index: &[i64]) -> Option<Vec<(usize, i64, i64)>> {
+        let mut all: Vec<(usize, i64, i64)> = self
             .minor_to_major
             .iter()
             .rev()
-            .map(|d| Some((*sizes.get(*d)?, *index.get(*d)?)))
+            .map(|d| Some((*d, *sizes.get(*d)?, *index.get(*d)?)))
             .collect::<Option<_>>()?;
         for tile in &self.tiles {
             while all.len() < tile.len() {
-                all.insert(0, (1, 0));
+                all.insert(0, (0, 1, 0));
             }
             let (mut outer, mut inner, mut merged) = (vec![], vec![], (1_i64, 0_i64));
-            for ((d, e), t) in all.split_off(all.len() - tile.len()).into_iter().zip(tile) {
+            for ((dim, d, e), t) in all.split_off(all.len() - tile.len()).into_iter().zip(tile) {
                 merged = (merged.0.checked_mul(d)?, merged.1.checked_mul(d)?.checked_add(e)?);
                 let Some(t) = t.filter(|t| *t > 0) else { continue };
                 let (d, e) = std::mem::replace(&mut merged, (1, 0));
-                outer.push((d.div_euclid(t).checked_add((d % t > 0).into())?, e / t));
-                inner.push((t, e % t));
+                outer.push((dim, d.div_euclid(t).checked_add((d % t > 0).into())?, e / t));
+                inner.push((dim, t, e % t));
             }
             all.extend(outer.into_iter().chain(inner));
         }
@@ -76,13 +135,17 @@ impl Layout {
 
     /// The number of elements before an element, without the prefix.
     pub fn offset(&self, sizes: &[i64], index: &[i64]) -> Option<i64> {
-        self.expanded(sizes, index)?.into_iter().try_fold(0_i64, |at, (d, e)| at.checked_mul(d)?.checked_add(e))
+        self.expanded(sizes, index)?.into_iter().try_fold(0_i64, |at, (_, d, e)| at.checked_mul(d)?.checked_add(e))
+    }
+
+    /// The sizes that a shape is cut into, in the order of memory, each with the dimension that it is a part of.
+    pub fn parts(&self, sizes: &[i64]) -> Option<Vec<(usize, i64)>> {
+        Some(self.expanded(sizes, &vec![0; sizes.len()])?.into_iter().map(|(dim, n, _)| (dim, n)).collect())
     }
 
     /// The number of elements with padding.
     pub fn size(&self, sizes: &[i64]) -> Option<i64> {
-        let all = self.expanded(sizes, &vec![0; sizes.len()])?;
-        let size = all.into_iter().try_fold(1_i64, |size, (d, _)| size.checked_mul(d))?;
+        let size = self.parts(sizes)?.into_iter().try_fold(1_i64, |size, (_, n)| size.checked_mul(n))?;
         let tail = if self.tiles.is_empty() { 1 } else { self.tail.max(1) };
         size.checked_add(tail - 1)?.div_euclid(tail).checked_mul(tail)
     }

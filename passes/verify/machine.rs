@@ -1,7 +1,8 @@
 //! Values and memory of a program that runs.
 
 use crate::bytes::SeenAs;
-use crate::layouts::Layout;
+use crate::layouts::{Layout, are_sizes, are_strides, is_of, row_major};
+use crate::model::{Place, Type};
 use crate::terms::{Term, Terms};
 use std::rc::Rc;
 
@@ -42,6 +43,21 @@ pub struct View {
     pub layout: Option<Rc<Layout>>,
     /// As what its elements are seen.
     pub shown: SeenAs,
+    /// Whether it was cut out of another (`memref.subview`, `memref.view`).
+    pub is_part: bool,
+}
+
+/// Where memory is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Allocated, or from the caller.
+    Heap,
+    /// Of the stack: gone at the end of the function.
+    Stack,
+    /// Of a global, which may be written.
+    Global,
+    /// Of a global that nobody may write.
+    Constant,
 }
 
 /// Memory.
@@ -49,8 +65,12 @@ pub struct View {
 pub struct Buffer {
     /// Its elements.
     pub items: Vec<Term>,
+    /// Where it is from.
+    pub origin: Origin,
     /// Whether it was given back.
     pub freed: bool,
+    /// The addresses of copies that run, from the first up to below the end: nobody may write there.
+    pub copied: Vec<(i64, i64)>,
     /// Where elements have several bytes, the first byte of that of each, and their number.
     pub stored: Vec<(i64, i64)>,
     /// Of each element the last iteration that wrote and that read it, where iterations run in any order.
@@ -66,14 +86,9 @@ pub struct Iterations {
     pub now: u32,
 }
 
-/// Row-major strides.
-pub fn row_major(sizes: &[i64]) -> Option<Vec<i64>> {
-    let (mut strides, mut stride) = (vec![0; sizes.len()], 1_i64);
-    for d in (0..sizes.len()).rev() {
-        strides[d] = stride;
-        stride = stride.checked_mul(sizes[d])?;
-    }
-    Some(strides)
+/// The number of elements of a shape.
+pub fn product(sizes: &[i64]) -> Option<usize> {
+    sizes.iter().try_fold(1_usize, |n, size| n.checked_mul(usize::try_from(*size).ok()?))
 }
 
 /// The indices of a shape in row-major order, by a call for each.
@@ -91,6 +106,23 @@ pub fn each_index<E>(sizes: &[i64], mut visit: impl FnMut(&[i64]) -> Result<(), 
 }
 
 impl View {
+    /// Whether it begins where its buffer does, in row-major order.
+    pub fn is_row_major(&self) -> bool {
+        let plain = row_major(&self.sizes).unwrap_or_default();
+        let mut strides = plain.into_iter().map(Some);
+        self.layout.is_none() && self.offset == 0 && are_strides(&self.sizes, &self.strides, &mut strides)
+    }
+
+    /// Whether it has the sizes, offset, strides and layout that a type says.
+    pub fn is_of(&self, r#type: &Type) -> bool {
+        match r#type {
+            Type::Shaped { sizes, place: Place::Layout(text), .. } => {
+                are_sizes(&self.sizes, sizes) && self.layout.as_deref() == Layout::read(text).as_ref()
+            }
+            plain => self.layout.is_none() && is_of(plain, &self.sizes, Some(self.offset), &self.strides),
+        }
+    }
+
     /// The address of an index; none outside of the shape.
     pub fn address(&self, index: &[i64]) -> Option<i64> {
         if index.len() != self.sizes.len() || index.iter().zip(&self.sizes).any(|(i, n)| i < &0 || i >= n) {
@@ -106,7 +138,7 @@ impl View {
 impl Buffer {
     /// Memory of these elements.
     pub fn new(items: Vec<Term>) -> Buffer {
-        Buffer { items, freed: false, stored: vec![], marks: vec![] }
+        Buffer { items, origin: Origin::Heap, freed: false, copied: vec![], stored: vec![], marks: vec![] }
     }
 
     /// Reads or writes an element: `change` gives what is there then.
@@ -139,6 +171,12 @@ impl Buffer {
             self.marks[at] = if writes { [now, reader] } else { [writer, several] };
         }
         let before = self.items[at];
+        if writes && self.origin == Origin::Constant {
+            return Err("a store to a constant".into());
+        }
+        if writes && self.copied.iter().any(|(first, end)| (*first..*end).contains(&address)) {
+            return Err("an element of a copy that is written before the wait for the copy".into());
+        }
         if writes {
             self.items[at] = change(before);
         }

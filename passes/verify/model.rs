@@ -428,10 +428,10 @@ impl Expr {
 pub struct Operator {
     /// The operation, such as `arith.cmpf`.
     pub name: String,
-    /// Its attributes as text, without those of fast math, overflow and rounding flags that only promise something.
+    /// Its attributes as text, without flags.
     pub attributes: String,
-    /// The bits of `arith::FastMathFlags`.
-    pub fast_math: u32,
+    /// What it may assume and do: bits of `flags`.
+    pub flags: u32,
     /// The element of the operands.
     pub from: Element,
     /// The element of the result.

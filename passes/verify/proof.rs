@@ -3,6 +3,7 @@
 mod any_order;
 mod bounds;
 mod expressions;
+mod factors;
 mod flatten;
 mod folds;
 mod follow;
@@ -18,10 +19,12 @@ mod operations;
 mod statements;
 pub mod subscript;
 mod value;
+mod view;
 
 use crate::model::{Function, Program};
 use formula::Obligations;
 use linear::Undecided;
+use statements::{FunctionResult, Statements};
 
 /// That two functions return the same and leave the same in their arguments, for all contents of these; and what was decided
 /// of addresses, if `noted`.
@@ -40,6 +43,7 @@ pub fn same(
     if types(meant.1) != types(made.1) {
         return Err("arguments or results of another number".to_owned());
     }
+    let results = meant.1.results.len();
     let (meant, made) = (flatten::program(meant.0, meant.1, allowed)?, flatten::program(made.0, made.1, allowed)?);
     if meant.results.len() != made.results.len() {
         return Err("results of another number".to_owned());
@@ -51,7 +55,19 @@ pub fn same(
             Undecided::Split(..) => format!("result {number}: too many cases"),
         })?;
     }
-    proof.apart(1).and_then(|()| proof.within(1)).map_err(|stop| match stop {
+    // Two results in one buffer are so in both, and with memory that is given.
+    let memory = |function: &Statements, k: usize| match function.results.get(k) {
+        Some(FunctionResult::Elements(result)) => Some((result.buffer, result.is_memref)),
+        _ => None,
+    };
+    for (i, j) in (0..results).flat_map(|i| (i + 1..made.results.len()).map(move |j| (i, j))) {
+        let [was, is] = [&meant, &made].map(|function| memory(function, i).zip(memory(function, j)));
+        let (Some(((a, had_memory), (b, _))), Some(((c, true), (d, _)))) = (was, is) else { continue };
+        if had_memory && (a == b) != (c == d) || j < results && c == d && a != b {
+            return Err(format!("results {i} and {j} that are in one buffer, or were"));
+        }
+    }
+    proof.apart(1).and_then(|()| proof.within(1)).and_then(|()| proof.divides()).map_err(|stop| match stop {
         Undecided::Unproved(why) => why,
         Undecided::Split(..) => "too many cases".to_owned(),
     })?;

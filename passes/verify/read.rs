@@ -4,6 +4,7 @@
 
 use crate::arenas;
 use crate::bytes::OnBytes;
+use crate::flags;
 use crate::lanes;
 use crate::mlir::{self, DYNAMIC, Op, attribute, integers};
 use crate::model::{
@@ -260,7 +261,10 @@ impl Reader {
             }
             ("memref", "extract_aligned_pointer_as_index") => Action::Bytes(OnBytes::Address(first?)),
             ("memref", "dma_start") => Action::Bytes(arenas::start(&operands, &self.types)?),
-            ("memref", "dma_wait") => Action::Bytes(OnBytes::Wait { tag: operands[..operands.len() - 1].to_vec() }),
+            ("memref", "dma_wait") => {
+                let (elements, tag) = operands.split_last()?;
+                Action::Bytes(OnBytes::Wait { tag: tag.to_vec(), elements: *elements })
+            }
             ("builtin", "unrealized_conversion_cast") if operands.len() == 1 => Action::Bytes(OnBytes::Bools(first?)),
             ("layout", "await") => Action::Cast(first?),
             ("memref", "prefetch" | "assume_alignment") if results.is_empty() => Action::Nothing,
@@ -346,23 +350,31 @@ impl Reader {
             Type::Scalar(element) | Type::Shaped { element, .. } => Some(element.clone()),
             Type::Other(_) => None,
         };
-        let (mut attributes, mut fast_math) = (String::new(), 0);
+        let (mut attributes, mut all) = (String::new(), 0);
         for (name, value) in op.attributes() {
             match name.as_string_ref().as_str().unwrap_or_default() {
                 "fastmath" => {
-                    let flags = ["reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"];
                     let text = value.to_string();
                     let has = |flag: &&str| text.contains("fast>") || text.contains(*flag);
-                    fast_math = flags.iter().enumerate().filter(|(_, flag)| has(flag)).map(|(bit, _)| 1 << bit).sum();
+                    all |= flags::FAST_MATH
+                        .iter()
+                        .zip(0..)
+                        .filter(|(flag, _)| has(flag))
+                        .fold(0, |all, (_, k)| all | 1 << k);
                 }
-                "overflowFlags" | "nonNeg" | "isExact" => (),
+                "overflowFlags" => {
+                    let text = value.to_string();
+                    all |= if text.contains("nsw") { flags::NSW } else { 0 };
+                    all |= if text.contains("nuw") { flags::NUW } else { 0 };
+                }
+                "isExact" => all |= flags::EXACT,
                 name => attributes += &format!("{name} = {value}; "),
             }
         }
         let to = element(self.type_of(*results.first()?))?;
         let from =
             op.operands().last().and_then(|operand| element(&mlir::r#type(operand.r#type()))).unwrap_or(to.clone());
-        Some(Operator { name: name.to_owned(), attributes, fast_math, from, to })
+        Some(Operator { name: name.to_owned(), attributes, flags: all, from, to })
     }
 
     /// The map of a load or store: its own, or one index for each dimension.

@@ -3,13 +3,14 @@
 //! inputs.
 
 use crate::bytes::{SeenAs, Started};
-use crate::layouts::Layout;
-use crate::machine::{Buffer, Iterations, Many, Value, View, each_index, row_major};
+use crate::layouts::{Layout, row_major};
+use crate::machine::{Buffer, Iterations, Many, Origin, Value, View, each_index};
 use crate::model::{
-    Access, Action, Block, Bound, Element, End, Expr, Function, Nest, Operator, Program, Region, Size, Slot, Step, Type,
+    Access, Action, Block, Bound, Element, End, Expr, Function, Operator, Program, Region, Size, Slot, Step, Type,
 };
 use crate::terms::{Term, Terms};
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 use std::rc::Rc;
 
 /// Why a run ended before its end.
@@ -46,6 +47,8 @@ pub struct Run<'p> {
     depth: u32,
     /// The location of the operation that runs.
     pub at: usize,
+    /// Whether an element decided a branch or an address: nothing is known of its other values.
+    pub is_decided_by_data: Cell<bool>,
 }
 
 /// The values of a function's slots.
@@ -69,6 +72,7 @@ impl<'p> Run<'p> {
             started: vec![],
             depth: 0,
             at: 0,
+            is_decided_by_data: Cell::new(false),
         }
     }
 
@@ -93,8 +97,10 @@ impl<'p> Run<'p> {
         }
         self.depth += 1;
         let mut frame = (function, vec![None; function.slots.len()]);
+        let known = self.buffers.len();
         let results = self.region(&mut frame, body, arguments)?;
         self.depth -= 1;
+        self.buffers[known..].iter_mut().for_each(|buffer| buffer.freed |= buffer.origin == Origin::Stack);
         if self.depth == 0 && !self.started.is_empty() {
             return self.fault("a copy for which nothing waits");
         }
@@ -120,6 +126,9 @@ impl<'p> Run<'p> {
                 let info = self.terms.info(*term);
                 if info.undefined {
                     return self.fault("a branch or an address that depends on padding or on memory that nobody wrote");
+                }
+                if self.terms.as_constant(*term).is_none() {
+                    self.is_decided_by_data.set(true);
                 }
                 let unused = 64 - u32::from(info.width.max(1));
                 Ok(((info.values[0] << unused) as i64) >> unused)
@@ -197,7 +206,7 @@ impl<'p> Run<'p> {
         block.steps.iter().try_for_each(|step| self.step(frame, step))
     }
 
-    fn step(&mut self, frame: &mut Frame<'p>, step: &'p Step) -> Result<(), Stop> {
+    pub fn step(&mut self, frame: &mut Frame<'p>, step: &'p Step) -> Result<(), Stop> {
         self.at = step.location;
         self.count(1)?;
         let results = match &step.action {
@@ -287,7 +296,8 @@ impl<'p> Run<'p> {
         let Some(strides) = row_major(&sizes) else { return self.unknown("a buffer of that size") };
         self.buffers.push(Buffer::new(items));
         let buffer = self.buffers.len() - 1;
-        Ok(Value::View(Rc::new(View { buffer, offset: 0, sizes, strides, layout, shown: SeenAs::Same })))
+        let view = View { buffer, offset: 0, sizes, strides, layout, shown: SeenAs::Same, is_part: false };
+        Ok(Value::View(Rc::new(view)))
     }
 
     pub fn view(&self, value: Value) -> Result<Rc<View>, Stop> {
@@ -407,83 +417,6 @@ impl<'p> Run<'p> {
         Ok(index.iter().zip(sizes).fold(0, |number, (i, n)| number * *n as usize + *i as usize))
     }
 
-    /// An operation of linalg.
-    pub fn nest(&mut self, frame: &mut Frame<'p>, nest: &'p Nest) -> Result<Vec<Value>, Stop> {
-        let slots: Vec<Slot> = nest.inputs.iter().chain(&nest.outputs).copied().collect();
-        let mut values = self.all(frame, &slots)?;
-        let mut domain = vec![None; nest.dims];
-        for (map, value) in nest.maps.iter().zip(&values) {
-            for (expr, n) in map.iter().zip(value.sizes()) {
-                if let Expr::Operand(d) = expr {
-                    let d = *d as usize;
-                    if domain[d].is_some_and(|known| known != *n) {
-                        return self.fault("operands of sizes that differ");
-                    }
-                    domain[d] = Some(*n);
-                }
-            }
-        }
-        let Some(domain) = domain.into_iter().collect::<Option<Vec<i64>>>() else { return self.unknown("a domain") };
-        let block = &nest.body.blocks[0];
-        let End::Yield { values: yielded, .. } = &block.end else { return self.unknown("a branch") };
-        let (first, at) = (nest.inputs.len(), self.at);
-        // So that the elements of outputs are changed in place.
-        for slot in &nest.outputs {
-            if let Value::Many(many) = self.get(frame, *slot)? {
-                let position = slots.iter().rposition(|other| other == slot).unwrap_or(first);
-                values[position] = Value::Many(Rc::new((*many).clone()));
-            }
-        }
-        each_index(&domain, |point| {
-            self.at = at;
-            let mut indices = Vec::with_capacity(values.len());
-            for map in &nest.maps {
-                let index = |expr: &Expr| match expr {
-                    Expr::Operand(d) => Some(point[*d as usize]),
-                    expr => expr.at(&|d| point.get(d as usize).copied()),
-                };
-                match map.iter().map(index).collect::<Option<Vec<i64>>>() {
-                    Some(index) => indices.push(index),
-                    None => return self.fault("an index that is no number"),
-                }
-            }
-            for (k, slot) in block.arguments.iter().enumerate() {
-                let element = match &values[k] {
-                    Value::Many(many) => self.scalar(frame, *slot, many.items[self.number(&many.sizes, &indices[k])?]),
-                    // An output that the body does not read may have no contents yet.
-                    Value::View(view) => {
-                        let view = view.clone();
-                        let term = self.element_at(&view, &indices[k], None)?;
-                        self.scalar(frame, *slot, term)
-                    }
-                    scalar => scalar.clone(),
-                };
-                frame.1[*slot as usize] = Some(element);
-            }
-            for (slot, dim) in &nest.indices {
-                frame.1[*slot as usize] = Some(Value::Index(point[*dim]));
-            }
-            block.steps.iter().try_for_each(|step| self.step(frame, step))?;
-            self.count(values.len())?;
-            for (k, slot) in yielded.iter().enumerate() {
-                let item = self.get(frame, *slot)?.items(self.terms).unwrap_or_default()[0];
-                match &mut values[first + k] {
-                    Value::View(view) => {
-                        let view = view.clone();
-                        self.element_at(&view, &indices[first + k], Some((item, None)))?;
-                    }
-                    Value::Many(many) => {
-                        let number = index_of(&many.sizes, &indices[first + k]);
-                        Rc::make_mut(many).items[number] = item;
-                    }
-                    _ => return self.unknown("an output that is one element"),
-                }
-            }
-            Ok(())
-        })?;
-        Ok(values.split_off(first))
-    }
-
     /// An element as a value of the type of a slot.
     pub fn scalar(&self, frame: &Frame, slot: Slot, term: Term) -> Value {
         match (&frame.0.slots[slot as usize], self.terms.as_constant(term)) {
@@ -491,9 +424,4 @@ impl<'p> Run<'p> {
             _ => Value::One(term),
         }
     }
-}
-
-/// The row-major number of an index inside of a shape.
-fn index_of(sizes: &[i64], index: &[i64]) -> usize {
-    index.iter().zip(sizes).fold(0, |number, (i, n)| number * *n as usize + *i as usize)
 }

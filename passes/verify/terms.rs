@@ -19,8 +19,9 @@
 //! | bits | shifts by constants, masks, `extui`, `trunci`, and `extf` of `bf16` to `f32` move bits |
 
 use crate::arith::{Calc, calc, evaluate, mix};
+use crate::flags::{CONTRACT, REASSOC};
 use crate::model::Operator;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The number of a term.
 pub type Term = u32;
@@ -66,9 +67,24 @@ pub struct Info {
     pub open: [bool; 2],
 }
 
+/// What a program takes for granted where it computes terms.
+#[derive(Clone, Debug, Default)]
+pub struct Promises {
+    /// The flags of the operations that make a term.
+    flags: FxHashMap<Term, u32>,
+    /// By what it divides.
+    divisors: FxHashSet<Term>,
+}
+
 /// All terms.
 #[derive(Debug, Default)]
 pub struct Terms {
+    /// Those of the program before.
+    promises: Promises,
+    /// Whether the program that runs is the one before: what it takes for granted holds.
+    is_before: bool,
+    /// A divisor by which the program before does not divide and that may be 0.
+    divisor: Option<Term>,
     numbers: FxHashMap<(u8, Node), Term>,
     nodes: Vec<(Node, Info)>,
     operators: Vec<(Operator, Calc)>,
@@ -148,10 +164,49 @@ impl Terms {
         if let (Node::Constant(bits), Info { width: 1.., .. }) = self.nodes[term as usize] { Some(bits) } else { None }
     }
 
-    /// An operation on terms.
+    /// A program is going to run: the one before, or one that may promise what this one does.
+    pub fn begin(&mut self, promises: Option<&Promises>) {
+        (self.is_before, self.divisor) = (promises.is_none(), None);
+        self.promises = promises.cloned().unwrap_or_default();
+    }
+
+    /// What the program that ran took for granted, and a divisor of its own that may be 0.
+    pub fn end(&mut self) -> (Promises, Option<Term>) {
+        (std::mem::take(&mut self.promises), self.divisor.take())
+    }
+
+    /// An operation on terms. With a flag that neither an option allows nor the program before has there, it is another term.
     pub fn apply(&mut self, number: u32, operands: &[Term]) -> Term {
         let (operator, calc) = &self.operators[number as usize];
-        let (calc, width, fast_math) = (*calc, operator.to.bits, operator.fast_math);
+        let allowed = if self.reassociate { REASSOC } else { 0 } | if self.contract { CONTRACT } else { 0 };
+        let (calc, more, width) = (*calc, operator.flags & !(allowed | REASSOC), operator.to.bits);
+        if let (true, Some(by)) = (calc.divides(), operands.get(1)) {
+            let is_zero = self.as_constant(*by).is_none_or(|bits| bits == 0);
+            if self.is_before {
+                self.promises.divisors.insert(*by);
+            } else if is_zero && !self.promises.divisors.contains(by) {
+                let worse = self.divisor.is_none_or(|known| self.info(known).values[0] != 0);
+                self.divisor = if worse { Some(*by) } else { self.divisor };
+            }
+        }
+        let term = self.computed(number, operands);
+        if more == 0 || self.as_constant(term).is_some() || operands.contains(&term) {
+            return term;
+        }
+        let known = self.promises.flags.get(&term).copied().unwrap_or(0);
+        if self.is_before {
+            self.promises.flags.insert(term, known | more);
+        } else if more & !known != 0 {
+            let width = u8::try_from(width).ok().filter(|width| *width <= 64).unwrap_or(0);
+            return self.add(Node::Apply(number, operands.into()), Info { width, ..self.info(term) });
+        }
+        term
+    }
+
+    /// An operation on terms, whatever its flags promise.
+    fn computed(&mut self, number: u32, operands: &[Term]) -> Term {
+        let (operator, calc) = &self.operators[number as usize];
+        let (calc, width, flags) = (*calc, operator.to.bits, operator.flags);
         let width = u8::try_from(width).ok().filter(|width| *width <= 64).unwrap_or(0);
         if let Some(moved) = self.moved(calc, operands, width) {
             return moved;
@@ -172,20 +227,19 @@ impl Terms {
             open = [0, 1].map(|choice| open[choice] || by[choice] == 0);
         }
         let info = Info { width, undefined, values, open };
-        let any_order =
-            calc.associates() || calc.associates_if_allowed() && (self.reassociate || fast_math & REASSOC != 0);
+        let any_order = calc.associates() || calc.associates_if_allowed() && (self.reassociate || flags & REASSOC != 0);
         // Constants that are added in another order have other sums.
         if constants && open == [false; 2] && (calc.associates() || !any_order) {
             return self.constant(width.into(), values[1]);
         }
-        if calc == Calc::Fma && (self.contract || fast_math & CONTRACT != 0) {
+        if calc == Calc::Fma && (self.contract || flags & CONTRACT != 0) {
             let [times, plus] = ["arith.mulf", "arith.addf"].map(|name| {
                 let operator = &self.operators[number as usize].0;
                 Operator { name: name.into(), ..operator.clone() }
             });
             let [times, plus] = [times, plus].map(|operator| self.operator(&operator));
-            let product = self.apply(times, &operands[..2]);
-            return self.apply(plus, &[product, operands[2]]);
+            let product = self.computed(times, &operands[..2]);
+            return self.computed(plus, &[product, operands[2]]);
         }
         if any_order && operands.len() == 2 && width > 0 {
             return self.any(number, [operands[0], operands[1]], info);
@@ -201,10 +255,10 @@ impl Terms {
     /// The operation without flags that only allow: they are not part of what is computed.
     fn plain(&mut self, number: u32) -> u32 {
         let operator = &self.operators[number as usize].0;
-        if operator.fast_math == 0 {
+        if operator.flags == 0 {
             return number;
         }
-        let plain = Operator { fast_math: 0, ..operator.clone() };
+        let plain = Operator { flags: 0, ..operator.clone() };
         self.operator(&plain)
     }
 
@@ -398,11 +452,6 @@ impl Terms {
     }
 }
 
-/// `reassoc` of `arith::FastMathFlags`, as the reader numbers them.
-pub const REASSOC: u32 = 1;
-/// `contract`.
-pub const CONTRACT: u32 = 1 << 5;
-
 impl Terms {
     /// Whether the values of two terms are those of the same result; where sums may be reassociated, nearly the same.
     pub fn alike(&self, was: Info, is: Info) -> bool {
@@ -429,7 +478,11 @@ impl Terms {
             Node::Undefined => "undefined".into(),
             Node::Constant(bits) => format!("{bits:#x}"),
             _ if depth == 0 => format!("t{term}"),
-            Node::Apply(operator, operands) => format!("{}({})", self.operator_of(*operator).name, list(operands)),
+            Node::Apply(operator, operands) => {
+                let operator = self.operator_of(*operator);
+                let more = if operator.flags == 0 { "" } else { " with flags that it did not have" };
+                format!("{}{more}({})", operator.name, list(operands))
+            }
             Node::Any(operator, count, _) => format!("{} of {count} terms (t{term})", self.operator_of(*operator).name),
             Node::Bits(pieces) => {
                 let piece = |piece: &Piece| {

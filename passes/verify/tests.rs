@@ -4,6 +4,10 @@
 mod arith;
 #[allow(dead_code, reason = "what only the evaluator uses")]
 mod bytes;
+#[allow(dead_code, reason = "what only the reader uses")]
+mod flags;
+#[allow(dead_code, reason = "what only the evaluator uses")]
+mod layouts;
 #[allow(dead_code, reason = "what only the evaluator uses")]
 mod model;
 #[allow(dead_code, reason = "what only the writer of obligations uses")]

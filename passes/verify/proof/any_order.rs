@@ -1,12 +1,12 @@
 //! Values that are terms in any order: which terms, and that two values have the same.
 
 use crate::arith::Calc;
+use crate::flags::REASSOC;
 use crate::proof::follow::{DEPTH, Proof, followed};
 use crate::proof::linear::{Linear, Shown, Undecided, Var, unproved};
 use crate::proof::multiset::{Family, TermIndex, is_idempotent, merged, sorted};
 use crate::proof::operation::Operation;
 use crate::proof::value::{Dim, Fold, Head, TermText, Thunk};
-use crate::terms::REASSOC;
 use std::collections::BTreeMap;
 
 /// The greatest number of families of one value.
@@ -60,7 +60,7 @@ impl Proof<'_> {
         let (mut x, mut y) = shown?;
         for place in x.iter_mut().chain(&mut y).flat_map(|family| &mut family.places) {
             place.first = self.space.normal(&place.first)?;
-            if place.first.terms.keys().any(|var| self.space.root_of(*var) >= vars) {
+            if place.first.terms.vars().any(|var| self.space.root_of(var) >= vars) {
                 return unproved("an index of a term that is not one of its point");
             }
         }
@@ -245,7 +245,7 @@ impl Proof<'_> {
         let mut places = Vec::new();
         for index in indices {
             let mut first = self.space.normal(&index)?;
-            let steps = dims.iter().map(|dim| first.terms.remove(&dim.var).unwrap_or(0)).collect();
+            let steps = dims.iter().map(|dim| first.terms.remove(dim.var).unwrap_or(0)).collect();
             places.push(TermIndex { steps, first });
         }
         let extents = dims.iter().map(|dim| dim.extent).collect();
@@ -307,7 +307,7 @@ impl Proof<'_> {
     fn digits_of_points(&mut self, points: &Points, indices: &[Linear]) -> Shown<Vec<Dim>> {
         let mut used = Vec::new();
         for index in indices {
-            used.extend(self.space.normal(index)?.terms.into_keys());
+            used.extend(self.space.normal(index)?.terms.vars());
         }
         let (mut digits, mut left) = (Vec::new(), points.to_vec());
         while let Some(dim) = left.pop() {
@@ -387,6 +387,7 @@ impl Proof<'_> {
                 let (texts, indices): (Vec<String>, Vec<Vec<Linear>>) = terms.into_iter().unzip();
                 let flags = operation.flags & !self.allowed;
                 let flags = if flags == 0 { String::new() } else { format!(" {flags}") };
+                let flags = if operation.is_guarded { format!("{flags} where it holds") } else { flags };
                 (format!("{}{flags}({})", operation.name, texts.join(", ")), indices.concat())
             }
         })

@@ -108,6 +108,33 @@ impl Proof<'_> {
         Ok(())
     }
 
+    /// That the second program divides by what is not 0: by numbers, or as the first one does.
+    pub(super) fn divides(&self) -> Shown<()> {
+        let program = self.programs[1];
+        let constant = |value: usize, is: fn(u64) -> bool| match &program.values[value].0 {
+            Maker::Constant(items, ..) => items.iter().all(|item| is(*item)),
+            _ => false,
+        };
+        for (value, (maker, _)) in program.values.iter().enumerate() {
+            let Maker::Elements { operation, operands } = maker else { continue };
+            let ([_, by], true) = (&operands[..], operation.calc.divides()) else { continue };
+            if constant(*by, |item| item != 0) {
+                continue;
+            }
+            if !self.divided.contains(&value) {
+                return unproved("a division that no result depends on");
+            }
+            // Lanes that are not loaded have what is put in their place.
+            if let Maker::Select(_, yes, no) = &program.values[*by].0
+                && matches!(&program.values[*yes].0, Maker::Load { mask: Some(_), .. })
+                && !constant(*no, |item| item != 0)
+            {
+                return unproved("a division in lanes that a mask leaves out");
+            }
+        }
+        Ok(())
+    }
+
     /// That a buffer is made in the block that frees it, and used before that alone.
     fn freed(&mut self, side: usize, buffer: BufferId, at: (BlockId, usize)) -> Shown<()> {
         let program = self.programs[side];

@@ -6,18 +6,11 @@ use crate::proof::statements::{
     BlockId, Body, BufferId, Contents, FunctionResult, Maker, ResultElements, Statement, Statements,
 };
 use crate::proof::subscript::{Subscript, ValueId};
+use crate::proof::view::MemoryView;
 use std::collections::BTreeMap;
 
 /// Why a function is not statements.
 pub type Flat<T> = Result<T, String>;
-
-/// A part of a buffer, or a tensor.
-#[derive(Clone, Debug)]
-pub struct MemoryView {
-    pub(super) buffer: BufferId,
-    pub(super) sizes: Vec<i64>,
-    pub(super) layout: AddressMap,
-}
 
 #[derive(Clone, Debug)]
 pub enum Known {
@@ -187,6 +180,7 @@ impl Flatten<'_> {
             buffer: self.program.buffers.len(),
             sizes: self.sizes(slot)?,
             layout: self.layout(slot, outside)?,
+            is_part: false,
         };
         let size = view.layout.size(&view.sizes).ok_or("a size beyond 64 bits")?;
         if !outside {
@@ -211,6 +205,9 @@ impl Flatten<'_> {
         };
         if self.on_stack.contains(&view.buffer) {
             return FunctionResult::Unknown("memory of the stack".to_owned());
+        }
+        if self.constants.contains(&view.buffer) {
+            return FunctionResult::Unknown("memory that nobody may write".to_owned());
         }
         let Type::Shaped { kind, element, .. } = self.type_of(slot) else {
             return FunctionResult::Unknown("no memory".to_owned());
@@ -305,7 +302,7 @@ impl Flatten<'_> {
                     return Err("a buffer that is freed under a condition".to_owned());
                 }
                 let view = self.view_of(*slot)?;
-                if !self.heap.contains(&view.buffer) {
+                if !self.heap.contains(&view.buffer) || view.is_part {
                     return Err("memory that is freed and was not allocated".to_owned());
                 }
                 self.program.blocks[self.block].statements.push(Statement::Free(view.buffer));
@@ -399,9 +396,15 @@ impl Flatten<'_> {
                     Type::Shaped { kind, .. } => Some(*kind),
                     _ => None,
                 };
-                match kind(self, *source) == kind(self, result()?) {
-                    true => Ok(vec![self.known(*source)?]),
-                    false => Err("a tensor that becomes memory".to_owned()),
+                if kind(self, *source) != kind(self, result()?) {
+                    return Err("a tensor that becomes memory".to_owned());
+                }
+                let known = self.known(*source)?;
+                match (&known, kind(self, *source)) {
+                    (Known::View(view), Some(Kind::MemRef)) if !view.is_of(self.type_of(result()?)) => {
+                        Err("a cast to a type that the value may not have".to_owned())
+                    }
+                    _ => Ok(vec![known]),
                 }
             }
             Action::Slice { source, insert, offsets, sizes, strides } => {
@@ -413,7 +416,7 @@ impl Flatten<'_> {
                 let along = |d: usize| permutation.iter().position(|k| *k == d);
                 let dims = (0..permutation.len()).map(|d| (Subscript::Constant(0), 1, along(d))).collect();
                 let sizes = permutation.iter().map(|d| view.sizes[*d]).collect();
-                Ok(vec![Known::View(MemoryView { buffer: view.buffer, sizes, layout: view.layout.part(dims) })])
+                Ok(vec![Known::View(MemoryView { sizes, layout: view.layout.part(dims), ..view })])
             }
             Action::Reinterpret { source, offset, sizes, strides } => {
                 let view = self.view_of(*source)?;
@@ -422,11 +425,8 @@ impl Flatten<'_> {
                 };
                 let strides = strides.iter().map(number).collect::<Flat<_>>()?;
                 let sizes = sizes.iter().map(number).collect::<Flat<_>>()?;
-                Ok(vec![Known::View(MemoryView {
-                    buffer: view.buffer,
-                    sizes,
-                    layout: AddressMap::Strided(self.size(*offset)?, strides),
-                })])
+                let layout = AddressMap::Strided(self.size(*offset)?, strides);
+                Ok(vec![Known::View(MemoryView { sizes, layout, ..view })])
             }
             Action::Dim { source, dim } => match (self.index(*dim)?, self.sizes(*source)?) {
                 (Subscript::Constant(d), sizes) if (d as usize) < sizes.len() => {

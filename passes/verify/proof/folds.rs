@@ -29,12 +29,12 @@ impl Proof<'_> {
         let (more, less) = (m.max(n), m.min(n));
         let ordered = |x: Thunk, y: Thunk| if swapped { (y, x) } else { (x, y) };
         if more % less == 0 {
-            let (space, known) = (self.space.clone(), self.found.len());
+            let (space, known) = (self.space.mark(), self.found.len());
             let found = self.grouped(long, short, more / less, swapped);
             if found.is_ok() {
                 return found;
             }
-            self.space = space;
+            self.space.undo(space);
             self.forget(known);
         }
         // The last iterations of the longer one are all of the shorter one.
@@ -54,11 +54,11 @@ impl Proof<'_> {
         self.before += 1;
         let before = Thunk::Before(self.before);
         // The variables of `outer` are sums of digits from here on, those of `inner` are iterations.
-        let digits: Vec<Var> = alls.last().map(|e| e.terms.keys().rev().copied().collect()).unwrap_or_default();
+        let digits: Vec<Var> = alls.last().map(|e| e.terms.vars().rev().collect()).unwrap_or_default();
         let with = long.dims.iter().map(|d| d.var).zip(longs).collect();
         let mut dims: Vec<Dim> =
             digits.iter().map(|var| Dim { var: *var, extent: self.space.range_of(*var).1 }).collect();
-        let factor = |var: &Var| alls.last().and_then(|e| e.terms.get(var)).copied().unwrap_or(0);
+        let factor = |var: &Var| alls.last().and_then(|e| e.terms.get(*var)).unwrap_or(0);
         dims.sort_by_key(|d| std::cmp::Reverse(factor(&d.var)));
         let group = Fold {
             dims,

@@ -23,7 +23,8 @@ use std::collections::BTreeMap;
 /// How deep comparisons may be in each other: an operation on elements is a level, which takes 3 KiB of the stack.
 pub(super) const DEPTH: usize = 400;
 
-/// How many values may be looked at for each case: a bound on time, of which it is not measured how many a case takes.
+/// How many values may be looked at for each case. A look took 0.8 to 1.3 µs where a case took 21. Of the proofs in test/passes
+/// and test/run, none needs more than 296,866 looks nor more than 5,277 cases, of 1,048,576 and 10,485.
 const LOOKS_OF_A_CASE: usize = 100;
 
 /// How often values may turn out not to be of the same terms in any order, until they are compared in their order alone.
@@ -61,6 +62,8 @@ pub struct Proof<'p> {
     pub(super) stored: [Vec<Vec<BufferId>>; 2],
     /// The loops that a block is in, and itself.
     pub(super) around: [Vec<Vec<BlockId>>; 2],
+    /// The divisions of the second program that were followed.
+    pub(super) divided: FxHashSet<ValueId>,
 }
 
 impl<'p> Proof<'p> {
@@ -108,6 +111,7 @@ impl<'p> Proof<'p> {
             found: Vec::new(),
             obligations,
             stored,
+            divided: FxHashSet::default(),
         }
     }
 
@@ -245,15 +249,15 @@ impl<'p> Proof<'p> {
         if at <= low || at >= high {
             return unproved("a case that cannot be cut");
         }
-        let whole = self.space.clone();
-        let parts = [(low, at), (at, high)].map(|(low, high)| whole.restricted(var, low, high));
-        self.note_cases(var, &parts);
-        for part in parts.into_iter().flatten() {
-            self.space = part;
-            self.cases(holds)?;
-        }
-        self.space = whole;
-        Ok(())
+        let parts = [(low, at), (at, high)];
+        self.note_cases(var, parts);
+        let whole = self.space.mark();
+        parts.into_iter().try_for_each(|(low, high)| {
+            let has_point = self.space.restrict(var, low, high);
+            let shown = if has_point { self.cases(holds) } else { Ok(()) };
+            self.space.undo(whole);
+            shown
+        })
     }
 
     pub(super) fn equal_here(&mut self, a: &Thunk, b: &Thunk) -> Shown<()> {
@@ -327,6 +331,9 @@ impl<'p> Proof<'p> {
                     let same = |value: ValueId, lane: Linear| Thunk::Value { side, value, lane, place: place.clone() };
                     match maker {
                         Maker::Elements { operation, operands } => {
+                            if side == 1 && operation.calc.divides() {
+                                self.divided.insert(value);
+                            }
                             let operands = operands.iter().map(|o| same(*o, lane.clone())).collect();
                             return Ok(Head::Elements(operation.clone(), operands));
                         }

@@ -1,25 +1,33 @@
 //! The address of an element in a tiled layout, from the layout's text and its definition.
 
+use crate::layouts::{self, Layout};
 use crate::proof::subscript::Subscript;
+
+/// A shape in tiles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tiling {
+    sizes: Vec<i64>,
+    /// The dimensions from major to minor.
+    order: Vec<usize>,
+    tiles: Vec<Vec<i64>>,
+    /// The same.
+    layout: Layout,
+}
 
 /// Where the elements of a shape are, in elements.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AddressMap {
     /// Offset and strides.
     Strided(Subscript, Vec<i64>),
-    /// The sizes, the dimensions from major to minor, and the tiles.
-    Tiled(Vec<i64>, Vec<usize>, Vec<Vec<i64>>),
+    /// A layout of tiles.
+    Tiled(Box<Tiling>),
     /// A part of a shape: for each of its dimensions the first index, and the step and the dimension that goes along it.
     Part(Box<AddressMap>, Vec<(Subscript, i64, Option<usize>)>),
 }
 
-/// The strides of the row-major order; none beyond 64 bits.
+/// The row-major order; none beyond 64 bits.
 pub fn row_major(sizes: &[i64]) -> Option<AddressMap> {
-    let mut strides = vec![1i64; sizes.len()];
-    for d in (1..sizes.len()).rev() {
-        strides[d - 1] = strides[d].checked_mul(sizes[d].max(1))?;
-    }
-    Some(AddressMap::Strided(Subscript::Constant(0), strides))
+    Some(AddressMap::Strided(Subscript::Constant(0), layouts::row_major(sizes)?))
 }
 
 /// How many tiles of `t` hold `n`.
@@ -28,7 +36,7 @@ fn tiles_of(n: i64, t: i64) -> i64 {
 }
 
 /// The number that an index is.
-fn constant(s: &Subscript) -> Option<i64> {
+pub(super) fn constant(s: &Subscript) -> Option<i64> {
     match s {
         Subscript::Constant(c) => Some(*c),
         Subscript::Sum(all) => all.iter().try_fold(0i64, |sum, s| sum.checked_add(constant(s)?)),
@@ -37,34 +45,12 @@ fn constant(s: &Subscript) -> Option<i64> {
     }
 }
 
-/// Reads `{1,0:T(8,128)(2,1)S(1)}`, with whatever is around the braces; none of what it has no meaning for.
+/// Reads `#layout.tiled<{1,0:T(8,128)(2,1)S(1)}>`; none of what has no tiles, dimensions that are merged, or elements in other
+/// places than the tiles say.
 pub fn tiled(text: &str, sizes: &[i64]) -> Option<AddressMap> {
-    let body = text.split_once('{')?.1.split_once('}')?.0;
-    let (order, rest) = body.split_once(':').unwrap_or((body, ""));
-    let mut order: Vec<usize> =
-        order.split(',').filter(|d| !d.is_empty()).map(|d| d.trim().parse().ok()).collect::<Option<_>>()?;
-    order.reverse();
-    if order.len() != sizes.len() || (0..sizes.len()).any(|d| !order.contains(&d)) {
-        return None;
-    }
-    let mut tiles = Vec::new();
-    let mut kind = ' ';
-    let mut rest = rest;
-    while !rest.is_empty() {
-        let (head, tail) = rest.split_once('(')?;
-        kind = head.chars().next().unwrap_or(kind);
-        let (inside, tail) = tail.split_once(')')?;
-        match kind {
-            'T' => {
-                tiles.push(inside.split(',').map(|n| n.trim().parse().ok().filter(|n| *n > 0)).collect::<Option<_>>()?)
-            }
-            // The tail and the memory do not move elements.
-            'L' | 'S' => {}
-            _ => return None,
-        }
-        rest = tail;
-    }
-    Some(AddressMap::Tiled(sizes.to_vec(), order, tiles))
+    let layout = Layout::read(text)?;
+    let (order, tiles) = layout.plain_tiles(sizes.len())?;
+    Some(AddressMap::Tiled(Box::new(Tiling { sizes: sizes.to_vec(), order, tiles, layout })))
 }
 
 impl AddressMap {
@@ -79,40 +65,15 @@ impl AddressMap {
                 .zip(strides)
                 .try_fold(offset.checked_add(1)?, |sum, (n, stride)| stride.checked_mul(n - 1)?.checked_add(sum)),
             AddressMap::Strided(..) | AddressMap::Part(..) => None,
-            AddressMap::Tiled(..) => self.expanded().iter().try_fold(1i64, |product, (_, n)| product.checked_mul(*n)),
+            AddressMap::Tiled(tiling) => tiling.layout.size(sizes),
         }
-    }
-
-    /// The sizes that a tiled layout cuts a shape into, in the order of memory, each with the dimension that it is a part of.
-    fn expanded(&self) -> Vec<(usize, i64)> {
-        let AddressMap::Tiled(sizes, order, tiles) = self else { return vec![] };
-        let mut dims: Vec<(usize, i64)> = order.iter().map(|d| (*d, sizes[*d])).collect();
-        for tile in tiles {
-            while dims.len() < tile.len() {
-                dims.insert(0, (0, 1));
-            }
-            let tiled = dims.split_off(dims.len() - tile.len());
-            dims.extend(tiled.iter().zip(tile).map(|((d, n), t)| (*d, tiles_of(*n, *t))));
-            dims.extend(tiled.iter().zip(tile).map(|((d, _), t)| (*d, *t)));
-        }
-        dims
     }
 
     /// Whether lowered memory of a tiled layout may have these sizes and strides: those of the parts of dimensions, in the
     /// order of memory or in that of the dimensions. Sizes of 1 have any stride.
     pub fn has_parts(&self, sizes: &[i64], strides: &[i64]) -> bool {
-        let mut stride = 1i64;
-        let mut parts = Vec::new();
-        for (d, n) in self.expanded().into_iter().rev().filter(|(_, n)| *n > 1) {
-            parts.insert(0, (d, (n, stride)));
-            stride = stride.wrapping_mul(n);
-        }
-        let found: Vec<(i64, i64)> =
-            sizes.iter().copied().zip(strides.iter().copied()).filter(|(n, _)| *n > 1).collect();
-        let is = |parts: &[(usize, (i64, i64))]| parts.iter().map(|part| part.1).eq(found.iter().copied());
-        let in_memory = is(&parts);
-        parts.sort_by_key(|part| part.0);
-        in_memory || is(&parts)
+        let AddressMap::Tiled(tiling) = self else { return false };
+        tiling.layout.parts(&tiling.sizes).and_then(|parts| layouts::are_parts(parts, sizes, strides)) == Some(true)
     }
 
     /// The layout of a part, for each dimension of the whole with its first index, step, and dimension of the part.
@@ -144,7 +105,8 @@ impl AddressMap {
                 let terms = index.iter().zip(strides).map(|(i, stride)| Subscript::Times(Box::new(i.clone()), *stride));
                 Subscript::Sum(terms.chain([offset.clone()]).collect())
             }
-            AddressMap::Tiled(sizes, order, tiles) => {
+            AddressMap::Tiled(tiling) => {
+                let Tiling { sizes, order, tiles, .. } = &**tiling;
                 let mut dims: Vec<(i64, Subscript)> = order.iter().map(|d| (sizes[*d], index[*d].clone())).collect();
                 for tile in tiles {
                     while dims.len() < tile.len() {

@@ -4,10 +4,9 @@
 //! then it stands for that sum, and every expression is one of digits. The range of the digits holds all values that
 //! the variable has, and more where `d` does not divide: what is proved of all digits holds of the variable.
 
-use std::collections::BTreeMap;
+pub use crate::proof::factors::Var;
 
-/// The number of an index variable in its [`Space`].
-pub type Var = usize;
+use crate::proof::factors::Factors;
 
 /// Why nothing was decided.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +27,7 @@ pub fn unproved<T>(why: impl Into<String>) -> Shown<T> {
 /// A constant and a sum of variables with factors other than 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Linear {
-    pub terms: BTreeMap<Var, i64>,
+    pub terms: Factors,
     pub constant: i64,
 }
 
@@ -38,11 +37,11 @@ fn overflow<T>(number: Option<T>) -> Shown<T> {
 
 impl Linear {
     pub fn constant(constant: i64) -> Linear {
-        Linear { terms: BTreeMap::new(), constant }
+        Linear { terms: Factors::default(), constant }
     }
 
     pub fn var(var: Var) -> Linear {
-        Linear { terms: BTreeMap::from([(var, 1)]), constant: 0 }
+        Linear { terms: Factors::one(var), constant: 0 }
     }
 
     pub fn as_constant(&self) -> Option<i64> {
@@ -50,34 +49,33 @@ impl Linear {
     }
 
     pub fn times(&self, factor: i64) -> Shown<Linear> {
-        let mut result = Linear::constant(overflow(self.constant.checked_mul(factor))?);
-        for (var, a) in &self.terms {
-            if factor != 0 {
-                result.terms.insert(*var, overflow(a.checked_mul(factor))?);
-            }
-        }
-        Ok(result)
+        let constant = overflow(self.constant.checked_mul(factor))?;
+        Ok(Linear { terms: overflow(self.terms.times(factor))?, constant })
     }
 
     pub fn plus(&self, other: &Linear) -> Shown<Linear> {
         let mut result = self.clone();
-        result.constant = overflow(self.constant.checked_add(other.constant))?;
-        for (var, a) in &other.terms {
-            let sum = result.terms.entry(*var).or_insert(0);
-            *sum = overflow(sum.checked_add(*a))?;
-            if *sum == 0 {
-                result.terms.remove(var);
-            }
-        }
+        result.gain(other, 1)?;
         Ok(result)
     }
 
     pub fn minus(&self, other: &Linear) -> Shown<Linear> {
-        self.plus(&other.times(-1)?)
+        let mut result = self.clone();
+        result.gain(other, -1)?;
+        Ok(result)
     }
 
     pub fn add(&self, constant: i64) -> Shown<Linear> {
-        self.plus(&Linear::constant(constant))
+        let constant = overflow(self.constant.checked_add(constant))?;
+        Ok(Linear { terms: self.terms.clone(), constant })
+    }
+
+    /// Adds another one, so many times.
+    pub fn gain(&mut self, other: &Linear, times: i64) -> Shown<()> {
+        let constant = other.constant.checked_mul(times).and_then(|more| self.constant.checked_add(more));
+        self.constant = overflow(constant)?;
+        let mut each = other.terms.iter();
+        overflow(each.try_for_each(|(var, a)| self.terms.more(var, a.checked_mul(times)?)))
     }
 }
 
@@ -102,6 +100,15 @@ struct VarInfo {
 #[derive(Clone, Debug, Default)]
 pub struct Space {
     vars: Vec<VarInfo>,
+    /// What variables were, in the order in which they became something else.
+    before: Vec<(Var, VarInfo)>,
+}
+
+/// A state of a space, to come back to.
+#[derive(Clone, Copy, Debug)]
+pub struct SpaceMark {
+    vars: usize,
+    before: usize,
 }
 
 impl Space {
@@ -119,36 +126,58 @@ impl Space {
         self.vars[var].range
     }
 
-    /// The space with only the values of `var` from `low` up to below `high`; none where it has no point.
-    pub fn restricted(&self, var: Var, low: i64, high: i64) -> Option<Space> {
-        let mut space = self.clone();
-        let (a, b) = space.vars[var].range;
-        space.vars[var].range = (a.max(low), b.min(high));
+    /// The state at hand.
+    pub fn mark(&self) -> SpaceMark {
+        SpaceMark { vars: self.vars.len(), before: self.before.len() }
+    }
+
+    /// Comes back to a state, without the variables that are new since.
+    pub fn undo(&mut self, mark: SpaceMark) {
+        for (var, info) in self.before.drain(mark.before..).rev() {
+            self.vars[var] = info;
+        }
+        self.vars.truncate(mark.vars);
+    }
+
+    /// A variable that becomes something else.
+    fn changed(&mut self, var: Var) -> &mut VarInfo {
+        self.before.push((var, self.vars[var].clone()));
+        &mut self.vars[var]
+    }
+
+    /// Leaves out the values that a variable has below a range and behind it.
+    fn narrow(&mut self, var: Var, low: i64, high: i64) {
+        let (a, b) = self.vars[var].range;
+        if a < low || high < b {
+            self.changed(var).range = (a.max(low), b.min(high));
+        }
+    }
+
+    /// Keeps only the values of `var` from `low` up to below `high`; whether there is a point.
+    pub fn restrict(&mut self, var: Var, low: i64, high: i64) -> bool {
+        self.narrow(var, low, high);
         let mut at = Some(var);
         while let Some(var) = at {
-            if let Some(Digits { outer, inner, size }) = space.vars[var].digits {
-                let ((a, b), (c, d)) = (space.vars[outer].range, space.vars[inner].range);
-                let of = &mut space.vars[var].range;
-                *of = (of.0.max(a * size + c), of.1.min((b - 1) * size + d));
+            if let Some(Digits { outer, inner, size }) = self.vars[var].digits {
+                let ((a, b), (c, d)) = (self.vars[outer].range, self.vars[inner].range);
+                self.narrow(var, a * size + c, (b - 1) * size + d);
             }
-            if !space.tightened(var) {
-                return None;
+            if !self.tightened(var) {
+                return false;
             }
-            at = space.vars[var].of;
+            at = self.vars[var].of;
         }
-        Some(space)
+        true
     }
 
     /// Leaves out values of digits that their variable does not have; whether there is a value.
     fn tightened(&mut self, var: Var) -> bool {
         let (low, high) = self.vars[var].range;
         let Some(Digits { outer, inner, size }) = self.vars[var].digits else { return low < high };
-        let of = &mut self.vars[outer].range;
-        *of = (of.0.max(low.div_euclid(size)), of.1.min((high - 1).div_euclid(size) + 1));
-        if of.0 + 1 == of.1 {
-            let begin = of.0 * size;
-            let of = &mut self.vars[inner].range;
-            *of = (of.0.max(low - begin), of.1.min(high - begin));
+        self.narrow(outer, low.div_euclid(size), (high - 1).div_euclid(size) + 1);
+        let (first, end) = self.vars[outer].range;
+        if first + 1 == end {
+            self.narrow(inner, low - first * size, high - first * size);
         }
         low < high && self.tightened(outer) && self.tightened(inner)
     }
@@ -195,30 +224,35 @@ impl Space {
         }
     }
 
-    fn expanded_once(&self, var: Var) -> Linear {
-        match self.vars[var].digits {
-            None => Linear::var(var),
-            Some(Digits { outer, inner, size }) => {
-                let mut sum = Linear { terms: BTreeMap::from([(outer, size)]), constant: 0 };
-                *sum.terms.entry(inner).or_insert(0) += 1;
-                sum
-            }
-        }
-    }
-
     /// The same expression of digits alone, without variables that have one value.
     pub fn normal(&self, e: &Linear) -> Shown<Linear> {
-        let mut result = Linear::constant(e.constant);
-        for (var, a) in &e.terms {
-            let (low, high) = self.vars[*var].range;
-            let value = match self.vars[*var].digits {
-                _ if low + 1 == high => Linear::constant(low),
-                None => Linear::var(*var),
-                Some(_) => self.normal(&self.expanded_once(*var))?,
-            };
-            result = result.plus(&value.times(*a)?)?;
+        let is_plain = |var: Var| {
+            let VarInfo { range: (low, high), digits, .. } = &self.vars[var];
+            digits.is_none() && low + 1 != *high
+        };
+        if e.terms.vars().all(is_plain) {
+            return Ok(e.clone());
         }
+        let mut result = Linear::constant(e.constant);
+        e.terms.iter().try_for_each(|(var, a)| self.gain_digits(&mut result, var, a))?;
         Ok(result)
+    }
+
+    /// Adds the digits of a variable, so many times.
+    fn gain_digits(&self, sum: &mut Linear, var: Var, times: i64) -> Shown<()> {
+        let (low, high) = self.vars[var].range;
+        match self.vars[var].digits {
+            _ if low + 1 == high => {
+                let constant = low.checked_mul(times).and_then(|more| sum.constant.checked_add(more));
+                sum.constant = overflow(constant)?;
+                Ok(())
+            }
+            None => overflow(sum.terms.more(var, times)),
+            Some(Digits { outer, inner, size }) => {
+                self.gain_digits(sum, outer, overflow(size.checked_mul(times))?)?;
+                self.gain_digits(sum, inner, times)
+            }
+        }
     }
 
     /// The least and the greatest value, or bounds of these.
@@ -226,19 +260,19 @@ impl Space {
         let mut e = self.normal(e)?;
         let (low, high) = self.bounds(&e)?;
         // Digits whose factors fit together are the variable again, whose range is the narrower one.
-        let mut seen: Vec<Var> = e.terms.keys().copied().collect();
+        let mut seen: Vec<Var> = e.terms.vars().collect();
         while let Some(digit) = seen.pop() {
             let Some(var) = self.vars[digit].of else { continue };
             let Some(Digits { outer, inner, size }) = self.vars[var].digits else { continue };
             let one = |v: Var| self.vars[v].range.0 + 1 == self.vars[v].range.1;
-            let factor = match (self.factor(&e, outer), self.factor(&e, inner)) {
+            let factor = match (e.terms.get(outer), e.terms.get(inner)) {
                 (Some(a), Some(b)) if b.checked_mul(size) == Some(a) => b,
                 (Some(a), None) if one(inner) && a % size == 0 => a / size,
                 (None, Some(b)) if one(outer) => b,
                 _ => continue,
             };
             for (digit, size) in [(outer, size), (inner, 1)] {
-                if e.terms.remove(&digit).is_none() {
+                if e.terms.remove(digit).is_none() {
                     e = e.minus(&Linear::constant(self.vars[digit].range.0).times(size)?.times(factor)?)?;
                 }
             }
@@ -252,17 +286,13 @@ impl Space {
     /// Bounds of a sum from those of its variables.
     fn bounds(&self, e: &Linear) -> Shown<(i64, i64)> {
         let (mut low, mut high) = (e.constant, e.constant);
-        for (var, a) in &e.terms {
-            let (first, end) = self.vars[*var].range;
+        for (var, a) in e.terms.iter() {
+            let (first, end) = self.vars[var].range;
             let ends = [overflow(a.checked_mul(first))?, overflow(a.checked_mul(end - 1))?];
             low = overflow(low.checked_add(ends[0].min(ends[1])))?;
             high = overflow(high.checked_add(ends[0].max(ends[1])))?;
         }
         Ok((low, high))
-    }
-
-    fn factor(&self, e: &Linear, var: Var) -> Option<i64> {
-        e.terms.get(&var).copied()
     }
 
     pub fn is_zero(&self, e: &Linear) -> Shown<bool> {
@@ -284,20 +314,20 @@ impl Space {
         let Some((var, a)) = e.terms.iter().max_by_key(|(_, a)| a.unsigned_abs()) else {
             return Ok(Undecided::Unproved("a constant".to_owned()));
         };
-        let (low, high) = self.vars[*var].range;
+        let (low, high) = self.vars[var].range;
         let mut rest = e.clone();
         rest.terms.remove(var);
         let (rest_low, rest_high) = self.range(&rest)?;
         // The first value at which it may be otherwise than at the lowest.
-        let at = if *a > 0 { -(rest_high.div_euclid(*a)) } else { rest_low.div_euclid(-*a) + 1 };
+        let at = if a > 0 { -(rest_high.div_euclid(a)) } else { rest_low.div_euclid(-a) + 1 };
         let at = if at > low && at < high {
             at
-        } else if *a > 0 {
-            (-rest_low).div_euclid(*a) + 1
+        } else if a > 0 {
+            (-rest_low).div_euclid(a) + 1
         } else {
-            rest_high.div_euclid(-*a) + 1
+            rest_high.div_euclid(-a) + 1
         };
-        Ok(Undecided::Split(*var, if at > low && at < high { at } else { low + (high - low) / 2 }))
+        Ok(Undecided::Split(var, if at > low && at < high { at } else { low + (high - low) / 2 }))
     }
 
     /// The quotient, rounded down, and the remainder.
@@ -309,12 +339,9 @@ impl Space {
             let e = self.normal(e)?;
             let mut quotient = Linear::default();
             let mut rest = Linear::constant(e.constant);
-            for (var, a) in &e.terms {
-                if a % c == 0 {
-                    quotient.terms.insert(*var, a / c);
-                } else {
-                    rest.terms.insert(*var, *a);
-                }
+            for (var, a) in e.terms.iter() {
+                let (into, a) = if a % c == 0 { (&mut quotient, a / c) } else { (&mut rest, a) };
+                overflow(into.terms.more(var, a))?;
             }
             let (low, high) = self.range(&rest)?;
             let q = low.div_euclid(c);
@@ -324,9 +351,9 @@ impl Space {
             }
             // A variable that has more values than it takes to come to a multiple of `c` is cut there.
             let cut = rest.terms.iter().find_map(|(var, a)| {
-                let size = c / gcd(*a, c);
-                let (first, end) = self.vars[*var].range;
-                (first.div_euclid(size) != (end - 1).div_euclid(size)).then_some((*var, size))
+                let size = c / gcd(a, c);
+                let (first, end) = self.vars[var].range;
+                (first.div_euclid(size) != (end - 1).div_euclid(size)).then_some((var, size))
             });
             match cut {
                 Some((var, size)) => self.cut(var, size),
@@ -339,7 +366,7 @@ impl Space {
         let (low, high) = self.vars[var].range;
         let outer = self.within(low.div_euclid(size), (high - 1).div_euclid(size) + 1);
         let inner = self.within(0, size);
-        self.vars[var].digits = Some(Digits { outer, inner, size });
+        self.changed(var).digits = Some(Digits { outer, inner, size });
         (self.vars[outer].of, self.vars[inner].of) = (Some(var), Some(var));
     }
 

@@ -230,13 +230,10 @@ impl Proof<'_> {
         let reached = self.space.normal(&reached)?;
         // The digits of the new variables are unknown.
         let digits: Vec<Var> = all.iter().flat_map(|var| self.space.digits_of(*var)).collect();
-        let unknown: Vec<(Var, i64)> =
-            reached.terms.iter().map(|(var, a)| (*var, *a)).filter(|(var, _)| digits.contains(var)).collect();
+        let unknown: Vec<(Var, i64)> = reached.terms.iter().filter(|(var, _)| digits.contains(var)).collect();
         let mut known = address.clone();
-        for (var, a) in &reached.terms {
-            if !digits.contains(var) {
-                known = known.minus(&Linear::var(*var).times(*a)?)?;
-            }
+        for (var, a) in reached.terms.iter().filter(|(var, _)| !digits.contains(var)) {
+            known = known.minus(&Linear::var(var).times(a)?)?;
         }
         known = known.add(-reached.constant)?;
         let mut ranges: Vec<(i64, i64, i64)> = Vec::new();
@@ -251,8 +248,8 @@ impl Proof<'_> {
             for upper in &program.blocks[*block].uppers {
                 let upper = self.subscript(side, upper, &Linear::default(), &inside)?;
                 let room = self.space.normal(&upper.minus(&iteration)?.add(-1)?)?;
-                let find = |var: &Var| unknown.iter().position(|(known, _)| known == var);
-                let Some(size) = room.terms.values().map(|a| -a).max().filter(|size| *size > 1) else { continue };
+                let find = |var: Var| unknown.iter().position(|(known, _)| *known == var);
+                let Some(size) = room.terms.iter().map(|(_, a)| -a).max().filter(|size| *size > 1) else { continue };
                 let terms: Vec<(Option<usize>, i64)> = room.terms.iter().map(|(var, a)| (find(var), -a)).collect();
                 let [(Some(x), m), (Some(z), n)] = terms[..] else { continue };
                 let (outer, inner) = if m == size { (x, z) } else { (z, x) };

@@ -98,7 +98,7 @@ impl Writer<'_> {
     }
 
     pub fn sum(&mut self, e: &Linear) -> Subscript {
-        let mut all: Vec<Subscript> = e.terms.iter().map(|(var, a)| times(self.digit(*var), *a)).collect();
+        let mut all: Vec<Subscript> = e.terms.iter().map(|(var, a)| times(self.digit(var), a)).collect();
         if e.constant != 0 || all.is_empty() {
             all.push(Subscript::Constant(e.constant));
         }
@@ -399,7 +399,14 @@ impl Proof<'_> {
     }
 
     /// That the cases of a variable are all that there are.
-    pub(super) fn note_cases(&mut self, var: Var, parts: &[Option<Space>]) {
+    pub(super) fn note_cases(&mut self, var: Var, parts: [(i64, i64); 2]) {
+        if self.obligations.is_none() {
+            return;
+        }
+        let parts = parts.map(|(low, high)| {
+            let mut part = self.space.clone();
+            part.restrict(var, low, high).then_some(part)
+        });
         self.note("the cases of an index", (0, &LoopPosition::default()), |writer| {
             let root = writer.space.root_of(var);
             writer.digit(root);

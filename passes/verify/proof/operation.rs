@@ -1,8 +1,8 @@
 //! Operations on elements, and which of them are the same.
 
 use crate::arith::{Calc, calc};
+use crate::flags::{NSW, NUW, REASSOC};
 use crate::model::{Element, Operator};
-use crate::terms::REASSOC;
 use std::rc::Rc;
 
 /// An operation on elements.
@@ -14,25 +14,28 @@ pub struct Operation {
     pub calc: Calc,
     /// The bits of an element of the result.
     pub width: u8,
-    /// Flags of fast math, as the reader numbers them.
+    /// As the reader numbers them.
     pub flags: u32,
+    /// Whether it divides where a condition holds alone.
+    pub is_guarded: bool,
 }
 
 impl Operation {
     /// An operation of MLIR.
     pub fn of(operator: &Operator) -> Operation {
-        let Operator { name, attributes, fast_math, from, to } = operator;
+        let Operator { name, attributes, flags, from, to } = operator;
         Operation {
             name: format!("{name} {attributes}{} {}", from.text, to.text).into(),
             calc: calc(operator),
             width: u8::try_from(to.bits).unwrap_or(0),
-            flags: *fast_math,
+            flags: *flags,
+            is_guarded: false,
         }
     }
 
     /// An operation that is known by its name alone.
     pub fn named(name: &str) -> Operation {
-        Operation { name: name.into(), calc: Calc::Opaque, width: 0, flags: 0 }
+        Operation { name: name.into(), calc: Calc::Opaque, width: 0, flags: 0, is_guarded: false }
     }
 
     /// The largest or least of floating-point numbers of a type.
@@ -40,7 +43,7 @@ impl Operation {
         let bits = if of.ends_with("16") { 16 } else { of[1..].parse().unwrap_or(0) };
         let element = Element { text: of.to_owned(), bits, integer: false };
         let name = if largest { "arith.maximumf" } else { "arith.minimumf" }.to_owned();
-        Operation::of(&Operator { name, attributes: String::new(), fast_math: 0, from: element.clone(), to: element })
+        Operation::of(&Operator { name, attributes: String::new(), flags: 0, from: element.clone(), to: element })
     }
 
     /// The type of the result's elements.
@@ -48,14 +51,16 @@ impl Operation {
         self.name.rsplit(' ').next().unwrap_or_default()
     }
 
-    /// Whether it computes what `meant` does, and needs no flags but those of `meant` and the ones that are `allowed`.
+    /// Whether it computes what `meant` does where that does, and needs no flags but those of `meant` and the ones that are
+    /// `allowed`.
     pub fn may_stand_for(&self, meant: &Operation, allowed: u32) -> bool {
-        self.name == meant.name && self.flags & !(meant.flags | allowed) == 0
+        self.name == meant.name && self.flags & !(meant.flags | allowed) == 0 && self.is_guarded >= meant.is_guarded
     }
 
-    /// Whether its operands may be grouped in any way and come in any order.
+    /// Whether its operands may be grouped in any way and come in any order; not where it promises that nothing overflows.
     pub fn in_any_order(&self, allowed: u32) -> bool {
-        self.calc.associates() || self.calc.associates_if_allowed() && (self.flags | allowed) & REASSOC != 0
+        self.flags & (NSW | NUW) == 0 && self.calc.associates()
+            || self.calc.associates_if_allowed() && (self.flags | allowed) & REASSOC != 0
     }
 
     /// The type of the largest or least floating-point numbers, and the bits of the infinity that changes none.

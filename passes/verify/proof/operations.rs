@@ -1,13 +1,14 @@
 //! Operations as statements.
 
 use crate::arith::Calc;
+use crate::flags::CONTRACT;
 use crate::model::{Access, Condition, Expr, Kind, Nest, Operator, Place, Region, Size, Slot, Step, Type};
-use crate::proof::flatten::{Flat, Flatten, Known, MemoryView, contents};
+use crate::proof::flatten::{Flat, Flatten, Known, contents};
 use crate::proof::layout::{AddressMap, row_major};
 use crate::proof::operation::Operation;
 use crate::proof::statements::{Maker, Statement};
 use crate::proof::subscript::{Subscript, ValueId};
-use crate::terms::CONTRACT;
+use crate::proof::view::MemoryView;
 
 impl Flatten<'_> {
     pub(super) fn load(&mut self, view: &MemoryView, index: &[Subscript]) -> ValueId {
@@ -178,7 +179,10 @@ impl Flatten<'_> {
         match maker {
             Some(maker) => self.make(maker),
             None => {
-                let operation = Operation::of(operator);
+                let mut operation = Operation::of(operator);
+                let constant = |by: &ValueId| matches!(&self.program.values[*by].0, Maker::Constant(..));
+                operation.is_guarded =
+                    operation.calc.divides() && self.mask.is_some() && !values.get(1).is_some_and(constant);
                 let fused = operation.calc == Calc::Fma && (self.allowed | operation.flags) & CONTRACT != 0;
                 let [x, y, z] = values[..] else {
                     return self.make(Maker::Elements { operation, operands: values.to_vec() });
@@ -301,7 +305,8 @@ impl Flatten<'_> {
         }
         let along = |d: usize| kept.iter().position(|k| *k == d);
         let dims = (0..sizes.len()).map(|d| (offsets[d].clone(), strides[d], along(d))).collect();
-        Ok(vec![Known::View(MemoryView { buffer: view.buffer, sizes: small, layout: view.layout.part(dims) })])
+        let layout = view.layout.part(dims);
+        Ok(vec![Known::View(MemoryView { buffer: view.buffer, sizes: small, layout, is_part: true })])
     }
 
     pub(super) fn reshape(&mut self, result: Slot, source: Slot) -> Flat<Vec<Known>> {
@@ -321,7 +326,7 @@ impl Flatten<'_> {
                     _ => return Err("a reshape of memory whose strides are not known".to_owned()),
                 },
             };
-            return Ok(vec![Known::View(MemoryView { buffer: view.buffer, sizes, layout })]);
+            return Ok(vec![Known::View(MemoryView { sizes, layout, ..view })]);
         }
         let to = self.fresh(result, None, false)?;
         let from = view.sizes.clone();

@@ -5,16 +5,35 @@ use crate::proof::operation::Operation;
 use crate::proof::statements::{BlockId, BufferId};
 use crate::proof::subscript::ValueId;
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
-/// Where in the loops of a program: their iterations, as values of their induction variables.
+/// Where in the loops of a program. Many values share one.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct LoopPosition {
+pub struct LoopPosition(Rc<LoopIterations>);
+
+/// LoopIterations of loops, as values of their induction variables.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LoopIterations {
     pub at: BTreeMap<BlockId, Linear>,
     /// What loops carry, of one lane.
     pub carried: BTreeMap<(BlockId, usize), (Linear, Rc<Thunk>)>,
     /// Elements that loops load and store again: buffer, address, the loops, and what is there.
     pub kept: Vec<(BufferId, Linear, Vec<BlockId>, Rc<Thunk>)>,
+}
+
+impl Deref for LoopPosition {
+    type Target = LoopIterations;
+
+    fn deref(&self) -> &LoopIterations {
+        &self.0
+    }
+}
+
+impl DerefMut for LoopPosition {
+    fn deref_mut(&mut self) -> &mut LoopIterations {
+        Rc::make_mut(&mut self.0)
+    }
 }
 
 impl LoopPosition {
@@ -83,10 +102,15 @@ impl Fold {
 }
 
 pub fn replaced(e: &Linear, with: &BTreeMap<Var, Linear>) -> Shown<Linear> {
+    if !e.terms.vars().any(|var| with.contains_key(&var)) {
+        return Ok(e.clone());
+    }
     let mut result = Linear::constant(e.constant);
-    for (var, a) in &e.terms {
-        let value = with.get(var).cloned().unwrap_or_else(|| Linear::var(*var));
-        result = result.plus(&value.times(*a)?)?;
+    for (var, a) in e.terms.iter() {
+        match with.get(&var) {
+            Some(value) => result.gain(value, a)?,
+            None => result.gain(&Linear::var(var), a)?,
+        }
     }
     Ok(result)
 }

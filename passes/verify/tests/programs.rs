@@ -147,13 +147,8 @@ impl Writing {
     /// An operation on elements.
     pub fn compute(&mut self, name: &str, of: Type, operands: Vec<Slot>) -> Slot {
         let (Type::Scalar(element) | Type::Shaped { element, .. }) = of.clone() else { panic!("no elements") };
-        let operator = Operator {
-            name: name.to_owned(),
-            attributes: String::new(),
-            fast_math: 0,
-            from: element.clone(),
-            to: element,
-        };
+        let operator =
+            Operator { name: name.to_owned(), attributes: String::new(), flags: 0, from: element.clone(), to: element };
         self.one(name, of, Action::Compute { operator, operands })
     }
 

@@ -1,0 +1,14 @@
+//! Flags of operations: those of `arith::FastMathFlags`, and promises of operations on integers.
+
+/// The names of the first flags.
+pub const FAST_MATH: [&str; 7] = ["reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"];
+/// Operands come in any order.
+pub const REASSOC: u32 = 1;
+/// A product and a sum are rounded once.
+pub const CONTRACT: u32 = 1 << 5;
+/// No signed overflow.
+pub const NSW: u32 = 1 << 7;
+/// No unsigned overflow.
+pub const NUW: u32 = 1 << 8;
+/// The division has no remainder, the shift loses no bit that is set.
+pub const EXACT: u32 = 1 << 9;

@@ -1,0 +1,34 @@
+//! Parts of buffers.
+
+use crate::layouts;
+use crate::model::{Place, Type};
+use crate::proof::layout::{AddressMap, constant};
+use crate::proof::statements::BufferId;
+
+/// A part of a buffer, or a tensor.
+#[derive(Clone, Debug)]
+pub struct MemoryView {
+    pub(super) buffer: BufferId,
+    pub(super) sizes: Vec<i64>,
+    pub(super) layout: AddressMap,
+    /// Whether it was cut out of another.
+    pub(super) is_part: bool,
+}
+
+impl MemoryView {
+    /// Whether it has the sizes that a type says, and of one without layout the offset and strides.
+    pub fn is_of(&self, r#type: &Type) -> bool {
+        match (r#type, &self.layout) {
+            (
+                Type::Shaped {
+                    sizes,
+                    place: Place::Layout(_) | Place::RowMajor(Some(_)) | Place::Strided { pending: Some(_), .. },
+                    ..
+                },
+                _,
+            ) => layouts::are_sizes(&self.sizes, sizes),
+            (_, AddressMap::Strided(offset, strides)) => layouts::is_of(r#type, &self.sizes, constant(offset), strides),
+            _ => false,
+        }
+    }
+}

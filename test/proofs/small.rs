@@ -1,0 +1,427 @@
+//! Small pairs of functions, each compared by a proof, and again with a branch between blocks, which is run.
+
+use super::{NONE, compared};
+use layout_verify::Limits;
+
+/// A module with `@f` of this text; with a branch, no proof looks at it.
+fn function(signature: &str, body: &str, has_branch: bool) -> String {
+    let (head, last) = body.rsplit_once("return").expect("a return");
+    let branch = if has_branch { "cf.br ^end\n^end:" } else { "" };
+    format!(
+        "memref.global \"private\" constant @ones : memref<4xi32> = dense<1>
+         func.func @f{signature} {{
+           %c0 = arith.constant 0 : index
+           %c1 = arith.constant 1 : index
+           %c4 = arith.constant 4 : index
+           {head}
+           {branch}
+           return{last}
+         }}"
+    )
+}
+
+/// What is said of `after` as a form of `before`, where there may be a proof and where there is none.
+fn said(before: (&str, &str), after: (&str, &str)) -> [Vec<String>; 2] {
+    [false, true].map(|has_branch| {
+        let text = |(signature, body): (&str, &str)| function(signature, body, has_branch);
+        compared(&text(before), &text(after), NONE)
+    })
+}
+
+#[track_caller]
+fn same(before: (&str, &str), after: (&str, &str)) {
+    let found = said(before, after);
+    assert!(found.iter().all(Vec::is_empty), "{found:?}\nof\n{after:?}");
+}
+
+#[track_caller]
+fn not_same(before: (&str, &str), after: (&str, &str), why: &str) {
+    let found = said(before, after);
+    let is_said = |all: &Vec<String>| all.iter().any(|message| message.contains(why));
+    assert!(found.iter().all(is_said), "{found:?}\ninstead of {why}, of\n{after:?}");
+}
+
+#[test]
+fn results_lie_where_their_types_say() {
+    let before = ("(%x: tensor<4x9xf32>) -> tensor<4x9xf32>", "return %x : tensor<4x9xf32>");
+    let after = |made: &str, layout: &str| {
+        let of = format!("memref<4x9xf32{layout}>");
+        let body = format!("{made}\nmemref.copy %x, %a : memref<4x9xf32> to {of}\nreturn %a : {of}");
+        (format!("(%x: memref<4x9xf32>) -> {of}"), body)
+    };
+    for (made, layout, is_right) in [
+        ("%a = memref.alloc() : memref<4x9xf32>", "", true),
+        (
+            "%b = memref.alloc() : memref<9x4xf32>
+             %a = memref.transpose %b (i, j) -> (j, i) : memref<9x4xf32> to memref<4x9xf32, strided<[1, 4]>>",
+            ", strided<[1, 4]>",
+            false,
+        ),
+        (
+            "%b = memref.alloc() : memref<5x9xf32>
+             %a = memref.subview %b[1, 0] [4, 9] [1, 1] : memref<5x9xf32> to memref<4x9xf32, strided<[9, 1], offset: 9>>",
+            ", strided<[9, 1], offset: 9>",
+            false,
+        ),
+    ] {
+        let (signature, body) = after(made, layout);
+        match is_right {
+            true => same(before, (&signature, &body)),
+            false => not_same(before, (&signature, &body), "does not lie where its type puts it"),
+        }
+    }
+}
+
+/// An element of one bit takes a byte of memory, whether its layout says so or not.
+#[test]
+fn booleans_have_bytes() {
+    let (packed, plain) = ("tensor<3x5xi1, #layout.tiled<{1,0:E(8)}>>", "memref<3x5xi1>");
+    let before = format!("return %x : {packed}");
+    let signatures = [packed, plain].map(|of| format!("(%x: {of}) -> {of}"));
+    let copied = format!(
+        "%a = memref.alloc() : {plain}
+         memref.copy %x, %a : {plain} to {plain}
+         return %a : {plain}"
+    );
+    same((&signatures[0], &before), (&signatures[1], &copied));
+}
+
+/// What a `memref.copy` to a result of this buffer gives, of a tensor of 3x5 in tiles of 2x2, whose last element is number 20.
+fn in_tiles(buffer: i64, sizes: &str, strides: &str, index: &str) -> (String, String) {
+    let of = format!("memref<{sizes}xf32, strided<[{strides}]>>");
+    let list = sizes.replace('x', ", ");
+    let body = format!(
+        "%b = memref.alloc() : memref<{buffer}xf32>
+         %a = memref.reinterpret_cast %b to offset: [0], sizes: [{list}], strides: [{strides}] : memref<{buffer}xf32> to {of}
+         affine.for %i = 0 to 3 {{
+           affine.for %j = 0 to 5 {{
+             %v = affine.load %x[%i, %j] : memref<3x5xf32>
+             affine.store %v, %a[{index}] : {of}
+           }}
+         }}
+         return %a : {of}"
+    );
+    (format!("(%x: memref<3x5xf32>) -> {of}"), body)
+}
+
+/// Whether a result of this signature and body is 3x5 in tiles of 2x2, and of this tail; or why not.
+#[track_caller]
+fn lies((tail, why): (&str, Option<&str>), (signature, body): (String, String)) {
+    let tile = format!("tensor<3x5xf32, #layout.tiled<{{1,0:T(2,2){tail}}}>>");
+    let convert = format!("%y = layout.convert %x : tensor<3x5xf32> to {tile}\nreturn %y : {tile}");
+    let before = format!("(%x: tensor<3x5xf32>) -> {tile}");
+    match why {
+        None => same((&before, &convert), (&signature, &body)),
+        Some(why) => not_same((&before, &convert), (&signature, &body), why),
+    }
+}
+
+#[test]
+fn lowered_results_lie_where_their_layouts_say() {
+    let in_memory = "%i floordiv 2, %j floordiv 2, %i mod 2, %j mod 2";
+    let of_dimensions = "%i floordiv 2, %i mod 2, %j floordiv 2, %j mod 2";
+    for (buffer, sizes, strides, index, why) in [
+        (24, "2x3x2x2", "12, 4, 2, 1", in_memory, None),
+        (24, "2x2x3x2", "12, 2, 4, 1", of_dimensions, None),
+        (100, "2x2x3x2", "12, 2, 4, 1", of_dimensions, None),
+        (21, "2x3x2x2", "12, 4, 2, 1", in_memory, Some("smaller than its layout")),
+        (21, "2x2x3x2", "12, 2, 4, 1", of_dimensions, Some("smaller than its layout")),
+        (24, "2x3x2x2", "12, 4, 1, 2", "%i floordiv 2, %j floordiv 2, %j mod 2, %i mod 2", Some("as its layout says")),
+        (24, "3x2x2x2", "4, 12, 2, 1", "%j floordiv 2, %i floordiv 2, %i mod 2, %j mod 2", Some("as its layout says")),
+    ] {
+        lies(("", why), in_tiles(buffer, sizes, strides, index));
+    }
+    // A layout whose memory is multiples of 7 elements.
+    lies(("L(7)", None), in_tiles(28, "2x3x2x2", "12, 4, 2, 1", in_memory));
+    lies(("L(7)", Some("smaller than its layout")), in_tiles(24, "2x3x2x2", "12, 4, 2, 1", in_memory));
+}
+
+#[test]
+fn what_was_not_allocated_is_not_freed() {
+    let before = ("()", "return");
+    same(before, ("()", "%a = memref.alloc() : memref<4xi32>\nmemref.dealloc %a : memref<4xi32>\nreturn"));
+    for made in [
+        "%a = memref.alloca() : memref<4xi32>",
+        "%a = memref.get_global @ones : memref<4xi32>",
+        "%b = memref.alloc() : memref<8xi32>
+         %a = memref.subview %b[0] [4] [1] : memref<8xi32> to memref<4xi32, strided<[1]>>",
+    ] {
+        let of = if made.contains("subview") { "memref<4xi32, strided<[1]>>" } else { "memref<4xi32>" };
+        not_same(before, ("()", &format!("{made}\nmemref.dealloc %a : {of}\nreturn")), "was not allocated");
+    }
+}
+
+#[test]
+fn results_are_in_memory_of_the_caller() {
+    let before = ("() -> tensor<4xi32>", "%x = arith.constant dense<1> : tensor<4xi32>\nreturn %x : tensor<4xi32>");
+    let after = |made: &str| {
+        format!(
+            "{made}
+             affine.for %i = 0 to 4 {{
+               %one = arith.constant 1 : i32
+               affine.store %one, %a[%i] : memref<4xi32>
+             }}
+             return %a : memref<4xi32>"
+        )
+    };
+    let signature = "() -> memref<4xi32>";
+    same(before, (signature, &after("%a = memref.alloc() : memref<4xi32>")));
+    not_same(before, (signature, &after("%a = memref.alloca() : memref<4xi32>")), "freed before");
+    not_same(before, (signature, &after("%a = memref.get_global @ones : memref<4xi32>")), "a store to a constant");
+    let constant = "%a = memref.get_global @ones : memref<4xi32>\nreturn %a : memref<4xi32>";
+    not_same(before, (signature, constant), "nobody may write");
+}
+
+#[test]
+fn results_are_apart() {
+    let tensors = "(%x: tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>)";
+    let twice = "return %x, %x : tensor<4xi32>, tensor<4xi32>";
+    let apart = "%a = arith.addi %x, %x : tensor<4xi32>
+                 %b = arith.addi %x, %x : tensor<4xi32>
+                 return %a, %b : tensor<4xi32>, tensor<4xi32>";
+    let signature = "(%x: memref<4xi32>) -> (memref<4xi32>, memref<4xi32>)";
+    let sums = |buffers: [&str; 2]| {
+        let sum = |to: &str| {
+            format!(
+                "%{to} = memref.alloc() : memref<4xi32>
+                 affine.for %i = 0 to 4 {{
+                   %v = affine.load %x[%i] : memref<4xi32>
+                   %w = arith.addi %v, %v : i32
+                   affine.store %w, %{to}[%i] : memref<4xi32>
+                 }}"
+            )
+        };
+        let [a, b] = buffers;
+        format!("{}\n{}\nreturn %{a}, %{b} : memref<4xi32>, memref<4xi32>", sum("a"), sum("b"))
+    };
+    same((tensors, apart), (signature, &sums(["a", "b"])));
+    same((tensors, twice), (signature, "return %x, %x : memref<4xi32>, memref<4xi32>"));
+    not_same((tensors, apart), (signature, &sums(["a", "a"])), "are in one buffer, and were not");
+    // Memory that the caller has is the same memory afterwards, and no other.
+    let one = "(%x: memref<4xi32>) -> memref<4xi32>";
+    let copied = "%a = memref.alloc() : memref<4xi32>
+                  memref.copy %x, %a : memref<4xi32> to memref<4xi32>
+                  return %a : memref<4xi32>";
+    let itself = "return %x : memref<4xi32>";
+    same((one, itself), (one, itself));
+    not_same((one, itself), (one, copied), "are in two buffers, and were not");
+    not_same((one, copied), (one, itself), "are in one buffer, and were not");
+}
+
+#[test]
+fn casts_say_what_is() {
+    let before = ("(%x: memref<4x4xf32>) -> f32", "%v = memref.load %x[%c1, %c0] : memref<4x4xf32>\nreturn %v : f32");
+    let after = |rows: i64, stride: i64| {
+        format!(
+            "%a = memref.cast %x : memref<4x4xf32> to memref<?x4xf32, strided<[?, 1]>>
+             %b = memref.cast %a : memref<?x4xf32, strided<[?, 1]>> to memref<{rows}x4xf32, strided<[{stride}, 1]>>
+             %v = memref.load %b[%c1, %c0] : memref<{rows}x4xf32, strided<[{stride}, 1]>>
+             return %v : f32"
+        )
+    };
+    let signature = "(%x: memref<4x4xf32>) -> f32";
+    same(before, (signature, &after(4, 4)));
+    for (rows, stride) in [(4, 5), (3, 4)] {
+        not_same(before, (signature, &after(rows, stride)), "a cast to a type that the value does not have");
+    }
+}
+
+/// A copy of 4 elements that runs while something happens.
+fn copied(meanwhile: &str, elements: &str, count: i64) -> String {
+    format!(
+        "%n = arith.constant {count} : index
+         %tag = memref.alloc() : memref<1xi32>
+         %old = memref.load %x[%c1] : memref<4xi32>
+         memref.dma_start %x[%c0], %y[%c0], %c4, %tag[%c0] : memref<4xi32>, memref<4xi32>, memref<1xi32>
+         {meanwhile}
+         memref.dma_wait %tag[%c0], {elements} : memref<1xi32>
+         memref.dealloc %tag : memref<1xi32>
+         return"
+    )
+}
+
+#[test]
+fn copies_that_run_have_their_memory_for_themselves() {
+    let signature = "(%x: memref<4xi32>, %y: memref<4xi32>)";
+    let before = (signature, "memref.copy %x, %y : memref<4xi32> to memref<4xi32>\nreturn");
+    same(before, (signature, &copied("", "%c4", 4)));
+    same(before, (signature, &copied("memref.store %old, %tag[%c0] : memref<1xi32>", "%n", 4)));
+    // The element of the source is what it was when the copy ends.
+    let there_and_back = "%one = arith.constant 1 : i32
+                          memref.store %one, %x[%c1] : memref<4xi32>
+                          memref.store %old, %x[%c1] : memref<4xi32>";
+    not_same(before, (signature, &copied(there_and_back, "%c4", 4)), "written before the wait");
+    let target = "memref.store %old, %y[%c1] : memref<4xi32>";
+    not_same(before, (signature, &copied(target, "%c4", 4)), "written before the wait");
+    not_same(before, (signature, &copied("", "%n", 3)), "a wait for 3 elements of a copy of 4");
+    let freed = "%z = memref.alloc() : memref<4xi32>
+                 memref.copy %x, %z : memref<4xi32> to memref<4xi32>
+                 %other = memref.alloc() : memref<1xi32>
+                 memref.dma_start %z[%c0], %y[%c0], %c4, %other[%c0] : memref<4xi32>, memref<4xi32>, memref<1xi32>
+                 memref.dealloc %z : memref<4xi32>
+                 memref.dma_wait %other[%c0], %c4 : memref<1xi32>
+                 return";
+    not_same(before, (signature, freed), "freed before the wait");
+}
+
+#[test]
+fn promises_may_be_left_out_and_not_added() {
+    for (of, plain, promises) in [
+        ("i32", "arith.addi %x, %y : i32", "arith.addi %x, %y overflow<nsw> : i32"),
+        ("i32", "arith.muli %x, %y : i32", "arith.muli %x, %y overflow<nuw> : i32"),
+        ("i32", "arith.shrui %x, %y : i32", "arith.shrui %x, %y exact : i32"),
+        ("i32", "arith.divsi %x, %y : i32", "arith.divsi %x, %y exact : i32"),
+        ("f32", "arith.mulf %x, %y : f32", "arith.mulf %x, %y fastmath<nnan> : f32"),
+        ("f32", "arith.divf %x, %y : f32", "arith.divf %x, %y fastmath<arcp> : f32"),
+    ] {
+        let signature = format!("(%x: {of}, %y: {of}) -> {of}");
+        let body = |operation: &str| format!("%z = {operation}\nreturn %z : {of}");
+        let [plain, promises] = [plain, promises].map(body);
+        same((&signature, &promises), (&signature, &plain));
+        same((&signature, &promises), (&signature, &promises));
+        not_same((&signature, &plain), (&signature, &promises), "not proved, but tried");
+    }
+}
+
+#[test]
+fn divisions_are_those_of_the_program() {
+    let signature = "(%x: i32, %y: i32) -> i32";
+    let itself = "return %x : i32";
+    let divided = "%q = arith.divsi %x, %y : i32\nreturn %q : i32";
+    let by_number = "%two = arith.constant 2 : i32\n%q = arith.divsi %x, %two : i32\nreturn %x : i32";
+    same((signature, divided), (signature, divided));
+    same((signature, itself), (signature, by_number));
+    same((signature, divided), (signature, &divided.replace("return", "%r = arith.remsi %x, %y : i32\nreturn")));
+    let unused = "%q = arith.divsi %x, %y : i32\nreturn %x : i32";
+    not_same((signature, itself), (signature, unused), "a division by %arg1[0] that the program before does not do");
+    let left_out = "%true = arith.constant true
+                    %q = arith.divsi %x, %y : i32
+                    %z = arith.select %true, %x, %q : i32
+                    return %z : i32";
+    not_same((signature, itself), (signature, left_out), "a division by %arg1[0] that the program before does not do");
+    // What is 0 is found so.
+    let by_nothing = "%zero = arith.constant 0 : i32\n%q = arith.divsi %x, %zero : i32\nreturn %x : i32";
+    not_same((signature, itself), (signature, by_nothing), "a division by 0x0 that the program before does not do");
+    // Where a condition holds alone.
+    let guarded = "%zero = arith.constant 0 : i32
+                   %is = arith.cmpi ne, %y, %zero : i32
+                   %z = scf.if %is -> i32 {
+                     %q = arith.divsi %x, %y : i32
+                     scf.yield %q : i32
+                   } else {
+                     scf.yield %x : i32
+                   }
+                   return %z : i32";
+    let everywhere = "%zero = arith.constant 0 : i32
+                      %is = arith.cmpi ne, %y, %zero : i32
+                      %q = arith.divsi %x, %y : i32
+                      %z = arith.select %is, %q, %x : i32
+                      return %z : i32";
+    not_same((signature, guarded), (signature, everywhere), "not proved, but tried");
+}
+
+/// Rows of 3 elements as vectors of 4, of which the last lane is not there.
+#[test]
+fn lanes_that_are_left_out_divide_by_numbers() {
+    let signature = "(%x: memref<3xi32>, %y: memref<3xi32>)";
+    let before = "affine.for %i = 0 to 3 {
+                    %v = affine.load %x[%i] : memref<3xi32>
+                    %w = affine.load %y[%i] : memref<3xi32>
+                    %q = arith.divui %v, %w : i32
+                    affine.store %q, %x[%i] : memref<3xi32>
+                  }
+                  return";
+    let after = |other: i64| {
+        format!(
+            "%is = arith.constant dense<[true, true, true, false]> : vector<4xi1>
+             %one = arith.constant dense<1> : vector<4xi32>
+             %other = arith.constant dense<{other}> : vector<4xi32>
+             %v = vector.maskedload %x[%c0], %is, %one : memref<3xi32>, vector<4xi1>, vector<4xi32> into vector<4xi32>
+             %w = vector.maskedload %y[%c0], %is, %other : memref<3xi32>, vector<4xi1>, vector<4xi32> into vector<4xi32>
+             %q = arith.divui %v, %w : vector<4xi32>
+             vector.maskedstore %x[%c0], %is, %q : memref<3xi32>, vector<4xi1>, vector<4xi32>
+             return"
+        )
+    };
+    same((signature, before), (signature, &after(1)));
+    not_same((signature, before), (signature, &after(0)), "a division by 0x0 that the program before does not do");
+}
+
+#[test]
+fn what_data_decides_is_tried() {
+    let signature = "(%x: i1, %y: f32, %z: f32) -> f32";
+    let branch = "cf.cond_br %x, ^yes, ^no
+                  ^yes:
+                  %a = arith.addf %y, %z : f32
+                  cf.br ^last(%a : f32)
+                  ^no:
+                  cf.br ^last(%y : f32)
+                  ^last(%v: f32):
+                  return %v : f32";
+    // One of the two is what is tried.
+    let [yes, no] = [("arith.addf", "arith.mulf"), ("^last(%y", "^last(%z")].map(|(from, to)| branch.replace(from, to));
+    let found = [&yes, &no].map(|other| said((signature, branch), (signature, other))[0].join(" "));
+    let is_tried = |message: &&String| message.contains("not proved, but tried: data decides a branch or an address");
+    assert_eq!(found.iter().filter(is_tried).count(), 1, "{found:?}");
+}
+
+/// The least number of steps with which a function is compared with itself; nothing is where both are one text.
+fn least_steps(text: &str) -> u64 {
+    let before = text.replacen("cf.br", "%unused = arith.constant 1 : i32\ncf.br", 1);
+    let (mut low, mut high) = (0, 1 << 12);
+    while low + 1 < high {
+        let steps = (low + high) / 2;
+        let found = compared(&before, text, Limits { steps, ..NONE });
+        let is_enough = !found.iter().any(|message| message.contains("too many steps"));
+        (low, high) = if is_enough { (low, steps) } else { (steps, high) };
+    }
+    high
+}
+
+/// What the numbers in a text say of the steps that a function takes is no more than it takes: where the same numbers are
+/// sums, so that the text does not say them, it takes as many, and one for each sum.
+#[test]
+fn texts_say_no_more_steps_than_there_are() {
+    let inner = "%v = memref.load %x[%i] : memref<8xf32>
+                 memref.store %v, %y[%i] : memref<8xf32>";
+    for body in [
+        format!("scf.for %i = %low to %high step %step {{ {inner} }}"),
+        format!("scf.for %i = %high to %low step %step {{ {inner} }}"),
+        format!("scf.for %k = %low to %high step %c1 {{ scf.for %i = %low to %k step %step {{ {inner} }} }}"),
+        format!(
+            "affine.for %i = max affine_map<(a) -> (a, 2)>(%low) to min affine_map<(a) -> (a, 5)>(%high) {{ {inner} }}"
+        ),
+        format!("scf.parallel (%k, %i) = (%low, %low) to (%c4, %high) step (%step, %c4) {{ {inner} }}"),
+        format!("scf.forall (%i) = (%low) to (%high) step (%step) {{ {inner} }}"),
+        format!(
+            "%is = arith.cmpi slt, %low, %high : index
+             scf.for %i = %low to %high step %step {{
+               scf.if %is {{ scf.for %j = %low to %i step %c1 {{ {inner} }} }} else {{ {inner} }}
+             }}"
+        ),
+        "scf.for %i = %low to %high step %step { func.call @inner(%x) : (memref<8xf32>) -> () }".to_owned(),
+    ] {
+        let text = |numbers: &str| {
+            let f = function("(%x: memref<8xf32>, %y: memref<8xf32>)", &format!("{numbers}\n{body}\nreturn"), true);
+            format!(
+                "{f}\nfunc.func @inner(%x: memref<8xf32>) {{
+                   affine.for %i = 0 to 7 {{
+                     %v = affine.load %x[%i] : memref<8xf32>
+                   }}
+                   return
+                 }}"
+            )
+        };
+        let [said, hidden] = ["constant", "addi"].map(|how| {
+            let number = |name: &str, n: i64| match how {
+                "constant" => format!("%{name} = arith.constant {n} : index\n"),
+                _ => {
+                    format!("%{name}0 = arith.constant {} : index\n%{name} = arith.addi %{name}0, %c1 : index\n", n - 1)
+                }
+            };
+            text(&[number("low", 1), number("high", 8), number("step", 3)].concat())
+        });
+        let (said, hidden) = (least_steps(&said), least_steps(&hidden));
+        assert!(said + 3 == hidden, "{said} and {hidden} of\n{body}");
+    }
+}
