@@ -28,6 +28,7 @@
 
 mod fates;
 mod flow;
+mod messages;
 mod moves;
 mod order;
 mod reuse;
@@ -239,6 +240,12 @@ fn use_all<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>, handed_on: &[HandedOn<
             let starts = ir::uses(ir::operands(*op)[0]).into_iter().filter_map(|(user, _)| DmaStart::of(user));
             let sides = starts.flat_map(|start| [start.from.0, start.to.0]);
             sides.for_each(|value| sets.used(value, (at, READ_OR_WRITTEN)));
+        }
+        // And a message until its request is.
+        if matches!(ir::name(*op), "mpi.isend" | "mpi.irecv") {
+            for end in messages::ends(order, *op) {
+                sets.used(ir::operands(*op)[0], (end, READ_OR_WRITTEN));
+            }
         }
     }
 }
