@@ -44,7 +44,7 @@
 //! | [`plan`] | `layout-plan` | `buffers`, `diagnostic`, `functions`, `indexing_analysis`, `options`, `prepare_bufferization`, `remove_conversions`, `runs`, `upstream` |
 //! | [`scf_to_cf`] | `layout-scf-to-cf` | `upstream` |
 //! | [`shorten_interfaces`] | `layout-shorten-interfaces` | `descriptors`, `options` |
-//! | [`shard_to_mpi`] | `layout-shard-to-mpi` | `diagnostic`, `functions` |
+//! | [`shard_to_mpi`] | `layout-shard-to-mpi` | `diagnostic`, `functions`, `ownership` |
 //! | [`call_mpi`] | `layout-call-mpi` | `descriptors`, `diagnostic`, `functions`, `shard_to_mpi` |
 //! | [`convert_to_llvm`] | `layout-convert-to-llvm` | `shard_to_mpi`, `steps` |
 //! | [`simplify_indexing`] | `layout-simplify-indexing` | `buffers` |

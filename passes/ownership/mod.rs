@@ -49,6 +49,9 @@ use std::collections::HashSet;
 /// On an allocation or deallocation: the program's own, which passes are to leave.
 pub const KEEP: &str = "bufferization.manual_deallocation";
 
+/// On an allocation before bufferization: lowering made it, and frees it.
+pub const AUTOMATIC: &str = "automatic_deallocation";
+
 /// The number of an operand that is no operand which is handed on, after all those.
 const READ_OR_WRITTEN: usize = usize::MAX;
 

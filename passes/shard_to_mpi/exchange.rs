@@ -11,6 +11,7 @@
 //! no order of the waits can block. At each distance `d` every process sends one piece and receives one. The pieces of two
 //! exchanges differ in their tags; those of one in a loop come in the order in which they are sent.
 
+use crate::ownership::AUTOMATIC;
 use crate::shard_to_mpi::entry::Process;
 use crate::shard_to_mpi::grid::{Group, add, arith, sub};
 use crate::shard_to_mpi::tensors::{element, piece, plain, sizes, with_piece};
@@ -106,7 +107,8 @@ pub fn buffer<'c>(b: Builder<'c>, v: Val<'c>) -> Val<'c> {
 /// A new buffer for a plain tensor type.
 pub fn allocated<'c>(b: Builder<'c>, t: Type<'c>) -> Val<'c> {
     let alignment = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), ALIGNMENT);
-    b.value("memref.alloc", &[], memref_of(b, t), &[b.named("alignment", alignment), b.segments(&[0, 0])])
+    let automatic = b.named(AUTOMATIC, Attribute::unit(b.context()));
+    b.value("memref.alloc", &[], memref_of(b, t), &[b.named("alignment", alignment), automatic, b.segments(&[0, 0])])
 }
 
 /// The tensor in a buffer that nothing else uses.
