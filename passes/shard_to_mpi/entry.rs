@@ -73,22 +73,25 @@ fn count<'c>(b: Builder<'c>, processes: i64) -> (Identifier<'c>, Attribute<'c>) 
     b.named(PROCESSES, IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), processes))
 }
 
-/// Lets `main`, where the module has it, start MPI and end it, and says which MPI is meant.
-pub fn begin_and_end(module: Op, processes: i64) {
+/// Lets `main`, where the module has it, start MPI, and says which MPI is meant. Returns `main` where it is to end MPI.
+pub fn begin<'c>(module: Op<'c>, processes: i64) -> Option<Op<'c>> {
     let context = Builder::before(module).context();
     if ir::attribute(module, IMPLEMENTATION.0).is_none() {
         let which = Attribute::parse(context, IMPLEMENTATION.1).expect("an attribute of the dialect");
         ir::edit(module).set_attribute(IMPLEMENTATION.0, which);
     }
     let functions = ir::blocks(module).into_iter().flat_map(ir::operations).filter(|op| ir::name(*op) == "func.func");
-    let Some(main) = functions.into_iter().find(|op| symbol(*op) == Some(MAIN) && !ir::blocks(*op).is_empty()) else {
-        return;
-    };
+    let main = functions.into_iter().find(|op| symbol(*op) == Some(MAIN) && !ir::blocks(*op).is_empty())?;
     if ir::all_operations(main).into_iter().any(|op| ir::name(op) == "mpi.init") {
-        return;
+        return None;
     }
     let b = Builder::before(ir::operations(ir::blocks(main)[0])[0]).located(main);
     b.op("mpi.init", &[], &[], &[count(b, processes)]);
+    Some(main)
+}
+
+/// Lets `main` end MPI, after everything that it waits for.
+pub fn end(main: Op) {
     for end in ends(main) {
         Builder::before(end).op("mpi.finalize", &[], &[], &[]);
     }

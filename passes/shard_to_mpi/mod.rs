@@ -30,7 +30,7 @@ mod tensors;
 use crate::diagnostic::Diagnostic;
 use collectives::{Kind, Step};
 pub(crate) use entry::{IMPLEMENTATION, PROCESSES};
-use entry::{Process, begin_and_end};
+use entry::Process;
 use grid::Grid;
 use layout_ir::{self as ir, Op, Rewriter};
 use melior::ir::attribute::FlatSymbolRefAttribute;
@@ -76,7 +76,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
     if !errors.is_empty() {
         return Err(errors);
     }
-    begin_and_end(module, processes);
+    let main = entry::begin(module, processes);
     let mut known: HashMap<usize, Process<'c>> = HashMap::new();
     // Tag 0 is for sends and receives that the program pairs itself.
     let mut tag = 0;
@@ -92,6 +92,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
         rewriter.erase(op);
     }
     all.iter().filter(|op| ir::name(**op) == "shard.grid").for_each(|op| rewriter.erase(*op));
+    main.into_iter().for_each(entry::end);
     Ok(true)
 }
 
