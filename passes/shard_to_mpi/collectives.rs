@@ -133,10 +133,6 @@ impl<'c> Step<'c> {
                 if index.len() != axes.len() || axes.is_empty() {
                     return Err(format!("expected a {name} with an index for each of the {} grid axes", axes.len()));
                 }
-                let wrong = index.iter().zip(&axes).find(|(at, axis)| at.is_some_and(|at| !(0..grid.shape[**axis]).contains(&at)));
-                if let Some((Some(at), axis)) = wrong {
-                    return Err(format!("expected a {name} below {} along axis {axis}, found {at}", grid.shape[*axis]));
-                }
                 if is_send { Kind::Send { to: index } } else { Kind::Receive { from: index } }
             }
             "shard.process_linear_index" => Kind::LinearIndex,

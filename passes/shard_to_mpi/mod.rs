@@ -65,6 +65,10 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
         errors.push(Diagnostic::error(ir::location(module), message));
     }
     for op in all.iter().filter(|op| ir::name(**op) != "shard.grid") {
+        if BEFORE.contains(&ir::name(*op)) {
+            errors.push(refused(*op, &unknown(*op)));
+            continue;
+        }
         let symbol = ir::attribute(*op, "grid").and_then(|grid| FlatSymbolRefAttribute::try_from(grid).ok());
         let found = symbol.and_then(|symbol| grids.get(symbol.value()));
         let step = found.ok_or_else(|| unknown(*op)).and_then(|grid| Ok((Step::of(*op, grid)?, function_of(*op)?)));
