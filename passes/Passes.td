@@ -464,6 +464,35 @@ def LayoutOutlineLoops : Pass<"layout-outline-loops", "::mlir::ModuleOp"> {
   ];
 }
 
+def LayoutPartition : Pass<"layout-partition", "::mlir::ModuleOp"> {
+  let summary = "Make the program of one process of tensors that are spread";
+  let description = [{
+    On a machine whose outermost axis is `Process`, each tensor becomes the part that one
+    process has, by its `#layout.tensor_layout`; a tensor whose layout does not name
+    `Process` is a copy at each process. Operations work on parts, and what has to be
+    sent is `shard.all_gather`, `all_slice`, `all_to_all`, `all_reduce`,
+    `reduce_scatter`, or `send` and `recv` at once, on `shard.grid @processes`. Of
+    the ways to spread an operation's loops, one is taken for which a process gets the
+    fewest bytes.
+
+    A layout inside of a process stays on the type unless it is row-major, and what the
+    machine has inside of a process stays on the module. Functions that are only
+    declared, without results, are called by process 0 alone, as is `vector.print`.
+
+    Sums over a dimension that is spread are added up process by process: those of
+    floating-point numbers are rounded in another order.
+
+    Each process must have as many elements of a tensor: a dimension that is not divided
+    evenly is an error. An error leaves the module as it was.
+  }];
+  let dependentDialects = [
+    "::layout::LayoutDialect", "::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::scf::SCFDialect", "::mlir::shard::ShardDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
   let summary = "Choose a layout for every tensor of a module at once";
   let description = [{
@@ -676,6 +705,7 @@ def LayoutToMemref : Pipeline<"layout-to-memref"> {
   let passes = [
     "layout-inline-calls",
     "$first",
+    "layout-partition",
     "layout-shard-to-mpi",
     "layout-fuse-elementwise",
     "layout-prepare-bufferization",

@@ -28,7 +28,10 @@ const LIBRARY: [(&str, &str); 7] = [
     ("MPI_Irecv", "llvm.func @MPI_Irecv(!llvm.ptr, i32, !llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr) -> i32"),
     ("MPI_Wait", "llvm.func @MPI_Wait(!llvm.ptr, !llvm.ptr) -> i32"),
     ("MPI_Comm_size", "llvm.func @MPI_Comm_size(!llvm.ptr, !llvm.ptr) -> i32"),
-    ("ompi_mpi_byte", "llvm.mlir.global external @ompi_mpi_byte() : !llvm.struct<\"ompi_predefined_datatype_t\", opaque>"),
+    (
+        "ompi_mpi_byte",
+        "llvm.mlir.global external @ompi_mpi_byte() : !llvm.struct<\"ompi_predefined_datatype_t\", opaque>",
+    ),
     (
         "ompi_mpi_long_long_int",
         "llvm.mlir.global external @ompi_mpi_long_long_int() : !llvm.struct<\"ompi_predefined_datatype_t\", opaque>",
@@ -73,7 +76,8 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
     }
     let wanted = LIBRARY.iter().chain(LIBRARY_OF_CHECK.iter().filter(|_| !checked.is_empty()));
     let mut added = String::new();
-    let own: HashSet<&str> = body.iter().filter(|op| !ir::name(**op).starts_with("llvm.")).filter_map(|op| symbol(*op)).collect();
+    let own: HashSet<&str> =
+        body.iter().filter(|op| !ir::name(**op).starts_with("llvm.")).filter_map(|op| symbol(*op)).collect();
     let there: HashSet<&str> = body.iter().filter_map(|op| symbol(*op)).collect();
     for (name, declaration) in wanted {
         if own.contains(name) {
@@ -91,7 +95,10 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
     for op in &calls {
         let buffer = ir::operands(*op).first().copied().filter(|v| ir::is_buffer(v.r#type()));
         if let Some(Err(reason)) = buffer.map(message_of) {
-            errors.push(Diagnostic::error(ir::location(*op), format!("'{}' op cannot be converted: {reason}", ir::name(*op))));
+            errors.push(Diagnostic::error(
+                ir::location(*op),
+                format!("'{}' op cannot be converted: {reason}", ir::name(*op)),
+            ));
         }
     }
     if !errors.is_empty() {
@@ -126,7 +133,9 @@ fn message_of(buffer: Val) -> Result<(i64, &'static str, i64), String> {
     let t = ir::memref(buffer.r#type()).ok_or("expected a memref of known rank")?;
     let sizes = t.sizes().ok_or("expected a memref of static sizes")?;
     let mut inner = 1;
-    if let Some(strides) = t.layout.map(|layout| ir::strides_of(layout).ok_or("expected a memref with strides")).transpose()? {
+    if let Some(strides) =
+        t.layout.map(|layout| ir::strides_of(layout).ok_or("expected a memref with strides")).transpose()?
+    {
         for (size, stride) in sizes.iter().zip(strides).rev() {
             if *size != 1 && stride != Some(inner) {
                 return Err(format!("expected a contiguous buffer, found {}", buffer.r#type()));
@@ -159,7 +168,11 @@ fn bytes(t: Type) -> Option<i64> {
     let bits = if text == "index" { 64 } else { ir::bits(t)? };
     // LLVM's allocated size: a power of two up to 8 bytes, then multiples of the alignment.
     let bytes = (bits + 7) / 8;
-    Some(if bytes <= 16 { bytes.max(1).cast_unsigned().next_power_of_two().cast_signed() } else { (bytes + 15) / 16 * 16 })
+    Some(if bytes <= 16 {
+        bytes.max(1).cast_unsigned().next_power_of_two().cast_signed()
+    } else {
+        (bytes + 15) / 16 * 16
+    })
 }
 
 fn int<'c>(b: Builder<'c>, bits: u32) -> Type<'c> {

@@ -10,8 +10,8 @@ use crate::upstream::emit;
 use crate::{
     annotate_loops, approximate_math, call_libm, call_mpi, convert_to_llvm, deallocate, expand_clones, expand_dma,
     fuse_elementwise, indexing_analysis, inline_calls, lower_bufferization, lower_memrefs, mask_as_integers,
-    outline_loops, plan, plan_memory, prepare_bufferization, remove_conversions, scf_to_cf, shard_to_mpi, shorten_interfaces,
-    simplify_indexing, steps, strip_memory_spaces, verify, verify_llvm,
+    outline_loops, partition, plan, plan_memory, prepare_bufferization, remove_conversions, scf_to_cf, shard_to_mpi,
+    shorten_interfaces, simplify_indexing, steps, strip_memory_spaces, verify, verify_llvm,
 };
 use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Rewriter};
@@ -102,6 +102,7 @@ extern "C" fn layout_rs_run_pass(
             Pass::LowerMemrefs { options } => lower_memrefs::run(rewriter, options)?,
             Pass::MaskAsIntegers => mask_as_integers::run(rewriter),
             Pass::OutlineLoops { options } => return Ok(Outcome::of(outline_loops::run(rewriter, options))),
+            Pass::Partition => return partition::run(rewriter).map(Outcome::of),
             Pass::Plan { options } => return plan::run(rewriter, options).map(Outcome::of),
             Pass::PlanMemory { options } => return plan_memory::run(rewriter, options).map(Outcome::of),
             Pass::PrepareBufferization => prepare_bufferization::run(rewriter)?,

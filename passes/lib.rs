@@ -42,6 +42,7 @@
 //! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `async_copies`, `branches`, `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `switches`, `upstream` |
 //! | [`remove_conversions`] | `layout-remove-conversions` | `buffers`, `diagnostic`, `functions`, `options`, `runs`, `upstream` |
 //! | [`plan`] | `layout-plan` | `buffers`, `diagnostic`, `functions`, `indexing_analysis`, `options`, `prepare_bufferization`, `remove_conversions`, `runs`, `upstream` |
+//! | [`partition`] | `layout-partition` | `buffers`, `diagnostic`, `functions`, `remove_conversions`, `runs`, `upstream` |
 //! | [`scf_to_cf`] | `layout-scf-to-cf` | `upstream` |
 //! | [`shorten_interfaces`] | `layout-shorten-interfaces` | `descriptors`, `options` |
 //! | [`shard_to_mpi`] | `layout-shard-to-mpi` | `diagnostic`, `functions`, `ownership` |
@@ -55,7 +56,7 @@
 //! | [`lower_memrefs`] | `layout-lower-memrefs` | `async_copies`, `buffers`, `diagnostic`, `functions`, `kernel`, `options`, `ownership`, `upstream`, `vectorize` |
 //! | `pass` | the generated passes as values | `options`, `upstream` |
 //! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream`, `verify` |
-//! | `exports` | what C++ calls: `layout_rs_*` | `annotate_loops`, `approximate_math`, `call_libm`, `call_mpi`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `expand_dma`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `shard_to_mpi`, `shorten_interfaces`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify`, `verify_llvm` |
+//! | `exports` | what C++ calls: `layout_rs_*` | `annotate_loops`, `approximate_math`, `call_libm`, `call_mpi`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `expand_dma`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `partition`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `shard_to_mpi`, `shorten_interfaces`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify`, `verify_llvm` |
 //!
 //! # Example
 //!
@@ -114,6 +115,7 @@ mod options;
 pub mod outline_loops;
 mod ownership;
 mod padding;
+pub mod partition;
 mod pass;
 pub mod pipelines;
 pub mod plan;

@@ -9,8 +9,8 @@ mod case;
 #[path = "processes/random.rs"]
 mod random;
 
-use layout_test::Checkout;
 use case::{Case, GRIDS};
+use layout_test::Checkout;
 use random::Random;
 use std::fmt::Write;
 use std::path::Path;
@@ -41,7 +41,8 @@ fn collectives_are_their_definitions() {
             let _ = write!(text, "{}", case.text(k));
         }
         text += "  return\n}\n";
-        let [source, lowered, output] = ["in.mlir", "out.mlir", "output"].map(|name| folder.path().join(format!("{number}.{name}")));
+        let [source, lowered, output] =
+            ["in.mlir", "out.mlir", "output"].map(|name| folder.path().join(format!("{number}.{name}")));
         std::fs::write(&source, &text).unwrap();
         let mut opt = Command::new(checkout.tools.join("layout-opt"));
         run(opt.arg(&source).arg(OPTIONS[number % OPTIONS.len()]).arg("-o").arg(&lowered), &text);
@@ -62,7 +63,8 @@ fn collectives_are_their_definitions() {
             assert_eq!(printed.len(), expected.len(), "tensors of process {rank}\n{text}");
             for (k, (found, expected)) in printed.iter().zip(&expected).enumerate() {
                 // What no process sends may be anything.
-                let is_same = found.len() == expected.len() && found.iter().zip(expected).all(|(x, y)| x == y || y.is_nan());
+                let is_same =
+                    found.len() == expected.len() && found.iter().zip(expected).all(|(x, y)| x == y || y.is_nan());
                 assert!(is_same, "tensor {k} of process {rank}: {found:?}, expected {expected:?}\n{text}");
             }
         }

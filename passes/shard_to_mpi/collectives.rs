@@ -2,12 +2,10 @@
 
 use crate::shard_to_mpi::entry::Process;
 use crate::shard_to_mpi::exchange::{Exchange, Sent};
-use crate::shard_to_mpi::messages::{self, Peer, Way};
 use crate::shard_to_mpi::grid::{Grid, Group, arith};
+use crate::shard_to_mpi::messages::{self, Peer, Way};
 use crate::shard_to_mpi::reduction::Reduction;
-use crate::shard_to_mpi::tensors::{
-    element, first, flat, joined, padded, pieces, reduced, sizes, slice, unflat,
-};
+use crate::shard_to_mpi::tensors::{element, first, flat, joined, padded, pieces, reduced, sizes, slice, unflat};
 use layout_ir::{self as ir, Builder, Op, Shaped, Val};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Type, ValueLike};
@@ -17,15 +15,36 @@ const FEW_BYTES: i64 = 4096;
 
 /// What an operation does.
 pub enum Kind<'c> {
-    Gather { dim: usize },
-    ToAll { split: usize, concat: usize },
-    ReduceScatter { dim: usize, by: Reduction<'c> },
-    Reduce { by: Reduction<'c> },
-    Slice { dim: usize },
+    Gather {
+        dim: usize,
+    },
+    ToAll {
+        split: usize,
+        concat: usize,
+    },
+    ReduceScatter {
+        dim: usize,
+        by: Reduction<'c>,
+    },
+    Reduce {
+        by: Reduction<'c>,
+    },
+    Slice {
+        dim: usize,
+    },
     /// To the process that is so many further along an axis of the grid; around its end, or not.
-    Shift { along: usize, offset: i64, size: i64, rotates: bool },
-    Send { to: Vec<Option<i64>> },
-    Receive { from: Vec<Option<i64>> },
+    Shift {
+        along: usize,
+        offset: i64,
+        size: i64,
+        rotates: bool,
+    },
+    Send {
+        to: Vec<Option<i64>>,
+    },
+    Receive {
+        from: Vec<Option<i64>>,
+    },
     LinearIndex,
     MultiIndex(Vec<usize>),
     Shape(Vec<i64>),
@@ -62,7 +81,10 @@ impl<'c> Step<'c> {
             let (mut from, to) = shapes()?;
             if let Some(dim) = divided {
                 if from[dim] % n != 0 {
-                    return Err(format!("expected a size of dimension {dim} that is a multiple of the {n} processes of a group, found {}", from[dim]));
+                    return Err(format!(
+                        "expected a size of dimension {dim} that is a multiple of the {n} processes of a group, found {}",
+                        from[dim]
+                    ));
                 }
                 from[dim] /= n;
             }

@@ -64,7 +64,8 @@ impl<'c> Process<'c> {
     /// begun in this block.
     pub fn not_before(&self, op: Op<'c>) -> Op<'c> {
         let begun = self.begun.get().and_then(ir::next);
-        let later = |op: Op<'c>, other: Option<Op<'c>>| other.filter(|other| ir::comes_before(op, *other)).unwrap_or(op);
+        let later =
+            |op: Op<'c>, other: Option<Op<'c>>| other.filter(|other| ir::comes_before(op, *other)).unwrap_or(op);
         later(later(op, ir::after(self.rank)), begun)
     }
 }

@@ -76,7 +76,8 @@ impl<'c> Requests<'c> {
         let rank = b.value("arith.index_cast", &[rank], int32, &[]);
         let request = Type::parse(b.context(), "!mpi.request").expect("a type of the dialect");
         let request = b.value(name, &[buffer, tag, rank, process.world], request, &[]);
-        let kept = b.value("builtin.unrealized_conversion_cast", &[request], IntegerType::new(b.context(), 64).into(), &[]);
+        let kept =
+            b.value("builtin.unrealized_conversion_cast", &[request], IntegerType::new(b.context(), 64).into(), &[]);
         b.op("memref.store", &[kept, self.list, at], &[], &[]);
     }
 
@@ -124,7 +125,14 @@ fn memref_of<'c>(b: Builder<'c>, t: Type<'c>) -> Type<'c> {
 
 impl<'c> Exchange<'c> {
     /// Begins to send and receive; `op` is what this is for.
-    pub fn begin(b: Builder<'c>, op: Op<'c>, process: &Process<'c>, group: &Group, sent: Sent<'c>, tag: i64) -> Exchange<'c> {
+    pub fn begin(
+        b: Builder<'c>,
+        op: Op<'c>,
+        process: &Process<'c>,
+        group: &Group,
+        sent: Sent<'c>,
+        tag: i64,
+    ) -> Exchange<'c> {
         let n = group.members;
         let member = group.member(b, process.rank);
         let (from, of_piece) = match sent {

@@ -83,7 +83,8 @@ pub fn shift<'c>(op: Op<'c>, process: &Process<'c>, axis: &Group, way: &Way) {
         }
         // Past the end by an offset above 0, or below 0 where the sum has not come around.
         let predicate = if offset > 0 { ULT } else { UGE };
-        let predicate = b.named("predicate", IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), predicate));
+        let predicate =
+            b.named("predicate", IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), predicate));
         let boolean: Type = IntegerType::new(b.context(), 1).into();
         let is_there = b.value("arith.cmpi", &[sum, b.index(way.size)], boolean, &[predicate]);
         b.value("arith.select", &[is_there, rank, b.index(NOBODY)], rank.r#type(), &[])

@@ -29,8 +29,8 @@ mod tensors;
 
 use crate::diagnostic::Diagnostic;
 use collectives::{Kind, Step};
-pub(crate) use entry::{IMPLEMENTATION, PROCESSES};
 use entry::Process;
+pub(crate) use entry::{IMPLEMENTATION, PROCESSES};
 use grid::Grid;
 use layout_ir::{self as ir, Op, Rewriter};
 use melior::ir::attribute::FlatSymbolRefAttribute;

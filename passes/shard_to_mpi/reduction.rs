@@ -62,7 +62,9 @@ impl<'c> Reduction<'c> {
         let bits = |t: Type| ir::bits(t).unwrap_or(64);
         let is_converted = from == to
             || match (old, new) {
-                (Integers, Integers) => bits(from) < bits(to) && to.to_string() != "index" && from.to_string() != "index",
+                (Integers, Integers) => {
+                    bits(from) < bits(to) && to.to_string() != "index" && from.to_string() != "index"
+                }
                 (Floats, Floats) => bits(from) < bits(to),
                 (Integers, Floats) => from.to_string() != "index",
                 _ => false,

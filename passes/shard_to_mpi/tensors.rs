@@ -26,7 +26,8 @@ pub fn element<'c>(v: Val<'c>) -> Type<'c> {
 /// A tensor under other sizes. `groups` are the dimensions of the one with more of them, by those of the other.
 fn reshaped<'c>(b: Builder<'c>, v: Val<'c>, to: &[i64], groups: &[Vec<usize>]) -> Val<'c> {
     let expands = to.len() > sizes(v).map_or(0, |sizes| sizes.len());
-    let number = |n: &usize| -> Attribute { IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), *n as i64).into() };
+    let number =
+        |n: &usize| -> Attribute { IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), *n as i64).into() };
     let group = |group: &Vec<usize>| -> Attribute {
         ArrayAttribute::new(b.context(), &group.iter().map(number).collect::<Vec<_>>()).into()
     };

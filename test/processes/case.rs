@@ -22,16 +22,32 @@ const REDUCTIONS: [&str; 4] = ["sum", "max", "min", "product"];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
-    Gather { dim: usize },
-    Slice { dim: usize },
-    ToAll { split: usize, concat: usize },
-    ReduceScatter { dim: usize },
+    Gather {
+        dim: usize,
+    },
+    Slice {
+        dim: usize,
+    },
+    ToAll {
+        split: usize,
+        concat: usize,
+    },
+    ReduceScatter {
+        dim: usize,
+    },
     Reduce,
-    Shift { offset: i64, rotates: bool },
+    Shift {
+        offset: i64,
+        rotates: bool,
+    },
     /// Each sends to the process so much further along one axis.
-    Pair { by: usize },
+    Pair {
+        by: usize,
+    },
     /// As `Shift` by one, so often.
-    Loop { times: usize },
+    Loop {
+        times: usize,
+    },
 }
 
 /// A collective of the processes of a grid.
@@ -85,7 +101,16 @@ impl Case {
         }
         let element = random.below(TYPES.len());
         let reduction = random.below(REDUCTIONS.len());
-        Case { grid: grid.to_vec(), kind, axes, shape, element, reduction, seed: random.below(13), overwrites: random.below(2) == 0 }
+        Case {
+            grid: grid.to_vec(),
+            kind,
+            axes,
+            shape,
+            element,
+            reduction,
+            seed: random.below(13),
+            overwrites: random.below(2) == 0,
+        }
     }
 
     fn members(&self) -> usize {
@@ -95,7 +120,9 @@ impl Case {
     /// What is added to the operand's element with a linear index, by process: few values, whose products are exact in
     /// every type.
     fn value(&self, rank: usize, at: usize) -> f64 {
-        ((rank * 37 + at * 11 + self.seed) % 3) as f64 + f64::from(u8::from(self.reduction != 3)) * ((at + rank * 5) % 7) as f64 - 1.0
+        ((rank * 37 + at * 11 + self.seed) % 3) as f64
+            + f64::from(u8::from(self.reduction != 3)) * ((at + rank * 5) % 7) as f64
+            - 1.0
     }
 
     /// The text of this case, with a number.
@@ -150,8 +177,12 @@ impl Case {
         let by = format!("reduction = {}", REDUCTIONS[self.reduction]);
         let axis = self.axes[0];
         text += &match self.kind {
-            Kind::Gather { dim } => format!("  %r{k} = shard.all_gather %x{k} {on} gather_axis = {dim} : {whole} -> {result}\n"),
-            Kind::Slice { dim } => format!("  %r{k} = shard.all_slice %x{k} {on} slice_axis = {dim} : {whole} -> {result}\n"),
+            Kind::Gather { dim } => {
+                format!("  %r{k} = shard.all_gather %x{k} {on} gather_axis = {dim} : {whole} -> {result}\n")
+            }
+            Kind::Slice { dim } => {
+                format!("  %r{k} = shard.all_slice %x{k} {on} slice_axis = {dim} : {whole} -> {result}\n")
+            }
             Kind::ToAll { split, concat } => format!(
                 "  %r{k} = shard.all_to_all %x{k} {on} split_axis = {split} concat_axis = {concat} : {whole} -> {result}\n"
             ),
@@ -189,10 +220,21 @@ impl Case {
                 kinds(rank)
             );
             let (name, attribute) = if element.contains('f') { ("arith.addf", "1.0") } else { ("arith.addi", "1") };
-            text += &format!("    %c = arith.constant {attribute} : {element}\n    %s = {name} %o, %c : {element}\n    linalg.yield %s : {element}\n  }} -> {whole}\n");
-            text += &printed(&format!("over{k}"), &whole, &t(&self.shape, "f32"), element, to, &map(rank), &kinds(rank));
+            text += &format!(
+                "    %c = arith.constant {attribute} : {element}\n    %s = {name} %o, %c : {element}\n    linalg.yield %s : {element}\n  }} -> {whole}\n"
+            );
+            text +=
+                &printed(&format!("over{k}"), &whole, &t(&self.shape, "f32"), element, to, &map(rank), &kinds(rank));
         }
-        text + &printed(&format!("r{k}"), &result, &t(&shape, "f32"), element, to, &map(shape.len()), &kinds(shape.len()))
+        text + &printed(
+            &format!("r{k}"),
+            &result,
+            &t(&shape, "f32"),
+            element,
+            to,
+            &map(shape.len()),
+            &kinds(shape.len()),
+        )
     }
 
     fn result_shape(&self) -> Vec<usize> {
@@ -260,7 +302,8 @@ impl Case {
         let element = |at: usize| -> Option<f64> {
             let mut index = unlinear(at, &shape);
             let of = |rank: usize, index: &[usize]| self.value(rank, linear(index, &self.shape));
-            let all = |index: &[usize]| members.iter().map(|member| of(*member, index)).reduce(|x, y| self.combined(x, y));
+            let all =
+                |index: &[usize]| members.iter().map(|member| of(*member, index)).reduce(|x, y| self.combined(x, y));
             match self.kind {
                 Kind::Gather { dim } => {
                     let from = index[dim] / self.shape[dim];
