@@ -1,0 +1,1 @@
+#machine = #layout.machine<axes: (4_Process)>
