@@ -8,6 +8,7 @@
 // CHECK-NEXT: return
 // LLVM-LABEL: llvm.func @plain(
 // LLVM-NOT: MPI
+// LLVM: llvm.return
 func.func @plain() {
   return
 }
