@@ -23,6 +23,7 @@ const PAGES: &[&str] = &[
     "docs/notation.md",
     "docs/notations.md",
     "docs/plan.md",
+    "docs/processes.md",
     "docs/protocol.md",
     "docs/rationale.md",
     "docs/solver.md",
