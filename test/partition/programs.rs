@@ -243,6 +243,9 @@ impl Writer<'_> {
     fn batches(&mut self) {
         let a = self.of_rank(2);
         let [rows, columns] = [a.sizes[0], a.sizes[1]];
+        if rows < 2 {
+            return;
+        }
         let (split, sizes) = ([2, rows / 2, columns], [2, rows / 2, rows / 2]);
         let (of_split, layout) = (self.layout(&split), self.layout(&sizes));
         let halves = self.made(&split, of_split);
@@ -331,6 +334,9 @@ impl Writer<'_> {
     fn slices(&mut self) {
         let a = self.of_rank(2);
         let [rows, columns] = [a.sizes[0], a.sizes[1]];
+        if rows < 2 || columns < 4 {
+            return;
+        }
         let sizes = [rows, columns / 2];
         let layout = self.layout(&sizes);
         let part = self.made(&sizes, layout);
@@ -425,6 +431,9 @@ impl Writer<'_> {
     fn window(&mut self) {
         let a = self.of_rank(2);
         let [rows, columns] = [a.sizes[0], a.sizes[1]];
+        if rows < 2 {
+            return;
+        }
         let window = rows / 2 + 1;
         let of_window = self.layout(&[window]);
         let weights = self.target(&[window], &of_window, "1.0");
@@ -446,7 +455,7 @@ impl Writer<'_> {
     fn scalars(&mut self) {
         let a = self.of_rank(2);
         let (one, x) = (self.name(), self.name());
-        self.line(format!("{one} = arith.constant 1 : index"));
+        self.line(format!("{one} = arith.constant 0 : index"));
         self.line(format!("{x} = tensor.extract {}[{one}, {one}] : {}", a.name, a.r#type()));
         self.line(format!("func.call @print({x}) : (f32) -> ()"));
         let sizes = [self.size(), self.size()];
