@@ -5,11 +5,13 @@
 //! |---|---|
 //! | `programs.rs` | makes random programs, on grids of 2 to 8 processes |
 //! | `evaluator.rs` | runs a program on all processes, in step |
+//! | `networks.rs` | a step of training and attention, spread in several ways |
 //! | `scalar.rs`, `tensor.rs` | operations on numbers and arrays |
 //!
 //! `LAYOUT_SEED` and `LAYOUT_PROGRAMS` make a longer run; a failure prints its program.
 
 mod evaluator;
+mod networks;
 mod programs;
 mod scalar;
 mod tensor;
@@ -21,6 +23,7 @@ use melior::Context;
 use melior::dialect::DialectRegistry;
 use melior::ir::{Module, OperationRef};
 use melior::pass::PassManager;
+use networks::NETWORKS;
 use programs::{Array, Program, program};
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -127,5 +130,25 @@ fn processes_compute_their_parts() {
             let after = catch_unwind(AssertUnwindSafe(|| partitioned(&context, &program.text).as_operation().to_string()));
             panic!("program {k} of seed {seed}:\n{}\n{}", program.text, after.unwrap_or_default());
         }
+    }
+}
+
+/// How often each collective is in a module.
+fn collectives(module: &Module) -> Vec<(String, usize)> {
+    let text = module.as_operation().to_string();
+    let names = ["all_gather", "all_reduce", "all_slice", "all_to_all", "recv", "reduce_scatter"];
+    let count = |name: &str| text.matches(&format!("= shard.{name} ")).count();
+    names.iter().map(|name| (name.to_string(), count(name))).filter(|own| own.1 > 0).collect()
+}
+
+#[test]
+fn networks_send_what_is_known_to_be_least() {
+    let context = context();
+    for network in NETWORKS {
+        let program = network.program();
+        let module = partitioned(&context, &program.text);
+        let expected: Vec<(String, usize)> = network.collectives.iter().map(|own| (own.0.to_string(), own.1)).collect();
+        assert_eq!(collectives(&module), expected, "{}:\n{}", network.name, module.as_operation());
+        check(&context, &program, &mut Rng::with_seed(3));
     }
 }
