@@ -63,9 +63,32 @@ pub fn chain(grid: &Grid, sizes: &[i64], from: &Digits, to: &Digits) -> GridChai
             };
             along.push(GridExchange { axes, before: own(exchange.before), after: own(exchange.after) });
         }
+        if step.kind == CollectiveKind::Permute {
+            chain.cuts.extend(cuts_of_permutation(grid, &along));
+        }
         chain.steps.push(GridStep { kind: step.kind, along });
     }
     chain
+}
+
+/// Where a permutation takes a part of what an axis has: from index bits 4, 2, 1 along 2 × 4 processes to bits 1, 4, 2, the
+/// axis of 4 is cut at 2.
+fn cuts_of_permutation(grid: &Grid, along: &[GridExchange]) -> Vec<i64> {
+    let digits = along.iter().flat_map(|exchange| [exchange.before, exchange.after].into_iter().flatten());
+    let ends: Vec<(usize, i64)> =
+        digits.flat_map(|digit| [(digit.dim, digit.weight), (digit.dim, digit.weight * digit.extent)]).collect();
+    let mut cuts = Vec::new();
+    for exchange in along {
+        let stride = exchange.axes.last().map_or(1, |axis| grid.strides[*axis]);
+        for digit in [exchange.before, exchange.after].into_iter().flatten() {
+            let inside = ends.iter().filter(|(dim, end)| {
+                *dim == digit.dim && *end > digit.weight && *end < digit.weight * digit.extent && end % digit.weight == 0
+            });
+            cuts.extend(inside.map(|(_, end)| stride * (end / digit.weight)));
+        }
+    }
+    cuts.retain(|cut| !grid.strides.contains(cut));
+    cuts
 }
 
 /// Both sides as row-major parts of processes.
@@ -156,6 +179,18 @@ mod tests {
         assert_eq!(kinds(&grid, &[12, 8], &rows, &copies), (vec![CollectiveKind::AllGather], 72));
         assert_eq!(kinds(&grid, &[12, 8], &copies, &rows), (vec![CollectiveKind::Slice], 0));
         assert_eq!(kinds(&grid, &[12, 8], &rows, &rows), (vec![], 0));
+    }
+
+    /// The bits of ranks are the bits 4, 2, 1 of the index, and are to be 1, 4, 2.
+    #[test]
+    fn a_permutation_of_parts_of_axes() {
+        let grid = Grid::new(8, &[4]).unwrap();
+        let (from, to) = (vec![digit(0, 4, 2), digit(0, 1, 4)], vec![digit(0, 1, 2), digit(0, 2, 4)]);
+        assert_eq!(chain(&grid, &[8], &from, &to).cuts, [2, 2]);
+        let grid = Grid::new(8, &[4, 2]).unwrap();
+        let (from, to) = ([4, 2, 1].map(|w| digit(0, w, 2)).to_vec(), [1, 4, 2].map(|w| digit(0, w, 2)).to_vec());
+        let found = chain(&grid, &[8], &from, &to);
+        assert_eq!((found.steps[0].kind, found.received, found.cuts), (CollectiveKind::Permute, 1, vec![]));
     }
 
     #[test]

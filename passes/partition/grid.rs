@@ -149,8 +149,7 @@ fn check_size(dim: usize, size: i64, digits: &Digits) -> Result<(), String> {
     }
     let parts: i64 = of_dim().map(|digit| digit.extent).product();
     Err(format!(
-        "the size {size} of dimension {dim} is not the same at each of {parts} processes: it must be a multiple of {whole}, found \
-         {size}"
+        "{parts} processes cannot have equal parts of dimension {dim}: its size must be a multiple of {whole}, found {size}"
     ))
 }
 
