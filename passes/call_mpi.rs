@@ -9,11 +9,12 @@
 //!
 //! A communicator and a request are pointers of Open MPI, here integers of 64 bits, as upstream's conversion has them.
 
+use crate::descriptors::pointer_type;
 use crate::diagnostic::Diagnostic;
 use crate::functions::symbol;
 use crate::shard_to_mpi::PROCESSES;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
-use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute};
+use melior::ir::attribute::{DenseI32ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute, TypeAttribute};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, ValueLike};
@@ -156,31 +157,15 @@ fn message_of(buffer: Val) -> Result<(i64, &'static str, i64), String> {
     Ok((count, unit, each))
 }
 
-/// The bytes from an element of a memref to the next.
+/// The bytes from an element of a memref to the next, as LLVM stores them; none for integers that are longer than any
+/// machine's.
 fn bytes(t: Type) -> Option<i64> {
-    let text = t.to_string();
-    if let Some(part) = text.strip_prefix("complex<").and_then(|part| part.strip_suffix('>')) {
-        // SAFETY-free: the part is a type of MLIR's, read again.
-        let context = melior::ir::TypeLike::context(&t);
-        let part = Type::parse(ir::borrowed(&context), part)?;
-        return bytes(part).map(|n| 2 * n);
-    }
-    let bits = if text == "index" { 64 } else { ir::bits(t)? };
-    // LLVM's allocated size: a power of two up to 8 bytes, then multiples of the alignment.
-    let bytes = (bits + 7) / 8;
-    Some(if bytes <= 16 {
-        bytes.max(1).cast_unsigned().next_power_of_two().cast_signed()
-    } else {
-        (bytes + 15) / 16 * 16
-    })
+    let bytes = ir::element_bytes(t)?.next_power_of_two();
+    i64::try_from(bytes).ok().filter(|bytes| *bytes <= 32)
 }
 
 fn int<'c>(b: Builder<'c>, bits: u32) -> Type<'c> {
     IntegerType::new(b.context(), bits).into()
-}
-
-fn pointer<'c>(b: Builder<'c>) -> Type<'c> {
-    crate::descriptors::pointer_type(b)
 }
 
 fn constant<'c>(b: Builder<'c>, bits: u32, n: i64) -> Val<'c> {
@@ -195,11 +180,11 @@ fn cast<'c>(b: Builder<'c>, v: Val<'c>, to: Type<'c>) -> Val<'c> {
 
 fn address<'c>(b: Builder<'c>, name: &str) -> Val<'c> {
     let name = b.named("global_name", FlatSymbolRefAttribute::new(b.context(), name));
-    b.value("llvm.mlir.addressof", &[], pointer(b), &[name])
+    b.value("llvm.mlir.addressof", &[], pointer_type(b), &[name])
 }
 
 fn to_pointer<'c>(b: Builder<'c>, v: Val<'c>) -> Val<'c> {
-    b.value("llvm.inttoptr", &[v], pointer(b), &[])
+    b.value("llvm.inttoptr", &[v], pointer_type(b), &[])
 }
 
 /// A place for one value in the frame of the function around an operation.
@@ -207,14 +192,14 @@ fn slot<'c>(b: Builder<'c>, op: Op<'c>, bits: u32) -> Val<'c> {
     let function = std::iter::successors(Some(op), |op| ir::parent(*op)).find(|op| ir::name(*op) == "func.func");
     let entry = function.and_then(|function| ir::operations(ir::blocks(function)[0]).first().copied());
     let b = Builder::before(entry.unwrap_or(op)).located(b.before);
-    let t = b.named("elem_type", melior::ir::attribute::TypeAttribute::new(int(b, bits)));
-    b.value("llvm.alloca", &[constant(b, 64, 1)], pointer(b), &[t])
+    let t = b.named("elem_type", TypeAttribute::new(int(b, bits)));
+    b.value("llvm.alloca", &[constant(b, 64, 1)], pointer_type(b), &[t])
 }
 
 fn call<'c>(b: Builder<'c>, name: &str, operands: &[Val<'c>], results: &[Type<'c>]) {
     let callee = b.named("callee", FlatSymbolRefAttribute::new(b.context(), name));
     let segments = b.segments(&[operands.len() as i32, 0]);
-    let bundles = b.named("op_bundle_sizes", melior::ir::attribute::DenseI32ArrayAttribute::new(b.context(), &[]));
+    let bundles = b.named("op_bundle_sizes", DenseI32ArrayAttribute::new(b.context(), &[]));
     b.op("llvm.call", operands, results, &[callee, segments, bundles]);
 }
 
@@ -272,7 +257,7 @@ fn wait(op: Op) {
     let b = Builder::before(op);
     let place = slot(b, op, 64);
     b.op("llvm.store", &[cast(b, ir::operands(op)[0], int(b, 64)), place], &[], &[]);
-    let ignored = b.value("llvm.mlir.zero", &[], pointer(b), &[]);
+    let ignored = b.value("llvm.mlir.zero", &[], pointer_type(b), &[]);
     call(b, "MPI_Wait", &[place, ignored], &[int(b, 32)]);
     succeed(b, op, ir::results(op).len());
 }

@@ -82,7 +82,10 @@ fn cuts_of_permutation(grid: &Grid, along: &[GridExchange]) -> Vec<i64> {
         let stride = exchange.axes.last().map_or(1, |axis| grid.strides[*axis]);
         for digit in [exchange.before, exchange.after].into_iter().flatten() {
             let inside = ends.iter().filter(|(dim, end)| {
-                *dim == digit.dim && *end > digit.weight && *end < digit.weight * digit.extent && end % digit.weight == 0
+                *dim == digit.dim
+                    && *end > digit.weight
+                    && *end < digit.weight * digit.extent
+                    && end % digit.weight == 0
             });
             cuts.extend(inside.map(|(_, end)| stride * (end / digit.weight)));
         }

@@ -59,7 +59,8 @@ fn part(all: &Tensor, layout: &str, process: usize) -> Tensor {
         let index: Vec<i64> = index.iter().map(|at| *at as i64).collect();
         let first = placement.place(&index).expect("a place")[axis];
         let counts: Vec<usize> = steps.iter().map(|step| step.0 as usize).collect();
-        each(&counts).any(|k| first + k.iter().zip(&steps).map(|(k, step)| *k as i64 * step.1).sum::<i64>() == process as i64)
+        each(&counts)
+            .any(|k| first + k.iter().zip(&steps).map(|(k, step)| *k as i64 * step.1).sum::<i64>() == process as i64)
     };
     let held: Vec<Vec<usize>> = each(&all.sizes).filter(|index| has(index)).collect();
     let own: Vec<usize> = (0..all.sizes.len())
@@ -104,7 +105,8 @@ fn check(context: &Context, program: &Program, rng: &mut Rng) {
     let root: OperationRef = parts.as_operation();
     let mut all = Processes::new(root);
     assert_eq!(all.count(), program.processes);
-    let own = |process| program.arguments.iter().zip(&numbers).map(|(a, all)| of(part(all, &a.layout, process))).collect();
+    let own =
+        |process| program.arguments.iter().zip(&numbers).map(|(a, all)| of(part(all, &a.layout, process))).collect();
     let arguments: Vec<Vec<Value>> = (0..program.processes).map(own).collect();
     let found = all.run("main", &arguments);
     for (process, results) in found.iter().enumerate() {
@@ -127,7 +129,8 @@ fn processes_compute_their_parts() {
         let program = program(&mut rng, steps);
         let checked = catch_unwind(AssertUnwindSafe(|| check(&context, &program, &mut rng)));
         if checked.is_err() {
-            let after = catch_unwind(AssertUnwindSafe(|| partitioned(&context, &program.text).as_operation().to_string()));
+            let after =
+                catch_unwind(AssertUnwindSafe(|| partitioned(&context, &program.text).as_operation().to_string()));
             panic!("program {k} of seed {seed}:\n{}\n{}", program.text, after.unwrap_or_default());
         }
     }

@@ -110,12 +110,7 @@ pub const NETWORKS: &[Network] = &[
         text: ATTENTION,
         arguments: ATTENDING,
         results: &[("q", &[16, 8])],
-        layouts: &[
-            ("q", ""),
-            ("k", "((4_Process, 4:8), (8:1))"),
-            ("s", "((16:4), (4_Process, 4:1))"),
-            ("r", ""),
-        ],
+        layouts: &[("q", ""), ("k", "((4_Process, 4:8), (8:1))"), ("s", "((16:4), (4_Process, 4:1))"), ("r", "")],
         // The largest score, which NaN may be, is gathered; sums are of exponentials and of values.
         collectives: &[("all_gather", 1), ("all_reduce", 2)],
     },

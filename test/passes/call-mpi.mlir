@@ -10,13 +10,14 @@ module attributes {dlti.map = #dlti.map<"MPI:Implementation" = "OpenMPI">} {
   // CHECK: arith.addi
   // CHECK: %[[COUNT:.*]] = llvm.mlir.constant(24 : i32) : i32
   // CHECK: llvm.call @MPI_Isend(%{{.*}}, %[[COUNT]],
-  // CHECK: llvm.call @MPI_Irecv(
+  // CHECK: %[[ALL:.*]] = llvm.mlir.constant(48 : i32) : i32
+  // CHECK: llvm.call @MPI_Irecv(%{{.*}}, %[[ALL]],
   // CHECK-COUNT-2: llvm.call @MPI_Wait(
   // CHECK: llvm.call @MPI_Comm_size(
-  func.func @messages(%x: memref<3xf64, strided<[1], offset: ?>>, %y: memref<2x3xi1>, %rank: i32) -> i32 {
+  func.func @messages(%x: memref<3xf64, strided<[1], offset: ?>>, %y: memref<2x3xcomplex<f32>>, %rank: i32) -> i32 {
     %world = mpi.comm_world : !mpi.comm
     %0 = mpi.isend(%x, %rank, %rank, %world) : memref<3xf64, strided<[1], offset: ?>>, i32, i32 -> !mpi.request
-    %ok, %1 = mpi.irecv(%y, %rank, %rank, %world) : memref<2x3xi1>, i32, i32 -> !mpi.retval, !mpi.request
+    %ok, %1 = mpi.irecv(%y, %rank, %rank, %world) : memref<2x3xcomplex<f32>>, i32, i32 -> !mpi.retval, !mpi.request
     mpi.wait(%0) : !mpi.request
     mpi.wait(%1) : !mpi.request
     %size = mpi.comm_size(%world) : i32

@@ -1,1 +1,0 @@
-#machine = #layout.machine<axes: (4_Process)>
