@@ -1,3 +1,4 @@
+// layout-opt --layout-shard-to-mpi
 shard.grid @processes(shape = 4)
 
 func.func @sum(%x: tensor<8xf32>) -> tensor<8xf32> {
