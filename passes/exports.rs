@@ -10,8 +10,8 @@ use crate::upstream::emit;
 use crate::{
     annotate_loops, approximate_math, call_libm, convert_to_llvm, deallocate, expand_clones, expand_dma,
     fuse_elementwise, indexing_analysis, inline_calls, lower_bufferization, lower_memrefs, mask_as_integers,
-    outline_loops, partition, plan, plan_memory, prepare_bufferization, remove_conversions, scf_to_cf, shorten_interfaces,
-    simplify_indexing, steps, strip_memory_spaces, verify, verify_llvm,
+    outline_loops, partition, plan, plan_memory, prepare_bufferization, remove_conversions, scf_to_cf,
+    shorten_interfaces, simplify_indexing, steps, strip_memory_spaces, verify, verify_llvm,
 };
 use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Rewriter};

@@ -82,7 +82,10 @@ fn cuts_of_permutation(grid: &Grid, along: &[GridExchange]) -> Vec<i64> {
         let stride = exchange.axes.last().map_or(1, |axis| grid.strides[*axis]);
         for digit in [exchange.before, exchange.after].into_iter().flatten() {
             let inside = ends.iter().filter(|(dim, end)| {
-                *dim == digit.dim && *end > digit.weight && *end < digit.weight * digit.extent && end % digit.weight == 0
+                *dim == digit.dim
+                    && *end > digit.weight
+                    && *end < digit.weight * digit.extent
+                    && end % digit.weight == 0
             });
             cuts.extend(inside.map(|(_, end)| stride * (end / digit.weight)));
         }
@@ -101,8 +104,12 @@ fn placement(grid: &Grid, sizes: &[i64], digits: &Digits) -> Option<Placement> {
     let local = local_sizes(sizes, digits);
     let mut dims = Vec::with_capacity(sizes.len());
     for (dim, size) in sizes.iter().enumerate() {
-        let mut own: Vec<(usize, ProcessDigit)> =
-            digits.iter().enumerate().filter_map(|(axis, digit)| Some((axis, (*digit)?))).filter(|own| own.1.dim == dim).collect();
+        let mut own: Vec<(usize, ProcessDigit)> = digits
+            .iter()
+            .enumerate()
+            .filter_map(|(axis, digit)| Some((axis, (*digit)?)))
+            .filter(|own| own.1.dim == dim)
+            .collect();
         own.sort_by_key(|(_, digit)| std::cmp::Reverse(digit.weight));
         let mut inside = local[dim];
         let mut stride: i64 = local[dim + 1..].iter().product::<i64>().checked_mul(local[dim])?;
@@ -140,7 +147,8 @@ fn gather_then_slice(grid: &Grid, sizes: &[i64], from: &Digits, to: &Digits) -> 
     let differs: Vec<usize> = (0..grid.rank()).filter(|axis| from[*axis] != to[*axis]).collect();
     let mut chain = GridChain::default();
     let mut state = from.clone();
-    let step = |kind, axis, before, after| GridStep { kind, along: vec![GridExchange { axes: vec![axis], before, after }] };
+    let step =
+        |kind, axis, before, after| GridStep { kind, along: vec![GridExchange { axes: vec![axis], before, after }] };
     for axis in differs.iter().copied().filter(|axis| from[*axis].is_some()) {
         let local: i64 = local_sizes(sizes, &state).iter().product();
         chain.received = chain.received.saturating_add(local.saturating_mul(grid.extents[axis] - 1));

@@ -110,9 +110,8 @@ impl Combining {
 fn is_nested(digits: &Digits) -> bool {
     let mut own: Vec<_> = digits.iter().flatten().collect();
     own.sort_by_key(|digit| (digit.dim, digit.weight));
-    own.windows(2).all(|pair| {
-        pair[0].dim != pair[1].dim || pair[1].weight % pair[0].weight.saturating_mul(pair[0].extent) == 0
-    })
+    own.windows(2)
+        .all(|pair| pair[0].dim != pair[1].dim || pair[1].weight % pair[0].weight.saturating_mul(pair[0].extent) == 0)
 }
 
 impl Spreadings<'_, '_> {
@@ -132,7 +131,8 @@ impl Spreadings<'_, '_> {
     /// The choices that are tried; the first one spreads nothing.
     fn choices(&self, grid: &Grid) -> Vec<Digits> {
         let nest = self.nest;
-        let operands = self.operands.iter().zip(&nest.operands).filter_map(|(own, dims)| Some((own.as_ref()?, dims.as_ref()?)));
+        let operands =
+            self.operands.iter().zip(&nest.operands).filter_map(|(own, dims)| Some((own.as_ref()?, dims.as_ref()?)));
         let operands = operands.map(|(own, dims)| (&own.sharded.digits, dims));
         let results = self.results.iter().map(|own| &own.digits).zip(&nest.results);
         let tensors: Vec<Digits> = operands

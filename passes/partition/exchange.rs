@@ -73,11 +73,22 @@ impl<'c> Exchanger<'_, 'c> {
         let view = CutView::new(now, &[(digit.dim, weight)]);
         let at = view.below(digit.dim, weight);
         let changes = vec![(at, digit.extent, 1)];
-        self.on(v, &view, Collective { name: "shard.all_gather", keys: vec![("gather_axis", at)], changes, reduction: None }, exchange)
+        self.on(
+            v,
+            &view,
+            Collective { name: "shard.all_gather", keys: vec![("gather_axis", at)], changes, reduction: None },
+            exchange,
+        )
     }
 
     /// Each process keeps its part along the axes, or with a reduction its part of what all of them combine.
-    pub fn cut(&self, v: Val<'c>, now: &Sharded<'c>, exchange: &GridExchange, reduction: Option<&'static str>) -> Val<'c> {
+    pub fn cut(
+        &self,
+        v: Val<'c>,
+        now: &Sharded<'c>,
+        exchange: &GridExchange,
+        reduction: Option<&'static str>,
+    ) -> Val<'c> {
         let Some(digit) = exchange.after else { return v };
         let end = local_weight(&digit, &now.digits) * digit.extent;
         let view = CutView::new(now, &[(digit.dim, end)]);
@@ -107,13 +118,16 @@ impl<'c> Exchanger<'_, 'c> {
     fn permute(&self, v: Val<'c>, now: &mut Sharded<'c>, along: &[GridExchange]) -> Val<'c> {
         let old = now.digits.clone();
         along.iter().for_each(|exchange| self.exchanged(now, exchange));
-        let axes: Vec<usize> = (0..self.grid.rank()).filter(|axis| along.iter().any(|e| e.axes.contains(axis))).collect();
+        let axes: Vec<usize> =
+            (0..self.grid.rank()).filter(|axis| along.iter().any(|e| e.axes.contains(axis))).collect();
         let source = sources(&axes, &old, &now.digits, &self.grid.extents);
         let index = Type::index(self.b.context());
-        let own = self.b.op("shard.process_multi_index", &[], &vec![index; axes.len()], &[
-            self.grid(),
-            self.axes("axes", &axes),
-        ]);
+        let own = self.b.op(
+            "shard.process_multi_index",
+            &[],
+            &vec![index; axes.len()],
+            &[self.grid(), self.axes("axes", &axes)],
+        );
         let own = ir::results(own);
         let place = |axis: usize| axes.iter().position(|known| *known == axis).expect("an axis of the permutation");
         let from: Vec<Val> = axes.iter().map(|axis| own[place(source[place(*axis)])]).collect();
@@ -143,14 +157,10 @@ impl<'c> Exchanger<'_, 'c> {
         let shape = |first: i64| [&[Some(first)], &part.shape[..]].concat();
         let of = |first: i64| ir::tensor_type(&Shaped { shape: shape(first), ..part.clone() });
         let rank = part.shape.len();
-        let groups: Vec<Vec<usize>> =
-            (0..rank).map(|dim| if dim == 0 { vec![0, 1] } else { vec![dim + 1] }).collect();
+        let groups: Vec<Vec<usize>> = (0..rank).map(|dim| if dim == 0 { vec![0, 1] } else { vec![dim + 1] }).collect();
         let one = self.reshape("tensor.expand_shape", v, of(1), &groups);
-        let attributes = [
-            self.grid(),
-            self.axes("grid_axes", axes),
-            self.b.named("gather_axis", self.b.index_attribute(0)),
-        ];
+        let attributes =
+            [self.grid(), self.axes("grid_axes", axes), self.b.named("gather_axis", self.b.index_attribute(0))];
         self.b.value("shard.all_gather", &[one], of(self.grid.along(axes)), &attributes)
     }
 
@@ -188,8 +198,7 @@ impl<'c> Exchanger<'_, 'c> {
             ir::tensor_type(&Shaped { shape, element: view.element, layout: None, space: None })
         };
         let is_plain = view.sizes.len() == view.groups.len();
-        let seen =
-            if is_plain { v } else { self.reshape("tensor.expand_shape", v, of(&view.sizes), &view.groups) };
+        let seen = if is_plain { v } else { self.reshape("tensor.expand_shape", v, of(&view.sizes), &view.groups) };
         let mut after = view.sizes.clone();
         collective.changes.iter().for_each(|(at, times, by)| after[*at] = after[*at] * times / by);
         let mut attributes = vec![self.grid(), self.axes("grid_axes", &exchange.axes)];
@@ -279,10 +288,8 @@ fn without(digits: &Digits, axes: &[usize]) -> Digits {
 /// along it.
 fn sources(axes: &[usize], old: &Digits, new: &Digits, extents: &[i64]) -> Vec<usize> {
     // Process `c` wants `new[k] = c[k]`; its source `s` has `old[j] = s[j]`: so `s[j] = c[k]` where `old[j] == new[k]`.
-    let mut of: Vec<Option<usize>> = axes
-        .iter()
-        .map(|j| old[*j].and_then(|digit| axes.iter().copied().find(|k| new[*k] == Some(digit))))
-        .collect();
+    let mut of: Vec<Option<usize>> =
+        axes.iter().map(|j| old[*j].and_then(|digit| axes.iter().copied().find(|k| new[*k] == Some(digit)))).collect();
     for (place, j) in axes.iter().enumerate() {
         if of[place].is_some() {
             continue;

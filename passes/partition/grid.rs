@@ -93,7 +93,7 @@ impl Grid {
     /// The strides at which a placement cuts the processes.
     pub fn cuts(placement: &Placement) -> Vec<i64> {
         let along = on_processes(placement);
-        along.into_iter().flat_map(|digit| [digit.1, digit.1.saturating_mul(digit.0.1)]).collect()
+        along.into_iter().flat_map(|part| [part.stride, part.stride.saturating_mul(part.extent)]).collect()
     }
 
     /// The digits of a placement on the axes of this grid.
@@ -107,7 +107,7 @@ impl Grid {
             return Ok(digits);
         }
         let along = on_processes(placement);
-        let reached = along.iter().fold(1i64, |n, ((_, extent, _), _)| n.saturating_mul(*extent));
+        let reached = along.iter().fold(1i64, |n, part| n.saturating_mul(part.extent));
         if reached != processes {
             return Err(format!(
                 "{} is at {reached} of {processes} processes: each must have a part of it, or a copy, as with `B@[{}_{PROCESS}:..]`",
@@ -115,8 +115,10 @@ impl Grid {
                 processes / reached.max(1)
             ));
         }
-        for ((dim, extent, weight), stride) in along {
-            let axes = self.between(stride, extent).ok_or_else(|| format!("the grid has no axes for {}", placement.layout()))?;
+        for ProcessPart { dim, extent, weight, stride } in along {
+            let axes = self
+                .between(stride, extent)
+                .ok_or_else(|| format!("the grid has no axes for {}", placement.layout()))?;
             for axis in axes {
                 let weight = weight.checked_mul(self.strides[axis] / stride);
                 let weight = weight.ok_or("a stride does not fit in 64 bits")?;
@@ -130,11 +132,20 @@ impl Grid {
     }
 }
 
-/// The digits along the processes, as dimension, extent and weight, each with its stride.
-fn on_processes(placement: &Placement) -> Vec<((Option<usize>, i64, i64), i64)> {
+/// A digit of a layout that is along the processes, of a dimension or of copies.
+struct ProcessPart {
+    dim: Option<usize>,
+    extent: i64,
+    weight: i64,
+    stride: i64,
+}
+
+fn on_processes(placement: &Placement) -> Vec<ProcessPart> {
     let Some(axis) = placement.axes().iter().position(|name| name == PROCESS) else { return Vec::new() };
     let on_axis = placement.digits().iter().filter(|digit| digit.axis == axis && digit.extent > 1);
-    on_axis.map(|digit| ((digit.dim, digit.extent, digit.weight), digit.stride)).collect()
+    on_axis
+        .map(|digit| ProcessPart { dim: digit.dim, extent: digit.extent, weight: digit.weight, stride: digit.stride })
+        .collect()
 }
 
 /// Whether all processes have as many indices of a dimension.
@@ -153,7 +164,8 @@ fn check_size(dim: usize, size: i64, digits: &Digits) -> Result<(), String> {
 
 /// Sizes of the part of one process.
 pub fn local_sizes(sizes: &[i64], digits: &Digits) -> Vec<i64> {
-    let parts = |dim| digits.iter().flatten().filter(|digit| digit.dim == dim).map(|digit| digit.extent).product::<i64>();
+    let parts =
+        |dim| digits.iter().flatten().filter(|digit| digit.dim == dim).map(|digit| digit.extent).product::<i64>();
     sizes.iter().enumerate().map(|(dim, size)| size / parts(dim)).collect()
 }
 
@@ -173,7 +185,8 @@ mod tests {
 
     #[test]
     fn a_grid_is_cut_where_layouts_cut_it() {
-        let layouts = ["((2_Process:4, 4:1), (4_Process:1, 2:4))", "((8_Process), (8:1))"].map(|l| Placement::parse(l).unwrap());
+        let layouts =
+            ["((2_Process:4, 4:1), (4_Process:1, 2:4))", "((8_Process), (8:1))"].map(|l| Placement::parse(l).unwrap());
         let grid = Grid::new(8, &layouts.iter().flat_map(Grid::cuts).collect::<Vec<_>>()).unwrap();
         assert_eq!((&*grid.extents, &*grid.strides), (&[2, 4][..], &[4, 1][..]));
         assert_eq!(grid.between(1, 8), Some(vec![0, 1]));
@@ -198,7 +211,8 @@ mod tests {
     fn weights_inside_of_a_process() {
         let grid = Grid::new(4, &[2]).unwrap();
         let nested = digits(&grid, "((2_Process:2, 3:2, 2_Process:1, 2:1))").unwrap();
-        let weights: Vec<_> = nested.iter().flatten().map(|digit| (digit.weight, local_weight(digit, &nested))).collect();
+        let weights: Vec<_> =
+            nested.iter().flatten().map(|digit| (digit.weight, local_weight(digit, &nested))).collect();
         assert_eq!(weights, [(12, 6), (2, 2)]);
         assert_eq!(local_sizes(&[24], &nested), [6]);
     }

@@ -83,7 +83,11 @@ impl<'c> LoopNest<'c> {
             if digit.weight < end {
                 let inside = digit.weight % base == 0 && digit.weight.checked_mul(digit.extent)? <= end;
                 let weight = digit.weight / base;
-                return (inside && self.spreads[*own]).then_some(ProcessDigit { dim: *own, weight, extent: digit.extent });
+                return (inside && self.spreads[*own]).then_some(ProcessDigit {
+                    dim: *own,
+                    weight,
+                    extent: digit.extent,
+                });
             }
             base = end;
         }
@@ -93,11 +97,13 @@ impl<'c> LoopNest<'c> {
     /// Whether loops can have these digits at the same time, with as many iterations at each process.
     pub fn fits(&self, loops: &Digits) -> bool {
         (0..self.sizes.len()).all(|own| {
-            let mut digits: Vec<ProcessDigit> = loops.iter().flatten().filter(|digit| digit.dim == own).copied().collect();
+            let mut digits: Vec<ProcessDigit> =
+                loops.iter().flatten().filter(|digit| digit.dim == own).copied().collect();
             digits.sort_by_key(|digit| digit.weight);
             let ends = digits.iter().map(|digit| digit.weight.saturating_mul(digit.extent));
             let bounds: Vec<i64> = digits.iter().skip(1).map(|digit| digit.weight).chain([self.sizes[own]]).collect();
-            digits.is_empty() || self.spreads[own] && ends.zip(bounds).all(|(end, bound)| bound % end == 0 && end <= bound)
+            digits.is_empty()
+                || self.spreads[own] && ends.zip(bounds).all(|(end, bound)| bound % end == 0 && end <= bound)
         })
     }
 
@@ -119,7 +125,8 @@ fn along_result<'c>(op: Op<'c>, sizes: &dyn Fn(Val<'c>) -> Option<Vec<i64>>) -> 
     let tensors = ir::operands(op).into_iter().filter(|v| is_tensor(*v)).chain(results.iter().copied());
     let same = tensors.map(sizes).all(|other| other.as_ref() == Some(&own));
     let operands = ir::operands(op).into_iter().map(|v| is_tensor(v).then(|| each(own.len()))).collect();
-    same.then(|| plain(own.clone(), operands, vec![each(own.len()); results.len()])).map(|nest| LoopNest { alike: true, ..nest })
+    same.then(|| plain(own.clone(), operands, vec![each(own.len()); results.len()]))
+        .map(|nest| LoopNest { alike: true, ..nest })
 }
 
 /// Loops that all spread, of an operation that adds nothing up and writes over nothing.
@@ -143,7 +150,8 @@ fn kept(longer: &[i64], shorter: &[i64]) -> Option<Vec<usize>> {
 
 /// Whether a slice takes all of each dimension of a tensor of these sizes.
 fn taken_whole(op: Op, of: &[i64]) -> Option<Vec<bool>> {
-    let [offsets, sizes, strides] = ["static_offsets", "static_sizes", "static_strides"].map(|name| ir::sizes(op, name));
+    let [offsets, sizes, strides] =
+        ["static_offsets", "static_sizes", "static_strides"].map(|name| ir::sizes(op, name));
     (sizes.len() == of.len()).then(|| {
         let whole = |dim: usize| (offsets[dim], sizes[dim], strides[dim]) == (Some(0), Some(of[dim]), Some(1));
         (0..of.len()).map(whole).collect()
@@ -155,7 +163,8 @@ fn extract_slice<'c>(op: Op<'c>, sizes: &dyn Fn(Val<'c>) -> Option<Vec<i64>>) ->
     let whole = taken_whole(op, &source)?;
     let taken: Vec<i64> = ir::sizes(op, "static_sizes").into_iter().collect::<Option<_>>()?;
     let kept = kept(&taken, &result)?;
-    let of_source = (0..source.len()).map(|dim| kept.iter().position(|own| *own == dim && whole[dim]).into_iter().collect());
+    let of_source =
+        (0..source.len()).map(|dim| kept.iter().position(|own| *own == dim && whole[dim]).into_iter().collect());
     let of_result = (0..result.len()).map(|dim| if whole[kept[dim]] { vec![dim] } else { vec![] });
     let mut operands = vec![None; ir::operands(op).len()];
     operands[0] = Some(of_source.collect());

@@ -2,8 +2,8 @@
 
 use super::sharded::{Sharded, is_tensor};
 use layout_ir::{self as ir, Builder, Val};
-use melior::ir::attribute::AttributeLike;
 use melior::ir::Attribute;
+use melior::ir::attribute::AttributeLike;
 
 /// How a tensor is made.
 #[derive(Clone, Copy)]
@@ -38,9 +38,7 @@ impl<'c> MadeAgain<'c> {
         let empty = || b.value("tensor.empty", &[], t, &[]);
         Some(match self {
             MadeAgain::Empty => empty(),
-            MadeAgain::Filled(value) => {
-                ir::result(b.named_structured("linalg.fill", &[value, empty()], &[1, 1], t), 0)
-            }
+            MadeAgain::Filled(value) => ir::result(b.named_structured("linalg.fill", &[value, empty()], &[1, 1], t), 0),
             MadeAgain::Alike(value) => b.constant(ir::constant(value)?.resplat(t)?),
         })
     }

@@ -63,7 +63,10 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
     let Some(machine) = machine.filter(|machine| machine.depth(PROCESS).is_some()) else {
         let spread = ir::all_operations(module).into_iter().find(|op| types(*op).into_iter().any(names_process));
         return spread.map_or(Ok(false), |op| {
-            Err(at(op, format!("a layout along {PROCESS} needs a machine: `{MACHINE}` on the module with the axis {PROCESS}")))
+            Err(at(
+                op,
+                format!("a layout along {PROCESS} needs a machine: `{MACHINE}` on the module with the axis {PROCESS}"),
+            ))
         });
     };
     let inner = inner_machine(&machine).map_err(|message| at(module, message))?;
@@ -133,6 +136,6 @@ fn cuts<'c>(module: Op<'c>) -> Result<Vec<i64>, Vec<Diagnostic<'c>>> {
 fn symbol(module: Op) -> String {
     let known: HashSet<&str> =
         ir::blocks(module).into_iter().flat_map(ir::operations).filter_map(crate::functions::symbol).collect();
-    let names = std::iter::once(GRID.to_string()).chain((0u64..).map(|k| format!("{GRID}_{k}")));
-    names.filter(|name| !known.contains(name.as_str())).next().unwrap_or_else(|| GRID.to_string())
+    let mut names = std::iter::once(GRID.to_string()).chain((0u64..).map(|k| format!("{GRID}_{k}")));
+    names.find(|name| !known.contains(name.as_str())).unwrap_or_else(|| GRID.to_string())
 }

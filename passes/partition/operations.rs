@@ -13,7 +13,8 @@ use tensor_layout::expr::Expr;
 /// An operation that each process does as a whole; none for one that may do more than compute.
 pub fn done_by_all<'c>(op: Op<'c>) -> Option<LoopNest<'c>> {
     let name = ir::name(op);
-    let computes = ["tensor.", "linalg.", "complex."].iter().any(|dialect| name.starts_with(dialect)) || is(name, ELEMENTWISE);
+    let computes =
+        ["tensor.", "linalg.", "complex."].iter().any(|dialect| name.starts_with(dialect)) || is(name, ELEMENTWISE);
     if !computes || !ir::operands(op).into_iter().chain(ir::results(op)).all(|v| ir::memref(v.r#type()).is_none()) {
         return None;
     }
@@ -53,10 +54,12 @@ pub fn set_sizes(op: Op, nest: &LoopNest, loops: &Digits) {
 /// Lets `linalg.index` in a body give the index in all of the loops, and not in those of the process.
 pub fn set_indices<'c>(op: Op<'c>, nest: &LoopNest<'c>, loops: &Digits, exchanger: &Exchanger<'_, 'c>) {
     for inside in ir::all_operations(op).into_iter().skip(1).filter(|inside| ir::name(*inside) == "linalg.index") {
-        let Some(own) = ir::attribute(inside, "dim").and_then(ir::integer).and_then(|dim| usize::try_from(dim).ok()) else {
+        let Some(own) = ir::attribute(inside, "dim").and_then(ir::integer).and_then(|dim| usize::try_from(dim).ok())
+        else {
             continue;
         };
-        let axes: Vec<usize> = (0..loops.len()).filter(|axis| loops[*axis].is_some_and(|digit| digit.dim == own)).collect();
+        let axes: Vec<usize> =
+            (0..loops.len()).filter(|axis| loops[*axis].is_some_and(|digit| digit.dim == own)).collect();
         if axes.is_empty() || nearest_structured(inside) != Some(op) {
             continue;
         }
@@ -105,7 +108,12 @@ mod tests {
     /// All indices of a loop are those of the processes, each once, where the layout says.
     #[test]
     fn indices_are_those_of_all_processes() {
-        let layouts = ["((4_Process, 6:1))", "((6:1, 4_Process))", "((2_Process:2, 3:2, 2_Process:1, 2:1))", "((3:2, 4_Process, 2:1))"];
+        let layouts = [
+            "((4_Process, 6:1))",
+            "((6:1, 4_Process))",
+            "((2_Process:2, 3:2, 2_Process:1, 2:1))",
+            "((3:2, 4_Process, 2:1))",
+        ];
         for layout in layouts {
             let placement = Placement::parse(layout).unwrap();
             let grid = Grid::new(4, &Grid::cuts(&placement)).unwrap();

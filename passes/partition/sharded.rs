@@ -34,7 +34,10 @@ impl<'c> Sharded<'c> {
         let Some(layout) = shaped.layout.and_then(layout_dialect::tensor_layout) else { return Ok(whole) };
         let Some(sizes) = shaped.sizes() else {
             return match layout.axes().iter().any(|axis| axis == PROCESS) {
-                true => Err(format!("a tensor that is spread over processes must have static sizes, found {:?}", shaped.shape)),
+                true => Err(format!(
+                    "a tensor that is spread over processes must have static sizes, found {:?}",
+                    shaped.shape
+                )),
                 false => Ok(whole),
             };
         };
@@ -102,9 +105,11 @@ fn is_row_major(placement: &Placement) -> bool {
     let below = |dim: usize| sizes[dim + 1..].iter().product::<i64>();
     placement.axes().is_empty()
         && placement.padded_sizes() == sizes
-        && placement.digits().iter().filter(|digit| digit.extent > 1).all(|digit| {
-            digit.dim.is_some_and(|dim| digit.weight.checked_mul(below(dim)) == Some(digit.stride))
-        })
+        && placement
+            .digits()
+            .iter()
+            .filter(|digit| digit.extent > 1)
+            .all(|digit| digit.dim.is_some_and(|dim| digit.weight.checked_mul(below(dim)) == Some(digit.stride)))
 }
 
 /// The machine of one process; none where nothing is left of it.

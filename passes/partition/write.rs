@@ -9,6 +9,7 @@ use super::made_again::MadeAgain;
 use super::operations::{done_by_all, set_indices, set_sizes};
 use super::partial::{along_first, combined, filled, may_be_added_often, reduction};
 use super::sharded::{Sharded, is_tensor, values};
+use crate::async_copies::is_async;
 use crate::buffers::operations::{FORWARDS, is};
 use crate::diagnostic::Diagnostic;
 use crate::functions::{callee, symbol};
@@ -56,8 +57,11 @@ impl<'g, 'c> Partition<'g, 'c> {
             called_once: HashSet::new(),
         };
         own.called_once = operations.iter().filter_map(|op| own.is_called_once(*op)).collect();
-        let all: Vec<(Op, Val)> =
-            operations.iter().flat_map(|op| values(*op).into_iter().map(|v| (*op, v))).filter(|own| is_tensor(own.1)).collect();
+        let all: Vec<(Op, Val)> = operations
+            .iter()
+            .flat_map(|op| values(*op).into_iter().map(|v| (*op, v)))
+            .filter(|own| is_tensor(own.1))
+            .collect();
         for (op, v) in &all {
             let sharded = own.sharded(*op, v.r#type())?;
             own.values.insert(ir::key(*v), sharded);
@@ -90,13 +94,16 @@ impl<'g, 'c> Partition<'g, 'c> {
         let t = declared.then(|| ir::attribute(op, "function_type")).flatten().and_then(ir::type_in)?;
         let (inputs, results) = ir::function(t)?;
         let takes_parts = |t: &Type<'c>| {
-            super::sharded::tensor_layout_of(*t).is_some_and(|(_, layout)| layout.axes().iter().any(|axis| axis == PROCESS))
+            super::sharded::tensor_layout_of(*t)
+                .is_some_and(|(_, layout)| layout.axes().iter().any(|axis| axis == PROCESS))
         };
         (results.is_empty() && !inputs.iter().any(takes_parts)).then(|| symbol(op)).flatten()
     }
 
     fn declare_grid(&self, module: Op<'c>) {
-        let Some(first) = ir::blocks(module).first().and_then(|block| ir::operations(*block).first().copied()) else { return };
+        let Some(first) = ir::blocks(module).first().and_then(|block| ir::operations(*block).first().copied()) else {
+            return;
+        };
         let b = Builder::before(first).located(module);
         let name = StringAttribute::new(b.context(), self.symbol);
         let shape: Attribute = DenseI64ArrayAttribute::new(b.context(), &self.grid.extents).into();
@@ -173,7 +180,9 @@ impl<'g, 'c> Partition<'g, 'c> {
             None => {
                 let whole = wanted.spread(&vec![None; self.grid.rank()]);
                 let fits = whole.r#type().and_then(|t| ir::constant(value)?.reshaped(t));
-                let fits = fits.ok_or_else(|| wrong(op, "a constant that is spread over processes must have dense elements".into()))?;
+                let fits = fits.ok_or_else(|| {
+                    wrong(op, "a constant that is spread over processes must have dense elements".into())
+                })?;
                 let all = self.known(b.constant(fits), whole);
                 self.bring(all, &wanted, op)?
             }
@@ -189,7 +198,9 @@ impl<'g, 'c> Partition<'g, 'c> {
         let number = ir::defining_op(at).and_then(|op| ir::attribute(op, "value")).and_then(ir::integer);
         let sizes = self.of(source).sizes.clone().unwrap_or_default();
         let size = number.and_then(|at| sizes.get(usize::try_from(at).ok()?).copied());
-        let size = size.ok_or_else(|| wrong(op, "of a tensor that is spread over processes, the dimension must be a constant".into()))?;
+        let size = size.ok_or_else(|| {
+            wrong(op, "of a tensor that is spread over processes, the dimension must be a constant".into())
+        })?;
         ir::replace_all_uses(ir::result(op, 0), Builder::before(op).index(size));
         self.rewriter.erase(op);
         Ok(())
@@ -211,6 +222,12 @@ impl<'g, 'c> Partition<'g, 'c> {
         if all.all(|v| self.of(*v).is_whole()) {
             return Ok(());
         }
+        for v in &results {
+            if let Some((to, t)) = self.converted_alone(*v) {
+                ir::set_type(*v, t);
+                self.known(*v, to);
+            }
+        }
         let sizes = |v: Val<'c>| self.values.get(&ir::key(v))?.sizes.clone();
         let nest = LoopNest::of(op, &sizes).or_else(|| done_by_all(op)).ok_or_else(|| not_partitioned(op))?;
         let coming = |v: &Val<'c>| {
@@ -220,7 +237,8 @@ impl<'g, 'c> Partition<'g, 'c> {
                 known: self.known_elsewhere(*v, op),
             })
         };
-        let reductions: Vec<Option<Reduction>> = nest.combinations.iter().map(|own| own.as_ref().map(reduction)).collect();
+        let reductions: Vec<Option<Reduction>> =
+            nest.combinations.iter().map(|own| own.as_ref().map(reduction)).collect();
         let spreadings = Spreadings {
             nest: &nest,
             operands: operands.iter().map(coming).collect(),
@@ -229,6 +247,19 @@ impl<'g, 'c> Partition<'g, 'c> {
         };
         let loops = spreadings.best(self.grid);
         self.write(op, &nest, &loops, &reductions)
+    }
+
+    /// What a value is converted to, where nothing else is done with it: it is made so at once. A sum of which each process
+    /// wants a part is then never at all of them.
+    fn converted_alone(&self, v: Val<'c>) -> Option<(Sharded<'c>, Type<'c>)> {
+        let made = |user: Op<'c>| {
+            let converts = ir::name(user) == "layout.convert" && !is_async(user);
+            converts.then(|| ir::result(user, 0))
+        };
+        let all = ir::uses(v).into_iter().map(|own| made(own.0)).collect::<Option<Vec<Val>>>()?;
+        let to = *all.first().filter(|to| is_tensor(**to) && is_tensor(v))?;
+        let same = all.iter().all(|other| self.of(*other) == self.of(to));
+        same.then(|| (self.of(to).clone(), to.r#type()))
     }
 
     /// Writes an operation with some loops spread.
@@ -244,7 +275,10 @@ impl<'g, 'c> Partition<'g, 'c> {
         // Only structured operations take and make tensors in several layouts.
         let one_layout = ir::indexing_maps(op).is_none();
         let stays = |own: &Sharded, dims| own.digits == nest.digits_of(dims, loops);
-        let all_stay = operands.iter().zip(&nest.operands).all(|(v, dims)| dims.as_ref().is_none_or(|dims| stays(self.of(*v), dims)))
+        let all_stay = operands
+            .iter()
+            .zip(&nest.operands)
+            .all(|(v, dims)| dims.as_ref().is_none_or(|dims| stays(self.of(*v), dims)))
             && wanted.iter().zip(&nest.results).all(|(own, dims)| own.as_ref().is_none_or(|own| stays(own, dims)));
         let mut made = Vec::with_capacity(results.len());
         let mut combining = Vec::with_capacity(results.len());
@@ -276,7 +310,9 @@ impl<'g, 'c> Partition<'g, 'c> {
                 ir::edit(op).set_operand(k, brought);
                 continue;
             };
-            let sum = nest.combinations[result].as_ref().filter(|_| combining[result].as_ref().is_some_and(Combining::is_needed));
+            let sum = nest.combinations[result]
+                .as_ref()
+                .filter(|_| combining[result].as_ref().is_some_and(Combining::is_needed));
             let start = match sum {
                 Some(sum) if !may_be_added_often(sum, *v) => {
                     added[result] = Some(*v);

@@ -88,7 +88,10 @@ impl<'m> Processes<'m> {
     fn set(&mut self, process: usize, v: Val<'m>, value: Value) {
         if let (Value::Tensor(own), Some(t)) = (&value, ir::tensor(v.r#type())) {
             let sizes: Vec<Option<i64>> = own.sizes.iter().map(|size| Some(*size as i64)).collect();
-            assert!(t.shape.iter().zip(&sizes).all(|(a, b)| a.is_none() || a == b) && t.shape.len() == sizes.len(), "{v}: {sizes:?}");
+            assert!(
+                t.shape.iter().zip(&sizes).all(|(a, b)| a.is_none() || a == b) && t.shape.len() == sizes.len(),
+                "{v}: {sizes:?}"
+            );
         }
         self.values[process].insert(ir::key(v), value);
     }
@@ -234,7 +237,9 @@ impl<'m> Processes<'m> {
                 let dim = ir::attribute(op, "dim").and_then(ir::integer).expect("a loop") as usize;
                 Value::Number(self.indices.last().expect("a structured operation")[dim] as f64)
             }
-            "linalg.softmax" => Value::of(softmax(tensor(0), ir::attribute(op, "dimension").and_then(ir::integer).unwrap() as usize)),
+            "linalg.softmax" => {
+                Value::of(softmax(tensor(0), ir::attribute(op, "dimension").and_then(ir::integer).unwrap() as usize))
+            }
             "layout.convert" => operands[0].clone(),
             "tensor.cast" => operands[0].clone(),
             "tensor.empty" => Value::of(Tensor::build(&sizes(), |_| f64::NAN)),
@@ -280,7 +285,8 @@ impl<'m> Processes<'m> {
                 let source = tensor(0).clone();
                 let mut data = Vec::new();
                 for index in each(&sizes()) {
-                    let inside: Option<Vec<usize>> = index.iter().zip(&low).map(|(at, low)| at.checked_sub(*low)).collect();
+                    let inside: Option<Vec<usize>> =
+                        index.iter().zip(&low).map(|(at, low)| at.checked_sub(*low)).collect();
                     let inside = inside.filter(|own| own.iter().zip(&source.sizes).all(|(at, size)| at < size));
                     data.push(match inside {
                         Some(own) => source.at(&own),
@@ -305,7 +311,12 @@ impl<'m> Processes<'m> {
                 None => Value::Number(scalar(op, &operands.iter().map(Value::number).collect::<Vec<_>>())),
                 Some(like) => {
                     let sizes = like.tensor().sizes.clone();
-                    let lane = |k: usize| operands.iter().map(|v| if let Value::Tensor(t) = v { t.data[k] } else { v.number() }).collect::<Vec<_>>();
+                    let lane = |k: usize| {
+                        operands
+                            .iter()
+                            .map(|v| if let Value::Tensor(t) = v { t.data[k] } else { v.number() })
+                            .collect::<Vec<_>>()
+                    };
                     let data = (0..like.tensor().data.len()).map(|k| scalar(op, &lane(k))).collect();
                     Value::of(Tensor { sizes, data })
                 }
@@ -317,7 +328,8 @@ impl<'m> Processes<'m> {
     /// A structured operation, iteration by iteration.
     fn structured(&mut self, op: Op<'m>, process: usize, operands: &[Value]) -> Vec<Value> {
         let maps = ir::indexing_maps(op).expect("a structured operation");
-        let maps: Vec<_> = maps.into_iter().map(|map| layout_dialect::affine::exprs_of_map(map).expect("affine")).collect();
+        let maps: Vec<_> =
+            maps.into_iter().map(|map| layout_dialect::affine::exprs_of_map(map).expect("affine")).collect();
         let loops = ir::indexing_maps(op).expect("a structured operation")[0].dim_count();
         let mut extents = vec![usize::MAX; loops];
         for (v, map) in operands.iter().zip(&maps) {
@@ -360,10 +372,12 @@ impl<'m> Processes<'m> {
 fn softmax(x: &Tensor, dim: usize) -> Tensor {
     let along = |index: &[usize]| {
         let mut line = index.to_vec();
-        (0..x.sizes[dim]).map(|k| {
-            line[dim] = k;
-            x.at(&line)
-        }).collect::<Vec<f64>>()
+        (0..x.sizes[dim])
+            .map(|k| {
+                line[dim] = k;
+                x.at(&line)
+            })
+            .collect::<Vec<f64>>()
     };
     Tensor::build(&x.sizes, |index| {
         let most = along(&index).into_iter().fold(f64::NEG_INFINITY, f64::max);

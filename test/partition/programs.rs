@@ -41,6 +41,7 @@ pub struct Writer<'r> {
     rng: &'r mut Rng,
     grid: Vec<usize>,
     text: String,
+    functions: String,
     arrays: Vec<Array>,
     next: usize,
 }
@@ -49,7 +50,7 @@ pub struct Writer<'r> {
 pub fn program(rng: &mut Rng, steps: usize) -> Program {
     let grid = GRIDS[rng.usize(..GRIDS.len())].to_vec();
     let processes: usize = grid.iter().product();
-    let mut w = Writer { rng, grid, text: String::new(), arrays: Vec::new(), next: 0 };
+    let mut w = Writer { rng, grid, text: String::new(), functions: String::new(), arrays: Vec::new(), next: 0 };
     let mut arguments = Vec::new();
     for k in 0..3 {
         let sizes = if k == 2 { vec![w.size()] } else { vec![w.size(), w.size()] };
@@ -64,11 +65,12 @@ pub fn program(rng: &mut Rng, steps: usize) -> Program {
     let text = format!(
         "module attributes {{layout.machine = #layout.machine<axes: ({processes}_Process), memories: (), word: 64>}} {{
   func.func private @print(f32)
-  func.func @main({}) -> ({types}) {{
+{}  func.func @main({}) -> ({types}) {{
 {}    return {}{}
   }}
 }}
 ",
+        w.functions,
         list(|a| format!("{}: {}", a.name, a.r#type()), &arguments),
         w.text,
         list(|a| a.name.clone(), &results),
@@ -190,7 +192,7 @@ impl Writer<'_> {
     }
 
     fn step(&mut self) {
-        match self.rng.usize(..19) {
+        match self.rng.usize(..22) {
             0 | 1 => {
                 let a = self.any();
                 let layout = self.layout(&a.sizes);
@@ -212,6 +214,9 @@ impl Writer<'_> {
             15 => self.repeat(),
             16 => self.softmax(),
             17 => self.window(),
+            18 => self.two_sums(),
+            19 => self.call(),
+            20 => self.batch_matmul(),
             _ => self.scalars(),
         }
     }
@@ -235,7 +240,14 @@ impl Writer<'_> {
         let made = self.made(&sizes, layout);
         self.line(format!(
             "{} = linalg.matmul ins({}, {} : {}, {}) outs({} : {}) -> {}",
-            made.name, a.name, b.name, a.r#type(), b.r#type(), c.name, c.r#type(), made.r#type()
+            made.name,
+            a.name,
+            b.name,
+            a.r#type(),
+            b.r#type(),
+            c.name,
+            c.r#type(),
+            made.r#type()
         ));
     }
 
@@ -251,7 +263,11 @@ impl Writer<'_> {
         let halves = self.made(&split, of_split);
         self.line(format!(
             "{} = tensor.expand_shape {} [[0, 1], [2]] output_shape [2, {}, {columns}] : {} into {}",
-            halves.name, a.name, rows / 2, a.r#type(), halves.r#type()
+            halves.name,
+            a.name,
+            rows / 2,
+            a.r#type(),
+            halves.r#type()
         ));
         let c = self.target(&sizes, &layout, "0.0");
         let made = self.made(&sizes, layout);
@@ -261,7 +277,9 @@ impl Writer<'_> {
              ins({}, {} : {}, {}) outs({} : {}) {{",
             made.name, halves.name, halves.name, halves.r#type(), halves.r#type(), c.name, c.r#type()
         ));
-        self.line("^bb0(%x: f32, %y: f32, %s: f32):\n      %p = arith.mulf %x, %y : f32\n      %t = arith.addf %p, %s : f32");
+        self.line(
+            "^bb0(%x: f32, %y: f32, %s: f32):\n      %p = arith.mulf %x, %y : f32\n      %t = arith.addf %p, %s : f32",
+        );
         self.line(format!("  linalg.yield %t : f32\n    }} -> {}", made.r#type()));
     }
 
@@ -271,12 +289,17 @@ impl Writer<'_> {
         let mut sizes = a.sizes.clone();
         sizes.remove(dim);
         let layout = if sizes.is_empty() { String::new() } else { self.layout(&sizes) };
-        let (op, start) = [("addf", "0.0"), ("maximumf", "0xFF800000"), ("addf", "3.0"), ("minimumf", "2.0")][self.rng.usize(..4)];
+        let (op, start) =
+            [("addf", "0.0"), ("maximumf", "0xFF800000"), ("addf", "3.0"), ("minimumf", "2.0")][self.rng.usize(..4)];
         let c = self.target(&sizes, &layout, start);
         let made = self.made(&sizes, layout);
         self.line(format!(
             "{} = linalg.reduce {{ arith.{op} }} ins({} : {}) outs({} : {}) dimensions = [{dim}]",
-            made.name, a.name, a.r#type(), c.name, c.r#type()
+            made.name,
+            a.name,
+            a.r#type(),
+            c.name,
+            c.r#type()
         ));
         if sizes.is_empty() {
             self.arrays.pop();
@@ -294,7 +317,11 @@ impl Writer<'_> {
         let made = self.made(&sizes, layout);
         self.line(format!(
             "{} = linalg.transpose ins({} : {}) outs({} : {}) permutation = [1, 0]",
-            made.name, a.name, a.r#type(), c.name, c.r#type()
+            made.name,
+            a.name,
+            a.r#type(),
+            c.name,
+            c.r#type()
         ));
     }
 
@@ -308,7 +335,11 @@ impl Writer<'_> {
         let made = self.made(&sizes, layout);
         self.line(format!(
             "{} = linalg.broadcast ins({} : {}) outs({} : {}) dimensions = [{dim}]",
-            made.name, a.name, a.r#type(), c.name, c.r#type()
+            made.name,
+            a.name,
+            a.r#type(),
+            c.name,
+            c.r#type()
         ));
     }
 
@@ -341,13 +372,32 @@ impl Writer<'_> {
         let layout = self.layout(&sizes);
         let part = self.made(&sizes, layout);
         let taken = format!("[0, 1] [{rows}, {}] [1, 1]", columns / 2);
-        self.line(format!("{} = tensor.extract_slice {}{taken} : {} to {}", part.name, a.name, a.r#type(), part.r#type()));
+        self.line(format!(
+            "{} = tensor.extract_slice {}{taken} : {} to {}",
+            part.name,
+            a.name,
+            a.r#type(),
+            part.r#type()
+        ));
         let made = self.made(&a.sizes, a.layout.clone());
         let at = format!("[0, 2] [{rows}, {}] [1, 1]", columns / 2);
-        self.line(format!("{} = tensor.insert_slice {} into {}{at} : {} into {}", made.name, part.name, a.name, part.r#type(), a.r#type()));
+        self.line(format!(
+            "{} = tensor.insert_slice {} into {}{at} : {} into {}",
+            made.name,
+            part.name,
+            a.name,
+            part.r#type(),
+            a.r#type()
+        ));
         let row = self.layout(&[columns]);
         let one = self.made(&[columns], row);
-        self.line(format!("{} = tensor.extract_slice {}[1, 0] [1, {columns}] [1, 1] : {} to {}", one.name, a.name, a.r#type(), one.r#type()));
+        self.line(format!(
+            "{} = tensor.extract_slice {}[1, 0] [1, {columns}] [1, 1] : {} to {}",
+            one.name,
+            a.name,
+            a.r#type(),
+            one.r#type()
+        ));
     }
 
     fn pad(&mut self) {
@@ -357,7 +407,10 @@ impl Writer<'_> {
         let made = self.made(&sizes, layout);
         let value = self.name();
         self.line(format!("{value} = arith.constant 5.0 : f32"));
-        self.line(format!("{} = tensor.pad {} low[0, 3] high[0, 5] {{\n    ^bb0(%i: index, %j: index):", made.name, a.name));
+        self.line(format!(
+            "{} = tensor.pad {} low[0, 3] high[0, 5] {{\n    ^bb0(%i: index, %j: index):",
+            made.name, a.name
+        ));
         self.line(format!("  tensor.yield {value} : f32\n    }} : {} to {}", a.r#type(), made.r#type()));
     }
 
@@ -366,21 +419,34 @@ impl Writer<'_> {
         let flat = [a.sizes[0] * a.sizes[1]];
         let layout = self.layout(&flat);
         let line = Array { name: self.name(), sizes: flat.to_vec(), layout };
-        self.line(format!("{} = tensor.collapse_shape {} [[0, 1]] : {} into {}", line.name, a.name, a.r#type(), line.r#type()));
+        self.line(format!(
+            "{} = tensor.collapse_shape {} [[0, 1]] : {} into {}",
+            line.name,
+            a.name,
+            a.r#type(),
+            line.r#type()
+        ));
         let sizes = [a.sizes[1], a.sizes[0]];
         let layout = self.layout(&sizes);
         let made = self.made(&sizes, layout);
         let [rows, columns] = sizes;
         self.line(format!(
             "{} = tensor.expand_shape {} [[0, 1]] output_shape [{rows}, {columns}] : {} into {}",
-            made.name, line.name, line.r#type(), made.r#type()
+            made.name,
+            line.name,
+            line.r#type(),
+            made.r#type()
         ));
         let both = [rows, 2 * columns];
         let layout = self.layout(&both);
         let joined = self.made(&both, layout);
         self.line(format!(
             "{} = tensor.concat dim(1) {}, {} : ({t}, {t}) -> {}",
-            joined.name, made.name, made.name, joined.r#type(), t = made.r#type()
+            joined.name,
+            made.name,
+            made.name,
+            joined.r#type(),
+            t = made.r#type()
         ));
     }
 
@@ -388,7 +454,8 @@ impl Writer<'_> {
         let (rows, columns) = ([4, 8][self.rng.usize(..2)], 8);
         let layout = self.layout(&[rows, columns]);
         let made = self.made(&[rows, columns], layout);
-        let row = |i: usize| format!("[{}]", (0..columns).map(|j| format!("{}.0", i * 3 + j)).collect::<Vec<_>>().join(", "));
+        let row =
+            |i: usize| format!("[{}]", (0..columns).map(|j| format!("{}.0", i * 3 + j)).collect::<Vec<_>>().join(", "));
         let list = match self.rng.bool() {
             true => "2.0".to_string(),
             false => format!("[{}]", (0..rows).map(row).collect::<Vec<_>>().join(", ")),
@@ -407,7 +474,10 @@ impl Writer<'_> {
         });
         let (carried, i, sum, is_first, chosen) = (self.name(), self.name(), self.name(), self.name(), self.name());
         let t = a.r#type();
-        self.line(format!("{} = scf.for {i} = {zero} to {three} step {one} iter_args({carried} = {}) -> ({t}) {{", made.name, a.name));
+        self.line(format!(
+            "{} = scf.for {i} = {zero} to {three} step {one} iter_args({carried} = {}) -> ({t}) {{",
+            made.name, a.name
+        ));
         let other = if a.sizes == b.sizes { self.convert(&b, &a.layout) } else { a.clone() };
         self.line(format!("{sum} = arith.addf {carried}, {} : {t}", other.name));
         self.line(format!("{is_first} = arith.cmpi eq, {i}, {zero} : index"));
@@ -423,7 +493,12 @@ impl Writer<'_> {
         let made = self.made(&a.sizes, layout);
         self.line(format!(
             "{} = linalg.softmax dimension({dim}) ins({} : {}) outs({} : {}) -> {}",
-            made.name, a.name, a.r#type(), c.name, c.r#type(), made.r#type()
+            made.name,
+            a.name,
+            a.r#type(),
+            c.name,
+            c.r#type(),
+            made.r#type()
         ));
     }
 
@@ -445,9 +520,17 @@ impl Writer<'_> {
             "{} = linalg.generic {{indexing_maps = [affine_map<(i, j, r) -> (i + r, j)>, affine_map<(i, j, r) -> (r)>, \
              affine_map<(i, j, r) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\", \"reduction\"]}} \
              ins({}, {} : {}, {}) outs({} : {}) {{",
-            made.name, a.name, weights.name, a.r#type(), weights.r#type(), c.name, c.r#type()
+            made.name,
+            a.name,
+            weights.name,
+            a.r#type(),
+            weights.r#type(),
+            c.name,
+            c.r#type()
         ));
-        self.line("^bb0(%x: f32, %y: f32, %s: f32):\n      %p = arith.mulf %x, %y : f32\n      %t = arith.addf %s, %p : f32");
+        self.line(
+            "^bb0(%x: f32, %y: f32, %s: f32):\n      %p = arith.mulf %x, %y : f32\n      %t = arith.addf %s, %p : f32",
+        );
         self.line(format!("  linalg.yield %t : f32\n    }} -> {}", made.r#type()));
     }
 
@@ -468,5 +551,76 @@ impl Writer<'_> {
             self.line(format!("{} = tensor.generate {{\n    ^bb0(%i: index, %j: index):", made.name));
             self.line(format!("  tensor.yield {x} : f32\n    }} : {}", made.r#type()));
         }
+    }
+
+    /// The sum of a row's elements times their places, and the largest of them, at once.
+    fn two_sums(&mut self) {
+        let a = self.of_rank(2);
+        let rows = [a.sizes[0]];
+        let (of_sums, of_largest) = (self.layout(&rows), self.layout(&rows));
+        let sums = self.target(&rows, &of_sums, "1.0");
+        let largest = self.target(&rows, &of_largest, "-2.0");
+        let (made, other) = (self.made(&rows, of_sums), self.made(&rows, of_largest));
+        let both = self.name();
+        let (row, x, y, z) = ("affine_map<(i, j) -> (i)>", a.r#type(), sums.r#type(), largest.r#type());
+        self.line(format!(
+            "{both}:2 = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, {row}, {row}], iterator_types = \
+             [\"parallel\", \"reduction\"]}} ins({} : {x}) outs({}, {} : {y}, {z}) {{",
+            a.name, sums.name, largest.name
+        ));
+        self.line("^bb0(%x: f32, %s: f32, %m: f32):\n      %j = linalg.index 1 : index\n      %c = arith.index_cast %j : index to i64");
+        self.line("  %f = arith.sitofp %c : i64 to f32\n      %p = arith.mulf %f, %x : f32\n      %t = arith.addf %s, %p : f32");
+        self.line("  %u = arith.maximumf %m, %x : f32");
+        self.line(format!("  linalg.yield %t, %u : f32, f32\n    }} -> ({y}, {z})"));
+        for (k, array) in [made, other].into_iter().enumerate() {
+            let t = array.r#type();
+            let name = self.name();
+            self.line(format!("{name} = arith.constant dense<1.0> : {t}"));
+            self.line(format!("{} = arith.addf {both}#{k}, {name} : {t}", array.name));
+        }
+    }
+
+    /// A function that gives its arguments in other layouts.
+    fn call(&mut self) {
+        let a = self.any();
+        let (own, given) = (self.layout(&a.sizes), self.layout(&a.sizes));
+        let argument = self.convert(&a, &own);
+        let made = self.made(&a.sizes, given);
+        let (name, x, y) = (self.name().replace('%', "f"), argument.r#type(), made.r#type());
+        self.line(format!("{} = func.call @{name}({}) : ({x}) -> {y}", made.name, argument.name));
+        let end = if x == y {
+            "    return %s".to_string()
+        } else {
+            format!("    %c = layout.convert %s : {x} to {y}\n    return %c")
+        };
+        write!(
+            self.functions,
+            "  func.func private @{name}(%a: {x}) -> {y} {{\n    %s = arith.addf %a, %a : {x}\n{end} : {y}\n  }}\n"
+        )
+        .unwrap();
+    }
+
+    fn batch_matmul(&mut self) {
+        let batch = 8;
+        let (left, right, sizes) = ([batch, 4, 8], [batch, 8, 4], [batch, 4, 4]);
+        let layouts = [left, right].map(|sizes| self.layout(&sizes));
+        let [a, b] = [left, right].map(|sizes| {
+            let layout = layouts[usize::from(sizes == right)].clone();
+            self.target(&sizes, &layout, "2.0")
+        });
+        let layout = self.layout(&sizes);
+        let c = self.target(&sizes, &layout, "1.0");
+        let made = self.made(&sizes, layout);
+        self.line(format!(
+            "{} = linalg.batch_matmul ins({}, {} : {}, {}) outs({} : {}) -> {}",
+            made.name,
+            a.name,
+            b.name,
+            a.r#type(),
+            b.r#type(),
+            c.name,
+            c.r#type(),
+            made.r#type()
+        ));
     }
 }

@@ -25,8 +25,7 @@ pub fn constant(op: Op) -> f64 {
 pub fn elements(op: Op, sizes: &[usize]) -> Tensor {
     let text = ir::attribute(op, "value").expect("a value").to_string();
     let list = text.strip_prefix("dense<").and_then(|text| text.rsplit_once("> : ")).expect("dense elements").0;
-    let data: Vec<f64> =
-        list.split([',', '[', ']', ' ']).filter(|own| !own.is_empty()).map(number).collect();
+    let data: Vec<f64> = list.split([',', '[', ']', ' ']).filter(|own| !own.is_empty()).map(number).collect();
     let count = sizes.iter().product();
     Tensor { sizes: sizes.to_vec(), data: if data.len() == count { data } else { vec![data[0]; count] } }
 }
