@@ -42,7 +42,7 @@
 //! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `async_copies`, `branches`, `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `switches`, `upstream` |
 //! | [`remove_conversions`] | `layout-remove-conversions` | `buffers`, `diagnostic`, `functions`, `options`, `runs`, `upstream` |
 //! | [`plan`] | `layout-plan` | `buffers`, `diagnostic`, `functions`, `indexing_analysis`, `options`, `prepare_bufferization`, `remove_conversions`, `runs`, `upstream` |
-//! | [`partition`] | `layout-partition` | `buffers`, `diagnostic`, `functions`, `remove_conversions`, `runs`, `upstream` |
+//! | [`partition`] | `layout-partition` | `async_copies`, `buffers`, `diagnostic`, `functions`, `remove_conversions`, `runs`, `upstream` |
 //! | [`scf_to_cf`] | `layout-scf-to-cf` | `upstream` |
 //! | [`shorten_interfaces`] | `layout-shorten-interfaces` | `descriptors`, `options` |
 //! | [`shard_to_mpi`] | `layout-shard-to-mpi` | `diagnostic`, `functions`, `ownership` |

@@ -93,7 +93,7 @@ impl Grid {
     /// The strides at which a placement cuts the processes.
     pub fn cuts(placement: &Placement) -> Vec<i64> {
         let along = on_processes(placement);
-        along.into_iter().flat_map(|digit| [digit.1, digit.1.saturating_mul(digit.0.1)]).collect()
+        along.into_iter().flat_map(|part| [part.stride, part.stride.saturating_mul(part.extent)]).collect()
     }
 
     /// The digits of a placement on the axes of this grid.
@@ -107,7 +107,7 @@ impl Grid {
             return Ok(digits);
         }
         let along = on_processes(placement);
-        let reached = along.iter().fold(1i64, |n, ((_, extent, _), _)| n.saturating_mul(*extent));
+        let reached = along.iter().fold(1i64, |n, part| n.saturating_mul(part.extent));
         if reached != processes {
             return Err(format!(
                 "{} is at {reached} of {processes} processes: each must have a part of it, or a copy, as with `B@[{}_{PROCESS}:..]`",
@@ -115,7 +115,7 @@ impl Grid {
                 processes / reached.max(1)
             ));
         }
-        for ((dim, extent, weight), stride) in along {
+        for ProcessPart { dim, extent, weight, stride } in along {
             let axes = self
                 .between(stride, extent)
                 .ok_or_else(|| format!("the grid has no axes for {}", placement.layout()))?;
@@ -132,11 +132,20 @@ impl Grid {
     }
 }
 
-/// The digits along the processes, as dimension, extent and weight, each with its stride.
-fn on_processes(placement: &Placement) -> Vec<((Option<usize>, i64, i64), i64)> {
+/// A digit of a layout that is along the processes, of a dimension or of copies.
+struct ProcessPart {
+    dim: Option<usize>,
+    extent: i64,
+    weight: i64,
+    stride: i64,
+}
+
+fn on_processes(placement: &Placement) -> Vec<ProcessPart> {
     let Some(axis) = placement.axes().iter().position(|name| name == PROCESS) else { return Vec::new() };
     let on_axis = placement.digits().iter().filter(|digit| digit.axis == axis && digit.extent > 1);
-    on_axis.map(|digit| ((digit.dim, digit.extent, digit.weight), digit.stride)).collect()
+    on_axis
+        .map(|digit| ProcessPart { dim: digit.dim, extent: digit.extent, weight: digit.weight, stride: digit.stride })
+        .collect()
 }
 
 /// Whether all processes have as many indices of a dimension.

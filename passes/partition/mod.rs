@@ -136,6 +136,6 @@ fn cuts<'c>(module: Op<'c>) -> Result<Vec<i64>, Vec<Diagnostic<'c>>> {
 fn symbol(module: Op) -> String {
     let known: HashSet<&str> =
         ir::blocks(module).into_iter().flat_map(ir::operations).filter_map(crate::functions::symbol).collect();
-    let names = std::iter::once(GRID.to_string()).chain((0u64..).map(|k| format!("{GRID}_{k}")));
-    names.filter(|name| !known.contains(name.as_str())).next().unwrap_or_else(|| GRID.to_string())
+    let mut names = std::iter::once(GRID.to_string()).chain((0u64..).map(|k| format!("{GRID}_{k}")));
+    names.find(|name| !known.contains(name.as_str())).unwrap_or_else(|| GRID.to_string())
 }

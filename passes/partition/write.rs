@@ -9,6 +9,7 @@ use super::made_again::MadeAgain;
 use super::operations::{done_by_all, set_indices, set_sizes};
 use super::partial::{along_first, combined, filled, may_be_added_often, reduction};
 use super::sharded::{Sharded, is_tensor, values};
+use crate::async_copies::is_async;
 use crate::buffers::operations::{FORWARDS, is};
 use crate::diagnostic::Diagnostic;
 use crate::functions::{callee, symbol};
@@ -221,6 +222,12 @@ impl<'g, 'c> Partition<'g, 'c> {
         if all.all(|v| self.of(*v).is_whole()) {
             return Ok(());
         }
+        for v in &results {
+            if let Some((to, t)) = self.converted_alone(*v) {
+                ir::set_type(*v, t);
+                self.known(*v, to);
+            }
+        }
         let sizes = |v: Val<'c>| self.values.get(&ir::key(v))?.sizes.clone();
         let nest = LoopNest::of(op, &sizes).or_else(|| done_by_all(op)).ok_or_else(|| not_partitioned(op))?;
         let coming = |v: &Val<'c>| {
@@ -240,6 +247,19 @@ impl<'g, 'c> Partition<'g, 'c> {
         };
         let loops = spreadings.best(self.grid);
         self.write(op, &nest, &loops, &reductions)
+    }
+
+    /// What a value is converted to, where nothing else is done with it: it is made so at once. A sum of which each process
+    /// wants a part is then never at all of them.
+    fn converted_alone(&self, v: Val<'c>) -> Option<(Sharded<'c>, Type<'c>)> {
+        let made = |user: Op<'c>| {
+            let converts = ir::name(user) == "layout.convert" && !is_async(user);
+            converts.then(|| ir::result(user, 0))
+        };
+        let all = ir::uses(v).into_iter().map(|own| made(own.0)).collect::<Option<Vec<Val>>>()?;
+        let to = *all.first().filter(|to| is_tensor(**to) && is_tensor(v))?;
+        let same = all.iter().all(|other| self.of(*other) == self.of(to));
+        same.then(|| (self.of(to).clone(), to.r#type()))
     }
 
     /// Writes an operation with some loops spread.

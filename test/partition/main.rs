@@ -18,7 +18,7 @@ mod tensor;
 
 use evaluator::{Processes, Value};
 use fastrand::Rng;
-use layout_passes::Pass;
+use layout_passes::{Pass, PlanOptions};
 use melior::Context;
 use melior::dialect::DialectRegistry;
 use melior::ir::{Module, OperationRef};
@@ -75,10 +75,11 @@ fn part(all: &Tensor, layout: &str, process: usize) -> Tensor {
     Tensor { sizes: own, data: held.iter().map(|index| all.at(index)).collect() }
 }
 
-fn partitioned<'c>(context: &'c Context, text: &str) -> Module<'c> {
+/// A program as it is after some passes.
+fn after<'c>(context: &'c Context, text: &str, all: &[Pass]) -> Module<'c> {
     let mut module = Module::parse(context, text).expect("a program");
     let passes = PassManager::new(context);
-    Pass::Partition.add_to(passes.as_operation_pass_manager()).expect("the pass");
+    all.iter().for_each(|pass| pass.add_to(passes.as_operation_pass_manager()).expect("the pass"));
     passes.run(&mut module).expect("a program that can be partitioned");
     module
 }
@@ -93,11 +94,11 @@ fn difference(expected: &Tensor, array: &Array, process: usize, found: &Tensor) 
 }
 
 /// Runs a program as a whole and partitioned, on random numbers.
-fn check(context: &Context, program: &Program, rng: &mut Rng) {
+fn check(context: &Context, program: &Program, passes: &[Pass], rng: &mut Rng) {
     let numbers: Vec<Tensor> =
         program.arguments.iter().map(|a| Tensor::build(&a.sizes, |_| f64::from(rng.i32(-3..4)))).collect();
     let whole = Module::parse(context, &program.text).expect("a program");
-    let parts = partitioned(context, &program.text);
+    let parts = after(context, &program.text, passes);
     let of = |tensor: Tensor| Value::Tensor(Rc::new(tensor));
     let root: OperationRef = whole.as_operation();
     let mut one = Processes::new(root);
@@ -127,11 +128,11 @@ fn processes_compute_their_parts() {
         let mut rng = Rng::with_seed(seed.wrapping_mul(1_000_003) + k);
         let steps = rng.usize(1..7);
         let program = program(&mut rng, steps);
-        let checked = catch_unwind(AssertUnwindSafe(|| check(&context, &program, &mut rng)));
+        let checked = catch_unwind(AssertUnwindSafe(|| check(&context, &program, &[Pass::Partition], &mut rng)));
         if checked.is_err() {
-            let after =
-                catch_unwind(AssertUnwindSafe(|| partitioned(&context, &program.text).as_operation().to_string()));
-            panic!("program {k} of seed {seed}:\n{}\n{}", program.text, after.unwrap_or_default());
+            let text = || after(&context, &program.text, &[Pass::Partition]).as_operation().to_string();
+            let text = catch_unwind(AssertUnwindSafe(text)).unwrap_or_default();
+            panic!("program {k} of seed {seed}:\n{}\n{text}", program.text);
         }
     }
 }
@@ -149,9 +150,22 @@ fn networks_send_what_is_known_to_be_least() {
     let context = context();
     for network in NETWORKS {
         let program = network.program();
-        let module = partitioned(&context, &program.text);
+        let module = after(&context, &program.text, &[Pass::Partition]);
         let expected: Vec<(String, usize)> = network.collectives.iter().map(|own| (own.0.to_string(), own.1)).collect();
         assert_eq!(collectives(&module), expected, "{}:\n{}", network.name, module.as_operation());
-        check(&context, &program, &mut Rng::with_seed(3));
+        check(&context, &program, &[Pass::Partition], &mut Rng::with_seed(3));
+    }
+}
+
+/// Layouts that `layout-plan` chooses can be partitioned with.
+#[test]
+fn networks_are_planned() {
+    let context = context();
+    for network in NETWORKS {
+        let program = network.unspread();
+        let passes = [Pass::Plan { options: PlanOptions::default() }, Pass::Partition];
+        let module = after(&context, &program.text, &passes);
+        assert!(!collectives(&module).is_empty(), "{}:\n{}", network.name, module.as_operation());
+        check(&context, &program, &passes, &mut Rng::with_seed(4));
     }
 }

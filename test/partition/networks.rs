@@ -117,14 +117,22 @@ pub const NETWORKS: &[Network] = &[
 ];
 
 impl Network<'_> {
-    fn layout(&self, name: &str) -> &str {
-        self.layouts.iter().find(|own| own.0 == name).unwrap_or_else(|| panic!("the layout of {name}")).1
-    }
-
     /// The program with its layouts.
     pub fn program(&self) -> Program {
+        self.with(&|name| {
+            self.layouts.iter().find(|own| own.0 == name).unwrap_or_else(|| panic!("the layout of {name}")).1
+        })
+    }
+
+    /// The program without layouts.
+    pub fn unspread(&self) -> Program {
+        self.with(&|_| "")
+    }
+
+    fn with<'s>(&'s self, layout: &dyn Fn(&str) -> &'s str) -> Program {
         let mut text = self.text.replace("$processes", &self.processes.to_string());
-        for (name, layout) in self.layouts {
+        for (name, _) in self.layouts {
+            let layout = layout(name);
             let encoding = if layout.is_empty() { String::new() } else { format!(", #layout.tensor_layout<{layout}>") };
             text = text.replace(&format!(", #{name}>"), &format!("{encoding}>"));
         }
@@ -132,7 +140,7 @@ impl Network<'_> {
             let array = |(name, sizes): &(&str, &[usize])| Array {
                 name: name.to_string(),
                 sizes: sizes.to_vec(),
-                layout: self.layout(name).to_string(),
+                layout: layout(name).to_string(),
             };
             all.iter().map(array).collect()
         };

@@ -41,6 +41,7 @@ pub struct Writer<'r> {
     rng: &'r mut Rng,
     grid: Vec<usize>,
     text: String,
+    functions: String,
     arrays: Vec<Array>,
     next: usize,
 }
@@ -49,7 +50,7 @@ pub struct Writer<'r> {
 pub fn program(rng: &mut Rng, steps: usize) -> Program {
     let grid = GRIDS[rng.usize(..GRIDS.len())].to_vec();
     let processes: usize = grid.iter().product();
-    let mut w = Writer { rng, grid, text: String::new(), arrays: Vec::new(), next: 0 };
+    let mut w = Writer { rng, grid, text: String::new(), functions: String::new(), arrays: Vec::new(), next: 0 };
     let mut arguments = Vec::new();
     for k in 0..3 {
         let sizes = if k == 2 { vec![w.size()] } else { vec![w.size(), w.size()] };
@@ -64,11 +65,12 @@ pub fn program(rng: &mut Rng, steps: usize) -> Program {
     let text = format!(
         "module attributes {{layout.machine = #layout.machine<axes: ({processes}_Process), memories: (), word: 64>}} {{
   func.func private @print(f32)
-  func.func @main({}) -> ({types}) {{
+{}  func.func @main({}) -> ({types}) {{
 {}    return {}{}
   }}
 }}
 ",
+        w.functions,
         list(|a| format!("{}: {}", a.name, a.r#type()), &arguments),
         w.text,
         list(|a| a.name.clone(), &results),
@@ -190,7 +192,7 @@ impl Writer<'_> {
     }
 
     fn step(&mut self) {
-        match self.rng.usize(..19) {
+        match self.rng.usize(..22) {
             0 | 1 => {
                 let a = self.any();
                 let layout = self.layout(&a.sizes);
@@ -212,6 +214,9 @@ impl Writer<'_> {
             15 => self.repeat(),
             16 => self.softmax(),
             17 => self.window(),
+            18 => self.two_sums(),
+            19 => self.call(),
+            20 => self.batch_matmul(),
             _ => self.scalars(),
         }
     }
@@ -546,5 +551,76 @@ impl Writer<'_> {
             self.line(format!("{} = tensor.generate {{\n    ^bb0(%i: index, %j: index):", made.name));
             self.line(format!("  tensor.yield {x} : f32\n    }} : {}", made.r#type()));
         }
+    }
+
+    /// The sum of a row's elements times their places, and the largest of them, at once.
+    fn two_sums(&mut self) {
+        let a = self.of_rank(2);
+        let rows = [a.sizes[0]];
+        let (of_sums, of_largest) = (self.layout(&rows), self.layout(&rows));
+        let sums = self.target(&rows, &of_sums, "1.0");
+        let largest = self.target(&rows, &of_largest, "-2.0");
+        let (made, other) = (self.made(&rows, of_sums), self.made(&rows, of_largest));
+        let both = self.name();
+        let (row, x, y, z) = ("affine_map<(i, j) -> (i)>", a.r#type(), sums.r#type(), largest.r#type());
+        self.line(format!(
+            "{both}:2 = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, {row}, {row}], iterator_types = \
+             [\"parallel\", \"reduction\"]}} ins({} : {x}) outs({}, {} : {y}, {z}) {{",
+            a.name, sums.name, largest.name
+        ));
+        self.line("^bb0(%x: f32, %s: f32, %m: f32):\n      %j = linalg.index 1 : index\n      %c = arith.index_cast %j : index to i64");
+        self.line("  %f = arith.sitofp %c : i64 to f32\n      %p = arith.mulf %f, %x : f32\n      %t = arith.addf %s, %p : f32");
+        self.line("  %u = arith.maximumf %m, %x : f32");
+        self.line(format!("  linalg.yield %t, %u : f32, f32\n    }} -> ({y}, {z})"));
+        for (k, array) in [made, other].into_iter().enumerate() {
+            let t = array.r#type();
+            let name = self.name();
+            self.line(format!("{name} = arith.constant dense<1.0> : {t}"));
+            self.line(format!("{} = arith.addf {both}#{k}, {name} : {t}", array.name));
+        }
+    }
+
+    /// A function that gives its arguments in other layouts.
+    fn call(&mut self) {
+        let a = self.any();
+        let (own, given) = (self.layout(&a.sizes), self.layout(&a.sizes));
+        let argument = self.convert(&a, &own);
+        let made = self.made(&a.sizes, given);
+        let (name, x, y) = (self.name().replace('%', "f"), argument.r#type(), made.r#type());
+        self.line(format!("{} = func.call @{name}({}) : ({x}) -> {y}", made.name, argument.name));
+        let end = if x == y {
+            "    return %s".to_string()
+        } else {
+            format!("    %c = layout.convert %s : {x} to {y}\n    return %c")
+        };
+        write!(
+            self.functions,
+            "  func.func private @{name}(%a: {x}) -> {y} {{\n    %s = arith.addf %a, %a : {x}\n{end} : {y}\n  }}\n"
+        )
+        .unwrap();
+    }
+
+    fn batch_matmul(&mut self) {
+        let batch = 8;
+        let (left, right, sizes) = ([batch, 4, 8], [batch, 8, 4], [batch, 4, 4]);
+        let layouts = [left, right].map(|sizes| self.layout(&sizes));
+        let [a, b] = [left, right].map(|sizes| {
+            let layout = layouts[usize::from(sizes == right)].clone();
+            self.target(&sizes, &layout, "2.0")
+        });
+        let layout = self.layout(&sizes);
+        let c = self.target(&sizes, &layout, "1.0");
+        let made = self.made(&sizes, layout);
+        self.line(format!(
+            "{} = linalg.batch_matmul ins({}, {} : {}, {}) outs({} : {}) -> {}",
+            made.name,
+            a.name,
+            b.name,
+            a.r#type(),
+            b.r#type(),
+            c.name,
+            c.r#type(),
+            made.r#type()
+        ));
     }
 }

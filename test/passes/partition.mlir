@@ -47,6 +47,17 @@ module attributes {layout.machine = #layout.machine<axes: (4_Process), memories:
     return %r : tensor<16x16xf32, #half>
   }
 
+  // A sum that is only wanted in parts is never at all processes.
+  // CHECK-LABEL: func.func @converted(
+  // CHECK: shard.reduce_scatter
+  // CHECK-NOT: shard
+  func.func @converted(%a: tensor<16x64xf32, #cols>, %b: tensor<64x16xf32, #krows>) -> tensor<16x16xf32, #half> {
+    %z = arith.constant dense<0.0> : tensor<16x16xf32>
+    %r = linalg.matmul ins(%a, %b : tensor<16x64xf32, #cols>, tensor<64x16xf32, #krows>) outs(%z : tensor<16x16xf32>) -> tensor<16x16xf32>
+    %s = layout.convert %r : tensor<16x16xf32> to tensor<16x16xf32, #half>
+    return %s : tensor<16x16xf32, #half>
+  }
+
   // The second operand is wanted whole, and the product is filled with zeros in parts.
   // CHECK-LABEL: func.func @whole(
   // CHECK-SAME: %arg0: tensor<4x8xf32>, %arg1: tensor<2x16xf32>)
