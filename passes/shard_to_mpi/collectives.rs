@@ -5,10 +5,12 @@ use crate::shard_to_mpi::exchange::{Exchange, Sent};
 use crate::shard_to_mpi::grid::{Grid, Group, arith};
 use crate::shard_to_mpi::messages::{self, Peer, Way};
 use crate::shard_to_mpi::reduction::Reduction;
-use crate::shard_to_mpi::tensors::{element, first, flat, joined, padded, pieces, reduced, sizes, slice, unflat};
-use layout_ir::{self as ir, Builder, Op, Shaped, Val};
+use crate::shard_to_mpi::tensors::{
+    converted, element, first, flat, joined, padded, pieces, reduced, sizes, slice, unflat, without_layout,
+};
+use layout_ir::{self as ir, Builder, Op, Val};
+use melior::ir::ValueLike;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Type, ValueLike};
 
 /// The bytes up to which all processes send all elements to all: one message after another costs more then than bytes do.
 /// Of 4 processes on 2 cores, in microseconds, all to all and in two exchanges: 64 bytes 3 to 6 and 16 to 24, 1 KiB 10 to 12
@@ -270,16 +272,6 @@ impl<'c> Step<'c> {
         };
         ir::replace_all_uses(result, converted(end, made, result.r#type()));
     }
-}
-
-/// The type of a tensor without its layout.
-pub fn without_layout<'c>(v: Val<'c>) -> Type<'c> {
-    ir::tensor_type(&Shaped { layout: None, ..ir::tensor(v.r#type()).expect("a tensor") })
-}
-
-/// A tensor in the layout of a type.
-pub fn converted<'c>(b: Builder<'c>, v: Val<'c>, to: Type<'c>) -> Val<'c> {
-    if v.r#type() == to { v } else { b.value("layout.convert", &[v], to, &[]) }
 }
 
 /// The operation of a block in which the first use of a value is, where the value's operation is in that block.

@@ -23,6 +23,16 @@ pub fn element<'c>(v: Val<'c>) -> Type<'c> {
     ir::tensor(v.r#type()).map_or_else(|| v.r#type(), |tensor| tensor.element)
 }
 
+/// The type of a tensor without its layout.
+pub fn without_layout<'c>(v: Val<'c>) -> Type<'c> {
+    ir::tensor_type(&Shaped { layout: None, ..ir::tensor(v.r#type()).expect("a tensor") })
+}
+
+/// A tensor in the layout of a type.
+pub fn converted<'c>(b: Builder<'c>, v: Val<'c>, to: Type<'c>) -> Val<'c> {
+    if v.r#type() == to { v } else { b.value("layout.convert", &[v], to, &[]) }
+}
+
 /// A tensor under other sizes. `groups` are the dimensions of the one with more of them, by those of the other.
 fn reshaped<'c>(b: Builder<'c>, v: Val<'c>, to: &[i64], groups: &[Vec<usize>]) -> Val<'c> {
     let expands = to.len() > sizes(v).map_or(0, |sizes| sizes.len());

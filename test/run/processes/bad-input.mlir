@@ -4,11 +4,11 @@
 // RUN: layout-opt %s --layout-to-llvm -o %t.mlir
 // RUN: export RUNNER="mlir-runner %t.mlir -e main -entry-point-result=void -shared-libs=%{runner_libs},%{mpi}"
 
-// RUN: MPIRUN_SECONDS=60 %{mpirun} 2 $RUNNER | FileCheck %s --check-prefix=GOOD
+// RUN: %{mpirun} 2 $RUNNER | FileCheck %s --check-prefix=GOOD
 // GOOD: {{\[}}3, 3]
 
-// RUN: not env MPIRUN_SECONDS=60 %{mpirun} 3 $RUNNER 2>&1 | FileCheck %s --check-prefix=MORE
-// RUN: not env MPIRUN_SECONDS=60 %{mpirun} 1 $RUNNER 2>&1 | FileCheck %s --check-prefix=FEWER
+// RUN: not %{mpirun} 3 $RUNNER 2>&1 | FileCheck %s --check-prefix=MORE
+// RUN: not %{mpirun} 1 $RUNNER 2>&1 | FileCheck %s --check-prefix=FEWER
 // MORE: error: this program is for 2 processes, and was started as 3: use mpirun -n 2
 // FEWER: error: this program is for 2 processes, and was started as 1: use mpirun -n 2
 
@@ -16,12 +16,12 @@
 // RUN: not $RUNNER 2>&1 | FileCheck %s --check-prefix=FEWER
 
 // One is killed while the other waits for it: the shell stands for a process that dies before it sends.
-// RUN: not env MPIRUN_SECONDS=60 %{mpirun} 2 bash -c \
+// RUN: not %{mpirun} 2 bash -c \
 // RUN:   '[[ $OMPI_COMM_WORLD_RANK == 1 ]] && { sleep 1; kill -9 $$; }; exec $RUNNER' 2>&1 | FileCheck %s --check-prefix=KILLED
 // KILLED: exited on signal 9
 
 // One ends with no error, and without having started.
-// RUN: not env MPIRUN_SECONDS=60 %{mpirun} 2 bash -c \
+// RUN: not %{mpirun} 2 bash -c \
 // RUN:   '[[ $OMPI_COMM_WORLD_RANK == 1 ]] && exit 3; exec $RUNNER' >%t.out 2>&1
 // RUN: not grep -F '[3, 3]' %t.out
 
