@@ -1,6 +1,6 @@
 //! The walk over a module: each operation on the parts of a process.
 
-use super::chain::{GridExchange, chain};
+use super::chain::chain;
 use super::choice::{Combining, Coming, Spreadings};
 use super::exchange::{Exchanger, Reduction};
 use super::grid::{Digits, Grid, PROCESS};
@@ -171,6 +171,10 @@ impl<'g, 'c> Partition<'g, 'c> {
         let Some(value) = ir::attribute(op, "value") else { return Ok(()) };
         let wanted = self.of(result).clone();
         if value.r#type() == result.r#type() {
+            return Ok(());
+        }
+        if !ir::is_used(result) {
+            self.rewriter.erase(op);
             return Ok(());
         }
         let b = Builder::before(op);
@@ -363,10 +367,9 @@ impl<'g, 'c> Partition<'g, 'c> {
             let exchanger = self.exchanger(b);
             match reduction {
                 Reduction::Kind(kind) => {
-                    for axis in &how.scattered {
-                        let exchange = GridExchange { axes: vec![*axis], before: None, after: how.digits[*axis] };
+                    for exchange in how.scatters() {
                         last = exchanger.cut(last, &now, &exchange, Some(kind));
-                        now.digits[*axis] = how.digits[*axis];
+                        exchange.axes.iter().for_each(|axis| now.digits[*axis] = how.digits[*axis]);
                     }
                     if !how.reduced.is_empty() {
                         last = exchanger.all_reduce(last, &how.reduced, kind);
