@@ -22,6 +22,7 @@ const PAGES: &[&str] = &[
     "docs/lowering.md",
     "docs/notation.md",
     "docs/notations.md",
+    "docs/partition.md",
     "docs/plan.md",
     "docs/processes.md",
     "docs/protocol.md",

@@ -4,8 +4,8 @@
 //! choice costs are the bytes that a process gets from others: to convert operands, to combine partial sums, to convert
 //! results; then the iterations of a process; then the number of collectives.
 
-use super::chain::chain;
-use super::grid::{Digits, Grid, local_sizes};
+use super::chain::{GridExchange, chain};
+use super::grid::{Digits, Grid, ProcessDigit, local_sizes};
 use super::loops::LoopNest;
 use super::sharded::Sharded;
 use std::collections::HashMap;
@@ -80,6 +80,25 @@ impl Combining {
         }
         let reduced = partial.into_iter().filter(|axis| !scattered.contains(axis)).collect();
         Combining { scattered, reduced, digits }
+    }
+
+    /// The parts that processes keep, each along as many axes as its digits go on.
+    pub fn scatters(&self) -> Vec<GridExchange> {
+        let mut all: Vec<GridExchange> = Vec::new();
+        for axis in &self.scattered {
+            let Some(digit) = self.digits[*axis] else { continue };
+            let above = all.last_mut().and_then(|own| Some((&mut own.axes, own.after.as_mut()?)));
+            match above
+                .filter(|(_, own)| own.dim == digit.dim && own.weight == digit.weight.saturating_mul(digit.extent))
+            {
+                Some((axes, own)) => {
+                    axes.push(*axis);
+                    *own = ProcessDigit { extent: own.extent.saturating_mul(digit.extent), ..digit };
+                }
+                None => all.push(GridExchange { axes: vec![*axis], before: None, after: Some(digit) }),
+            }
+        }
+        all
     }
 
     /// Whether there are partial results.

@@ -1,6 +1,6 @@
 //! The walk over a module: each operation on the parts of a process.
 
-use super::chain::{GridExchange, chain};
+use super::chain::chain;
 use super::choice::{Combining, Coming, Spreadings};
 use super::exchange::{Exchanger, Reduction};
 use super::grid::{Digits, Grid, PROCESS};
@@ -173,6 +173,10 @@ impl<'g, 'c> Partition<'g, 'c> {
         if value.r#type() == result.r#type() {
             return Ok(());
         }
+        if !ir::is_used(result) {
+            self.rewriter.erase(op);
+            return Ok(());
+        }
         let b = Builder::before(op);
         let alike = MadeAgain::of(result).and_then(|made| made.make(b, &wanted));
         let made = match alike {
@@ -222,14 +226,14 @@ impl<'g, 'c> Partition<'g, 'c> {
         if all.all(|v| self.of(*v).is_whole()) {
             return Ok(());
         }
-        for v in &results {
+        let sizes = |v: Val<'c>| self.values.get(&ir::key(v))?.sizes.clone();
+        let nest = LoopNest::of(op, &sizes).or_else(|| done_by_all(op)).ok_or_else(|| not_partitioned(op))?;
+        for (v, _) in results.iter().zip(&nest.combinations).filter(|own| own.1.is_some()) {
             if let Some((to, t)) = self.converted_alone(*v) {
                 ir::set_type(*v, t);
                 self.known(*v, to);
             }
         }
-        let sizes = |v: Val<'c>| self.values.get(&ir::key(v))?.sizes.clone();
-        let nest = LoopNest::of(op, &sizes).or_else(|| done_by_all(op)).ok_or_else(|| not_partitioned(op))?;
         let coming = |v: &Val<'c>| {
             is_tensor(*v).then(|| Coming {
                 sharded: self.of(*v).clone(),
@@ -249,8 +253,8 @@ impl<'g, 'c> Partition<'g, 'c> {
         self.write(op, &nest, &loops, &reductions)
     }
 
-    /// What a value is converted to, where nothing else is done with it: it is made so at once. A sum of which each process
-    /// wants a part is then never at all of them.
+    /// What a sum is converted to, where nothing else is done with it: it is made so at once. One of which each process wants a
+    /// part is then never at all of them.
     fn converted_alone(&self, v: Val<'c>) -> Option<(Sharded<'c>, Type<'c>)> {
         let made = |user: Op<'c>| {
             let converts = ir::name(user) == "layout.convert" && !is_async(user);
@@ -363,10 +367,9 @@ impl<'g, 'c> Partition<'g, 'c> {
             let exchanger = self.exchanger(b);
             match reduction {
                 Reduction::Kind(kind) => {
-                    for axis in &how.scattered {
-                        let exchange = GridExchange { axes: vec![*axis], before: None, after: how.digits[*axis] };
+                    for exchange in how.scatters() {
                         last = exchanger.cut(last, &now, &exchange, Some(kind));
-                        now.digits[*axis] = how.digits[*axis];
+                        exchange.axes.iter().for_each(|axis| now.digits[*axis] = how.digits[*axis]);
                     }
                     if !how.reduced.is_empty() {
                         last = exchanger.all_reduce(last, &how.reduced, kind);

@@ -17,9 +17,9 @@ pub struct Network<'l> {
 }
 
 /// A step of training of two layers: `x` is 16 x 8, the weights are `w1`, 8 x 16, and `w2`, 16 x 4.
-const TRAINING: &str = include_str!("training.mlir");
+const TRAINING: &str = include_str!("templates/training.mlir");
 /// Softmax of scaled products of `q` and `k`, times `v`, each 16 x 8.
-const ATTENTION: &str = include_str!("attention.mlir");
+const ATTENTION: &str = include_str!("templates/attention.mlir");
 
 const TRAINED: &[(&str, &[usize])] = &[("x", &[16, 8]), ("w1", &[8, 16]), ("w2", &[16, 4]), ("o", &[16, 4])];
 const WEIGHTS: &[(&str, &[usize])] = &[("w1", &[8, 16]), ("w2", &[16, 4])];
