@@ -2,9 +2,9 @@
 
 use crate::shard_to_mpi::entry::Process;
 use crate::shard_to_mpi::exchange::{Exchange, Sent};
-use crate::shard_to_mpi::grid::{Grid, Group, arith};
+use crate::shard_to_mpi::grid::{Group, RankGrid, arith};
 use crate::shard_to_mpi::messages::{self, Peer, Way};
-use crate::shard_to_mpi::reduction::Reduction;
+use crate::shard_to_mpi::reduction::ElementReduction;
 use crate::shard_to_mpi::tensors::{
     converted, element, first, flat, joined, padded, pieces, reduced, sizes, slice, unflat, without_layout,
 };
@@ -28,10 +28,10 @@ pub enum Kind<'c> {
     },
     ReduceScatter {
         dim: usize,
-        by: Reduction<'c>,
+        by: ElementReduction<'c>,
     },
     Reduce {
-        by: Reduction<'c>,
+        by: ElementReduction<'c>,
     },
     Slice {
         dim: usize,
@@ -55,7 +55,7 @@ pub enum Kind<'c> {
 }
 
 /// An operation that can be lowered.
-pub struct Step<'c> {
+pub struct MessageStep<'c> {
     pub kind: Kind<'c>,
     group: Group,
     /// The sizes of the group's axes.
@@ -64,10 +64,10 @@ pub struct Step<'c> {
     single: Vec<Group>,
 }
 
-impl<'c> Step<'c> {
+impl<'c> MessageStep<'c> {
     /// # Errors
     /// What cannot be lowered of the operation, and why.
-    pub fn of(op: Op<'c>, grid: &Grid) -> Result<Step<'c>, String> {
+    pub fn of(op: Op<'c>, grid: &RankGrid) -> Result<MessageStep<'c>, String> {
         let axes = grid.axes(op, "grid_axes")?;
         let group = grid.group(&axes);
         let n = group.members;
@@ -110,7 +110,7 @@ impl<'c> Step<'c> {
             if n == 1 && from != to {
                 return Err(format!("expected elements of {from} in a group of one process, found {to}"));
             }
-            Reduction::of(Builder::before(op), &word, from, to)
+            ElementReduction::of(Builder::before(op), &word, from, to)
         };
         let kind = match ir::name(op) {
             "shard.all_gather" => {
@@ -181,7 +181,7 @@ impl<'c> Step<'c> {
         };
         let single = (0..grid.shape.len()).map(|axis| grid.group(&[axis])).collect();
         let axes = axes.iter().map(|axis| grid.shape[*axis]).collect();
-        Ok(Step { kind, group, axes, single })
+        Ok(MessageStep { kind, group, axes, single })
     }
 
     /// The results of an operation that asks for sizes of the grid.

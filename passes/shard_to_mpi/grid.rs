@@ -12,19 +12,19 @@ use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::{Type, ValueLike};
 
 /// A grid of processes.
-pub struct Grid {
+pub struct RankGrid {
     /// The sizes of its axes.
     pub shape: Vec<i64>,
     /// Their product.
     pub processes: i64,
 }
 
-impl Grid {
+impl RankGrid {
     /// The grid that a `shard.grid` says.
     ///
     /// # Errors
     /// A size that is not known or below 1, and more processes than a rank of MPI can number.
-    pub fn of(op: Op) -> Result<Grid, String> {
+    pub fn of(op: Op) -> Result<RankGrid, String> {
         let shape = ir::integers(op, "shape");
         if let Some(size) = shape.iter().find(|size| **size < 1) {
             let found = if *size == i64::MIN { "`?`".to_owned() } else { size.to_string() };
@@ -33,7 +33,7 @@ impl Grid {
         let product = shape.iter().try_fold(1i64, |n, size| n.checked_mul(*size));
         let processes = product.filter(|n| *n <= i64::from(i32::MAX));
         let processes = processes.ok_or_else(|| format!("expected at most {} processes", i32::MAX))?;
-        Ok(Grid { shape, processes })
+        Ok(RankGrid { shape, processes })
     }
 
     /// The axes that an attribute of an operation lists; all of them where it lists none.
@@ -61,12 +61,12 @@ impl Grid {
 
     /// The groups along some axes.
     pub fn group(&self, axes: &[usize]) -> Group {
-        let mut digits: Vec<Digit> = Vec::new();
+        let mut digits: Vec<RankDigit> = Vec::new();
         for axis in axes {
-            let next = Digit { stride: self.stride(*axis), size: self.shape[*axis] };
+            let next = RankDigit { stride: self.stride(*axis), size: self.shape[*axis] };
             match digits.last_mut() {
                 Some(last) if last.stride == next.stride * next.size => {
-                    *last = Digit { stride: next.stride, size: last.size * next.size };
+                    *last = RankDigit { stride: next.stride, size: last.size * next.size };
                 }
                 _ => digits.push(next),
             }
@@ -84,7 +84,7 @@ fn short_integers(op: Op, name: &str) -> Vec<i64> {
 
 /// A part of the number of a process: neighbours along it are `stride` ranks apart.
 #[derive(Clone, Copy)]
-struct Digit {
+struct RankDigit {
     stride: i64,
     size: i64,
 }
@@ -94,7 +94,7 @@ pub struct Group {
     /// The processes of each group.
     pub members: i64,
     /// Their numbers' digits, the most significant first.
-    digits: Vec<Digit>,
+    digits: Vec<RankDigit>,
     processes: i64,
 }
 
@@ -107,14 +107,14 @@ impl Group {
     }
 
     /// A digit of a rank.
-    fn digit<'c>(&self, b: Builder<'c>, rank: Val<'c>, digit: Digit) -> Val<'c> {
+    fn digit<'c>(&self, b: Builder<'c>, rank: Val<'c>, digit: RankDigit) -> Val<'c> {
         let shifted = arith(b, "arith.divui", rank, digit.stride);
         if digit.stride * digit.size == self.processes { shifted } else { arith(b, "arith.remui", shifted, digit.size) }
     }
 
     /// The rank of a member of the group that the process with a rank is in.
     pub fn rank_of<'c>(&self, b: Builder<'c>, rank: Val<'c>, member: Val<'c>) -> Val<'c> {
-        if let [Digit { stride: 1, size }] = self.digits[..]
+        if let [RankDigit { stride: 1, size }] = self.digits[..]
             && size == self.processes
         {
             return member;

@@ -28,10 +28,10 @@ mod reduction;
 mod tensors;
 
 use crate::diagnostic::Diagnostic;
-use collectives::{Kind, Step};
+use collectives::{Kind, MessageStep};
 use entry::Process;
 pub(crate) use entry::{IMPLEMENTATION, PROCESSES};
-use grid::Grid;
+use grid::RankGrid;
 use layout_ir::{self as ir, Op, Rewriter};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use std::collections::HashMap;
@@ -50,7 +50,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
     let all: Vec<Op<'c>> = all.into_iter().filter(|op| ir::name(*op).starts_with("shard.")).collect();
     let (mut grids, mut steps, mut errors) = (HashMap::new(), Vec::new(), Vec::new());
     for op in all.iter().filter(|op| ir::name(**op) == "shard.grid") {
-        match Grid::of(*op) {
+        match RankGrid::of(*op) {
             Ok(grid) => {
                 grids.insert(ir::attribute(*op, "sym_name").and_then(ir::text).unwrap_or_default(), grid);
             }
@@ -71,7 +71,8 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
         }
         let symbol = ir::attribute(*op, "grid").and_then(|grid| FlatSymbolRefAttribute::try_from(grid).ok());
         let found = symbol.and_then(|symbol| grids.get(symbol.value()));
-        let step = found.ok_or_else(|| unknown(*op)).and_then(|grid| Ok((Step::of(*op, grid)?, function_of(*op)?)));
+        let step =
+            found.ok_or_else(|| unknown(*op)).and_then(|grid| Ok((MessageStep::of(*op, grid)?, function_of(*op)?)));
         match step {
             Ok((step, function)) => steps.push((*op, step, function)),
             Err(reason) => errors.push(refused(*op, &reason)),

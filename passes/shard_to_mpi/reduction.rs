@@ -5,7 +5,7 @@ use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
 use melior::ir::{Attribute, Type, ValueLike};
 
 /// What is done with elements of one type.
-pub struct Reduction<'c> {
+pub struct ElementReduction<'c> {
     operation: &'static str,
     /// The type in which it is done: that of the result, or f32 for shorter floats, which are rounded once at the end.
     pub within: Type<'c>,
@@ -34,12 +34,12 @@ fn numbers(t: Type) -> Option<Numbers> {
     }
 }
 
-impl<'c> Reduction<'c> {
+impl<'c> ElementReduction<'c> {
     /// The reduction that a word of the dialect means, of elements of one type to those of another.
     ///
     /// # Errors
     /// A word that means nothing for this type, and types that are not converted.
-    pub fn of(b: Builder<'c>, word: &str, from: Type<'c>, to: Type<'c>) -> Result<Reduction<'c>, String> {
+    pub fn of(b: Builder<'c>, word: &str, from: Type<'c>, to: Type<'c>) -> Result<ElementReduction<'c>, String> {
         use Numbers::{Complex, Floats, Integers};
         let unknown = |t: Type| format!("expected elements that are numbers, found {t}");
         let (old, new) = (numbers(from).ok_or_else(|| unknown(from))?, numbers(to).ok_or_else(|| unknown(to))?);
@@ -73,7 +73,7 @@ impl<'c> Reduction<'c> {
             return Err(format!("expected a result of {from} or of a type that has all its numbers, found {to}"));
         }
         let within = if new == Floats && bits(to) < 32 { Type::float32(b.context()) } else { to };
-        Ok(Reduction { operation, within, to, is_average: word == "average" })
+        Ok(ElementReduction { operation, within, to, is_average: word == "average" })
     }
 
     /// An element as what is computed with.

@@ -1,6 +1,6 @@
 //! What is done to tensors before they are sent and after they have come: cut into pieces, put together, added up.
 
-use crate::shard_to_mpi::reduction::Reduction;
+use crate::shard_to_mpi::reduction::ElementReduction;
 use layout_ir::{self as ir, Builder, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
@@ -223,7 +223,7 @@ pub fn slice<'c>(b: Builder<'c>, v: Val<'c>, dim: usize, from: Val<'c>, size: i6
 
 /// Pieces combined element by element, the first with the second, that with the third, and so on: all processes that have
 /// the same pieces get the same bits.
-pub fn reduced<'c>(b: Builder<'c>, v: Val<'c>, by: &Reduction<'c>, to: Type<'c>) -> Val<'c> {
+pub fn reduced<'c>(b: Builder<'c>, v: Val<'c>, by: &ElementReduction<'c>, to: Type<'c>) -> Val<'c> {
     let whole = sizes(v).expect("static sizes");
     let (count, rest) = (whole[0], &whole[1..]);
     let identity: Vec<Expr> = (0..rest.len()).map(Expr::Var).collect();
