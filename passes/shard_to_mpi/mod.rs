@@ -1,7 +1,7 @@
 //! `layout-shard-to-mpi`: what processes exchange, from upstream's dialect `shard` to its dialect `mpi`.
 //!
 //! A program runs in each process of a grid, on the process's own part of each tensor. Each collective operation becomes
-//! an exchange of pieces between the processes of a group (see [`exchange`]), with what has to be done to tensors before
+//! an exchange of pieces between the processes of a group (see `exchange`), with what has to be done to tensors before
 //! and after it:
 //!
 //! | operation | sent by each of `n` processes | before | after |
