@@ -249,6 +249,24 @@ def LayoutCallLibm : Pass<"layout-call-libm", "::mlir::ModuleOp"> {
   ];
 }
 
+def LayoutCallMpi : Pass<"layout-call-mpi", "::mlir::ModuleOp"> {
+  let summary = "Call Open MPI where upstream does not convert to LLVM";
+  let description = [{
+    `mpi.isend`, `mpi.irecv`, `mpi.wait` and `mpi.comm_size` become calls of Open
+    MPI; `convert-to-llvm` of LLVM 22 leaves them as they are. Buffers are
+    contiguous memrefs of static sizes, whose bytes are sent, of any type of
+    elements. A call that fails ends the program.
+
+    After `mpi.init` and `mpi.comm_rank` with an attribute `processes`, the number of
+    processes is compared with it: where it is another one, each process prints an
+    error with both numbers and calls `MPI_Abort`.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::memref::MemRefDialect"
+  ];
+}
+
 def LayoutConvertToLLVM : Pass<"layout-convert-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Convert loops over plain memrefs to the LLVM dialect";
   let description = [{
@@ -446,6 +464,35 @@ def LayoutOutlineLoops : Pass<"layout-outline-loops", "::mlir::ModuleOp"> {
   ];
 }
 
+def LayoutPartition : Pass<"layout-partition", "::mlir::ModuleOp"> {
+  let summary = "Make the program of one process of tensors that are spread";
+  let description = [{
+    On a machine whose outermost axis is `Process`, each tensor becomes the part that one
+    process has, by its `#layout.tensor_layout`; a tensor whose layout does not name
+    `Process` is a copy at each process. Operations work on parts, and what has to be
+    sent is `shard.all_gather`, `all_slice`, `all_to_all`, `all_reduce`,
+    `reduce_scatter`, or `send` and `recv` at once, on `shard.grid @processes`. Of
+    the ways to spread an operation's loops, one is taken for which a process gets the
+    fewest bytes.
+
+    A layout inside of a process stays on the type unless it is row-major, and what the
+    machine has inside of a process stays on the module. Functions that are only
+    declared, without results, are called by process 0 alone, as is `vector.print`.
+
+    Sums over a dimension that is spread are added up process by process: those of
+    floating-point numbers are rounded in another order.
+
+    Each process must have as many elements of a tensor: a dimension that is not divided
+    evenly is an error. An error leaves the module as it was.
+  }];
+  let dependentDialects = [
+    "::layout::LayoutDialect", "::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::scf::SCFDialect", "::mlir::shard::ShardDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
   let summary = "Choose a layout for every tensor of a module at once";
   let description = [{
@@ -555,6 +602,34 @@ def LayoutScfToCf : Pass<"layout-scf-to-cf", "::mlir::ModuleOp"> {
   ];
 }
 
+def LayoutShardToMpi : Pass<"layout-shard-to-mpi", "::mlir::ModuleOp"> {
+  let summary = "Lower collectives of processes to messages of MPI";
+  let description = [{
+    Lowers operations of `shard` on tensors of static sizes to `mpi`, in a program
+    that each process of a `shard.grid` runs on its own parts of tensors:
+    `all_gather`, `all_slice`, `all_to_all`, `all_reduce`, `reduce_scatter`, `shift`,
+    `send`, `recv`, `process_linear_index`, `process_multi_index` and `grid_shape`,
+    along any axes of the grid. Ranks are linear indices in it.
+
+    Each sends no more bytes than any way of doing it must. Sends and receives begin
+    when what is sent is there, and are waited for before the first use of what
+    comes. Reductions combine the elements of the processes in the order of their
+    numbers, so that all get the same bits in each run; f16 and bf16 are summed in
+    f32.
+
+    The function `main`, where the module has it, gets `mpi.init` and
+    `mpi.finalize`; in a module without it the caller of its functions starts MPI.
+  }];
+  let dependentDialects = [
+    "::layout::LayoutDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::complex::ComplexDialect", "::mlir::DLTIDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::mpi::MPIDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def LayoutStripMemorySpaces
     : Pass<"layout-strip-memory-spaces", "::mlir::ModuleOp"> {
   let summary = "Put all data in the one memory of a CPU";
@@ -630,6 +705,8 @@ def LayoutToMemref : Pipeline<"layout-to-memref"> {
   let passes = [
     "layout-inline-calls",
     "$first",
+    "layout-partition",
+    "layout-shard-to-mpi",
     "layout-fuse-elementwise",
     "layout-prepare-bufferization",
     "convert-elementwise-to-linalg",

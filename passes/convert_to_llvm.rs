@@ -2,6 +2,7 @@
 //!
 //! `$arena` stands for the option of that name.
 
+use crate::shard_to_mpi::IMPLEMENTATION;
 use crate::steps::PassStep;
 use layout_ir::{self as ir, Builder, Op};
 use melior::ir::Attribute;
@@ -14,6 +15,7 @@ pub const STEPS: &[PassStep] = &[
     ("layout-expand-dma", &["memref.dma_start", "memref.dma_wait"]),
     ("layout-strip-memory-spaces", &[]),
     ("layout-outline-loops", &["affine", "linalg", "scf"]),
+    ("layout-call-mpi", &["mpi"]),
     ("convert-linalg-to-loops", &["linalg"]),
     ("func.func(scf-forall-to-for)", &["scf.forall"]),
     // After loops are functions of their own, as all constants of a function are made once.
@@ -52,6 +54,13 @@ const STRIDED: &[&str] = &[
     "memref.reinterpret_cast",
     "memref.subview",
 ];
+
+/// Removes from a module what said which MPI is meant: `mlir-runner` does not know the attribute's dialect. True where it
+/// was there.
+pub fn forget_mpi(module: Op) -> bool {
+    let said = ir::attribute(module, IMPLEMENTATION.0).is_some_and(|which| which.to_string() == IMPLEMENTATION.1);
+    said && ir::edit(module).remove_attribute(IMPLEMENTATION.0).is_ok()
+}
 
 /// The attribute of functions by which upstream's conversion chooses the linkage of what it makes of them.
 const LINKAGE: &str = "llvm.linkage";

@@ -5,7 +5,7 @@
 //! buffers of a function. Both own every buffer of a function, so a function that had no tensors, and in which lowering
 //! allocated nothing, keeps its own discipline: upstream's passes know no loops by branches.
 
-use crate::ownership::{self, KEEP};
+use crate::ownership::{self, AUTOMATIC, KEEP};
 use layout_dialect::MANUAL_DEALLOCATION as BY_HAND;
 use layout_ir::{self as ir, Op, Rewriter, Val};
 use melior::ir::operation::{OperationLike, OperationMutLike};
@@ -26,7 +26,8 @@ pub fn mark(function: Op) {
         ir::edit(function).set_attribute(BY_HAND, unit);
     }
     for op in operations {
-        if matches!(ir::name(op), "memref.alloc" | "memref.dealloc") {
+        let is_ours = ir::edit(op).remove_attribute(AUTOMATIC).is_ok();
+        if !is_ours && matches!(ir::name(op), "memref.alloc" | "memref.dealloc") {
             ir::edit(op).set_attribute(KEEP, unit);
         }
     }

@@ -8,10 +8,10 @@ use crate::pass::Pass;
 use crate::pipelines::{PIPELINES, PipelineOptions};
 use crate::upstream::emit;
 use crate::{
-    annotate_loops, approximate_math, call_libm, convert_to_llvm, deallocate, expand_clones, expand_dma,
+    annotate_loops, approximate_math, call_libm, call_mpi, convert_to_llvm, deallocate, expand_clones, expand_dma,
     fuse_elementwise, indexing_analysis, inline_calls, lower_bufferization, lower_memrefs, mask_as_integers,
-    outline_loops, plan, plan_memory, prepare_bufferization, remove_conversions, scf_to_cf, shorten_interfaces,
-    simplify_indexing, steps, strip_memory_spaces, verify, verify_llvm,
+    outline_loops, partition, plan, plan_memory, prepare_bufferization, remove_conversions, scf_to_cf, shard_to_mpi,
+    shorten_interfaces, simplify_indexing, steps, strip_memory_spaces, verify, verify_llvm,
 };
 use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Rewriter};
@@ -69,10 +69,12 @@ extern "C" fn layout_rs_run_pass(
             Pass::CallLibm => {
                 return call_libm::run(op).map(Outcome::of).ok_or_else(Vec::new);
             }
+            Pass::CallMpi => return call_mpi::run(rewriter).map(Outcome::of),
             Pass::ConvertToLlvm { options } => {
-                let changed = now == 0 && convert_to_llvm::keep_private(op);
-                if let Some((passes, next)) = steps::next(convert_to_llvm::STEPS, op, now) {
-                    go_on(&passes.replace("$arena", options.arena.name()), next);
+                let mut changed = now == 0 && convert_to_llvm::keep_private(op);
+                match steps::next(convert_to_llvm::STEPS, op, now) {
+                    Some((passes, next)) => go_on(&passes.replace("$arena", options.arena.name()), next),
+                    None => changed |= convert_to_llvm::forget_mpi(op),
                 }
                 return Ok(Outcome::of(changed));
             }
@@ -100,11 +102,13 @@ extern "C" fn layout_rs_run_pass(
             Pass::LowerMemrefs { options } => lower_memrefs::run(rewriter, options)?,
             Pass::MaskAsIntegers => mask_as_integers::run(rewriter),
             Pass::OutlineLoops { options } => return Ok(Outcome::of(outline_loops::run(rewriter, options))),
+            Pass::Partition => return partition::run(rewriter).map(Outcome::of),
             Pass::Plan { options } => return plan::run(rewriter, options).map(Outcome::of),
             Pass::PlanMemory { options } => return plan_memory::run(rewriter, options).map(Outcome::of),
             Pass::PrepareBufferization => prepare_bufferization::run(rewriter)?,
             Pass::RemoveConversions { options } => remove_conversions::run(rewriter, options),
             Pass::ScfToCf => scf_to_cf::run(op),
+            Pass::ShardToMpi => return shard_to_mpi::run(rewriter).map(Outcome::of),
             Pass::ShortenInterfaces { options } => return Ok(Outcome::of(shorten_interfaces::run(rewriter, options))),
             Pass::SimplifyIndexing => simplify_indexing::run(rewriter),
             Pass::StripMemorySpaces => return Ok(Outcome::of(strip_memory_spaces::run(op))),

@@ -5,9 +5,13 @@
 #
 # RUN lines are for bash, with `set -o pipefail`; lit joins them with `&&`. Inside a loop, `|| exit 1` ends the test where
 # a command fails. Beside lit's own substitutions (%s, %S, %t) there are %{plugin}, the dialect and its passes as a plugin
-# of stock mlir-opt, %{python}, and %{runner_libs}, what `mlir-runner -shared-libs=` needs for printing.
+# of stock mlir-opt, %{python}, and %{runner_libs}, what `mlir-runner -shared-libs=` needs for printing. Where Open MPI is
+# installed, tests that say `REQUIRES: mpi` run, with %{mpirun}, which starts as many processes as its first argument says,
+# and %{mpi}, its library.
+import glob
 import os
 import platform
+import shutil
 import sys
 
 import lit.formats
@@ -30,6 +34,12 @@ config.substitutions += [
     ("%{plugin}", os.path.join(tools, "liblayout_plugin.so")),
     ("%{runner_libs}", f"{llvm}/lib/libmlir_runner_utils.so,{llvm}/lib/libmlir_c_runner_utils.so"),
 ]
+
+# The library as it is without the package for developers.
+mpi = glob.glob("/usr/lib/*/libmpi.so.40")
+if mpi and shutil.which("mpirun"):
+    config.available_features.add("mpi")
+    config.substitutions += [("%{mpirun}", os.path.join(os.path.dirname(test), "tools", "mpirun.sh")), ("%{mpi}", mpi[0])]
 
 # A test that hangs fails after this many seconds; lit can only tell with the Python package psutil.
 if lit_config.maxIndividualTestTimeIsSupported[0] and not lit_config.maxIndividualTestTime:

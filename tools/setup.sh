@@ -11,7 +11,9 @@ packages=(
   # The pages of layout-inspect are tested in a browser, with a font that is the same everywhere.
   chromium chromium-driver fonts-dejavu-core
   # Decides again what proofs of lowering decide about addresses.
-  z3 "$@"
+  z3
+  # Programs of several processes: mpirun, and the library that they call.
+  openmpi-bin "$@"
 )
 
 fail() {

@@ -15,7 +15,7 @@ use mlir_sys as sys;
 /// Where the type has sizes known only at run time, or elements that are no numbers.
 pub fn zeros<'c>(t: Type<'c>) -> Attribute<'c> {
     let shape = Shape::of(t).unwrap_or_else(|| panic!("expected a type of known sizes, found {t}"));
-    let bytes = bytes(shape.element).unwrap_or_else(|| panic!("expected elements that are numbers, found {t}"));
+    let bytes = element_bytes(shape.element).unwrap_or_else(|| panic!("expected elements that are numbers, found {t}"));
     let zeros = vec![0u8; bytes];
     // SAFETY: the type is alive and shaped, its sizes are known, and the buffer has the bytes of one element, which
     // MLIR copies. The result is null where MLIR refuses the buffer.
@@ -53,14 +53,14 @@ impl<'c> Shape<'c> {
 }
 
 /// The bytes in which a constant keeps an element; none where elements are no numbers.
-fn bytes(element: Type) -> Option<usize> {
+pub fn element_bytes(element: Type) -> Option<usize> {
     let raw = element.to_raw();
     // SAFETY: the type is alive, and its part is read only if it is complex.
     unsafe {
         if sys::mlirTypeIsAIndex(raw) {
             Some(8)
         } else if sys::mlirTypeIsAComplex(raw) {
-            Some(2 * bytes(Type::from_raw(sys::mlirComplexTypeGetElementType(raw)))?)
+            Some(2 * element_bytes(Type::from_raw(sys::mlirComplexTypeGetElementType(raw)))?)
         } else {
             Some((bits(element)? as usize).div_ceil(8))
         }
@@ -86,7 +86,7 @@ pub fn constant<'c>(attribute: Attribute<'c>) -> Option<Constant<'c>> {
             return None;
         }
         let Shape { elements, element } = Shape::of(Type::from_raw(sys::mlirAttributeGetType(raw)))?;
-        bytes(element)?;
+        element_bytes(element)?;
         Some(Constant { splat: sys::mlirDenseElementsAttrIsSplat(raw), attribute, elements, element })
     }
 }
@@ -155,7 +155,7 @@ impl<'c> Constant<'c> {
     /// not have the bytes of the result, or a source is not below the number of elements.
     pub fn packed(&self, t: Type<'c>, first: usize, bits: usize, source: &[Option<usize>]) -> Option<Attribute<'c>> {
         let to = Shape::of(t)?;
-        let size = usize::try_from(to.elements).ok()?.checked_mul(bytes(to.element)?)?;
+        let size = usize::try_from(to.elements).ok()?.checked_mul(element_bytes(to.element)?)?;
         if source.len().checked_mul(bits)?.checked_add(first)?.div_ceil(8) != size {
             return None;
         }
@@ -171,7 +171,7 @@ impl<'c> Constant<'c> {
     /// All elements of the type made of this splat's, each of so many bits, the first the lowest; none where this is no
     /// splat.
     pub fn packed_splat(&self, t: Type<'c>, bits: usize) -> Option<Attribute<'c>> {
-        let mut buffer = vec![0u8; bytes(Shape::of(t)?.element)?];
+        let mut buffer = vec![0u8; element_bytes(Shape::of(t)?.element)?];
         let value = self.splat.then(|| self.low_bytes(0)).flatten()?;
         (0..buffer.len() * 8 / bits).for_each(|k| put(&mut buffer, k * bits, &value));
         raw_buffer(t, &buffer)
@@ -199,7 +199,7 @@ impl<'c> Constant<'c> {
     /// The bytes of an element, and the data: that of each element, or of the only one where all are alike. Not of
     /// booleans, which MLIR packs.
     fn data(&self) -> Option<(usize, &'c [u8])> {
-        let bytes = bytes(self.element)?;
+        let bytes = element_bytes(self.element)?;
         let kept = if self.splat { 1 } else { self.elements as usize };
         if kept == 0 {
             return Some((bytes, &[]));

@@ -17,7 +17,7 @@ mod types;
 pub use attributes::*;
 pub use builder::Builder;
 pub use change::*;
-pub use constant::{Constant, constant, zeros};
+pub use constant::{Constant, constant, element_bytes, zeros};
 pub use read::*;
 pub use types::{
     Shaped, Vector, bits, function, function_type, indices_below, is_buffer, memref, memref_type, offset_of, sizes,

@@ -189,6 +189,19 @@ pub fn after<'c>(v: Val<'c>) -> Option<Op<'c>> {
     }
 }
 
+/// The first operation of the block that an operation is in; itself where it is in none.
+pub fn first_of_block<'c>(op: Op<'c>) -> Op<'c> {
+    // SAFETY: the operation is alive; its block is null for none, and else has an operation, which is alive.
+    let first = unsafe {
+        let block = sys::mlirOperationGetBlock(op.to_raw());
+        if block.ptr.is_null() {
+            return op;
+        }
+        OperationRef::from_option_raw(sys::mlirBlockGetFirstOperation(block))
+    };
+    first.unwrap_or(op)
+}
+
 /// Whether one operation is before another in the same block.
 pub fn comes_before<'c>(op: Op<'c>, other: Op<'c>) -> bool {
     op.block() == other.block() && op.is_before_in_block(other)

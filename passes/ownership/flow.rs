@@ -82,6 +82,7 @@ pub fn carried<'c>(op: Op<'c>, wanted: impl Fn(Val<'c>) -> bool) -> Option<Vec<C
 /// Whether an operation may hand the address of a buffer to something that is not a buffer.
 pub fn leaks_address(op: Op) -> bool {
     let dialect = ir::name(op).split('.').next().unwrap_or_default();
-    let known = ["affine", "arith", "bufferization", "func", "layout", "linalg", "math", "memref", "scf", "vector"];
+    let known =
+        ["affine", "arith", "bufferization", "func", "layout", "linalg", "math", "memref", "mpi", "scf", "vector"];
     ir::name(op) == "memref.extract_aligned_pointer_as_index" || !known.contains(&dialect)
 }

@@ -28,6 +28,7 @@
 
 mod fates;
 mod flow;
+mod messages;
 mod moves;
 mod order;
 mod reuse;
@@ -47,6 +48,9 @@ use std::collections::HashSet;
 
 /// On an allocation or deallocation: the program's own, which passes are to leave.
 pub const KEEP: &str = "bufferization.manual_deallocation";
+
+/// On an allocation before bufferization: lowering made it, and frees it.
+pub const AUTOMATIC: &str = "automatic_deallocation";
 
 /// The number of an operand that is no operand which is handed on, after all those.
 const READ_OR_WRITTEN: usize = usize::MAX;
@@ -239,6 +243,12 @@ fn use_all<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>, handed_on: &[HandedOn<
             let starts = ir::uses(ir::operands(*op)[0]).into_iter().filter_map(|(user, _)| DmaStart::of(user));
             let sides = starts.flat_map(|start| [start.from.0, start.to.0]);
             sides.for_each(|value| sets.used(value, (at, READ_OR_WRITTEN)));
+        }
+        // And a message until its request is.
+        if matches!(ir::name(*op), "mpi.isend" | "mpi.irecv") {
+            for end in messages::ends(order, *op) {
+                sets.used(ir::operands(*op)[0], (end, READ_OR_WRITTEN));
+            }
         }
     }
 }

@@ -17,6 +17,7 @@
 // CHECK-NEXT: --layout-annotate-loops {{.*}}Tell
 // CHECK-NEXT: --layout-approximate-math {{.*}}Compute
 // CHECK-NEXT: --layout-call-libm {{.*}}Call
+// CHECK-NEXT: --layout-call-mpi {{.*}}Call
 // CHECK-NEXT: --layout-convert-to-llvm {{.*}}Convert
 // CHECK-NEXT: --layout-deallocate {{.*}}Free
 // CHECK: Examples:

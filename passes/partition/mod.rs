@@ -1,0 +1,141 @@
+//! `layout-partition`: one program for each process, in which tensors are the parts that a process has.
+//!
+//! ```text
+//! tensor<1024x512xf32, ((8_Process, 128:512), (512:1))>  -->  tensor<128x512xf32>
+//! linalg.matmul of 1024 x 512 by 512 x 256               -->  linalg.matmul of 128 x 512 by 512 x 256
+//! layout.convert to tensor<1024x512xf32>                 -->  shard.all_gather
+//! ```
+//!
+//! Types say what a process has of a tensor. For each operation the loops are chosen that processes have parts of
+//! (`choice`), operands are converted to what these parts read, and results to what their types say. All processes run the
+//! same program on other parts, so they come to the same collectives in the same order.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `grid` | the processes as a grid, and digits of dimensions on it |
+//! | `chain` | a relayout as a chain of collectives |
+//! | `sharded` | tensor types as they are spread, and the types of parts |
+//! | `loops` | operations as loops |
+//! | `choice` | which loops are spread |
+//! | `exchange` | collectives as operations of `shard` |
+//! | `operations` | attributes and indices of operations on parts |
+//! | `made_again` | tensors that cost nothing to make in another way |
+//! | `partial` | sums of which each process has a part |
+//! | `write` | the walk over the module |
+//!
+//! Not promised: that what a program sends is least in all; each operation is looked at alone. Sums of floating-point numbers
+//! over a dimension that is spread are rounded in another order.
+
+mod chain;
+mod choice;
+mod exchange;
+mod grid;
+mod loops;
+mod made_again;
+mod operations;
+mod partial;
+mod sharded;
+mod write;
+
+use crate::diagnostic::Diagnostic;
+use crate::remove_conversions::erase_dead;
+use grid::{Grid, PROCESS};
+use layout_dialect::MACHINE;
+use layout_ir::{self as ir, Builder, Op, Rewriter};
+use melior::ir::operation::OperationMutLike;
+use melior::ir::{Type, ValueLike};
+use sharded::{inner_machine, tensor_layout_of, values};
+use std::collections::HashSet;
+use tensor_layout::places::Placement;
+use write::{Partition, Stop};
+
+/// The name of the grid, unless the module has another symbol of that name.
+const GRID: &str = "processes";
+
+/// Partitions a module; whether its machine has processes.
+///
+/// # Errors
+/// What cannot be partitioned; then the module is as it was.
+pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
+    let module = rewriter.root();
+    let at = |op: Op<'c>, message: String| vec![Diagnostic::error(ir::location(op), message)];
+    let machine = ir::attribute(module, MACHINE).and_then(layout_dialect::machine);
+    let Some(machine) = machine.filter(|machine| machine.depth(PROCESS).is_some()) else {
+        let spread = ir::all_operations(module).into_iter().find(|op| types(*op).into_iter().any(names_process));
+        return spread.map_or(Ok(false), |op| {
+            Err(at(
+                op,
+                format!("a layout along {PROCESS} needs a machine: `{MACHINE}` on the module with the axis {PROCESS}"),
+            ))
+        });
+    };
+    let inner = inner_machine(&machine).map_err(|message| at(module, message))?;
+    let mut cuts = cuts(module)?;
+    loop {
+        let grid = Grid::new(machine.axes[0].extent, &cuts).map_err(|message| at(module, message))?;
+        let copy = rewriter.copy(module);
+        match Partition::run(rewriter, copy, &grid, &symbol(module)) {
+            Ok(()) => {
+                rewriter.replace_contents(module, copy);
+                break;
+            }
+            Err(Stop::FurtherCuts(more)) => cuts.extend(more),
+            Err(Stop::Wrong(diagnostics)) => return Err(diagnostics),
+        }
+    }
+    let context = Builder::before(module).context();
+    match inner {
+        Some(inner) => {
+            let inner = layout_dialect::machine_attribute(context, &inner);
+            let inner = inner.map_err(|error| at(module, error.message))?;
+            ir::edit(module).set_attribute(MACHINE, inner);
+        }
+        None => drop(ir::edit(module).remove_attribute(MACHINE)),
+    }
+    erase_dead(rewriter);
+    Ok(true)
+}
+
+/// The types of an operation: of its results, the arguments of its blocks, and a function's own.
+fn types<'c>(op: Op<'c>) -> Vec<Type<'c>> {
+    let mut all: Vec<Type> = values(op).into_iter().map(|v| v.r#type()).collect();
+    let function = ir::attribute(op, "function_type").and_then(ir::type_in).and_then(ir::function);
+    all.extend(function.into_iter().flat_map(|(inputs, results)| inputs.into_iter().chain(results)));
+    all
+}
+
+fn names_process(t: Type) -> bool {
+    tensor_layout_of(t).is_some_and(|(_, layout)| layout.axes().iter().any(|axis| axis == PROCESS))
+}
+
+/// The strides at which the layouts of a module cut the processes.
+fn cuts<'c>(module: Op<'c>) -> Result<Vec<i64>, Vec<Diagnostic<'c>>> {
+    let (mut cuts, mut seen) = (Vec::new(), HashSet::new());
+    for op in ir::all_operations(module) {
+        for t in types(op) {
+            if !seen.insert(t) || !names_process(t) {
+                continue;
+            }
+            let wrong = |message: &str| vec![Diagnostic::error(ir::location(op), format!("{t}: {message}"))];
+            if ir::tensor(t).is_none() {
+                return Err(wrong("only tensors are spread over processes, found a memref"));
+            }
+            let Some((shaped, layout)) = tensor_layout_of(t) else { continue };
+            let sizes = shaped.sizes();
+            let sizes = sizes.ok_or_else(|| wrong("a tensor that is spread over processes must have static sizes"))?;
+            let placement = Placement::new(&layout, Some(&sizes)).map_err(|why| wrong(&why.error.message))?;
+            cuts.extend(Grid::cuts(&placement));
+        }
+    }
+    cuts.sort_unstable();
+    cuts.dedup();
+    Ok(cuts)
+}
+
+/// A name for the grid that no other symbol of the module has.
+fn symbol(module: Op) -> String {
+    let known: HashSet<&str> =
+        ir::blocks(module).into_iter().flat_map(ir::operations).filter_map(crate::functions::symbol).collect();
+    let mut names = std::iter::once(GRID.to_string()).chain((0u64..).map(|k| format!("{GRID}_{k}")));
+    names.find(|name| !known.contains(name.as_str())).unwrap_or_else(|| GRID.to_string())
+}

@@ -1,0 +1,109 @@
+//! How elements of several processes become one.
+
+use layout_ir::{self as ir, Builder, Val};
+use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
+use melior::ir::{Attribute, Type, ValueLike};
+
+/// What is done with elements of one type.
+pub struct ElementReduction<'c> {
+    operation: &'static str,
+    /// The type in which it is done: that of the result, or f32 for shorter floats, which are rounded once at the end.
+    pub within: Type<'c>,
+    /// The type of the result.
+    to: Type<'c>,
+    /// Whether a sum is divided by the number of elements at the end.
+    pub is_average: bool,
+}
+
+/// What is computed with a type.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Numbers {
+    Integers,
+    Floats,
+    Complex,
+}
+
+fn numbers(t: Type) -> Option<Numbers> {
+    let text = t.to_string();
+    let is_integer = text == "index" || text.strip_prefix('i').is_some_and(|bits| bits.parse::<u32>().is_ok());
+    match () {
+        () if is_integer => Some(Numbers::Integers),
+        () if text.starts_with("complex<") => Some(Numbers::Complex),
+        () if text == "tf32" || text.starts_with("bf") || text.starts_with('f') => Some(Numbers::Floats),
+        () => None,
+    }
+}
+
+impl<'c> ElementReduction<'c> {
+    /// The reduction that a word of the dialect means, of elements of one type to those of another.
+    ///
+    /// # Errors
+    /// A word that means nothing for this type, and types that are not converted.
+    pub fn of(b: Builder<'c>, word: &str, from: Type<'c>, to: Type<'c>) -> Result<ElementReduction<'c>, String> {
+        use Numbers::{Complex, Floats, Integers};
+        let unknown = |t: Type| format!("expected elements that are numbers, found {t}");
+        let (old, new) = (numbers(from).ok_or_else(|| unknown(from))?, numbers(to).ok_or_else(|| unknown(to))?);
+        let operation = match (word, new) {
+            ("sum" | "average", Integers) => "arith.addi",
+            ("sum" | "average", Floats) => "arith.addf",
+            ("sum", Complex) => "complex.add",
+            ("product", Integers) => "arith.muli",
+            ("product", Floats) => "arith.mulf",
+            ("product", Complex) => "complex.mul",
+            ("max", Integers) => "arith.maxsi",
+            ("max", Floats) => "arith.maximumf",
+            ("min", Integers) => "arith.minsi",
+            ("min", Floats) => "arith.minimumf",
+            ("bitwise_and", Integers) => "arith.andi",
+            ("bitwise_or", Integers) => "arith.ori",
+            ("bitwise_xor", Integers) => "arith.xori",
+            _ => return Err(format!("no reduction `{word}` of {to} is known")),
+        };
+        let bits = |t: Type| ir::bits(t).unwrap_or(64);
+        let is_converted = from == to
+            || match (old, new) {
+                (Integers, Integers) => {
+                    bits(from) < bits(to) && to.to_string() != "index" && from.to_string() != "index"
+                }
+                (Floats, Floats) => bits(from) < bits(to),
+                (Integers, Floats) => from.to_string() != "index",
+                _ => false,
+            };
+        if !is_converted {
+            return Err(format!("expected a result of {from} or of a type that has all its numbers, found {to}"));
+        }
+        let within = if new == Floats && bits(to) < 32 { Type::float32(b.context()) } else { to };
+        Ok(ElementReduction { operation, within, to, is_average: word == "average" })
+    }
+
+    /// An element as what is computed with.
+    pub fn widened(&self, b: Builder<'c>, v: Val<'c>) -> Val<'c> {
+        let name = match (numbers(v.r#type()), numbers(self.within)) {
+            _ if v.r#type() == self.within => return v,
+            (Some(Numbers::Integers), Some(Numbers::Floats)) => "arith.sitofp",
+            (Some(Numbers::Integers), _) => "arith.extsi",
+            _ => "arith.extf",
+        };
+        b.value(name, &[v], self.within, &[])
+    }
+
+    /// Two elements as one.
+    pub fn combined(&self, b: Builder<'c>, x: Val<'c>, y: Val<'c>) -> Val<'c> {
+        b.value(self.operation, &[x, y], self.within, &[])
+    }
+
+    /// An element of the result, made of that of `count` processes.
+    pub fn finished(&self, b: Builder<'c>, v: Val<'c>, count: i64) -> Val<'c> {
+        let mut made = v;
+        if self.is_average {
+            let is_integer = numbers(self.within) == Some(Numbers::Integers);
+            let divisor: Attribute = match is_integer {
+                true => IntegerAttribute::new(self.within, count).into(),
+                false => FloatAttribute::new(b.context(), self.within, count as f64).into(),
+            };
+            let name = if is_integer { "arith.divsi" } else { "arith.divf" };
+            made = b.value(name, &[made, b.constant(divisor)], self.within, &[]);
+        }
+        if self.within == self.to { made } else { b.value("arith.truncf", &[made], self.to, &[]) }
+    }
+}

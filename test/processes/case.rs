@@ -1,0 +1,370 @@
+//! One collective: its text, and its definition.
+
+use crate::random::Random;
+
+/// The grids of the programs.
+pub const GRIDS: [&[usize]; 9] = [&[1], &[2], &[4], &[2, 2], &[3, 2], &[2, 4], &[8], &[2, 2, 2], &[4, 2]];
+
+/// Types of elements, each with an operation from i32, and one to f32.
+const TYPES: [(&str, &str, &str); 9] = [
+    ("f32", "arith.sitofp", ""),
+    ("f64", "arith.sitofp", "arith.truncf"),
+    ("f16", "arith.sitofp", "arith.extf"),
+    ("bf16", "arith.sitofp", "arith.extf"),
+    ("i8", "arith.trunci", "arith.sitofp"),
+    ("i16", "arith.trunci", "arith.sitofp"),
+    ("i32", "", "arith.sitofp"),
+    ("i64", "arith.extsi", "arith.sitofp"),
+    ("index", "arith.index_cast", "arith.index_cast"),
+];
+
+const REDUCTIONS: [&str; 4] = ["sum", "max", "min", "product"];
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Gather {
+        dim: usize,
+    },
+    Slice {
+        dim: usize,
+    },
+    ToAll {
+        split: usize,
+        concat: usize,
+    },
+    ReduceScatter {
+        dim: usize,
+    },
+    Reduce,
+    Shift {
+        offset: i64,
+        rotates: bool,
+    },
+    /// Each sends to the process so much further along one axis.
+    Pair {
+        by: usize,
+    },
+    /// As `Shift` by one, so often.
+    Loop {
+        times: usize,
+    },
+}
+
+/// A collective of the processes of a grid.
+#[derive(Debug)]
+pub struct Case {
+    grid: Vec<usize>,
+    kind: Kind,
+    axes: Vec<usize>,
+    shape: Vec<usize>,
+    element: usize,
+    reduction: usize,
+    seed: usize,
+    /// Whether the operand is written over while it is sent.
+    overwrites: bool,
+}
+
+impl Case {
+    pub fn random(random: &mut Random, grid: &[usize]) -> Case {
+        let mut all: Vec<usize> = (0..grid.len()).collect();
+        let mut axes = Vec::new();
+        for _ in 0..1 + random.below(grid.len()) {
+            axes.push(all.remove(random.below(all.len())));
+        }
+        let single = random.below(3) == 0;
+        if single {
+            axes.truncate(1);
+        }
+        let n: usize = axes.iter().map(|axis| grid[*axis]).product();
+        let rank = 1 + random.below(3);
+        let mut shape: Vec<usize> = (0..rank).map(|_| 1 + random.below(4)).collect();
+        let (dim, other) = (random.below(rank), random.below(rank));
+        let kind = match random.below(if axes.len() == 1 { 8 } else { 5 }) {
+            0 => Kind::Gather { dim },
+            1 => Kind::Slice { dim },
+            2 => Kind::ToAll { split: dim, concat: other },
+            3 => Kind::ReduceScatter { dim },
+            4 => Kind::Reduce,
+            5 => Kind::Shift { offset: random.below(2 * n + 1) as i64 - n as i64, rotates: random.below(2) == 0 },
+            6 => Kind::Pair { by: random.below(n) },
+            _ => Kind::Loop { times: 1 + random.below(3) },
+        };
+        if matches!(kind, Kind::Slice { .. } | Kind::ToAll { .. } | Kind::ReduceScatter { .. }) {
+            shape[dim] *= n;
+        }
+        if matches!(kind, Kind::Reduce) && random.below(2) == 0 {
+            // More than all processes send to all others at once.
+            shape = vec![37, 31];
+        }
+        if matches!(kind, Kind::Reduce) && random.below(6) == 0 {
+            shape = vec![];
+        }
+        let element = random.below(TYPES.len());
+        let reduction = random.below(REDUCTIONS.len());
+        Case {
+            grid: grid.to_vec(),
+            kind,
+            axes,
+            shape,
+            element,
+            reduction,
+            seed: random.below(13),
+            overwrites: random.below(2) == 0,
+        }
+    }
+
+    fn members(&self) -> usize {
+        self.axes.iter().map(|axis| self.grid[*axis]).product()
+    }
+
+    /// What is added to the operand's element with a linear index, by process: few values, whose products are exact in
+    /// every type.
+    fn value(&self, rank: usize, at: usize) -> f64 {
+        ((rank * 37 + at * 11 + self.seed) % 3) as f64
+            + f64::from(u8::from(self.reduction != 3)) * ((at + rank * 5) % 7) as f64
+            - 1.0
+    }
+
+    /// The text of this case, with a number.
+    pub fn text(&self, k: usize) -> String {
+        let (element, from, to) = TYPES[self.element];
+        let t = |shape: &[usize], element: &str| {
+            let sizes: String = shape.iter().map(|n| format!("{n}x")).collect();
+            format!("tensor<{sizes}{element}>")
+        };
+        let whole = t(&self.shape, element);
+        let rank = self.shape.len();
+        let dims: Vec<String> = (0..rank).map(|d| format!("d{d}")).collect();
+        let map = |rank: usize| {
+            let dims: Vec<String> = (0..rank).map(|d| format!("d{d}")).collect();
+            format!("affine_map<({0}) -> ({0})>", dims.join(", "))
+        };
+        let kinds = |rank: usize| vec!["\"parallel\""; rank].join(", ");
+        let mut indices = String::new();
+        let mut linear = "%zero".to_owned();
+        for d in 0..dims.len() {
+            let n = self.shape[d];
+            indices += &format!(
+                "    %i{d} = linalg.index {d} : index\n    %n{d} = arith.constant {n} : index\n\
+                 \x20   %p{d} = arith.muli {linear}, %n{d} : index\n    %q{d} = arith.addi %p{d}, %i{d} : index\n"
+            );
+            linear = format!("%q{d}");
+        }
+        let product = usize::from(self.reduction != 3);
+        let into = if from.is_empty() { String::new() } else { format!("    %v = {from} %w : i32 to {element}\n") };
+        let made = if from.is_empty() { "%w" } else { "%v" };
+        let seed = self.seed;
+        let mut text = format!(
+            "  %empty{k} = tensor.empty() : {whole}\n\
+             \x20 %x{k} = linalg.generic {{indexing_maps = [{}], iterator_types = [{}]}} outs(%empty{k} : {whole}) {{\n\
+             \x20 ^bb0(%o: {element}):\n    %zero = arith.constant 0 : index\n{indices}\
+             \x20   %c37 = arith.constant 37 : index\n    %a = arith.muli %rank, %c37 : index\n\
+             \x20   %c11 = arith.constant 11 : index\n    %b = arith.muli {linear}, %c11 : index\n\
+             \x20   %c = arith.addi %a, %b : index\n    %s = arith.constant {seed} : index\n    %d = arith.addi %c, %s : index\n\
+             \x20   %c3 = arith.constant 3 : index\n    %f = arith.remui %d, %c3 : index\n\
+             \x20   %c5 = arith.constant 5 : index\n    %g = arith.muli %rank, %c5 : index\n    %h = arith.addi {linear}, %g : index\n\
+             \x20   %c7 = arith.constant 7 : index\n    %j = arith.remui %h, %c7 : index\n\
+             \x20   %cp = arith.constant {product} : index\n    %l = arith.muli %j, %cp : index\n    %m = arith.addi %f, %l : index\n\
+             \x20   %u = arith.index_cast %m : index to i32\n    %one = arith.constant 1 : i32\n    %w = arith.subi %u, %one : i32\n\
+             {into}    linalg.yield {made} : {element}\n  }} -> {whole}\n",
+            map(rank),
+            kinds(rank),
+        );
+        let axes = self.axes.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        let on = format!("on @g grid_axes = [{axes}]");
+        let shape = self.result_shape();
+        let result = t(&shape, element);
+        let by = format!("reduction = {}", REDUCTIONS[self.reduction]);
+        let axis = self.axes[0];
+        text += &match self.kind {
+            Kind::Gather { dim } => {
+                format!("  %r{k} = shard.all_gather %x{k} {on} gather_axis = {dim} : {whole} -> {result}\n")
+            }
+            Kind::Slice { dim } => {
+                format!("  %r{k} = shard.all_slice %x{k} {on} slice_axis = {dim} : {whole} -> {result}\n")
+            }
+            Kind::ToAll { split, concat } => format!(
+                "  %r{k} = shard.all_to_all %x{k} {on} split_axis = {split} concat_axis = {concat} : {whole} -> {result}\n"
+            ),
+            Kind::ReduceScatter { dim } => {
+                format!("  %r{k} = shard.reduce_scatter %x{k} {on} {by} scatter_axis = {dim} : {whole} -> {result}\n")
+            }
+            Kind::Reduce => format!("  %r{k} = shard.all_reduce %x{k} {on} {by} : {whole} -> {result}\n"),
+            Kind::Shift { offset, rotates } => format!(
+                "  %r{k} = shard.shift %x{k} {on} shift_axis = {axis} offset = {offset}{} : {whole} -> {result}\n",
+                if rotates { " rotate" } else { "" }
+            ),
+            Kind::Pair { by } => {
+                let n = self.members();
+                format!(
+                    "  %me{k} = shard.process_multi_index on @g axes = [{axis}] : index\n  %count{k} = arith.constant {n} : index\n\
+                     \x20 %far{k} = arith.constant {by} : index\n  %up{k} = arith.addi %me{k}, %far{k} : index\n\
+                     \x20 %dest{k} = arith.remui %up{k}, %count{k} : index\n  %wide{k} = arith.addi %me{k}, %count{k} : index\n\
+                     \x20 %down{k} = arith.subi %wide{k}, %far{k} : index\n  %from{k} = arith.remui %down{k}, %count{k} : index\n\
+                     \x20 %sent{k} = shard.send %x{k} {on} destination = [%dest{k}] : ({whole}, index) -> {whole}\n\
+                     \x20 %r{k} = shard.recv %sent{k} {on} source = [%from{k}] : ({whole}, index) -> {whole}\n"
+                )
+            }
+            Kind::Loop { times } => format!(
+                "  %first{k} = arith.constant 0 : index\n  %count{k} = arith.constant {times} : index\n  %step{k} = arith.constant 1 : index\n\
+                 \x20 %r{k} = scf.for %i = %first{k} to %count{k} step %step{k} iter_args(%v = %x{k}) -> ({whole}) {{\n\
+                 \x20   %s = shard.shift %v {on} shift_axis = {axis} offset = 1 rotate : {whole} -> {whole}\n\
+                 \x20   scf.yield %s : {whole}\n  }}\n"
+            ),
+        };
+        if self.overwrites {
+            text += &format!(
+                "  %over{k} = linalg.generic {{indexing_maps = [{}], iterator_types = [{}]}} outs(%x{k} : {whole}) {{\n\
+                 \x20 ^bb0(%o: {element}):\n",
+                map(rank),
+                kinds(rank)
+            );
+            let (name, attribute) = if element.contains('f') { ("arith.addf", "1.0") } else { ("arith.addi", "1") };
+            text += &format!(
+                "    %c = arith.constant {attribute} : {element}\n    %s = {name} %o, %c : {element}\n    linalg.yield %s : {element}\n  }} -> {whole}\n"
+            );
+            text +=
+                &printed(&format!("over{k}"), &whole, &t(&self.shape, "f32"), element, to, &map(rank), &kinds(rank));
+        }
+        text + &printed(
+            &format!("r{k}"),
+            &result,
+            &t(&shape, "f32"),
+            element,
+            to,
+            &map(shape.len()),
+            &kinds(shape.len()),
+        )
+    }
+
+    fn result_shape(&self) -> Vec<usize> {
+        let (mut shape, n) = (self.shape.clone(), self.members());
+        match self.kind {
+            Kind::Gather { dim } => shape[dim] *= n,
+            Kind::Slice { dim } | Kind::ReduceScatter { dim } => shape[dim] /= n,
+            Kind::ToAll { split, concat } => {
+                shape[split] /= n;
+                shape[concat] *= n;
+            }
+            _ => {}
+        }
+        shape
+    }
+
+    /// The index of a process along each axis of the grid.
+    fn index(&self, rank: usize) -> Vec<usize> {
+        let mut rest = rank;
+        let mut index: Vec<usize> = self.grid.iter().rev().map(|n| (rest % n, rest /= n).0).collect();
+        index.reverse();
+        index
+    }
+
+    fn rank(&self, index: &[usize]) -> usize {
+        index.iter().zip(&self.grid).fold(0, |rank, (at, n)| rank * n + at)
+    }
+
+    /// The processes of the group that a process is in, in their order, and its own number there.
+    fn group(&self, rank: usize) -> (Vec<usize>, usize) {
+        let own = self.index(rank);
+        let member = |number: usize| {
+            let (mut index, mut rest) = (own.clone(), number);
+            for axis in self.axes.iter().rev() {
+                index[*axis] = rest % self.grid[*axis];
+                rest /= self.grid[*axis];
+            }
+            self.rank(&index)
+        };
+        let members: Vec<usize> = (0..self.members()).map(member).collect();
+        let number = members.iter().position(|other| *other == rank).unwrap();
+        (members, number)
+    }
+
+    fn combined(&self, x: f64, y: f64) -> f64 {
+        match REDUCTIONS[self.reduction] {
+            "sum" => x + y,
+            "max" => x.max(y),
+            "min" => x.min(y),
+            _ => x * y,
+        }
+    }
+
+    /// What a process prints.
+    pub fn expected(&self, rank: usize) -> Vec<Vec<f64>> {
+        let (members, own) = self.group(rank);
+        let n = members.len();
+        let shape = self.result_shape();
+        let count: usize = shape.iter().product();
+        let along = |by: i64| {
+            let at = own as i64 + by;
+            ((0..n as i64).contains(&at), members[at.rem_euclid(n as i64) as usize])
+        };
+        // The element of the result with an index, from that of operands.
+        let element = |at: usize| -> Option<f64> {
+            let mut index = unlinear(at, &shape);
+            let of = |rank: usize, index: &[usize]| self.value(rank, linear(index, &self.shape));
+            let all =
+                |index: &[usize]| members.iter().map(|member| of(*member, index)).reduce(|x, y| self.combined(x, y));
+            match self.kind {
+                Kind::Gather { dim } => {
+                    let from = index[dim] / self.shape[dim];
+                    index[dim] %= self.shape[dim];
+                    Some(of(members[from], &index))
+                }
+                Kind::Slice { dim } => {
+                    index[dim] += own * shape[dim];
+                    Some(of(rank, &index))
+                }
+                Kind::ToAll { split, concat } => {
+                    let each = shape[concat] / n;
+                    let from = index[concat] / each;
+                    index[concat] %= each;
+                    index[split] += own * (self.shape[split] / n);
+                    Some(of(members[from], &index))
+                }
+                Kind::ReduceScatter { dim } => {
+                    index[dim] += own * shape[dim];
+                    all(&index)
+                }
+                Kind::Reduce => all(&index),
+                Kind::Shift { offset, rotates } => {
+                    let (is_there, from) = along(-offset);
+                    (rotates || is_there).then(|| of(from, &index))
+                }
+                Kind::Pair { by } => Some(of(along(-(by as i64)).1, &index)),
+                Kind::Loop { times } => Some(of(along(-(times as i64)).1, &index)),
+            }
+        };
+        let result: Vec<f64> = (0..count).map(|at| element(at).unwrap_or(f64::NAN)).collect();
+        let over = |at: usize| self.value(rank, at) + 1.0;
+        let over = self.overwrites.then(|| (0..self.shape.iter().product()).map(over).collect());
+        over.into_iter().chain([result]).collect()
+    }
+}
+
+fn linear(index: &[usize], shape: &[usize]) -> usize {
+    index.iter().zip(shape).fold(0, |at, (i, n)| at * n + i)
+}
+
+fn unlinear(mut at: usize, shape: &[usize]) -> Vec<usize> {
+    let mut index: Vec<usize> = shape.iter().rev().map(|n| (at % n, at /= n).0).collect();
+    index.reverse();
+    index
+}
+
+/// Prints a tensor as f32.
+fn printed(v: &str, t: &str, to: &str, element: &str, by: &str, map: &str, kinds: &str) -> String {
+    let body = match by {
+        "" => "    linalg.yield %i : f32\n".to_owned(),
+        "arith.index_cast" => {
+            "    %c = arith.index_cast %i : index to i32\n    %f = arith.sitofp %c : i32 to f32\n    linalg.yield %f : f32\n".into()
+        }
+        _ => format!("    %f = {by} %i : {element} to f32\n    linalg.yield %f : f32\n"),
+    };
+    format!(
+        "  %room_{v} = tensor.empty() : {to}\n\
+         \x20 %floats_{v} = linalg.generic {{indexing_maps = [{map}, {map}], iterator_types = [{kinds}]}} ins(%{v} : {t}) outs(%room_{v} : {to}) {{\n\
+         \x20 ^bb0(%i: {element}, %o: f32):\n{body}  }} -> {to}\n\
+         \x20 %any_{v} = tensor.cast %floats_{v} : {to} to tensor<*xf32>\n\
+         \x20 func.call @printMemrefF32(%any_{v}) : (tensor<*xf32>) -> ()\n"
+    )
+}
