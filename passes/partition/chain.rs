@@ -91,6 +91,8 @@ fn cuts_of_permutation(grid: &Grid, along: &[GridExchange]) -> Vec<i64> {
         }
     }
     cuts.retain(|cut| !grid.strides.contains(cut));
+    cuts.sort_unstable();
+    cuts.dedup();
     cuts
 }
 
@@ -189,7 +191,7 @@ mod tests {
     fn a_permutation_of_parts_of_axes() {
         let grid = Grid::new(8, &[4]).unwrap();
         let (from, to) = (vec![digit(0, 4, 2), digit(0, 1, 4)], vec![digit(0, 1, 2), digit(0, 2, 4)]);
-        assert_eq!(chain(&grid, &[8], &from, &to).cuts, [2, 2]);
+        assert_eq!(chain(&grid, &[8], &from, &to).cuts, [2]);
         let grid = Grid::new(8, &[4, 2]).unwrap();
         let (from, to) = ([4, 2, 1].map(|w| digit(0, w, 2)).to_vec(), [1, 4, 2].map(|w| digit(0, w, 2)).to_vec());
         let found = chain(&grid, &[8], &from, &to);

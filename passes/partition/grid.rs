@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(grid.between(1, 8), Some(vec![0, 1]));
         assert_eq!(grid.between(2, 2), None);
         let two = |weight| [Some(ProcessDigit { dim: 0, weight, extent: 2 }), None];
-        assert_eq!(digits(&grid, "((2_Process:4, 4:1), (8:4); B@[4_Process])").unwrap(), two(4));
+        assert_eq!(digits(&grid, "((2_Process:4, 4:1), (8:4); B@[4_Process:1])").unwrap(), two(4));
         assert_eq!(Grid::new(1, &[]).unwrap().extents, [1]);
         assert!(Grid::new(12, &[2, 3]).unwrap_err().contains("groups of 2 and of 3"));
         assert!(Grid::new(12, &[5]).unwrap_err().contains("groups of 5"));

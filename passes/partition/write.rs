@@ -337,9 +337,11 @@ impl<'g, 'c> Partition<'g, 'c> {
         }
         set_sizes(op, nest, loops);
         set_indices(op, nest, loops, &self.exchanger(Builder::before(op)));
+        // All results before the same operation, so that later ones may use what was converted for earlier ones.
+        let after = ir::next(op).expect("an operation that makes a tensor is not the last of its block");
         for (k, v) in results.into_iter().enumerate() {
             if let (Some(wanted), Some(how)) = (&wanted[k], &combining[k]) {
-                self.deliver(op, v, wanted, how, nest, (k, reductions[k], added[k]))?;
+                self.deliver((op, after), v, wanted, how, nest, (k, reductions[k], added[k]))?;
             }
         }
         Ok(())
@@ -348,7 +350,7 @@ impl<'g, 'c> Partition<'g, 'c> {
     /// Combines the parts of a result, and converts it to what its type says.
     fn deliver(
         &mut self,
-        op: Op<'c>,
+        (op, after): (Op<'c>, Op<'c>),
         v: Val<'c>,
         wanted: &Sharded<'c>,
         how: &Combining,
@@ -359,7 +361,6 @@ impl<'g, 'c> Partition<'g, 'c> {
             return Ok(());
         }
         let uses = ir::uses(v);
-        let after = ir::next(op).expect("an operation that makes a tensor is not the last of its block");
         let b = Builder::before(after).located(op);
         let mut now = self.of(v).clone();
         let mut last = v;
