@@ -477,7 +477,9 @@ def LayoutPartition : Pass<"layout-partition", "::mlir::ModuleOp"> {
 
     A layout inside of a process stays on the type unless it is row-major, and what the
     machine has inside of a process stays on the module. Functions that are only
-    declared, without results, are called by process 0 alone, as is `vector.print`.
+    declared, without results, are called by process 0 alone, as is `vector.print`;
+    those that may write to a memref by each process, unless
+    `bufferization.access = "read"` says that they do not.
 
     Sums over a dimension that is spread are added up process by process: those of
     floating-point numbers are rounded in another order.

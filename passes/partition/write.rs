@@ -88,7 +88,8 @@ impl<'g, 'c> Partition<'g, 'c> {
         self.values.get(&ir::key(v)).expect("each tensor has been looked at")
     }
 
-    /// The name of a function that is only declared, has no results and takes nothing that is spread.
+    /// The name of a function that is only declared, has no results, takes nothing that is spread, and writes to no memory: of
+    /// a memref `bufferization.access = "read"` says so.
     fn is_called_once(&self, op: Op<'c>) -> Option<&'c str> {
         let declared = ir::name(op) == "func.func" && ir::blocks(op).is_empty();
         let t = declared.then(|| ir::attribute(op, "function_type")).flatten().and_then(ir::type_in)?;
@@ -97,7 +98,14 @@ impl<'g, 'c> Partition<'g, 'c> {
             super::sharded::tensor_layout_of(*t)
                 .is_some_and(|(_, layout)| layout.axes().iter().any(|axis| axis == PROCESS))
         };
-        (results.is_empty() && !inputs.iter().any(takes_parts)).then(|| symbol(op)).flatten()
+        let told = ir::elements(op, "arg_attrs");
+        let only_reads = |k: usize| {
+            let entries = told.get(k).map(|all| ir::entries(*all)).unwrap_or_default();
+            let access = entries.into_iter().find(|(name, _)| name == "bufferization.access");
+            access.and_then(|(_, access)| ir::text(access)).is_some_and(|access| access == "read")
+        };
+        let writes = inputs.iter().enumerate().any(|(k, t)| ir::is_buffer(*t) && !only_reads(k));
+        (results.is_empty() && !writes && !inputs.iter().any(takes_parts)).then(|| symbol(op)).flatten()
     }
 
     fn declare_grid(&self, module: Op<'c>) {

@@ -213,6 +213,11 @@ impl<'c> MessageStep<'c> {
         if n == 1 {
             return ir::replace_all_uses(result, converted(b, input, result.r#type()));
         }
+        let paired = matches!(self.kind, Kind::Send { .. } | Kind::Receive { .. });
+        if !paired && sizes(result).is_some_and(|sizes| sizes.contains(&0)) {
+            let none = b.value("tensor.empty", &[], without_layout(result), &[]);
+            return ir::replace_all_uses(result, converted(b, none, result.r#type()));
+        }
         match &self.kind {
             Kind::Shift { along, offset, size, rotates } => {
                 let way = Way { offset: *offset, size: *size, rotates: *rotates, tag };
@@ -274,14 +279,18 @@ impl<'c> MessageStep<'c> {
     }
 }
 
-/// The operation of a block in which the first use of a value is, where the value's operation is in that block.
+/// The operation in the block of `op` in which the first use of a value is, or the last one where all uses are in other
+/// blocks; `None` where there is no use.
 fn first_user<'c>(op: Op<'c>, v: Val<'c>) -> Option<Op<'c>> {
     let in_block = |user: Op<'c>| {
         let around = std::iter::successors(Some(user), |op| ir::parent(*op));
         around.into_iter().find(|around| around.block() == op.block())
     };
-    let users = ir::uses(v).into_iter().filter_map(|(user, _)| in_block(user));
-    users.reduce(|first, user| if ir::comes_before(user, first) { user } else { first })
+    let uses = ir::uses(v);
+    let users = uses.iter().filter_map(|(user, _)| in_block(*user));
+    let first = users.reduce(|first, user| if ir::comes_before(user, first) { user } else { first });
+    let last = || std::iter::successors(Some(op), |op| ir::next(*op)).last();
+    if uses.is_empty() { None } else { first.or_else(last) }
 }
 
 /// Where an operation may begin: after what makes its operand, in its own block.
