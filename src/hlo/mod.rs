@@ -32,6 +32,7 @@
 //! The way of a text: `read` takes it apart (`raw`, `words`, `literal`), `resolve` turns names into numbers and runs
 //! the rule of each opcode (`opcodes`, `rules`), and the result is a [`Module`].
 
+pub(crate) mod aliases;
 mod attributes;
 mod devices;
 mod facts;

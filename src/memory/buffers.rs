@@ -1,6 +1,6 @@
 //! The buffers of one computation: its leaves, those of one buffer together, and from when to when each is live.
 
-use super::aliases::{AliasPair, pairs};
+use crate::hlo::aliases::{AliasPair, pairs};
 use super::footprint::Footprint;
 use super::sharing::shared;
 use crate::hlo::{Computation, Instruction, Module};
