@@ -162,9 +162,15 @@ impl Pod {
         if sums.is_empty() {
             return self.relayout(machine, rank, made, &home);
         }
-        let parts = common(&made.axes[0], &home.axes[0]);
+        // Copies of sums and of other loops are apart.
+        let cuts = split(&made.axes[0], sums);
+        let parts = common(&cuts, &home.axes[0]);
         // Cuts that do not divide each other: all is added up everywhere.
-        let parts = parts.unwrap_or_else(|| placed(&made.axes[0]).map(|own| [own, own]).collect());
+        let parts = parts.unwrap_or_else(|| {
+            let mut alone: Vec<[PlacedCut; 2]> = placed(&cuts).map(|own| [own, own]).collect();
+            alone.reverse();
+            alone
+        });
         let mut cuts: Vec<AxisCut> = Vec::with_capacity(parts.len());
         let (mut scattered, mut reduced) = (Vec::new(), Vec::new());
         let inside = made.axes[0].iter().map(|cut| cut.nesting + 1).max().unwrap_or(0);
@@ -288,6 +294,25 @@ fn placed(cuts: &[AxisCut]) -> impl Iterator<Item = PlacedCut> + '_ {
         stride = stride.saturating_mul(cut.pieces);
         PlacedCut { line, cut: *cut }
     })
+}
+
+/// Cuts of which none is both inside of a line and outside.
+fn split(cuts: &[AxisCut], lines: &[DeviceLine]) -> Vec<AxisCut> {
+    let mut ends: Vec<i64> = lines.iter().flat_map(|line| [line.stride, line.stride.saturating_mul(line.extent)]).collect();
+    ends.sort_unstable();
+    let mut found = Vec::new();
+    for own in placed(cuts) {
+        let (mut from, to) = (own.line.stride, own.line.stride.saturating_mul(own.line.extent));
+        let inside: Vec<i64> = ends.iter().copied().filter(|end| from < *end && *end < to).chain([to]).collect();
+        for end in inside.into_iter().filter(|end| *end > own.line.stride) {
+            if end > from {
+                found.push(AxisCut { pieces: end / from, ..own.cut });
+                from = end;
+            }
+        }
+    }
+    found.reverse();
+    found
 }
 
 /// The parts of the axis on which both sides have one cut each, the most significant first; `None` where they do not divide
