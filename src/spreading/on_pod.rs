@@ -144,6 +144,17 @@ impl Spreader<'_, '_> {
         Ok(())
     }
 
+    /// A unit for each time that an argument's copies double: else nothing would speak against copies of what devices take
+    /// slices of.
+    pub(super) fn copies_cost(&self, made: usize, spread: usize) -> i64 {
+        let by = self.program.made[made].by;
+        if !matches!(self.program.instances[by].doing, Doing::Argument(..)) || self.program.made[made].array.dims.is_empty() {
+            return 0;
+        }
+        let cuts = self.values[made].all[spread].axes.iter().flatten();
+        cuts.filter(|cut| cut.of.is_none()).map(|cut| i64::from(cut.pieces.max(1).ilog2())).sum()
+    }
+
     /// The collectives between a value's home and loops.
     pub(super) fn steps_on(&self, pod: &Pod, touch: Touch, home: &Spread, loops: &Spread) -> Vec<PodStep> {
         self.known_steps(pod, touch, home, loops, &mut KnownSteps::default())

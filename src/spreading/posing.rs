@@ -45,7 +45,9 @@ impl Spreader<'_, '_> {
             move |error: NetworkError| Unplanned::Wrong(Some(node), error.into())
         };
         for (made, fits) in fits.into_iter().enumerate() {
-            let costs = fits.into_iter().map(|fits| if fits { 0 } else { FORBIDDEN }).collect();
+            let least = |k: usize| if self.pod.is_some() { self.copies_cost(made, k) } else { 0 };
+            let cost = |(k, fits)| if fits { least(k) } else { FORBIDDEN };
+            let costs = fits.into_iter().enumerate().map(cost).collect();
             self.network.add_variable(costs).map_err(at(self.program.made[made].by))?;
         }
         let room = self.buffers().map_or(i64::MAX, |(_, room, _)| room);
