@@ -6,10 +6,17 @@
 
 use super::reading::IndexRange;
 use super::spread::{AxisCut, Spread};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// The most meshes of two axes that are tried, those with axes that differ least. 4096 devices have 7.
 const MOST_MESHES: usize = 8;
+
+/// The most dimensions or loops of which each may be cut, the largest: with 7 meshes of two axes there are 300 spreads of 6.
+const MOST_CUT: usize = 6;
+
+/// The most axes of a mesh that is not one of ours.
+const MOST_AXES: usize = 4;
 
 /// The extents of meshes of so many devices, the outer axis first; one axis alone, and two of which the outer is no shorter.
 pub(super) fn meshes(count: i64) -> Vec<Vec<i64>> {
@@ -27,21 +34,29 @@ pub(super) fn meshes(count: i64) -> Vec<Vec<i64>> {
     found
 }
 
-/// The mesh that a spread is of: the parts of the axis that it has cuts or copies along.
-pub(super) fn mesh_of(spread: &Spread) -> Vec<i64> {
-    spread.axes.first().map_or(Vec::new(), |cuts| cuts.iter().map(|cut| cut.pieces).collect())
+/// The mesh of so many devices that a spread is of: the parts of the axis that it has cuts or copies along. None where it has
+/// many, or leaves devices out.
+pub(super) fn mesh_of(spread: &Spread, count: i64) -> Option<Vec<i64>> {
+    let mesh: Vec<i64> = spread.axes.first()?.iter().map(|cut| cut.pieces).collect();
+    let all = mesh.iter().fold(1i64, |n, pieces| n.saturating_mul(*pieces));
+    (mesh.len() <= MOST_AXES && all == count).then_some(mesh)
 }
 
-/// The spreads of meshes over so many dimensions or loops, each once; `may` says whether one may have so many pieces.
-pub(super) fn spreads(meshes: &[Vec<i64>], dims: usize, may: &dyn Fn(usize, i64) -> bool) -> Vec<Spread> {
+/// The spreads of meshes over dimensions or loops of these sizes, each once; `may` says whether one may have so many pieces.
+pub(super) fn spreads(meshes: &[Vec<i64>], sizes: &[i64], may: &dyn Fn(usize, i64) -> bool) -> Vec<Spread> {
     let mut known = BTreeSet::new();
+    let mut largest: Vec<usize> = (0..sizes.len()).filter(|of| sizes[*of] > 1).collect();
+    largest.sort_by_key(|of| Reverse(sizes[*of]));
+    largest.truncate(MOST_CUT);
+    largest.sort_unstable();
+    let dims = largest.len();
     let mut found = Vec::new();
     for mesh in meshes {
         // A number with a digit for each axis of the mesh: the dimension, or `dims` for copies.
         let mut of = vec![0usize; mesh.len()];
         loop {
             let cut = |(of, pieces): (&usize, &i64)| match *of < dims {
-                true => AxisCut::of(*of, *pieces),
+                true => AxisCut::of(largest[*of], *pieces),
                 false => AxisCut::copies(*pieces),
             };
             let mut spread = Spread { axes: vec![of.iter().zip(mesh).map(cut).collect()], local: Vec::new() };
@@ -50,7 +65,7 @@ pub(super) fn spreads(meshes: &[Vec<i64>], dims: usize, may: &dyn Fn(usize, i64)
                 1 => true,
                 pieces => may(dim, pieces),
             };
-            if (0..dims).all(fits) && known.insert(spread.clone()) {
+            if largest.iter().all(|dim| fits(*dim)) && known.insert(spread.clone()) {
                 found.push(spread);
             }
             let Some(next) = (0..of.len()).rev().find(|k| of[*k] < dims) else { break };

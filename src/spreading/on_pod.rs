@@ -4,31 +4,27 @@
 //! copies, an edge costs the collectives between a value's home and the loops, and a choice for loops costs the work of a
 //! device. Where the machine says no rate of work, loops use as many devices as they can.
 //!
-//! The memory of each device is a limit. A place where it holds is found in two steps: the best plan without it is the best
+//! The memory of each device is a limit. A plan within it is found in two steps: the best plan without it is the best
 //! one if it fits; else values get capacities, and where what operations bring beside does not fit then, so much less.
 
 use super::candidates::{MOST_OF_VALUES, of_array};
 use super::meshes::{evenly, mesh_of, meshes, spreads};
-use super::pod::{Pod, PodStep, nothing_divides};
+use super::pod::{DeviceLine, Pod, PodStep, nothing_divides};
 use super::reading::sizes;
 use super::spread::Spread;
 use super::spreader::{Home, Spreader, Touch, held_by};
 use crate::operations::operation::Operation;
-use crate::plan::kernels::{Kept, Kernels};
+use crate::places::CollectiveKind;
+use crate::plan::kernels::Kept;
 use crate::plan::layout_plan::Unplanned;
-use crate::plan::program::{Doing, Program};
+use crate::plan::program::Doing;
 use crate::solver::{FORBIDDEN, NetworkError};
 use crate::text::Error;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
 /// The collectives that are known: from a home to a reader, and with sums from a maker to a home.
-pub(super) type KnownSteps = FxHashMap<(usize, Spread, Spread, Vec<super::pod::DeviceLine>), Vec<PodStep>>;
-
-/// The kernels of a program for devices: an array in registers is in no memory.
-pub(super) fn kernels(program: &Program) -> Kernels {
-    Kernels::new(program, &program.users(), true)
-}
+pub(super) type KnownSteps = FxHashMap<(usize, Spread, Spread, Vec<DeviceLine>), Vec<PodStep>>;
 
 impl Spreader<'_, '_> {
     /// Finds the candidates on a pod.
@@ -39,9 +35,9 @@ impl Spreader<'_, '_> {
         let mut all = meshes(pod.count);
         for home in &self.homes {
             if let Home::Given(spread) = home
-                && !all.contains(&mesh_of(spread))
+                && let Some(mesh) = mesh_of(spread, pod.count).filter(|mesh| !all.contains(mesh))
             {
-                all.push(mesh_of(spread));
+                all.push(mesh);
             }
         }
         let mut divided = false;
@@ -50,7 +46,7 @@ impl Spreader<'_, '_> {
             let found = &mut self.values[made];
             match home {
                 Home::Free => {
-                    let tried = spreads(&all, own.len(), &|dim, pieces| own[dim] % pieces == 0);
+                    let tried = spreads(&all, &own, &|dim, pieces| own[dim] % pieces == 0);
                     tried.into_iter().for_each(|spread| found.add(spread, usize::MAX));
                 }
                 Home::Given(spread) => found.add(spread.clone(), MOST_OF_VALUES),
@@ -58,7 +54,7 @@ impl Spreader<'_, '_> {
             }
             divided |= found.all.iter().any(|spread| (0..own.len()).any(|dim| spread.pieces(dim) > 1));
         }
-        if !divided && pod.count > 1 && !self.program.made.is_empty() {
+        if !divided && pod.count > 1 && self.homes.contains(&Home::Free) {
             let known: BTreeSet<i64> = self.program.made.iter().flat_map(|made| sizes(made.array)).collect();
             let known: Vec<i64> = known.into_iter().filter(|size| *size > 1).collect();
             return Err(Unplanned::Wrong(None, nothing_divides(pod, &known)));
@@ -69,13 +65,15 @@ impl Spreader<'_, '_> {
             let arrays: Vec<Vec<i64>> = touched.iter().map(|own| sizes(self.program.made[own.made].array)).collect();
             let may = |of: usize, pieces: i64| {
                 let even = |(touch, sizes): (&Touch, &Vec<i64>)| {
-                    let mut follow = self.ranges(*touch).iter().zip(sizes).filter(|(range, _)| range.of_loop() == Some(of));
+                    let mut follow =
+                        self.ranges(*touch).iter().zip(sizes).filter(|(range, _)| range.of_loop() == Some(of));
                     let first = follow.next();
-                    first.is_none_or(|(range, size)| evenly(*range, [nest.sizes[of], *size], pieces)) && follow.next().is_none()
+                    first.is_none_or(|(range, size)| evenly(*range, [nest.sizes[of], *size], pieces))
+                        && follow.next().is_none()
                 };
                 nest.cuttable[of] && nest.sizes[of] % pieces == 0 && touched.iter().zip(&arrays).all(even)
             };
-            let mut tried = spreads(&all, nest.sizes.len(), &may);
+            let mut tried = spreads(&all, &nest.sizes, &may);
             if pod.work.is_none() {
                 let used = |spread: &Spread| (0..nest.sizes.len()).map(|of| spread.pieces(of)).product::<i64>();
                 let most = tried.iter().map(used).max();
@@ -94,11 +92,16 @@ impl Spreader<'_, '_> {
         let mut all = Vec::with_capacity(self.values.len());
         for (made, found) in self.values.iter().enumerate() {
             let array = self.program.made[made].array;
-            let own: Vec<bool> =
-                found.all.iter().map(|spread| held_by(self.machine, spread, array).is_ok()).collect();
+            let own: Vec<bool> = found.all.iter().map(|spread| held_by(self.machine, spread, array).is_ok()).collect();
             if !own.contains(&true) {
-                let whole = sizes(array).iter().fold(array.element.bits().unwrap_or(8).into(), |n: i128, size| n.saturating_mul((*size).into()));
-                let most = found.all.iter().map(|spread| (0..array.dims.len()).map(|dim| spread.pieces(dim)).product::<i64>()).max();
+                let whole = sizes(array)
+                    .iter()
+                    .fold(array.element.bits().unwrap_or(8).into(), |n: i128, size| n.saturating_mul((*size).into()));
+                let most = found
+                    .all
+                    .iter()
+                    .map(|spread| (0..array.dims.len()).map(|dim| spread.pieces(dim)).product::<i64>())
+                    .max();
                 let memory = self.machine.memory_of_places().map(|(memory, _)| &self.machine.memories[memory]);
                 let (name, bytes) = memory.map_or(("memory", 0), |memory| (&memory.name, memory.bytes));
                 let least = whole / 8 / i128::from(most.unwrap_or(1));
@@ -108,7 +111,10 @@ impl Spreader<'_, '_> {
                     pod.count,
                     least - i128::from(bytes)
                 );
-                return Err(Unplanned::Wrong(Some(self.program.instances[self.program.made[made].by].node), Error::new(message)));
+                return Err(Unplanned::Wrong(
+                    Some(self.program.instances[self.program.made[made].by].node),
+                    Error::new(message),
+                ));
             }
             all.push(own);
         }
@@ -148,7 +154,8 @@ impl Spreader<'_, '_> {
     /// slices of.
     pub(super) fn copies_cost(&self, made: usize, spread: usize) -> i64 {
         let by = self.program.made[made].by;
-        if !matches!(self.program.instances[by].doing, Doing::Argument(..)) || self.program.made[made].array.dims.is_empty() {
+        let is_argument = matches!(self.program.instances[by].doing, Doing::Argument(..));
+        if !is_argument || self.homes[made] != Home::Free || self.program.made[made].array.dims.is_empty() {
             return 0;
         }
         let cuts = self.values[made].all[spread].axes.iter().flatten();
@@ -160,7 +167,14 @@ impl Spreader<'_, '_> {
         self.known_steps(pod, touch, home, loops, &mut KnownSteps::default())
     }
 
-    fn known_steps(&self, pod: &Pod, touch: Touch, home: &Spread, loops: &Spread, known: &mut KnownSteps) -> Vec<PodStep> {
+    fn known_steps(
+        &self,
+        pod: &Pod,
+        touch: Touch,
+        home: &Spread,
+        loops: &Spread,
+        known: &mut KnownSteps,
+    ) -> Vec<PodStep> {
         let ranges = self.ranges(touch);
         let (used, rank) = (of_array(loops, ranges), ranges.len());
         let sums = match touch.operand {
@@ -171,7 +185,7 @@ impl Spreader<'_, '_> {
             Some(_) => (rank, home.clone(), used, sums),
             None => (rank, used, home.clone(), sums),
         };
-        let find = |(rank, from, to, sums): &(usize, Spread, Spread, Vec<super::pod::DeviceLine>)| match touch.operand {
+        let find = |(rank, from, to, sums): &(usize, Spread, Spread, Vec<DeviceLine>)| match touch.operand {
             Some(_) => pod.relayout(self.machine, *rank, from, to),
             None => pod.reduction(self.machine, *rank, (from, sums), to),
         };
@@ -231,13 +245,18 @@ impl Spreader<'_, '_> {
             bytes.saturating_mul(kernels.reads[by].get(k).copied().unwrap_or(0).into())
         };
         let mut bytes = [self.touched(by).map(|own| read(&own)).sum(), if is_stored { made } else { 0 }];
-        if let (Operation::DynamicUpdateSlice, Some(update)) = (operation, self.touched(by).find(|own| own.operand == Some(1))) {
+        if let (Operation::DynamicUpdateSlice, Some(update)) =
+            (operation, self.touched(by).find(|own| own.operand == Some(1)))
+        {
             bytes = [block(&update); 2];
         }
         let runs = nest.sizes.iter().enumerate();
         let runs = runs.fold(1i128, |n, (of, size)| n.saturating_mul(loops.block(of, *size).into()));
         let is_product = matches!(operation, Operation::Dot { .. } | Operation::Convolution(_));
-        let is_moved = matches!(operation, Operation::Reshape | Operation::Bitcast | Operation::Transpose { .. } | Operation::Constant);
+        let is_moved = matches!(
+            operation,
+            Operation::Reshape | Operation::Bitcast | Operation::Transpose { .. } | Operation::Constant
+        );
         let computed = time(if is_moved { 0 } else { runs * if is_product { 2 } else { 1 } }, pod.work);
         let moved = time(bytes[0], pod.memory[0]).saturating_add(time(bytes[1], pod.memory[1]));
         i64::try_from(computed.max(moved).saturating_add(999_999) / 1_000_000).unwrap_or(i64::MAX)
@@ -252,7 +271,7 @@ impl Spreader<'_, '_> {
             let touched = self.arrays_of(by).into_iter();
             let brought = touched.filter(|touch| {
                 let home = &self.values[touch.made].all[choices[touch.made]];
-                self.steps_on(pod, *touch, home, loops).iter().any(|step| step.kind != crate::places::CollectiveKind::Slice)
+                self.steps_on(pod, *touch, home, loops).iter().any(|step| step.kind != CollectiveKind::Slice)
                     && seen.insert(touch.made)
             });
             let bytes = brought.map(|touch| {

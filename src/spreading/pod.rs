@@ -24,7 +24,10 @@
 //! | collective | time of a line that ends | of one that is a ring |
 //! |---|---|---|
 //! | all-gather, reduce-scatter, all-reduce of `g` bytes got | `s g / rate` | `s g / (2 rate)` |
-//! | all-to-all, permute of `b` bytes on each | `s e b / (4 rate)` | `s e b / (8 rate)` |
+//! | all-to-all of `b` bytes on each | `s e b / (4 rate)` | `s e b / (8 rate)` |
+//! | permute of `b` bytes on each | `s e b / (2 rate)` | `s e b / (4 rate)` |
+//!
+//! Of an all-to-all half of the bytes cross the middle of a line; of a permutation all may, which is what is taken.
 //!
 //! An all-gather along two rings takes half of that of one: each device gets over four links. `2 * 2` devices all-gather
 //! `[4]` elements with 1 on each: each gets 3, over two links at once.
@@ -125,7 +128,11 @@ impl Pod {
 
     /// What is in no place is at hand for every device.
     fn everywhere(&self, spread: &Spread) -> Spread {
-        if spread.is_outside() { Spread { axes: vec![vec![AxisCut::copies(self.count)]], local: Vec::new() } } else { spread.clone() }
+        if spread.is_outside() {
+            Spread { axes: vec![vec![AxisCut::copies(self.count)]], local: Vec::new() }
+        } else {
+            spread.clone()
+        }
     }
 
     fn chain(&self, machine: &Machine, rank: usize, from: &Spread, to: &Spread) -> Option<Vec<PodStep>> {
@@ -189,7 +196,8 @@ impl Pod {
             }
         }
         let pieces: i128 = (0..rank).map(|dim| i128::from(made.pieces(dim))).product();
-        let [into, over] = [&scattered, &reduced].map(|lines| lines.iter().map(|line| i128::from(line.extent)).product::<i128>());
+        let [into, over] =
+            [&scattered, &reduced].map(|lines| lines.iter().map(|line| i128::from(line.extent)).product::<i128>());
         let mut steps = Vec::new();
         if into > 1 {
             let received = [into - 1, into * pieces];
@@ -230,11 +238,11 @@ impl Pod {
             millionths(bytes, 1, 1)
         } else if matches!(step.kind, CollectiveKind::AllToAll | CollectiveKind::Permute) {
             let all: i128 = own.iter().map(|[extent, ..]| *extent).product();
-            let held = match step.kind {
-                CollectiveKind::AllToAll => bytes.saturating_mul(all) / (all - 1).max(1),
-                _ => bytes,
+            let (held, crossing) = match step.kind {
+                CollectiveKind::AllToAll => (bytes.saturating_mul(all) / (all - 1).max(1), 1),
+                _ => (bytes, 2),
             };
-            let line = |[extent, stride, links]: &[i128; 3]| millionths(held, extent * stride, 4 * links);
+            let line = |[extent, stride, links]: &[i128; 3]| millionths(held, crossing * extent * stride, 4 * links);
             own.iter().map(line).max().unwrap_or(0)
         } else {
             // The links of a device that lines of this step may use together: a line of stride s has 1 / s of each.
@@ -298,7 +306,8 @@ fn placed(cuts: &[AxisCut]) -> impl Iterator<Item = PlacedCut> + '_ {
 
 /// Cuts of which none is both inside of a line and outside.
 fn split(cuts: &[AxisCut], lines: &[DeviceLine]) -> Vec<AxisCut> {
-    let mut ends: Vec<i64> = lines.iter().flat_map(|line| [line.stride, line.stride.saturating_mul(line.extent)]).collect();
+    let mut ends: Vec<i64> =
+        lines.iter().flat_map(|line| [line.stride, line.stride.saturating_mul(line.extent)]).collect();
     ends.sort_unstable();
     let mut found = Vec::new();
     for own in placed(cuts) {

@@ -68,7 +68,9 @@ impl Spreader<'_, '_> {
                     let limit = (!self.limits.is_empty()).then_some(room);
                     let options = match &self.pod {
                         Some(pod) => LoopOptions {
-                            choices: (0..self.loops[by].all.len()).map(|k| LoopChoice { spread: k, cut: None }).collect(),
+                            choices: (0..self.loops[by].all.len())
+                                .map(|k| LoopChoice { spread: k, cut: None })
+                                .collect(),
                             costs: self.costs_on(pod, by, &touched, &mut steps),
                         },
                         None => self.options(by, &touched, limit).map_err(|short| self.short(by, short))?,

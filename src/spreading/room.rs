@@ -124,7 +124,9 @@ impl Spreader<'_, '_> {
                     });
                     own.map_or(0, |fit| fit.bytes)
                 };
-                let amounts: Vec<i64> = held.iter().map(bytes).collect();
+                let most = held.iter().map(bytes).max().unwrap_or(0);
+                // What does not fit is forbidden: the least that a value takes is that of what does.
+                let amounts: Vec<i64> = held.iter().map(|fit| if fit.is_err() { most } else { bytes(fit) }).collect();
                 for moment in moments.iter().filter(|_| amounts.iter().any(|amount| *amount > 0)) {
                     network.add_occupancy(made, resource, moment.clone(), amounts.clone()).map_err(wrong)?;
                 }

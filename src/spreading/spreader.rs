@@ -2,7 +2,6 @@
 
 use super::candidates::{MOST_OF_LOOPS, MOST_OF_VALUES, SpreadSet, Touched, anchored, of_array, of_loops};
 use super::cuts::LoopChoice;
-use super::on_pod::kernels;
 use super::pod::Pod;
 use super::reading::{IndexRange, LoopNest, sizes};
 use super::spread::{AxisCut, Spread};
@@ -112,7 +111,8 @@ impl<'a, 'm> Spreader<'a, 'm> {
         let choices = vec![Vec::new(); program.instances.len()];
         let (touches, limits) = (Vec::new(), Vec::new());
         let pod = Pod::of(machine);
-        let own_kernels = pod.as_ref().map(|_| kernels(&program));
+        // An array in registers is in no memory of a device.
+        let own_kernels = pod.as_ref().map(|_| Kernels::new(&program, &program.users(), true));
         let mut spreader = Spreader {
             machine,
             levels,

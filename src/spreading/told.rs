@@ -15,7 +15,7 @@ use crate::solver::{Certificate, Options, Progress, check, solve};
 use crate::text::Error;
 
 /// How often a plan on devices is made again with more bytes for what operations bring.
-const MOST_TRIES: usize = 8;
+const MOST_TRIES: usize = 16;
 
 /// Spreads for a program.
 #[derive(Clone, Debug)]
@@ -108,7 +108,8 @@ impl Spreader<'_, '_> {
             let plan = self.told(solution.certificate).map_err(wrong)?;
             match self.excess(&plan) {
                 0 => return Ok(SpreadPlan { kept, ..plan }),
-                excess => kept = kept.saturating_add(excess),
+                // By half at least, since another plan brings something else.
+                excess => kept = kept.saturating_add(excess.max(kept / 2)),
             }
         }
         Err(wrong(Error::new(format!(

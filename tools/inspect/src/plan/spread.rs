@@ -1,7 +1,8 @@
 //! `layout-inspect plan` for a machine with places: TensorLayouts for all values, and what moves at which level.
 
 use super::answer::{
-    BESIDE, CollectiveAnswer, EntryArrays, LevelAnswer, Names, PlanAnswer, RelayoutAnswer, StepArrayAnswer, StepLoopAnswer, StepsAnswer,
+    BESIDE, CollectiveAnswer, EntryArrays, LevelAnswer, Names, PlanAnswer, RelayoutAnswer, StepArrayAnswer,
+    StepLoopAnswer, StepsAnswer,
 };
 use super::shardings;
 use crate::clock::Clock;
@@ -11,7 +12,7 @@ use tensor_layout::operations::{Facts, Graph, Shape, leaves};
 use tensor_layout::places::TensorLayout;
 use tensor_layout::plan::{Program, SpaceLimit, Unplanned};
 use tensor_layout::solver::Options;
-use tensor_layout::spreading::{Home, LeastRule, PlannedMove, Pod, PlannedSteps, SpreadPlan, Spreader, SteppedTouch};
+use tensor_layout::spreading::{Home, LeastRule, PlannedMove, PlannedSteps, Pod, SpreadPlan, Spreader, SteppedTouch};
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 
@@ -75,8 +76,7 @@ pub fn given(
 ) -> Result<PlanAnswer, Unplanned> {
     let known = shardings::given(names)?;
     let home = |at| known.get(&at).map_or(Home::Free, |spread| Home::Given(spread.clone()));
-    let program =
-        Program::new(graphs, names.module.entry, facts).map_err(|error| Unplanned::Wrong(None, error))?;
+    let program = Program::new(graphs, names.module.entry, facts).map_err(|error| Unplanned::Wrong(None, error))?;
     let spreader = Spreader::of_program(&program, names.target.machine(), &home)?.limited(limits)?;
     Ok(plan_of(names, &spreader, clock)?.1)
 }

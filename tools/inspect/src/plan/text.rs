@@ -189,9 +189,11 @@ fn reason(out: &mut String, plan: &PlanAnswer, relayout: &RelayoutAnswer) {
     let unit = |n: i64| counted(n, &plan.unit);
     let by = wanted_by.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
     let by = if by.is_empty() { "nothing".to_string() } else { by.join(", ") };
+    let adds = |own: &super::answer::CollectiveAnswer| own.kind.contains("reduce");
     let _ = writeln!(
         out,
-        "  `{at}` is made {} and wanted {} by {by}: {}, {}",
+        "  `{at}` is made {}{} and wanted {} by {by}: {}, {}",
+        if collectives.iter().any(adds) { "in sums " } else { "" },
         place(from),
         place(to),
         counted(*bytes, "byte"),
