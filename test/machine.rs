@@ -84,7 +84,7 @@ fn errors_say_what_would_be_right_and_where() {
         (
             "axes: (), memories: (), word: 64,",
             33,
-            "expected `unit:`, `registers:`, `layouts:`, `links:` or `costs:`, found the end of the text",
+            "expected `unit:`, `registers:`, `layouts:`, `links:`, `work:` or `costs:`, found the end of the text",
         ),
         (
             "axes: (), memories: (m: 0 with 1 bytes reading 0), word: 1",
@@ -122,7 +122,7 @@ fn errors_say_what_would_be_right_and_where() {
         (
             "axes: (2_PE), memories: (), word: 1, unit: s, links: (PE: 0)",
             58,
-            "the bytes of a link in a unit of cost must be more than 0, found 0",
+            "the bytes of the link in a unit of cost must be more than 0, found 0",
         ),
         (
             "axes: (2_PE), memories: (), word: 1, unit: s, links: (PE: 1 ring)",
