@@ -3,7 +3,7 @@
 mod program;
 
 use program::run;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
@@ -46,19 +46,22 @@ fn values_have_shardings_and_relayouts_collectives() {
     let step = file("step.hlo", STEP);
     let found = answer(&["plan", &step, "--machine", MACHINE, "--json"]);
     assert_eq!(found["cost"], found["bound"]);
-    assert_eq!(found["shardings"]["x"][0], "{devices=[4,1]<=[4]}");
-    assert_eq!(found["shardings"]["w"][0], "{replicated}");
-    let all: Vec<&Value> =
-        found["relayouts"].as_array().unwrap().iter().flat_map(|own| own["collectives"].as_array().unwrap()).collect();
-    assert_eq!(all.len(), 1);
-    assert_eq!(*all[0], serde_json::json!({"kind": "all-reduce", "along": [[4, 1]], "bytes": 2 * 64 * 32 * 4 * 3 / 4}));
+    // Rows over 2 devices, columns over 2; the rows of the weight are gathered and the sums scattered, in place of one
+    // all-reduce, after which each device would subtract twice as much.
+    assert_eq!(found["shardings"]["x"][0], "{devices=[2,1,2]<=[4] last_tile_dim_replicate}");
+    assert_eq!(found["shardings"]["w"][0], "{devices=[2,2]<=[4]}");
+    let moved = found["relayouts"].as_array().unwrap().iter();
+    let all: Vec<&Value> = moved.flat_map(|own| own["collectives"].as_array().unwrap()).collect();
+    for (own, kind) in all.iter().zip(["all-gather", "reduce-scatter"]) {
+        assert_eq!(**own, json!({"kind": kind, "along": [[2, 2]], "bytes": 64 * 32 * 4 / 4}));
+    }
+    assert_eq!(all.len(), 2);
     assert!(found["work"].as_i64().unwrap() > 0);
     let (out, ..) = plan(&["plan", &step, "--machine", MACHINE]);
-    for line in [
-        "time    ",
-        "  `g` is made in sums in ((64:32), (32:1)) and wanted in ((64:32), (32:1)) by `g`: ",
-        "    all-reduce along 4:1: 12,288 bytes to each device",
-    ] {
+    let sums =
+        "  `g` is made in sums in ((64:16), (2_Device:1, 16:1); B@[2_Device:2]) and wanted in ((2_Device:2, 32:16), ";
+    let scattered = "    reduce-scatter along 2:2: 2,048 bytes to each device";
+    for line in ["time    526,368 cycles of work on each device", sums, scattered] {
         assert!(out.lines().any(|own| own.starts_with(line)), "{line}\n{out}");
     }
     // The same over processes.
