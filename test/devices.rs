@@ -349,6 +349,10 @@ ENTRY main {
     let parts = |plan: &SpreadPlan| plan.work;
     let divided = planned(text, &machine(""));
     assert_eq!((divided.work, divided.moves.len()), (0, 0));
+    // Also where nothing would have to move else: each makes a fourth, and the others gather it.
+    let copies = cut(&[(None, 4)]);
+    let made = given(text, &Machine::parse(&machine("")).unwrap(), &|_| Some(copies.clone()));
+    assert_eq!(collectives(&made), [(AllGather, 8 * 8 * 4 / 4 * 3)]);
     // All products of a device, or a fourth of them.
     let fast = planned(text, &machine(", work: (Device: 100000000)"));
     assert!(fast.cost <= 1 + 2 * 4, "{}", fast.cost);
