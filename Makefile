@@ -4,8 +4,8 @@
 # XLA's, on one core, and in planned layouts. make bench-solver PROBLEMS=FOLDER: the solver beside HiGHS. make
 # bench-plan PROGRAMS=FOLDER: plans of its programs, make bench-memory PROGRAMS=FOLDER: the same within less memory,
 # make bench-arenas PROGRAMS=FOLDER: arenas beside what is live at once, and make bench-schedule PROGRAMS=FOLDER: orders
-# of least memory. make bench-verify: what verification costs beside lowering. make bench-processes: programs in one
-# process and in two, and what these send.
+# of least memory. make bench-devices: plans over 8 to 4096 devices. make bench-verify: what verification costs beside
+# lowering. make bench-processes: programs in one process and in two, and what these send.
 # make wheel: the Python package, into target/wheels. make test-python: its tests, and make test-jax: models beside JAX,
 # both of which make test does too where what they need can be installed. make fuzz: every check of fuzz/ under
 # libFuzzer; MINUTES=60 for all together, FUZZ="map 600" for one, and its seconds. make random: a million random maps and
@@ -19,7 +19,7 @@ CLANG_FORMAT = $(shell tools/llvm.sh)/bin/clang-format
 CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp examples/first-cpp test/embed, \
   $(addprefix $(folder)/*.,c cpp h)))
 
-.PHONY: all setup test test-jax test-python wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-arenas bench-schedule bench-solver bench-verify bench-processes fuzz random package
+.PHONY: all setup test test-jax test-python wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-devices bench-arenas bench-schedule bench-solver bench-verify bench-processes fuzz random package
 all: test
 
 setup:
@@ -81,6 +81,9 @@ bench-plan: setup
 
 bench-memory: setup
 	@tools/bench-memory.sh $(PROGRAMS)
+
+bench-devices: setup
+	@tools/bench-devices.sh
 
 bench-arenas: setup
 	@tools/bench-arenas.sh $(PROGRAMS)

@@ -1,7 +1,7 @@
 //! Machines: their text, and which layouts fit.
 
 use tensor_layout::places::Placement;
-use tensor_layout::places::{Fit, Machine, READY};
+use tensor_layout::places::{Fit, Machine, READY, Topology};
 
 fn machine(text: &str) -> Machine {
     Machine::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -20,11 +20,26 @@ fn machines_are_printed_as_they_are_read() {
 }
 
 #[test]
+fn links_say_what_they_join() {
+    let text = "axes: (2x2_A, 2_C, 2_E), memories: (), word: 32, unit: s, links: (A: 1 torus, C: 2 grid, E: 3), work: (A: 1.5)";
+    let found = machine(text);
+    assert_eq!(found.to_string(), text);
+    assert_eq!(
+        ["A", "C", "E"].map(|axis| found.model.topology(axis)),
+        [Topology::Torus, Topology::Grid, Topology::Switch]
+    );
+}
+
+#[test]
 fn errors_say_what_would_be_right_and_where() {
     for (text, at, message) in [
         ("", 0, "expected `axes: (`, or the name of a machine, found the end of the text"),
         ("mn_cor", 0, "unknown machine `mn_cor`; did you mean `mn_core`?"),
-        ("tree", 0, "unknown machine `tree`; expected mn_core, mn_core_2, tpu_like, tpu_v5e, cpu, or `axes: (`"),
+        (
+            "tree",
+            0,
+            "unknown machine `tree`; expected mn_core, mn_core_2, tpu_like, tpu_v5e, tpu_v5e_256, cpu, or `axes: (`",
+        ),
         ("mn_core, word: 3", 7, "expected the end of the text after a machine's name, found `,`"),
         ("axes: (0_PE)", 7, "an extent must be at least 1, found 0"),
         ("axes: (2_PE, 4x0_L)", 15, "an extent must be at least 1, found 0"),
@@ -69,7 +84,7 @@ fn errors_say_what_would_be_right_and_where() {
         (
             "axes: (), memories: (), word: 64,",
             33,
-            "expected `unit:`, `registers:`, `layouts:`, `links:` or `costs:`, found the end of the text",
+            "expected `unit:`, `registers:`, `layouts:`, `links:`, `work:` or `costs:`, found the end of the text",
         ),
         (
             "axes: (), memories: (m: 0 with 1 bytes reading 0), word: 1",
@@ -107,7 +122,33 @@ fn errors_say_what_would_be_right_and_where() {
         (
             "axes: (2_PE), memories: (), word: 1, unit: s, links: (PE: 0)",
             58,
-            "the bytes of a link in a unit of cost must be more than 0, found 0",
+            "the bytes of the link in a unit of cost must be more than 0, found 0",
+        ),
+        (
+            "axes: (2_PE), memories: (), word: 1, unit: s, links: (PE: 1 ring)",
+            60,
+            "expected `,` or `)` to close the links, found `ring`",
+        ),
+        (
+            "axes: (2_PE), memories: (), word: 1, unit: s, work: (PE: 1 torus)",
+            59,
+            "expected `,` or `)` to close the work, found `torus`",
+        ),
+        (
+            "axes: (2_PE), memories: (), word: 1, unit: s, work: (PE: 0)",
+            57,
+            "the additions and multiplications in a unit of cost must be more than 0, found 0",
+        ),
+        (
+            "axes: (2_PE), memories: (), word: 1, unit: s, work: (PE: 1, PE: 2)",
+            60,
+            "a rate of work must appear once, found a second `PE`",
+        ),
+        ("axes: (2_PE), memories: (), word: 1, work: (PE: 1)", 43, "work need a unit: `unit: cycle` must come before"),
+        (
+            "axes: (2_PE), memories: (), word: 1, unit: s, work: (PE: 1), links: (PE: 1)",
+            61,
+            "`links` must come before `work`, found it after",
         ),
         (
             "axes: (), memories: (), word: 1, costs: (kernel: 1)",

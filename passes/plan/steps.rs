@@ -212,6 +212,7 @@ impl<'c> Steps<'c> {
         Program {
             instances: order.iter().map(|number| self.steps[*number].instance(*number)).collect(),
             made: self.arrays.iter().map(|array| Made { by: places[array.by], ..array.made() }).collect(),
+            ..Program::default()
         }
     }
 }

@@ -1,5 +1,5 @@
 //! What a module says of its instructions beside what they do with indices: which are copies, which have an effect, how
-//! often loops run, and the layouts of arguments and results.
+//! often loops run, the layouts of arguments and results, and which results take the place of arguments.
 //!
 //! A loop runs as often as `known_trip_count` of its `backend_config` says. Else it counts: its condition is
 //! `compare(i, n), direction=LT`, where `n` is a constant and `i` a part of the tuple that begins as a constant, and to which
@@ -8,6 +8,7 @@
 //! Before a compiler assigns layouts, those of the instructions are row-major, and `entry_computation_layout` has what
 //! the caller passes and gets.
 
+use super::aliases::pairs;
 use super::literal::Values;
 use super::module::{Computation, Instruction, Module};
 use crate::operations::facts::Facts;
@@ -41,6 +42,12 @@ impl Module {
         // Reading the module has checked it.
         if let Some(text) = self.attribute("entry_computation_layout") {
             let _ = self.entry_layouts(text, &mut facts);
+        }
+        if let Some(text) = self.attribute("input_output_alias") {
+            let entry = &self.computations[self.entry];
+            let parameters: Vec<&Shape> = entry.parameters.iter().map(|k| &entry.instructions[*k].shape).collect();
+            let carried = pairs(text, &entry.result().shape, &parameters).unwrap_or_default();
+            facts.carried = carried.into_iter().map(|own| (own.result, (own.operand, own.leaf))).collect();
         }
         facts
     }

@@ -25,13 +25,14 @@
 //! those that they use; texts in that order keep it. All errors of a text are reported, up to [`Module::MAX_ERRORS`]:
 //! an error in one instruction does not hide those of others.
 //!
-//! Names are without `%`. Attributes that have no effect on indices are kept as text. Sharding, aliasing and other
+//! Names are without `%`. Attributes that have no effect on indices are kept as text. Sharding and other
 //! attributes of one compiler are not interpreted; a name that is nearly one of HLO's is an error. Shapes that the text leaves out are those that operands and attributes
 //! say.
 //!
 //! The way of a text: `read` takes it apart (`raw`, `words`, `literal`), `resolve` turns names into numbers and runs
 //! the rule of each opcode (`opcodes`, `rules`), and the result is a [`Module`].
 
+pub(crate) mod aliases;
 mod attributes;
 mod devices;
 mod facts;

@@ -1,8 +1,8 @@
 //! The buffers of one computation: its leaves, those of one buffer together, and from when to when each is live.
 
-use super::aliases::{AliasPair, pairs};
 use super::footprint::Footprint;
 use super::sharing::shared;
+use crate::hlo::aliases::{AliasPair, pairs};
 use crate::hlo::{Computation, Instruction, Module};
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, Shape, count, leaves};

@@ -50,7 +50,6 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `footprint` | bytes of an array, and the lanes that it fills |
-//! | `aliases` | the text of `input_output_alias` and its like |
 //! | `sharing` | which operand a result may be written over |
 //! | `buffers` | the buffers of one computation |
 //! | `runs` | which computations an instruction runs |
@@ -61,7 +60,6 @@
 //! | `tasks` | a computation as tasks and what they touch |
 //! | `schedule` | orders of low peak |
 
-mod aliases;
 mod before;
 mod buffers;
 mod footprint;

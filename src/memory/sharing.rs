@@ -8,7 +8,7 @@
 //! | a fusion or custom call with `output_to_operand_aliasing` | what that says |
 //! | any with `aliasing_operands` of XLA:TPU | what that says, and nothing else |
 
-use super::aliases::{listed, pairs};
+use crate::hlo::aliases::{listed, pairs};
 use crate::hlo::{Computation, Instruction, Module};
 use crate::operations::operation::{Algorithm, Operation};
 use crate::operations::shape::{Array, Shape, count, leaves};

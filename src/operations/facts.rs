@@ -17,4 +17,7 @@ pub struct Facts {
     pub arguments: BTreeMap<(usize, usize), Layout>,
     /// The same for the arrays of its result.
     pub results: BTreeMap<usize, Layout>,
+    /// For arrays of the result that take the place of an argument, its number and which of its arrays: what a step of
+    /// training makes of its weights, for the next step.
+    pub carried: BTreeMap<usize, (usize, usize)>,
 }

@@ -11,7 +11,7 @@
 use crate::limits;
 use crate::places::model::{Decimal, Model};
 use crate::places::placement::Placement;
-use crate::places::ready::READY;
+use crate::places::ready::{READY, pod};
 use crate::places::tensor_layout::{check_axis, check_extent};
 use crate::text::{Cursor, Error, did_you_mean, excerpt, from_str};
 use crate::tiled::memory_space;
@@ -91,7 +91,7 @@ impl Machine {
     /// The most axes, groups of one axis, and memories.
     pub const MAX_ENTRIES: usize = limits::MACHINE_ENTRIES;
 
-    /// Reads a machine, or the name of a [`READY`] one.
+    /// Reads a machine, or the name of a [`READY`] one or of a [`pod`].
     ///
     /// # Errors
     /// What is wrong, and at which byte of `text`.
@@ -110,7 +110,8 @@ impl Machine {
         if let Some(name) = cursor.peek_word().filter(|name| *name != "axes") {
             let start = cursor.at();
             cursor.word();
-            let Some((_, ready)) = READY.iter().find(|(ready, _)| *ready == name) else {
+            let ready = READY.iter().find(|(ready, _)| *ready == name).map(|(_, text)| text.to_string());
+            let Some(ready) = ready.or_else(|| pod(name)) else {
                 let names = READY.map(|(ready, _)| ready);
                 let hint = match did_you_mean(name, names.into_iter()) {
                     hint if hint.is_empty() => format!("; expected {}, or `axes: (`", names.join(", ")),
@@ -119,7 +120,7 @@ impl Machine {
                 return Err(Error::at(start, format!("unknown machine `{}`{hint}", excerpt(name))).unknown());
             };
             cursor.finish("the end of the text after a machine's name")?;
-            return Machine::parse(ready);
+            return Machine::parse(&ready);
         }
         let machine = Machine::read(&mut cursor)?;
         cursor.finish("the end of the machine")?;

@@ -25,7 +25,7 @@ pub mod utilisation;
 pub mod views;
 
 pub use machine::{Axis, Fit, Machine, Memory, TIME, WORD};
-pub use model::{Costs, Decimal, DefaultLayouts, Model};
+pub use model::{Costs, Decimal, DefaultLayouts, Model, Topology};
 pub use placement::{Copies, Held, Misplaced, Placement};
 pub use ready::READY;
 pub use relayout::{

@@ -138,6 +138,21 @@ costs! {
     windowed_tile,
     /// For each tile that a gather, a scatter or a sort reads or writes.
     scattered_tile,
+    /// For starting a collective of devices.
+    collective,
+}
+
+/// Which places along an axis a link of it joins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Topology {
+    /// Each with its parent, so all with all: what a place gets comes at the rate of its link.
+    #[default]
+    Switch,
+    /// Neighbours in a grid whose dimensions are the groups of the axis, at the rate of a link in each direction.
+    Grid,
+    /// The same, and the last place of each line with its first.
+    Torus,
 }
 
 /// What a planner needs of a machine beside its places and memories.
@@ -153,15 +168,32 @@ pub struct Model {
     /// The axes between whose places data moves at a rate, and the bytes that one place gets from its parent, or gives
     /// to it, in a unit of cost. Moving along other axes costs nothing.
     pub links: Vec<(String, Decimal)>,
+    /// The axes whose links join neighbours; those of others are a [`Topology::Switch`].
+    pub topologies: Vec<(String, Topology)>,
+    /// The axes whose places compute at a rate, and the additions and multiplications of one place in a unit of cost.
+    pub work: Vec<(String, Decimal)>,
     /// What kernels cost.
     pub costs: Costs,
 }
 
 /// The parts of the text, in order.
-const PARTS: [&str; 5] = ["unit", "registers", "layouts", "links", "costs"];
+const PARTS: [&str; 6] = ["unit", "registers", "layouts", "links", "work", "costs"];
 
 /// The rules of default layouts, by name.
 const RULES: [(&str, DefaultLayouts); 2] = [("row_major", DefaultLayouts::RowMajor), ("tiles", DefaultLayouts::Tiles)];
+
+/// The words for what joins neighbours.
+const TOPOLOGIES: [(&str, Topology); 2] = [("grid", Topology::Grid), ("torus", Topology::Torus)];
+
+/// The words of a list of rates: the list, an entry, and what is counted.
+struct RateWords {
+    all: &'static str,
+    one: &'static str,
+    what: &'static str,
+}
+
+const LINK: RateWords = RateWords { all: "links", one: "link", what: "bytes of the link" };
+const WORK: RateWords = RateWords { all: "work", one: "rate of work", what: "additions and multiplications" };
 
 impl Decimal {
     /// How many decimals there may be.
@@ -265,21 +297,30 @@ impl Model {
                 }
                 self.layouts = *rule;
             }
-            "links" => self.read_links(cursor, axes)?,
+            "links" => self.links = self.read_rates(cursor, axes, &LINK)?,
+            "work" => self.work = self.read_rates(cursor, axes, &WORK)?,
             _ => self.read_costs(cursor)?,
         }
         Ok(())
     }
 
-    fn read_links(&mut self, cursor: &mut Cursor, axes: &[&str]) -> Result<(), Error> {
-        self.need_unit(cursor, "links")?;
-        cursor.expect("(", "`(` to list the links")?;
+    /// Reads rates of axes, and of links what they join.
+    fn read_rates(
+        &mut self,
+        cursor: &mut Cursor,
+        axes: &[&str],
+        words: &RateWords,
+    ) -> Result<Vec<(String, Decimal)>, Error> {
+        let RateWords { all, one, what } = *words;
+        self.need_unit(cursor, all)?;
+        cursor.expect("(", &format!("`(` to list the {all}"))?;
+        let mut rates: Vec<(String, Decimal)> = Vec::new();
         while !cursor.eat(")") {
-            if !self.links.is_empty() {
-                cursor.expect(",", "`,` or `)` to close the links")?;
+            if !rates.is_empty() {
+                cursor.expect(",", &format!("`,` or `)` to close the {all}"))?;
             }
             let at = cursor.at();
-            let axis = cursor.word().ok_or_else(|| cursor.expected("the axis of a link, such as `PE`"))?;
+            let axis = cursor.word().ok_or_else(|| cursor.expected(&format!("the axis of a {one}, such as `PE`")))?;
             if !axes.contains(&axis) {
                 let hint = match did_you_mean(axis, axes.iter().copied()) {
                     hint if hint.is_empty() && axes.is_empty() => "; the machine has no axes".to_string(),
@@ -288,18 +329,28 @@ impl Model {
                 };
                 return Err(Error::at(at, format!("unknown axis `{}`{hint}", excerpt(axis))).unknown());
             }
-            if self.links.iter().any(|(known, _)| known == axis) {
-                return Err(Error::at(at, format!("a link must appear once, found a second `{}`", excerpt(axis))));
+            if rates.iter().any(|(known, _)| known == axis) {
+                return Err(Error::at(at, format!("a {one} must appear once, found a second `{}`", excerpt(axis))));
             }
-            cursor.expect(":", "`:` and the bytes of the link in a unit of cost")?;
+            cursor.expect(":", &format!("`:` and the {what} in a unit of cost"))?;
             let at = cursor.at();
-            let rate = Decimal::read(cursor, "the bytes of the link in a unit of cost, such as `8`")?;
+            let rate = Decimal::read(cursor, &format!("the {what} in a unit of cost, such as `8`"))?;
             if rate == Decimal::default() {
-                return Err(Error::at(at, "the bytes of a link in a unit of cost must be more than 0, found 0"));
+                return Err(Error::at(at, format!("the {what} in a unit of cost must be more than 0, found 0")));
             }
-            self.links.push((axis.to_string(), rate));
+            let topology = TOPOLOGIES.iter().find(|(name, _)| cursor.peek_word() == Some(name));
+            if let (true, Some((_, topology))) = (all == LINK.all, topology) {
+                cursor.word();
+                self.topologies.push((axis.to_string(), *topology));
+            }
+            rates.push((axis.to_string(), rate));
         }
-        Ok(())
+        Ok(rates)
+    }
+
+    /// Which places a link of this axis joins.
+    pub fn topology(&self, axis: &str) -> Topology {
+        self.topologies.iter().find(|(known, _)| known == axis).map_or(Topology::Switch, |(_, topology)| *topology)
     }
 
     fn need_unit(&self, cursor: &Cursor, what: &str) -> Result<(), Error> {
@@ -361,8 +412,15 @@ impl fmt::Display for Model {
         }
         for (k, (axis, rate)) in self.links.iter().enumerate() {
             write!(f, "{}{axis}: {rate}", if k == 0 { ", links: (" } else { ", " })?;
+            if let Some((name, _)) = TOPOLOGIES.iter().find(|(_, own)| *own == self.topology(axis)) {
+                write!(f, " {name}")?;
+            }
         }
         f.write_str(if self.links.is_empty() { "" } else { ")" })?;
+        for (k, (axis, rate)) in self.work.iter().enumerate() {
+            write!(f, "{}{axis}: {rate}", if k == 0 { ", work: (" } else { ", " })?;
+        }
+        f.write_str(if self.work.is_empty() { "" } else { ")" })?;
         let mut before = ", costs: (";
         for name in Costs::NAMES {
             let cost = self.costs.get(name).unwrap_or_default();

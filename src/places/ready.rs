@@ -6,7 +6,11 @@
 /// The costs of `tpu_v5e` are fitted to what XLA's compiler for TPUs says that operations take; `benches/targets.md` has
 /// the errors. Those of `cpu` are what vector code takes that lowering makes, measured by `tools/programs/measure_cpu.py` on one
 /// core of a server.
-pub const READY: [(&str, &str); 5] = [
+///
+/// `tpu_v5e_256` is a pod: 197 * 10^12 operations of bf16 a second, 819 GB/s of memory, a torus of 16 * 16, and of 1600 Gbit/s of a chip
+/// a quarter for each of 4 links, which is what Google's page *TPU v5e* says. That a collective takes a microsecond to
+/// start is an assumption. [`pod`] has others.
+pub const READY: [(&str, &str); 6] = [
     (
         "mn_core",
         "axes: (16_L2B, 8_L1B, 16_MAB, 4_PE), memories: (DRAM: 0 at L2B with 8589934592 bytes reading 64 writing 64, \
@@ -36,6 +40,11 @@ pub const READY: [(&str, &str); 5] = [
          scattered_tile: 8.3)",
     ),
     (
+        "tpu_v5e_256",
+        "axes: (16x16_Device), memories: (HBM: 0 at Device with 17179869184 bytes reading 0.819 writing 0.819), word: 32, \
+         unit: picosecond, links: (Device: 0.05 torus), work: (Device: 197), costs: (collective: 1000000)",
+    ),
+    (
         "cpu",
         "axes: (), memories: (l1: 0 with 24576 bytes reading 0.28 writing 0.28, \
          l2: 0 with 524288 bytes reading 0.242 writing 0.242, l3: 0 with 8388608 bytes reading 0.122 writing 0.122, \
@@ -44,3 +53,18 @@ pub const READY: [(&str, &str); 5] = [
          product: 5879, pass: 524, least_passes: 1, scattered_tile: 2593)",
     ),
 ];
+
+/// The text of `tpu_v5e_N`, as many chips as that: a power of two from 2 to 4096, as square as can be. Where a side is
+/// shorter than 16, lines end, as in a slice of a pod; what is larger than a pod of 256 is no machine that there is.
+pub fn pod(name: &str) -> Option<String> {
+    let count: i64 = name.strip_prefix("tpu_v5e_")?.parse().ok()?;
+    if !(2..=4096).contains(&count) || count & (count - 1) != 0 {
+        return None;
+    }
+    let inner = 1i64 << (count.ilog2().div_ceil(2));
+    let outer = count / inner;
+    let (_, text) = READY.iter().find(|(known, _)| *known == "tpu_v5e_256")?;
+    let sides = if outer > 1 { format!("{outer}x{inner}") } else { inner.to_string() };
+    let joined = if outer < 16 { "grid" } else { "torus" };
+    Some(text.replacen("16x16", &sides, 1).replacen("torus", joined, 1))
+}

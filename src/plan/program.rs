@@ -15,6 +15,7 @@ use crate::operations::shape::{Array, Shape, count, leaves};
 use crate::targets::LoopProduct;
 use crate::text::Error;
 use crate::tiled::layout::Layout;
+use std::collections::BTreeMap;
 
 /// An operation of a graph, in one of the calls of the graph.
 #[derive(Clone, Debug)]
@@ -75,6 +76,8 @@ pub struct Program<'a> {
     pub instances: Vec<Instance<'a>>,
     /// The arrays.
     pub made: Vec<Made<'a>>,
+    /// See [`Facts::carried`].
+    pub carried: BTreeMap<usize, (usize, usize)>,
 }
 
 /// How often the body of a loop counts where nothing says how often it runs.
@@ -128,7 +131,8 @@ impl<'a> Program<'a> {
         let graph = graphs.get(entry).ok_or_else(|| {
             Error::new(format!("the graph must be below the number of graphs, {}, found {entry}", graphs.len()))
         })?;
-        let mut builder = Inlining { graphs, facts, program: Program::default(), frames: Vec::new() };
+        let program = Program { carried: facts.carried.clone(), ..Program::default() };
+        let mut builder = Inlining { graphs, facts, program, frames: Vec::new() };
         let mut arguments = Vec::new();
         for (k, node) in graph.nodes.iter().enumerate() {
             if let Operation::Parameter { number } = node.operation {

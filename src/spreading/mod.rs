@@ -41,6 +41,9 @@
 //! | [`sets`] | sets of indices |
 //! | [`traffic`] | the bytes at each level |
 //! | [`candidates`] | the spreads that are tried |
+//! | `pod` | devices, and what collectives between them take |
+//! | `meshes` | the spreads over devices that are tried |
+//! | `on_pod` | the problem on devices |
 //! | [`time`] | the loops of a place in steps: pieces of arrays, and how often they are brought |
 //! | [`cuts`](mod@cuts) | the cuts over time that are tried |
 //! | [`spreader`] | the program and its candidates |
@@ -56,7 +59,10 @@
 pub mod candidates;
 pub mod cuts;
 pub mod lower_bound;
+mod meshes;
+mod on_pod;
 pub mod placed;
+pub mod pod;
 pub mod posing;
 pub mod reading;
 pub mod room;
@@ -74,6 +80,7 @@ pub use candidates::of_array;
 pub use cuts::{Brought, CutChoice, cuts, pieces};
 pub use lower_bound::{LeastArray, LeastRule};
 pub use placed::SpreadOperation;
+pub use pod::{DeviceLine, Pod};
 pub use reading::{IndexRange, LoopNest};
 pub use room::OtherLayout;
 pub use schedule::{PlannedSteps, StepLoop, SteppedTouch};
@@ -82,5 +89,5 @@ pub use spread::{AxisCut, Spread};
 pub use spreader::{Home, Spreader};
 pub use tile_steps::{TileSteps, TiledTouch, plan_in_steps, tile_steps};
 pub use time::TimeCut;
-pub use told::{PlannedMove, SpreadPlan};
+pub use told::{PlannedCollective, PlannedMove, SpreadPlan};
 pub use traffic::{Boxes, LevelBytes, Levels, SteppedArray};

@@ -5,6 +5,7 @@
 //! in which each place holds all that it uses. All others are brought into buffers, which take room while the operation runs.
 
 use super::cuts::{Brought, LoopChoice, cuts, least, total};
+use super::on_pod::KnownSteps;
 use super::reading::{IndexRange, LoopNest, sizes};
 use super::spread::Spread;
 use super::spreader::{Spreader, Touch};
@@ -44,11 +45,14 @@ impl Spreader<'_, '_> {
             move |error: NetworkError| Unplanned::Wrong(Some(node), error.into())
         };
         for (made, fits) in fits.into_iter().enumerate() {
-            let costs = fits.into_iter().map(|fits| if fits { 0 } else { FORBIDDEN }).collect();
+            let least = |k: usize| if self.pod.is_some() { self.copies_cost(made, k) } else { 0 };
+            let cost = |(k, fits)| if fits { least(k) } else { FORBIDDEN };
+            let costs = fits.into_iter().enumerate().map(cost).collect();
             self.network.add_variable(costs).map_err(at(self.program.made[made].by))?;
         }
         let room = self.buffers().map_or(i64::MAX, |(_, room, _)| room);
         let mut known: FxHashMap<OptionsKey, LoopOptions> = FxHashMap::default();
+        let mut steps = KnownSteps::default();
         for by in 0..self.nests.len() {
             let Some(nest) = &self.nests[by] else {
                 self.variables.push(None);
@@ -62,21 +66,36 @@ impl Spreader<'_, '_> {
                 Some(options) => options.clone(),
                 None => {
                     let limit = (!self.limits.is_empty()).then_some(room);
-                    let options = self.options(by, &touched, limit).map_err(|short| self.short(by, short))?;
+                    let options = match &self.pod {
+                        Some(pod) => LoopOptions {
+                            choices: (0..self.loops[by].all.len())
+                                .map(|k| LoopChoice { spread: k, cut: None })
+                                .collect(),
+                            costs: self.costs_on(pod, by, &touched, &mut steps),
+                        },
+                        None => self.options(by, &touched, limit).map_err(|short| self.short(by, short))?,
+                    };
                     known.entry(key).or_insert(options).clone()
                 }
             };
-            let variable = self.network.add_variable(vec![0; options.choices.len().max(1)]).map_err(at(by))?;
-            self.variables.push(Some(variable));
-            self.choices[by] = options.choices;
             let times = self.program.instances[by].times;
             // What does not fit is an error of the network, not a pair that cannot be.
             let finite = |cost: i64| cost.saturating_mul(times).min(FORBIDDEN - 1);
+            let work = match &self.pod {
+                Some(pod) => self.loops[by].all.iter().map(|own| finite(self.work_on(pod, by, own))).collect(),
+                None => vec![0; options.choices.len().max(1)],
+            };
+            let variable = self.network.add_variable(work).map_err(at(by))?;
+            self.variables.push(Some(variable));
+            self.choices[by] = options.choices;
             for (touch, costs) in touched.into_iter().zip(options.costs) {
                 let costs = costs.into_iter().map(|cost| if cost == FORBIDDEN { cost } else { finite(cost) });
                 self.network.add_edge(touch.made, variable, costs.collect::<Vec<_>>()).map_err(at(by))?;
                 self.touches.push(touch);
             }
+        }
+        if self.pod.is_some() {
+            self.tie().map_err(|error| Unplanned::Wrong(None, error.into()))?;
         }
         Ok(())
     }
@@ -114,6 +133,12 @@ impl Spreader<'_, '_> {
     /// it would be used where it does not lie.
     pub(super) fn moved(&self, touch: Touch, number: usize, held: &Spread, choice: &LoopChoice) -> Option<LevelBytes> {
         let loops = &self.loops[touch.by].all[choice.spread];
+        if let Some(pod) = &self.pod {
+            let bits = self.bits_of(touch.made);
+            let bytes = self.steps_on(pod, touch, held, loops).iter().map(|step| step.bytes(bits)).sum::<i128>();
+            let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+            return Some(LevelBytes { busiest: vec![bytes], total: vec![bytes.saturating_mul(pod.count)] });
+        }
         let (read, held) = (self.read(touch, loops), self.held(touch, held));
         let plain = self.levels.traffic(&read, &held, self.bits(touch));
         self.stepped(touch, number, choice, (&read, &held), plain)

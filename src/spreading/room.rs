@@ -45,6 +45,18 @@ impl Spreader<'_, '_> {
         known.map_err(|error| Unplanned::Wrong(None, error))?;
         let wrong = |error: NetworkError| Unplanned::Wrong(None, error.into());
         self.limits = limits.to_vec();
+        if self.pod.is_some() {
+            // The memory of a device is a limit in any case.
+            if let Some((memory, _)) = self.machine.memory_of_places() {
+                let memory = &self.machine.memories[memory];
+                if self.limits.iter().all(|limit| limit.space != memory.space) {
+                    self.limits.push(SpaceLimit { space: memory.space, bytes: memory.bytes });
+                }
+            }
+            self.relaxed = Some(self.network.clone());
+            self.keep(0)?;
+            return Ok(self);
+        }
         if limits.is_empty() {
             return Ok(self);
         }
@@ -54,10 +66,49 @@ impl Spreader<'_, '_> {
                 self.values[made].add(Spread::outside(), MOST_OF_VALUES + 2);
             }
         }
-        let fits = self.fitting();
+        let fits = self.fitting()?;
         self.pose(fits)?;
+        let network = std::mem::take(&mut self.network);
+        self.network = self.with_capacities(network, limits)?;
+        let Some((space, _, shared)) = self.buffers() else { return Ok(self) };
+        for by in 0..self.nests.len() {
+            let amounts: Vec<i64> =
+                self.choices[by].iter().map(|choice| choice.buffers().saturating_mul(shared)).collect();
+            let resource = limits.iter().position(|limit| limit.space == space);
+            if let (Some(resource), Some(variable), true) =
+                (resource, self.variables[by], amounts.iter().any(|bytes| *bytes > 0))
+            {
+                let moments = by as i64..by as i64 + 1;
+                self.network.add_occupancy(variable, resource, moments, amounts).map_err(wrong)?;
+            }
+        }
+        Ok(self)
+    }
+
+    /// Leaves so many bytes of each device's memory to what operations bring, where there are devices with capacities.
+    ///
+    /// # Errors
+    /// Those of [`Spreader::limited`].
+    pub fn keep(&mut self, bytes: i64) -> Result<(), Unplanned> {
+        if let Some(network) = self.kept(bytes)? {
+            self.network = network;
+        }
+        Ok(())
+    }
+
+    /// The problem on devices in which values leave so many bytes; `None` without capacities.
+    pub(super) fn kept(&self, bytes: i64) -> Result<Option<CostNetwork>, Unplanned> {
+        let Some(relaxed) = &self.relaxed else { return Ok(None) };
+        let less = |limit: &SpaceLimit| SpaceLimit { bytes: limit.bytes.saturating_sub(bytes).max(0), ..*limit };
+        let limits: Vec<SpaceLimit> = self.limits.iter().map(less).collect();
+        self.with_capacities(relaxed.clone(), &limits).map(Some)
+    }
+
+    /// A network with what values take of memories.
+    fn with_capacities(&self, mut network: CostNetwork, limits: &[SpaceLimit]) -> Result<CostNetwork, Unplanned> {
+        let wrong = |error: NetworkError| Unplanned::Wrong(None, error.into());
         for limit in limits {
-            self.network.add_resource(limit.bytes).map_err(wrong)?;
+            network.add_resource(limit.bytes).map_err(wrong)?;
         }
         for (made, moments) in self.lives() {
             let held: Vec<_> = self.values[made]
@@ -73,25 +124,15 @@ impl Spreader<'_, '_> {
                     });
                     own.map_or(0, |fit| fit.bytes)
                 };
-                let amounts: Vec<i64> = held.iter().map(bytes).collect();
+                let most = held.iter().map(bytes).max().unwrap_or(0);
+                // What does not fit is forbidden: the least that a value takes is that of what does.
+                let amounts: Vec<i64> = held.iter().map(|fit| if fit.is_err() { most } else { bytes(fit) }).collect();
                 for moment in moments.iter().filter(|_| amounts.iter().any(|amount| *amount > 0)) {
-                    self.network.add_occupancy(made, resource, moment.clone(), amounts.clone()).map_err(wrong)?;
+                    network.add_occupancy(made, resource, moment.clone(), amounts.clone()).map_err(wrong)?;
                 }
             }
         }
-        let Some((space, _, shared)) = self.buffers() else { return Ok(self) };
-        for by in 0..self.nests.len() {
-            let amounts: Vec<i64> =
-                self.choices[by].iter().map(|choice| choice.buffers().saturating_mul(shared)).collect();
-            let resource = limits.iter().position(|limit| limit.space == space);
-            if let (Some(resource), Some(variable), true) =
-                (resource, self.variables[by], amounts.iter().any(|bytes| *bytes > 0))
-            {
-                let moments = by as i64..by as i64 + 1;
-                self.network.add_occupancy(variable, resource, moments, amounts).map_err(wrong)?;
-            }
-        }
-        Ok(self)
+        Ok(network)
     }
 
     /// The error that an instance needs these bytes by array, at least, in the buffers of a place.
@@ -117,13 +158,13 @@ impl Spreader<'_, '_> {
     /// The values that are in the places, each with the moments when it is.
     fn lives(&self) -> Vec<(usize, Vec<Range<i64>>)> {
         let n = self.program.instances.len();
-        // Nothing is in registers only.
-        let kernels = Kernels {
+        // In places, nothing is in registers only.
+        let kernels = self.kernels.clone().unwrap_or_else(|| Kernels {
             kept: vec![Kept::Stored; n],
             reads: vec![Vec::new(); n],
             part_of: vec![Vec::new(); n],
             renamed: vec![false; n],
-        };
+        });
         let live = moments(&self.program, &self.program.users(), &kernels).into_iter().enumerate();
         live.filter(|(made, _)| self.homes[*made] != Home::Outside).collect()
     }
@@ -164,6 +205,15 @@ impl Spreader<'_, '_> {
                 taken.space = space;
                 *changes.entry(by as i64).or_default() += bytes;
                 *changes.entry(by as i64 + 1).or_default() -= bytes;
+            }
+        }
+        if let (Some(pod), Some((memory, _))) = (&self.pod, self.machine.memory_of_places()) {
+            let space = self.machine.memories[memory].space;
+            let (taken, changes) = all.entry(space).or_default();
+            taken.space = space;
+            for (by, bytes) in self.buffers_on(pod, choices).into_iter().enumerate().filter(|(_, bytes)| *bytes > 0) {
+                *changes.entry(by as i64).or_default() += i128::from(bytes);
+                *changes.entry(by as i64 + 1).or_default() -= i128::from(bytes);
             }
         }
         let filled = all.into_values().map(|(mut taken, changes)| {

@@ -2,6 +2,7 @@
 
 use super::candidates::{MOST_OF_LOOPS, MOST_OF_VALUES, SpreadSet, Touched, anchored, of_array, of_loops};
 use super::cuts::LoopChoice;
+use super::pod::Pod;
 use super::reading::{IndexRange, LoopNest, sizes};
 use super::spread::{AxisCut, Spread};
 use super::traffic::Levels;
@@ -10,6 +11,7 @@ use crate::operations::graph::Graph;
 use crate::operations::shape::Array;
 use crate::places::{Fit, Machine, Placement};
 use crate::plan::again::made_again;
+use crate::plan::kernels::Kernels;
 use crate::plan::layout_plan::{ArrayName, Unplanned};
 use crate::plan::program::{Doing, Program};
 use crate::plan::space::SpaceLimit;
@@ -21,6 +23,9 @@ use rustc_hash::FxHashMap;
 pub struct Spreader<'a, 'm> {
     pub(super) machine: &'m Machine,
     pub(super) levels: Levels,
+    /// The devices, where the places are some, and what is in memory there.
+    pub(super) pod: Option<Pod>,
+    pub(super) kernels: Option<Kernels>,
     pub(super) program: Program<'a>,
     /// The loops of each instance; `None` for what moves nothing.
     pub(super) nests: Vec<Option<LoopNest>>,
@@ -38,6 +43,8 @@ pub struct Spreader<'a, 'm> {
     pub(super) variables: Vec<Option<usize>>,
     /// The edges, by their numbers.
     pub(super) touches: Vec<Touch>,
+    /// On devices, the problem without capacities.
+    pub(super) relaxed: Option<CostNetwork>,
     /// The capacities, by the numbers of the network's resources.
     pub(super) limits: Vec<SpaceLimit>,
 }
@@ -103,9 +110,15 @@ impl<'a, 'm> Spreader<'a, 'm> {
         let (network, variables) = (CostNetwork::new(), Vec::new());
         let choices = vec![Vec::new(); program.instances.len()];
         let (touches, limits) = (Vec::new(), Vec::new());
+        let pod = Pod::of(machine);
+        // An array in registers is in no memory of a device.
+        let own_kernels = pod.as_ref().map(|_| Kernels::new(&program, &program.users(), true));
         let mut spreader = Spreader {
             machine,
             levels,
+            kernels: own_kernels,
+            pod,
+            relaxed: None,
             program,
             nests,
             homes,
@@ -117,8 +130,11 @@ impl<'a, 'm> Spreader<'a, 'm> {
             touches,
             limits,
         };
-        spreader.find();
-        let fits = spreader.fitting();
+        match spreader.pod.clone() {
+            Some(pod) => spreader.find_on(&pod)?,
+            None => spreader.find(),
+        }
+        let fits = spreader.fitting()?;
         spreader.pose(fits)?;
         Ok(spreader)
     }
@@ -228,7 +244,13 @@ impl<'a, 'm> Spreader<'a, 'm> {
 
     /// Which candidates of each array fit into the memories of the places. Where none does, the array is cut over all places,
     /// and where it does not fit so, it is beside them.
-    pub(super) fn fitting(&mut self) -> Vec<Vec<bool>> {
+    ///
+    /// # Errors
+    /// On devices, the first value of which none fits.
+    pub(super) fn fitting(&mut self) -> Result<Vec<Vec<bool>>, Unplanned> {
+        if let Some(pod) = &self.pod {
+            return self.fitting_on(pod);
+        }
         let mut all = Vec::with_capacity(self.values.len());
         for ((found, made), home) in self.values.iter_mut().zip(&self.program.made).zip(&self.homes) {
             if *home != Home::Free {
@@ -244,7 +266,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
             }
             all.push(own);
         }
-        all
+        Ok(all)
     }
 
     pub(super) fn name(&self, made: usize) -> ArrayName {

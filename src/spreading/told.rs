@@ -1,17 +1,21 @@
 //! The plan that a solution is.
 
 use super::candidates::of_array;
+use super::pod::{DeviceLine, PodStep};
 use super::reading::sizes;
 use super::schedule::PlannedSteps;
 use super::spread::Spread;
 use super::spreader::Spreader;
 use super::traffic::LevelBytes;
-use crate::places::TensorLayout;
+use crate::places::{CollectiveKind, TensorLayout};
 use crate::plan::layout_plan::{ArrayName, Unplanned};
 use crate::plan::program::Doing;
-use crate::plan::space::SpaceTaken;
+use crate::plan::space::{SpaceLimit, SpaceTaken};
 use crate::solver::{Certificate, Options, Progress, check, solve};
 use crate::text::Error;
+
+/// How often a plan on devices is made again with more bytes for what operations bring.
+const MOST_TRIES: usize = 16;
 
 /// Spreads for a program.
 #[derive(Clone, Debug)]
@@ -39,6 +43,11 @@ pub struct SpreadPlan {
     pub moves: Vec<PlannedMove>,
     /// With capacities, the steps of each operation that brings something into the places.
     pub steps: Vec<PlannedSteps>,
+    /// On devices, the part of the cost that is their work; the other part is communication.
+    pub work: i64,
+    /// On devices with capacities, the bytes of each that values leave to what operations bring; 0 where all plans have been
+    /// looked at.
+    pub kept: i64,
     /// The choices, and the proof of the bound.
     pub certificate: Certificate,
 }
@@ -59,6 +68,20 @@ pub struct PlannedMove {
     pub traffic: LevelBytes,
     /// What it costs.
     pub cost: i64,
+    /// On devices, the collectives that do it, in their order.
+    pub collectives: Vec<PlannedCollective>,
+}
+
+/// A collective of devices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedCollective {
+    /// What is done.
+    pub kind: CollectiveKind,
+    /// Between the devices that differ in these parts of the axis.
+    pub along: Vec<DeviceLine>,
+    /// The bytes that each device gets, as often as the operation runs.
+    pub bytes: i64,
 }
 
 impl Spreader<'_, '_> {
@@ -67,8 +90,41 @@ impl Spreader<'_, '_> {
     /// # Errors
     /// Why there is no plan.
     pub fn plan(&self, options: &Options, go_on: &mut dyn FnMut(&Progress) -> bool) -> Result<SpreadPlan, Unplanned> {
-        let solution = solve(&self.network, options, go_on).map_err(|why| self.unplanned(why))?;
-        self.told(solution.certificate).map_err(|error| Unplanned::Wrong(None, error))
+        let wrong = |error| Unplanned::Wrong(None, error);
+        let Some(relaxed) = &self.relaxed else {
+            let solution = solve(&self.network, options, go_on).map_err(|why| self.unplanned(why))?;
+            return self.told(solution.certificate).map_err(wrong);
+        };
+        if let Ok(solution) = solve(relaxed, options, go_on) {
+            let plan = self.told(solution.certificate).map_err(wrong)?;
+            if self.excess(&plan) == 0 {
+                return Ok(plan);
+            }
+        }
+        let mut kept = 0i64;
+        for _ in 0..MOST_TRIES {
+            let Some(network) = self.kept(kept)? else { break };
+            let solution = solve(&network, options, go_on).map_err(|why| self.unplanned(why))?;
+            let plan = self.told(solution.certificate).map_err(wrong)?;
+            match self.excess(&plan) {
+                0 => return Ok(SpreadPlan { kept, ..plan }),
+                // By half at least, since another plan brings something else.
+                excess => kept = kept.saturating_add(excess.max(kept / 2)),
+            }
+        }
+        Err(wrong(Error::new(format!(
+            "no plan was found in which the memory of a device holds what operations bring beside values; {kept} bytes were \
+             kept for that"
+        ))))
+    }
+
+    /// By how much a plan takes more of a memory than there is.
+    fn excess(&self, plan: &SpreadPlan) -> i64 {
+        let over = |limit: &SpaceLimit| {
+            let taken = plan.taken.iter().find(|taken| taken.space == limit.space);
+            taken.map_or(0, |taken| taken.peak.saturating_sub(limit.bytes).max(0))
+        };
+        self.limits.iter().map(over).max().unwrap_or(0)
     }
 
     /// The plan that a certificate proves.
@@ -77,6 +133,14 @@ impl Spreader<'_, '_> {
     /// What is wrong with the certificate.
     pub fn proved(&self, certificate: Certificate) -> Result<SpreadPlan, Unplanned> {
         let wrong = |error| Unplanned::Wrong(None, error);
+        // A bound of all plans is one of those that fit.
+        if self.relaxed.as_ref().is_some_and(|relaxed| check(relaxed, &certificate).is_ok()) {
+            let plan = self.told(certificate).map_err(wrong)?;
+            return match self.excess(&plan) {
+                0 => Ok(plan),
+                excess => Err(wrong(Error::new(format!("the plan takes {excess} bytes more of a device than it has")))),
+            };
+        }
         check(&self.network, &certificate).map_err(|error| wrong(Error::new(error.to_string())))?;
         self.told(certificate).map_err(wrong)
     }
@@ -100,7 +164,9 @@ impl Spreader<'_, '_> {
             values: Vec::new(),
             beside: Vec::new(),
             moves: Vec::new(),
-            steps: self.schedule(choices, &chosen)?,
+            steps: if self.pod.is_some() { Vec::new() } else { self.schedule(choices, &chosen)? },
+            work: 0,
+            kept: 0,
             certificate: certificate.clone(),
         };
         let mut arguments: Vec<((usize, usize), Option<TensorLayout>)> = Vec::new();
@@ -121,6 +187,13 @@ impl Spreader<'_, '_> {
         }
         arguments.sort_by_key(|(at, _)| *at);
         plan.arguments = arguments.into_iter().map(|(_, layout)| layout).collect();
+        if let Some(pod) = &self.pod {
+            for (by, choice) in chosen.iter().enumerate() {
+                let Some(choice) = choice else { continue };
+                let own = self.work_on(pod, by, &self.loops[by].all[choice.spread]);
+                plan.work = plan.work.saturating_add(own.saturating_mul(self.program.instances[by].times));
+            }
+        }
         let mut numbers = vec![0; self.program.instances.len()];
         for (edge, touch) in self.network.edges().iter().zip(&self.touches) {
             let (Some(choice), number) = (&chosen[touch.by], numbers[touch.by]) else { continue };
@@ -144,7 +217,18 @@ impl Spreader<'_, '_> {
             let (from, to) = if touch.operand.is_some() { (held, used) } else { (used, held) };
             let cost = edge.costs[choices[edge.ends[0]] * self.choices[touch.by].len().max(1) + choices[edge.ends[1]]];
             let (at, by) = (self.name(touch.made), self.program.instances[touch.by].node);
-            plan.moves.push(PlannedMove { at, by, from, to, traffic, cost });
+            let steps = self.pod.as_ref().map(|pod| {
+                let loops = &self.loops[touch.by].all[choice.spread];
+                self.steps_on(pod, *touch, spread(touch.made), loops)
+            });
+            let bits = self.bits_of(touch.made);
+            let one = |step: PodStep| PlannedCollective {
+                kind: step.kind,
+                bytes: i64::try_from(step.bytes(bits).saturating_mul(times.into())).unwrap_or(i64::MAX),
+                along: step.along,
+            };
+            let collectives = steps.unwrap_or_default().into_iter().map(one).collect();
+            plan.moves.push(PlannedMove { at, by, from, to, traffic, cost, collectives });
         }
         Ok(plan)
     }

@@ -32,6 +32,10 @@ pub enum CollectiveKind {
     AllToAll,
     /// Each gets what all of the others have.
     AllGather,
+    /// Each gets a part of what each of the others has, added up.
+    ReduceScatter,
+    /// Each gets what all of the others have, added up.
+    AllReduce,
 }
 
 impl CollectiveKind {
@@ -42,6 +46,8 @@ impl CollectiveKind {
             CollectiveKind::Permute => "permute",
             CollectiveKind::AllToAll => "all-to-all",
             CollectiveKind::AllGather => "all-gather",
+            CollectiveKind::ReduceScatter => "reduce-scatter",
+            CollectiveKind::AllReduce => "all-reduce",
         }
     }
 }

@@ -87,7 +87,12 @@ pub fn layout_plan(text: &str, question: &PlanQuestion) -> Result<Written, Unwri
                 let asked = asked.map(|(name, asked)| (name, asked, plan::spread::NO_FILE_LAYOUTS));
                 plan::spread::only(&target, &asked).map_err(|error| Unplanned::Wrong(None, error))?;
                 let spreader = plan::spread::posed(&names, &graphs, &facts, &limits)?;
-                return Ok(plan::spread::plan_of(&names, &spreader, &mut clock)?.1);
+                let (_, mut answer) = plan::spread::plan_of(&names, &spreader, &mut clock)?;
+                if question.compare {
+                    let given = plan::spread::given(&names, &graphs, &facts, &limits, &mut clock)?;
+                    answer.compare = Some(Box::new(given));
+                }
+                return Ok(answer);
             }
             let mut planner = plan::posed(&graphs, module.entry, &facts, &target, question.entry, (&limits, false))?;
             let (_, mut answer) = plan::plan_of(&names, &mut planner, false, &mut clock)?;

@@ -10,6 +10,7 @@ use tensor_layout::operations::count;
 use tensor_layout::plan::{
     ArrayName, LayoutPlan, Lesson, PlannedRelayout, PlannedRemake, PlannedStay, PlannedTransfer, SpaceTaken,
 };
+use tensor_layout::spreading::PlannedCollective;
 use tensor_layout::targets::Target;
 use tensor_layout::tiled::Layout;
 
@@ -30,6 +31,12 @@ pub struct PlanAnswer {
     pub entry: EntryArrays,
     /// For each value the layouts that it is held in, by its name; `name#k` for array k of a tuple.
     pub values: BTreeMap<String, Vec<String>>,
+    /// On devices, the same as HLO's shardings.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub shardings: BTreeMap<String, Vec<String>>,
+    /// On devices, the part of the cost that is their work; the rest is communication.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub work: i64,
     /// The values that are made in another memory space than 0, and which.
     pub spaces: BTreeMap<String, u8>,
     /// With capacities, where the values are that are not in one memory as long as they live.
@@ -50,7 +57,8 @@ pub struct PlanAnswer {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepsAnswer>,
     /// Where room for steps is asked for, the bytes of the fastest memory that values leave to pieces, so that each operation
-    /// has room for its smallest steps; the bound is one of plans that do so.
+    /// has room for its smallest steps; on devices, those that values leave to what operations bring. The bound is one of
+    /// plans that do so.
     #[serde(default, skip_serializing_if = "is_none")]
     pub kept: i64,
     /// The most bytes that are in each memory space at once, by its number.
@@ -100,6 +108,27 @@ pub struct RelayoutAnswer {
     /// On a machine with places, what moves at each level, parents first; `bytes` are those of all places and levels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<LevelAnswer>,
+    /// On devices, the collectives that do it, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub collectives: Vec<CollectiveAnswer>,
+}
+
+/// A collective between devices.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CollectiveAnswer {
+    /// What is done, as `all-gather`.
+    pub kind: String,
+    /// Between the devices whose numbers differ in these parts: how many there are, and how far apart.
+    pub along: Vec<[i64; 2]>,
+    /// The bytes that each device gets.
+    pub bytes: i64,
+}
+
+impl From<&PlannedCollective> for CollectiveAnswer {
+    fn from(own: &PlannedCollective) -> CollectiveAnswer {
+        let along = own.along.iter().map(|line| [line.extent, line.stride]).collect();
+        CollectiveAnswer { kind: own.kind.name().to_string(), along, bytes: own.bytes }
+    }
 }
 
 /// A value in a memory for a part of its life.
@@ -291,6 +320,8 @@ impl Names<'_> {
             schedule: ScheduleOption::File,
             entry: EntryArrays { arguments: texts(&plan.arguments), results: texts(&plan.results) },
             values,
+            shardings: BTreeMap::new(),
+            work: 0,
             spaces,
             stays: plan.stays.iter().map(|stay| self.stay(stay)).collect(),
             transfers: plan.transfers.iter().map(|moved| self.transfer(moved)).collect(),
@@ -342,6 +373,7 @@ impl Names<'_> {
             wanted_by: moved.wanted_by.iter().map(|node| self.node(*node).to_string()).collect(),
             without,
             levels: Vec::new(),
+            collectives: Vec::new(),
         }
     }
 

@@ -3,6 +3,7 @@
 pub mod answer;
 mod judge;
 pub mod proof;
+mod shardings;
 pub mod spread;
 pub mod text;
 pub mod tiles;
@@ -221,6 +222,13 @@ fn placed(
         Ok(found) => found,
         Err(why) => return Ok(Err(why)),
     };
+    if options.compare {
+        // As much time again.
+        match spread::given(names, graphs, facts, limits, &mut Clock::new(options.seconds)) {
+            Ok(given) => answer.compare = Some(Box::new(given)),
+            Err(why) => return Ok(Err(why)),
+        }
+    }
     answer.schedule = options.schedule;
     options.prove((limits, orders), &answer, &plan.certificate)?;
     Ok(Ok(if options.json { format!("{}\n", json(&answer)) } else { text::text(&answer) }))

@@ -104,8 +104,10 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
     };
     let names = Names { module: &module, target: &target };
     let found = if spread::has_places(&target) {
-        let spreader = spread::posed(&names, &graphs, &facts, &limits).map_err(of_program)?;
-        spread::answer(&names, &spreader.proved(parsed).map_err(by_proof)?)
+        let mut spreader = spread::posed(&names, &graphs, &facts, &limits).map_err(of_program)?;
+        spreader.keep(stated.plan.kept).map_err(of_program)?;
+        let plan = spreader.proved(parsed).map_err(by_proof)?;
+        PlanAnswer { kept: stated.plan.kept, ..spread::answer(&names, &plan) }
     } else {
         let mut planner =
             posed(&graphs, module.entry, &facts, &target, stated.entry, (&limits, stated.stay)).map_err(of_program)?;
@@ -154,6 +156,9 @@ fn difference(stated: &PlanAnswer, found: &PlanAnswer) -> Option<String> {
     }
     if (&stated.stays, &stated.transfers) != (&found.stays, &found.transfers) {
         return Some("the plan moves values between memories at other times than the proof".to_string());
+    }
+    if (&stated.shardings, stated.work) != (&found.shardings, found.work) {
+        return Some("the plan has other shardings or other work than the proof".to_string());
     }
     if stated.recomputed != found.recomputed {
         return Some("the plan makes other values again than the proof".to_string());

@@ -1,16 +1,18 @@
 //! `layout-inspect plan` for a machine with places: TensorLayouts for all values, and what moves at which level.
 
 use super::answer::{
-    BESIDE, EntryArrays, LevelAnswer, Names, PlanAnswer, RelayoutAnswer, StepArrayAnswer, StepLoopAnswer, StepsAnswer,
+    BESIDE, CollectiveAnswer, EntryArrays, LevelAnswer, Names, PlanAnswer, RelayoutAnswer, StepArrayAnswer,
+    StepLoopAnswer, StepsAnswer,
 };
+use super::shardings;
 use crate::clock::Clock;
 use crate::schedule::ScheduleOption;
 use std::collections::BTreeMap;
 use tensor_layout::operations::{Facts, Graph, Shape, leaves};
 use tensor_layout::places::TensorLayout;
-use tensor_layout::plan::{SpaceLimit, Unplanned};
+use tensor_layout::plan::{Program, SpaceLimit, Unplanned};
 use tensor_layout::solver::Options;
-use tensor_layout::spreading::{LeastRule, PlannedMove, PlannedSteps, SpreadPlan, Spreader, SteppedTouch};
+use tensor_layout::spreading::{Home, LeastRule, PlannedMove, PlannedSteps, Pod, SpreadPlan, Spreader, SteppedTouch};
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 
@@ -19,12 +21,19 @@ pub fn has_places(target: &Target) -> bool {
     !target.machine().axes.is_empty()
 }
 
-/// That none of these is asked for where the machine has places: they have no meaning there, for a reason.
+/// Whether the places of a machine are devices, for which HLO text may say shardings.
+pub fn has_devices(target: &Target) -> bool {
+    Pod::of(target.machine()).is_some()
+}
+
+/// That none of these is asked for where the machine has places: they have no meaning there, for a reason. Shardings of the
+/// text are compared with on devices.
 ///
 /// # Errors
 /// The first one that is.
 pub fn only(target: &Target, asked: &[(&str, bool, &str)]) -> Result<(), Error> {
-    match asked.iter().find(|(_, asked, _)| *asked && has_places(target)) {
+    let compares = |name: &str| has_devices(target) && name.ends_with("compare");
+    match asked.iter().find(|(name, asked, _)| *asked && has_places(target) && !compares(name)) {
         Some((name, _, why)) => Err(Error::new(format!("`{name}` is for machines without places, found axes: {why}"))),
         None => Ok(()),
     }
@@ -51,7 +60,25 @@ pub fn posed<'a, 'm>(
     limits: &[SpaceLimit],
 ) -> Result<Spreader<'a, 'm>, Unplanned> {
     let spreader = Spreader::new(graphs, names.module.entry, facts, names.target.machine())?;
-    if limits.is_empty() { Ok(spreader) } else { spreader.limited(limits) }
+    spreader.limited(limits)
+}
+
+/// The plan in which all values have the shardings that the text says, and others what is best beside these.
+///
+/// # Errors
+/// A sharding that is none here, or why there is no such plan.
+pub fn given(
+    names: &Names,
+    graphs: &[Graph],
+    facts: &Facts,
+    limits: &[SpaceLimit],
+    clock: &mut Clock,
+) -> Result<PlanAnswer, Unplanned> {
+    let known = shardings::given(names)?;
+    let home = |at| known.get(&at).map_or(Home::Free, |spread| Home::Given(spread.clone()));
+    let program = Program::new(graphs, names.module.entry, facts).map_err(|error| Unplanned::Wrong(None, error))?;
+    let spreader = Spreader::of_program(&program, names.target.machine(), &home)?.limited(limits)?;
+    Ok(plan_of(names, &spreader, clock)?.1)
 }
 
 /// A layout as text, or what stands for none.
@@ -123,7 +150,13 @@ pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
         wanted_by: vec![names.node(moved.by).to_string()],
         without: None,
         levels: levels(&moved.traffic.busiest),
+        collectives: moved.collectives.iter().map(CollectiveAnswer::from).collect(),
     };
+    let mut sharded: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (at, layout) in plan.values.iter().filter(|_| has_devices(names.target)) {
+        let own = sharded.entry(names.array(*at)).or_default();
+        own.extend(shardings::text(layout).filter(|text| !own.contains(text)));
+    }
     PlanAnswer {
         cost: plan.cost,
         bound: plan.bound,
@@ -134,6 +167,8 @@ pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
             results: entry(&plan.results, &[&main.instructions[main.root].shape]),
         },
         values,
+        shardings: sharded,
+        work: plan.work,
         spaces: BTreeMap::new(),
         stays: Vec::new(),
         transfers: Vec::new(),
@@ -141,7 +176,7 @@ pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
         relayouts: plan.moves.iter().map(relayout).collect(),
         levels: levels(&plan.levels),
         steps: plan.steps.iter().map(steps).collect(),
-        kept: 0,
+        kept: plan.kept,
         peak: plan.taken.iter().map(|taken| (taken.space.to_string(), taken.peak)).collect(),
         memories: names.memories(&plan.taken),
         given: None,

@@ -60,6 +60,10 @@ pub fn text(plan: &PlanAnswer) -> String {
     if has_places {
         let _ = writeln!(out, "moved   {}", levels(&plan.levels));
     }
+    if plan.work > 0 {
+        let (work, rest) = (unit(plan.work), unit(plan.cost.saturating_sub(plan.work)));
+        let _ = writeln!(out, "time    {work} of work on each device, {rest} of communication");
+    }
     for (side, layouts) in [("in", &plan.entry.arguments), ("out", &plan.entry.results)] {
         if !layouts.is_empty() {
             let _ = writeln!(out, "{side:7} {}", layouts.join(" "));
@@ -181,20 +185,29 @@ fn steps(out: &mut String, own: &StepsAnswer, has_places: bool) {
 
 /// A relayout, who wants it, and what doing without would cost.
 fn reason(out: &mut String, plan: &PlanAnswer, relayout: &RelayoutAnswer) {
-    let RelayoutAnswer { at, from, to, bytes, cost, wanted_by, without, levels: moved } = relayout;
+    let RelayoutAnswer { at, from, to, bytes, cost, wanted_by, without, levels: moved, collectives } = relayout;
     let unit = |n: i64| counted(n, &plan.unit);
     let by = wanted_by.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
     let by = if by.is_empty() { "nothing".to_string() } else { by.join(", ") };
+    let adds = |own: &super::answer::CollectiveAnswer| own.kind.contains("reduce");
     let _ = writeln!(
         out,
-        "  `{at}` is made {} and wanted {} by {by}: {}, {}",
+        "  `{at}` is made {}{} and wanted {} by {by}: {}, {}",
+        if collectives.iter().any(adds) { "in sums " } else { "" },
         place(from),
         place(to),
         counted(*bytes, "byte"),
         unit(*cost)
     );
+    for own in collectives {
+        let along = own.along.iter().map(|[extent, stride]| format!("{extent}:{stride}")).collect::<Vec<_>>();
+        let along = if along.is_empty() { String::new() } else { format!(" along {}", along.join(", ")) };
+        let _ = writeln!(out, "    {}{along}: {} to each device", own.kind, counted(own.bytes, "byte"));
+    }
     if !moved.is_empty() {
-        let _ = writeln!(out, "    {}", levels(moved));
+        if collectives.is_empty() {
+            let _ = writeln!(out, "    {}", levels(moved));
+        }
         return;
     }
     let _ = match without {
@@ -226,7 +239,7 @@ fn compare(out: &mut String, plan: &PlanAnswer, given: &PlanAnswer) {
     let held = |plan: &PlanAnswer| plan.memories.iter().fold(0i64, |sum, memory| sum.saturating_add(memory.bytes));
     let padding = |plan: &PlanAnswer| plan.memories.iter().fold(0i64, |sum, memory| sum.saturating_add(memory.padding));
     let peak = |plan: &PlanAnswer| plan.memories.iter().map(|memory| memory.peak).fold(0i64, i64::saturating_add);
-    let rows: [(String, i64, i64); 6] = [
+    let mut rows: Vec<(String, i64, i64)> = vec![
         (format!("cost in {}s", plan.unit), plan.cost, given.cost),
         ("relayouts".to_string(), plan.relayouts.len() as i64, given.relayouts.len() as i64),
         ("bytes of relayouts".to_string(), bytes(plan), bytes(given)),
@@ -234,6 +247,12 @@ fn compare(out: &mut String, plan: &PlanAnswer, given: &PlanAnswer) {
         ("bytes of padding".to_string(), padding(plan), padding(given)),
         ("bytes at the peaks".to_string(), peak(plan), peak(given)),
     ];
+    if plan.work > 0 {
+        rows.insert(1, (format!("{}s of work", plan.unit), plan.work, given.work));
+    }
+    for (level, other) in plan.levels.iter().zip(&given.levels) {
+        rows.push((format!("bytes to each {}", level.axis), level.bytes, other.bytes));
+    }
     let _ = writeln!(out, "{:22} {:>16} {:>16}", "", "plan", "file");
     for (what, ours, theirs) in rows {
         let _ = writeln!(out, "{what:22} {ours:>16} {theirs:>16}");

@@ -98,6 +98,10 @@ pub fn plan(request: &Plan) -> Result<Answer, Failure> {
         }
         let spreader = spread::posed(&names, &graphs, &facts, &limits).map_err(wrong)?;
         let (_, mut answer) = spread::plan_of(&names, &spreader, &mut clock).map_err(wrong)?;
+        if request.compare {
+            let given = spread::given(&names, &graphs, &facts, &limits, &mut clock).map_err(wrong)?;
+            answer.compare = Some(Box::new(given));
+        }
         answer.schedule = request.schedule;
         return Ok(Answer::Plan(Box::new(answer)));
     }
