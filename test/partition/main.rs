@@ -3,7 +3,7 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `programs.rs` | makes random programs, on grids of 2 to 8 processes |
+//! | `programs.rs`, `programs/` | makes random programs, on grids of 2 to 8 processes |
 //! | `evaluator.rs` | runs a program on all processes, in step |
 //! | `networks.rs` | a step of training and attention, spread in several ways |
 //! | `scalar.rs`, `tensor.rs` | operations on numbers and arrays |
