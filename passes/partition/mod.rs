@@ -119,7 +119,9 @@ fn cuts<'c>(module: Op<'c>) -> Result<Vec<i64>, Vec<Diagnostic<'c>>> {
             let wrong = |message: &str| vec![Diagnostic::error(ir::location(op), format!("{t}: {message}"))];
             let mut around = std::iter::successors(ir::parent(op), |op| ir::parent(*op));
             if around.find(|op| ir::name(*op) == "builtin.module").is_some_and(|inner| inner != module) {
-                return Err(wrong("only what the outermost module has is spread over processes, found it in an inner one"));
+                return Err(wrong(
+                    "only what the outermost module has is spread over processes, found it in an inner one",
+                ));
             }
             if ir::tensor(t).is_none() {
                 return Err(wrong("only tensors are spread over processes, found a memref"));

@@ -114,3 +114,12 @@ module attributes {layout.machine = #layout.machine<axes: (4_Process), memories:
     }
   }
 #-}
+
+// -----
+
+module attributes {layout.machine = #layout.machine<axes: (4_Process), memories: (), word: 64>} {
+  module @inner {
+    // expected-error@+1 {{only what the outermost module has is spread over processes, found it in an inner one}}
+    func.func private @spread(tensor<8xf32, #layout.tensor_layout<((4_Process, 2:1))>>)
+  }
+}

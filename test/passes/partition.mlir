@@ -300,3 +300,28 @@ module attributes {layout.machine = #layout.machine<axes: (2_PE), memories: (), 
     return
   }
 }
+
+// -----
+
+// Of no elements there are parts, too. What may write to a memref is called by each process, what reads alone by the first.
+// CHECK-LABEL: func.func @nothing(
+// CHECK-SAME: %arg0: tensor<0x2xf32, {{.*}}>) -> tensor<0x4xf32>
+// CHECK: shard.all_gather %{{.*}} : tensor<0x2xf32> -> tensor<0x4xf32>
+// CHECK-LABEL: func.func @memory(
+// CHECK-NEXT: call @fill(
+// CHECK: scf.if
+// CHECK-NEXT: func.call @show(
+#none = #layout.tensor_layout<(0,4)/((1:4), (2_Process, 2:1))>
+module attributes {layout.machine = #layout.machine<axes: (2_Process), memories: (), word: 32>} {
+  func.func private @fill(memref<4xf32>)
+  func.func private @show(memref<4xf32> {bufferization.access = "read"})
+  func.func @nothing(%x: tensor<0x4xf32, #none>) -> tensor<0x4xf32> {
+    %0 = layout.convert %x : tensor<0x4xf32, #none> to tensor<0x4xf32>
+    return %0 : tensor<0x4xf32>
+  }
+  func.func @memory(%m: memref<4xf32>) {
+    call @fill(%m) : (memref<4xf32>) -> ()
+    call @show(%m) : (memref<4xf32>) -> ()
+    return
+  }
+}

@@ -126,3 +126,28 @@ func.func @nothing(%x: tensor<4xf32>) -> tensor<4xf32> {
   %t = shard.all_gather %s on @g gather_axis = 0 : tensor<4xf32> -> tensor<4xf32>
   return %t : tensor<4xf32>
 }
+
+// -----
+
+// What is used in other blocks alone has come at the end of its own; nothing is sent of no elements.
+// CHECK-LABEL: func.func @in_another_block(
+// CHECK: mpi.isend
+// CHECK: mpi.wait
+// CHECK: cf.br
+// CHECK-LABEL: func.func @no_elements(
+// CHECK-NOT: mpi.isend
+// CHECK: return
+shard.grid @g(shape = 2)
+func.func @in_another_block(%x: tensor<4xf32>) -> tensor<8xf32> {
+  %y = shard.all_gather %x on @g grid_axes = [0] gather_axis = 0 : tensor<4xf32> -> tensor<8xf32>
+  cf.br ^next
+^next:
+  return %y : tensor<8xf32>
+}
+func.func @no_elements(%x: tensor<0x4xf32>) -> tensor<0x4xf32> {
+  %0 = shard.all_gather %x on @g grid_axes = [0] gather_axis = 1 : tensor<0x4xf32> -> tensor<0x8xf32>
+  %1 = shard.all_reduce %0 on @g grid_axes = [0] : tensor<0x8xf32> -> tensor<0x8xf32>
+  %2 = shard.all_to_all %1 on @g grid_axes = [0] split_axis = 1 concat_axis = 1 : tensor<0x8xf32> -> tensor<0x8xf32>
+  %3 = shard.reduce_scatter %2 on @g grid_axes = [0] scatter_axis = 1 : tensor<0x8xf32> -> tensor<0x4xf32>
+  return %3 : tensor<0x4xf32>
+}

@@ -17,7 +17,7 @@ use tensor_layout::element::ElementType;
 use tensor_layout::limits;
 use tensor_layout::maps::Equality;
 use tensor_layout::maps::{Indexing, IndexingMap};
-use tensor_layout::notations::{Meaning, Notation, read, write};
+use tensor_layout::notations::{Meaning, Notation};
 use tensor_layout::operations::{Array, Shape};
 use tensor_layout::places::ADDRESS;
 use tensor_layout::places::{Copies, Held, Level, Machine, Placement, RelayoutStep, Slice, plan};
