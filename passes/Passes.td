@@ -472,8 +472,8 @@ def LayoutPartition : Pass<"layout-partition", "::mlir::ModuleOp"> {
     `Process` is a copy at each process. Operations work on parts, and what has to be
     sent is `shard.all_gather`, `all_slice`, `all_to_all`, `all_reduce`,
     `reduce_scatter`, or `send` and `recv` at once, on `shard.grid @processes`. Of
-    the ways to spread an operation's loops, one is taken for which a process gets the
-    fewest bytes.
+    the ways to spread an operation's loops, one is taken for which the iterations of
+    a process and the bytes that it gets take the least time.
 
     A layout inside of a process stays on the type unless it is row-major, and what the
     machine has inside of a process stays on the module. Functions that are only

@@ -1,8 +1,8 @@
 //! Which loops of an operation are spread over processes: the choice for which least has to be sent.
 //!
 //! The digits of its operands and results are tried as digits of loops, for each axis of the grid one of them or none. What a
-//! choice costs are the bytes that a process gets from others: to convert operands, to combine partial sums, to convert
-//! results; then the iterations of a process; then the number of collectives.
+//! choice costs are the iterations of a process and the bytes that it gets from others: to convert operands, to combine
+//! partial sums, to convert results. Of two that cost the same, one with fewer bytes is taken, then one with fewer collectives.
 
 use super::chain::{GridExchange, chain};
 use super::grid::{Digits, Grid, ProcessDigit, local_sizes};
@@ -13,6 +13,10 @@ use std::collections::HashMap;
 /// The most choices that are tried one by one. On a grid of 3 axes with 7 digits each there are 512; above, those of single
 /// operands and results are tried.
 const MOST_CHOICES: usize = 512;
+
+/// The iterations that take as long as a byte from another process, where the machine says no rates: on two cores of a server
+/// with AVX2, a product of 768 x 768 x 768 took 31.0 ms, and a message of 4 MiB 4.8 ms, 1.1 ns for a byte and 17 iterations.
+pub const ITERATIONS_OF_A_BYTE: f64 = 16.0;
 
 /// A tensor as it comes to an operation.
 #[derive(Clone, Debug)]
@@ -35,17 +39,19 @@ pub struct Spreadings<'n, 'c> {
     pub results: Vec<Sharded<'c>>,
     /// For each result, whether partial results can only be gathered.
     pub gathered: Vec<bool>,
+    /// The iterations that take as long as a byte from another process.
+    pub iterations_of_a_byte: f64,
 }
 
-/// What a choice costs, compared in this order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ChoiceCost {
+/// What a choice costs.
+#[derive(Clone, Copy, Debug, Default)]
+struct ChoiceCost {
     /// The bytes that a process gets from others.
-    pub bytes: i64,
+    bytes: i64,
     /// The iterations of a process.
-    pub work: i64,
+    work: i64,
     /// The number of collectives.
-    pub steps: usize,
+    steps: usize,
 }
 
 /// How partial results become results.
@@ -140,7 +146,11 @@ impl Spreadings<'_, '_> {
         let mut chains = KnownChains::default();
         for loops in self.choices(grid) {
             let cost = self.cost(grid, &loops, &mut chains);
-            if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+            let time = |cost: &ChoiceCost| cost.work as f64 + cost.bytes as f64 * self.iterations_of_a_byte;
+            let order = |a: &ChoiceCost, b: &ChoiceCost| {
+                time(a).total_cmp(&time(b)).then((a.bytes, a.steps).cmp(&(b.bytes, b.steps)))
+            };
+            if best.as_ref().is_none_or(|(least, _)| order(&cost, least).is_lt()) {
                 best = Some((cost, loops));
             }
         }

@@ -39,6 +39,7 @@ mod write;
 
 use crate::diagnostic::Diagnostic;
 use crate::remove_conversions::erase_dead;
+use choice::ITERATIONS_OF_A_BYTE;
 use grid::{Grid, PROCESS};
 use layout_dialect::MACHINE;
 use layout_ir::{self as ir, Builder, Op, Rewriter};
@@ -46,7 +47,7 @@ use melior::ir::operation::OperationMutLike;
 use melior::ir::{Type, ValueLike};
 use sharded::{inner_machine, tensor_layout_of, values};
 use std::collections::HashSet;
-use tensor_layout::places::Placement;
+use tensor_layout::places::{Decimal, Placement};
 use write::{Partition, Stop};
 
 /// The name of the grid, unless the module has another symbol of that name.
@@ -70,11 +71,16 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
         });
     };
     let inner = inner_machine(&machine).map_err(|message| at(module, message))?;
+    let rate = |rates: &[(String, Decimal)]| rates.iter().find(|(axis, _)| axis == PROCESS).map(|own| own.1.millionths);
+    let per_byte = match (rate(&machine.model.work), rate(&machine.model.links)) {
+        (Some(work), Some(link)) if link > 0 => work as f64 / link as f64,
+        _ => ITERATIONS_OF_A_BYTE,
+    };
     let mut cuts = cuts(module)?;
     loop {
         let grid = Grid::new(machine.axes[0].extent, &cuts).map_err(|message| at(module, message))?;
         let copy = rewriter.copy(module);
-        match Partition::run(rewriter, copy, &grid, &symbol(module)) {
+        match Partition::run(rewriter, copy, &grid, &symbol(module), per_byte) {
             Ok(()) => {
                 rewriter.replace_contents(module, copy);
                 break;

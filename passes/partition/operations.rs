@@ -1,14 +1,33 @@
 //! Operations on the parts of a process: their attributes, the indices that they read, and what they are fallen back to.
 
 use super::exchange::Exchanger;
-use super::grid::{Digits, local_weight};
+use super::grid::{Digits, PROCESS, local_weight};
 use super::loops::{DimLoops, LoopNest};
-use super::sharded::is_tensor;
+use super::sharded::{is_tensor, tensor_layout_of};
 use crate::buffers::operations::{ELEMENTWISE, is};
+use crate::functions::symbol;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Type, ValueLike};
 use tensor_layout::expr::Expr;
+
+/// The name of a function that is only declared, has no results, takes nothing that is spread, and writes to no memory: of
+/// a memref `bufferization.access = "read"` says so.
+pub fn is_called_once<'c>(op: Op<'c>) -> Option<&'c str> {
+    let declared = ir::name(op) == "func.func" && ir::blocks(op).is_empty();
+    let t = declared.then(|| ir::attribute(op, "function_type")).flatten().and_then(ir::type_in)?;
+    let (inputs, results) = ir::function(t)?;
+    let takes_parts =
+        |t: &Type<'c>| tensor_layout_of(*t).is_some_and(|(_, layout)| layout.axes().iter().any(|axis| axis == PROCESS));
+    let told = ir::elements(op, "arg_attrs");
+    let only_reads = |k: usize| {
+        let entries = told.get(k).map(|all| ir::entries(*all)).unwrap_or_default();
+        let access = entries.into_iter().find(|(name, _)| name == "bufferization.access");
+        access.and_then(|(_, access)| ir::text(access)).is_some_and(|access| access == "read")
+    };
+    let writes = inputs.iter().enumerate().any(|(k, t)| ir::is_buffer(*t) && !only_reads(k));
+    (results.is_empty() && !writes && !inputs.iter().any(takes_parts)).then(|| symbol(op)).flatten()
+}
 
 /// An operation that each process does as a whole; none for one that may do more than compute.
 pub fn done_by_all<'c>(op: Op<'c>) -> Option<LoopNest<'c>> {

@@ -128,6 +128,9 @@ pub fn inner_machine(machine: &Machine) -> Result<Option<Machine>, String> {
     for memory in inner.memories.iter_mut().filter(|memory| memory.axis.as_deref() == Some(PROCESS)) {
         memory.axis = None;
     }
+    let model = &mut inner.model;
+    [&mut model.links, &mut model.work].into_iter().for_each(|rates| rates.retain(|(axis, _)| axis != PROCESS));
+    model.topologies.retain(|(axis, _)| axis != PROCESS);
     Ok((!inner.axes.is_empty() || !inner.memories.is_empty()).then_some(inner))
 }
 

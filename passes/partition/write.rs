@@ -6,13 +6,13 @@ use super::exchange::{Exchanger, Reduction};
 use super::grid::{Digits, Grid, PROCESS};
 use super::loops::LoopNest;
 use super::made_again::MadeAgain;
-use super::operations::{done_by_all, set_indices, set_sizes};
+use super::operations::{done_by_all, is_called_once, set_indices, set_sizes};
 use super::partial::{along_first, combined, filled, may_be_added_often, reduction};
 use super::sharded::{Sharded, is_tensor, values};
 use crate::async_copies::is_async;
 use crate::buffers::operations::{FORWARDS, is};
 use crate::diagnostic::Diagnostic;
-use crate::functions::{callee, symbol};
+use crate::functions::callee;
 use crate::runs::constant_trips;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::{AttributeLike, DenseI64ArrayAttribute, StringAttribute, TypeAttribute};
@@ -33,6 +33,7 @@ pub struct Partition<'g, 'c> {
     rewriter: &'c Rewriter,
     grid: &'g Grid,
     symbol: &'g str,
+    iterations_of_a_byte: f64,
     /// How each tensor is spread.
     values: HashMap<usize, Sharded<'c>>,
     /// Conversions that were made, by the value and the block that they are in.
@@ -46,17 +47,24 @@ impl<'g, 'c> Partition<'g, 'c> {
     ///
     /// # Errors
     /// Where the module is left half done: what is in the way.
-    pub fn run(rewriter: &'c Rewriter, module: Op<'c>, grid: &'g Grid, symbol: &'g str) -> Result<(), Stop<'c>> {
+    pub fn run(
+        rewriter: &'c Rewriter,
+        module: Op<'c>,
+        grid: &'g Grid,
+        symbol: &'g str,
+        iterations_of_a_byte: f64,
+    ) -> Result<(), Stop<'c>> {
         let operations = ir::all_operations(module);
         let mut own = Partition {
             rewriter,
             grid,
             symbol,
+            iterations_of_a_byte,
             values: HashMap::new(),
             converted: HashMap::new(),
             called_once: HashSet::new(),
         };
-        own.called_once = operations.iter().filter_map(|op| own.is_called_once(*op)).collect();
+        own.called_once = operations.iter().filter_map(|op| is_called_once(*op)).collect();
         let all: Vec<(Op, Val)> = operations
             .iter()
             .flat_map(|op| values(*op).into_iter().map(|v| (*op, v)))
@@ -86,26 +94,6 @@ impl<'g, 'c> Partition<'g, 'c> {
 
     fn of(&self, v: Val<'c>) -> &Sharded<'c> {
         self.values.get(&ir::key(v)).expect("each tensor has been looked at")
-    }
-
-    /// The name of a function that is only declared, has no results, takes nothing that is spread, and writes to no memory: of
-    /// a memref `bufferization.access = "read"` says so.
-    fn is_called_once(&self, op: Op<'c>) -> Option<&'c str> {
-        let declared = ir::name(op) == "func.func" && ir::blocks(op).is_empty();
-        let t = declared.then(|| ir::attribute(op, "function_type")).flatten().and_then(ir::type_in)?;
-        let (inputs, results) = ir::function(t)?;
-        let takes_parts = |t: &Type<'c>| {
-            super::sharded::tensor_layout_of(*t)
-                .is_some_and(|(_, layout)| layout.axes().iter().any(|axis| axis == PROCESS))
-        };
-        let told = ir::elements(op, "arg_attrs");
-        let only_reads = |k: usize| {
-            let entries = told.get(k).map(|all| ir::entries(*all)).unwrap_or_default();
-            let access = entries.into_iter().find(|(name, _)| name == "bufferization.access");
-            access.and_then(|(_, access)| ir::text(access)).is_some_and(|access| access == "read")
-        };
-        let writes = inputs.iter().enumerate().any(|(k, t)| ir::is_buffer(*t) && !only_reads(k));
-        (results.is_empty() && !writes && !inputs.iter().any(takes_parts)).then(|| symbol(op)).flatten()
     }
 
     fn declare_grid(&self, module: Op<'c>) {
@@ -256,6 +244,7 @@ impl<'g, 'c> Partition<'g, 'c> {
             operands: operands.iter().map(coming).collect(),
             results: results.iter().filter(|v| is_tensor(**v)).map(|v| self.of(*v).clone()).collect(),
             gathered: reductions.iter().map(|own| *own == Some(Reduction::Gathered)).collect(),
+            iterations_of_a_byte: self.iterations_of_a_byte,
         };
         let loops = spreadings.best(self.grid);
         self.write(op, &nest, &loops, &reductions)

@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(labels("#layout.ma"), ["machine"]);
         assert_eq!(labels("#layout.memory_space<v"), ["vmem"]);
         assert_eq!(labels("#layout.memory_space<"), ["hbm", "vmem", "host", "device"]);
-        assert_eq!(labels("#layout.machine<tpu_v"), ["tpu_v5e"]);
+        assert_eq!(labels("#layout.machine<tpu_v"), ["tpu_v5e", "tpu_v5e_256"]);
         assert_eq!(labels("#layout.tiled<{1,0:S("), ["0", "1", "5"]);
     }
 
