@@ -79,21 +79,47 @@ pub(crate) fn run<'c>(
             values.any(|value| !matches!(value, "=0" | "=false"))
         })
     };
+    let limits = || -> Result<Limits, Vec<Diagnostic<'c>>> {
+        let wrong = |message| vec![Diagnostic::error(ir::location(module), message)];
+        Ok(Limits {
+            steps: steps(options).map_err(wrong)?,
+            reassociate: allows("reassociate"),
+            contract: allows("contract"),
+            obligations: option(options, "smt").is_some(),
+        })
+    };
+    let last = number.checked_sub(1).and_then(|last| passes.get(last));
     match &mut state.0 {
-        Some(source) if number > 0 => source.note(module, number),
-        _ => {
-            let wrong = |message| vec![Diagnostic::error(ir::location(module), message)];
-            let limits = Limits {
-                steps: steps(options).map_err(wrong)?,
-                reassociate: allows("reassociate"),
-                contract: allows("contract"),
-                obligations: option(options, "smt").is_some(),
-            };
-            state.0 = Some(Source::new(module, limits));
+        // The program of one process computes a part of what the one before does: it is another program.
+        Some(source) if last.is_some_and(|last| begins_anew(module, last)) => {
+            told(source, module, &passes)?;
+            state.0 = Some(Source::new(module, limits()?));
         }
+        Some(source) if number > 0 => source.note(module, number),
+        _ => state.0 = Some(Source::new(module, limits()?)),
     }
     let next = passes.get(number).cloned();
     let (None, Some(source)) = (&next, &mut state.0) else { return Ok(next) };
+    told(source, module, &passes)?;
+    if let Some(file) = option(options, "smt") {
+        let wrong = |error| Diagnostic::error(ir::location(module), format!("cannot write smt={file}: {error}"));
+        std::fs::write(file, source.obligations()).map_err(|error| vec![wrong(error)])?;
+    }
+    Ok(None)
+}
+
+/// Whether a pass made a program of processes or the messages of one: what it left is not compared with what was before.
+fn begins_anew(module: Op, pass: &str) -> bool {
+    let made = match pass.split('{').next().unwrap_or_default().trim() {
+        "layout-partition" => "shard.",
+        "layout-shard-to-mpi" => "mpi.",
+        _ => return false,
+    };
+    ir::all_operations(module).into_iter().any(|op| ir::name(op).starts_with(made))
+}
+
+/// Compares what was noted with the program before, and says what is not shown.
+fn told<'c>(source: &mut Source, module: Op<'c>, passes: &[String]) -> Result<(), Vec<Diagnostic<'c>>> {
     let errors = source.check();
     let diagnostic = |finding: &Finding, after: &str| Diagnostic {
         severity: if finding.is_error { Severity::Error } else { Severity::Remark },
@@ -106,9 +132,5 @@ pub(crate) fn run<'c>(
         return Err(errors.iter().map(|(number, finding)| diagnostic(finding, &after(*number))).collect());
     }
     source.open().iter().for_each(|finding| crate::upstream::emit(&diagnostic(finding, "")));
-    if let Some(file) = option(options, "smt") {
-        let wrong = |error| Diagnostic::error(ir::location(module), format!("cannot write smt={file}: {error}"));
-        std::fs::write(file, source.obligations()).map_err(|error| vec![wrong(error)])?;
-    }
-    Ok(None)
+    Ok(())
 }

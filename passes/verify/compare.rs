@@ -96,15 +96,14 @@ impl Physical {
     }
 
     /// Whether a view has the parts of the layout, in the order of memory or in that of dimensions, and begins behind the
-    /// prefix. Where a unit holds several elements and the last part is not of whole units, it has no parts.
+    /// prefix. Where the last part is not of whole units of memory, it has no parts.
     fn is_view(&self, view: &View) -> Option<bool> {
         let [_, place, unit] = self.bits;
         let mut parts = self.layout.parts(&self.sizes)?;
-        let several = (unit / place).max(1);
         match parts.last_mut() {
-            Some((_, n)) if *n % several == 0 => *n /= several,
-            _ if several > 1 => parts = vec![(0, self.units()? - self.prefix())],
-            _ => {}
+            Some((_, n)) if n.checked_mul(place)? % unit == 0 => *n = *n * place / unit,
+            None if place == unit => {}
+            _ => parts = vec![(0, self.units()? - self.prefix())],
         }
         let lies = self.sizes.contains(&0) || are_parts(parts, &view.sizes, &view.strides)?;
         Some(view.layout.is_none() && view.offset == self.prefix() && lies)

@@ -32,7 +32,8 @@ def held(mpirun, libraries, program, size, n):
     if output.returncode != 0:
         sys.exit(output.stdout + output.stderr)
     assert re.search(r"\n\[?3\]?\n", output.stdout), output.stdout
-    found = [int(line.split()[1]) for line in output.stdout.splitlines() if line.startswith("held")]
+    # Lines of processes may come one into another: the numbers have more digits than any other.
+    found = [int(number) for number in re.findall(r"\b\d{7,}\b", output.stdout)]
     assert len(found) == n, output.stdout
     return max(found)
 
