@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use tensor_layout::hlo::Module;
 use tensor_layout::places::Machine;
-use tensor_layout::plan::Unplanned;
+use tensor_layout::plan::{Program, Unplanned};
 use tensor_layout::solver::Options;
-use tensor_layout::spreading::{SpreadPlan, Spreader};
+use tensor_layout::spreading::{AxisCut, Home, Spread, SpreadPlan, Spreader};
 
 fn planned(text: &str, machine: &str) -> Result<SpreadPlan, Unplanned> {
     let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
@@ -53,6 +53,40 @@ fn what_collectives_bring_is_in_memory() {
         }
     }
     assert_eq!(last, Some(free.cost));
+}
+
+/// What is between a computation and a product is in no memory, unless collectives bring it.
+#[test]
+fn what_is_moved_inside_of_a_kernel_is_in_memory() {
+    let module = Module::parse(SQUARE).unwrap();
+    let (graphs, facts) = (module.graphs(), module.facts());
+    let program = Program::new(&graphs, module.entry, &facts).unwrap();
+    let [mut rows, mut copies] = [Spread::default(), Spread::default()];
+    rows.axes.push(vec![AxisCut::of(0, 8)]);
+    copies.axes.push(vec![AxisCut::copies(8)]);
+    let peak = |x: &Spread, speed: i64| {
+        let text = line(8, 1 << 30).replace("reading 1 writing 1", &format!("reading {speed} writing {speed}"));
+        let machine = Machine::parse(&text).unwrap();
+        let home = |(_, node, _): (usize, usize, usize)| match node {
+            0 => Home::Given(rows.clone()),
+            1 => Home::Given(x.clone()),
+            _ => Home::Free,
+        };
+        let spreader = Spreader::of_program(&program, &machine, &home).unwrap().limited(&[]).unwrap();
+        let plan = spreader.plan(&Options::default(), &mut |_| true).unwrap();
+        (plan.taken[0].peak, plan.cost)
+    };
+    let [argument, whole, made] = [64 * 100 * 4 / 8, 64 * 100 * 4, 100 * 100 * 4];
+    // With a fast memory what is computed is gathered, with a slow one its operand.
+    for speed in [1, 1000] {
+        let gathered = peak(&copies, speed);
+        assert!(gathered.0 >= argument + whole + made / 8, "{gathered:?}");
+        // Links, and what is written and read.
+        assert!(gathered.1 >= (whole - argument) * 10 + whole / speed, "{gathered:?}");
+    }
+    // Sums of the whole result, or pieces brought.
+    let reduced = peak(&rows, 1);
+    assert!(reduced.0 >= argument + (whole / 2).min(made), "{reduced:?}");
 }
 
 /// An elementwise operation between two products saves them nothing.

@@ -422,17 +422,17 @@ fn layouts_name_all_devices_that_have_a_copy() {
 /// No choice of homes over meshes of two axes, in either order, is cheaper than the best plan, whose meshes are these.
 #[test]
 fn both_orders_of_a_mesh_are_tried() {
-    let machine =
-        "axes: (2x4_Device), memories: (), word: 32, unit: cycle, links: (Device: 1 grid), work: (Device: 16)";
+    let machine = "axes: (8_Device), memories: (), word: 32, unit: cycle, links: (Device: 1 grid), work: (Device: 16)";
     let machine_of = Machine::parse(machine).unwrap();
     let mut best_of_swapped = 0;
-    for [rows, features] in [[12, 16], [16, 12], [12, 36], [24, 20], [36, 10]] {
+    for [rows, features, made] in [[12, 36, 12], [24, 36, 16], [20, 36, 12]] {
         let text = format!(
             "HloModule m
 ENTRY main {{
   x = f32[{rows},{features}] parameter(0)
-  w = f32[{features},{features}] parameter(1)
-  ROOT y = f32[{rows},{features}] dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  w = f32[{features},{made}] parameter(1)
+  y = f32[{rows},{made}] dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  ROOT z = f32[{made},{made}] dot(y, y), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}
 }}"
         );
         let best = planned(&text, machine);
@@ -441,11 +441,11 @@ ENTRY main {{
                 .map(|k| [k % 3, k / 3].map(|own| [None, Some(0), Some(1)][own]))
                 .map(|of| cut(&[(of[0], mesh[0]), (of[1], mesh[1])]))
                 .filter(|own| own.pieces(0) <= 4 && own.pieces(1) <= 4)
-                .filter(|own| rows % own.pieces(0) == 0 && features % own.pieces(0).max(own.pieces(1)) == 0)
+                .filter(|own| [rows, features, made].iter().all(|size| size % own.pieces(0).max(own.pieces(1)) == 0))
                 .collect();
             for y in &homes {
                 for x in &homes {
-                    let plan = given(&text, &machine_of, &|node| [Some(x), None, Some(y)][node].cloned());
+                    let plan = given(&text, &machine_of, &|node| [Some(x), None, Some(y), None][node].cloned());
                     assert!(plan.cost >= best.cost, "{} {}, {text} {x:?} {y:?}", plan.cost, best.cost);
                     best_of_swapped += i64::from(mesh == [2, 4] && plan.cost == best.cost);
                 }
