@@ -452,7 +452,8 @@ backend_config={\"known_trip_count\":{\"n\":\"9223372036854775807\"}}
     else {
         panic!("the costs do not fit");
     };
-    assert_eq!(module.computations[graph].instructions[node].name, "y");
+    // What the body makes comes to the loop's array in each round.
+    assert_eq!(module.computations[graph].instructions[node].name, "w");
     assert!(error.message.starts_with("with this the largest values of all add up to more than 2^58"), "{error}");
 }
 

@@ -228,7 +228,7 @@ impl Step<'_> {
             StepKind::Result(result) => Doing::Result(*result),
         };
         let (operands, results) = (self.operands.clone(), self.results.clone());
-        Instance { doing, operands, results, times: self.times, node: (0, number), once: false }
+        Instance { doing, operands, results, times: self.times, rounds: 0, node: (0, number), once: false }
     }
 }
 

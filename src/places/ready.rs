@@ -57,8 +57,9 @@ pub const READY: [(&str, &str); 6] = [
 /// The text of `tpu_v5e_N`, as many chips as that: a power of two from 2 to 4096, as square as can be. Where a side is
 /// shorter than 16, lines end, as in a slice of a pod; what is larger than a pod of 256 is no machine that there is.
 pub fn pod(name: &str) -> Option<String> {
-    let count: i64 = name.strip_prefix("tpu_v5e_")?.parse().ok()?;
-    if !(2..=4096).contains(&count) || count & (count - 1) != 0 {
+    let own = name.strip_prefix("tpu_v5e_")?;
+    let count: i64 = own.parse().ok()?;
+    if !(2..=4096).contains(&count) || count & (count - 1) != 0 || own != count.to_string() {
         return None;
     }
     let inner = 1i64 << (count.ilog2().div_ceil(2));

@@ -50,13 +50,25 @@ pub struct Kernels {
 impl Kernels {
     /// The kernels of a program; `users` are those of its arrays, and `tiles` says whether arrays are in tiles.
     pub fn new(program: &Program, users: &[Vec<(usize, usize)>], tiles: bool) -> Kernels {
+        Kernels::of(program, users, tiles, true)
+    }
+
+    /// The kernels of a device: products and convolutions end them, since what they make may be sums that devices add up.
+    pub fn on_devices(program: &Program, users: &[Vec<(usize, usize)>]) -> Kernels {
+        Kernels::of(program, users, true, false)
+    }
+
+    /// The kernels, where `products` says whether products go on into what is elementwise.
+    fn of(program: &Program, users: &[Vec<(usize, usize)>], tiles: bool, products: bool) -> Kernels {
         let n = program.instances.len();
         let (kept, part_of) = (vec![Kept::Stored; n], vec![Vec::new(); n]);
         let mut kernels = Kernels { kept, reads: Vec::new(), part_of, renamed: vec![false; n] };
         for (k, instance) in program.instances.iter().enumerate().rev() {
             let own: Vec<usize> =
                 instance.results.iter().flat_map(|made| &users[*made]).map(|(user, _)| *user).collect();
-            let kept = kernels.decide(program, k, &own);
+            let is_product =
+                matches!(instance.doing, Doing::Operation(Operation::Dot { .. } | Operation::Convolution(_)));
+            let kept = if is_product && !products { Kept::Stored } else { kernels.decide(program, k, &own) };
             kernels.kept[k] = kept;
             kernels.part_of[k] = vec![k];
             if kept == Kept::Stored {

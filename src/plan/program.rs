@@ -28,6 +28,8 @@ pub struct Instance<'a> {
     pub results: Vec<usize>,
     /// How often it runs, at least 1.
     pub times: i64,
+    /// Of a merge of a loop, how often the body runs; else 0.
+    pub rounds: i64,
     /// The graph and the number of the node in it.
     pub node: (usize, usize),
     /// Whether it is never made again, see [`Facts::once`].
@@ -202,8 +204,8 @@ impl<'a> Inlining<'a, '_> {
             self.program.made.push(Made { array: arrays[*leaf], by, result, leaf: *leaf, fixed: false, said: None });
         }
         let results: Vec<usize> = (first..self.program.made.len()).collect();
-        let once = self.facts.once.contains(&node);
-        self.program.instances.push(Instance { doing, operands, results: results.clone(), times, node, once });
+        let (once, rounds) = (self.facts.once.contains(&node), 0);
+        self.program.instances.push(Instance { doing, operands, results: results.clone(), times, rounds, node, once });
         Ok(results)
     }
 
@@ -275,12 +277,11 @@ impl<'a> Inlining<'a, '_> {
                 self.enter(body, arguments, frame.times, After::Body { merges })?;
             }
             After::Body { merges } => {
-                for (merge, next) in merges.iter().zip(roots) {
-                    // What the body passes on needs no second operand.
-                    if *merge != next {
-                        let by = self.program.made[*merge].by;
-                        self.program.instances[by].operands.push(next);
-                    }
+                // What the body passes on needs no second operand.
+                for (merge, next) in merges.iter().zip(roots).filter(|(merge, next)| *merge != next) {
+                    let own = &mut self.program.instances[self.program.made[*merge].by];
+                    own.operands.push(next);
+                    own.rounds = frame.times;
                 }
                 self.found(merges);
             }

@@ -1,6 +1,6 @@
 //! The spreads over devices that are tried: those of meshes of two axes.
 //!
-//! 256 devices are meshes of 256, 128 * 2, 64 * 4, 32 * 8 and 16 * 16. Each axis of a mesh cuts a dimension, or has copies;
+//! 256 devices are meshes of 256, 128 * 2, 2 * 128, 64 * 4, 4 * 64, 32 * 8, 8 * 32 and 16 * 16. Each axis of a mesh cuts a dimension, or has copies;
 //! a dimension may be cut by both. Pieces are of one size: where devices do not divide a dimension, it is not cut. So all
 //! devices have as much, and what they move depends on the cuts alone.
 
@@ -9,28 +9,36 @@ use super::spread::{AxisCut, Spread};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// The most meshes of two axes that are tried, those with axes that differ least. 4096 devices have 7.
-const MOST_MESHES: usize = 8;
+/// The most meshes of up to two axes that are tried, those with axes that differ least. 4096 devices have 12, 65536 have 16.
+const MOST_MESHES: usize = 16;
 
-/// The most dimensions or loops of which each may be cut, the largest: with 7 meshes of two axes there are 300 spreads of 6.
+/// The most dimensions or loops of which each may be cut, the largest: with 12 meshes of up to two axes there are 500 spreads of 6.
 const MOST_CUT: usize = 6;
 
 /// The most axes of a mesh that is not one of ours.
 const MOST_AXES: usize = 4;
 
-/// The extents of meshes of so many devices, the outer axis first; one axis alone, and two of which the outer is no shorter.
-pub(super) fn meshes(count: i64) -> Vec<Vec<i64>> {
+/// The extents of meshes of so many devices, the outer axis first: that of the torus itself, those of two axes in both
+/// orders, the squarest first, and one axis alone.
+pub(super) fn meshes(count: i64, own: &[i64]) -> Vec<Vec<i64>> {
     let mut found = Vec::new();
     let mut inner = 2i64;
     while inner.checked_mul(inner).is_some_and(|square| square <= count) {
         if count % inner == 0 {
-            found.push(vec![count / inner, inner]);
+            let outer = count / inner;
+            if outer != inner {
+                found.push(vec![inner, outer]);
+            }
+            found.push(vec![outer, inner]);
         }
         inner += 1;
     }
     found.reverse();
     found.truncate(MOST_MESHES - 1);
     found.push(vec![count]);
+    if (2..=MOST_AXES).contains(&own.len()) && own.iter().all(|extent| *extent > 1) && !found.contains(&own.to_vec()) {
+        found.insert(0, own.to_vec());
+    }
     found
 }
 

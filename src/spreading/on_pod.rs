@@ -22,6 +22,7 @@ use crate::solver::{FORBIDDEN, NetworkError};
 use crate::text::Error;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// The collectives that are known: from a home to a reader, and with sums from a maker to a home.
 pub(super) type KnownSteps = FxHashMap<(usize, Spread, Spread, Vec<DeviceLine>), Vec<PodStep>>;
@@ -32,7 +33,7 @@ impl Spreader<'_, '_> {
     /// # Errors
     /// The devices divide nothing, or a value has too many bytes for each of them.
     pub(super) fn find_on(&mut self, pod: &Pod) -> Result<(), Unplanned> {
-        let mut all = meshes(pod.count);
+        let mut all = meshes(pod.count, &pod.groups);
         for home in &self.homes {
             if let Home::Given(spread) = home
                 && let Some(mesh) = mesh_of(spread, pod.count).filter(|mesh| !all.contains(mesh))
@@ -58,6 +59,14 @@ impl Spreader<'_, '_> {
             let known: BTreeSet<i64> = self.program.made.iter().flat_map(|made| sizes(made.array)).collect();
             let known: Vec<i64> = known.into_iter().filter(|size| *size > 1).collect();
             return Err(Unplanned::Wrong(None, nothing_divides(pod, &known)));
+        }
+        // What is tied to a given spread has it as well.
+        for (from, to) in self.tied() {
+            for (free, given) in [(from, to), (to, from)] {
+                if let (Home::Free, Home::Given(spread)) = (&self.homes[free], &self.homes[given]) {
+                    self.values[free].add(spread.clone(), usize::MAX);
+                }
+            }
         }
         for by in 0..self.nests.len() {
             let Some(nest) = &self.nests[by] else { continue };
@@ -121,11 +130,8 @@ impl Spreader<'_, '_> {
         Ok(all)
     }
 
-    /// Lets what a step makes of an argument have the argument's spread.
-    ///
-    /// # Errors
-    /// The network is too large.
-    pub(super) fn tie(&mut self) -> Result<(), NetworkError> {
+    /// Arguments, and the arrays that take their places: those of one size that are not given apart.
+    pub(super) fn tied(&self) -> Vec<(usize, usize)> {
         let argument = |at: (usize, usize)| {
             let own = self.program.instances.iter().find(|own| own.doing == Doing::Argument(at.0, at.1));
             own.map(|own| own.results[0])
@@ -135,13 +141,22 @@ impl Spreader<'_, '_> {
             own.map(|own| own.operands[0])
         };
         let mut seen = BTreeSet::new();
-        let pairs: Vec<(usize, usize)> =
-            self.program.carried.iter().filter_map(|(number, at)| Some((argument(*at)?, result(*number)?))).collect();
-        for (from, to) in pairs {
-            let free = [from, to].iter().all(|made| self.homes[*made] == Home::Free);
-            if from == to || !free || self.program.made[from].array.dims.is_empty() || !seen.insert((from, to)) {
-                continue;
-            }
+        let all = self.program.carried.iter().filter_map(|(number, at)| Some((argument(*at)?, result(*number)?)));
+        all.filter(|(from, to)| {
+            let homes = [from, to].map(|made| &self.homes[*made]);
+            let may = (homes.contains(&&Home::Free) || homes[0] == homes[1]) && !homes.contains(&&Home::Outside);
+            let [a, b] = [from, to].map(|made| sizes(self.program.made[*made].array));
+            from != to && may && a == b && !a.is_empty() && seen.insert((*from, *to))
+        })
+        .collect()
+    }
+
+    /// Lets what a step makes of an argument have the argument's spread.
+    ///
+    /// # Errors
+    /// The network is too large.
+    pub(super) fn tie(&mut self) -> Result<(), NetworkError> {
+        for (from, to) in self.tied() {
             let costs: Vec<i64> = (self.values[from].all.iter())
                 .flat_map(|a| self.values[to].all.iter().map(move |b| if a == b { 0 } else { FORBIDDEN }))
                 .collect();
@@ -150,12 +165,18 @@ impl Spreader<'_, '_> {
         Ok(())
     }
 
+    /// Whether an array is in registers, as long as no collective moves it.
+    pub(super) fn in_registers(&self, made: usize) -> bool {
+        let by = self.program.made[made].by;
+        self.kernels.as_ref().is_some_and(|kernels| kernels.kept[by] != Kept::Stored)
+    }
+
     /// A unit for each time that an argument's copies double: else nothing would speak against copies of what devices take
     /// slices of.
     pub(super) fn copies_cost(&self, made: usize, spread: usize) -> i64 {
         let by = self.program.made[made].by;
         let is_argument = matches!(self.program.instances[by].doing, Doing::Argument(..));
-        if !is_argument || self.homes[made] != Home::Free || self.program.made[made].array.dims.is_empty() {
+        if !is_argument || self.program.made[made].array.dims.is_empty() {
             return 0;
         }
         let cuts = self.values[made].all[spread].axes.iter().flatten();
@@ -208,11 +229,13 @@ impl Spreader<'_, '_> {
     pub(super) fn costs_on(&self, pod: &Pod, by: usize, touched: &[Touch], known: &mut KnownSteps) -> Vec<Vec<i64>> {
         let mut costs = Vec::with_capacity(touched.len());
         for touch in touched {
-            let bits = self.bits_of(touch.made);
+            let (bits, registers) = (self.bits_of(touch.made), self.in_registers(touch.made));
             let mut own = Vec::with_capacity(self.values[touch.made].all.len() * self.loops[by].all.len());
             for home in &self.values[touch.made].all {
                 for loops in &self.loops[by].all {
-                    own.push(pod.cost(&self.known_steps(pod, *touch, home, loops, known), bits));
+                    let steps = self.known_steps(pod, *touch, home, loops, known);
+                    let stored = if registers && moves(&steps) { self.stored_on(pod, *touch, home, loops) } else { 0 };
+                    own.push(pod.cost(&steps, bits).saturating_add(stored));
                 }
             }
             costs.push(own);
@@ -220,28 +243,33 @@ impl Spreader<'_, '_> {
         costs
     }
 
+    /// What it costs to write an array that is in registers else, and to read it behind collectives.
+    fn stored_on(&self, pod: &Pod, touch: Touch, home: &Spread, loops: &Spread) -> i64 {
+        let (held, used) = (self.block(touch.made, home), self.block(touch.made, &of_array(loops, self.ranges(touch))));
+        let (read, written) = if touch.operand.is_some() { (used, held) } else { (held, used) };
+        let time = time(read, pod.memory[0]).saturating_add(time(written, pod.memory[1]));
+        i64::try_from(time.saturating_add(999_999) / 1_000_000).unwrap_or(i64::MAX)
+    }
+
+    /// The bytes of a device of an array that is spread so.
+    fn block(&self, made: usize, spread: &Spread) -> i128 {
+        let rank = self.program.made[made].array.dims.len();
+        let pieces = (0..rank).fold(1i128, |n, dim| n.saturating_mul(spread.pieces(dim).into()));
+        self.bits_of(made).saturating_add(7) / 8 / pieces.max(1)
+    }
+
     /// What the work of a device costs in one run of an instance whose loops are spread so.
     pub(super) fn work_on(&self, pod: &Pod, by: usize, loops: &Spread) -> i64 {
         let (Some(nest), Some(kernels)) = (&self.nests[by], &self.kernels) else { return 0 };
         let instance = &self.program.instances[by];
         let Doing::Operation(operation) = instance.doing else { return 0 };
-        let time = |amount: i128, rate: Option<i64>| {
-            rate.map_or(0, |rate| amount.saturating_mul(1_000_000_000_000) / i128::from(rate))
-        };
-        let block = |touch: &Touch| {
-            let (ranges, own) = (self.ranges(*touch), sizes(self.program.made[touch.made].array));
-            let used = of_array(loops, ranges);
-            let pieces = (0..own.len()).fold(1i128, |n, dim| n.saturating_mul(used.pieces(dim).into()));
-            self.bits_of(touch.made) / 8 / pieces.max(1)
-        };
+        let block = |touch: &Touch| self.block(touch.made, &of_array(loops, self.ranges(*touch)));
         let is_stored = kernels.kept[by] == Kept::Stored && !kernels.renamed[by];
         let made: i128 = self.touched(by).filter(|own| own.operand.is_none()).map(|own| block(&own)).sum();
         let read = |touch: &Touch| {
             let Some(k) = touch.operand else { return 0 };
-            let bytes = match nest.scattered.get(k) {
-                Some(true) => block(touch).min(made),
-                _ => block(touch),
-            };
+            let is_part = nest.scattered.get(k) == Some(&true) || matches!(operation, Operation::Slice { .. });
+            let bytes = if is_part { block(touch).min(made) } else { block(touch) };
             bytes.saturating_mul(kernels.reads[by].get(k).copied().unwrap_or(0).into())
         };
         let mut bytes = [self.touched(by).map(|own| read(&own)).sum(), if is_stored { made } else { 0 }];
@@ -250,7 +278,16 @@ impl Spreader<'_, '_> {
         {
             bytes = [block(&update); 2];
         }
-        let runs = nest.sizes.iter().enumerate();
+        // What is looked up and cut out is as much as the result.
+        let picks = matches!(
+            operation,
+            Operation::Gather(_)
+                | Operation::Slice { .. }
+                | Operation::DynamicSlice { .. }
+                | Operation::DynamicUpdateSlice
+        );
+        let follows = |of: usize| nest.results.iter().flatten().any(|range| range.of_loop() == Some(of));
+        let runs = nest.sizes.iter().enumerate().filter(|(of, _)| !picks || follows(*of));
         let runs = runs.fold(1i128, |n, (of, size)| n.saturating_mul(loops.block(of, *size).into()));
         let is_product = matches!(operation, Operation::Dot { .. } | Operation::Convolution(_));
         let is_moved = matches!(
@@ -262,26 +299,49 @@ impl Spreader<'_, '_> {
         i64::try_from(computed.max(moved).saturating_add(999_999) / 1_000_000).unwrap_or(i64::MAX)
     }
 
-    /// By instance, the bytes that a device needs for what it brings, and for sums that are not added up yet.
-    pub(super) fn buffers_on(&self, pod: &Pod, choices: &[usize]) -> Vec<i64> {
-        let one = |by: usize| {
-            let Some(variable) = self.variables[by] else { return 0 };
-            let loops = &self.loops[by].all[self.choices[by][choices[variable]].spread];
+    /// The moments at which a device needs bytes for what it brings, and for sums that are not added up yet. What is brought
+    /// into a kernel is there until its end.
+    pub(super) fn buffers_on(&self, pod: &Pod, choices: &[usize]) -> Vec<(Range<i64>, i128)> {
+        let mut found = Vec::new();
+        for by in 0..self.nests.len() {
             let mut seen = BTreeSet::new();
-            let touched = self.arrays_of(by).into_iter();
-            let brought = touched.filter(|touch| {
-                let home = &self.values[touch.made].all[choices[touch.made]];
-                self.steps_on(pod, *touch, home, loops).iter().any(|step| step.kind != CollectiveKind::Slice)
-                    && seen.insert(touch.made)
-            });
-            let bytes = brought.map(|touch| {
-                let used = of_array(loops, self.ranges(touch));
-                let rank = self.ranges(touch).len();
-                let pieces = (0..rank).fold(1i128, |n, dim| n.saturating_mul(used.pieces(dim).into()));
-                self.bits_of(touch.made) / 8 / pieces.max(1)
-            });
-            i64::try_from(bytes.sum::<i128>()).unwrap_or(i64::MAX)
-        };
-        (0..self.nests.len()).map(one).collect()
+            for (touch, used) in self.brought_on(pod, by, choices) {
+                let is_read = touch.operand.is_some();
+                let kernels = self.kernels.as_ref().map_or(&[][..], |own| &own.part_of[by]);
+                let last = kernels.iter().copied().filter(|_| is_read).fold(by, usize::max);
+                if seen.insert((touch.made, used.clone())) {
+                    found.push((by as i64..last as i64 + 1, self.block(touch.made, &used)));
+                }
+            }
+        }
+        found
     }
+
+    /// The arrays that collectives move by these choices, though they would be in registers else.
+    pub(super) fn moved_registers(&self, choices: &[usize]) -> BTreeSet<usize> {
+        let Some(pod) = &self.pod else { return BTreeSet::new() };
+        let all = (0..self.nests.len()).flat_map(|by| self.brought_on(pod, by, choices));
+        all.map(|(touch, _)| touch.made).filter(|made| self.in_registers(*made)).collect()
+    }
+
+    /// The arrays that collectives bring to an instance or take from it, as its loops have them.
+    fn brought_on(&self, pod: &Pod, by: usize, choices: &[usize]) -> Vec<(Touch, Spread)> {
+        let Some(variable) = self.variables[by] else { return Vec::new() };
+        let loops = &self.loops[by].all[self.choices[by][choices[variable]].spread];
+        let touched = self.arrays_of(by).into_iter();
+        let moved = touched.filter(|touch| {
+            moves(&self.steps_on(pod, *touch, &self.values[touch.made].all[choices[touch.made]], loops))
+        });
+        moved.map(|touch| (touch, of_array(loops, self.ranges(touch)))).collect()
+    }
+}
+
+/// Whether something comes from other devices.
+fn moves(steps: &[PodStep]) -> bool {
+    steps.iter().any(|step| step.kind != CollectiveKind::Slice)
+}
+
+/// So much at a rate in millionths, in millionths of a unit of cost; nothing without a rate.
+fn time(amount: i128, rate: Option<i64>) -> i128 {
+    rate.map_or(0, |rate| amount.saturating_mul(1_000_000_000_000) / i128::from(rate))
 }

@@ -47,7 +47,7 @@ pub struct Pod {
     /// Their number.
     pub count: i64,
     /// The dimensions of the grid or torus, the outermost first.
-    groups: Vec<i64>,
+    pub(super) groups: Vec<i64>,
     topology: Topology,
     /// The bytes of a link in a unit of cost, in millionths.
     rate: i64,

@@ -20,8 +20,8 @@ const MOST_IN_PLACE: usize = 4;
 /// A choice with buffers of at most this part of the room is taken to need none, where another is as good beside that.
 const SMALL: i64 = 64;
 
-/// Sizes, bits of an element, indices, and the spreads of an array.
-type TouchKey = (Vec<i64>, i64, Vec<IndexRange>, Vec<Spread>);
+/// Sizes, bits of an element, indices, and the spreads of an array, and whether it is in registers.
+type TouchKey = (Vec<i64>, i64, Vec<IndexRange>, Vec<Spread>, bool);
 
 /// What the choices of an instance depend on: its loops and their spreads, its arrays and how many of these it reads.
 type OptionsKey = (LoopNest, Vec<Spread>, Vec<TouchKey>, usize);
@@ -80,16 +80,17 @@ impl Spreader<'_, '_> {
             };
             let times = self.program.instances[by].times;
             // What does not fit is an error of the network, not a pair that cannot be.
-            let finite = |cost: i64| cost.saturating_mul(times).min(FORBIDDEN - 1);
+            let finite = |cost: i64, times: i64| cost.saturating_mul(times).min(FORBIDDEN - 1);
             let work = match &self.pod {
-                Some(pod) => self.loops[by].all.iter().map(|own| finite(self.work_on(pod, by, own))).collect(),
+                Some(pod) => self.loops[by].all.iter().map(|own| finite(self.work_on(pod, by, own), times)).collect(),
                 None => vec![0; options.choices.len().max(1)],
             };
             let variable = self.network.add_variable(work).map_err(at(by))?;
             self.variables.push(Some(variable));
             self.choices[by] = options.choices;
             for (touch, costs) in touched.into_iter().zip(options.costs) {
-                let costs = costs.into_iter().map(|cost| if cost == FORBIDDEN { cost } else { finite(cost) });
+                let times = self.times(touch);
+                let costs = costs.into_iter().map(|cost| if cost == FORBIDDEN { cost } else { finite(cost, times) });
                 self.network.add_edge(touch.made, variable, costs.collect::<Vec<_>>()).map_err(at(by))?;
                 self.touches.push(touch);
             }
@@ -107,7 +108,8 @@ impl Spreader<'_, '_> {
 
     fn key(&self, touch: Touch) -> TouchKey {
         let array = self.program.made[touch.made].array;
-        (sizes(array), self.bits(touch), self.ranges(touch).to_vec(), self.values[touch.made].all.clone())
+        let all = self.values[touch.made].all.clone();
+        (sizes(array), self.bits(touch), self.ranges(touch).to_vec(), all, self.in_registers(touch.made))
     }
 
     pub(super) fn bits(&self, touch: Touch) -> i64 {

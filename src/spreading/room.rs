@@ -10,6 +10,7 @@ use super::cuts::{LoopChoice, total};
 use super::reading::sizes;
 use super::spread::Spread;
 use super::spreader::{Home, Spreader, held_by};
+use crate::operations::operation::Operation;
 use crate::places::TensorLayout;
 use crate::plan::kernels::{Kept, Kernels};
 use crate::plan::layout_plan::{ArrayName, Unplanned};
@@ -19,7 +20,7 @@ use crate::plan::space::{SpaceLimit, SpaceTaken, too_much};
 use crate::solver::{CostNetwork, FORBIDDEN, NetworkError, NoPlan, Options, Progress, min_marginals};
 use crate::text::Error;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// How many arrays an error names.
@@ -110,7 +111,7 @@ impl Spreader<'_, '_> {
         for limit in limits {
             network.add_resource(limit.bytes).map_err(wrong)?;
         }
-        for (made, moments) in self.lives() {
+        for (made, moments) in self.lives(&BTreeSet::new()) {
             let held: Vec<_> = self.values[made]
                 .all
                 .iter()
@@ -155,24 +156,49 @@ impl Spreader<'_, '_> {
         Some((memory.space, limits.fold(memory.bytes, i64::min) / shared.max(1), shared))
     }
 
-    /// The values that are in the places, each with the moments when it is.
-    fn lives(&self) -> Vec<(usize, Vec<Range<i64>>)> {
+    /// The values that are in the places, each with the moments when it is. On devices an argument whose place a result takes
+    /// is there until it was read last, and `stored` are in memory, though they are inside of kernels.
+    fn lives(&self, stored: &BTreeSet<usize>) -> Vec<(usize, Vec<Range<i64>>)> {
         let n = self.program.instances.len();
         // In places, nothing is in registers only.
-        let kernels = self.kernels.clone().unwrap_or_else(|| Kernels {
+        let mut kernels = self.kernels.clone().unwrap_or_else(|| Kernels {
             kept: vec![Kept::Stored; n],
             reads: vec![Vec::new(); n],
             part_of: vec![Vec::new(); n],
             renamed: vec![false; n],
         });
-        let live = moments(&self.program, &self.program.users(), &kernels).into_iter().enumerate();
+        stored.iter().for_each(|made| kernels.kept[self.program.made[*made].by] = Kept::Stored);
+        let users = self.program.users();
+        let mut live = moments(&self.program, &users, &kernels);
+        for (from, to) in if self.pod.is_some() { self.tied() } else { Vec::new() } {
+            let by = self.program.made[to].by;
+            let mut end = by;
+            for (user, _) in &users[from] {
+                let last = kernels.part_of[*user].iter().copied().fold(*user, usize::max);
+                // The same elements are read and written.
+                let is_in_place = last == by && self.reads_and_writes_alike(*user) && self.reads_and_writes_alike(by);
+                end = end.max(if is_in_place { by } else { last + 1 });
+            }
+            live[from] = std::iter::once(0..end as i64).collect();
+        }
+        let live = live.into_iter().enumerate();
         live.filter(|(made, _)| self.homes[*made] != Home::Outside).collect()
+    }
+
+    /// Whether an instance reads each element where it writes one.
+    fn reads_and_writes_alike(&self, by: usize) -> bool {
+        match self.program.instances[by].doing {
+            Doing::Operation(operation) => matches!(operation, Operation::Elementwise | Operation::Select),
+            doing => doing == Doing::Merge,
+        }
     }
 
     /// What values, and buffers while operations run, take of each memory by these choices.
     pub(super) fn taken(&self, choices: &[usize], chosen: &[Option<LoopChoice>]) -> Result<Vec<SpaceTaken>, Error> {
         let mut all: BTreeMap<u8, (SpaceTaken, BTreeMap<i64, i128>)> = BTreeMap::new();
-        for (made, moments) in self.lives().into_iter().filter(|(_, moments)| !moments.is_empty()) {
+        for (made, moments) in
+            self.lives(&self.moved_registers(choices)).into_iter().filter(|(_, moments)| !moments.is_empty())
+        {
             // A result of the program is the array that it is made of.
             if matches!(self.program.instances[self.program.made[made].by].doing, Doing::Result(_)) {
                 continue;
@@ -211,9 +237,9 @@ impl Spreader<'_, '_> {
             let space = self.machine.memories[memory].space;
             let (taken, changes) = all.entry(space).or_default();
             taken.space = space;
-            for (by, bytes) in self.buffers_on(pod, choices).into_iter().enumerate().filter(|(_, bytes)| *bytes > 0) {
-                *changes.entry(by as i64).or_default() += i128::from(bytes);
-                *changes.entry(by as i64 + 1).or_default() -= i128::from(bytes);
+            for (moments, bytes) in self.buffers_on(pod, choices) {
+                *changes.entry(moments.start).or_default() += bytes;
+                *changes.entry(moments.end).or_default() -= bytes;
             }
         }
         let filled = all.into_values().map(|(mut taken, changes)| {

@@ -194,7 +194,7 @@ impl Spreader<'_, '_> {
             layout: self.in_steps(touch, choice)?,
             bytes: i64::try_from(bytes).unwrap_or(i64::MAX),
             is_double: false,
-            levels: moved.times(self.program.instances[touch.by].times).busiest,
+            levels: moved.times(self.times(touch)).busiest,
         })
     }
 

@@ -112,7 +112,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
         let (touches, limits) = (Vec::new(), Vec::new());
         let pod = Pod::of(machine);
         // An array in registers is in no memory of a device.
-        let own_kernels = pod.as_ref().map(|_| Kernels::new(&program, &program.users(), true));
+        let own_kernels = pod.as_ref().map(|_| Kernels::on_devices(&program, &program.users()));
         let mut spreader = Spreader {
             machine,
             levels,
@@ -155,6 +155,24 @@ impl<'a, 'm> Spreader<'a, 'm> {
         let read =
             instance.operands.iter().enumerate().map(move |(k, made)| Touch { by, made: *made, operand: Some(k) });
         read.chain(instance.results.iter().map(move |made| Touch { by, made: *made, operand: None }))
+    }
+
+    /// How often an array comes to an instance, or leaves it. The second operand of a loop's merge comes in each round, and its
+    /// result is made once more, before the loop.
+    pub(super) fn times(&self, touch: Touch) -> i64 {
+        let instance = &self.program.instances[touch.by];
+        if instance.doing != Doing::Merge {
+            return instance.times;
+        }
+        let made = |operand: &usize| self.program.instances[self.program.made[*operand].by].times;
+        match touch.operand {
+            Some(0) if instance.rounds > 0 => instance.times,
+            Some(_) if instance.rounds > 0 => instance.rounds,
+            None if instance.rounds > 0 => instance.times.saturating_add(instance.rounds),
+            // Where loops do not say how often they run, what they carry is made as often as they do.
+            Some(k) => instance.operands.get(k).map_or(1, made).max(instance.times),
+            None => instance.operands.iter().map(made).fold(instance.times, i64::max),
+        }
     }
 
     /// The indices of an array that an instance reads or makes.

@@ -101,20 +101,33 @@ impl Spreader<'_, '_> {
                 return Ok(plan);
             }
         }
-        let mut kept = 0i64;
+        // The most bytes that were too few, and the least for which no plan leaves room.
+        let (mut kept, mut few, mut many) = (0i64, None, i64::MAX);
         for _ in 0..MOST_TRIES {
             let Some(network) = self.kept(kept)? else { break };
-            let solution = solve(&network, options, go_on).map_err(|why| self.unplanned(why))?;
-            let plan = self.told(solution.certificate).map_err(wrong)?;
-            match self.excess(&plan) {
-                0 => return Ok(SpreadPlan { kept, ..plan }),
-                // By half at least, since another plan brings something else.
-                excess => kept = kept.saturating_add(excess.max(kept / 2)),
+            match solve(&network, options, go_on) {
+                Ok(solution) => {
+                    let plan = self.told(solution.certificate).map_err(wrong)?;
+                    match self.excess(&plan) {
+                        0 => return Ok(SpreadPlan { kept, ..plan }),
+                        // By half at least, since another plan brings something else.
+                        excess => few = Some((kept, kept.saturating_add(excess.max(kept / 2)))),
+                    }
+                }
+                // Values alone take more than there is.
+                Err(why) if kept == 0 => return Err(self.unplanned(why)),
+                Err(_) => many = kept,
+            }
+            let Some((few, next)) = few else { break };
+            kept = if next < many { next } else { few + (many - few) / 2 };
+            if kept == few {
+                break;
             }
         }
+        let limits = self.limits.iter().map(|limit| format!("{} bytes of memory space {}", limit.bytes, limit.space));
         Err(wrong(Error::new(format!(
-            "no plan was found in which the memory of a device holds what operations bring beside values; {kept} bytes were \
-             kept for that"
+            "no plan was found that fits with what operations bring beside values: each device must have more than {}",
+            limits.collect::<Vec<_>>().join(" and ")
         ))))
     }
 
@@ -198,7 +211,7 @@ impl Spreader<'_, '_> {
         for (edge, touch) in self.network.edges().iter().zip(&self.touches) {
             let (Some(choice), number) = (&chosen[touch.by], numbers[touch.by]) else { continue };
             numbers[touch.by] += 1;
-            let times = self.program.instances[touch.by].times;
+            let times = self.times(*touch);
             let Some(traffic) = self.moved(*touch, number, spread(touch.made), choice) else { continue };
             let traffic = traffic.times(times);
             if traffic.total.iter().all(|bytes| *bytes == 0) {

@@ -64,6 +64,11 @@ fn values_have_shardings_and_relayouts_collectives() {
     for line in ["time    526,368 cycles of work on each device", sums, scattered] {
         assert!(out.lines().any(|own| own.starts_with(line)), "{line}\n{out}");
     }
+    // What is said of the cost is of the meshes that were tried, and with bytes kept of nothing more.
+    assert!(out.contains(", no plan over the meshes that were tried costs less\n"), "{out}");
+    let (out, ..) = plan(&["plan", &step, "--machine", MACHINE, "--capacity", "HBM=290000"]);
+    let kept = out.contains(" of each device are kept for what operations bring");
+    assert_eq!(kept, out.contains(", the least that was found in so little memory\n"), "{out}");
     // The same over processes.
     let processes = answer(&["plan", &step, "--machine", &MACHINE.replace("Device", "Process"), "--json"]);
     assert_eq!((&processes["cost"], &processes["shardings"]), (&found["cost"], &found["shardings"]));

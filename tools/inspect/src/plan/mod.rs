@@ -336,9 +336,9 @@ pub fn located(module: &Module, target: &Target, why: Unplanned) -> Error {
             let names = Names { module, target };
             let named = |(array, bytes): &(_, i64)| format!("`{}` ({bytes})", names.array(*array));
             let most = arrays.iter().map(named).collect::<Vec<_>>().join(", ");
+            let most = if most.is_empty() { most } else { format!("; most is taken by {most}") };
             let message = format!(
-                "no plan fits: here memory space {space} must hold {least} bytes, {} more than its capacity {capacity}; \
-                 most is taken by {most}",
+                "no plan fits: here memory space {space} must hold {least} bytes, {} more than its capacity {capacity}{most}",
                 least - capacity
             );
             Error::new(message).placed(place(at))

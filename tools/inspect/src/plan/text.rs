@@ -8,7 +8,10 @@ use std::fmt::Write;
 pub fn text(plan: &PlanAnswer) -> String {
     let mut out = String::new();
     let unit = |n: i64| counted(n, &plan.unit);
+    let on_devices = !plan.shardings.is_empty();
     let gap = match plan.cost - plan.bound {
+        0 if on_devices && plan.kept > 0 => "the least that was found in so little memory".to_string(),
+        0 if on_devices => "no plan over the meshes that were tried costs less".to_string(),
         0 => "no plan costs less".to_string(),
         gap => format!("{} above the bound of all plans", unit(gap)),
     };
@@ -73,12 +76,17 @@ pub fn text(plan: &PlanAnswer) -> String {
     recomputed(&mut out, plan);
     let bytes = plan.relayouts.iter().fold(0i64, |sum, moved| sum.saturating_add(moved.bytes));
     let moved = counted(plan.relayouts.len() as i64, "relayout");
-    let _ = writeln!(out, "{moved}, {} read and written", counted(bytes, "byte"));
+    let how = if on_devices { "to all devices" } else { "read and written" };
+    let _ = writeln!(out, "{moved}, {} {how}", counted(bytes, "byte"));
     for relayout in &plan.relayouts {
         reason(&mut out, plan, relayout);
     }
     if plan.kept > 0 {
-        let _ = writeln!(out, "{} of the fastest memory are kept for pieces of values", counted(plan.kept, "byte"));
+        let bytes = counted(plan.kept, "byte");
+        let _ = match on_devices {
+            true => writeln!(out, "{bytes} of each device are kept for what operations bring"),
+            false => writeln!(out, "{bytes} of the fastest memory are kept for pieces of values"),
+        };
     }
     plan.steps.iter().for_each(|own| steps(&mut out, own, has_places));
     if let Some(judged) = &plan.judged {
