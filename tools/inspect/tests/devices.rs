@@ -66,7 +66,7 @@ fn values_have_shardings_and_relayouts_collectives() {
     }
     // What is said of the cost is of the meshes that were tried, and with bytes kept of nothing more.
     assert!(out.contains(", no plan over the meshes that were tried costs less\n"), "{out}");
-    let (out, ..) = plan(&["plan", &step, "--machine", MACHINE, "--capacity", "HBM=290000"]);
+    let (out, ..) = plan(&["plan", &step, "--machine", MACHINE, "--capacity", "HBM=408000"]);
     let kept = out.contains(" of each device are kept for what operations bring");
     assert_eq!(kept, out.contains(", the least that was found in so little memory\n"), "{out}");
     // The same over processes.
@@ -90,9 +90,10 @@ fn the_shardings_of_a_text_are_compared_with() {
     assert!(given["cost"].as_i64() > both["cost"].as_i64());
     let (out, ..) = plan(&["plan", &step, "--machine", MACHINE, "--compare"]);
     assert!(out.contains("\nbytes to each Device"), "{out}");
+    let large = MACHINE.replace("1048576", "4194304");
     let wrong = |from: &str, to: &str| {
         let text = file("wrong.hlo", &STEP.replace(from, to));
-        let (out, error, status) = plan(&["plan", &text, "--machine", MACHINE, "--compare"]);
+        let (out, error, status) = plan(&["plan", &text, "--machine", &large, "--compare"]);
         assert_eq!((out.as_str(), status), ("", Some(1)), "{to}");
         error
     };
@@ -108,7 +109,7 @@ fn the_shardings_of_a_text_are_compared_with() {
     assert!(error.contains("must divide dimension 0 of 4095 elements evenly, found 2 parts"), "{error}");
     // Without, they are not read.
     let text = file("odd.hlo", &STEP.replace("4096", "4095"));
-    assert_eq!(plan(&["plan", &text, "--machine", MACHINE]).2, Some(0));
+    assert_eq!(plan(&["plan", &text, "--machine", &large]).2, Some(0));
     // There are no tiled layouts to compare with.
     let (_, error, status) = plan(&["plan", &step, "--machine", MACHINE, "--entry", "fixed"]);
     assert!(status == Some(1) && error.contains("`--entry fixed` is for machines without places"), "{error}");
@@ -119,7 +120,7 @@ fn proofs_of_plans_over_devices_are_checked() {
     let step = file("proved.hlo", STEP);
     let proof = file("proved.json", "");
     // With all of the memory, with a part in which what is brought fits beside, and with one that is too small.
-    for (capacity, fits) in [(None, true), (Some(290_000), true), (Some(200_000), false)] {
+    for (capacity, fits) in [(None, true), (Some(408_000), true), (Some(200_000), false)] {
         let capacity = capacity.map(|bytes| format!("HBM={bytes}"));
         let mut arguments = vec!["plan", &step, "--machine", MACHINE, "--certificate", &proof];
         arguments.extend(capacity.iter().flat_map(|own| ["--capacity", own.as_str()]));
