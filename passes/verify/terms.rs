@@ -23,6 +23,10 @@ use crate::flags::{CONTRACT, REASSOC};
 use crate::model::Operator;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// The most terms of a sum in any order that are counted one by one: of one that doubles in each round of a loop, the hashes of
+/// all terms would be 0 after 128 rounds. What has more is a term of its own.
+const MOST_OF_A_SUM: u64 = 1 << 32;
+
 /// The number of a term.
 pub type Term = u32;
 
@@ -272,7 +276,7 @@ impl Terms {
             }
             last = operand;
             match &self.nodes[operand as usize].0 {
-                Node::Any(inner, more, hash) if *inner == plain => {
+                Node::Any(inner, more, hash) if *inner == plain && count + more <= MOST_OF_A_SUM => {
                     (count, sum) = (count + more, sum.wrapping_add(*hash))
                 }
                 _ => {

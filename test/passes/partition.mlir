@@ -274,14 +274,14 @@ module attributes {layout.machine = #layout.machine<axes: (4_Process), memories:
 // Places inside of a process stay, with their machine; what is sent is row-major.
 #inner = #layout.tensor_layout<((4_Process, 2_PE, 2:8), (8:1))>
 #cols = #layout.tensor_layout<((16:1), (4_Process, 2:16))>
-// CHECK: module attributes {layout.machine = #layout.machine<axes: (2_PE), memories: (LM: 1 with 4096 bytes), word: 64, links: (PE: 8)>}
+// CHECK: module attributes {layout.machine = #layout.machine<axes: (2_PE), memories: (LM: 1 with 4096 bytes), word: 64, unit: cycle, links: (PE: 8)>}
 // CHECK-LABEL: func.func @inner(
 // CHECK-SAME: %arg0: tensor<4x8xf32, #layout.tensor_layout<((2_PE, 2:8), (8:1))>>) -> tensor<16x2xf32, #layout.tensor_layout<((16:1), (2:16))>>
 // CHECK: %[[NEG:.*]] = arith.negf %arg0 : tensor<4x8xf32, #layout.tensor_layout<((2_PE, 2:8), (8:1))>>
 // CHECK: %[[PLAIN:.*]] = layout.convert %[[NEG]] : {{.*}} to tensor<4x8xf32>
 // CHECK: %[[SENT:.*]] = shard.all_to_all %[[PLAIN]] {{.*}} : tensor<4x8xf32> -> tensor<16x2xf32>
 // CHECK: layout.convert %[[SENT]] : tensor<16x2xf32> to tensor<16x2xf32, #layout.tensor_layout<((16:1), (2:16))>>
-module attributes {layout.machine = #layout.machine<axes: (4_Process, 2_PE), memories: (LM: 1 at Process with 4096 bytes), word: 64, links: (Process: 1 torus, PE: 8), work: (Process: 2)>} {
+module attributes {layout.machine = #layout.machine<axes: (4_Process, 2_PE), memories: (LM: 1 at Process with 4096 bytes), word: 64, unit: cycle, links: (Process: 1 torus, PE: 8), work: (Process: 2)>} {
   func.func @inner(%a: tensor<16x8xf32, #inner>) -> tensor<16x8xf32, #cols> {
     %0 = arith.negf %a : tensor<16x8xf32, #inner>
     %1 = layout.convert %0 : tensor<16x8xf32, #inner> to tensor<16x8xf32, #cols>

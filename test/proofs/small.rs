@@ -425,3 +425,23 @@ fn texts_say_no_more_steps_than_there_are() {
         assert!(said + 3 == hidden, "{said} and {hidden} of\n{body}");
     }
 }
+
+/// A sum that doubles 130 times has more terms than are counted, and is not the one of another element.
+#[test]
+fn sums_that_double_are_told_apart() {
+    let text = |first: &str| {
+        let signature = "(%x: f64, %y: f64) -> f64";
+        let body = format!(
+            "%c130 = arith.constant 130 : index
+             %r = scf.for %i = %c0 to %c130 step %c1 iter_args(%a = {first}) -> (f64) {{
+               %s = arith.addf %a, %a : f64
+               scf.yield %s : f64
+             }}
+             return %r : f64"
+        );
+        function(signature, &body, true)
+    };
+    let limits = Limits { reassociate: true, ..NONE };
+    assert_eq!(compared(&text("%x"), &text("%x"), limits), [""; 0]);
+    assert!(!compared(&text("%x"), &text("%y"), limits).is_empty());
+}

@@ -9,11 +9,12 @@ import re
 import subprocess
 import sys
 
-# Runs a program, and says afterwards how much memory it had.
+# Runs a program, and writes afterwards how much memory it had, each process to a file of its own.
 MEASURED = """
-import resource, subprocess, sys
+import os, resource, subprocess, sys
 status = subprocess.call(sys.argv[1:])
-print("held", resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
+with open("held." + os.environ["OMPI_COMM_WORLD_RANK"], "w") as file:
+    file.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024))
 sys.exit(status)
 """
 # Of a tensor that is held: what MPI has more for many processes than for one, and pages. Measured: 0.9 MB at most.
@@ -32,9 +33,11 @@ def held(mpirun, libraries, program, size, n):
     if output.returncode != 0:
         sys.exit(output.stdout + output.stderr)
     assert re.search(r"\n\[?3\]?\n", output.stdout), output.stdout
-    # Lines of processes may come one into another: the numbers have more digits than any other.
-    found = [int(number) for number in re.findall(r"\b\d{7,}\b", output.stdout)]
-    assert len(found) == n, output.stdout
+    found = []
+    for rank in range(n):
+        with open(f"held.{rank}") as file:
+            found.append(int(file.read()))
+        os.remove(f"held.{rank}")
     return max(found)
 
 
