@@ -240,16 +240,15 @@ impl Writer<'_> {
         let layout = self.layout(&sizes);
         let c = self.target(&sizes, &layout, "0.0");
         let made = self.made(&sizes, layout);
+        self.multiplied("linalg.matmul", &made, [&a, &b, &c]);
+    }
+
+    /// A product of two tensors that is added to a third one.
+    fn multiplied(&mut self, name: &str, made: &Array, [a, b, c]: [&Array; 3]) {
+        let types = [a, b, c, made].map(|own| own.r#type());
         self.line(format!(
-            "{} = linalg.matmul ins({}, {} : {}, {}) outs({} : {}) -> {}",
-            made.name,
-            a.name,
-            b.name,
-            a.r#type(),
-            b.r#type(),
-            c.name,
-            c.r#type(),
-            made.r#type()
+            "{} = {name} ins({}, {} : {}, {}) outs({} : {}) -> {}",
+            made.name, a.name, b.name, types[0], types[1], c.name, types[2], types[3]
         ));
     }
 
@@ -430,16 +429,6 @@ impl Writer<'_> {
         let layout = self.layout(&sizes);
         let c = self.target(&sizes, &layout, "1.0");
         let made = self.made(&sizes, layout);
-        self.line(format!(
-            "{} = linalg.batch_matmul ins({}, {} : {}, {}) outs({} : {}) -> {}",
-            made.name,
-            a.name,
-            b.name,
-            a.r#type(),
-            b.r#type(),
-            c.name,
-            c.r#type(),
-            made.r#type()
-        ));
+        self.multiplied("linalg.batch_matmul", &made, [&a, &b, &c]);
     }
 }

@@ -1,24 +1,12 @@
 //! `layout-inspect plan` and `check-plan`, through the program itself.
 
+mod planned;
 mod program;
 
+use planned::{file, plan};
 use program::run;
 use serde_json::{Value, json};
 use std::fs;
-use std::path::Path;
-
-/// What is printed to standard output and to standard error, and the exit code.
-fn plan(arguments: &[&str]) -> (String, String, Option<i32>) {
-    let out = run(arguments, b"");
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (text(out.stdout), text(out.stderr), out.status.code())
-}
-
-fn file(name: &str, text: &str) -> String {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::write(&path, text).unwrap();
-    path.to_str().unwrap().to_string()
-}
 
 /// `a` is made in one layout, and one of the two results must have the other.
 const TURNED: &str = "HloModule turned
