@@ -1,7 +1,7 @@
 //! The address of an element in a tiled layout, from the layout's text and its definition.
 
-use crate::layouts::{self, Layout};
 use crate::proof::subscript::Subscript;
+use crate::reader::layouts::{self, Layout};
 
 /// A shape in tiles.
 #[derive(Clone, Debug, PartialEq)]

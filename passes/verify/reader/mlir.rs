@@ -1,6 +1,6 @@
 //! Attributes and types of MLIR as plain data.
 
-use crate::model::{Element, Expr, Kind, Place, Type};
+use crate::reader::model::{Element, Expr, Kind, Place, Type};
 use melior::ir::attribute::AttributeLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::{

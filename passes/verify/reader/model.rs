@@ -292,7 +292,7 @@ pub enum Action {
         arguments: Vec<Slot>,
     },
     /// An operation on the bytes of memory.
-    Bytes(crate::bytes::OnBytes),
+    Bytes(crate::reader::bytes::OnBytes),
     /// What the world sees (`vector.print`): the same operations with the same operands in the same order.
     Effect(Vec<Slot>),
     /// Nothing (`memref.prefetch`).

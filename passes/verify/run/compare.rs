@@ -4,11 +4,11 @@
 //! address of each. The form after has the same elements: as a tensor, in memory in row-major order as long as its layout is
 //! pending, or where the layout puts them.
 
-use crate::layouts::{Layout, are_parts, row_major};
-use crate::machine::{Many, Origin, Value, View, each_index};
-use crate::model::{Element, Function, Kind, Place, Program, Type};
+use crate::reader::layouts::{Layout, are_parts, row_major};
+use crate::reader::model::{Element, Function, Kind, Place, Program, Type};
+use crate::run::machine::{Many, Origin, Value, View, each_index};
+use crate::run::terms::{Piece, Promises, Term, Terms};
 use crate::run::{Run, Stop};
-use crate::terms::{Piece, Promises, Term, Terms};
 use std::rc::Rc;
 
 /// What a function did: what can be compared with another form of it.
