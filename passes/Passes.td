@@ -660,9 +660,9 @@ def LayoutVerify : Pass<"layout-verify", "::mlir::ModuleOp"> {
     function is written to a file, as a module of the dialect `smt`: all of its
     `smt.check` are to find `unsat`.
 
-    With `also-run`, a function that is proved is run, too, if it takes no more than
-    `steps`: if the two do not agree, that is an error. With `report`, a file says of
-    each function `proved`, `run`, `proved and run`, or why it is not shown.
+    With `confirm`, the trusted core runs each function that is shown to be the same, up
+    to `steps`. With `report`, a file says of each function `proved` or `run`, and
+    `confirmed` or why not, or why it is not shown.
   }];
   let options = [
     Option<"passes", "passes", "std::string", "\"\"", "The passes">,
@@ -671,8 +671,8 @@ def LayoutVerify : Pass<"layout-verify", "::mlir::ModuleOp"> {
            "checked">,
     Option<"smt", "smt", "std::string", "\"\"",
            "A file for what the proofs decide about addresses">,
-    Option<"alsoRun", "also-run", "bool", "false",
-           "Run functions that are proved, too">,
+    Option<"confirm", "confirm", "bool", "false",
+           "Let the trusted core confirm what is shown">,
     Option<"report", "report", "std::string", "\"\"",
            "A file for how each function is shown, a line for each">
   ];

@@ -4,7 +4,7 @@
 
 use crate::diagnostic::{Diagnostic, Severity};
 use layout_ir::{self as ir, Op};
-use layout_verify::{Finding, Limits, Shown, Source};
+use layout_verify::{Finding, Limits, Source};
 use std::fmt::Write;
 
 /// The name of the pass.
@@ -91,7 +91,7 @@ pub(crate) fn run<'c>(
             reassociate: allows("reassociate"),
             contract: allows("contract"),
             obligations: option(options, "smt").is_some(),
-            also_run: option(options, "also-run").is_some_and(|value| value != "0"),
+            confirm: option(options, "confirm").is_some_and(|value| value != "0"),
         })
     };
     let last = number.checked_sub(1).and_then(|last| passes.get(last));
@@ -144,12 +144,13 @@ fn told<'c>(source: &mut Source, module: Op<'c>, passes: &[String]) -> Result<St
     open.iter().for_each(|finding| crate::upstream::emit(&diagnostic(finding, "")));
     let mut lines = String::new();
     for (function, how) in source.shown() {
-        let how = match how {
-            Shown::Proved => "proved",
-            Shown::Ran => "run",
-            Shown::ProvedAndRan => "proved and run",
+        let found = if how.is_proved { "proved" } else { "run" };
+        let confirmed = match &how.confirmed {
+            None => String::new(),
+            Some(Ok(())) => ", confirmed".to_owned(),
+            Some(Err(why)) => format!(", not confirmed: {why}"),
         };
-        let _ = writeln!(lines, "@{function}: {how}");
+        let _ = writeln!(lines, "@{function}: {found}{confirmed}");
     }
     for finding in open {
         let _ = writeln!(lines, "@{}: {}", finding.function, finding.message);

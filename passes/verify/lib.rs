@@ -4,17 +4,21 @@
 //!
 //! | room | what it holds | uses |
 //! |---|---|---|
+//! | `core` | what is trusted: an evaluator of both forms, small and by itself | |
 //! | `reader` | a module of MLIR as data: what each operation and each layout means | |
 //! | `proof` | proofs for all data and shapes of any size: each element is followed back to what makes it | `reader` |
 //! | `run` | an evaluator of both forms on symbolic elements | `reader` |
 //! | `tests` | tests of the proofs | `proof`, `reader` |
 //!
-//! [`Source`] proves what it can and runs the rest, or runs all of it ([`Limits::also_run`]).
+//! [`Source`] proves what it can, runs the rest, and lets the core confirm what was found, if it is asked to
+//! ([`Limits::confirm`]).
 
+mod core;
 mod proof;
 mod reader;
 mod run;
 
+use self::core::Pair;
 use melior::ir::{Location, OperationRef};
 use proof::formula::Obligations;
 use proof::smt;
@@ -37,9 +41,8 @@ pub struct Limits {
     pub contract: bool,
     /// Whether [`Source::obligations`] are kept.
     pub obligations: bool,
-    /// Whether a function that is proved is run, too. If it takes more steps or has an operation that is not modelled, the
-    /// proof counts.
-    pub also_run: bool,
+    /// Whether the core confirms what is shown.
+    pub confirm: bool,
 }
 
 /// What a check found.
@@ -64,14 +67,12 @@ impl Finding {
 }
 
 /// How the last form of a function is shown to be the same as the first one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
-    /// For all data and indices, by a proof.
-    Proved,
-    /// For all data that decides no branch and no address, by running both.
-    Ran,
-    /// In both ways.
-    ProvedAndRan,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// Whether by a proof, for all data and indices; or else by running both forms.
+    pub is_proved: bool,
+    /// Whether the core confirms it, or why it does not know; none where it was not asked.
+    pub confirmed: Option<Result<(), String>>,
 }
 
 /// A program before passes, and what its functions compute.
@@ -82,6 +83,8 @@ pub struct Source {
     /// What functions did that have run; none of those that cannot.
     outcomes: BTreeMap<String, Result<(Sizes, Outcome), Stop>>,
     terms: Terms,
+    /// Both forms as the core reads them.
+    pair: Option<Pair>,
     limits: Limits,
     /// What was decided about addresses in the proofs of functions.
     proved: BTreeMap<String, Obligations>,
@@ -99,8 +102,9 @@ impl Source {
     pub fn new(module: OperationRef, limits: Limits) -> Source {
         let program = operations::program(mlir::borrowed(module));
         let terms = Terms::new(limits.reassociate, limits.contract);
+        let pair = limits.confirm.then(|| Pair::new(module, limits.reassociate, limits.contract));
         let (outcomes, proved, shown, open) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Source { program, forms: vec![], outcomes, terms, limits, proved, shown, open }
+        Source { program, forms: vec![], outcomes, terms, pair, limits, proved, shown, open }
     }
 
     /// What a function of the program does.
@@ -125,6 +129,9 @@ impl Source {
     /// Notes what passes made of the program; the number comes back with an error that is there first.
     pub fn note(&mut self, module: OperationRef, number: usize) {
         let program = operations::program(mlir::borrowed(module));
+        if let Some(pair) = &mut self.pair {
+            pair.note(module);
+        }
         if program != *self.forms.last().map_or(&self.program, |(_, form)| form) {
             self.forms.push((number, program));
         }
@@ -147,23 +154,13 @@ impl Source {
             let why = match proof::same((&self.program, source), (last, after), (allowed, cases), noted) {
                 Ok(obligations) => {
                     self.proved.insert(name.clone(), obligations);
-                    let how = match self.limits.also_run.then(|| self.run(&name, last, after, "")) {
-                        Some(None) => Shown::ProvedAndRan,
-                        Some(Some(ran)) if ran.is_error => {
-                            // One of the two is wrong.
-                            let message = format!("proved to be the same, and another if it is run: {}", ran.message);
-                            errors.push((*number, Finding { message, ..ran }));
-                            continue;
-                        }
-                        _ => Shown::Proved,
-                    };
-                    self.shown.insert(name, how);
+                    self.show(name, true);
                     continue;
                 }
                 Err(why) => why,
             };
             let Some(finding) = self.run(&name, last, after, &why) else {
-                self.shown.insert(name, Shown::Ran);
+                self.show(name, false);
                 continue;
             };
             // Of a form that says nothing, one before it may.
@@ -181,14 +178,20 @@ impl Source {
         errors
     }
 
+    /// Notes that a function is shown.
+    fn show(&mut self, name: String, is_proved: bool) {
+        let confirmed = self.pair.as_mut().map(|pair| pair.confirm(&name, self.limits.steps));
+        self.shown.insert(name, Shown { is_proved, confirmed });
+    }
+
     /// What is not shown of the last form.
     pub fn open(&self) -> Vec<Finding> {
         self.open.values().cloned().collect()
     }
 
     /// The functions whose last form is shown to be the same, and how.
-    pub fn shown(&self) -> impl Iterator<Item = (&str, Shown)> {
-        self.shown.iter().map(|(name, how)| (&**name, *how))
+    pub fn shown(&self) -> impl Iterator<Item = (&str, &Shown)> {
+        self.shown.iter().map(|(name, how)| (&**name, how))
     }
 
     /// What was decided about addresses where the last form of a function is proved, as a module of MLIR's dialect `smt`.

@@ -1,0 +1,174 @@
+//! What is trusted: that two forms of a function compute the same, found out by running both on symbolic elements. It shares no
+//! code with the rest, and is small.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `mlir` | what is read of attributes and types |
+//! | `layout` | where a tiled layout puts an element |
+//! | `terms` | elements, and when two are the same |
+//! | `machine` | values and memory |
+//! | `compile`, `elements`, `memory`, `structured` | what each operation does |
+//!
+//! [`Pair::confirm`] says that a function does the same in both forms, or why it does not know.
+
+mod compile;
+mod elements;
+mod layout;
+mod machine;
+mod memory;
+mod mlir;
+mod structured;
+mod terms;
+
+use compile::{Form, form};
+use layout::Layout;
+use machine::{Done, Machine, Origin, Value, View, each_index, row_major};
+use melior::ir::OperationRef;
+use mlir::Kind;
+use std::rc::Rc;
+use terms::{CONTRACT, Item, REASSOC, Terms};
+
+/// Both forms of a program.
+pub struct Pair {
+    terms: Terms,
+    before: Form,
+    after: Form,
+    allowed: u32,
+}
+
+/// What a function left: the elements of its results and of its arguments, what was printed, and of what is memory the buffer.
+struct Outcome {
+    elements: Vec<Vec<Item>>,
+    effects: Vec<(String, Vec<Item>)>,
+    memory: Vec<Option<(usize, Origin)>>,
+}
+
+impl Pair {
+    pub fn new(module: OperationRef, reassociate: bool, contract: bool) -> Pair {
+        let allowed = (u32::from(reassociate) * REASSOC) | (u32::from(contract) * CONTRACT);
+        let mut terms = Terms::default();
+        let before = form(mlir::borrowed(module), &mut terms, allowed);
+        Pair { terms, before, after: Form::default(), allowed }
+    }
+
+    /// Reads the second form.
+    pub fn note(&mut self, module: OperationRef) {
+        self.after = form(mlir::borrowed(module), &mut self.terms, self.allowed);
+    }
+
+    /// That a function of the second form leaves what that of the first form does.
+    ///
+    /// # Errors
+    /// Why this is not confirmed.
+    pub fn confirm(&mut self, name: &str, steps: u64) -> Done {
+        let Pair { terms, before, after, .. } = self;
+        let both = before.functions.get(name).zip(after.functions.get(name));
+        let (was, is) = both.ok_or("a function that is not there")?;
+        let kinds = |of: &[Vec<Option<Kind>>; 2]| -> Done<[Vec<Kind>; 2]> {
+            let all = |k: usize| of[k].iter().cloned().collect::<Option<Vec<_>>>().ok_or("a type that is not known");
+            Ok([all(0)?, all(1)?])
+        };
+        let (meant, made) = (kinds(&was.types)?, kinds(&is.types)?);
+        if (meant[0].len(), meant[1].len()) != (made[0].len(), made[1].len()) {
+            return Err("another number of arguments or results".into());
+        }
+        let first = run(terms, before, name, [&meant, &meant], steps)?;
+        let second = run(terms, after, name, [&meant, &made], steps)?;
+        let types = meant[1].iter().chain(&meant[0]).enumerate();
+        for ((k, kind), (old, new)) in types.zip(first.elements.iter().zip(&second.elements)) {
+            // A private function may write into the tensors that it is given.
+            let seen = k < meant[1].len() || !was.is_private || kind.kind == 'm';
+            let same = |(old, new): (&Item, &Item)| old == new || *old == Item::Undefined;
+            if seen && (old.len() != new.len() || !old.iter().zip(new).all(same)) {
+                return Err(format!("the elements of value {k} differ"));
+            }
+        }
+        if first.effects != second.effects {
+            return Err("what is printed differs".into());
+        }
+        // A lowered result is in memory of its own; it shares a buffer where it was memory that did.
+        for k in (0..made[1].len()).filter(|k| made[1][*k].kind == 'm') {
+            let origin = |of: &Outcome| of.memory[k].map(|memory| memory.1);
+            let was_memory = meant[1][k].kind == 'm';
+            let kept = was_memory && origin(&first) == origin(&second) && origin(&first) != Some(Origin::Stack);
+            let shared = |of: &Outcome, j: usize| of.memory[j].zip(of.memory[k]).is_some_and(|(a, b)| a.0 == b.0);
+            let same = |j: usize| j == k || shared(&second, j) == (was_memory && shared(&first, j));
+            if origin(&second) != Some(Origin::Heap) && !kept || !(0..first.memory.len()).all(same) {
+                return Err(format!("result {k} is not in memory of its own"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where the elements of a value lie, by their row-major number: it is of type `meant` in the first form, and of type `made` in
+/// this one. Without a view, memory is as its type says. Gives the view, the addresses, and how many elements the memory has.
+fn places(meant: &Kind, made: &Kind, view: Option<&View>) -> Done<(View, Vec<usize>, usize)> {
+    let sizes = &meant.sizes;
+    let own = View { sizes: sizes.clone(), strides: row_major(sizes)?, ..View::default() };
+    let typed = made.strides.split_last();
+    let view = view.cloned().unwrap_or_else(|| match typed {
+        Some((offset, along)) => {
+            View { buffer: 0, offset: *offset, sizes: made.sizes.clone(), strides: along.to_vec() }
+        }
+        None => own.clone(),
+    });
+    let text = meant.layout.as_ref().filter(|_| typed.is_some());
+    let layout = text.map(|text| Layout::read(text).ok_or(format!("the layout {text}"))).transpose()?;
+    let fits = match &layout {
+        Some(layout) => view.offset == 0 && layout.is_of_parts(sizes, &view.sizes, &view.strides),
+        None if typed.is_some() && meant.kind == 't' => typed == Some((&0, &own.strides[..])) && made.sizes == *sizes,
+        None => made == meant,
+    };
+    let known = [view.offset].iter().chain(&view.sizes).chain(&view.strides).chain(sizes).all(|n| *n >= 0);
+    if !fits || !known || meant.element != made.element || !view.is_of(made) {
+        return Err("memory that is not that of its type or of its layout".into());
+    }
+    let (mut addresses, mut length) = (vec![], layout.as_ref().map_or(Some(0), |layout| layout.size(sizes)));
+    each_index(sizes, |index| {
+        let at = layout.as_ref().map_or_else(|| view.address(index), |layout| layout.address(sizes, index));
+        length = length.zip(at).map(|(length, at)| length.max(at + 1));
+        addresses.extend(at);
+        Ok(())
+    })?;
+    Ok((view, addresses, length.ok_or("memory beyond 64 bits")?))
+}
+
+/// Runs a function of a form on elements that are the same for both forms.
+fn run(terms: &mut Terms, form: &Form, name: &str, [meant, made]: [&[Vec<Kind>; 2]; 2], steps: u64) -> Done<Outcome> {
+    let mut m = Machine::new(terms, form, steps);
+    let mut values = vec![];
+    for (k, (meant, made)) in meant[0].iter().zip(&made[0]).enumerate() {
+        m.count(&meant.sizes)?;
+        let (view, addresses, length) = places(meant, made, None)?;
+        let mut items = vec![Item::Undefined; m.count(&[length as i64])?];
+        addresses.into_iter().enumerate().for_each(|(n, at)| items[at] = m.terms.input(k, n));
+        // Each argument has a buffer, so that those of memory have its number.
+        m.allocate(items.clone(), &[], Origin::Argument)?;
+        values.push(match made.kind {
+            's' | 'v' => m.shaped(items, made)?,
+            _ => Value::Memory(Rc::new(View { buffer: k, ..view })),
+        });
+    }
+    let results = m.call(name, values.clone())?;
+    let (mut elements, mut memory) = (vec![], vec![]);
+    let types = [1, 0].into_iter().flat_map(|k| meant[k].iter().zip(&made[k]));
+    for (value, (meant, made)) in results.iter().chain(&values).zip(types) {
+        let (items, place) = match value {
+            Value::Item(item) => (vec![*item], None),
+            Value::Items(items) => (items.to_vec(), None),
+            Value::Memory(view) => {
+                m.count(&meant.sizes)?;
+                let (_, addresses, length) = places(meant, made, Some(view))?;
+                let buffer = &m.buffers[view.buffer];
+                let items: Option<_> = addresses.into_iter().map(|at| buffer.items.get(at).copied()).collect();
+                let items = items.filter(|_| length <= buffer.items.len()).ok_or("memory smaller than its layout")?;
+                (items, Some((view.buffer, buffer.origin)))
+            }
+            Value::None => return Err("a result that is not there".into()),
+        };
+        elements.push(items);
+        memory.push(place);
+    }
+    Ok(Outcome { elements, effects: m.effects, memory })
+}

@@ -1,0 +1,97 @@
+//! Operations of linalg, and tensors of which a region gives the elements.
+
+use crate::core::compile::{Compiler, Instruction, gives, int};
+use crate::core::elements::types;
+use crate::core::machine::{Done, Machine, Origin, Value, each_index};
+use crate::core::mlir::{self, Expr, Op};
+use crate::core::terms::Item;
+use melior::ir::operation::OperationLike;
+
+impl Compiler<'_> {
+    pub fn structured(&mut self, op: Op, name: &str) -> Option<Instruction> {
+        let (operands, results) = (self.operands(op), self.results(op));
+        match name {
+            "linalg.index" => {
+                let dim = mlir::integer(op.attribute("dim").ok()?)? as usize;
+                let at = move |m: &mut Machine| m.domain.last()?.get(dim).copied();
+                return gives(results[0], move |m| Ok(int(at(m).ok_or("no such dimension")?)));
+            }
+            "tensor.generate" | "tensor.pad" => {
+                let (body, [_, to]) = (self.region(op, 0)?, types(op)?);
+                let own = Self::mixed(&to[0].sizes, &operands);
+                let pads = name == "tensor.pad";
+                let parts = if pads { self.segments(op)? } else { vec![vec![]; 3] };
+                let of = |k: usize, name| Self::mixed(&mlir::integers(op, name).unwrap_or_default(), &parts[k]);
+                let (low, high) = (of(1, "static_low"), of(2, "static_high"));
+                return gives(results[0], move |m| {
+                    let (low, high) = (m.index(&low)?, m.index(&high)?);
+                    let inner = if pads { Some(m.view(operands[0])?) } else { None };
+                    let grown = |d: usize, n: i64| n.saturating_add(low[d]).saturating_add(high[d]);
+                    let sizes = match &inner {
+                        Some(inner) => inner.sizes.iter().enumerate().map(|(d, n)| grown(d, *n)).collect(),
+                        None => m.index(&own)?,
+                    };
+                    let mut items = Vec::with_capacity(m.count(&sizes)?);
+                    each_index(&sizes, |index| {
+                        m.step(1)?;
+                        let at: Vec<i64> = index.iter().zip(&low).map(|(i, low)| i.saturating_sub(*low)).collect();
+                        items.push(match &inner {
+                            Some(inner) if inner.address(&at).is_some() => m.load(inner, &at)?,
+                            _ => match body.run(m, index.iter().map(|i| int(*i)).collect())?.first() {
+                                Some(Value::Item(item)) => *item,
+                                _ => return Err("no element".into()),
+                            },
+                        });
+                        Ok(())
+                    })?;
+                    Ok(Value::Memory(m.allocate(items, &sizes, Origin::Heap)?))
+                });
+            }
+            _ => (),
+        }
+        // Its body at each point of its domain, in lexicographic order.
+        let (maps, body) = (mlir::indexing_maps(op)?, self.region(op, 0)?);
+        let (dims, inputs) = (maps.first()?.0, operands.len().checked_sub(body.end.len())?);
+        (maps.len() == operands.len()).then_some(())?;
+        Some(Box::new(move |m| {
+            let mut values = m.values(&operands);
+            let mut extents = vec![None; dims];
+            for (k, (_, map)) in maps.iter().enumerate() {
+                let Value::Memory(view) = &values[k] else { continue };
+                for (e, n) in map.iter().zip(&view.sizes) {
+                    if let Expr::Operand(d) = e {
+                        extents[*d] = Some(*n);
+                    }
+                }
+                // A tensor that comes out begins as the one that goes in.
+                if k >= inputs && !results.is_empty() {
+                    values[k] = Value::Memory(m.copy(operands[k])?);
+                }
+            }
+            let extents = extents.into_iter().collect::<Option<Vec<i64>>>().ok_or("a dimension of no operand")?;
+            each_index(&extents, |index| {
+                m.step(1)?;
+                let at = |(_, map): &(usize, Vec<Expr>)| map.iter().map(|e| e.value(index)).collect::<Option<Vec<_>>>();
+                let places = maps.iter().map(at).collect::<Option<Vec<_>>>().ok_or("an index beyond 64 bits")?;
+                let argument = |(k, value): (usize, &Value)| match value {
+                    // An output that the body does not use is not read.
+                    Value::Memory(_) if !body.used[k] => Ok(Value::Item(Item::Undefined)),
+                    Value::Memory(view) => Ok(Value::Item(m.load(view, &places[k])?)),
+                    other => Ok(other.clone()),
+                };
+                let arguments = values.iter().enumerate().map(argument).collect::<Done<Vec<_>>>()?;
+                m.domain.push(index.to_vec());
+                let yielded = body.run(m, arguments)?;
+                m.domain.pop();
+                for (k, value) in yielded.into_iter().enumerate() {
+                    let (Value::Memory(view), Value::Item(item)) = (&values[inputs + k], value) else {
+                        return Err("an output that is no memory".into());
+                    };
+                    m.store(view, &places[inputs + k], item)?;
+                }
+                Ok(())
+            })?;
+            m.assign(&results, values.split_off(inputs))
+        }))
+    }
+}
