@@ -9,7 +9,7 @@
 //! | `mlir` | attributes and types of MLIR as data |
 //! | `lanes` | operations that move lanes of vectors |
 //! | `read` | what each operation means |
-//! | `layouts` | where a tiled layout puts an element |
+//! | `layouts`, `places` | where a tiled layout and a TensorLayout put an element |
 //! | `arith` | what operations of `arith` compute, on bits |
 //! | `terms` | symbolic elements, and the rules by which they are equal |
 //! | `machine` | values and memory of a program that runs |
@@ -34,6 +34,7 @@ mod mlir;
 pub mod model;
 mod nest;
 mod parallel;
+mod places;
 mod proof;
 mod read;
 mod run;
@@ -141,7 +142,12 @@ impl Source {
     /// running both. What is shown of the last form is shown, whatever was between. Gives the errors, each with the number of
     /// the first form that has it; [`Source::open`] says what is not shown.
     pub fn check(&mut self) -> Vec<(usize, Finding)> {
-        let forms = std::mem::take(&mut self.forms);
+        let mut forms = std::mem::take(&mut self.forms);
+        // Lowering gives memory the axes that there are then.
+        let axes = [&self.program].into_iter().chain(forms.iter().map(|form| &form.1)).rev();
+        let axes = axes.map(|form| form.axes.clone()).find(|axes| !axes.is_empty()).unwrap_or_default();
+        self.program.axes.clone_from(&axes);
+        forms.iter_mut().for_each(|(_, form)| form.axes.clone_from(&axes));
         let Some(((number, last), before)) = forms.split_last() else { return vec![] };
         let mut errors = vec![];
         let names: Vec<String> = self.program.functions.keys().cloned().collect();

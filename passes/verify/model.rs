@@ -25,6 +25,9 @@ pub struct Program {
     pub functions: BTreeMap<String, Function>,
     /// `memref.global`, by name.
     pub globals: BTreeMap<String, Global>,
+    /// The axes that TensorLayouts run over: those of the machine that the module names, else as far as its layouts reach, in
+    /// the order in which they appear.
+    pub axes: crate::places::Axes,
 }
 
 /// A `memref.global`.
@@ -467,6 +470,17 @@ pub enum Type {
     },
     /// Any other type.
     Other(String),
+}
+
+impl Type {
+    /// The layout that it has or is to get.
+    pub fn layout(&self) -> Option<&str> {
+        match self {
+            Type::Shaped { place: Place::Layout(text) | Place::RowMajor(Some(text)), .. } => Some(text),
+            Type::Shaped { place: Place::Strided { pending: Some(text), .. }, .. } => Some(text),
+            _ => None,
+        }
+    }
 }
 
 /// What has a shape.

@@ -10,6 +10,8 @@ mod flags;
 mod layouts;
 #[allow(dead_code, reason = "what only the evaluator uses")]
 mod model;
+#[allow(dead_code, reason = "what only the evaluator uses")]
+mod places;
 #[allow(dead_code, reason = "what only the writer of obligations uses")]
 mod proof;
 #[allow(dead_code, reason = "what only the evaluator uses")]
