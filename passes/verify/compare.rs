@@ -31,6 +31,10 @@ pub struct Outcome {
     promises: Promises,
     /// What holds for the inputs that were tried alone.
     tried: Option<String>,
+    /// Whether data decided a branch or an address.
+    pub is_decided: bool,
+    /// How many steps are left.
+    pub steps: u64,
 }
 
 /// The sizes of each argument's type.
@@ -43,6 +47,17 @@ pub fn sizes_of_arguments(function: &Function, open: i64) -> Sizes {
         _ => vec![],
     };
     function.arguments.iter().map(sizes).collect()
+}
+
+/// The sizes that were tried where the types of arguments do not say them; none where they do.
+pub fn tried_sizes(function: &Function, tried: &[Sizes]) -> Option<String> {
+    let is_open = |r#type: &Type| matches!(r#type, Type::Shaped { sizes, .. } if sizes.contains(&None));
+    let of = |k: usize| {
+        let text = |sizes: &Sizes| sizes[k].iter().map(i64::to_string).collect::<Vec<_>>().join("x");
+        format!("{} of argument {k}", tried.iter().map(text).collect::<Vec<_>>().join(" and "))
+    };
+    let open: Vec<String> = (0..function.arguments.len()).filter(|k| is_open(&function.arguments[*k])).map(of).collect();
+    (!open.is_empty()).then(|| format!("for sizes {}", open.join(", ")))
 }
 
 /// Whether memory is where the layout puts it, and not where the type says.
@@ -450,14 +465,15 @@ pub fn outcome(
     let tensor = |r#type: &Type| matches!(r#type, Type::Shaped { kind: Kind::Tensor, .. });
     outcome.seen = before.arguments.iter().map(|r#type| before.public || !tensor(r#type)).collect();
     outcome.effects = std::mem::take(&mut run.effects);
-    if run.is_decided_by_data.get() {
+    (outcome.is_decided, outcome.steps) = (run.is_decided_by_data.get(), run.steps);
+    if outcome.is_decided {
         outcome.tried = Some("data decides a branch or an address".into());
     }
     let divisor;
     (outcome.promises, divisor) = run.terms.end();
     if let Some(divisor) = divisor {
         let what = format!("a division by {} that the program before does not do", run.terms.text(divisor, 4));
-        if run.terms.info(divisor).values[0] == 0 {
+        if run.terms.info(divisor).values[run.terms.choice] == 0 {
             return Err(Stop::Fault(what, 0));
         }
         outcome.tried = Some(what);

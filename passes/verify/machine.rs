@@ -52,7 +52,7 @@ pub struct View {
 pub enum Origin {
     /// Allocated, or from the caller.
     Heap,
-    /// Of the stack: gone at the end of the function.
+    /// Of the stack: gone at the end of the function or of the iteration of a loop.
     Stack,
     /// Of a global, which may be written.
     Global,
@@ -77,13 +77,32 @@ pub struct Buffer {
     marks: Vec<[u32; 2]>,
 }
 
-/// Iterations in any order that are running.
-#[derive(Clone, Copy, Debug)]
+/// Iterations in any order that are running, of one loop inside of the other. Each has a number, and what is inside of it has
+/// greater ones than it.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Iterations {
-    /// Numbers from this on are of this operation; it stands for several readers.
-    pub first: u32,
-    /// The one that is running.
-    pub now: u32,
+    /// Numbers from the first on are of the loop; it stands for several readers. The second is that of the iteration.
+    levels: [(u32, u32); 4],
+    depth: usize,
+}
+
+impl Iterations {
+    /// With an iteration of another loop inside; none where there are too many loops.
+    pub fn inside(self, first: u32, now: u32) -> Option<Iterations> {
+        let (mut levels, depth) = (self.levels, self.depth);
+        *levels.get_mut(depth)? = (first, now);
+        Some(Iterations { levels, depth: depth + 1 })
+    }
+
+    /// The outermost loop of which what has this number is in another iteration, by its first number.
+    fn apart(&self, mark: u32) -> Option<u32> {
+        let apart = self.levels[..self.depth].iter().find(|(first, now)| (*first..*now).contains(&mark));
+        apart.map(|(first, _)| *first)
+    }
+
+    fn now(&self) -> u32 {
+        self.depth.checked_sub(1).map_or(0, |last| self.levels[last].1)
+    }
 }
 
 /// The number of elements of a shape.
@@ -155,20 +174,20 @@ impl Buffer {
         let count = self.items.len();
         let at = usize::try_from(address).ok().filter(|at| *at < count);
         let at = at.ok_or_else(|| format!("address {address} of a buffer of {count} elements"))?;
-        if let Some(Iterations { first, now }) = iterations {
+        if let Some(iterations) = iterations {
             if self.marks.is_empty() {
                 self.marks = vec![[0; 2]; count];
             }
             let [writer, reader] = self.marks[at];
-            let other = |mark: u32| mark >= first && mark != now;
-            if other(writer) || writes && other(reader) {
+            let [written, read] = [writer, reader].map(|mark| iterations.apart(mark));
+            if written.is_some() || writes && read.is_some() {
                 return Err(format!(
                     "address {address}, which another iteration that may run at the same time {}",
-                    if other(writer) { "writes" } else { "reads" }
+                    if written.is_some() { "writes" } else { "reads" }
                 ));
             }
-            let several = if other(reader) { first } else { now };
-            self.marks[at] = if writes { [now, reader] } else { [writer, several] };
+            let now = iterations.now();
+            self.marks[at] = if writes { [now, reader] } else { [writer, read.unwrap_or(now)] };
         }
         let before = self.items[at];
         if writes && self.origin == Origin::Constant {

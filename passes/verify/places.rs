@@ -86,6 +86,8 @@ pub fn add_axes(axes: &mut Axes, r#type: &Type) {
 /// A TensorLayout of a shape on a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Places {
+    /// The number of dimensions.
+    pub rank: usize,
     /// Dimension, weight, extent and stride of each part of a dimension.
     pub digits: Vec<(usize, i64, i64, i64)>,
     /// How many copies there are and how far they are apart; those of several entries multiply.
@@ -132,7 +134,7 @@ impl Places {
                 dims.push((part.extent, stride));
             }
         }
-        Some(Places { digits, copies, dims, size })
+        Some(Places { rank: sizes.len(), digits, copies, dims, size })
     }
 
     /// Where the first copy of an element is.

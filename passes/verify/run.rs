@@ -1,6 +1,5 @@
 //! The evaluator: runs a function on symbolic elements. Indices, and with them addresses and the order of steps, are
-//! numbers; elements are terms. An element that decides a branch or an address is taken by its value in the first choice of
-//! inputs.
+//! numbers; elements are terms. An element that decides a branch or an address is taken by its value in one choice of inputs.
 
 use crate::bytes::{SeenAs, Started};
 use crate::layouts::{Layout, row_major};
@@ -100,11 +99,16 @@ impl<'p> Run<'p> {
         let known = self.buffers.len();
         let results = self.region(&mut frame, body, arguments)?;
         self.depth -= 1;
-        self.buffers[known..].iter_mut().for_each(|buffer| buffer.freed |= buffer.origin == Origin::Stack);
+        self.leave(known);
         if self.depth == 0 && !self.started.is_empty() {
             return self.fault("a copy for which nothing waits");
         }
         Ok(results)
+    }
+
+    /// Memory of the stack that is newer than so many buffers is gone.
+    pub fn leave(&mut self, known: usize) {
+        self.buffers[known..].iter_mut().for_each(|buffer| buffer.freed |= buffer.origin == Origin::Stack);
     }
 
     pub fn get(&self, frame: &Frame, slot: Slot) -> Result<Value, Stop> {
@@ -131,7 +135,7 @@ impl<'p> Run<'p> {
                     self.is_decided_by_data.set(true);
                 }
                 let unused = 64 - u32::from(info.width.max(1));
-                Ok(((info.values[0] << unused) as i64) >> unused)
+                Ok(((info.values[self.terms.choice] << unused) as i64) >> unused)
             }
             _ => self.unknown("a tensor as an index"),
         }

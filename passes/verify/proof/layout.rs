@@ -1,6 +1,7 @@
-//! The address of an element in a tiled layout, from the layout's text and its definition.
+//! The address of an element in a layout, from the layout's text and its definition.
 
 use crate::layouts::{self, Layout};
+use crate::places::{Axes, Places};
 use crate::proof::subscript::Subscript;
 
 /// A shape in tiles.
@@ -21,6 +22,8 @@ pub enum AddressMap {
     Strided(Subscript, Vec<i64>),
     /// A layout of tiles.
     Tiled(Box<Tiling>),
+    /// A TensorLayout: indices of dimensions are followed by the numbers of copies, and are those of the first ones without.
+    Spread(Box<Places>),
     /// A part of a shape: for each of its dimensions the first index, and the step and the dimension that goes along it.
     Part(Box<AddressMap>, Vec<(Subscript, i64, Option<usize>)>),
 }
@@ -45,9 +48,12 @@ pub(super) fn constant(s: &Subscript) -> Option<i64> {
     }
 }
 
-/// Reads `#layout.tiled<{1,0:T(8,128)(2,1)S(1)}>`; none of what has no tiles, dimensions that are merged, or elements in other
-/// places than the tiles say.
-pub fn tiled(text: &str, sizes: &[i64]) -> Option<AddressMap> {
+/// Reads `#layout.tiled<{1,0:T(8,128)(2,1)S(1)}>` or a TensorLayout over these axes; none of what has no tiles, dimensions that
+/// are merged, or elements in other places than the tiles say.
+pub fn of_text(text: &str, sizes: &[i64], axes: &Axes) -> Option<AddressMap> {
+    if let Some(places) = Places::read(text, sizes, axes) {
+        return Some(AddressMap::Spread(Box::new(places)));
+    }
     let layout = Layout::read(text)?;
     let (order, tiles) = layout.plain_tiles(sizes.len())?;
     Some(AddressMap::Tiled(Box::new(Tiling { sizes: sizes.to_vec(), order, tiles, layout })))
@@ -66,14 +72,23 @@ impl AddressMap {
                 .try_fold(offset.checked_add(1)?, |sum, (n, stride)| stride.checked_mul(n - 1)?.checked_add(sum)),
             AddressMap::Strided(..) | AddressMap::Part(..) => None,
             AddressMap::Tiled(tiling) => tiling.layout.size(sizes),
+            AddressMap::Spread(places) => Some(places.size),
         }
     }
 
     /// Whether lowered memory of a tiled layout may have these sizes and strides: those of the parts of dimensions, in the
     /// order of memory or in that of the dimensions. Sizes of 1 have any stride.
     pub fn has_parts(&self, sizes: &[i64], strides: &[i64]) -> bool {
+        if let AddressMap::Spread(places) = self {
+            return places.is_shape(sizes, strides);
+        }
         let AddressMap::Tiled(tiling) = self else { return false };
         tiling.layout.parts(&tiling.sizes).and_then(|parts| layouts::are_parts(parts, sizes, strides)) == Some(true)
+    }
+
+    /// How many copies there are of each element, and how far they are apart; those of several entries multiply.
+    pub fn copies(&self) -> &[(i64, i64)] {
+        if let AddressMap::Spread(places) = self { &places.copies } else { &[] }
     }
 
     /// The layout of a part, for each dimension of the whole with its first index, step, and dimension of the part.
@@ -104,6 +119,16 @@ impl AddressMap {
             AddressMap::Strided(offset, strides) => {
                 let terms = index.iter().zip(strides).map(|(i, stride)| Subscript::Times(Box::new(i.clone()), *stride));
                 Subscript::Sum(terms.chain([offset.clone()]).collect())
+            }
+            AddressMap::Spread(places) => {
+                let digit = |(dim, weight, extent, stride): &(usize, i64, i64, i64)| {
+                    let digit = Subscript::Quotient(Box::new(index[*dim].clone()), *weight);
+                    Subscript::Times(Box::new(Subscript::Remainder(Box::new(digit), *extent)), *stride)
+                };
+                let rank = index.len().min(places.rank);
+                let copies = index[rank..].iter().zip(&places.copies);
+                let copies = copies.map(|(k, (_, stride))| Subscript::Times(Box::new(k.clone()), *stride));
+                Subscript::Sum(places.digits.iter().map(digit).chain(copies).collect())
             }
             AddressMap::Tiled(tiling) => {
                 let Tiling { sizes, order, tiles, .. } = &**tiling;
