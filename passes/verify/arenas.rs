@@ -14,7 +14,7 @@
 
 use crate::bytes::{OnBytes, SeenAs, Started};
 use crate::layouts::row_major;
-use crate::machine::{Value, View, product};
+use crate::machine::{Touch, Value, View, product};
 use crate::model::{Element, Slot, Step, Type};
 use crate::run::{Frame, Run, Stop};
 use crate::terms::{Piece, Term};
@@ -167,8 +167,9 @@ impl<'p> Run<'p> {
     /// Reads or writes the `k`th element behind an address, and gives what was there.
     fn at(&mut self, (buffer, address): (usize, i64), k: i64, write: Option<Term>) -> Result<Term, Stop> {
         let (iterations, here) = (self.iterations, self.at);
-        let done = self.buffers[buffer]
-            .access(address.saturating_add(k), iterations, write.is_some(), |old| write.unwrap_or(old));
+        let touch = if write.is_some() { Touch::Write } else { Touch::Read };
+        let done =
+            self.buffers[buffer].access(address.saturating_add(k), iterations, touch, |old| write.unwrap_or(old));
         done.map_err(|what| Stop::Fault(what, here))
     }
 

@@ -5,7 +5,7 @@
 //! pending, or where the layout puts them.
 
 use crate::layouts::{Layout, are_parts, are_sizes, are_strides, row_major};
-use crate::machine::{Many, Origin, Value, View, each_index};
+use crate::machine::{Many, Origin, Touch, Value, View, each_index};
 use crate::model::{Element, Function, Kind, Place, Program, Type};
 use crate::places::{Axes, Places};
 use crate::run::{Run, Stop};
@@ -355,7 +355,7 @@ fn logical(
             let mut parts = vec![];
             for (at, first, len) in pieces {
                 let at = origin.saturating_add(at).saturating_add(shift);
-                let unit = run.buffers[view.buffer].access(at, None, false, |old| old).map_err(fault)?;
+                let unit = run.buffers[view.buffer].access(at, None, Touch::Read, |old| old).map_err(fault)?;
                 if len == 0 {
                     all.push(unit);
                     return Ok(());

@@ -73,8 +73,20 @@ pub struct Buffer {
     pub copied: Vec<(i64, i64)>,
     /// Where elements have several bytes, the first byte of that of each, and their number.
     pub stored: Vec<(i64, i64)>,
-    /// Of each element the last iteration that wrote and that read it, where iterations run in any order.
-    marks: Vec<[u32; 2]>,
+    /// Of each element the last iteration that wrote it, that read it and that changed it by an atomic operation, and this
+    /// operation, where iterations run in any order.
+    marks: Vec<([u32; 3], u32)>,
+}
+
+/// What is done to an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touch {
+    /// It is read.
+    Read,
+    /// It is written.
+    Write,
+    /// It becomes what an operation of this number makes of it, of which several may come in any order, or not.
+    Change(u32, bool),
 }
 
 /// Iterations in any order that are running, of one loop inside of the other. Each has a number, and what is inside of it has
@@ -165,7 +177,7 @@ impl Buffer {
         &mut self,
         address: i64,
         iterations: Option<Iterations>,
-        writes: bool,
+        touch: Touch,
         change: impl FnOnce(Term) -> Term,
     ) -> Result<Term, String> {
         if self.freed {
@@ -176,19 +188,27 @@ impl Buffer {
         let at = at.ok_or_else(|| format!("address {address} of a buffer of {count} elements"))?;
         if let Some(iterations) = iterations {
             if self.marks.is_empty() {
-                self.marks = vec![[0; 2]; count];
+                self.marks = vec![([0; 3], 0); count];
             }
-            let [writer, reader] = self.marks[at];
-            let [written, read] = [writer, reader].map(|mark| iterations.apart(mark));
-            if written.is_some() || writes && read.is_some() {
-                return Err(format!(
-                    "address {address}, which another iteration that may run at the same time {}",
-                    if written.is_some() { "writes" } else { "reads" }
-                ));
+            let (marks, operation) = &mut self.marks[at];
+            let [written, read, changed] = marks.map(|mark| iterations.apart(mark));
+            let in_order = match touch {
+                Touch::Read => [(written, "writes"), (changed, "changes")],
+                Touch::Write => [(written.or(changed), "writes"), (read, "reads")],
+                Touch::Change(by, true) if by == *operation => [(written, "writes"), (read, "reads")],
+                Touch::Change(..) => [(written.or(changed), "changes"), (read, "reads")],
+            };
+            if let Some((_, does)) = in_order.iter().find(|(other, _)| other.is_some()) {
+                return Err(format!("address {address}, which another iteration that may run at the same time {does}"));
             }
             let now = iterations.now();
-            self.marks[at] = if writes { [now, reader] } else { [writer, read.unwrap_or(now)] };
+            match touch {
+                Touch::Read => marks[1] = read.unwrap_or(now),
+                Touch::Write => marks[0] = now,
+                Touch::Change(by, _) => (marks[2], *operation) = (changed.unwrap_or(now), by),
+            }
         }
+        let writes = touch != Touch::Read;
         let before = self.items[at];
         if writes && self.origin == Origin::Constant {
             return Err("a store to a constant".into());

@@ -3,7 +3,7 @@
 
 use crate::bytes::{SeenAs, Started};
 use crate::layouts::{Layout, row_major};
-use crate::machine::{Buffer, Iterations, Many, Origin, Value, View, each_index};
+use crate::machine::{Buffer, Iterations, Many, Origin, Touch, Value, View, each_index};
 use crate::model::{
     Access, Action, Block, Bound, Element, End, Expr, Function, Operator, Program, Region, Size, Slot, Step, Type,
 };
@@ -325,6 +325,18 @@ impl<'p> Run<'p> {
             shown => return self.element_of_bytes(view, shown, address, write.map(|(new, _)| new)),
         }
         let (mut iterations, terms) = (self.iterations, &mut *self.terms);
+        let touch = match write {
+            None => Touch::Read,
+            Some((_, None)) => Touch::Write,
+            Some((_, Some(operator))) => {
+                let number = terms.operator(operator);
+                // Of bits, each may be another element: they are changed one after the other, in the order of iterations.
+                if terms.is_of_bits(number) {
+                    iterations = None;
+                }
+                Touch::Change(number, terms.in_any_order(number))
+            }
+        };
         let mut change = |old: Term| match write {
             Some((new, Some(operator))) => {
                 let number = terms.operator(operator);
@@ -333,11 +345,7 @@ impl<'p> Run<'p> {
             Some((new, None)) => new,
             None => old,
         };
-        if matches!(write, Some((_, Some(_)))) {
-            // One after the other, and their order is not seen.
-            iterations = None;
-        }
-        let done = self.buffers[view.buffer].access(address, iterations, write.is_some(), &mut change);
+        let done = self.buffers[view.buffer].access(address, iterations, touch, &mut change);
         done.map_err(|what| Stop::Fault(what, self.at))
     }
 

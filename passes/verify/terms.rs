@@ -182,6 +182,17 @@ impl Terms {
         (std::mem::take(&mut self.promises), self.divisor.take())
     }
 
+    /// Whether several of an operation may come in any order.
+    pub fn in_any_order(&self, number: u32) -> bool {
+        let (operator, calc) = &self.operators[number as usize];
+        calc.associates() || calc.associates_if_allowed() && (self.reassociate || operator.flags & REASSOC != 0)
+    }
+
+    /// Whether an operation changes each bit by itself.
+    pub fn is_of_bits(&self, number: u32) -> bool {
+        matches!(self.operators[number as usize].1, Calc::And | Calc::Or | Calc::Xor)
+    }
+
     /// An operation on terms. With a flag that neither an option allows nor the program before has there, it is another term.
     pub fn apply(&mut self, number: u32, operands: &[Term]) -> Term {
         let (operator, calc) = &self.operators[number as usize];
@@ -234,7 +245,7 @@ impl Terms {
             open = std::array::from_fn(|choice| open[choice] || by[choice] == 0);
         }
         let info = Info { width, undefined, values, open };
-        let any_order = calc.associates() || calc.associates_if_allowed() && (self.reassociate || flags & REASSOC != 0);
+        let any_order = self.in_any_order(number);
         // Constants that are added in another order have other sums.
         if constants && open == [false; CHOICES] && (calc.associates() || !any_order) {
             return self.constant(width.into(), values[1]);

@@ -155,7 +155,7 @@ fn gaps_and_padding_are_not_read() {
 /// The pieces of time follow each other, the elements of a word are next to each other, and parts of an axis may be copies.
 #[test]
 fn parts_inside_of_a_place() {
-    let layout = "memref<4x24xf32, #layout.tensor_layout<((2_PE, 2_W), (2:4, 3_Time, 4:1); B@[2_PE:2])>>";
+    let layout = "memref<4x24xf32, #layout.tensor_layout<((2_PE:1, 2_W), (2:4, 3_Time, 4:1); B@[2_PE:2])>>";
     let lowered = "memref<4x2x2x3x4xf32, strided<[48, 1, 8, 16, 2]>>";
     let body = |to: &str| {
         format!(
