@@ -659,6 +659,10 @@ def LayoutVerify : Pass<"layout-verify", "::mlir::ModuleOp"> {
     With `smt`, what the proofs decide about the addresses in the last form of each
     function is written to a file, as a module of the dialect `smt`: all of its
     `smt.check` are to find `unsat`.
+
+    With `also-run`, a function that is proved is run, too, if it takes no more than
+    `steps`: if the two do not agree, that is an error. With `report`, a file says of
+    each function `proved`, `run`, `proved and run`, or why it is not shown.
   }];
   let options = [
     Option<"passes", "passes", "std::string", "\"\"", "The passes">,
@@ -666,7 +670,11 @@ def LayoutVerify : Pass<"layout-verify", "::mlir::ModuleOp"> {
            "A function that takes more steps, elements counted one by one, is not "
            "checked">,
     Option<"smt", "smt", "std::string", "\"\"",
-           "A file for what the proofs decide about addresses">
+           "A file for what the proofs decide about addresses">,
+    Option<"alsoRun", "also-run", "bool", "false",
+           "Run functions that are proved, too">,
+    Option<"report", "report", "std::string", "\"\"",
+           "A file for how each function is shown, a line for each">
   ];
 }
 

@@ -4,14 +4,19 @@
 
 use crate::diagnostic::{Diagnostic, Severity};
 use layout_ir::{self as ir, Op};
-use layout_verify::{Finding, Limits, Source};
+use layout_verify::{Finding, Limits, Shown, Source};
+use std::fmt::Write;
 
 /// The name of the pass.
 pub(crate) const NAME: &str = "layout-verify";
 
 /// What the pass keeps from one of its steps to the next.
 #[derive(Default)]
-pub(crate) struct State(Option<Source>);
+pub(crate) struct State {
+    source: Option<Source>,
+    /// How each function is shown, a line for each.
+    report: String,
+}
 
 /// The value of an option, without the braces around it; none where the option is not there or has an empty value.
 fn option<'o>(options: &'o str, name: &str) -> Option<&'o str> {
@@ -86,25 +91,29 @@ pub(crate) fn run<'c>(
             reassociate: allows("reassociate"),
             contract: allows("contract"),
             obligations: option(options, "smt").is_some(),
+            also_run: option(options, "also-run").is_some_and(|value| value != "0"),
         })
     };
     let last = number.checked_sub(1).and_then(|last| passes.get(last));
-    match &mut state.0 {
+    match &mut state.source {
         // The program of one process computes a part of what the one before does: it is another program.
         Some(source) if last.is_some_and(|last| begins_anew(module, last)) => {
-            told(source, module, &passes)?;
-            state.0 = Some(Source::new(module, limits()?));
+            state.report += &told(source, module, &passes)?;
+            state.source = Some(Source::new(module, limits()?));
         }
         Some(source) if number > 0 => source.note(module, number),
-        _ => state.0 = Some(Source::new(module, limits()?)),
+        _ => *state = State { source: Some(Source::new(module, limits()?)), report: String::new() },
     }
     let next = passes.get(number).cloned();
-    let (None, Some(source)) = (&next, &mut state.0) else { return Ok(next) };
-    told(source, module, &passes)?;
-    if let Some(file) = option(options, "smt") {
-        let wrong = |error| Diagnostic::error(ir::location(module), format!("cannot write smt={file}: {error}"));
-        std::fs::write(file, source.obligations()).map_err(|error| vec![wrong(error)])?;
-    }
+    let (None, Some(source)) = (&next, &mut state.source) else { return Ok(next) };
+    state.report += &told(source, module, &passes)?;
+    let write = |name: &str, text: &dyn Fn() -> String| {
+        let Some(file) = option(options, name) else { return Ok(()) };
+        let wrong = |error| Diagnostic::error(ir::location(module), format!("cannot write {name}={file}: {error}"));
+        std::fs::write(file, text()).map_err(|error| vec![wrong(error)])
+    };
+    write("smt", &|| source.obligations())?;
+    write("report", &|| state.report.clone())?;
     Ok(None)
 }
 
@@ -118,8 +127,8 @@ fn begins_anew(module: Op, pass: &str) -> bool {
     ir::all_operations(module).into_iter().any(|op| ir::name(op).starts_with(made))
 }
 
-/// Compares what was noted with the program before, and says what is not shown.
-fn told<'c>(source: &mut Source, module: Op<'c>, passes: &[String]) -> Result<(), Vec<Diagnostic<'c>>> {
+/// Compares what was noted with the program before, and says what is not shown. Gives a line for each function.
+fn told<'c>(source: &mut Source, module: Op<'c>, passes: &[String]) -> Result<String, Vec<Diagnostic<'c>>> {
     let errors = source.check();
     let diagnostic = |finding: &Finding, after: &str| Diagnostic {
         severity: if finding.is_error { Severity::Error } else { Severity::Remark },
@@ -131,6 +140,19 @@ fn told<'c>(source: &mut Source, module: Op<'c>, passes: &[String]) -> Result<()
         let after = |number: usize| passes.get(number - 1).map_or(String::new(), |pass| format!("after {pass}: "));
         return Err(errors.iter().map(|(number, finding)| diagnostic(finding, &after(*number))).collect());
     }
-    source.open().iter().for_each(|finding| crate::upstream::emit(&diagnostic(finding, "")));
-    Ok(())
+    let open = source.open();
+    open.iter().for_each(|finding| crate::upstream::emit(&diagnostic(finding, "")));
+    let mut lines = String::new();
+    for (function, how) in source.shown() {
+        let how = match how {
+            Shown::Proved => "proved",
+            Shown::Ran => "run",
+            Shown::ProvedAndRan => "proved and run",
+        };
+        let _ = writeln!(lines, "@{function}: {how}");
+    }
+    for finding in open {
+        let _ = writeln!(lines, "@{}: {}", finding.function, finding.message);
+    }
+    Ok(lines)
 }

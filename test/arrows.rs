@@ -29,7 +29,7 @@ const CRATES: &[(&str, bool)] = &[
     ("dialect", true),
     ("passes", true),
     ("passes/ir", false),
-    ("passes/verify", false),
+    ("passes/verify", true),
     ("tools/build/src", false),
     ("tools/console/src", false),
     ("tools/inspect/src", false),

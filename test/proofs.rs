@@ -10,7 +10,8 @@ mod small;
 use layout_verify::{Limits, Source};
 use melior::{Context, dialect::DialectRegistry, ir::Module, utility};
 
-const NONE: Limits = Limits { steps: 1 << 20, reassociate: false, contract: false, obligations: false };
+const NONE: Limits =
+    Limits { steps: 1 << 20, reassociate: false, contract: false, obligations: false, also_run: false };
 const REASSOCIATE: Limits = Limits { reassociate: true, ..NONE };
 const CONTRACT: Limits = Limits { contract: true, ..NONE };
 

@@ -1,55 +1,31 @@
 //! Checks that a lowered MLIR program computes what the program before it did.
 //!
-//! This is what is trusted: it depends on MLIR's C API and on no other crate of this project. `docs/verify.md` says what is
-//! proved and what is assumed.
+//! It depends on MLIR's C API and on no other crate of this project. `docs/verify.md` says what is proved and what is assumed.
 //!
-//! | file | what it holds |
-//! |---|---|
-//! | `model`, `flags` | a program as data |
-//! | `mlir` | attributes and types of MLIR as data |
-//! | `lanes` | operations that move lanes of vectors |
-//! | `read` | what each operation means |
-//! | `layouts`, `places` | where a tiled layout and a TensorLayout put an element |
-//! | `arith` | what operations of `arith` compute, on bits |
-//! | `terms` | symbolic elements, and the rules by which they are equal |
-//! | `machine` | values and memory of a program that runs |
-//! | `run`, `actions`, `nest`, `arenas`, `parallel` | the evaluator |
-//! | `least` | how many steps it takes at least |
-//! | `bytes` | memory that is seen as other elements, and copies that run |
-//! | `proof` | proofs for all data and shapes of any size: each element is followed back to what makes it |
-//! | `smt` | what proofs decide about addresses, for other solvers |
-//! | `compare` | inputs of both forms, and whether their results are the same |
+//! | room | what it holds | uses |
+//! |---|---|---|
+//! | `reader` | a module of MLIR as data: what each operation and each layout means | |
+//! | `proof` | proofs for all data and shapes of any size: each element is followed back to what makes it | `reader` |
+//! | `run` | an evaluator of both forms on symbolic elements | `reader` |
+//! | `tests` | tests of the proofs | `proof`, `reader` |
+//!
+//! [`Source`] proves what it can and runs the rest, or runs all of it ([`Limits::also_run`]).
 
-mod actions;
-mod arenas;
-mod arith;
-mod bytes;
-mod compare;
-mod flags;
-mod lanes;
-mod layouts;
-mod least;
-mod machine;
-mod mlir;
-pub mod model;
-mod nest;
-mod parallel;
-mod places;
 mod proof;
-mod read;
+mod reader;
 mod run;
-mod smt;
-mod terms;
 
-use arith::CHOICES;
-use compare::{Outcome, Sizes, Verdict, reason};
-use flags::{CONTRACT, REASSOC};
 use melior::ir::{Location, OperationRef};
-use model::{Function, Program};
 use proof::formula::Obligations;
-use run::Stop;
+use proof::smt;
+use reader::flags::{CONTRACT, REASSOC};
+use reader::model::{Function, Program};
+use reader::{mlir, operations};
+use run::arith::CHOICES;
+use run::compare::{self, Outcome, Sizes, Verdict, reason};
+use run::terms::Terms;
+use run::{Stop, least};
 use std::collections::BTreeMap;
-use terms::Terms;
 
 /// What a check may do, and what the passes between were allowed to do.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +38,9 @@ pub struct Limits {
     pub contract: bool,
     /// Whether [`Source::obligations`] are kept.
     pub obligations: bool,
+    /// Whether a function that is proved is run, too. If it takes more steps or has an operation that is not modelled, the
+    /// proof counts.
+    pub also_run: bool,
 }
 
 /// What a check found.
@@ -85,6 +64,17 @@ impl Finding {
     }
 }
 
+/// How the last form of a function is shown to be the same as the first one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// For all data and indices, by a proof.
+    Proved,
+    /// For all data that decides no branch and no address, by running both.
+    Ran,
+    /// In both ways.
+    ProvedAndRan,
+}
+
 /// A program before passes, and what its functions compute.
 pub struct Source {
     program: Program,
@@ -94,8 +84,10 @@ pub struct Source {
     outcomes: BTreeMap<(String, i64, usize), Result<(Sizes, Outcome), Stop>>,
     terms: Terms,
     limits: Limits,
-    /// Functions of which the last form is shown for all data, with what was decided for it.
+    /// What was decided about addresses in the proofs of functions.
     proved: BTreeMap<String, Obligations>,
+    /// Functions whose last form is shown to be the same, and how.
+    shown: BTreeMap<String, Shown>,
     /// Functions whose last form is not shown to be the same.
     open: BTreeMap<String, Finding>,
 }
@@ -107,10 +99,10 @@ const OPEN: [i64; 4] = [5, 3, 8, 20];
 impl Source {
     /// Reads a program.
     pub fn new(module: OperationRef, limits: Limits) -> Source {
-        let program = read::program(mlir::borrowed(module));
+        let program = operations::program(mlir::borrowed(module));
         let terms = Terms::new(limits.reassociate, limits.contract);
-        let (outcomes, proved, open) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Source { program, forms: vec![], outcomes, terms, limits, proved, open }
+        let (outcomes, proved, shown, open) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Source { program, forms: vec![], outcomes, terms, limits, proved, shown, open }
     }
 
     /// What a function of the program does with sizes and a choice of inputs, in so many steps.
@@ -126,7 +118,7 @@ impl Source {
 
     /// Notes what passes made of the program; the number comes back with an error that is there first.
     pub fn note(&mut self, module: OperationRef, number: usize) {
-        let program = read::program(mlir::borrowed(module));
+        let program = operations::program(mlir::borrowed(module));
         if program != *self.forms.last().map_or(&self.program, |(_, form)| form) {
             self.forms.push((number, program));
         }
@@ -153,12 +145,26 @@ impl Source {
             let noted = self.limits.obligations;
             let why = match proof::same((&self.program, source), (last, after), (allowed, cases), noted) {
                 Ok(obligations) => {
-                    self.proved.insert(name, obligations);
+                    self.proved.insert(name.clone(), obligations);
+                    let how = match self.limits.also_run.then(|| self.run(&name, last, after, "")) {
+                        Some(None) => Shown::ProvedAndRan,
+                        Some(Some(ran)) if ran.is_error => {
+                            // One of the two is wrong.
+                            let message = format!("proved to be the same, and another if it is run: {}", ran.message);
+                            errors.push((*number, Finding { message, ..ran }));
+                            continue;
+                        }
+                        _ => Shown::Proved,
+                    };
+                    self.shown.insert(name, how);
                     continue;
                 }
                 Err(why) => why,
             };
-            let Some(finding) = self.run(&name, last, after, &why) else { continue };
+            let Some(finding) = self.run(&name, last, after, &why) else {
+                self.shown.insert(name, Shown::Ran);
+                continue;
+            };
             // Of a form that says nothing, one before it may.
             let has_run = self.outcomes.iter().any(|(of, outcome)| of.0 == name && outcome.is_ok());
             let earlier = if finding.is_tried || !has_run { &[][..] } else { before };
@@ -178,6 +184,11 @@ impl Source {
     /// What is not shown of the last form.
     pub fn open(&self) -> Vec<Finding> {
         self.open.values().cloned().collect()
+    }
+
+    /// The functions whose last form is shown to be the same, and how.
+    pub fn shown(&self) -> impl Iterator<Item = (&str, Shown)> {
+        self.shown.iter().map(|(name, how)| (&**name, *how))
     }
 
     /// What was decided about addresses where the last form of a function is proved, as a module of MLIR's dialect `smt`.

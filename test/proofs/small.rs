@@ -318,7 +318,11 @@ fn divisions_are_those_of_the_program() {
                       %z = arith.select %is, %q, %x : i32
                       return %z : i32";
     // Numbers for which the condition holds are tried, and others.
-    not_same((signature, guarded), (signature, everywhere), "a division by %arg1[0] that the program before does not do");
+    not_same(
+        (signature, guarded),
+        (signature, everywhere),
+        "a division by %arg1[0] that the program before does not do",
+    );
 }
 
 #[test]
@@ -389,12 +393,9 @@ fn loops_in_any_order_inside_of_each_other() {
     let [each, parallel] = ["scf.for", "scf.parallel"];
     for (at, is_inner, is_outer) in [("%i", false, true), ("%j", true, false)] {
         let before = body(each, each, at);
-        for (outer, inner, is_right) in [
-            (each, each, true),
-            (parallel, each, is_outer),
-            (each, parallel, is_inner),
-            (parallel, parallel, false),
-        ] {
+        for (outer, inner, is_right) in
+            [(each, each, true), (parallel, each, is_outer), (each, parallel, is_inner), (parallel, parallel, false)]
+        {
             match is_right {
                 true => same((signature, &before), (signature, &body(outer, inner, at))),
                 false => not_same((signature, &before), (signature, &body(outer, inner, at)), ""),
@@ -453,7 +454,11 @@ fn sizes_that_were_tried_are_named() {
         )
     };
     let [all, same] = ["%n, %c0", "%c0, %n"].map(|sum| body(&format!("%m = arith.addi {sum} : index")));
-    not_same((signature, &all), (signature, &same), "not proved, but tried: for sizes 5 and 3 and 8 and 20 of argument 0");
+    not_same(
+        (signature, &all),
+        (signature, &same),
+        "not proved, but tried: for sizes 5 and 3 and 8 and 20 of argument 0",
+    );
     // A tail that is left out has elements in one of them.
     let whole = body("%k = arith.divui %n, %c4 : index\n%m = arith.muli %k, %c4 : index");
     not_same((signature, &all), (signature, &whole), "element 4 of argument 0");

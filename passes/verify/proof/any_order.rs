@@ -1,12 +1,12 @@
 //! Values that are terms in any order: which terms, and that two values have the same.
 
-use crate::arith::Calc;
-use crate::flags::REASSOC;
 use crate::proof::follow::{DEPTH, Proof, followed};
 use crate::proof::linear::{Linear, Shown, Undecided, Var, unproved};
 use crate::proof::multiset::{Family, TermIndex, is_idempotent, merged, sorted};
 use crate::proof::operation::Operation;
 use crate::proof::value::{Dim, Fold, Head, TermText, Thunk};
+use crate::reader::calc::Calc;
+use crate::reader::flags::REASSOC;
 use std::collections::BTreeMap;
 
 /// The greatest number of families of one value.

@@ -1,9 +1,9 @@
 //! Affine expressions and bounds as subscripts.
 
-use crate::model::{Bound, Expr, Size, Slot};
 use crate::proof::flatten::{Flat, Flatten};
 use crate::proof::statements::Maker;
 use crate::proof::subscript::Subscript;
+use crate::reader::model::{Bound, Expr, Size, Slot};
 
 impl Flatten<'_> {
     pub(super) fn index(&self, slot: Slot) -> Flat<Subscript> {

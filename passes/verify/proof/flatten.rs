@@ -1,12 +1,12 @@
 //! A function as statements: tensors are buffers, operations of linalg are loops.
 
-use crate::model::{self, Action, End, Function, Kind, Place, Region, Size, Slot, Step, Type};
 use crate::proof::layout::{AddressMap, of_text, row_major};
 use crate::proof::statements::{
     BlockId, Body, BufferId, Contents, FunctionResult, Maker, ResultElements, Statement, Statements,
 };
 use crate::proof::subscript::{Subscript, ValueId};
 use crate::proof::view::MemoryView;
+use crate::reader::model::{self, Action, End, Function, Kind, Place, Region, Size, Slot, Step, Type};
 use std::collections::BTreeMap;
 
 /// Why a function is not statements.

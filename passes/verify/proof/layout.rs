@@ -1,8 +1,8 @@
 //! The address of an element in a layout, from the layout's text and its definition.
 
-use crate::layouts::{self, Layout};
-use crate::places::{Axes, Places};
 use crate::proof::subscript::Subscript;
+use crate::reader::layouts::{self, Layout};
+use crate::reader::places::{Axes, Places};
 
 /// A shape in tiles.
 #[derive(Clone, Debug, PartialEq)]

@@ -13,8 +13,8 @@
 //!
 //! Not promised: that two forms of a multiset are found to be one.
 
-use crate::arith::Calc;
 use crate::proof::linear::{Linear, Shown, unproved};
+use crate::reader::calc::Calc;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The greatest number of families whose boxes are compared two by two.

@@ -1,8 +1,8 @@
 //! Operations on elements, and which of them are the same.
 
-use crate::arith::{Calc, calc};
-use crate::flags::{NSW, NUW, REASSOC};
-use crate::model::{Element, Operator};
+use crate::reader::calc::{Calc, calc};
+use crate::reader::flags::{NSW, NUW, REASSOC};
+use crate::reader::model::{Element, Operator};
 use std::rc::Rc;
 
 /// An operation on elements.

@@ -1,14 +1,14 @@
 //! Operations as statements.
 
-use crate::arith::Calc;
-use crate::flags::CONTRACT;
-use crate::model::{Access, Condition, Expr, Kind, Nest, Operator, Place, Region, Size, Slot, Step, Type};
 use crate::proof::flatten::{Flat, Flatten, Known, contents};
 use crate::proof::layout::{AddressMap, row_major};
 use crate::proof::operation::Operation;
 use crate::proof::statements::{Maker, Statement};
 use crate::proof::subscript::{Subscript, ValueId};
 use crate::proof::view::MemoryView;
+use crate::reader::calc::Calc;
+use crate::reader::flags::CONTRACT;
+use crate::reader::model::{Access, Condition, Expr, Kind, Nest, Operator, Place, Region, Size, Slot, Step, Type};
 
 impl Flatten<'_> {
     pub(super) fn load(&mut self, view: &MemoryView, index: &[Subscript]) -> ValueId {

@@ -1,9 +1,9 @@
 //! Parts of buffers.
 
-use crate::layouts;
-use crate::model::{Place, Type};
 use crate::proof::layout::{AddressMap, constant};
 use crate::proof::statements::BufferId;
+use crate::reader::layouts;
+use crate::reader::model::{Place, Type};
 
 /// A part of a buffer, or a tensor.
 #[derive(Clone, Debug)]

@@ -2,10 +2,10 @@
 
 use super::programs::{Writing, floordiv, memref, modulo, operand, sum, times};
 use super::random::{function, outcome, rewritten, statements};
-use crate::model::{Function, Program};
 use crate::proof::formula::{Formula, Obligation};
 use crate::proof::same;
 use crate::proof::subscript::Subscript;
+use crate::reader::model::{Function, Program};
 use fastrand::Rng;
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! Functions as data, written operation by operation.
 
-use crate::model::*;
+use crate::reader::model::*;
 
 /// A function that is being written.
 pub struct Writing {

@@ -6,8 +6,8 @@
 //! text of what made it, so that one run is one for all elements.
 
 use super::programs::*;
-use crate::model::*;
 use crate::proof::same;
+use crate::reader::model::*;
 use fastrand::Rng;
 
 const SIZE: usize = 8;

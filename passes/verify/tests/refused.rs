@@ -2,8 +2,8 @@
 //! first of them has to be accepted beside itself, so that it is the difference that is seen.
 
 use super::programs::*;
-use crate::model::*;
 use crate::proof::same;
+use crate::reader::model::*;
 
 /// What [`crate::proof::same`] says of two functions, with a global `@c` of these elements in each program.
 fn shown(meant: (&Function, Option<Vec<u64>>), made: (&Function, Option<Vec<u64>>)) -> Result<(), String> {

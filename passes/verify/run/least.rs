@@ -1,6 +1,6 @@
 //! How many steps a function takes at least, from the numbers in its text: what takes too many does not have to run.
 
-use crate::model::{Action, Bound, Expr, Function, Nest, Program, Region, Size, Slot, Type};
+use crate::reader::model::{Action, Bound, Expr, Function, Nest, Program, Region, Size, Slot, Type};
 use std::collections::BTreeMap;
 
 /// A lower bound of what [`crate::run::Run`] counts for a call.

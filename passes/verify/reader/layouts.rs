@@ -5,8 +5,8 @@
 //! them, and then sizes `t` with `e mod t`. At the end the index is counted in row-major order. `*` merges a dimension into
 //! the next one first. Element (2, 3) of 3x5 in `{1,0:T(2,2)}`: sizes `[2, 3, 2, 2]`, index `[1, 1, 0, 1]`, offset 17.
 
-use crate::model::{Place, Type};
-use crate::places;
+use crate::reader::model::{Place, Type};
+use crate::reader::places;
 
 /// Row-major strides; none beyond 64 bits.
 pub fn row_major(sizes: &[i64]) -> Option<Vec<i64>> {

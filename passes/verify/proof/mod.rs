@@ -16,12 +16,13 @@ mod multiset;
 mod obligations;
 mod operation;
 mod operations;
+pub mod smt;
 mod statements;
 pub mod subscript;
 mod value;
 mod view;
 
-use crate::model::{Function, Program};
+use crate::reader::model::{Function, Program};
 use formula::Obligations;
 use linear::Undecided;
 use statements::{FunctionResult, Statements};

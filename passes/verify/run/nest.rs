@@ -1,7 +1,7 @@
 //! Operations of linalg in the evaluator.
 
-use crate::machine::{Value, each_index};
-use crate::model::{End, Expr, Nest, Slot};
+use crate::reader::model::{End, Expr, Nest, Slot};
+use crate::run::machine::{Value, each_index};
 use crate::run::{Frame, Run, Stop};
 use std::rc::Rc;
 

@@ -2,12 +2,11 @@
 //!
 //! An operation that is not in the table is [`Action::Unknown`]: the evaluator stops where it would run.
 
-use crate::arenas;
-use crate::bytes::OnBytes;
-use crate::flags;
-use crate::lanes;
-use crate::mlir::{self, DYNAMIC, Op, attribute, integers};
-use crate::model::{
+use crate::reader::bytes::{self, OnBytes};
+use crate::reader::flags;
+use crate::reader::lanes;
+use crate::reader::mlir::{self, DYNAMIC, Op, attribute, integers};
+use crate::reader::model::{
     Access, Action, Block, Bound, Condition, End, Expr, Function, Global, Kind, Lane, Nest, Operator, Program, Region,
     Size, Slot, Step, Type,
 };
@@ -260,7 +259,10 @@ impl Reader {
                 Action::Bytes(OnBytes::View { source: first?, shift: operands[1], sizes: operands[2..].to_vec() })
             }
             ("memref", "extract_aligned_pointer_as_index") => Action::Bytes(OnBytes::Address(first?)),
-            ("memref", "dma_start") => Action::Bytes(arenas::start(&operands, &self.types)?),
+            ("memref", "dma_start") => {
+                let is_memref = |slot| matches!(self.type_of(slot), Type::Shaped { .. });
+                Action::Bytes(bytes::start(&operands, is_memref)?)
+            }
             ("memref", "dma_wait") => {
                 let (elements, tag) = operands.split_last()?;
                 Action::Bytes(OnBytes::Wait { tag: tag.to_vec(), elements: *elements })

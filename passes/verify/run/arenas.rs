@@ -12,12 +12,13 @@
 //! A copy that has started may have written any of its elements, and may still read any: until the program waits for it,
 //! what it writes is undefined, and none of its elements may be written.
 
-use crate::bytes::{OnBytes, SeenAs, Started};
-use crate::layouts::row_major;
-use crate::machine::{Touch, Value, View, product};
-use crate::model::{Element, Slot, Step, Type};
+use crate::reader::bytes::OnBytes;
+use crate::reader::layouts::row_major;
+use crate::reader::model::{Element, Slot, Step};
+use crate::run::bytes::{SeenAs, Started};
+use crate::run::machine::{Touch, Value, View, product};
+use crate::run::terms::{Piece, Term};
 use crate::run::{Frame, Run, Stop};
-use crate::terms::{Piece, Term};
 use std::rc::Rc;
 
 /// How far apart buffers begin: no buffer that fits in a run has as many bytes.
@@ -222,16 +223,4 @@ impl<'p> Run<'p> {
         }
         Ok(before)
     }
-}
-
-/// The types of the operands of a copy that starts, apart: each memref has an index for each dimension behind it.
-pub fn start(operands: &[Slot], types: &[Type]) -> Option<OnBytes> {
-    let is_memref = |slot: &Slot| matches!(types.get(*slot as usize), Some(Type::Shaped { .. }));
-    let at: Vec<usize> = (0..operands.len()).filter(|k| is_memref(&operands[*k])).collect();
-    let [0, to, tag] = at[..] else { return None };
-    let elements = *operands.get(tag.checked_sub(1)?)?;
-    let part = |range: std::ops::Range<usize>| operands.get(range).map(<[Slot]>::to_vec);
-    // Behind the tag and its index there would be a stride.
-    (operands.len() == tag + 2).then_some(())?;
-    Some(OnBytes::Start { from: part(0..to)?, to: part(to..tag - 1)?, elements, tag: part(tag..tag + 2)? })
 }

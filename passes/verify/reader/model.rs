@@ -27,7 +27,7 @@ pub struct Program {
     pub globals: BTreeMap<String, Global>,
     /// The axes that TensorLayouts run over: those of the machine that the module names, else as far as its layouts reach, in
     /// the order in which they appear.
-    pub axes: crate::places::Axes,
+    pub axes: crate::reader::places::Axes,
 }
 
 /// A `memref.global`.
@@ -295,7 +295,7 @@ pub enum Action {
         arguments: Vec<Slot>,
     },
     /// An operation on the bytes of memory.
-    Bytes(crate::bytes::OnBytes),
+    Bytes(crate::reader::bytes::OnBytes),
     /// What the world sees (`vector.print`): the same operations with the same operands in the same order.
     Effect(Vec<Slot>),
     /// Nothing (`memref.prefetch`).

@@ -1,9 +1,9 @@
 //! Values and memory of a program that runs.
 
-use crate::bytes::SeenAs;
-use crate::layouts::{Layout, are_sizes, are_strides, is_of, row_major};
-use crate::model::{Place, Type};
-use crate::terms::{Term, Terms};
+use crate::reader::layouts::{Layout, are_sizes, are_strides, is_of, row_major};
+use crate::reader::model::{Place, Type};
+use crate::run::bytes::SeenAs;
+use crate::run::terms::{Term, Terms};
 use std::rc::Rc;
 
 /// What an SSA value is while the program runs.

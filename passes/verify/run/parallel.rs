@@ -1,7 +1,7 @@
 //! Loops whose iterations run in any order: no iteration may write what another reads or writes.
 
-use crate::machine::{Value, each_index};
-use crate::model::{Action, End, Region, Slot};
+use crate::reader::model::{Action, End, Region, Slot};
+use crate::run::machine::{Value, each_index};
 use crate::run::{Frame, Run, Stop};
 
 impl<'p> Run<'p> {

@@ -1,10 +1,10 @@
 //! The evaluator's operations on shapes, memory and control flow.
 
-use crate::layouts::Layout;
-use crate::machine::{Many, Origin, Value, View, each_index, product};
-use crate::model::{Action, Condition, Element, Kind, Place, Size, Slot, Step, Type};
+use crate::reader::layouts::Layout;
+use crate::reader::model::{Action, Condition, Element, Kind, Place, Size, Slot, Step, Type};
+use crate::run::machine::{Many, Origin, Value, View, each_index, product};
+use crate::run::terms::Term;
 use crate::run::{Frame, Run, Stop};
-use crate::terms::Term;
 use std::rc::Rc;
 
 fn many(sizes: Vec<i64>, items: Vec<Term>) -> Value {

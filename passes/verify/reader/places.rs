@@ -6,7 +6,7 @@
 //! axis that the layout does not name, and at each step of what stands behind `B@`. On 4 PEs, row 7 of `((4_PE, 3:8), (8:1))`
 //! begins at place 2, 24 elements each, and address 8: element 56.
 
-use crate::model::Type;
+use crate::reader::model::Type;
 
 /// Axes of a machine, from parent to child, and how many places each has.
 pub type Axes = Vec<(String, i64)>;
@@ -46,7 +46,10 @@ fn parts(text: &str) -> Option<(Vec<i64>, Vec<Part<'_>>)> {
     let (mut padded, mut all) = (vec![], vec![]);
     // `(2:3, 3:1)` is short for `((2:3), (3:1))`.
     let dims: Vec<&str> = match dims.contains('(') {
-        true => dims.split_terminator(')').map(|dim| dim.trim_start_matches(", ").strip_prefix('(')).collect::<Option<_>>()?,
+        true => dims
+            .split_terminator(')')
+            .map(|dim| dim.trim_start_matches(", ").strip_prefix('('))
+            .collect::<Option<_>>()?,
         false => dims.split(", ").collect(),
     };
     for (d, dim) in dims.into_iter().enumerate() {
@@ -139,7 +142,8 @@ impl Places {
 
     /// Where the first copy of an element is.
     pub fn offset(&self, index: &[i64]) -> Option<i64> {
-        let digit = |(dim, weight, extent, stride): &(usize, i64, i64, i64)| Some(index.get(*dim)? / weight % extent * stride);
+        let digit =
+            |(dim, weight, extent, stride): &(usize, i64, i64, i64)| Some(index.get(*dim)? / weight % extent * stride);
         self.digits.iter().try_fold(0_i64, |at, part| at.checked_add(digit(part)?))
     }
 

@@ -19,9 +19,10 @@
 //! | select | of a constant, and of twice the same |
 //! | bits | shifts by constants, masks, `extui`, `trunci`, and `extf` of `bf16` to `f32` move bits |
 
-use crate::arith::{CHOICES, Calc, calc, evaluate, mix};
-use crate::flags::{CONTRACT, REASSOC};
-use crate::model::Operator;
+use crate::reader::calc::{Calc, calc};
+use crate::reader::flags::{CONTRACT, REASSOC};
+use crate::reader::model::Operator;
+use crate::run::arith::{CHOICES, evaluate, mix};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The most terms of a sum in any order that are counted one by one: of one that doubles in each round of a loop, the hashes of
@@ -148,14 +149,17 @@ impl Terms {
     pub fn constant(&mut self, width: u32, bits: u64) -> Term {
         let width = u8::try_from(width).ok().filter(|width| *width <= 64).unwrap_or(0);
         let bits = bits & mask(width);
-        self.add(Node::Constant(bits), Info { width, undefined: false, values: [bits; CHOICES], open: [false; CHOICES] })
+        self.add(
+            Node::Constant(bits),
+            Info { width, undefined: false, values: [bits; CHOICES], open: [false; CHOICES] },
+        )
     }
 
     /// An element of an input.
-    pub fn input(&mut self, of: u32, number: u64, element: &crate::model::Element) -> Term {
+    pub fn input(&mut self, of: u32, number: u64, element: &crate::reader::model::Element) -> Term {
         let width = u8::try_from(element.bits).ok().filter(|width| *width <= 64).unwrap_or(0);
         let hash = mix(of.into(), number);
-        let values = crate::arith::inputs(element, hash).map(|value| value & mask(width));
+        let values = crate::run::arith::inputs(element, hash).map(|value| value & mask(width));
         self.add(Node::Input(of, number), Info { width, undefined: false, values, open: [false; CHOICES] })
     }
 

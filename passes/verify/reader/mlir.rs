@@ -1,7 +1,7 @@
 //! Attributes and types of MLIR as plain data.
 
-use crate::model::{Element, Expr, Kind, Place, Type};
-use crate::places::{self, Axes};
+use crate::reader::model::{Element, Expr, Kind, Place, Type};
+use crate::reader::places::{self, Axes};
 use melior::ir::attribute::AttributeLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::{

@@ -1,7 +1,7 @@
 //! Operations that only move the lanes of vectors: for each lane of the result, the operand and its lane.
 
-use crate::mlir::{DYNAMIC, Op, integers};
-use crate::model::{Action, Kind, Slot, Type};
+use crate::reader::mlir::{DYNAMIC, Op, integers};
+use crate::reader::model::{Action, Kind, Slot, Type};
 
 /// The sizes of a vector or tensor of static shape; none for one element.
 fn sizes(r#type: &Type) -> Option<Vec<usize>> {

@@ -1,13 +1,38 @@
-//! The evaluator: runs a function on symbolic elements. Indices, and with them addresses and the order of steps, are
-//! numbers; elements are terms. An element that decides a branch or an address is taken by its value in one choice of inputs.
+//! Running on symbolic elements.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `arith` | what operations of `arith` compute, on bits |
+//! | `terms` | symbolic elements, and the rules by which they are equal |
+//! | `machine`, `bytes` | values and memory of a program that runs |
+//! | `actions`, `nest`, `arenas`, `parallel` | the evaluator, beside this file |
+//! | `least` | how many steps it takes at least |
+//! | `physical` | how elements lie in lowered memory |
+//! | `compare` | inputs of both forms, and whether their results are the same |
+//!
+//! The evaluator runs a function on symbolic elements. Indices, and with them addresses and the order of steps, are
+//! numbers; elements are terms. An element that decides a branch or an address is taken by its value in one choice of
+//! inputs.
 
-use crate::bytes::{SeenAs, Started};
-use crate::layouts::{Layout, row_major};
-use crate::machine::{Buffer, Iterations, Many, Origin, Touch, Value, View, each_index};
-use crate::model::{
+mod actions;
+mod arenas;
+pub mod arith;
+mod bytes;
+pub mod compare;
+pub mod least;
+mod machine;
+mod nest;
+mod parallel;
+mod physical;
+pub mod terms;
+
+use crate::reader::layouts::{Layout, row_major};
+use crate::reader::model::{
     Access, Action, Block, Bound, Element, End, Expr, Function, Operator, Program, Region, Size, Slot, Step, Type,
 };
-use crate::terms::{Term, Terms};
+use crate::run::bytes::{SeenAs, Started};
+use crate::run::machine::{Buffer, Iterations, Many, Origin, Touch, Value, View, each_index};
+use crate::run::terms::{Term, Terms};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,0 +1,175 @@
+//! What operations of `arith` and `math` are, by their names, and which laws hold for them.
+
+use crate::reader::model::{Element, Operator};
+
+/// What an operation computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of arith")]
+pub enum Calc {
+    Add,
+    Sub,
+    Mul,
+    DivU,
+    DivS,
+    FloorDivS,
+    CeilDivS,
+    CeilDivU,
+    RemU,
+    RemS,
+    And,
+    Or,
+    Xor,
+    Shl,
+    ShrU,
+    ShrS,
+    MinS,
+    MaxS,
+    MinU,
+    MaxU,
+    Compare(i64),
+    Select,
+    ExtU,
+    ExtS,
+    Trunc,
+    Same,
+    AddF,
+    SubF,
+    MulF,
+    DivF,
+    NegF,
+    AbsF,
+    Maximum,
+    Minimum,
+    MaxNum,
+    MinNum,
+    CompareF(i64),
+    WidenBf16,
+    Convert,
+    FromS,
+    FromU,
+    ToS,
+    ToU,
+    Fma,
+    /// The first of two.
+    First,
+    /// Any other.
+    Opaque,
+}
+
+/// What an operation computes.
+pub fn calc(operator: &Operator) -> Calc {
+    let float = |element: &Element| matches!(&*element.text, "f16" | "bf16" | "f32" | "f64");
+    let (from, to) = (&operator.from, &operator.to);
+    let predicate = operator.attributes.split("predicate = ").nth(1).and_then(|text| text.split([' ', ';']).next());
+    let predicate = predicate.and_then(|text| text.parse().ok()).unwrap_or(-1);
+    // In the order of AtomicRMWKind; what is stored is the first operand, what is in memory the second.
+    let kinds = "addf addi andi first maximumf maxnumf maxsi maxui minimumf minnumf minsi minui mulf muli ori xori";
+    let kind = operator.attributes.split("kind = ").nth(1).and_then(|text| text.split([' ', ';']).next());
+    let kind = kind.and_then(|text| kinds.split(' ').nth(text.parse().ok()?)).unwrap_or_default();
+    let name = operator.name.split_once('.').map_or("", |(_, name)| name);
+    let calc = match if name == "atomic_rmw" { kind } else { name } {
+        "first" => Calc::First,
+        "addi" => Calc::Add,
+        "subi" => Calc::Sub,
+        "muli" => Calc::Mul,
+        "divui" => Calc::DivU,
+        "divsi" => Calc::DivS,
+        "floordivsi" => Calc::FloorDivS,
+        "ceildivsi" => Calc::CeilDivS,
+        "ceildivui" => Calc::CeilDivU,
+        "remui" => Calc::RemU,
+        "remsi" => Calc::RemS,
+        "andi" => Calc::And,
+        "ori" => Calc::Or,
+        "xori" => Calc::Xor,
+        "shli" => Calc::Shl,
+        "shrui" => Calc::ShrU,
+        "shrsi" => Calc::ShrS,
+        "minsi" => Calc::MinS,
+        "maxsi" => Calc::MaxS,
+        "minui" => Calc::MinU,
+        "maxui" => Calc::MaxU,
+        "cmpi" => Calc::Compare(predicate),
+        "select" => Calc::Select,
+        "extui" | "index_castui" if to.bits >= from.bits => Calc::ExtU,
+        "extsi" | "index_cast" if to.bits > from.bits => Calc::ExtS,
+        "trunci" | "index_cast" | "index_castui" => Calc::Trunc,
+        "bitcast" => Calc::Same,
+        "addf" if float(to) => Calc::AddF,
+        "subf" if float(to) => Calc::SubF,
+        "mulf" if float(to) => Calc::MulF,
+        "divf" if float(to) => Calc::DivF,
+        "negf" if float(to) => Calc::NegF,
+        "absf" if float(to) => Calc::AbsF,
+        "maximumf" if float(to) => Calc::Maximum,
+        "minimumf" if float(to) => Calc::Minimum,
+        "maxnumf" if float(to) => Calc::MaxNum,
+        "minnumf" if float(to) => Calc::MinNum,
+        "cmpf" if float(from) => Calc::CompareF(predicate),
+        "extf" if from.text == "bf16" && to.text == "f32" => Calc::WidenBf16,
+        "extf" | "truncf" if float(from) && float(to) && !operator.attributes.contains("roundingmode") => Calc::Convert,
+        "sitofp" if float(to) => Calc::FromS,
+        "uitofp" if float(to) => Calc::FromU,
+        "fptosi" if float(from) => Calc::ToS,
+        "fptoui" if float(from) => Calc::ToU,
+        "fma" if float(to) => Calc::Fma,
+        _ => Calc::Opaque,
+    };
+    let wide = |element: &Element| element.bits > 64;
+    if (wide(from) || wide(to)) && calc != Calc::Select { Calc::Opaque } else { calc }
+}
+
+impl Calc {
+    /// Whether the operands may be swapped.
+    pub fn commutes(self) -> bool {
+        self.associates() || matches!(self, Calc::AddF | Calc::MulF)
+    }
+
+    /// Whether a divisor of 0 leaves open what the result is.
+    pub fn divides(self) -> bool {
+        use Calc::*;
+        matches!(self, DivU | DivS | FloorDivS | CeilDivS | CeilDivU | RemU | RemS)
+    }
+
+    /// Whether operands may be grouped in any way.
+    pub fn associates(self) -> bool {
+        use Calc::*;
+        matches!(self, Add | Mul | And | Or | Xor | MinS | MaxS | MinU | MaxU | Maximum | Minimum)
+    }
+
+    /// Whether they may be where a flag or an option says so.
+    pub fn associates_if_allowed(self) -> bool {
+        matches!(self, Calc::AddF | Calc::MulF | Calc::MaxNum | Calc::MinNum)
+    }
+
+    /// Whether the operation with a constant changes nothing; `reassociated` where +0.0 is as -0.0.
+    pub fn is_neutral(self, bits: u64, width: u8, reassociated: bool) -> bool {
+        let ones = if width >= 64 { u64::MAX } else { (1 << width) - 1 };
+        let top = 1 << (width - 1);
+        match self {
+            Calc::Add | Calc::Sub | Calc::Or | Calc::Xor | Calc::Shl | Calc::ShrU | Calc::ShrS | Calc::MaxU => {
+                bits == 0
+            }
+            Calc::Mul | Calc::DivU | Calc::DivS => bits == 1,
+            Calc::And | Calc::MinU => bits == ones,
+            Calc::MaxS => bits == top,
+            Calc::MinS => bits == ones >> 1,
+            Calc::AddF => bits == top || reassociated && bits == 0,
+            Calc::MulF => match width {
+                32 => bits == 0x3f80_0000,
+                64 => bits == 0x3ff0_0000_0000_0000,
+                // There are two kinds of 16 bits.
+                _ => false,
+            },
+            Calc::Maximum | Calc::Minimum => {
+                let infinity = match width {
+                    32 => 0x7f80_0000,
+                    64 => 0x7ff0_0000_0000_0000,
+                    _ => return false,
+                };
+                bits == if self == Calc::Maximum { infinity | top } else { infinity }
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! A module of MLIR as data, and what is trusted alone: [`crate::proof`] and [`crate::run`] share nothing else.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `model`, `bytes` | a program as data |
+//! | `mlir` | attributes and types of MLIR as data |
+//! | `lanes` | operations that move lanes of vectors |
+//! | `operations` | what each operation means |
+//! | `layouts`, `places` | where a tiled layout and a TensorLayout put an element |
+//! | `calc`, `flags` | operations of `arith`, and which laws hold for them |
+
+pub mod bytes;
+pub mod calc;
+pub mod flags;
+pub mod lanes;
+pub mod layouts;
+pub mod mlir;
+pub mod model;
+pub mod operations;
+pub mod places;

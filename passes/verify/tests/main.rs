@@ -1,0 +1,20 @@
+//! Tests of the proofs, on programs as data: without MLIR, of which the rest of this crate is a reader.
+
+#[allow(dead_code, reason = "what only the writer of obligations uses")]
+#[path = "../proof/mod.rs"]
+mod proof;
+#[allow(dead_code, reason = "what only the evaluator uses")]
+#[path = "../reader"]
+mod reader {
+    pub mod bytes;
+    pub mod calc;
+    pub mod flags;
+    pub mod layouts;
+    pub mod model;
+    pub mod places;
+}
+
+mod obligations;
+mod programs;
+mod random;
+mod refused;
