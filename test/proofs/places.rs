@@ -1,4 +1,5 @@
-//! Functions whose arguments and results have TensorLayouts, and lowered ones, each pair with and without a proof.
+//! Functions whose arguments and results have TensorLayouts, or tiled ones of special kinds, and lowered ones, each pair with
+//! and without a proof.
 
 use super::{NONE, compared};
 
@@ -234,5 +235,86 @@ fn results_have_the_places_of_the_machine() {
             (&format!("(%x: memref<4x4xf32>) -> memref<{sizes}>"), &after),
         );
         assert!(found.iter().all(|all| all.is_empty() == is_right), "{found:?} of {sizes}");
+    }
+}
+
+/// Dimensions that are merged count as one: element (i, j) of 3x5 is number 5 i + j. Elements that are as wide as the layout says
+/// lie as without it.
+#[test]
+fn merged_dimensions_and_widths_of_elements() {
+    for (layout, sizes, at, changes) in [
+        (
+            "1,0:T(*,4)",
+            "4x4",
+            "(%i * 5 + %j) floordiv 4, (%i * 5 + %j) mod 4",
+            [("%i * 5", "%i * 4"), ("%i = 0", "%i = 1")],
+        ),
+        (
+            "1,0:T(2,4)E(32)",
+            "2x2x2x4",
+            "%i floordiv 2, %j floordiv 4, %i mod 2, %j mod 4",
+            [("%i mod 2", "1 - %i mod 2"), ("0 to 5", "0 to 4")],
+        ),
+    ] {
+        let of = format!("memref<3x5xf32, #layout.tiled<{{{layout}}}>>");
+        no_other(
+            "",
+            (
+                &format!("(%x: memref<3x5xf32>, %y: {of})"),
+                &format!("memref.copy %x, %y : memref<3x5xf32> to {of} return"),
+            ),
+            (
+                &format!("(%x: memref<3x5xf32>, %y: memref<{sizes}xf32>)"),
+                &format!(
+                    "affine.for %i = 0 to 3 {{
+                       affine.for %j = 0 to 5 {{
+                         %v = affine.load %x[%i, %j] : memref<3x5xf32>
+                         affine.store %v, %y[{at}] : memref<{sizes}xf32>
+                       }}
+                     }}
+                     return"
+                ),
+            ),
+            &changes,
+        );
+    }
+}
+
+/// Lowered arguments of sizes that only the program has: dimensions in front carry those of a dimension that is cut.
+#[test]
+fn sizes_of_lowered_arguments() {
+    let of = "memref<?x6xf32, #layout.tiled<{1,0:T(2,4)}>>";
+    let before =
+        (format!("(%x: memref<?x6xf32>, %y: {of})"), format!("memref.copy %x, %y : memref<?x6xf32> to {of} return"));
+    for (lowered, at) in [
+        ("memref<?x?x2x2x4xf32, strided<[0, 16, 8, 4, 1]>>", "%c0, %p, %q, %r, %s"),
+        ("memref<?x?x2x2x4xf32, strided<[0, 16, 4, 8, 1]>>", "%c0, %p, %r, %q, %s"),
+    ] {
+        let body = format!(
+            "%c0 = arith.constant 0 : index
+             %n = memref.dim %y, %c0 : {lowered}
+             affine.for %i = 0 to %n {{
+               affine.for %j = 0 to 6 {{
+                 %p = affine.apply affine_map<(i) -> (i floordiv 2)>(%i)
+                 %r = affine.apply affine_map<(i) -> (i mod 2)>(%i)
+                 %q = affine.apply affine_map<(j) -> (j floordiv 4)>(%j)
+                 %s = affine.apply affine_map<(j) -> (j mod 4)>(%j)
+                 %v = affine.load %x[%i, %j] : memref<?x6xf32>
+                 memref.store %v, %y[{at}] : {lowered}
+               }}
+             }}
+             return"
+        );
+        let signature = format!("(%x: memref<?x6xf32>, %y: {lowered})");
+        let found = |body: &str| said("", (&before.0, &before.1), (&signature, body));
+        let tried = "not proved, but tried: for sizes 5x6 and 3x6 and 8x6 and 20x6 of argument 0";
+        assert!(found(&body).iter().all(|all| all.len() == 1 && all[0].starts_with(tried)), "{:?}", found(&body));
+        for (from, to) in [("0 to 6", "0 to 5"), ("i mod 2", "1 - i mod 2"), ("0 to %n", "4 to %n")] {
+            let found = found(&body.replacen(from, to, 1));
+            assert!(
+                found.iter().all(|all| all.iter().any(|what| what.contains("of argument 1 is"))),
+                "{found:?} of {to}"
+            );
+        }
     }
 }

@@ -10,7 +10,8 @@ pub struct Tiling {
     sizes: Vec<i64>,
     /// The dimensions from major to minor.
     order: Vec<usize>,
-    tiles: Vec<Vec<i64>>,
+    /// None for `*`.
+    tiles: Vec<Vec<Option<i64>>>,
     /// The same.
     layout: Layout,
 }
@@ -48,8 +49,8 @@ pub(super) fn constant(s: &Subscript) -> Option<i64> {
     }
 }
 
-/// Reads `#layout.tiled<{1,0:T(8,128)(2,1)S(1)}>` or a TensorLayout over these axes; none of what has no tiles, dimensions that
-/// are merged, or elements in other places than the tiles say.
+/// Reads `#layout.tiled<{1,0:T(8,128)(2,1)S(1)}>` or a TensorLayout over these axes; none of any other, and where bytes
+/// come before the elements.
 pub fn of_text(text: &str, sizes: &[i64], axes: &Axes) -> Option<AddressMap> {
     if let Some(places) = Places::read(text, sizes, axes) {
         return Some(AddressMap::Spread(Box::new(places)));
@@ -137,13 +138,24 @@ impl AddressMap {
                     while dims.len() < tile.len() {
                         dims.insert(0, (1, Subscript::Constant(0)));
                     }
-                    let tiled = dims.split_off(dims.len() - tile.len());
+                    let mut tiled = vec![];
+                    let mut merged: Option<(i64, Subscript)> = None;
+                    for ((n, i), t) in dims.split_off(dims.len() - tile.len()).into_iter().zip(tile) {
+                        let whole = match merged.take() {
+                            Some((m, j)) => {
+                                (m.wrapping_mul(n), Subscript::Sum(vec![Subscript::Times(Box::new(j), n), i]))
+                            }
+                            None => (n, i),
+                        };
+                        match t {
+                            Some(t) => tiled.push((whole, *t)),
+                            None => merged = Some(whole),
+                        }
+                    }
                     let grid = tiled
                         .iter()
-                        .zip(tile)
                         .map(|((n, i), t)| (tiles_of(*n, *t), Subscript::Quotient(Box::new(i.clone()), *t)));
-                    let inside =
-                        tiled.iter().zip(tile).map(|((_, i), t)| (*t, Subscript::Remainder(Box::new(i.clone()), *t)));
+                    let inside = tiled.iter().map(|((_, i), t)| (*t, Subscript::Remainder(Box::new(i.clone()), *t)));
                     let both: Vec<(i64, Subscript)> = grid.chain(inside).collect();
                     dims.extend(both);
                 }

@@ -55,6 +55,17 @@ pub fn are_parts(parts: Vec<(usize, i64)>, sizes: &[i64], strides: &[i64]) -> Op
     Some(in_memory || is(&parts))
 }
 
+impl Type {
+    /// The layout that it has or is to get.
+    pub fn layout(&self) -> Option<&str> {
+        match self {
+            Type::Shaped { place: Place::Layout(text) | Place::RowMajor(Some(text)), .. } => Some(text),
+            Type::Shaped { place: Place::Strided { pending: Some(text), .. }, .. } => Some(text),
+            _ => None,
+        }
+    }
+}
+
 /// `#layout.tiled<{..}>`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
@@ -111,14 +122,12 @@ impl Layout {
         self.spread.is_none()
     }
 
-    /// Dimensions from major to minor and tiles, of a layout of so many dimensions that merges none, whose elements take as many
-    /// bits as they have and that begins with them.
-    pub fn plain_tiles(&self, rank: usize) -> Option<(Vec<usize>, Vec<Vec<i64>>)> {
+    /// Dimensions from major to minor and tiles, none for `*`, of a layout of so many dimensions that begins with its elements.
+    pub fn plain_tiles(&self, rank: usize) -> Option<(Vec<usize>, Vec<Vec<Option<i64>>>)> {
         let order: Vec<usize> = self.minor_to_major.iter().rev().copied().collect();
-        let is_plain = self.bits.is_none() && self.prefix_bytes == 0 && self.spread.is_none();
-        let tiles = self.tiles.iter().map(|tile| tile.iter().map(|t| t.filter(|t| *t > 0)).collect());
-        let tiles = tiles.collect::<Option<_>>()?;
-        (is_plain && order.len() == rank && (0..rank).all(|d| order.contains(&d))).then_some((order, tiles))
+        let is_plain = self.prefix_bytes == 0 && self.spread.is_none();
+        let is_plain = is_plain && self.tiles.iter().flatten().flatten().all(|t| *t > 0);
+        (is_plain && order.len() == rank && (0..rank).all(|d| order.contains(&d))).then(|| (order, self.tiles.clone()))
     }
 
     /// Dimensions, sizes and index after all tiles, from the slowest to the fastest; of merged dimensions the last one.

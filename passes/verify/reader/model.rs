@@ -18,15 +18,12 @@ use std::collections::BTreeMap;
 /// The number of an SSA value in its function.
 pub type Slot = u32;
 
-/// A module: its functions and its constant memory.
+/// A module: its functions and each `memref.global`, by name, and what TensorLayouts run over.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs, reason = "said above")]
 pub struct Program {
-    /// By name.
     pub functions: BTreeMap<String, Function>,
-    /// `memref.global`, by name.
     pub globals: BTreeMap<String, Global>,
-    /// The axes that TensorLayouts run over: those of the machine that the module names, else as far as its layouts reach, in
-    /// the order in which they appear.
     pub axes: crate::reader::places::Axes,
 }
 
@@ -470,17 +467,6 @@ pub enum Type {
     },
     /// Any other type.
     Other(String),
-}
-
-impl Type {
-    /// The layout that it has or is to get.
-    pub fn layout(&self) -> Option<&str> {
-        match self {
-            Type::Shaped { place: Place::Layout(text) | Place::RowMajor(Some(text)), .. } => Some(text),
-            Type::Shaped { place: Place::Strided { pending: Some(text), .. }, .. } => Some(text),
-            _ => None,
-        }
-    }
 }
 
 /// What has a shape.

@@ -8,7 +8,8 @@
 
 use crate::reader::model::Type;
 
-/// Axes of a machine, from parent to child, and how many places each has.
+/// Axes, from parent to child, and how many places each has: those of the machine that a module names, else as far as its
+/// layouts reach, in the order in which they appear.
 pub type Axes = Vec<(String, i64)>;
 
 /// What every layout of this kind begins with.

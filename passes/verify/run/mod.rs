@@ -3,7 +3,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `arith` | what operations of `arith` compute, on bits |
-//! | `terms` | symbolic elements, and the rules by which they are equal |
+//! | `terms`, `differ` | symbolic elements, and the rules by which they are equal; whether others have other values |
 //! | `machine`, `bytes` | values and memory of a program that runs |
 //! | `actions`, `nest`, `arenas`, `parallel` | the evaluator, beside this file |
 //! | `least` | how many steps it takes at least |
@@ -19,6 +19,7 @@ mod arenas;
 pub mod arith;
 mod bytes;
 pub mod compare;
+mod differ;
 pub mod least;
 mod machine;
 mod nest;
