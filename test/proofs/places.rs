@@ -105,6 +105,39 @@ fn copies_of_an_argument_are_alike() {
     }
 }
 
+/// Arguments have the dimensions of their layout, also where all addresses are right.
+#[test]
+fn axes_are_in_the_order_of_the_machine() {
+    let rows = "memref<4x8xf32, #layout.tensor_layout<((4_PE), (2_L1B, 4:1))>>";
+    let body = |sizes: &str, at: &str| {
+        (
+            format!("(%x: memref<4x8xf32>, %y: memref<{sizes}xf32>)"),
+            format!(
+                "affine.for %i = 0 to 4 {{
+                   affine.for %j = 0 to 8 {{
+                     %v = affine.load %x[%i, %j] : memref<4x8xf32>
+                     affine.store %v, %y[{at}] : memref<{sizes}xf32>
+                   }}
+                 }}
+                 return"
+            ),
+        )
+    };
+    for (sizes, at, is_right) in [
+        ("2x4x4", "%j floordiv 4, %i, %j mod 4", true),
+        ("4x2x4", "%i, %j floordiv 4, %j mod 4", false),
+        ("8x4", "%j floordiv 4 * 4 + %i, %j mod 4", false),
+    ] {
+        let after = body(sizes, at);
+        let before = (
+            format!("(%x: memref<4x8xf32>, %y: {rows})"),
+            format!("memref.copy %x, %y : memref<4x8xf32> to {rows} return"),
+        );
+        let found = said(MACHINE, (&before.0, &before.1), (&after.0, &after.1));
+        assert!(found.iter().all(|all| all.is_empty() == is_right), "{found:?} of {sizes}");
+    }
+}
+
 /// What is between the parts of an axis and behind the last of the elements belongs to nobody.
 #[test]
 fn gaps_and_padding_are_not_read() {

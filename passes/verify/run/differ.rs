@@ -4,14 +4,16 @@ use crate::run::arith::CHOICES;
 use crate::run::terms::{Info, Node, Piece, Term, Terms};
 
 impl Terms {
-    /// Whether the values of two terms are those of the same result; where sums may be reassociated, nearly the same.
-    pub fn alike(&self, was: Info, is: Info) -> bool {
+    /// Whether the values of two terms are those of the same result; where sums may be reassociated, nearly the same. Where data
+    /// decided something, terms are those of one choice of inputs alone.
+    pub fn alike(&self, was: Info, is: Info, is_decided: bool) -> bool {
         let number = |bits: u64| match was.width {
             64 => f64::from_bits(bits),
             32 => f32::from_bits(bits as u32).into(),
             _ => f32::from_bits((bits as u32) << 16).into(),
         };
-        (0..CHOICES).all(|choice| {
+        let mut choices = (0..CHOICES).filter(|choice| !is_decided || *choice == self.choice);
+        choices.all(|choice| {
             let (a, b) = (was.values[choice], is.values[choice]);
             if was.open[choice] || a == b {
                 return true;
