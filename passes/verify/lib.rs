@@ -75,13 +75,16 @@ pub enum Shown {
     ProvedAndRan,
 }
 
+/// The sizes with which a function ran, and what it did; or why it ended before.
+type Ran = Result<(Sizes, Outcome), Stop>;
+
 /// A program before passes, and what its functions compute.
 pub struct Source {
     program: Program,
     /// What passes made of it, one after the other, each with the number that the caller gave it.
     forms: Vec<(usize, Program)>,
     /// What functions did that have run, by name, sizes and choice of inputs; none of those that cannot.
-    outcomes: BTreeMap<(String, i64, usize), Result<(Sizes, Outcome), Stop>>,
+    outcomes: BTreeMap<(String, i64, usize), Ran>,
     terms: Terms,
     limits: Limits,
     /// What was decided about addresses in the proofs of functions.
@@ -106,7 +109,7 @@ impl Source {
     }
 
     /// What a function of the program does with sizes and a choice of inputs, in so many steps.
-    fn outcome(&mut self, name: &str, open: i64, steps: u64) -> Result<(Sizes, Outcome), Stop> {
+    fn outcome(&mut self, name: &str, open: i64, steps: u64) -> Ran {
         let function = &self.program.functions[name];
         if least::steps(&self.program, function) > steps {
             return Err(Stop::Steps);

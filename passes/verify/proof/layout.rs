@@ -1,7 +1,7 @@
 //! The address of an element in a layout, from the layout's text and its definition.
 
 use crate::proof::subscript::Subscript;
-use crate::reader::layouts::{self, Layout};
+use crate::reader::layouts::{self, Layout, Tile};
 use crate::reader::places::{Axes, Places};
 
 /// A shape in tiles.
@@ -10,8 +10,7 @@ pub struct Tiling {
     sizes: Vec<i64>,
     /// The dimensions from major to minor.
     order: Vec<usize>,
-    /// None for `*`.
-    tiles: Vec<Vec<Option<i64>>>,
+    tiles: Vec<Tile>,
     /// The same.
     layout: Layout,
 }

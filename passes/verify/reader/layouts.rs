@@ -66,12 +66,14 @@ impl Type {
     }
 }
 
+/// The sizes of a tile; none for `*`.
+pub type Tile = Vec<Option<i64>>;
+
 /// `#layout.tiled<{..}>`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
     minor_to_major: Vec<usize>,
-    /// None for `*`.
-    tiles: Vec<Vec<Option<i64>>>,
+    tiles: Vec<Tile>,
     tail: i64,
     /// How many bits an element takes, where the layout says so.
     pub bits: Option<u32>,
@@ -123,7 +125,7 @@ impl Layout {
     }
 
     /// Dimensions from major to minor and tiles, none for `*`, of a layout of so many dimensions that begins with its elements.
-    pub fn plain_tiles(&self, rank: usize) -> Option<(Vec<usize>, Vec<Vec<Option<i64>>>)> {
+    pub fn plain_tiles(&self, rank: usize) -> Option<(Vec<usize>, Vec<Tile>)> {
         let order: Vec<usize> = self.minor_to_major.iter().rev().copied().collect();
         let is_plain = self.prefix_bytes == 0 && self.spread.is_none();
         let is_plain = is_plain && self.tiles.iter().flatten().flatten().all(|t| *t > 0);
