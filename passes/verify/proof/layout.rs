@@ -2,7 +2,8 @@
 
 use crate::proof::subscript::Subscript;
 use crate::reader::layouts::{self, Layout, Tile};
-use crate::reader::places::{Axes, Places};
+use crate::reader::model::Axes;
+use crate::reader::places::Places;
 
 /// A shape in tiles.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Attributes and types of MLIR as plain data.
 
-use crate::reader::model::{Element, Expr, Kind, Place, Type};
-use crate::reader::places::{self, Axes};
+use crate::reader::model::{Axes, Element, Expr, Kind, Place, Type};
+use crate::reader::places;
 use melior::ir::attribute::AttributeLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::{
@@ -295,7 +295,8 @@ pub fn operations<'c>(block: BlockRef<'c, 'c>) -> Vec<Op<'c>> {
     all
 }
 
-/// The axes that TensorLayouts of a module run over.
+/// The axes that TensorLayouts of a module run over: those of the machine that it names, else as far as its layouts reach, in the
+/// order in which they appear.
 pub fn axes(module: Op) -> Axes {
     let machine = attribute(module, "layout.machine").map(|machine| machine.to_string());
     if let Some(text) = machine.as_ref().and_then(|text| Some(text.split_once("axes: (")?.1.split_once(')')?.0)) {

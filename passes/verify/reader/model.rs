@@ -3,7 +3,6 @@
 //! A function is a tree of regions, blocks and steps. Each SSA value is a [`Slot`], a number that is unique in its function
 //! and has one [`Type`]. A step is one operation. Many operations are one kind of [`Action`]: `scf.for` and `affine.for`
 //! are [`Action::Loop`], every operation of linalg is [`Action::Nest`], and all loads and stores are [`Action::Access`].
-//!
 //! ```text
 //! affine.for %i = 0 to min affine_map<(d0) -> (2, 3 - d0 * 2)>(%p) {
 //!   %x = affine.load %a[%p * 2 + %i, 0] : memref<3x5xf32>
@@ -15,6 +14,8 @@
 
 use std::collections::BTreeMap;
 
+/// Axes, from parent to child, each with its number of places.
+pub type Axes = Vec<(String, i64)>;
 /// The number of an SSA value in its function.
 pub type Slot = u32;
 
@@ -24,7 +25,7 @@ pub type Slot = u32;
 pub struct Program {
     pub functions: BTreeMap<String, Function>,
     pub globals: BTreeMap<String, Global>,
-    pub axes: crate::reader::places::Axes,
+    pub axes: Axes,
 }
 
 /// A `memref.global`.

@@ -6,11 +6,7 @@
 //! axis that the layout does not name, and at each step of what stands behind `B@`. On 4 PEs, row 7 of `((4_PE, 3:8), (8:1))`
 //! begins at place 2, 24 elements each, and address 8: element 56.
 
-use crate::reader::model::Type;
-
-/// Axes, from parent to child, and how many places each has: those of the machine that a module names, else as far as its
-/// layouts reach, in the order in which they appear.
-pub type Axes = Vec<(String, i64)>;
+use crate::reader::model::{Axes, Type};
 
 /// What every layout of this kind begins with.
 pub const PREFIX: &str = "#layout.tensor_layout<";
@@ -18,7 +14,7 @@ const WORD: &str = "W";
 const TIME: &str = "Time";
 
 /// A part of a layout: of a dimension, with what a step of it is in its index, or copies; the axis of addresses has no name.
-struct Part<'t> {
+struct LayoutPart<'t> {
     of: Option<(usize, i64)>,
     axis: &'t str,
     extent: i64,
@@ -27,20 +23,20 @@ struct Part<'t> {
     all: bool,
 }
 
-impl<'t> Part<'t> {
-    fn read(text: &'t str, of: Option<(usize, i64)>) -> Option<Part<'t>> {
+impl<'t> LayoutPart<'t> {
+    fn read(text: &'t str, of: Option<(usize, i64)>) -> Option<LayoutPart<'t>> {
         if of.is_none() && !text.starts_with(|c: char| c.is_ascii_digit()) {
-            return Some(Part { of, axis: text, extent: 1, stride: 1, all: true });
+            return Some(LayoutPart { of, axis: text, extent: 1, stride: 1, all: true });
         }
         let (head, stride) = text.split_once(':').unwrap_or((text, "1"));
         let (extent, axis) = head.split_once('_').unwrap_or((head, ""));
         let (extent, stride) = (extent.parse().ok().filter(|n| *n > 0)?, stride.parse().ok().filter(|n| *n >= 0)?);
-        Some(Part { of, axis, extent, stride, all: false })
+        Some(LayoutPart { of, axis, extent, stride, all: false })
     }
 }
 
 /// The number of dimensions and the parts, those of copies last.
-fn parts(text: &str) -> Option<(Vec<i64>, Vec<Part<'_>>)> {
+fn parts(text: &str) -> Option<(Vec<i64>, Vec<LayoutPart<'_>>)> {
     let text = text.strip_prefix(PREFIX)?.strip_suffix('>')?;
     let body = text.split_once('/').map_or(text, |(_, body)| body).strip_prefix('(')?.strip_suffix(')')?;
     let (dims, copies) = body.split_once("; B@[").unwrap_or((body, "]"));
@@ -56,7 +52,7 @@ fn parts(text: &str) -> Option<(Vec<i64>, Vec<Part<'_>>)> {
     for (d, dim) in dims.into_iter().enumerate() {
         let (begin, mut weight) = (all.len(), 1_i64);
         for part in dim.rsplit(", ").filter(|part| !part.is_empty()) {
-            let part = Part::read(part, Some((d, weight)))?;
+            let part = LayoutPart::read(part, Some((d, weight)))?;
             weight = weight.checked_mul(part.extent)?;
             all.push(part);
         }
@@ -64,13 +60,13 @@ fn parts(text: &str) -> Option<(Vec<i64>, Vec<Part<'_>>)> {
         padded.push(weight);
     }
     for part in copies.strip_suffix(']')?.split(", ").filter(|part| !part.is_empty()) {
-        all.push(Part::read(part, None)?);
+        all.push(LayoutPart::read(part, None)?);
     }
     Some((padded, all))
 }
 
 /// How far parts reach along an axis.
-fn reach(parts: &[Part], axis: &str) -> Option<i64> {
+fn reach(parts: &[LayoutPart], axis: &str) -> Option<i64> {
     let mut along = parts.iter().filter(|part| part.axis == axis);
     along.try_fold(1_i64, |reach, part| (part.extent - 1).checked_mul(part.stride)?.checked_add(reach))
 }

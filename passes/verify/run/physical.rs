@@ -1,8 +1,8 @@
 //! How elements lie in lowered memory, by the layout that the form before says.
 
 use crate::reader::layouts::{Layout, are_parts, are_sizes, are_strides, row_major};
-use crate::reader::model::Type;
-use crate::reader::places::{Axes, Places};
+use crate::reader::model::{Axes, Type};
+use crate::reader::places::Places;
 use crate::run::machine::View;
 
 /// A layout on a shape.
