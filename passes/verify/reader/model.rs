@@ -8,7 +8,6 @@
 //!   %x = affine.load %a[%p * 2 + %i, 0] : memref<3x5xf32>
 //! }
 //! ```
-//!
 //! is a `Loop` with lower bound `[0]`, upper bound `[2, d0 * -2 + 3]` of the slot of `%p`, step 1, and an `Access` with the
 //! map `[d0 * 2 + d1, 0]` of the slots of `%p` and `%i`. Bounds and maps are those of the operations, not simplified.
 
