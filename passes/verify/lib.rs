@@ -25,6 +25,7 @@ use proof::smt;
 use reader::flags::{CONTRACT, REASSOC};
 use reader::model::{Function, Program};
 use reader::{mlir, operations};
+use run::arith::CHOICES;
 use run::compare::{self, Outcome, Sizes, Verdict, reason};
 use run::terms::Terms;
 use run::{Stop, least};
@@ -75,13 +76,16 @@ pub struct Shown {
     pub confirmed: Option<Result<(), String>>,
 }
 
+/// The sizes with which a function ran, and what it did; or why it ended before.
+type Ran = Result<(Sizes, Outcome), Stop>;
+
 /// A program before passes, and what its functions compute.
 pub struct Source {
     program: Program,
     /// What passes made of it, one after the other, each with the number that the caller gave it.
     forms: Vec<(usize, Program)>,
-    /// What functions did that have run; none of those that cannot.
-    outcomes: BTreeMap<String, Result<(Sizes, Outcome), Stop>>,
+    /// What functions did that have run, by name, sizes and choice of inputs; none of those that cannot.
+    outcomes: BTreeMap<(String, i64, usize), Ran>,
     terms: Terms,
     /// Both forms as the core reads them.
     pair: Option<Pair>,
@@ -94,8 +98,9 @@ pub struct Source {
     open: BTreeMap<String, Finding>,
 }
 
-/// The sizes that are tried for dimensions that only the running program knows.
-const OPEN: [i64; 3] = [5, 3, 8];
+/// The sizes that are tried for dimensions that only the running program knows. Vectors of 8 lanes fill 8, and more than two
+/// 20; the program may be for one of them alone.
+const OPEN: [i64; 4] = [5, 3, 8, 20];
 
 impl Source {
     /// Reads a program.
@@ -107,23 +112,15 @@ impl Source {
         Source { program, forms: vec![], outcomes, terms, pair, limits, proved, shown, open }
     }
 
-    /// What a function of the program does.
-    fn outcome(&mut self, name: &str) -> Result<(Sizes, Outcome), Stop> {
+    /// What a function of the program does with sizes and a choice of inputs, in so many steps.
+    fn outcome(&mut self, name: &str, open: i64, steps: u64) -> Ran {
         let function = &self.program.functions[name];
-        if least::steps(&self.program, function) > self.limits.steps {
+        if least::steps(&self.program, function) > steps {
             return Err(Stop::Steps);
         }
-        // Other sizes may be those that the program is for.
-        for open in OPEN {
-            let sizes = compare::sizes_of_arguments(function, open);
-            let forms = (&self.program, function);
-            match compare::outcome(&mut self.terms, function, forms, &sizes, None, self.limits.steps) {
-                Ok(outcome) => return Ok((sizes, outcome)),
-                Err(Stop::Fault(..)) => continue,
-                Err(other) => return Err(other),
-            }
-        }
-        Err(Stop::Fault("no sizes and numbers that were tried are those of the program".into(), 0))
+        let sizes = compare::sizes_of_arguments(function, open);
+        let outcome = compare::outcome(&mut self.terms, function, (&self.program, function), &sizes, None, steps)?;
+        Ok((sizes, outcome))
     }
 
     /// Notes what passes made of the program; the number comes back with an error that is there first.
@@ -141,7 +138,12 @@ impl Source {
     /// running both. What is shown of the last form is shown, whatever was between. Gives the errors, each with the number of
     /// the first form that has it; [`Source::open`] says what is not shown.
     pub fn check(&mut self) -> Vec<(usize, Finding)> {
-        let forms = std::mem::take(&mut self.forms);
+        let mut forms = std::mem::take(&mut self.forms);
+        // Lowering gives memory the axes that there are then.
+        let axes = [&self.program].into_iter().chain(forms.iter().map(|form| &form.1)).rev();
+        let axes = axes.map(|form| form.axes.clone()).find(|axes| !axes.is_empty()).unwrap_or_default();
+        self.program.axes.clone_from(&axes);
+        forms.iter_mut().for_each(|(_, form)| form.axes.clone_from(&axes));
         let Some(((number, last), before)) = forms.split_last() else { return vec![] };
         let mut errors = vec![];
         let names: Vec<String> = self.program.functions.keys().cloned().collect();
@@ -164,7 +166,8 @@ impl Source {
                 continue;
             };
             // Of a form that says nothing, one before it may.
-            let earlier = if finding.is_tried || self.outcomes[&name].is_err() { &[][..] } else { before };
+            let has_run = self.outcomes.iter().any(|(of, outcome)| of.0 == name && outcome.is_ok());
+            let earlier = if finding.is_tried || !has_run { &[][..] } else { before };
             let first = earlier.iter().find_map(|(number, form)| {
                 let found = self.run(&name, form, form.functions.get(&name).filter(|form| form.body.is_some())?, "")?;
                 found.is_error.then_some((*number, found))
@@ -215,28 +218,51 @@ impl Source {
             };
             finding(false, format!("not proved: {}; for all data: {why}", reason(stop)), location)
         };
-        if !self.outcomes.contains_key(name) {
-            let outcome = self.outcome(name);
-            self.outcomes.insert(name.to_owned(), outcome);
-        }
-        let (sizes, before) = match &self.outcomes[name] {
-            Ok(done) => done,
-            Err(stop) => return not_proved(stop),
-        };
-        let source = &self.program.functions[name];
-        let found = compare::outcome(&mut self.terms, source, (program, after), sizes, Some(before), self.limits.steps);
-        match found {
-            Ok(outcome) => match compare::compare(&self.terms, before, &outcome) {
-                Verdict::Same => None,
-                Verdict::Tried(what) => {
-                    let found = finding(false, format!("not proved, but tried: {what}"), None);
-                    found.map(|found| Finding { is_tried: true, ..found })
+        let (mut said, mut sizes, mut steps) = (None, Vec::<Sizes>::new(), self.limits.steps);
+        let has_open = compare::tried_sizes(&self.program.functions[name], &[]).is_some();
+        for open in OPEN.into_iter().take(if has_open { OPEN.len() } else { 1 }) {
+            for choice in 0..CHOICES {
+                self.terms.choice = choice;
+                let key = (name.to_owned(), open, choice);
+                if !self.outcomes.contains_key(&key) {
+                    let outcome = self.outcome(name, open, steps);
+                    self.outcomes.insert(key.clone(), outcome);
                 }
-                Verdict::Differs(what) => finding(true, what, None),
-            },
-            Err(Stop::Fault(what, at)) => finding(true, what, place(at)),
-            Err(stop) => not_proved(&stop),
+                let (of_arguments, before) = match &self.outcomes[&key] {
+                    Ok(done) => done,
+                    // Other sizes and numbers may be those that the program is for.
+                    Err(Stop::Fault(..)) => continue,
+                    Err(stop) if sizes.is_empty() => return not_proved(stop),
+                    Err(_) => continue,
+                };
+                let source = &self.program.functions[name];
+                let form = (program, after);
+                let after = match compare::outcome(&mut self.terms, source, form, of_arguments, Some(before), steps) {
+                    Ok(outcome) => outcome,
+                    Err(Stop::Fault(what, at)) => return finding(true, what, place(at)),
+                    Err(stop) if sizes.is_empty() => return not_proved(&stop),
+                    Err(_) => continue,
+                };
+                match compare::compare(&self.terms, before, &after) {
+                    Verdict::Same => {}
+                    Verdict::Tried(what) => drop(said.get_or_insert(what)),
+                    Verdict::Differs(what) => return finding(true, what, None),
+                }
+                if sizes.last() != Some(of_arguments) {
+                    sizes.push(of_arguments.clone());
+                }
+                steps = steps.min(before.steps).min(after.steps);
+                if !before.is_decided && !after.is_decided {
+                    break;
+                }
+            }
         }
+        if sizes.is_empty() {
+            return not_proved(&Stop::Fault("no sizes and numbers that were tried are those of the program".into(), 0));
+        }
+        let what = said.or_else(|| compare::tried_sizes(&self.program.functions[name], &sizes))?;
+        let found = finding(false, format!("not proved, but tried: {what}"), None);
+        found.map(|found| Finding { is_tried: true, ..found })
     }
 }
 

@@ -317,7 +317,151 @@ fn divisions_are_those_of_the_program() {
                       %q = arith.divsi %x, %y : i32
                       %z = arith.select %is, %q, %x : i32
                       return %z : i32";
-    not_same((signature, guarded), (signature, everywhere), "not proved, but tried");
+    // Numbers for which the condition holds are tried, and others.
+    not_same(
+        (signature, guarded),
+        (signature, everywhere),
+        "a division by %arg1[0] that the program before does not do",
+    );
+}
+
+#[test]
+fn numbers_of_each_sign_are_tried() {
+    // Quotients are rounded otherwise below zero, also where that decides which element is read.
+    let signature = "(%x: i32) -> i32";
+    let quotient = |op: &str| format!("%q = arith.{op} %x, %c4i : i32\nreturn %q : i32");
+    let with_number = |body: String| format!("%c4i = arith.constant 4 : i32\n{body}");
+    let shifted = with_number("%two = arith.constant 2 : i32\n%q = arith.shrsi %x, %two : i32\nreturn %q : i32".into());
+    let [floor, toward_zero] = ["floordivsi", "divsi"].map(|op| with_number(quotient(op)));
+    not_same((signature, &floor), (signature, &shifted), "not proved, but tried");
+    not_same((signature, &floor), (signature, &toward_zero), "is arith.divsi(%arg0[0], 0x4), and was");
+    let signature = "(%x: f32) -> f32";
+    let [itself, positive] = ["return %x : f32", "%y = math.absf %x : f32\nreturn %y : f32"];
+    not_same((signature, itself), (signature, positive), "is math.absf(%arg0[0]), and was");
+    let signature = "(%x: i32) -> i32";
+    let select = |op: &str| {
+        let decides = format!("%is = arith.{op} %x, %c4i : i32");
+        let rows = ["%x", "%c4i"].map(|of| format!("scf.yield {of} : i32")).join("\n} else {\n");
+        with_number(format!("{decides}\n%z = scf.if %is -> i32 {{\n{rows}\n}}\nreturn %z : i32"))
+    };
+    not_same((signature, &select("cmpi slt,")), (signature, &select("cmpi ult,")), "and was");
+}
+
+/// Memory of the stack is there until the iteration ends that it is of.
+#[test]
+fn memory_of_the_stack_ends_with_its_iteration() {
+    let signature = "(%x: memref<f32>) -> f32";
+    let body = |made: &str| {
+        format!(
+            "%first = {made} : memref<f32>
+             memref.copy %x, %first : memref<f32> to memref<f32>
+             %last = scf.for %i = %c0 to %c4 step %c1 iter_args(%m = %first) -> (memref<f32>) {{
+               %v = memref.load %m[] : memref<f32>
+               %w = arith.addf %v, %v : f32
+               %n = {made} : memref<f32>
+               memref.store %w, %n[] : memref<f32>
+               scf.yield %n : memref<f32>
+             }}
+             %r = memref.load %last[] : memref<f32>
+             return %r : f32"
+        )
+    };
+    let [heap, stack] = ["memref.alloc()", "memref.alloca()"].map(body);
+    same((signature, &heap), (signature, &heap));
+    not_same((signature, &heap), (signature, &stack), "memory that was freed before");
+}
+
+/// Iterations that may run at the same time are all those of a loop, inside of another one, too.
+#[test]
+fn loops_in_any_order_inside_of_each_other() {
+    let signature = "(%x: memref<4x4xf32>, %y: memref<4xf32>)";
+    let body = |outer: &str, inner: &str, at: &str| {
+        let [first, second] = [(outer, "%i"), (inner, "%j")].map(|(op, v)| match op {
+            "scf.for" => format!("scf.for {v} = %c0 to %c4 step %c1 {{"),
+            _ => format!("scf.parallel ({v}) = (%c0) to (%c4) step (%c1) {{"),
+        });
+        format!(
+            "{first}
+               {second}
+                 %v = memref.load %x[%i, %j] : memref<4x4xf32>
+                 memref.store %v, %y[{at}] : memref<4xf32>
+               }}
+             }}
+             return"
+        )
+    };
+    let [each, parallel] = ["scf.for", "scf.parallel"];
+    for (at, is_inner, is_outer) in [("%i", false, true), ("%j", true, false)] {
+        let before = body(each, each, at);
+        for (outer, inner, is_right) in
+            [(each, each, true), (parallel, each, is_outer), (each, parallel, is_inner), (parallel, parallel, false)]
+        {
+            match is_right {
+                true => same((signature, &before), (signature, &body(outer, inner, at))),
+                false => not_same((signature, &before), (signature, &body(outer, inner, at)), ""),
+            }
+        }
+    }
+}
+
+/// Of atomic operations on an element, those that come in any order are alike; sums of floating-point numbers do not.
+#[test]
+fn atomic_operations_come_in_any_order() {
+    for (of, kind, other, is_right) in [
+        ("i32", "addi", "addi", true),
+        ("i32", "addi", "maxs", false),
+        ("f32", "maximumf", "maximumf", true),
+        ("f32", "addf", "addf", false),
+        ("f32", "assign", "assign", false),
+    ] {
+        let signature = format!("(%x: memref<4x{of}>, %y: memref<1x{of}>)");
+        let body = |head: &str| {
+            format!(
+                "{head} {{
+                   %v = memref.load %x[%i] : memref<4x{of}>
+                   %one = memref.atomic_rmw {kind} %v, %y[%c0] : ({of}, memref<1x{of}>) -> {of}
+                   %two = memref.atomic_rmw {other} %v, %y[%c0] : ({of}, memref<1x{of}>) -> {of}
+                 }}
+                 return"
+            )
+        };
+        let before = body("scf.for %i = %c0 to %c4 step %c1");
+        let after = body("scf.parallel (%i) = (%c0) to (%c4) step (%c1)");
+        match is_right {
+            true => same((&signature, &before), (&signature, &after)),
+            false => not_same((&signature, &before), (&signature, &after), "changes"),
+        }
+        // What is read at the same time is of no certain iteration.
+        let read = after.replace("return", "").replacen("%one", "%w = memref.load %y[%c0] : memref<1xOF>\n%one", 1);
+        let read = format!("{}\nreturn", read.replace("OF", of));
+        not_same((&signature, &before), (&signature, &read), "s");
+    }
+}
+
+/// What is found for some sizes is said to be.
+#[test]
+fn sizes_that_were_tried_are_named() {
+    let signature = "(%x: memref<?xf32>)";
+    let body = |count: &str| {
+        format!(
+            "%v = arith.constant 1.0 : f32
+             %n = memref.dim %x, %c0 : memref<?xf32>
+             {count}
+             scf.for %i = %c0 to %m step %c1 {{
+               memref.store %v, %x[%i] : memref<?xf32>
+             }}
+             return"
+        )
+    };
+    let [all, same] = ["%n, %c0", "%c0, %n"].map(|sum| body(&format!("%m = arith.addi {sum} : index")));
+    not_same(
+        (signature, &all),
+        (signature, &same),
+        "not proved, but tried: for sizes 5 and 3 and 8 and 20 of argument 0",
+    );
+    // A tail that is left out has elements in one of them.
+    let whole = body("%k = arith.divui %n, %c4 : index\n%m = arith.muli %k, %c4 : index");
+    not_same((signature, &all), (signature, &whole), "element 4 of argument 0");
 }
 
 /// Rows of 3 elements as vectors of 4, of which the last lane is not there.

@@ -1,6 +1,6 @@
 //! A function as statements: tensors are buffers, operations of linalg are loops.
 
-use crate::proof::layout::{AddressMap, row_major, tiled};
+use crate::proof::layout::{AddressMap, of_text, row_major};
 use crate::proof::statements::{
     BlockId, Body, BufferId, Contents, FunctionResult, Maker, ResultElements, Statement, Statements,
 };
@@ -73,6 +73,7 @@ pub fn program(module: &model::Program, function: &Function, allowed: u32) -> Fl
             Known::View(view) => flatten.outcome(slot, view),
         });
     }
+    flatten.program.arguments = arguments.len();
     for (k, view) in arguments {
         results.push(flatten.outcome(block.arguments[k], view));
     }
@@ -154,9 +155,9 @@ impl Flatten<'_> {
     pub(super) fn layout(&self, slot: Slot, outside: bool) -> Flat<AddressMap> {
         let sizes = self.sizes(slot)?;
         let Type::Shaped { place, .. } = self.type_of(slot) else { return Err("no memory".to_owned()) };
-        let of_text = |text: &str| {
+        let of_layout = |text: &str| {
             if outside {
-                tiled(text, &sizes).ok_or_else(|| format!("the layout {text}"))
+                of_text(text, &sizes, &self.module.axes).ok_or_else(|| format!("the layout {text}"))
             } else {
                 row_major(&sizes).ok_or_else(|| "a size beyond 64 bits".to_owned())
             }
@@ -164,7 +165,7 @@ impl Flatten<'_> {
         match place {
             Place::RowMajor(None) => row_major(&sizes).ok_or_else(|| "a size beyond 64 bits".to_owned()),
             Place::RowMajor(Some(text)) | Place::Layout(text) | Place::Strided { pending: Some(text), .. } => {
-                of_text(text)
+                of_layout(text)
             }
             Place::Strided { offset, strides, pending: None } => {
                 let strides = strides.iter().copied().collect::<Option<_>>().zip(*offset);
@@ -191,14 +192,8 @@ impl Flatten<'_> {
     }
 
     pub(super) fn outcome(&self, slot: Slot, view: MemoryView) -> FunctionResult {
-        let text = match self.type_of(slot) {
-            Type::Shaped {
-                place: Place::RowMajor(Some(text)) | Place::Layout(text) | Place::Strided { pending: Some(text), .. },
-                ..
-            } => Some(text),
-            _ => None,
-        };
-        let there = match text.map(|text| tiled(text, &view.sizes).ok_or_else(|| text.clone())) {
+        let text = self.type_of(slot).layout();
+        let there = match text.map(|text| of_text(text, &view.sizes, &self.module.axes).ok_or(text)) {
             None => None,
             Some(Ok(there)) => Some(there),
             Some(Err(text)) => return FunctionResult::Unknown(format!("the layout {text}")),

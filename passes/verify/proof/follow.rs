@@ -172,6 +172,11 @@ impl<'p> Proof<'p> {
                 if meant.of != made.of {
                     return unproved("results of different elements");
                 }
+                // Each of the copies in lowered memory.
+                let mut copies = index.clone();
+                if made.there.is_none() {
+                    copies.extend(lowered.copies().iter().map(|(n, _)| Linear::var(self.space.var(*n))));
+                }
                 let first = Thunk::Memory {
                     side: 0,
                     buffer: *a,
@@ -182,7 +187,7 @@ impl<'p> Proof<'p> {
                 let second = Thunk::Memory {
                     side: 1,
                     buffer: *b,
-                    address: self.address(lowered, &index)?,
+                    address: self.address(lowered, &copies)?,
                     at: made_end,
                     place: LoopPosition::default(),
                 };
@@ -320,7 +325,10 @@ impl<'p> Proof<'p> {
                     match self.stored_at(side, buffer, &address, at, &place)? {
                         Some(thunk) => thunk,
                         None => match &self.programs[side].buffers[buffer].1 {
-                            Some(Contents::Named(name)) => return Ok(Head::Input(name.clone(), address)),
+                            Some(Contents::Named(name)) => {
+                                let address = self.first_copy(side, buffer, address)?;
+                                return Ok(Head::Input(name.clone(), address));
+                            }
                             Some(Contents::Splat(bits)) => return Ok(Head::Constant(bits.clone())),
                             None => return unproved("an element that nothing has written"),
                         },

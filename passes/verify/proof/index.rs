@@ -3,7 +3,7 @@
 use crate::proof::follow::Proof;
 use crate::proof::layout::AddressMap;
 use crate::proof::linear::{Linear, Shown, unproved};
-use crate::proof::statements::{BlockId, Maker};
+use crate::proof::statements::{BlockId, BufferId, FunctionResult, Maker, Statements};
 use crate::proof::subscript::Subscript;
 use crate::proof::value::{Head, LoopPosition, Thunk};
 
@@ -42,6 +42,23 @@ impl Proof<'_> {
                 self.space.divide(&e, *c)?.1
             }
         })
+    }
+
+    /// Of an element of an argument in lowered memory, the address of its first copy: less all steps from copy to copy.
+    pub(super) fn first_copy(&mut self, side: usize, buffer: BufferId, mut address: Linear) -> Shown<Linear> {
+        let [meant, made] = self.programs;
+        let number = (buffer < made.arguments).then(|| (made.results.len() - made.arguments) + buffer);
+        let of = |program: &'_ Statements| match program.results.get(number?) {
+            Some(FunctionResult::Elements(argument)) => argument.there.clone(),
+            _ => None,
+        };
+        let (Some(map), None, 1) = (of(meant), of(made), side) else { return Ok(address) };
+        for (n, step) in map.copies().iter().filter(|copies| copies.0 != 1) {
+            let steps = self.space.divide(&address, *step)?.0;
+            let copy = self.space.divide(&steps, *n)?.1;
+            address = address.minus(&copy.times(*step)?)?;
+        }
+        Ok(address)
     }
 
     /// The one value of an expression; where it has several, a case for each.

@@ -1,7 +1,9 @@
-//! The address of an element in a tiled layout, from the layout's text and its definition.
+//! The address of an element in a layout, from the layout's text and its definition.
 
 use crate::proof::subscript::Subscript;
-use crate::reader::layouts::{self, Layout};
+use crate::reader::layouts::{self, Layout, Tile};
+use crate::reader::model::Axes;
+use crate::reader::places::Places;
 
 /// A shape in tiles.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,7 +11,7 @@ pub struct Tiling {
     sizes: Vec<i64>,
     /// The dimensions from major to minor.
     order: Vec<usize>,
-    tiles: Vec<Vec<i64>>,
+    tiles: Vec<Tile>,
     /// The same.
     layout: Layout,
 }
@@ -21,6 +23,8 @@ pub enum AddressMap {
     Strided(Subscript, Vec<i64>),
     /// A layout of tiles.
     Tiled(Box<Tiling>),
+    /// A TensorLayout: indices of dimensions are followed by the numbers of copies, and are those of the first ones without.
+    Spread(Box<Places>),
     /// A part of a shape: for each of its dimensions the first index, and the step and the dimension that goes along it.
     Part(Box<AddressMap>, Vec<(Subscript, i64, Option<usize>)>),
 }
@@ -45,9 +49,12 @@ pub(super) fn constant(s: &Subscript) -> Option<i64> {
     }
 }
 
-/// Reads `#layout.tiled<{1,0:T(8,128)(2,1)S(1)}>`; none of what has no tiles, dimensions that are merged, or elements in other
-/// places than the tiles say.
-pub fn tiled(text: &str, sizes: &[i64]) -> Option<AddressMap> {
+/// Reads `#layout.tiled<{1,0:T(8,128)(2,1)S(1)}>` or a TensorLayout over these axes; none of any other, and where bytes
+/// come before the elements.
+pub fn of_text(text: &str, sizes: &[i64], axes: &Axes) -> Option<AddressMap> {
+    if let Some(places) = Places::read(text, sizes, axes) {
+        return Some(AddressMap::Spread(Box::new(places)));
+    }
     let layout = Layout::read(text)?;
     let (order, tiles) = layout.plain_tiles(sizes.len())?;
     Some(AddressMap::Tiled(Box::new(Tiling { sizes: sizes.to_vec(), order, tiles, layout })))
@@ -66,14 +73,23 @@ impl AddressMap {
                 .try_fold(offset.checked_add(1)?, |sum, (n, stride)| stride.checked_mul(n - 1)?.checked_add(sum)),
             AddressMap::Strided(..) | AddressMap::Part(..) => None,
             AddressMap::Tiled(tiling) => tiling.layout.size(sizes),
+            AddressMap::Spread(places) => Some(places.size),
         }
     }
 
     /// Whether lowered memory of a tiled layout may have these sizes and strides: those of the parts of dimensions, in the
     /// order of memory or in that of the dimensions. Sizes of 1 have any stride.
     pub fn has_parts(&self, sizes: &[i64], strides: &[i64]) -> bool {
+        if let AddressMap::Spread(places) = self {
+            return places.is_shape(sizes, strides);
+        }
         let AddressMap::Tiled(tiling) = self else { return false };
         tiling.layout.parts(&tiling.sizes).and_then(|parts| layouts::are_parts(parts, sizes, strides)) == Some(true)
+    }
+
+    /// How many copies there are of each element, and how far they are apart; those of several entries multiply.
+    pub fn copies(&self) -> &[(i64, i64)] {
+        if let AddressMap::Spread(places) = self { &places.copies } else { &[] }
     }
 
     /// The layout of a part, for each dimension of the whole with its first index, step, and dimension of the part.
@@ -105,6 +121,16 @@ impl AddressMap {
                 let terms = index.iter().zip(strides).map(|(i, stride)| Subscript::Times(Box::new(i.clone()), *stride));
                 Subscript::Sum(terms.chain([offset.clone()]).collect())
             }
+            AddressMap::Spread(places) => {
+                let digit = |(dim, weight, extent, stride): &(usize, i64, i64, i64)| {
+                    let digit = Subscript::Quotient(Box::new(index[*dim].clone()), *weight);
+                    Subscript::Times(Box::new(Subscript::Remainder(Box::new(digit), *extent)), *stride)
+                };
+                let rank = index.len().min(places.rank);
+                let copies = index[rank..].iter().zip(&places.copies);
+                let copies = copies.map(|(k, (_, stride))| Subscript::Times(Box::new(k.clone()), *stride));
+                Subscript::Sum(places.digits.iter().map(digit).chain(copies).collect())
+            }
             AddressMap::Tiled(tiling) => {
                 let Tiling { sizes, order, tiles, .. } = &**tiling;
                 let mut dims: Vec<(i64, Subscript)> = order.iter().map(|d| (sizes[*d], index[*d].clone())).collect();
@@ -112,13 +138,24 @@ impl AddressMap {
                     while dims.len() < tile.len() {
                         dims.insert(0, (1, Subscript::Constant(0)));
                     }
-                    let tiled = dims.split_off(dims.len() - tile.len());
+                    let mut tiled = vec![];
+                    let mut merged: Option<(i64, Subscript)> = None;
+                    for ((n, i), t) in dims.split_off(dims.len() - tile.len()).into_iter().zip(tile) {
+                        let whole = match merged.take() {
+                            Some((m, j)) => {
+                                (m.wrapping_mul(n), Subscript::Sum(vec![Subscript::Times(Box::new(j), n), i]))
+                            }
+                            None => (n, i),
+                        };
+                        match t {
+                            Some(t) => tiled.push((whole, *t)),
+                            None => merged = Some(whole),
+                        }
+                    }
                     let grid = tiled
                         .iter()
-                        .zip(tile)
                         .map(|((n, i), t)| (tiles_of(*n, *t), Subscript::Quotient(Box::new(i.clone()), *t)));
-                    let inside =
-                        tiled.iter().zip(tile).map(|((_, i), t)| (*t, Subscript::Remainder(Box::new(i.clone()), *t)));
+                    let inside = tiled.iter().map(|((_, i), t)| (*t, Subscript::Remainder(Box::new(i.clone()), *t)));
                     let both: Vec<(i64, Subscript)> = grid.chain(inside).collect();
                     dims.extend(both);
                 }

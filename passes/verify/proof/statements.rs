@@ -120,8 +120,10 @@ pub struct Statements {
     pub types: Vec<String>,
     /// How many elements each buffer has, and what is in it at first; none where that is undefined.
     pub buffers: Vec<(i64, Option<Contents>)>,
-    /// What the function returns, and then what it leaves in its arguments.
+    /// What the function returns, and then what it leaves in its arguments, which are the first buffers.
     pub results: Vec<FunctionResult>,
+    /// How many arguments are memory or tensors.
+    pub arguments: usize,
 }
 
 impl Statements {

@@ -6,6 +6,7 @@
 //! the next one first. Element (2, 3) of 3x5 in `{1,0:T(2,2)}`: sizes `[2, 3, 2, 2]`, index `[1, 1, 0, 1]`, offset 17.
 
 use crate::reader::model::{Place, Type};
+use crate::reader::places;
 
 /// Row-major strides; none beyond 64 bits.
 pub fn row_major(sizes: &[i64]) -> Option<Vec<i64>> {
@@ -54,28 +55,48 @@ pub fn are_parts(parts: Vec<(usize, i64)>, sizes: &[i64], strides: &[i64]) -> Op
     Some(in_memory || is(&parts))
 }
 
+impl Type {
+    /// The layout that it has or is to get.
+    pub fn layout(&self) -> Option<&str> {
+        match self {
+            Type::Shaped { place: Place::Layout(text) | Place::RowMajor(Some(text)), .. } => Some(text),
+            Type::Shaped { place: Place::Strided { pending: Some(text), .. }, .. } => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// The sizes of a tile; none for `*`.
+pub type Tile = Vec<Option<i64>>;
+
 /// `#layout.tiled<{..}>`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
     minor_to_major: Vec<usize>,
-    /// None for `*`.
-    tiles: Vec<Vec<Option<i64>>>,
+    tiles: Vec<Tile>,
     tail: i64,
     /// How many bits an element takes, where the layout says so.
     pub bits: Option<u32>,
     /// Bytes in front of the elements.
     pub prefix_bytes: i64,
+    /// A TensorLayout, where this is one: indices of memory that is not lowered are logical, so any order will do.
+    spread: Option<String>,
 }
 
 impl Layout {
     /// Reads the layout of an attribute's text; none for any other.
     pub fn read(text: &str) -> Option<Layout> {
+        let mut layout =
+            Layout { minor_to_major: vec![], tiles: vec![], tail: 1, bits: None, prefix_bytes: 0, spread: None };
+        if text.starts_with(places::PREFIX) {
+            return Some(Layout { spread: Some(text.to_owned()), ..layout });
+        }
         let text = text.strip_prefix("#layout.tiled<{")?.strip_suffix("}>")?;
         let (order, mut rest) = text.split_once(':').unwrap_or((text, ""));
         let numbers =
             |text: &str| text.split(',').filter(|n| !n.is_empty()).map(|n| n.parse().ok()).collect::<Option<_>>();
-        let (mut layout, mut key) =
-            (Layout { minor_to_major: numbers(order)?, tiles: vec![], tail: 1, bits: None, prefix_bytes: 0 }, "");
+        layout.minor_to_major = numbers(order)?;
+        let mut key = "";
         while !rest.is_empty() {
             let (name, after) = rest.split_once('(')?;
             let (value, after) = after.split_once(')')?;
@@ -98,24 +119,27 @@ impl Layout {
         Some(layout)
     }
 
-    /// Dimensions from major to minor and tiles, of a layout of so many dimensions that merges none, whose elements take as many
-    /// bits as they have and that begins with them.
-    pub fn plain_tiles(&self, rank: usize) -> Option<(Vec<usize>, Vec<Vec<i64>>)> {
+    /// Whether it is no TensorLayout.
+    pub fn is_tiled(&self) -> bool {
+        self.spread.is_none()
+    }
+
+    /// Dimensions from major to minor and tiles, none for `*`, of a layout of so many dimensions that begins with its elements.
+    pub fn plain_tiles(&self, rank: usize) -> Option<(Vec<usize>, Vec<Tile>)> {
         let order: Vec<usize> = self.minor_to_major.iter().rev().copied().collect();
-        let is_plain = self.bits.is_none() && self.prefix_bytes == 0;
-        let tiles = self.tiles.iter().map(|tile| tile.iter().map(|t| t.filter(|t| *t > 0)).collect());
-        let tiles = tiles.collect::<Option<_>>()?;
-        (is_plain && order.len() == rank && (0..rank).all(|d| order.contains(&d))).then_some((order, tiles))
+        let is_plain = self.prefix_bytes == 0 && self.spread.is_none();
+        let is_plain = is_plain && self.tiles.iter().flatten().flatten().all(|t| *t > 0);
+        (is_plain && order.len() == rank && (0..rank).all(|d| order.contains(&d))).then(|| (order, self.tiles.clone()))
     }
 
     /// Dimensions, sizes and index after all tiles, from the slowest to the fastest; of merged dimensions the last one.
     fn expanded(&self, sizes: &[i64], index: &[i64]) -> Option<Vec<(usize, i64, i64)>> {
-        let mut all: Vec<(usize, i64, i64)> = self
-            .minor_to_major
-            .iter()
-            .rev()
-            .map(|d| Some((*d, *sizes.get(*d)?, *index.get(*d)?)))
-            .collect::<Option<_>>()?;
+        let order: Vec<usize> = match self.spread {
+            Some(_) => (0..sizes.len()).collect(),
+            None => self.minor_to_major.iter().rev().copied().collect(),
+        };
+        let all = order.into_iter().map(|d| Some((d, *sizes.get(d)?, *index.get(d)?)));
+        let mut all: Vec<(usize, i64, i64)> = all.collect::<Option<_>>()?;
         for tile in &self.tiles {
             while all.len() < tile.len() {
                 all.insert(0, (0, 1, 0));

@@ -1,12 +1,14 @@
 //! Attributes and types of MLIR as plain data.
 
-use crate::reader::model::{Element, Expr, Kind, Place, Type};
+use crate::reader::model::{Axes, Element, Expr, Kind, Place, Type};
+use crate::reader::places;
 use melior::ir::attribute::AttributeLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::{
     AffineExpr, AffineMap, Attribute, BlockRef, Location, OperationRef, Type as MlirType, TypeLike, Value,
 };
 use mlir_sys as sys;
+use rustc_hash::FxHashSet;
 
 /// An operation of the module that is read.
 pub type Op<'c> = OperationRef<'c, 'c>;
@@ -223,7 +225,9 @@ fn shaped(from: MlirType) -> Option<Type> {
             Kind::Vector => Place::RowMajor(None),
             Kind::Tensor => Place::RowMajor(
                 Attribute::from_option_raw(sys::mlirRankedTensorTypeGetEncoding(raw))
-                    .map(|layout| pending(&layout.to_string())),
+                    .map(|layout| pending(&layout.to_string()))
+                    // Any other encoding is dropped, or becomes a memory space.
+                    .filter(|layout| layout.starts_with(LAYOUT)),
             ),
             Kind::MemRef => {
                 let layout = Attribute::from_raw(sys::mlirMemRefTypeGetLayout(raw)).to_string();
@@ -231,7 +235,7 @@ fn shaped(from: MlirType) -> Option<Type> {
                 let space = space.map(|space| space.to_string()).filter(|space| space.starts_with(PENDING));
                 let pending = space.map(|space| pending(&space));
                 let (mut strides, mut offset) = (vec![0; rank], 0);
-                if layout.starts_with("#layout.") {
+                if layout.starts_with(LAYOUT) {
                     Place::Layout(layout)
                 } else if sys::mlirMemRefTypeGetStridesAndOffset(raw, strides.as_mut_ptr(), &mut offset).value == 0 {
                     return None;
@@ -249,6 +253,7 @@ fn shaped(from: MlirType) -> Option<Type> {
     }
 }
 
+const LAYOUT: &str = "#layout.";
 const PENDING: &str = "#layout.pending<";
 
 /// The layout inside of `#layout.pending`.
@@ -288,6 +293,37 @@ pub fn operations<'c>(block: BlockRef<'c, 'c>) -> Vec<Op<'c>> {
         next = op.next_in_block();
     }
     all
+}
+
+/// The axes that TensorLayouts of a module run over: those of the machine that it names, else as far as its layouts reach, in the
+/// order in which they appear.
+pub fn axes(module: Op) -> Axes {
+    let machine = attribute(module, "layout.machine").map(|machine| machine.to_string());
+    if let Some(text) = machine.as_ref().and_then(|text| Some(text.split_once("axes: (")?.1.split_once(')')?.0)) {
+        // `4x2_L2B` are four groups of two.
+        let places = |n: &str| n.split('x').try_fold(1_i64, |all, n| all.checked_mul(n.parse().ok()?));
+        let axis = |text: &str| text.split_once('_').and_then(|(n, name)| Some((name.to_owned(), places(n)?)));
+        return text.split(", ").filter_map(axis).collect();
+    }
+    let (mut axes, mut seen) = (Axes::new(), FxHashSet::default());
+    add_axes(module, &mut axes, &mut seen);
+    axes
+}
+
+/// Of the types of an operation and of those inside: results, arguments of blocks, and those that it names.
+fn add_axes(op: Op, axes: &mut Axes, seen: &mut FxHashSet<usize>) {
+    use melior::ir::{ValueLike, block::BlockLike};
+    let inside: Vec<BlockRef> = (0..op.region_count()).flat_map(|k| blocks(op, k)).collect();
+    let arguments = inside.iter().flat_map(|b| (0..b.argument_count()).filter_map(|k| b.argument(k).ok()));
+    let types = op.results().map(|v| v.r#type()).chain(arguments.map(|v| v.r#type()));
+    for of in types.filter(|of| seen.insert(of.to_raw().ptr as usize)) {
+        places::add_axes(axes, &r#type(of));
+    }
+    for named in ["function_type", "type"].into_iter().filter_map(|name| attribute(op, name)) {
+        let (inputs, results) = signature(named).unwrap_or_default();
+        inputs.iter().chain(&results).chain(&type_of(named)).for_each(|of| places::add_axes(axes, of));
+    }
+    inside.into_iter().flat_map(operations).for_each(|op| add_axes(op, axes, seen));
 }
 
 /// The type of a type attribute.

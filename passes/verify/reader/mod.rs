@@ -6,7 +6,7 @@
 //! | `mlir` | attributes and types of MLIR as data |
 //! | `lanes` | operations that move lanes of vectors |
 //! | `operations` | what each operation means |
-//! | `layouts` | where a tiled layout puts an element |
+//! | `layouts`, `places` | where a tiled layout and a TensorLayout put an element |
 //! | `calc`, `flags` | operations of `arith`, and which laws hold for them |
 
 pub mod bytes;
@@ -17,3 +17,4 @@ pub mod layouts;
 pub mod mlir;
 pub mod model;
 pub mod operations;
+pub mod places;

@@ -3,28 +3,28 @@
 //! A function is a tree of regions, blocks and steps. Each SSA value is a [`Slot`], a number that is unique in its function
 //! and has one [`Type`]. A step is one operation. Many operations are one kind of [`Action`]: `scf.for` and `affine.for`
 //! are [`Action::Loop`], every operation of linalg is [`Action::Nest`], and all loads and stores are [`Action::Access`].
-//!
 //! ```text
 //! affine.for %i = 0 to min affine_map<(d0) -> (2, 3 - d0 * 2)>(%p) {
 //!   %x = affine.load %a[%p * 2 + %i, 0] : memref<3x5xf32>
 //! }
 //! ```
-//!
 //! is a `Loop` with lower bound `[0]`, upper bound `[2, d0 * -2 + 3]` of the slot of `%p`, step 1, and an `Access` with the
 //! map `[d0 * 2 + d1, 0]` of the slots of `%p` and `%i`. Bounds and maps are those of the operations, not simplified.
 
 use std::collections::BTreeMap;
 
+/// Axes, from parent to child, each with its number of places.
+pub type Axes = Vec<(String, i64)>;
 /// The number of an SSA value in its function.
 pub type Slot = u32;
 
-/// A module: its functions and its constant memory.
+/// A module: its functions and each `memref.global`, by name, and what TensorLayouts run over.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs, reason = "said above")]
 pub struct Program {
-    /// By name.
     pub functions: BTreeMap<String, Function>,
-    /// `memref.global`, by name.
     pub globals: BTreeMap<String, Global>,
+    pub axes: Axes,
 }
 
 /// A `memref.global`.

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 
 /// Reads the functions and globals of a module.
 pub fn program(module: Op) -> Program {
-    let mut program = Program::default();
+    let mut program = Program { axes: mlir::axes(module), ..Program::default() };
     for op in mlir::blocks(module, 0).into_iter().flat_map(mlir::operations) {
         let Some(symbol) = attribute(op, "sym_name").and_then(mlir::text) else { continue };
         let private = attribute(op, "sym_visibility").and_then(mlir::text).is_some_and(|text| text != "public");

@@ -219,7 +219,9 @@ impl<'p> Run<'p> {
                 while at < end {
                     self.count(1)?;
                     values.insert(0, Value::Index(at));
+                    let known = self.buffers.len();
                     values = self.region(frame, body, values)?;
+                    self.leave(known);
                     at = at.saturating_add(step);
                 }
                 return Ok(values);

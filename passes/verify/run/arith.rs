@@ -69,7 +69,10 @@ fn rounded(x: f64, element: &Element) -> u64 {
     }
 }
 
-/// The result of an operation, as bits, of one of the two choices of inputs.
+/// How many choices of inputs there are.
+pub const CHOICES: usize = 3;
+
+/// The result of an operation, as bits, of one of the choices of inputs.
 pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize, value: impl Fn(usize) -> u64) -> u64 {
     let (from, to) = (&operator.from, &operator.to);
     let (a, b) = (value(0), value(1));
@@ -201,14 +204,22 @@ pub fn opaque(operator: &Operator, choice: usize, count: usize, value: impl Fn(u
     inputs(&operator.to, hash)[choice]
 }
 
-/// Values of an element for both choices of inputs: a small integer, and any.
-pub fn inputs(element: &Element, hash: u64) -> [u64; 2] {
+/// Values of an element for all choices of inputs: a small integer, any number, and one of any sign.
+pub fn inputs(element: &Element, hash: u64) -> [u64; CHOICES] {
+    let signed = |n: u64| (hash % (2 * n + 1)).wrapping_sub(n);
     if element.integer {
-        return [hash % if element.bits == 1 { 2 } else { 3 }, hash % if element.text == "index" { 3 } else { 5 }];
+        return match (element.bits, &*element.text) {
+            (1, _) => [hash & 1, hash >> 1 & 1, hash >> 2 & 1],
+            (_, "index") => [hash % 3, hash % 3, signed(8)],
+            _ => [hash % 3, hash % 5, signed(8)],
+        };
     }
     let small = rounded((hash % 4) as f64 - 1.0, element);
+    let any = 0.5 + (hash >> 11) as f64 / 2_f64.powi(53);
     match &*element.text {
-        "f16" | "bf16" | "f32" | "f64" => [small, rounded(0.5 + (hash >> 11) as f64 / 2_f64.powi(53), element)],
-        _ => [hash, mix(hash, 1)],
+        "f16" | "bf16" | "f32" | "f64" => {
+            [small, rounded(any, element), rounded(if hash & 1 == 0 { 3.0 * any } else { -any }, element)]
+        }
+        _ => [hash, mix(hash, 1), mix(hash, 2)],
     }
 }

@@ -4,9 +4,10 @@
 //! address of each. The form after has the same elements: as a tensor, in memory in row-major order as long as its layout is
 //! pending, or where the layout puts them.
 
-use crate::reader::layouts::{Layout, are_parts, row_major};
+use crate::reader::layouts::row_major;
 use crate::reader::model::{Element, Function, Kind, Place, Program, Type};
-use crate::run::machine::{Many, Origin, Value, View, each_index};
+use crate::run::machine::{Many, Origin, Touch, Value, View, each_index};
+use crate::run::physical::Physical;
 use crate::run::terms::{Piece, Promises, Term, Terms};
 use crate::run::{Run, Stop};
 use std::rc::Rc;
@@ -14,9 +15,9 @@ use std::rc::Rc;
 /// What a function did: what can be compared with another form of it.
 #[derive(Default)]
 pub struct Outcome {
-    /// The elements of each result by logical index.
+    /// The elements of each result by logical index; in lowered memory of several copies, those of one after the other.
     results: Vec<Vec<Term>>,
-    /// The elements of each argument that is memory or a tensor, by logical index.
+    /// The elements of each argument that is memory or a tensor, likewise.
     arguments: Vec<Vec<Term>>,
     /// What the world saw.
     effects: Vec<(String, Vec<Term>)>,
@@ -30,6 +31,10 @@ pub struct Outcome {
     promises: Promises,
     /// What holds for the inputs that were tried alone.
     tried: Option<String>,
+    /// Whether data decided a branch or an address.
+    pub is_decided: bool,
+    /// How many steps are left.
+    pub steps: u64,
 }
 
 /// The sizes of each argument's type.
@@ -44,84 +49,21 @@ pub fn sizes_of_arguments(function: &Function, open: i64) -> Sizes {
     function.arguments.iter().map(sizes).collect()
 }
 
-/// The layout that a type has or is to get.
-fn layout_text(r#type: &Type) -> Option<&str> {
-    match r#type {
-        Type::Shaped { place: Place::Layout(text) | Place::RowMajor(Some(text)), .. } => Some(text),
-        Type::Shaped { place: Place::Strided { pending: Some(text), .. }, .. } => Some(text),
-        _ => None,
-    }
+/// The sizes that were tried where the types of arguments do not say them; none where they do.
+pub fn tried_sizes(function: &Function, tried: &[Sizes]) -> Option<String> {
+    let is_open = |r#type: &Type| matches!(r#type, Type::Shaped { sizes, .. } if sizes.contains(&None));
+    let of = |k: usize| {
+        let text = |sizes: &Sizes| sizes[k].iter().map(i64::to_string).collect::<Vec<_>>().join("x");
+        format!("{} of argument {k}", tried.iter().map(text).collect::<Vec<_>>().join(" and "))
+    };
+    let open: Vec<String> =
+        (0..function.arguments.len()).filter(|k| is_open(&function.arguments[*k])).map(of).collect();
+    (!open.is_empty()).then(|| format!("for sizes {}", open.join(", ")))
 }
 
 /// Whether memory is where the layout puts it, and not where the type says.
 fn is_lowered(before: &Type, after: &Type) -> bool {
-    layout_text(before).is_some()
-        && layout_text(after).is_none()
-        && matches!(after, Type::Shaped { kind: Kind::MemRef, .. })
-}
-
-/// How elements lie in lowered memory.
-struct Physical {
-    layout: Layout,
-    sizes: Vec<i64>,
-    /// Bits of an element, of its place, and of a unit of memory.
-    bits: [i64; 3],
-}
-
-impl Physical {
-    fn of(before: &Type, after: &Type, sizes: &[i64]) -> Result<Physical, String> {
-        let (Some(text), Type::Shaped { element: inner, .. }, Type::Shaped { element: unit, .. }) =
-            (layout_text(before), before, after)
-        else {
-            return Err("of types that do not correspond".into());
-        };
-        let layout = Layout::read(text).ok_or_else(|| format!("of the layout {text}"))?;
-        // An element that is a unit of memory takes one, in as many bytes as its type takes.
-        let place = layout.bits.filter(|_| inner != unit).map_or(i64::from(unit.bits), i64::from);
-        if [i64::from(inner.bits), place, i64::from(unit.bits)].iter().any(|bits| *bits > 64) {
-            return Err("of elements of more than 64 bits".into());
-        }
-        Ok(Physical { layout, sizes: sizes.to_vec(), bits: [inner.bits.into(), place, unit.bits.into()] })
-    }
-
-    /// The units of memory that the layout takes.
-    fn units(&self) -> Option<i64> {
-        let [_, place, unit] = self.bits;
-        let bits = self.layout.size(&self.sizes)?.checked_mul(place)?;
-        bits.checked_add(unit - 1)?.div_euclid(unit).checked_add(self.prefix())
-    }
-
-    fn prefix(&self) -> i64 {
-        self.layout.prefix_bytes.saturating_mul(8) / self.bits[2]
-    }
-
-    /// Whether a view has the parts of the layout, in the order of memory or in that of dimensions, and begins behind the
-    /// prefix. Where the last part is not of whole units of memory, it has no parts.
-    fn is_view(&self, view: &View) -> Option<bool> {
-        let [_, place, unit] = self.bits;
-        let mut parts = self.layout.parts(&self.sizes)?;
-        match parts.last_mut() {
-            Some((_, n)) if n.checked_mul(place)? % unit == 0 => *n = *n * place / unit,
-            None if place == unit => {}
-            _ => parts = vec![(0, self.units()? - self.prefix())],
-        }
-        let lies = self.sizes.contains(&0) || are_parts(parts, &view.sizes, &view.strides)?;
-        Some(view.layout.is_none() && view.offset == self.prefix() && lies)
-    }
-
-    /// The pieces of units that an element is made of: unit, first bit and number of bits, from the least significant on.
-    fn pieces(&self, index: &[i64]) -> Option<Vec<(i64, u8, u8)>> {
-        let [inner, place, unit] = self.bits;
-        let (mut bit, mut left) = (self.layout.offset(&self.sizes, index)?.checked_mul(place)?, inner);
-        let mut all = vec![];
-        while left > 0 {
-            let len = left.min(unit - bit % unit);
-            let narrow = |n: i64| u8::try_from(n).ok();
-            all.push((bit.div_euclid(unit).checked_add(self.prefix())?, narrow(bit % unit)?, narrow(len)?));
-            (bit, left) = (bit + len, left - len);
-        }
-        Some(all)
-    }
+    before.layout().is_some() && after.layout().is_none() && matches!(after, Type::Shaped { kind: Kind::MemRef, .. })
 }
 
 fn element(r#type: &Type) -> Option<&Element> {
@@ -151,8 +93,12 @@ fn arguments(run: &mut Run, before: &Function, after: &Function, sizes: &Sizes) 
         }
         let stop = |stop: Stop| what(reason(&stop));
         if is_lowered(from, to) {
-            let physical = Physical::of(from, to, &sizes[k]).map_err(what)?;
-            all.push(lowered(run, &physical, &items, to).map_err(what)?);
+            let physical = Physical::of(from, to, &sizes[k], &run.program.axes).map_err(what)?;
+            let value = lowered(run, &physical, &items, to).map_err(what)?;
+            if matches!(&value, Value::View(view) if physical.is_view(view) != Some(true)) {
+                return Err(what("of a type that is not the one of its layout".into()));
+            }
+            all.push(value);
             continue;
         }
         let open = shape.iter().zip(&sizes[k]).any(|(n, known)| n.is_some_and(|n| n != *known));
@@ -196,25 +142,24 @@ fn fill(run: &mut Run, view: &View, items: &[Term]) -> Result<(), Stop> {
 /// A buffer in lowered form with these elements.
 fn lowered(run: &mut Run, physical: &Physical, items: &[Term], to: &Type) -> Result<Value, String> {
     let Type::Shaped { element: unit, sizes, place, .. } = to else { return Err("of no memory".into()) };
-    let known = |list: &[Option<i64>]| list.iter().copied().collect::<Option<Vec<i64>>>();
     let open = || "of sizes that only the program has".to_owned();
-    let sizes = known(sizes).ok_or_else(open)?;
     let (offset, strides) = match place {
-        Place::Strided { offset, strides, .. } => (offset.ok_or_else(open)?, known(strides).ok_or_else(open)?),
-        _ => (0, row_major(&sizes).ok_or_else(open)?),
+        Place::Strided { offset, strides, .. } => (offset.ok_or_else(open)?, Some(&strides[..])),
+        _ => (0, None),
     };
+    let (sizes, strides) = physical.shape(sizes, strides).ok_or_else(open)?;
     let units = physical.units().and_then(|units| usize::try_from(units).ok()).ok_or_else(open)?;
     run.steps = run.steps.checked_sub(units as u64 / 4).ok_or_else(|| "too many elements".to_owned())?;
     let undefined = run.terms.undefined(unit.bits);
     let mut memory = vec![undefined; units];
-    let (mut numbers, [inner, place, _]) = (items.iter(), physical.bits);
+    let (mut numbers, copies) = (items.iter(), physical.copies());
     each_index(&physical.sizes, |index| -> Result<(), String> {
         let item = *numbers.next().ok_or_else(open)?;
         let pieces = physical.pieces(index).ok_or_else(open)?;
         let mut low = 0;
-        for (at, first, len) in pieces {
-            let at = usize::try_from(at).ok().filter(|at| *at < memory.len()).ok_or_else(open)?;
-            memory[at] = if i64::from(len) == physical.bits[2] && inner == place && inner == i64::from(len) {
+        for ((at, first, len), shift) in pieces.into_iter().flat_map(|piece| copies.iter().map(move |s| (piece, s))) {
+            let at = usize::try_from(at + shift).ok().filter(|at| *at < memory.len()).ok_or_else(open)?;
+            memory[at] = if len == 0 {
                 item
             } else {
                 let mut parts: Vec<Piece> = if first > 0 { run.terms.pieces(memory[at], 0, first) } else { vec![] };
@@ -234,32 +179,50 @@ fn lowered(run: &mut Run, physical: &Physical, items: &[Term], to: &Type) -> Res
     Ok(Value::View(Rc::new(View { offset, sizes, strides, ..(*view).clone() })))
 }
 
-/// The elements of a value by the logical index of the form before.
-fn logical(run: &mut Run, value: &Value, before: &Type, after: &Type, sizes: &[i64]) -> Result<Vec<Term>, Stop> {
-    let Value::View(view) = value else { return Ok(value.items(run.terms).unwrap_or_default()) };
+/// The elements of a value by the logical index of the form before, one copy after the other, each of as many elements as are
+/// expected.
+fn logical(
+    run: &mut Run,
+    value: &Value,
+    [before, after]: [&Type; 2],
+    sizes: &[i64],
+    expected: Option<usize>,
+) -> Result<Vec<Term>, Stop> {
+    let of_one = |items: Vec<Term>| match expected {
+        Some(expected) if items.len() != expected => {
+            Err(Stop::Fault(format!("{} elements, and {expected} before", items.len()), 0))
+        }
+        _ => Ok(items),
+    };
+    let Value::View(view) = value else { return of_one(value.items(run.terms).unwrap_or_default()) };
     if !is_lowered(before, after) {
-        return run.contents(value);
+        return of_one(run.contents(value)?);
     }
     let fault = |why: String| Stop::Fault(why, 0);
     if !run.is_plain(view) {
         return Err(Stop::Unknown("a result that is part of memory of bytes".into(), 0));
     }
-    let physical = Physical::of(before, after, sizes).map_err(|why| Stop::Unknown(why, 0))?;
+    let physical = Physical::of(before, after, sizes, &run.program.axes).map_err(|why| Stop::Unknown(why, 0))?;
     let (mut all, origin) = (vec![], view.offset - physical.prefix());
-    each_index(sizes, |index| -> Result<(), Stop> {
-        let pieces = physical.pieces(index).ok_or_else(|| fault("an element without address".into()))?;
-        let mut parts = vec![];
-        for (at, first, len) in pieces {
-            let unit = run.buffers[view.buffer].access(origin + at, None, false, |old| old).map_err(fault)?;
-            if run.terms.info(unit).width == 0 {
-                all.push(unit);
-                return Ok(());
+    for shift in physical.copies() {
+        let begin = all.len();
+        each_index(sizes, |index| -> Result<(), Stop> {
+            let pieces = physical.pieces(index).ok_or_else(|| fault("an element without address".into()))?;
+            let mut parts = vec![];
+            for (at, first, len) in pieces {
+                let at = origin.saturating_add(at).saturating_add(shift);
+                let unit = run.buffers[view.buffer].access(at, None, Touch::Read, |old| old).map_err(fault)?;
+                if len == 0 {
+                    all.push(unit);
+                    return Ok(());
+                }
+                parts.extend(run.terms.pieces(unit, first, len));
             }
-            parts.extend(run.terms.pieces(unit, first, len));
-        }
-        all.push(run.terms.bits(parts));
-        Ok(())
-    })?;
+            all.push(run.terms.bits(parts));
+            Ok(())
+        })?;
+        of_one(all[begin..].to_vec())?;
+    }
     Ok(all)
 }
 
@@ -272,7 +235,7 @@ fn check_place(run: &Run, view: &View, types: [&Type; 2], sizes: &[i64]) -> Resu
     }
     let unknown = |why: String| Stop::Unknown(why, 0);
     if is_lowered(before, after) {
-        let physical = Physical::of(before, after, sizes).map_err(unknown)?;
+        let physical = Physical::of(before, after, sizes, &run.program.axes).map_err(unknown)?;
         let beyond = || unknown("a layout beyond 64 bits".into());
         if !physical.is_view(view).ok_or_else(beyond)? {
             return fault("a result that does not lie as its layout says");
@@ -280,7 +243,7 @@ fn check_place(run: &Run, view: &View, types: [&Type; 2], sizes: &[i64]) -> Resu
         if (run.buffers[view.buffer].items.len() as i64) < physical.units().ok_or_else(beyond)? {
             return fault("a result in a buffer that is smaller than its layout");
         }
-    } else if layout_text(after).is_none() {
+    } else if after.layout().is_none() {
         let is = match before {
             Type::Shaped { kind: Kind::MemRef, .. } => view.is_of(before),
             _ => view.is_row_major(),
@@ -342,34 +305,31 @@ pub fn outcome(
         if let Value::View(view) = value {
             check_place(&run, view, types, &sizes)?;
         }
-        let items = logical(&mut run, value, types[0], types[1], &sizes)?;
         let expected = reference.map(|reference| reference.results[k].len());
-        if expected.is_some_and(|expected| expected != items.len()) {
-            return Err(Stop::Fault(
-                format!("result {k} has {} elements, and had {}", items.len(), expected.unwrap_or(0)),
-                0,
-            ));
-        }
+        let items = logical(&mut run, value, types, &sizes, expected).map_err(|stop| match stop {
+            Stop::Fault(what, at) => Stop::Fault(format!("result {k}: {what}"), at),
+            other => other,
+        })?;
         outcome.shapes.push(sizes);
         outcome.results.push(items);
     }
     for (k, value) in values.iter().enumerate() {
-        outcome.arguments.push(match value {
-            Value::View(_) => logical(&mut run, value, &before.arguments[k], &after.arguments[k], &sizes[k])?,
-            value => value.items(run.terms).unwrap_or_default(),
-        });
+        let expected = reference.map(|reference| reference.arguments[k].len());
+        let types = [&before.arguments[k], &after.arguments[k]];
+        outcome.arguments.push(logical(&mut run, value, types, &sizes[k], expected)?);
     }
     let tensor = |r#type: &Type| matches!(r#type, Type::Shaped { kind: Kind::Tensor, .. });
     outcome.seen = before.arguments.iter().map(|r#type| before.public || !tensor(r#type)).collect();
     outcome.effects = std::mem::take(&mut run.effects);
-    if run.is_decided_by_data.get() {
+    (outcome.is_decided, outcome.steps) = (run.is_decided_by_data.get(), run.steps);
+    if outcome.is_decided {
         outcome.tried = Some("data decides a branch or an address".into());
     }
     let divisor;
     (outcome.promises, divisor) = run.terms.end();
     if let Some(divisor) = divisor {
         let what = format!("a division by {} that the program before does not do", run.terms.text(divisor, 4));
-        if run.terms.info(divisor).values[0] == 0 {
+        if run.terms.info(divisor).values[run.terms.choice] == 0 {
             return Err(Stop::Fault(what, 0));
         }
         outcome.tried = Some(what);
@@ -431,10 +391,14 @@ pub fn compare(terms: &Terms, before: &Outcome, after: &Outcome) -> Verdict {
         ));
     }
     for ((what, old), (name, new)) in old.iter().zip(&new) {
-        if what != name || old.len() != new.len() {
+        // Of results and arguments there may be several copies.
+        let count = old.len();
+        let copies = if what.starts_with("what ") { 1 } else { new.len().checked_div(old.len()).unwrap_or(1) };
+        if what != name || new.len() != old.len() * copies {
             return Verdict::Differs(format!("{name} of {} elements, and {what} of {} before", new.len(), old.len()));
         }
-        for (number, (old, new)) in old.iter().zip(new).enumerate() {
+        for (number, (old, new)) in old.iter().cycle().zip(new).enumerate() {
+            let number = number % count;
             let unseen =
                 what.strip_prefix("argument ").and_then(|k| k.parse().ok()).is_some_and(|k: usize| !before.seen[k]);
             if old == new || terms.info(*old).undefined || unseen {
@@ -448,7 +412,7 @@ pub fn compare(terms: &Terms, before: &Outcome, after: &Outcome) -> Verdict {
             if is.undefined {
                 return Verdict::Differs(format!("{}: padding or memory that nobody wrote is read", text()));
             }
-            if !terms.alike(was, is) {
+            if !terms.alike(was, is, before.is_decided || after.is_decided) {
                 return Verdict::Differs(text());
             }
             tried.get_or_insert_with(text);

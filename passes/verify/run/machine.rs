@@ -52,7 +52,7 @@ pub struct View {
 pub enum Origin {
     /// Allocated, or from the caller.
     Heap,
-    /// Of the stack: gone at the end of the function.
+    /// Of the stack: gone at the end of the function or of the iteration of a loop.
     Stack,
     /// Of a global, which may be written.
     Global,
@@ -73,17 +73,48 @@ pub struct Buffer {
     pub copied: Vec<(i64, i64)>,
     /// Where elements have several bytes, the first byte of that of each, and their number.
     pub stored: Vec<(i64, i64)>,
-    /// Of each element the last iteration that wrote and that read it, where iterations run in any order.
-    marks: Vec<[u32; 2]>,
+    /// Of each element the last iteration that wrote it, that read it and that changed it by an atomic operation, and this
+    /// operation, where iterations run in any order.
+    marks: Vec<([u32; 3], u32)>,
 }
 
-/// Iterations in any order that are running.
-#[derive(Clone, Copy, Debug)]
+/// What is done to an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touch {
+    /// It is read.
+    Read,
+    /// It is written.
+    Write,
+    /// It becomes what an operation of this number makes of it, of which several may come in any order, or not.
+    Change(u32, bool),
+}
+
+/// Iterations in any order that are running, of one loop inside of the other. Each has a number, and what is inside of it has
+/// greater ones than it.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Iterations {
-    /// Numbers from this on are of this operation; it stands for several readers.
-    pub first: u32,
-    /// The one that is running.
-    pub now: u32,
+    /// Numbers from the first on are of the loop; it stands for several readers. The second is that of the iteration.
+    levels: [(u32, u32); 4],
+    depth: usize,
+}
+
+impl Iterations {
+    /// With an iteration of another loop inside; none where there are too many loops.
+    pub fn inside(self, first: u32, now: u32) -> Option<Iterations> {
+        let (mut levels, depth) = (self.levels, self.depth);
+        *levels.get_mut(depth)? = (first, now);
+        Some(Iterations { levels, depth: depth + 1 })
+    }
+
+    /// The outermost loop of which what has this number is in another iteration, by its first number.
+    fn apart(&self, mark: u32) -> Option<u32> {
+        let apart = self.levels[..self.depth].iter().find(|(first, now)| (*first..*now).contains(&mark));
+        apart.map(|(first, _)| *first)
+    }
+
+    fn now(&self) -> u32 {
+        self.depth.checked_sub(1).map_or(0, |last| self.levels[last].1)
+    }
 }
 
 /// The number of elements of a shape.
@@ -146,7 +177,7 @@ impl Buffer {
         &mut self,
         address: i64,
         iterations: Option<Iterations>,
-        writes: bool,
+        touch: Touch,
         change: impl FnOnce(Term) -> Term,
     ) -> Result<Term, String> {
         if self.freed {
@@ -155,21 +186,29 @@ impl Buffer {
         let count = self.items.len();
         let at = usize::try_from(address).ok().filter(|at| *at < count);
         let at = at.ok_or_else(|| format!("address {address} of a buffer of {count} elements"))?;
-        if let Some(Iterations { first, now }) = iterations {
+        if let Some(iterations) = iterations {
             if self.marks.is_empty() {
-                self.marks = vec![[0; 2]; count];
+                self.marks = vec![([0; 3], 0); count];
             }
-            let [writer, reader] = self.marks[at];
-            let other = |mark: u32| mark >= first && mark != now;
-            if other(writer) || writes && other(reader) {
-                return Err(format!(
-                    "address {address}, which another iteration that may run at the same time {}",
-                    if other(writer) { "writes" } else { "reads" }
-                ));
+            let (marks, operation) = &mut self.marks[at];
+            let [written, read, changed] = marks.map(|mark| iterations.apart(mark));
+            let in_order = match touch {
+                Touch::Read => [(written, "writes"), (changed, "changes")],
+                Touch::Write => [(written.or(changed), "writes"), (read, "reads")],
+                Touch::Change(by, true) if by == *operation => [(written, "writes"), (read, "reads")],
+                Touch::Change(..) => [(written.or(changed), "changes"), (read, "reads")],
+            };
+            if let Some((_, does)) = in_order.iter().find(|(other, _)| other.is_some()) {
+                return Err(format!("address {address}, which another iteration that may run at the same time {does}"));
             }
-            let several = if other(reader) { first } else { now };
-            self.marks[at] = if writes { [now, reader] } else { [writer, several] };
+            let now = iterations.now();
+            match touch {
+                Touch::Read => marks[1] = read.unwrap_or(now),
+                Touch::Write => marks[0] = now,
+                Touch::Change(by, _) => (marks[2], *operation) = (changed.unwrap_or(now), by),
+            }
         }
+        let writes = touch != Touch::Read;
         let before = self.items[at];
         if writes && self.origin == Origin::Constant {
             return Err("a store to a constant".into());

@@ -3,14 +3,15 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `arith` | what operations of `arith` compute, on bits |
-//! | `terms` | symbolic elements, and the rules by which they are equal |
+//! | `terms`, `differ` | symbolic elements, and the rules by which they are equal; whether others have other values |
 //! | `machine`, `bytes` | values and memory of a program that runs |
 //! | `actions`, `nest`, `arenas`, `parallel` | the evaluator, beside this file |
 //! | `least` | how many steps it takes at least |
+//! | `physical` | how elements lie in lowered memory |
 //! | `compare` | inputs of both forms, and whether their results are the same |
 //!
 //! The evaluator runs a function on symbolic elements. Indices, and with them addresses and the order of steps, are
-//! numbers; elements are terms. An element that decides a branch or an address is taken by its value in the first choice of
+//! numbers; elements are terms. An element that decides a branch or an address is taken by its value in one choice of
 //! inputs.
 
 mod actions;
@@ -18,10 +19,12 @@ mod arenas;
 pub mod arith;
 mod bytes;
 pub mod compare;
+mod differ;
 pub mod least;
 mod machine;
 mod nest;
 mod parallel;
+mod physical;
 pub mod terms;
 
 use crate::reader::layouts::{Layout, row_major};
@@ -29,7 +32,7 @@ use crate::reader::model::{
     Access, Action, Block, Bound, Element, End, Expr, Function, Operator, Program, Region, Size, Slot, Step, Type,
 };
 use crate::run::bytes::{SeenAs, Started};
-use crate::run::machine::{Buffer, Iterations, Many, Origin, Value, View, each_index};
+use crate::run::machine::{Buffer, Iterations, Many, Origin, Touch, Value, View, each_index};
 use crate::run::terms::{Term, Terms};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
@@ -122,11 +125,16 @@ impl<'p> Run<'p> {
         let known = self.buffers.len();
         let results = self.region(&mut frame, body, arguments)?;
         self.depth -= 1;
-        self.buffers[known..].iter_mut().for_each(|buffer| buffer.freed |= buffer.origin == Origin::Stack);
+        self.leave(known);
         if self.depth == 0 && !self.started.is_empty() {
             return self.fault("a copy for which nothing waits");
         }
         Ok(results)
+    }
+
+    /// Memory of the stack that is newer than so many buffers is gone.
+    pub fn leave(&mut self, known: usize) {
+        self.buffers[known..].iter_mut().for_each(|buffer| buffer.freed |= buffer.origin == Origin::Stack);
     }
 
     pub fn get(&self, frame: &Frame, slot: Slot) -> Result<Value, Stop> {
@@ -153,7 +161,7 @@ impl<'p> Run<'p> {
                     self.is_decided_by_data.set(true);
                 }
                 let unused = 64 - u32::from(info.width.max(1));
-                Ok(((info.values[0] << unused) as i64) >> unused)
+                Ok(((info.values[self.terms.choice] << unused) as i64) >> unused)
             }
             _ => self.unknown("a tensor as an index"),
         }
@@ -343,6 +351,18 @@ impl<'p> Run<'p> {
             shown => return self.element_of_bytes(view, shown, address, write.map(|(new, _)| new)),
         }
         let (mut iterations, terms) = (self.iterations, &mut *self.terms);
+        let touch = match write {
+            None => Touch::Read,
+            Some((_, None)) => Touch::Write,
+            Some((_, Some(operator))) => {
+                let number = terms.operator(operator);
+                // Of bits, each may be another element: they are changed one after the other, in the order of iterations.
+                if terms.is_of_bits(number) {
+                    iterations = None;
+                }
+                Touch::Change(number, terms.in_any_order(number))
+            }
+        };
         let mut change = |old: Term| match write {
             Some((new, Some(operator))) => {
                 let number = terms.operator(operator);
@@ -351,11 +371,7 @@ impl<'p> Run<'p> {
             Some((new, None)) => new,
             None => old,
         };
-        if matches!(write, Some((_, Some(_)))) {
-            // One after the other, and their order is not seen.
-            iterations = None;
-        }
-        let done = self.buffers[view.buffer].access(address, iterations, write.is_some(), &mut change);
+        let done = self.buffers[view.buffer].access(address, iterations, touch, &mut change);
         done.map_err(|what| Stop::Fault(what, self.at))
     }
 

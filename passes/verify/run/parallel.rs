@@ -1,7 +1,7 @@
 //! Loops whose iterations run in any order: no iteration may write what another reads or writes.
 
 use crate::reader::model::{Action, End, Region, Slot};
-use crate::run::machine::{Iterations, Value, each_index};
+use crate::run::machine::{Value, each_index};
 use crate::run::{Frame, Run, Stop};
 
 impl<'p> Run<'p> {
@@ -25,13 +25,15 @@ impl<'p> Run<'p> {
         let (mut values, before) = (self.all(frame, outputs)?, self.iterations);
         let Some(block) = body.blocks.first() else { return self.unknown("a region without blocks") };
         let End::Yield { inserts, .. } = &block.end else { return self.unknown("a branch") };
-        let first = self.next_iteration;
+        let (first, around) = (self.next_iteration, before.unwrap_or_default());
         each_index(&trips, |trip| {
             self.count(1)?;
-            if before.is_none() {
-                self.next_iteration += 1;
-                self.iterations = Some(Iterations { first, now: self.next_iteration });
+            self.next_iteration += 1;
+            self.iterations = around.inside(first, self.next_iteration);
+            if self.iterations.is_none() {
+                return self.unknown("so many loops in any order inside of each other");
             }
+            let known = self.buffers.len();
             let indices = trip.iter().enumerate().map(|(d, k)| Value::Index(lower[d] + k * steps[d]));
             let arguments = indices.chain(self.all(frame, outputs)?).collect();
             self.block(frame, block, arguments)?;
@@ -43,11 +45,10 @@ impl<'p> Run<'p> {
                 frame.1[*source as usize] = Some(values[k].clone());
                 values[k] = self.action(frame, insert, &insert.action)?.remove(0);
             }
+            self.leave(known);
             Ok(())
         })?;
-        if before.is_none() {
-            self.next_iteration += 1;
-        }
+        self.next_iteration += 1;
         self.iterations = before;
         Ok(values)
     }

@@ -1,9 +1,10 @@
 //! Symbolic elements: what a program computes of its inputs, each different value once.
 //!
 //! A term is a number; equal terms have the same number. A term has no type but its width: `arith.bitcast` leaves it as it
-//! is. Each term also has two values, of two choices of inputs: in the first all numbers are small integers, of which sums
-//! and products are exact in any order; in the second floating-point inputs have all their digits. They decide branches and
-//! addresses, and where two terms differ, whether that is seen.
+//! is. Each term also has a value for each of three choices of inputs: in the first all numbers are small integers, of which
+//! sums and products are exact in any order; in the second floating-point inputs have all their digits; in the third integers
+//! and floating-point numbers may be negative. They decide branches and addresses, and where two terms differ, whether that is
+//! seen.
 //!
 //! Terms are equal up to the rules here, each of which is an equation of all values of its operands:
 //!
@@ -21,7 +22,7 @@
 use crate::reader::calc::{Calc, calc};
 use crate::reader::flags::{CONTRACT, REASSOC};
 use crate::reader::model::Operator;
-use crate::run::arith::{evaluate, mix};
+use crate::run::arith::{CHOICES, evaluate, mix};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The most terms of a sum in any order that are counted one by one: of one that doubles in each round of a loop, the hashes of
@@ -66,10 +67,10 @@ pub struct Info {
     pub width: u8,
     /// Whether undefined memory is in it.
     pub undefined: bool,
-    /// Of the two choices of inputs.
-    pub values: [u64; 2],
+    /// Of the choices of inputs.
+    pub values: [u64; CHOICES],
     /// Whether the program has no value there with that choice: a division by 0.
-    pub open: [bool; 2],
+    pub open: [bool; CHOICES],
 }
 
 /// What a program takes for granted where it computes terms.
@@ -94,8 +95,10 @@ pub struct Terms {
     nodes: Vec<(Node, Info)>,
     operators: Vec<(Operator, Calc)>,
     operator_numbers: FxHashMap<Operator, u32>,
-    reassociate: bool,
-    contract: bool,
+    pub(super) reassociate: bool,
+    pub(super) contract: bool,
+    /// The choice of inputs by which branches and addresses are decided.
+    pub choice: usize,
 }
 
 fn mask(width: u8) -> u64 {
@@ -146,7 +149,10 @@ impl Terms {
     pub fn constant(&mut self, width: u32, bits: u64) -> Term {
         let width = u8::try_from(width).ok().filter(|width| *width <= 64).unwrap_or(0);
         let bits = bits & mask(width);
-        self.add(Node::Constant(bits), Info { width, undefined: false, values: [bits; 2], open: [false; 2] })
+        self.add(
+            Node::Constant(bits),
+            Info { width, undefined: false, values: [bits; CHOICES], open: [false; CHOICES] },
+        )
     }
 
     /// An element of an input.
@@ -154,14 +160,14 @@ impl Terms {
         let width = u8::try_from(element.bits).ok().filter(|width| *width <= 64).unwrap_or(0);
         let hash = mix(of.into(), number);
         let values = crate::run::arith::inputs(element, hash).map(|value| value & mask(width));
-        self.add(Node::Input(of, number), Info { width, undefined: false, values, open: [false; 2] })
+        self.add(Node::Input(of, number), Info { width, undefined: false, values, open: [false; CHOICES] })
     }
 
     /// An element of memory that has no contents, or of padding.
     pub fn undefined(&mut self, width: u32) -> Term {
         let width = u8::try_from(width).ok().filter(|width| *width <= 64).unwrap_or(0);
-        let values = [0, 1].map(|choice| mix(!0, choice) & mask(width));
-        self.add(Node::Undefined, Info { width, undefined: true, values, open: [false; 2] })
+        let values = std::array::from_fn(|choice| mix(!0, choice as u64) & mask(width));
+        self.add(Node::Undefined, Info { width, undefined: true, values, open: [false; CHOICES] })
     }
 
     /// The number that a term is, if it is one.
@@ -180,6 +186,17 @@ impl Terms {
         (std::mem::take(&mut self.promises), self.divisor.take())
     }
 
+    /// Whether several of an operation may come in any order.
+    pub fn in_any_order(&self, number: u32) -> bool {
+        let (operator, calc) = &self.operators[number as usize];
+        calc.associates() || calc.associates_if_allowed() && (self.reassociate || operator.flags & REASSOC != 0)
+    }
+
+    /// Whether an operation changes each bit by itself.
+    pub fn is_of_bits(&self, number: u32) -> bool {
+        matches!(self.operators[number as usize].1, Calc::And | Calc::Or | Calc::Xor)
+    }
+
     /// An operation on terms. With a flag that neither an option allows nor the program before has there, it is another term.
     pub fn apply(&mut self, number: u32, operands: &[Term]) -> Term {
         let (operator, calc) = &self.operators[number as usize];
@@ -190,7 +207,7 @@ impl Terms {
             if self.is_before {
                 self.promises.divisors.insert(*by);
             } else if is_zero && !self.promises.divisors.contains(by) {
-                let worse = self.divisor.is_none_or(|known| self.info(known).values[0] != 0);
+                let worse = self.divisor.is_none_or(|known| self.info(known).values[self.choice] != 0);
                 self.divisor = if worse { Some(*by) } else { self.divisor };
             }
         }
@@ -216,25 +233,25 @@ impl Terms {
         if let Some(moved) = self.moved(calc, operands, width) {
             return moved;
         }
-        let (mut undefined, mut constants, mut open) = (false, calc != Calc::Opaque, [false; 2]);
+        let (mut undefined, mut constants, mut open) = (false, calc != Calc::Opaque, [false; CHOICES]);
         for operand in operands {
             let (node, info) = &self.nodes[*operand as usize];
             undefined |= info.undefined;
-            open = [0, 1].map(|choice| open[choice] || info.open[choice]);
+            open = std::array::from_fn(|choice| open[choice] || info.open[choice]);
             constants &= matches!(node, Node::Constant(_)) && info.width > 0;
         }
-        let values = [0, 1].map(|choice| {
+        let values = std::array::from_fn(|choice| {
             let value = |k: usize| operands.get(k).map_or(0, |operand| self.nodes[*operand as usize].1.values[choice]);
             evaluate(&self.operators[number as usize], choice, operands.len(), value) & mask(width)
         });
         if let (true, Some(by)) = (calc.divides(), operands.get(1)) {
             let by = self.info(*by).values;
-            open = [0, 1].map(|choice| open[choice] || by[choice] == 0);
+            open = std::array::from_fn(|choice| open[choice] || by[choice] == 0);
         }
         let info = Info { width, undefined, values, open };
-        let any_order = calc.associates() || calc.associates_if_allowed() && (self.reassociate || flags & REASSOC != 0);
+        let any_order = self.in_any_order(number);
         // Constants that are added in another order have other sums.
-        if constants && open == [false; 2] && (calc.associates() || !any_order) {
+        if constants && open == [false; CHOICES] && (calc.associates() || !any_order) {
             return self.constant(width.into(), values[1]);
         }
         if calc == Calc::Fma && (self.contract || flags & CONTRACT != 0) {
@@ -443,63 +460,16 @@ impl Terms {
         {
             return of;
         }
-        let (mut width, mut undefined, mut values, mut open) = (0, false, [0; 2], [false; 2]);
+        let (mut width, mut undefined, mut values, mut open) = (0, false, [0; CHOICES], [false; CHOICES]);
         for piece in &merged {
             let info = self.info(piece.of);
             undefined |= info.undefined;
-            open = [0, 1].map(|choice| open[choice] || info.open[choice]);
+            open = std::array::from_fn(|choice| open[choice] || info.open[choice]);
             for (value, of) in values.iter_mut().zip(info.values) {
                 *value |= (of >> piece.low & mask(piece.len)) << width;
             }
             width += piece.len;
         }
         self.add(Node::Bits(merged.into()), Info { width, undefined, values, open })
-    }
-}
-
-impl Terms {
-    /// Whether the values of two terms are those of the same result; where sums may be reassociated, nearly the same.
-    pub fn alike(&self, was: Info, is: Info) -> bool {
-        let number = |bits: u64| match was.width {
-            64 => f64::from_bits(bits),
-            32 => f32::from_bits(bits as u32).into(),
-            _ => f32::from_bits((bits as u32) << 16).into(),
-        };
-        (0..2).all(|choice| {
-            let (a, b) = (was.values[choice], is.values[choice]);
-            if was.open[choice] || a == b {
-                return true;
-            }
-            let (a, b) = (number(a), number(b));
-            (self.reassociate || self.contract) && (a - b).abs() <= 0.02 * a.abs().max(b.abs())
-        })
-    }
-
-    /// A term as text, down to a depth.
-    pub fn text(&self, term: Term, depth: u32) -> String {
-        let list = |terms: &[Term]| terms.iter().map(|term| self.text(*term, depth - 1)).collect::<Vec<_>>().join(", ");
-        match self.node(term) {
-            Node::Input(of, number) => format!("%arg{of}[{number}]"),
-            Node::Undefined => "undefined".into(),
-            Node::Constant(bits) => format!("{bits:#x}"),
-            _ if depth == 0 => format!("t{term}"),
-            Node::Apply(operator, operands) => {
-                let operator = self.operator_of(*operator);
-                let more = if operator.flags == 0 { "" } else { " with flags that it did not have" };
-                format!("{}{more}({})", operator.name, list(operands))
-            }
-            Node::Any(operator, count, _) => format!("{} of {count} terms (t{term})", self.operator_of(*operator).name),
-            Node::Bits(pieces) => {
-                let piece = |piece: &Piece| {
-                    let text = self.text(piece.of, depth - 1);
-                    if piece.len == self.info(piece.of).width {
-                        text
-                    } else {
-                        format!("{text}[{}:+{}]", piece.low, piece.len)
-                    }
-                };
-                format!("bits({})", pieces.iter().map(piece).collect::<Vec<_>>().join(", "))
-            }
-        }
     }
 }

@@ -11,6 +11,7 @@ mod reader {
     pub mod flags;
     pub mod layouts;
     pub mod model;
+    pub mod places;
 }
 
 mod obligations;
