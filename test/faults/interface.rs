@@ -5,6 +5,9 @@ use crate::definition::lay_out;
 use crate::text;
 use tensor_layout::tiled::Layout;
 
+/// The most elements of an argument or result.
+const LARGEST: i64 = 1 << 14;
+
 /// An element type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Element {
@@ -138,7 +141,9 @@ pub fn value(before: &str, after: &str) -> Option<Value> {
     }
     let (logical, element, encoding) = shaped(before)?;
     let (sizes, unit, place) = shaped(after)?;
-    if !after.starts_with("memref<") {
+    let count = |sizes: &[i64]| sizes.iter().try_fold(1_i64, |all, n| all.checked_mul(*n));
+    let small = |sizes: &[i64]| count(sizes).is_some_and(|count| count <= LARGEST);
+    if !after.starts_with("memref<") || !small(&logical) || !small(&sizes) {
         return None;
     }
     let mut strides: Vec<i64> = sizes.iter().rev().scan(1, |next, n| Some(std::mem::replace(next, *next * n))).collect();

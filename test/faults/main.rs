@@ -7,6 +7,7 @@
 //! | `fault.rs`, `retype.rs` | one random fault in it |
 //! | `interface.rs` | random arguments, in their layouts |
 //! | `memory.rs` | memory in which what is outside of a buffer is guarded |
+//! | `reverse.rs` | parallel loops in the reverse order |
 //! | `run.rs` | compiles a program and calls it, in processes of its own |
 //!
 //! A program is lowered; one operation of what was made is changed, such that MLIR still takes it; and `layout-verify`
@@ -14,7 +15,7 @@
 //! numbers, and all bits must be the same. Where it says that they differ, they should differ for some numbers; what does
 //! not is counted.
 //!
-//! `LAYOUT_SEED` and `LAYOUT_FAULTS` make a longer run. `LAYOUT_KEEP` names a folder for faults that were proved to be none
+//! `LAYOUT_SEED` and `LAYOUT_FAULTS` make a longer run, `LAYOUT_FIRST` leaves out as many as it says. `LAYOUT_KEEP` names a folder for faults that were proved to be none
 //! but change numbers, and for those that were said to be one but change none.
 
 #[path = "../choices.rs"]
@@ -29,6 +30,7 @@ mod jit;
 mod memory;
 mod programs;
 mod retype;
+mod reverse;
 mod run;
 mod text;
 
@@ -37,6 +39,7 @@ use interface::{Element, Value};
 use libtest_mimic::{Arguments, Failed, Trial};
 use melior::Context;
 use melior::ir::Module;
+use run::How;
 use programs::{Case, OPTIONS, Program};
 use std::collections::{BTreeMap, HashMap};
 use std::env;
@@ -48,6 +51,8 @@ use std::process::ExitCode;
 const SEED: u64 = 1;
 /// Faults, unless `LAYOUT_FAULTS` says otherwise.
 const FAULTS: u64 = 100;
+/// Faults of a program before it is the turn of another one: it is compiled and proved for the first.
+const BURST: u64 = 8;
 /// How often a fault that MLIR takes is looked for in a program.
 const ATTEMPTS: usize = 200;
 /// How far numbers may be from what they were, relatively, where options allow another rounding.
@@ -91,11 +96,14 @@ fn faults_are_seen(seed: u64, faults: u64) -> std::result::Result<(), Failed> {
     let mut cases: HashMap<(usize, usize), Option<Case>> = HashMap::new();
     let mut counts: BTreeMap<Result, BTreeMap<&str, u64>> = BTreeMap::new();
     let mut wrong = vec![];
-    let (mut number, mut found) = (0, 0);
+    let (mut number, mut found) = (env::var("LAYOUT_FIRST").map_or(0, |n| n.parse().expect("a number")), 0);
     while found < faults {
         number += 1;
-        let mut choices = Choices::random(seed.wrapping_mul(1_000_003).wrapping_add(number));
-        let key = (choices.usize(0..programs.len()), choices.usize(0..OPTIONS.len()));
+        let numbered = |number: u64| Choices::random(seed.wrapping_mul(1_000_003).wrapping_add(number));
+        // The program of a few faults one after the other.
+        let mut chosen = numbered(number / BURST * BURST);
+        let key = (chosen.usize(0..programs.len()), chosen.usize(0..OPTIONS.len()));
+        let mut choices = numbered(number << 32);
         let program = &programs[key.0];
         let case = cases.entry(key).or_insert_with(|| program.case(&context, OPTIONS[key.1], seed));
         let Some(case) = case else { continue };
@@ -103,14 +111,16 @@ fn faults_are_seen(seed: u64, faults: u64) -> std::result::Result<(), Failed> {
         found += 1;
         *counts.entry(result).or_default().entry(kind).or_default() += 1;
         let bad = matches!(result, Result::ProvedButDifferent | Result::Panic);
-        if bad || result == Result::CaughtButSame {
+        if bad || matches!(result, Result::CaughtButSame | Result::ProvedAndNotRun) {
             keep(program, case, &text, &format!("{result:?}-{seed}-{number}"), &format!("{kind}: {said}"));
         }
         if bad {
-            wrong.push(format!("{result:?}: {kind}, LAYOUT_SEED={seed}, number {number}, of @{} of {} with {}:\n{}\n{said}",
-                program.name, program.file, case.options, difference(&case.text, &text)));
+            let about = format!("{result:?}: {kind}, LAYOUT_SEED={seed}, number {number}, of @{} of {} with {}:\n{}\n{said}",
+                program.name, program.file, case.options, difference(&case.text, &text));
+            println!("{about}\n");
+            wrong.push(about);
         }
-        if found % 1000 == 0 {
+        if found % 500 == 0 {
             report(&counts, found);
         }
     }
@@ -159,7 +169,12 @@ fn one(
     let before = Module::parse(context, &program.text)?;
     let said = catch_unwind(AssertUnwindSafe(|| programs::verified(&before, &after, case.limits)));
     let Ok((errors, open)) = said else { return Some((kind, text, Result::Panic, String::new())) };
-    let run = |patience| run::run(context, &text, &case.interface, seed, (case.tensors, patience));
+    // Draws that the program without faults does not survive say nothing.
+    let draws: [bool; run::DRAWS] = std::array::from_fn(|draw| case.left[draw].is_some());
+    let run = |patience| {
+        let how = How { tensors: case.tensors, draws: &draws, patience, reverse: true };
+        run::run(context, &text, &case.interface, seed, how)
+    };
     if let Some(error) = errors.first() {
         let result = match choices.one_in(ERRORS_RUN).then(|| run(1)).flatten() {
             Some(left) if differs(case, &left).is_none() => Result::CaughtButSame,
@@ -170,13 +185,18 @@ fn one(
     if let Some(open) = open.first() {
         return Some((kind, text, Result::Open, open.clone()));
     }
-    let (result, said) = match run(2) {
+    let judged = || match run(2) {
         None => (Result::ProvedAndNotRun, String::new()),
         Some(left) => match differs(case, &left) {
             Some(how) => (Result::ProvedButDifferent, how),
             None => (Result::ProvedAndSame, String::new()),
         },
     };
+    let (mut result, mut said) = judged();
+    if result == Result::ProvedButDifferent {
+        // It may have run out of time.
+        (result, said) = judged();
+    }
     Some((kind, text, result, said))
 }
 

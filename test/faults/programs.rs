@@ -1,7 +1,7 @@
 //! The programs into which faults are put: functions of the tests' files, each lowered with one of several sets of options.
 
 use crate::interface::Interface;
-use crate::run::{self, Left};
+use crate::run::{self, How, Left};
 use crate::text;
 use layout_test::Checkout;
 use layout_verify::{Limits, Source};
@@ -144,7 +144,7 @@ impl Program {
         }
         let flags = text.lines().any(|line| line.contains("fastmath<") && !line.contains("fastmath<none>"));
         let rounds = reassociate || contract || flags;
-        let left = run::run(context, &text, &interface, seed, (tensors, run::DRAWS))?;
+        let left = run::run(context, &text, &interface, seed, How { tensors, draws: &[true; run::DRAWS], patience: run::DRAWS, reverse: false })?;
         // A program that leaves its own memory cannot show a fault.
         let good = left.iter().flatten().all(|left| left.last() == Some(&1)) && left.iter().any(Option::is_some);
         good.then_some(Case { options, tensors, limits, text, interface, rounds, left })

@@ -2,6 +2,7 @@
 
 use crate::choices::Choices;
 use crate::interface::{Interface, Value};
+use crate::reverse::reversed;
 use crate::{jit, memory, text};
 use melior::ir::Module;
 use melior::{Context, pass::PassManager, utility};
@@ -54,14 +55,25 @@ fn apart(seconds: u32, work: impl FnOnce() -> Vec<u64>) -> Option<Vec<u64>> {
     }
 }
 
-/// Compiles a module and runs a function of it, up to the draw at which it failed so often; `tensors` says that it is not
-/// lowered. None where it does not compile.
+/// How a program is run.
+pub struct How<'a> {
+    /// Whether it is not lowered.
+    pub tensors: bool,
+    /// The draws that run.
+    pub draws: &'a [bool; DRAWS],
+    /// After so many that do not end well, no others run.
+    pub patience: usize,
+    /// Whether iterations of parallel loops run in the reverse order.
+    pub reverse: bool,
+}
+
+/// Compiles a module and runs a function of it. None where it does not compile.
 pub fn run(
     context: &Context,
     text: &str,
     interface: &Interface,
     seed: u64,
-    (tensors, patience): (bool, usize),
+    how: How,
 ) -> Option<Left> {
     let words = apart(SECONDS[1], || {
         // Messages of what cannot be lowered say nothing new.
@@ -71,15 +83,16 @@ pub fn run(
             libc::dup2(nowhere, 1);
             libc::dup2(nowhere, 2);
         }
-        let Some(engine) = compiled(context, text, &interface.name, tensors) else { return vec![] };
+        let Some(engine) = compiled(context, text, &interface.name, &how) else { return vec![] };
         let name = format!("_mlir__mlir_ciface_{}", interface.name);
         let Some(function) = engine.lookup(&name) else { return vec![] };
         let mut all = vec![DRAWS as u64];
         let mut failed = 0;
         for draw in 0..DRAWS {
             // What does not end need not be seen more often.
-            let left = if failed < patience { apart(SECONDS[0], || call(function, interface, seed, draw)) } else { None };
-            failed += usize::from(left.is_none());
+            let runs = how.draws[draw] && failed < how.patience;
+            let left = if runs { apart(SECONDS[0], || call(function, interface, seed, draw)) } else { None };
+            failed += usize::from(runs && left.is_none());
             all.push(left.as_ref().map_or(u64::MAX, |left| left.len() as u64));
             all.extend(left.unwrap_or_default());
         }
@@ -98,10 +111,13 @@ pub fn run(
     Some(left)
 }
 
-fn compiled(context: &Context, text: &str, name: &str, tensors: bool) -> Option<layout_runtime::Engine> {
+fn compiled(context: &Context, text: &str, name: &str, how: &How) -> Option<layout_runtime::Engine> {
     // Memory of the stack is memory like any other, and begins where its elements may.
     let text = text.replace("\"memref.alloca\"", "\"memref.alloc\"");
     let mut lines: Vec<String> = text.lines().map(without_alignment).collect();
+    if how.reverse {
+        lines = reversed(&lines);
+    }
     let symbol = format!("sym_name = \"{name}\"");
     let header = lines.iter().position(|line| line.contains("\"func.func\"") && line.contains(&symbol))?;
     let last = text::end_of(&lines, header);
@@ -111,7 +127,7 @@ fn compiled(context: &Context, text: &str, name: &str, tensors: bool) -> Option<
     };
     let mut module = Module::parse(context, &lines.join("\n"))?;
     let passes = PassManager::new(context);
-    let pipeline = if tensors { "builtin.module(layout-to-llvm)" } else { "builtin.module(layout-convert-to-llvm{arena=none})" };
+    let pipeline = if how.tensors { "builtin.module(layout-to-llvm)" } else { "builtin.module(layout-convert-to-llvm{arena=none})" };
     utility::parse_pass_pipeline(passes.as_operation_pass_manager(), pipeline).expect("a pipeline");
     passes.run(&mut module).ok()?;
     let engine = jit::engine(&module);
