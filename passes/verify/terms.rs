@@ -18,7 +18,7 @@
 //! | select | of a constant, and of twice the same |
 //! | bits | shifts by constants, masks, `extui`, `trunci`, and `extf` of `bf16` to `f32` move bits |
 
-use crate::arith::{Calc, calc, evaluate, mix};
+use crate::arith::{Calc, calc, evaluate, is_open, keeps, mix};
 use crate::flags::{CONTRACT, REASSOC};
 use crate::model::Operator;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -194,7 +194,7 @@ impl Terms {
             }
         }
         let term = self.computed(number, operands);
-        if more == 0 || self.as_constant(term).is_some() || operands.contains(&term) {
+        if more == 0 || self.keeps(number, more, operands, term) {
             return term;
         }
         let known = self.promises.flags.get(&term).copied().unwrap_or(0);
@@ -205,6 +205,17 @@ impl Terms {
             return self.add(Node::Apply(number, operands.into()), Info { width, ..self.info(term) });
         }
         term
+    }
+
+    /// Whether what flags promise is known to hold: of integers that are constants, or that stay what they are.
+    fn keeps(&self, number: u32, flags: u32, operands: &[Term], term: Term) -> bool {
+        let operator = &self.operators[number as usize];
+        let constants: Option<Vec<u64>> = operands.iter().map(|operand| self.as_constant(*operand)).collect();
+        match constants.as_deref() {
+            Some([a]) => keeps(operator, flags, *a, 0),
+            Some([a, b]) => keeps(operator, flags, *a, *b),
+            _ => operator.0.from.integer && operands.contains(&term),
+        }
     }
 
     /// An operation on terms, whatever its flags promise.
@@ -226,9 +237,10 @@ impl Terms {
             let value = |k: usize| operands.get(k).map_or(0, |operand| self.nodes[*operand as usize].1.values[choice]);
             evaluate(&self.operators[number as usize], choice, operands.len(), value) & mask(width)
         });
-        if let (true, Some(by)) = (calc.divides(), operands.get(1)) {
-            let by = self.info(*by).values;
-            open = [0, 1].map(|choice| open[choice] || by[choice] == 0);
+        if let [a, ref b @ ..] = *operands {
+            let [a, b] = [a, b.first().copied().unwrap_or(a)].map(|operand| self.info(operand).values);
+            let is_open = |choice: usize| is_open(&self.operators[number as usize], a[choice], b[choice]);
+            open = [0, 1].map(|choice| open[choice] || is_open(choice));
         }
         let info = Info { width, undefined, values, open };
         let any_order = calc.associates() || calc.associates_if_allowed() && (self.reassociate || flags & REASSOC != 0);
