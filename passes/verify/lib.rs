@@ -11,7 +11,7 @@
 //! | `read` | what each operation means |
 //! | `layouts` | where a tiled layout puts an element |
 //! | `arith` | what operations of `arith` compute, on bits |
-//! | `terms` | symbolic elements, and the rules by which they are equal |
+//! | `terms` | symbolic elements, the rules by which they are equal, and what operations on them promise |
 //! | `machine` | values and memory of a program that runs |
 //! | `run`, `actions`, `nest`, `arenas`, `parallel` | the evaluator |
 //! | `least` | how many steps it takes at least |

@@ -1,9 +1,11 @@
 //! Values and memory of a program that runs.
 
+use crate::arith::Calc;
 use crate::bytes::SeenAs;
 use crate::layouts::{Layout, are_sizes, are_strides, is_of, row_major};
 use crate::model::{Place, Type};
 use crate::terms::{Term, Terms};
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// What an SSA value is while the program runs.
@@ -75,6 +77,31 @@ pub struct Buffer {
     pub stored: Vec<(i64, i64)>,
     /// Of each element the last iteration that wrote and that read it, where iterations run in any order.
     marks: Vec<[u32; 2]>,
+    /// Of elements what iterations did atomically.
+    atomics: FxHashMap<i64, Vec<Atomic>>,
+}
+
+/// What iterations that run in any order did to an element with one kind of atomic operation: the last of them, and all.
+#[derive(Debug)]
+struct Atomic {
+    kind: Calc,
+    last: u32,
+    /// The bits that the last one may change, and those that others may.
+    bits: [u64; 2],
+    /// Whether there are others.
+    several: bool,
+}
+
+impl Atomic {
+    /// The bits that other iterations than this one may change, if there are any.
+    fn of_others(&self, Iterations { first, now }: Iterations) -> Option<u64> {
+        let [last, others] = self.bits;
+        match self.last {
+            last if last < first => None,
+            last if last == now => self.several.then_some(others),
+            _ => Some(last | others),
+        }
+    }
 }
 
 /// Iterations in any order that are running.
@@ -138,7 +165,35 @@ impl View {
 impl Buffer {
     /// Memory of these elements.
     pub fn new(items: Vec<Term>) -> Buffer {
-        Buffer { items, origin: Origin::Heap, freed: false, copied: vec![], stored: vec![], marks: vec![] }
+        let (copied, stored, marks, atomics) = (vec![], vec![], vec![], FxHashMap::default());
+        Buffer { items, origin: Origin::Heap, freed: false, copied, stored, marks, atomics }
+    }
+
+    /// Notes an atomic operation that may change some bits of an element; `commutes` with others of its kind. What another
+    /// iteration does to the same bits has to be of one kind, as their order is not known.
+    pub fn note_atomic(
+        &mut self,
+        address: i64,
+        iterations: Iterations,
+        (kind, commutes, bits): (Calc, bool, u64),
+    ) -> Result<(), String> {
+        let Iterations { first, now } = iterations;
+        let marks = usize::try_from(address).ok().and_then(|at| self.marks.get(at)).copied().unwrap_or_default();
+        let plain = marks.iter().any(|mark| *mark >= first && *mark != now);
+        let all = self.atomics.entry(address).or_default();
+        all.retain(|atomic| atomic.last >= first);
+        let apart = |atomic: &Atomic| atomic.of_others(iterations).is_none_or(|others| others & bits == 0);
+        if plain || !all.iter().all(|atomic| commutes && atomic.kind == kind || apart(atomic)) {
+            return Err(format!("address {address}, which another iteration that may run at the same time changes"));
+        }
+        match all.iter_mut().find(|atomic| atomic.kind == kind) {
+            Some(atomic) if atomic.last == now => atomic.bits[0] |= bits,
+            Some(atomic) => {
+                (atomic.bits, atomic.last, atomic.several) = ([bits, atomic.bits[0] | atomic.bits[1]], now, true);
+            }
+            None => all.push(Atomic { kind, last: now, bits: [bits, 0], several: false }),
+        }
+        Ok(())
     }
 
     /// Reads or writes an element: `change` gives what is there then.
@@ -161,10 +216,12 @@ impl Buffer {
             }
             let [writer, reader] = self.marks[at];
             let other = |mark: u32| mark >= first && mark != now;
-            if other(writer) || writes && other(reader) {
+            let atomics = self.atomics.get(&address).into_iter().flatten();
+            let changed = atomics.filter_map(|atomic| atomic.of_others(Iterations { first, now })).next().is_some();
+            if changed || other(writer) || writes && other(reader) {
                 return Err(format!(
                     "address {address}, which another iteration that may run at the same time {}",
-                    if other(writer) { "writes" } else { "reads" }
+                    if changed || other(writer) { "writes" } else { "reads" }
                 ));
             }
             let several = if other(reader) { first } else { now };

@@ -320,7 +320,12 @@ impl<'p> Run<'p> {
             _ if matches!(write, Some((_, Some(_)))) => return self.unknown("an atomic operation on bytes"),
             shown => return self.element_of_bytes(view, shown, address, write.map(|(new, _)| new)),
         }
-        let (mut iterations, terms) = (self.iterations, &mut *self.terms);
+        let (iterations, terms) = (self.iterations, &mut *self.terms);
+        let (mut unseen, mut atomic) = (0, None);
+        if let (Some((new, Some(operator))), Some(_)) = (write, iterations) {
+            unseen = terms.undefined(operator.to.bits);
+            atomic = Some(terms.atomic(operator, new));
+        }
         let mut change = |old: Term| match write {
             Some((new, Some(operator))) => {
                 let number = terms.operator(operator);
@@ -329,11 +334,15 @@ impl<'p> Run<'p> {
             Some((new, None)) => new,
             None => old,
         };
-        if matches!(write, Some((_, Some(_)))) {
-            // One after the other, and their order is not seen.
-            iterations = None;
-        }
-        let done = self.buffers[view.buffer].access(address, iterations, write.is_some(), &mut change);
+        let buffer = &mut self.buffers[view.buffer];
+        let done = match (write, iterations) {
+            (Some((_, Some(_))), Some(iterations)) => {
+                let noted = atomic.map_or(Ok(()), |atomic| buffer.note_atomic(address, iterations, atomic));
+                // What was there before depends on the order.
+                noted.and_then(|()| buffer.access(address, None, true, &mut change)).map(|_| unseen)
+            }
+            _ => buffer.access(address, iterations, write.is_some(), &mut change),
+        };
         done.map_err(|what| Stop::Fault(what, self.at))
     }
 

@@ -18,7 +18,9 @@
 //! | select | of a constant, and of twice the same |
 //! | bits | shifts by constants, masks, `extui`, `trunci`, and `extf` of `bf16` to `f32` move bits |
 
-use crate::arith::{Calc, calc, evaluate, is_open, keeps, mix};
+mod promises;
+
+use crate::arith::{Calc, calc, evaluate, is_open, mix};
 use crate::flags::{CONTRACT, REASSOC};
 use crate::model::Operator;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -205,17 +207,6 @@ impl Terms {
             return self.add(Node::Apply(number, operands.into()), Info { width, ..self.info(term) });
         }
         term
-    }
-
-    /// Whether what flags promise is known to hold: of integers that are constants, or that stay what they are.
-    fn keeps(&self, number: u32, flags: u32, operands: &[Term], term: Term) -> bool {
-        let operator = &self.operators[number as usize];
-        let constants: Option<Vec<u64>> = operands.iter().map(|operand| self.as_constant(*operand)).collect();
-        match constants.as_deref() {
-            Some([a]) => keeps(operator, flags, *a, 0),
-            Some([a, b]) => keeps(operator, flags, *a, *b),
-            _ => operator.0.from.integer && operands.contains(&term),
-        }
     }
 
     /// An operation on terms, whatever its flags promise.

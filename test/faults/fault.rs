@@ -10,15 +10,43 @@ const ALIKE: &[&[&str]] = &[
     &["arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.addf"],
     &["arith.addi", "arith.subi", "arith.muli", "arith.shli", "arith.xori"],
     &["arith.addi", "arith.ori", "arith.xori", "arith.andi"],
-    &["arith.divsi", "arith.divui", "arith.floordivsi", "arith.ceildivsi", "arith.ceildivui", "arith.remsi", "arith.remui"],
+    &[
+        "arith.divsi",
+        "arith.divui",
+        "arith.floordivsi",
+        "arith.ceildivsi",
+        "arith.ceildivui",
+        "arith.remsi",
+        "arith.remui",
+    ],
     &["arith.shli", "arith.shrsi", "arith.shrui"],
     &["arith.maxsi", "arith.maxui", "arith.minsi", "arith.minui"],
     &["arith.extsi", "arith.extui"],
     &["arith.sitofp", "arith.uitofp", "arith.bitcast"],
     &["arith.fptosi", "arith.fptoui", "arith.bitcast"],
     &["arith.index_cast", "arith.index_castui"],
-    &["arith.negf", "math.absf", "math.exp", "math.sqrt", "math.rsqrt", "math.tanh", "math.exp2", "math.floor", "math.ceil"],
-    &["math.log", "math.log2", "math.exp", "math.exp2", "math.erf", "math.sin", "math.cos", "math.round", "math.roundeven"],
+    &[
+        "arith.negf",
+        "math.absf",
+        "math.exp",
+        "math.sqrt",
+        "math.rsqrt",
+        "math.tanh",
+        "math.exp2",
+        "math.floor",
+        "math.ceil",
+    ],
+    &[
+        "math.log",
+        "math.log2",
+        "math.exp",
+        "math.exp2",
+        "math.erf",
+        "math.sin",
+        "math.cos",
+        "math.round",
+        "math.roundeven",
+    ],
     &["affine.min", "affine.max"],
     &["math.fma", "vector.fma"],
     &["linalg.add", "linalg.sub", "linalg.mul", "linalg.div", "linalg.max", "linalg.min"],
@@ -30,10 +58,20 @@ const ALIKE: &[&[&str]] = &[
 const FLAGS: &[&str] = &["none", "reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn", "fast", "nnan,ninf"];
 const WRAPS: &[&str] = &["none", "nsw", "nuw", "nsw, nuw"];
 const ROUNDINGS: &[&str] = &["to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_away"];
-const KINDS: &[&str] = &["add", "mul", "minui", "minsi", "minnumf", "maxui", "maxsi", "maxnumf", "and", "or", "xor", "minimumf",
-    "maximumf"];
-const FLOATS: &[&str] = &["0.000000e+00", "-0.000000e+00", "1.000000e+00", "-1.000000e+00", "2.000000e+00", "0x7F800000",
-    "0xFF800000", "0x7FC00000", "0x00000001"];
+const KINDS: &[&str] = &[
+    "add", "mul", "minui", "minsi", "minnumf", "maxui", "maxsi", "maxnumf", "and", "or", "xor", "minimumf", "maximumf",
+];
+const FLOATS: &[&str] = &[
+    "0.000000e+00",
+    "-0.000000e+00",
+    "1.000000e+00",
+    "-1.000000e+00",
+    "2.000000e+00",
+    "0x7F800000",
+    "0xFF800000",
+    "0x7FC00000",
+    "0x00000001",
+];
 
 /// What is a fault: the lines of an operation, others.
 type Lines = Vec<String>;
@@ -103,9 +141,9 @@ fn integers(text: &str) -> Vec<(usize, usize)> {
     let bytes = text.as_bytes();
     let (mut found, mut at) = (vec![], 0);
     // What says how many operands there are of each kind is no fault of interest.
-    let segments = text.find("operandSegmentSizes = ").map(|start| {
-        (start, text[start..].find('>').map_or(text.len(), |end| start + end))
-    });
+    let segments = text
+        .find("operandSegmentSizes = ")
+        .map(|start| (start, text[start..].find('>').map_or(text.len(), |end| start + end)));
     while at < bytes.len() {
         let start = at;
         if bytes[at].is_ascii_alphanumeric() || b"_.%#".contains(&bytes[at]) {
@@ -113,7 +151,8 @@ fn integers(text: &str) -> Vec<(usize, usize)> {
                 at += 1;
             }
             let word = &text[start..at];
-            let sign = usize::from(start > 0 && bytes[start - 1] == b'-' && start > 1 && b" ([<".contains(&bytes[start - 2]));
+            let sign =
+                usize::from(start > 0 && bytes[start - 1] == b'-' && start > 1 && b" ([<".contains(&bytes[start - 2]));
             let inside = segments.is_some_and(|(from, to)| (from..to).contains(&start));
             if word.bytes().all(|byte| byte.is_ascii_digit()) && !inside {
                 found.push((start - sign, at));
@@ -210,7 +249,9 @@ fn other_operation(choices: &mut Choices, lines: &Lines, at: usize) -> Option<Li
     let other = choices.choice(group);
     // Attributes that the other one does not have are an error of the reader.
     let takes = |name: &str| {
-        ["addf", "subf", "mulf", "divf", "remf", "imumf", "numf", "negf", "math."].iter().any(|part| name.contains(part))
+        ["addf", "subf", "mulf", "divf", "remf", "imumf", "numf", "negf", "math."]
+            .iter()
+            .any(|part| name.contains(part))
     };
     let integer = |name: &str| ["addi", "subi", "muli", "shli"].iter().any(|part| name.contains(part));
     if takes(&op.name) && !takes(other) || integer(&op.name) && !integer(other) {
@@ -254,10 +295,7 @@ fn word(choices: &mut Choices, lines: &Lines, at: usize) -> Option<Lines> {
         "arith.divsi" | "arith.divui" | "arith.shrsi" | "arith.shrui" => made.push(" <{isExact}>".into()),
         "arith.ori" => made.push(" <{isDisjoint}>".into()),
         "arith.extui" | "arith.uitofp" => made.push(" <{nonNeg}>".into()),
-        "arith.truncf" => made.push(format!(
-            " <{{roundingmode = {} : i32}}>",
-            choices.usize(0..ROUNDINGS.len())
-        )),
+        "arith.truncf" => made.push(format!(" <{{roundingmode = {} : i32}}>", choices.usize(0..ROUNDINGS.len()))),
         _ => (),
     }
     let chosen = made.get(choices.usize(0..made.len().max(1)))?.clone();

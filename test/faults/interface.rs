@@ -42,7 +42,11 @@ impl Element {
         match self.float {
             Some((exponent, fraction)) => {
                 let (most, inner) = ((1 << exponent) - 1, bits & ((1 << fraction) - 1));
-                if bits >> fraction & most == most && inner != 0 { most << fraction | 1 << (fraction - 1) } else { bits }
+                if bits >> fraction & most == most && inner != 0 {
+                    most << fraction | 1 << (fraction - 1)
+                } else {
+                    bits
+                }
             }
             None => bits,
         }
@@ -56,7 +60,13 @@ impl Element {
         let bias = (1 << (exponent - 1)) - 1;
         Some(match (bits >> fraction & ((1 << exponent) - 1)) as i32 {
             0 => sign * inner * 2_f64.powi(1 - bias),
-            e if e == (1 << exponent) - 1 => if inner == 0.0 { sign * f64::INFINITY } else { f64::NAN },
+            e if e == (1 << exponent) - 1 => {
+                if inner == 0.0 {
+                    sign * f64::INFINITY
+                } else {
+                    f64::NAN
+                }
+            }
             e => sign * (1.0 + inner) * 2_f64.powi(e - bias),
         })
     }
@@ -76,11 +86,12 @@ impl Element {
     fn random(self, choices: &mut Choices, draw: usize) -> u64 {
         let mask = u64::MAX >> (64 - self.bits);
         let Some(parts) = self.float else {
-            return mask & match draw % 3 {
-                0 => choices.u64(0..5),
-                1 => choices.u64(..),
-                _ => choices.choice(&[0, 1, u64::MAX, 1 << (self.bits - 1), mask >> 1, 2, 3, 7, 0xfe]),
-            };
+            return mask
+                & match draw % 3 {
+                    0 => choices.u64(0..5),
+                    1 => choices.u64(..),
+                    _ => choices.choice(&[0, 1, u64::MAX, 1 << (self.bits - 1), mask >> 1, 2, 3, 7, 0xfe]),
+                };
         };
         let (exponent, fraction) = parts;
         let infinity = ((1_u64 << exponent) - 1) << fraction;
@@ -90,7 +101,15 @@ impl Element {
             1 => self.of(parts, choices.i64(-4..5) as f64),
             _ if choices.bool() => self.of(parts, uniform(choices)),
             _ => {
-                let bits = choices.choice(&[infinity, infinity | 1, infinity | 1 << (fraction - 1), 0, 1, infinity - 1, 1 << fraction]);
+                let bits = choices.choice(&[
+                    infinity,
+                    infinity | 1,
+                    infinity | 1 << (fraction - 1),
+                    0,
+                    1,
+                    infinity - 1,
+                    1 << fraction,
+                ]);
                 bits | u64::from(choices.bool()) << (self.bits - 1)
             }
         }
@@ -146,7 +165,8 @@ pub fn value(before: &str, after: &str) -> Option<Value> {
     if !after.starts_with("memref<") || !small(&logical) || !small(&sizes) {
         return None;
     }
-    let mut strides: Vec<i64> = sizes.iter().rev().scan(1, |next, n| Some(std::mem::replace(next, *next * n))).collect();
+    let mut strides: Vec<i64> =
+        sizes.iter().rev().scan(1, |next, n| Some(std::mem::replace(next, *next * n))).collect();
     strides.reverse();
     let mut offset = 0;
     for part in &place {
@@ -159,18 +179,31 @@ pub fn value(before: &str, after: &str) -> Option<Value> {
         }
     }
     let bytes = unit.bytes();
-    let extent: i64 = if sizes.contains(&0) { 0 } else { 1 + sizes.iter().zip(&strides).map(|(n, stride)| (n - 1) * stride).sum::<i64>() };
+    let extent: i64 = if sizes.contains(&0) {
+        0
+    } else {
+        1 + sizes.iter().zip(&strides).map(|(n, stride)| (n - 1) * stride).sum::<i64>()
+    };
     let whole = usize::try_from(offset + extent).ok()? * bytes;
     let layout = encoding.iter().find_map(|part| part.strip_prefix("#layout.tiled<"));
     let memory = |places, written, size| {
-        Some(Value::Memory(Memory { element, offset, sizes: sizes.clone(), strides: strides.clone(), places, written, bytes: size }))
+        Some(Value::Memory(Memory {
+            element,
+            offset,
+            sizes: sizes.clone(),
+            strides: strides.clone(),
+            places,
+            written,
+            bytes: size,
+        }))
     };
     let start = offset as usize * bytes * 8;
     let Some(layout) = layout else {
         if encoding.iter().any(|part| part.starts_with("#layout")) || logical != sizes || element != unit {
             return None;
         }
-        let place = |index: Vec<i64>| start + 8 * bytes * index.iter().zip(&strides).map(|(i, s)| i * s).sum::<i64>() as usize;
+        let place =
+            |index: Vec<i64>| start + 8 * bytes * index.iter().zip(&strides).map(|(i, s)| i * s).sum::<i64>() as usize;
         return memory(crate::definition::indices(&logical).into_iter().map(place).collect(), 8 * bytes, whole);
     };
     let layout: Layout = layout.strip_suffix('>')?.parse().ok()?;

@@ -39,8 +39,8 @@ use interface::{Element, Value};
 use libtest_mimic::{Arguments, Failed, Trial};
 use melior::Context;
 use melior::ir::Module;
-use run::How;
 use programs::{Case, OPTIONS, Program};
+use run::How;
 use std::collections::{BTreeMap, HashMap};
 use std::env;
 use std::fs;
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
 
 /// What became of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Result {
+enum Fate {
     /// An error of verification.
     Caught,
     /// An error, of which no numbers were found that show it.
@@ -88,13 +88,13 @@ enum Result {
     Panic,
 }
 
-fn faults_are_seen(seed: u64, faults: u64) -> std::result::Result<(), Failed> {
+fn faults_are_seen(seed: u64, faults: u64) -> Result<(), Failed> {
     let context = jit::context();
     context.enable_multi_threading(false);
     context.attach_diagnostic_handler(|_| true);
     let programs = programs::all(&context);
     let mut cases: HashMap<(usize, usize), Option<Case>> = HashMap::new();
-    let mut counts: BTreeMap<Result, BTreeMap<&str, u64>> = BTreeMap::new();
+    let mut counts: BTreeMap<Fate, BTreeMap<&str, u64>> = BTreeMap::new();
     let mut wrong = vec![];
     let (mut number, mut found) = (env::var("LAYOUT_FIRST").map_or(0, |n| n.parse().expect("a number")), 0);
     while found < faults {
@@ -110,13 +110,18 @@ fn faults_are_seen(seed: u64, faults: u64) -> std::result::Result<(), Failed> {
         let Some((kind, text, result, said)) = one(&context, program, case, seed, &mut choices) else { continue };
         found += 1;
         *counts.entry(result).or_default().entry(kind).or_default() += 1;
-        let bad = matches!(result, Result::ProvedButDifferent | Result::Panic);
-        if bad || matches!(result, Result::CaughtButSame | Result::ProvedAndNotRun) {
+        let bad = matches!(result, Fate::ProvedButDifferent | Fate::Panic);
+        if bad || matches!(result, Fate::CaughtButSame | Fate::ProvedAndNotRun) {
             keep(program, case, &text, &format!("{result:?}-{seed}-{number}"), &format!("{kind}: {said}"));
         }
         if bad {
-            let about = format!("{result:?}: {kind}, LAYOUT_SEED={seed}, number {number}, of @{} of {} with {}:\n{}\n{said}",
-                program.name, program.file, case.options, difference(&case.text, &text));
+            let about = format!(
+                "{result:?}: {kind}, LAYOUT_SEED={seed}, number {number}, of @{} of {} with {}:\n{}\n{said}",
+                program.name,
+                program.file,
+                case.options,
+                difference(&case.text, &text)
+            );
             println!("{about}\n");
             wrong.push(about);
         }
@@ -128,7 +133,7 @@ fn faults_are_seen(seed: u64, faults: u64) -> std::result::Result<(), Failed> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n\n").into()) }
 }
 
-fn report(counts: &BTreeMap<Result, BTreeMap<&str, u64>>, found: u64) {
+fn report(counts: &BTreeMap<Fate, BTreeMap<&str, u64>>, found: u64) {
     println!("{found} faults");
     for (result, kinds) in counts {
         println!("{result:?}: {} {kinds:?}", kinds.values().sum::<u64>());
@@ -140,7 +145,8 @@ fn difference(before: &str, after: &str) -> String {
     let (a, b): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let first = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
     let rest = a[first..].iter().rev().zip(b[first..].iter().rev()).take_while(|(a, b)| a == b).count();
-    let lines = |sign: &str, lines: &[&str]| lines.iter().take(20).map(|line| format!("{sign} {line}\n")).collect::<String>();
+    let lines =
+        |sign: &str, lines: &[&str]| lines.iter().take(20).map(|line| format!("{sign} {line}\n")).collect::<String>();
     lines("-", &a[first..a.len() - rest]) + &lines("+", &b[first..b.len() - rest])
 }
 
@@ -159,7 +165,7 @@ fn one(
     case: &Case,
     seed: u64,
     choices: &mut Choices,
-) -> Option<(&'static str, String, Result, String)> {
+) -> Option<(&'static str, String, Fate, String)> {
     let (kind, text, after) = (0..ATTEMPTS).find_map(|_| {
         let (kind, text) = fault::fault(choices, &case.text)?;
         let module = Module::parse(context, &text)?;
@@ -168,7 +174,7 @@ fn one(
     })?;
     let before = Module::parse(context, &program.text)?;
     let said = catch_unwind(AssertUnwindSafe(|| programs::verified(&before, &after, case.limits)));
-    let Ok((errors, open)) = said else { return Some((kind, text, Result::Panic, String::new())) };
+    let Ok((errors, open)) = said else { return Some((kind, text, Fate::Panic, String::new())) };
     // Draws that the program without faults does not survive say nothing.
     let draws: [bool; run::DRAWS] = std::array::from_fn(|draw| case.left[draw].is_some());
     let run = |patience| {
@@ -177,23 +183,23 @@ fn one(
     };
     if let Some(error) = errors.first() {
         let result = match choices.one_in(ERRORS_RUN).then(|| run(1)).flatten() {
-            Some(left) if differs(case, &left).is_none() => Result::CaughtButSame,
-            _ => Result::Caught,
+            Some(left) if differs(case, &left).is_none() => Fate::CaughtButSame,
+            _ => Fate::Caught,
         };
         return Some((kind, text, result, error.clone()));
     }
     if let Some(open) = open.first() {
-        return Some((kind, text, Result::Open, open.clone()));
+        return Some((kind, text, Fate::Open, open.clone()));
     }
     let judged = || match run(2) {
-        None => (Result::ProvedAndNotRun, String::new()),
+        None => (Fate::ProvedAndNotRun, String::new()),
         Some(left) => match differs(case, &left) {
-            Some(how) => (Result::ProvedButDifferent, how),
-            None => (Result::ProvedAndSame, String::new()),
+            Some(how) => (Fate::ProvedButDifferent, how),
+            None => (Fate::ProvedAndSame, String::new()),
         },
     };
     let (mut result, mut said) = judged();
-    if result == Result::ProvedButDifferent {
+    if result == Fate::ProvedButDifferent {
         // It may have run out of time.
         (result, said) = judged();
     }
@@ -204,8 +210,13 @@ fn one(
 fn differs(case: &Case, left: &run::Left) -> Option<String> {
     let count = |value: &Value| if let Value::Memory(memory) = value { memory.count() } else { 1 };
     let memories = case.interface.arguments.iter().filter(|value| matches!(value, Value::Memory(_)));
-    let elements: Vec<Element> = case.interface.results.iter().chain(memories)
-        .flat_map(|value| std::iter::repeat_n(value.element(), count(value))).collect();
+    let elements: Vec<Element> = case
+        .interface
+        .results
+        .iter()
+        .chain(memories)
+        .flat_map(|value| std::iter::repeat_n(value.element(), count(value)))
+        .collect();
     for (draw, (expected, found)) in case.left.iter().zip(left).enumerate() {
         let Some(expected) = expected else { continue };
         // Sums of what is infinite depend on their order.

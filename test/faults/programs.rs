@@ -5,8 +5,8 @@ use crate::run::{self, How, Left};
 use crate::text;
 use layout_test::Checkout;
 use layout_verify::{Limits, Source};
-use melior::ir::operation::{OperationLike, OperationPrintingFlags};
 use melior::ir::Module;
+use melior::ir::operation::{OperationLike, OperationPrintingFlags};
 use melior::{Context, pass::PassManager, utility};
 use std::fs;
 use std::time::{Duration, Instant};
@@ -112,9 +112,15 @@ fn functions(module: &str, file: &str) -> Vec<Program> {
             at += 1;
         }
         let text = needed.concat().join("\n");
-        let silent = !text.contains("vector.print") && !needed.iter().any(|lines| lines[0].contains("\"func.func\"") && lines.len() < 4);
+        let silent = !text.contains("vector.print")
+            && !needed.iter().any(|lines| lines[0].contains("\"func.func\"") && lines.len() < 4);
         if silent && !text.contains("sym_visibility = \"private\", sym_name = \"{name}\"") {
-            programs.push(Program { file: file.into(), name, text: format!("{first}\n{text}\n{last}\n"), header: lines[0].clone() });
+            programs.push(Program {
+                file: file.into(),
+                name,
+                text: format!("{first}\n{text}\n{last}\n"),
+                header: lines[0].clone(),
+            });
         }
     }
     programs
@@ -144,7 +150,13 @@ impl Program {
         }
         let flags = text.lines().any(|line| line.contains("fastmath<") && !line.contains("fastmath<none>"));
         let rounds = reassociate || contract || flags;
-        let left = run::run(context, &text, &interface, seed, How { tensors, draws: &[true; run::DRAWS], patience: run::DRAWS, reverse: false })?;
+        let left = run::run(
+            context,
+            &text,
+            &interface,
+            seed,
+            How { tensors, draws: &[true; run::DRAWS], patience: run::DRAWS, reverse: false },
+        )?;
         // A program that leaves its own memory cannot show a fault.
         let good = left.iter().flatten().all(|left| left.last() == Some(&1)) && left.iter().any(Option::is_some);
         good.then_some(Case { options, tensors, limits, text, interface, rounds, left })

@@ -91,7 +91,9 @@ pub fn part(choices: &mut Choices, lines: &Lines, at: usize) -> Option<Lines> {
     let (mut strides, mut offset, space) = place(&sizes, rest)?;
     let mut sizes: Vec<String> = sizes.into_iter().map(str::to_owned).collect();
     let cast = op.name == "memref.reinterpret_cast";
-    let more = |old: &str, by: i64| Some(if old == "?" { old.to_owned() } else { (old.parse::<i64>().ok()? + by).to_string() });
+    let more = |old: &str, by: i64| {
+        Some(if old == "?" { old.to_owned() } else { (old.parse::<i64>().ok()? + by).to_string() })
+    };
     if !cast && sizes.len() != numbers.len() {
         return None;
     }
@@ -123,11 +125,15 @@ pub fn part(choices: &mut Choices, lines: &Lines, at: usize) -> Option<Lines> {
 fn place(sizes: &[&str], rest: &str) -> Option<(Vec<String>, String, String)> {
     let Some(inside) = rest.strip_prefix("strided<[") else {
         let mut next = Some(1_i64);
-        let mut strides: Vec<String> = sizes.iter().rev().map(|size| {
-            let stride = next.map_or("?".to_owned(), |n| n.to_string());
-            next = next.and_then(|n| n.checked_mul(size.parse().ok()?));
-            stride
-        }).collect();
+        let mut strides: Vec<String> = sizes
+            .iter()
+            .rev()
+            .map(|size| {
+                let stride = next.map_or("?".to_owned(), |n| n.to_string());
+                next = next.and_then(|n| n.checked_mul(size.parse().ok()?));
+                stride
+            })
+            .collect();
         strides.reverse();
         return Some((strides, "0".into(), rest.into()));
     };

@@ -51,7 +51,8 @@ fn apart(seconds: u32, work: impl FnOnce() -> Vec<u64>) -> Option<Vec<u64>> {
         let mut status = 0;
         libc::waitpid(child, &mut status, 0);
         let ended = libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0;
-        (ended && read.is_ok()).then(|| bytes.chunks(8).map(|word| u64::from_le_bytes(word.try_into().expect("8"))).collect())
+        (ended && read.is_ok())
+            .then(|| bytes.chunks(8).map(|word| u64::from_le_bytes(word.try_into().expect("8"))).collect())
     }
 }
 
@@ -68,13 +69,7 @@ pub struct How<'a> {
 }
 
 /// Compiles a module and runs a function of it. None where it does not compile.
-pub fn run(
-    context: &Context,
-    text: &str,
-    interface: &Interface,
-    seed: u64,
-    how: How,
-) -> Option<Left> {
+pub fn run(context: &Context, text: &str, interface: &Interface, seed: u64, how: How) -> Option<Left> {
     let words = apart(SECONDS[1], || {
         // Messages of what cannot be lowered say nothing new.
         // SAFETY: the descriptors are those of this process, which ends soon.
@@ -127,7 +122,11 @@ fn compiled(context: &Context, text: &str, name: &str, how: &How) -> Option<layo
     };
     let mut module = Module::parse(context, &lines.join("\n"))?;
     let passes = PassManager::new(context);
-    let pipeline = if how.tensors { "builtin.module(layout-to-llvm)" } else { "builtin.module(layout-convert-to-llvm{arena=none})" };
+    let pipeline = if how.tensors {
+        "builtin.module(layout-to-llvm)"
+    } else {
+        "builtin.module(layout-convert-to-llvm{arena=none})"
+    };
     utility::parse_pass_pipeline(passes.as_operation_pass_manager(), pipeline).expect("a pipeline");
     passes.run(&mut module).ok()?;
     let engine = jit::engine(&module);
@@ -141,7 +140,9 @@ fn compiled(context: &Context, text: &str, name: &str, how: &How) -> Option<layo
 }
 
 fn without_alignment(line: &str) -> String {
-    let Some(at) = line.find("alignment = ").filter(|_| line.contains("\"memref.alloc\"")) else { return line.to_owned() };
+    let Some(at) = line.find("alignment = ").filter(|_| line.contains("\"memref.alloc\"")) else {
+        return line.to_owned();
+    };
     let rest = &line[at..];
     let end = rest.find(", ").map_or(rest.len(), |end| end + 2);
     format!("{}{}", &line[..at], &rest[end..])
@@ -178,7 +179,9 @@ fn call(function: *mut (), interface: &Interface, seed: u64, draw: usize) -> Vec
     let (mut fields, mut end) = (vec![], 0_usize);
     for result in &interface.results {
         let (size, align) = match result {
-            Value::Number(element) => (element.bits.div_ceil(8).next_power_of_two(), element.bits.div_ceil(8).next_power_of_two()),
+            Value::Number(element) => {
+                (element.bits.div_ceil(8).next_power_of_two(), element.bits.div_ceil(8).next_power_of_two())
+            }
             Value::Memory(memory) => (8 * (3 + 2 * memory.sizes.len()), 8),
         };
         let at = end.next_multiple_of(align);

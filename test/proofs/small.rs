@@ -4,7 +4,7 @@ use super::{NONE, compared};
 use layout_verify::Limits;
 
 /// A module with `@f` of this text; with a branch, no proof looks at it.
-fn function(signature: &str, body: &str, has_branch: bool) -> String {
+pub fn function(signature: &str, body: &str, has_branch: bool) -> String {
     let (head, last) = body.rsplit_once("return").expect("a return");
     let branch = if has_branch { "cf.br ^end\n^end:" } else { "" };
     format!(
@@ -21,7 +21,7 @@ fn function(signature: &str, body: &str, has_branch: bool) -> String {
 }
 
 /// What is said of `after` as a form of `before`, where there may be a proof and where there is none.
-fn said(before: (&str, &str), after: (&str, &str)) -> [Vec<String>; 2] {
+pub fn said(before: (&str, &str), after: (&str, &str)) -> [Vec<String>; 2] {
     [false, true].map(|has_branch| {
         let text = |(signature, body): (&str, &str)| function(signature, body, has_branch);
         compared(&text(before), &text(after), NONE)
@@ -29,13 +29,13 @@ fn said(before: (&str, &str), after: (&str, &str)) -> [Vec<String>; 2] {
 }
 
 #[track_caller]
-fn same(before: (&str, &str), after: (&str, &str)) {
+pub fn same(before: (&str, &str), after: (&str, &str)) {
     let found = said(before, after);
     assert!(found.iter().all(Vec::is_empty), "{found:?}\nof\n{after:?}");
 }
 
 #[track_caller]
-fn not_same(before: (&str, &str), after: (&str, &str), why: &str) {
+pub fn not_same(before: (&str, &str), after: (&str, &str), why: &str) {
     let found = said(before, after);
     let is_said = |all: &Vec<String>| all.iter().any(|message| message.contains(why));
     assert!(found.iter().all(is_said), "{found:?}\ninstead of {why}, of\n{after:?}");
@@ -444,69 +444,4 @@ fn sums_that_double_are_told_apart() {
     let limits = Limits { reassociate: true, ..NONE };
     assert_eq!(compared(&text("%x"), &text("%x"), limits), [""; 0]);
     assert!(!compared(&text("%x"), &text("%y"), limits).is_empty());
-}
-
-/// An operation on numbers whose flags promise what does not hold has no result, whatever the numbers would give.
-#[test]
-fn flags_hold_for_constants() {
-    let before = |result: &str| format!("%y = arith.constant {result} : i8\nreturn %y : i8");
-    let after = |a: &str, b: &str, op: &str| {
-        let body = format!("%a = arith.constant {a} : i8\n%b = arith.constant {b} : i8\n%y = arith.{op} : i8\nreturn %y : i8");
-        ("() -> i8", body)
-    };
-    for (a, b, op, result, is_right) in [
-        ("6", "2", "divui %a, %b exact", "3", true),
-        ("7", "2", "divui %a, %b exact", "3", false),
-        ("-7", "2", "divsi %a, %b exact", "-3", false),
-        ("12", "2", "shrui %a, %b exact", "3", true),
-        ("13", "2", "shrui %a, %b exact", "3", false),
-        ("100", "27", "addi %a, %b overflow<nsw, nuw>", "127", true),
-        ("100", "28", "addi %a, %b overflow<nuw>", "-128", true),
-        ("100", "28", "addi %a, %b overflow<nsw>", "-128", false),
-        ("2", "3", "subi %a, %b overflow<nsw>", "-1", true),
-        ("2", "3", "subi %a, %b overflow<nuw>", "-1", false),
-        ("64", "2", "muli %a, %b overflow<nsw>", "-128", false),
-        ("64", "1", "shli %a, %b overflow<nsw>", "-128", false),
-        ("64", "1", "shli %a, %b overflow<nuw>", "-128", true),
-        ("1", "8", "shli %a, %b", "0", false),
-        ("-128", "-1", "divsi %a, %b", "0", false),
-    ] {
-        let (signature, body) = after(a, b, op);
-        // Nothing is proved of what it computes here: it is run.
-        let texts = [&before(result), &body].map(|body| function(signature, body, true));
-        let found = compared(&texts[0], &texts[1], NONE);
-        assert_eq!(found.is_empty(), is_right, "{found:?}\nof\n{body}");
-    }
-}
-
-/// What a flag promises of a number that nothing changes, too.
-#[test]
-fn flags_hold_for_what_stays() {
-    let before = ("(%x: f32) -> f32", "return %x : f32");
-    let after = |flags: &str| {
-        format!("%c = arith.constant 1.0 : f32\n%y = arith.mulf %x, %c{flags} : f32\nreturn %y : f32")
-    };
-    same(before, (before.0, &after("")));
-    for flag in ["nnan", "ninf", "nsz"] {
-        not_same(before, (before.0, &after(&format!(" fastmath<{flag}>"))), "");
-    }
-}
-
-/// A divisor in an address that is promised to have no remainder, and has one.
-#[test]
-fn flags_hold_for_addresses() {
-    let signature = "(%x: memref<4xf32>) -> f32";
-    let before = (signature, "%y = memref.load %x[%c1] : memref<4xf32>\nreturn %y : f32");
-    let after = |n: i64, flags: &str| {
-        format!(
-            "%n = arith.constant {n} : index
-             %i = arith.divui %n, %c4 {flags} : index
-             %y = memref.load %x[%i] : memref<4xf32>
-             return %y : f32"
-        )
-    };
-    let found = |body: &str| said(before, (signature, body));
-    assert!(found(&after(4, "exact")).iter().all(Vec::is_empty));
-    assert!(found(&after(7, "")).iter().all(Vec::is_empty));
-    assert!(found(&after(7, "exact")).iter().all(|said| !said.is_empty()));
 }
