@@ -76,8 +76,11 @@ const FLOATS: &[&str] = &[
 /// What is a fault: the lines of an operation, others.
 type Lines = Vec<String>;
 
+/// Makes a fault at a line; none where it does not apply.
+type Make = fn(&mut Choices, &Lines, usize) -> Option<Lines>;
+
 /// The kinds of faults, each with what makes one at a line; none where it does not apply.
-pub const ALL: &[(&str, fn(&mut Choices, &Lines, usize) -> Option<Lines>)] = &[
+pub const ALL: &[(&str, Make)] = &[
     ("a number", number),
     ("a number", number),
     ("a number", number),

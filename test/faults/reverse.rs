@@ -50,9 +50,11 @@ fn change(lines: &[String], at: usize, op: &Operation) -> Option<Vec<String>> {
             if all.concat().contains(&i64::MIN) {
                 return None;
             }
-            for k in 0..all[0].len() {
-                let name = |what: usize| format!("%bound_{at}_{k}_{what}");
-                bounds.push([0, 1, 2].map(|what| constant(&mut before, &name(what), all[what][k])));
+            let [lower, upper, step] = &all;
+            for (k, ((lower, upper), step)) in lower.iter().zip(upper).zip(step).enumerate() {
+                let mut end =
+                    |what: &str, number: i64| constant(&mut before, &format!("%bound_{at}_{k}_{what}"), number);
+                bounds.push([end("lower", *lower), end("upper", *upper), end("step", *step)]);
             }
         }
         _ => return None,

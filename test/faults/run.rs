@@ -156,7 +156,7 @@ fn descriptor(start: u64, memory: &crate::interface::Memory) -> Vec<u64> {
 
 /// What a call leaves, results first.
 fn call(function: *mut (), interface: &Interface, seed: u64, draw: usize) -> Vec<u64> {
-    memory::fill(FILLS[draw % 3], draw % 2 == 0);
+    memory::fill(FILLS[draw % 3], draw.is_multiple_of(2));
     let mut choices = Choices::random(seed.wrapping_mul(1000) + draw as u64);
     let mut words: Vec<Vec<u64>> = vec![];
     let mut starts = vec![];
