@@ -4,6 +4,8 @@
 
 #[path = "proofs/places.rs"]
 mod places;
+#[path = "proofs/promises.rs"]
+mod promises;
 #[path = "proofs/small.rs"]
 mod small;
 

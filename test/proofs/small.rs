@@ -4,7 +4,7 @@ use super::{NONE, compared};
 use layout_verify::Limits;
 
 /// A module with `@f` of this text; with a branch, no proof looks at it.
-fn function(signature: &str, body: &str, has_branch: bool) -> String {
+pub fn function(signature: &str, body: &str, has_branch: bool) -> String {
     let (head, last) = body.rsplit_once("return").expect("a return");
     let branch = if has_branch { "cf.br ^end\n^end:" } else { "" };
     format!(
@@ -21,7 +21,7 @@ fn function(signature: &str, body: &str, has_branch: bool) -> String {
 }
 
 /// What is said of `after` as a form of `before`, where there may be a proof and where there is none.
-fn said(before: (&str, &str), after: (&str, &str)) -> [Vec<String>; 2] {
+pub fn said(before: (&str, &str), after: (&str, &str)) -> [Vec<String>; 2] {
     [false, true].map(|has_branch| {
         let text = |(signature, body): (&str, &str)| function(signature, body, has_branch);
         compared(&text(before), &text(after), NONE)
@@ -29,13 +29,13 @@ fn said(before: (&str, &str), after: (&str, &str)) -> [Vec<String>; 2] {
 }
 
 #[track_caller]
-fn same(before: (&str, &str), after: (&str, &str)) {
+pub fn same(before: (&str, &str), after: (&str, &str)) {
     let found = said(before, after);
     assert!(found.iter().all(Vec::is_empty), "{found:?}\nof\n{after:?}");
 }
 
 #[track_caller]
-fn not_same(before: (&str, &str), after: (&str, &str), why: &str) {
+pub fn not_same(before: (&str, &str), after: (&str, &str), why: &str) {
     let found = said(before, after);
     let is_said = |all: &Vec<String>| all.iter().any(|message| message.contains(why));
     assert!(found.iter().all(is_said), "{found:?}\ninstead of {why}, of\n{after:?}");

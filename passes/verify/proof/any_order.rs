@@ -387,7 +387,6 @@ impl Proof<'_> {
                 let (texts, indices): (Vec<String>, Vec<Vec<Linear>>) = terms.into_iter().unzip();
                 let flags = operation.flags & !self.allowed;
                 let flags = if flags == 0 { String::new() } else { format!(" {flags}") };
-                let flags = if operation.is_guarded { format!("{flags} where it holds") } else { flags };
                 (format!("{}{flags}({})", operation.name, texts.join(", ")), indices.concat())
             }
         })

@@ -3,6 +3,7 @@
 use crate::proof::follow::Proof;
 use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
 use crate::proof::statements::{BlockId, BufferId, FunctionResult, Maker, Statement};
+use crate::proof::subscript::{Subscript, ValueId};
 use crate::proof::value::{LoopPosition, Thunk};
 
 impl Proof<'_> {
@@ -108,31 +109,28 @@ impl Proof<'_> {
         Ok(())
     }
 
-    /// That the second program divides by what is not 0: by numbers, or as the first one does.
+    /// That the second program divides by numbers alone, none of which is 0 or -1. What else it divides by may be an element
+    /// that no result depends on, in an iteration or a lane of its own, by which the first program does not divide.
     pub(super) fn divides(&self) -> Shown<()> {
-        let program = self.programs[1];
-        let constant = |value: usize, is: fn(u64) -> bool| match &program.values[value].0 {
-            Maker::Constant(items, ..) => items.iter().all(|item| is(*item)),
-            _ => false,
-        };
-        for (value, (maker, _)) in program.values.iter().enumerate() {
+        for (maker, _) in &self.programs[1].values {
             let Maker::Elements { operation, operands } = maker else { continue };
             let ([_, by], true) = (&operands[..], operation.calc.divides()) else { continue };
-            if constant(*by, |item| item != 0) {
-                continue;
-            }
-            if !self.divided.contains(&value) {
-                return unproved("a division that no result depends on");
-            }
-            // Lanes that are not loaded have what is put in their place.
-            if let Maker::Select(_, yes, no) = &program.values[*by].0
-                && matches!(&program.values[*yes].0, Maker::Load { mask: Some(_), .. })
-                && !constant(*no, |item| item != 0)
-            {
-                return unproved("a division in lanes that a mask leaves out");
+            if !self.is_divisor(*by, u64::MAX >> 64_u8.saturating_sub(operation.width).min(63)) {
+                return unproved("a division by what is no number");
             }
         }
         Ok(())
+    }
+
+    /// Whether a value is numbers other than 0 and -1, whose bits are `ones`.
+    fn is_divisor(&self, value: ValueId, ones: u64) -> bool {
+        let good = |bits: u64| bits != 0 && bits & ones != ones;
+        match &self.programs[1].values[value].0 {
+            Maker::Constant(items, ..) => items.iter().all(|item| good(*item)),
+            Maker::Subscript(Subscript::Constant(n)) => good(*n as u64),
+            Maker::Lanes(sources) => sources.iter().all(|(source, _)| self.is_divisor(*source, ones)),
+            _ => false,
+        }
     }
 
     /// That a buffer is made in the block that frees it, and used before that alone.

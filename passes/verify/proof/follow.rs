@@ -62,8 +62,6 @@ pub struct Proof<'p> {
     pub(super) stored: [Vec<Vec<BufferId>>; 2],
     /// The loops that a block is in, and itself.
     pub(super) around: [Vec<Vec<BlockId>>; 2],
-    /// The divisions of the second program that were followed.
-    pub(super) divided: FxHashSet<ValueId>,
 }
 
 impl<'p> Proof<'p> {
@@ -111,7 +109,6 @@ impl<'p> Proof<'p> {
             found: Vec::new(),
             obligations,
             stored,
-            divided: FxHashSet::default(),
         }
     }
 
@@ -339,9 +336,6 @@ impl<'p> Proof<'p> {
                     let same = |value: ValueId, lane: Linear| Thunk::Value { side, value, lane, place: place.clone() };
                     match maker {
                         Maker::Elements { operation, operands } => {
-                            if side == 1 && operation.calc.divides() {
-                                self.divided.insert(value);
-                            }
                             let operands = operands.iter().map(|o| same(*o, lane.clone())).collect();
                             return Ok(Head::Elements(operation.clone(), operands));
                         }

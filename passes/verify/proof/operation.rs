@@ -16,8 +16,6 @@ pub struct Operation {
     pub width: u8,
     /// As the reader numbers them.
     pub flags: u32,
-    /// Whether it divides where a condition holds alone.
-    pub is_guarded: bool,
 }
 
 impl Operation {
@@ -29,13 +27,12 @@ impl Operation {
             calc: calc(operator),
             width: u8::try_from(to.bits).unwrap_or(0),
             flags: *flags,
-            is_guarded: false,
         }
     }
 
     /// An operation that is known by its name alone.
     pub fn named(name: &str) -> Operation {
-        Operation { name: name.into(), calc: Calc::Opaque, width: 0, flags: 0, is_guarded: false }
+        Operation { name: name.into(), calc: Calc::Opaque, width: 0, flags: 0 }
     }
 
     /// The largest or least of floating-point numbers of a type.
@@ -54,7 +51,7 @@ impl Operation {
     /// Whether it computes what `meant` does where that does, and needs no flags but those of `meant` and the ones that are
     /// `allowed`.
     pub fn may_stand_for(&self, meant: &Operation, allowed: u32) -> bool {
-        self.name == meant.name && self.flags & !(meant.flags | allowed) == 0 && self.is_guarded >= meant.is_guarded
+        self.name == meant.name && self.flags & !(meant.flags | allowed) == 0
     }
 
     /// Whether its operands may be grouped in any way and come in any order; not where it promises that nothing overflows.

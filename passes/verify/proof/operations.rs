@@ -179,10 +179,7 @@ impl Flatten<'_> {
         match maker {
             Some(maker) => self.make(maker),
             None => {
-                let mut operation = Operation::of(operator);
-                let constant = |by: &ValueId| matches!(&self.program.values[*by].0, Maker::Constant(..));
-                operation.is_guarded =
-                    operation.calc.divides() && self.mask.is_some() && !values.get(1).is_some_and(constant);
+                let operation = Operation::of(operator);
                 let fused = operation.calc == Calc::Fma && (self.allowed | operation.flags) & CONTRACT != 0;
                 let [x, y, z] = values[..] else {
                     return self.make(Maker::Elements { operation, operands: values.to_vec() });

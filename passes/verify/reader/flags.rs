@@ -10,5 +10,5 @@ pub const CONTRACT: u32 = 1 << 5;
 pub const NSW: u32 = 1 << 7;
 /// No unsigned overflow.
 pub const NUW: u32 = 1 << 8;
-/// The division has no remainder, the shift loses no bit that is set.
+/// The division has no remainder, the shift loses no bit that is set, the integer that is extended or converted is not negative.
 pub const EXACT: u32 = 1 << 9;

@@ -369,7 +369,7 @@ impl Reader {
                     all |= if text.contains("nsw") { flags::NSW } else { 0 };
                     all |= if text.contains("nuw") { flags::NUW } else { 0 };
                 }
-                "isExact" => all |= flags::EXACT,
+                "isExact" | "nonNeg" => all |= flags::EXACT,
                 name => attributes += &format!("{name} = {value}; "),
             }
         }

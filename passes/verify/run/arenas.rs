@@ -16,7 +16,7 @@ use crate::reader::bytes::OnBytes;
 use crate::reader::layouts::row_major;
 use crate::reader::model::{Element, Slot, Step};
 use crate::run::bytes::{SeenAs, Started};
-use crate::run::machine::{Touch, Value, View, product};
+use crate::run::machine::{Value, View, product};
 use crate::run::terms::{Piece, Term};
 use crate::run::{Frame, Run, Stop};
 use std::rc::Rc;
@@ -168,9 +168,9 @@ impl<'p> Run<'p> {
     /// Reads or writes the `k`th element behind an address, and gives what was there.
     fn at(&mut self, (buffer, address): (usize, i64), k: i64, write: Option<Term>) -> Result<Term, Stop> {
         let (iterations, here) = (self.iterations, self.at);
-        let touch = if write.is_some() { Touch::Write } else { Touch::Read };
+        let writes = write.is_some();
         let done =
-            self.buffers[buffer].access(address.saturating_add(k), iterations, touch, |old| write.unwrap_or(old));
+            self.buffers[buffer].access(address.saturating_add(k), iterations, writes, |old| write.unwrap_or(old));
         done.map_err(|what| Stop::Fault(what, here))
     }
 

@@ -4,6 +4,7 @@
 //! result for one addition, product, quotient or root. Other types and functions are opaque: some number of the operands.
 
 use crate::reader::calc::Calc;
+use crate::reader::flags::{EXACT, NSW, NUW};
 use crate::reader::model::{Element, Operator};
 
 fn signed(bits: u64, width: u32) -> i64 {
@@ -188,6 +189,53 @@ pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize
         Calc::Fma => rounded(x * y + number(value(2), to), to),
         Calc::Opaque => opaque(operator, choice, count, value),
     }
+}
+
+/// Whether an operation leaves open what its result is: a division by 0 or beyond its type, a shift by all bits, a number that
+/// the integers of a type are not.
+pub fn is_open((operator, calc): &(Operator, Calc), a: u64, b: u64) -> bool {
+    let (from, to) = (&operator.from, &operator.to);
+    let [sa, sb] = [a, b].map(|bits| signed(bits, from.bits));
+    let (x, top) = (number(a, from).trunc(), 2_f64.powi(to.bits as i32 - 1));
+    match calc {
+        Calc::DivU | Calc::CeilDivU | Calc::RemU => b == 0,
+        Calc::DivS | Calc::FloorDivS | Calc::CeilDivS | Calc::RemS => {
+            sb == 0 || sb == -1 && sa == signed(1 << (from.bits - 1), from.bits)
+        }
+        Calc::Shl | Calc::ShrU | Calc::ShrS => b >= u64::from(to.bits),
+        Calc::ToS => !(-top..top).contains(&x),
+        Calc::ToU => !(0.0..2.0 * top).contains(&x),
+        _ => false,
+    }
+}
+
+/// Whether what flags promise of an operation holds for these operands. Of numbers with a point, and of other flags than those
+/// of integers, it is not said.
+pub fn keeps(operator: &(Operator, Calc), flags: u32, a: u64, b: u64) -> bool {
+    let (from, to, calc) = (&operator.0.from, &operator.0.to, operator.1);
+    if flags & !(NSW | NUW | EXACT) != 0 || !from.integer || from.bits > 64 || is_open(operator, a, b) {
+        return false;
+    }
+    let [sa, sb] = [a, b].map(|bits| i128::from(signed(bits, from.bits)));
+    let (ua, ub) = (i128::from(a), i128::from(b));
+    let by = |n: i128| n.checked_rem(ub) == Some(0);
+    let (is_signed, is_unsigned, is_exact) = match calc {
+        Calc::Add => (Some(sa + sb), Some(ua + ub), true),
+        Calc::Sub => (Some(sa - sb), Some(ua - ub), true),
+        Calc::Mul => (sa.checked_mul(sb), ua.checked_mul(ub), true),
+        Calc::Shl => (sa.checked_mul(1 << b), ua.checked_mul(1 << b), true),
+        Calc::Trunc => (Some(sa), Some(ua), true),
+        Calc::DivU => (Some(0), Some(0), by(ua)),
+        Calc::DivS => (Some(0), Some(0), sa % sb == 0),
+        Calc::ShrU | Calc::ShrS => (Some(0), Some(0), ua % (1 << b) == 0),
+        Calc::ExtU | Calc::FromU => (Some(0), Some(0), sa >= 0),
+        _ => (None, None, false),
+    };
+    let top = 1_i128 << (to.bits.min(64) - 1);
+    let fits = |n: Option<i128>, low: i128, high: i128| n.is_some_and(|n| low <= n && n < high);
+    (flags & NSW == 0 || fits(is_signed, -top, top))
+        && (flags & NUW == 0 || fits(is_unsigned, 0, 2 * top))
+        && (flags & EXACT == 0 || is_exact)
 }
 
 /// A well-mixed number of two.

@@ -6,7 +6,7 @@
 
 use crate::reader::layouts::row_major;
 use crate::reader::model::{Element, Function, Kind, Place, Program, Type};
-use crate::run::machine::{Many, Origin, Touch, Value, View, each_index};
+use crate::run::machine::{Many, Origin, Value, View, each_index};
 use crate::run::physical::Physical;
 use crate::run::terms::{Piece, Promises, Term, Terms};
 use crate::run::{Run, Stop};
@@ -211,7 +211,7 @@ fn logical(
             let mut parts = vec![];
             for (at, first, len) in pieces {
                 let at = origin.saturating_add(at).saturating_add(shift);
-                let unit = run.buffers[view.buffer].access(at, None, Touch::Read, |old| old).map_err(fault)?;
+                let unit = run.buffers[view.buffer].access(at, None, false, |old| old).map_err(fault)?;
                 if len == 0 {
                     all.push(unit);
                     return Ok(());

@@ -1,9 +1,11 @@
 //! Values and memory of a program that runs.
 
+use crate::reader::calc::Calc;
 use crate::reader::layouts::{Layout, are_sizes, are_strides, is_of, row_major};
 use crate::reader::model::{Place, Type};
 use crate::run::bytes::SeenAs;
 use crate::run::terms::{Term, Terms};
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// What an SSA value is while the program runs.
@@ -73,20 +75,33 @@ pub struct Buffer {
     pub copied: Vec<(i64, i64)>,
     /// Where elements have several bytes, the first byte of that of each, and their number.
     pub stored: Vec<(i64, i64)>,
-    /// Of each element the last iteration that wrote it, that read it and that changed it by an atomic operation, and this
-    /// operation, where iterations run in any order.
-    marks: Vec<([u32; 3], u32)>,
+    /// Of each element the last iteration that wrote and that read it, where iterations run in any order.
+    marks: Vec<[u32; 2]>,
+    /// Of elements what iterations did atomically.
+    atomics: FxHashMap<i64, Vec<Atomic>>,
 }
 
-/// What is done to an element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Touch {
-    /// It is read.
-    Read,
-    /// It is written.
-    Write,
-    /// It becomes what an operation of this number makes of it, of which several may come in any order, or not.
-    Change(u32, bool),
+/// What iterations that run in any order did to an element with one kind of atomic operation: the last of them, and all.
+#[derive(Debug)]
+struct Atomic {
+    kind: Calc,
+    last: u32,
+    /// The bits that the last one may change, and those that others may.
+    bits: [u64; 2],
+    /// Whether there are others.
+    several: bool,
+}
+
+impl Atomic {
+    /// The bits that other iterations than these may change, if there are any.
+    fn of_others(&self, iterations: &Iterations) -> Option<u64> {
+        let [last, others] = self.bits;
+        match iterations.apart(self.last) {
+            _ if self.last < iterations.first() => None,
+            Some(_) => Some(last | others),
+            None => self.several.then_some(others),
+        }
+    }
 }
 
 /// Iterations in any order that are running, of one loop inside of the other. Each has a number, and what is inside of it has
@@ -110,6 +125,11 @@ impl Iterations {
     fn apart(&self, mark: u32) -> Option<u32> {
         let apart = self.levels[..self.depth].iter().find(|(first, now)| (*first..*now).contains(&mark));
         apart.map(|(first, _)| *first)
+    }
+
+    /// The first number of the outermost loop.
+    fn first(&self) -> u32 {
+        self.levels[0].0
     }
 
     fn now(&self) -> u32 {
@@ -169,7 +189,35 @@ impl View {
 impl Buffer {
     /// Memory of these elements.
     pub fn new(items: Vec<Term>) -> Buffer {
-        Buffer { items, origin: Origin::Heap, freed: false, copied: vec![], stored: vec![], marks: vec![] }
+        let (copied, stored, marks, atomics) = (vec![], vec![], vec![], FxHashMap::default());
+        Buffer { items, origin: Origin::Heap, freed: false, copied, stored, marks, atomics }
+    }
+
+    /// Notes an atomic operation that may change some bits of an element; `commutes` with others of its kind. What another
+    /// iteration does to the same bits has to be of one kind, as their order is not known.
+    pub fn note_atomic(
+        &mut self,
+        address: i64,
+        iterations: Iterations,
+        (kind, commutes, bits): (Calc, bool, u64),
+    ) -> Result<(), String> {
+        let (first, now) = (iterations.first(), iterations.now());
+        let marks = usize::try_from(address).ok().and_then(|at| self.marks.get(at)).copied().unwrap_or_default();
+        let plain = marks.iter().any(|mark| iterations.apart(*mark).is_some());
+        let all = self.atomics.entry(address).or_default();
+        all.retain(|atomic| atomic.last >= first);
+        let apart = |atomic: &Atomic| atomic.of_others(&iterations).is_none_or(|others| others & bits == 0);
+        if plain || !all.iter().all(|atomic| commutes && atomic.kind == kind || apart(atomic)) {
+            return Err(format!("address {address}, which another iteration that may run at the same time changes"));
+        }
+        match all.iter_mut().find(|atomic| atomic.kind == kind) {
+            Some(atomic) if atomic.last == now => atomic.bits[0] |= bits,
+            Some(atomic) => {
+                (atomic.bits, atomic.last, atomic.several) = ([bits, atomic.bits[0] | atomic.bits[1]], now, true);
+            }
+            None => all.push(Atomic { kind, last: now, bits: [bits, 0], several: false }),
+        }
+        Ok(())
     }
 
     /// Reads or writes an element: `change` gives what is there then.
@@ -177,7 +225,7 @@ impl Buffer {
         &mut self,
         address: i64,
         iterations: Option<Iterations>,
-        touch: Touch,
+        writes: bool,
         change: impl FnOnce(Term) -> Term,
     ) -> Result<Term, String> {
         if self.freed {
@@ -188,27 +236,24 @@ impl Buffer {
         let at = at.ok_or_else(|| format!("address {address} of a buffer of {count} elements"))?;
         if let Some(iterations) = iterations {
             if self.marks.is_empty() {
-                self.marks = vec![([0; 3], 0); count];
+                self.marks = vec![[0; 2]; count];
             }
-            let (marks, operation) = &mut self.marks[at];
-            let [written, read, changed] = marks.map(|mark| iterations.apart(mark));
-            let in_order = match touch {
-                Touch::Read => [(written, "writes"), (changed, "changes")],
-                Touch::Write => [(written.or(changed), "writes"), (read, "reads")],
-                Touch::Change(by, true) if by == *operation => [(written, "writes"), (read, "reads")],
-                Touch::Change(..) => [(written.or(changed), "changes"), (read, "reads")],
-            };
-            if let Some((_, does)) = in_order.iter().find(|(other, _)| other.is_some()) {
-                return Err(format!("address {address}, which another iteration that may run at the same time {does}"));
+            let [written, read] = self.marks[at].map(|mark| iterations.apart(mark));
+            let atomics = self.atomics.get(&address).into_iter().flatten();
+            let changed = atomics.filter_map(|atomic| atomic.of_others(&iterations)).next().is_some();
+            if changed || written.is_some() || writes && read.is_some() {
+                return Err(format!(
+                    "address {address}, which another iteration that may run at the same time {}",
+                    if changed || written.is_some() { "writes" } else { "reads" }
+                ));
             }
             let now = iterations.now();
-            match touch {
-                Touch::Read => marks[1] = read.unwrap_or(now),
-                Touch::Write => marks[0] = now,
-                Touch::Change(by, _) => (marks[2], *operation) = (changed.unwrap_or(now), by),
+            if writes {
+                self.marks[at][0] = now;
+            } else {
+                self.marks[at][1] = read.unwrap_or(now);
             }
         }
-        let writes = touch != Touch::Read;
         let before = self.items[at];
         if writes && self.origin == Origin::Constant {
             return Err("a store to a constant".into());

@@ -32,7 +32,7 @@ use crate::reader::model::{
     Access, Action, Block, Bound, Element, End, Expr, Function, Operator, Program, Region, Size, Slot, Step, Type,
 };
 use crate::run::bytes::{SeenAs, Started};
-use crate::run::machine::{Buffer, Iterations, Many, Origin, Touch, Value, View, each_index};
+use crate::run::machine::{Buffer, Iterations, Many, Origin, Value, View, each_index};
 use crate::run::terms::{Term, Terms};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
@@ -350,19 +350,12 @@ impl<'p> Run<'p> {
             _ if matches!(write, Some((_, Some(_)))) => return self.unknown("an atomic operation on bytes"),
             shown => return self.element_of_bytes(view, shown, address, write.map(|(new, _)| new)),
         }
-        let (mut iterations, terms) = (self.iterations, &mut *self.terms);
-        let touch = match write {
-            None => Touch::Read,
-            Some((_, None)) => Touch::Write,
-            Some((_, Some(operator))) => {
-                let number = terms.operator(operator);
-                // Of bits, each may be another element: they are changed one after the other, in the order of iterations.
-                if terms.is_of_bits(number) {
-                    iterations = None;
-                }
-                Touch::Change(number, terms.in_any_order(number))
-            }
-        };
+        let (iterations, terms) = (self.iterations, &mut *self.terms);
+        let (mut unseen, mut atomic) = (0, None);
+        if let (Some((new, Some(operator))), Some(_)) = (write, iterations) {
+            unseen = terms.undefined(operator.to.bits);
+            atomic = Some(terms.atomic(operator, new));
+        }
         let mut change = |old: Term| match write {
             Some((new, Some(operator))) => {
                 let number = terms.operator(operator);
@@ -371,7 +364,15 @@ impl<'p> Run<'p> {
             Some((new, None)) => new,
             None => old,
         };
-        let done = self.buffers[view.buffer].access(address, iterations, touch, &mut change);
+        let buffer = &mut self.buffers[view.buffer];
+        let done = match (write, iterations) {
+            (Some((_, Some(_))), Some(iterations)) => {
+                let noted = atomic.map_or(Ok(()), |atomic| buffer.note_atomic(address, iterations, atomic));
+                // What was there before depends on the order.
+                noted.and_then(|()| buffer.access(address, None, true, &mut change)).map(|_| unseen)
+            }
+            _ => buffer.access(address, iterations, write.is_some(), &mut change),
+        };
         done.map_err(|what| Stop::Fault(what, self.at))
     }
 

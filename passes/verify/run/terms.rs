@@ -19,10 +19,12 @@
 //! | select | of a constant, and of twice the same |
 //! | bits | shifts by constants, masks, `extui`, `trunci`, and `extf` of `bf16` to `f32` move bits |
 
+mod promises;
+
 use crate::reader::calc::{Calc, calc};
 use crate::reader::flags::{CONTRACT, REASSOC};
 use crate::reader::model::Operator;
-use crate::run::arith::{CHOICES, evaluate, mix};
+use crate::run::arith::{CHOICES, evaluate, is_open, mix};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The most terms of a sum in any order that are counted one by one: of one that doubles in each round of a loop, the hashes of
@@ -187,14 +189,9 @@ impl Terms {
     }
 
     /// Whether several of an operation may come in any order.
-    pub fn in_any_order(&self, number: u32) -> bool {
+    fn in_any_order(&self, number: u32) -> bool {
         let (operator, calc) = &self.operators[number as usize];
         calc.associates() || calc.associates_if_allowed() && (self.reassociate || operator.flags & REASSOC != 0)
-    }
-
-    /// Whether an operation changes each bit by itself.
-    pub fn is_of_bits(&self, number: u32) -> bool {
-        matches!(self.operators[number as usize].1, Calc::And | Calc::Or | Calc::Xor)
     }
 
     /// An operation on terms. With a flag that neither an option allows nor the program before has there, it is another term.
@@ -212,7 +209,7 @@ impl Terms {
             }
         }
         let term = self.computed(number, operands);
-        if more == 0 || self.as_constant(term).is_some() || operands.contains(&term) {
+        if more == 0 || self.keeps(number, more, operands, term) {
             return term;
         }
         let known = self.promises.flags.get(&term).copied().unwrap_or(0);
@@ -244,9 +241,10 @@ impl Terms {
             let value = |k: usize| operands.get(k).map_or(0, |operand| self.nodes[*operand as usize].1.values[choice]);
             evaluate(&self.operators[number as usize], choice, operands.len(), value) & mask(width)
         });
-        if let (true, Some(by)) = (calc.divides(), operands.get(1)) {
-            let by = self.info(*by).values;
-            open = std::array::from_fn(|choice| open[choice] || by[choice] == 0);
+        if let [a, ref b @ ..] = *operands {
+            let [a, b] = [a, b.first().copied().unwrap_or(a)].map(|operand| self.info(operand).values);
+            let is_open = |choice: usize| is_open(&self.operators[number as usize], a[choice], b[choice]);
+            open = std::array::from_fn(|choice| open[choice] || is_open(choice));
         }
         let info = Info { width, undefined, values, open };
         let any_order = self.in_any_order(number);

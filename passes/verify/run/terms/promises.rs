@@ -1,0 +1,41 @@
+//! What flags of operations promise of terms, and what atomic operations leave as it is.
+
+use super::{Term, Terms, mask};
+use crate::reader::calc::Calc;
+use crate::reader::model::Operator;
+use crate::run::arith::keeps;
+
+impl Terms {
+    /// Whether what flags promise is known to hold: of integers that are constants, or that stay what they are.
+    pub(super) fn keeps(&self, number: u32, flags: u32, operands: &[Term], term: Term) -> bool {
+        let operator = &self.operators[number as usize];
+        let constants: Option<Vec<u64>> = operands.iter().map(|operand| self.as_constant(*operand)).collect();
+        match constants.as_deref() {
+            Some([a]) => keeps(operator, flags, *a, 0),
+            Some([a, b]) => keeps(operator, flags, *a, *b),
+            _ => operator.0.from.integer && operands.contains(&term),
+        }
+    }
+
+    /// An atomic operation with this term: what it computes, whether its order with others of its kind does not matter, and
+    /// the bits of memory that it may change.
+    pub fn atomic(&mut self, operator: &Operator, term: Term) -> (Calc, bool, u64) {
+        let number = self.operator(operator);
+        let calc = self.operators[number as usize].1;
+        let commutes = self.in_any_order(number);
+        let keeps = match calc {
+            Calc::And => 1,
+            Calc::Or | Calc::Xor => 0,
+            _ => return (calc, commutes, u64::MAX),
+        };
+        let (mut at, mut kept) = (0, 0);
+        for piece in self.pieces(term, 0, self.info(term).width) {
+            if let Some(bits) = self.as_constant(piece.of) {
+                let same = if keeps == 1 { bits >> piece.low } else { !(bits >> piece.low) };
+                kept |= (same & mask(piece.len)) << at;
+            }
+            at += piece.len;
+        }
+        (calc, commutes, mask(at) & !kept)
+    }
+}

@@ -1,0 +1,174 @@
+//! The programs into which faults are put: functions of the tests' files, each lowered with one of several sets of options.
+
+use crate::interface::Interface;
+use crate::run::{self, How, Left};
+use crate::text;
+use layout_test::Checkout;
+use layout_verify::{Limits, Source};
+use melior::ir::Module;
+use melior::ir::operation::{OperationLike, OperationPrintingFlags};
+use melior::{Context, pass::PassManager, utility};
+use std::fs;
+use std::time::{Duration, Instant};
+
+/// How programs are lowered. With `TENSORS` they are not: faults are in the program before.
+pub const OPTIONS: &[&str] = &[
+    "layout-to-memref{form=strided}",
+    "layout-to-memref{vectorize=avx512}",
+    "layout-to-memref{vectorize=avx2}",
+    "layout-to-memref{vectorize=avx2 form=physical reassociate contract}",
+    "layout-to-memref{vectorize=avx2 padding=typed reassociate}",
+    "layout-to-memref{vectorize=avx2 parallel=parallel}",
+    "layout-to-memref{vectorize=avx2 parallel=forall}",
+    "layout-to-memref{vectorize=neon row-block-bytes=512}",
+    "layout-to-memref{form=strided},layout-plan-memory{buffers=0}",
+    TENSORS,
+];
+const TENSORS: &str = "";
+/// What verification may take for a program without faults. Others take too long with many.
+const LONGEST: Duration = Duration::from_millis(400);
+/// The bytes of text of the largest function.
+const LARGEST: usize = 200_000;
+/// The steps of a run in verification.
+const STEPS: u64 = 1 << 18;
+
+/// A function of a file.
+pub struct Program {
+    pub file: String,
+    pub name: String,
+    /// Its module in generic form.
+    pub text: String,
+    header: String,
+}
+
+/// A function, lowered.
+pub struct Case {
+    pub options: &'static str,
+    pub tensors: bool,
+    pub limits: Limits,
+    pub text: String,
+    pub interface: Interface,
+    /// Whether numbers may be rounded otherwise.
+    pub rounds: bool,
+    pub left: Left,
+}
+
+/// A module in generic form.
+pub fn generic(module: &Module) -> String {
+    let flags = OperationPrintingFlags::new().print_generic_operation_form().use_local_scope();
+    module.as_operation().to_string_with_flags(flags).unwrap_or_default()
+}
+
+/// What is said of a module as a form of another one: the errors, and what is open.
+pub fn verified(before: &Module, after: &Module, limits: Limits) -> (Vec<String>, Vec<String>) {
+    let mut source = Source::new(before.as_operation(), limits);
+    source.note(after.as_operation(), 1);
+    let errors = source.check().into_iter().map(|(_, error)| error.message).collect();
+    (errors, source.open().into_iter().map(|open| open.message).collect())
+}
+
+/// The functions of all files, each in a module of its own with what it refers to.
+pub fn all(context: &Context) -> Vec<Program> {
+    let root = Checkout::new().root;
+    let mut files = vec![];
+    for folder in ["test/mutants/Inputs", "test/run", "test/passes", "test/passes/vectorize"] {
+        let entries = fs::read_dir(root.join(folder)).expect("a folder of tests").flatten().map(|entry| entry.path());
+        files.extend(entries.filter(|path| path.extension().is_some_and(|extension| extension == "mlir")));
+    }
+    files.sort();
+    let mut programs = vec![];
+    for file in files {
+        let text = fs::read_to_string(&file).expect("a test");
+        let name = file.strip_prefix(&root).expect("in the checkout").display().to_string();
+        for part in text.split("// -----") {
+            if let Some(module) = Module::parse(context, part) {
+                programs.extend(functions(&generic(&module), &name));
+            }
+        }
+    }
+    programs
+}
+
+/// The functions of a module in generic form.
+fn functions(module: &str, file: &str) -> Vec<Program> {
+    let (first, symbols, last) = text::symbols(module);
+    let symbol = |lines: &[String]| {
+        let start = lines[0].find("sym_name = \"")? + 12;
+        Some(lines[0][start..start + lines[0][start..].find('"')?].to_owned())
+    };
+    let mut programs = vec![];
+    for lines in symbols.iter().filter(|lines| lines[0].contains("\"func.func\"") && lines.len() > 3) {
+        let Some(name) = symbol(lines) else { continue };
+        let mut needed = vec![lines.clone()];
+        let mut at = 0;
+        while at < needed.len() {
+            for other in &symbols {
+                let Some(name) = symbol(other) else { continue };
+                let refers = needed[at].iter().any(|line| line.contains(&format!("@{name}")));
+                if refers && !needed.contains(other) {
+                    needed.push(other.clone());
+                }
+            }
+            at += 1;
+        }
+        let text = needed.concat().join("\n");
+        let silent = !text.contains("vector.print")
+            && !needed.iter().any(|lines| lines[0].contains("\"func.func\"") && lines.len() < 4);
+        if silent && !text.contains("sym_visibility = \"private\", sym_name = \"{name}\"") {
+            programs.push(Program {
+                file: file.into(),
+                name,
+                text: format!("{first}\n{text}\n{last}\n"),
+                header: lines[0].clone(),
+            });
+        }
+    }
+    programs
+}
+
+impl Program {
+    /// The program, lowered with some options, and what it computes; none where it is not lowered or proved as it is, or
+    /// cannot be called.
+    pub fn case(&self, context: &Context, options: &'static str, seed: u64) -> Option<Case> {
+        let tensors = options == TENSORS;
+        let before = Module::parse(context, &self.text)?;
+        let lowered = lowered(context, &self.text, if tensors { OPTIONS[0] } else { options })?;
+        let lowered_text = generic(&lowered);
+        let symbol = format!("sym_name = \"{}\"", self.name);
+        let header = lowered_text.lines().find(|line| line.contains(&symbol) && line.contains("\"func.func\""))?;
+        let interface = Interface::new(&self.name, &self.header, header)?;
+        let (text, after) = if tensors { (self.text.clone(), &before) } else { (lowered_text.clone(), &lowered) };
+        if text.len() > LARGEST {
+            return None;
+        }
+        let (reassociate, contract) = (options.contains("reassociate"), options.contains("contract"));
+        let limits = Limits { steps: STEPS, reassociate, contract, obligations: false };
+        let begin = Instant::now();
+        let (errors, open) = verified(&before, after, limits);
+        if !(errors.is_empty() && open.is_empty()) || begin.elapsed() > LONGEST {
+            return None;
+        }
+        let flags = text.lines().any(|line| line.contains("fastmath<") && !line.contains("fastmath<none>"));
+        let rounds = reassociate || contract || flags;
+        let left = run::run(
+            context,
+            &text,
+            &interface,
+            seed,
+            How { tensors, draws: &[true; run::DRAWS], patience: run::DRAWS, reverse: false },
+        )?;
+        // A program that leaves its own memory cannot show a fault.
+        let good = left.iter().flatten().all(|left| left.last() == Some(&1)) && left.iter().any(Option::is_some);
+        good.then_some(Case { options, tensors, limits, text, interface, rounds, left })
+    }
+}
+
+/// A program after some passes.
+fn lowered<'c>(context: &'c Context, text: &str, passes: &str) -> Option<Module<'c>> {
+    let mut module = Module::parse(context, text)?;
+    let manager = PassManager::new(context);
+    let pipeline = format!("builtin.module({passes})");
+    utility::parse_pass_pipeline(manager.as_operation_pass_manager(), &pipeline).expect("a pipeline");
+    manager.run(&mut module).ok()?;
+    Some(module)
+}
