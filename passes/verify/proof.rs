@@ -2,6 +2,7 @@
 
 mod any_order;
 mod bounds;
+mod calls;
 mod expressions;
 mod factors;
 mod flatten;
@@ -16,6 +17,7 @@ mod multiset;
 mod obligations;
 mod operation;
 mod operations;
+mod shown;
 mod statements;
 pub mod subscript;
 mod value;

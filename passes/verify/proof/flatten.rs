@@ -37,6 +37,7 @@ pub fn program(module: &model::Program, function: &Function, allowed: u32) -> Fl
         heap: vec![],
         writes_constant: false,
         allowed,
+        calls: 0,
     };
     let [block] = &body.blocks[..] else { return Err("branches between blocks".to_owned()) };
     let mut arguments = Vec::new();
@@ -105,6 +106,8 @@ pub struct Flatten<'f> {
     pub(super) writes_constant: bool,
     /// Flags of fast math that hold for all operations.
     pub(super) allowed: u32,
+    /// How deep the function at hand is in calls.
+    pub(super) calls: usize,
     /// When the statements at hand run.
     pub(super) mask: Option<ValueId>,
 }
@@ -187,18 +190,25 @@ impl Flatten<'_> {
             self.program.blocks[self.block].statements.push(Statement::Allocate(view.buffer));
         }
         self.program.buffers.push((size, contents));
+        let is_plain = row_major(&view.sizes).as_ref() == Some(&view.layout) && !view.sizes.contains(&0);
+        let text = self.text_of(slot).and_then(|text| tiled(text, &view.sizes));
+        self.program.shapes.push(is_plain.then(|| (view.sizes.clone(), text)));
         Ok(view)
     }
 
-    pub(super) fn outcome(&self, slot: Slot, view: MemoryView) -> FunctionResult {
-        let text = match self.type_of(slot) {
+    /// The layout of a type, as text.
+    fn text_of(&self, slot: Slot) -> Option<&String> {
+        match self.type_of(slot) {
             Type::Shaped {
                 place: Place::RowMajor(Some(text)) | Place::Layout(text) | Place::Strided { pending: Some(text), .. },
                 ..
             } => Some(text),
             _ => None,
-        };
-        let there = match text.map(|text| tiled(text, &view.sizes).ok_or_else(|| text.clone())) {
+        }
+    }
+
+    pub(super) fn outcome(&self, slot: Slot, view: MemoryView) -> FunctionResult {
+        let there = match self.text_of(slot).map(|text| tiled(text, &view.sizes).ok_or_else(|| text.clone())) {
             None => None,
             Some(Ok(there)) => Some(there),
             Some(Err(text)) => return FunctionResult::Unknown(format!("the layout {text}")),
@@ -480,6 +490,7 @@ impl Flatten<'_> {
             }
             Action::If { condition, regions } => self.either(condition, regions),
             Action::Run(region) => self.region(region, &[]),
+            Action::Call { callee, arguments } => self.call(callee, arguments),
             _ => Err("not modelled".to_owned()),
         }
     }

@@ -14,6 +14,7 @@ use crate::proof::layout::{AddressMap, row_major};
 use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
 use crate::proof::multiset::Family;
 use crate::proof::operation::Operation;
+use crate::proof::shown::{BufferAt, Element, Pair};
 use crate::proof::statements::{BlockId, BufferId, Contents, FunctionResult, Maker, Statement, Statements};
 use crate::proof::subscript::{Subscript, ValueId};
 use crate::proof::value::{Head, LoopPosition, TermText, Thunk};
@@ -62,6 +63,10 @@ pub struct Proof<'p> {
     pub(super) stored: [Vec<Vec<BufferId>>; 2],
     /// The loops that a block is in, and itself.
     pub(super) around: [Vec<Vec<BlockId>>; 2],
+    /// The last element of a buffer on the way to the value that was followed last.
+    pub(super) element: Option<Element>,
+    /// Buffers that hold the same, or may not.
+    pub(super) pairs: FxHashMap<(BufferAt, BufferAt), Pair>,
     /// The divisions of the second program that were followed.
     pub(super) divided: FxHashSet<ValueId>,
 }
@@ -111,6 +116,8 @@ impl<'p> Proof<'p> {
             found: Vec::new(),
             obligations,
             stored,
+            element: None,
+            pairs: FxHashMap::default(),
             divided: FxHashSet::default(),
         }
     }
@@ -261,7 +268,18 @@ impl<'p> Proof<'p> {
     }
 
     pub(super) fn equal_here(&mut self, a: &Thunk, b: &Thunk) -> Shown<()> {
-        let (a, b) = (self.head(a.clone())?, self.head(b.clone())?);
+        let a = self.head(a.clone())?;
+        let first = self.element.take();
+        let b = self.head(b.clone())?;
+        let second = self.element.take();
+        let is_made = |head: &Head| matches!(head, Head::Elements(..) | Head::Fold(_));
+        if let (Some(first), Some(second)) = (first, second)
+            && is_made(&a)
+            && is_made(&b)
+            && self.is_shown(&first, &second)?
+        {
+            return Ok(());
+        }
         let by = match self.any_order(&a)? {
             None => self.any_order(&b)?,
             by => by,
@@ -308,7 +326,14 @@ impl<'p> Proof<'p> {
     }
 
     /// Follows a value to its outermost operation.
-    pub(super) fn head(&mut self, mut thunk: Thunk) -> Shown<Head> {
+    pub(super) fn head(&mut self, thunk: Thunk) -> Shown<Head> {
+        let mut element = None;
+        let head = self.followed_to(thunk, &mut element);
+        self.element = element;
+        head
+    }
+
+    fn followed_to(&mut self, mut thunk: Thunk, last: &mut Option<Element>) -> Shown<Head> {
         loop {
             self.look()?;
             thunk = match thunk {
@@ -317,6 +342,7 @@ impl<'p> Proof<'p> {
                 Thunk::Fold(fold) if fold.dims.iter().all(|d| d.extent == 1) => self.last_iteration(&fold)?,
                 Thunk::Fold(fold) => return Ok(Head::Fold(fold)),
                 Thunk::Memory { side, buffer, address, at, place } => {
+                    *last = self.element(side, buffer, &address, at).or(last.take());
                     match self.stored_at(side, buffer, &address, at, &place)? {
                         Some(thunk) => thunk,
                         None => match &self.programs[side].buffers[buffer].1 {

@@ -120,6 +120,8 @@ pub struct Statements {
     pub types: Vec<String>,
     /// How many elements each buffer has, and what is in it at first; none where that is undefined.
     pub buffers: Vec<(i64, Option<Contents>)>,
+    /// Of each buffer that holds a tensor in row-major order, the shape, and the layout that lowering is to give it.
+    pub shapes: Vec<Option<(Vec<i64>, Option<AddressMap>)>>,
     /// What the function returns, and then what it leaves in its arguments.
     pub results: Vec<FunctionResult>,
 }
