@@ -3,6 +3,7 @@
 mod any_order;
 mod bounds;
 mod calls;
+mod equations;
 mod expressions;
 mod factors;
 mod flatten;

@@ -1,5 +1,6 @@
 //! A function as statements: tensors are buffers, operations of linalg are loops.
 
+use crate::bytes::OnBytes;
 use crate::model::{self, Action, End, Function, Kind, Place, Region, Size, Slot, Step, Type};
 use crate::proof::layout::{AddressMap, row_major, tiled};
 use crate::proof::statements::{
@@ -184,6 +185,7 @@ impl Flatten<'_> {
             sizes: self.sizes(slot)?,
             layout: self.layout(slot, outside)?,
             is_part: false,
+            as_bytes: false,
         };
         let size = view.layout.size(&view.sizes).ok_or("a size beyond 64 bits")?;
         if !outside {
@@ -215,6 +217,9 @@ impl Flatten<'_> {
         };
         if self.on_stack.contains(&view.buffer) {
             return FunctionResult::Unknown("memory of the stack".to_owned());
+        }
+        if view.as_bytes {
+            return FunctionResult::Unknown("memory as other elements".to_owned());
         }
         if self.constants.contains(&view.buffer) {
             return FunctionResult::Unknown("memory that nobody may write".to_owned());
@@ -444,6 +449,17 @@ impl Flatten<'_> {
                 }
                 _ => Err("a dimension known only at run time".to_owned()),
             },
+            Action::Bytes(OnBytes::Bools(source)) => {
+                let view = self.view_of(*source)?;
+                let of = |slot: Slot| match self.type_of(slot) {
+                    Type::Shaped { kind: Kind::MemRef, element, .. } => element.bits,
+                    _ => 0,
+                };
+                if view.as_bytes || of(*source) != 1 || of(result()?) != 8 {
+                    return Err("memory as other elements".to_owned());
+                }
+                Ok(vec![Known::View(MemoryView { as_bytes: true, ..view })])
+            }
             Action::Access(access) => self.access(step, access),
             Action::Generate { source, sizes, body } if sizes.is_empty() => {
                 self.generate(result()?, source.as_ref(), body)

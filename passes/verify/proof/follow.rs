@@ -14,7 +14,7 @@ use crate::proof::layout::{AddressMap, row_major};
 use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
 use crate::proof::multiset::Family;
 use crate::proof::operation::Operation;
-use crate::proof::shown::{BufferAt, Element, Pair};
+use crate::proof::shown::{BufferAt, Element, Naming, Pair};
 use crate::proof::statements::{BlockId, BufferId, Contents, FunctionResult, Maker, Statement, Statements};
 use crate::proof::subscript::{Subscript, ValueId};
 use crate::proof::value::{Head, LoopPosition, TermText, Thunk};
@@ -29,7 +29,7 @@ pub(super) const DEPTH: usize = 400;
 const LOOKS_OF_A_CASE: usize = 100;
 
 /// How often values may turn out not to be of the same terms in any order, until they are compared in their order alone.
-const FAILURES: usize = 4;
+const FAILURES: usize = 32;
 
 /// A store that does not reach an address: the program, the store, the loops whose iterations are free, the address, and the
 /// iterations around.
@@ -67,6 +67,10 @@ pub struct Proof<'p> {
     pub(super) element: Option<Element>,
     /// Buffers that hold the same, or may not.
     pub(super) pairs: FxHashMap<(BufferAt, BufferAt), Pair>,
+    /// The buffers of each side whose elements are terms with names: that of the other side, and how many elements further.
+    pub(super) names: [FxHashMap<BufferAt, (BufferAt, i64)>; 2],
+    /// Whether elements are to have names.
+    pub(super) naming: Option<Naming>,
     /// The divisions of the second program that were followed.
     pub(super) divided: FxHashSet<ValueId>,
 }
@@ -118,6 +122,8 @@ impl<'p> Proof<'p> {
             stored,
             element: None,
             pairs: FxHashMap::default(),
+            names: Default::default(),
+            naming: None,
             divided: FxHashSet::default(),
         }
     }
@@ -342,7 +348,13 @@ impl<'p> Proof<'p> {
                 Thunk::Fold(fold) if fold.dims.iter().all(|d| d.extent == 1) => self.last_iteration(&fold)?,
                 Thunk::Fold(fold) => return Ok(Head::Fold(fold)),
                 Thunk::Memory { side, buffer, address, at, place } => {
-                    *last = self.element(side, buffer, &address, at).or(last.take());
+                    let element = self.element(side, buffer, &address, at);
+                    if let Some(element) = &element
+                        && let Some(named) = self.named(side, element)?
+                    {
+                        return Ok(named);
+                    }
+                    *last = element.or(last.take());
                     match self.stored_at(side, buffer, &address, at, &place)? {
                         Some(thunk) => thunk,
                         None => match &self.programs[side].buffers[buffer].1 {
@@ -360,8 +372,14 @@ impl<'p> Proof<'p> {
                             if side == 1 && operation.calc.divides() {
                                 self.divided.insert(value);
                             }
-                            let operands = operands.iter().map(|o| same(*o, lane.clone())).collect();
-                            return Ok(Head::Elements(operation.clone(), operands));
+                            let here = same(value, lane.clone());
+                            match self.of_known(operation, operands, &here)? {
+                                Some(known) => known,
+                                None => {
+                                    let operands = operands.iter().map(|o| same(*o, lane.clone())).collect();
+                                    return Ok(Head::Elements(operation.clone(), operands));
+                                }
+                            }
                         }
                         Maker::Subscript(s) => return Ok(Head::Index(self.subscript(side, s, &lane, &place)?)),
                         Maker::Extreme(all, greatest) => {
@@ -399,7 +417,7 @@ impl<'p> Proof<'p> {
                                 same(*value, Linear::constant(*lane))
                             }
                         }
-                        Maker::Bits(source, of) => match self.head(same(*source, lane))? {
+                        Maker::Bits(source, of) => match self.head(same(*source, lane.clone()))? {
                             Head::Elements(bits, mut operands) if *bits.name == format!("bits of {of}") => {
                                 operands.remove(0)
                             }
@@ -407,13 +425,18 @@ impl<'p> Proof<'p> {
                                 let bits = bits.split_once(' ').map_or(&*bits, |(_, bits)| bits);
                                 return Ok(Head::Constant(format!("{of} {bits}")));
                             }
-                            head => {
+                            _ => {
+                                let integer = same(*source, lane);
+                                if let Some(found) = self.as_integers(&integer, of)? {
+                                    return Ok(found);
+                                }
                                 let from = &self.programs[side].types[*source];
-                                return Ok(Head::Elements(
-                                    Operation::named(&format!("bits of {from}")),
-                                    vec![followed(&head)],
-                                ));
+                                return Ok(Head::Elements(Operation::named(&format!("bits of {from}")), vec![integer]));
                             }
+                        },
+                        Maker::Bool(byte) => match self.as_bool(same(*byte, lane))? {
+                            Some(thunk) => thunk,
+                            None => return unproved("a byte of an i1 that may be another number than 0 and 1"),
                         },
                         Maker::Extract(vector, k) => {
                             let k = self.subscript(side, k, &Linear::default(), &place)?;

@@ -13,7 +13,8 @@ use crate::proof::follow::Proof;
 use crate::proof::layout::{AddressMap, row_major};
 use crate::proof::linear::{Linear, Shown, unproved};
 use crate::proof::statements::{BlockId, BufferId, Statement};
-use crate::proof::value::{LoopPosition, Thunk};
+use crate::proof::value::{Head, LoopPosition, Thunk};
+use rustc_hash::FxHashSet;
 
 /// A buffer as a statement of the function's own block finds it.
 pub type BufferAt = (BufferId, usize);
@@ -35,7 +36,71 @@ pub enum Pair {
     Same(AddressMap, i64),
 }
 
+/// Elements as terms that have names.
+#[derive(Debug, Default)]
+pub struct Naming {
+    /// Of each side, one of which it is not known whether it has a name.
+    unnamed: [Option<BufferAt>; 2],
+    /// Of each side, those that have none.
+    left: [FxHashSet<BufferAt>; 2],
+}
+
 impl Proof<'_> {
+    /// The elements of which it is to be shown whether they have names.
+    pub(super) fn unnamed(&mut self) -> [Option<BufferAt>; 2] {
+        self.naming.as_mut().map_or([None; 2], |naming| std::mem::take(&mut naming.unnamed))
+    }
+
+    /// From here on, these elements have no names.
+    pub(super) fn leave_unnamed(&mut self, side: usize, of: BufferAt) {
+        if let Some(naming) = &mut self.naming {
+            naming.left[side].insert(of);
+        }
+    }
+
+    /// The name of an element of a buffer that is shown to hold the same as one of the other side.
+    ///
+    /// # Errors
+    /// Where that is not known.
+    pub(super) fn named(&mut self, side: usize, element: &Element) -> Shown<Option<Head>> {
+        let Some(naming) = &mut self.naming else { return Ok(None) };
+        let name = |(buffer, at): BufferAt| format!("buffer {buffer} at {at}");
+        let known = match side {
+            0 => self.names[0].get(&element.of).map(|_| (element.of, 0)),
+            _ => self.names[1].get(&element.of).copied(),
+        };
+        if let Some((of, offset)) = known {
+            return Ok(Some(Head::Input(name(of), element.address.add(-offset)?)));
+        }
+        if naming.left[side].contains(&element.of) {
+            return Ok(None);
+        }
+        naming.unnamed[side] = Some(element.of);
+        unproved("an element that may have a name")
+    }
+
+    /// Whether two buffers hold the same elements in the same order, which gives these a name.
+    pub(super) fn are_same(&mut self, a: BufferAt, b: BufferAt) -> bool {
+        let Some(Some((sizes, _))) = self.programs[0].shapes.get(a.0).cloned() else { return false };
+        let Some(plain) = row_major(&sizes) else { return false };
+        if !self.pairs.contains_key(&(a, b)) {
+            self.pairs.insert((a, b), Pair::Open);
+            if self.show(&sizes, a, b, (&plain, 0)).is_ok() {
+                self.pairs.insert((a, b), Pair::Same(plain.clone(), 0));
+            }
+        }
+        let Some(Pair::Same(layout, offset)) = self.pairs.get(&(a, b)) else { return false };
+        // A buffer has one name.
+        let is_free = |side: usize, of: &BufferAt| !self.names[side].contains_key(of);
+        if *layout != plain || !is_free(0, &a) || !is_free(1, &b) {
+            return false;
+        }
+        let offset = *offset;
+        self.names[0].insert(a, (b, 0));
+        self.names[1].insert(b, (a, offset));
+        true
+    }
+
     /// The element that an address is, where all that writes to the buffer is in the function's own block.
     pub(super) fn element(
         &self,
@@ -123,11 +188,11 @@ impl Proof<'_> {
     fn show(&mut self, sizes: &[i64], a: BufferAt, b: BufferAt, (layout, offset): (&AddressMap, i64)) -> Shown<()> {
         let space = std::mem::take(&mut self.space);
         let misses = (std::mem::take(&mut self.misses), std::mem::take(&mut self.found));
-        let terms = std::mem::take(&mut self.terms);
+        let (terms, naming) = (std::mem::take(&mut self.terms), self.naming.take());
         let shown = self.show_here(sizes, a, b, (layout, offset));
         self.space = space;
         (self.misses, self.found) = misses;
-        self.terms = terms;
+        (self.terms, self.naming) = (terms, naming);
         shown
     }
 

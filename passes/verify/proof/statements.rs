@@ -44,6 +44,8 @@ pub enum Maker {
     Lanes(Vec<(ValueId, i64)>),
     /// The same bits as an element of this type.
     Bits(ValueId, String),
+    /// The `i1` that a byte holds.
+    Bool(ValueId),
     /// The lane of a vector that is the index's value.
     Extract(ValueId, Subscript),
     /// Both.
