@@ -18,6 +18,7 @@ mod multiset;
 mod obligations;
 mod operation;
 mod operations;
+mod results;
 mod shown;
 mod statements;
 pub mod subscript;

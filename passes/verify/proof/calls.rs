@@ -2,7 +2,6 @@
 
 use crate::model::Slot;
 use crate::proof::flatten::{Flat, Flatten, Known};
-use std::collections::BTreeMap;
 
 /// How deep calls may be in each other. Statements of inner calls are made by the same recursion as those of loops.
 const DEPTH: usize = 32;
@@ -21,14 +20,15 @@ impl Flatten<'_> {
         }
         let arguments = arguments.iter().map(|slot| self.known(*slot)).collect::<Flat<Vec<_>>>()?;
         let outer = std::mem::replace(&mut self.function, function);
-        let known = std::mem::replace(&mut self.known, BTreeMap::new());
+        let known = std::mem::take(&mut self.known);
         let on_stack = self.on_stack.len();
         self.calls += 1;
         let results = self.region(body, &arguments)?;
         self.calls -= 1;
         (self.function, self.known) = (outer, known);
         // What a function has on the stack is gone when it ends.
-        let gone = |known: &Known| matches!(known, Known::View(view) if self.on_stack[on_stack..].contains(&view.buffer));
+        let gone =
+            |known: &Known| matches!(known, Known::View(view) if self.on_stack[on_stack..].contains(&view.buffer));
         if results.iter().any(gone) {
             return Err("memory of the stack that a function returns".to_owned());
         }

@@ -44,10 +44,14 @@ impl Proof<'_> {
 
     /// The operands of one with two operands, of which the second is a number.
     fn with_number(&mut self, thunk: &Thunk, calc: Calc) -> Shown<Option<(Thunk, u64)>> {
-        let Some(operands) = self.operands(thunk, |operation| operation.calc == calc && operation.flags == 0)? else { return Ok(None) };
+        let Some(operands) = self.operands(thunk, |operation| operation.calc == calc && operation.flags == 0)? else {
+            return Ok(None);
+        };
         let [x, number] = &operands[..] else { return Ok(None) };
         Ok(match self.head(number.clone())? {
-            Head::Constant(bits) => bits.split_once(' ').and_then(|(_, bits)| bits.parse().ok()).map(|n| (x.clone(), n)),
+            Head::Constant(bits) => {
+                bits.split_once(' ').and_then(|(_, bits)| bits.parse().ok()).map(|n| (x.clone(), n))
+            }
             _ => None,
         })
     }
@@ -61,7 +65,8 @@ impl Proof<'_> {
         let (Some(to), Some(from)) = (types.next(), types.next()) else { return Ok(None) };
         match (operation.calc, operands) {
             (Calc::Trunc | Calc::ExtU | Calc::ExtS, [x]) => {
-                let is_data = |maker: &Maker| matches!(maker, Maker::Load { .. } | Maker::Result(..) | Maker::Carried(..));
+                let is_data =
+                    |maker: &Maker| matches!(maker, Maker::Load { .. } | Maker::Result(..) | Maker::Carried(..));
                 if is_data(&self.programs[*side].values[*x].0) {
                     return Ok(None);
                 }
@@ -127,7 +132,9 @@ impl Proof<'_> {
         let Some((chosen, 16)) = self.with_number(&high[0], Calc::ShrU)? else { return Ok(None) };
         let Some(chosen) = self.operands(&chosen, |select| *select.name == *"select")? else { return Ok(None) };
         let [is_nan, nan, sum] = &chosen[..] else { return Ok(None) };
-        let Some(compared) = self.operands(is_nan, |compare| compare.calc == UNORDERED && compare.flags == 0)? else { return Ok(None) };
+        let Some(compared) = self.operands(is_nan, |compare| compare.calc == UNORDERED && compare.flags == 0)? else {
+            return Ok(None);
+        };
         let [x, y] = &compared[..] else { return Ok(None) };
         let Some((first, quiet)) = self.with_number(nan, Calc::Or)? else { return Ok(None) };
         let Some(sum) = self.operands(sum, |add| add.calc == Calc::Add && add.flags == 0)? else { return Ok(None) };
@@ -173,7 +180,8 @@ impl Proof<'_> {
         }
         let mut both: Option<Vec<Thunk>> = None;
         for (value, part) in values.iter().zip(parts) {
-            let Some(operands) = self.operands(value, |operation| operation.calc == part && operation.flags == 0)? else {
+            let Some(operands) = self.operands(value, |operation| operation.calc == part && operation.flags == 0)?
+            else {
                 return Ok(None);
             };
             let turned: Vec<Thunk> = operands.iter().rev().cloned().collect();

@@ -3,9 +3,7 @@
 use crate::bytes::OnBytes;
 use crate::model::{self, Action, End, Function, Kind, Place, Region, Size, Slot, Step, Type};
 use crate::proof::layout::{AddressMap, row_major, tiled};
-use crate::proof::statements::{
-    BlockId, Body, BufferId, Contents, FunctionResult, Maker, ResultElements, Statement, Statements,
-};
+use crate::proof::statements::{BlockId, Body, BufferId, Contents, FunctionResult, Maker, Statement, Statements};
 use crate::proof::subscript::{Subscript, ValueId};
 use crate::proof::view::MemoryView;
 use std::collections::BTreeMap;
@@ -53,6 +51,7 @@ pub fn program(module: &model::Program, function: &Function, allowed: u32) -> Fl
             Type::Other(text) => return Err(format!("an argument of type {text}")),
             _ => Known::Value(flatten.make(Maker::Argument(name))),
         };
+        flatten.has_type(*slot, &known);
         flatten.known.insert(*slot, known);
     }
     let yields = flatten.steps(&block.steps, &block.end)?;
@@ -198,45 +197,6 @@ impl Flatten<'_> {
         Ok(view)
     }
 
-    /// The layout of a type, as text.
-    fn text_of(&self, slot: Slot) -> Option<&String> {
-        match self.type_of(slot) {
-            Type::Shaped {
-                place: Place::RowMajor(Some(text)) | Place::Layout(text) | Place::Strided { pending: Some(text), .. },
-                ..
-            } => Some(text),
-            _ => None,
-        }
-    }
-
-    pub(super) fn outcome(&self, slot: Slot, view: MemoryView) -> FunctionResult {
-        let there = match self.text_of(slot).map(|text| tiled(text, &view.sizes).ok_or_else(|| text.clone())) {
-            None => None,
-            Some(Ok(there)) => Some(there),
-            Some(Err(text)) => return FunctionResult::Unknown(format!("the layout {text}")),
-        };
-        if self.on_stack.contains(&view.buffer) {
-            return FunctionResult::Unknown("memory of the stack".to_owned());
-        }
-        if view.as_bytes {
-            return FunctionResult::Unknown("memory as other elements".to_owned());
-        }
-        if self.constants.contains(&view.buffer) {
-            return FunctionResult::Unknown("memory that nobody may write".to_owned());
-        }
-        let Type::Shaped { kind, element, .. } = self.type_of(slot) else {
-            return FunctionResult::Unknown("no memory".to_owned());
-        };
-        FunctionResult::Elements(ResultElements {
-            buffer: view.buffer,
-            sizes: view.sizes,
-            of: element.text.clone(),
-            is_memref: *kind == Kind::MemRef,
-            here: view.layout,
-            there,
-        })
-    }
-
     /// Runs `body` in a new loop, and returns what it carries out.
     pub(super) fn looped(
         &mut self,
@@ -285,11 +245,7 @@ impl Flatten<'_> {
         for step in steps {
             let results = self.step(step).map_err(|why| format!("{}: {why}", step.name))?;
             for (slot, known) in step.results.iter().zip(&results) {
-                if let (Known::Value(value), Type::Scalar(element) | Type::Shaped { element, .. }) =
-                    (known, self.type_of(*slot))
-                {
-                    self.program.types[*value] = element.text.clone();
-                }
+                self.has_type(*slot, known);
             }
             self.known.extend(step.results.iter().copied().zip(results));
         }
@@ -299,9 +255,20 @@ impl Flatten<'_> {
         }
     }
 
+    /// Notes the type of a value's elements.
+    fn has_type(&mut self, slot: Slot, known: &Known) {
+        if let (Known::Value(value), Type::Scalar(element) | Type::Shaped { element, .. }) = (known, self.type_of(slot))
+        {
+            self.program.types[*value] = element.text.clone();
+        }
+    }
+
     pub(super) fn region(&mut self, region: &Region, arguments: &[Known]) -> Flat<Vec<Known>> {
         let [block] = &region.blocks[..] else { return Err("branches between blocks".to_owned()) };
-        self.known.extend(block.arguments.iter().copied().zip(arguments.iter().cloned()));
+        for (slot, known) in block.arguments.iter().zip(arguments) {
+            self.has_type(*slot, known);
+            self.known.insert(*slot, known.clone());
+        }
         let yields = self.steps(&block.steps, &block.end)?;
         yields.into_iter().map(|slot| self.known(slot)).collect()
     }

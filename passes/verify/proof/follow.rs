@@ -10,13 +10,12 @@
 //! variable are looked at one by one.
 
 use crate::proof::formula::Obligations;
-use crate::proof::layout::{AddressMap, row_major};
 use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
 use crate::proof::multiset::Family;
 use crate::proof::operation::Operation;
 use crate::proof::shown::{BufferAt, Element, Naming, Pair};
-use crate::proof::statements::{BlockId, BufferId, Contents, FunctionResult, Maker, Statement, Statements};
-use crate::proof::subscript::{Subscript, ValueId};
+use crate::proof::statements::{BlockId, BufferId, Contents, Maker, Statement, Statements};
+use crate::proof::subscript::ValueId;
 use crate::proof::value::{Head, LoopPosition, TermText, Thunk};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -128,86 +127,6 @@ impl<'p> Proof<'p> {
         }
     }
 
-    /// That both programs leave the same in the result of this number.
-    ///
-    /// # Errors
-    /// [`Undecided::Unproved`], and why.
-    pub fn same(&mut self, number: usize) -> Shown<()> {
-        self.forget(0);
-        self.space = Space::default();
-        let [meant, made] =
-            self.programs.map(|program| (program.results.get(number), (0, program.blocks[0].statements.len())));
-        match (meant, made) {
-            (
-                (Some(FunctionResult::Value { value: a, lanes, of }), _),
-                (Some(FunctionResult::Value { value: b, lanes: others, of: other }), _),
-            ) => {
-                if (lanes, of) != (others, other) {
-                    return unproved("results of different types");
-                }
-                let lane = Linear::var(self.space.var(*lanes));
-                let [a, b] = [(0, *a), (1, *b)].map(|(side, value)| Thunk::Value {
-                    side,
-                    value,
-                    lane: lane.clone(),
-                    place: LoopPosition::default(),
-                });
-                self.equal(&a, &b)
-            }
-            ((Some(FunctionResult::Elements(meant)), end), (Some(FunctionResult::Elements(made)), made_end)) => {
-                if meant.sizes.contains(&0) {
-                    return Ok(());
-                }
-                let (a, b, here) = (&meant.buffer, &made.buffer, &meant.here);
-                let index: Vec<Linear> = meant.sizes.iter().map(|n| Linear::var(self.space.var(*n))).collect();
-                let lowered = match (&meant.there, &made.there) {
-                    (Some(there), None) if made.is_memref => {
-                        let AddressMap::Strided(Subscript::Constant(0), strides) = &made.here else {
-                            return unproved("a result that does not begin where its buffer does");
-                        };
-                        if !there.has_parts(&made.sizes, strides) {
-                            return unproved("a result whose strides are not those of its layout");
-                        }
-                        if there.size(&meant.sizes).is_none_or(|size| self.programs[1].buffers[*b].0 < size) {
-                            return unproved("a result in a buffer that is smaller than its layout");
-                        }
-                        there
-                    }
-                    (there, kept) if there == kept && meant.sizes == made.sizes => {
-                        let plain = if meant.is_memref { Some(meant.here.clone()) } else { row_major(&made.sizes) };
-                        if there.is_none() && made.is_memref && plain.as_ref() != Some(&made.here) {
-                            return unproved("a result that does not lie where its type puts it");
-                        }
-                        &made.here
-                    }
-                    _ => return unproved("results of different shapes or layouts"),
-                };
-                if meant.of != made.of {
-                    return unproved("results of different elements");
-                }
-                let first = Thunk::Memory {
-                    side: 0,
-                    buffer: *a,
-                    address: self.address(here, &index)?,
-                    at: end,
-                    place: LoopPosition::default(),
-                };
-                let second = Thunk::Memory {
-                    side: 1,
-                    buffer: *b,
-                    address: self.address(lowered, &index)?,
-                    at: made_end,
-                    place: LoopPosition::default(),
-                };
-                self.equal(&first, &second)
-            }
-            ((Some(FunctionResult::Unknown(why)), _), _) | (_, (Some(FunctionResult::Unknown(why)), _)) => {
-                unproved(why.clone())
-            }
-            _ => unproved("results of different kinds"),
-        }
-    }
-
     /// That two values are equal, for each value of the variables.
     pub(super) fn equal(&mut self, a: &Thunk, b: &Thunk) -> Shown<()> {
         self.cases(&mut |proof| proof.equal_here(a, b))
@@ -278,7 +197,6 @@ impl<'p> Proof<'p> {
         let first = self.element.take();
         let b = self.head(b.clone())?;
         let second = self.element.take();
-        let is_made = |head: &Head| matches!(head, Head::Elements(..) | Head::Fold(_));
         if let (Some(first), Some(second)) = (first, second)
             && is_made(&a)
             && is_made(&b)
@@ -350,9 +268,18 @@ impl<'p> Proof<'p> {
                 Thunk::Memory { side, buffer, address, at, place } => {
                     let element = self.element(side, buffer, &address, at);
                     if let Some(element) = &element
-                        && let Some(named) = self.named(side, element)?
+                        && self.naming.is_some()
                     {
-                        return Ok(named);
+                        // A constant or an argument has a name already.
+                        let naming = self.naming.take();
+                        let place = place.clone();
+                        let head = self.head(Thunk::Memory { side, buffer, address: address.clone(), at, place });
+                        self.naming = naming;
+                        if is_made(&head?)
+                            && let Some(named) = self.named(side, element)?
+                        {
+                            return Ok(named);
+                        }
                     }
                     *last = element.or(last.take());
                     match self.stored_at(side, buffer, &address, at, &place)? {
@@ -517,6 +444,11 @@ pub(super) fn followed(head: &Head) -> Thunk {
         Head::Before(k) => Thunk::Before(*k),
         other => Thunk::Known(Box::new(other.clone())),
     }
+}
+
+/// Whether a value is made of others.
+fn is_made(head: &Head) -> bool {
+    matches!(head, Head::Elements(..) | Head::Fold(_))
 }
 
 fn name(head: &Head) -> String {

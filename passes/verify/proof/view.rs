@@ -1,9 +1,10 @@
-//! Parts of buffers.
+//! Parts of buffers, and what a function leaves in them.
 
 use crate::layouts;
-use crate::model::{Place, Type};
-use crate::proof::layout::{AddressMap, constant};
-use crate::proof::statements::BufferId;
+use crate::model::{Kind, Place, Slot, Type};
+use crate::proof::flatten::Flatten;
+use crate::proof::layout::{AddressMap, constant, tiled};
+use crate::proof::statements::{BufferId, FunctionResult, ResultElements};
 
 /// A part of a buffer, or a tensor.
 #[derive(Clone, Debug)]
@@ -32,5 +33,46 @@ impl MemoryView {
             (_, AddressMap::Strided(offset, strides)) => layouts::is_of(r#type, &self.sizes, constant(offset), strides),
             _ => false,
         }
+    }
+}
+
+impl Flatten<'_> {
+    /// The layout of a type, as text.
+    pub(super) fn text_of(&self, slot: Slot) -> Option<&String> {
+        match self.type_of(slot) {
+            Type::Shaped {
+                place: Place::RowMajor(Some(text)) | Place::Layout(text) | Place::Strided { pending: Some(text), .. },
+                ..
+            } => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(super) fn outcome(&self, slot: Slot, view: MemoryView) -> FunctionResult {
+        let there = match self.text_of(slot).map(|text| tiled(text, &view.sizes).ok_or_else(|| text.clone())) {
+            None => None,
+            Some(Ok(there)) => Some(there),
+            Some(Err(text)) => return FunctionResult::Unknown(format!("the layout {text}")),
+        };
+        if self.on_stack.contains(&view.buffer) {
+            return FunctionResult::Unknown("memory of the stack".to_owned());
+        }
+        if view.as_bytes {
+            return FunctionResult::Unknown("memory as other elements".to_owned());
+        }
+        if self.constants.contains(&view.buffer) {
+            return FunctionResult::Unknown("memory that nobody may write".to_owned());
+        }
+        let Type::Shaped { kind, element, .. } = self.type_of(slot) else {
+            return FunctionResult::Unknown("no memory".to_owned());
+        };
+        FunctionResult::Elements(ResultElements {
+            buffer: view.buffer,
+            sizes: view.sizes,
+            of: element.text.clone(),
+            is_memref: *kind == Kind::MemRef,
+            here: view.layout,
+            there,
+        })
     }
 }
