@@ -8,6 +8,8 @@ mod places;
 mod promises;
 #[path = "proofs/small.rs"]
 mod small;
+#[path = "proofs/whole.rs"]
+mod whole;
 
 use layout_verify::{Limits, Source};
 use melior::{Context, dialect::DialectRegistry, ir::Module, utility};

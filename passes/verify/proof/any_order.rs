@@ -4,6 +4,7 @@ use crate::proof::follow::{DEPTH, Proof, followed};
 use crate::proof::linear::{Linear, Shown, Undecided, Var, unproved};
 use crate::proof::multiset::{Family, TermIndex, is_idempotent, merged, sorted};
 use crate::proof::operation::Operation;
+use crate::proof::shown::Naming;
 use crate::proof::value::{Dim, Fold, Head, TermText, Thunk};
 use crate::reader::calc::Calc;
 use crate::reader::flags::REASSOC;
@@ -51,11 +52,31 @@ impl Proof<'_> {
     }
 
     /// That two values are made of the same terms by an operation that takes them in any order.
+    ///
+    /// Elements of buffers that hold the same are terms by their names. Where one is found on each side of which it is not
+    /// known whether they do, that is shown first.
     pub(super) fn same_terms(&mut self, a: &Head, b: &Head, by: &Operation) -> Shown<()> {
+        let naming = self.naming.replace(Naming::default());
+        let shown = loop {
+            let (shown, [first, second]) = (self.same_terms_here(a, b, by), self.unnamed());
+            match (shown, first, second) {
+                (_, Some(first), Some(second)) if self.are_same(first, second) => {}
+                (_, Some(first), _) => self.leave_unnamed(0, first),
+                (_, None, Some(second)) => self.leave_unnamed(1, second),
+                (shown, None, None) => break shown,
+            }
+        };
+        self.naming = naming;
+        shown
+    }
+
+    fn same_terms_here(&mut self, a: &Head, b: &Head, by: &Operation) -> Shown<()> {
         // What an iteration gets from the one before is a term of a loop that is outside of both.
         self.terms.clear();
         let (outer, vars) = (std::mem::replace(&mut self.outer, self.before), self.space.len());
-        let shown = self.terms_of(followed(a), by).and_then(|x| Ok((x, self.terms_of(followed(b), by)?)));
+        let x = self.terms_of(followed(a), by);
+        let y = self.terms_of(followed(b), by);
+        let shown = x.and_then(|x| Ok((x, y?)));
         self.outer = outer;
         let (mut x, mut y) = shown?;
         for place in x.iter_mut().chain(&mut y).flat_map(|family| &mut family.places) {

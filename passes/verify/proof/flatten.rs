@@ -1,11 +1,10 @@
 //! A function as statements: tensors are buffers, operations of linalg are loops.
 
 use crate::proof::layout::{AddressMap, of_text, row_major};
-use crate::proof::statements::{
-    BlockId, Body, BufferId, Contents, FunctionResult, Maker, ResultElements, Statement, Statements,
-};
+use crate::proof::statements::{BlockId, Body, BufferId, Contents, FunctionResult, Maker, Statement, Statements};
 use crate::proof::subscript::{Subscript, ValueId};
 use crate::proof::view::MemoryView;
+use crate::reader::bytes::OnBytes;
 use crate::reader::model::{self, Action, End, Function, Kind, Place, Region, Size, Slot, Step, Type};
 use std::collections::BTreeMap;
 
@@ -37,6 +36,7 @@ pub fn program(module: &model::Program, function: &Function, allowed: u32) -> Fl
         heap: vec![],
         writes_constant: false,
         allowed,
+        calls: 0,
     };
     let [block] = &body.blocks[..] else { return Err("branches between blocks".to_owned()) };
     let mut arguments = Vec::new();
@@ -51,6 +51,7 @@ pub fn program(module: &model::Program, function: &Function, allowed: u32) -> Fl
             Type::Other(text) => return Err(format!("an argument of type {text}")),
             _ => Known::Value(flatten.make(Maker::Argument(name))),
         };
+        flatten.has_type(*slot, &known);
         flatten.known.insert(*slot, known);
     }
     let yields = flatten.steps(&block.steps, &block.end)?;
@@ -106,6 +107,8 @@ pub struct Flatten<'f> {
     pub(super) writes_constant: bool,
     /// Flags of fast math that hold for all operations.
     pub(super) allowed: u32,
+    /// How deep the function at hand is in calls.
+    pub(super) calls: usize,
     /// When the statements at hand run.
     pub(super) mask: Option<ValueId>,
 }
@@ -182,39 +185,19 @@ impl Flatten<'_> {
             sizes: self.sizes(slot)?,
             layout: self.layout(slot, outside)?,
             is_part: false,
+            as_bytes: false,
         };
         let size = view.layout.size(&view.sizes).ok_or("a size beyond 64 bits")?;
         if !outside {
             self.program.blocks[self.block].statements.push(Statement::Allocate(view.buffer));
         }
         self.program.buffers.push((size, contents));
+        let is_plain = row_major(&view.sizes).as_ref() == Some(&view.layout) && !view.sizes.contains(&0);
+        let text = self.type_of(slot).layout().and_then(|text| of_text(text, &view.sizes, &self.module.axes));
+        // Where elements have several places, none of them is that of all.
+        let text = text.filter(|layout| layout.copies().is_empty());
+        self.program.shapes.push(is_plain.then(|| (view.sizes.clone(), text)));
         Ok(view)
-    }
-
-    pub(super) fn outcome(&self, slot: Slot, view: MemoryView) -> FunctionResult {
-        let text = self.type_of(slot).layout();
-        let there = match text.map(|text| of_text(text, &view.sizes, &self.module.axes).ok_or(text)) {
-            None => None,
-            Some(Ok(there)) => Some(there),
-            Some(Err(text)) => return FunctionResult::Unknown(format!("the layout {text}")),
-        };
-        if self.on_stack.contains(&view.buffer) {
-            return FunctionResult::Unknown("memory of the stack".to_owned());
-        }
-        if self.constants.contains(&view.buffer) {
-            return FunctionResult::Unknown("memory that nobody may write".to_owned());
-        }
-        let Type::Shaped { kind, element, .. } = self.type_of(slot) else {
-            return FunctionResult::Unknown("no memory".to_owned());
-        };
-        FunctionResult::Elements(ResultElements {
-            buffer: view.buffer,
-            sizes: view.sizes,
-            of: element.text.clone(),
-            is_memref: *kind == Kind::MemRef,
-            here: view.layout,
-            there,
-        })
     }
 
     /// Runs `body` in a new loop, and returns what it carries out.
@@ -265,11 +248,7 @@ impl Flatten<'_> {
         for step in steps {
             let results = self.step(step).map_err(|why| format!("{}: {why}", step.name))?;
             for (slot, known) in step.results.iter().zip(&results) {
-                if let (Known::Value(value), Type::Scalar(element) | Type::Shaped { element, .. }) =
-                    (known, self.type_of(*slot))
-                {
-                    self.program.types[*value] = element.text.clone();
-                }
+                self.has_type(*slot, known);
             }
             self.known.extend(step.results.iter().copied().zip(results));
         }
@@ -279,9 +258,20 @@ impl Flatten<'_> {
         }
     }
 
+    /// Notes the type of a value's elements.
+    fn has_type(&mut self, slot: Slot, known: &Known) {
+        if let (Known::Value(value), Type::Scalar(element) | Type::Shaped { element, .. }) = (known, self.type_of(slot))
+        {
+            self.program.types[*value] = element.text.clone();
+        }
+    }
+
     pub(super) fn region(&mut self, region: &Region, arguments: &[Known]) -> Flat<Vec<Known>> {
         let [block] = &region.blocks[..] else { return Err("branches between blocks".to_owned()) };
-        self.known.extend(block.arguments.iter().copied().zip(arguments.iter().cloned()));
+        for (slot, known) in block.arguments.iter().zip(arguments) {
+            self.has_type(*slot, known);
+            self.known.insert(*slot, known.clone());
+        }
         let yields = self.steps(&block.steps, &block.end)?;
         yields.into_iter().map(|slot| self.known(slot)).collect()
     }
@@ -429,6 +419,17 @@ impl Flatten<'_> {
                 }
                 _ => Err("a dimension known only at run time".to_owned()),
             },
+            Action::Bytes(OnBytes::Bools(source)) => {
+                let view = self.view_of(*source)?;
+                let of = |slot: Slot| match self.type_of(slot) {
+                    Type::Shaped { kind: Kind::MemRef, element, .. } => element.bits,
+                    _ => 0,
+                };
+                if view.as_bytes || of(*source) != 1 || of(result()?) != 8 {
+                    return Err("memory as other elements".to_owned());
+                }
+                Ok(vec![Known::View(MemoryView { as_bytes: true, ..view })])
+            }
             Action::Access(access) => self.access(step, access),
             Action::Generate { source, sizes, body } if sizes.is_empty() => {
                 self.generate(result()?, source.as_ref(), body)
@@ -475,6 +476,7 @@ impl Flatten<'_> {
             }
             Action::If { condition, regions } => self.either(condition, regions),
             Action::Run(region) => self.region(region, &[]),
+            Action::Call { callee, arguments } => self.call(callee, arguments),
             _ => Err("not modelled".to_owned()),
         }
     }

@@ -10,12 +10,12 @@
 //! variable are looked at one by one.
 
 use crate::proof::formula::Obligations;
-use crate::proof::layout::{AddressMap, row_major};
 use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
 use crate::proof::multiset::Family;
 use crate::proof::operation::Operation;
-use crate::proof::statements::{BlockId, BufferId, Contents, FunctionResult, Maker, Statement, Statements};
-use crate::proof::subscript::{Subscript, ValueId};
+use crate::proof::shown::{BufferAt, Element, Naming, Pair};
+use crate::proof::statements::{BlockId, BufferId, Contents, Maker, Statement, Statements};
+use crate::proof::subscript::ValueId;
 use crate::proof::value::{Head, LoopPosition, TermText, Thunk};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub(super) const DEPTH: usize = 400;
 const LOOKS_OF_A_CASE: usize = 100;
 
 /// How often values may turn out not to be of the same terms in any order, until they are compared in their order alone.
-const FAILURES: usize = 4;
+const FAILURES: usize = 32;
 
 /// A store that does not reach an address: the program, the store, the loops whose iterations are free, the address, and the
 /// iterations around.
@@ -62,6 +62,14 @@ pub struct Proof<'p> {
     pub(super) stored: [Vec<Vec<BufferId>>; 2],
     /// The loops that a block is in, and itself.
     pub(super) around: [Vec<Vec<BlockId>>; 2],
+    /// The last element of a buffer on the way to the value that was followed last.
+    pub(super) element: Option<Element>,
+    /// Buffers that hold the same, or may not.
+    pub(super) pairs: FxHashMap<(BufferAt, BufferAt), Pair>,
+    /// The buffers of each side whose elements are terms with names: that of the other side, and how many elements further.
+    pub(super) names: [FxHashMap<BufferAt, (BufferAt, i64)>; 2],
+    /// Whether elements are to have names.
+    pub(super) naming: Option<Naming>,
 }
 
 impl<'p> Proof<'p> {
@@ -109,91 +117,10 @@ impl<'p> Proof<'p> {
             found: Vec::new(),
             obligations,
             stored,
-        }
-    }
-
-    /// That both programs leave the same in the result of this number.
-    ///
-    /// # Errors
-    /// [`Undecided::Unproved`], and why.
-    pub fn same(&mut self, number: usize) -> Shown<()> {
-        self.forget(0);
-        self.space = Space::default();
-        let [meant, made] =
-            self.programs.map(|program| (program.results.get(number), (0, program.blocks[0].statements.len())));
-        match (meant, made) {
-            (
-                (Some(FunctionResult::Value { value: a, lanes, of }), _),
-                (Some(FunctionResult::Value { value: b, lanes: others, of: other }), _),
-            ) => {
-                if (lanes, of) != (others, other) {
-                    return unproved("results of different types");
-                }
-                let lane = Linear::var(self.space.var(*lanes));
-                let [a, b] = [(0, *a), (1, *b)].map(|(side, value)| Thunk::Value {
-                    side,
-                    value,
-                    lane: lane.clone(),
-                    place: LoopPosition::default(),
-                });
-                self.equal(&a, &b)
-            }
-            ((Some(FunctionResult::Elements(meant)), end), (Some(FunctionResult::Elements(made)), made_end)) => {
-                if meant.sizes.contains(&0) {
-                    return Ok(());
-                }
-                let (a, b, here) = (&meant.buffer, &made.buffer, &meant.here);
-                let index: Vec<Linear> = meant.sizes.iter().map(|n| Linear::var(self.space.var(*n))).collect();
-                let lowered = match (&meant.there, &made.there) {
-                    (Some(there), None) if made.is_memref => {
-                        let AddressMap::Strided(Subscript::Constant(0), strides) = &made.here else {
-                            return unproved("a result that does not begin where its buffer does");
-                        };
-                        if !there.has_parts(&made.sizes, strides) {
-                            return unproved("a result whose strides are not those of its layout");
-                        }
-                        if there.size(&meant.sizes).is_none_or(|size| self.programs[1].buffers[*b].0 < size) {
-                            return unproved("a result in a buffer that is smaller than its layout");
-                        }
-                        there
-                    }
-                    (there, kept) if there == kept && meant.sizes == made.sizes => {
-                        let plain = if meant.is_memref { Some(meant.here.clone()) } else { row_major(&made.sizes) };
-                        if there.is_none() && made.is_memref && plain.as_ref() != Some(&made.here) {
-                            return unproved("a result that does not lie where its type puts it");
-                        }
-                        &made.here
-                    }
-                    _ => return unproved("results of different shapes or layouts"),
-                };
-                if meant.of != made.of {
-                    return unproved("results of different elements");
-                }
-                // Each of the copies in lowered memory.
-                let mut copies = index.clone();
-                if made.there.is_none() {
-                    copies.extend(lowered.copies().iter().map(|(n, _)| Linear::var(self.space.var(*n))));
-                }
-                let first = Thunk::Memory {
-                    side: 0,
-                    buffer: *a,
-                    address: self.address(here, &index)?,
-                    at: end,
-                    place: LoopPosition::default(),
-                };
-                let second = Thunk::Memory {
-                    side: 1,
-                    buffer: *b,
-                    address: self.address(lowered, &copies)?,
-                    at: made_end,
-                    place: LoopPosition::default(),
-                };
-                self.equal(&first, &second)
-            }
-            ((Some(FunctionResult::Unknown(why)), _), _) | (_, (Some(FunctionResult::Unknown(why)), _)) => {
-                unproved(why.clone())
-            }
-            _ => unproved("results of different kinds"),
+            element: None,
+            pairs: FxHashMap::default(),
+            names: Default::default(),
+            naming: None,
         }
     }
 
@@ -263,7 +190,17 @@ impl<'p> Proof<'p> {
     }
 
     pub(super) fn equal_here(&mut self, a: &Thunk, b: &Thunk) -> Shown<()> {
-        let (a, b) = (self.head(a.clone())?, self.head(b.clone())?);
+        let a = self.head(a.clone())?;
+        let first = self.element.take();
+        let b = self.head(b.clone())?;
+        let second = self.element.take();
+        if let (Some(first), Some(second)) = (first, second)
+            && is_made(&a)
+            && is_made(&b)
+            && self.is_shown(&first, &second)?
+        {
+            return Ok(());
+        }
         let by = match self.any_order(&a)? {
             None => self.any_order(&b)?,
             by => by,
@@ -310,7 +247,14 @@ impl<'p> Proof<'p> {
     }
 
     /// Follows a value to its outermost operation.
-    pub(super) fn head(&mut self, mut thunk: Thunk) -> Shown<Head> {
+    pub(super) fn head(&mut self, thunk: Thunk) -> Shown<Head> {
+        let mut element = None;
+        let head = self.followed_to(thunk, &mut element);
+        self.element = element;
+        head
+    }
+
+    fn followed_to(&mut self, mut thunk: Thunk, last: &mut Option<Element>) -> Shown<Head> {
         loop {
             self.look()?;
             thunk = match thunk {
@@ -319,6 +263,22 @@ impl<'p> Proof<'p> {
                 Thunk::Fold(fold) if fold.dims.iter().all(|d| d.extent == 1) => self.last_iteration(&fold)?,
                 Thunk::Fold(fold) => return Ok(Head::Fold(fold)),
                 Thunk::Memory { side, buffer, address, at, place } => {
+                    let element = self.element(side, buffer, &address, at);
+                    if let Some(element) = &element
+                        && self.naming.is_some()
+                    {
+                        // A constant or an argument has a name already.
+                        let naming = self.naming.take();
+                        let place = place.clone();
+                        let head = self.head(Thunk::Memory { side, buffer, address: address.clone(), at, place });
+                        self.naming = naming;
+                        if is_made(&head?)
+                            && let Some(named) = self.named(side, element)?
+                        {
+                            return Ok(named);
+                        }
+                    }
+                    *last = element.or(last.take());
                     match self.stored_at(side, buffer, &address, at, &place)? {
                         Some(thunk) => thunk,
                         None => match &self.programs[side].buffers[buffer].1 {
@@ -336,8 +296,14 @@ impl<'p> Proof<'p> {
                     let same = |value: ValueId, lane: Linear| Thunk::Value { side, value, lane, place: place.clone() };
                     match maker {
                         Maker::Elements { operation, operands } => {
-                            let operands = operands.iter().map(|o| same(*o, lane.clone())).collect();
-                            return Ok(Head::Elements(operation.clone(), operands));
+                            let here = same(value, lane.clone());
+                            match self.of_known(operation, operands, &here)? {
+                                Some(known) => known,
+                                None => {
+                                    let operands = operands.iter().map(|o| same(*o, lane.clone())).collect();
+                                    return Ok(Head::Elements(operation.clone(), operands));
+                                }
+                            }
                         }
                         Maker::Subscript(s) => return Ok(Head::Index(self.subscript(side, s, &lane, &place)?)),
                         Maker::Extreme(all, greatest) => {
@@ -375,7 +341,7 @@ impl<'p> Proof<'p> {
                                 same(*value, Linear::constant(*lane))
                             }
                         }
-                        Maker::Bits(source, of) => match self.head(same(*source, lane))? {
+                        Maker::Bits(source, of) => match self.head(same(*source, lane.clone()))? {
                             Head::Elements(bits, mut operands) if *bits.name == format!("bits of {of}") => {
                                 operands.remove(0)
                             }
@@ -383,13 +349,18 @@ impl<'p> Proof<'p> {
                                 let bits = bits.split_once(' ').map_or(&*bits, |(_, bits)| bits);
                                 return Ok(Head::Constant(format!("{of} {bits}")));
                             }
-                            head => {
+                            _ => {
+                                let integer = same(*source, lane);
+                                if let Some(found) = self.as_integers(&integer, of)? {
+                                    return Ok(found);
+                                }
                                 let from = &self.programs[side].types[*source];
-                                return Ok(Head::Elements(
-                                    Operation::named(&format!("bits of {from}")),
-                                    vec![followed(&head)],
-                                ));
+                                return Ok(Head::Elements(Operation::named(&format!("bits of {from}")), vec![integer]));
                             }
+                        },
+                        Maker::Bool(byte) => match self.as_bool(same(*byte, lane))? {
+                            Some(thunk) => thunk,
+                            None => return unproved("a byte of an i1 that may be another number than 0 and 1"),
                         },
                         Maker::Extract(vector, k) => {
                             let k = self.subscript(side, k, &Linear::default(), &place)?;
@@ -470,6 +441,11 @@ pub(super) fn followed(head: &Head) -> Thunk {
         Head::Before(k) => Thunk::Before(*k),
         other => Thunk::Known(Box::new(other.clone())),
     }
+}
+
+/// Whether a value is made of others.
+fn is_made(head: &Head) -> bool {
+    matches!(head, Head::Elements(..) | Head::Fold(_))
 }
 
 fn name(head: &Head) -> String {

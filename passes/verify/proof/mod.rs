@@ -2,6 +2,8 @@
 
 mod any_order;
 mod bounds;
+mod calls;
+mod equations;
 mod expressions;
 mod factors;
 mod flatten;
@@ -16,6 +18,8 @@ mod multiset;
 mod obligations;
 mod operation;
 mod operations;
+mod results;
+mod shown;
 pub mod smt;
 mod statements;
 pub mod subscript;

@@ -1,5 +1,6 @@
 //! Operations as statements.
 
+use crate::proof::equations;
 use crate::proof::flatten::{Flat, Flatten, Known, contents};
 use crate::proof::layout::{AddressMap, row_major};
 use crate::proof::operation::Operation;
@@ -12,17 +13,28 @@ use crate::reader::model::{Access, Condition, Expr, Kind, Nest, Operator, Place,
 
 impl Flatten<'_> {
     pub(super) fn load(&mut self, view: &MemoryView, index: &[Subscript]) -> ValueId {
-        self.make(Maker::Load {
-            buffer: view.buffer,
-            address: view.layout.address(index),
-            stride: 0,
-            lanes: 1,
-            mask: self.mask,
-        })
+        let (address, mask) = (view.layout.address(index), self.mask);
+        let loaded = self.make(Maker::Load { buffer: view.buffer, address, stride: 0, lanes: 1, mask });
+        self.shown_as(view, loaded)
+    }
+
+    /// What was loaded, as an element of the view.
+    fn shown_as(&mut self, view: &MemoryView, loaded: ValueId) -> ValueId {
+        if !view.as_bytes {
+            return loaded;
+        }
+        let operation = equations::operation("arith.extui", ("i1", 1), ("i8", 8));
+        self.make(Maker::Elements { operation, operands: vec![loaded] })
+    }
+
+    /// An element of the view, as one of its buffer.
+    fn kept_as(&mut self, view: &MemoryView, stored: ValueId) -> ValueId {
+        if view.as_bytes { self.make(Maker::Bool(stored)) } else { stored }
     }
 
     pub(super) fn store(&mut self, view: &MemoryView, index: &[Subscript], value: ValueId) {
         self.written(view);
+        let value = self.kept_as(view, value);
         let (address, mask) = (view.layout.address(index), self.mask);
         let store = Statement::Store { buffer: view.buffer, address, stride: 0, lanes: 1, value, mask };
         self.program.blocks[self.block].statements.push(store);
@@ -215,6 +227,7 @@ impl Flatten<'_> {
         match access.store {
             Some(slot) => {
                 let value = self.value_of(slot)?;
+                let value = self.kept_as(&view, value);
                 let mask = match (self.mask, own) {
                     (Some(a), Some(b)) => Some(self.make(Maker::And(a, b))),
                     (a, b) => a.or(b),
@@ -230,6 +243,7 @@ impl Flatten<'_> {
                     (a, b) => a.or(b),
                 };
                 let mut value = self.make(Maker::Load { buffer: view.buffer, address, stride, lanes, mask });
+                value = self.shown_as(&view, value);
                 if let (Some(mask), Some(other)) = (own, access.other) {
                     let other = self.value_of(other)?;
                     value = self.make(Maker::Select(mask, value, other));
@@ -303,7 +317,13 @@ impl Flatten<'_> {
         let along = |d: usize| kept.iter().position(|k| *k == d);
         let dims = (0..sizes.len()).map(|d| (offsets[d].clone(), strides[d], along(d))).collect();
         let layout = view.layout.part(dims);
-        Ok(vec![Known::View(MemoryView { buffer: view.buffer, sizes: small, layout, is_part: true })])
+        Ok(vec![Known::View(MemoryView {
+            buffer: view.buffer,
+            sizes: small,
+            layout,
+            is_part: true,
+            as_bytes: view.as_bytes,
+        })])
     }
 
     pub(super) fn reshape(&mut self, result: Slot, source: Slot) -> Flat<Vec<Known>> {

@@ -44,6 +44,8 @@ pub enum Maker {
     Lanes(Vec<(ValueId, i64)>),
     /// The same bits as an element of this type.
     Bits(ValueId, String),
+    /// The `i1` that a byte holds.
+    Bool(ValueId),
     /// The lane of a vector that is the index's value.
     Extract(ValueId, Subscript),
     /// Both.
@@ -120,6 +122,8 @@ pub struct Statements {
     pub types: Vec<String>,
     /// How many elements each buffer has, and what is in it at first; none where that is undefined.
     pub buffers: Vec<(i64, Option<Contents>)>,
+    /// Of each buffer that holds a tensor in row-major order, the shape, and the layout that lowering is to give it.
+    pub shapes: Vec<Option<(Vec<i64>, Option<AddressMap>)>>,
     /// What the function returns, and then what it leaves in its arguments, which are the first buffers.
     pub results: Vec<FunctionResult>,
     /// How many arguments are memory or tensors.

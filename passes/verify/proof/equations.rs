@@ -1,0 +1,205 @@
+//! Operations on elements that are others where their operands are known.
+
+use crate::proof::follow::Proof;
+use crate::proof::linear::{Shown, Undecided};
+use crate::proof::operation::Operation;
+use crate::proof::statements::Maker;
+use crate::proof::subscript::ValueId;
+use crate::proof::value::{Head, Thunk};
+use crate::reader::calc::Calc;
+use crate::reader::model::{Element, Operator};
+
+/// Predicates of `arith.cmpi`.
+const SIGNED_LESS: i64 = 2;
+const SIGNED_GREATER: i64 = 4;
+const UNSIGNED_GREATER: i64 = 8;
+
+/// `arith.cmpi ne`, `arith.cmpf uno`.
+const NOT_EQUAL: Calc = Calc::Compare(1);
+const UNORDERED: Calc = Calc::CompareF(14);
+
+/// A bit of the upper half of an `f32` below the exponent: with one of them, a number without finite value is NaN.
+const QUIET: u64 = 0x007f_0000;
+
+/// How many bits a type of integers has.
+fn bits_of(of: &str) -> Option<u32> {
+    if of == "index" { Some(64) } else { of.strip_prefix('i')?.parse().ok().filter(|bits| (1..=64).contains(bits)) }
+}
+
+/// An operation from elements of one type to those of another.
+pub fn operation(name: &str, from: (&str, u32), to: (&str, u32)) -> Operation {
+    let element = |(text, bits): (&str, u32)| Element { text: text.to_owned(), bits, integer: text.starts_with('i') };
+    let (from, to) = (element(from), element(to));
+    Operation::of(&Operator { name: name.to_owned(), attributes: String::new(), flags: 0, from, to })
+}
+
+impl Proof<'_> {
+    /// The operands of an operation that computes this.
+    fn operands(&mut self, thunk: &Thunk, is: impl Fn(&Operation) -> bool) -> Shown<Option<Vec<Thunk>>> {
+        Ok(match self.head(thunk.clone())? {
+            Head::Elements(operation, operands) if is(&operation) => Some(operands),
+            _ => None,
+        })
+    }
+
+    /// The operands of one with two operands, of which the second is a number.
+    fn with_number(&mut self, thunk: &Thunk, calc: Calc) -> Shown<Option<(Thunk, u64)>> {
+        let Some(operands) = self.operands(thunk, |operation| operation.calc == calc && operation.flags == 0)? else {
+            return Ok(None);
+        };
+        let [x, number] = &operands[..] else { return Ok(None) };
+        Ok(match self.head(number.clone())? {
+            Head::Constant(bits) => {
+                bits.split_once(' ').and_then(|(_, bits)| bits.parse().ok()).map(|n| (x.clone(), n))
+            }
+            _ => None,
+        })
+    }
+
+    /// What an operation makes of operands that are known: a cast of a number, which is a number, and the comparison of a
+    /// byte that holds an `i1` with 0, which is the `i1`.
+    pub(super) fn of_known(&mut self, operation: &Operation, operands: &[ValueId], at: &Thunk) -> Shown<Option<Thunk>> {
+        let Thunk::Value { side, lane, place, .. } = at else { return Ok(None) };
+        let thunk = |value: ValueId| Thunk::Value { side: *side, value, lane: lane.clone(), place: place.clone() };
+        let mut types = operation.name.rsplit(' ');
+        let (Some(to), Some(from)) = (types.next(), types.next()) else { return Ok(None) };
+        match (operation.calc, operands) {
+            (Calc::Trunc | Calc::ExtU | Calc::ExtS, [x]) => {
+                let is_data =
+                    |maker: &Maker| matches!(maker, Maker::Load { .. } | Maker::Result(..) | Maker::Carried(..));
+                if is_data(&self.programs[*side].values[*x].0) {
+                    return Ok(None);
+                }
+                let (Some(wide), Some(width)) = (bits_of(from), bits_of(to)) else { return Ok(None) };
+                let bits = match self.head(thunk(*x))? {
+                    Head::Constant(bits) => bits.split_once(' ').and_then(|(_, bits)| bits.parse::<u64>().ok()),
+                    Head::Index(e) => self.space.normal(&e)?.as_constant().map(|n| n as u64),
+                    _ => None,
+                };
+                let Some(bits) = bits else { return Ok(None) };
+                let bits = match operation.calc {
+                    Calc::ExtS => ((bits << (64 - wide)) as i64 >> (64 - wide)) as u64,
+                    _ => bits & (u64::MAX >> (64 - wide)),
+                };
+                let bits = bits & (u64::MAX >> (64 - width));
+                Ok((to != "index").then(|| Thunk::Known(Box::new(Head::Constant(format!("{to} {bits}"))))))
+            }
+            (NOT_EQUAL, [x, zero]) if from == "i8" => {
+                let is_zero = self.head(thunk(*zero))? == Head::Constant("i8 0".to_owned());
+                let byte = self.operands(&thunk(*x), |cast| *cast.name == *"arith.extui i1 i8")?;
+                Ok(byte.filter(|_| is_zero).map(|mut operands| operands.remove(0)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// An `i1` of the byte that holds it; none of what may be another number than 0 and 1.
+    pub(super) fn as_bool(&mut self, byte: Thunk) -> Shown<Option<Thunk>> {
+        Ok(match self.head(byte)? {
+            Head::Constant(bits) if bits == "i8 0" || bits == "i8 1" => {
+                Some(Thunk::Known(Box::new(Head::Constant(bits.replace("i8", "i1")))))
+            }
+            Head::Elements(cast, mut operands) if *cast.name == *"arith.extui i1 i8" => Some(operands.remove(0)),
+            _ => None,
+        })
+    }
+
+    /// The floating-point number whose bits are found as integers, by one of the ways that are known.
+    pub(super) fn as_integers(&mut self, integer: &Thunk, of: &str) -> Shown<Option<Head>> {
+        let found = match of {
+            "bf16" => self.rounded(integer).transpose(),
+            _ => None,
+        };
+        let found = found.or_else(|| match of {
+            "f16" | "bf16" | "f32" | "f64" => self.extreme_of_two(integer, of).transpose(),
+            _ => None,
+        });
+        match found.transpose() {
+            Err(Undecided::Unproved(_)) => Ok(None),
+            found => found,
+        }
+    }
+
+    /// The rounding of an `f32` to `bf16` that these bits are, where they are found as integers.
+    ///
+    /// With `u` the bits of `x`, half of what the lower 16 bits may be is added, and one more where the upper ones are odd:
+    ///
+    /// ```text
+    /// bf16(x) = (x is NaN ? u | quiet : u + 0x7fff + (u >> 16 & 1)) >> 16
+    /// ```
+    fn rounded(&mut self, integer: &Thunk) -> Shown<Option<Head>> {
+        let Some(high) = self.operands(integer, |cast| *cast.name == *"arith.trunci i32 i16")? else { return Ok(None) };
+        let Some((chosen, 16)) = self.with_number(&high[0], Calc::ShrU)? else { return Ok(None) };
+        let Some(chosen) = self.operands(&chosen, |select| *select.name == *"select")? else { return Ok(None) };
+        let [is_nan, nan, sum] = &chosen[..] else { return Ok(None) };
+        let Some(compared) = self.operands(is_nan, |compare| compare.calc == UNORDERED && compare.flags == 0)? else {
+            return Ok(None);
+        };
+        let [x, y] = &compared[..] else { return Ok(None) };
+        let Some((first, quiet)) = self.with_number(nan, Calc::Or)? else { return Ok(None) };
+        let Some(sum) = self.operands(sum, |add| add.calc == Calc::Add && add.flags == 0)? else { return Ok(None) };
+        let [half, odd] = &sum[..] else { return Ok(None) };
+        let Some((second, 0x7fff)) = self.with_number(half, Calc::Add)? else { return Ok(None) };
+        let Some((odd, 1)) = self.with_number(odd, Calc::And)? else { return Ok(None) };
+        let Some((third, 16)) = self.with_number(&odd, Calc::ShrU)? else { return Ok(None) };
+        let mut same = x == y && quiet & QUIET != 0;
+        for bits in [first, second, third] {
+            let of = self.operands(&bits, |bits| *bits.name == *"bits of f32")?;
+            same = same && of.as_deref() == Some(std::slice::from_ref(x));
+        }
+        let round = operation("arith.truncf", ("f32", 32), ("bf16", 16));
+        Ok(same.then(|| Head::Elements(round, vec![x.clone()])))
+    }
+
+    /// The largest or least of two floating-point numbers whose bits these are, where it is found as integers: see
+    /// [`Proof::extreme`], which finds those of many.
+    fn extreme_of_two(&mut self, integer: &Thunk, of: &str) -> Shown<Option<Head>> {
+        use Calc::{Compare, MaxS, MaxU, MinU};
+        let (mut left, mut compared, mut values) = (integer.clone(), Vec::new(), Vec::new());
+        for _ in 0..2 {
+            let Some(choice) = self.operands(&left, |select| *select.name == *"select")? else { return Ok(None) };
+            let [condition, yes, no] = &choice[..] else { return Ok(None) };
+            let Head::Elements(compare, sides) = self.head(condition.clone())? else { return Ok(None) };
+            let ([value, with], Compare(predicate)) = (&sides[..], compare.calc) else { return Ok(None) };
+            let Head::Constant(number) = self.head(with.clone())? else { return Ok(None) };
+            compared.push((predicate, number));
+            values.extend([value.clone(), yes.clone()]);
+            left = no.clone();
+        }
+        values.push(left);
+        let [(outer, infinity), (SIGNED_LESS, zero)] = &compared[..] else { return Ok(None) };
+        let (by, parts) = match *outer {
+            UNSIGNED_GREATER => (Operation::extreme(of, true), [MaxU, MaxU, MaxS, MinU, MaxS]),
+            SIGNED_GREATER => (Operation::extreme(of, false), [MaxS, MaxS, MaxU, MaxU, MinU]),
+            _ => return Ok(None),
+        };
+        let integer = format!("i{}", by.width);
+        let bits = by.infinity().map(|(_, bits)| format!("{integer} {bits}"));
+        if bits.as_ref() != Some(infinity) || *zero != format!("{integer} 0") {
+            return Ok(None);
+        }
+        let mut both: Option<Vec<Thunk>> = None;
+        for (value, part) in values.iter().zip(parts) {
+            let Some(operands) = self.operands(value, |operation| operation.calc == part && operation.flags == 0)?
+            else {
+                return Ok(None);
+            };
+            let turned: Vec<Thunk> = operands.iter().rev().cloned().collect();
+            let known = both.get_or_insert(operands.clone());
+            if *known != operands && *known != turned {
+                return Ok(None);
+            }
+        }
+        let mut numbers = Vec::new();
+        for bits in both.unwrap_or_default() {
+            numbers.push(match self.head(bits)? {
+                Head::Elements(bits, mut operands) if *bits.name == format!("bits of {of}") => operands.remove(0),
+                Head::Constant(bits) if bits.starts_with(&integer) => {
+                    Thunk::Known(Box::new(Head::Constant(bits.replacen(&integer, of, 1))))
+                }
+                _ => return Ok(None),
+            });
+        }
+        Ok(Some(Head::Elements(by, numbers)))
+    }
+}

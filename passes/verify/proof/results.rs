@@ -1,0 +1,95 @@
+//! That two functions return the same.
+
+use crate::proof::follow::Proof;
+use crate::proof::layout::{AddressMap, row_major};
+use crate::proof::linear::{Linear, Shown, Space, unproved};
+use crate::proof::statements::FunctionResult;
+use crate::proof::subscript::Subscript;
+use crate::proof::value::{LoopPosition, Thunk};
+
+impl Proof<'_> {
+    /// That both programs leave the same in the result of this number.
+    ///
+    /// # Errors
+    /// [`Undecided::Unproved`], and why.
+    pub fn same(&mut self, number: usize) -> Shown<()> {
+        self.forget(0);
+        self.space = Space::default();
+        let [meant, made] =
+            self.programs.map(|program| (program.results.get(number), (0, program.blocks[0].statements.len())));
+        match (meant, made) {
+            (
+                (Some(FunctionResult::Value { value: a, lanes, of }), _),
+                (Some(FunctionResult::Value { value: b, lanes: others, of: other }), _),
+            ) => {
+                if (lanes, of) != (others, other) {
+                    return unproved("results of different types");
+                }
+                let lane = Linear::var(self.space.var(*lanes));
+                let [a, b] = [(0, *a), (1, *b)].map(|(side, value)| Thunk::Value {
+                    side,
+                    value,
+                    lane: lane.clone(),
+                    place: LoopPosition::default(),
+                });
+                self.equal(&a, &b)
+            }
+            ((Some(FunctionResult::Elements(meant)), end), (Some(FunctionResult::Elements(made)), made_end)) => {
+                if meant.sizes.contains(&0) {
+                    return Ok(());
+                }
+                let (a, b, here) = (&meant.buffer, &made.buffer, &meant.here);
+                let index: Vec<Linear> = meant.sizes.iter().map(|n| Linear::var(self.space.var(*n))).collect();
+                let lowered = match (&meant.there, &made.there) {
+                    (Some(there), None) if made.is_memref => {
+                        let AddressMap::Strided(Subscript::Constant(0), strides) = &made.here else {
+                            return unproved("a result that does not begin where its buffer does");
+                        };
+                        if !there.has_parts(&made.sizes, strides) {
+                            return unproved("a result whose strides are not those of its layout");
+                        }
+                        if there.size(&meant.sizes).is_none_or(|size| self.programs[1].buffers[*b].0 < size) {
+                            return unproved("a result in a buffer that is smaller than its layout");
+                        }
+                        there
+                    }
+                    (there, kept) if there == kept && meant.sizes == made.sizes => {
+                        let plain = if meant.is_memref { Some(meant.here.clone()) } else { row_major(&made.sizes) };
+                        if there.is_none() && made.is_memref && plain.as_ref() != Some(&made.here) {
+                            return unproved("a result that does not lie where its type puts it");
+                        }
+                        &made.here
+                    }
+                    _ => return unproved("results of different shapes or layouts"),
+                };
+                if meant.of != made.of {
+                    return unproved("results of different elements");
+                }
+                // Each of the copies in lowered memory.
+                let mut copies = index.clone();
+                if made.there.is_none() {
+                    copies.extend(lowered.copies().iter().map(|(n, _)| Linear::var(self.space.var(*n))));
+                }
+                let first = Thunk::Memory {
+                    side: 0,
+                    buffer: *a,
+                    address: self.address(here, &index)?,
+                    at: end,
+                    place: LoopPosition::default(),
+                };
+                let second = Thunk::Memory {
+                    side: 1,
+                    buffer: *b,
+                    address: self.address(lowered, &copies)?,
+                    at: made_end,
+                    place: LoopPosition::default(),
+                };
+                self.equal(&first, &second)
+            }
+            ((Some(FunctionResult::Unknown(why)), _), _) | (_, (Some(FunctionResult::Unknown(why)), _)) => {
+                unproved(why.clone())
+            }
+            _ => unproved("results of different kinds"),
+        }
+    }
+}

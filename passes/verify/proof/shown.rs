@@ -1,0 +1,219 @@
+//! Buffers of both programs that hold the same elements, each shown once.
+//!
+//! ```text
+//! %h = linalg.matmul(..)       x at i, j of both programs leads to h at i, k, and that to all that makes it;
+//! %x = linalg.matmul(%h, ..)   with `h = h` shown once for each i and k, it leads to h alone
+//! ```
+//!
+//! Where elements of two buffers are compared, all elements of both are, at indices that are variables of their own. Then two
+//! elements at equal indices are equal, whoever asks. A buffer is meant as it is at one point of the function, outside of its
+//! loops, so what is shown of one depends only on those that were written before.
+
+use crate::proof::follow::Proof;
+use crate::proof::layout::{AddressMap, row_major};
+use crate::proof::linear::{Linear, Shown, unproved};
+use crate::proof::statements::{BlockId, BufferId, Statement};
+use crate::proof::value::{Head, LoopPosition, Thunk};
+use rustc_hash::FxHashSet;
+
+/// A buffer as a statement of the function's own block finds it.
+pub type BufferAt = (BufferId, usize);
+
+/// An element: where it was asked for, and the address.
+#[derive(Clone, Debug)]
+pub struct Element {
+    of: BufferAt,
+    address: Linear,
+}
+
+/// What is known of two buffers.
+#[derive(Clone, Debug)]
+pub enum Pair {
+    /// It is being shown, or it was not.
+    Open,
+    /// The elements of the first one, at the index that is its row-major number, are those of the second one at the address of
+    /// this layout, so many elements further.
+    Same(AddressMap, i64),
+}
+
+/// Elements as terms that have names.
+#[derive(Debug, Default)]
+pub struct Naming {
+    /// Of each side, one of which it is not known whether it has a name.
+    unnamed: [Option<BufferAt>; 2],
+    /// Of each side, those that have none.
+    left: [FxHashSet<BufferAt>; 2],
+}
+
+impl Proof<'_> {
+    /// The elements of which it is to be shown whether they have names.
+    pub(super) fn unnamed(&mut self) -> [Option<BufferAt>; 2] {
+        self.naming.as_mut().map_or([None; 2], |naming| std::mem::take(&mut naming.unnamed))
+    }
+
+    /// From here on, these elements have no names.
+    pub(super) fn leave_unnamed(&mut self, side: usize, of: BufferAt) {
+        if let Some(naming) = &mut self.naming {
+            naming.left[side].insert(of);
+        }
+    }
+
+    /// The name of an element of a buffer that is shown to hold the same as one of the other side.
+    ///
+    /// # Errors
+    /// Where that is not known.
+    pub(super) fn named(&mut self, side: usize, element: &Element) -> Shown<Option<Head>> {
+        let Some(naming) = &mut self.naming else { return Ok(None) };
+        let name = |(buffer, at): BufferAt| format!("buffer {buffer} at {at}");
+        let known = match side {
+            0 => self.names[0].get(&element.of).map(|_| (element.of, 0)),
+            _ => self.names[1].get(&element.of).copied(),
+        };
+        if let Some((of, offset)) = known {
+            return Ok(Some(Head::Input(name(of), element.address.add(-offset)?)));
+        }
+        if naming.left[side].contains(&element.of) {
+            return Ok(None);
+        }
+        naming.unnamed[side] = Some(element.of);
+        unproved("an element that may have a name")
+    }
+
+    /// Whether two buffers hold the same elements in the same order, which gives these a name.
+    pub(super) fn are_same(&mut self, a: BufferAt, b: BufferAt) -> bool {
+        let Some(Some((sizes, _))) = self.programs[0].shapes.get(a.0).cloned() else { return false };
+        let Some(plain) = row_major(&sizes) else { return false };
+        if !self.pairs.contains_key(&(a, b)) {
+            self.pairs.insert((a, b), Pair::Open);
+            if self.show(&sizes, a, b, (&plain, 0)).is_ok() {
+                self.pairs.insert((a, b), Pair::Same(plain.clone(), 0));
+            }
+        }
+        let Some(Pair::Same(layout, offset)) = self.pairs.get(&(a, b)) else { return false };
+        // A buffer has one name.
+        let is_free = |side: usize, of: &BufferAt| !self.names[side].contains_key(of);
+        if *layout != plain || !is_free(0, &a) || !is_free(1, &b) {
+            return false;
+        }
+        let offset = *offset;
+        self.names[0].insert(a, (b, 0));
+        self.names[1].insert(b, (a, offset));
+        true
+    }
+
+    /// The element that an address is, where all that writes to the buffer is in the function's own block.
+    pub(super) fn element(
+        &self,
+        side: usize,
+        buffer: BufferId,
+        address: &Linear,
+        (mut block, mut index): (BlockId, usize),
+    ) -> Option<Element> {
+        loop {
+            for k in (0..index).rev() {
+                let writes = match &self.programs[side].blocks[block].statements[k] {
+                    Statement::Allocate(other) | Statement::Store { buffer: other, .. } => *other == buffer,
+                    Statement::Loop(inner) => self.stored[side][*inner].contains(&buffer),
+                    Statement::Value(_) | Statement::Free(_) => false,
+                };
+                if writes {
+                    return (block == 0).then(|| Element { of: (buffer, k + 1), address: address.clone() });
+                }
+            }
+            if self.stored[side][block].contains(&buffer) {
+                return None;
+            }
+            (block, index) = self.programs[side].blocks[block].parent?;
+        }
+    }
+
+    /// The index whose row-major number an address is; none where it is not one index in all cases.
+    fn index_of(&mut self, address: &Linear, sizes: &[i64], strides: &[i64]) -> Shown<Option<Vec<Linear>>> {
+        let mut index = Vec::new();
+        let mut rest = address.clone();
+        for (n, stride) in sizes.iter().zip(strides) {
+            let (i, below) = self.space.divide(&rest, *stride)?;
+            let (low, high) = self.space.range(&i)?;
+            if low < 0 || high >= *n {
+                return Ok(None);
+            }
+            index.push(i);
+            rest = below;
+        }
+        Ok(Some(index))
+    }
+
+    /// Whether two elements are equal as all elements of their buffers are. `false` says nothing.
+    pub(super) fn is_shown(&mut self, a: &Element, b: &Element) -> Shown<bool> {
+        let Some(Some((sizes, tiled))) = self.programs[0].shapes.get(a.of.0).cloned() else { return Ok(false) };
+        let plain = row_major(&sizes);
+        let Some(AddressMap::Strided(_, strides)) = &plain else { return Ok(false) };
+        let index = match self.index_of(&a.address, &sizes, strides) {
+            Ok(Some(index)) => index,
+            Ok(None) | Err(_) => return Ok(false),
+        };
+        let key = (a.of, b.of);
+        match self.pairs.get(&key) {
+            Some(Pair::Open) => return Ok(false),
+            Some(Pair::Same(layout, offset)) => {
+                let (layout, offset) = (layout.clone(), *offset);
+                let Ok(found) = self.address(&layout, &index) else { return Ok(false) };
+                let found = found.add(offset)?;
+                let same = self.space.is_zero(&found.minus(&b.address)?)?;
+                if same {
+                    self.note_order("an element that is shown", &found, &b.address, None);
+                }
+                return Ok(same);
+            }
+            None => {}
+        }
+        for layout in tiled.into_iter().chain(plain.clone()) {
+            let Ok(at) = self.address(&layout, &index) else { continue };
+            let Some(offset) = self.space.normal(&b.address.minus(&at)?)?.as_constant() else { continue };
+            // What depends on itself is not shown.
+            self.pairs.insert(key, Pair::Open);
+            match self.show(&sizes, a.of, b.of, (&layout, offset)) {
+                Ok(()) => {
+                    self.note_order("an element that is shown", &at.add(offset)?, &b.address, None);
+                    self.pairs.insert(key, Pair::Same(layout, offset));
+                    return Ok(true);
+                }
+                Err(_) => return Ok(false),
+            }
+        }
+        Ok(false)
+    }
+
+    /// That all elements of a buffer are those of another one.
+    fn show(&mut self, sizes: &[i64], a: BufferAt, b: BufferAt, (layout, offset): (&AddressMap, i64)) -> Shown<()> {
+        let space = std::mem::take(&mut self.space);
+        let misses = (std::mem::take(&mut self.misses), std::mem::take(&mut self.found));
+        let (terms, naming) = (std::mem::take(&mut self.terms), self.naming.take());
+        let shown = self.show_here(sizes, a, b, (layout, offset));
+        self.space = space;
+        (self.misses, self.found) = misses;
+        (self.terms, self.naming) = (terms, naming);
+        shown
+    }
+
+    fn show_here(
+        &mut self,
+        sizes: &[i64],
+        a: BufferAt,
+        b: BufferAt,
+        (layout, offset): (&AddressMap, i64),
+    ) -> Shown<()> {
+        let Some(plain) = row_major(sizes) else { return unproved("a size beyond 64 bits") };
+        let index: Vec<Linear> = sizes.iter().map(|n| Linear::var(self.space.var(*n))).collect();
+        let first = self.address(&plain, &index)?;
+        let second = self.address(layout, &index)?.add(offset)?;
+        let [first, second] = [(0, a, first), (1, b, second)].map(|(side, (buffer, at), address)| Thunk::Memory {
+            side,
+            buffer,
+            address,
+            at: (0, at),
+            place: LoopPosition::default(),
+        });
+        self.equal(&first, &second)
+    }
+}

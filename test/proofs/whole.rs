@@ -1,0 +1,192 @@
+//! Programs of several functions and of many steps, each of which reads what those before made.
+
+use super::{NONE, function, no_other};
+
+/// The size of a dimension.
+const SIZE: i64 = 6007;
+
+/// A function that calls another one, and that other one.
+fn called(times: usize, callee: &str, call: &str) -> String {
+    let calls: String =
+        (1..=times).map(|k| call.replace("NEW", &format!("%x{k}")).replace("OLD", &format!("%x{}", k - 1))).collect();
+    format!("func.func @f(%x0: f32) -> f32 {{\n{calls}\nreturn %x{times} : f32\n}}\n{callee}")
+}
+
+#[test]
+fn calls_are_what_they_call() {
+    let double = "func.func private @g(%x: f32) -> f32 { %y = arith.addf %x, %x : f32 return %y : f32 }";
+    let before = called(3, double, "NEW = func.call @g(OLD) : (f32) -> f32\n");
+    let after = called(3, double, "NEW = arith.addf OLD, OLD : f32\n");
+    let changes = [("arith.addf %x1, %x1", "arith.mulf %x1, %x1"), ("arith.addf %x2, %x2", "arith.addf %x2, %x1")];
+    no_other(&before, &after, &changes, NONE);
+    // A function that calls itself has no end.
+    let endless = "func.func private @g(%x: f32) -> f32 { %y = func.call @g(%x) : (f32) -> f32 return %y : f32 }";
+    let before = called(1, endless, "NEW = func.call @g(OLD) : (f32) -> f32\n");
+    super::not_same(&before, &called(1, endless, "NEW = arith.addf OLD, OLD : f32\n"), NONE);
+}
+
+/// Steps of which each adds what the one before made and its transposition: the last one reads the argument in `2^steps` ways.
+fn transposed(steps: usize, is_lowered: bool) -> String {
+    let (of, mut text) = (format!("{SIZE}x{SIZE}xf32"), String::new());
+    let kind = if is_lowered { "memref" } else { "tensor" };
+    for k in 1..=steps {
+        let (last, empty) = (k - 1, if is_lowered { "memref.alloc" } else { "tensor.empty" });
+        let maps = "affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>";
+        let result = if is_lowered { String::new() } else { format!("%x{k} = ") };
+        let (out, to) =
+            if is_lowered { (format!("%x{k}"), String::new()) } else { (format!("%e{k}"), format!("-> {kind}<{of}>")) };
+        text += &format!(
+            "{out} = {empty}() : {kind}<{of}>
+             {result}linalg.generic {{indexing_maps = [{maps}], iterator_types = [\"parallel\", \"parallel\"]}}
+               ins(%x{last}, %x{last} : {kind}<{of}>, {kind}<{of}>) outs({out} : {kind}<{of}>) {{
+             ^bb0(%a{k}: f32, %b{k}: f32, %c{k}: f32):
+               %d{k} = arith.addf %a{k}, %b{k} : f32
+               linalg.yield %d{k} : f32
+             }} {to}\n"
+        );
+    }
+    format!("func.func @f(%x0: {kind}<{of}>) -> {kind}<{of}> {{\n{text}\nreturn %x{steps} : {kind}<{of}>\n}}")
+}
+
+#[test]
+fn what_many_steps_read_is_shown_once() {
+    let changes = [
+        ("%d9 = arith.addf %a9, %b9", "%d9 = arith.addf %b9, %b9"),
+        ("%d1 = arith.addf %a1, %b1", "%d1 = arith.subf %a1, %b1"),
+        ("ins(%x20, %x20", "ins(%x20, %x19"),
+    ];
+    no_other(&transposed(40, false), &transposed(40, true), &changes, NONE);
+}
+
+/// Booleans that are made, kept and read again.
+fn kept(store: &str, load: &str) -> String {
+    function(
+        &format!("(%x: memref<{SIZE}xf32>, %y: memref<{SIZE}xf32>, %other: memref<{SIZE}xi8>)"),
+        &format!(
+            "%n = arith.constant {SIZE} : index
+             %zero = arith.constant 0 : i8
+             %b = memref.alloc() : memref<{SIZE}xi1>
+             %bytes = builtin.unrealized_conversion_cast %b : memref<{SIZE}xi1> to memref<{SIZE}xi8>
+             scf.for %i = %c0 to %n step %c1 {{
+               %v = memref.load %x[%i] : memref<{SIZE}xf32>
+               %w = memref.load %y[%i] : memref<{SIZE}xf32>
+               %is = arith.cmpf olt, %v, %w : f32
+               {store}
+             }}
+             scf.for %i = %c0 to %n step %c1 {{
+               %v = memref.load %x[%i] : memref<{SIZE}xf32>
+               %w = memref.load %y[%i] : memref<{SIZE}xf32>
+               {load}
+               %s = arith.select %is, %w, %v : f32
+               %t = arith.addf %s, %v : f32
+               memref.store %t, %y[%i] : memref<{SIZE}xf32>
+             }}
+             memref.dealloc %b : memref<{SIZE}xi1>
+             return"
+        ),
+    )
+}
+
+#[test]
+fn booleans_are_bytes_of_0_and_1() {
+    let before = kept(
+        &format!("memref.store %is, %b[%i] : memref<{SIZE}xi1>"),
+        &format!("%is = memref.load %b[%i] : memref<{SIZE}xi1>"),
+    );
+    let store = format!("%byte = arith.extui %is : i1 to i8\nmemref.store %byte, %bytes[%i] : memref<{SIZE}xi8>");
+    let load = format!("%byte = memref.load %bytes[%i] : memref<{SIZE}xi8>\n%is = arith.cmpi ne, %byte, %zero : i8");
+    let changes = [
+        ("arith.cmpi ne", "arith.cmpi eq"),
+        ("0 : i8", "1 : i8"),
+        ("arith.extui", "arith.extsi"),
+        ("%byte = arith.extui %is : i1 to i8", "%byte = memref.load %other[%i] : memref<6007xi8>"),
+    ];
+    no_other(&before, &kept(&store, &load), &changes, NONE);
+}
+
+/// Something made of the sum of each row, which is added in order.
+fn of_sums(arguments: &str, of: &str, made: &str) -> String {
+    function(
+        &format!("(%x: memref<{SIZE}x{SIZE}xf32>, %r: memref<{SIZE}x{of}>, {arguments})"),
+        &format!(
+            "%n = arith.constant {SIZE} : index
+             %start = arith.constant 0.0 : f32
+             scf.for %i = %c0 to %n step %c1 {{
+               %sum = scf.for %j = %c0 to %n step %c1 iter_args(%a = %start) -> (f32) {{
+                 %v = memref.load %x[%i, %j] : memref<{SIZE}x{SIZE}xf32>
+                 %s = arith.addf %a, %v : f32
+                 scf.yield %s : f32
+               }}
+               {made}
+               memref.store %made, %r[%i] : memref<{SIZE}x{of}>
+             }}
+             return"
+        ),
+    )
+}
+
+#[test]
+fn rounding_to_bf16_is_found_as_integers() {
+    let before = of_sums("%q: f32", "bf16", "%made = arith.truncf %sum : f32 to bf16");
+    let after = of_sums(
+        "%q: f32",
+        "bf16",
+        "%k1 = arith.constant 1 : i32
+         %k16 = arith.constant 16 : i32
+         %half = arith.constant 32767 : i32
+         %quiet = arith.constant 4194304 : i32
+         %bits = arith.bitcast %sum : f32 to i32
+         %high = arith.shrui %bits, %k16 : i32
+         %odd = arith.andi %high, %k1 : i32
+         %more = arith.addi %bits, %half : i32
+         %even = arith.addi %more, %odd : i32
+         %is = arith.cmpf uno, %sum, %sum : f32
+         %nan = arith.ori %bits, %quiet : i32
+         %all = arith.select %is, %nan, %even : i32
+         %upper = arith.shrui %all, %k16 : i32
+         %short = arith.trunci %upper : i32 to i16
+         %made = arith.bitcast %short : i16 to bf16",
+    );
+    let changes = [
+        ("32767", "32768"),
+        ("4194304", "16384"),
+        ("%k16 = arith.constant 16", "%k16 = arith.constant 15"),
+        ("arith.andi %high", "arith.andi %bits"),
+        ("uno, %sum, %sum", "uno, %sum, %q"),
+        ("%is, %nan, %even", "%is, %even, %nan"),
+        ("%is, %nan, %even", "%is, %nan, %more"),
+        ("arith.addi %bits, %half :", "arith.addi %bits, %half overflow<nuw> :"),
+    ];
+    no_other(&before, &after, &changes, NONE);
+}
+
+#[test]
+fn the_larger_of_two_is_found_as_integers() {
+    let before = of_sums("%q: f32", "f32", "%made = arith.maximumf %sum, %q : f32");
+    let after = of_sums(
+        "%q: f32",
+        "f32",
+        "%zero = arith.constant 0 : i32
+         %infinity = arith.constant 0xff800000 : i32
+         %a = arith.bitcast %sum : f32 to i32
+         %b = arith.bitcast %q : f32 to i32
+         %top = arith.maxsi %b, %a : i32
+         %low = arith.minui %a, %b : i32
+         %bottom = arith.maxui %a, %b : i32
+         %below = arith.cmpi slt, %top, %zero : i32
+         %number = arith.select %below, %low, %top : i32
+         %is = arith.cmpi ugt, %bottom, %infinity : i32
+         %made_bits = arith.select %is, %bottom, %number : i32
+         %made = arith.bitcast %made_bits : i32 to f32",
+    );
+    let changes = [
+        ("arith.maxsi %b, %a", "arith.maxui %b, %a"),
+        ("arith.minui %a, %b", "arith.minui %a, %a"),
+        ("0xff800000", "0x7f800000"),
+        ("cmpi slt", "cmpi sgt"),
+        ("cmpi ugt", "cmpi uge"),
+        ("%is, %bottom, %number", "%is, %number, %bottom"),
+        ("bitcast %q", "bitcast %start"),
+    ];
+    no_other(&before, &after, &changes, NONE);
+}
