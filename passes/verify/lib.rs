@@ -1,24 +1,23 @@
 //! Checks that a lowered MLIR program computes what the program before it did.
 //!
-//! It depends on MLIR's C API and on no other crate of this project. `docs/verify.md` says what is proved and what is assumed.
+//! It depends on MLIR's C API, and of this project on `layout-verify-core` alone, which is what has to be trusted.
+//! `docs/verify.md` says what is proved and what is assumed.
 //!
 //! | room | what it holds | uses |
 //! |---|---|---|
-//! | `core` | what is trusted: an evaluator of both forms, small and by itself | |
 //! | `reader` | a module of MLIR as data: what each operation and each layout means | |
 //! | `proof` | proofs for all data and shapes of any size: each element is followed back to what makes it | `reader` |
 //! | `run` | an evaluator of both forms on symbolic elements | `reader` |
 //! | `tests` | tests of the proofs | `proof`, `reader` |
 //!
-//! [`Source`] proves what it can, runs the rest, and lets the core confirm what was found, if it is asked to
+//! [`Source`] proves what it can, runs the rest, and lets `layout-verify-core` confirm what was found, if it is asked to
 //! ([`Limits::confirm`]).
 
-mod core;
 mod proof;
 mod reader;
 mod run;
 
-use self::core::Pair;
+use layout_verify_core::Pair as Forms;
 use melior::ir::{Location, OperationRef};
 use proof::formula::Obligations;
 use proof::smt;
@@ -69,7 +68,7 @@ impl Finding {
 
 /// How the last form of a function is shown to be the same as the first one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct Evidence {
     /// Whether by a proof, for all data and indices; or else by running both forms.
     pub is_proved: bool,
     /// Whether the core confirms it, or why it does not know; none where it was not asked.
@@ -88,12 +87,12 @@ pub struct Source {
     outcomes: BTreeMap<(String, i64, usize), Ran>,
     terms: Terms,
     /// Both forms as the core reads them.
-    pair: Option<Pair>,
+    pair: Option<Forms>,
     limits: Limits,
     /// What was decided about addresses in the proofs of functions.
     proved: BTreeMap<String, Obligations>,
     /// Functions whose last form is shown to be the same, and how.
-    shown: BTreeMap<String, Shown>,
+    shown: BTreeMap<String, Evidence>,
     /// Functions whose last form is not shown to be the same.
     open: BTreeMap<String, Finding>,
 }
@@ -107,7 +106,7 @@ impl Source {
     pub fn new(module: OperationRef, limits: Limits) -> Source {
         let program = operations::program(mlir::borrowed(module));
         let terms = Terms::new(limits.reassociate, limits.contract);
-        let pair = limits.confirm.then(|| Pair::new(module, limits.reassociate, limits.contract));
+        let pair = limits.confirm.then(|| Forms::new(module, limits.reassociate, limits.contract));
         let (outcomes, proved, shown, open) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Source { program, forms: vec![], outcomes, terms, pair, limits, proved, shown, open }
     }
@@ -184,7 +183,7 @@ impl Source {
     /// Notes that a function is shown.
     fn show(&mut self, name: String, is_proved: bool) {
         let confirmed = self.pair.as_mut().map(|pair| pair.confirm(&name, self.limits.steps));
-        self.shown.insert(name, Shown { is_proved, confirmed });
+        self.shown.insert(name, Evidence { is_proved, confirmed });
     }
 
     /// What is not shown of the last form.
@@ -193,7 +192,7 @@ impl Source {
     }
 
     /// The functions whose last form is shown to be the same, and how.
-    pub fn shown(&self) -> impl Iterator<Item = (&str, &Shown)> {
+    pub fn shown(&self) -> impl Iterator<Item = (&str, &Evidence)> {
         self.shown.iter().map(|(name, how)| (&**name, how))
     }
 

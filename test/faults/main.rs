@@ -11,8 +11,8 @@
 //! | `run.rs` | compiles a program and calls it, in processes of its own |
 //!
 //! A program is lowered; one operation of what was made is changed, such that MLIR still takes it; and `layout-verify`
-//! compares the result with the program before lowering. Where it shows that both compute the same, both are run on random
-//! numbers, and all bits must be the same. Where it says that they differ, they should differ for some numbers; what does
+//! compares the result with the program before lowering, and its core does by itself. Where either shows that both compute the
+//! same, both are run on random numbers, and all bits must be the same. Where it says that they differ, they should differ for some numbers; what does
 //! not is counted.
 //!
 //! `LAYOUT_SEED` and `LAYOUT_FAULTS` make a longer run, `LAYOUT_FIRST` leaves out as many as it says. `LAYOUT_KEEP` names a folder for faults that were proved to be none
@@ -84,6 +84,10 @@ enum Fate {
     ProvedAndNotRun,
     /// Shown to be none, and numbers differ.
     ProvedButDifferent,
+    /// Not shown, but confirmed by the core, and numbers are the same.
+    ConfirmedAndSame,
+    /// Confirmed by the core alone, but numbers differ.
+    ConfirmedButDifferent,
     /// Verification panicked.
     Panic,
 }
@@ -110,7 +114,7 @@ fn faults_are_seen(seed: u64, faults: u64) -> Result<(), Failed> {
         let Some((kind, text, result, said)) = one(&context, program, case, seed, &mut choices) else { continue };
         found += 1;
         *counts.entry(result).or_default().entry(kind).or_default() += 1;
-        let bad = matches!(result, Fate::ProvedButDifferent | Fate::Panic);
+        let bad = matches!(result, Fate::ProvedButDifferent | Fate::ConfirmedButDifferent | Fate::Panic);
         if bad || matches!(result, Fate::CaughtButSame | Fate::ProvedAndNotRun) {
             keep(program, case, &text, &format!("{result:?}-{seed}-{number}"), &format!("{kind}: {said}"));
         }
@@ -174,13 +178,29 @@ fn one(
     })?;
     let before = Module::parse(context, &program.text)?;
     let said = catch_unwind(AssertUnwindSafe(|| programs::verified(&before, &after, case.limits)));
-    let Ok((errors, open)) = said else { return Some((kind, text, Fate::Panic, String::new())) };
+    let core = catch_unwind(AssertUnwindSafe(|| programs::confirmed(&before, &after, &program.name, case.limits)));
+    let (Ok((errors, open)), Ok(is_confirmed)) = (said, core) else {
+        return Some((kind, text, Fate::Panic, String::new()));
+    };
     // Draws that the program without faults does not survive say nothing.
     let draws: [bool; run::DRAWS] = std::array::from_fn(|draw| case.left[draw].is_some());
     let run = |patience| {
         let how = How { tensors: case.tensors, draws: &draws, patience, reverse: true };
         run::run(context, &text, &case.interface, seed, how)
     };
+    let judged = || match run(2) {
+        None => (Fate::ProvedAndNotRun, String::new()),
+        Some(left) => match differs(case, &left) {
+            Some(how) => (Fate::ProvedButDifferent, how),
+            None => (Fate::ProvedAndSame, String::new()),
+        },
+    };
+    if let (true, Some(said)) = (is_confirmed, errors.first().or(open.first())) {
+        return Some(match judged() {
+            (Fate::ProvedButDifferent, how) => (kind, text, Fate::ConfirmedButDifferent, format!("{said}; {how}")),
+            _ => (kind, text, Fate::ConfirmedAndSame, said.clone()),
+        });
+    }
     if let Some(error) = errors.first() {
         let result = match choices.one_in(ERRORS_RUN).then(|| run(1)).flatten() {
             Some(left) if differs(case, &left).is_none() => Fate::CaughtButSame,
@@ -191,13 +211,6 @@ fn one(
     if let Some(open) = open.first() {
         return Some((kind, text, Fate::Open, open.clone()));
     }
-    let judged = || match run(2) {
-        None => (Fate::ProvedAndNotRun, String::new()),
-        Some(left) => match differs(case, &left) {
-            Some(how) => (Fate::ProvedButDifferent, how),
-            None => (Fate::ProvedAndSame, String::new()),
-        },
-    };
     let (mut result, mut said) = judged();
     if result == Fate::ProvedButDifferent {
         // It may have run out of time.

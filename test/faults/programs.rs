@@ -5,6 +5,7 @@ use crate::run::{self, How, Left};
 use crate::text;
 use layout_test::Checkout;
 use layout_verify::{Limits, Source};
+use layout_verify_core::Pair;
 use melior::ir::Module;
 use melior::ir::operation::{OperationLike, OperationPrintingFlags};
 use melior::{Context, pass::PassManager, utility};
@@ -65,6 +66,13 @@ pub fn verified(before: &Module, after: &Module, limits: Limits) -> (Vec<String>
     source.note(after.as_operation(), 1);
     let errors = source.check().into_iter().map(|(_, error)| error.message).collect();
     (errors, source.open().into_iter().map(|open| open.message).collect())
+}
+
+/// Whether the core of verification confirms a function of a module as that of another one.
+pub fn confirmed(before: &Module, after: &Module, name: &str, limits: Limits) -> bool {
+    let mut forms = Pair::new(before.as_operation(), limits.reassociate, limits.contract);
+    forms.note(after.as_operation());
+    forms.confirm(name, limits.steps).is_ok()
 }
 
 /// The functions of all files, each in a module of its own with what it refers to.
@@ -142,7 +150,7 @@ impl Program {
             return None;
         }
         let (reassociate, contract) = (options.contains("reassociate"), options.contains("contract"));
-        let limits = Limits { steps: STEPS, reassociate, contract, obligations: false };
+        let limits = Limits { steps: STEPS, reassociate, contract, obligations: false, confirm: false };
         let begin = Instant::now();
         let (errors, open) = verified(&before, after, limits);
         if !(errors.is_empty() && open.is_empty()) || begin.elapsed() > LONGEST {

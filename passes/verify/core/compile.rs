@@ -1,9 +1,9 @@
 //! A function of MLIR as a list of closures, one for each operation. What an operation does is written here, in `elements`, in
 //! `memory` and in `structured`.
 
-use crate::core::machine::{Done, Machine, Value};
-use crate::core::mlir::{self, DYNAMIC, Expr, Kind, Op};
-use crate::core::terms::{Item, Terms};
+use crate::machine::{Done, Machine, Value};
+use crate::mlir::{self, DYNAMIC, Expr, Kind, Op};
+use crate::terms::{Item, Terms};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Value as MlirValue, ValueLike};

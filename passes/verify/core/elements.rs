@@ -1,9 +1,9 @@
 //! Operations on elements and on the lanes of vectors.
 
-use crate::core::compile::{Compiler, Instruction, gives};
-use crate::core::machine::{Done, Machine, Value, each_index, number};
-use crate::core::mlir::{self, DYNAMIC, Kind, Op};
-use crate::core::terms::{self, CONTRACT, Item, flags};
+use crate::compile::{Compiler, Instruction, gives};
+use crate::machine::{Done, Machine, Value, each_index, number};
+use crate::mlir::{self, DYNAMIC, Kind, Op};
+use crate::terms::{self, CONTRACT, Item, flags};
 use melior::ir::ValueLike;
 use melior::ir::operation::OperationLike;
 

@@ -1,8 +1,8 @@
 //! Values and memory of a program that runs on symbolic elements. A tensor is memory that nobody writes again.
 
-use crate::core::compile::{Form, Index};
-use crate::core::mlir::{DYNAMIC, Kind};
-use crate::core::terms::{Item, Terms};
+use crate::compile::{Form, Index};
+use crate::mlir::{DYNAMIC, Kind};
+use crate::terms::{Item, Terms};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 

@@ -1,10 +1,10 @@
 //! Operations on memory and on tensors: loads and stores of one element and of vectors, and parts.
 
-use crate::core::compile::{Compiler, Index, Instruction, gives, int};
-use crate::core::elements::types;
-use crate::core::machine::{Done, Machine, Origin, Value, View, each_index, row_major};
-use crate::core::mlir::{self, DYNAMIC, Expr, Kind, Op};
-use crate::core::terms::Item;
+use crate::compile::{Compiler, Index, Instruction, gives, int};
+use crate::elements::types;
+use crate::machine::{Done, Machine, Origin, Value, View, each_index, row_major};
+use crate::mlir::{self, DYNAMIC, Expr, Kind, Op};
+use crate::terms::Item;
 use melior::ir::operation::OperationLike;
 use std::rc::Rc;
 

@@ -1,6 +1,6 @@
 //! What is read of MLIR's attributes and types, through its C API.
 
-use crate::core::terms::Item;
+use crate::terms::Item;
 use melior::ir::attribute::AttributeLike;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;

@@ -1,10 +1,10 @@
 //! Operations of linalg, and tensors of which a region gives the elements.
 
-use crate::core::compile::{Compiler, Instruction, gives, int};
-use crate::core::elements::types;
-use crate::core::machine::{Done, Machine, Origin, Value, each_index};
-use crate::core::mlir::{self, Expr, Op};
-use crate::core::terms::Item;
+use crate::compile::{Compiler, Instruction, gives, int};
+use crate::elements::types;
+use crate::machine::{Done, Machine, Origin, Value, each_index};
+use crate::mlir::{self, Expr, Op};
+use crate::terms::Item;
 use melior::ir::operation::OperationLike;
 
 impl Compiler<'_> {

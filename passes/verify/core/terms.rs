@@ -4,7 +4,7 @@
 //! of the elements, in which their order does not count. Equal elements have equal terms, but for these rules, unequal terms
 //! are of different elements.
 
-use crate::core::mlir::Element;
+use crate::mlir::Element;
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::hash::{DefaultHasher, Hash, Hasher};

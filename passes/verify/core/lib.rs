@@ -44,6 +44,8 @@ struct Outcome {
 }
 
 impl Pair {
+    /// Reads the first form. Sums and products of floating-point numbers may be reassociated, and a product and a sum be rounded
+    /// once, where the options say so.
     pub fn new(module: OperationRef, reassociate: bool, contract: bool) -> Pair {
         let allowed = (u32::from(reassociate) * REASSOC) | (u32::from(contract) * CONTRACT);
         let mut terms = Terms::default();
