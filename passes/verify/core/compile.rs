@@ -6,7 +6,7 @@ use crate::mlir::{self, DYNAMIC, Expr, Kind, Op};
 use crate::terms::{Item, Terms};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Value as MlirValue, ValueLike};
+use melior::ir::{AttributeLike, Value as MlirValue, ValueLike};
 use rustc_hash::FxHashMap;
 
 /// What an operation does.
@@ -58,7 +58,11 @@ pub fn form(module: Op, terms: &mut Terms, allowed: u32) -> Form {
     for op in mlir::blocks(module, 0).into_iter().flat_map(|block| block.1) {
         let Some(symbol) = mlir::text(op, "sym_name") else { continue };
         let is_private = mlir::text(op, "sym_visibility").is_some_and(|text| text != "public");
-        if let ("func.func", Some(types)) = (&*mlir::name(op), mlir::signature(op)) {
+        if let ("func.func", [(block, inside)]) = (&*mlir::name(op), &mlir::blocks(op, 0)[..]) {
+            let arguments =
+                (0..block.argument_count()).filter_map(|k| block.argument(k).ok()).map(|a| mlir::kind(a.r#type()));
+            let results = inside.last().into_iter().flat_map(|last| last.operands()).map(|r| mlir::kind(r.r#type()));
+            let types = [arguments.collect(), results.collect()];
             let mut compiler = Compiler { slots: FxHashMap::default(), terms, allowed };
             let Some(body) = compiler.region(op, 0) else { continue };
             let slots = compiler.slots.len();
@@ -72,8 +76,9 @@ pub fn form(module: Op, terms: &mut Terms, allowed: u32) -> Form {
 
 fn global(op: Op) -> Option<(Vec<Item>, Kind)> {
     op.attribute("constant").ok()?;
-    let kind = mlir::kind(mlir::type_of(op.attribute("type").ok()?))?;
-    Some((mlir::constant(op.attribute("initial_value").ok()?, &kind)?, kind))
+    let value = op.attribute("initial_value").ok()?;
+    let kind = mlir::kind(value.r#type())?;
+    Some((mlir::constant(value, &kind)?, kind))
 }
 
 /// An instruction that gives a value.

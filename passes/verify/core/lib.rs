@@ -74,7 +74,9 @@ impl Pair {
         if (meant[0].len(), meant[1].len()) != (made[0].len(), made[1].len()) {
             return Err("another number of arguments or results".into());
         }
+        terms.is_second = false;
         let first = run(terms, before, name, [&meant, &meant], steps)?;
+        terms.is_second = true;
         let second = run(terms, after, name, [&meant, &made], steps)?;
         let types = meant[1].iter().chain(&meant[0]).enumerate();
         for ((k, kind), (old, new)) in types.zip(first.elements.iter().zip(&second.elements)) {

@@ -149,7 +149,7 @@ impl Compiler<'_> {
                 }));
             }
             "tensor.extract" | "tensor.insert" => return self.access(op, name),
-            "tensor.pad" | "tensor.generate" => return self.structured(op, name),
+            "tensor.pad" => return self.structured(op, name),
             "bufferization.clone" | "bufferization.to_tensor" => {
                 return gives(results[0], move |m| Ok(Value::Memory(m.copy(operands[0])?)));
             }

@@ -34,12 +34,6 @@ pub fn borrowed<'c>(op: OperationRef) -> Op<'c> {
     unsafe { OperationRef::from_raw(op.to_raw()) }
 }
 
-/// The type that an attribute is.
-pub fn type_of<'c>(attribute: Attribute<'c>) -> Type<'c> {
-    // SAFETY: the attribute is one of a type.
-    unsafe { Type::from_raw(sys::mlirTypeAttrGetValue(attribute.to_raw())) }
-}
-
 /// The operations of each block of a region.
 pub fn blocks<'c>(op: Op<'c>, region: usize) -> Vec<(BlockRef<'c, 'c>, Vec<Op<'c>>)> {
     let mut all = vec![];
@@ -222,22 +216,6 @@ pub fn kind(of: Type) -> Option<Kind> {
             }
         }
         Some(Kind { kind, element, sizes, strides, layout })
-    }
-}
-
-/// The types of the arguments and the results of a function.
-pub fn signature(op: Op) -> Option<[Vec<Option<Kind>>; 2]> {
-    let raw = op.attribute("function_type").ok()?.to_raw();
-    // SAFETY: the attribute of a function is a function type; types are read below their count.
-    unsafe {
-        let of = sys::mlirTypeAttrGetValue(raw);
-        if !sys::mlirTypeIsAFunction(of) {
-            return None;
-        }
-        let input = |k| kind(Type::from_raw(sys::mlirFunctionTypeGetInput(of, k)));
-        let result = |k| kind(Type::from_raw(sys::mlirFunctionTypeGetResult(of, k)));
-        let inputs = (0..sys::mlirFunctionTypeGetNumInputs(of)).map(input).collect();
-        Some([inputs, (0..sys::mlirFunctionTypeGetNumResults(of)).map(result).collect()])
     }
 }
 

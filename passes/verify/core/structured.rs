@@ -1,7 +1,6 @@
-//! Operations of linalg, and tensors of which a region gives the elements.
+//! Operations of linalg, and padding.
 
 use crate::compile::{Compiler, Instruction, gives, int};
-use crate::elements::types;
 use crate::machine::{Done, Machine, Origin, Value, each_index};
 use crate::mlir::{self, Expr, Op};
 use crate::terms::Item;
@@ -16,28 +15,21 @@ impl Compiler<'_> {
                 let at = move |m: &mut Machine| m.domain.last()?.get(dim).copied();
                 return gives(results[0], move |m| Ok(int(at(m).ok_or("no such dimension")?)));
             }
-            "tensor.generate" | "tensor.pad" => {
-                let (body, [_, to]) = (self.region(op, 0)?, types(op)?);
-                let own = Self::mixed(&to[0].sizes, &operands);
-                let pads = name == "tensor.pad";
-                let parts = if pads { self.segments(op)? } else { vec![vec![]; 3] };
-                let of = |k: usize, name| Self::mixed(&mlir::integers(op, name).unwrap_or_default(), &parts[k]);
-                let (low, high) = (of(1, "static_low"), of(2, "static_high"));
+            "tensor.pad" => {
+                let (body, parts) = (self.region(op, 0)?, self.segments(op)?);
+                let of = |k: usize, name| Some(Self::mixed(&mlir::integers(op, name)?, &parts[k]));
+                let (low, high) = (of(1, "static_low")?, of(2, "static_high")?);
                 return gives(results[0], move |m| {
-                    let (low, high) = (m.index(&low)?, m.index(&high)?);
-                    let inner = if pads { Some(m.view(operands[0])?) } else { None };
-                    let grown = |d: usize, n: i64| n.saturating_add(low[d]).saturating_add(high[d]);
-                    let sizes = match &inner {
-                        Some(inner) => inner.sizes.iter().enumerate().map(|(d, n)| grown(d, *n)).collect(),
-                        None => m.index(&own)?,
-                    };
+                    let (low, high, inner) = (m.index(&low)?, m.index(&high)?, m.view(operands[0])?);
+                    let grown = |d: usize| inner.sizes[d].saturating_add(low[d]).saturating_add(high[d]);
+                    let sizes: Vec<i64> = (0..low.len()).map(grown).collect();
                     let mut items = Vec::with_capacity(m.count(&sizes)?);
                     each_index(&sizes, |index| {
                         m.step(1)?;
                         let at: Vec<i64> = index.iter().zip(&low).map(|(i, low)| i.saturating_sub(*low)).collect();
-                        items.push(match &inner {
-                            Some(inner) if inner.address(&at).is_some() => m.load(inner, &at)?,
-                            _ => match body.run(m, index.iter().map(|i| int(*i)).collect())?.first() {
+                        items.push(match inner.address(&at) {
+                            Some(_) => m.load(&inner, &at)?,
+                            None => match body.run(m, index.iter().map(|i| int(*i)).collect())?.first() {
                                 Some(Value::Item(item)) => *item,
                                 _ => return Err("no element".into()),
                             },

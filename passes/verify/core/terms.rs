@@ -5,7 +5,7 @@
 //! are of different elements.
 
 use crate::mlir::Element;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -44,6 +44,8 @@ pub struct Operation {
     pub neutral: Vec<u64>,
     /// The product and the sum of `math.fma`, where these may be rounded once.
     pub fused: Option<(u32, u32)>,
+    /// The bits of -1, of a division: by 0, and by -1, it may be undefined behaviour.
+    divides: Option<u64>,
 }
 
 /// All terms of both forms.
@@ -54,6 +56,9 @@ pub struct Terms {
     texts: FxHashMap<String, u32>,
     nodes: Vec<Node>,
     by_node: FxHashMap<Node, u32>,
+    /// The divisions of the first form that may be by 0, and whether the second form runs.
+    divisions: FxHashSet<Item>,
+    pub is_second: bool,
 }
 
 /// A hash of 128 bits.
@@ -93,7 +98,20 @@ impl Terms {
     /// # Errors
     /// An operation on numbers that has no result.
     pub fn apply(&mut self, id: u32, items: &[Item]) -> Result<Item, String> {
-        let (Operation { text, fold, commutes, any_order, neutral, fused }, same) = &self.operations[id as usize];
+        let made = self.made(id, items)?;
+        let is_open = |ones: u64| !matches!(items[1], Item::Number(n) if n != 0 && n != ones);
+        if self.operations[id as usize].0.divides.is_some_and(is_open) {
+            if !self.is_second {
+                self.divisions.insert(made);
+            } else if made == Item::Undefined || !self.divisions.contains(&made) {
+                return Err("a division that was not there".into());
+            }
+        }
+        Ok(made)
+    }
+
+    fn made(&mut self, id: u32, items: &[Item]) -> Result<Item, String> {
+        let (Operation { text, fold, commutes, any_order, neutral, fused, .. }, same) = &self.operations[id as usize];
         let same = *same;
         if items.contains(&Item::Undefined) {
             return Ok(Item::Undefined);
@@ -210,6 +228,7 @@ pub fn operation(name: &str, attributes: &str, of: [&Element; 2], flags: u32, al
     let is_float = matches!(to.0, "f16" | "bf16" | "f32" | "f64");
     let top = 1u64 << (to.1.clamp(1, 64) - 1);
     let neutral = match short {
+        _ if flags & 0x7f & !(REASSOC | CONTRACT) != 0 => vec![],
         "addi" | "subi" | "ori" | "xori" | "maxui" | "shli" | "shrui" | "shrsi" => vec![0],
         "muli" | "divui" | "divsi" => vec![1],
         "andi" | "minui" => vec![all],
@@ -223,7 +242,8 @@ pub fn operation(name: &str, attributes: &str, of: [&Element; 2], flags: u32, al
     let kept = if any_order { "in any order" } else { "" };
     // Both forms have the same flags, but for those that any operation may have.
     let text = format!("{name} {attributes}{kept} {} {} {}", flags & !allowed, from.0, to.0);
-    Operation { text, fold, commutes, any_order, neutral, fused: None }
+    let is_division = (short.contains("div") || short.contains("rem")) && !short.ends_with('f');
+    Operation { text, fold, commutes, any_order, neutral, fused: None, divides: is_division.then_some(mask) }
 }
 
 /// Flags that decide what is computed; the others are above these.

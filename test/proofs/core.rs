@@ -1,0 +1,256 @@
+//! What the core confirms: small pairs of functions, right ones and wrong ones, and how large it is.
+
+use super::context;
+use layout_test::Checkout;
+use layout_verify_core::Pair;
+use melior::ir::Module;
+use std::fs;
+
+const STEPS: u64 = 1 << 16;
+
+/// Whether the core confirms `@f` of the second text, or why it does not.
+fn confirmed(before: &str, after: &str, [reassociate, contract]: [bool; 2]) -> Result<(), String> {
+    let context = context();
+    let read = |text: &str| Module::parse(&context, text).unwrap_or_else(|| panic!("no module:\n{text}"));
+    let (before, after) = (read(before), read(after));
+    let mut pair = Pair::new(before.as_operation(), reassociate, contract);
+    pair.note(after.as_operation());
+    pair.confirm("f", STEPS)
+}
+
+/// A right second form, and what makes it a wrong one: texts that are replaced in it.
+#[track_caller]
+fn no_other(before: &str, after: &str, changes: &[(&str, &str)]) {
+    if let Err(why) = confirmed(before, after, [false; 2]) {
+        panic!("{why}: not confirmed:\n{before}\n{after}");
+    }
+    for (from, to) in changes {
+        let changed = after.replacen(from, to, 1);
+        assert_ne!(changed, after, "{from} is not in\n{after}");
+        assert!(confirmed(before, &changed, [false; 2]).is_err(), "confirmed:\n{before}\n{changed}");
+    }
+}
+
+/// The core has fewer than 1,500 lines that are neither blank nor comments, and depends on nothing of this project.
+#[test]
+fn the_core_is_small() {
+    let folder = Checkout::new().root.join("passes/verify/core");
+    let entries = fs::read_dir(&folder).expect("the folder of the core").flatten().map(|entry| entry.path());
+    let files = entries.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    let is_code = |line: &&str| !line.trim().is_empty() && !line.trim().starts_with("//");
+    let lines = |path| fs::read_to_string(path).expect("a file of the core").lines().filter(is_code).count();
+    let lines: usize = files.map(lines).sum();
+    assert!((1000..1500).contains(&lines), "{lines} lines");
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("its manifest");
+    let (_, uses) = manifest.split_once("[dependencies]").expect("dependencies");
+    assert!(!uses.contains("layout") && !uses.contains("path ="), "{uses}");
+}
+
+#[test]
+fn elements_are_where_their_layout_puts_them() {
+    no_other(
+        "#t = #layout.tiled<{1,0:T(2,2)}>
+         func.func @f(%x: tensor<3x4xf32, #t>) -> tensor<3x4xf32> {
+           %y = layout.convert %x : tensor<3x4xf32, #t> to tensor<3x4xf32>
+           return %y : tensor<3x4xf32>
+         }",
+        "func.func @f(%x: memref<2x2x2x2xf32>) -> memref<3x4xf32> {
+           %y = memref.alloc() : memref<3x4xf32>
+           affine.for %i = 0 to 3 {
+             affine.for %j = 0 to 4 {
+               %e = affine.load %x[%i floordiv 2, %j floordiv 2, %i mod 2, %j mod 2] : memref<2x2x2x2xf32>
+               affine.store %e, %y[%i, %j] : memref<3x4xf32>
+             }
+           }
+           return %y : memref<3x4xf32>
+         }",
+        &[
+            ("%i = 0 to 3", "%i = 0 to 2"),
+            ("%i = 0 to 3", "%i = 0 to 4"),
+            ("%j = 0 to 4", "%j = 1 to 4"),
+            ("%i mod 2, %j mod 2", "%j mod 2, %i mod 2"),
+            ("%i floordiv 2", "%j floordiv 2"),
+            ("[%i, %j] : memref<3x4xf32>", "[2 - %i, %j] : memref<3x4xf32>"),
+            ("return", "memref.dealloc %y : memref<3x4xf32>\nreturn"),
+            ("memref.alloc()", "memref.alloca()"),
+            ("affine.for %j = 0 to 4 {", "affine.for %j = 0 to 4 {\nmemref.dealloc %x : memref<2x2x2x2xf32>"),
+            ("affine.store", "affine.store %e, %x[0, 0, 0, 0] : memref<2x2x2x2xf32>\naffine.store"),
+        ],
+    );
+}
+
+#[test]
+fn vectors_are_their_lanes() {
+    no_other(
+        "func.func @f(%x: tensor<6xf32>, %y: tensor<6xf32>) -> tensor<6xf32> {
+           %e = tensor.empty() : tensor<6xf32>
+           %z = linalg.sub ins(%x, %y : tensor<6xf32>, tensor<6xf32>) outs(%e : tensor<6xf32>) -> tensor<6xf32>
+           return %z : tensor<6xf32>
+         }",
+        "func.func @f(%x: memref<6xf32>, %y: memref<6xf32>) -> memref<6xf32> {
+           %0 = arith.constant 0 : index
+           %2 = arith.constant 2 : index
+           %p = arith.constant 0.0 : f32
+           %mask = arith.constant dense<[true, true, false, false]> : vector<4xi1>
+           %none = arith.constant dense<0.0> : vector<4xf32>
+           %z = memref.alloc() : memref<6xf32>
+           %a = vector.load %x[%0] : memref<6xf32>, vector<4xf32>
+           %b = vector.load %y[%0] : memref<6xf32>, vector<4xf32>
+           %c = arith.subf %a, %b : vector<4xf32>
+           vector.store %c, %z[%0] : memref<6xf32>, vector<4xf32>
+           %4 = arith.addi %2, %2 : index
+           %d = vector.transfer_read %x[%4], %p : memref<6xf32>, vector<4xf32>
+           %e = vector.maskedload %y[%4], %mask, %none : memref<6xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+           %g = arith.subf %d, %e : vector<4xf32>
+           vector.maskedstore %z[%4], %mask, %g : memref<6xf32>, vector<4xi1>, vector<4xf32>
+           return %z : memref<6xf32>
+         }",
+        &[
+            ("arith.subf %a, %b", "arith.subf %b, %a"),
+            ("arith.subf %a, %b : vector", "arith.subf %a, %b fastmath<nnan> : vector"),
+            ("[true, true, false, false]", "[true, true, true, false]"),
+            ("[true, true, false, false]", "[true, false, false, false]"),
+            ("%d = vector.transfer_read %x[%4]", "%d = vector.transfer_read %x[%2]"),
+            (
+                "%d = vector.transfer_read %x[%4], %p : m",
+                "%d = vector.transfer_read %x[%4], %p {in_bounds = [true]} : m",
+            ),
+            ("arith.addi %2, %2", "arith.addi %2, %0"),
+            (
+                "vector.store %c",
+                "%w = vector.shuffle %c, %c [1, 0, 2, 3] : vector<4xf32>, vector<4xf32>\nvector.store %w",
+            ),
+        ],
+    );
+}
+
+/// A sum keeps its order, but where an option says otherwise.
+#[test]
+fn sums_keep_their_order() {
+    let sum = |first: i64, step: i64, op: &str| {
+        format!(
+            "func.func @f(%x: memref<8xf32>, %s: f32) -> f32 {{
+               %r = affine.for %i = 0 to 8 iter_args(%a = %s) -> f32 {{
+                 %e = affine.load %x[{first} + %i * {step}] : memref<8xf32>
+                 %n = arith.{op} %a, %e : f32
+                 affine.yield %n : f32
+               }}
+               return %r : f32
+             }}"
+        )
+    };
+    let up = sum(0, 1, "addf");
+    assert_eq!(confirmed(&up, &up, [false; 2]), Ok(()));
+    assert!(confirmed(&up, &sum(7, -1, "addf"), [false; 2]).is_err());
+    assert_eq!(confirmed(&up, &sum(7, -1, "addf"), [true, false]), Ok(()));
+    assert!(confirmed(&up, &sum(7, -1, "mulf"), [true, false]).is_err());
+    assert!(confirmed(&up, &sum(0, 0, "addf"), [true, false]).is_err());
+    assert_eq!(confirmed(&sum(0, 1, "maximumf"), &sum(7, -1, "maximumf"), [false; 2]), Ok(()));
+}
+
+#[test]
+fn one_rounding_is_another_number() {
+    let text = |body: &str| format!("func.func @f(%x: f32, %y: f32, %z: f32) -> f32 {{\n{body}\nreturn %r : f32\n}}");
+    let two = text("%p = arith.mulf %x, %y : f32\n%r = arith.addf %p, %z : f32");
+    let one = text("%r = math.fma %x, %y, %z : f32");
+    assert!(confirmed(&two, &one, [false; 2]).is_err());
+    assert_eq!(confirmed(&two, &one, [false, true]), Ok(()));
+    assert!(confirmed(&two, &text("%r = math.fma %x, %z, %y : f32"), [false, true]).is_err());
+}
+
+/// Iterations of a parallel loop share nothing that one of them writes.
+#[test]
+fn parallel_iterations_are_apart() {
+    let before = "func.func @f(%x: memref<4xf32>, %y: memref<4xf32>) {
+                    affine.for %i = 0 to 4 {
+                      %e = affine.load %x[%i] : memref<4xf32>
+                      affine.store %e, %y[%i] : memref<4xf32>
+                    }
+                    return
+                  }";
+    no_other(
+        before,
+        "func.func @f(%x: memref<4xf32>, %y: memref<4xf32>) {
+           %t = memref.alloc() : memref<1xf32>
+           scf.forall (%i) in (4) {
+             %u = memref.alloc() : memref<1xf32>
+             %e = memref.load %x[%i] : memref<4xf32>
+             affine.store %e, %u[0] : memref<1xf32>
+             %g = affine.load %u[0] : memref<1xf32>
+             memref.store %g, %y[%i] : memref<4xf32>
+             memref.dealloc %u : memref<1xf32>
+           }
+           memref.dealloc %t : memref<1xf32>
+           return
+         }",
+        &[
+            ("%u[0]", "%t[0]"),
+            ("%g = affine.load %u[0]", "%g = affine.load %t[0]"),
+            ("in (4)", "in (3)"),
+            ("in (4)", "in (5)"),
+            ("memref.dealloc %u : memref<1xf32>", "memref.dealloc %t : memref<1xf32>"),
+        ],
+    );
+}
+
+/// What nobody wrote is no element; a result is in memory of its own, and as large as its layout.
+#[test]
+fn results_are_whole() {
+    let before = "#t = #layout.tiled<{0:T(4)}>
+                  func.func @f(%x: tensor<6xi32>) -> (tensor<6xi32>, tensor<6xi32, #t>) {
+                    %y = layout.convert %x : tensor<6xi32> to tensor<6xi32, #t>
+                    return %x, %y : tensor<6xi32>, tensor<6xi32, #t>
+                  }";
+    no_other(
+        before,
+        "func.func @f(%x: memref<6xi32>) -> (memref<6xi32>, memref<2x4xi32>) {
+           %y = memref.alloc() : memref<6xi32>
+           %z = memref.alloc() : memref<2x4xi32>
+           memref.copy %x, %y : memref<6xi32> to memref<6xi32>
+           %flat = memref.collapse_shape %z [[0, 1]] : memref<2x4xi32> into memref<8xi32>
+           %part = memref.subview %flat[0] [6] [1] : memref<8xi32> to memref<6xi32>
+           memref.copy %x, %part : memref<6xi32> to memref<6xi32>
+           return %y, %z : memref<6xi32>, memref<2x4xi32>
+         }",
+        &[
+            ("return %y, %z", "return %x, %z"),
+            ("memref.copy %x, %y", "memref.copy %y, %y"),
+            ("return", "memref.dealloc %z : memref<2x4xi32>\nreturn"),
+            ("%y = memref.alloc", "%y = memref.alloca"),
+            ("memref.copy %x, %part : memref<6xi32> to memref<6xi32>", ""),
+        ],
+    );
+}
+
+/// A constant is not written, a division is by what the first form divides by, and what is printed is the same.
+#[test]
+fn nothing_else_happens() {
+    let text = |body: &str| {
+        format!(
+            "memref.global \"private\" constant @c : memref<2xi32> = dense<[3, 4]>
+             func.func @f(%x: i32, %y: i32) -> i32 {{
+               %k = arith.constant 7 : i32
+               %0 = arith.constant 0 : index
+               %c = memref.get_global @c : memref<2xi32>
+               {body}
+             }}"
+        )
+    };
+    no_other(
+        &text("%q = arith.divsi %x, %y : i32\n%r = arith.addi %q, %k : i32\nvector.print %q : i32\nreturn %r : i32"),
+        &text(
+            "%three = affine.load %c[0] : memref<2xi32>\n%four = affine.load %c[1] : memref<2xi32>
+             %seven = arith.addi %three, %four : i32\n%q = arith.divsi %x, %y : i32\n%r = arith.addi %seven, %q : i32
+             vector.print %q : i32\nreturn %r : i32",
+        ),
+        &[
+            ("%c[1]", "%c[0]"),
+            ("vector.print %q : i32", ""),
+            ("vector.print %q", "vector.print %r"),
+            ("vector.print %q : i32", "vector.print %q : i32\nvector.print %q : i32"),
+            ("return", "%d = arith.remsi %y, %x : i32\nreturn"),
+            ("return", "memref.store %x, %c[%0] : memref<2xi32>\nreturn"),
+            ("arith.addi %seven, %q : i32", "arith.addi %seven, %q overflow<nsw> : i32"),
+        ],
+    );
+}
