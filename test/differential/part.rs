@@ -86,7 +86,8 @@ impl Part {
         let plan = choices.bool().then(|| PlanOptions { machine, spaces, ..PlanOptions::default() });
         let of_padding = self.vectors && PADDING.iter().any(|kind| kind.0 == self.kind.0);
         let lowering = if of_padding { Options { padding: Padding::Typed, ..lowering } } else { lowering };
-        let arena = if self.form == Form::Strided { choices.choice(&[Arena::Kept, Arena::None]) } else { Arena::default() };
+        let arena =
+            if self.form == Form::Strided { choices.choice(&[Arena::Kept, Arena::None]) } else { Arena::default() };
         PipelineOptions { lowering, plan, arena, ..PipelineOptions::default() }
     }
 
