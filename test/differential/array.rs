@@ -70,6 +70,26 @@ impl Array {
         Array { sizes: sizes.to_vec(), element, layout, unknown: Vec::new() }
     }
 
+    /// Two that get memory of the same type where they are spread over places: the first has copies at some of the places
+    /// where the second has them. At times with no layouts.
+    pub fn with_fewer_copies(rng: &mut Source, sizes: &[i64], element: Element) -> [Array; 2] {
+        let spreads = if rng.plain {
+            [None, None]
+        } else {
+            loop {
+                let spread = Spread::random(rng, sizes, element.size);
+                if let Some(more) = spread.with_all_copies() {
+                    break [Some(spread), Some(more)];
+                }
+            }
+        };
+        let of = |spread: Option<Spread>| {
+            let (sizes, layout) = (sizes.to_vec(), spread.map(Notation::Spread));
+            Array { sizes, element, layout, unknown: Vec::new() }
+        };
+        spreads.map(of)
+    }
+
     /// The type as text; `kind` is `tensor` or `memref`.
     pub fn of(&self, kind: &str) -> String {
         let mut text = format!("{kind}<");

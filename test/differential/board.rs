@@ -240,6 +240,27 @@ impl Spread {
         dimensions
     }
 
+    /// The sizes of the memory that is allocated for the buffer: those of its dimensions where it has no gaps and they are
+    /// in the order of memory, else that of all elements.
+    pub fn allocation(&self) -> Vec<i64> {
+        let mut dense = 1;
+        let in_order = self.dimensions().iter().rev().all(|(size, stride)| {
+            let expected = dense;
+            dense *= size;
+            *stride == expected
+        });
+        let sizes = self.dimensions().iter().map(|(size, _)| *size).collect();
+        if in_order { sizes } else { vec![self.elements() as i64] }
+    }
+
+    /// The same with an axis of fewer copies left out, so that they are at every place of it; if there is one.
+    pub fn with_all_copies(&self) -> Option<Spread> {
+        let more = Spread { copies: Vec::new(), ..self.clone() };
+        let axis = |part: &Part| matches!(part.along, Along::Axis(axis) if part.extent < AXES[axis].1);
+        let fewer = self.copies.iter().any(|part| axis(part) && !more.names(part.along));
+        fewer.then_some(more)
+    }
+
     /// The text of the layout on a tensor of these sizes.
     pub fn text(&self, sizes: &[i64]) -> String {
         let dims: Vec<_> = self.dims.iter().map(|parts| format!("({})", list(parts))).collect();

@@ -42,6 +42,8 @@ pub struct Comparison<'a> {
     /// Determines the numbers.
     pub seed: u64,
     pub rounding: Rounding,
+    /// Whether memory holds garbage when it is allocated, and not what was in it before.
+    pub fresh: bool,
     /// Whether padding may be written to where no argument says what it holds.
     pub typed: bool,
 }
@@ -65,6 +67,7 @@ impl Comparison<'_> {
         let result = self.program.result.as_ref().map(typed);
         let (result, clean) = call(engine, name, &mut buffers, &self.program.indices, result.as_ref());
         let arguments = buffers.iter().map(Buffer::numbers).collect();
+        let clean = clean || !self.fresh || self.program.shares_memory();
         Left { arguments, result, clean: clean && buffers.iter().all(Buffer::fenced) }
     }
 

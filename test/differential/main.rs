@@ -16,6 +16,10 @@
 //! layouts left there, where the definition says that it is, and what surrounds the buffers must not have changed. All
 //! numbers are small integers, so floating-point sums are exact.
 //!
+//! A result that is spread over places must have nothing but garbage where no element is. Memory that had another tensor in
+//! it may hold the elements of that one instead, so this is asked only where no tensor of the program can have left any:
+//! where memory is filled with garbage before it is used again, and no two layouts allocate the same memory.
+//!
 //! In half of the cases `layout-plan` comes first, on the program with its layouts and without: then it chooses those of
 //! what is inside.
 //!

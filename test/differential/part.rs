@@ -7,7 +7,7 @@ use crate::engine::{engine, said_of_padding};
 use crate::jit;
 use crate::program::Program;
 use crate::programs::{KINDS, Kind, PADDING};
-use layout_passes::{Form, Options, Padding, Parallel, PipelineOptions, PlanMachine, PlanOptions, Target};
+use layout_passes::{Arena, Form, Options, Padding, Parallel, PipelineOptions, PlanMachine, PlanOptions, Target};
 use layout_runtime::Engine;
 use melior::Context;
 use std::fmt;
@@ -86,7 +86,9 @@ impl Part {
         let plan = choices.bool().then(|| PlanOptions { machine, spaces, ..PlanOptions::default() });
         let of_padding = self.vectors && PADDING.iter().any(|kind| kind.0 == self.kind.0);
         let lowering = if of_padding { Options { padding: Padding::Typed, ..lowering } } else { lowering };
-        PipelineOptions { lowering, plan, ..PipelineOptions::default() }
+        let arena =
+            if self.form == Form::Strided { choices.choice(&[Arena::Kept, Arena::None]) } else { Arena::default() };
+        PipelineOptions { lowering, plan, arena, ..PipelineOptions::default() }
     }
 
     fn program(&self, choices: &mut Choices) -> Program {
@@ -178,7 +180,9 @@ impl Part {
             let (plain, tiled) = ((plain, &*named(first, k)), (tiled, &*named(second, k)));
             let (laid_out, form, seed) = (second == "tiled", self.form, self.seed);
             let typed = lowering.padding != Padding::Masked;
-            let comparison = Comparison { program, plain, tiled, laid_out, form, seed, rounding, typed };
+            // Parts of an arena are poisoned in the other form alone, and what a plan lays out is not known here.
+            let fresh = (form == Form::Physical || options.arena == Arena::None) && options.plan.is_none();
+            let comparison = Comparison { program, plain, tiled, laid_out, form, seed, rounding, fresh, typed };
             if let Err(difference) = comparison.check() {
                 println!("{FAILED}{k}");
                 eprintln!("{difference}, with {options}\n{program}");

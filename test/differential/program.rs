@@ -85,6 +85,22 @@ impl Program {
         Program { ordered: ordered && !spread, ..self }
     }
 
+    /// Whether a tensor may get memory that had another one in it, which is spread over places otherwise: elements of that
+    /// one are left where it has none itself. So it may be where two layouts allocate memory of the same sizes.
+    pub fn shares_memory(&self) -> bool {
+        let lists = self.lists.iter().flat_map(|(_, arrays)| arrays);
+        let others = self.arrays.iter().map(|(_, array)| array).chain(lists);
+        let arrays = self.arguments.iter().chain(others).chain(&self.result);
+        let spread: Vec<_> = arrays
+            .filter_map(|array| match &array.layout {
+                Some(Notation::Spread(spread)) => Some((&array.sizes, spread)),
+                _ => None,
+            })
+            .collect();
+        let pairs = spread.iter().enumerate().flat_map(|(k, a)| spread[..k].iter().map(move |b| (a, b)));
+        pairs.into_iter().any(|(a, b)| a != b && a.1.allocation() == b.1.allocation())
+    }
+
     /// What its arrays are.
     pub fn kind(&self) -> &'static str {
         if self.result.is_some() { "tensor" } else { "memref" }

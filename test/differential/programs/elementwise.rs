@@ -129,3 +129,17 @@ fn dense(rng: &mut Source, sizes: &[i64], element: Element) -> String {
     let parts: Vec<String> = (0..*first).map(|_| dense(rng, rest, element)).collect();
     format!("[{}]", parts.join(", "))
 }
+
+/// A result in memory that another tensor was in, with elements at more places.
+pub fn taken_over(rng: &mut Source) -> Program {
+    let element = rng.choice(ELEMENTS);
+    let sizes = loop {
+        let rank = rng.usize(1..=2);
+        let sizes = random_sizes(rng, rank);
+        if sizes.iter().product::<i64>() <= 400 {
+            break sizes;
+        }
+    };
+    let [r, other] = Array::with_fewer_copies(rng, &sizes, element);
+    Program::new("taken_over", &[&Array::new(rng, &sizes, element)]).returns(&r).array("other", &other)
+}

@@ -57,6 +57,7 @@ pub const KINDS: &[Kind] = &[
     PADDING[1],
     PADDING[2],
     PADDING[3],
+    ("taken_over", elementwise::taken_over),
 ];
 
 /// Those on incomplete tiles, lowered with `padding=typed`.
