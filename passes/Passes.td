@@ -661,8 +661,9 @@ def LayoutVerify : Pass<"layout-verify", "::mlir::ModuleOp"> {
     `smt.check` are to find `unsat`.
 
     With `confirm`, the trusted core runs each function that is shown to be the same, up
-    to `steps`. With `report`, a file says of each function `proved` or `run`, and
-    `confirmed` or why not, or why it is not shown.
+    to `steps`: [verify-core.md](verify-core.md). With `report`, a line is added to a
+    file for each function: `proved` or `run`, and `confirmed` or why not, or why it is
+    not shown.
   }];
   let options = [
     Option<"passes", "passes", "std::string", "\"\"", "The passes">,
@@ -674,7 +675,7 @@ def LayoutVerify : Pass<"layout-verify", "::mlir::ModuleOp"> {
     Option<"confirm", "confirm", "bool", "false",
            "Let the trusted core confirm what is shown">,
     Option<"report", "report", "std::string", "\"\"",
-           "A file for how each function is shown, a line for each">
+           "A file to which a line is added for each function: how it is shown">
   ];
 }
 

@@ -5,7 +5,9 @@
 use crate::diagnostic::{Diagnostic, Severity};
 use layout_ir::{self as ir, Op};
 use layout_verify::{Finding, Limits, Source};
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::Write as _;
 
 /// The name of the pass.
 pub(crate) const NAME: &str = "layout-verify";
@@ -107,13 +109,15 @@ pub(crate) fn run<'c>(
     let next = passes.get(number).cloned();
     let (None, Some(source)) = (&next, &mut state.source) else { return Ok(next) };
     state.report += &told(source, module, &passes)?;
-    let write = |name: &str, text: &dyn Fn() -> String| {
+    let write = |name: &str, text: &dyn Fn() -> String, adds: bool| {
         let Some(file) = option(options, name) else { return Ok(()) };
         let wrong = |error| Diagnostic::error(ir::location(module), format!("cannot write {name}={file}: {error}"));
-        std::fs::write(file, text()).map_err(|error| vec![wrong(error)])
+        let opened = OpenOptions::new().create(true).write(true).append(adds).truncate(!adds).open(file);
+        opened.and_then(|mut file| file.write_all(text().as_bytes())).map_err(|error| vec![wrong(error)])
     };
-    write("smt", &|| source.obligations())?;
-    write("report", &|| state.report.clone())?;
+    write("smt", &|| source.obligations(), false)?;
+    // A file may have several modules.
+    write("report", &|| state.report.clone(), true)?;
     Ok(None)
 }
 

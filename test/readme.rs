@@ -32,6 +32,7 @@ const PAGES: &[&str] = &[
     "docs/tensor-layouts.md",
     "docs/tutorial.md",
     "docs/vector-code.md",
+    "docs/verify-core.md",
     "docs/verify.md",
 ];
 
