@@ -1,49 +1,13 @@
 //! A function of MLIR as a list of closures, one for each operation. What an operation does is written here, in `elements`, in
 //! `memory` and in `structured`.
 
-use crate::machine::{Done, Machine, Value};
+use crate::machine::{Code, Done, Form, Function, Index, Instruction, Machine, Value};
 use crate::mlir::{self, DYNAMIC, Expr, Kind, Op};
 use crate::terms::{Item, Terms};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::{AttributeLike, Value as MlirValue, ValueLike};
 use rustc_hash::FxHashMap;
-
-/// What an operation does.
-pub type Instruction = Box<dyn Fn(&mut Machine) -> Done>;
-
-/// A program.
-#[derive(Default)]
-pub struct Form {
-    pub functions: FxHashMap<String, Function>,
-    /// Constants: their elements and type.
-    pub globals: FxHashMap<String, (Vec<Item>, Kind)>,
-}
-
-pub struct Function {
-    /// The types of the arguments and of the results.
-    pub types: [Vec<Option<Kind>>; 2],
-    pub is_private: bool,
-    slots: usize,
-    body: Code,
-}
-
-/// The block of a region.
-#[derive(Default)]
-pub struct Code {
-    arguments: Vec<usize>,
-    /// Whether each argument is used.
-    pub used: Vec<bool>,
-    steps: Vec<Instruction>,
-    /// What it hands on.
-    pub end: Vec<usize>,
-}
-
-/// The results of a map of numbers of the program.
-pub struct Index {
-    pub map: Vec<Expr>,
-    pub slots: Vec<usize>,
-}
 
 pub struct Compiler<'t> {
     slots: FxHashMap<usize, usize>,

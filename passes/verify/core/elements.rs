@@ -1,7 +1,7 @@
 //! Operations on elements and on the lanes of vectors.
 
-use crate::compile::{Compiler, Instruction, gives};
-use crate::machine::{Done, Machine, Value, each_index, number};
+use crate::compile::{Compiler, gives};
+use crate::machine::{Done, Instruction, Machine, Value, each_index, number};
 use crate::mlir::{self, DYNAMIC, Kind, Op};
 use crate::terms::{self, CONTRACT, Item, flags};
 use melior::ir::ValueLike;

@@ -20,9 +20,9 @@ mod mlir;
 mod structured;
 mod terms;
 
-use compile::{Form, form};
+use compile::form;
 use layout::Layout;
-use machine::{Done, Machine, Origin, Value, View, each_index, row_major};
+use machine::{Done, Form, Machine, Origin, Value, View, each_index, row_major};
 use melior::ir::OperationRef;
 use mlir::Kind;
 use std::rc::Rc;

@@ -1,13 +1,48 @@
 //! Values and memory of a program that runs on symbolic elements. A tensor is memory that nobody writes again.
 
-use crate::compile::{Form, Index};
-use crate::mlir::{DYNAMIC, Kind};
+use crate::mlir::{DYNAMIC, Expr, Kind};
 use crate::terms::{Item, Terms};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// A result, or why nothing is confirmed.
 pub type Done<T = ()> = Result<T, String>;
+
+/// What an operation does.
+pub type Instruction = Box<dyn Fn(&mut Machine) -> Done>;
+
+/// A program.
+#[derive(Default)]
+pub struct Form {
+    pub functions: FxHashMap<String, Function>,
+    /// Constants: their elements and type.
+    pub globals: FxHashMap<String, (Vec<Item>, Kind)>,
+}
+
+pub struct Function {
+    /// The types of the arguments and of the results.
+    pub types: [Vec<Option<Kind>>; 2],
+    pub is_private: bool,
+    pub slots: usize,
+    pub body: Code,
+}
+
+/// The block of a region.
+#[derive(Default)]
+pub struct Code {
+    pub arguments: Vec<usize>,
+    /// Whether each argument is used.
+    pub used: Vec<bool>,
+    pub steps: Vec<Instruction>,
+    /// What it hands on.
+    pub end: Vec<usize>,
+}
+
+/// The results of a map of numbers of the program.
+pub struct Index {
+    pub map: Vec<Expr>,
+    pub slots: Vec<usize>,
+}
 
 #[derive(Clone, Debug)]
 pub enum Value {

@@ -1,8 +1,8 @@
 //! Operations on memory and on tensors: loads and stores of one element and of vectors, and parts.
 
-use crate::compile::{Compiler, Index, Instruction, gives, int};
+use crate::compile::{Compiler, gives, int};
 use crate::elements::types;
-use crate::machine::{Done, Machine, Origin, Value, View, each_index, row_major};
+use crate::machine::{Done, Index, Instruction, Machine, Origin, Value, View, each_index, row_major};
 use crate::mlir::{self, DYNAMIC, Expr, Kind, Op};
 use crate::terms::Item;
 use melior::ir::operation::OperationLike;

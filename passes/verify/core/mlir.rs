@@ -1,6 +1,6 @@
 //! What is read of MLIR's attributes and types, through its C API.
 
-use crate::terms::Item;
+use crate::terms::{Element, Item};
 use melior::ir::attribute::AttributeLike;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
@@ -147,13 +147,6 @@ pub fn indexing_maps(op: Op) -> Option<Vec<(usize, Vec<Expr>)>> {
     // SAFETY: the operation is alive; the attribute is null where there are no maps.
     let maps = unsafe { Attribute::from_option_raw(sys::mlirLinalgGetIndexingMapsAttribute(op.to_raw())) };
     array(maps?)?.into_iter().map(map).collect()
-}
-
-/// The type of an element, as text with its bits.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Element {
-    pub text: String,
-    pub bits: u32,
 }
 
 /// What is known of a type.

@@ -1,7 +1,7 @@
 //! Operations of linalg, and padding.
 
-use crate::compile::{Compiler, Instruction, gives, int};
-use crate::machine::{Done, Machine, Origin, Value, each_index};
+use crate::compile::{Compiler, gives, int};
+use crate::machine::{Done, Instruction, Machine, Origin, Value, each_index};
 use crate::mlir::{self, Expr, Op};
 use crate::terms::Item;
 use melior::ir::operation::OperationLike;

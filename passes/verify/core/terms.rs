@@ -4,7 +4,6 @@
 //! of the elements, in which their order does not count. Equal elements have equal terms, but for these rules, unequal terms
 //! are of different elements.
 
-use crate::mlir::Element;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -18,6 +17,13 @@ pub enum Item {
     Term(u32),
     /// Padding, or memory that nobody wrote.
     Undefined,
+}
+
+/// The type of an element, as text with its bits.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Element {
+    pub text: String,
+    pub bits: u32,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]

@@ -4,7 +4,7 @@ use crate::proof::follow::{DEPTH, Proof, followed};
 use crate::proof::linear::{Linear, Shown, Undecided, Var, unproved};
 use crate::proof::multiset::{Family, TermIndex, is_idempotent, merged, sorted};
 use crate::proof::operation::Operation;
-use crate::proof::shown::Naming;
+use crate::proof::pairs::Naming;
 use crate::proof::value::{Dim, Fold, Head, TermText, Thunk};
 use crate::reader::calc::Calc;
 use crate::reader::flags::REASSOC;

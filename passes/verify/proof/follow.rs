@@ -13,7 +13,7 @@ use crate::proof::formula::Obligations;
 use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
 use crate::proof::multiset::Family;
 use crate::proof::operation::Operation;
-use crate::proof::shown::{BufferAt, Element, Naming, Pair};
+use crate::proof::pairs::{BufferAt, ElementAt, Naming, Pair};
 use crate::proof::statements::{BlockId, BufferId, Contents, Maker, Statement, Statements};
 use crate::proof::subscript::ValueId;
 use crate::proof::value::{Head, LoopPosition, TermText, Thunk};
@@ -63,7 +63,7 @@ pub struct Proof<'p> {
     /// The loops that a block is in, and itself.
     pub(super) around: [Vec<Vec<BlockId>>; 2],
     /// The last element of a buffer on the way to the value that was followed last.
-    pub(super) element: Option<Element>,
+    pub(super) element: Option<ElementAt>,
     /// Buffers that hold the same, or may not.
     pub(super) pairs: FxHashMap<(BufferAt, BufferAt), Pair>,
     /// The buffers of each side whose elements are terms with names: that of the other side, and how many elements further.
@@ -254,7 +254,7 @@ impl<'p> Proof<'p> {
         head
     }
 
-    fn followed_to(&mut self, mut thunk: Thunk, last: &mut Option<Element>) -> Shown<Head> {
+    fn followed_to(&mut self, mut thunk: Thunk, last: &mut Option<ElementAt>) -> Shown<Head> {
         loop {
             self.look()?;
             thunk = match thunk {

@@ -18,6 +18,8 @@ mod multiset;
 mod obligations;
 mod operation;
 mod operations;
+mod outcome;
+mod pairs;
 mod results;
 mod shown;
 pub mod smt;

@@ -12,38 +12,9 @@
 use crate::proof::follow::Proof;
 use crate::proof::layout::{AddressMap, row_major};
 use crate::proof::linear::{Linear, Shown, unproved};
+use crate::proof::pairs::{BufferAt, ElementAt, Pair};
 use crate::proof::statements::{BlockId, BufferId, Statement};
 use crate::proof::value::{Head, LoopPosition, Thunk};
-use rustc_hash::FxHashSet;
-
-/// A buffer as a statement of the function's own block finds it.
-pub type BufferAt = (BufferId, usize);
-
-/// An element: where it was asked for, and the address.
-#[derive(Clone, Debug)]
-pub struct Element {
-    of: BufferAt,
-    address: Linear,
-}
-
-/// What is known of two buffers.
-#[derive(Clone, Debug)]
-pub enum Pair {
-    /// It is being shown, or it was not.
-    Open,
-    /// The elements of the first one, at the index that is its row-major number, are those of the second one at the address of
-    /// this layout, so many elements further.
-    Same(AddressMap, i64),
-}
-
-/// Elements as terms that have names.
-#[derive(Debug, Default)]
-pub struct Naming {
-    /// Of each side, one of which it is not known whether it has a name.
-    unnamed: [Option<BufferAt>; 2],
-    /// Of each side, those that have none.
-    left: [FxHashSet<BufferAt>; 2],
-}
 
 impl Proof<'_> {
     /// The elements of which it is to be shown whether they have names.
@@ -62,7 +33,7 @@ impl Proof<'_> {
     ///
     /// # Errors
     /// Where that is not known.
-    pub(super) fn named(&mut self, side: usize, element: &Element) -> Shown<Option<Head>> {
+    pub(super) fn named(&mut self, side: usize, element: &ElementAt) -> Shown<Option<Head>> {
         let Some(naming) = &mut self.naming else { return Ok(None) };
         let name = |(buffer, at): BufferAt| format!("buffer {buffer} at {at}");
         let known = match side {
@@ -108,7 +79,7 @@ impl Proof<'_> {
         buffer: BufferId,
         address: &Linear,
         (mut block, mut index): (BlockId, usize),
-    ) -> Option<Element> {
+    ) -> Option<ElementAt> {
         loop {
             for k in (0..index).rev() {
                 let writes = match &self.programs[side].blocks[block].statements[k] {
@@ -117,7 +88,7 @@ impl Proof<'_> {
                     Statement::Value(_) | Statement::Free(_) => false,
                 };
                 if writes {
-                    return (block == 0).then(|| Element { of: (buffer, k + 1), address: address.clone() });
+                    return (block == 0).then(|| ElementAt { of: (buffer, k + 1), address: address.clone() });
                 }
             }
             if self.stored[side][block].contains(&buffer) {
@@ -144,7 +115,7 @@ impl Proof<'_> {
     }
 
     /// Whether two elements are equal as all elements of their buffers are. `false` says nothing.
-    pub(super) fn is_shown(&mut self, a: &Element, b: &Element) -> Shown<bool> {
+    pub(super) fn is_shown(&mut self, a: &ElementAt, b: &ElementAt) -> Shown<bool> {
         let Some(Some((sizes, tiled))) = self.programs[0].shapes.get(a.of.0).cloned() else { return Ok(false) };
         let plain = row_major(&sizes);
         let Some(AddressMap::Strided(_, strides)) = &plain else { return Ok(false) };

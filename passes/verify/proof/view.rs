@@ -1,10 +1,9 @@
-//! Parts of buffers, and what a function leaves in them.
+//! Parts of buffers.
 
-use crate::proof::flatten::Flatten;
-use crate::proof::layout::{AddressMap, constant, of_text};
-use crate::proof::statements::{BufferId, FunctionResult, ResultElements};
+use crate::proof::layout::{AddressMap, constant};
+use crate::proof::statements::BufferId;
 use crate::reader::layouts;
-use crate::reader::model::{Kind, Place, Slot, Type};
+use crate::reader::model::{Place, Type};
 
 /// A part of a buffer, or a tensor.
 #[derive(Clone, Debug)]
@@ -33,36 +32,5 @@ impl MemoryView {
             (_, AddressMap::Strided(offset, strides)) => layouts::is_of(r#type, &self.sizes, constant(offset), strides),
             _ => false,
         }
-    }
-}
-
-impl Flatten<'_> {
-    pub(super) fn outcome(&self, slot: Slot, view: MemoryView) -> FunctionResult {
-        let text = self.type_of(slot).layout();
-        let there = match text.map(|text| of_text(text, &view.sizes, &self.module.axes).ok_or(text)) {
-            None => None,
-            Some(Ok(there)) => Some(there),
-            Some(Err(text)) => return FunctionResult::Unknown(format!("the layout {text}")),
-        };
-        if self.on_stack.contains(&view.buffer) {
-            return FunctionResult::Unknown("memory of the stack".to_owned());
-        }
-        if view.as_bytes {
-            return FunctionResult::Unknown("memory as other elements".to_owned());
-        }
-        if self.constants.contains(&view.buffer) {
-            return FunctionResult::Unknown("memory that nobody may write".to_owned());
-        }
-        let Type::Shaped { kind, element, .. } = self.type_of(slot) else {
-            return FunctionResult::Unknown("no memory".to_owned());
-        };
-        FunctionResult::Elements(ResultElements {
-            buffer: view.buffer,
-            sizes: view.sizes,
-            of: element.text.clone(),
-            is_memref: *kind == Kind::MemRef,
-            here: view.layout,
-            there,
-        })
     }
 }

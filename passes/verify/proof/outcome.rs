@@ -1,0 +1,38 @@
+//! What a function leaves in memory.
+
+use crate::proof::flatten::Flatten;
+use crate::proof::layout::of_text;
+use crate::proof::statements::{FunctionResult, ResultElements};
+use crate::proof::view::MemoryView;
+use crate::reader::model::{Kind, Slot, Type};
+
+impl Flatten<'_> {
+    pub(super) fn outcome(&self, slot: Slot, view: MemoryView) -> FunctionResult {
+        let text = self.type_of(slot).layout();
+        let there = match text.map(|text| of_text(text, &view.sizes, &self.module.axes).ok_or(text)) {
+            None => None,
+            Some(Ok(there)) => Some(there),
+            Some(Err(text)) => return FunctionResult::Unknown(format!("the layout {text}")),
+        };
+        if self.on_stack.contains(&view.buffer) {
+            return FunctionResult::Unknown("memory of the stack".to_owned());
+        }
+        if view.as_bytes {
+            return FunctionResult::Unknown("memory as other elements".to_owned());
+        }
+        if self.constants.contains(&view.buffer) {
+            return FunctionResult::Unknown("memory that nobody may write".to_owned());
+        }
+        let Type::Shaped { kind, element, .. } = self.type_of(slot) else {
+            return FunctionResult::Unknown("no memory".to_owned());
+        };
+        FunctionResult::Elements(ResultElements {
+            buffer: view.buffer,
+            sizes: view.sizes,
+            of: element.text.clone(),
+            is_memref: *kind == Kind::MemRef,
+            here: view.layout,
+            there,
+        })
+    }
+}
