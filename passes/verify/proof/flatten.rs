@@ -246,7 +246,9 @@ impl Flatten<'_> {
 
     pub(super) fn steps(&mut self, steps: &[Step], end: &End) -> Flat<Vec<Slot>> {
         for step in steps {
-            let results = self.step(step).map_err(|why| format!("{}: {why}", step.name))?;
+            // A call of a call is said once.
+            let inside = |why: String| if why.starts_with(&step.name) { why } else { format!("{}: {why}", step.name) };
+            let results = self.step(step).map_err(inside)?;
             for (slot, known) in step.results.iter().zip(&results) {
                 self.has_type(*slot, known);
             }
