@@ -351,3 +351,23 @@ fn sizes_of_lowered_arguments() {
         }
     }
 }
+
+/// Elements that a layout packs are not whole elements of memory: each would take a byte.
+#[test]
+fn packed_elements_are_no_elements_of_memory() {
+    let text = |place: &str| {
+        (
+            format!(
+                "#t = #layout.tiled<{{0:E({place})}}>\nfunc.func @f(%x: tensor<8xi4, #t>) -> tensor<8xi4, #t> {{\nreturn %x : tensor<8xi4, #t>\n}}"
+            ),
+            "func.func @f(%x: memref<8xi4>) -> memref<8xi4> {
+            %y = memref.alloc() : memref<8xi4>
+            memref.copy %x, %y : memref<8xi4> to memref<8xi4>
+            return %y : memref<8xi4>
+          }",
+        )
+    };
+    let found = |place: &str| compared(&text(place).0, text(place).1, NONE);
+    assert_eq!(found("8"), Vec::<String>::new());
+    assert!(!found("4").is_empty());
+}

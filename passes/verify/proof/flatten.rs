@@ -154,13 +154,19 @@ impl Flatten<'_> {
         }
     }
 
+    /// Where the elements of a value lie in memory of their own type.
+    pub(super) fn of_layout(&self, slot: Slot, text: &str, sizes: &[i64]) -> Option<AddressMap> {
+        let Type::Shaped { element, .. } = self.type_of(slot) else { return None };
+        of_text(text, element.bits, sizes, &self.module.axes)
+    }
+
     /// The layout of a type; of a buffer of this function alone, any layout will do for elements of a tiled one.
     pub(super) fn layout(&self, slot: Slot, outside: bool) -> Flat<AddressMap> {
         let sizes = self.sizes(slot)?;
         let Type::Shaped { place, .. } = self.type_of(slot) else { return Err("no memory".to_owned()) };
         let of_layout = |text: &str| {
             if outside {
-                of_text(text, &sizes, &self.module.axes).ok_or_else(|| format!("the layout {text}"))
+                self.of_layout(slot, text, &sizes).ok_or_else(|| format!("the layout {text}"))
             } else {
                 row_major(&sizes).ok_or_else(|| "a size beyond 64 bits".to_owned())
             }
@@ -193,7 +199,7 @@ impl Flatten<'_> {
         }
         self.program.buffers.push((size, contents));
         let is_plain = row_major(&view.sizes).as_ref() == Some(&view.layout) && !view.sizes.contains(&0);
-        let text = self.type_of(slot).layout().and_then(|text| of_text(text, &view.sizes, &self.module.axes));
+        let text = self.type_of(slot).layout().and_then(|text| self.of_layout(slot, text, &view.sizes));
         // Where elements have several places, none of them is that of all.
         let text = text.filter(|layout| layout.copies().is_empty());
         self.program.shapes.push(is_plain.then(|| (view.sizes.clone(), text)));

@@ -50,12 +50,12 @@ pub(super) fn constant(s: &Subscript) -> Option<i64> {
 }
 
 /// Reads `#layout.tiled<{1,0:T(8,128)(2,1)S(1)}>` or a TensorLayout over these axes; none of any other, and where bytes
-/// come before the elements.
-pub fn of_text(text: &str, sizes: &[i64], axes: &Axes) -> Option<AddressMap> {
+/// come before the elements, or these, of so many bits, are not whole elements of memory.
+pub fn of_text(text: &str, bits: u32, sizes: &[i64], axes: &Axes) -> Option<AddressMap> {
     if let Some(places) = Places::read(text, sizes, axes) {
         return Some(AddressMap::Spread(Box::new(places)));
     }
-    let layout = Layout::read(text)?;
+    let layout = Layout::read(text).filter(|layout| layout.is_in_bytes(bits))?;
     let (order, tiles) = layout.plain_tiles(sizes.len())?;
     Some(AddressMap::Tiled(Box::new(Tiling { sizes: sizes.to_vec(), order, tiles, layout })))
 }

@@ -1,7 +1,6 @@
 //! What a function leaves in memory.
 
 use crate::proof::flatten::Flatten;
-use crate::proof::layout::of_text;
 use crate::proof::statements::{FunctionResult, ResultElements};
 use crate::proof::view::MemoryView;
 use crate::reader::model::{Kind, Slot, Type};
@@ -9,7 +8,7 @@ use crate::reader::model::{Kind, Slot, Type};
 impl Flatten<'_> {
     pub(super) fn outcome(&self, slot: Slot, view: MemoryView) -> FunctionResult {
         let text = self.type_of(slot).layout();
-        let there = match text.map(|text| of_text(text, &view.sizes, &self.module.axes).ok_or(text)) {
+        let there = match text.map(|text| self.of_layout(slot, text, &view.sizes).ok_or(text)) {
             None => None,
             Some(Ok(there)) => Some(there),
             Some(Err(text)) => return FunctionResult::Unknown(format!("the layout {text}")),

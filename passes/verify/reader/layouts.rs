@@ -124,6 +124,11 @@ impl Layout {
         self.spread.is_none()
     }
 
+    /// Whether elements of so many bits take whole bytes, as they do in memory of their own type.
+    pub fn is_in_bytes(&self, element: u32) -> bool {
+        self.bits.is_none_or(|bits| bits == 0 || bits == element.div_ceil(8) * 8)
+    }
+
     /// Dimensions from major to minor and tiles, none for `*`, of a layout of so many dimensions that begins with its elements.
     pub fn plain_tiles(&self, rank: usize) -> Option<(Vec<usize>, Vec<Tile>)> {
         let order: Vec<usize> = self.minor_to_major.iter().rev().copied().collect();

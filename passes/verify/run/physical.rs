@@ -31,6 +31,7 @@ impl Physical {
         };
         let (tiled, spread) = (Layout::read(text), Places::read(text, sizes, axes));
         let bits = tiled.as_ref().and_then(|layout| layout.bits);
+        let tiled_bits = tiled.as_ref().map(|layout| layout.is_in_bytes(inner.bits));
         let lies = match (spread, tiled) {
             (Some(places), _) if inner == unit => Lies::Spread(places),
             (None, Some(layout)) if layout.is_tiled() => Lies::Tiled(layout),
@@ -38,6 +39,9 @@ impl Physical {
         };
         // An element that is a unit of memory takes one, in as many bytes as its type takes.
         let place = bits.filter(|_| inner != unit).map_or(i64::from(unit.bits), i64::from);
+        if inner == unit && tiled_bits.is_some_and(|is| !is) {
+            return Err(format!("of the layout {text} in memory of whole elements"));
+        }
         if inner != unit && inner.bits.max(unit.bits) > 64 {
             return Err("of elements of more than 64 bits".into());
         }
