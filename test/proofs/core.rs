@@ -254,3 +254,54 @@ fn nothing_else_happens() {
         ],
     );
 }
+
+/// What one function divides by is not what another one may, and other forms that were confirmed once.
+#[test]
+fn forms_that_were_confirmed_once() {
+    let text = |signature: &str, body: &str| {
+        format!(
+            "func.func @f({signature}) {{
+               %0 = arith.constant 0 : index
+               %1 = arith.constant 1 : index
+               %true = arith.constant true
+               {body}
+               return
+             }}"
+        )
+    };
+    let arguments = "%x: memref<8xi32>, %y: memref<8xi32>, %v: i32";
+    let nothing = text(arguments, "");
+    for body in [
+        "%s = arith.select %true, %x, %y : memref<8xi32>\nmemref.store %v, %s[%0] : memref<8xi32>",
+        "%a = arith.constant -2 : i32\n%b = arith.constant 2 : i32\n%c = arith.constant 1 : i32
+         scf.for %i = %a to %b step %c : i32 { memref.store %v, %x[%0] : memref<8xi32> }",
+    ] {
+        assert!(confirmed(&nothing, &text(arguments, body), [false; 2]).is_err(), "confirmed: {body}");
+    }
+    let print = |kind: &str| text(arguments, &format!("vector.print str \"{kind}\""));
+    assert_eq!(confirmed(&print("a"), &print("a"), [false; 2]), Ok(()));
+    assert!(confirmed(&print("a"), &print("b"), [false; 2]).is_err());
+    let moved = "%a = memref.load %x[%0] : memref<8xi32>\nmemref.store %a, %x[%1] : memref<8xi32>";
+    let copied = "%a = memref.subview %x[0] [1] [1] : memref<8xi32> to memref<1xi32>
+                  %b = memref.subview %x[1] [1] [1] : memref<8xi32> to memref<1xi32, strided<[1], offset: 1>>
+                  memref.copy %a, %b : memref<1xi32> to memref<1xi32, strided<[1], offset: 1>>";
+    assert!(confirmed(&text(arguments, moved), &text(arguments, copied), [false; 2]).is_err());
+}
+
+/// Each function by itself.
+#[test]
+fn functions_promise_nothing_for_others() {
+    let text = |body: &str| {
+        format!(
+            "func.func @f(%x: i32, %y: i32) -> i32 {{\n%q = arith.divsi %x, %y : i32\nreturn %q : i32\n}}
+             func.func @g(%x: i32, %y: i32) -> i32 {{\n{body}\nreturn %x : i32\n}}"
+        )
+    };
+    let context = context();
+    let read = |text: &str| Module::parse(&context, text).expect("a module");
+    let (before, after) = (read(&text("")), read(&text("%q = arith.divsi %x, %y : i32")));
+    let mut pair = Pair::new(before.as_operation(), false, false);
+    pair.note(after.as_operation());
+    assert_eq!(pair.confirm("f", STEPS), Ok(()));
+    assert!(pair.confirm("g", STEPS).is_err());
+}

@@ -1,7 +1,7 @@
 //! A function of MLIR as a list of closures, one for each operation. What an operation does is written here, in `elements`, in
 //! `memory` and in `structured`.
 
-use crate::machine::{Code, Done, Form, Function, Index, Instruction, Machine, Value};
+use crate::machine::{Code, Done, Form, Function, Index, Instruction, Machine, Origin, Value};
 use crate::mlir::{self, DYNAMIC, Expr, Kind, Op};
 use crate::terms::{Item, Terms};
 use melior::ir::block::BlockLike;
@@ -137,6 +137,8 @@ impl Compiler<'_> {
             "scf.for" | "affine.for" => {
                 let body = self.region(op, 0)?;
                 let (lower, upper, step, carried) = if name == "scf.for" {
+                    let is_index = mlir::kind(op.operand(0).ok()?.r#type())?.element.text == "index";
+                    (is_index && op.attribute("unsignedCmp").is_err()).then_some(())?;
                     let one = |k: usize| Self::slots(&operands[k..=k]);
                     (one(0), one(1), one(2), operands[3..].to_vec())
                 } else {
@@ -215,10 +217,14 @@ impl Machine<'_> {
     /// Calls a function.
     pub fn call(&mut self, name: &str, arguments: Vec<Value>) -> Done<Vec<Value>> {
         let function = self.form.functions.get(name).ok_or_else(|| format!("@{name}, which is not there"))?;
+        self.step(1)?;
         // Deep recursion would end this process.
         self.calls = Some(self.calls + 1).filter(|calls| *calls < 50).ok_or("calls that are too deep")?;
-        let frame = std::mem::replace(&mut self.frame, vec![Value::None; function.slots]);
+        let (first, slots) = (self.buffers.len(), vec![Value::None; function.slots]);
+        let frame = std::mem::replace(&mut self.frame, slots);
         let values = function.body.run(self, arguments)?;
+        let made = self.buffers[first..].iter_mut();
+        made.filter(|of| of.origin == Origin::Stack).for_each(|of| of.origin = Origin::Freed);
         self.calls -= 1;
         self.frame = frame;
         Ok(values)

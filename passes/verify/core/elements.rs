@@ -35,8 +35,7 @@ impl Compiler<'_> {
             ("vector", "fma") => self.elementwise(op, "math.fma", &from, &to[0]),
             ("vector", "transfer_read" | "transfer_write") => self.access(op, name),
             ("vector", "print") => {
-                let of = from.first().map(|kind| kind.element.clone());
-                let text = format!("{} {of:?}", op.attribute("punctuation").ok()?);
+                let text = format!("{from:?} {:?}", op.attributes().map(|(_, of)| of.to_string()).collect::<Vec<_>>());
                 Some(Box::new(move |m| {
                     let items = operands.iter().map(|slot| m.items(*slot)).collect::<Done<Vec<_>>>()?;
                     m.effects.push((text.clone(), items.first().map_or(vec![], |items| items.to_vec())));
@@ -124,7 +123,7 @@ fn lanes(op: Op, name: &str, from: &[Kind], to: &Kind) -> Option<Lanes> {
             let (mask, rows) = (list("mask")?, *first.first()?);
             let row = count / mask.len();
             for at in mask {
-                let (operand, at) = if at < rows { (0, at as usize) } else { (1, (at - rows) as usize) };
+                let (operand, at) = if at < rows { (0, usize::try_from(at).ok()?) } else { (1, (at - rows) as usize) };
                 found.extend((0..row).map(|lane| (operand, at * row + lane)));
             }
         }

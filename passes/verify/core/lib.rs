@@ -75,6 +75,7 @@ impl Pair {
             return Err("another number of arguments or results".into());
         }
         terms.is_second = false;
+        terms.divisions.clear();
         let first = run(terms, before, name, [&meant, &meant], steps)?;
         terms.is_second = true;
         let second = run(terms, after, name, [&meant, &made], steps)?;

@@ -78,9 +78,9 @@ pub struct Buffer {
 
 /// A parallel loop under way: its iteration, counted from 1, how many buffers are from before it, and who wrote and read their
 /// elements.
-struct Parallel {
+pub struct Parallel {
     iteration: u32,
-    buffers: usize,
+    pub buffers: usize,
     touched: FxHashMap<(usize, usize), [u32; 2]>,
 }
 
@@ -98,7 +98,7 @@ pub struct Machine<'f> {
     pub calls: usize,
     /// The points of the domains of operations of linalg under way.
     pub domain: Vec<Vec<i64>>,
-    parallel: Vec<Parallel>,
+    pub parallel: Vec<Parallel>,
 }
 
 /// Row-major strides; none beyond 64 bits.
@@ -127,7 +127,7 @@ pub fn each_index(sizes: &[i64], mut then: impl FnMut(&[i64]) -> Done) -> Done {
 
 /// The row-major number of an index; none outside of the shape.
 pub fn number(sizes: &[i64], index: &[i64]) -> Option<usize> {
-    let step = |sum: i64, (n, i): (&i64, &i64)| (0..*n).contains(i).then(|| sum * n + i);
+    let step = |sum: i64, (n, i): (&i64, &i64)| sum.checked_mul(*n)?.checked_add(*i).filter(|_| (0..*n).contains(i));
     sizes.iter().zip(index).try_fold(0, step).map(|n| n as usize)
 }
 
@@ -264,14 +264,14 @@ impl<'f> Machine<'f> {
         match kind.kind {
             's' => items.first().map(|item| Value::Item(*item)).ok_or_else(|| "no element".into()),
             'v' => Ok(Value::Items(Rc::new(items))),
-            _ if kind.sizes.contains(&DYNAMIC) => Err("sizes that are not known".into()),
+            _ if kind.kind == 'm' || kind.sizes.contains(&DYNAMIC) => Err("sizes that are not known".into()),
             _ => Ok(Value::Memory(self.allocate(items, &kind.sizes, Origin::Heap)?)),
         }
     }
 
     /// Runs the iterations of a parallel loop, each with its index.
     pub fn in_parallel(&mut self, extents: &[i64], mut then: impl FnMut(&mut Self, &[i64]) -> Done) -> Done {
-        let buffers = self.buffers.len();
+        let (buffers, printed) = (self.buffers.len(), self.effects.len());
         self.parallel.push(Parallel { iteration: 0, buffers, touched: FxHashMap::default() });
         let depth = self.parallel.len();
         each_index(extents, |index| {
@@ -279,6 +279,6 @@ impl<'f> Machine<'f> {
             then(self, index)
         })?;
         self.parallel.pop();
-        Ok(())
+        (self.effects.len() == printed).then_some(()).ok_or_else(|| "printing in any order".into())
     }
 }

@@ -78,19 +78,20 @@ impl Compiler<'_> {
                 let last = operands.len() - 1;
                 mask = Some(operands[last - 1]);
                 *if result.is_some() { &mut other } else { &mut stored } = Some(operands[last]);
-                (0, last - 2, &from[last])
+                (0, last.checked_sub(2)?, &from[last])
             }
-            _ if result.is_some() && name != "tensor.insert" => (0, operands.len() - 1, &to[0]),
+            _ if result.is_some() && name != "tensor.insert" => (0, operands.len().checked_sub(1)?, &to[0]),
             _ => {
                 stored = Some(operands[0]);
-                (1, operands.len() - 2, &from[0])
+                (1, operands.len().checked_sub(2)?, &from[0])
             }
         };
         let slots = &operands[at + 1..at + 1 + count];
         let base = Self::map(op, "map", slots.to_vec()).unwrap_or_else(|| Self::slots(slots));
-        let minor = || (0..vector.sizes.len()).map(|k| Some(from[at].sizes.len() + k - vector.sizes.len())).collect();
+        let skip = from[at].sizes.len().checked_sub(vector.sizes.len());
+        let minor = || (0..vector.sizes.len()).map(|k| Some(skip? + k)).collect();
         let (dims, inside): (Vec<_>, _) = match op.attribute("permutation_map") {
-            Err(_) => (minor(), vec![1; vector.sizes.len()]),
+            Err(_) => skip.map(|_| (minor(), vec![1; vector.sizes.len()]))?,
             Ok(map) => {
                 let dim = |e| if let Expr::Operand(d) = e { Some(d) } else { None };
                 let dims: Vec<Option<usize>> = mlir::map(map)?.1.into_iter().map(dim).collect();
@@ -130,7 +131,8 @@ impl Compiler<'_> {
                 return Some(Box::new(move |m| {
                     let buffer = m.view(operands[0])?.buffer;
                     let origin = std::mem::replace(&mut m.buffers[buffer].origin, Origin::Freed);
-                    if origin == Origin::Heap { Ok(()) } else { Err("memory that cannot be freed".into()) }
+                    let may = origin == Origin::Heap && m.parallel.iter().all(|parallel| parallel.buffers <= buffer);
+                    may.then_some(()).ok_or_else(|| "memory that cannot be freed".into())
                 }));
             }
             "memref.copy" | "tensor.insert_slice" => {
@@ -141,7 +143,7 @@ impl Compiler<'_> {
                     let whole = if part.is_some() { m.copy(operands[1])? } else { m.view(operands[1])? };
                     let target = part.as_ref().map_or(Ok((*whole).clone()), |part| sliced(m, &whole, part, &of))?;
                     let mut items = items.iter().copied();
-                    if target.sizes != sizes {
+                    if target.sizes != sizes || target.buffer == m.view(operands[0])?.buffer {
                         return Err("a copy of other sizes".into());
                     }
                     each_index(&sizes, |index| m.store(&target, index, items.next().ok_or("no element")?))?;

@@ -63,7 +63,7 @@ pub struct Terms {
     nodes: Vec<Node>,
     by_node: FxHashMap<Node, u32>,
     /// The divisions of the first form that may be by 0, and whether the second form runs.
-    divisions: FxHashSet<Item>,
+    pub divisions: FxHashSet<Item>,
     pub is_second: bool,
 }
 
@@ -188,8 +188,8 @@ pub fn operation(name: &str, attributes: &str, of: [&Element; 2], flags: u32, al
     let integers = |f: fn(i64, i64) -> Option<i64>| -> Option<Fold> {
         Some(Box::new(move |n| Some(f(signed(n[0]), signed(n[1]))? as u64 & all)))
     };
-    let shift = |f: fn(u64, i64, u32) -> u64| -> Option<Fold> {
-        Some(Box::new(move |n| (n[1] < width.into() && flags == 0).then(|| f(n[0], signed(n[0]), n[1] as u32) & all)))
+    let shift = |f: fn(u64, u32) -> u64| -> Option<Fold> {
+        Some(Box::new(move |n| (n[1] < width.into() && flags == 0).then(|| f(n[0], n[1] as u32) & all)))
     };
     let fold: Option<Fold> = match short {
         "addi" => exact(|a, b| a + b),
@@ -198,18 +198,13 @@ pub fn operation(name: &str, attributes: &str, of: [&Element; 2], flags: u32, al
         "divui" if flags == 0 => unsigned(u64::checked_div),
         "remui" => unsigned(u64::checked_rem),
         "divsi" if flags == 0 => integers(i64::checked_div),
-        "remsi" => integers(i64::checked_rem),
         "floordivsi" => {
             integers(|a, b| Some(a.checked_div(b)? - i64::from(a.checked_rem(b)? != 0 && (a < 0) != (b < 0))))
         }
         "andi" => unsigned(|a, b| Some(a & b)),
         "ori" if flags == 0 => unsigned(|a, b| Some(a | b)),
-        "xori" => unsigned(|a, b| Some(a ^ b)),
-        "minsi" => integers(|a, b| Some(a.min(b))),
-        "maxsi" => integers(|a, b| Some(a.max(b))),
-        "shli" => shift(|a, _, by| a << by),
-        "shrui" => shift(|a, _, by| a >> by),
-        "shrsi" => shift(|_, a, by| (a >> by) as u64),
+        "shli" => shift(|a, by| a << by),
+        "shrui" => shift(|a, by| a >> by),
         "cmpi" => Some(Box::new(move |n| {
             let tests =
                 [Ordering::is_eq, Ordering::is_ne, Ordering::is_lt, Ordering::is_le, Ordering::is_gt, Ordering::is_ge];
@@ -222,7 +217,6 @@ pub fn operation(name: &str, attributes: &str, of: [&Element; 2], flags: u32, al
         })),
         "extui" | "index_castui" | "trunci" if flags == 0 => Some(Box::new(move |n| Some(n[0] & all))),
         "extsi" | "index_cast" => Some(Box::new(move |n| Some(signed(n[0]) as u64 & all))),
-        "extf" if from.0 == "bf16" && to.0 == "f32" => Some(Box::new(|n| Some(n[0] << 16))),
         _ => None,
     };
     let any_order = match short {
