@@ -15,8 +15,8 @@
 //! same, both are run on random numbers, and all bits must be the same. Where it says that they differ, they should differ for some numbers; what does
 //! not is counted.
 //!
-//! `LAYOUT_SEED` and `LAYOUT_FAULTS` make a longer run, `LAYOUT_FIRST` leaves out as many as it says. `LAYOUT_KEEP` names a folder for faults that were proved to be none
-//! but change numbers, and for those that were said to be one but change none.
+//! `LAYOUT_SEED` and `LAYOUT_FAULTS` make a longer run, `LAYOUT_FIRST` leaves out as many as it says. `LAYOUT_KEEP` names a
+//! folder for faults that were proved to be none but change numbers, and for those that were said to be one but change none.
 
 #[path = "../choices.rs"]
 mod choices;
