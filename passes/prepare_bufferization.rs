@@ -11,6 +11,7 @@
 //!   bufferization takes time cubic in its length), `tensor.splat` becomes `linalg.fill`, `tensor.generate` a
 //!   `linalg.generic`, `tensor.concat` insertions, `tensor.pad` a fill and an insertion, `linalg.softmax` its
 //!   decomposition;
+//! - slices and insertions of which it is open which dimensions they leave out get all of them, see `rank_reduction`;
 //! - `scf.index_switch` of tensors becomes a tree of `scf.if`, which the analysis of the stock pass knows;
 //! - a slice or reshape that leaves its block, by a branch, loop, call or return, is copied first: a buffer knows its
 //!   layout and part of one does not;
@@ -34,6 +35,7 @@ use crate::buffers::views::{changes_layout, is_read_in_place, tensor_layout};
 use crate::diagnostic::Diagnostic;
 use crate::options::Form;
 use crate::padding::{concatenate, generate, pad};
+use crate::rank_reduction::name_dimensions;
 use crate::switches::{self, as_branches};
 use crate::{aliases, branches, deallocate, upstream};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
@@ -75,6 +77,9 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
                 rewriter.erase(op);
             }
             "linalg.softmax" if touches_layouts(op) => softmax(rewriter, op).map_err(|error| vec![error])?,
+            "tensor.extract_slice" | "tensor.insert_slice" | "tensor.parallel_insert_slice" if !touches_layouts(op) => {
+                name_dimensions(rewriter, op);
+            }
             "tensor.concat" if reaches_layouts(op, &mut views) => concatenate(rewriter, op),
             "tensor.pad" if reaches_layouts(op, &mut views) => {
                 gone.extend(ir::all_operations(op).into_iter().map(ir::op_key));

@@ -4,6 +4,8 @@
 
 #[path = "proofs/core.rs"]
 mod core;
+#[path = "proofs/lies.rs"]
+mod lies;
 #[path = "proofs/places.rs"]
 mod places;
 #[path = "proofs/promises.rs"]

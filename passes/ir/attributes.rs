@@ -3,8 +3,9 @@
 use crate::read::Op;
 use layout_dialect::affine;
 use melior::Context;
-use melior::ir::attribute::{AttributeLike, DenseI64ArrayAttribute, TypeAttribute};
+use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, AttributeLike, DenseI64ArrayAttribute, TypeAttribute};
 use melior::ir::operation::OperationLike;
+use melior::ir::r#type::IntegerType;
 use melior::ir::{AffineExpr, AffineMap, Attribute, Identifier, Type};
 use mlir_sys as sys;
 use tensor_layout::expr::Expr;
@@ -171,6 +172,13 @@ pub fn indexing_maps<'c>(op: Op<'c>) -> Option<Vec<AffineMap<'c>>> {
 /// An attribute of 64-bit integers.
 pub fn integers_attribute<'c>(context: &'c Context, values: &[i64]) -> Attribute<'c> {
     DenseI64ArrayAttribute::new(context, values).into()
+}
+
+/// The `reassociation` of a reshape: the dimensions of the longer shape, grouped by those of the shorter.
+pub fn reassociation_attribute<'c>(context: &'c Context, groups: &[Vec<usize>]) -> Attribute<'c> {
+    let number = |dim: &usize| IntegerAttribute::new(IntegerType::new(context, 64).into(), *dim as i64).into();
+    let group = |group: &Vec<usize>| ArrayAttribute::new(context, &group.iter().map(number).collect::<Vec<_>>()).into();
+    ArrayAttribute::new(context, &groups.iter().map(group).collect::<Vec<_>>()).into()
 }
 
 /// The type in a type attribute.

@@ -121,9 +121,16 @@ impl<'c> Access<'c> {
         self.lowered.as_ref()?.spread_buffer()
     }
 
-    /// Whether the view is the whole buffer.
+    /// Whether the view is the whole buffer: a slice that begins where the buffer does ends before it.
     pub fn is_whole(&self) -> bool {
-        self.logical.len() == self.sizes.len() && self.logical.iter().enumerate().all(|(d, e)| *e == Expr::Var(d))
+        let is_all = |(size, n): (&Size, &Option<i64>)| match size {
+            Size::Static(size) => Some(*size) == *n,
+            Size::Dim(base, _) => n.is_none() && ir::key(*base) == ir::key(self.base),
+            Size::Value(_) => false,
+        };
+        self.logical.iter().enumerate().all(|(d, e)| *e == Expr::Var(d))
+            && self.sizes.len() == self.shape.len()
+            && self.sizes.iter().zip(&self.shape).all(is_all)
     }
 
     /// The same buffer with an index for the padding of its tiles, as another layout on it has.

@@ -6,11 +6,34 @@ use crate::async_copies::DmaStart;
 use crate::buffers::index::{IndexVars, constant_value, indices};
 use crate::kernel::access::is_view;
 use crate::kernel::transfers;
+use crate::ownership;
 use layout_ir::{self as ir, Builder, Op, Shaped, Val};
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Type, ValueLike};
 use tensor_layout::expr::Expr;
+
+/// Copies what a function hands on as a copy, where its layout pads the tail: buffer deallocation would copy it as long as its
+/// lowered type says, which is without the tail.
+pub(super) fn copy_with_tail(function: Op) {
+    let of_tail = |t: Type| tiled_layout(t).and_then(layout_dialect::tiled).is_some_and(|layout| layout.tail_alignment > 1);
+    if !ir::all_operations(function).into_iter().flat_map(ir::operands).any(|v| of_tail(v.r#type())) {
+        return;
+    }
+    for (op, operand) in ownership::copied(function) {
+        let value = ir::operands(op)[operand];
+        let Some(shape) = ir::memref(value.r#type()).filter(|_| of_tail(value.r#type())).map(|shaped| shaped.shape) else {
+            continue;
+        };
+        let b = Builder::before(op);
+        let size = |d: usize| b.value("memref.dim", &[value, b.index(d as i64)], Type::index(b.context()), &[]);
+        let sizes: Vec<_> = (0..shape.len()).filter(|d| shape[*d].is_none()).map(size).collect();
+        let segments = b.segments(&[sizes.len() as i32, 0]);
+        let copy = b.value("memref.alloc", &sizes, value.r#type(), &[segments]);
+        b.op("memref.copy", &[value, copy], &[], &[]);
+        ir::edit(op).set_operand(operand, copy);
+    }
+}
 
 impl<'c> Lowering<'c> {
     pub(super) fn allocation(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {

@@ -84,5 +84,30 @@ pub fn leaks_address(op: Op) -> bool {
     let dialect = ir::name(op).split('.').next().unwrap_or_default();
     let known =
         ["affine", "arith", "bufferization", "func", "layout", "linalg", "math", "memref", "mpi", "scf", "vector"];
-    ir::name(op) == "memref.extract_aligned_pointer_as_index" || !known.contains(&dialect)
+    !known.contains(&dialect) || ir::name(op) == "memref.extract_aligned_pointer_as_index" && !is_of_alignment(op)
 }
+
+/// Whether nothing but the alignment of an address is used: its lowest bits, which say nothing of where the buffer is.
+fn is_of_alignment(op: Op) -> bool {
+    let constant = |v: Val| ir::attribute(ir::defining_op(v)?, "value").and_then(ir::integer);
+    let mut addresses = vec![ir::result(op, 0)];
+    for _ in 0..TESTS {
+        let Some(address) = addresses.pop() else { return true };
+        for (user, _) in ir::uses(address) {
+            let masks = || ir::operands(user).into_iter().filter_map(constant);
+            match ir::name(user) {
+                "arith.ori" => addresses.push(ir::result(user, 0)),
+                "arith.andi" if masks().any(|mask| (0..PAGE).contains(&mask)) => {}
+                _ => return false,
+            }
+        }
+    }
+    false
+}
+
+/// How many values are looked at to find what an address is used for: a kernel's test of its alignment has one address and one
+/// stride for each dimension of a buffer.
+const TESTS: usize = 64;
+
+/// The bytes of the smallest page: no allocator aligns what it returns by more than it was asked to, or by this.
+const PAGE: i64 = 4096;

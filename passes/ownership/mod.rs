@@ -62,6 +62,12 @@ pub fn free<'c>(rewriter: &'c Rewriter, function: Op<'c>) -> bool {
     true
 }
 
+/// The operands of a function's terminators that are handed on as copies; none where it is not known who owns what.
+pub fn copied<'c>(function: Op<'c>) -> Vec<(Op<'c>, usize)> {
+    let copied = Decided::of(function).map(|decided| decided.copied).unwrap_or_default();
+    copied.into_iter().map(|operand| (operand.op, operand.operand)).collect()
+}
+
 /// An operand that another block, or the caller, will own.
 struct HandedOn<'c> {
     op: Op<'c>,

@@ -8,8 +8,7 @@ use super::chain::{GridChain, GridExchange};
 use super::grid::{Digits, Grid, ProcessDigit, local_weight};
 use super::sharded::Sharded;
 use layout_ir::{self as ir, Builder, Shaped, Val};
-use melior::ir::attribute::{ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute};
-use melior::ir::r#type::IntegerType;
+use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::{Attribute, Identifier, Type, ValueLike};
 use tensor_layout::places::CollectiveKind;
 
@@ -216,12 +215,7 @@ impl<'c> Exchanger<'_, 'c> {
 
     fn reshape(&self, name: &str, v: Val<'c>, to: Type<'c>, groups: &[Vec<usize>]) -> Val<'c> {
         let context = self.b.context();
-        let number = |dim: &usize| IntegerAttribute::new(IntegerType::new(context, 64).into(), *dim as i64).into();
-        let groups: Vec<Attribute> = groups
-            .iter()
-            .map(|group| ArrayAttribute::new(context, &group.iter().map(number).collect::<Vec<_>>()).into())
-            .collect();
-        let mut attributes = vec![self.b.named("reassociation", ArrayAttribute::new(context, &groups))];
+        let mut attributes = vec![self.b.named("reassociation", ir::reassociation_attribute(context, groups))];
         if name == "tensor.expand_shape" {
             let sizes = ir::tensor(to).expect("a tensor").shape;
             attributes.push(self.b.named("static_output_shape", ir::sizes_attribute(context, &sizes)));

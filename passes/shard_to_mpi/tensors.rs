@@ -2,8 +2,7 @@
 
 use crate::shard_to_mpi::reduction::ElementReduction;
 use layout_ir::{self as ir, Builder, Shaped, Val};
-use melior::ir::attribute::{ArrayAttribute, IntegerAttribute};
-use melior::ir::r#type::IntegerType;
+use melior::ir::attribute::ArrayAttribute;
 use melior::ir::{Attribute, Type, ValueLike};
 use tensor_layout::expr::Expr;
 
@@ -36,13 +35,7 @@ pub fn converted<'c>(b: Builder<'c>, v: Val<'c>, to: Type<'c>) -> Val<'c> {
 /// A tensor under other sizes. `groups` are the dimensions of the one with more of them, by those of the other.
 fn reshaped<'c>(b: Builder<'c>, v: Val<'c>, to: &[i64], groups: &[Vec<usize>]) -> Val<'c> {
     let expands = to.len() > sizes(v).map_or(0, |sizes| sizes.len());
-    let number =
-        |n: &usize| -> Attribute { IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), *n as i64).into() };
-    let group = |group: &Vec<usize>| -> Attribute {
-        ArrayAttribute::new(b.context(), &group.iter().map(number).collect::<Vec<_>>()).into()
-    };
-    let groups = ArrayAttribute::new(b.context(), &groups.iter().map(group).collect::<Vec<_>>());
-    let mut attributes = vec![b.named("reassociation", groups)];
+    let mut attributes = vec![b.named("reassociation", ir::reassociation_attribute(b.context(), groups))];
     if expands {
         attributes.push(b.named("static_output_shape", ir::integers_attribute(b.context(), to)));
     }

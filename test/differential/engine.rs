@@ -21,7 +21,8 @@ fn lowered<'c>(context: &'c Context, texts: &[String], options: PipelineOptions)
     let told = remarks.clone();
     let handler = context.attach_diagnostic_handler(move |diagnostic| {
         let is_remark = matches!(diagnostic.severity(), DiagnosticSeverity::Remark);
-        if is_remark {
+        // Verification says what it cannot show, of scalar code, too.
+        if is_remark && !diagnostic.to_string().starts_with('@') {
             told.borrow_mut().push(line(&diagnostic.location().to_string()));
         }
         is_remark

@@ -88,7 +88,7 @@ impl Part {
         let lowering = if of_padding { Options { padding: Padding::Typed, ..lowering } } else { lowering };
         let arena =
             if self.form == Form::Strided { choices.choice(&[Arena::Kept, Arena::None]) } else { Arena::default() };
-        PipelineOptions { lowering, plan, arena, ..PipelineOptions::default() }
+        PipelineOptions { lowering, plan, arena, verify: true }
     }
 
     fn program(&self, choices: &mut Choices) -> Program {

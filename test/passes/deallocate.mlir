@@ -1,5 +1,6 @@
 // layout-deallocate: functions that came with tensors are freed for, others free for themselves.
 // RUN: layout-opt %s --layout-to-memref | FileCheck %s
+// RUN: layout-opt %s --layout-to-memref='vectorize=avx2 cache-bytes=1000' | FileCheck %s --check-prefix=ALIGNED
 
 #T = #layout.tiled<{1,0:T(2,2)}>
 
@@ -44,4 +45,43 @@ func.func @convert(%a: memref<3x5xf32>) -> f32 {
   %0 = layout.convert %a : memref<3x5xf32> to memref<3x5xf32, #T>
   %1 = memref.load %0[%c0, %c0] : memref<3x5xf32, #T>
   return %1 : f32
+}
+
+// An address that is used for its alignment alone is no reason to copy the buffer: stores that bypass the cache ask for it.
+// ALIGNED-LABEL: func.func @aligned(
+// ALIGNED: %[[ROW:.*]] = memref.alloc() {{.*}}: memref<481xi64>
+// ALIGNED: %[[RESULT:.*]] = memref.reinterpret_cast %[[ROW]]
+// ALIGNED: memref.extract_aligned_pointer_as_index
+// ALIGNED-NOT: memref.alloc
+// ALIGNED: return %[[RESULT]] :
+func.func @aligned(%x: tensor<39x4x3xi64, #layout.tiled<{0,1,2:T(8,8)}>>)
+    -> tensor<39x4x3xi64, #layout.tiled<{1,2,0:T(*,4)L(37)}>> {
+  %0 = layout.convert %x : tensor<39x4x3xi64, #layout.tiled<{0,1,2:T(8,8)}>>
+      to tensor<39x4x3xi64, #layout.tiled<{1,2,0:T(*,4)L(37)}>>
+  return %0 : tensor<39x4x3xi64, #layout.tiled<{1,2,0:T(*,4)L(37)}>>
+}
+
+// An address that is used for anything else is.
+// ALIGNED-LABEL: func.func @shown(
+// ALIGNED: memref.alloc()
+// ALIGNED: memref.extract_aligned_pointer_as_index
+// ALIGNED: memref.alloc()
+// ALIGNED: memref.copy
+func.func @shown(%f: f32) -> (tensor<3x5xf32>, index) {
+  %e = tensor.empty() : tensor<3x5xf32>
+  %0 = linalg.fill ins(%f : f32) outs(%e : tensor<3x5xf32>) -> tensor<3x5xf32>
+  %m = bufferization.to_buffer %0 read_only : tensor<3x5xf32> to memref<3x5xf32>
+  %p = memref.extract_aligned_pointer_as_index %m : memref<3x5xf32> -> index
+  %c8191 = arith.constant 8191 : index
+  %low = arith.andi %p, %c8191 : index
+  return %0, %low : tensor<3x5xf32>, index
+}
+
+// What is returned is as long as its layout, an argument as well.
+// CHECK-LABEL: func.func @tail(
+// CHECK: memref.alloc() : memref<32xf32>
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func @tail(%x: tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)L(32)}>>) -> tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)L(32)}>> {
+  return %x : tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)L(32)}>>
 }

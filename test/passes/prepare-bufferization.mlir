@@ -184,3 +184,44 @@ func.func @switch(%a: tensor<4xf32>, %b: tensor<4xf32>, %i: index) -> tensor<4xf
   }
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// A slice that keeps one dimension of one element and leaves out another, with more between them, names them by a reshape.
+// CHECK-LABEL: func.func @open_dimensions(
+// CHECK: tensor.extract_slice {{.*}} : tensor<?x?x?x?xf32> to tensor<1x?x1x?xf32>
+// CHECK-NEXT: tensor.collapse_shape %{{.*}} {{\[\[}}0], [1], [2, 3]] : tensor<1x?x1x?xf32> into tensor<1x?x?xf32>
+// CHECK: tensor.expand_shape %{{.*}} {{\[\[}}0], [1], [2, 3]] output_shape [1, %{{.*}}, 1, %{{.*}}] : tensor<1x?x?xf32> into tensor<1x?x1x?xf32>
+// CHECK-NEXT: tensor.insert_slice {{.*}} : tensor<1x?x1x?xf32> into tensor<?x?x?x?xf32>
+func.func @open_dimensions(%x: tensor<?x?x?x?xf32>, %n: index, %m: index) -> tensor<?x?x?x?xf32> {
+  %s = tensor.extract_slice %x[0, 0, 0, 0] [1, %n, 1, %m] [1, 1, 1, 1] : tensor<?x?x?x?xf32> to tensor<1x?x?xf32>
+  %r = tensor.insert_slice %s into %x[0, 0, 1, 0] [1, %n, 1, %m] [1, 1, 1, 1] : tensor<1x?x?xf32> into tensor<?x?x?x?xf32>
+  return %r : tensor<?x?x?x?xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @open_dimensions_at_the_end(
+// CHECK: tensor.expand_shape %{{.*}} {{\[\[}}0], [1, 2]] output_shape [1, 3, 1] : tensor<1x3xf32> into tensor<1x3x1xf32>
+// CHECK-NEXT: scf.forall.in_parallel
+// CHECK-NEXT: tensor.parallel_insert_slice {{.*}} : tensor<1x3x1xf32> into tensor<4x3x5xf32>
+func.func @open_dimensions_at_the_end(%x: tensor<4x3x5xf32>, %s: tensor<1x3xf32>) -> tensor<4x3x5xf32> {
+  %r = scf.forall (%i) in (4) shared_outs(%o = %x) -> (tensor<4x3x5xf32>) {
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %s into %o[%i, 0, 1] [1, 3, 1] [1, 1, 1] : tensor<1x3xf32> into tensor<4x3x5xf32>
+    }
+  }
+  return %r : tensor<4x3x5xf32>
+}
+
+// -----
+
+// Where all or none of them stay, or those that do are beside those that do not, nothing is open.
+// CHECK-LABEL: func.func @plain_dimensions(
+// CHECK-NOT: collapse_shape
+// CHECK: return
+func.func @plain_dimensions(%x: tensor<?x?x?x?xf32>, %n: index, %m: index) -> (tensor<?x?xf32>, tensor<1x?x?xf32>) {
+  %s = tensor.extract_slice %x[0, 0, 0, 0] [1, %n, 1, %m] [1, 1, 1, 1] : tensor<?x?x?x?xf32> to tensor<?x?xf32>
+  %t = tensor.extract_slice %x[0, 0, 0, 0] [1, 1, %n, %m] [1, 1, 1, 1] : tensor<?x?x?x?xf32> to tensor<1x?x?xf32>
+  return %s, %t : tensor<?x?xf32>, tensor<1x?x?xf32>
+}

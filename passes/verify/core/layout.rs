@@ -38,13 +38,14 @@ impl Layout {
         (rest.is_empty() && sorted.into_iter().eq(0..order.len())).then_some(Layout { order, tiles })
     }
 
-    /// The parts of the dimensions, the slowest in memory first: each the dimension, its size, and the index in it.
-    fn parts(&self, sizes: &[i64], index: &[i64]) -> Option<Vec<(usize, i64, i64)>> {
+    /// The parts of the dimensions, the slowest in memory first: each the dimension, its size, and the index in it. The
+    /// dimensions that a tile longer than the rank adds come before all others.
+    fn parts(&self, sizes: &[i64], index: &[i64]) -> Option<Vec<(isize, i64, i64)>> {
         (sizes.len() == self.order.len()).then_some(())?;
-        let mut parts: Vec<_> = self.order.iter().map(|d| (*d, sizes[*d], index[*d])).collect();
+        let mut parts: Vec<_> = self.order.iter().map(|d| (*d as isize, sizes[*d], index[*d])).collect();
         for tile in &self.tiles {
             while parts.len() < tile.len() {
-                parts.insert(0, (0, 1, 0));
+                parts.insert(0, (-1 - parts.len() as isize, 1, 0));
             }
             let tiled = parts.split_off(parts.len() - tile.len());
             parts.extend(
@@ -72,14 +73,14 @@ impl Layout {
     pub fn is_of_parts(&self, sizes: &[i64], memref: &[i64], strides: &[i64]) -> bool {
         let Some(parts) = self.parts(sizes, &vec![0; sizes.len()]) else { return false };
         let mut stride = 1i64;
-        let mut all: Vec<(usize, (i64, i64))> = vec![];
+        let mut all: Vec<(isize, (i64, i64))> = vec![];
         for (d, n, _) in parts.into_iter().rev() {
             all.insert(0, (d, (n, stride)));
             stride = stride.saturating_mul(n.max(1));
         }
         all.retain(|part| part.1.0 != 1);
         let found: Vec<_> = memref.iter().copied().zip(strides.iter().copied()).filter(|(n, _)| *n != 1).collect();
-        let is = |all: &[(usize, (i64, i64))]| all.iter().map(|part| part.1).eq(found.iter().copied());
+        let is = |all: &[(isize, (i64, i64))]| all.iter().map(|part| part.1).eq(found.iter().copied());
         let in_memory = is(&all);
         all.sort_by_key(|part| part.0);
         in_memory || is(&all)

@@ -190,7 +190,6 @@ impl Flatten<'_> {
             buffer: self.program.buffers.len(),
             sizes: self.sizes(slot)?,
             layout: self.layout(slot, outside)?,
-            is_part: false,
             as_bytes: false,
         };
         let size = view.layout.size(&view.sizes).ok_or("a size beyond 64 bits")?;
@@ -295,7 +294,7 @@ impl Flatten<'_> {
                     return Err("a buffer that is freed under a condition".to_owned());
                 }
                 let view = self.view_of(*slot)?;
-                if !self.heap.contains(&view.buffer) || view.is_part {
+                if !self.heap.contains(&view.buffer) {
                     return Err("memory that is freed and was not allocated".to_owned());
                 }
                 self.program.blocks[self.block].statements.push(Statement::Free(view.buffer));

@@ -28,7 +28,7 @@ pub(super) const DEPTH: usize = 400;
 const LOOKS_OF_A_CASE: usize = 100;
 
 /// How often values may turn out not to be of the same terms in any order, until they are compared in their order alone.
-const FAILURES: usize = 32;
+const FAILURES: usize = 4;
 
 /// A store that does not reach an address: the program, the store, the loops whose iterations are free, the address, and the
 /// iterations around.

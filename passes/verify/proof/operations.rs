@@ -321,7 +321,6 @@ impl Flatten<'_> {
             buffer: view.buffer,
             sizes: small,
             layout,
-            is_part: true,
             as_bytes: view.as_bytes,
         })])
     }

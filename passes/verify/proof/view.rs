@@ -11,8 +11,6 @@ pub struct MemoryView {
     pub(super) buffer: BufferId,
     pub(super) sizes: Vec<i64>,
     pub(super) layout: AddressMap,
-    /// Whether it was cut out of another.
-    pub(super) is_part: bool,
     /// Whether it shows each `i1` as a byte that is 0 or 1.
     pub(super) as_bytes: bool,
 }

@@ -7,6 +7,7 @@
 
 use crate::reader::model::{Place, Type};
 use crate::reader::places;
+use std::cmp::Reverse;
 
 /// Row-major strides; none beyond 64 bits.
 pub fn row_major(sizes: &[i64]) -> Option<Vec<i64>> {
@@ -43,16 +44,48 @@ pub fn is_of(r#type: &Type, sizes: &[i64], offset: Option<i64>, strides: &[i64])
 }
 
 /// Whether memory of these sizes and strides is parts of dimensions, in the order of memory or in that of the dimensions; none
-/// beyond 64 bits. A dimension of one element may be anywhere.
-pub fn are_parts(parts: Vec<(usize, i64)>, sizes: &[i64], strides: &[i64]) -> Option<bool> {
-    let found: Vec<(i64, i64)> = sizes.iter().copied().zip(strides.iter().copied()).filter(|(n, _)| *n != 1).collect();
-    let own = row_major(&parts.iter().map(|part| part.1).collect::<Vec<_>>())?;
-    let each = parts.into_iter().zip(own).map(|((d, n), stride)| (d, (n, stride)));
-    let mut parts: Vec<(usize, (i64, i64))> = each.filter(|(_, (n, _))| *n != 1).collect();
-    let is = |parts: &[(usize, (i64, i64))]| parts.iter().map(|part| part.1).eq(found.iter().copied());
-    let in_memory = is(&parts);
-    parts.sort_by_key(|part| part.0);
-    Some(in_memory || is(&parts))
+/// beyond 64 bits. A dimension of one element may be anywhere. Parts of merged dimensions belong to several, so where a layout
+/// merges any, they may be in every order.
+pub fn are_parts(layout: &Layout, parts: Vec<Part>, sizes: &[i64], strides: &[i64]) -> Option<bool> {
+    let mut found: Vec<(i64, i64)> = sizes.iter().copied().zip(strides.iter().copied()).filter(|(n, _)| *n != 1).collect();
+    let own = row_major(&parts.iter().map(|part| part.size).collect::<Vec<_>>())?;
+    let mut parts: Vec<(Part, i64)> = parts.into_iter().zip(own).filter(|(part, _)| part.size != 1).collect();
+    let shape = |parts: &[(Part, i64)]| parts.iter().map(|(part, stride)| (part.size, *stride)).collect::<Vec<_>>();
+    let in_memory = shape(&parts);
+    parts.sort_by_key(|(part, _)| part.significance());
+    let by_dimension = shape(&parts);
+    if !layout.tiles.iter().flatten().any(Option::is_none) {
+        return Some(found == in_memory || found == by_dimension);
+    }
+    let mut parts = in_memory;
+    parts.sort_unstable();
+    found.sort_unstable();
+    Some(parts == found)
+}
+
+/// A part of a dimension that tiles cut.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// The dimension; of merged ones the first. Those that a tile longer than the rank adds have numbers below zero, the slowest
+    /// the least.
+    pub dim: isize,
+    pub size: i64,
+    /// How far a step of the part moves in its dimension.
+    scale: i64,
+    /// Whether it has the size of the dimension, which nothing or tiles of 1 alone have cut.
+    pub is_whole: bool,
+}
+
+impl Part {
+    /// All of a dimension.
+    pub fn whole(dim: usize, size: i64) -> Part {
+        Part { dim: dim as isize, size, scale: 1, is_whole: true }
+    }
+
+    /// In this order the parts are by their dimensions, and of each the most significant first.
+    pub fn significance(&self) -> impl Ord + use<> {
+        (self.dim, Reverse(self.scale))
+    }
 }
 
 impl Type {
@@ -137,25 +170,31 @@ impl Layout {
         (is_plain && order.len() == rank && (0..rank).all(|d| order.contains(&d))).then(|| (order, self.tiles.clone()))
     }
 
-    /// Dimensions, sizes and index after all tiles, from the slowest to the fastest; of merged dimensions the last one.
-    fn expanded(&self, sizes: &[i64], index: &[i64]) -> Option<Vec<(usize, i64, i64)>> {
+    /// Parts and index after all tiles, from the slowest to the fastest.
+    fn expanded(&self, sizes: &[i64], index: &[i64]) -> Option<Vec<(Part, i64)>> {
         let order: Vec<usize> = match self.spread {
             Some(_) => (0..sizes.len()).collect(),
             None => self.minor_to_major.iter().rev().copied().collect(),
         };
-        let all = order.into_iter().map(|d| Some((d, *sizes.get(d)?, *index.get(d)?)));
-        let mut all: Vec<(usize, i64, i64)> = all.collect::<Option<_>>()?;
+        let whole = |d: usize| Some((Part::whole(d, *sizes.get(d)?), *index.get(d)?));
+        let mut all: Vec<(Part, i64)> = order.into_iter().map(whole).collect::<Option<_>>()?;
         for tile in &self.tiles {
             while all.len() < tile.len() {
-                all.insert(0, (0, 1, 0));
+                all.insert(0, (Part { dim: -1 - all.len() as isize, ..Part::whole(0, 1) }, 0));
             }
-            let (mut outer, mut inner, mut merged) = (vec![], vec![], (1_i64, 0_i64));
-            for ((dim, d, e), t) in all.split_off(all.len() - tile.len()).into_iter().zip(tile) {
-                merged = (merged.0.checked_mul(d)?, merged.1.checked_mul(d)?.checked_add(e)?);
+            let none = (Part { dim: isize::MAX, ..Part::whole(0, 1) }, 0_i64);
+            let (mut outer, mut inner, mut merged) = (vec![], vec![], none);
+            for ((part, e), t) in all.split_off(all.len() - tile.len()).into_iter().zip(tile) {
+                let (before, at) = merged;
+                let (dim, size) = (before.dim.min(part.dim), before.size.checked_mul(part.size)?);
+                let is_whole = part.is_whole && before == none.0;
+                merged = (Part { dim, size, is_whole, ..part }, at.checked_mul(part.size)?.checked_add(e)?);
                 let Some(t) = t.filter(|t| *t > 0) else { continue };
-                let (d, e) = std::mem::replace(&mut merged, (1, 0));
-                outer.push((dim, d.div_euclid(t).checked_add((d % t > 0).into())?, e / t));
-                inner.push((dim, t, e % t));
+                let (part, e) = std::mem::replace(&mut merged, none);
+                let size = part.size.div_euclid(t).checked_add((part.size % t > 0).into())?;
+                let (scale, is_whole) = (part.scale.checked_mul(t)?, part.is_whole && t == 1);
+                outer.push((Part { size, scale, is_whole, ..part }, e / t));
+                inner.push((Part { size: t, is_whole: false, ..part }, e % t));
             }
             all.extend(outer.into_iter().chain(inner));
         }
@@ -164,17 +203,18 @@ impl Layout {
 
     /// The number of elements before an element, without the prefix.
     pub fn offset(&self, sizes: &[i64], index: &[i64]) -> Option<i64> {
-        self.expanded(sizes, index)?.into_iter().try_fold(0_i64, |at, (_, d, e)| at.checked_mul(d)?.checked_add(e))
+        let mut all = self.expanded(sizes, index)?.into_iter();
+        all.try_fold(0_i64, |at, (part, e)| at.checked_mul(part.size)?.checked_add(e))
     }
 
-    /// The sizes that a shape is cut into, in the order of memory, each with the dimension that it is a part of.
-    pub fn parts(&self, sizes: &[i64]) -> Option<Vec<(usize, i64)>> {
-        Some(self.expanded(sizes, &vec![0; sizes.len()])?.into_iter().map(|(dim, n, _)| (dim, n)).collect())
+    /// The parts that a shape is cut into, in the order of memory.
+    pub fn parts(&self, sizes: &[i64]) -> Option<Vec<Part>> {
+        Some(self.expanded(sizes, &vec![0; sizes.len()])?.into_iter().map(|(part, _)| part).collect())
     }
 
     /// The number of elements with padding.
     pub fn size(&self, sizes: &[i64]) -> Option<i64> {
-        let size = self.parts(sizes)?.into_iter().try_fold(1_i64, |size, (_, n)| size.checked_mul(n))?;
+        let size = self.parts(sizes)?.into_iter().try_fold(1_i64, |size, part| size.checked_mul(part.size))?;
         let tail = if self.tiles.is_empty() { 1 } else { self.tail.max(1) };
         size.checked_add(tail - 1)?.div_euclid(tail).checked_mul(tail)
     }

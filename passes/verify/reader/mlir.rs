@@ -62,6 +62,17 @@ pub fn array<'c>(attribute: Attribute<'c>) -> Option<Vec<Attribute<'c>>> {
     }
 }
 
+/// An entry of a dictionary attribute.
+pub fn entry<'c>(attribute: Attribute<'c>, name: &str) -> Option<Attribute<'c>> {
+    let raw = attribute.to_raw();
+    let name = sys::MlirStringRef { data: name.as_ptr().cast(), length: name.len() };
+    // SAFETY: the attribute is alive, and a dictionary; the name outlives the call. What it does not have is null.
+    unsafe {
+        let found = sys::mlirAttributeIsADictionary(raw).then(|| sys::mlirDictionaryAttrGetElementByName(raw, name))?;
+        (!found.ptr.is_null()).then(|| Attribute::from_raw(found))
+    }
+}
+
 /// The integers of an attribute that lists them; none where it is missing.
 pub fn integers(op: Op, name: &str) -> Option<Vec<i64>> {
     let attribute = attribute(op, name)?;

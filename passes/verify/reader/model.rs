@@ -49,6 +49,8 @@ pub struct Function {
     pub body: Option<Region>,
     /// Whether code outside of the module can call it.
     pub public: bool,
+    /// What the padding of each argument holds, as bits of an element, where it is called from outside and the program says so.
+    pub padding: Vec<Option<u64>>,
 }
 
 /// The blocks of a region; the first is the one that is entered.

@@ -49,7 +49,13 @@ fn function(op: Op, public: bool) -> Option<Function> {
     let (arguments, results) = mlir::signature(attribute(op, "function_type")?)?;
     let mut reader = Reader::default();
     let body = (!mlir::blocks(op, 0).is_empty()).then(|| reader.region(op, 0));
-    Some(Function { arguments, results, slots: reader.types, body, public })
+    let of_arguments = attribute(op, "arg_attrs").and_then(mlir::array).unwrap_or_default();
+    let padding = |(k, r#type): (usize, &Type)| {
+        let element = if let Type::Shaped { element, .. } = r#type { element } else { return None };
+        mlir::items(mlir::entry(*of_arguments.get(k)?, "layout.padding")?, element)?.first().copied()
+    };
+    let padding = arguments.iter().enumerate().map(padding).collect();
+    Some(Function { arguments, results, slots: reader.types, body, public, padding })
 }
 
 /// What is known while a function is read.

@@ -71,7 +71,7 @@ impl<'p> Run<'p> {
                 if std::mem::replace(&mut buffer.freed, true) {
                     return self.fault("memory that is freed twice");
                 }
-                if origin != Origin::Heap || view.is_part {
+                if origin != Origin::Heap {
                     return self.fault("memory that is freed and was not allocated");
                 }
                 if copied {
@@ -153,7 +153,7 @@ impl<'p> Run<'p> {
             }
             Action::Metadata(source) => {
                 let view = self.view(self.get(frame, *source)?)?;
-                let base = View { offset: 0, sizes: vec![], strides: vec![], is_part: false, ..(*view).clone() };
+                let base = View { offset: 0, sizes: vec![], strides: vec![], ..(*view).clone() };
                 let numbers = [view.offset].into_iter().chain(view.sizes.clone()).chain(view.strides.clone());
                 return Ok([Value::View(Rc::new(base))].into_iter().chain(numbers.map(Value::Index)).collect());
             }
@@ -388,14 +388,22 @@ impl<'p> Run<'p> {
         kept: &[bool],
     ) -> Result<Value, Stop> {
         let [offsets, sizes, steps] = at;
+        if sizes.iter().any(|n| *n < 0) {
+            return self.fault("a part of a size below zero");
+        }
         let only =
             |list: &[i64]| list.iter().zip(kept).filter(|(_, kept)| **kept).map(|(n, _)| *n).collect::<Vec<i64>>();
+        // Dimensions of one element may be left out of what is inserted.
+        let others = |sizes: &[i64]| sizes.iter().copied().filter(|n| *n != 1).collect::<Vec<_>>();
+        if insert.as_ref().is_some_and(|part| others(part.sizes()) != others(&sizes)) {
+            return self.fault("a part of other sizes than its place");
+        }
         match (source, insert) {
             (Value::View(view), None) if view.layout.is_none() => {
                 let offset = offsets.iter().zip(&view.strides).map(|(i, stride)| i * stride).sum::<i64>() + view.offset;
                 let strides: Vec<i64> = steps.iter().zip(&view.strides).map(|(step, stride)| step * stride).collect();
                 let (sizes, strides) = (only(&sizes), only(&strides));
-                Ok(Value::View(Rc::new(View { offset, sizes, strides, is_part: true, ..(**view).clone() })))
+                Ok(Value::View(Rc::new(View { offset, sizes, strides, ..(**view).clone() })))
             }
             (Value::Many(source), insert) => {
                 let (mut items, mut whole, mut number) = (vec![], (**source).clone(), 0);
@@ -406,10 +414,7 @@ impl<'p> Run<'p> {
                     let index: Vec<i64> = (0..index.len()).map(|d| offsets[d] + index[d] * steps[d]).collect();
                     let place = self.number(&whole.sizes, &index)?;
                     match &part {
-                        Some(part) => match part.get(number) {
-                            Some(item) => whole.items[place] = *item,
-                            None => return self.fault("a part of other sizes than its place"),
-                        },
+                        Some(part) => whole.items[place] = part[number],
                         None => items.push(whole.items[place]),
                     }
                     number += 1;

@@ -53,7 +53,7 @@ impl<'p> Run<'p> {
                 let Some(strides) = row_major(&sizes) else { return self.unknown("a view of that size") };
                 let start = start.saturating_add(first);
                 let shown = SeenAs::Bytes { start, width: width(element), bits: element.bits };
-                let made = View { offset: 0, sizes, strides, shown, layout: None, is_part: true, ..(*view).clone() };
+                let made = View { offset: 0, sizes, strides, shown, layout: None, ..(*view).clone() };
                 Ok(vec![Value::View(Rc::new(made))])
             }
             OnBytes::Bools(source) => {

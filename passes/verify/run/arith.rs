@@ -142,6 +142,7 @@ pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize
         Calc::DivF => rounded(x / y, to),
         Calc::NegF => a ^ 1 << (to.bits - 1),
         Calc::AbsF => a & !(1 << (to.bits - 1)),
+        Calc::AbsI => sa.wrapping_abs() as u64,
         Calc::Maximum | Calc::Minimum if x.is_nan() || y.is_nan() => rounded(f64::NAN, to),
         Calc::Maximum | Calc::MaxNum => {
             let first = y.is_nan() || x > y || x == y && !x.is_sign_negative();

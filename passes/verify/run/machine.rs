@@ -45,8 +45,6 @@ pub struct View {
     pub layout: Option<Rc<Layout>>,
     /// As what its elements are seen.
     pub shown: SeenAs,
-    /// Whether it was cut out of another (`memref.subview`, `memref.view`).
-    pub is_part: bool,
 }
 
 /// Where memory is from.

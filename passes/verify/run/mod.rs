@@ -326,7 +326,7 @@ impl<'p> Run<'p> {
         let Some(strides) = row_major(&sizes) else { return self.unknown("a buffer of that size") };
         self.buffers.push(Buffer::new(items));
         let buffer = self.buffers.len() - 1;
-        let view = View { buffer, offset: 0, sizes, strides, layout, shown: SeenAs::Same, is_part: false };
+        let view = View { buffer, offset: 0, sizes, strides, layout, shown: SeenAs::Same };
         Ok(Value::View(Rc::new(view)))
     }
 

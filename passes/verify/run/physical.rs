@@ -1,6 +1,6 @@
 //! How elements lie in lowered memory, by the layout that the form before says.
 
-use crate::reader::layouts::{Layout, are_parts, are_sizes, are_strides, row_major};
+use crate::reader::layouts::{Layout, Part, are_parts, are_sizes, are_strides, row_major};
 use crate::reader::model::{Axes, Type};
 use crate::reader::places::Places;
 use crate::run::machine::View;
@@ -68,18 +68,21 @@ impl Physical {
 
     pub fn prefix(&self) -> i64 {
         let Lies::Tiled(layout) = &self.lies else { return 0 };
-        layout.prefix_bytes.saturating_mul(8) / self.bits[2]
+        layout.prefix_bytes / self.bits[2].div_euclid(8).max(1)
     }
 
-    /// The parts of a tiled layout, each with its dimension, in the order of memory. Where the last part is not of whole units
-    /// of memory, there is one.
-    fn parts(&self, layout: &Layout) -> Option<Vec<(usize, i64)>> {
+    /// The parts of a tiled layout, each with its dimension, in the order of memory. Where the last one of several elements is
+    /// not of whole units of memory, there is one.
+    fn parts(&self, layout: &Layout) -> Option<Vec<Part>> {
         let [_, place, unit] = self.bits;
         let mut parts = layout.parts(&self.sizes)?;
-        match parts.last_mut() {
-            Some((_, n)) if n.checked_mul(place)? % unit == 0 => *n = *n * place / unit,
-            None if place == unit => {}
-            _ => parts = vec![(0, self.units()? - self.prefix())],
+        match parts.iter_mut().rfind(|part| part.size != 1) {
+            _ if place == unit => {}
+            Some(last) if last.size.checked_mul(place)? % unit == 0 => last.size = last.size * place / unit,
+            _ => {
+                let bits = parts.iter().try_fold(place, |bits, part| bits.checked_mul(part.size))?;
+                parts = vec![Part::whole(0, bits.checked_add(unit - 1)?.div_euclid(unit))];
+            }
         }
         Some(parts)
     }
@@ -87,7 +90,7 @@ impl Physical {
     /// The sizes that only the program has and that are not those of a part: dimensions of stride 0 in front carry them.
     fn carried(&self, layout: &Layout) -> Option<Vec<i64>> {
         let parts = layout.parts(&self.sizes)?;
-        let is_whole = |d: usize| parts.iter().filter(|part| part.0 == d).count() == 1;
+        let is_whole = |d: usize| parts.iter().any(|part| part.dim == d as isize && part.is_whole);
         Some(self.open.iter().filter(|d| !is_whole(**d)).map(|d| self.sizes[*d]).collect())
     }
 
@@ -101,7 +104,7 @@ impl Physical {
                 let carried = self.carried(layout)?;
                 let (sizes, strides) = (view.sizes.get(carried.len()..), view.strides.get(carried.len()..));
                 view.sizes.starts_with(&carried)
-                    && are_parts(self.parts(layout)?, sizes.unwrap_or_default(), strides.unwrap_or_default())?
+                    && are_parts(layout, self.parts(layout)?, sizes.unwrap_or_default(), strides.unwrap_or_default())?
             }
         };
         Some(view.layout.is_none() && view.offset == self.prefix() && lies)
@@ -118,11 +121,11 @@ impl Physical {
         }
         let Lies::Tiled(layout) = &self.lies else { return None };
         let (carried, parts) = (self.carried(layout)?, self.parts(layout)?);
-        let own = row_major(&parts.iter().map(|part| part.1).collect::<Vec<_>>())?;
+        let own = row_major(&parts.iter().map(|part| part.size).collect::<Vec<_>>())?;
         let mut by_dim: Vec<usize> = (0..parts.len()).collect();
-        by_dim.sort_by_key(|k| parts[*k].0);
+        by_dim.sort_by_key(|k| parts[*k].significance());
         let shape = |order: Vec<usize>| -> (Vec<i64>, Vec<i64>) {
-            let sizes = carried.iter().copied().chain(order.iter().map(|k| parts[*k].1)).collect();
+            let sizes = carried.iter().copied().chain(order.iter().map(|k| parts[*k].size)).collect();
             (sizes, carried.iter().map(|_| 0).chain(order.iter().map(|k| own[*k])).collect())
         };
         let mut found = [(0..parts.len()).collect(), by_dim].map(shape).to_vec();

@@ -165,10 +165,15 @@ impl Terms {
         self.add(Node::Input(of, number), Info { width, undefined: false, values, open: [false; CHOICES] })
     }
 
-    /// An element of memory that has no contents, or of padding.
+    /// An element of memory that has no contents, or of padding. Its values are large as numbers of any kind, of both signs and
+    /// some, so that each sum, product, least or greatest number shows that it was read.
     pub fn undefined(&mut self, width: u32) -> Term {
         let width = u8::try_from(width).ok().filter(|width| *width <= 64).unwrap_or(0);
-        let values = std::array::from_fn(|choice| mix(!0, choice as u64) & mask(width));
+        let top = |choice: usize| [Some(0x7e), Some(0xfe)].get(choice).copied().flatten().filter(|_| width >= 16);
+        let values = std::array::from_fn(|choice| {
+            let some = mix(!0, choice as u64) & mask(width);
+            top(choice).map_or(some, |top: u64| some & mask(width - 8) | top << (width - 8))
+        });
         self.add(Node::Undefined, Info { width, undefined: true, values, open: [false; CHOICES] })
     }
 

@@ -223,6 +223,7 @@ impl Writing {
             slots: self.slots,
             body: Some(region(arguments, steps, results)),
             public: true,
+            padding: vec![],
         }
     }
 }

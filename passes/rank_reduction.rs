@@ -1,0 +1,81 @@
+//! Slices that leave out some of their dimensions of one element, and keep others.
+//!
+//! `memref.subview` says by its strides alone which ones it leaves out. Where those of two are the same, or not known, MLIR 22
+//! takes the first (`test/upstream/dropped-dimensions.mlir`), though a tensor's slice, whose sizes come in order, has left out
+//! the other: sizes and strides between them are then those of other dimensions. So what has such a choice becomes a slice that
+//! leaves out none, and a reshape, which names the dimensions:
+//!
+//! ```mlir
+//! tensor.extract_slice %x[0, 0, 0, 0] [1, %n, 1, %m] [1, 1, 1, 1] : tensor<?x?x?x?xf32> to tensor<1x?x?xf32>
+//!   =>
+//! %s = tensor.extract_slice %x[0, 0, 0, 0] [1, %n, 1, %m] [1, 1, 1, 1] : tensor<?x?x?x?xf32> to tensor<1x?x1x?xf32>
+//! tensor.collapse_shape %s [[0], [1], [2, 3]] : tensor<1x?x1x?xf32> into tensor<1x?x?xf32>
+//! ```
+//!
+//! An insertion has its source expanded in the same way.
+
+use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
+use melior::ir::ValueLike;
+use melior::ir::operation::OperationMutLike;
+
+/// Gives a slice or an insertion all of its dimensions, where it is open which ones it leaves out.
+pub fn name_dimensions(rewriter: &Rewriter, op: Op) {
+    let extracts = ir::name(op) == "tensor.extract_slice";
+    let part = if extracts { ir::result(op, 0) } else { ir::operands(op)[0] };
+    let Some(reduced) = ir::tensor(part.r#type()) else { return };
+    let sizes = ir::sizes(op, "static_sizes");
+    let Some(groups) = groups(&sizes, &reduced.shape) else { return };
+    let whole = ir::tensor_type(&Shaped { shape: sizes.clone(), ..reduced.clone() });
+    // An insertion at the end of `scf.forall` is among others of them alone.
+    let before = if ir::name(op) == "tensor.parallel_insert_slice" { ir::parent(op) } else { None };
+    let b = Builder::before(before.unwrap_or(op)).located(op);
+    let reassociation = b.named("reassociation", ir::reassociation_attribute(b.context(), &groups));
+    if extracts {
+        let slice = b.value(ir::name(op), &ir::operands(op), whole, &b.attributes_of(op));
+        let collapsed = b.value("tensor.collapse_shape", &[slice], part.r#type(), &[reassociation]);
+        ir::replace_all_uses(part, collapsed);
+        rewriter.erase(op);
+        return;
+    }
+    let known = b.named("static_output_shape", ir::sizes_attribute(b.context(), &sizes));
+    let operands: Vec<Val> = [part].into_iter().chain(sizes_of(op)).collect();
+    let expanded = b.value("tensor.expand_shape", &operands, whole, &[reassociation, known]);
+    ir::edit(op).set_operand(0, expanded);
+}
+
+/// The sizes of an insertion that are values: after its source, its target and the offsets.
+fn sizes_of(op: Op) -> Vec<Val> {
+    let segments = ir::integers(op, "operandSegmentSizes");
+    let count = |k: usize| segments.get(k).and_then(|n| usize::try_from(*n).ok()).unwrap_or_default();
+    ir::operands(op).into_iter().skip(2 + count(2)).take(count(3)).collect()
+}
+
+/// The dimensions of a slice, grouped by those that its result keeps; none where it keeps all, or it is plain which.
+fn groups(sizes: &[Option<i64>], reduced: &[Option<i64>]) -> Option<Vec<Vec<usize>>> {
+    if sizes.len() == reduced.len() {
+        return None;
+    }
+    let (mut groups, mut left_out): (Vec<Vec<usize>>, Vec<usize>) = (vec![], vec![]);
+    for (d, size) in sizes.iter().enumerate() {
+        if reduced.get(groups.len()) == Some(size) {
+            groups.push(vec![d]);
+        } else {
+            left_out.push(d);
+        }
+    }
+    let is_choice = |d: usize, kept: usize| {
+        sizes[kept] == Some(1) && sizes[d.min(kept)..d.max(kept)].iter().any(|size| *size != Some(1))
+    };
+    let kept: Vec<usize> = groups.iter().map(|group| group[0]).collect();
+    if kept.len() != reduced.len() || !left_out.iter().any(|d| kept.iter().any(|kept| is_choice(*d, *kept))) {
+        return None;
+    }
+    // In front of another dimension, one of a single element has any stride; behind it, bufferization copies the slice unless it
+    // knows the strides.
+    for d in left_out {
+        let group = kept.partition_point(|kept| *kept < d).min(kept.len() - 1);
+        groups[group].push(d);
+        groups[group].sort_unstable();
+    }
+    Some(groups)
+}

@@ -1,0 +1,116 @@
+//! Functions that return what they are given, or copies of it: where the elements of a layout lie, and how much memory it takes.
+
+use super::{NONE, compared, function, not_same, same};
+
+/// A function that returns its argument of a layout, and what it may be lowered to.
+fn returned(shape: &str, layout: &str) -> String {
+    let t = format!("tensor<{shape}, #layout.tiled<{{{layout}}}>>");
+    function(&format!("(%x: {t}) -> {t}"), &format!("return %x : {t}"))
+}
+
+/// A function that returns a copy of a memref in an allocation of as many elements as are said.
+fn copied(memref: &str, element: &str, count: i64, sizes: &str, strides: &str) -> String {
+    function(
+        &format!("(%x: {memref}) -> {memref}"),
+        &format!(
+            "%a = memref.alloc() : memref<{count}x{element}>
+             %r = memref.reinterpret_cast %a to offset: [0], sizes: [{sizes}], strides: [{strides}] : memref<{count}x{element}> to {memref}
+             memref.copy %x, %r : {memref} to {memref}
+             return %r : {memref}"
+        ),
+    )
+}
+
+#[test]
+fn the_tail_is_memory_of_a_result() {
+    let before = returned("3xf32", "0:T(2)L(39)");
+    let after = |count| copied("memref<2x2xf32>", "f32", count, "2, 2", "2, 1");
+    same(&before, &after(39), NONE);
+    not_same(&before, &after(38), NONE);
+    same(&returned("3xf32", "0:T(2)"), &after(4), NONE);
+}
+
+#[test]
+fn bytes_have_the_last_part_of_several_elements() {
+    // Of 6x4 in tiles of 4 and then 2x1 the last part of several elements has two of them: a byte.
+    let before = returned("6x1x4xi4", "2,0,1:T(16)(8)(2,1)E(4)");
+    let of = |memref: &str, sizes: &str, strides: &str| copied(memref, "i8", 48, sizes, strides);
+    same(&before, &of("memref<1x6x8x1xi8>", "1, 6, 8, 1", "48, 8, 1, 1"), NONE);
+    let strided = "memref<6x1x1x8xi8, strided<[8, 48, 1, 1]>>";
+    same(&before, &of(strided, "6, 1, 1, 8", "8, 48, 1, 1"), NONE);
+    not_same(&before, &of("memref<1x8x6x1xi8>", "1, 8, 6, 1", "48, 6, 1, 1"), NONE);
+    not_same(&before, &of("memref<1x6x4x2xi8>", "1, 6, 4, 2", "48, 8, 2, 1"), NONE);
+}
+
+#[test]
+fn bytes_of_parts_of_both_are_one_row() {
+    let row = |count: i64| format!("memref<{count}xi8>");
+    let before = returned("2x4x3xi1", "2,1,0:T(2,2)L(10)E(2)");
+    let after = |of: i64, count| copied(&row(of), "i8", count, &of.to_string(), "1");
+    same(&before, &after(8, 10), NONE);
+    not_same(&before, &after(8, 9), NONE);
+    not_same(&before, &after(10, 10), NONE);
+}
+
+#[test]
+fn parts_of_merged_dimensions_come_in_any_order() {
+    let before = returned("5x4x3xi64", "1,2,0:T(*,4)");
+    let after = |sizes: &str, strides: &str| {
+        let memref = format!("memref<{}xi64, strided<[{strides}]>>", sizes.replace(", ", "x"));
+        copied(&memref, "i64", 60, sizes, strides)
+    };
+    same(&before, &after("5, 3, 4", "12, 4, 1"), NONE);
+    same(&before, &after("3, 5, 4", "4, 12, 1"), NONE);
+    not_same(&before, &after("5, 3, 4", "12, 1, 3"), NONE);
+    not_same(&before, &after("3, 5, 4", "20, 4, 1"), NONE);
+}
+
+/// The sum of all that an argument has, padding as well.
+#[test]
+fn padding_of_an_argument_holds_what_is_said() {
+    let sum = |promise: &str| {
+        function(
+            &format!("(%x: tensor<3xi32, #layout.tiled<{{0:T(4)}}>> {promise}) -> i32"),
+            "%zero = arith.constant dense<0> : tensor<i32>
+             %s = linalg.reduce { arith.addi } ins(%x : tensor<3xi32, #layout.tiled<{0:T(4)}>>) outs(%zero : tensor<i32>) dimensions = [0]
+             %v = tensor.extract %s[] : tensor<i32>
+             return %v : i32",
+        )
+    };
+    let after = function(
+        "(%x: memref<1x4xi32>) -> i32",
+        "%zero = arith.constant 0 : i32
+         %v = scf.for %i = %c0 to %c4 step %c1 iter_args(%s = %zero) -> (i32) {
+           %y = memref.load %x[%c0, %i] : memref<1x4xi32>
+           %z = arith.addi %s, %y : i32
+           scf.yield %z : i32
+         }
+         return %v : i32",
+    );
+    same(&sum("{layout.padding = 0 : i32}"), &after, NONE);
+    not_same(&sum("{layout.padding = 1 : i32}"), &after, NONE);
+    not_same(&sum(""), &after, NONE);
+    // Nobody has promised anything to a private function.
+    let private = |text: &str| text.replace("@f", "private @f");
+    not_same(&private(&sum("{layout.padding = 0 : i32}")), &private(&after), NONE);
+}
+
+/// What is inserted has the sizes of its place.
+#[test]
+fn insertions_of_other_sizes_are_no_programs() {
+    let insert = |size: &str| {
+        function(
+            "(%x: tensor<4x4xf32>, %y: tensor<3x2xf32>, %n: index) -> tensor<4x4xf32>",
+            &format!(
+                "%d = tensor.cast %y : tensor<3x2xf32> to tensor<?x2xf32>
+                 %r = tensor.insert_slice %d into %x[0, 0] [{size}, 2] [1, 1] : tensor<?x2xf32> into tensor<4x4xf32>
+                 return %r : tensor<4x4xf32>"
+            ),
+        )
+    };
+    let [three, four] = ["%c3", "%c4"].map(|size| insert(size).replace("%c4 = ", "%c3 = arith.constant 3 : index\n%c4 = "));
+    same(&three, &three, NONE);
+    not_same(&three, &four, NONE);
+    let found = compared(&four, &three, NONE);
+    assert!(found.iter().any(|found| found.contains("no sizes and numbers that were tried")), "{found:?}");
+}
