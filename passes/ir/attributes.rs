@@ -3,7 +3,7 @@
 use crate::read::Op;
 use layout_dialect::affine;
 use melior::Context;
-use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, AttributeLike, DenseI64ArrayAttribute, TypeAttribute};
+use melior::ir::attribute::{ArrayAttribute, AttributeLike, DenseI64ArrayAttribute, IntegerAttribute, TypeAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{AffineExpr, AffineMap, Attribute, Identifier, Type};
