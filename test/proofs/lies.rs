@@ -108,7 +108,8 @@ fn insertions_of_other_sizes_are_no_programs() {
             ),
         )
     };
-    let [three, four] = ["%c3", "%c4"].map(|size| insert(size).replace("%c4 = ", "%c3 = arith.constant 3 : index\n%c4 = "));
+    let [three, four] =
+        ["%c3", "%c4"].map(|size| insert(size).replace("%c4 = ", "%c3 = arith.constant 3 : index\n%c4 = "));
     same(&three, &three, NONE);
     not_same(&three, &four, NONE);
     let found = compared(&four, &three, NONE);

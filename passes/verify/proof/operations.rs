@@ -317,12 +317,7 @@ impl Flatten<'_> {
         let along = |d: usize| kept.iter().position(|k| *k == d);
         let dims = (0..sizes.len()).map(|d| (offsets[d].clone(), strides[d], along(d))).collect();
         let layout = view.layout.part(dims);
-        Ok(vec![Known::View(MemoryView {
-            buffer: view.buffer,
-            sizes: small,
-            layout,
-            as_bytes: view.as_bytes,
-        })])
+        Ok(vec![Known::View(MemoryView { buffer: view.buffer, sizes: small, layout, as_bytes: view.as_bytes })])
     }
 
     pub(super) fn reshape(&mut self, result: Slot, source: Slot) -> Flat<Vec<Known>> {

@@ -47,7 +47,8 @@ pub fn is_of(r#type: &Type, sizes: &[i64], offset: Option<i64>, strides: &[i64])
 /// beyond 64 bits. A dimension of one element may be anywhere. Parts of merged dimensions belong to several, so where a layout
 /// merges any, they may be in every order.
 pub fn are_parts(layout: &Layout, parts: Vec<Part>, sizes: &[i64], strides: &[i64]) -> Option<bool> {
-    let mut found: Vec<(i64, i64)> = sizes.iter().copied().zip(strides.iter().copied()).filter(|(n, _)| *n != 1).collect();
+    let mut found: Vec<(i64, i64)> =
+        sizes.iter().copied().zip(strides.iter().copied()).filter(|(n, _)| *n != 1).collect();
     let own = row_major(&parts.iter().map(|part| part.size).collect::<Vec<_>>())?;
     let mut parts: Vec<(Part, i64)> = parts.into_iter().zip(own).filter(|(part, _)| part.size != 1).collect();
     let shape = |parts: &[(Part, i64)]| parts.iter().map(|(part, stride)| (part.size, *stride)).collect::<Vec<_>>();
