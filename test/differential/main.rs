@@ -30,6 +30,9 @@
 //! Programs on incomplete tiles (`programs/padding.rs`) become vector code with `padding=typed`. In most of them a kernel
 //! goes over whole tiles, which `padding/widened` counts.
 //!
+//! All of them are lowered with verification, whose errors are failures, unless `LAYOUT_UNVERIFIED` is set: that takes half
+//! of the time.
+//!
 //! A program that fails is shrunk, see `choices.rs`: each smaller one is run in a process of its own, and the smallest one
 //! that still fails is reported. `LAYOUT_SEED` and `LAYOUT_PROGRAMS` (for each kind and form) make a longer run; a report
 //! names the seed.
