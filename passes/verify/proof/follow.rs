@@ -27,7 +27,8 @@ pub(super) const DEPTH: usize = 400;
 /// and test/run, none needs more than 296,866 looks nor more than 5,277 cases, of 1,048,576 and 10,485.
 const LOOKS_OF_A_CASE: usize = 100;
 
-/// How often values may turn out not to be of the same terms in any order, until they are compared in their order alone.
+/// How often values may turn out not to be of the same terms in any order, until they are compared in their order alone. Of the
+/// functions of test/passes and test/run, 4 shows as many as 32; `matmul.mlir` takes 0.15 s with 2, 0.18 s with 4.
 const FAILURES: usize = 4;
 
 /// A store that does not reach an address: the program, the store, the loops whose iterations are free, the address, and the

@@ -12,3 +12,11 @@ pub const NSW: u32 = 1 << 7;
 pub const NUW: u32 = 1 << 8;
 /// The division has no remainder, the shift loses no bit that is set, the integer that is extended or converted is not negative.
 pub const EXACT: u32 = 1 << 9;
+
+/// The flags that an attribute of `fastmath` or `overflowFlags` says.
+pub fn said(text: &str) -> u32 {
+    let has = |flag: &str| text.contains("fast>") || text.contains(flag);
+    let fast = FAST_MATH.iter().zip(0..).filter(|(flag, _)| has(flag)).fold(0, |all, (_, k)| all | 1 << k);
+    let of_overflow = [("nsw", NSW), ("nuw", NUW)].into_iter().filter(|(flag, _)| text.contains(flag));
+    of_overflow.fold(fast, |all, (_, flag)| all | flag)
+}

@@ -10,9 +10,10 @@ use crate::reader::model::{
     Access, Action, Block, Bound, Condition, End, Expr, Function, Global, Kind, Lane, Nest, Operator, Program, Region,
     Size, Slot, Step, Type,
 };
+use melior::ir::attribute::AttributeLike;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Value, ValueLike};
+use melior::ir::{Type as MlirType, TypeLike, Value, ValueLike};
 use rustc_hash::FxHashMap;
 
 /// Reads the functions and globals of a module.
@@ -63,6 +64,9 @@ fn function(op: Op, public: bool) -> Option<Function> {
 struct Reader {
     slots: FxHashMap<usize, Slot>,
     types: Vec<Type>,
+    /// The types that were read, and the flags of attributes, by their addresses: to print them takes longer than all the rest.
+    known_types: FxHashMap<usize, Type>,
+    known_flags: FxHashMap<usize, u32>,
 }
 
 impl Reader {
@@ -70,9 +74,14 @@ impl Reader {
         let known = self.types.len() as Slot;
         let slot = *self.slots.entry(mlir::key(value)).or_insert(known);
         if slot == known {
-            self.types.push(mlir::r#type(value.r#type()));
+            let r#type = self.read_type(value.r#type());
+            self.types.push(r#type);
         }
         slot
+    }
+
+    fn read_type(&mut self, from: MlirType) -> Type {
+        self.known_types.entry(from.to_raw().ptr as usize).or_insert_with(|| mlir::r#type(from)).clone()
     }
 
     fn type_of(&self, slot: Slot) -> &Type {
@@ -353,7 +362,7 @@ impl Reader {
     }
 
     /// An elementwise operation, with the attributes that decide what it computes.
-    fn operator(&self, op: Op, name: &str, results: &[Slot]) -> Option<Operator> {
+    fn operator(&mut self, op: Op, name: &str, results: &[Slot]) -> Option<Operator> {
         let element = |r#type: &Type| match r#type {
             Type::Scalar(element) | Type::Shaped { element, .. } => Some(element.clone()),
             Type::Other(_) => None,
@@ -361,27 +370,19 @@ impl Reader {
         let (mut attributes, mut all) = (String::new(), 0);
         for (name, value) in op.attributes() {
             match name.as_string_ref().as_str().unwrap_or_default() {
-                "fastmath" => {
-                    let text = value.to_string();
-                    let has = |flag: &&str| text.contains("fast>") || text.contains(*flag);
-                    all |= flags::FAST_MATH
-                        .iter()
-                        .zip(0..)
-                        .filter(|(flag, _)| has(flag))
-                        .fold(0, |all, (_, k)| all | 1 << k);
-                }
-                "overflowFlags" => {
-                    let text = value.to_string();
-                    all |= if text.contains("nsw") { flags::NSW } else { 0 };
-                    all |= if text.contains("nuw") { flags::NUW } else { 0 };
+                "fastmath" | "overflowFlags" => {
+                    all |= *self
+                        .known_flags
+                        .entry(value.to_raw().ptr as usize)
+                        .or_insert_with(|| flags::said(&value.to_string()));
                 }
                 "isExact" | "nonNeg" => all |= flags::EXACT,
                 name => attributes += &format!("{name} = {value}; "),
             }
         }
         let to = element(self.type_of(*results.first()?))?;
-        let from =
-            op.operands().last().and_then(|operand| element(&mlir::r#type(operand.r#type()))).unwrap_or(to.clone());
+        let from = op.operands().last().and_then(|operand| element(&self.read_type(operand.r#type())));
+        let from = from.unwrap_or(to.clone());
         Some(Operator { name: name.to_owned(), attributes, flags: all, from, to })
     }
 

@@ -277,6 +277,16 @@ impl Value {
         }
     }
 
+    /// Its element, or the first of several.
+    pub fn item(&self, terms: &mut Terms) -> Option<Term> {
+        match self {
+            Value::Index(n) => Some(terms.constant(64, *n as u64)),
+            Value::One(term) => Some(*term),
+            Value::Many(many) => many.items.first().copied(),
+            Value::View(_) => None,
+        }
+    }
+
     /// The shape; none for one element.
     pub fn sizes(&self) -> &[i64] {
         match self {

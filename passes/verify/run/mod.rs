@@ -61,6 +61,8 @@ pub struct Run<'p> {
     pub effects: Vec<(String, Vec<Term>)>,
     /// How many more steps there may be.
     pub steps: u64,
+    /// The numbers of the operations that it has computed, by their addresses.
+    operators: FxHashMap<*const Operator, u32>,
     /// The views of globals.
     pub globals: FxHashMap<String, Value>,
     /// Those that run now in any order.
@@ -91,6 +93,7 @@ impl<'p> Run<'p> {
             buffers: vec![],
             effects: vec![],
             steps,
+            operators: FxHashMap::default(),
             globals: FxHashMap::default(),
             iterations: None,
             next_iteration: 1,
@@ -279,7 +282,13 @@ impl<'p> Run<'p> {
         }
     }
 
-    fn compute(&mut self, frame: &Frame, operator: &Operator, operands: &[Slot], result: Slot) -> Result<Value, Stop> {
+    fn compute(
+        &mut self,
+        frame: &Frame,
+        operator: &'p Operator,
+        operands: &[Slot],
+        result: Slot,
+    ) -> Result<Value, Stop> {
         // Indices are the most frequent operands of all.
         if let (true, [a, b]) = (operator.to.text == "index", operands)
             && let (Some(Value::Index(a)), Some(Value::Index(b))) = (&frame.1[*a as usize], &frame.1[*b as usize])
@@ -294,7 +303,28 @@ impl<'p> Run<'p> {
                 return Ok(Value::Index(value));
             }
         }
-        let number = self.terms.operator(operator);
+        let number = match self.operators.get(&std::ptr::from_ref(operator)) {
+            Some(number) => *number,
+            None => {
+                let number = self.terms.operator(operator);
+                self.operators.insert(operator, number);
+                number
+            }
+        };
+        // Operations on scalars of at most three operands are the most frequent ones after those.
+        let mut terms = [0; 3];
+        let scalars = operands.iter().zip(&mut terms).all(|(slot, term)| match &frame.1[*slot as usize] {
+            Some(value @ (Value::Index(_) | Value::One(_))) => {
+                *term = value.item(self.terms).unwrap_or_default();
+                true
+            }
+            _ => false,
+        });
+        if scalars && (1..=3).contains(&operands.len()) && matches!(frame.0.slots[result as usize], Type::Scalar(_)) {
+            self.count(1)?;
+            let term = self.terms.apply(number, &terms[..operands.len()]);
+            return Ok(self.scalar(frame, result, term));
+        }
         let values = self.all(frame, operands)?;
         if let (true, [condition, yes, no]) = (matches!(values.last(), Some(Value::View(_))), &values[..]) {
             // Which buffer, as a branch would decide.
@@ -397,7 +427,10 @@ impl<'p> Run<'p> {
         let stored = optional(self, access.store)?;
         if let (Value::View(view), true) = (&source, access.lanes.is_empty()) {
             let write = match &stored {
-                Some(value) => Some((value.items(self.terms).unwrap_or_default()[0], access.atomic.as_ref())),
+                Some(value) => match value.item(self.terms) {
+                    Some(item) => Some((item, access.atomic.as_ref())),
+                    None => return self.unknown("this element"),
+                },
                 None => None,
             };
             let read = self.element_at(view, &base, write)?;

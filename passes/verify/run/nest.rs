@@ -33,17 +33,18 @@ impl<'p> Run<'p> {
                 values[position] = Value::Many(Rc::new((*many).clone()));
             }
         }
+        let mut indices: Vec<Vec<i64>> = nest.maps.iter().map(|map| vec![0; map.len()]).collect();
         each_index(&domain, |point| {
             self.at = at;
-            let mut indices = Vec::with_capacity(values.len());
-            for map in &nest.maps {
-                let index = |expr: &Expr| match expr {
-                    Expr::Operand(d) => Some(point[*d as usize]),
-                    expr => expr.at(&|d| point.get(d as usize).copied()),
-                };
-                match map.iter().map(index).collect::<Option<Vec<i64>>>() {
-                    Some(index) => indices.push(index),
-                    None => return self.fault("an index that is no number"),
+            for (map, index) in nest.maps.iter().zip(&mut indices) {
+                for (expr, index) in map.iter().zip(index) {
+                    *index = match expr {
+                        Expr::Operand(d) => point[*d as usize],
+                        expr => match expr.at(&|d| point.get(d as usize).copied()) {
+                            Some(index) => index,
+                            None => return self.fault("an index that is no number"),
+                        },
+                    };
                 }
             }
             for (k, slot) in block.arguments.iter().enumerate() {
@@ -65,7 +66,7 @@ impl<'p> Run<'p> {
             block.steps.iter().try_for_each(|step| self.step(frame, step))?;
             self.count(values.len())?;
             for (k, slot) in yielded.iter().enumerate() {
-                let item = self.get(frame, *slot)?.items(self.terms).unwrap_or_default()[0];
+                let Some(item) = self.get(frame, *slot)?.item(self.terms) else { return self.unknown("this element") };
                 match &mut values[first + k] {
                     Value::View(view) => {
                         let view = view.clone();

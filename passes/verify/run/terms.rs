@@ -26,6 +26,7 @@ use crate::reader::flags::{CONTRACT, REASSOC};
 use crate::reader::model::Operator;
 use crate::run::arith::{CHOICES, evaluate, is_open, mix};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
 
 /// The most terms of a sum in any order that are counted one by one: of one that doubles in each round of a loop, the hashes of
 /// all terms would be 0 after 128 rounds. What has more is a term of its own.
@@ -55,11 +56,11 @@ pub enum Node {
     /// A number.
     Constant(u64),
     /// An operation.
-    Apply(u32, Box<[Term]>),
+    Apply(u32, Rc<[Term]>),
     /// An operation on as many terms, in any order, of which this is the sum of the hashes.
     Any(u32, u64, u128),
     /// Pieces, from the least significant on.
-    Bits(Box<[Piece]>),
+    Bits(Rc<[Piece]>),
 }
 
 /// What is known of a term.
@@ -269,12 +270,12 @@ impl Terms {
         if any_order && operands.len() == 2 && width > 0 {
             return self.any(number, [operands[0], operands[1]], info);
         }
-        let mut sorted: Box<[Term]> = operands.into();
-        if calc.commutes() {
-            sorted.sort_unstable();
-        }
         let plain = self.plain(number);
-        self.add(Node::Apply(plain, sorted), info)
+        let operands = match *operands {
+            [a, b] if calc.commutes() => [a.min(b), a.max(b)].into(),
+            _ => operands.into(),
+        };
+        self.add(Node::Apply(plain, operands), info)
     }
 
     /// The operation without flags that only allow: they are not part of what is computed.
@@ -424,7 +425,7 @@ impl Terms {
         let (node, _) = &self.nodes[term as usize];
         let Node::Bits(pieces) = node else { return vec![Piece { of: term, low, len }] };
         let (mut all, mut at) = (vec![], 0);
-        for piece in pieces {
+        for piece in pieces.iter() {
             let (from, to) = (low.max(at), (low + len).min(at + piece.len));
             if from < to {
                 all.push(Piece { of: piece.of, low: piece.low + (from - at), len: to - from });
