@@ -25,6 +25,8 @@ all: test
 setup:
 	@tools/setup.sh
 
+# All that tests lower is verified.
+test: export LAYOUT_VERIFY = 1
 test: setup
 	cargo fmt --all --check
 	$(CLANG_FORMAT) --dry-run -Werror $(CPP)

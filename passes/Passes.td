@@ -670,6 +670,8 @@ def LayoutVerify : Pass<"layout-verify", "::mlir::ModuleOp"> {
     Option<"steps", "steps", "uint64_t", "1 << 20",
            "A function that takes more steps, elements counted one by one, is not "
            "checked">,
+    Option<"remarks", "remarks", "bool", "true",
+           "Say what is not shown">,
     Option<"smt", "smt", "std::string", "\"\"",
            "A file for what the proofs decide about addresses">,
     Option<"confirm", "confirm", "bool", "false",

@@ -10,7 +10,7 @@
 //! let options = PipelineOptions { plan: Some(plan), ..PipelineOptions::default() };
 //! assert_eq!(options.to_string(), "form=strided plan machine=tpu_v5e");
 //! assert_eq!("plan machine=tpu_v5e".parse(), Ok(options));
-//! assert!(pipelines::TO_MEMREF.text(options).starts_with("layout-inline-calls,layout-plan{machine=tpu_v5e},"));
+//! assert!(pipelines::TO_MEMREF.text(options).contains("layout-inline-calls,layout-plan{machine=tpu_v5e},"));
 //! ```
 
 use crate::options::{Arena, Options, Parallel, PlanOptions, Value, words};
@@ -112,8 +112,14 @@ impl Pipeline {
         };
         let all = all.replace("$first", &first).replace("$threads", threads).replace("$arena", options.arena.name());
         // A pipeline that is made of one leaves the option to it.
-        let verified = options.verify && !self.passes.iter().any(|pass| pass.contains("$all"));
-        if verified { format!("{}{{passes={{{all}}}}}", crate::verify::NAME) } else { all }
+        if self.passes.iter().any(|pass| pass.contains("$all")) {
+            return all;
+        }
+        match options.verify {
+            true => format!("{}{{passes={{{all}}}}}", crate::verify::NAME),
+            false if crate::verify::is_wanted() => format!("{}{{remarks=false passes={{{all}}}}}", crate::verify::NAME),
+            false => all,
+        }
     }
 
     /// Whether the options can be followed.

@@ -12,6 +12,14 @@ use std::io::Write as _;
 /// The name of the pass.
 pub(crate) const NAME: &str = "layout-verify";
 
+/// Where this is set, and not 0, each pipeline runs with verification, which says nothing but errors.
+const WANTED: &str = "LAYOUT_VERIFY";
+
+/// Whether the environment wants all pipelines to be verified.
+pub(crate) fn is_wanted() -> bool {
+    std::env::var_os(WANTED).is_some_and(|value| value != "0")
+}
+
 /// What the pass keeps from one of its steps to the next.
 #[derive(Default)]
 pub(crate) struct State {
@@ -34,6 +42,11 @@ fn option<'o>(options: &'o str, name: &str) -> Option<&'o str> {
     let value = words.find_map(|word| word.strip_prefix(name)?.strip_prefix('='))?;
     let inside = value.strip_prefix('{').and_then(|value| value.strip_suffix('}'));
     Some(inside.unwrap_or(value)).filter(|value| !value.is_empty())
+}
+
+/// Whether an option is set.
+fn flag(options: &str, name: &str, otherwise: bool) -> bool {
+    option(options, name).map_or(otherwise, |value| !matches!(value, "0" | "false"))
 }
 
 /// The passes, each as text: they are separated by commas outside of all brackets.
@@ -92,15 +105,17 @@ pub(crate) fn run<'c>(
             steps: steps(options).map_err(wrong)?,
             reassociate: allows("reassociate"),
             contract: allows("contract"),
+            interfaces: passes.iter().any(|pass| pass.contains("entry=machine") || pass.contains("entry=free")),
             obligations: option(options, "smt").is_some(),
-            confirm: option(options, "confirm").is_some_and(|value| value != "0"),
+            confirm: flag(options, "confirm", false),
         })
     };
+    let remarks = flag(options, "remarks", true);
     let last = number.checked_sub(1).and_then(|last| passes.get(last));
     match &mut state.source {
         // The program of one process computes a part of what the one before does: it is another program.
         Some(source) if last.is_some_and(|last| begins_anew(module, last)) => {
-            state.report += &told(source, module, &passes)?;
+            state.report += &told(source, module, &passes, remarks)?;
             state.source = Some(Source::new(module, limits()?));
         }
         Some(source) if number > 0 => source.note(module, number),
@@ -108,7 +123,7 @@ pub(crate) fn run<'c>(
     }
     let next = passes.get(number).cloned();
     let (None, Some(source)) = (&next, &mut state.source) else { return Ok(next) };
-    state.report += &told(source, module, &passes)?;
+    state.report += &told(source, module, &passes, remarks)?;
     let write = |name: &str, text: &dyn Fn() -> String, adds: bool| {
         let Some(file) = option(options, name) else { return Ok(()) };
         let wrong = |error| Diagnostic::error(ir::location(module), format!("cannot write {name}={file}: {error}"));
@@ -131,8 +146,13 @@ fn begins_anew(module: Op, pass: &str) -> bool {
     ir::all_operations(module).into_iter().any(|op| ir::name(op).starts_with(made))
 }
 
-/// Compares what was noted with the program before, and says what is not shown. Gives a line for each function.
-fn told<'c>(source: &mut Source, module: Op<'c>, passes: &[String]) -> Result<String, Vec<Diagnostic<'c>>> {
+/// Compares what was noted with the program before, and says, in remarks if they are wanted, what is not shown. Gives a line for each function.
+fn told<'c>(
+    source: &mut Source,
+    module: Op<'c>,
+    passes: &[String],
+    remarks: bool,
+) -> Result<String, Vec<Diagnostic<'c>>> {
     let errors = source.check();
     let diagnostic = |finding: &Finding, after: &str| Diagnostic {
         severity: if finding.is_error { Severity::Error } else { Severity::Remark },
@@ -145,7 +165,9 @@ fn told<'c>(source: &mut Source, module: Op<'c>, passes: &[String]) -> Result<St
         return Err(errors.iter().map(|(number, finding)| diagnostic(finding, &after(*number))).collect());
     }
     let open = source.open();
-    open.iter().for_each(|finding| crate::upstream::emit(&diagnostic(finding, "")));
+    if remarks {
+        open.iter().for_each(|finding| crate::upstream::emit(&diagnostic(finding, "")));
+    }
     let mut lines = String::new();
     for (function, how) in source.shown() {
         let found = if how.is_proved { "proved" } else { "run" };

@@ -18,7 +18,14 @@ mod whole;
 use layout_verify::{Limits, Source};
 use melior::{Context, dialect::DialectRegistry, ir::Module, utility};
 
-const NONE: Limits = Limits { steps: 1 << 20, reassociate: false, contract: false, obligations: false, confirm: false };
+const NONE: Limits = Limits {
+    steps: 1 << 20,
+    reassociate: false,
+    contract: false,
+    interfaces: false,
+    obligations: false,
+    confirm: false,
+};
 const REASSOCIATE: Limits = Limits { reassociate: true, ..NONE };
 const CONTRACT: Limits = Limits { contract: true, ..NONE };
 

@@ -22,10 +22,10 @@ use melior::ir::{Location, OperationRef};
 use proof::formula::Obligations;
 use proof::smt;
 use reader::flags::{CONTRACT, REASSOC};
-use reader::model::{Function, Program};
+use reader::model::{Function, Kind, Program, Type};
 use reader::{mlir, operations};
 use run::arith::CHOICES;
-use run::compare::{self, Outcome, Sizes, Verdict, reason};
+use run::compare::{self, Form, Outcome, Sizes, Verdict, reason};
 use run::terms::Terms;
 use run::{Stop, least};
 use std::collections::BTreeMap;
@@ -39,6 +39,8 @@ pub struct Limits {
     pub reassociate: bool,
     /// Whether a product and a sum may be rounded once.
     pub contract: bool,
+    /// Whether the layouts of what functions take and return may become others, as long as these are of tensors.
+    pub interfaces: bool,
     /// Whether [`Source::obligations`] are kept.
     pub obligations: bool,
     /// Whether the core confirms what is shown.
@@ -118,7 +120,8 @@ impl Source {
             return Err(Stop::Steps);
         }
         let sizes = compare::sizes_of_arguments(function, open);
-        let outcome = compare::outcome(&mut self.terms, function, (&self.program, function), &sizes, None, steps)?;
+        let outcome =
+            compare::outcome(&mut self.terms, function, (&self.program, function, true), &sizes, None, steps)?;
         Ok((sizes, outcome))
     }
 
@@ -143,6 +146,9 @@ impl Source {
         let axes = axes.map(|form| form.axes.clone()).find(|axes| !axes.is_empty()).unwrap_or_default();
         self.program.axes.clone_from(&axes);
         forms.iter_mut().for_each(|(_, form)| form.axes.clone_from(&axes));
+        if self.limits.interfaces {
+            self.take_interfaces(&forms);
+        }
         let Some(((number, last), before)) = forms.split_last() else { return vec![] };
         let mut errors = vec![];
         let names: Vec<String> = self.program.functions.keys().cloned().collect();
@@ -160,7 +166,7 @@ impl Source {
                 }
                 Err(why) => why,
             };
-            let Some(finding) = self.run(&name, last, after, &why) else {
+            let Some(finding) = self.run(&name, (last, after, true), &why) else {
                 self.show(name, false);
                 continue;
             };
@@ -168,7 +174,8 @@ impl Source {
             let has_run = self.outcomes.iter().any(|(of, outcome)| of.0 == name && outcome.is_ok());
             let earlier = if finding.is_tried || !has_run { &[][..] } else { before };
             let first = earlier.iter().find_map(|(number, form)| {
-                let found = self.run(&name, form, form.functions.get(&name).filter(|form| form.body.is_some())?, "")?;
+                let function = form.functions.get(&name).filter(|function| function.body.is_some())?;
+                let found = self.run(&name, (form, function, false), "")?;
                 found.is_error.then_some((*number, found))
             });
             match first {
@@ -178,6 +185,18 @@ impl Source {
             }
         }
         errors
+    }
+
+    /// Gives what functions take and return the layouts of the last form of tensors.
+    fn take_interfaces(&mut self, forms: &[(usize, Program)]) {
+        let is_memory = |r#type: &Type| matches!(r#type, Type::Shaped { kind: Kind::MemRef, .. });
+        for (name, function) in &mut self.program.functions {
+            let interface = |form: &Function| form.arguments.iter().chain(&form.results).cloned().collect::<Vec<_>>();
+            let mut of_forms = forms.iter().rev().filter_map(|(_, form)| form.functions.get(name)).map(interface);
+            let Some(new) = of_forms.find(|types| !types.iter().any(is_memory)) else { continue };
+            let old = function.arguments.iter_mut().chain(&mut function.results);
+            old.zip(new).filter(|(old, new)| old.is_but_for_layout(new)).for_each(|(old, new)| *old = new);
+        }
     }
 
     /// Notes that a function is shown.
@@ -206,7 +225,7 @@ impl Source {
     }
 
     /// Runs both forms of a function of which there is no proof.
-    fn run(&mut self, name: &str, program: &Program, after: &Function, why: &str) -> Option<Finding> {
+    fn run(&mut self, name: &str, form: Form, why: &str) -> Option<Finding> {
         let finding = |is_error: bool, message: String, place: Option<usize>| {
             Some(Finding { is_error, function: name.to_owned(), message, is_tried: false, place })
         };
@@ -235,7 +254,6 @@ impl Source {
                     Err(_) => continue,
                 };
                 let source = &self.program.functions[name];
-                let form = (program, after);
                 let after = match compare::outcome(&mut self.terms, source, form, of_arguments, Some(before), steps) {
                     Ok(outcome) => outcome,
                     Err(Stop::Fault(what, at)) => return finding(true, what, place(at)),

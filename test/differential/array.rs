@@ -148,10 +148,20 @@ impl Array {
 
     /// The parts that are dimensions of the memref: where a size is not in the type, all that a larger one would have.
     pub fn parts(&self) -> Vec<LoweredDim> {
+        self.expansion().expect("small").parts()
+    }
+
+    /// The tiles of the larger sizes; none where their elements are too many.
+    fn expansion(&self) -> Option<Expansion> {
         let (layout, larger) = (self.tiled_layout(), self.larger());
         let sizes = self.sizes.iter().enumerate();
         let sizes: Vec<i64> = sizes.map(|(d, n)| if self.unknown.contains(&d) { larger } else { *n }).collect();
-        Expansion::new(&sizes, &layout).expect("small").parts()
+        Expansion::new(&sizes, &layout).ok()
+    }
+
+    /// Whether [`Array::parts`] has an answer.
+    pub fn has_parts(&self) -> bool {
+        self.expansion().is_some()
     }
 
     /// The position of the part that is cut into bytes, where one fills whole bytes.

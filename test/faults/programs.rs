@@ -150,7 +150,8 @@ impl Program {
             return None;
         }
         let (reassociate, contract) = (options.contains("reassociate"), options.contains("contract"));
-        let limits = Limits { steps: STEPS, reassociate, contract, obligations: false, confirm: false };
+        let limits =
+            Limits { steps: STEPS, reassociate, contract, interfaces: false, obligations: false, confirm: false };
         let begin = Instant::now();
         let (errors, open) = verified(&before, after, limits);
         if !(errors.is_empty() && open.is_empty()) || begin.elapsed() > LONGEST {

@@ -1,6 +1,7 @@
 // The options of lowering: pass and pipelines take the same, print all of them, read what they print, and say what is right
 // where a value is wrong.
 
+// RUN: export LAYOUT_VERIFY=0
 // RUN: options='vectorize=avx512 vector-bits=256 vector-registers=16 reassociate contract cache-bytes=8589934592 parallel=forall'
 // RUN: layout-opt %s --layout-lower-memrefs="$options" --dump-pass-pipeline 2>&1 | FileCheck %s
 // RUN: layout-opt %s --layout-to-memref="$options" --dump-pass-pipeline 2>&1 | FileCheck %s

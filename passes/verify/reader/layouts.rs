@@ -90,6 +90,16 @@ impl Part {
 }
 
 impl Type {
+    /// Whether another type is of the same elements in the same shape.
+    pub fn is_but_for_layout(&self, other: &Type) -> bool {
+        let (Type::Shaped { kind, element, sizes, .. }, Type::Shaped { kind: k, element: e, sizes: n, .. }) =
+            (self, other)
+        else {
+            return self == other;
+        };
+        (kind, element, sizes) == (k, e, n)
+    }
+
     /// The layout that it has or is to get.
     pub fn layout(&self) -> Option<&str> {
         match self {

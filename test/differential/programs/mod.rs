@@ -107,6 +107,9 @@ fn unknown_dims(rng: &mut Choices, sizes: &mut [i64]) -> Vec<usize> {
 fn with_unknown(rng: &mut Source, sizes: &[i64], element: Element, unknown: &[usize]) -> Array {
     loop {
         let array = Array { unknown: unknown.to_vec(), ..Array::tiled(rng, sizes, element) };
+        if !array.has_parts() {
+            continue;
+        }
         // Rows have to begin at a byte.
         let bytes = array.stored_bits() >= 8 || array.fastest().is_some();
         if unknown.is_empty() || merges_known(&array.tiled_layout(), unknown) && bytes {
