@@ -46,12 +46,12 @@ pub fn is_of(r#type: &Type, sizes: &[i64], offset: Option<i64>, strides: &[i64])
 /// Whether memory of these sizes and strides is parts of dimensions, in the order of memory or in that of the dimensions; none
 /// beyond 64 bits. A dimension of one element may be anywhere. Parts of merged dimensions belong to several, so where a layout
 /// merges any, they may be in every order.
-pub fn are_parts(layout: &Layout, parts: Vec<Part>, sizes: &[i64], strides: &[i64]) -> Option<bool> {
+pub fn are_parts(layout: &Layout, parts: Vec<TilePart>, sizes: &[i64], strides: &[i64]) -> Option<bool> {
     let mut found: Vec<(i64, i64)> =
         sizes.iter().copied().zip(strides.iter().copied()).filter(|(n, _)| *n != 1).collect();
     let own = row_major(&parts.iter().map(|part| part.size).collect::<Vec<_>>())?;
-    let mut parts: Vec<(Part, i64)> = parts.into_iter().zip(own).filter(|(part, _)| part.size != 1).collect();
-    let shape = |parts: &[(Part, i64)]| parts.iter().map(|(part, stride)| (part.size, *stride)).collect::<Vec<_>>();
+    let mut parts: Vec<(TilePart, i64)> = parts.into_iter().zip(own).filter(|(part, _)| part.size != 1).collect();
+    let shape = |parts: &[(TilePart, i64)]| parts.iter().map(|(part, stride)| (part.size, *stride)).collect::<Vec<_>>();
     let in_memory = shape(&parts);
     parts.sort_by_key(|(part, _)| part.significance());
     let by_dimension = shape(&parts);
@@ -66,7 +66,7 @@ pub fn are_parts(layout: &Layout, parts: Vec<Part>, sizes: &[i64], strides: &[i6
 
 /// A part of a dimension that tiles cut.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Part {
+pub struct TilePart {
     /// The dimension; of merged ones the first. Those that a tile longer than the rank adds have numbers below zero, the slowest
     /// the least.
     pub dim: isize,
@@ -77,10 +77,10 @@ pub struct Part {
     pub is_whole: bool,
 }
 
-impl Part {
+impl TilePart {
     /// All of a dimension.
-    pub fn whole(dim: usize, size: i64) -> Part {
-        Part { dim: dim as isize, size, scale: 1, is_whole: true }
+    pub fn whole(dim: usize, size: i64) -> TilePart {
+        TilePart { dim: dim as isize, size, scale: 1, is_whole: true }
     }
 
     /// In this order the parts are by their dimensions, and of each the most significant first.
@@ -182,30 +182,30 @@ impl Layout {
     }
 
     /// Parts and index after all tiles, from the slowest to the fastest.
-    fn expanded(&self, sizes: &[i64], index: &[i64]) -> Option<Vec<(Part, i64)>> {
+    fn expanded(&self, sizes: &[i64], index: &[i64]) -> Option<Vec<(TilePart, i64)>> {
         let order: Vec<usize> = match self.spread {
             Some(_) => (0..sizes.len()).collect(),
             None => self.minor_to_major.iter().rev().copied().collect(),
         };
-        let whole = |d: usize| Some((Part::whole(d, *sizes.get(d)?), *index.get(d)?));
-        let mut all: Vec<(Part, i64)> = order.into_iter().map(whole).collect::<Option<_>>()?;
+        let whole = |d: usize| Some((TilePart::whole(d, *sizes.get(d)?), *index.get(d)?));
+        let mut all: Vec<(TilePart, i64)> = order.into_iter().map(whole).collect::<Option<_>>()?;
         for tile in &self.tiles {
             while all.len() < tile.len() {
-                all.insert(0, (Part { dim: -1 - all.len() as isize, ..Part::whole(0, 1) }, 0));
+                all.insert(0, (TilePart { dim: -1 - all.len() as isize, ..TilePart::whole(0, 1) }, 0));
             }
-            let none = (Part { dim: isize::MAX, ..Part::whole(0, 1) }, 0_i64);
+            let none = (TilePart { dim: isize::MAX, ..TilePart::whole(0, 1) }, 0_i64);
             let (mut outer, mut inner, mut merged) = (vec![], vec![], none);
             for ((part, e), t) in all.split_off(all.len() - tile.len()).into_iter().zip(tile) {
                 let (before, at) = merged;
                 let (dim, size) = (before.dim.min(part.dim), before.size.checked_mul(part.size)?);
                 let is_whole = part.is_whole && before == none.0;
-                merged = (Part { dim, size, is_whole, ..part }, at.checked_mul(part.size)?.checked_add(e)?);
+                merged = (TilePart { dim, size, is_whole, ..part }, at.checked_mul(part.size)?.checked_add(e)?);
                 let Some(t) = t.filter(|t| *t > 0) else { continue };
                 let (part, e) = std::mem::replace(&mut merged, none);
                 let size = part.size.div_euclid(t).checked_add((part.size % t > 0).into())?;
                 let (scale, is_whole) = (part.scale.checked_mul(t)?, part.is_whole && t == 1);
-                outer.push((Part { size, scale, is_whole, ..part }, e / t));
-                inner.push((Part { size: t, is_whole: false, ..part }, e % t));
+                outer.push((TilePart { size, scale, is_whole, ..part }, e / t));
+                inner.push((TilePart { size: t, is_whole: false, ..part }, e % t));
             }
             all.extend(outer.into_iter().chain(inner));
         }
@@ -219,7 +219,7 @@ impl Layout {
     }
 
     /// The parts that a shape is cut into, in the order of memory.
-    pub fn parts(&self, sizes: &[i64]) -> Option<Vec<Part>> {
+    pub fn parts(&self, sizes: &[i64]) -> Option<Vec<TilePart>> {
         Some(self.expanded(sizes, &vec![0; sizes.len()])?.into_iter().map(|(part, _)| part).collect())
     }
 

@@ -1,6 +1,6 @@
 //! How elements lie in lowered memory, by the layout that the form before says.
 
-use crate::reader::layouts::{Layout, Part, are_parts, are_sizes, are_strides, row_major};
+use crate::reader::layouts::{Layout, TilePart, are_parts, are_sizes, are_strides, row_major};
 use crate::reader::model::{Axes, Type};
 use crate::reader::places::Places;
 use crate::run::machine::View;
@@ -73,7 +73,7 @@ impl Physical {
 
     /// The parts of a tiled layout, each with its dimension, in the order of memory. Where the last one of several elements is
     /// not of whole units of memory, there is one.
-    fn parts(&self, layout: &Layout) -> Option<Vec<Part>> {
+    fn parts(&self, layout: &Layout) -> Option<Vec<TilePart>> {
         let [_, place, unit] = self.bits;
         let mut parts = layout.parts(&self.sizes)?;
         match parts.iter_mut().rfind(|part| part.size != 1) {
@@ -81,7 +81,7 @@ impl Physical {
             Some(last) if last.size.checked_mul(place)? % unit == 0 => last.size = last.size * place / unit,
             _ => {
                 let bits = parts.iter().try_fold(place, |bits, part| bits.checked_mul(part.size))?;
-                parts = vec![Part::whole(0, bits.checked_add(unit - 1)?.div_euclid(unit))];
+                parts = vec![TilePart::whole(0, bits.checked_add(unit - 1)?.div_euclid(unit))];
             }
         }
         Some(parts)
