@@ -12,6 +12,8 @@ mod places;
 mod promises;
 #[path = "proofs/small.rs"]
 mod small;
+#[path = "proofs/steps.rs"]
+mod steps;
 #[path = "proofs/whole.rs"]
 mod whole;
 

@@ -1,6 +1,6 @@
 //! Attributes and types of MLIR as plain data.
 
-use crate::reader::model::{Axes, Element, Expr, Kind, Place, Type};
+use crate::reader::model::{Axes, Element, Expr, Kind, Place, Size, Slot, Type};
 use crate::reader::places;
 use melior::ir::attribute::AttributeLike;
 use melior::ir::operation::OperationLike;
@@ -379,4 +379,12 @@ pub fn borrowed<'c>(op: OperationRef) -> Op<'c> {
 pub fn location<'c>(_module: Op<'c>, noted: usize) -> Option<Location<'c>> {
     // SAFETY: locations live as long as their context, which is that of the module.
     (noted != 0).then(|| unsafe { Location::from_raw(sys::MlirLocation { ptr: noted as *const std::ffi::c_void }) })
+}
+
+/// Numbers of the text, and slots in the places of those that the program computes.
+pub fn mixed(numbers: &[i64], slots: &[Slot]) -> Option<Vec<Size>> {
+    let mut slots = slots.iter();
+    let size =
+        |n: &i64| if *n == DYNAMIC { slots.next().map(|slot| Size::Slot(*slot)) } else { Some(Size::Static(*n)) };
+    numbers.iter().map(size).collect()
 }

@@ -5,7 +5,7 @@
 use crate::reader::bytes::{self, OnBytes};
 use crate::reader::flags;
 use crate::reader::lanes;
-use crate::reader::mlir::{self, DYNAMIC, Op, attribute, integers};
+use crate::reader::mlir::{self, DYNAMIC, Op, attribute, integers, mixed};
 use crate::reader::model::{
     Access, Action, Block, Bound, Condition, End, Expr, Function, Global, Kind, Lane, Nest, Operator, Program, Region,
     Size, Slot, Step, Type,
@@ -90,8 +90,8 @@ impl Reader {
 
     fn region(&mut self, op: Op, number: usize) -> Region {
         let blocks = mlir::blocks(op, number);
-        let numbers: FxHashMap<usize, usize> =
-            blocks.iter().enumerate().map(|(number, block)| (block.to_raw().ptr as usize, number)).collect();
+        let numbers = blocks.iter().enumerate().map(|(number, block)| (block.to_raw().ptr as usize, number));
+        let numbers: FxHashMap<usize, usize> = numbers.collect();
         let blocks = blocks.into_iter().map(|block| {
             let arguments = (0..block.argument_count()).filter_map(|k| block.argument(k).ok());
             let arguments = arguments.map(|argument| self.slot(argument.into())).collect();
@@ -490,12 +490,4 @@ fn bound(size: Size) -> Bound {
         Size::Slot(slot) => (vec![Expr::Operand(0)], vec![slot]),
     };
     Bound { exprs, operands, greatest: false }
-}
-
-/// Numbers of the text, and slots in the places of those that the program computes.
-fn mixed(numbers: &[i64], slots: &[Slot]) -> Option<Vec<Size>> {
-    let mut slots = slots.iter();
-    let size =
-        |n: &i64| if *n == DYNAMIC { slots.next().map(|slot| Size::Slot(*slot)) } else { Some(Size::Static(*n)) };
-    numbers.iter().map(size).collect()
 }
