@@ -64,7 +64,7 @@ impl Pair {
     pub fn confirm(&mut self, name: &str, steps: u64) -> Done {
         let Pair { terms, before, after, .. } = self;
         let both = before.functions.get(name).zip(after.functions.get(name));
-        let (was, is) = both.ok_or("a function that is not there")?;
+        let (was, is) = both.ok_or("a function that is not there, or of types that are not known")?;
         let (meant, made) = (&was.types, &is.types);
         if (meant[0].len(), meant[1].len()) != (made[0].len(), made[1].len()) {
             return Err("another number of arguments or results".into());
