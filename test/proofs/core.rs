@@ -305,3 +305,195 @@ fn functions_promise_nothing_for_others() {
     assert_eq!(pair.confirm("f", STEPS), Ok(()));
     assert!(pair.confirm("g", STEPS).is_err());
 }
+
+/// Two texts of which the second is confirmed against the first, and pairs of changes of both after which it is not.
+#[track_caller]
+fn both_changed(text: &str, pairs: &[(&str, &str, &str)]) {
+    assert_eq!(confirmed(text, text, [false; 2]), Ok(()), "{text}");
+    for (from, before, after) in pairs {
+        let [before, after] = [before, after].map(|to| text.replacen(from, to, 1));
+        assert!(confirmed(&before, &after, [false; 2]).is_err(), "confirmed:\n{before}\n{after}");
+    }
+}
+
+/// What may end the program does so for the same operands, whatever its result is.
+#[test]
+fn divisions_are_of_the_same_operands() {
+    let at = "%r = arith.divsi %x, %y : i32";
+    let text = "func.func @f(%x: i32, %y: i32) -> i32 {
+                  %m = arith.constant -2147483648 : i32
+                  %o = arith.constant -1 : i32
+                  %z = arith.constant 0 : i32
+                  %r = arith.divsi %x, %y : i32
+                  return %r : i32
+                }";
+    let [of_zero, of_least] = ["divsi %z, %o : i32", "divsi %m, %o : i32"].map(|op| format!("%r = arith.{op}"));
+    let more = |op: &str| format!("%q = arith.{op} : i32\n{at}");
+    both_changed(
+        text,
+        &[
+            (at, &of_zero, &of_zero.replace("divsi", "divui")),
+            (at, &of_zero, &format!("%q = arith.divsi %m, %o : i32\n{of_zero}")),
+            (at, &of_least.replace("divsi", "divui"), "%r = arith.remsi %m, %o : i32"),
+            (at, at, &more("remsi %x, %y")),
+            (at, at, &more("divsi %y, %x")),
+        ],
+    );
+}
+
+/// Operands of linalg have the sizes of its domain.
+#[test]
+fn operands_fit_their_domain() {
+    let text = "func.func @f(%x: memref<8xf32>, %y: memref<8xf32>, %z: memref<8xf32>) {
+                  %n = arith.constant 4 : index
+                  %m = arith.constant 4 : index
+                  %a = memref.subview %x[0] [%n] [1] : memref<8xf32> to memref<?xf32, strided<[1]>>
+                  %b = memref.subview %y[0] [%m] [1] : memref<8xf32> to memref<?xf32, strided<[1]>>
+                  %c = memref.subview %z[0] [%n] [1] : memref<8xf32> to memref<?xf32, strided<[1]>>
+                  linalg.add ins(%a, %b : memref<?xf32, strided<[1]>>, memref<?xf32, strided<[1]>>)
+                    outs(%c : memref<?xf32, strided<[1]>>)
+                  return
+                }";
+    let of = |n: i64| format!("%m = arith.constant {n} : index");
+    both_changed(text, &[(&of(4), &of(4), &of(5)), (&of(4), &of(6), &of(5)), (&of(4), &of(5), &of(4))]);
+}
+
+/// What lies between the elements of an argument stays, and is not taken for anything.
+#[test]
+fn gaps_stay() {
+    let text = "func.func @f(%x: memref<3xf32, strided<[2], offset: 1>>, %v: f32) -> f32 {
+                  %all = memref.reinterpret_cast %x to offset: [0], sizes: [6], strides: [1]
+                    : memref<3xf32, strided<[2], offset: 1>> to memref<6xf32>
+                  affine.store %v, %all[1] : memref<6xf32>
+                  %r = affine.load %all[3] : memref<6xf32>
+                  return %r : f32
+                }";
+    let (store, load) = ("affine.store %v, %all[1] : memref<6xf32>", "%r = affine.load %all[3] : memref<6xf32>");
+    let at = |text: &str, k: usize| text.replace("[1]", &format!("[{k}]")).replace("[3]", &format!("[{k}]"));
+    both_changed(
+        text,
+        &[
+            (store, store, &format!("{store}\n{}", at(store, 2))),
+            (store, store, &format!("{store}\n{}", at(store, 0))),
+            (load, &at(load, 4), load),
+            (load, &at(load, 4), &at(load, 2)),
+            (load, &at(load, 0), load),
+        ],
+    );
+}
+
+/// Parts of one buffer that a function gives are the same parts.
+#[test]
+fn results_are_the_same_parts() {
+    let part = "strided<[1], offset: ?>";
+    let sub = |name: &str, of: &str, at: i64| {
+        format!(
+            "%n{name} = arith.constant {at} : index
+             %{name} = memref.subview %{of}[%n{name}] [2] [1] : memref<8xf32> to memref<2xf32, {part}>\n"
+        )
+    };
+    let text = |[a, b]: [&str; 2], [i, j]: [i64; 2]| {
+        format!(
+            "func.func @f(%x: memref<8xf32>) -> (memref<2xf32, {part}>, memref<2xf32, {part}>) {{
+               %h = memref.alloc() : memref<8xf32>
+               %v = arith.constant 1.0 : f32
+               linalg.fill ins(%v : f32) outs(%h : memref<8xf32>)
+               linalg.fill ins(%v : f32) outs(%x : memref<8xf32>)
+               {}{}return %a, %b : memref<2xf32, {part}>, memref<2xf32, {part}>
+             }}",
+            sub("a", a, i),
+            sub("b", b, j)
+        )
+    };
+    for of in [["h", "h"], ["x", "x"], ["x", "h"]] {
+        let before = text(of, [0, 4]);
+        assert_eq!(confirmed(&before, &before, [false; 2]), Ok(()), "{of:?}");
+        for at in [[0, 1], [4, 0], [2, 6], [0, 0]] {
+            assert!(confirmed(&before, &text(of, at), [false; 2]).is_err(), "{of:?}: {at:?}");
+        }
+    }
+}
+
+/// Elements of fewer than 8 bits have no others.
+#[test]
+fn packed_constants_have_their_bits() {
+    let compared = |of: &str| {
+        format!(
+            "func.func @f() -> vector<2xi1> {{
+               %a = arith.constant dense<{of}> : vector<2xi4>
+               %b = arith.constant dense<[0, 1]> : vector<2xi4>
+               %r = arith.cmpi eq, %a, %b : vector<2xi4>
+               return %r : vector<2xi1>
+             }}"
+        )
+    };
+    assert_eq!(confirmed(&compared("[0, 1]"), &compared("\"0x1021\""), [false; 2]), Ok(()));
+    assert!(confirmed(&compared("[0, 2]"), &compared("\"0x1021\""), [false; 2]).is_err());
+}
+
+/// Operations, ends of blocks and attributes that the core does not have, or not as what they look like.
+#[test]
+fn what_is_not_known_is_refused() {
+    let refused = |text: &str, bodies: &[&str]| {
+        for text in bodies.iter().map(|body| text.replace("BODY", body)) {
+            assert!(confirmed(&text, &text, [false; 2]).is_err(), "confirmed:\n{text}");
+        }
+    };
+    let scaled = "%r = arith.scaling_extf %y, %x : f4E2M1FN, f8E8M0FNU to f32\nreturn %r : f32";
+    refused("func.func @f(%x: f8E8M0FNU, %y: f4E2M1FN) -> f32 {\nBODY\n}", &[scaled]);
+    refused("func.func @f(%x: memref<2xf32>) {\nBODY\n}", &["ub.unreachable"]);
+    let to = "to offset: [0], sizes: [16], strides: [1] : memref<4x4xf32, #layout.tiled<{0,1}>> to memref<16xf32>";
+    let cast = format!("%y = memref.reinterpret_cast %x {to}");
+    refused("func.func @f(%x: memref<4x4xf32, #layout.tiled<{0,1}>>) {\nBODY\nreturn\n}", &[&cast]);
+    let load = "%r = ml_program.global_load @g : tensor<4xi32>";
+    refused(
+        "ml_program.global private mutable @g(dense<4> : tensor<4xi32>) : tensor<4xi32>
+         func.func @f(%x: tensor<4xi32>) -> tensor<4xi32> {\nBODY\nreturn %r : tensor<4xi32>\n}",
+        &[load, &format!("ml_program.global_store @g = %x : tensor<4xi32>\n{load}")],
+    );
+}
+
+/// An attribute that anyone may add is not the operation's own.
+#[test]
+fn attributes_are_the_operations_own() {
+    let text = "func.func @f(%x: memref<4xi32>, %i: i32) -> (i1, i32) {
+                  %0 = arith.constant 0 : index
+                  %1 = arith.constant 1 : index
+                  %2 = arith.constant 2 : i32
+                  %3 = arith.constant 3 : i32
+                  %e = memref.load %x[%1] : memref<4xi32>
+                  memref.store %i, %x[%0] : memref<4xi32>
+                  %c = arith.cmpi slt, %2, %3 : i32
+                  vector.print str \"a\"
+                  return %c, %e : i1, i32
+                }";
+    let (load, compare) = ("memref.load %x[%1] :", "arith.cmpi slt, %2, %3 :");
+    both_changed(
+        text,
+        &[
+            (load, "memref.load %x[%0] {map = affine_map<(d0) -> (d0 + 1)>} :", load),
+            (compare, compare, "arith.cmpi sgt, %2, %3 {a = \"predicate = 2 : i64\"} :"),
+            ("vector.print str \"a\"", "vector.print punctuation <newline> {a = \"a\"}", "vector.print str \"a\""),
+            ("slt, %2, %3", "slt, %2, %3", "sgt, %2, %3"),
+        ],
+    );
+}
+
+/// Memory of the caller is in the memory space that it was in.
+#[test]
+fn memory_is_where_it_was() {
+    let text = "func.func @f(%x: memref<4xi32, 1>) -> memref<4xi32, 1> {
+                  %y = memref.alloc() : memref<4xi32, 1>
+                  memref.copy %x, %y : memref<4xi32, 1> to memref<4xi32, 1>
+                  return %y : memref<4xi32, 1>
+                }";
+    assert_eq!(confirmed(text, text, [false; 2]), Ok(()));
+    assert!(confirmed(text, &text.replace(", 1>", ", 2>"), [false; 2]).is_err());
+    let tensor = "func.func @f(%x: tensor<4xi32>) -> tensor<4xi32> {\nreturn %x : tensor<4xi32>\n}";
+    let of = |space: &str| text.replace(", 1>", space);
+    assert_eq!(confirmed(tensor, &of(">"), [false; 2]), Ok(()));
+    assert!(confirmed(tensor, &of(", 1>"), [false; 2]).is_err());
+    let tiled = tensor.replace("xi32>", "xi32, #layout.tiled<{0:T(4)S(1)}>>");
+    assert_eq!(confirmed(&tiled, &of(", 1>"), [false; 2]), Ok(()));
+    assert!(confirmed(&tiled, &of(">"), [false; 2]).is_err());
+}

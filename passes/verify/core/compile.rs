@@ -4,9 +4,7 @@
 use crate::machine::{Code, Done, Form, Function, Index, Instruction, Machine, Origin, Value};
 use crate::mlir::{self, DYNAMIC, Expr, Kind, Op};
 use crate::terms::{Item, Terms};
-use melior::ir::block::BlockLike;
-use melior::ir::operation::OperationLike;
-use melior::ir::{AttributeLike, Value as MlirValue, ValueLike};
+use melior::ir::{AttributeLike, Value as MlirValue, ValueLike, block::BlockLike, operation::OperationLike};
 use rustc_hash::FxHashMap;
 
 pub struct Compiler<'t> {
@@ -23,13 +21,12 @@ pub fn form(module: Op, terms: &mut Terms, allowed: u32) -> Form {
         let Some(symbol) = mlir::text(op, "sym_name") else { continue };
         let is_private = mlir::text(op, "sym_visibility").is_some_and(|text| text != "public");
         if let ("func.func", [(block, inside)]) = (&*mlir::name(op), &mlir::blocks(op, 0)[..]) {
-            let arguments =
-                (0..block.argument_count()).filter_map(|k| block.argument(k).ok()).map(|a| mlir::kind(a.r#type()));
+            let arguments = (0..block.argument_count()).map(|k| mlir::kind(block.argument(k).ok()?.r#type()));
             let results = inside.last().into_iter().flat_map(|last| last.operands()).map(|r| mlir::kind(r.r#type()));
-            let types = [arguments.collect(), results.collect()];
+            let types = arguments.collect::<Option<Vec<_>>>().zip(results.collect::<Option<Vec<_>>>());
             let mut compiler = Compiler { slots: FxHashMap::default(), terms, allowed };
-            let Some(body) = compiler.region(op, 0) else { continue };
-            let slots = compiler.slots.len();
+            let Some(((arguments, results), body)) = types.zip(compiler.region(op, 0)) else { continue };
+            let (slots, types) = (compiler.slots.len(), [arguments, results]);
             form.functions.insert(symbol, Function { types, is_private, slots, body });
         } else if let ("memref.global", Some(global)) = (&*mlir::name(op), global(op)) {
             form.globals.insert(symbol, global);
@@ -39,8 +36,8 @@ pub fn form(module: Op, terms: &mut Terms, allowed: u32) -> Form {
 }
 
 fn global(op: Op) -> Option<(Vec<Item>, Kind)> {
-    op.attribute("constant").ok()?;
-    let value = op.attribute("initial_value").ok()?;
+    mlir::attribute(op, "constant")?;
+    let value = mlir::attribute(op, "initial_value")?;
     let kind = mlir::kind(value.r#type())?;
     Some((mlir::constant(value, &kind)?, kind))
 }
@@ -98,13 +95,15 @@ impl Compiler<'_> {
 
     /// The map of an attribute, of these operands.
     pub fn map(op: Op, name: &str, slots: Vec<usize>) -> Option<Index> {
-        Some(Index { map: mlir::map(op.attribute(name).ok()?)?.1, slots })
+        Some(Index { map: mlir::map(mlir::attribute(op, name)?)?.1, slots })
     }
 
     /// A region of one block.
     pub fn region(&mut self, op: Op, number: usize) -> Option<Code> {
         let [(block, operations)] = &mlir::blocks(op, number)[..] else { return None };
         let (last, operations) = operations.split_last()?;
+        let ends = "func.return scf.yield affine.yield linalg.yield tensor.yield scf.reduce scf.forall.in_parallel";
+        ends.split(' ').any(|end| end == mlir::name(*last)).then_some(())?;
         let arguments = (0..block.argument_count()).map(|k| block.argument(k).ok()).collect::<Option<Vec<_>>>()?;
         let used = arguments.iter().map(|argument| mlir::is_used((*argument).into())).collect();
         let arguments = arguments.into_iter().map(|argument| self.slot(argument.into())).collect();
@@ -114,11 +113,13 @@ impl Compiler<'_> {
 
     fn instruction(&mut self, op: Op) -> Instruction {
         let name = mlir::name(op);
-        let found = match name.split_once('.').map_or("", |parts| parts.0) {
-            _ if name.ends_with("load") || name.ends_with("store") => self.access(op, &name),
-            "scf" | "func" | "affine" => self.control(op, &name),
-            "memref" | "bufferization" | "layout" | "tensor" => self.memory(op, &name),
-            "linalg" => self.structured(op, &name),
+        let found = match name.split_once('.').unwrap_or_default() {
+            ("memref" | "affine" | "vector", "load" | "store" | "vector_load" | "vector_store")
+            | ("vector", "maskedload" | "maskedstore" | "transfer_read" | "transfer_write")
+            | ("tensor", "extract" | "insert") => self.access(op, &name),
+            ("linalg", _) | ("tensor", "pad") => self.structured(op, &name),
+            ("scf" | "func" | "affine", _) => self.control(op, &name),
+            ("memref" | "bufferization" | "layout" | "tensor", _) => self.memory(op, &name),
             _ => self.elements(op, &name),
         };
         // What it defines has slots even where it is not known.
@@ -138,12 +139,12 @@ impl Compiler<'_> {
                 let body = self.region(op, 0)?;
                 let (lower, upper, step, carried) = if name == "scf.for" {
                     let is_index = mlir::kind(op.operand(0).ok()?.r#type())?.element.text == "index";
-                    (is_index && op.attribute("unsignedCmp").is_err()).then_some(())?;
+                    (is_index && mlir::attribute(op, "unsignedCmp").is_none()).then_some(())?;
                     let one = |k: usize| Self::slots(&operands[k..=k]);
                     (one(0), one(1), one(2), operands[3..].to_vec())
                 } else {
                     let [lower, upper, carried] = <[_; 3]>::try_from(self.segments(op)?).ok()?;
-                    let step = Self::mixed(&[mlir::integer(op.attribute("step").ok()?)?], &[]);
+                    let step = Self::mixed(&[mlir::integer(mlir::attribute(op, "step")?)?], &[]);
                     (Self::map(op, "lowerBoundMap", lower)?, Self::map(op, "upperBoundMap", upper)?, step, carried)
                 };
                 Box::new(move |m| {

@@ -4,8 +4,7 @@ use crate::compile::{Compiler, gives};
 use crate::machine::{Done, Instruction, Machine, Value, each_index, number};
 use crate::mlir::{self, DYNAMIC, Kind, Op};
 use crate::terms::{self, CONTRACT, Item, flags};
-use melior::ir::ValueLike;
-use melior::ir::operation::OperationLike;
+use melior::ir::{ValueLike, operation::OperationLike};
 
 /// For each lane, the operand and its lane.
 type Lanes = Vec<(usize, usize)>;
@@ -24,7 +23,7 @@ impl Compiler<'_> {
         let [from, to] = types(op)?;
         match (dialect, short) {
             ("arith", "constant") => {
-                let (items, kind) = (mlir::constant(op.attribute("value").ok()?, &to[0])?, to[0].clone());
+                let (items, kind) = (mlir::constant(mlir::attribute(op, "value")?, &to[0])?, to[0].clone());
                 gives(results[0], move |m| m.shaped(items.clone(), &kind))
             }
             ("arith" | "vector", "bitcast") => {
@@ -33,9 +32,8 @@ impl Compiler<'_> {
             }
             ("arith" | "math", _) if to.len() == 1 => self.elementwise(op, name, &from, &to[0]),
             ("vector", "fma") => self.elementwise(op, "math.fma", &from, &to[0]),
-            ("vector", "transfer_read" | "transfer_write") => self.access(op, name),
             ("vector", "print") => {
-                let text = format!("{from:?} {:?}", op.attributes().map(|(_, of)| of.to_string()).collect::<Vec<_>>());
+                let text = format!("{from:?} {:?}", mlir::attributes(op));
                 Some(Box::new(move |m| {
                     let items = operands.iter().map(|slot| m.items(*slot)).collect::<Done<Vec<_>>>()?;
                     m.effects.push((text.clone(), items.first().map_or(vec![], |items| items.to_vec())));
@@ -58,13 +56,14 @@ impl Compiler<'_> {
     fn elementwise(&mut self, op: Op, name: &str, from: &[Kind], to: &Kind) -> Option<Instruction> {
         let (operands, result, kind) = (self.operands(op), self.results(op)[0], to.clone());
         let (mut attributes, mut set) = (String::new(), 0);
-        for (name, value) in op.attributes() {
-            let name = name.as_string_ref().as_str().unwrap_or_default().to_owned();
-            match flags(&name, &value.to_string()) {
+        for (name, value) in mlir::attributes(op) {
+            match flags(&name, &value) {
                 Some(more) => set |= more,
                 None => attributes += &format!("{name} = {value}; "),
             }
         }
+        // Their first operand has a type of its own.
+        (!name.starts_with("arith.scaling_")).then_some(())?;
         let of = [&from.last()?.element, &to.element];
         let mut operation = terms::operation(name, &attributes, of, set, self.allowed);
         if name == "math.fma" && self.allowed & CONTRACT != 0 {

@@ -1,6 +1,6 @@
 //! Values and memory of a program that runs on symbolic elements. A tensor is memory that nobody writes again.
 
-use crate::mlir::{DYNAMIC, Expr, Kind};
+use crate::mlir::{self, DYNAMIC, Expr, Kind};
 use crate::terms::{Item, Terms};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -21,7 +21,7 @@ pub struct Form {
 
 pub struct Function {
     /// The types of the arguments and of the results.
-    pub types: [Vec<Option<Kind>>; 2],
+    pub types: [Vec<Kind>; 2],
     pub is_private: bool,
     pub slots: usize,
     pub body: Code,
@@ -89,7 +89,7 @@ pub struct Machine<'f> {
     pub form: &'f Form,
     pub frame: Vec<Value>,
     pub buffers: Vec<Buffer>,
-    pub globals: FxHashMap<String, Value>,
+    pub globals: FxHashMap<String, Rc<View>>,
     /// What is printed.
     pub effects: Vec<(String, Vec<Item>)>,
     /// How many more elements may be looked at.
@@ -193,8 +193,7 @@ impl<'f> Machine<'f> {
 
     /// How many elements a shape has, if that many may be looked at.
     pub fn count(&self, sizes: &[i64]) -> Done<usize> {
-        let count = sizes.iter().try_fold(1u64, |all, n| all.checked_mul(u64::try_from(*n).ok()?));
-        count.filter(|n| *n <= self.steps).map(|n| n as usize).ok_or_else(|| "too many steps".into())
+        mlir::count(sizes).filter(|n| *n as u64 <= self.steps).ok_or_else(|| "too many steps".into())
     }
 
     /// New memory of a shape, in row-major order.

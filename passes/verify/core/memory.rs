@@ -5,7 +5,6 @@ use crate::elements::types;
 use crate::machine::{Done, Index, Instruction, Machine, Origin, Value, View, each_index, row_major};
 use crate::mlir::{self, DYNAMIC, Expr, Kind, Op};
 use crate::terms::Item;
-use melior::ir::operation::OperationLike;
 use std::rc::Rc;
 
 /// A load or store.
@@ -90,9 +89,9 @@ impl Compiler<'_> {
         let base = Self::map(op, "map", slots.to_vec()).unwrap_or_else(|| Self::slots(slots));
         let skip = from[at].sizes.len().checked_sub(vector.sizes.len());
         let minor = || (0..vector.sizes.len()).map(|k| Some(skip? + k)).collect();
-        let (dims, inside): (Vec<_>, _) = match op.attribute("permutation_map") {
-            Err(_) => skip.map(|_| (minor(), vec![1; vector.sizes.len()]))?,
-            Ok(map) => {
+        let (dims, inside): (Vec<_>, _) = match mlir::attribute(op, "permutation_map") {
+            None => skip.map(|_| (minor(), vec![1; vector.sizes.len()]))?,
+            Some(map) => {
                 let dim = |e| if let Expr::Operand(d) = e { Some(d) } else { None };
                 let dims: Vec<Option<usize>> = mlir::map(map)?.1.into_iter().map(dim).collect();
                 // A mask has the shape of what is in memory.
@@ -110,11 +109,11 @@ impl Compiler<'_> {
     /// indices: where they lie is for the other form.
     pub fn memory(&mut self, op: Op, name: &str) -> Option<Instruction> {
         let (operands, results) = (self.operands(op), self.results(op));
-        if name == "memref.get_global" {
-            let symbol = mlir::text(op, "name")?;
-            return gives(results[0], move |m| m.global(&symbol));
-        }
         let [from, to] = types(op)?;
+        if name == "memref.get_global" {
+            let (symbol, kind) = (mlir::text(op, "name")?, to.first()?.clone());
+            return gives(results[0], move |m| of_type(m.global(&symbol)?, &kind));
+        }
         let (kind, first) = (to.first().cloned(), operands.first().copied());
         let sizes = kind.as_ref().map(|kind| Self::mixed(&kind.sizes, &operands));
         match name {
@@ -150,8 +149,6 @@ impl Compiler<'_> {
                     m.assign(&results, vec![Value::Memory(whole)])
                 }));
             }
-            "tensor.extract" | "tensor.insert" => return self.access(op, name),
-            "tensor.pad" => return self.structured(op, name),
             "bufferization.clone" | "bufferization.to_tensor" => {
                 return gives(results[0], move |m| Ok(Value::Memory(m.copy(operands[0])?)));
             }
@@ -168,6 +165,8 @@ impl Compiler<'_> {
         }
         type Viewed = Box<dyn Fn(&mut Machine, &View) -> Done<View>>;
         let (to, first) = (kind?, first?);
+        // Where the elements of memory in a layout of this project lie is not known here.
+        [&from[0], &to].iter().all(|of| of.kind != 'm' || of.layout.is_none()).then_some(())?;
         let view: Viewed = match name.split_once('.')?.1 {
             "cast" => Box::new(|_, view| Ok(view.clone())),
             "subview" | "extract_slice" => {
@@ -191,7 +190,7 @@ impl Compiler<'_> {
             }
             "collapse_shape" | "expand_shape" => {
                 let group = |of| mlir::array(of)?.into_iter().map(mlir::integer).collect();
-                let groups = mlir::array(op.attribute("reassociation").ok()?)?.into_iter().map(group);
+                let groups = mlir::array(mlir::attribute(op, "reassociation")?)?.into_iter().map(group);
                 let groups = groups.collect::<Option<Vec<Vec<i64>>>>()?;
                 let sizes = mlir::integers(op, "static_output_shape").map(|all| Self::mixed(&all, &operands[1..]));
                 let kind = to.clone();
@@ -226,7 +225,9 @@ fn sliced(m: &Machine, view: &View, part: &[Index; 3], of: &[i64]) -> Done<View>
     let mut of = of.iter().peekable();
     let ends = (0..sizes.len()).map(|d| (sizes[d].checked_sub(1)?).checked_mul(steps[d])?.checked_add(offsets[d]));
     let (ends, empty) = (ends.collect::<Option<Vec<_>>>(), sizes.contains(&0));
-    let inside = steps.iter().all(|n| *n > 0) && ends.is_some_and(|ends| view.address(&ends).is_some());
+    let inside = steps.iter().all(|n| *n > 0)
+        && sizes.iter().all(|n| *n >= 0)
+        && ends.is_some_and(|ends| view.address(&ends).is_some());
     match view.address(&offsets) {
         Some(offset) if inside => made.offset = offset as i64,
         _ if empty => (),
@@ -271,13 +272,13 @@ fn reshaped(view: &View, groups: &[Vec<i64>], sizes: Option<Vec<i64>>) -> Done<V
 }
 
 impl Machine<'_> {
-    fn global(&mut self, symbol: &str) -> Done<Value> {
-        if let Some(value) = self.globals.get(symbol) {
-            return Ok(value.clone());
+    fn global(&mut self, symbol: &str) -> Done<Rc<View>> {
+        if let Some(view) = self.globals.get(symbol) {
+            return Ok(view.clone());
         }
         let (items, kind) = self.form.globals.get(symbol).ok_or("a global that is no constant")?;
-        let value = Value::Memory(self.allocate(items.clone(), &kind.sizes, Origin::Constant)?);
-        self.globals.insert(symbol.to_owned(), value.clone());
-        Ok(value)
+        let view = self.allocate(items.clone(), &kind.sizes, Origin::Constant)?;
+        self.globals.insert(symbol.to_owned(), view.clone());
+        Ok(view)
     }
 }

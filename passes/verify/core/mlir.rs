@@ -1,10 +1,8 @@
 //! What is read of MLIR's attributes and types, through its C API.
 
-use crate::terms::{Element, Item};
-use melior::ir::attribute::AttributeLike;
-use melior::ir::block::BlockLike;
-use melior::ir::operation::OperationLike;
-use melior::ir::{AffineExpr, AffineMap, Attribute, BlockRef, OperationRef, RegionLike, Type, TypeLike};
+use crate::terms::{Element, Item, ones};
+use melior::ir::{AffineExpr, AffineMap, Attribute, AttributeLike, BlockRef, OperationRef};
+use melior::ir::{RegionLike, Type, TypeLike, ValueLike, block::BlockLike, operation::OperationLike};
 use mlir_sys as sys;
 
 pub type Op<'c> = OperationRef<'c, 'c>;
@@ -16,22 +14,33 @@ pub fn name(op: Op) -> String {
     op.name().as_string_ref().as_str().unwrap_or_default().to_owned()
 }
 
+/// An attribute that is an operation's own: anyone may add others, which mean nothing.
+pub fn attribute<'c>(op: Op<'c>, name: &str) -> Option<Attribute<'c>> {
+    let name = melior::StringRef::new(name).to_raw();
+    // SAFETY: the operation is alive; an attribute is null where there is none. Of an operation that has none of its own, the
+    // first reader gives those of the second.
+    unsafe {
+        let other = Attribute::from_option_raw(sys::mlirOperationGetDiscardableAttributeByName(op.to_raw(), name));
+        let own = Attribute::from_option_raw(sys::mlirOperationGetInherentAttributeByName(op.to_raw(), name));
+        own.filter(|_| other.is_none())
+    }
+}
+
+/// The names and texts of those attributes.
+pub fn attributes(op: Op) -> Vec<(String, String)> {
+    let names = op.attributes().map(|(name, _)| name.as_string_ref().as_str().unwrap_or_default().to_owned());
+    names.filter_map(|name| attribute(op, &name).map(|of| of.to_string()).map(|text| (name, text))).collect()
+}
+
 /// The text of a string attribute or of a symbol.
 pub fn text(op: Op, name: &str) -> Option<String> {
-    Some(op.attribute(name).ok()?.to_string().trim_start_matches('@').trim_matches('"').to_owned())
+    Some(attribute(op, name)?.to_string().trim_start_matches('@').trim_matches('"').to_owned())
 }
 
 /// Whether anything uses a value.
 pub fn is_used(value: melior::ir::Value) -> bool {
-    use melior::ir::ValueLike;
     // SAFETY: the value is alive.
     unsafe { !sys::mlirOpOperandIsNull(sys::mlirValueGetFirstUse(value.to_raw())) }
-}
-
-/// An operation as one of the module's; nothing of it is kept.
-pub fn borrowed<'c>(op: OperationRef) -> Op<'c> {
-    // SAFETY: readers keep nothing of it.
-    unsafe { OperationRef::from_raw(op.to_raw()) }
 }
 
 /// The operations of each block of a region.
@@ -52,16 +61,11 @@ pub fn blocks<'c>(op: Op<'c>, region: usize) -> Vec<(BlockRef<'c, 'c>, Vec<Op<'c
     all
 }
 
+/// An integer; true is -1.
 pub fn integer(attribute: Attribute) -> Option<i64> {
     let raw = attribute.to_raw();
-    // SAFETY: each reader is that of the kind.
-    unsafe {
-        match (sys::mlirAttributeIsABool(raw), sys::mlirAttributeIsAInteger(raw)) {
-            (true, _) => Some(sys::mlirBoolAttrGetValue(raw).into()),
-            (_, true) => Some(sys::mlirIntegerAttrGetValueInt(raw)),
-            _ => None,
-        }
-    }
+    // SAFETY: it is read as an integer if it is one.
+    unsafe { sys::mlirAttributeIsAInteger(raw).then(|| sys::mlirIntegerAttrGetValueInt(raw)) }
 }
 
 pub fn array<'c>(attribute: Attribute<'c>) -> Option<Vec<Attribute<'c>>> {
@@ -74,16 +78,15 @@ pub fn array<'c>(attribute: Attribute<'c>) -> Option<Vec<Attribute<'c>>> {
 
 /// A list of integers; none where there is no such attribute.
 pub fn integers(op: Op, name: &str) -> Option<Vec<i64>> {
-    let attribute = op.attribute(name).ok()?;
+    let attribute = attribute(op, name)?;
     let raw = attribute.to_raw();
     // SAFETY: each reader is that of the kind, below the count.
     unsafe {
-        let all = |at: &dyn Fn(isize) -> i64| Some((0..sys::mlirDenseArrayGetNumElements(raw)).map(at).collect());
-        if sys::mlirAttributeIsADenseI64Array(raw) {
-            return all(&|k| sys::mlirDenseI64ArrayGetElement(raw, k));
-        }
-        if sys::mlirAttributeIsADenseI32Array(raw) {
-            return all(&|k| sys::mlirDenseI32ArrayGetElement(raw, k).into());
+        let is_long = sys::mlirAttributeIsADenseI64Array(raw);
+        let long = |k| sys::mlirDenseI64ArrayGetElement(raw, k);
+        let at = |k| if is_long { long(k) } else { sys::mlirDenseI32ArrayGetElement(raw, k).into() };
+        if is_long || sys::mlirAttributeIsADenseI32Array(raw) {
+            return Some((0..sys::mlirDenseArrayGetNumElements(raw)).map(at).collect());
         }
     }
     array(attribute)?.into_iter().map(integer).collect()
@@ -160,6 +163,8 @@ pub struct Kind {
     pub strides: Vec<i64>,
     /// The text of a layout of ours.
     pub layout: Option<String>,
+    /// The text of the memory space, `S` if it is one of the layout, or nothing.
+    pub space: String,
 }
 
 fn element(of: Type) -> Option<Element> {
@@ -180,7 +185,7 @@ fn element(of: Type) -> Option<Element> {
 pub fn kind(of: Type) -> Option<Kind> {
     let raw = of.to_raw();
     if let Some(element) = element(of) {
-        return Some(Kind { kind: 's', element, sizes: vec![], strides: vec![], layout: None });
+        return Some(Kind { kind: 's', element, sizes: vec![], strides: vec![], layout: None, space: String::new() });
     }
     // SAFETY: each reader is that of the kind; sizes are read below the rank, strides into an array of as many.
     unsafe {
@@ -193,11 +198,12 @@ pub fn kind(of: Type) -> Option<Kind> {
         let element = element(Type::from_raw(sys::mlirShapedTypeGetElementType(raw)))?;
         let rank = sys::mlirShapedTypeGetRank(raw);
         let sizes = (0..rank).map(|d| sys::mlirShapedTypeGetDimSize(raw, d as isize)).collect();
-        let (mut strides, mut layout) = (vec![], None);
+        let (mut strides, mut layout, mut space) = (vec![], None, None);
         if kind == 't' {
             layout = Attribute::from_option_raw(sys::mlirRankedTensorTypeGetEncoding(raw)).map(|l| l.to_string());
         } else if kind == 'm' {
             let text = Attribute::from_raw(sys::mlirMemRefTypeGetLayout(raw)).to_string();
+            space = Attribute::from_option_raw(sys::mlirMemRefTypeGetMemorySpace(raw)).map(|space| space.to_string());
             let (mut all, mut offset) = (vec![0; rank as usize + 1], 0);
             if text.starts_with("#layout.") {
                 layout = Some(text);
@@ -208,7 +214,8 @@ pub fn kind(of: Type) -> Option<Kind> {
                 strides = all;
             }
         }
-        Some(Kind { kind, element, sizes, strides, layout })
+        let of_layout = layout.iter().filter(|text| text.contains("S(")).map(|_| "S".to_owned()).collect();
+        Some(Kind { kind, element, sizes, strides, layout, space: space.unwrap_or(of_layout) })
     }
 }
 
@@ -241,6 +248,6 @@ pub fn constant(attribute: Attribute, kind: &Kind) -> Option<Vec<Item>> {
             1 => sys::mlirDenseElementsAttrGetBoolValue(raw, k as isize).into(),
             _ => (0..width).rev().fold(0, |n, byte| n << 8 | u64::from(*data.add(k % stored * width + byte))),
         };
-        Some((0..count).map(|k| Item::Number(one(k))).collect())
+        Some((0..count).map(|k| Item::Number(one(k) & ones(kind.element.bits))).collect())
     }
 }

@@ -4,14 +4,13 @@ use crate::compile::{Compiler, gives, int};
 use crate::machine::{Done, Instruction, Machine, Origin, Value, each_index};
 use crate::mlir::{self, Expr, Op};
 use crate::terms::Item;
-use melior::ir::operation::OperationLike;
 
 impl Compiler<'_> {
     pub fn structured(&mut self, op: Op, name: &str) -> Option<Instruction> {
         let (operands, results) = (self.operands(op), self.results(op));
         match name {
             "linalg.index" => {
-                let dim = mlir::integer(op.attribute("dim").ok()?)? as usize;
+                let dim = mlir::integer(mlir::attribute(op, "dim")?)? as usize;
                 let at = move |m: &mut Machine| m.domain.last()?.get(dim).copied();
                 return gives(results[0], move |m| Ok(int(at(m).ok_or("no such dimension")?)));
             }
@@ -51,9 +50,9 @@ impl Compiler<'_> {
             for (k, (_, map)) in maps.iter().enumerate() {
                 let Value::Memory(view) = &values[k] else { continue };
                 for (e, n) in map.iter().zip(&view.sizes) {
-                    if let Expr::Operand(d) = e {
-                        extents[*d] = Some(*n);
-                    }
+                    let Expr::Operand(d) = e else { continue };
+                    let other = extents[*d].replace(*n).filter(|other| other != n);
+                    other.map_or(Ok(()), |_| Err("operands of other sizes"))?;
                 }
                 // A tensor that comes out begins as the one that goes in.
                 if k >= inputs && !results.is_empty() {

@@ -62,9 +62,14 @@ pub struct Terms {
     texts: FxHashMap<String, u32>,
     nodes: Vec<Node>,
     by_node: FxHashMap<Node, u32>,
-    /// The divisions of the first form that may be by 0, and whether the second form runs.
-    pub divisions: FxHashSet<Item>,
+    /// The divisions of the first form that may be by 0, with their operands, and whether the second form runs.
+    pub divisions: FxHashSet<(u32, Box<[Item]>)>,
     pub is_second: bool,
+}
+
+/// As many bits that are set.
+pub fn ones(bits: u32) -> u64 {
+    u64::MAX >> (64 - bits.clamp(1, 64))
 }
 
 /// A hash of 128 bits.
@@ -106,10 +111,12 @@ impl Terms {
     pub fn apply(&mut self, id: u32, items: &[Item]) -> Result<Item, String> {
         let made = self.made(id, items)?;
         let is_open = |ones: u64| !matches!(items[1], Item::Number(n) if n != 0 && n != ones);
-        if self.operations[id as usize].0.divides.is_some_and(is_open) {
+        let (operation, same) = &self.operations[id as usize];
+        if operation.divides.is_some_and(is_open) {
+            let division = (*same, items.into());
             if !self.is_second {
-                self.divisions.insert(made);
-            } else if made == Item::Undefined || !self.divisions.contains(&made) {
+                self.divisions.insert(division);
+            } else if items.contains(&Item::Undefined) || !self.divisions.contains(&division) {
                 return Err("a division that was not there".into());
             }
         }
@@ -132,13 +139,11 @@ impl Terms {
             let product = self.apply(product, &items[..2])?;
             return self.apply(sum, &[product, items[2]]);
         }
-        if let [a, b] = *items {
-            let is_neutral = |item| matches!(item, Item::Number(n) if neutral.contains(&n));
-            match (is_neutral(a) && *commutes, is_neutral(b)) {
-                (_, true) => return Ok(a),
-                (true, _) => return Ok(b),
-                _ => (),
-            }
+        let is_neutral = |item: &Item| matches!(item, Item::Number(n) if neutral.contains(n));
+        match items {
+            [a, b] if is_neutral(b) => return Ok(*a),
+            [a, b] if is_neutral(a) && *commutes => return Ok(*b),
+            _ => (),
         }
         if !*any_order {
             let mut items: Box<[Item]> = items.into();
@@ -149,11 +154,9 @@ impl Terms {
         }
         let (mut sum, mut count) = (0u128, 0u64);
         for item in items {
-            let (more, of) = match item {
-                Item::Term(t) => match &self.nodes[*t as usize] {
-                    Node::Any(other, sum, count) if *other == same => (*sum, *count),
-                    _ => (hash(*item), 1),
-                },
+            let node = if let Item::Term(t) = item { self.nodes.get(*t as usize) } else { None };
+            let (more, of) = match node {
+                Some(Node::Any(other, sum, count)) if *other == same => (*sum, *count),
                 _ => (hash(*item), 1),
             };
             sum = sum.wrapping_add(more);
@@ -168,7 +171,6 @@ impl Terms {
 /// those of [`flag`].
 pub fn operation(name: &str, attributes: &str, of: [&Element; 2], flags: u32, allowed: u32) -> Operation {
     let [from, to] = of.map(|element| (&*element.text, element.bits));
-    let ones = |bits: u32| u64::MAX >> (64 - bits.clamp(1, 64));
     let (all, mask, width) = (ones(to.1), ones(from.1), from.1);
     let signed = move |n: u64| ((n << (64 - width.clamp(1, 64))) as i64) >> (64 - width.clamp(1, 64));
     let predicate = attributes.split("predicate = ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok());
@@ -198,9 +200,6 @@ pub fn operation(name: &str, attributes: &str, of: [&Element; 2], flags: u32, al
         "divui" if flags == 0 => unsigned(u64::checked_div),
         "remui" => unsigned(u64::checked_rem),
         "divsi" if flags == 0 => integers(i64::checked_div),
-        "floordivsi" => {
-            integers(|a, b| Some(a.checked_div(b)? - i64::from(a.checked_rem(b)? != 0 && (a < 0) != (b < 0))))
-        }
         "andi" => unsigned(|a, b| Some(a & b)),
         "ori" if flags == 0 => unsigned(|a, b| Some(a | b)),
         "shli" => shift(|a, by| a << by),
