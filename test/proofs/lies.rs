@@ -115,3 +115,36 @@ fn insertions_of_other_sizes_are_no_programs() {
     let found = compared(&four, &three, NONE);
     assert!(found.iter().any(|found| found.contains("no sizes and numbers that were tried")), "{found:?}");
 }
+
+/// An argument of a type that its layout cannot have is an error, and not only without a proof.
+#[test]
+fn arguments_are_of_the_types_of_their_layouts() {
+    let before = function(
+        "(%x: tensor<2x4xi4, #layout.tiled<{1,0:E(4)}>>) -> i4",
+        "%v = tensor.extract %x[%c1, %c1] : tensor<2x4xi4, #layout.tiled<{1,0:E(4)}>>
+         return %v : i4",
+    );
+    let packed = |sizes: &str| {
+        function(
+            &format!("(%x: memref<{sizes}xi8>) -> i4"),
+            &format!(
+                "%b = memref.load %x[%c1, %c0] : memref<{sizes}xi8>
+                 %four = arith.constant 4 : i8
+                 %h = arith.shrui %b, %four : i8
+                 %v = arith.trunci %h : i8 to i4
+                 return %v : i4"
+            ),
+        )
+    };
+    same(&before, &packed("2x2"), NONE);
+    let whole = function(
+        "(%x: memref<2x4xi4>) -> i4",
+        "%v = memref.load %x[%c1, %c1] : memref<2x4xi4>
+         return %v : i4",
+    );
+    for (after, why) in [(packed("4x1"), "not the one of its layout"), (whole, "in memory of whole elements")] {
+        let found = compared(&before, &after, NONE);
+        let is_error = |found: &String| found.contains(why) && !found.contains("not proved");
+        assert!(found.iter().any(is_error), "{found:?}");
+    }
+}

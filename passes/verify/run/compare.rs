@@ -71,13 +71,14 @@ fn element(r#type: &Type) -> Option<&Element> {
 }
 
 /// The arguments of a run: `before` has the types by which elements are named.
-fn arguments(run: &mut Run, before: &Function, after: &Function, sizes: &Sizes) -> Result<Vec<Value>, String> {
+fn arguments(run: &mut Run, before: &Function, after: &Function, sizes: &Sizes) -> Result<Vec<Value>, Stop> {
     if before.arguments.len() != after.arguments.len() {
-        return Err("a function of other arguments than before".into());
+        return Err(Stop::Unknown("a function of other arguments than before".into(), 0));
     }
     let mut all = vec![];
     for (k, (from, to)) in before.arguments.iter().zip(&after.arguments).enumerate() {
-        let what = |why: String| format!("argument {k} {why}");
+        let what =
+            |why: String| if why == TOO_MANY { Stop::Steps } else { Stop::Unknown(format!("argument {k} {why}"), 0) };
         let Some(inner) = element(from) else { return Err(what("of a type that is not modelled".into())) };
         let input = |number: u64, terms: &mut Terms| terms.input(k as u32, number, inner);
         let Type::Shaped { kind, element: unit, sizes: shape, place } = to else {
@@ -85,15 +86,19 @@ fn arguments(run: &mut Run, before: &Function, after: &Function, sizes: &Sizes) 
             continue;
         };
         let count = sizes[k].iter().try_fold(1_i64, |n, d| n.checked_mul(*d)).unwrap_or(i64::MAX);
-        run.steps = run.steps.checked_sub(count as u64).ok_or_else(|| "too many elements".to_owned())?;
+        run.steps = run.steps.checked_sub(count as u64).ok_or(Stop::Steps)?;
         let items: Vec<Term> = (0..count as u64).map(|number| input(number, run.terms)).collect();
         if *kind != Kind::MemRef {
             all.push(Value::Many(Rc::new(Many { sizes: sizes[k].clone(), items })));
             continue;
         }
-        let stop = |stop: Stop| what(reason(&stop));
+        let stop = |stop: Stop| match stop {
+            Stop::Fault(why, at) => Stop::Fault(format!("argument {k} {why}"), at),
+            Stop::Unknown(why, _) => what(why),
+            Stop::Steps => Stop::Steps,
+        };
         if is_lowered(from, to) {
-            let physical = Physical::of(from, to, &sizes[k], &run.program.axes).map_err(what)?;
+            let physical = Physical::of(from, to, &sizes[k], &run.program.axes).map_err(stop)?;
             let padding = before.padding.get(k).copied().flatten().filter(|_| before.public && inner == unit);
             let padding = match padding {
                 Some(bits) => run.terms.constant(unit.bits, bits),
@@ -101,7 +106,7 @@ fn arguments(run: &mut Run, before: &Function, after: &Function, sizes: &Sizes) 
             };
             let value = lowered(run, &physical, &items, (to, padding)).map_err(what)?;
             if matches!(&value, Value::View(view) if physical.is_view(view) != Some(true)) {
-                return Err(what("of a type that is not the one of its layout".into()));
+                return Err(Stop::Fault(format!("argument {k} of a type that is not the one of its layout"), 0));
             }
             all.push(value);
             continue;
@@ -144,6 +149,9 @@ fn fill(run: &mut Run, view: &View, items: &[Term]) -> Result<(), Stop> {
     })
 }
 
+/// Why memory has not been filled that takes too many steps.
+const TOO_MANY: &str = "too many elements";
+
 /// A buffer of a type in lowered form with these elements, and what the padding between them holds.
 fn lowered(run: &mut Run, physical: &Physical, items: &[Term], (to, padding): (&Type, Term)) -> Result<Value, String> {
     let Type::Shaped { element: unit, sizes, place, .. } = to else { return Err("of no memory".into()) };
@@ -154,7 +162,7 @@ fn lowered(run: &mut Run, physical: &Physical, items: &[Term], (to, padding): (&
     };
     let (sizes, strides) = physical.shape(sizes, strides).ok_or_else(open)?;
     let units = physical.units().and_then(|units| usize::try_from(units).ok()).ok_or_else(open)?;
-    run.steps = run.steps.checked_sub(units as u64 / 4).ok_or_else(|| "too many elements".to_owned())?;
+    run.steps = run.steps.checked_sub(units as u64 / 4).ok_or_else(|| TOO_MANY.to_owned())?;
     let mut memory = vec![padding; units];
     let (mut numbers, copies) = (items.iter(), physical.copies());
     each_index(&physical.sizes, |index| -> Result<(), String> {
@@ -206,7 +214,7 @@ fn logical(
     if !run.is_plain(view) {
         return Err(Stop::Unknown("a result that is part of memory of bytes".into(), 0));
     }
-    let physical = Physical::of(before, after, sizes, &run.program.axes).map_err(|why| Stop::Unknown(why, 0))?;
+    let physical = Physical::of(before, after, sizes, &run.program.axes)?;
     let (mut all, origin) = (vec![], view.offset - physical.prefix());
     for shift in physical.copies() {
         let begin = all.len();
@@ -239,7 +247,7 @@ fn check_place(run: &Run, view: &View, types: [&Type; 2], sizes: &[i64]) -> Resu
     }
     let unknown = |why: String| Stop::Unknown(why, 0);
     if is_lowered(before, after) {
-        let physical = Physical::of(before, after, sizes, &run.program.axes).map_err(unknown)?;
+        let physical = Physical::of(before, after, sizes, &run.program.axes)?;
         let beyond = || unknown("a layout beyond 64 bits".into());
         if !physical.is_view(view).ok_or_else(beyond)? {
             return fault("a result that does not lie as its layout says");
@@ -285,12 +293,11 @@ pub fn outcome(
 ) -> Result<Outcome, Stop> {
     terms.begin(reference.map(|reference| &reference.promises));
     let mut run = Run::new(program, terms, steps);
-    let unknown = |why: String| if why.starts_with("too many") { Stop::Steps } else { Stop::Unknown(why, 0) };
-    let values = arguments(&mut run, before, after, sizes).map_err(unknown)?;
+    let values = arguments(&mut run, before, after, sizes)?;
     let returned = run.call(after, values.clone())?;
     let mut outcome = Outcome { values: returned.iter().chain(&values).cloned().collect(), ..Outcome::default() };
     if before.results.len() != returned.len() {
-        return Err(unknown("a function of other results than before".into()));
+        return Err(Stop::Unknown("a function of other results than before".into(), 0));
     }
     for (k, value) in returned.iter().enumerate() {
         let sizes: Vec<i64> = match (&before.results[k], value) {

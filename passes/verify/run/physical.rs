@@ -3,6 +3,7 @@
 use crate::reader::layouts::{Layout, TilePart, are_parts, are_sizes, are_strides, row_major};
 use crate::reader::model::{Axes, Type};
 use crate::reader::places::Places;
+use crate::run::Stop;
 use crate::run::machine::View;
 
 /// A layout on a shape.
@@ -23,11 +24,13 @@ pub struct Physical {
 }
 
 impl Physical {
-    pub fn of(before: &Type, after: &Type, sizes: &[i64], axes: &Axes) -> Result<Physical, String> {
+    /// Memory of a type that a layout cannot have is a fault.
+    pub fn of(before: &Type, after: &Type, sizes: &[i64], axes: &Axes) -> Result<Physical, Stop> {
+        let unknown = |why: String| Err(Stop::Unknown(why, 0));
         let (Some(text), Type::Shaped { element: inner, sizes: said, .. }, Type::Shaped { element: unit, .. }) =
             (before.layout(), before, after)
         else {
-            return Err("of types that do not correspond".into());
+            return unknown("of types that do not correspond".into());
         };
         let (tiled, spread) = (Layout::read(text), Places::read(text, sizes, axes));
         let bits = tiled.as_ref().and_then(|layout| layout.bits);
@@ -35,15 +38,15 @@ impl Physical {
         let lies = match (spread, tiled) {
             (Some(places), _) if inner == unit => Lies::Spread(places),
             (None, Some(layout)) if layout.is_tiled() => Lies::Tiled(layout),
-            _ => return Err(format!("of the layout {text}")),
+            _ => return unknown(format!("of the layout {text}")),
         };
         // An element that is a unit of memory takes one, in as many bytes as its type takes.
         let place = bits.filter(|_| inner != unit).map_or(i64::from(unit.bits), i64::from);
         if inner == unit && tiled_bits.is_some_and(|is| !is) {
-            return Err(format!("of the layout {text} in memory of whole elements"));
+            return Err(Stop::Fault(format!("of the layout {text} in memory of whole elements"), 0));
         }
         if inner != unit && inner.bits.max(unit.bits) > 64 {
-            return Err("of elements of more than 64 bits".into());
+            return unknown("of elements of more than 64 bits".into());
         }
         let open = (0..said.len()).filter(|d| said[*d].is_none()).collect();
         Ok(Physical { lies, sizes: sizes.to_vec(), open, bits: [inner.bits.into(), place, unit.bits.into()] })
