@@ -5,6 +5,7 @@
 //! buffers of a function. Both own every buffer of a function, so a function that had no tensors, and in which lowering
 //! allocated nothing, keeps its own discipline: upstream's passes know no loops by branches.
 
+use crate::buffers::views::tensor_layout;
 use crate::ownership::{self, AUTOMATIC, KEEP};
 use layout_dialect::MANUAL_DEALLOCATION as BY_HAND;
 use layout_ir::{self as ir, Op, Rewriter, Val};
@@ -22,15 +23,24 @@ pub fn mark(function: Op) {
         let arguments = ir::blocks(*op).into_iter().flat_map(ir::arguments);
         ir::results(*op).into_iter().chain(arguments).any(|v| ir::tensor(v.r#type()).is_some())
     };
-    if !operations.iter().any(tensors) {
-        ir::edit(function).set_attribute(BY_HAND, unit);
-    }
+    let has_tails = operations.iter().any(|op| ir::results(*op).into_iter().chain(ir::operands(*op)).any(has_tail));
+    let has_tensors = operations.iter().any(tensors);
     for op in operations {
         let is_ours = ir::edit(op).remove_attribute(AUTOMATIC).is_ok();
         if !is_ours && matches!(ir::name(op), "memref.alloc" | "memref.dealloc") {
             ir::edit(op).set_attribute(KEEP, unit);
         }
     }
+    match (has_tensors, has_tails) {
+        (false, _) => ir::edit(function).set_attribute(BY_HAND, unit),
+        (true, true) => ir::edit(function).set_attribute(AUTOMATIC, unit),
+        (true, false) => {}
+    }
+}
+
+/// Whether a value has a layout that pads the tail.
+fn has_tail(v: Val) -> bool {
+    tensor_layout(v).and_then(layout_dialect::tiled).is_some_and(|layout| layout.tail_alignment > 1)
 }
 
 /// Frees what the program does not free itself, and removes the marks; or returns the passes that are to do so.
@@ -39,6 +49,8 @@ pub fn run(rewriter: &Rewriter) -> Option<&'static str> {
     let operations = ir::all_operations(function);
     let automatic = |op: &Op| ir::name(*op) == "memref.alloc" && ir::attribute(*op, KEEP).is_none();
     let caller_frees = ir::edit(function).remove_attribute(BY_HAND).is_ok();
+    // Only a function with tails has this mark.
+    let _ = ir::edit(function).remove_attribute(AUTOMATIC);
     if (!caller_frees || operations.iter().any(automatic)) && !ownership::free(rewriter, function) {
         operations.into_iter().filter(|op| *op != function).for_each(end_block);
         return Some(PASSES);

@@ -27,7 +27,7 @@
 //! | [`approximate_math`] | `layout-approximate-math` | `buffers`, `upstream` |
 //! | [`call_libm`] | `layout-call-libm` | `upstream` |
 //! | [`lower_bufferization`] | `layout-lower-bufferization` | `steps` |
-//! | [`deallocate`] | `layout-deallocate` | `ownership` |
+//! | [`deallocate`] | `layout-deallocate` | `buffers`, `ownership` |
 //! | [`expand_clones`] | `layout-expand-clones` | `diagnostic` |
 //! | [`expand_dma`] | `layout-expand-dma` | `async_copies`, `diagnostic`, `options` |
 //! | [`fuse_elementwise`] | `layout-fuse-elementwise` | `aliases`, `buffers` |
@@ -37,7 +37,7 @@
 //! | [`mask_as_integers`] | `layout-mask-as-integers` | |
 //! | [`outline_loops`] | `layout-outline-loops` | `buffers`, `descriptors`, `options`, `upstream` |
 //! | `padding` | `tensor.pad` as a fill and an insertion | |
-//! | `rank_reduction` | slices that leave out dimensions of one element, with names for them | |
+//! | `rank_reduction` | slices that leave out dimensions of one element, with names for them | `buffers` |
 //! | `switches` | `scf.index_switch` as a tree of `scf.if` | |
 //! | [`plan_memory`] | `layout-plan-memory` | `descriptors`, `diagnostic`, `functions`, `options`, `ownership`, `upstream` |
 //! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `async_copies`, `branches`, `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `rank_reduction`, `switches`, `upstream` |

@@ -77,9 +77,8 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
                 rewriter.erase(op);
             }
             "linalg.softmax" if touches_layouts(op) => softmax(rewriter, op).map_err(|error| vec![error])?,
-            "tensor.extract_slice" | "tensor.insert_slice" | "tensor.parallel_insert_slice" if !touches_layouts(op) => {
-                name_dimensions(rewriter, op);
-            }
+            "tensor.extract_slice" | "tensor.insert_slice" | "tensor.parallel_insert_slice"
+                if name_dimensions(rewriter, op, copied) => {}
             "tensor.concat" if reaches_layouts(op, &mut views) => concatenate(rewriter, op),
             "tensor.pad" if reaches_layouts(op, &mut views) => {
                 gone.extend(ir::all_operations(op).into_iter().map(ir::op_key));

@@ -13,18 +13,33 @@
 //! ```
 //!
 //! An insertion has its source expanded in the same way.
+//!
+//! In a tensor with a layout, lowering knows by the sizes which dimensions are left out. But MLIR takes the sizes that only the
+//! program has from the subview: such a slice is reshaped, too, and copied, since a reshape has no layout.
 
+use crate::buffers::views::tensor_layout;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
-use melior::ir::ValueLike;
 use melior::ir::operation::OperationMutLike;
+use melior::ir::{Type, ValueLike};
 
-/// Gives a slice or an insertion all of its dimensions, where it is open which ones it leaves out.
-pub fn name_dimensions(rewriter: &Rewriter, op: Op) {
+/// Gives a slice or an insertion all of its dimensions, where it is open which ones it leaves out; false elsewhere. `copied` copies a tensor to
+/// another type.
+pub fn name_dimensions<'c>(
+    rewriter: &Rewriter,
+    op: Op<'c>,
+    copied: impl Fn(Builder<'c>, Val<'c>, Type<'c>) -> Val<'c>,
+) -> bool {
     let extracts = ir::name(op) == "tensor.extract_slice";
     let part = if extracts { ir::result(op, 0) } else { ir::operands(op)[0] };
-    let Some(reduced) = ir::tensor(part.r#type()) else { return };
+    let Some(reduced) = ir::tensor(part.r#type()) else { return false };
     let sizes = ir::sizes(op, "static_sizes");
-    let Some(groups) = groups(&sizes, &reduced.shape) else { return };
+    let is_laid_out = ir::operands(op).into_iter().chain([part]).any(|v| tensor_layout(v).is_some());
+    if is_laid_out && (!extracts || sizes.iter().all(Option::is_some)) {
+        return false;
+    }
+    let Some(groups) = groups(&sizes, &reduced.shape) else { return false };
+    let encoding = reduced.layout.filter(|_| !is_laid_out);
+    let reduced = Shaped { layout: encoding, ..reduced };
     let whole = ir::tensor_type(&Shaped { shape: sizes.clone(), ..reduced.clone() });
     // An insertion at the end of `scf.forall` is among others of them alone.
     let before = if ir::name(op) == "tensor.parallel_insert_slice" { ir::parent(op) } else { None };
@@ -32,15 +47,17 @@ pub fn name_dimensions(rewriter: &Rewriter, op: Op) {
     let reassociation = b.named("reassociation", ir::reassociation_attribute(b.context(), &groups));
     if extracts {
         let slice = b.value(ir::name(op), &ir::operands(op), whole, &b.attributes_of(op));
-        let collapsed = b.value("tensor.collapse_shape", &[slice], part.r#type(), &[reassociation]);
-        ir::replace_all_uses(part, collapsed);
+        let collapsed = b.value("tensor.collapse_shape", &[slice], ir::tensor_type(&reduced), &[reassociation]);
+        let new = if is_laid_out { copied(b, collapsed, part.r#type()) } else { collapsed };
+        ir::replace_all_uses(part, new);
         rewriter.erase(op);
-        return;
+        return true;
     }
     let known = b.named("static_output_shape", ir::sizes_attribute(b.context(), &sizes));
     let operands: Vec<Val> = [part].into_iter().chain(sizes_of(op)).collect();
     let expanded = b.value("tensor.expand_shape", &operands, whole, &[reassociation, known]);
     ir::edit(op).set_operand(0, expanded);
+    true
 }
 
 /// The sizes of an insertion that are values: after its source, its target and the offsets.

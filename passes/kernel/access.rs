@@ -367,9 +367,22 @@ fn subview<'c>(op: Op<'c>, source: &Access<'c>, shape: &[Option<i64>]) -> Result
 
 /// Each index is a digit of the index in the dimension that several became.
 fn collapsed<'c>(op: Op<'c>, source: &Access<'c>) -> Result<Shown<'c>, String> {
+    let groups = groups(op)?;
+    let is_one = |d: &usize| source.sizes[*d].known() == Some(1);
+    if groups.iter().all(|group| group.iter().filter(|d| !is_one(d)).count() <= 1) {
+        // One dimension of each group has more than one element, or none has: also of a size that only the program has.
+        let mut shown =
+            Shown { sizes: Vec::new(), index: vec![Expr::Const(0); source.sizes.len()], symbols: Vec::new() };
+        for (k, group) in groups.into_iter().enumerate() {
+            let dim = group.iter().copied().find(|d| !is_one(d)).or(group.last().copied());
+            shown.sizes.push(dim.map_or(Size::Static(1), |d| source.sizes[d]));
+            dim.into_iter().for_each(|d| shown.index[d] = Expr::Var(k));
+        }
+        return Ok(shown);
+    }
     let old = static_sizes(&source.sizes)?;
     let mut shown = Shown { sizes: Vec::new(), index: vec![Expr::Const(0); old.len()], symbols: Vec::new() };
-    for (k, group) in groups(op)?.into_iter().enumerate() {
+    for (k, group) in groups.into_iter().enumerate() {
         let mut below = 1i64;
         for (n, d) in group.iter().enumerate().rev() {
             let digit = Expr::Var(k).floor_div(below.max(1));

@@ -18,9 +18,6 @@ use tensor_layout::expr::Expr;
 pub(super) fn copy_with_tail(function: Op) {
     let of_tail =
         |t: Type| tiled_layout(t).and_then(layout_dialect::tiled).is_some_and(|layout| layout.tail_alignment > 1);
-    if !ir::all_operations(function).into_iter().flat_map(ir::operands).any(|v| of_tail(v.r#type())) {
-        return;
-    }
     for (op, operand) in ownership::copied(function) {
         let value = ir::operands(op)[operand];
         let Some(shape) = ir::memref(value.r#type()).filter(|_| of_tail(value.r#type())).map(|shaped| shaped.shape)

@@ -49,7 +49,9 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagn
     let root = rewriter.copy(module);
     for function in ir::blocks(root).into_iter().flat_map(ir::operations).filter(|op| ir::name(*op) == "func.func") {
         ownership::instead_of_copies(rewriter, function);
-        memory::copy_with_tail(function);
+        if ir::attribute(function, ownership::AUTOMATIC).is_some() {
+            memory::copy_with_tail(function);
+        }
     }
     let mut operations = ir::all_operations(root);
     let sorted = globals::sort(root, &operations);

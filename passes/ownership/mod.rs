@@ -49,7 +49,8 @@ use std::collections::HashSet;
 /// On an allocation or deallocation: the program's own, which passes are to leave.
 pub const KEEP: &str = "bufferization.manual_deallocation";
 
-/// On an allocation before bufferization: lowering made it, and frees it.
+/// On an allocation before bufferization: lowering made it, and frees it. On a function until its buffers are freed: it had tensors
+/// in layouts that pad the tail, of which a copy that is handed on has to be as long.
 pub const AUTOMATIC: &str = "automatic_deallocation";
 
 /// The number of an operand that is no operand which is handed on, after all those.

@@ -85,3 +85,19 @@ func.func @shown(%f: f32) -> (tensor<3x5xf32>, index) {
 func.func @tail(%x: tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)L(32)}>>) -> tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)L(32)}>> {
   return %x : tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)L(32)}>>
 }
+
+// A function of memrefs alone owns what it says: what it returns is not copied, with a tail or without.
+// CHECK-LABEL: func.func private @given(
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func private @given(%a: memref<3x5xf32, #layout.tiled<{1,0:T(2,2)L(32)}>>) -> memref<3x5xf32, #layout.tiled<{1,0:T(2,2)L(32)}>> {
+  return %a : memref<3x5xf32, #layout.tiled<{1,0:T(2,2)L(32)}>>
+}
+// CHECK-LABEL: func.func @made(
+// CHECK: memref.alloc() : memref<32xf32>
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func @made() -> memref<3x5xf32, #layout.tiled<{1,0:T(2,2)L(32)}>> {
+  %a = memref.alloc() : memref<3x5xf32, #layout.tiled<{1,0:T(2,2)L(32)}>>
+  return %a : memref<3x5xf32, #layout.tiled<{1,0:T(2,2)L(32)}>>
+}

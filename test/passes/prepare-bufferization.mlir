@@ -225,3 +225,18 @@ func.func @plain_dimensions(%x: tensor<?x?x?x?xf32>, %n: index, %m: index) -> (t
   %t = tensor.extract_slice %x[0, 0, 0, 0] [1, 1, %n, %m] [1, 1, 1, 1] : tensor<?x?x?x?xf32> to tensor<1x?x?xf32>
   return %s, %t : tensor<?x?xf32>, tensor<1x?x?xf32>
 }
+
+// -----
+
+// With a layout, a slice of sizes that are known stays: lowering finds its dimensions by them. Others are copied.
+#t = #layout.tiled<{2,1,0:T(2,4)}>
+// CHECK-LABEL: func.func @open_dimensions_of_a_layout(
+// CHECK: tensor.extract_slice {{.*}} to tensor<1x4xf32>
+// CHECK: tensor.extract_slice {{.*}} to tensor<1x?x1xf32>
+// CHECK-NEXT: %[[S:.*]] = tensor.collapse_shape %{{.*}} {{\[\[}}0], [1, 2]] : tensor<1x?x1xf32> into tensor<1x?xf32>
+// CHECK: linalg.copy ins(%[[S]] : tensor<1x?xf32>) outs(%{{.*}} : tensor<1x?xf32>)
+func.func @open_dimensions_of_a_layout(%x: tensor<?x?x?xf32, #t>, %n: index) -> (tensor<1x4xf32>, tensor<1x?xf32>) {
+  %s = tensor.extract_slice %x[0, 0, 0] [1, 4, 1] [1, 1, 1] : tensor<?x?x?xf32, #t> to tensor<1x4xf32>
+  %r = tensor.extract_slice %x[0, 0, 0] [1, %n, 1] [1, 1, 1] : tensor<?x?x?xf32, #t> to tensor<1x?xf32>
+  return %s, %r : tensor<1x4xf32>, tensor<1x?xf32>
+}

@@ -148,3 +148,56 @@ fn arguments_are_of_the_types_of_their_layouts() {
         assert!(found.iter().any(is_error), "{found:?}");
     }
 }
+
+/// Where a program has no elements for some sizes, another size of its result is another result.
+#[test]
+fn results_have_the_sizes_that_the_program_gives_them() {
+    let before = function(
+        "(%n: index, %m: index) -> tensor<?x?xf32>",
+        "%e = tensor.empty(%n, %m) : tensor<?x?xf32>
+         %f = arith.constant 1.0 : f32
+         %r = linalg.fill ins(%f : f32) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+         return %r : tensor<?x?xf32>",
+    );
+    let after = |sizes: &str| {
+        function(
+            "(%n: index, %m: index) -> memref<?x?xf32>",
+            &format!(
+                "%a = memref.alloc({sizes}) : memref<?x?xf32>
+                 %f = arith.constant 1.0 : f32
+                 linalg.fill ins(%f : f32) outs(%a : memref<?x?xf32>)
+                 return %a : memref<?x?xf32>"
+            ),
+        )
+    };
+    let is_error = |after: &str| compared(&before, after, NONE).iter().any(|found| !found.contains("not proved"));
+    assert!(!is_error(&after("%n, %m")));
+    for sizes in ["%m, %n", "%n, %n", "%m, %m"] {
+        assert!(is_error(&after(sizes)), "{sizes}");
+    }
+}
+
+/// The tail and the prefix of an argument hold nothing that is said.
+#[test]
+fn promised_padding_is_that_of_tiles() {
+    let before = function(
+        "(%x: tensor<3xi32, #layout.tiled<{0:T(2)L(8)M(8)}>> {layout.padding = 0 : i32}) -> i32",
+        "%zero = arith.constant 0 : i32
+         return %zero : i32",
+    );
+    let after = |at: &str| {
+        function(
+            "(%x: memref<2x2xi32, strided<[2, 1], offset: 2>>) -> i32",
+            &format!(
+                "%m = memref.reinterpret_cast %x to offset: [0], sizes: [10], strides: [1] : memref<2x2xi32, strided<[2, 1], offset: 2>> to memref<10xi32>
+                 %k = arith.constant {at} : index
+                 %v = memref.load %m[%k] : memref<10xi32>
+                 return %v : i32"
+            ),
+        )
+    };
+    same(&before, &after("5"), NONE);
+    for at in ["0", "1", "6", "9"] {
+        not_same(&before, &after(at), NONE);
+    }
+}

@@ -259,7 +259,7 @@ pub fn inputs(element: &Element, hash: u64) -> [u64; CHOICES] {
     if element.integer {
         return match (element.bits, &*element.text) {
             (1, _) => [hash & 1, hash >> 1 & 1, hash >> 2 & 1],
-            (_, "index") => [hash % 3, hash % 3, signed(8)],
+            (_, "index") => [hash % 3, 1 + hash / 3 % 3, signed(8)],
             _ => [hash % 3, hash % 5, signed(8)],
         };
     }

@@ -163,7 +163,9 @@ fn lowered(run: &mut Run, physical: &Physical, items: &[Term], (to, padding): (&
     let (sizes, strides) = physical.shape(sizes, strides).ok_or_else(open)?;
     let units = physical.units().and_then(|units| usize::try_from(units).ok()).ok_or_else(open)?;
     run.steps = run.steps.checked_sub(units as u64 / 4).ok_or_else(|| TOO_MANY.to_owned())?;
-    let mut memory = vec![padding; units];
+    let undefined = run.terms.undefined(unit.bits);
+    let mut memory = vec![undefined; units];
+    memory[physical.tiles().ok_or_else(open)?].fill(padding);
     let (mut numbers, copies) = (items.iter(), physical.copies());
     each_index(&physical.sizes, |index| -> Result<(), String> {
         let item = *numbers.next().ok_or_else(open)?;
@@ -317,6 +319,9 @@ pub fn outcome(
             if is_last && is_constant && !matches!(before.results[k], Type::Shaped { kind: Kind::MemRef, .. }) {
                 return Err(Stop::Fault("a result in memory that nobody may write".into(), 0));
             }
+        }
+        if reference.is_some() && !is_lowered(types[0], types[1]) && value.sizes() != sizes {
+            return Err(Stop::Fault(format!("result {k}: sizes {:?}, and {sizes:?} before", value.sizes()), 0));
         }
         let expected = reference.map(|reference| reference.results[k].len());
         let items = logical(&mut run, value, types, &sizes, expected).map_err(|stop| match stop {

@@ -5,6 +5,7 @@ use crate::reader::model::{Axes, Type};
 use crate::reader::places::Places;
 use crate::run::Stop;
 use crate::run::machine::View;
+use std::ops::Range;
 
 /// A layout on a shape.
 enum Lies {
@@ -88,6 +89,15 @@ impl Physical {
             }
         }
         Some(parts)
+    }
+
+    /// The units between the prefix and the tail.
+    pub fn tiles(&self) -> Option<Range<usize>> {
+        let Lies::Tiled(layout) = &self.lies else { return Some(0..0) };
+        let parts = self.parts(layout)?;
+        let count = parts.iter().try_fold(1_i64, |count, part| count.checked_mul(part.size))?;
+        let end = |units: i64| usize::try_from(units).ok();
+        Some(end(self.prefix())?..end(self.prefix().checked_add(count)?)?)
     }
 
     /// The sizes that only the program has and that are not those of a part: dimensions of stride 0 in front carry them.
