@@ -22,8 +22,8 @@ use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Type, ValueLike};
 
-/// Gives a slice or an insertion all of its dimensions, where it is open which ones it leaves out; false elsewhere. `copied` copies a tensor to
-/// another type.
+/// Gives a slice or an insertion all of its dimensions, where it is open which ones it leaves out; false elsewhere. `copied`
+/// copies a tensor to another type.
 pub fn name_dimensions<'c>(
     rewriter: &Rewriter,
     op: Op<'c>,
