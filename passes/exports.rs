@@ -199,7 +199,7 @@ extern "C" fn layout_rs_pipeline(
             let pipeline = pipeline.ok_or_else(|| format!("unknown pipeline `{name}`{}", instead(&name, &names)))?;
             let options: PipelineOptions = options.parse()?;
             pipeline.check(&options)?;
-            Ok(pipeline.text(options))
+            Ok(pipeline.text_to_run(options))
         },
     );
     let callback = passes.expect("C++ gives a callback");

@@ -10,7 +10,7 @@
 //! let options = PipelineOptions { plan: Some(plan), ..PipelineOptions::default() };
 //! assert_eq!(options.to_string(), "form=strided plan machine=tpu_v5e");
 //! assert_eq!("plan machine=tpu_v5e".parse(), Ok(options));
-//! assert!(pipelines::TO_MEMREF.text(options).contains("layout-inline-calls,layout-plan{machine=tpu_v5e},"));
+//! assert!(pipelines::TO_MEMREF.text(options).starts_with("layout-inline-calls,layout-plan{machine=tpu_v5e},"));
 //! ```
 
 use crate::options::{Arena, Options, Parallel, PlanOptions, Value, words};
@@ -112,14 +112,23 @@ impl Pipeline {
         };
         let all = all.replace("$first", &first).replace("$threads", threads).replace("$arena", options.arena.name());
         // A pipeline that is made of one leaves the option to it.
-        if self.passes.iter().any(|pass| pass.contains("$all")) {
-            return all;
+        if options.verify && !self.is_made_of_another() {
+            format!("{}{{passes={{{all}}}}}", crate::verify::NAME)
+        } else {
+            all
         }
-        match options.verify {
-            true => format!("{}{{passes={{{all}}}}}", crate::verify::NAME),
-            false if crate::verify::is_wanted() => format!("{}{{remarks=false passes={{{all}}}}}", crate::verify::NAME),
-            false => all,
-        }
+    }
+
+    /// Whether it is made of a pipeline, to which it leaves verification.
+    fn is_made_of_another(&self) -> bool {
+        self.passes.iter().any(|pass| pass.contains("$all"))
+    }
+
+    /// The passes that run: verified where the environment wants that.
+    pub(crate) fn text_to_run(&self, options: PipelineOptions) -> String {
+        let all = self.text(options);
+        let is_wanted = crate::verify::is_wanted() && !options.verify && !self.is_made_of_another();
+        if is_wanted { format!("{}{{remarks=false passes={{{all}}}}}", crate::verify::NAME) } else { all }
     }
 
     /// Whether the options can be followed.
@@ -140,7 +149,7 @@ impl Pipeline {
     /// A manager of passes over anything else, options that [`Options::check`] finds wrong, and a process in which another
     /// copy of this library registered its passes.
     pub fn add_to(&self, manager: OperationPassManager, options: impl Into<PipelineOptions>) -> Result<(), Error> {
-        upstream::add_passes(manager, &self.text(options))
+        upstream::add_passes(manager, &self.text_to_run(options.into()))
     }
 }
 

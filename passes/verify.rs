@@ -146,7 +146,8 @@ fn begins_anew(module: Op, pass: &str) -> bool {
     ir::all_operations(module).into_iter().any(|op| ir::name(op).starts_with(made))
 }
 
-/// Compares what was noted with the program before, and says, in remarks if they are wanted, what is not shown. Gives a line for each function.
+/// Compares what was noted with the program before, and says, in remarks if they are wanted, what is not shown. Gives a line for
+/// each function.
 fn told<'c>(
     source: &mut Source,
     module: Op<'c>,
