@@ -667,9 +667,9 @@ def LayoutVerify : Pass<"layout-verify", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"passes", "passes", "std::string", "\"\"", "The passes">,
-    Option<"steps", "steps", "uint64_t", "1 << 20",
+    Option<"steps", "steps", "uint64_t", "0",
            "A function that takes more steps, elements counted one by one, is not "
-           "checked">,
+           "checked; 0 is as many for all functions as cost no more than lowering">,
     Option<"remarks", "remarks", "bool", "true",
            "Say what is not shown">,
     Option<"smt", "smt", "std::string", "\"\"",

@@ -15,7 +15,7 @@
 
 use crate::options::{Arena, Options, Parallel, PlanOptions, Value, words};
 use crate::pass::{NAMES, Pass};
-use crate::upstream;
+use crate::{upstream, verify};
 use melior::{Error, pass::OperationPassManager};
 use std::{fmt, str::FromStr};
 use tensor_layout::text::did_you_mean;
@@ -112,11 +112,7 @@ impl Pipeline {
         };
         let all = all.replace("$first", &first).replace("$threads", threads).replace("$arena", options.arena.name());
         // A pipeline that is made of one leaves the option to it.
-        if options.verify && !self.is_made_of_another() {
-            format!("{}{{passes={{{all}}}}}", crate::verify::NAME)
-        } else {
-            all
-        }
+        if options.verify && !self.is_made_of_another() { format!("{}{{passes={{{all}}}}}", verify::NAME) } else { all }
     }
 
     /// Whether it is made of a pipeline, to which it leaves verification.
@@ -127,8 +123,14 @@ impl Pipeline {
     /// The passes that run: verified where the environment wants that.
     pub(crate) fn text_to_run(&self, options: PipelineOptions) -> String {
         let all = self.text(options);
-        let is_wanted = crate::verify::is_wanted() && !options.verify && !self.is_made_of_another();
-        if is_wanted { format!("{}{{remarks=false passes={{{all}}}}}", crate::verify::NAME) } else { all }
+        if !verify::is_wanted() || self.is_made_of_another() {
+            return all;
+        }
+        let (name, steps) = (verify::NAME, verify::STEPS);
+        match all.strip_prefix(&format!("{name}{{")) {
+            Some(rest) => format!("{name}{{steps={steps} {rest}"),
+            None => format!("{name}{{remarks=false steps={steps} passes={{{all}}}}}"),
+        }
     }
 
     /// Whether the options can be followed.

@@ -12,8 +12,11 @@ use std::io::Write as _;
 /// The name of the pass.
 pub(crate) const NAME: &str = "layout-verify";
 
-/// Where this is set, and not 0, each pipeline runs with verification, which says nothing but errors.
+/// Where this is set, and not 0, each pipeline runs with verification, which says nothing but errors and takes its time.
 const WANTED: &str = "LAYOUT_VERIFY";
+
+/// How many steps a function may take then: a test may take longer than lowering does.
+pub(crate) const STEPS: u64 = 1 << 20;
 
 /// Whether the environment wants all pipelines to be verified.
 pub(crate) fn is_wanted() -> bool {
@@ -22,8 +25,8 @@ pub(crate) fn is_wanted() -> bool {
 
 /// What the pass keeps from one of its steps to the next.
 #[derive(Default)]
-pub(crate) struct State {
-    source: Option<Source>,
+pub(crate) struct State<'c> {
+    source: Option<Source<'c>>,
     /// How each function is shown, a line for each.
     report: String,
 }
@@ -71,14 +74,15 @@ pub(crate) fn passes(options: &str) -> Vec<String> {
 /// Whether the options can be followed.
 ///
 /// # Errors
-/// Where the number of steps is none.
+/// Where the number of steps is not one.
 pub(crate) fn check(options: &str) -> Result<(), String> {
     steps(options).map(|_| ())
 }
 
-fn steps(options: &str) -> Result<u64, String> {
+/// The number of steps, if one is said: 0 is none.
+fn steps(options: &str) -> Result<Option<u64>, String> {
     let read = |text: &str| text.parse().map_err(|_| format!("steps must be a number, found `{text}`"));
-    option(options, "steps").map_or(Ok(1 << 20), read)
+    option(options, "steps").map(read).transpose().map(|steps| steps.filter(|steps| *steps > 0))
 }
 
 /// Step `number` of the pass: the program as the passes so far left it is noted, and after the last one compared. Gives the
@@ -90,7 +94,7 @@ pub(crate) fn run<'c>(
     module: Op<'c>,
     options: &str,
     number: usize,
-    state: &mut State,
+    state: &mut State<'c>,
 ) -> Result<Option<String>, Vec<Diagnostic<'c>>> {
     let passes = passes(options);
     let allows = |option: &str| {
@@ -106,6 +110,7 @@ pub(crate) fn run<'c>(
             reassociate: allows("reassociate"),
             contract: allows("contract"),
             interfaces: passes.iter().any(|pass| pass.contains("entry=machine") || pass.contains("entry=free")),
+            arenas: passes.iter().any(|pass| pass.contains("arena=argument")),
             obligations: option(options, "smt").is_some(),
             confirm: flag(options, "confirm", false),
         })
@@ -149,7 +154,7 @@ fn begins_anew(module: Op, pass: &str) -> bool {
 /// Compares what was noted with the program before, and says, in remarks if they are wanted, what is not shown. Gives a line for
 /// each function.
 fn told<'c>(
-    source: &mut Source,
+    source: &mut Source<'c>,
     module: Op<'c>,
     passes: &[String],
     remarks: bool,

@@ -21,10 +21,11 @@ use layout_verify::{Limits, Source};
 use melior::{Context, dialect::DialectRegistry, ir::Module, utility};
 
 const NONE: Limits = Limits {
-    steps: 1 << 20,
+    steps: Some(1 << 20),
     reassociate: false,
     contract: false,
     interfaces: false,
+    arenas: false,
     obligations: false,
     confirm: false,
 };

@@ -203,7 +203,7 @@ def verified(tool, program, option, mutant, reached=None):
     environment = dict(os.environ, LAYOUT_MUTANT=str(mutant))
     if reached:
         environment["LAYOUT_MUTANTS_REACHED"] = reached
-    command = [tool, program, f"--pass-pipeline=builtin.module(layout-verify{{passes={{{passes}}}}})"]
+    command = [tool, program, f"--pass-pipeline=builtin.module(layout-verify{{steps=1048576 passes={{{passes}}}}})"]
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     except subprocess.TimeoutExpired:

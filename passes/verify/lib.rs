@@ -18,7 +18,7 @@ mod reader;
 mod run;
 
 use layout_verify_core::Pair as Forms;
-use melior::ir::{Location, OperationRef};
+use melior::ir::{Location, Operation, OperationRef};
 use proof::formula::Obligations;
 use proof::smt;
 use reader::flags::{CONTRACT, REASSOC};
@@ -33,14 +33,17 @@ use std::collections::BTreeMap;
 /// What a check may do, and what the passes between were allowed to do.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How many steps a function may take, elements of vectors and of copies counted one by one.
-    pub steps: u64,
+    /// How many steps a function may take, elements of vectors and of copies counted one by one. Where this is not said, all
+    /// functions together take as many as cost no more than lowering does.
+    pub steps: Option<u64>,
     /// Whether sums of floating-point numbers may be reassociated.
     pub reassociate: bool,
     /// Whether a product and a sum may be rounded once.
     pub contract: bool,
     /// Whether the layouts of what functions take and return may become others, as long as these are of tensors.
     pub interfaces: bool,
+    /// Whether public functions may take the memory for their buffers as their last arguments.
+    pub arenas: bool,
     /// Whether [`Source::obligations`] are kept.
     pub obligations: bool,
     /// Whether the core confirms what is shown.
@@ -81,16 +84,19 @@ pub struct Evidence {
 type Ran = Result<(Sizes, Outcome), Stop>;
 
 /// A program before passes, and what its functions compute.
-pub struct Source {
+pub struct Source<'c> {
     program: Program,
-    /// What passes made of it, one after the other, each with the number that the caller gave it.
-    forms: Vec<(usize, Program)>,
+    /// Copies of what passes made of it, one after the other, each with the number that the caller gave it. Of most programs the
+    /// last one alone is read, which takes four to seven times as long as a copy.
+    forms: Vec<(usize, Operation<'c>)>,
     /// What functions did that have run, by name, sizes and choice of inputs; none of those that cannot.
     outcomes: BTreeMap<(String, i64, usize), Ran>,
     terms: Terms,
     /// Both forms as the core reads them.
     pair: Option<Forms>,
     limits: Limits,
+    /// How many more steps there may be.
+    left: u64,
     /// What was decided about addresses in the proofs of functions.
     proved: BTreeMap<String, Obligations>,
     /// Functions whose last form is shown to be the same, and how.
@@ -103,62 +109,73 @@ pub struct Source {
 /// 20; the program may be for one of them alone.
 const OPEN: [i64; 4] = [5, 3, 8, 20];
 
-impl Source {
+impl<'c> Source<'c> {
     /// Reads a program.
-    pub fn new(module: OperationRef, limits: Limits) -> Source {
-        let program = operations::program(mlir::borrowed(module));
+    pub fn new(module: OperationRef<'c, '_>, limits: Limits) -> Source<'c> {
+        let program = operations::program(mlir::borrowed(&module));
         let terms = Terms::new(limits.reassociate, limits.contract);
         let pair = limits.confirm.then(|| Forms::new(module, limits.reassociate, limits.contract));
         let (outcomes, proved, shown, open) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Source { program, forms: vec![], outcomes, terms, pair, limits, proved, shown, open }
+        let left = limits.steps.unwrap_or(STEPS);
+        Source { program, forms: vec![], outcomes, terms, pair, limits, left, proved, shown, open }
     }
 
     /// What a function of the program does with sizes and a choice of inputs, in so many steps.
-    fn outcome(&mut self, name: &str, open: i64, steps: u64) -> Ran {
+    fn outcome(&mut self, name: &str, open: i64, steps: &mut u64) -> Ran {
         let function = &self.program.functions[name];
-        if least::steps(&self.program, function) > steps {
+        if least::steps(&self.program, function) > *steps {
             return Err(Stop::Steps);
         }
         let sizes = compare::sizes_of_arguments(function, open);
-        let outcome =
-            compare::outcome(&mut self.terms, function, (&self.program, function, true), &sizes, None, steps)?;
+        let form = Form { program: &self.program, function, is_last: true, takes_arenas: false };
+        let outcome = compare::outcome(&mut self.terms, function, form, &sizes, None, steps)?;
         Ok((sizes, outcome))
     }
 
     /// Notes what passes made of the program; the number comes back with an error that is there first.
-    pub fn note(&mut self, module: OperationRef, number: usize) {
-        let program = operations::program(mlir::borrowed(module));
-        if let Some(pair) = &mut self.pair {
-            pair.note(module);
-        }
-        if program != *self.forms.last().map_or(&self.program, |(_, form)| form) {
-            self.forms.push((number, program));
-        }
+    pub fn note(&mut self, module: OperationRef<'c, '_>, number: usize) {
+        self.forms.push((number, (*module).clone()));
     }
 
     /// Compares the last form of each function with the first one: by a proof for all data, and where there is none, by
     /// running both. What is shown of the last form is shown, whatever was between. Gives the errors, each with the number of
     /// the first form that has it; [`Source::open`] says what is not shown.
     pub fn check(&mut self) -> Vec<(usize, Finding)> {
-        let mut forms = std::mem::take(&mut self.forms);
+        let forms = std::mem::take(&mut self.forms);
+        let Some((number, last)) = forms.last() else { return vec![] };
         // Lowering gives memory the axes that there are then.
-        let axes = [&self.program].into_iter().chain(forms.iter().map(|form| &form.1)).rev();
-        let axes = axes.map(|form| form.axes.clone()).find(|axes| !axes.is_empty()).unwrap_or_default();
-        self.program.axes.clone_from(&axes);
-        forms.iter_mut().for_each(|(_, form)| form.axes.clone_from(&axes));
+        let axes = forms.iter().rev().map(|(_, form)| mlir::axes(mlir::borrowed(form))).find(|axes| !axes.is_empty());
+        self.program.axes = axes.unwrap_or_else(|| std::mem::take(&mut self.program.axes));
         if self.limits.interfaces {
             self.take_interfaces(&forms);
         }
-        let Some(((number, last), before)) = forms.split_last() else { return vec![] };
+        if let Some(pair) = &mut self.pair {
+            pair.note(mlir::borrowed(last));
+        }
+        let last = self.read(last);
+        if last == self.program {
+            return vec![];
+        }
+        let is_shared = self.limits.steps.is_none();
+        if is_shared {
+            let values: usize = last.functions.values().map(|function| function.slots.len()).sum();
+            self.left = STEPS.saturating_add(STEPS_OF_A_VALUE.saturating_mul(values as u64));
+        }
+        let mut before = None;
         let mut errors = vec![];
         let names: Vec<String> = self.program.functions.keys().cloned().collect();
         for name in names {
             let (source, form) = (&self.program.functions[&name], last.functions.get(&name));
             let Some(after) = form.filter(|after| after.body.is_some() && source.body.is_some()) else { continue };
-            let cases = usize::try_from(self.limits.steps / STEPS_OF_A_CASE).unwrap_or(usize::MAX);
             let allowed = (u32::from(self.limits.reassociate) * REASSOC) | (u32::from(self.limits.contract) * CONTRACT);
             let noted = self.limits.obligations;
-            let why = match proof::same((&self.program, source), (last, after), (allowed, cases), noted) {
+            let allowed_looks = self.left / if is_shared { STEPS_OF_A_LOOK } else { 1 };
+            let mut looks = usize::try_from(allowed_looks).unwrap_or(usize::MAX);
+            let shown = proof::same((&self.program, source), (&last, after), (allowed, &mut looks), noted);
+            if is_shared {
+                self.left -= STEPS_OF_A_LOOK * (allowed_looks - looks as u64);
+            }
+            let why = match shown {
                 Ok(obligations) => {
                     self.proved.insert(name.clone(), obligations);
                     self.show(name, true);
@@ -166,29 +183,69 @@ impl Source {
                 }
                 Err(why) => why,
             };
-            let Some(finding) = self.run(&name, (last, after, true), &why) else {
+            let takes_arenas = self.limits.arenas;
+            let form = Form { program: &last, function: after, is_last: true, takes_arenas };
+            let for_each = self.left / if is_shared { 2 } else { 1 };
+            let mut left = [for_each; 2];
+            let finding = self.run(&name, form, &why, &mut left);
+            if is_shared {
+                self.left = left.iter().sum();
+            }
+            let Some(finding) = finding else {
                 self.show(name, false);
                 continue;
             };
-            // Of a form that says nothing, one before it may.
+            // Of a form that says nothing, one before it may. An error is there since the first form that has it.
             let has_run = self.outcomes.iter().any(|(of, outcome)| of.0 == name && outcome.is_ok());
-            let earlier = if finding.is_tried || !has_run { &[][..] } else { before };
-            let first = earlier.iter().find_map(|(number, form)| {
+            if finding.is_tried || !has_run {
+                self.note_open(&mut errors, *number, finding);
+                continue;
+            }
+            let before = before.get_or_insert_with(|| self.different(&forms));
+            let first = before.iter().find_map(|(number, form)| {
                 let function = form.functions.get(&name).filter(|function| function.body.is_some())?;
-                let found = self.run(&name, (form, function, false), "")?;
+                if *form == last {
+                    return Some((*number, finding.clone()));
+                }
+                let form = Form { program: form, function, is_last: false, takes_arenas };
+                let found = self.run(&name, form, "", &mut [for_each; 2])?;
                 found.is_error.then_some((*number, found))
             });
-            match first {
-                Some(first) => errors.push(first),
-                None if finding.is_error => errors.push((*number, finding)),
-                None => drop(self.open.insert(name, finding)),
-            }
+            let (number, finding) = first.unwrap_or((*number, finding));
+            self.note_open(&mut errors, number, finding);
         }
         errors
     }
 
+    /// Notes what is found of a function that is not shown to be the same.
+    fn note_open(&mut self, errors: &mut Vec<(usize, Finding)>, number: usize, finding: Finding) {
+        if finding.is_error {
+            errors.push((number, finding));
+        } else {
+            self.open.insert(finding.function.clone(), finding);
+        }
+    }
+
+    /// Reads a form.
+    fn read(&self, form: &Operation) -> Program {
+        Program { axes: self.program.axes.clone(), ..operations::program(mlir::borrowed(form)) }
+    }
+
+    /// The forms that differ from the one before, each with its number.
+    fn different(&self, forms: &[(usize, Operation<'c>)]) -> Vec<(usize, Program)> {
+        let mut all: Vec<(usize, Program)> = vec![];
+        for (number, form) in forms {
+            let form = self.read(form);
+            if form != *all.last().map_or(&self.program, |(_, form)| form) {
+                all.push((*number, form));
+            }
+        }
+        all
+    }
+
     /// Gives what functions take and return the layouts of the last form of tensors.
-    fn take_interfaces(&mut self, forms: &[(usize, Program)]) {
+    fn take_interfaces(&mut self, forms: &[(usize, Operation<'c>)]) {
+        let forms = self.different(forms);
         let is_memory = |r#type: &Type| matches!(r#type, Type::Shaped { kind: Kind::MemRef, .. });
         for (name, function) in &mut self.program.functions {
             let interface = |form: &Function| form.arguments.iter().chain(&form.results).cloned().collect::<Vec<_>>();
@@ -201,7 +258,8 @@ impl Source {
 
     /// Notes that a function is shown.
     fn show(&mut self, name: String, is_proved: bool) {
-        let confirmed = self.pair.as_mut().map(|pair| pair.confirm(&name, self.limits.steps));
+        let confirmed =
+            self.pair.as_mut().map(|pair| pair.confirm(&name, self.limits.steps.unwrap_or(STEPS_OF_THE_CORE)));
         self.shown.insert(name, Evidence { is_proved, confirmed });
     }
 
@@ -224,8 +282,8 @@ impl Source {
         format!("// obligations: {all}\n// without a formula: {unwritten}\nmodule {{\n{solvers}}}\n")
     }
 
-    /// Runs both forms of a function of which there is no proof.
-    fn run(&mut self, name: &str, form: Form, why: &str) -> Option<Finding> {
+    /// Runs both forms of a function of which there is no proof, each in as many steps as are left for it.
+    fn run(&mut self, name: &str, form: Form, why: &str, left: &mut [u64; 2]) -> Option<Finding> {
         let finding = |is_error: bool, message: String, place: Option<usize>| {
             Some(Finding { is_error, function: name.to_owned(), message, is_tried: false, place })
         };
@@ -236,14 +294,14 @@ impl Source {
             };
             finding(false, format!("not proved: {}; for all data: {why}", reason(stop)), location)
         };
-        let (mut said, mut sizes, mut steps) = (None, Vec::<Sizes>::new(), self.limits.steps);
+        let (mut said, mut sizes) = (None, Vec::<Sizes>::new());
         let has_open = compare::tried_sizes(&self.program.functions[name], &[]).is_some();
         for open in OPEN.into_iter().take(if has_open { OPEN.len() } else { 1 }) {
             for choice in 0..CHOICES {
                 self.terms.choice = choice;
                 let key = (name.to_owned(), open, choice);
                 if !self.outcomes.contains_key(&key) {
-                    let outcome = self.outcome(name, open, steps);
+                    let outcome = self.outcome(name, open, &mut left[0]);
                     self.outcomes.insert(key.clone(), outcome);
                 }
                 let (of_arguments, before) = match &self.outcomes[&key] {
@@ -254,7 +312,8 @@ impl Source {
                     Err(_) => continue,
                 };
                 let source = &self.program.functions[name];
-                let after = match compare::outcome(&mut self.terms, source, form, of_arguments, Some(before), steps) {
+                let after = compare::outcome(&mut self.terms, source, form, of_arguments, Some(before), &mut left[1]);
+                let after = match after {
                     Ok(outcome) => outcome,
                     Err(Stop::Fault(what, at)) => return finding(true, what, place(at)),
                     Err(stop) if sizes.is_empty() => return not_proved(&stop),
@@ -268,7 +327,6 @@ impl Source {
                 if sizes.last() != Some(of_arguments) {
                     sizes.push(of_arguments.clone());
                 }
-                steps = steps.min(before.steps).min(after.steps);
                 if !before.is_decided && !after.is_decided {
                     break;
                 }
@@ -283,9 +341,15 @@ impl Source {
     }
 }
 
-/// How many steps of a run count as one case of a proof. `@tiled` of test/run/matmul.mlir took 217 ms for 10,485 cases, 21 µs
-/// each, and the `@main` of the same programs 0.08 to 0.24 µs for each of 2^20 steps.
-const STEPS_OF_A_CASE: u64 = 100;
+/// How many steps all functions may take where no number is said, and how many more for each value of the last form. Of the
+/// programs of test/run, a step of a run took 0.05 to 0.17 µs and a look of a proof 0.25 to 0.8 µs; lowering took 25 ms and 13 to
+/// 20 µs for each value.
+const STEPS: u64 = 1 << 17;
+const STEPS_OF_A_VALUE: u64 = 64;
+const STEPS_OF_A_LOOK: u64 = 4;
+
+/// How many steps the core may take where no number is said.
+const STEPS_OF_THE_CORE: u64 = 1 << 20;
 
 fn place(location: usize) -> Option<usize> {
     Some(location).filter(|location| *location != 0)

@@ -72,7 +72,7 @@ pub fn verified(before: &Module, after: &Module, limits: Limits) -> (Vec<String>
 pub fn confirmed(before: &Module, after: &Module, name: &str, limits: Limits) -> bool {
     let mut forms = Pair::new(before.as_operation(), limits.reassociate, limits.contract);
     forms.note(after.as_operation());
-    forms.confirm(name, limits.steps).is_ok()
+    forms.confirm(name, STEPS).is_ok()
 }
 
 /// The functions of all files, each in a module of its own with what it refers to.
@@ -150,8 +150,15 @@ impl Program {
             return None;
         }
         let (reassociate, contract) = (options.contains("reassociate"), options.contains("contract"));
-        let limits =
-            Limits { steps: STEPS, reassociate, contract, interfaces: false, obligations: false, confirm: false };
+        let limits = Limits {
+            steps: Some(STEPS),
+            reassociate,
+            contract,
+            interfaces: false,
+            arenas: false,
+            obligations: false,
+            confirm: false,
+        };
         let begin = Instant::now();
         let (errors, open) = verified(&before, after, limits);
         if !(errors.is_empty() && open.is_empty()) || begin.elapsed() > LONGEST {

@@ -2,6 +2,7 @@
 
 use super::small::{function, not_same, said, same};
 use super::{NONE, compared};
+use layout_verify::Limits;
 
 /// An operation on numbers whose flags promise what does not hold has no result, whatever the numbers would give.
 #[test]
@@ -46,6 +47,66 @@ fn flags_hold_for_what_stays() {
     same(before, (before.0, &after("")));
     for flag in ["nnan", "ninf", "nsz"] {
         not_same(before, (before.0, &after(&format!(" fastmath<{flag}>"))), "");
+    }
+}
+
+/// A flag that an operation had, on another one: that is not shown. One that none had is wrong, for sums as well.
+#[test]
+fn flags_stay_where_they_were() {
+    let signature = "(%x: f32, %y: f32, %z: f32) -> f32";
+    let body = |product: &str, sum: &str| {
+        let flags = |flags: &str| if flags.is_empty() { String::new() } else { format!(" fastmath<{flags}>") };
+        let [product, sum] = [product, sum].map(flags);
+        format!(
+            "%p = arith.mulf %x, %y{product} : f32
+             %s = arith.addf %p, %z{sum} : f32
+             return %s : f32"
+        )
+    };
+    for (before, after, what) in [
+        (["nnan", ""], ["", "nnan"], "not proved, but tried"),
+        (["contract", "nsz"], ["", "nsz,contract"], "not proved, but tried"),
+        (["nnan", ""], ["nnan", "contract"], "an operation has a flag that none had"),
+        (["", ""], ["", "reassoc"], "an operation has a flag that none had"),
+        (["", ""], ["contract", "contract"], "an operation has a flag that none had"),
+    ] {
+        let [before, after] = [before, after].map(|[product, sum]| body(product, sum));
+        not_same((signature, &before), (signature, &after), what);
+    }
+    for flags in [["nnan", ""], ["", "nsz,contract"]] {
+        let before = body(flags[0], flags[1]);
+        same((signature, &before), (signature, &before));
+        same((signature, &before), (signature, &body("", "")));
+    }
+    let reassociated = body("", "reassoc");
+    same((signature, &reassociated), (signature, &reassociated));
+}
+
+/// An arena of 8 bytes behind the arguments, where an option asks for one; it is the caller's, and holds nothing.
+#[test]
+fn arenas_are_of_the_caller() {
+    let before = ("(%x: f32) -> f32", "%y = arith.addf %x, %x : f32\nreturn %y : f32");
+    let stored = "%m = memref.view %a[%c4][] : memref<8xi8> to memref<f32>
+                  memref.store %x, %m[] : memref<f32>";
+    let loaded = "%z = memref.load %m[] : memref<f32>
+                  %y = arith.addf %z, %z : f32";
+    let after = |body: &str| ("(%x: f32, %a: memref<8xi8>) -> f32".to_owned(), format!("{body}\nreturn %y : f32"));
+    let found = |(signature, body): (String, String), arenas: bool| {
+        let texts = [before, (&signature, &body)].map(|(signature, body)| function(signature, body, true));
+        compared(&texts[0], &texts[1], Limits { arenas, ..NONE })
+    };
+    let right = after(&format!("{stored}\n{loaded}"));
+    assert_eq!(found(right.clone(), true), [""; 0]);
+    assert_eq!(found(right.clone(), false), ["2 arguments and 1 results, and 1 and 1 before"]);
+    let other = (right.0.replace("memref<8xi8>", "f32"), before.1.to_owned());
+    assert_eq!(found(other, true), ["2 arguments and 1 results, and 1 and 1 before"]);
+    for wrong in [
+        stored.replace("memref.store %x, %m[] : memref<f32>", loaded),
+        format!("{stored}\n{loaded}").replace("[%c4]", "[%c5]"),
+        format!("{stored}\n{loaded}\nmemref.dealloc %a : memref<8xi8>"),
+    ] {
+        let wrong = after(&wrong.replace("%m = ", "%c5 = arith.constant 5 : index\n%m = "));
+        assert!(!found(wrong.clone(), true).is_empty(), "shown to be the same: {wrong:?}");
     }
 }
 

@@ -284,7 +284,7 @@ fn promises_may_be_left_out_and_not_added() {
         let [plain, promises] = [plain, promises].map(body);
         same((&signature, &promises), (&signature, &plain));
         same((&signature, &promises), (&signature, &promises));
-        not_same((&signature, &plain), (&signature, &promises), "not proved, but tried");
+        not_same((&signature, &plain), (&signature, &promises), "an operation has a flag that none had");
     }
 }
 

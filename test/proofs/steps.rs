@@ -54,7 +54,7 @@ fn least_steps(text: &str) -> u64 {
     let (mut low, mut high) = (0, 1 << 12);
     while low + 1 < high {
         let steps = (low + high) / 2;
-        let found = compared(&before, text, Limits { steps, ..NONE });
+        let found = compared(&before, text, Limits { steps: Some(steps), ..NONE });
         let is_enough = !found.iter().any(|message| message.contains("too many steps"));
         (low, high) = if is_enough { (low, steps) } else { (steps, high) };
     }

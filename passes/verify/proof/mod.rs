@@ -29,6 +29,7 @@ mod value;
 mod view;
 
 use crate::reader::model::{Function, Program};
+use follow::Proof;
 use formula::Obligations;
 use linear::Undecided;
 use statements::{FunctionResult, Statements};
@@ -43,7 +44,7 @@ use statements::{FunctionResult, Statements};
 pub fn same(
     meant: (&Program, &Function),
     made: (&Program, &Function),
-    (allowed, steps): (u32, usize),
+    (allowed, looks): (u32, &mut usize),
     noted: bool,
 ) -> Result<Obligations, String> {
     let types = |function: &Function| (function.arguments.len(), function.results.len());
@@ -55,7 +56,14 @@ pub fn same(
     if meant.results.len() != made.results.len() {
         return Err("results of another number".to_owned());
     }
-    let mut proof = follow::Proof::new([&meant, &made], (allowed, steps), noted.then(Obligations::default));
+    let mut proof = Proof::new([&meant, &made], (allowed, *looks), noted.then(Obligations::default));
+    let shown = of_both(&mut proof, results);
+    *looks = proof.looks;
+    shown.map(|()| proof.obligations.unwrap_or_default())
+}
+
+fn of_both(proof: &mut Proof, results: usize) -> Result<(), String> {
+    let [meant, made] = proof.programs;
     for number in 0..meant.results.len() {
         proof.same(number).map_err(|stop| match stop {
             Undecided::Unproved(why) => format!("result {number}: {why}"),
@@ -68,7 +76,7 @@ pub fn same(
         _ => None,
     };
     for (i, j) in (0..results).flat_map(|i| (i + 1..made.results.len()).map(move |j| (i, j))) {
-        let [was, is] = [&meant, &made].map(|function| memory(function, i).zip(memory(function, j)));
+        let [was, is] = [meant, made].map(|function| memory(function, i).zip(memory(function, j)));
         let (Some(((a, had_memory), (b, _))), Some(((c, true), (d, _)))) = (was, is) else { continue };
         if had_memory && (a == b) != (c == d) || j < results && c == d && a != b {
             return Err(format!("results {i} and {j} that are in one buffer, or were"));
@@ -77,6 +85,5 @@ pub fn same(
     proof.apart(1).and_then(|()| proof.within(1)).and_then(|()| proof.divides()).map_err(|stop| match stop {
         Undecided::Unproved(why) => why,
         Undecided::Split(..) => "too many cases".to_owned(),
-    })?;
-    Ok(proof.obligations.unwrap_or_default())
+    })
 }

@@ -369,9 +369,9 @@ pub fn map_dims(op: Op) -> Option<usize> {
     Some(unsafe { AffineMap::from_raw(sys::mlirAffineMapAttrGetValue(map.to_raw())) }.dim_count())
 }
 
-/// An operation that lives as long as its module.
-pub fn borrowed<'c>(op: OperationRef) -> Op<'c> {
-    // SAFETY: readers keep nothing of it.
+/// An operation to read, whoever owns it.
+pub fn borrowed<'c>(op: &'c impl OperationLike<'c, 'c>) -> Op<'c> {
+    // SAFETY: it lives as long as what is borrowed.
     unsafe { OperationRef::from_raw(op.to_raw()) }
 }
 

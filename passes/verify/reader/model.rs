@@ -418,9 +418,7 @@ impl Expr {
             Expr::Mul(sides) => both(sides).and_then(|(a, b)| a.checked_mul(b)),
             Expr::Mod(sides) => divided(sides).map(|(a, b)| a.rem_euclid(b)),
             Expr::FloorDiv(sides) => divided(sides).map(|(a, b)| a.div_euclid(b)),
-            Expr::CeilDiv(sides) => {
-                divided(sides).and_then(|(a, b)| a.div_euclid(b).checked_add((a.rem_euclid(b) > 0).into()))
-            }
+            Expr::CeilDiv(sides) => divided(sides).and_then(|(a, b)| a.div_euclid(b).checked_add((a % b != 0).into())),
         }
     }
 }

@@ -13,6 +13,9 @@ fn signed(bits: u64, width: u32) -> i64 {
 
 /// The number of the bits of a floating-point type.
 fn number(bits: u64, element: &Element) -> f64 {
+    if element.integer {
+        return 0.0;
+    }
     match &*element.text {
         "f64" => f64::from_bits(bits),
         "f32" => f32::from_bits(bits as u32).into(),
@@ -197,15 +200,18 @@ pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize
 pub fn is_open((operator, calc): &(Operator, Calc), a: u64, b: u64) -> bool {
     let (from, to) = (&operator.from, &operator.to);
     let [sa, sb] = [a, b].map(|bits| signed(bits, from.bits));
-    let (x, top) = (number(a, from).trunc(), 2_f64.powi(to.bits as i32 - 1));
+    let fits = |low: f64, high: f64| {
+        let top = 2_f64.powi(to.bits as i32 - 1);
+        (low * top..high * top).contains(&number(a, from).trunc())
+    };
     match calc {
         Calc::DivU | Calc::CeilDivU | Calc::RemU => b == 0,
         Calc::DivS | Calc::FloorDivS | Calc::CeilDivS | Calc::RemS => {
             sb == 0 || sb == -1 && sa == signed(1 << (from.bits - 1), from.bits)
         }
         Calc::Shl | Calc::ShrU | Calc::ShrS => b >= u64::from(to.bits),
-        Calc::ToS => !(-top..top).contains(&x),
-        Calc::ToU => !(0.0..2.0 * top).contains(&x),
+        Calc::ToS => !fits(-1.0, 1.0),
+        Calc::ToU => !fits(0.0, 2.0),
         _ => false,
     }
 }
@@ -264,7 +270,7 @@ pub fn inputs(element: &Element, hash: u64) -> [u64; CHOICES] {
         };
     }
     let small = rounded((hash % 4) as f64 - 1.0, element);
-    let any = 0.5 + (hash >> 11) as f64 / 2_f64.powi(53);
+    let any = 0.5 + (hash >> 11) as f64 / (1_u64 << 53) as f64;
     match &*element.text {
         "f16" | "bf16" | "f32" | "f64" => {
             [small, rounded(any, element), rounded(if hash & 1 == 0 { 3.0 * any } else { -any }, element)]

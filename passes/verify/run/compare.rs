@@ -33,8 +33,6 @@ pub struct Outcome {
     tried: Option<String>,
     /// Whether data decided a branch or an address.
     pub is_decided: bool,
-    /// How many steps are left.
-    pub steps: u64,
 }
 
 /// The sizes of each argument's type.
@@ -70,11 +68,31 @@ fn element(r#type: &Type) -> Option<&Element> {
     if let Type::Scalar(element) | Type::Shaped { element, .. } = r#type { Some(element) } else { None }
 }
 
-/// The arguments of a run: `before` has the types by which elements are named.
-fn arguments(run: &mut Run, before: &Function, after: &Function, sizes: &Sizes) -> Result<Vec<Value>, Stop> {
-    if before.arguments.len() != after.arguments.len() {
-        return Err(Stop::Unknown("a function of other arguments than before".into(), 0));
+/// How many arenas a function takes behind the arguments that it had: memory of bytes.
+///
+/// # Errors
+/// Where it has other arguments or results than before: of a public function, that is wrong.
+fn arenas(before: &Function, form: &Form) -> Result<usize, Stop> {
+    let count = |function: &Function| (function.arguments.len(), function.results.len());
+    let (had, has) = (count(before), count(form.function));
+    let new = form.function.arguments.get(had.0..).unwrap_or_default();
+    let is_arena = |r#type: &Type| match r#type {
+        Type::Shaped { kind: Kind::MemRef, element, sizes, .. } => {
+            element.integer && element.bits == 8 && matches!(sizes[..], [Some(_)])
+        }
+        _ => false,
+    };
+    let takes_arenas = form.takes_arenas || !before.public;
+    if had.1 == has.1 && (had.0 == has.0 || takes_arenas && had.0 < has.0 && new.iter().all(is_arena)) {
+        return Ok(new.len());
     }
+    let what = format!("{} arguments and {} results, and {} and {} before", has.0, has.1, had.0, had.1);
+    Err(if before.public { Stop::Fault(what, 0) } else { Stop::Unknown(format!("a private function of {what}"), 0) })
+}
+
+/// The arguments of a run: `before` has the types by which elements are named.
+fn arguments(run: &mut Run, before: &Function, form: &Form, sizes: &Sizes) -> Result<Vec<Value>, Stop> {
+    let (arenas, after) = (arenas(before, form)?, form.function);
     let mut all = vec![];
     for (k, (from, to)) in before.arguments.iter().zip(&after.arguments).enumerate() {
         let what =
@@ -134,6 +152,16 @@ fn arguments(run: &mut Run, before: &Function, after: &Function, sizes: &Sizes) 
         let value = run.buffer(memory, sizes[k].clone(), layout).map_err(stop)?;
         if let Value::View(view) = &value {
             fill(run, view, &items).map_err(stop)?;
+        }
+        all.push(value);
+    }
+    for r#type in &after.arguments[after.arguments.len() - arenas..] {
+        let Type::Shaped { element, sizes, place, .. } = r#type else { continue };
+        let sizes: Vec<i64> = sizes.iter().map(|n| n.unwrap_or(0)).collect();
+        let (memory, layout) = run.memory(&sizes, element, place)?;
+        let value = run.buffer(memory, sizes, layout)?;
+        if let Value::View(view) = &value {
+            run.buffers[view.buffer].origin = Origin::Caller;
         }
         all.push(value);
     }
@@ -269,8 +297,18 @@ fn check_place(run: &Run, view: &View, types: [&Type; 2], sizes: &[i64]) -> Resu
     Ok(())
 }
 
-/// A form of a function: its module, the function, and whether it is the last one. Only in that it is settled who owns a buffer.
-pub type Form<'p> = (&'p Program, &'p Function, bool);
+/// A form of a function.
+#[derive(Clone, Copy)]
+pub struct Form<'p> {
+    /// Its module.
+    pub program: &'p Program,
+    /// The function.
+    pub function: &'p Function,
+    /// Whether it is the last one. Only in that it is settled who owns a buffer.
+    pub is_last: bool,
+    /// Whether the memory for the buffers of a public function may be its last arguments, as that of a private one may.
+    pub takes_arenas: bool,
+}
 
 /// Why a run ended, as text.
 pub fn reason(stop: &Stop) -> String {
@@ -281,26 +319,38 @@ pub fn reason(stop: &Stop) -> String {
     }
 }
 
-/// What a function does with the inputs that all forms have; `before` names the elements.
+/// What a function does with the inputs that all forms have; `before` names the elements. Leaves of `steps` those that it did not
+/// take.
 ///
 /// # Errors
 /// The reason, with what the machine found.
 pub fn outcome(
     terms: &mut Terms,
     before: &Function,
-    (program, after, is_last): Form,
+    form: Form,
     sizes: &Sizes,
     reference: Option<&Outcome>,
-    steps: u64,
+    steps: &mut u64,
 ) -> Result<Outcome, Stop> {
-    terms.begin(reference.map(|reference| &reference.promises));
-    let mut run = Run::new(program, terms, steps);
-    let values = arguments(&mut run, before, after, sizes)?;
+    let mut run = Run::new(form.program, terms, *steps);
+    let outcome = outcome_of(&mut run, before, form, sizes, reference);
+    *steps = run.steps;
+    outcome
+}
+
+fn outcome_of<'p>(
+    run: &mut Run<'p>,
+    before: &Function,
+    form: Form<'p>,
+    sizes: &Sizes,
+    reference: Option<&Outcome>,
+) -> Result<Outcome, Stop> {
+    run.terms.begin(reference.map(|reference| &reference.promises));
+    let Form { function: after, is_last, .. } = form;
+    let mut values = arguments(run, before, &form, sizes)?;
     let returned = run.call(after, values.clone())?;
+    values.truncate(before.arguments.len());
     let mut outcome = Outcome { values: returned.iter().chain(&values).cloned().collect(), ..Outcome::default() };
-    if before.results.len() != returned.len() {
-        return Err(Stop::Unknown("a function of other results than before".into(), 0));
-    }
     for (k, value) in returned.iter().enumerate() {
         let sizes: Vec<i64> = match (&before.results[k], value) {
             (Type::Shaped { sizes, .. }, _) if sizes.iter().all(Option::is_some) => {
@@ -314,7 +364,7 @@ pub fn outcome(
         };
         let types = [&before.results[k], &after.results[k]];
         if let Value::View(view) = value {
-            check_place(&run, view, types, &sizes)?;
+            check_place(run, view, types, &sizes)?;
             let is_constant = run.buffers[view.buffer].origin == Origin::Constant;
             if is_last && is_constant && !matches!(before.results[k], Type::Shaped { kind: Kind::MemRef, .. }) {
                 return Err(Stop::Fault("a result in memory that nobody may write".into(), 0));
@@ -324,7 +374,7 @@ pub fn outcome(
             return Err(Stop::Fault(format!("result {k}: sizes {:?}, and {sizes:?} before", value.sizes()), 0));
         }
         let expected = reference.map(|reference| reference.results[k].len());
-        let items = logical(&mut run, value, types, &sizes, expected).map_err(|stop| match stop {
+        let items = logical(run, value, types, &sizes, expected).map_err(|stop| match stop {
             Stop::Fault(what, at) => Stop::Fault(format!("result {k}: {what}"), at),
             other => other,
         })?;
@@ -334,12 +384,12 @@ pub fn outcome(
     for (k, value) in values.iter().enumerate() {
         let expected = reference.map(|reference| reference.arguments[k].len());
         let types = [&before.arguments[k], &after.arguments[k]];
-        outcome.arguments.push(logical(&mut run, value, types, &sizes[k], expected)?);
+        outcome.arguments.push(logical(run, value, types, &sizes[k], expected)?);
     }
     let tensor = |r#type: &Type| matches!(r#type, Type::Shaped { kind: Kind::Tensor, .. });
     outcome.seen = before.arguments.iter().map(|r#type| before.public || !tensor(r#type)).collect();
     outcome.effects = std::mem::take(&mut run.effects);
-    (outcome.is_decided, outcome.steps) = (run.is_decided_by_data.get(), run.steps);
+    outcome.is_decided = run.is_decided_by_data.get();
     if outcome.is_decided {
         outcome.tried = Some("data decides a branch or an address".into());
     }
@@ -427,12 +477,16 @@ pub fn compare(terms: &Terms, before: &Outcome, after: &Outcome) -> Verdict {
                 let [was, is] = [*old, *new].map(|term| terms.text(term, 4));
                 format!("element {number} of {what} is {is}, and was {was}")
             };
-            // What padding holds may not matter: it is multiplied by 0, or bits of it are not kept.
+            // What padding holds may not matter, as where it is multiplied by 0 or its bits are not kept: that is tried, and
+            // never shown.
             if is.undefined && !terms.alike(was, is, before.is_decided || after.is_decided) {
                 return Verdict::Differs(format!("{}: padding or memory that nobody wrote is read", text()));
             }
             if !terms.alike(was, is, before.is_decided || after.is_decided) {
                 return Verdict::Differs(text());
+            }
+            if is.flagged {
+                return Verdict::Differs(format!("{}: an operation has a flag that none had", text()));
             }
             tried.get_or_insert_with(text);
         }

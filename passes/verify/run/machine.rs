@@ -56,6 +56,8 @@ pub enum Origin {
     Stack,
     /// Of a global, which may be written.
     Global,
+    /// An arena that the caller keeps.
+    Caller,
     /// Of a global that nobody may write.
     Constant,
 }

@@ -19,6 +19,7 @@
 //! | select | of a constant, and of twice the same |
 //! | bits | shifts by constants, masks, `extui`, `trunci`, and `extf` of `bf16` to `f32` move bits |
 
+mod bits;
 mod promises;
 
 use crate::reader::calc::{Calc, calc};
@@ -26,6 +27,7 @@ use crate::reader::flags::{CONTRACT, REASSOC};
 use crate::reader::model::Operator;
 use crate::run::arith::{CHOICES, evaluate, is_open, mix};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
 
 /// The most terms of a sum in any order that are counted one by one: of one that doubles in each round of a loop, the hashes of
@@ -34,6 +36,9 @@ const MOST_OF_A_SUM: u64 = 1 << 32;
 
 /// The number of a term.
 pub type Term = u32;
+
+/// What an operation is on. Few have more, and of those that have not nothing is allocated.
+pub type Operands = SmallVec<[Term; 3]>;
 
 /// Some bits of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,7 +61,7 @@ pub enum Node {
     /// A number.
     Constant(u64),
     /// An operation.
-    Apply(u32, Rc<[Term]>),
+    Apply(u32, Operands),
     /// An operation on as many terms, in any order, of which this is the sum of the hashes.
     Any(u32, u64, u128),
     /// Pieces, from the least significant on.
@@ -70,6 +75,8 @@ pub struct Info {
     pub width: u8,
     /// Whether undefined memory is in it.
     pub undefined: bool,
+    /// Whether an operation in it has a flag that no option allows and no operation of the program before has.
+    pub flagged: bool,
     /// Of the choices of inputs.
     pub values: [u64; CHOICES],
     /// Whether the program has no value there with that choice: a division by 0.
@@ -81,6 +88,8 @@ pub struct Info {
 pub struct Promises {
     /// The flags of the operations that make a term.
     flags: FxHashMap<Term, u32>,
+    /// Those of any operation on terms.
+    all: u32,
     /// By what it divides.
     divisors: FxHashSet<Term>,
 }
@@ -97,6 +106,8 @@ pub struct Terms {
     numbers: FxHashMap<(u8, Node), Term>,
     nodes: Vec<(Node, Info)>,
     operators: Vec<(Operator, Calc)>,
+    /// By the number of each, that of the same one without flags, if that is known.
+    plain: Vec<Option<u32>>,
     operator_numbers: FxHashMap<Operator, u32>,
     pub(super) reassociate: bool,
     pub(super) contract: bool,
@@ -144,6 +155,7 @@ impl Terms {
         }
         let number = self.operators.len() as u32;
         self.operators.push((operator.clone(), calc(operator)));
+        self.plain.push((operator.flags == 0).then_some(number));
         self.operator_numbers.insert(operator.clone(), number);
         number
     }
@@ -154,7 +166,7 @@ impl Terms {
         let bits = bits & mask(width);
         self.add(
             Node::Constant(bits),
-            Info { width, undefined: false, values: [bits; CHOICES], open: [false; CHOICES] },
+            Info { width, undefined: false, flagged: false, values: [bits; CHOICES], open: [false; CHOICES] },
         )
     }
 
@@ -163,7 +175,8 @@ impl Terms {
         let width = u8::try_from(element.bits).ok().filter(|width| *width <= 64).unwrap_or(0);
         let hash = mix(of.into(), number);
         let values = crate::run::arith::inputs(element, hash).map(|value| value & mask(width));
-        self.add(Node::Input(of, number), Info { width, undefined: false, values, open: [false; CHOICES] })
+        let info = Info { width, undefined: false, flagged: false, values, open: [false; CHOICES] };
+        self.add(Node::Input(of, number), info)
     }
 
     /// An element of memory that has no contents, or of padding. Its values are large as numbers of any kind, of both signs and
@@ -175,7 +188,8 @@ impl Terms {
             let some = mix(!0, choice as u64) & mask(width);
             top(choice).map_or(some, |top: u64| some & mask(width - 8) | top << (width - 8))
         });
-        self.add(Node::Undefined, Info { width, undefined: true, values, open: [false; CHOICES] })
+        let info = Info { width, undefined: true, flagged: false, values, open: [false; CHOICES] };
+        self.add(Node::Undefined, info)
     }
 
     /// The number that a term is, if it is one.
@@ -204,7 +218,7 @@ impl Terms {
     pub fn apply(&mut self, number: u32, operands: &[Term]) -> Term {
         let (operator, calc) = &self.operators[number as usize];
         let allowed = if self.reassociate { REASSOC } else { 0 } | if self.contract { CONTRACT } else { 0 };
-        let (calc, more, width) = (*calc, operator.flags & !(allowed | REASSOC), operator.to.bits);
+        let (calc, flags, width) = (*calc, operator.flags & !allowed, operator.to.bits);
         if let (true, Some(by)) = (calc.divides(), operands.get(1)) {
             let is_zero = self.as_constant(*by).is_none_or(|bits| bits == 0);
             if self.is_before {
@@ -215,6 +229,12 @@ impl Terms {
             }
         }
         let term = self.computed(number, operands);
+        if self.is_before {
+            self.promises.all |= flags;
+        }
+        let is_new = flags & !self.promises.all;
+        // Sums in any order have other parts than before.
+        let more = if calc.associates_if_allowed() { flags & !REASSOC | is_new } else { flags & !REASSOC };
         if more == 0 || self.keeps(number, more, operands, term) {
             return term;
         }
@@ -223,7 +243,9 @@ impl Terms {
             self.promises.flags.insert(term, known | more);
         } else if more & !known != 0 {
             let width = u8::try_from(width).ok().filter(|width| *width <= 64).unwrap_or(0);
-            return self.add(Node::Apply(number, operands.into()), Info { width, ..self.info(term) });
+            let info = self.info(term);
+            let flagged = info.flagged || more & is_new != 0;
+            return self.add(Node::Apply(number, operands.into()), Info { width, flagged, ..info });
         }
         term
     }
@@ -236,64 +258,90 @@ impl Terms {
         if let Some(moved) = self.moved(calc, operands, width) {
             return moved;
         }
-        let (mut undefined, mut constants, mut open) = (false, calc != Calc::Opaque, [false; CHOICES]);
-        for operand in operands {
-            let (node, info) = &self.nodes[*operand as usize];
-            undefined |= info.undefined;
-            open = std::array::from_fn(|choice| open[choice] || info.open[choice]);
-            constants &= matches!(node, Node::Constant(_)) && info.width > 0;
-        }
-        let values = std::array::from_fn(|choice| {
-            let value = |k: usize| operands.get(k).map_or(0, |operand| self.nodes[*operand as usize].1.values[choice]);
-            evaluate(&self.operators[number as usize], choice, operands.len(), value) & mask(width)
-        });
-        if let [a, ref b @ ..] = *operands {
-            let [a, b] = [a, b.first().copied().unwrap_or(a)].map(|operand| self.info(operand).values);
-            let is_open = |choice: usize| is_open(&self.operators[number as usize], a[choice], b[choice]);
-            open = std::array::from_fn(|choice| open[choice] || is_open(choice));
-        }
-        let info = Info { width, undefined, values, open };
-        let any_order = self.in_any_order(number);
-        // Constants that are added in another order have other sums.
-        if constants && open == [false; CHOICES] && (calc.associates() || !any_order) {
-            return self.constant(width.into(), values[1]);
+        let constant =
+            |operand: &Term| matches!(self.nodes[*operand as usize], (Node::Constant(_), Info { width: 1.., .. }));
+        let constants = calc != Calc::Opaque && operands.iter().all(constant);
+        let (any_order, mut info) = (self.in_any_order(number), None);
+        if constants {
+            let made = self.result(number, operands, width);
+            // Constants that are added in another order have other sums.
+            if made.open == [false; CHOICES] && (calc.associates() || !any_order) {
+                return self.constant(width.into(), made.values[1]);
+            }
+            info = Some(made);
         }
         if calc == Calc::Fma && (self.contract || flags & CONTRACT != 0) {
-            let [times, plus] = ["arith.mulf", "arith.addf"].map(|name| {
-                let operator = &self.operators[number as usize].0;
-                Operator { name: name.into(), ..operator.clone() }
-            });
-            let [times, plus] = [times, plus].map(|operator| self.operator(&operator));
-            let product = self.computed(times, &operands[..2]);
-            return self.computed(plus, &[product, operands[2]]);
+            return self.contracted(number, operands);
         }
-        if any_order && operands.len() == 2 && width > 0 {
-            return self.any(number, [operands[0], operands[1]], info);
-        }
-        let plain = self.plain(number);
-        let operands = match *operands {
-            [a, b] if calc.commutes() => [a.min(b), a.max(b)].into(),
-            _ => operands.into(),
+        let node = match *operands {
+            [a, b] if any_order && width > 0 => match self.any(number, [a, b], width) {
+                Ok(term) => return term,
+                Err(node) => node,
+            },
+            [a, b] if calc.commutes() => Node::Apply(self.plain(number), smallvec![a.min(b), a.max(b)]),
+            _ => Node::Apply(self.plain(number), operands.into()),
         };
-        self.add(Node::Apply(plain, operands), info)
+        // Most terms are known: the values of the others alone are computed.
+        let key = (width, node);
+        if let Some(known) = self.numbers.get(&key) {
+            return *known;
+        }
+        let info = info.unwrap_or_else(|| self.result(number, operands, width));
+        self.add(key.1, info)
+    }
+
+    /// What is known of the result of an operation.
+    fn result(&self, number: u32, operands: &[Term], width: u8) -> Info {
+        let operator = &self.operators[number as usize];
+        let of = |k: usize| operands.get(k).map(|operand| &self.nodes[*operand as usize].1);
+        let open = |choice: usize| {
+            let value = |k: usize| of(k).map_or(0, |info| info.values[choice]);
+            let is_open = match operands {
+                [] => false,
+                [_] => is_open(operator, value(0), value(0)),
+                _ => is_open(operator, value(0), value(1)),
+            };
+            is_open || operands.iter().any(|operand| self.info(*operand).open[choice])
+        };
+        Info {
+            width,
+            undefined: operands.iter().any(|operand| self.info(*operand).undefined),
+            flagged: operands.iter().any(|operand| self.info(*operand).flagged),
+            values: std::array::from_fn(|choice| {
+                let value = |k: usize| of(k).map_or(0, |info| info.values[choice]);
+                evaluate(operator, choice, operands.len(), value) & mask(width)
+            }),
+            open: std::array::from_fn(open),
+        }
+    }
+
+    /// `fma` as a product and a sum.
+    fn contracted(&mut self, number: u32, operands: &[Term]) -> Term {
+        let [times, plus] = ["arith.mulf", "arith.addf"].map(|name| {
+            let operator = &self.operators[number as usize].0;
+            Operator { name: name.into(), ..operator.clone() }
+        });
+        let [times, plus] = [times, plus].map(|operator| self.operator(&operator));
+        let product = self.computed(times, &operands[..2]);
+        self.computed(plus, &[product, operands[2]])
     }
 
     /// The operation without flags that only allow: they are not part of what is computed.
     fn plain(&mut self, number: u32) -> u32 {
-        let operator = &self.operators[number as usize].0;
-        if operator.flags == 0 {
-            return number;
+        if let Some(plain) = self.plain[number as usize] {
+            return plain;
         }
-        let plain = Operator { flags: 0, ..operator.clone() };
-        self.operator(&plain)
+        let plain = self.operator(&Operator { flags: 0, ..self.operators[number as usize].0.clone() });
+        self.plain[number as usize] = Some(plain);
+        plain
     }
 
-    /// A sum, product, least or greatest in any order.
-    fn any(&mut self, number: u32, operands: [Term; 2], info: Info) -> Term {
+    /// A sum, product, least or greatest in any order, unless it is one of its operands.
+    fn any(&mut self, number: u32, operands: [Term; 2], width: u8) -> Result<Term, Node> {
         let (plain, calc) = (self.plain(number), self.operators[number as usize].1);
         let (mut count, mut sum, mut last) = (0_u64, 0_u128, 0);
         for operand in operands {
-            if self.as_constant(operand).is_some_and(|bits| calc.is_neutral(bits, info.width, true)) {
+            if self.as_constant(operand).is_some_and(|bits| calc.is_neutral(bits, width, true)) {
                 continue;
             }
             last = operand;
@@ -310,170 +358,10 @@ impl Terms {
         let one_left = operands
             .iter()
             .filter(|operand| **operand != last)
-            .all(|operand| self.as_constant(*operand).is_some_and(|bits| calc.is_neutral(bits, info.width, true)));
+            .all(|operand| self.as_constant(*operand).is_some_and(|bits| calc.is_neutral(bits, width, true)));
         if count > 0 && one_left && operands[0] != operands[1] {
-            return last;
+            return Ok(last);
         }
-        self.add(Node::Any(plain, count, sum), info)
-    }
-
-    /// The rules `neutral`, `select` and `bits`.
-    fn moved(&mut self, calc: Calc, operands: &[Term], width: u8) -> Option<Term> {
-        let constant = |k: usize| self.as_constant(*operands.get(k)?);
-        if let (Calc::Select, [condition, yes, no]) = (calc, operands) {
-            return match self.as_constant(*condition) {
-                Some(bits) => Some(if bits & 1 == 1 { *yes } else { *no }),
-                None => (yes == no).then_some(*yes),
-            };
-        }
-        if width == 0 {
-            return None;
-        }
-        if let [first, second] = *operands {
-            if constant(1).is_some_and(|bits| calc.is_neutral(bits, width, false)) {
-                return Some(first);
-            }
-            if calc.commutes() && constant(0).is_some_and(|bits| calc.is_neutral(bits, width, false)) {
-                return Some(second);
-            }
-        }
-        let first = *operands.first()?;
-        if self.info(first).width == 0 {
-            return None;
-        }
-        let zeros = |terms: &mut Terms, len: u8| Piece { of: terms.constant(len.into(), 0), low: 0, len };
-        match calc {
-            Calc::ExtU | Calc::Trunc | Calc::Same => {
-                let mut pieces = self.pieces(first, 0, width.min(self.info(first).width));
-                if width > self.info(first).width {
-                    pieces.push(zeros(self, width - self.info(first).width));
-                }
-                Some(self.bits(pieces))
-            }
-            Calc::WidenBf16 => {
-                let mut pieces = vec![zeros(self, 16)];
-                pieces.extend(self.pieces(first, 0, 16));
-                Some(self.bits(pieces))
-            }
-            Calc::Shl | Calc::ShrU => {
-                let by = u8::try_from(constant(1)?).ok().filter(|by| (1..width).contains(by))?;
-                let pieces = if calc == Calc::Shl {
-                    let mut pieces = vec![zeros(self, by)];
-                    pieces.extend(self.pieces(first, 0, width - by));
-                    pieces
-                } else {
-                    let mut pieces = self.pieces(first, by, width - by);
-                    pieces.push(zeros(self, by));
-                    pieces
-                };
-                Some(self.bits(pieces))
-            }
-            Calc::And => {
-                let (of, bits) = match (constant(0), constant(1)) {
-                    (_, Some(bits)) => (first, bits),
-                    (Some(bits), _) => (operands[1], bits),
-                    _ => return None,
-                };
-                let (mut pieces, mut low) = (vec![], 0);
-                while low < width {
-                    let rest = bits >> low;
-                    let run = if rest & 1 == 1 { rest.trailing_ones() } else { rest.trailing_zeros() };
-                    let len = (run as u8).min(width - low);
-                    match rest & 1 {
-                        1 => pieces.extend(self.pieces(of, low, len)),
-                        _ => pieces.push(zeros(self, len)),
-                    }
-                    low += len;
-                }
-                Some(self.bits(pieces))
-            }
-            Calc::Compare(1) if constant(1) == Some(0) && self.info(first).width > 1 => {
-                let rest = self.pieces(first, 1, self.info(first).width - 1);
-                let zero = |piece: &Piece| {
-                    self.as_constant(piece.of).is_some_and(|bits| bits >> piece.low & mask(piece.len) == 0)
-                };
-                if !rest.iter().all(zero) {
-                    return None;
-                }
-                let low = self.pieces(first, 0, 1);
-                Some(self.bits(low))
-            }
-            Calc::Or | Calc::Xor | Calc::Add => self.united(first, operands[1], width),
-            _ => None,
-        }
-    }
-
-    /// Two terms of which, of each bit, one is 0: their sum, and all other ways of putting them together.
-    fn united(&mut self, left: Term, right: Term, width: u8) -> Option<Term> {
-        if ![left, right].iter().any(|term| matches!(self.node(*term), Node::Bits(_))) {
-            return None;
-        }
-        let (mut pieces, mut low) = (vec![], 0);
-        while low < width {
-            let sides = [left, right].map(|term| self.pieces(term, low, width - low)[0]);
-            let len = sides[0].len.min(sides[1].len);
-            let zero = |side: &Piece| self.as_constant(side.of).is_some_and(|bits| bits >> side.low & mask(len) == 0);
-            let side = if zero(&sides[1]) { sides[0] } else { Some(sides[1]).filter(|_| zero(&sides[0]))? };
-            pieces.push(Piece { len, ..side });
-            low += len;
-        }
-        Some(self.bits(pieces))
-    }
-
-    /// Some bits of a term.
-    pub fn pieces(&self, term: Term, low: u8, len: u8) -> Vec<Piece> {
-        let (node, _) = &self.nodes[term as usize];
-        let Node::Bits(pieces) = node else { return vec![Piece { of: term, low, len }] };
-        let (mut all, mut at) = (vec![], 0);
-        for piece in pieces.iter() {
-            let (from, to) = (low.max(at), (low + len).min(at + piece.len));
-            if from < to {
-                all.push(Piece { of: piece.of, low: piece.low + (from - at), len: to - from });
-            }
-            at += piece.len;
-        }
-        all
-    }
-
-    /// The term of pieces, at most 64 bits in all.
-    pub fn bits(&mut self, pieces: Vec<Piece>) -> Term {
-        let mut merged: Vec<Piece> = vec![];
-        for mut piece in pieces {
-            if let Some(bits) = self.as_constant(piece.of) {
-                piece = Piece { of: self.constant(piece.len.into(), bits >> piece.low), low: 0, len: piece.len };
-            }
-            match merged.last().copied() {
-                Some(last) if last.of == piece.of && last.low + last.len == piece.low => {
-                    merged.last_mut().expect("there is a last one").len += piece.len;
-                    continue;
-                }
-                Some(last) => {
-                    if let (Some(low), Some(high)) = (self.as_constant(last.of), self.as_constant(piece.of)) {
-                        let len = last.len + piece.len;
-                        let of = self.constant(len.into(), high << last.len | low);
-                        *merged.last_mut().expect("there is a last one") = Piece { of, low: 0, len };
-                        continue;
-                    }
-                }
-                None => (),
-            }
-            merged.push(piece);
-        }
-        if let [Piece { of, low: 0, len }] = merged[..]
-            && self.info(of).width == len
-        {
-            return of;
-        }
-        let (mut width, mut undefined, mut values, mut open) = (0, false, [0; CHOICES], [false; CHOICES]);
-        for piece in &merged {
-            let info = self.info(piece.of);
-            undefined |= info.undefined;
-            open = std::array::from_fn(|choice| open[choice] || info.open[choice]);
-            for (value, of) in values.iter_mut().zip(info.values) {
-                *value |= (of >> piece.low & mask(piece.len)) << width;
-            }
-            width += piece.len;
-        }
-        self.add(Node::Bits(merged.into()), Info { width, undefined, values, open })
+        Err(Node::Any(plain, count, sum))
     }
 }

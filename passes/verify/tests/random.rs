@@ -293,7 +293,7 @@ fn accepted_pairs_compute_the_same() {
                 _ => drop(change(&mut second, &mut rng.usize(..7), &mut rng)),
             }
             let is_same = outcome(&second).as_ref() == Some(&left);
-            let shown = same((&program, &function(&first)), (&program, &function(&second)), (0, 300), false);
+            let shown = same((&program, &function(&first)), (&program, &function(&second)), (0, &mut 15_000), false);
             pairs += 1;
             different += usize::from(!is_same);
             accepted += usize::from(shown.is_ok());

@@ -11,7 +11,7 @@ fn shown(meant: (&Function, Option<Vec<u64>>), made: (&Function, Option<Vec<u64>
         let global = Global { r#type: memref(&[2]), items, constant: true };
         Program { globals: [("c".to_owned(), global)].into(), ..Program::default() }
     });
-    same((&a, meant.0), (&b, made.0), (0, 10_000), false).map(|_| ())
+    same((&a, meant.0), (&b, made.0), (0, &mut 500_000), false).map(|_| ())
 }
 
 /// That `made` of false is accepted beside itself, and beside `made` of true refused, for this reason.
@@ -348,6 +348,6 @@ fn values_of_many_operations() {
     f.store(x, 0, vec![number(1)], &[]);
     let f = f.done(vec![]);
     for noted in [false, true] {
-        assert!(same((&Program::default(), &f), (&Program::default(), &f), (0, 100), noted).is_err());
+        assert!(same((&Program::default(), &f), (&Program::default(), &f), (0, &mut 5_000), noted).is_err());
     }
 }
