@@ -38,6 +38,24 @@ fn flags_hold_for_constants() {
     }
 }
 
+/// Of a shift the bits below are the same, signed or not: those above are seen where more bits are kept.
+#[test]
+fn shifts_differ_in_the_bits_that_come_in() {
+    let signature = |to: &str| format!("(%x: i32) -> {to}");
+    let body = |shift: &str, to: &str| {
+        format!(
+            "%by = arith.constant 16 : i32
+             %y = arith.{shift} %x, %by : i32
+             %z = arith.trunci %y : i32 to {to}
+             return %z : {to}"
+        )
+    };
+    for (to, is_right) in [("i8", true), ("i16", true), ("i17", false)] {
+        let texts = ["shrui", "shrsi"].map(|shift| function(&signature(to), &body(shift, to), true));
+        assert_eq!(compared(&texts[0], &texts[1], NONE).is_empty(), is_right, "{to}");
+    }
+}
+
 /// What a flag promises of a number that nothing changes, too.
 #[test]
 fn flags_hold_for_what_stays() {
@@ -110,7 +128,8 @@ fn arenas_are_of_the_caller() {
     }
 }
 
-/// A divisor in an address that is promised to have no remainder, and has one.
+/// A divisor in an address that is promised to have no remainder, and has one; a difference that is promised not to be below 0,
+/// and is.
 #[test]
 fn flags_hold_for_addresses() {
     let signature = "(%x: memref<4xf32>) -> f32";
@@ -127,6 +146,17 @@ fn flags_hold_for_addresses() {
     assert!(found(&after(4, "exact")).iter().all(Vec::is_empty));
     assert!(found(&after(7, "")).iter().all(Vec::is_empty));
     assert!(found(&after(7, "exact")).iter().all(|said| !said.is_empty()));
+
+    let below_zero = |flags: &str| {
+        format!(
+            "%n = arith.subi %c1, %c4 {flags} : index
+             %i = arith.addi %n, %c4 : index
+             %y = memref.load %x[%i] : memref<4xf32>
+             return %y : f32"
+        )
+    };
+    assert!(found(&below_zero("overflow<nsw>")).iter().all(Vec::is_empty));
+    assert!(found(&below_zero("overflow<nuw>")).iter().all(|said| !said.is_empty()));
 }
 
 /// Rows of 5 elements in tiles of 2: what is behind the fifth is padding, by which nothing may be divided, though no result

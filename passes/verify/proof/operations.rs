@@ -8,7 +8,7 @@ use crate::proof::statements::{Maker, Statement};
 use crate::proof::subscript::{Subscript, ValueId};
 use crate::proof::view::MemoryView;
 use crate::reader::calc::Calc;
-use crate::reader::flags::CONTRACT;
+use crate::reader::flags::{CONTRACT, NUW};
 use crate::reader::model::{Access, Condition, Expr, Kind, Nest, Operator, Place, Region, Size, Slot, Step, Type};
 
 impl Flatten<'_> {
@@ -170,6 +170,8 @@ impl Flatten<'_> {
         let maker = match (&*operator.name, &*operator.from.text) {
             ("arith.select", _) => Some(Maker::Select(values[0], values[1], values[2])),
             ("arith.andi", "i1") => Some(Maker::And(values[0], values[1])),
+            // Of addresses it is not known here that they are never below zero.
+            (_, "index") if operator.flags & NUW != 0 => None,
             ("arith.addi", "index") => Some(Maker::Subscript(Subscript::Sum(vec![index(0), index(1)]))),
             ("arith.subi", "index") => Some(Maker::Subscript(difference(0, 1, 0))),
             ("arith.muli", "index") => match (number(self, 0), number(self, 1)) {

@@ -27,6 +27,7 @@ mod parallel;
 mod physical;
 pub mod terms;
 
+use crate::reader::flags::NUW;
 use crate::reader::layouts::{Layout, row_major};
 use crate::reader::model::{
     Access, Action, Block, Bound, Element, End, Expr, Function, Operator, Program, Region, Size, Slot, Step, Type,
@@ -290,7 +291,7 @@ impl<'p> Run<'p> {
         result: Slot,
     ) -> Result<Value, Stop> {
         // Indices are the most frequent operands of all.
-        if let (true, [a, b]) = (operator.to.text == "index", operands)
+        if let (true, [a, b]) = (operator.to.text == "index" && operator.flags & NUW == 0, operands)
             && let (Some(Value::Index(a)), Some(Value::Index(b))) = (&frame.1[*a as usize], &frame.1[*b as usize])
         {
             let value = match &*operator.name {

@@ -255,7 +255,7 @@ impl Terms {
         let (operator, calc) = &self.operators[number as usize];
         let (calc, width, flags) = (*calc, operator.to.bits, operator.flags);
         let width = u8::try_from(width).ok().filter(|width| *width <= 64).unwrap_or(0);
-        if let Some(moved) = self.moved(calc, operands, width) {
+        if let Some(moved) = self.moved(number, operands, width) {
             return moved;
         }
         let constant =

@@ -5,7 +5,8 @@ use crate::reader::calc::Calc;
 
 impl Terms {
     /// The rules `neutral`, `select` and `bits`.
-    pub(super) fn moved(&mut self, calc: Calc, operands: &[Term], width: u8) -> Option<Term> {
+    pub(super) fn moved(&mut self, number: u32, operands: &[Term], width: u8) -> Option<Term> {
+        let calc = self.operators[number as usize].1;
         let constant = |k: usize| self.as_constant(*operands.get(k)?);
         if let (Calc::Select, [condition, yes, no]) = (calc, operands) {
             return match self.as_constant(*condition) {
@@ -53,6 +54,16 @@ impl Terms {
                     pieces.push(zeros(self, by));
                     pieces
                 };
+                Some(self.bits(pieces))
+            }
+            // Whatever comes in from above, the bits below are those of the operand.
+            Calc::ShrS if constant(0).is_none() => {
+                let by = u8::try_from(constant(1)?).ok().filter(|by| (1..width).contains(by))?;
+                let info = self.result(number, operands, width);
+                let node = Node::Apply(self.plain(number), operands.into());
+                let of = self.add(node, info);
+                let mut pieces = self.pieces(first, by, width - by);
+                pieces.push(Piece { of, low: width - by, len: by });
                 Some(self.bits(pieces))
             }
             Calc::And => {
