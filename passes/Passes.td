@@ -653,8 +653,8 @@ def LayoutVerify : Pass<"layout-verify", "::mlir::ModuleOp"> {
     cannot be compared is a remark that says why. The option `verify` of the pipelines runs their passes
     so; [verify.md](verify.md) says what is proved and what is assumed.
 
-    The passes are those of a pipeline's text, on modules; options `reassociate`
-    and `contract` in it allow what they allow.
+    The passes are those of a pipeline's text, on modules; options `reassociate`,
+    `contract` and `approximate` in it allow what they allow.
 
     With `smt`, what the proofs decide about the addresses in the last form of each
     function is written to a file, as a module of the dialect `smt`: all of its

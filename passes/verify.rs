@@ -109,6 +109,7 @@ pub(crate) fn run<'c>(
             steps: steps(options).map_err(wrong)?,
             reassociate: allows("reassociate"),
             contract: allows("contract"),
+            approximate: allows("approximate"),
             interfaces: passes.iter().any(|pass| pass.contains("entry=machine") || pass.contains("entry=free")),
             arenas: passes.iter().any(|pass| pass.contains("arena=argument")),
             obligations: option(options, "smt").is_some(),

@@ -24,6 +24,7 @@ const NONE: Limits = Limits {
     steps: Some(1 << 20),
     reassociate: false,
     contract: false,
+    approximate: false,
     interfaces: false,
     arenas: false,
     obligations: false,

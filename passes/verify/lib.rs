@@ -21,7 +21,7 @@ use layout_verify_core::Pair as Forms;
 use melior::ir::{Location, Operation, OperationRef};
 use proof::formula::Obligations;
 use proof::smt;
-use reader::flags::{CONTRACT, REASSOC};
+use reader::flags::{AFN, CONTRACT, REASSOC};
 use reader::model::{Function, Kind, Program, Type};
 use reader::{mlir, operations};
 use run::arith::CHOICES;
@@ -40,6 +40,8 @@ pub struct Limits {
     pub reassociate: bool,
     /// Whether a product and a sum may be rounded once.
     pub contract: bool,
+    /// Whether functions of `math` may be approximated.
+    pub approximate: bool,
     /// Whether the layouts of what functions take and return may become others, as long as these are of tensors.
     pub interfaces: bool,
     /// Whether public functions may take the memory for their buffers as their last arguments.
@@ -48,6 +50,14 @@ pub struct Limits {
     pub obligations: bool,
     /// Whether the core confirms what is shown.
     pub confirm: bool,
+}
+
+impl Limits {
+    /// The flags of fast math that all operations may have.
+    fn flags(&self) -> u32 {
+        let flags = [(self.reassociate, REASSOC), (self.contract, CONTRACT), (self.approximate, AFN)];
+        flags.iter().filter(|(is_allowed, _)| *is_allowed).fold(0, |all, (_, flag)| all | flag)
+    }
 }
 
 /// What a check found.
@@ -113,7 +123,7 @@ impl<'c> Source<'c> {
     /// Reads a program.
     pub fn new(module: OperationRef<'c, '_>, limits: Limits) -> Source<'c> {
         let program = operations::program(mlir::borrowed(&module));
-        let terms = Terms::new(limits.reassociate, limits.contract);
+        let terms = Terms::new(limits.flags());
         let pair = limits.confirm.then(|| Forms::new(module, limits.reassociate, limits.contract));
         let (outcomes, proved, shown, open) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let left = limits.steps.unwrap_or(STEPS);
@@ -166,8 +176,18 @@ impl<'c> Source<'c> {
         let names: Vec<String> = self.program.functions.keys().cloned().collect();
         for name in names {
             let (source, form) = (&self.program.functions[&name], last.functions.get(&name));
-            let Some(after) = form.filter(|after| after.body.is_some() && source.body.is_some()) else { continue };
-            let allowed = (u32::from(self.limits.reassociate) * REASSOC) | (u32::from(self.limits.contract) * CONTRACT);
+            if source.body.is_none() {
+                continue;
+            }
+            let Some(after) = form.filter(|after| after.body.is_some()) else {
+                if source.public {
+                    let message = "a public function that is no longer there".to_owned();
+                    let finding = Finding { is_error: true, function: name, message, is_tried: false, place: None };
+                    self.note_open(&mut errors, *number, finding);
+                }
+                continue;
+            };
+            let allowed = self.limits.flags();
             let noted = self.limits.obligations;
             let allowed_looks = self.left / if is_shared { STEPS_OF_A_LOOK } else { 1 };
             let mut looks = usize::try_from(allowed_looks).unwrap_or(usize::MAX);

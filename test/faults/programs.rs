@@ -154,6 +154,7 @@ impl Program {
             steps: Some(STEPS),
             reassociate,
             contract,
+            approximate: options.contains("approximate"),
             interfaces: false,
             arenas: false,
             obligations: false,

@@ -100,6 +100,18 @@ fn flags_stay_where_they_were() {
     same((signature, &reassociated), (signature, &reassociated));
 }
 
+/// The flag of an approximated function needs the option for it.
+#[test]
+fn functions_are_approximated_where_that_is_allowed() {
+    let text = |flags: &str| {
+        let body = format!("%y = math.exp %x{flags} : f32\nreturn %y : f32");
+        function("(%x: f32) -> f32", &body, true)
+    };
+    let found = |approximate: bool| compared(&text(""), &text(" fastmath<afn>"), Limits { approximate, ..NONE });
+    assert_eq!(found(true), [""; 0]);
+    assert!(found(false)[0].ends_with("an operation has a flag that none had"));
+}
+
 /// An arena of 8 bytes behind the arguments, where an option asks for one; it is the caller's, and holds nothing.
 #[test]
 fn arenas_are_of_the_caller() {

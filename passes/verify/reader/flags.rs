@@ -6,12 +6,16 @@ pub const FAST_MATH: [&str; 7] = ["reassoc", "nnan", "ninf", "nsz", "arcp", "con
 pub const REASSOC: u32 = 1;
 /// A product and a sum are rounded once.
 pub const CONTRACT: u32 = 1 << 5;
+/// A function of `math` is approximated.
+pub const AFN: u32 = 1 << 6;
 /// No signed overflow.
 pub const NSW: u32 = 1 << 7;
 /// No unsigned overflow.
 pub const NUW: u32 = 1 << 8;
 /// The division has no remainder, the shift loses no bit that is set, the integer that is extended or converted is not negative.
 pub const EXACT: u32 = 1 << 9;
+/// Of an operation that has another flag which none had in the program before.
+pub const NEW: u32 = 1 << 10;
 
 /// The flags that an attribute of `fastmath` or `overflowFlags` says.
 pub fn said(text: &str) -> u32 {

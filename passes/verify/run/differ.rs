@@ -1,5 +1,6 @@
 //! Whether terms that are not equal have other values, and terms as text.
 
+use crate::reader::flags::{CONTRACT, REASSOC};
 use crate::run::arith::CHOICES;
 use crate::run::terms::{Info, Node, Piece, Term, Terms};
 
@@ -19,7 +20,7 @@ impl Terms {
                 return true;
             }
             let (a, b) = (number(a), number(b));
-            (self.reassociate || self.contract) && (a - b).abs() <= 0.02 * a.abs().max(b.abs())
+            self.allowed & (REASSOC | CONTRACT) != 0 && (a - b).abs() <= 0.02 * a.abs().max(b.abs())
         })
     }
 

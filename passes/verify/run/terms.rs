@@ -23,7 +23,7 @@ mod bits;
 mod promises;
 
 use crate::reader::calc::{Calc, calc};
-use crate::reader::flags::{CONTRACT, REASSOC};
+use crate::reader::flags::{CONTRACT, NEW, REASSOC};
 use crate::reader::model::Operator;
 use crate::run::arith::{CHOICES, evaluate, is_open, mix};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -109,8 +109,8 @@ pub struct Terms {
     /// By the number of each, that of the same one without flags, if that is known.
     plain: Vec<Option<u32>>,
     operator_numbers: FxHashMap<Operator, u32>,
-    pub(super) reassociate: bool,
-    pub(super) contract: bool,
+    /// Flags of fast math that all operations of floating-point numbers may have.
+    pub(super) allowed: u32,
     /// The choice of inputs by which branches and addresses are decided.
     pub choice: usize,
 }
@@ -120,9 +120,9 @@ fn mask(width: u8) -> u64 {
 }
 
 impl Terms {
-    /// No terms; whether sums of floating-point numbers may be reassociated, and products and sums be rounded once.
-    pub fn new(reassociate: bool, contract: bool) -> Terms {
-        Terms { reassociate, contract, ..Terms::default() }
+    /// No terms, and flags of fast math that all operations may have.
+    pub fn new(allowed: u32) -> Terms {
+        Terms { allowed, ..Terms::default() }
     }
 
     /// What a term is.
@@ -211,14 +211,13 @@ impl Terms {
     /// Whether several of an operation may come in any order.
     fn in_any_order(&self, number: u32) -> bool {
         let (operator, calc) = &self.operators[number as usize];
-        calc.associates() || calc.associates_if_allowed() && (self.reassociate || operator.flags & REASSOC != 0)
+        calc.associates() || calc.associates_if_allowed() && (self.allowed | operator.flags) & REASSOC != 0
     }
 
     /// An operation on terms. With a flag that neither an option allows nor the program before has there, it is another term.
     pub fn apply(&mut self, number: u32, operands: &[Term]) -> Term {
         let (operator, calc) = &self.operators[number as usize];
-        let allowed = if self.reassociate { REASSOC } else { 0 } | if self.contract { CONTRACT } else { 0 };
-        let (calc, flags, width) = (*calc, operator.flags & !allowed, operator.to.bits);
+        let (calc, flags, width) = (*calc, operator.flags & !self.allowed, operator.to.bits);
         if let (true, Some(by)) = (calc.divides(), operands.get(1)) {
             let is_zero = self.as_constant(*by).is_none_or(|bits| bits == 0);
             if self.is_before {
@@ -243,7 +242,12 @@ impl Terms {
             self.promises.flags.insert(term, known | more);
         } else if more & !known != 0 {
             let width = u8::try_from(width).ok().filter(|width| *width <= 64).unwrap_or(0);
-            let info = self.info(term);
+            let (info, mut number) = (self.info(term), number);
+            // What none had in this function, another one of the program may have had.
+            if more & is_new != 0 {
+                let operator = &self.operators[number as usize].0;
+                number = self.operator(&Operator { flags: operator.flags | NEW, ..operator.clone() });
+            }
             let flagged = info.flagged || more & is_new != 0;
             return self.add(Node::Apply(number, operands.into()), Info { width, flagged, ..info });
         }
@@ -270,7 +274,7 @@ impl Terms {
             }
             info = Some(made);
         }
-        if calc == Calc::Fma && (self.contract || flags & CONTRACT != 0) {
+        if calc == Calc::Fma && (self.allowed | flags) & CONTRACT != 0 {
             return self.contracted(number, operands);
         }
         let node = match *operands {
