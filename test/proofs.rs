@@ -2,6 +2,8 @@
 //!
 //! Loops have more iterations than a run may take, so nothing but a proof shows that two functions are the same.
 
+#[path = "proofs/callers.rs"]
+mod callers;
 #[path = "proofs/core.rs"]
 mod core;
 #[path = "proofs/lies.rs"]

@@ -25,7 +25,8 @@ use reader::flags::{AFN, CONTRACT, REASSOC};
 use reader::model::{Function, Kind, Program, Type};
 use reader::{mlir, operations};
 use run::arith::CHOICES;
-use run::compare::{self, Form, Outcome, Sizes, Verdict, reason};
+use run::compare::{self, Outcome, Sizes, Verdict, reason};
+use run::interface::{self, Form};
 use run::terms::Terms;
 use run::{Stop, least};
 use std::collections::BTreeMap;
@@ -96,6 +97,8 @@ type Ran = Result<(Sizes, Outcome), Stop>;
 /// A program before passes, and what its functions compute.
 pub struct Source<'c> {
     program: Program,
+    /// A copy of it.
+    source: Operation<'c>,
     /// Copies of what passes made of it, one after the other, each with the number that the caller gave it. Of most programs the
     /// last one alone is read, which takes four to seven times as long as a copy.
     forms: Vec<(usize, Operation<'c>)>,
@@ -127,7 +130,19 @@ impl<'c> Source<'c> {
         let pair = limits.confirm.then(|| Forms::new(module, limits.reassociate, limits.contract));
         let (outcomes, proved, shown, open) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let left = limits.steps.unwrap_or(STEPS);
-        Source { program, forms: vec![], outcomes, terms, pair, limits, left, proved, shown, open }
+        Source {
+            program,
+            source: (*module).clone(),
+            forms: vec![],
+            outcomes,
+            terms,
+            pair,
+            limits,
+            left,
+            proved,
+            shown,
+            open,
+        }
     }
 
     /// What a function of the program does with sizes and a choice of inputs, in so many steps.
@@ -163,7 +178,8 @@ impl<'c> Source<'c> {
             pair.note(mlir::borrowed(last));
         }
         let last = self.read(last);
-        if last == self.program {
+        // What is read has not all that there is.
+        if last == self.program && self.source.to_string() == forms[forms.len() - 1].1.to_string() {
             return vec![];
         }
         let is_shared = self.limits.steps.is_none();
@@ -179,14 +195,20 @@ impl<'c> Source<'c> {
             if source.body.is_none() {
                 continue;
             }
-            let Some(after) = form.filter(|after| after.body.is_some()) else {
-                if source.public {
-                    let message = "a public function that is no longer there".to_owned();
-                    let finding = Finding { is_error: true, function: name, message, is_tried: false, place: None };
-                    self.note_open(&mut errors, *number, finding);
-                }
-                continue;
+            let takes_arenas = self.limits.arenas;
+            let form = form.filter(|after| after.body.is_some());
+            let form = form.map(|function| Form { program: &last, function, is_last: true, takes_arenas });
+            let message = match form {
+                Some(form) => interface::check(source, &form).err().map(|stop| reason(&stop)),
+                None => source.public.then(|| "a public function that is no longer there".to_owned()),
             };
+            if let Some(message) = message {
+                let finding = Finding { is_error: true, function: name, message, is_tried: false, place: None };
+                self.note_open(&mut errors, *number, finding);
+                continue;
+            }
+            let Some(form) = form else { continue };
+            let after = form.function;
             let allowed = self.limits.flags();
             let noted = self.limits.obligations;
             let allowed_looks = self.left / if is_shared { STEPS_OF_A_LOOK } else { 1 };
@@ -203,8 +225,6 @@ impl<'c> Source<'c> {
                 }
                 Err(why) => why,
             };
-            let takes_arenas = self.limits.arenas;
-            let form = Form { program: &last, function: after, is_last: true, takes_arenas };
             let for_each = self.left / if is_shared { 2 } else { 1 };
             let mut left = [for_each; 2];
             let finding = self.run(&name, form, &why, &mut left);
@@ -222,13 +242,16 @@ impl<'c> Source<'c> {
                 continue;
             }
             let before = before.get_or_insert_with(|| self.different(&forms));
+            // To know where an error is from may take longer.
+            let mut rest = left;
             let first = before.iter().find_map(|(number, form)| {
                 let function = form.functions.get(&name).filter(|function| function.body.is_some())?;
                 if *form == last {
                     return Some((*number, finding.clone()));
                 }
                 let form = Form { program: form, function, is_last: false, takes_arenas };
-                let found = self.run(&name, form, "", &mut [for_each; 2])?;
+                rest = if finding.is_error { [for_each; 2] } else { rest };
+                let found = self.run(&name, form, "", &mut rest)?;
                 found.is_error.then_some((*number, found))
             });
             let (number, finding) = first.unwrap_or((*number, finding));
@@ -362,11 +385,11 @@ impl<'c> Source<'c> {
 }
 
 /// How many steps all functions may take where no number is said, and how many more for each value of the last form. Of the
-/// programs of test/run, a step of a run took 0.05 to 0.17 µs and a look of a proof 0.25 to 0.8 µs; lowering took 25 ms and 13 to
-/// 20 µs for each value.
-const STEPS: u64 = 1 << 17;
-const STEPS_OF_A_VALUE: u64 = 64;
-const STEPS_OF_A_LOOK: u64 = 4;
+/// programs of test/run, a step of a run took 0.05 to 0.17 µs and a look of a proof 0.25 to 1 µs; lowering took 25 ms and 4 to 20 µs
+/// for each value.
+const STEPS: u64 = 1 << 16;
+const STEPS_OF_A_VALUE: u64 = 16;
+const STEPS_OF_A_LOOK: u64 = 10;
 
 /// How many steps the core may take where no number is said.
 const STEPS_OF_THE_CORE: u64 = 1 << 20;

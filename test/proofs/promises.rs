@@ -96,6 +96,9 @@ fn flags_stay_where_they_were() {
         same((signature, &before), (signature, &before));
         same((signature, &before), (signature, &body("", "")));
     }
+    let difference = |flags: &str| format!("%d = arith.subf %x, %y{flags} : f32\nreturn %d : f32");
+    let not_said = difference(" fastmath<reassoc>");
+    not_same((signature, &difference("")), (signature, &not_said), "an operation has a flag that none had");
     let reassociated = body("", "reassoc");
     same((signature, &reassociated), (signature, &reassociated));
 }
@@ -130,6 +133,19 @@ fn arenas_are_of_the_caller() {
     assert_eq!(found(right.clone(), false), ["2 arguments and 1 results, and 1 and 1 before"]);
     let other = (right.0.replace("memref<8xi8>", "f32"), before.1.to_owned());
     assert_eq!(found(other, true), ["2 arguments and 1 results, and 1 and 1 before"]);
+    let returned = |of: &str, body: &str| format!("func.func @f(%x: {of}{body}");
+    let before_it = returned(
+        "tensor<8xi8>",
+        ") -> tensor<8xi8> { %y = arith.addi %x, %x : tensor<8xi8>\nreturn %y : tensor<8xi8> }",
+    );
+    let in_it = returned(
+        "memref<8xi8>",
+        ", %a: memref<8xi8>) -> memref<8xi8> {
+           linalg.add ins(%x, %x : memref<8xi8>, memref<8xi8>) outs(%a : memref<8xi8>)
+           return %a : memref<8xi8>
+         }",
+    );
+    assert_eq!(compared(&before_it, &in_it, Limits { arenas: true, ..NONE }), ["a result in an arena"]);
     for wrong in [
         stored.replace("memref.store %x, %m[] : memref<f32>", loaded),
         format!("{stored}\n{loaded}").replace("[%c4]", "[%c5]"),
@@ -169,6 +185,48 @@ fn flags_hold_for_addresses() {
     };
     assert!(found(&below_zero("overflow<nsw>")).iter().all(Vec::is_empty));
     assert!(found(&below_zero("overflow<nuw>")).iter().all(|said| !said.is_empty()));
+
+    let beyond = |flags: &str| {
+        let texts = ["", flags].map(|flags| {
+            let body = format!(
+                "%n = arith.constant {} : index
+                 %m = arith.muli %n, %c4 {flags} : index
+                 %i = arith.addi %m, %c1 : index
+                 %y = memref.load %x[%i] : memref<4xf32>
+                 return %y : f32",
+                1_i64 << 62
+            );
+            function(signature, &body, true)
+        });
+        compared(&texts[0], &texts[1], NONE)
+    };
+    assert!(beyond("").is_empty());
+    assert!(!beyond("overflow<nsw>").is_empty());
+}
+
+/// What is no number is none with a mask of zeros, too.
+#[test]
+fn masks_of_zeros_hide_nothing() {
+    let signature = "(%x: i32) -> i32";
+    let body = |step: &str| {
+        format!(
+            "%zero = arith.constant 0 : i32
+             %large = arith.constant 2147483647 : i32
+             %many = arith.constant 40 : i32
+             {step}
+             return %z : i32"
+        )
+    };
+    let before = body("%z = arith.andi %x, %zero : i32");
+    for (step, is_right) in [
+        ("%y = arith.addi %x, %large : i32", true),
+        ("%y = arith.addi %x, %large overflow<nsw> : i32", false),
+        ("%y = arith.shli %x, %many : i32", false),
+    ] {
+        let after = body(&format!("{step}\n%z = arith.andi %y, %zero : i32"));
+        let texts = [&before, &after].map(|body| function(signature, body, true));
+        assert_eq!(compared(&texts[0], &texts[1], NONE).is_empty(), is_right, "{step}");
+    }
 }
 
 /// Rows of 5 elements in tiles of 2: what is behind the fifth is padding, by which nothing may be divided, though no result

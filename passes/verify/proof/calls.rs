@@ -6,17 +6,20 @@ use crate::reader::model::Slot;
 /// How deep calls may be in each other. Statements of inner calls are made by the same recursion as those of loops.
 const DEPTH: usize = 32;
 
+/// Why calls are not followed.
+pub const TOO_MANY: &str = "calls that take more steps";
+
 /// How many values a function may have with those that it calls. Models with a function for each operation stay below 20,000;
 /// a function that calls another twice, which calls another twice, and so on, has no end.
-const VALUES: usize = 1 << 17;
+pub const VALUES: usize = 1 << 17;
 
 impl Flatten<'_> {
     /// The statements of a function that the module has, on the caller's values and memory.
     pub(super) fn call(&mut self, callee: &str, arguments: &[Slot]) -> Flat<Vec<Known>> {
         let function = self.module.functions.get(callee).ok_or("a function that is not there")?;
         let body = function.body.as_ref().ok_or_else(|| format!("@{callee} is only declared"))?;
-        if self.calls == DEPTH || self.program.values.len() > VALUES {
-            return Err("calls that take more steps".to_owned());
+        if self.calls == DEPTH || self.program.values.len() > self.most {
+            return Err(TOO_MANY.to_owned());
         }
         let arguments = arguments.iter().map(|slot| self.known(*slot)).collect::<Flat<Vec<_>>>()?;
         let outer = std::mem::replace(&mut self.function, function);

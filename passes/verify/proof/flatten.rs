@@ -21,7 +21,7 @@ pub enum Known {
 ///
 /// # Errors
 /// An operation that has none, and why.
-pub fn program(module: &model::Program, function: &Function, allowed: u32) -> Flat<Statements> {
+pub fn program(module: &model::Program, function: &Function, (allowed, most): (u32, usize)) -> Flat<Statements> {
     let body = function.body.as_ref().ok_or("it is a declaration")?;
     let program = Statements { blocks: vec![Body::default()], ..Statements::default() };
     let mut flatten = Flatten {
@@ -37,6 +37,7 @@ pub fn program(module: &model::Program, function: &Function, allowed: u32) -> Fl
         writes_constant: false,
         allowed,
         calls: 0,
+        most,
     };
     let [block] = &body.blocks[..] else { return Err("branches between blocks".to_owned()) };
     let mut arguments = Vec::new();
@@ -109,6 +110,8 @@ pub struct Flatten<'f> {
     pub(super) allowed: u32,
     /// How deep the function at hand is in calls.
     pub(super) calls: usize,
+    /// How many values there may be where another function is called.
+    pub(super) most: usize,
     /// When the statements at hand run.
     pub(super) mask: Option<ValueId>,
 }

@@ -34,6 +34,9 @@ use formula::Obligations;
 use linear::Undecided;
 use statements::{FunctionResult, Statements};
 
+/// How many values are made in the time of a look: of functions that call each other twice, 4.7 million took 0.55 s.
+const VALUES_OF_A_LOOK: usize = 4;
+
 /// That two functions return the same and leave the same in their arguments, for all contents of these; and what was decided
 /// of addresses, if `noted`.
 ///
@@ -52,7 +55,23 @@ pub fn same(
         return Err("arguments or results of another number".to_owned());
     }
     let results = meant.1.results.len();
-    let (meant, made) = (flatten::program(meant.0, meant.1, allowed)?, flatten::program(made.0, made.1, allowed)?);
+    let mut statements = |(program, function): (&Program, &Function)| {
+        let most = calls::VALUES.min(looks.saturating_mul(VALUES_OF_A_LOOK));
+        let made = flatten::program(program, function, (allowed, most));
+        let values = match &made {
+            Ok(made) => made.values.len(),
+            Err(why) => {
+                if why.ends_with(calls::TOO_MANY) {
+                    most
+                } else {
+                    0
+                }
+            }
+        };
+        *looks = looks.saturating_sub(values / VALUES_OF_A_LOOK);
+        made
+    };
+    let (meant, made) = (statements(meant)?, statements(made)?);
     if meant.results.len() != made.results.len() {
         return Err("results of another number".to_owned());
     }

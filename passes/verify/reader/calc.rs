@@ -127,6 +127,12 @@ impl Calc {
         self.associates() || matches!(self, Calc::AddF | Calc::MulF)
     }
 
+    /// Whether it is a division of signed numbers.
+    pub fn is_signed(self) -> bool {
+        use Calc::*;
+        matches!(self, DivS | FloorDivS | CeilDivS | RemS)
+    }
+
     /// Whether a divisor of 0 leaves open what the result is.
     pub fn divides(self) -> bool {
         use Calc::*;

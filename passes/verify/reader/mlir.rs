@@ -21,6 +21,12 @@ pub fn name(op: Op) -> String {
     op.name().as_string_ref().as_str().unwrap_or_default().to_owned()
 }
 
+/// Whether an operation of this name ends a block in a way that is known.
+pub fn ends_block(name: &str) -> bool {
+    let known = ["func.return", "cf.br", "cf.cond_br", "scf.forall.in_parallel", "scf.condition", "scf.reduce"];
+    known.contains(&name) || name.ends_with(".yield")
+}
+
 /// An attribute of an operation.
 pub fn attribute<'c>(op: Op<'c>, name: &str) -> Option<Attribute<'c>> {
     op.attribute(name).ok()

@@ -296,7 +296,7 @@ pub enum Action {
     /// An operation on the bytes of memory.
     Bytes(crate::reader::bytes::OnBytes),
     /// What the world sees (`vector.print`): the same operations with the same operands in the same order.
-    Effect(Vec<Slot>),
+    Effect(String, Vec<Slot>),
     /// Nothing (`memref.prefetch`).
     Nothing,
     /// Not modelled: where it runs, nothing is shown.

@@ -96,12 +96,19 @@ impl Reader {
             let arguments = (0..block.argument_count()).filter_map(|k| block.argument(k).ok());
             let arguments = arguments.map(|argument| self.slot(argument.into())).collect();
             let mut operations = mlir::operations(block);
-            let last = operations.pop();
+            // What ends a block otherwise is an operation that is not known.
+            let last = operations.pop_if(|op| mlir::ends_block(&mlir::name(*op)));
             let steps = operations.into_iter().flat_map(|op| self.steps(op)).collect();
             let end = last.map_or(End::Yield { values: vec![], inserts: vec![] }, |op| self.end(op, &numbers));
             Block { arguments, steps, end }
         });
         Region { blocks: blocks.collect() }
+    }
+
+    /// What prints: the operation, what it prints besides numbers, and the types of these.
+    fn printed(&self, op: Op, operands: &[Slot]) -> String {
+        let said = ["punctuation", "stringLiteral"].map(|name| attribute(op, name).map(|of| of.to_string()));
+        format!("{} {said:?} {:?}", mlir::name(op), operands.iter().map(|slot| self.type_of(*slot)).collect::<Vec<_>>())
     }
 
     fn operands(&mut self, op: Op) -> Vec<Slot> {
@@ -218,7 +225,7 @@ impl Reader {
                     (false, _) => return None,
                 }
             }
-            ("vector", "print") => Action::Effect(operands),
+            ("vector", "print") => Action::Effect(self.printed(op, &operands), operands),
             ("vector", _) | ("tensor", "from_elements" | "splat") => {
                 let sources = lanes::sources(op, short, &self.types, &operands, *results.first()?)?;
                 Action::Lanes { operands, sources }

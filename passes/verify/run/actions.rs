@@ -275,12 +275,12 @@ impl<'p> Run<'p> {
                 };
                 return self.call(function, arguments);
             }
-            Action::Effect(operands) => {
+            Action::Effect(what, operands) => {
                 let mut items = vec![];
                 for value in self.all(frame, operands)? {
                     items.extend(self.contents(&value)?);
                 }
-                self.effects.push((step.name.clone(), items));
+                self.effects.push((what.clone(), items));
                 return Ok(vec![]);
             }
             _ => return self.unknown(format!("'{}'", step.name)),
@@ -345,6 +345,9 @@ impl<'p> Run<'p> {
             return Ok(value.clone());
         }
         let Some(global) = self.program.globals.get(name) else { return self.unknown(format!("the global @{name}")) };
+        if !global.constant {
+            return self.unknown(format!("the global @{name}, which may be written,"));
+        }
         let (Type::Shaped { element, sizes, place, .. }, Some(bits)) = (&global.r#type, &global.items) else {
             return self.unknown(format!("the contents of @{name}"));
         };
@@ -361,7 +364,7 @@ impl<'p> Run<'p> {
             number += 1;
             self.element_at(&view, index, Some((term, None))).map(|_| ())
         })?;
-        self.buffers[view.buffer].origin = if global.constant { Origin::Constant } else { Origin::Global };
+        self.buffers[view.buffer].origin = Origin::Constant;
         self.globals.insert(name.to_owned(), value.clone());
         Ok(value)
     }

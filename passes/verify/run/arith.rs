@@ -195,6 +195,21 @@ pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize
     }
 }
 
+/// What the most frequent operations on indices give, unless flags promise something that does not hold.
+pub fn on_indices(operator: &Operator, a: i64, b: i64) -> Option<i64> {
+    let (checked, wrapped) = match &*operator.name {
+        "arith.addi" => (a.checked_add(b), a.wrapping_add(b)),
+        "arith.subi" => (a.checked_sub(b), a.wrapping_sub(b)),
+        "arith.muli" => (a.checked_mul(b), a.wrapping_mul(b)),
+        _ => return None,
+    };
+    match operator.flags {
+        0 => Some(wrapped),
+        NSW => checked,
+        _ => None,
+    }
+}
+
 /// Whether an operation leaves open what its result is: a division by 0 or beyond its type, a shift by all bits, a number that
 /// the integers of a type are not.
 pub fn is_open((operator, calc): &(Operator, Calc), a: u64, b: u64) -> bool {

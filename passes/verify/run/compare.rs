@@ -5,7 +5,8 @@
 //! pending, or where the layout puts them.
 
 use crate::reader::layouts::row_major;
-use crate::reader::model::{Element, Function, Kind, Place, Program, Type};
+use crate::reader::model::{Element, Function, Kind, Place, Type};
+use crate::run::interface::{self, Form};
 use crate::run::machine::{Many, Origin, Value, View, each_index};
 use crate::run::physical::Physical;
 use crate::run::terms::{Piece, Promises, Term, Terms};
@@ -68,31 +69,9 @@ fn element(r#type: &Type) -> Option<&Element> {
     if let Type::Scalar(element) | Type::Shaped { element, .. } = r#type { Some(element) } else { None }
 }
 
-/// How many arenas a function takes behind the arguments that it had: memory of bytes.
-///
-/// # Errors
-/// Where it has other arguments or results than before: of a public function, that is wrong.
-fn arenas(before: &Function, form: &Form) -> Result<usize, Stop> {
-    let count = |function: &Function| (function.arguments.len(), function.results.len());
-    let (had, has) = (count(before), count(form.function));
-    let new = form.function.arguments.get(had.0..).unwrap_or_default();
-    let is_arena = |r#type: &Type| match r#type {
-        Type::Shaped { kind: Kind::MemRef, element, sizes, .. } => {
-            element.integer && element.bits == 8 && matches!(sizes[..], [Some(_)])
-        }
-        _ => false,
-    };
-    let takes_arenas = form.takes_arenas || !before.public;
-    if had.1 == has.1 && (had.0 == has.0 || takes_arenas && had.0 < has.0 && new.iter().all(is_arena)) {
-        return Ok(new.len());
-    }
-    let what = format!("{} arguments and {} results, and {} and {} before", has.0, has.1, had.0, had.1);
-    Err(if before.public { Stop::Fault(what, 0) } else { Stop::Unknown(format!("a private function of {what}"), 0) })
-}
-
 /// The arguments of a run: `before` has the types by which elements are named.
 fn arguments(run: &mut Run, before: &Function, form: &Form, sizes: &Sizes) -> Result<Vec<Value>, Stop> {
-    let (arenas, after) = (arenas(before, form)?, form.function);
+    let (arenas, after) = (interface::arenas(before, form)?, form.function);
     let mut all = vec![];
     for (k, (from, to)) in before.arguments.iter().zip(&after.arguments).enumerate() {
         let what =
@@ -141,6 +120,7 @@ fn arguments(run: &mut Run, before: &Function, form: &Form, sizes: &Sizes) -> Re
             let last: i64 = strides.iter().zip(&sizes[k]).map(|(stride, n)| stride.saturating_mul(n - 1)).sum();
             let undefined = run.terms.undefined(unit.bits);
             let length = usize::try_from(offset.saturating_add(last).saturating_add(1)).unwrap_or(0);
+            run.steps = run.steps.checked_sub(length as u64 / 4).ok_or(Stop::Steps)?;
             let value = run.buffer(vec![undefined; length], vec![], None).map_err(stop)?;
             let Value::View(view) = value else { continue };
             let view = Rc::new(View { offset, sizes: sizes[k].clone(), strides, ..(*view).clone() });
@@ -297,19 +277,6 @@ fn check_place(run: &Run, view: &View, types: [&Type; 2], sizes: &[i64]) -> Resu
     Ok(())
 }
 
-/// A form of a function.
-#[derive(Clone, Copy)]
-pub struct Form<'p> {
-    /// Its module.
-    pub program: &'p Program,
-    /// The function.
-    pub function: &'p Function,
-    /// Whether it is the last one. Only in that it is settled who owns a buffer.
-    pub is_last: bool,
-    /// Whether the memory for the buffers of a public function may be its last arguments, as that of a private one may.
-    pub takes_arenas: bool,
-}
-
 /// Why a run ended, as text.
 pub fn reason(stop: &Stop) -> String {
     match stop {
@@ -350,6 +317,9 @@ fn outcome_of<'p>(
     let mut values = arguments(run, before, &form, sizes)?;
     let returned = run.call(after, values.clone())?;
     values.truncate(before.arguments.len());
+    if returned.len() != before.results.len() {
+        return Err(Stop::Unknown("a function of other results than it says".into(), 0));
+    }
     let mut outcome = Outcome { values: returned.iter().chain(&values).cloned().collect(), ..Outcome::default() };
     for (k, value) in returned.iter().enumerate() {
         let sizes: Vec<i64> = match (&before.results[k], value) {
@@ -365,8 +335,15 @@ fn outcome_of<'p>(
         let types = [&before.results[k], &after.results[k]];
         if let Value::View(view) = value {
             check_place(run, view, types, &sizes)?;
-            let is_constant = run.buffers[view.buffer].origin == Origin::Constant;
-            if is_last && is_constant && !matches!(before.results[k], Type::Shaped { kind: Kind::MemRef, .. }) {
+            let origin = run.buffers[view.buffer].origin;
+            if origin == Origin::Caller {
+                let what = "a result in an arena".to_owned();
+                return Err(if before.public { Stop::Fault(what, 0) } else { Stop::Unknown(what, 0) });
+            }
+            if is_last
+                && origin == Origin::Constant
+                && !matches!(before.results[k], Type::Shaped { kind: Kind::MemRef, .. })
+            {
                 return Err(Stop::Fault("a result in memory that nobody may write".into(), 0));
             }
         }
@@ -423,11 +400,22 @@ fn sharing(before: &Outcome, after: &Outcome) -> Option<String> {
         _ => false,
     };
     let is_view = |outcome: &Outcome, i: usize| matches!(outcome.values[i], Value::View(_));
+    // Where two views without layouts lie in one buffer.
+    let parts = |outcome: &Outcome, i: usize, j: usize| match (&outcome.values[i], &outcome.values[j]) {
+        (Value::View(a), Value::View(b)) if a.layout.is_none() && b.layout.is_none() => {
+            Some((a.offset.saturating_sub(b.offset), a.strides.clone()))
+        }
+        _ => None,
+    };
     let results = after.results.len();
     let pairs = (0..results).flat_map(|i| (i + 1..after.values.len()).map(move |j| (i, j)));
     pairs.filter(|(i, j)| is_view(after, *i) && is_view(after, *j)).find_map(|(i, j)| {
         let had_memory = is_view(before, i) && is_view(before, j);
         let [was, is] = [before, after].map(|outcome| shared(outcome, i, j));
+        let moved = parts(before, i, j).zip(parts(after, i, j)).is_some_and(|(was, is)| was != is);
+        if had_memory && was && is && moved {
+            return Some(format!("result {i} is another part of the buffer"));
+        }
         let wrong = if had_memory { was != is } else { is && !was && j < results };
         let other = if j < results { format!("result {j}") } else { format!("argument {}", j - results) };
         let buffers = if is { "one buffer" } else { "two buffers" };
@@ -446,7 +434,10 @@ pub fn compare(terms: &Terms, before: &Outcome, after: &Outcome) -> Verdict {
     };
     let all = |outcome: &Outcome| {
         let effects = outcome.effects.iter().enumerate();
-        let effects = effects.map(|(k, (name, items))| (format!("what '{name}' number {k} sees"), items.clone()));
+        let seen = |(k, (what, items)): (usize, &(String, Vec<Term>))| {
+            (format!("what '{}' number {k} sees", what.split(' ').next().unwrap_or_default()), items.clone())
+        };
+        let effects = effects.map(seen);
         let values = named("result", &outcome.results).into_iter().chain(named("argument", &outcome.arguments));
         values.chain(effects).collect::<Vec<_>>()
     };
@@ -457,6 +448,10 @@ pub fn compare(terms: &Terms, before: &Outcome, after: &Outcome) -> Verdict {
             after.effects.len(),
             before.effects.len()
         ));
+    }
+    let said = before.effects.iter().zip(&after.effects).position(|(old, new)| old.0 != new.0);
+    if let Some(k) = said {
+        return Verdict::Differs(format!("{} prints, and {} before", after.effects[k].0, before.effects[k].0));
     }
     for ((what, old), (name, new)) in old.iter().zip(&new) {
         // Of results and arguments there may be several copies.

@@ -54,8 +54,6 @@ pub enum Origin {
     Heap,
     /// Of the stack: gone at the end of the function or of the iteration of a loop.
     Stack,
-    /// Of a global, which may be written.
-    Global,
     /// An arena that the caller keeps.
     Caller,
     /// Of a global that nobody may write.

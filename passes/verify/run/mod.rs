@@ -8,6 +8,7 @@
 //! | `actions`, `nest`, `arenas`, `parallel` | the evaluator, beside this file |
 //! | `least` | how many steps it takes at least |
 //! | `physical` | how elements lie in lowered memory |
+//! | `interface` | what callers see of a function |
 //! | `compare` | inputs of both forms, and whether their results are the same |
 //!
 //! The evaluator runs a function on symbolic elements. Indices, and with them addresses and the order of steps, are
@@ -20,6 +21,7 @@ pub mod arith;
 mod bytes;
 pub mod compare;
 mod differ;
+pub mod interface;
 pub mod least;
 mod machine;
 mod nest;
@@ -27,7 +29,6 @@ mod parallel;
 mod physical;
 pub mod terms;
 
-use crate::reader::flags::NUW;
 use crate::reader::layouts::{Layout, row_major};
 use crate::reader::model::{
     Access, Action, Block, Bound, Element, End, Expr, Function, Operator, Program, Region, Size, Slot, Step, Type,
@@ -291,18 +292,11 @@ impl<'p> Run<'p> {
         result: Slot,
     ) -> Result<Value, Stop> {
         // Indices are the most frequent operands of all.
-        if let (true, [a, b]) = (operator.to.text == "index" && operator.flags & NUW == 0, operands)
+        if let (true, [a, b]) = (operator.to.text == "index", operands)
             && let (Some(Value::Index(a)), Some(Value::Index(b))) = (&frame.1[*a as usize], &frame.1[*b as usize])
+            && let Some(value) = arith::on_indices(operator, *a, *b)
         {
-            let value = match &*operator.name {
-                "arith.addi" => Some(a.wrapping_add(*b)),
-                "arith.subi" => Some(a.wrapping_sub(*b)),
-                "arith.muli" => Some(a.wrapping_mul(*b)),
-                _ => None,
-            };
-            if let Some(value) = value {
-                return Ok(Value::Index(value));
-            }
+            return Ok(Value::Index(value));
         }
         let number = match self.operators.get(&std::ptr::from_ref(operator)) {
             Some(number) => *number,

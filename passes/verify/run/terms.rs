@@ -90,8 +90,8 @@ pub struct Promises {
     flags: FxHashMap<Term, u32>,
     /// Those of any operation on terms.
     all: u32,
-    /// By what it divides.
-    divisors: FxHashSet<Term>,
+    /// By what it divides; and what, where signed numbers overflow.
+    divisors: FxHashSet<(Option<Term>, Term)>,
 }
 
 /// All terms.
@@ -218,14 +218,8 @@ impl Terms {
     pub fn apply(&mut self, number: u32, operands: &[Term]) -> Term {
         let (operator, calc) = &self.operators[number as usize];
         let (calc, flags, width) = (*calc, operator.flags & !self.allowed, operator.to.bits);
-        if let (true, Some(by)) = (calc.divides(), operands.get(1)) {
-            let is_zero = self.as_constant(*by).is_none_or(|bits| bits == 0);
-            if self.is_before {
-                self.promises.divisors.insert(*by);
-            } else if is_zero && !self.promises.divisors.contains(by) {
-                let worse = self.divisor.is_none_or(|known| self.info(known).values[self.choice] != 0);
-                self.divisor = if worse { Some(*by) } else { self.divisor };
-            }
+        if let (true, [of, by]) = (calc.divides(), operands) {
+            self.divide(calc.is_signed(), *of, *by);
         }
         let term = self.computed(number, operands);
         if self.is_before {
@@ -233,7 +227,7 @@ impl Terms {
         }
         let is_new = flags & !self.promises.all;
         // Sums in any order have other parts than before.
-        let more = if calc.associates_if_allowed() { flags & !REASSOC | is_new } else { flags & !REASSOC };
+        let more = flags & !REASSOC | is_new;
         if more == 0 || self.keeps(number, more, operands, term) {
             return term;
         }
@@ -259,7 +253,12 @@ impl Terms {
         let (operator, calc) = &self.operators[number as usize];
         let (calc, width, flags) = (*calc, operator.to.bits, operator.flags);
         let width = u8::try_from(width).ok().filter(|width| *width <= 64).unwrap_or(0);
-        if let Some(moved) = self.moved(number, operands, width) {
+        // What is a number whatever an operand is may be none where that is none; an operand that is not selected does not count.
+        let is_open = |operand: &Term| self.info(*operand).flagged || self.info(*operand).open.contains(&true);
+        let any_open = calc != Calc::Select && operands.iter().any(is_open);
+        if let Some(moved) =
+            self.moved(number, operands, width).filter(|moved| !any_open || self.as_constant(*moved).is_none())
+        {
             return moved;
         }
         let constant =

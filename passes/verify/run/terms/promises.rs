@@ -17,6 +17,26 @@ impl Terms {
         }
     }
 
+    /// A division that the program does: it must not be by 0, nor of the least signed integer by -1, where the program before
+    /// does not do it.
+    pub(super) fn divide(&mut self, is_signed: bool, of: Term, by: Term) {
+        if self.is_before {
+            self.promises.divisors.extend([(None, by), (Some(of), by)]);
+            return;
+        }
+        let least = |term: Term| 1_u64 << (self.info(term).width.max(1) - 1);
+        let is_zero =
+            self.as_constant(by).is_none_or(|bits| bits == 0) && !self.promises.divisors.contains(&(None, by));
+        let overflows = is_signed
+            && self.as_constant(by).is_none_or(|bits| bits == mask(self.info(by).width))
+            && self.as_constant(of).is_none_or(|bits| bits == least(of))
+            && !self.promises.divisors.contains(&(Some(of), by));
+        if is_zero || overflows {
+            let worse = self.divisor.is_none_or(|known| self.info(known).values[self.choice] != 0);
+            self.divisor = if worse { Some(by) } else { self.divisor };
+        }
+    }
+
     /// An atomic operation with this term: what it computes, whether its order with others of its kind does not matter, and
     /// the bits of memory that it may change.
     pub fn atomic(&mut self, operator: &Operator, term: Term) -> (Calc, bool, u64) {
