@@ -387,7 +387,7 @@ impl<'c> Source<'c> {
 /// How many steps all functions may take where no number is said, and how many more for each value of the last form. Of the
 /// programs of test/run, a step of a run took 0.05 to 0.17 µs and a look of a proof 0.25 to 1 µs; lowering took 25 ms and 4 to 20 µs
 /// for each value.
-const STEPS: u64 = 1 << 16;
+const STEPS: u64 = 1 << 17;
 const STEPS_OF_A_VALUE: u64 = 16;
 const STEPS_OF_A_LOOK: u64 = 10;
 
