@@ -60,13 +60,8 @@ pub fn same(
         let made = flatten::program(program, function, (allowed, most));
         let values = match &made {
             Ok(made) => made.values.len(),
-            Err(why) => {
-                if why.ends_with(calls::TOO_MANY) {
-                    most
-                } else {
-                    0
-                }
-            }
+            Err(why) if why.ends_with(calls::TOO_MANY) => most,
+            Err(_) => 0,
         };
         *looks = looks.saturating_sub(values / VALUES_OF_A_LOOK);
         made

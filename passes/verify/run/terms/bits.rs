@@ -1,4 +1,4 @@
-//! Rules that take no operation: `neutral`, `select` and `bits`.
+//! Operations that are folded to an operand or to bits of operands: the rules `neutral`, `select` and `bits`.
 
 use super::{CHOICES, Info, Node, Piece, Term, Terms, mask};
 use crate::reader::calc::Calc;
