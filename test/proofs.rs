@@ -8,6 +8,8 @@ mod callers;
 mod core;
 #[path = "proofs/lies.rs"]
 mod lies;
+#[path = "proofs/outside.rs"]
+mod outside;
 #[path = "proofs/places.rs"]
 mod places;
 #[path = "proofs/promises.rs"]
@@ -16,6 +18,8 @@ mod promises;
 mod small;
 #[path = "proofs/steps.rs"]
 mod steps;
+#[path = "proofs/undefined.rs"]
+mod undefined;
 #[path = "proofs/whole.rs"]
 mod whole;
 

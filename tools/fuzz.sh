@@ -60,6 +60,6 @@ for check in $checks; do
     rm -r "$kept" "$kept.known"
     continue
   fi
-  "$fuzz" "$corpus" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 \
+  "$fuzz" "$corpus" -max_total_time="$seconds" -timeout=300 -rss_limit_mb=4096 \
     -max_len=16384 -print_final_stats=1 -artifact_prefix="target/fuzz/$check-"
 done

@@ -8,11 +8,13 @@
 //! | `reader` | a module of MLIR as data: what each operation and each layout means | |
 //! | `proof` | proofs for all data and shapes of any size: each element is followed back to what makes it | `reader` |
 //! | `run` | an evaluator of both forms on symbolic elements | `reader` |
+//! | `outside.rs` | what stands in a module beside its functions, and which functions nobody else sees | `reader` |
 //! | `tests` | tests of the proofs | `proof`, `reader` |
 //!
 //! [`Source`] proves what it can, runs the rest, and lets `layout-verify-core` confirm what was found, if it is asked to
 //! ([`Limits::confirm`]).
 
+mod outside;
 mod proof;
 mod reader;
 mod run;
@@ -200,10 +202,11 @@ impl<'c> Source<'c> {
             let form = form.map(|function| Form { program: &last, function, is_last: true, takes_arenas });
             let message = match form {
                 Some(form) => interface::check(source, &form).err().map(|stop| reason(&stop)),
-                None => source.public.then(|| "a public function that is no longer there".to_owned()),
+                None => source.public.then(|| outside::gone(&last, &name)),
             };
             if let Some(message) = message {
-                let finding = Finding { is_error: true, function: name, message, is_tried: false, place: None };
+                let is_error = !last.others.contains_key(&name);
+                let finding = Finding { is_error, function: name, message, is_tried: false, place: None };
                 self.note_open(&mut errors, *number, finding);
                 continue;
             }
@@ -256,6 +259,17 @@ impl<'c> Source<'c> {
             });
             let (number, finding) = first.unwrap_or((*number, finding));
             self.note_open(&mut errors, number, finding);
+        }
+        for finding in outside::compared(&self.program, &last) {
+            self.note_open(&mut errors, *number, finding);
+        }
+        let is_shown = |name: &str| self.shown.contains_key(name);
+        let is_unseen = |finding: &Finding| outside::is_unseen((&self.program, &last), &finding.function, is_shown);
+        let (unseen, errors) = errors.into_iter().partition(|(_, finding)| is_unseen(finding));
+        let unseen: Vec<(usize, Finding)> = unseen;
+        for (_, finding) in unseen {
+            let message = format!("{}; the functions that call it are shown to be the same", finding.message);
+            self.open.insert(finding.function.clone(), Finding { is_error: false, message, ..finding });
         }
         errors
     }

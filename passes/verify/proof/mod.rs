@@ -96,8 +96,10 @@ fn of_both(proof: &mut Proof, results: usize) -> Result<(), String> {
             return Err(format!("results {i} and {j} that are in one buffer, or were"));
         }
     }
-    proof.apart(1).and_then(|()| proof.within(1)).and_then(|()| proof.divides()).map_err(|stop| match stop {
-        Undecided::Unproved(why) => why,
-        Undecided::Split(..) => "too many cases".to_owned(),
-    })
+    proof.beside().and_then(|()| proof.apart(1)).and_then(|()| proof.within(1)).and_then(|()| proof.divides()).map_err(
+        |stop| match stop {
+            Undecided::Unproved(why) => why,
+            Undecided::Split(..) => "too many cases".to_owned(),
+        },
+    )
 }

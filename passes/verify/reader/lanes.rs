@@ -3,15 +3,24 @@
 use crate::reader::mlir::{DYNAMIC, Op, integers};
 use crate::reader::model::{Action, Kind, Slot, Type};
 
-/// The sizes of a vector or tensor of static shape; none for one element.
-fn sizes(r#type: &Type) -> Option<Vec<usize>> {
-    match r#type {
-        Type::Scalar(_) => Some(vec![]),
+/// The most lanes that are listed one by one. The vectors of programs have thousands at most.
+const MOST: usize = 1 << 20;
+
+/// The sizes of a vector or tensor of static shape, none of one element, and their product; nothing for more than [`MOST`].
+pub fn shape(r#type: &Type) -> Option<(Vec<usize>, usize)> {
+    let sizes: Vec<usize> = match r#type {
+        Type::Scalar(_) => vec![],
         Type::Shaped { kind: Kind::Vector | Kind::Tensor, sizes, .. } => {
-            sizes.iter().map(|n| usize::try_from((*n)?).ok()).collect()
+            sizes.iter().map(|n| usize::try_from((*n)?).ok()).collect::<Option<_>>()?
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    let count = sizes.iter().try_fold(1_usize, |count, n| count.checked_mul(*n)).filter(|count| *count <= MOST)?;
+    Some((sizes, count))
+}
+
+fn sizes(r#type: &Type) -> Option<Vec<usize>> {
+    shape(r#type).map(|(sizes, _)| sizes)
 }
 
 /// The indices of a shape, in row-major order.
@@ -44,28 +53,29 @@ pub fn of_each_result(
         _ => return None,
     };
     let each = results.iter().enumerate().map(|(k, result)| {
-        let count: usize = sizes(&types[*result as usize])?.iter().product();
+        let (_, count) = shape(&types[*result as usize])?;
         let sources = (0..count).map(|lane| (0, lanes(k, lane) as u32)).collect();
         Some(Action::Lanes { operands: operands(), sources })
     });
     each.collect()
 }
 
-/// The sources of the lanes of an operation's only result.
+/// The sources of the lanes of an operation's only result; one for a tensor whose elements are all the same.
 pub fn sources(op: Op, name: &str, types: &[Type], operands: &[Slot], result: Slot) -> Option<Vec<(u32, u32)>> {
+    if name == "splat" {
+        return Some(vec![(0, 0)]);
+    }
     let of = |k: usize| sizes(&types[*operands.get(k)? as usize]);
-    let to = sizes(&types[result as usize])?;
+    let (to, count) = shape(&types[result as usize])?;
     let list = |name: &str| -> Option<Vec<usize>> {
         integers(op, name)?.into_iter().map(|n| if n == DYNAMIC { None } else { usize::try_from(n).ok() }).collect()
     };
-    let count: usize = to.iter().product();
     let each = |source: &dyn Fn(Vec<usize>) -> (usize, usize)| {
         let pair = |(operand, lane): (usize, usize)| (operand as u32, lane as u32);
         Some(indices(&to).map(|index| pair(source(index))).collect())
     };
     match name {
         "shape_cast" => each(&|index| (0, number(&index, &to))),
-        "splat" => each(&|_| (0, 0)),
         "from_elements" => each(&|index| (number(&index, &to), 0)),
         "broadcast" => {
             let from = of(0)?;

@@ -32,6 +32,13 @@ pub fn attribute<'c>(op: Op<'c>, name: &str) -> Option<Attribute<'c>> {
     op.attribute(name).ok()
 }
 
+/// Whether an attribute of this name is one that the operation's definition has.
+pub fn is_inherent(op: Op, name: &str) -> bool {
+    let name = sys::MlirStringRef { data: name.as_ptr().cast(), length: name.len() };
+    // SAFETY: the operation is alive, and the name outlives the call.
+    unsafe { sys::mlirOperationHasInherentAttributeByName(op.to_raw(), name) }
+}
+
 /// The integer of an integer attribute.
 pub fn integer(attribute: Attribute) -> Option<i64> {
     // SAFETY: the attribute is alive, and read as an integer only if it is one.
@@ -259,7 +266,7 @@ fn shaped(from: MlirType) -> Option<Type> {
                 } else {
                     let known = |n: i64| Some(n).filter(|n| *n != DYNAMIC);
                     let strides = strides.into_iter().map(known).collect();
-                    match layout.starts_with("affine_map") {
+                    match sys::mlirAffineMapIsIdentity(sys::mlirMemRefTypeGetAffineMap(raw)) {
                         true => Place::RowMajor(pending),
                         false => Place::Strided { offset: known(offset), strides, pending },
                     }
@@ -283,6 +290,14 @@ fn pending(layout: &str) -> String {
 pub fn key(value: Value) -> usize {
     use melior::ir::ValueLike;
     value.to_raw().ptr as usize
+}
+
+/// The symbols that a text of MLIR may name.
+pub fn symbols(text: &str) -> impl Iterator<Item = String> {
+    text.split('@').skip(1).map(|rest| match rest.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next().unwrap_or_default().to_owned(),
+        None => rest.chars().take_while(|c| c.is_alphanumeric() || "_$.-".contains(*c)).collect(),
+    })
 }
 
 /// The blocks of a region of an operation.

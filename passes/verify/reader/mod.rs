@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `model`, `bytes` | a program as data |
 //! | `mlir` | attributes and types of MLIR as data |
-//! | `lanes` | operations that move lanes of vectors |
+//! | `lanes`, `prints` | operations that move lanes of vectors, and what prints write |
 //! | `operations` | what each operation means |
 //! | `layouts`, `places` | where a tiled layout and a TensorLayout put an element |
 //! | `calc`, `flags` | operations of `arith`, and which laws hold for them |
@@ -18,3 +18,4 @@ pub mod mlir;
 pub mod model;
 pub mod operations;
 pub mod places;
+pub mod prints;

@@ -11,7 +11,7 @@
 //! is a `Loop` with lower bound `[0]`, upper bound `[2, d0 * -2 + 3]` of the slot of `%p`, step 1, and an `Access` with the
 //! map `[d0 * 2 + d1, 0]` of the slots of `%p` and `%i`. Bounds and maps are those of the operations, not simplified.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Axes, from parent to child, each with its number of places.
 pub type Axes = Vec<(String, i64)>;
@@ -25,6 +25,17 @@ pub struct Program {
     pub functions: BTreeMap<String, Function>,
     pub globals: BTreeMap<String, Global>,
     pub axes: Axes,
+    /// What else stands in the module, by its name, or by its number where it has none.
+    pub others: BTreeMap<String, Other>,
+}
+
+/// An operation of a module that is not looked into.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Other {
+    /// The name of the operation.
+    pub operation: String,
+    /// All of it.
+    pub text: String,
 }
 
 /// A `memref.global`.
@@ -36,6 +47,8 @@ pub struct Global {
     pub items: Option<Vec<u64>>,
     /// Whether nobody writes it.
     pub constant: bool,
+    /// Whether code outside of the module can reach it.
+    pub public: bool,
 }
 
 /// A function: the types of its results, arguments and slots.
@@ -51,6 +64,8 @@ pub struct Function {
     pub public: bool,
     /// What the padding of each argument holds, as bits of an element, where it is called from outside and the program says so.
     pub padding: Vec<Option<u64>>,
+    /// The functions that it calls, and all symbols that operations name which are not modelled.
+    pub names: BTreeSet<String>,
 }
 
 /// The blocks of a region; the first is the one that is entered.
@@ -295,12 +310,21 @@ pub enum Action {
     },
     /// An operation on the bytes of memory.
     Bytes(crate::reader::bytes::OnBytes),
-    /// What the world sees (`vector.print`): the same operations with the same operands in the same order.
-    Effect(String, Vec<Slot>),
+    /// `vector.print`.
+    Print(Vec<PrintPiece>),
     /// Nothing (`memref.prefetch`).
     Nothing,
     /// Not modelled: where it runs, nothing is shown.
     Unknown,
+}
+
+/// A part of what is printed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PrintPiece {
+    /// Text as it is.
+    Text(String),
+    /// An element, or this lane of a vector in row-major order.
+    Element(Slot, usize),
 }
 
 /// A load or a store of one element or of a vector's lanes.

@@ -7,43 +7,49 @@ use crate::reader::flags;
 use crate::reader::lanes;
 use crate::reader::mlir::{self, DYNAMIC, Op, attribute, integers, mixed};
 use crate::reader::model::{
-    Access, Action, Block, Bound, Condition, End, Expr, Function, Global, Kind, Lane, Nest, Operator, Program, Region,
-    Size, Slot, Step, Type,
+    Access, Action, Block, Bound, Condition, End, Expr, Function, Global, Kind, Lane, Nest, Operator, Other, Program,
+    Region, Size, Slot, Step, Type,
 };
+use crate::reader::prints;
 use melior::ir::attribute::AttributeLike;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Type as MlirType, TypeLike, Value, ValueLike};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// Reads the functions and globals of a module.
 pub fn program(module: Op) -> Program {
     let mut program = Program { axes: mlir::axes(module), ..Program::default() };
     for op in mlir::blocks(module, 0).into_iter().flat_map(mlir::operations) {
-        let Some(symbol) = attribute(op, "sym_name").and_then(mlir::text) else { continue };
-        let private = attribute(op, "sym_visibility").and_then(mlir::text).is_some_and(|text| text != "public");
-        match &*mlir::name(op) {
-            "func.func" => {
-                if let Some(function) = function(op, !private) {
-                    program.functions.insert(symbol, function);
+        let (name, symbol) = (mlir::name(op), attribute(op, "sym_name").and_then(mlir::text));
+        let public = attribute(op, "sym_visibility").and_then(mlir::text).is_none_or(|text| text == "public");
+        match (&*name, &symbol) {
+            ("func.func", Some(symbol)) => {
+                if let Some(function) = function(op, public) {
+                    program.functions.insert(symbol.clone(), function);
+                    continue;
                 }
             }
-            "memref.global" => {
-                if let Some(global) = global(op) {
-                    program.globals.insert(symbol, global);
+            ("memref.global", Some(symbol)) => {
+                if let Some(global) = global(op, public) {
+                    program.globals.insert(symbol.clone(), global);
+                    continue;
                 }
             }
             _ => (),
         }
+        let symbol = symbol.unwrap_or_else(|| program.others.len().to_string());
+        program.others.insert(symbol, Other { operation: name, text: op.to_string() });
     }
     program
 }
 
-fn global(op: Op) -> Option<Global> {
+fn global(op: Op, public: bool) -> Option<Global> {
     let r#type = mlir::type_of(attribute(op, "type")?)?;
     let Type::Shaped { element, .. } = &r#type else { return None };
     let items = attribute(op, "initial_value").and_then(|value| mlir::items(value, element));
-    Some(Global { items, constant: attribute(op, "constant").is_some(), r#type })
+    Some(Global { items, constant: attribute(op, "constant").is_some(), r#type, public })
 }
 
 fn function(op: Op, public: bool) -> Option<Function> {
@@ -56,7 +62,7 @@ fn function(op: Op, public: bool) -> Option<Function> {
         mlir::items(mlir::entry(*of_arguments.get(k)?, "layout.padding")?, element)?.first().copied()
     };
     let padding = arguments.iter().enumerate().map(padding).collect();
-    Some(Function { arguments, results, slots: reader.types, body, public, padding })
+    Some(Function { arguments, results, slots: reader.types, body, public, padding, names: reader.names })
 }
 
 /// What is known while a function is read.
@@ -67,6 +73,7 @@ struct Reader {
     /// The types that were read, and the flags of attributes, by their addresses: to print them takes longer than all the rest.
     known_types: FxHashMap<usize, Type>,
     known_flags: FxHashMap<usize, u32>,
+    names: BTreeSet<String>,
 }
 
 impl Reader {
@@ -103,12 +110,6 @@ impl Reader {
             Block { arguments, steps, end }
         });
         Region { blocks: blocks.collect() }
-    }
-
-    /// What prints: the operation, what it prints besides numbers, and the types of these.
-    fn printed(&self, op: Op, operands: &[Slot]) -> String {
-        let said = ["punctuation", "stringLiteral"].map(|name| attribute(op, name).map(|of| of.to_string()));
-        format!("{} {said:?} {:?}", mlir::name(op), operands.iter().map(|slot| self.type_of(*slot)).collect::<Vec<_>>())
     }
 
     fn operands(&mut self, op: Op) -> Vec<Slot> {
@@ -152,6 +153,9 @@ impl Reader {
             return results.iter().copied().zip(each).map(step).collect();
         }
         let action = self.action(op, &name, &results).unwrap_or(Action::Unknown);
+        if action == Action::Unknown {
+            self.names.extend(mlir::symbols(&op.to_string()));
+        }
         vec![Step { name, location, results, action }]
     }
 
@@ -225,7 +229,7 @@ impl Reader {
                     (false, _) => return None,
                 }
             }
-            ("vector", "print") => Action::Effect(self.printed(op, &operands), operands),
+            ("vector", "print") => Action::Print(prints::pieces(op, first.map(|slot| (slot, self.type_of(slot))))?),
             ("vector", _) | ("tensor", "from_elements" | "splat") => {
                 let sources = lanes::sources(op, short, &self.types, &operands, *results.first()?)?;
                 Action::Lanes { operands, sources }
@@ -305,7 +309,8 @@ impl Reader {
                 dim: usize::try_from(attribute(op, "dim").and_then(mlir::integer)?).ok()?,
             },
             ("linalg", _) => Action::Nest(self.nest(op, operands)?),
-            ("scf", "for") => {
+            // Bounds of unsigned numbers are not modelled.
+            ("scf", "for") if attribute(op, "unsignedCmp").is_none() => {
                 let [lower, upper, step] = operands[..3] else { return None };
                 let [lower, upper] = [bound(Size::Slot(lower)), bound(Size::Slot(upper))];
                 let carried = operands[3..].to_vec();
@@ -353,7 +358,9 @@ impl Reader {
             }
             ("scf", "execute_region") => Action::Run(region(self)),
             ("func", "call") => {
-                Action::Call { callee: attribute(op, "callee").and_then(mlir::text)?, arguments: operands }
+                let callee = attribute(op, "callee").and_then(mlir::text)?;
+                self.names.insert(callee.clone());
+                Action::Call { callee, arguments: operands }
             }
             _ => return None,
         })
@@ -376,7 +383,10 @@ impl Reader {
         };
         let (mut attributes, mut all) = (String::new(), 0);
         for (name, value) in op.attributes() {
-            match name.as_string_ref().as_str().unwrap_or_default() {
+            let name = name.as_string_ref().as_str().unwrap_or_default();
+            match name {
+                // Anyone may add others, which mean nothing.
+                _ if !mlir::is_inherent(op, name) => (),
                 "fastmath" | "overflowFlags" => {
                     all |= *self
                         .known_flags
@@ -384,7 +394,7 @@ impl Reader {
                         .or_insert_with(|| flags::said(&value.to_string()));
                 }
                 "isExact" | "nonNeg" => all |= flags::EXACT,
-                name => attributes += &format!("{name} = {value}; "),
+                _ => attributes += &format!("{name} = {value}; "),
             }
         }
         let to = element(self.type_of(*results.first()?))?;

@@ -28,6 +28,16 @@ impl<'p> Run<'p> {
                 }
                 self.of_type(frame, slot, sizes, terms)?
             }
+            Action::Lanes { operands, sources } if sources.len() == 1 => {
+                let slot = result.unwrap_or_default();
+                let sizes = self.static_sizes(frame, slot)?;
+                let count = product(&sizes).ok_or(Stop::Steps)?;
+                self.count(count)?;
+                let (operand, lane) = sources[0];
+                let items = self.get(frame, operands[operand as usize])?.items(self.terms).unwrap_or_default();
+                let Some(item) = items.get(lane as usize) else { return self.unknown("a lane that is not there") };
+                self.of_type(frame, slot, sizes, vec![*item; count])?
+            }
             Action::Lanes { operands, sources } => {
                 let mut lists = vec![];
                 for value in self.all(frame, operands)? {
@@ -275,14 +285,7 @@ impl<'p> Run<'p> {
                 };
                 return self.call(function, arguments);
             }
-            Action::Effect(what, operands) => {
-                let mut items = vec![];
-                for value in self.all(frame, operands)? {
-                    items.extend(self.contents(&value)?);
-                }
-                self.effects.push((what.clone(), items));
-                return Ok(vec![]);
-            }
+            Action::Print(pieces) => return self.print(frame, pieces).map(|()| vec![]),
             _ => return self.unknown(format!("'{}'", step.name)),
         };
         Ok(vec![one])

@@ -73,6 +73,19 @@ fn rounded(x: f64, element: &Element) -> u64 {
     }
 }
 
+/// An integer of at most 64 bits as a number that is rounded once more: to odd, where it has more digits than `f64`, which keeps
+/// the second rounding right.
+fn from_integer(n: i128, to: &Element) -> f64 {
+    let size = n.unsigned_abs();
+    let beyond = (u128::BITS - size.leading_zeros()).saturating_sub(f64::MANTISSA_DIGITS);
+    if beyond == 0 || to.text == "f64" {
+        return n as f64;
+    }
+    let is_inexact = size & ((1 << beyond) - 1) != 0;
+    let odd = (size >> beyond | u128::from(is_inexact)) << beyond;
+    if n < 0 { -(odd as f64) } else { odd as f64 }
+}
+
 /// How many choices of inputs there are.
 pub const CHOICES: usize = 3;
 
@@ -183,8 +196,8 @@ pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize
         }
         Calc::WidenBf16 => a << 16,
         Calc::Convert => rounded(x, to),
-        Calc::FromS => rounded(sa as f64, to),
-        Calc::FromU => rounded(a as f64, to),
+        Calc::FromS => rounded(from_integer(sa.into(), to), to),
+        Calc::FromU => rounded(from_integer(a.into(), to), to),
         Calc::ToS => x as i64 as u64,
         Calc::ToU => x as u64,
         Calc::First => a,

@@ -4,13 +4,12 @@
 //! address of each. The form after has the same elements: as a tensor, in memory in row-major order as long as its layout is
 //! pending, or where the layout puts them.
 
-use crate::reader::layouts::row_major;
 use crate::reader::model::{Element, Function, Kind, Place, Type};
 use crate::run::interface::{self, Form};
 use crate::run::machine::{Many, Origin, Value, View, each_index};
 use crate::run::physical::Physical;
-use crate::run::terms::{Piece, Promises, Term, Terms};
-use crate::run::{Run, Stop};
+use crate::run::terms::{Piece, Promises, Term, Terms, Undefined};
+use crate::run::{Printed, Run, Stop};
 use std::rc::Rc;
 
 /// What a function did: what can be compared with another form of it.
@@ -20,8 +19,10 @@ pub struct Outcome {
     results: Vec<Vec<Term>>,
     /// The elements of each argument that is memory or a tensor, likewise.
     arguments: Vec<Vec<Term>>,
-    /// What the world saw.
-    effects: Vec<(String, Vec<Term>)>,
+    /// What was printed.
+    printed: Vec<Printed>,
+    /// The memory of each argument that has some between or in front of its elements, which are of somebody else.
+    beside: Vec<(usize, Vec<Term>)>,
     /// The shape of each result.
     shapes: Vec<Vec<i64>>,
     /// Which arguments are compared: not the tensors of a private function, whose memory it may write.
@@ -113,15 +114,16 @@ fn arguments(run: &mut Run, before: &Function, form: &Form, sizes: &Sizes) -> Re
             return Err(what("of other sizes than before".into()));
         }
         if let Place::Strided { offset, strides, .. } = place {
-            // Dynamic strides and offsets are some that keep elements apart.
-            let plain = row_major(&sizes[k]).ok_or_else(|| what("of that size".into()))?;
-            let strides: Vec<i64> = strides.iter().zip(plain).map(|(known, plain)| known.unwrap_or(plain)).collect();
-            let offset = offset.unwrap_or(0);
-            let last: i64 = strides.iter().zip(&sizes[k]).map(|(stride, n)| stride.saturating_mul(n - 1)).sum();
-            let undefined = run.terms.undefined(unit.bits);
+            let strides = kept_apart(&sizes[k], strides).ok_or_else(|| what("of that size".into()))?;
+            let offset = offset.unwrap_or(OFFSET);
+            let last = strides
+                .iter()
+                .zip(&sizes[k])
+                .fold(0_i64, |last, (stride, n)| last.saturating_add(stride.saturating_mul(n.saturating_sub(1))));
             let length = usize::try_from(offset.saturating_add(last).saturating_add(1)).unwrap_or(0);
             run.steps = run.steps.checked_sub(length as u64 / 4).ok_or(Stop::Steps)?;
-            let value = run.buffer(vec![undefined; length], vec![], None).map_err(stop)?;
+            let memory = (0..length as u64).map(|number| run.terms.input(gap(k), number, unit)).collect();
+            let value = run.buffer(memory, vec![], None).map_err(stop)?;
             let Value::View(view) = value else { continue };
             let view = Rc::new(View { offset, sizes: sizes[k].clone(), strides, ..(*view).clone() });
             fill(run, &view, &items).map_err(stop)?;
@@ -146,6 +148,31 @@ fn arguments(run: &mut Run, before: &Function, form: &Form, sizes: &Sizes) -> Re
         all.push(value);
     }
     Ok(all)
+}
+
+/// An input of its own: what lies between and in front of the elements of an argument with strides.
+fn gap(argument: usize) -> u32 {
+    1 << 31 | argument as u32
+}
+
+/// The offset of an argument of which only a caller knows it.
+const OFFSET: i64 = 3;
+
+/// Strides, with some that keep elements apart where only a caller knows them: none is 1, and no two rows follow each other.
+fn kept_apart(sizes: &[i64], known: &[Option<i64>]) -> Option<Vec<i64>> {
+    let reach = |reach: i64, (stride, n): (&Option<i64>, &i64)| match stride {
+        Some(stride) => stride.checked_abs()?.checked_mul(n.checked_sub(1)?)?.checked_add(reach),
+        None => Some(reach),
+    };
+    let mut next = known.iter().zip(sizes).try_fold(2, reach)?;
+    let mut strides = vec![0; sizes.len()];
+    for d in (0..sizes.len()).rev() {
+        strides[d] = known[d].unwrap_or(next);
+        if known[d].is_none() {
+            next = next.checked_mul(sizes[d].checked_add(1)?)?;
+        }
+    }
+    Some(strides)
 }
 
 /// Writes all elements of a view.
@@ -268,6 +295,7 @@ fn check_place(run: &Run, view: &View, types: [&Type; 2], sizes: &[i64]) -> Resu
     } else if after.layout().is_none() {
         let is = match before {
             Type::Shaped { kind: Kind::MemRef, .. } => view.is_of(before),
+            _ if matches!(after, Type::Shaped { place: Place::Strided { offset: None, .. }, .. }) => true,
             _ => view.is_row_major(),
         };
         if !is {
@@ -362,10 +390,15 @@ fn outcome_of<'p>(
         let expected = reference.map(|reference| reference.arguments[k].len());
         let types = [&before.arguments[k], &after.arguments[k]];
         outcome.arguments.push(logical(run, value, types, &sizes[k], expected)?);
+        if let (Value::View(view), Type::Shaped { place: Place::Strided { .. }, .. }) = (value, types[0])
+            && !is_lowered(types[0], types[1])
+        {
+            outcome.beside.push((k, run.buffers[view.buffer].items.clone()));
+        }
     }
     let tensor = |r#type: &Type| matches!(r#type, Type::Shaped { kind: Kind::Tensor, .. });
     outcome.seen = before.arguments.iter().map(|r#type| before.public || !tensor(r#type)).collect();
-    outcome.effects = std::mem::take(&mut run.effects);
+    outcome.printed = std::mem::take(&mut run.printed);
     outcome.is_decided = run.is_decided_by_data.get();
     if outcome.is_decided {
         outcome.tried = Some("data decides a branch or an address".into());
@@ -423,40 +456,50 @@ fn sharing(before: &Outcome, after: &Outcome) -> Option<String> {
     })
 }
 
+/// The name of all elements that are printed.
+const PRINTED: &str = "what is printed";
+
+/// How what is printed differs, but for the values of elements.
+fn said(before: &[Printed], after: &[Printed]) -> Option<String> {
+    let is_like = |(old, new): &(&Printed, &Printed)| match (old, new) {
+        (Printed::Element(old, _), Printed::Element(new, _)) => old == new,
+        _ => old == new,
+    };
+    let text = |piece: Option<&Printed>| match piece {
+        None => "nothing more".to_owned(),
+        Some(Printed::Text(text)) => format!("{text:?}"),
+        Some(Printed::Element(of, _)) => format!("an element of {of}"),
+    };
+    let same = before.iter().zip(after).take_while(is_like).count();
+    let [was, is] = [before, after].map(|printed| printed.get(same));
+    (was.is_some() || is.is_some()).then(|| format!("{} is printed, and {} before", text(is), text(was)))
+}
+
 /// Compares outcomes, element by element.
 pub fn compare(terms: &Terms, before: &Outcome, after: &Outcome) -> Verdict {
     let mut tried = before.tried.clone().or_else(|| after.tried.clone());
     if let Some(what) = sharing(before, after) {
         return Verdict::Differs(what);
     }
-    let named = |list: &'static str, items: &[Vec<Term>]| -> Vec<(String, Vec<Term>)> {
-        items.iter().enumerate().map(|(k, items)| (format!("{list} {k}"), items.clone())).collect()
-    };
     let all = |outcome: &Outcome| {
-        let effects = outcome.effects.iter().enumerate();
-        let seen = |(k, (what, items)): (usize, &(String, Vec<Term>))| {
-            (format!("what '{}' number {k} sees", what.split(' ').next().unwrap_or_default()), items.clone())
+        let named = |list: &'static str, items: &[Vec<Term>]| -> Vec<(String, Vec<Term>)> {
+            items.iter().enumerate().map(|(k, items)| (format!("{list} {k}"), items.clone())).collect()
         };
-        let effects = effects.map(seen);
+        let elements = outcome.printed.iter().filter_map(|piece| match piece {
+            Printed::Element(_, term) => Some(*term),
+            Printed::Text(_) => None,
+        });
         let values = named("result", &outcome.results).into_iter().chain(named("argument", &outcome.arguments));
-        values.chain(effects).collect::<Vec<_>>()
+        values.chain([(PRINTED.to_owned(), elements.collect())]).collect::<Vec<_>>()
     };
+    if let Some(what) = said(&before.printed, &after.printed) {
+        return Verdict::Differs(what);
+    }
     let (old, new) = (all(before), all(after));
-    if old.len() != new.len() {
-        return Verdict::Differs(format!(
-            "{} operations with effects, and {} before",
-            after.effects.len(),
-            before.effects.len()
-        ));
-    }
-    let said = before.effects.iter().zip(&after.effects).position(|(old, new)| old.0 != new.0);
-    if let Some(k) = said {
-        return Verdict::Differs(format!("{} prints, and {} before", after.effects[k].0, before.effects[k].0));
-    }
     for ((what, old), (name, new)) in old.iter().zip(&new) {
         // Of results and arguments there may be several copies.
         let count = old.len();
-        let copies = if what.starts_with("what ") { 1 } else { new.len().checked_div(old.len()).unwrap_or(1) };
+        let copies = if what == PRINTED { 1 } else { new.len().checked_div(old.len()).unwrap_or(1) };
         if what != name || new.len() != old.len() * copies {
             return Verdict::Differs(format!("{name} of {} elements, and {what} of {} before", new.len(), old.len()));
         }
@@ -464,26 +507,33 @@ pub fn compare(terms: &Terms, before: &Outcome, after: &Outcome) -> Verdict {
             let number = number % count;
             let unseen =
                 what.strip_prefix("argument ").and_then(|k| k.parse().ok()).is_some_and(|k: usize| !before.seen[k]);
-            if old == new || terms.info(*old).undefined || unseen {
+            if old == new || terms.info(*old).undefined == Undefined::All || unseen {
                 continue;
             }
-            let [was, is] = [terms.info(*old), terms.info(*new)];
+            let is = terms.info(*new);
+            let alike = terms.alike(*old, *new, before.is_decided || after.is_decided);
             let text = || {
                 let [was, is] = [*old, *new].map(|term| terms.text(term, 4));
                 format!("element {number} of {what} is {is}, and was {was}")
             };
             // What padding holds may not matter, as where it is multiplied by 0 or its bits are not kept: that is tried, and
             // never shown.
-            if is.undefined && !terms.alike(was, is, before.is_decided || after.is_decided) {
+            if is.undefined != Undefined::None && !alike {
                 return Verdict::Differs(format!("{}: padding or memory that nobody wrote is read", text()));
             }
-            if !terms.alike(was, is, before.is_decided || after.is_decided) {
+            if !alike {
                 return Verdict::Differs(text());
             }
             if is.flagged {
                 return Verdict::Differs(format!("{}: an operation has a flag that none had", text()));
             }
             tried.get_or_insert_with(text);
+        }
+    }
+    for ((k, old), (_, new)) in before.beside.iter().zip(&after.beside) {
+        let is_written = |(old, new): (&Term, &Term)| old != new && terms.is_of(*old, gap(*k));
+        if old.len() != new.len() || old.iter().zip(new).any(is_written) {
+            return Verdict::Differs(format!("memory between the elements of argument {k} is written"));
         }
     }
     tried.map_or(Verdict::Same, Verdict::Tried)

@@ -1,13 +1,18 @@
 //! Whether terms that are not equal have other values, and terms as text.
 
+use crate::reader::calc::Calc;
 use crate::reader::flags::{CONTRACT, REASSOC};
 use crate::run::arith::CHOICES;
-use crate::run::terms::{Info, Node, Piece, Term, Terms};
+use crate::run::terms::{Node, Piece, Term, Terms, Undefined, mask};
+
+/// How deep selections and moved bits are looked into for what is undefined.
+const DEPTH: u32 = 64;
 
 impl Terms {
-    /// Whether the values of two terms are those of the same result; where sums may be reassociated, nearly the same. Where data
-    /// decided something, terms are those of one choice of inputs alone.
-    pub fn alike(&self, was: Info, is: Info, is_decided: bool) -> bool {
+    /// Whether the values of two terms are those of the same result, where the first one is defined; where sums may be
+    /// reassociated, nearly the same. Where data decided something, terms are those of one choice of inputs alone.
+    pub fn alike(&self, old: Term, new: Term, is_decided: bool) -> bool {
+        let (was, is) = (self.info(old), self.info(new));
         let number = |bits: u64| match was.width {
             64 => f64::from_bits(bits),
             32 => f32::from_bits(bits as u32).into(),
@@ -16,12 +21,43 @@ impl Terms {
         let mut choices = (0..CHOICES).filter(|choice| !is_decided || *choice == self.choice);
         choices.all(|choice| {
             let (a, b) = (was.values[choice], is.values[choice]);
-            if was.open[choice] || a == b {
+            let known = self.defined_bits(old, choice, DEPTH);
+            if was.open[choice] || (a ^ b) & known == 0 {
                 return true;
             }
             let (a, b) = (number(a), number(b));
-            self.allowed & (REASSOC | CONTRACT) != 0 && (a - b).abs() <= 0.02 * a.abs().max(b.abs())
+            known == u64::MAX
+                && self.allowed & (REASSOC | CONTRACT) != 0
+                && (a - b).abs() <= 0.02 * a.abs().max(b.abs())
         })
+    }
+
+    /// The bits of a term that do not depend on undefined memory with a choice of inputs; none where that takes more depth.
+    fn defined_bits(&self, term: Term, choice: usize, depth: u32) -> u64 {
+        match self.info(term).undefined {
+            Undefined::None => return u64::MAX,
+            Undefined::Some if depth > 0 => (),
+            _ => return 0,
+        }
+        let of = |term: Term| self.defined_bits(term, choice, depth - 1);
+        match self.node(term) {
+            Node::Bits(pieces) => {
+                let mut low = 0;
+                let place = |piece: &Piece| {
+                    let bits = (of(piece.of) >> piece.low & mask(piece.len)) << low;
+                    low += piece.len;
+                    bits
+                };
+                pieces.iter().map(place).fold(0, |all, bits| all | bits)
+            }
+            Node::Apply(number, operands) => match (self.calc_of(*number), &operands[..]) {
+                (Calc::Select, [condition, yes, no]) if of(*condition) & 1 == 1 => {
+                    of(if self.info(*condition).values[choice] & 1 == 1 { *yes } else { *no })
+                }
+                _ => 0,
+            },
+            _ => 0,
+        }
     }
 
     /// A term as text, down to a depth.

@@ -74,7 +74,9 @@ fn is_seen_alike(old: &Type, new: &Type) -> bool {
         (a, b) if a != b => return false,
         _ => (),
     }
+    // Of a tensor, memory in row-major order, or whatever the caller says of its strides.
     let is_plain = || match new_place {
+        Place::Strided { offset: None, strides, .. } if strides.iter().all(Option::is_none) => true,
         Place::Strided { offset: Some(0), strides, .. } => {
             let sizes: Option<Vec<i64>> = sizes.iter().copied().collect();
             let plain = sizes.and_then(|sizes| row_major(&sizes));

@@ -5,7 +5,7 @@
 //! | `arith` | what operations of `arith` compute, on bits |
 //! | `terms`, `differ` | symbolic elements, and the rules by which they are equal; whether others have other values |
 //! | `machine`, `bytes` | values and memory of a program that runs |
-//! | `actions`, `nest`, `arenas`, `parallel` | the evaluator, beside this file |
+//! | `actions`, `nest`, `arenas`, `parallel`, `prints` | the evaluator, beside this file |
 //! | `least` | how many steps it takes at least |
 //! | `physical` | how elements lie in lowered memory |
 //! | `interface` | what callers see of a function |
@@ -27,6 +27,7 @@ mod machine;
 mod nest;
 mod parallel;
 mod physical;
+mod prints;
 pub mod terms;
 
 use crate::reader::layouts::{Layout, row_major};
@@ -35,7 +36,7 @@ use crate::reader::model::{
 };
 use crate::run::bytes::{SeenAs, Started};
 use crate::run::machine::{Buffer, Iterations, Many, Origin, Value, View, each_index};
-use crate::run::terms::{Term, Terms};
+use crate::run::terms::{Term, Terms, Undefined};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -51,6 +52,15 @@ pub enum Stop {
     Fault(String, usize),
 }
 
+/// A piece of what is printed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Printed {
+    /// All text up to the next element.
+    Text(String),
+    /// An element of a type.
+    Element(String, Term),
+}
+
 /// A program that runs.
 pub struct Run<'p> {
     /// What runs.
@@ -59,8 +69,8 @@ pub struct Run<'p> {
     pub terms: &'p mut Terms,
     /// All memory.
     pub buffers: Vec<Buffer>,
-    /// What the world sees: the operation, and its operands.
-    pub effects: Vec<(String, Vec<Term>)>,
+    /// What is printed.
+    pub printed: Vec<Printed>,
     /// How many more steps there may be.
     pub steps: u64,
     /// The numbers of the operations that it has computed, by their addresses.
@@ -93,7 +103,7 @@ impl<'p> Run<'p> {
             program,
             terms,
             buffers: vec![],
-            effects: vec![],
+            printed: vec![],
             steps,
             operators: FxHashMap::default(),
             globals: FxHashMap::default(),
@@ -159,7 +169,7 @@ impl<'p> Run<'p> {
             Value::Index(n) => Ok(*n),
             Value::One(term) => {
                 let info = self.terms.info(*term);
-                if info.undefined {
+                if info.undefined != Undefined::None {
                     return self.fault("a branch or an address that depends on padding or on memory that nobody wrote");
                 }
                 if self.terms.as_constant(*term).is_none() {
@@ -247,6 +257,7 @@ impl<'p> Run<'p> {
         let results = match &step.action {
             Action::Nothing => return Ok(()),
             Action::Index(bound) => {
+                self.terms.note_map();
                 let value = self.bound(frame, bound)?;
                 frame.1[step.results[0] as usize] = Some(Value::Index(value));
                 return Ok(());

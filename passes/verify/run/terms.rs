@@ -23,7 +23,7 @@ mod bits;
 mod promises;
 
 use crate::reader::calc::{Calc, calc};
-use crate::reader::flags::{CONTRACT, NEW, REASSOC};
+use crate::reader::flags::{CONTRACT, NEW, NSW, REASSOC};
 use crate::reader::model::Operator;
 use crate::run::arith::{CHOICES, evaluate, is_open, mix};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -68,13 +68,24 @@ pub enum Node {
     Bits(Rc<[Piece]>),
 }
 
+/// How much of a term is made of memory that nobody has written, or of padding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Undefined {
+    /// None of it.
+    None,
+    /// Some bits, or an operand of which a selection takes one.
+    Some,
+    /// All of it, whatever the data: it may be anything.
+    All,
+}
+
 /// What is known of a term.
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
     /// In bits; 0 for more than 64.
     pub width: u8,
-    /// Whether undefined memory is in it.
-    pub undefined: bool,
+    /// How much of it is made of undefined memory.
+    pub undefined: Undefined,
     /// Whether an operation in it has a flag that no option allows and no operation of the program before has.
     pub flagged: bool,
     /// Of the choices of inputs.
@@ -90,6 +101,8 @@ pub struct Promises {
     flags: FxHashMap<Term, u32>,
     /// Those of any operation on terms.
     all: u32,
+    /// Those of operations on indices: what affine maps compute does not overflow.
+    of_indices: u32,
     /// By what it divides; and what, where signed numbers overflow.
     divisors: FxHashSet<(Option<Term>, Term)>,
 }
@@ -115,7 +128,7 @@ pub struct Terms {
     pub choice: usize,
 }
 
-fn mask(width: u8) -> u64 {
+pub fn mask(width: u8) -> u64 {
     if width >= 64 || width == 0 { u64::MAX } else { (1 << width) - 1 }
 }
 
@@ -133,6 +146,16 @@ impl Terms {
     /// What is known of a term.
     pub fn info(&self, term: Term) -> Info {
         self.nodes[term as usize].1
+    }
+
+    /// Whether a term is an element of an input.
+    pub fn is_of(&self, term: Term, input: u32) -> bool {
+        matches!(self.node(term), Node::Input(of, _) if *of == input)
+    }
+
+    /// What the operation of a number computes.
+    pub fn calc_of(&self, number: u32) -> Calc {
+        self.operators[number as usize].1
     }
 
     /// The operation of a number.
@@ -166,7 +189,7 @@ impl Terms {
         let bits = bits & mask(width);
         self.add(
             Node::Constant(bits),
-            Info { width, undefined: false, flagged: false, values: [bits; CHOICES], open: [false; CHOICES] },
+            Info { width, undefined: Undefined::None, flagged: false, values: [bits; CHOICES], open: [false; CHOICES] },
         )
     }
 
@@ -175,7 +198,7 @@ impl Terms {
         let width = u8::try_from(element.bits).ok().filter(|width| *width <= 64).unwrap_or(0);
         let hash = mix(of.into(), number);
         let values = crate::run::arith::inputs(element, hash).map(|value| value & mask(width));
-        let info = Info { width, undefined: false, flagged: false, values, open: [false; CHOICES] };
+        let info = Info { width, undefined: Undefined::None, flagged: false, values, open: [false; CHOICES] };
         self.add(Node::Input(of, number), info)
     }
 
@@ -188,7 +211,7 @@ impl Terms {
             let some = mix(!0, choice as u64) & mask(width);
             top(choice).map_or(some, |top: u64| some & mask(width - 8) | top << (width - 8))
         });
-        let info = Info { width, undefined: true, flagged: false, values, open: [false; CHOICES] };
+        let info = Info { width, undefined: Undefined::All, flagged: false, values, open: [false; CHOICES] };
         self.add(Node::Undefined, info)
     }
 
@@ -201,6 +224,13 @@ impl Terms {
     pub fn begin(&mut self, promises: Option<&Promises>) {
         (self.is_before, self.divisor) = (promises.is_none(), None);
         self.promises = promises.cloned().unwrap_or_default();
+    }
+
+    /// The program computes an affine map.
+    pub fn note_map(&mut self) {
+        if self.is_before {
+            self.promises.of_indices |= NSW;
+        }
     }
 
     /// What the program that ran took for granted, and a divisor of its own that may be 0.
@@ -218,6 +248,7 @@ impl Terms {
     pub fn apply(&mut self, number: u32, operands: &[Term]) -> Term {
         let (operator, calc) = &self.operators[number as usize];
         let (calc, flags, width) = (*calc, operator.flags & !self.allowed, operator.to.bits);
+        let is_index = operator.to.text == "index";
         if let (true, [of, by]) = (calc.divides(), operands) {
             self.divide(calc.is_signed(), *of, *by);
         }
@@ -225,7 +256,8 @@ impl Terms {
         if self.is_before {
             self.promises.all |= flags;
         }
-        let is_new = flags & !self.promises.all;
+        let of_indices = if is_index { self.promises.of_indices } else { 0 };
+        let is_new = flags & !self.promises.all & !of_indices;
         // Sums in any order have other parts than before.
         let more = flags & !REASSOC | is_new;
         if more == 0 || self.keeps(number, more, operands, term) {
@@ -306,9 +338,20 @@ impl Terms {
             };
             is_open || operands.iter().any(|operand| self.info(*operand).open[choice])
         };
+        let undefined = match (operator.1, operands) {
+            (Calc::Select, [condition, yes, no]) => {
+                let [condition, yes, no] = [*condition, *yes, *no].map(|operand| self.info(operand).undefined);
+                match condition.max(yes).max(no) {
+                    Undefined::None => Undefined::None,
+                    _ if condition.max(yes.min(no)) == Undefined::All => Undefined::All,
+                    _ => Undefined::Some,
+                }
+            }
+            _ => operands.iter().map(|operand| self.info(*operand).undefined).max().unwrap_or(Undefined::None),
+        };
         Info {
             width,
-            undefined: operands.iter().any(|operand| self.info(*operand).undefined),
+            undefined,
             flagged: operands.iter().any(|operand| self.info(*operand).flagged),
             values: std::array::from_fn(|choice| {
                 let value = |k: usize| of(k).map_or(0, |info| info.values[choice]);

@@ -224,6 +224,7 @@ impl Writing {
             body: Some(region(arguments, steps, results)),
             public: true,
             padding: vec![],
+            names: Default::default(),
         }
     }
 }

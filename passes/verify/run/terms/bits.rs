@@ -1,6 +1,6 @@
 //! Operations that are folded to an operand or to bits of operands: the rules `neutral`, `select` and `bits`.
 
-use super::{CHOICES, Info, Node, Piece, Term, Terms, mask};
+use super::{CHOICES, Info, Node, Piece, Term, Terms, Undefined, mask};
 use crate::reader::calc::Calc;
 
 impl Terms {
@@ -162,11 +162,12 @@ impl Terms {
         {
             return of;
         }
-        let (mut width, mut undefined, mut flagged) = (0, false, false);
+        let (mut width, mut flagged) = (0, false);
+        let (mut least, mut most) = (Undefined::All, Undefined::None);
         let (mut values, mut open) = ([0; CHOICES], [false; CHOICES]);
         for piece in &merged {
             let info = self.info(piece.of);
-            undefined |= info.undefined;
+            (least, most) = (least.min(info.undefined), most.max(info.undefined));
             flagged |= info.flagged;
             open = std::array::from_fn(|choice| open[choice] || info.open[choice]);
             for (value, of) in values.iter_mut().zip(info.values) {
@@ -174,6 +175,7 @@ impl Terms {
             }
             width += piece.len;
         }
+        let undefined = if most == Undefined::None || least == Undefined::All { most } else { Undefined::Some };
         self.add(Node::Bits(merged.into()), Info { width, undefined, flagged, values, open })
     }
 }
