@@ -278,7 +278,8 @@ func.func private @softmax() {
 
 // To bf16: ties go to the even one, up and down; what is too large is infinite; NaN stays one, also where nothing but its
 // low bits say so. In order: 1.0 and a half step, 1.0 and one and a half, just above and below a half, the largest
-// number, an infinity, -0.0, and two NaNs, as bits.
+// number, an infinity, -0.0, and two NaNs, as bits. Of the second one a processor keeps the digits, and MLIR's runtime, which
+// scalar code calls on processors without bf16, does not.
 func.func private @rounding() {
   %x = arith.constant dense<[0x3F808000, 0x3F818000, 0x3F808001, 0x3F807FFF, 0x7F7FFFFF, 0xFF800000, 0x80000000,
                              0x7F800001, 0xFFFFFFFF]> : tensor<9xf32>
@@ -298,7 +299,7 @@ func.func private @rounding() {
   vector.print %wide : vector<9xi32>
   return
 }
-// CHECK-NEXT: ( 16256, 16258, 16257, 16256, 32640, 65408, 32768, 32704, 65535 )
+// CHECK-NEXT: ( 16256, 16258, 16257, 16256, 32640, 65408, 32768, 32704, {{65535|65472}} )
 
 func.func @main() {
   %x = call @numbers() : () -> tensor<61x250xf32>

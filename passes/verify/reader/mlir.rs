@@ -9,6 +9,7 @@ use melior::ir::{
 };
 use mlir_sys as sys;
 use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
 
 /// An operation of the module that is read.
 pub type Op<'c> = OperationRef<'c, 'c>;
@@ -298,6 +299,15 @@ pub fn symbols(text: &str) -> impl Iterator<Item = String> {
         Some(quoted) => quoted.split('"').next().unwrap_or_default().to_owned(),
         None => rest.chars().take_while(|c| c.is_alphanumeric() || "_$.-".contains(*c)).collect(),
     })
+}
+
+/// Adds the symbols that an operation names and those inside of it do. To print it would take as long as to print all of its function.
+pub fn add_named(op: Op, names: &mut BTreeSet<String>) {
+    for (_, value) in op.attributes() {
+        names.extend(symbols(&value.to_string()));
+    }
+    let inside = (0..op.region_count()).flat_map(|k| blocks(op, k)).flat_map(operations);
+    inside.for_each(|op| add_named(op, names));
 }
 
 /// The blocks of a region of an operation.

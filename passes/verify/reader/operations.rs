@@ -154,7 +154,7 @@ impl Reader {
         }
         let action = self.action(op, &name, &results).unwrap_or(Action::Unknown);
         if action == Action::Unknown {
-            self.names.extend(mlir::symbols(&op.to_string()));
+            mlir::add_named(op, &mut self.names);
         }
         vec![Step { name, location, results, action }]
     }

@@ -21,6 +21,7 @@ use crate::maps::domain::Interval;
 use crate::maps::map::IndexingMap;
 use crate::maps::steps::Constraint;
 use std::cell::{Cell, OnceCell, RefCell};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// What is proved of an atom: its value, and the steps that say so.
@@ -48,7 +49,13 @@ pub(super) struct Premises<'a> {
     facts: OnceCell<Vec<(Linear, i128, i128)>>,
     /// How many remainders are being opened inside one another.
     depth: Cell<u32>,
+    /// What [`Premises::atom_range`] and [`Premises::congruence`] have found at each depth: bounds of a sum ask for those of its
+    /// atoms several times, and a minimum inside of others is such a sum.
+    ranges: Found,
+    residues: Found,
 }
+
+type Found = RefCell<FxHashMap<(u32, Expr), (i128, i128)>>;
 
 impl<'a> Premises<'a> {
     pub fn new(
@@ -57,7 +64,16 @@ impl<'a> Premises<'a> {
         table: Option<&'a Proved>,
         hits: &'a RefCell<Vec<usize>>,
     ) -> Premises<'a> {
-        Premises { vars, constraints, table, hits, facts: OnceCell::new(), depth: Cell::new(0) }
+        Premises {
+            vars,
+            constraints,
+            table,
+            hits,
+            facts: OnceCell::new(),
+            depth: Cell::new(0),
+            ranges: Found::default(),
+            residues: Found::default(),
+        }
     }
 
     /// Bounds of an expression where the variables have these intervals, of which nothing else is known.
@@ -281,7 +297,23 @@ impl<'a> Premises<'a> {
         s.terms.iter().fold(start, |sum, (atom, c)| sum_of(sum, times(self.atom_range(atom), *c)))
     }
 
+    /// What was found of an atom, or is now.
+    fn once(&self, found: &Found, atom: &Expr, find: impl Fn(&Self, &Expr) -> (i128, i128)) -> (i128, i128) {
+        let key = (self.depth.get(), atom.clone());
+        if let Some(known) = found.borrow().get(&key) {
+            return *known;
+        }
+        let new = find(self, atom);
+        found.borrow_mut().insert(key, new);
+        new
+    }
+
+    /// A closed interval that holds an atom at every point.
     pub fn atom_range(&self, atom: &Expr) -> (i128, i128) {
+        self.once(&self.ranges, atom, Self::find_range)
+    }
+
+    fn find_range(&self, atom: &Expr) -> (i128, i128) {
         let own = match atom {
             Expr::Var(v) => {
                 let i = self.vars[*v];
@@ -307,6 +339,10 @@ impl<'a> Premises<'a> {
 
     /// What is known of the residue of an atom: it is the first modulo the second.
     pub fn congruence(&self, atom: &Expr) -> (i128, i128) {
+        self.once(&self.residues, atom, Self::find_residue)
+    }
+
+    fn find_residue(&self, atom: &Expr) -> (i128, i128) {
         match atom {
             Expr::Mod(y, m) => {
                 let m = i128::from(*m);
