@@ -20,6 +20,8 @@ mod small;
 mod steps;
 #[path = "proofs/undefined.rs"]
 mod undefined;
+#[path = "proofs/unusual.rs"]
+mod unusual;
 #[path = "proofs/whole.rs"]
 mod whole;
 

@@ -8,7 +8,7 @@
 //! | `reader` | a module of MLIR as data: what each operation and each layout means | |
 //! | `proof` | proofs for all data and shapes of any size: each element is followed back to what makes it | `reader` |
 //! | `run` | an evaluator of both forms on symbolic elements | `reader` |
-//! | `outside.rs` | what stands in a module beside its functions, and which functions nobody else sees | `reader` |
+//! | `outside` | what stands in a module beside its functions, and which functions nobody else sees | `reader` |
 //! | `tests` | tests of the proofs | `proof`, `reader` |
 //!
 //! [`Source`] proves what it can, runs the rest, and lets `layout-verify-core` confirm what was found, if it is asked to
@@ -200,12 +200,16 @@ impl<'c> Source<'c> {
             let takes_arenas = self.limits.arenas;
             let form = form.filter(|after| after.body.is_some());
             let form = form.map(|function| Form { program: &last, function, is_last: true, takes_arenas });
-            let message = match form {
-                Some(form) => interface::check(source, &form).err().map(|stop| reason(&stop)),
-                None => source.public.then(|| outside::gone(&last, &name)),
+            let wrong = match form {
+                Some(form) => interface::check(source, &form).err(),
+                None if source.public => Some(outside::gone(&last, &name)),
+                None => None,
             };
-            if let Some(message) = message {
-                let is_error = !last.others.contains_key(&name);
+            if let Some(stop) = wrong {
+                let (is_error, message) = match &stop {
+                    Stop::Fault(what, _) => (true, what.clone()),
+                    _ => (false, format!("not proved: {}", reason(&stop))),
+                };
                 let finding = Finding { is_error, function: name, message, is_tried: false, place: None };
                 self.note_open(&mut errors, *number, finding);
                 continue;
@@ -260,7 +264,14 @@ impl<'c> Source<'c> {
             let (number, finding) = first.unwrap_or((*number, finding));
             self.note_open(&mut errors, number, finding);
         }
-        for finding in outside::compared(&self.program, &last) {
+        let outside = outside::compared(&self.program, &last).into_iter().map(|different| Finding {
+            is_error: different.is_error,
+            function: different.name.to_owned(),
+            message: different.message,
+            is_tried: false,
+            place: None,
+        });
+        for finding in outside.collect::<Vec<_>>() {
             self.note_open(&mut errors, *number, finding);
         }
         let is_shown = |name: &str| self.shown.contains_key(name);
@@ -392,7 +403,9 @@ impl<'c> Source<'c> {
         if sizes.is_empty() {
             return not_proved(&Stop::Fault("no sizes and numbers that were tried are those of the program".into(), 0));
         }
-        let what = said.or_else(|| compare::tried_sizes(&self.program.functions[name], &sizes))?;
+        let source = &self.program.functions[name];
+        let what = said.or_else(|| compare::tried_sizes(source, &sizes));
+        let what = what.or_else(|| compare::tried_strides([source, form.function]))?;
         let found = finding(false, format!("not proved, but tried: {what}"), None);
         found.map(|found| Finding { is_tried: true, ..found })
     }

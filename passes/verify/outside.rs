@@ -1,43 +1,49 @@
 //! What stands in a module beside the functions that are compared, and which of these nobody else sees.
 
-use crate::Finding;
 use crate::reader::mlir;
-use crate::reader::model::{Global, Other, Program};
+use crate::reader::model::{Other, Program};
+use crate::run::Stop;
 use std::collections::BTreeSet;
 
 /// What is said of a public function that is no longer among those that are compared.
-pub fn gone(last: &Program, name: &str) -> String {
+pub fn gone(last: &Program, name: &str) -> Stop {
     match last.others.get(name) {
-        Some(other) => format!("not proved: a function that is '{}' now is not modelled", other.operation),
-        None => "a public function that is no longer there".to_owned(),
+        Some(other) => Stop::Unknown(format!("a function that is '{}' now", other.operation), 0),
+        None => Stop::Fault("a public function that is no longer there".to_owned(), 0),
     }
 }
 
-/// How public globals and other operations of a module differ from those before. What they mean is not known, so that an
-/// operation with another text is not an error.
-pub fn compared(before: &Program, last: &Program) -> Vec<Finding> {
-    let finding = |name: &str, is_error: bool, message: String| Finding {
-        is_error,
-        function: name.to_owned(),
-        message,
-        is_tried: false,
-        place: None,
-    };
+/// How something outside of functions differs.
+pub struct Difference<'p> {
+    /// What it is called.
+    pub name: &'p str,
+    /// Whether it means something else; if not, what it means is not known.
+    pub is_error: bool,
+    /// How, in words.
+    pub message: String,
+}
+
+/// How public globals and other operations of a module differ from those before.
+pub fn compared<'p>(before: &'p Program, last: &'p Program) -> Vec<Difference<'p>> {
     let mut all = vec![];
+    let mut say = |name: &'p str, is_error: bool, message: String| all.push(Difference { name, is_error, message });
     for (name, global) in before.globals.iter().filter(|(_, global)| global.public) {
-        let is = last.globals.get(name);
-        let same_place = |is: &Global| is.r#type == global.r#type && is.constant == global.constant && is.public;
-        match is {
-            Some(is) if same_place(is) && is.items == global.items => (),
-            Some(is) if same_place(is) => {
-                all.push(finding(name, true, "a public global with other elements".to_owned()));
-            }
-            Some(_) => all.push(finding(name, false, "not proved: a public global of another type".to_owned())),
-            None => all.push(finding(name, true, "a public global that is no longer there".to_owned())),
+        let Some(is) = last.globals.get(name) else {
+            say(name, true, "a public global that is no longer there".to_owned());
+            continue;
+        };
+        if is.r#type != global.r#type || is.rest != global.rest || !is.public {
+            say(name, false, "not proved: a public global of another type or other attributes".to_owned());
+        } else if is.items != global.items {
+            say(name, true, "a public global with other elements".to_owned());
         }
     }
     for (name, other) in before.others.iter().filter(|(name, other)| last.others.get(*name) != Some(other)) {
-        all.push(finding(name, false, format!("not proved: '{}' is not modelled, and changes", other.operation)));
+        say(name, false, format!("not proved: '{}' is not modelled, and changes", other.operation));
+    }
+    let is_new = |name: &String| !before.others.contains_key(name) && !before.functions.contains_key(name);
+    for (name, other) in last.others.iter().filter(|(name, _)| is_new(name)) {
+        say(name, false, format!("not proved: '{}' is not modelled, and new", other.operation));
     }
     all
 }

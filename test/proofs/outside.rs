@@ -40,16 +40,29 @@ fn public_globals_stay() {
         &with("memref.global constant @g : memref<2xf32> = dense<2.0>"),
         "a public global with other elements",
     );
-    is_open(&ones, &with("memref.global @g : memref<2xf32> = dense<1.0>"), "a public global of another type");
+    is_open(
+        &ones,
+        &with("memref.global @g : memref<2xf32> = dense<1.0>"),
+        "a public global of another type or other attributes",
+    );
     is_open(
         &ones,
         &with("memref.global constant @g : memref<1x2xf32> = dense<1.0>"),
-        "a public global of another type",
+        "a public global of another type or other attributes",
     );
     let private =
         |value: f32| with(&format!("memref.global \"private\" constant @g : memref<2xf32> = dense<{value:?}>"));
     is_shown(&private(1.0), &private(2.0));
     is_shown(&private(1.0), &with(""));
+    let other = "a public global of another type or other attributes";
+    let wide = |n: i32| with(&format!("memref.global constant @g : memref<2xi128> = dense<{n}>"));
+    is_open(&wide(1), &wide(2), other);
+    is_open(
+        &with("memref.global @g : memref<2xf32>"),
+        &with("memref.global @g : memref<2xf32> = uninitialized"),
+        other,
+    );
+    is_open(&ones, &ones.replace("dense<1.0>", "dense<1.0> {alignment = 64}"), other);
 }
 
 /// What operations at the top of a module mean that are no functions of `func` is not known.
@@ -67,6 +80,7 @@ fn other_operations_of_a_module_are_said() {
         |n: i32| format!("llvm.func @g() -> i32 {{ %x = llvm.mlir.constant({n} : i32) : i32 llvm.return %x : i32 }}");
     is_shown(&llvm(1), &llvm(1));
     is_open(&llvm(1), &llvm(2), "'llvm.func' is not modelled, and changes");
+    is_open("func.func @f() { return }", &nested(1), "'builtin.module' is not modelled, and new");
     is_open("func.func @g() { return }", "llvm.func @g() { llvm.return }", "'llvm.func' now is not modelled");
 }
 

@@ -1,7 +1,6 @@
 //! That accesses are inside of their buffers, that freed buffers are not used, and that parallel iterations are apart.
 
 use crate::proof::follow::Proof;
-use crate::proof::layout::AddressMap;
 use crate::proof::linear::{Linear, Shown, Space, Undecided, unproved};
 use crate::proof::statements::{BlockId, BufferId, FunctionResult, Maker, Statement};
 use crate::proof::subscript::{Subscript, ValueId};
@@ -41,18 +40,15 @@ impl Proof<'_> {
         Ok(())
     }
 
-    /// That the second program writes to no argument that has memory between or in front of its elements, of which it is not
-    /// known whose it is.
+    /// That nothing is written to an argument whose elements do not fill its memory: whose the rest is, is not known.
     pub(super) fn beside(&self) -> Shown<()> {
         let [meant, made] = self.programs;
         for result in meant.results.iter().rev().take(meant.arguments) {
             let FunctionResult::Elements(argument) = result else { continue };
-            let count = argument.sizes.iter().try_fold(1_i64, |count, n| count.checked_mul(*n));
-            let is_strided = matches!(argument.here, AddressMap::Strided(..));
-            if !is_strided || argument.here.size(&argument.sizes) <= count {
+            if argument.here.fills(&argument.sizes) {
                 continue;
             }
-            let mut all = made.blocks.iter().flat_map(|body| &body.statements);
+            let mut all = meant.blocks.iter().chain(&made.blocks).flat_map(|body| &body.statements);
             if all.any(|one| matches!(one, Statement::Store { buffer, .. } if *buffer == argument.buffer)) {
                 return unproved("an argument that is written, with memory between its elements");
             }

@@ -350,7 +350,10 @@ impl Flatten<'_> {
                 let at = at.iter().map(|size| self.size(*size)).collect::<Flat<Vec<_>>>()?;
                 match self.known(*source)? {
                     Known::View(view) => one(self.load(&view, &at)),
-                    Known::Value(value) if at.len() == 1 => one(self.make(Maker::Extract(value, at[0].clone()))),
+                    Known::Value(value) if at.len() == 1 => {
+                        let lanes = self.sizes(*source)?.first().copied().unwrap_or(0);
+                        one(self.make(Maker::Extract(value, at[0].clone(), lanes)))
+                    }
                     Known::Value(_) => Err("a vector of several dimensions".to_owned()),
                 }
             }
@@ -377,6 +380,9 @@ impl Flatten<'_> {
             }
             Action::Copy { from, to } => {
                 let (from, to) = (self.view_of(*from)?, self.view_of(*to)?);
+                if from.buffer == to.buffer {
+                    return Err("a copy inside of a buffer".to_owned());
+                }
                 self.copy(&from, &to, &|index| index.to_vec())?;
                 Ok(vec![])
             }

@@ -364,8 +364,12 @@ impl<'p> Proof<'p> {
                             Some(thunk) => thunk,
                             None => return unproved("a byte of an i1 that may be another number than 0 and 1"),
                         },
-                        Maker::Extract(vector, k) => {
+                        Maker::Extract(vector, k, lanes) => {
                             let k = self.subscript(side, k, &Linear::default(), &place)?;
+                            let last = Linear::constant(lanes - 1).minus(&k)?;
+                            if !self.space.at_least_zero(&k)? || !self.space.at_least_zero(&last)? {
+                                return unproved("a lane that is not there");
+                            }
                             same(*vector, k)
                         }
                         Maker::AtLeastZero(s) => {

@@ -77,6 +77,19 @@ impl AddressMap {
         }
     }
 
+    /// Whether strided elements are one behind the other from the first address on, in any order of the dimensions; other layouts
+    /// have padding of their own between them.
+    pub fn fills(&self, sizes: &[i64]) -> bool {
+        let AddressMap::Strided(first, strides) = self else { return true };
+        let mut dims: Vec<(i64, i64)> =
+            strides.iter().copied().zip(sizes.iter().copied()).filter(|(_, n)| *n != 1).collect();
+        dims.sort_unstable();
+        let next = |next: i64, (stride, n): (i64, i64)| {
+            if stride == next { stride.checked_mul(n) } else { None }
+        };
+        constant(first) == Some(0) && (sizes.contains(&0) || dims.into_iter().try_fold(1, next).is_some())
+    }
+
     /// Whether lowered memory of a tiled layout may have these sizes and strides: those of the parts of dimensions, in the
     /// order of memory or in that of the dimensions. Sizes of 1 have any stride.
     pub fn has_parts(&self, sizes: &[i64], strides: &[i64]) -> bool {

@@ -161,7 +161,7 @@ impl Writer<'_> {
                 let (value, lane) = lane_of(sources, lane)?;
                 self.value(value, &lane)
             }
-            Maker::Extract(vector, k) => {
+            Maker::Extract(vector, k, _) => {
                 let k = self.index(k, lane)?;
                 self.value(*vector, &k)
             }

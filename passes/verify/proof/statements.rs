@@ -47,7 +47,7 @@ pub enum Maker {
     /// The `i1` that a byte holds.
     Bool(ValueId),
     /// The lane of a vector that is the index's value.
-    Extract(ValueId, Subscript),
+    Extract(ValueId, Subscript, i64),
     /// Both.
     And(ValueId, ValueId),
     /// The first where the second is false.

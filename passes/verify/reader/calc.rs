@@ -53,6 +53,8 @@ pub enum Calc {
     Fma,
     /// The first of two.
     First,
+    /// The real or the imaginary part.
+    Part(usize),
     /// Any other.
     Opaque,
 }
@@ -72,7 +74,8 @@ pub fn calc(operator: &Operator) -> Calc {
         "first" => Calc::First,
         "addi" => Calc::Add,
         "subi" => Calc::Sub,
-        "muli" => Calc::Mul,
+        // Of the latter this is the first result.
+        "muli" | "mulsi_extended" | "mului_extended" => Calc::Mul,
         "divui" => Calc::DivU,
         "divsi" => Calc::DivS,
         "floordivsi" => Calc::FloorDivS,
@@ -115,10 +118,12 @@ pub fn calc(operator: &Operator) -> Calc {
         "fptosi" if float(from) => Calc::ToS,
         "fptoui" if float(from) => Calc::ToU,
         "fma" if float(to) => Calc::Fma,
+        "re" => Calc::Part(0),
+        "im" => Calc::Part(1),
         _ => Calc::Opaque,
     };
     let wide = |element: &Element| element.bits > 64;
-    if (wide(from) || wide(to)) && calc != Calc::Select { Calc::Opaque } else { calc }
+    if (wide(from) || wide(to)) && !matches!(calc, Calc::Select | Calc::Part(_)) { Calc::Opaque } else { calc }
 }
 
 impl Calc {

@@ -49,6 +49,8 @@ pub struct Global {
     pub constant: bool,
     /// Whether code outside of the module can reach it.
     pub public: bool,
+    /// Its other attributes, and its elements where they are not read, as text.
+    pub rest: String,
 }
 
 /// A function: the types of its results, arguments and slots.

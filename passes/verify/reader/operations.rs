@@ -49,7 +49,13 @@ fn global(op: Op, public: bool) -> Option<Global> {
     let r#type = mlir::type_of(attribute(op, "type")?)?;
     let Type::Shaped { element, .. } = &r#type else { return None };
     let items = attribute(op, "initial_value").and_then(|value| mlir::items(value, element));
-    Some(Global { items, constant: attribute(op, "constant").is_some(), r#type, public })
+    let own = |name: &str| matches!(name, "sym_name" | "sym_visibility") || name == "initial_value" && items.is_some();
+    let rest = op.attributes().filter_map(|(name, value)| {
+        let name = name.as_string_ref().as_str().unwrap_or_default();
+        (!own(name)).then(|| format!("{name} = {value}; "))
+    });
+    let rest = rest.collect();
+    Some(Global { rest, items, constant: attribute(op, "constant").is_some(), r#type, public })
 }
 
 fn function(op: Op, public: bool) -> Option<Function> {

@@ -1,7 +1,7 @@
 //! The evaluator's operations on shapes, memory and control flow.
 
 use crate::reader::layouts::Layout;
-use crate::reader::model::{Action, Condition, Element, Kind, Place, Size, Slot, Step, Type};
+use crate::reader::model::{Action, Condition, Element, Kind, Place, Region, Size, Slot, Step, Type};
 use crate::run::machine::{Many, Origin, Value, View, each_index, product};
 use crate::run::terms::Term;
 use crate::run::{Frame, Run, Stop};
@@ -134,7 +134,8 @@ impl<'p> Run<'p> {
                 let (offsets, extents, steps) = (list(offsets)?, list(sizes)?, list(strides)?);
                 let source = self.get(frame, *source)?;
                 for (d, n) in source.sizes().iter().enumerate() {
-                    let last = (extents[d] - 1).checked_mul(steps[d]).and_then(|last| last.checked_add(offsets[d]));
+                    let last = extents[d].checked_sub(1).and_then(|last| last.checked_mul(steps[d]));
+                    let last = last.and_then(|last| last.checked_add(offsets[d]));
                     if extents[d] > 0 && (offsets[d] < 0 || last.is_none_or(|last| last < 0 || last >= *n)) {
                         return self
                             .fault(format!("a slice at {offsets:?} of sizes {extents:?} of {:?}", source.sizes()));
@@ -179,18 +180,23 @@ impl<'p> Run<'p> {
                     Some((slot, before, behind)) => {
                         let value = self.get(frame, *slot)?;
                         let (low, mut whole) = (self.sizes(frame, before)?, self.sizes(frame, behind)?);
-                        (0..low.len()).for_each(|d| whole[d] += low[d] + value.sizes()[d]);
+                        for d in 0..low.len() {
+                            let size = low[d].checked_add(value.sizes()[d]).and_then(|n| n.checked_add(whole[d]));
+                            let Some(size) = size else { return self.unknown("a size that does not fit") };
+                            whole[d] = size;
+                        }
                         (Some(value), low, whole)
                     }
                     None => (None, vec![], self.sizes_of(frame, slot, sizes)?),
                 };
                 let mut items = vec![];
                 each_index(&whole, |index| {
+                    self.count(1)?;
                     if let Some(Value::Many(inner)) = &inner {
-                        let at: Vec<i64> = index.iter().zip(&low).map(|(i, low)| i - low).collect();
+                        let at: Vec<i64> = index.iter().zip(&low).map(|(i, low)| i.wrapping_sub(*low)).collect();
                         if at.iter().zip(&inner.sizes).all(|(i, n)| (0..*n).contains(i)) {
                             items.push(inner.items[self.number(&inner.sizes, &at)?]);
-                            return self.count(1);
+                            return Ok(());
                         }
                     }
                     let values = self.region(frame, body, index.iter().map(|i| Value::Index(*i)).collect())?;
@@ -228,7 +234,7 @@ impl<'p> Run<'p> {
                 }
                 while at < end {
                     self.count(1)?;
-                    values.insert(0, Value::Index(at));
+                    values.insert(0, self.induction(frame, body, at)?);
                     let known = self.buffers.len();
                     values = self.region(frame, body, values)?;
                     self.leave(known);
@@ -289,6 +295,18 @@ impl<'p> Run<'p> {
             _ => return self.unknown(format!("'{}'", step.name)),
         };
         Ok(vec![one])
+    }
+
+    /// The value of a loop's induction variable: an index, or an integer of its type.
+    fn induction(&mut self, frame: &Frame, body: &Region, at: i64) -> Result<Value, Stop> {
+        let Some(slot) = body.blocks.first().and_then(|block| block.arguments.first()) else {
+            return self.unknown("a loop without an induction variable");
+        };
+        let element = self.element(frame, *slot)?;
+        if element.text == "index" {
+            return Ok(Value::Index(at));
+        }
+        Ok(Value::One(self.terms.constant(element.bits, at as u64)))
     }
 
     pub fn static_sizes(&self, frame: &Frame, slot: Slot) -> Result<Vec<i64>, Stop> {
@@ -406,8 +424,13 @@ impl<'p> Run<'p> {
         }
         match (source, insert) {
             (Value::View(view), None) if view.layout.is_none() => {
-                let offset = offsets.iter().zip(&view.strides).map(|(i, stride)| i * stride).sum::<i64>() + view.offset;
-                let strides: Vec<i64> = steps.iter().zip(&view.strides).map(|(step, stride)| step * stride).collect();
+                // Where a part has elements, they are inside; the address of one that has none does not matter.
+                let mut each = offsets.iter().zip(&view.strides);
+                let offset = each.try_fold(view.offset, |at, (i, stride)| i.checked_mul(*stride)?.checked_add(at));
+                let strides = steps.iter().zip(&view.strides).map(|(step, stride)| step.checked_mul(*stride));
+                let (Some(offset), Some(strides)) = (offset, strides.collect::<Option<Vec<i64>>>()) else {
+                    return self.unknown("a part whose address does not fit");
+                };
                 let (sizes, strides) = (only(&sizes), only(&strides));
                 Ok(Value::View(Rc::new(View { offset, sizes, strides, ..(**view).clone() })))
             }

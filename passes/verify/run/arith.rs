@@ -1,11 +1,12 @@
 //! What operations of `arith` and `math` compute, on bits.
 //!
 //! `f32` and `f64` are computed by the processor; `bf16` and `f16` in `f32`, rounded to nearest even, which is their own
-//! result for one addition, product, quotient or root. Other types and functions are opaque: some number of the operands.
+//! result for one addition, product, quotient or root. `functions` has those of `math`. Others are opaque: some number of the operands.
 
 use crate::reader::calc::Calc;
 use crate::reader::flags::{EXACT, NSW, NUW};
 use crate::reader::model::{Element, Operator};
+use crate::run::functions::{self, Known};
 
 fn signed(bits: u64, width: u32) -> i64 {
     if (1..64).contains(&width) { ((bits << (64 - width)) as i64) >> (64 - width) } else { bits as i64 }
@@ -204,8 +205,23 @@ pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize
         Calc::Fma if to.text == "f64" => x.mul_add(y, f64::from_bits(value(2))).to_bits(),
         Calc::Fma if to.text == "f32" => (x as f32).mul_add(y as f32, f32::from_bits(value(2) as u32)).to_bits().into(),
         Calc::Fma => rounded(x * y + number(value(2), to), to),
-        Calc::Opaque => opaque(operator, choice, count, value),
+        Calc::Part(_) => opaque(operator, choice, count, value),
+        Calc::Opaque => match functions::known(operator, (x, y), (a, b)) {
+            Some((Known::Bits(bits), _)) => bits,
+            Some((Known::Number(number), _)) => rounded(number, to),
+            None => opaque(operator, choice, count, value),
+        },
     }
+}
+
+/// Whether the value of an operation is known, and exactly; of some others it is known nearly or not at all.
+pub fn is_known((operator, calc): &(Operator, Calc)) -> Option<bool> {
+    match calc {
+        Calc::Opaque => (),
+        Calc::Part(_) => return None,
+        _ => return Some(true),
+    }
+    functions::known(operator, (1.0, 1.0), (1, 1)).map(|(_, is_exact)| is_exact)
 }
 
 /// What the most frequent operations on indices give, unless flags promise something that does not hold.

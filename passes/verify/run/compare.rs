@@ -22,7 +22,9 @@ pub struct Outcome {
     /// What was printed.
     printed: Vec<Printed>,
     /// The memory of each argument that has some between or in front of its elements, which are of somebody else.
-    beside: Vec<(usize, Vec<Term>)>,
+    beside: Vec<(usize, Vec<Option<Term>>)>,
+    /// Where the memory of each result and then each argument is from, and whether it was freed.
+    memory: Vec<Option<(Origin, bool)>>,
     /// The shape of each result.
     shapes: Vec<Vec<i64>>,
     /// Which arguments are compared: not the tensors of a private function, whose memory it may write.
@@ -59,6 +61,20 @@ pub fn tried_sizes(function: &Function, tried: &[Sizes]) -> Option<String> {
     let open: Vec<String> =
         (0..function.arguments.len()).filter(|k| is_open(&function.arguments[*k])).map(of).collect();
     (!open.is_empty()).then(|| format!("for sizes {}", open.join(", ")))
+}
+
+/// Arguments whose offset or strides only a caller knows, in words; none where there are none.
+pub fn tried_strides(functions: [&Function; 2]) -> Option<String> {
+    let is_open = |r#type: &Type| match r#type {
+        Type::Shaped { place: Place::Strided { offset, strides, .. }, .. } => {
+            offset.is_none() || strides.contains(&None)
+        }
+        _ => false,
+    };
+    let count = functions.iter().map(|function| function.arguments.len()).max().unwrap_or(0);
+    let has_open = |k: &usize| functions.iter().any(|function| function.arguments.get(*k).is_some_and(is_open));
+    let open: Vec<String> = (0..count).filter(has_open).map(|k| format!("argument {k}")).collect();
+    (!open.is_empty()).then(|| format!("for an offset and strides of {}", open.join(", ")))
 }
 
 /// Whether memory is where the layout puts it, and not where the type says.
@@ -393,9 +409,21 @@ fn outcome_of<'p>(
         if let (Value::View(view), Type::Shaped { place: Place::Strided { .. }, .. }) = (value, types[0])
             && !is_lowered(types[0], types[1])
         {
-            outcome.beside.push((k, run.buffers[view.buffer].items.clone()));
+            // Its elements are compared as such.
+            let mut items: Vec<Option<Term>> = run.buffers[view.buffer].items.iter().copied().map(Some).collect();
+            each_index(&view.sizes, |index| -> Result<(), Stop> {
+                let at = view.address(index).and_then(|at| usize::try_from(at).ok());
+                at.and_then(|at| items.get_mut(at)).into_iter().for_each(|item| *item = None);
+                Ok(())
+            })?;
+            outcome.beside.push((k, items));
         }
     }
+    let memory = |value: &Value| match value {
+        Value::View(view) => Some((run.buffers[view.buffer].origin, run.buffers[view.buffer].freed)),
+        _ => None,
+    };
+    outcome.memory = outcome.values.iter().map(memory).collect();
     let tensor = |r#type: &Type| matches!(r#type, Type::Shaped { kind: Kind::Tensor, .. });
     outcome.seen = before.arguments.iter().map(|r#type| before.public || !tensor(r#type)).collect();
     outcome.printed = std::mem::take(&mut run.printed);
@@ -456,6 +484,31 @@ fn sharing(before: &Outcome, after: &Outcome) -> Option<String> {
     })
 }
 
+/// Memory that a caller owned or read and that is gone, that nobody may write, or another part of its buffer.
+fn owned(before: &Outcome, after: &Outcome) -> Option<String> {
+    let results = after.results.len();
+    let what = |i: usize| if i < results { format!("result {i}") } else { format!("argument {}", i - results) };
+    let all = before.memory.iter().zip(&after.memory).enumerate();
+    let lost = all.filter_map(|(i, (old, new))| Some((i, (*old)?, (*new)?))).find_map(|(i, old, new)| {
+        if new.1 && !old.1 {
+            return Some(format!("{} in memory that was freed", what(i)));
+        }
+        let is_constant = new.0 == Origin::Constant && old.0 != Origin::Constant;
+        is_constant.then(|| format!("{} in memory that nobody may write", what(i)))
+    });
+    let moved = (0..results).find(|i| match (&before.values[*i], &after.values[*i]) {
+        (Value::View(old), Value::View(new)) if old.layout.is_none() && new.layout.is_none() => {
+            let strides = |view: &View| {
+                let each = view.sizes.iter().zip(&view.strides).filter(|(n, _)| **n > 1);
+                each.map(|(_, stride)| *stride).collect::<Vec<_>>()
+            };
+            !old.sizes.contains(&0) && (old.offset != new.offset || strides(old) != strides(new))
+        }
+        _ => false,
+    });
+    lost.or_else(|| moved.map(|i| format!("result {i} is another part of its buffer, or has other strides")))
+}
+
 /// The name of all elements that are printed.
 const PRINTED: &str = "what is printed";
 
@@ -478,7 +531,7 @@ fn said(before: &[Printed], after: &[Printed]) -> Option<String> {
 /// Compares outcomes, element by element.
 pub fn compare(terms: &Terms, before: &Outcome, after: &Outcome) -> Verdict {
     let mut tried = before.tried.clone().or_else(|| after.tried.clone());
-    if let Some(what) = sharing(before, after) {
+    if let Some(what) = sharing(before, after).or_else(|| owned(before, after)) {
         return Verdict::Differs(what);
     }
     let all = |outcome: &Outcome| {
@@ -516,6 +569,11 @@ pub fn compare(terms: &Terms, before: &Outcome, after: &Outcome) -> Verdict {
                 let [was, is] = [*old, *new].map(|term| terms.text(term, 4));
                 format!("element {number} of {what} is {is}, and was {was}")
             };
+            // Where constants were computed of which the value is not known here, values say nothing.
+            if is.undefined == Undefined::None && is.unknown != terms.info(*old).unknown {
+                tried.get_or_insert_with(text);
+                continue;
+            }
             // What padding holds may not matter, as where it is multiplied by 0 or its bits are not kept: that is tried, and
             // never shown.
             if is.undefined != Undefined::None && !alike {
@@ -531,9 +589,15 @@ pub fn compare(terms: &Terms, before: &Outcome, after: &Outcome) -> Verdict {
         }
     }
     for ((k, old), (_, new)) in before.beside.iter().zip(&after.beside) {
-        let is_written = |(old, new): (&Term, &Term)| old != new && terms.is_of(*old, gap(*k));
-        if old.len() != new.len() || old.iter().zip(new).any(is_written) {
-            return Verdict::Differs(format!("memory between the elements of argument {k} is written"));
+        for (old, new) in old.iter().zip(new).filter_map(|(old, new)| (*old).zip(*new)) {
+            if old == new || terms.info(old).undefined == Undefined::All {
+                continue;
+            }
+            let what = format!("memory between the elements of argument {k} is written");
+            if !terms.alike(old, new, before.is_decided || after.is_decided) {
+                return Verdict::Differs(what);
+            }
+            tried.get_or_insert(what);
         }
     }
     tried.map_or(Verdict::Same, Verdict::Tried)

@@ -10,7 +10,7 @@ const DEPTH: u32 = 64;
 
 impl Terms {
     /// Whether the values of two terms are those of the same result, where the first one is defined; where sums may be
-    /// reassociated, nearly the same. Where data decided something, terms are those of one choice of inputs alone.
+    /// reassociated, and where functions are known nearly, nearly the same. Where data decided something, terms are those of one choice of inputs alone.
     pub fn alike(&self, old: Term, new: Term, is_decided: bool) -> bool {
         let (was, is) = (self.info(old), self.info(new));
         let number = |bits: u64| match was.width {
@@ -27,7 +27,7 @@ impl Terms {
             }
             let (a, b) = (number(a), number(b));
             known == u64::MAX
-                && self.allowed & (REASSOC | CONTRACT) != 0
+                && (self.allowed & (REASSOC | CONTRACT) != 0 || was.near || is.near)
                 && (a - b).abs() <= 0.02 * a.abs().max(b.abs())
         })
     }

@@ -47,7 +47,11 @@ pub fn arenas(before: &Function, form: &Form) -> Result<usize, Stop> {
 pub fn check(before: &Function, form: &Form) -> Result<(), Stop> {
     let pairs = |from: &'static str, old: &[Type], new: &[Type]| {
         let other = old.iter().zip(new).position(|(old, new)| !is_seen_alike(old, new));
-        other.map(|k| Stop::Fault(format!("{from} {k} of another type than before"), 0))
+        let is_known = |r#type: &Type| !matches!(r#type, Type::Other(_));
+        other.map(|k| match is_known(&old[k]) && is_known(&new[k]) {
+            true => Stop::Fault(format!("{from} {k} of another type than before"), 0),
+            false => Stop::Unknown(format!("{from} {k} of another type than before"), 0),
+        })
     };
     if !before.public {
         return Ok(());

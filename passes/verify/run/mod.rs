@@ -2,7 +2,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `arith` | what operations of `arith` compute, on bits |
+//! | `arith`, `functions` | what operations of `arith` and `math` compute, on bits |
 //! | `terms`, `differ` | symbolic elements, and the rules by which they are equal; whether others have other values |
 //! | `machine`, `bytes` | values and memory of a program that runs |
 //! | `actions`, `nest`, `arenas`, `parallel`, `prints` | the evaluator, beside this file |
@@ -21,6 +21,7 @@ pub mod arith;
 mod bytes;
 pub mod compare;
 mod differ;
+mod functions;
 pub mod interface;
 pub mod least;
 mod machine;
@@ -431,7 +432,7 @@ impl<'p> Run<'p> {
             access.map.iter().map(|expr| self.expr(frame, expr, &access.operands)).collect::<Result<_, _>>()?;
         let optional = |run: &Run, slot: Option<Slot>| slot.map(|slot| run.get(frame, slot)).transpose();
         let stored = optional(self, access.store)?;
-        if let (Value::View(view), true) = (&source, access.lanes.is_empty()) {
+        if let (Value::View(view), true) = (&source, access.lanes.is_empty() && access.mask.is_none()) {
             let write = match &stored {
                 Some(value) => match value.item(self.terms) {
                     Some(item) => Some((item, access.atomic.as_ref())),

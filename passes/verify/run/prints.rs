@@ -1,6 +1,7 @@
 //! What is printed.
 
 use crate::reader::model::{Element, Operator, PrintPiece};
+use crate::run::machine::Value;
 use crate::run::terms::Term;
 use crate::run::{Frame, Printed, Run, Stop};
 
@@ -19,9 +20,13 @@ impl<'p> Run<'p> {
                 },
                 PrintPiece::Element(slot, lane) => {
                     let element = self.element(frame, *slot)?;
-                    let items = self.get(frame, *slot)?.items(self.terms).unwrap_or_default();
-                    let Some(item) = items.get(*lane) else { return self.unknown("a lane that is not there") };
-                    let (of, item) = self.widened(element, *item);
+                    let value = self.get(frame, *slot)?;
+                    let item = match &value {
+                        Value::Many(many) => many.items.get(*lane).copied(),
+                        one => one.item(self.terms).filter(|_| *lane == 0),
+                    };
+                    let Some(item) = item else { return self.unknown("a lane that is not there") };
+                    let (of, item) = self.widened(element, item);
                     self.printed.push(Printed::Element(of, item));
                 }
             }

@@ -25,7 +25,7 @@ mod promises;
 use crate::reader::calc::{Calc, calc};
 use crate::reader::flags::{CONTRACT, NEW, NSW, REASSOC};
 use crate::reader::model::Operator;
-use crate::run::arith::{CHOICES, evaluate, is_open, mix};
+use crate::run::arith::{CHOICES, evaluate, is_known, is_open, mix};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
@@ -86,6 +86,12 @@ pub struct Info {
     pub width: u8,
     /// How much of it is made of undefined memory.
     pub undefined: Undefined,
+    /// Whether no input is in it, and no undefined memory.
+    pub of_constants: bool,
+    /// Whether the value of an operation on constants alone is not known, which another form may have computed.
+    pub unknown: bool,
+    /// Whether a function in it is known nearly.
+    pub near: bool,
     /// Whether an operation in it has a flag that no option allows and no operation of the program before has.
     pub flagged: bool,
     /// Of the choices of inputs.
@@ -128,6 +134,14 @@ pub struct Terms {
     pub choice: usize,
 }
 
+impl Info {
+    /// Of a defined term of these values.
+    fn of(width: u8, values: [u64; CHOICES]) -> Info {
+        let (undefined, open) = (Undefined::None, [false; CHOICES]);
+        Info { width, undefined, of_constants: false, unknown: false, near: false, flagged: false, values, open }
+    }
+}
+
 pub fn mask(width: u8) -> u64 {
     if width >= 64 || width == 0 { u64::MAX } else { (1 << width) - 1 }
 }
@@ -146,11 +160,6 @@ impl Terms {
     /// What is known of a term.
     pub fn info(&self, term: Term) -> Info {
         self.nodes[term as usize].1
-    }
-
-    /// Whether a term is an element of an input.
-    pub fn is_of(&self, term: Term, input: u32) -> bool {
-        matches!(self.node(term), Node::Input(of, _) if *of == input)
     }
 
     /// What the operation of a number computes.
@@ -187,10 +196,7 @@ impl Terms {
     pub fn constant(&mut self, width: u32, bits: u64) -> Term {
         let width = u8::try_from(width).ok().filter(|width| *width <= 64).unwrap_or(0);
         let bits = bits & mask(width);
-        self.add(
-            Node::Constant(bits),
-            Info { width, undefined: Undefined::None, flagged: false, values: [bits; CHOICES], open: [false; CHOICES] },
-        )
+        self.add(Node::Constant(bits), Info { of_constants: true, ..Info::of(width, [bits; CHOICES]) })
     }
 
     /// An element of an input.
@@ -198,8 +204,7 @@ impl Terms {
         let width = u8::try_from(element.bits).ok().filter(|width| *width <= 64).unwrap_or(0);
         let hash = mix(of.into(), number);
         let values = crate::run::arith::inputs(element, hash).map(|value| value & mask(width));
-        let info = Info { width, undefined: Undefined::None, flagged: false, values, open: [false; CHOICES] };
-        self.add(Node::Input(of, number), info)
+        self.add(Node::Input(of, number), Info::of(width, values))
     }
 
     /// An element of memory that has no contents, or of padding. Its values are large as numbers of any kind, of both signs and
@@ -211,8 +216,7 @@ impl Terms {
             let some = mix(!0, choice as u64) & mask(width);
             top(choice).map_or(some, |top: u64| some & mask(width - 8) | top << (width - 8))
         });
-        let info = Info { width, undefined: Undefined::All, flagged: false, values, open: [false; CHOICES] };
-        self.add(Node::Undefined, info)
+        self.add(Node::Undefined, Info { undefined: Undefined::All, ..Info::of(width, values) })
     }
 
     /// The number that a term is, if it is one.
@@ -288,6 +292,12 @@ impl Terms {
         // What is a number whatever an operand is may be none where that is none; an operand that is not selected does not count.
         let is_open = |operand: &Term| self.info(*operand).flagged || self.info(*operand).open.contains(&true);
         let any_open = calc != Calc::Select && operands.iter().any(is_open);
+        if let (Calc::Part(part), [of]) = (calc, operands)
+            && let Node::Apply(made, parts) = self.node(*of)
+            && self.operators[*made as usize].0.name == "complex.create"
+        {
+            return parts[part];
+        }
         if let Some(moved) =
             self.moved(number, operands, width).filter(|moved| !any_open || self.as_constant(*moved).is_none())
         {
@@ -295,7 +305,7 @@ impl Terms {
         }
         let constant =
             |operand: &Term| matches!(self.nodes[*operand as usize], (Node::Constant(_), Info { width: 1.., .. }));
-        let constants = calc != Calc::Opaque && operands.iter().all(constant);
+        let constants = operands.iter().all(constant) && is_known(&self.operators[number as usize]) == Some(true);
         let (any_order, mut info) = (self.in_any_order(number), None);
         if constants {
             let made = self.result(number, operands, width);
@@ -338,6 +348,9 @@ impl Terms {
             };
             is_open || operands.iter().any(|operand| self.info(*operand).open[choice])
         };
+        let any = |of: fn(&Info) -> bool| operands.iter().any(|operand| of(&self.info(*operand)));
+        let of_constants = operands.iter().all(|operand| self.info(*operand).of_constants);
+        let known = is_known(operator);
         let undefined = match (operator.1, operands) {
             (Calc::Select, [condition, yes, no]) => {
                 let [condition, yes, no] = [*condition, *yes, *no].map(|operand| self.info(operand).undefined);
@@ -352,7 +365,10 @@ impl Terms {
         Info {
             width,
             undefined,
-            flagged: operands.iter().any(|operand| self.info(*operand).flagged),
+            of_constants,
+            unknown: any(|info| info.unknown) || of_constants && known.is_none(),
+            near: any(|info| info.near) || known == Some(false),
+            flagged: any(|info| info.flagged),
             values: std::array::from_fn(|choice| {
                 let value = |k: usize| of(k).map_or(0, |info| info.values[choice]);
                 evaluate(operator, choice, operands.len(), value) & mask(width)

@@ -8,7 +8,7 @@ use crate::reader::model::*;
 /// What [`crate::proof::same`] says of two functions, with a global `@c` of these elements in each program.
 fn shown(meant: (&Function, Option<Vec<u64>>), made: (&Function, Option<Vec<u64>>)) -> Result<(), String> {
     let [a, b] = [meant.1, made.1].map(|items| {
-        let global = Global { r#type: memref(&[2]), items, constant: true, public: false };
+        let global = Global { r#type: memref(&[2]), items, constant: true, public: false, rest: String::new() };
         Program { globals: [("c".to_owned(), global)].into(), ..Program::default() }
     });
     same((&a, meant.0), (&b, made.0), (0, &mut 500_000), false).map(|_| ())

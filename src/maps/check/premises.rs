@@ -20,8 +20,8 @@ use crate::expr::Expr;
 use crate::maps::domain::Interval;
 use crate::maps::map::IndexingMap;
 use crate::maps::steps::Constraint;
-use std::cell::{Cell, OnceCell, RefCell};
 use rustc_hash::FxHashMap;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 
 /// What is proved of an atom: its value, and the steps that say so.
@@ -51,11 +51,11 @@ pub(super) struct Premises<'a> {
     depth: Cell<u32>,
     /// What [`Premises::atom_range`] and [`Premises::congruence`] have found at each depth: bounds of a sum ask for those of its
     /// atoms several times, and a minimum inside of others is such a sum.
-    ranges: Found,
-    residues: Found,
+    ranges: Answers,
+    residues: Answers,
 }
 
-type Found = RefCell<FxHashMap<(u32, Expr), (i128, i128)>>;
+type Answers = RefCell<FxHashMap<(u32, Expr), (i128, i128)>>;
 
 impl<'a> Premises<'a> {
     pub fn new(
@@ -71,8 +71,8 @@ impl<'a> Premises<'a> {
             hits,
             facts: OnceCell::new(),
             depth: Cell::new(0),
-            ranges: Found::default(),
-            residues: Found::default(),
+            ranges: Answers::default(),
+            residues: Answers::default(),
         }
     }
 
@@ -298,7 +298,7 @@ impl<'a> Premises<'a> {
     }
 
     /// What was found of an atom, or is now.
-    fn once(&self, found: &Found, atom: &Expr, find: impl Fn(&Self, &Expr) -> (i128, i128)) -> (i128, i128) {
+    fn once(&self, found: &Answers, atom: &Expr, find: impl Fn(&Self, &Expr) -> (i128, i128)) -> (i128, i128) {
         let key = (self.depth.get(), atom.clone());
         if let Some(known) = found.borrow().get(&key) {
             return *known;

@@ -162,13 +162,16 @@ impl Terms {
         {
             return of;
         }
-        let (mut width, mut flagged) = (0, false);
+        let (mut width, mut all) = (0, Info { of_constants: true, ..Info::of(0, [0; CHOICES]) });
         let (mut least, mut most) = (Undefined::All, Undefined::None);
         let (mut values, mut open) = ([0; CHOICES], [false; CHOICES]);
         for piece in &merged {
             let info = self.info(piece.of);
             (least, most) = (least.min(info.undefined), most.max(info.undefined));
-            flagged |= info.flagged;
+            all.flagged |= info.flagged;
+            all.of_constants &= info.of_constants;
+            all.unknown |= info.unknown;
+            all.near |= info.near;
             open = std::array::from_fn(|choice| open[choice] || info.open[choice]);
             for (value, of) in values.iter_mut().zip(info.values) {
                 *value |= (of >> piece.low & mask(piece.len)) << width;
@@ -176,6 +179,6 @@ impl Terms {
             width += piece.len;
         }
         let undefined = if most == Undefined::None || least == Undefined::All { most } else { Undefined::Some };
-        self.add(Node::Bits(merged.into()), Info { width, undefined, flagged, values, open })
+        self.add(Node::Bits(merged.into()), Info { width, undefined, values, open, ..all })
     }
 }

@@ -1,0 +1,89 @@
+//! What operations of `math` give, on numbers: exactly, or as near as the processor's library has it.
+
+use crate::reader::model::Operator;
+
+/// The result of an operation that has no rule of its own, and whether it is exact; none where it is not known. `x` and `y` are the
+/// operands as numbers, `a` and `b` as bits.
+pub fn known(operator: &Operator, (x, y): (f64, f64), (a, b): (u64, u64)) -> Option<(Known, bool)> {
+    let (dialect, name) = operator.name.split_once('.')?;
+    if dialect != "math" {
+        return None;
+    }
+    let (from, to) = (&operator.from, &operator.to);
+    let bits = u64::from(from.bits);
+    if from.integer && to.integer && (1..=64).contains(&bits) {
+        let unused = 64 - bits;
+        let count = match name {
+            "ctlz" => u64::from(a.leading_zeros()) - unused,
+            "cttz" => u64::from(a.trailing_zeros()).min(bits),
+            "ctpop" => a.count_ones().into(),
+            _ => return None,
+        };
+        return Some((Known::Bits(count), true));
+    }
+    let is_float = |text: &str| matches!(text, "f16" | "bf16" | "f32" | "f64");
+    if is_float(&from.text) && to.text == "i1" {
+        let is = match name {
+            "isnan" => x.is_nan(),
+            "isinf" => x.is_infinite(),
+            "isfinite" => x.is_finite(),
+            _ => return None,
+        };
+        return Some((Known::Bits(is.into()), true));
+    }
+    if !is_float(&to.text) {
+        return None;
+    }
+    if name == "copysign" {
+        let sign = 1 << (to.bits - 1);
+        return Some((Known::Bits(a & !sign | b & sign), true));
+    }
+    let exact = match name {
+        "ceil" => x.ceil(),
+        "floor" => x.floor(),
+        "round" => x.round(),
+        "roundeven" => x.round_ties_even(),
+        "trunc" => x.trunc(),
+        // Rounded to fewer digits once more, it is that of these digits.
+        "sqrt" => x.sqrt(),
+        _ => return near(name, x, y).map(|near| (Known::Number(near), false)),
+    };
+    Some((Known::Number(exact), true))
+}
+
+/// A result.
+pub enum Known {
+    /// As bits.
+    Bits(u64),
+    /// As a number, to be rounded.
+    Number(f64),
+}
+
+fn near(name: &str, x: f64, y: f64) -> Option<f64> {
+    Some(match name {
+        "exp" => x.exp(),
+        "exp2" => x.exp2(),
+        "expm1" => x.exp_m1(),
+        "log" => x.ln(),
+        "log2" => x.log2(),
+        "log10" => x.log10(),
+        "log1p" => x.ln_1p(),
+        "sin" => x.sin(),
+        "cos" => x.cos(),
+        "tan" => x.tan(),
+        "asin" => x.asin(),
+        "acos" => x.acos(),
+        "atan" => x.atan(),
+        "atan2" => x.atan2(y),
+        "sinh" => x.sinh(),
+        "cosh" => x.cosh(),
+        "tanh" => x.tanh(),
+        "asinh" => x.asinh(),
+        "acosh" => x.acosh(),
+        "atanh" => x.atanh(),
+        "cbrt" => x.cbrt(),
+        "rsqrt" => x.sqrt().recip(),
+        "powf" => x.powf(y),
+        _ => return None,
+    })
+}
