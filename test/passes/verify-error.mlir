@@ -1,13 +1,12 @@
-// layout-verify: an approximation is another function than the one before.
-// RUN: layout-opt %s --verify-diagnostics '--layout-verify=passes={layout-approximate-math}' -o /dev/null
+// A pass that changes what a function computes is an error of --layout-verify: where functions have memory for tensors, upstream's
+// bufferization writes into that of arguments.
+// RUN: layout-opt %s --verify-diagnostics '--layout-verify=passes={one-shot-bufferize{bufferize-function-boundaries=1}}' -o /dev/null
 
-// expected-error @below {{after layout-approximate-math: @approximated: element 0 of argument 0 is arith.mulf}}
+// expected-error @below {{after one-shot-bufferize{bufferize-function-boundaries=1}: @inserted: element 2 of argument 0 is %arg1[0], and was %arg0[2]}}
 module {
-  func.func @approximated(%a: memref<4xf32>) {
-    %c = arith.constant 0 : index
-    %x = vector.load %a[%c] : memref<4xf32>, vector<4xf32>
-    %y = math.exp %x fastmath<afn> : vector<4xf32>
-    vector.store %y, %a[%c] : memref<4xf32>, vector<4xf32>
-    return
+  func.func @inserted(%t: tensor<4xf32>, %x: f32) -> tensor<4xf32> {
+    %i = arith.constant 2 : index
+    %r = tensor.insert %x into %t[%i] : tensor<4xf32>
+    return %r : tensor<4xf32>
   }
 }

@@ -26,9 +26,12 @@ impl Terms {
                 return true;
             }
             let (a, b) = (number(a), number(b));
-            known == u64::MAX
-                && (self.allowed & (REASSOC | CONTRACT) != 0 || was.near || is.near)
-                && (a - b).abs() <= 0.02 * a.abs().max(b.abs())
+            let near = match self.allowed & (REASSOC | CONTRACT) != 0 || (was.near || is.near) && was.width <= 16 {
+                true => 0.02,
+                false if was.near || is.near => 1e-4,
+                false => return false,
+            };
+            known == u64::MAX && (a - b).abs() <= near * a.abs().max(b.abs())
         })
     }
 
