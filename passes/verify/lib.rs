@@ -8,7 +8,7 @@
 //! | `reader` | a module of MLIR as data: what each operation and each layout means | |
 //! | `proof` | proofs for all data and shapes of any size: each element is followed back to what makes it | `reader` |
 //! | `run` | an evaluator of both forms on symbolic elements | `reader` |
-//! | `outside` | what stands in a module beside its functions, and which functions nobody else sees | `reader` |
+//! | `outside` | what stands in a module beside its functions, and which functions nobody else sees | `reader`, `run` |
 //! | `tests` | tests of the proofs | `proof`, `reader` |
 //!
 //! [`Source`] proves what it can, runs the rest, and lets `layout-verify-core` confirm what was found, if it is asked to
