@@ -6,7 +6,7 @@
 use crate::reader::calc::Calc;
 use crate::reader::flags::{EXACT, NSW, NUW};
 use crate::reader::model::{Element, Operator};
-use crate::run::functions::{self, Known};
+use crate::run::functions::{self, Computed};
 
 fn signed(bits: u64, width: u32) -> i64 {
     if (1..64).contains(&width) { ((bits << (64 - width)) as i64) >> (64 - width) } else { bits as i64 }
@@ -207,8 +207,8 @@ pub fn evaluate((operator, calc): &(Operator, Calc), choice: usize, count: usize
         Calc::Fma => rounded(x * y + number(value(2), to), to),
         Calc::Part(_) => opaque(operator, choice, count, value),
         Calc::Opaque => match functions::known(operator, (x, y), (a, b)) {
-            Some((Known::Bits(bits), _)) => bits,
-            Some((Known::Number(number), _)) => rounded(number, to),
+            Some((Computed::Bits(bits), _)) => bits,
+            Some((Computed::Number(number), _)) => rounded(number, to),
             None => opaque(operator, choice, count, value),
         },
     }

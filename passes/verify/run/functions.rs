@@ -4,7 +4,7 @@ use crate::reader::model::Operator;
 
 /// The result of an operation that has no rule of its own, and whether it is exact; none where it is not known. `x` and `y` are the
 /// operands as numbers, `a` and `b` as bits.
-pub fn known(operator: &Operator, (x, y): (f64, f64), (a, b): (u64, u64)) -> Option<(Known, bool)> {
+pub fn known(operator: &Operator, (x, y): (f64, f64), (a, b): (u64, u64)) -> Option<(Computed, bool)> {
     let (dialect, name) = operator.name.split_once('.')?;
     if dialect != "math" {
         return None;
@@ -19,7 +19,7 @@ pub fn known(operator: &Operator, (x, y): (f64, f64), (a, b): (u64, u64)) -> Opt
             "ctpop" => a.count_ones().into(),
             _ => return None,
         };
-        return Some((Known::Bits(count), true));
+        return Some((Computed::Bits(count), true));
     }
     let is_float = |text: &str| matches!(text, "f16" | "bf16" | "f32" | "f64");
     if is_float(&from.text) && to.text == "i1" {
@@ -29,14 +29,14 @@ pub fn known(operator: &Operator, (x, y): (f64, f64), (a, b): (u64, u64)) -> Opt
             "isfinite" => x.is_finite(),
             _ => return None,
         };
-        return Some((Known::Bits(is.into()), true));
+        return Some((Computed::Bits(is.into()), true));
     }
     if !is_float(&to.text) {
         return None;
     }
     if name == "copysign" {
         let sign = 1 << (to.bits - 1);
-        return Some((Known::Bits(a & !sign | b & sign), true));
+        return Some((Computed::Bits(a & !sign | b & sign), true));
     }
     let exact = match name {
         "ceil" => x.ceil(),
@@ -46,13 +46,13 @@ pub fn known(operator: &Operator, (x, y): (f64, f64), (a, b): (u64, u64)) -> Opt
         "trunc" => x.trunc(),
         // Rounded to fewer digits once more, it is that of these digits.
         "sqrt" => x.sqrt(),
-        _ => return near(name, x, y).map(|near| (Known::Number(near), false)),
+        _ => return near(name, x, y).map(|near| (Computed::Number(near), false)),
     };
-    Some((Known::Number(exact), true))
+    Some((Computed::Number(exact), true))
 }
 
 /// A result.
-pub enum Known {
+pub enum Computed {
     /// As bits.
     Bits(u64),
     /// As a number, to be rounded.
