@@ -27,10 +27,11 @@ use reader::flags::{AFN, CONTRACT, REASSOC};
 use reader::model::{Function, Kind, Program, Type};
 use reader::{mlir, operations};
 use run::arith::CHOICES;
-use run::compare::{self, Outcome, Sizes, Verdict, reason};
+use run::compare::{self, Outcome, Verdict};
+use run::inputs::{self, Sizes};
 use run::interface::{self, Form};
 use run::terms::Terms;
-use run::{Stop, least};
+use run::{Stop, least, reason};
 use std::collections::BTreeMap;
 
 /// What a check may do, and what the passes between were allowed to do.
@@ -153,7 +154,7 @@ impl<'c> Source<'c> {
         if least::steps(&self.program, function) > *steps {
             return Err(Stop::Steps);
         }
-        let sizes = compare::sizes_of_arguments(function, open);
+        let sizes = inputs::sizes_of_arguments(function, open);
         let form = Form { program: &self.program, function, is_last: true, takes_arenas: false };
         let outcome = compare::outcome(&mut self.terms, function, form, &sizes, None, steps)?;
         Ok((sizes, outcome))
@@ -363,7 +364,7 @@ impl<'c> Source<'c> {
             finding(false, format!("not proved: {}; for all data: {why}", reason(stop)), location)
         };
         let (mut said, mut sizes) = (None, Vec::<Sizes>::new());
-        let has_open = compare::tried_sizes(&self.program.functions[name], &[]).is_some();
+        let has_open = inputs::tried_sizes(&self.program.functions[name], &[]).is_some();
         for open in OPEN.into_iter().take(if has_open { OPEN.len() } else { 1 }) {
             for choice in 0..CHOICES {
                 self.terms.choice = choice;
@@ -404,8 +405,8 @@ impl<'c> Source<'c> {
             return not_proved(&Stop::Fault("no sizes and numbers that were tried are those of the program".into(), 0));
         }
         let source = &self.program.functions[name];
-        let what = said.or_else(|| compare::tried_sizes(source, &sizes));
-        let what = what.or_else(|| compare::tried_strides([source, form.function]))?;
+        let what = said.or_else(|| inputs::tried_sizes(source, &sizes));
+        let what = what.or_else(|| inputs::tried_strides([source, form.function]))?;
         let found = finding(false, format!("not proved, but tried: {what}"), None);
         found.map(|found| Finding { is_tried: true, ..found })
     }

@@ -9,7 +9,8 @@
 //! | `least` | how many steps it takes at least |
 //! | `physical` | how elements lie in lowered memory |
 //! | `interface` | what callers see of a function |
-//! | `compare` | inputs of both forms, and whether their results are the same |
+//! | `inputs` | the inputs of both forms |
+//! | `compare` | whether the results of both forms are the same |
 //!
 //! The evaluator runs a function on symbolic elements. Indices, and with them addresses and the order of steps, are
 //! numbers; elements are terms. An element that decides a branch or an address is taken by its value in one choice of
@@ -22,6 +23,7 @@ mod bytes;
 pub mod compare;
 mod differ;
 mod functions;
+pub mod inputs;
 pub mod interface;
 pub mod least;
 mod machine;
@@ -51,6 +53,15 @@ pub enum Stop {
     Unknown(String, usize),
     /// What a program must not do, and where.
     Fault(String, usize),
+}
+
+/// Why a run ended, as text.
+pub fn reason(stop: &Stop) -> String {
+    match stop {
+        Stop::Steps => "too many steps".into(),
+        Stop::Unknown(what, _) => format!("{what} is not modelled"),
+        Stop::Fault(what, _) => what.clone(),
+    }
 }
 
 /// A piece of what is printed.
