@@ -5,7 +5,7 @@ use crate::reader::flags::{CONTRACT, REASSOC};
 use crate::run::arith::CHOICES;
 use crate::run::terms::{Node, Piece, Term, Terms, Undefined, mask};
 
-/// How deep selections and moved bits are looked into for what is undefined.
+/// How deep selections and moved bits are looked into for what is undefined: each level is a call on the stack.
 const DEPTH: u32 = 64;
 
 impl Terms {
@@ -26,6 +26,7 @@ impl Terms {
                 return true;
             }
             let (a, b) = (number(a), number(b));
+            // Two roundings of bf16 are 0.8 % apart; of f32, libraries and polynomials differ in the last digits, some 1e-6.
             let near = match self.allowed & (REASSOC | CONTRACT) != 0 || (was.near || is.near) && was.width <= 16 {
                 true => 0.02,
                 false if was.near || is.near => 1e-4,
