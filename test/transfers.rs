@@ -37,6 +37,24 @@ impl Random {
         Array::new(F32, sizes, layout).unwrap()
     }
 
+    /// An array of these sizes in any order, with up to three tiles, which may merge dimensions, cut tiles again, and be
+    /// longer than the shape, and with a tail.
+    fn tiled(&mut self, sizes: &[i64]) -> Array {
+        let plain = self.array(sizes, false);
+        let tiles = (0..self.below(4)).map(|_| {
+            let length = 1 + self.below(sizes.len() as i64 + 2);
+            let mut entry = |last: bool| match self.below(3) {
+                0 if !last => TileEntry::Combine,
+                _ => TileEntry::Size(1 + self.below(4)),
+            };
+            (1..=length).map(|k| entry(k == length)).collect()
+        });
+        let tiles = tiles.collect();
+        let tail_alignment = 1 + self.below(2) * self.below(8);
+        let layout = Layout { tiles, tail_alignment, ..plain.layout.clone() };
+        Array::new(F32, sizes, layout).unwrap_or(plain)
+    }
+
     fn sizes(&mut self, rank: i64, most: i64) -> Vec<i64> {
         (0..rank).map(|_| 1 + self.below(most)).collect()
     }
@@ -138,6 +156,44 @@ fn padding_is_written_where_that_is_allowed_alone() {
         assert_eq!(strided_copies(&from, &from, &window, &CopyRules::default().with_padding()).unwrap().len(), 1);
     }
     assert!(fewer > 50, "{fewer}");
+}
+
+/// With tiles of all kinds, and padding of the destination that may be written or not: whatever it holds before, each
+/// element of the destination is that of the source at the same index, and nothing outside of the destination is written.
+#[test]
+fn merged_and_repeated_tiles_are_copied_by_their_definition() {
+    let mut random = Random(4);
+    let mut fewer = 0;
+    for _ in 0..20_000 {
+        let rank = 1 + random.below(3);
+        let sizes = random.sizes(rank, 5);
+        let (from, to) = (random.tiled(&sizes), random.tiled(&sizes));
+        let window = Window::whole(&sizes);
+        let wanted = expected(&from, &to, &window);
+        let kept = strided_copies(&from, &to, &window, &CopyRules::default()).unwrap();
+        assert_eq!(replay(&kept), wanted, "{from} {to}");
+        let all = strided_copies(&from, &to, &window, &CopyRules::default().with_padding()).unwrap();
+        let (a, b) = (expansion(&from), expansion(&to));
+        let got = replay(&all);
+        for (to_offset, from_offset) in &wanted {
+            assert_eq!(got.get(to_offset), Some(from_offset), "{from} {to} at {to_offset}: {all:?}");
+        }
+        for (there, here) in &got {
+            assert!((0..b.elements()).contains(there) && (0..a.elements()).contains(here), "{from} {to}");
+            assert!(wanted.contains_key(there) || b.index(*there).unwrap().is_none(), "{from} {to}");
+        }
+        fewer += usize::from(all.len() < kept.len());
+    }
+    assert!(fewer > 300, "{fewer}");
+}
+
+/// Dimension 0 is the minor one of those that `*` merges, so with one index more it would be elsewhere.
+#[test]
+fn a_merged_dimension_is_not_extended_into_padding() {
+    let [from, to] = ["f32[2,2]{0,1:T(*,3)(2,1)}", "f32[2,2]{0,1}"].map(|text| text.parse::<Array>().unwrap());
+    let window = Window::whole(&[2, 2]);
+    let copies = strided_copies(&from, &to, &window, &CopyRules::default().with_padding()).unwrap();
+    assert_eq!(replay(&copies), HashMap::from([(0, 0), (1, 2), (2, 4), (3, 1)]));
 }
 
 /// Whether a set of pairs is that of one copy: by trying each distance from the first.

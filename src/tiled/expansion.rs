@@ -237,6 +237,13 @@ impl Expansion {
         terms.fold(Expr::Const(0), |sum, term| sum + term)
     }
 
+    /// Whether every index that both have is at one offset in both. What `*` merges is counted by sizes, so a larger
+    /// dimension may move its elements where no expanded size shows that.
+    pub(crate) fn agrees_with(&self, other: &Expansion) -> bool {
+        let (own, theirs) = (self.equations(), other.equations());
+        own.digits == theirs.digits && own.expanded == theirs.expanded && self.strides == other.strides
+    }
+
     /// The steps as equations over numbered values, the first of which are the logical indices.
     pub(crate) fn equations(&self) -> IndexEquations {
         let step = |step: &TilingStep| match *step {

@@ -249,10 +249,9 @@ impl WindowSide {
     /// Makes the sizes as large as they can be in the same memory, padding being elements too, and returns them.
     fn extend(&mut self) -> Result<Vec<i64>, Error> {
         let mut sizes = self.expansion.logical_sizes().to_vec();
-        let strides = self.expansion.strides().to_vec();
         let fits = |sizes: &[i64]| {
             Expansion::new(sizes, &self.layout)
-                .is_ok_and(|of| of.sizes() == self.expansion.sizes() && of.strides() == strides)
+                .is_ok_and(|of| of.sizes() == self.expansion.sizes() && of.agrees_with(&self.expansion))
         };
         for dim in 0..sizes.len() {
             let (mut low, mut high) = (sizes[dim], self.expansion.elements().saturating_add(1));
