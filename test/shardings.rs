@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::element::ElementType::F32;
 use tensor_layout::notations::{Described, Notation, read, write};
-use tensor_layout::places::{CollectiveKind, Copies, DigitExchange, Machine, collectives};
+use tensor_layout::places::{
+    CollectiveKind, Copies, DigitExchange, IndexDigit, Machine, Placement, RelayoutStep, collectives,
+};
 use tensor_layout::tiled::{Expansion, Layout};
 
 /// Where an element is: the devices, and the address on each.
@@ -361,103 +363,215 @@ fn what_is_wrong_has_its_place() {
     }
 }
 
-/// The elements that each device has, as sets of indices.
-fn held(described: &Described, sizes: &[i64], devices: usize) -> Vec<BTreeSet<Vec<i64>>> {
-    let mut all = vec![BTreeSet::new(); devices];
-    for index in indices(sizes) {
-        let (on, _) = of_layout(described, &index);
-        // Without the axis, on all of them.
-        let has_axis = !described.meaning().unwrap().axes.is_empty();
-        let on: Vec<usize> = if has_axis { on.iter().map(|k| *k as usize).collect() } else { (0..devices).collect() };
-        on.into_iter().for_each(|device| _ = all[device].insert(index.clone()));
-    }
-    all
+/// The axes of devices, the majormost first, with their sizes.
+type Mesh<'a> = &'a [(&'a str, i64)];
+
+/// The places of a mesh, as coordinates along each axis.
+fn places(mesh: Mesh) -> Vec<Vec<i64>> {
+    indices(&mesh.iter().map(|axis| axis.1).collect::<Vec<_>>())
 }
 
-/// A chain of collectives done device by device, as each is defined, ends with the other sharding; each device gets as many
-/// elements from others as the step says.
+/// The elements that each place of a mesh has, as sets of indices. Along an axis that the layout does not name, all have
+/// them.
+fn held(placement: &Placement, mesh: Mesh) -> Vec<BTreeSet<Vec<i64>>> {
+    let is_at = |place: &[i64], first: &[i64]| {
+        mesh.iter().zip(place).all(|((name, _), at)| {
+            let Some(axis) = placement.axes().iter().position(|axis| axis == name) else { return true };
+            let Copies::Steps(steps) = placement.copies(axis) else { return true };
+            let copies: Vec<i64> = steps.iter().fold(vec![first[axis]], |all, (extent, stride)| {
+                all.iter().flat_map(|first| (0..*extent).map(move |k| first + k * stride)).collect()
+            });
+            copies.contains(at)
+        })
+    };
+    let of_place = |place: Vec<i64>| {
+        let all = indices(placement.sizes()).into_iter();
+        all.filter(|index| is_at(&place, &placement.place(index).unwrap())).collect()
+    };
+    places(mesh).into_iter().map(of_place).collect()
+}
+
+/// Does the chain of collectives from one text to the other place by place, as each is defined, and says which kinds it has;
+/// `None` where there is no chain. It ends with the other sharding, and each place gets as many elements from others as the
+/// step says: exactly so many at most where sizes are even.
+fn run_chain(texts: &[String; 2], mesh: Mesh, is_even: bool) -> Option<Vec<CollectiveKind>> {
+    let read = texts.each_ref().map(|text| read(text).unwrap_or_else(|error| panic!("{text}: {error}")));
+    let [from, to] = read.each_ref().map(|side| side.placement().unwrap());
+    let chain = collectives(&from, &to).unwrap()?;
+    let places = places(mesh);
+    let mut now = held(&from, mesh);
+    for step in &chain {
+        let axis = |part: &DigitExchange| mesh.iter().position(|axis| axis.0 == part.axis).unwrap();
+        for part in &step.along {
+            assert!((part.extent - 1) * part.stride < mesh[axis(part)].1, "{texts:?}: {step:?}");
+        }
+        let digit = |place: usize, part: &DigitExchange| places[place][axis(part)] / part.stride % part.extent;
+        let outside = |place: usize| {
+            let mut rest = places[place].clone();
+            step.along.iter().for_each(|part| rest[axis(part)] -= digit(place, part) * part.stride);
+            rest
+        };
+        let group = |place: usize| (0..now.len()).filter(move |other| outside(*other) == outside(place));
+        let is_here = |place: usize, index: &Vec<i64>| {
+            let value = |d: IndexDigit| index[d.dim] / d.weight % d.extent;
+            step.along.iter().all(|part| part.after.is_none_or(|d| value(d) == digit(place, part)))
+        };
+        let next: Vec<BTreeSet<Vec<i64>>> = (0..now.len())
+            .map(|place| {
+                let all = group(place).flat_map(|other| now[other].iter().cloned());
+                all.filter(|index| is_here(place, index)).collect()
+            })
+            .collect();
+        let mut most = 0;
+        for place in 0..now.len() {
+            let received = next[place].difference(&now[place]).count() as i64;
+            most = most.max(received);
+            assert!(
+                match step.kind {
+                    CollectiveKind::Slice => received == 0 && (!is_even || next[place].len() < now[place].len()),
+                    CollectiveKind::Permute => group(place).any(|other| now[other] == next[place]),
+                    CollectiveKind::AllToAll => !is_even || next[place].len() == now[place].len(),
+                    CollectiveKind::AllGather => next[place].is_superset(&now[place]),
+                    _ => false,
+                },
+                "{texts:?}: {step:?}"
+            );
+        }
+        match step.kind {
+            CollectiveKind::Permute => {
+                assert!((0 < most || !is_even) && most <= step.received, "{texts:?}: {most} of {step:?}")
+            }
+            _ if !is_even => assert!(most <= step.received, "{texts:?}: {most} of {step:?}"),
+            _ => assert_eq!(most, step.received, "{texts:?}: {step:?}"),
+        }
+        now = next;
+    }
+    assert!(now == held(&to, mesh), "{texts:?}: {chain:?}");
+    Some(chain.iter().map(|step| step.kind).collect())
+}
+
+/// What many chains have.
+#[derive(Default)]
+struct Found {
+    kinds: BTreeMap<&'static str, usize>,
+    none: usize,
+}
+
+impl Found {
+    fn add(&mut self, chain: Option<Vec<CollectiveKind>>) {
+        self.none += usize::from(chain.is_none());
+        chain.iter().flatten().for_each(|kind| *self.kinds.entry(kind.name()).or_default() += 1);
+    }
+
+    /// Each kind is in many chains, and for few pairs there is none.
+    fn check(&self, none: usize) {
+        let Found { kinds, none: found } = self;
+        assert!(
+            kinds.len() == 4 && kinds.values().all(|count| *count > 30) && *found < none,
+            "{kinds:?}, {found} without a chain"
+        );
+    }
+}
+
+/// Sizes of two dimensions, even for so many devices or not, and small ones that leave devices without elements.
+fn divided_sizes(random: &mut fastrand::Rng, devices: i64) -> (bool, [i64; 2]) {
+    match random.u8(0..3) {
+        0 => (true, [devices * random.i64(1..3), devices]),
+        1 => (false, [random.i64(1..12), random.i64(1..9)]),
+        _ => (false, [random.i64(1..4), random.i64(1..4)]),
+    }
+}
+
 #[test]
 fn chains_of_collectives_end_where_they_should() {
     let mut random = fastrand::Rng::with_seed(0xc_4a1d);
-    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut none = 0;
-    for _ in 0..1200 {
-        let from = *random.choice(&[&[2i64, 2][..], &[2, 4], &[2, 2, 2], &[3, 2], &[4]]).unwrap();
+    let mut found = Found::default();
+    for _ in 0..1800 {
+        let from = *random.choice(&[&[2i64, 2][..], &[2, 4], &[2, 2, 2], &[3, 2], &[2, 3], &[4], &[3]]).unwrap();
         let devices: i64 = from.iter().product();
-        let is_even = random.bool();
-        let sizes = if is_even { [devices * random.i64(1..3), devices] } else { [random.i64(1..12), random.i64(1..9)] };
+        let (is_even, sizes) = divided_sizes(&mut random, devices);
         let mut side = || {
+            let shape = format!("f32[{}]", list(&sizes));
+            if random.u8(0..6) == 0 {
+                return format!("{shape} sharding={{replicated}}");
+            }
             let mut order: Vec<usize> = (0..from.len()).collect();
             random.shuffle(&mut order);
-            let mut tiles = [1i64; 3];
+            // Of the two dimensions, and where there are three tiles, of copies.
+            let tile_count = random.usize(2..4);
+            let mut tiles = vec![1i64; tile_count];
             let mut last = 0;
             for dim in &order {
                 // In the order of the tiles, so that each of them is made of whole parts of the mesh.
-                last = random.usize(last..3);
+                last = random.usize(last..tile_count);
                 tiles[last] *= from[*dim];
             }
+            let copied = if tile_count == 3 { " last_tile_dim_replicate" } else { "" };
+            format!("{shape} sharding={{devices=[{}]<=[{}]T({}){copied}}}", list(&tiles), list(from), list(&order))
+        };
+        found.add(run_chain(&[side(), side()], &[("Device", devices)], is_even));
+    }
+    found.check(400);
+}
+
+/// Dimensions along one or several axes of a mesh, with axes that a sharding does not name.
+#[test]
+fn chains_along_axes_of_a_mesh_end_where_they_should() {
+    let mut random = fastrand::Rng::with_seed(0xa_7e5);
+    let mut found = Found::default();
+    for _ in 0..600 {
+        let sizes: Vec<i64> = (0..random.usize(1..4)).map(|_| random.i64(2..4)).collect();
+        let names = ["x", "y", "z"];
+        let mesh: Vec<(&str, i64)> = names.iter().copied().zip(sizes.iter().copied()).collect();
+        let (is_even, shape) = divided_sizes(&mut random, sizes.iter().product());
+        let axes = mesh.iter().map(|(name, size)| format!("\"{name}\"={size}")).collect::<Vec<_>>().join(", ");
+        let mut side = || {
+            let mut order: Vec<usize> = (0..mesh.len()).collect();
+            random.shuffle(&mut order);
+            let mut dims = [Vec::new(), Vec::new(), Vec::new()];
+            order.iter().for_each(|axis| dims[random.usize(0..3)].push(format!("\"{}\"", names[*axis])));
             format!(
-                "f32[{}] sharding={{devices=[{}]<=[{}]T({}) last_tile_dim_replicate}}",
-                list(&sizes),
-                list(&tiles),
-                list(from),
-                list(&order)
+                "f32[{}] #sdy.sharding<mesh<[{axes}]>, [{{{}}}, {{{}}}]>",
+                list(&shape),
+                dims[0].join(", "),
+                dims[1].join(", ")
             )
         };
-        let texts = [side(), side()];
-        let read = texts.each_ref().map(|text| read(text).unwrap_or_else(|error| panic!("{text}: {error}")));
-        let placements = read.each_ref().map(|side| side.placement().unwrap());
-        let Some(chain) = collectives(&placements[0], &placements[1]).unwrap() else {
-            none += 1;
-            continue;
-        };
-        let mut now = held(&read[0], &sizes, devices as usize);
-        for step in &chain {
-            *kinds.entry(step.kind.name()).or_default() += 1;
-            let digit = |device: usize, part: &DigitExchange| device as i64 / part.stride % part.extent;
-            let outside = |device: usize| {
-                step.along.iter().fold(device as i64, |rest, part| rest - digit(device, part) * part.stride)
-            };
-            let group = |device: usize| (0..now.len()).filter(move |other| outside(*other) == outside(device));
-            let is_here = |device: usize, index: &Vec<i64>| {
-                step.along
-                    .iter()
-                    .all(|part| part.after.is_none_or(|d| index[d.dim] / d.weight % d.extent == digit(device, part)))
-            };
-            let next: Vec<BTreeSet<Vec<i64>>> = (0..now.len())
-                .map(|device| {
-                    let all = group(device).flat_map(|other| now[other].iter().cloned());
-                    all.filter(|index| is_here(device, index)).collect()
-                })
-                .collect();
-            let mut most = 0;
-            for device in 0..now.len() {
-                let received = next[device].difference(&now[device]).count() as i64;
-                most = most.max(received);
-                assert!(
-                    match step.kind {
-                        CollectiveKind::Slice => received == 0 && (!is_even || next[device].len() < now[device].len()),
-                        CollectiveKind::Permute => group(device).any(|other| now[other] == next[device]),
-                        CollectiveKind::AllToAll => !is_even || next[device].len() == now[device].len(),
-                        CollectiveKind::AllGather => next[device].is_superset(&now[device]),
-                        _ => false,
-                    },
-                    "{texts:?}: {step:?}"
-                );
-            }
-            match step.kind {
-                CollectiveKind::Permute => {
-                    assert!((0 < most || !is_even) && most <= step.received, "{texts:?}: {most} of {step:?}")
-                }
-                _ if !is_even => assert!(most <= step.received, "{texts:?}: {most} of {step:?}"),
-                _ => assert_eq!(most, step.received, "{texts:?}: {step:?}"),
-            }
-            now = next;
-        }
-        assert!(now == held(&read[1], &sizes, devices as usize), "{texts:?}: {chain:?}");
+        found.add(run_chain(&[side(), side()], &mesh, is_even));
     }
-    assert!(
-        kinds.len() == 4 && kinds.values().all(|count| *count > 30) && none < 250,
-        "{kinds:?}, {none} without a chain"
-    );
+    found.check(300);
+}
+
+/// Devices that have no element get all that the other sharding has there.
+#[test]
+fn chains_reach_devices_without_elements() {
+    let received = |from: &str, to: &str| {
+        let side = |sharding: &str| read(&format!("f32{sharding}")).unwrap();
+        let [a, b] = [side(from), side(to)].map(|side| side.placement().unwrap());
+        let chain = collectives(&a, &b).unwrap().unwrap();
+        let along = |part: &DigitExchange| format!("{}_{}:{}", part.extent, part.axis, part.stride);
+        let step = |step: &RelayoutStep| {
+            let along: Vec<String> = step.along.iter().map(along).collect();
+            format!("{} {} {}", step.kind.name(), along.join(" "), step.received)
+        };
+        chain.iter().map(step).collect::<Vec<_>>().join(", ")
+    };
+    for (from, to, chain) in [
+        ("[2] sharding={devices=[4]<=[4]}", "[2] sharding={replicated}", "all-gather 4_Device:1 2"),
+        ("[1] sharding={devices=[2]<=[2]}", "[1] sharding={replicated}", "all-gather 2_Device:1 1"),
+        ("[6] sharding={devices=[4]<=[4]}", "[6] sharding={replicated}", "all-gather 4_Device:1 6"),
+        ("[2] sharding={replicated}", "[2] sharding={devices=[4]<=[4]}", "slice 4_Device:1 0"),
+        (
+            "[2] sharding={devices=[4]<=[4]}",
+            "[2] sharding={devices=[2,2]<=[4] last_tile_dim_replicate}",
+            "permute 2_Device:1 2_Device:2 1, all-gather 2_Device:1 1",
+        ),
+        (
+            r#"[2] #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"x", "y"}]>"#,
+            r#"[2] #sdy.sharding<mesh<["x"=2, "y"=4]>, [{}]>"#,
+            "all-gather 2_x:1 4_y:1 2",
+        ),
+    ] {
+        assert_eq!(received(from, to), chain, "{from} {to}");
+    }
 }

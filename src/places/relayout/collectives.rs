@@ -117,7 +117,8 @@ struct AxisDigit {
 }
 
 /// The collectives that bring a tensor from one placement to another, in their order; `None` where there is no such chain, as
-/// where sides cut a dimension at sizes that do not divide each other, or leave places empty.
+/// where sides cut a dimension at sizes that do not divide each other. Places that have no element take part: each ends with
+/// what the other placement has there.
 ///
 /// # Errors
 /// Other sizes, and counts beyond 64 bits.
@@ -144,7 +145,7 @@ pub fn collectives(from: &Placement, to: &Placement) -> Result<Option<Vec<Relayo
     }
     let mut sides = [from, to].map(|side| pieces(&tree, side));
     sides.iter_mut().for_each(|pieces| pieces.retain(|piece| piece.axis < tree.tree_axes));
-    refine(&tree, from.sizes(), &mut sides);
+    refine(&tree, None, &mut sides);
     let Some(parts) = parts(&tree, [from, to], &sides) else { return Ok(None) };
     RelayoutChain {
         tree: &tree,

@@ -2,6 +2,7 @@
 
 use super::tree::{FROM, TO, Tree};
 use crate::places::placement::Placement;
+use crate::places::search::Digit;
 
 /// A digit of one side.
 #[derive(Clone, Copy)]
@@ -15,26 +16,37 @@ pub struct Piece {
     pub stride: i64,
 }
 
-/// The digits of a side that matter below the sizes.
+/// The digits of a side. Those of an axis have a value for each of its places, also for places without an element.
 pub fn pieces(tree: &Tree, side: &Placement) -> Vec<Piece> {
     let axis = |axis: usize| match side.axes().get(axis) {
         Some(name) => tree.axes.iter().position(|known| known == name).unwrap_or(tree.address()),
         None => tree.address(),
     };
-    let digits = side.digits().iter().filter_map(|digit| {
-        let extent = match digit.dim.map(|dim| side.sizes()[dim]) {
-            Some(size) => digit.extent.min((size - 1) / digit.weight + 1),
-            None => digit.extent,
-        };
-        let piece =
-            Piece { dim: digit.dim, weight: digit.weight, extent, axis: axis(digit.axis), stride: digit.stride };
-        (extent > 1).then_some(piece)
-    });
-    digits.collect()
+    let digits = side.digits().iter().filter(|digit| digit.extent > 1);
+    let piece = |digit: &Digit| Piece {
+        dim: digit.dim,
+        weight: digit.weight,
+        extent: digit.extent,
+        axis: axis(digit.axis),
+        stride: digit.stride,
+    };
+    digits.map(piece).collect()
 }
 
-/// Cuts the digits of both sides until none is cut further by the other's weights, or by strides along its axis.
-pub fn refine(tree: &Tree, sizes: &[i64], sides: &mut [Vec<Piece>; 2]) {
+/// The digits with the values that elements have: those below the sizes.
+pub fn reached(mut pieces: Vec<Piece>, sizes: &[i64]) -> Vec<Piece> {
+    for piece in &mut pieces {
+        if let Some(dim) = piece.dim {
+            piece.extent = piece.extent.min((sizes[dim] - 1) / piece.weight + 1);
+        }
+    }
+    pieces.retain(|piece| piece.extent > 1);
+    pieces
+}
+
+/// Cuts the digits of both sides until none is cut further by the other's weights, or by strides along its axis. The
+/// digits are whole, or cut off by these sizes: see [`reached`].
+pub fn refine(tree: &Tree, sizes: Option<&[i64]>, sides: &mut [Vec<Piece>; 2]) {
     let mut again = true;
     while std::mem::take(&mut again) {
         for side in [FROM, TO] {
@@ -46,7 +58,7 @@ pub fn refine(tree: &Tree, sizes: &[i64], sides: &mut [Vec<Piece>; 2]) {
                 };
                 again = true;
                 sides[side][k] = Piece { extent: factor, ..piece };
-                // The highest digit is cut off by the size, so its upper part may be larger than it was.
+                // Where the size cuts off the highest digit, its upper part may be larger than it was.
                 let extent = (piece.extent - 1) / factor + 1;
                 let weight = if piece.dim.is_some() { piece.weight * factor } else { 1 };
                 sides[side].push(Piece { weight, extent, stride: piece.stride * factor, ..piece });
@@ -56,8 +68,9 @@ pub fn refine(tree: &Tree, sizes: &[i64], sides: &mut [Vec<Piece>; 2]) {
 }
 
 /// Where a digit can be cut: the number of values of its lower part.
-fn cut(tree: &Tree, sizes: &[i64], sides: &[Vec<Piece>; 2], piece: &Piece) -> Option<i64> {
-    let top = |dim: usize| i128::from(piece.weight) * i128::from(piece.extent) >= i128::from(sizes[dim]);
+fn cut(tree: &Tree, sizes: Option<&[i64]>, sides: &[Vec<Piece>; 2], piece: &Piece) -> Option<i64> {
+    let end = i128::from(piece.weight) * i128::from(piece.extent);
+    let top = |dim: usize| sizes.is_some_and(|sizes| end >= i128::from(sizes[dim]));
     let factor = |step: i64, other: i64| {
         // Most are outside, which needs no division to see.
         let inside = other > step && step > 0 && other < step.saturating_mul(piece.extent) && other % step == 0;
@@ -69,7 +82,12 @@ fn cut(tree: &Tree, sizes: &[i64], sides: &[Vec<Piece>; 2], piece: &Piece) -> Op
     };
     let mut others = sides.iter().flatten();
     let found = others.find_map(|other| {
-        let by_weight = || factor(piece.weight, other.weight).filter(|_| piece.dim.is_some() && other.dim == piece.dim);
+        // Whole digits of one dimension need not end together: the other side may have more places than elements.
+        let weights = || [Some(other.weight), other.weight.checked_mul(other.extent)].into_iter().flatten();
+        let by_weight = || {
+            let same = piece.dim.is_some() && other.dim == piece.dim;
+            if same { weights().find_map(|weight| factor(piece.weight, weight)) } else { None }
+        };
         let by_stride = || factor(piece.stride, other.stride);
         // A copy is chosen for whole digits, so it cuts where it ends too.
         let end = || other.stride.checked_mul(other.extent).filter(|_| other.dim.is_none());

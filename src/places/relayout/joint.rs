@@ -1,7 +1,7 @@
 //! Two placements in common digits: variables, and boxes of their values that together are all elements.
 
 use super::counts::{Budget, Range, elements, sum, too_many};
-use super::digits::{Piece, divides, pieces, refine};
+use super::digits::{Piece, divides, pieces, reached, refine};
 use super::moves::{Affine, Block, MAX_BLOCKS};
 use super::tree::{FROM, TO, Tree};
 use crate::places::machine::WORD;
@@ -47,7 +47,7 @@ impl Joint {
         let everywhere = |side: usize, axis: usize| tree.everywhere(sides, side, axis);
         let mut joint = Joint { vars: Vec::new(), boxes: Vec::new(), coordinates: Vec::new(), nested: Vec::new() };
         if !sizes.contains(&0) {
-            let mut cut = sides.map(|side| pieces(tree, side));
+            let mut cut = sides.map(|side| reached(pieces(tree, side), sizes));
             for (axis, extent) in tree.places.iter().copied().enumerate().filter(|(_, extent)| *extent > 1) {
                 if everywhere(TO, axis) {
                     cut[TO].push(Piece { dim: None, weight: 1, extent, axis, stride: 1 });
@@ -58,7 +58,7 @@ impl Joint {
                 copies.dim = Some(sizes.len());
                 sizes.push(copies.extent);
             }
-            refine(tree, &sizes, &mut cut);
+            refine(tree, Some(&sizes), &mut cut);
             joint.join(&sizes, &cut)?;
             joint.choose(tree, &cut[FROM], |axis| axis < tree.axes.len() && everywhere(FROM, axis), nearest);
         }
