@@ -113,7 +113,7 @@ impl Expr {
     pub fn ceil_div(&self) -> Option<&Expr> {
         match self {
             Expr::FloorDiv(x, d) => match &**x {
-                Expr::Add(above, c) if **c == Expr::Const(d - 1) => Some(above),
+                Expr::Add(above, c) if d.checked_sub(1).is_some_and(|below| **c == Expr::Const(below)) => Some(above),
                 _ => None,
             },
             _ => None,
@@ -303,7 +303,7 @@ pub fn cost(e: &Expr) -> u32 {
         Expr::Add(..) => cost_of_sum(&e.terms(), None),
         Expr::Mul(a, _) => cost(a).saturating_add(1),
         Expr::FloorDiv(a, d) => match &**a {
-            Expr::Add(..) => cost_of_sum(&a.terms(), Some(d - 1)),
+            Expr::Add(..) => cost_of_sum(&a.terms(), d.checked_sub(1)),
             a => cost(a),
         }
         .saturating_add(3),
@@ -312,7 +312,7 @@ pub fn cost(e: &Expr) -> u32 {
     }
 }
 
-/// What a sum costs, in which one constant is free.
+/// What a sum costs, in which one constant is free, if any is.
 fn cost_of_sum(terms: &[&Expr], free: Option<i64>) -> u32 {
     let free = terms.iter().position(|t| matches!(t, Expr::Const(c) if Some(*c) == free));
     let paid = || terms.iter().enumerate().filter(|t| Some(t.0) != free).map(|t| *t.1);

@@ -1,4 +1,4 @@
-//! Greatest common divisors and inverses.
+//! Greatest common divisors and inverses, and products and differences of 64 bits that can be negated.
 //!
 //! The checker of simplifications has its own, in `maps/check/linear.rs`, because it shares no code with what it checks.
 
@@ -25,6 +25,21 @@ pub(crate) fn near_gcd(a: i64, b: i64) -> i64 {
         (x, y) = (y, x % y);
     }
     x as i64
+}
+
+/// The number, where 64 bits hold its negative too.
+pub(crate) fn negatable(x: i64) -> Option<i64> {
+    (x != i64::MIN).then_some(x)
+}
+
+/// `a * b`, where 64 bits hold it and its negative.
+pub(crate) fn product(a: i64, b: i64) -> Option<i64> {
+    negatable(a.checked_mul(b)?)
+}
+
+/// `a - b`, where 64 bits hold it and its negative.
+pub(crate) fn difference(a: i64, b: i64) -> Option<i64> {
+    negatable(a.checked_sub(b)?)
 }
 
 /// The inverse of `c` modulo `m > 0`, in `0..m`; `None` where `c` and `m` have a common divisor.

@@ -70,6 +70,47 @@ fn documented_examples() {
     );
 }
 
+/// Ends of intervals are exact, also those of 64 bits, and factors may have no negative of 64 bits.
+#[test]
+fn numbers_at_the_ends_of_64_bits() {
+    let (half, most, least) = (1i64 << 62, i64::MAX, i64::MIN);
+    let narrowed = |from: &str, constraint: String, to: &str| {
+        check(
+            &format!("(d0)[s0] -> (d0 + s0), domain: d0 in {from}, s0 in [0, 7], {constraint}"),
+            &format!("(d0)[s0] -> (d0 + s0), domain: d0 in {to}, s0 in [0, 7]"),
+        );
+    };
+    check(
+        &format!("(d0) -> (d0), domain: d0 in [0, 3], d0 * {half} in [{half}, {most}]"),
+        "(d0) -> (1), domain: d0 in [1, 1]",
+    );
+    narrowed("[-3, 3]", format!("d0 * {half} in [{least}, {most}]"), "[-2, 1]");
+    narrowed("[-3, 3]", format!("d0 * -{half} in [{least}, -1]"), "[1, 2]");
+    narrowed("[0, 9]", format!("d0 + {} in [0, {most}]", most - 4), "[0, 4]");
+    narrowed("[-9, 9]", format!("d0 - {} in [{least}, 0]", most - 4), "[-5, 9]");
+    narrowed("[0, 9]", format!("d0 * {half} - {half} in [0, {most}]"), "[1, 2]");
+    for empty in [format!("d0 * {half}"), format!("d0 * -{half}"), format!("max(d0, 3) * {half}")] {
+        check(&format!("(d0) -> (d0), domain: d0 in [2, 9], {empty} in [0, {most}]"), "KNOWN EMPTY");
+    }
+    // Beyond 64 bits, so no value is in any interval of 64 bits.
+    let map = parse(&format!("(d0) -> (d0), domain: d0 in [0, 3], d0 * {half} in [0, {most}]"));
+    assert_eq!((map.contains(&[1]), map.contains(&[2])), (Some(true), Some(false)));
+    // A variable of all numbers of 64 bits has no others.
+    check(
+        &format!("(d0) -> (min(d0, {most}), max(d0, {least})), domain: d0 in [{least}, {most}]"),
+        &format!("(d0) -> (d0, d0), domain: d0 in [{least}, {most}]"),
+    );
+    let text = format!("(d0) -> ((((d0 * 2) mod 3) * -{half} + d0) mod 2), domain: d0 in [1, 12]");
+    check(&text, "(d0) -> (d0 mod 2), domain: d0 in [1, 12]");
+    let text = format!(
+        "(d0)[s0] -> (1), domain: d0 in [1, 8], s0 in [0, 2], s0 * {half} + d0 * -{half} in [{least}, {least}]"
+    );
+    let map = parse(&text);
+    let Indexing::Map(simple) = map.simplify() else { panic!("{text}") };
+    assert_eq!(simple.points().collect::<Vec<_>>(), [[2, 0], [3, 1], [4, 2]]);
+    same(&map, &simple);
+}
+
 #[test]
 fn more_than_the_reference_does() {
     // Bounds go through sums.

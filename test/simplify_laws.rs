@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::replay;
 use tensor_layout::maps::{Claim, Explained, Rule, Step, Using};
-use tensor_layout::maps::{Domain, Interval};
+use tensor_layout::maps::{Domain, Equality, Interval};
 use tensor_layout::maps::{Indexing, IndexingMap};
 
 /// How many cases there are, and their seed.
@@ -241,6 +241,153 @@ fn laws_hold_for_large_numbers() {
             assert_eq!(IndexingMap::parse(&printed).map(|map| map.to_string()), Ok(printed));
             assert!(simple.cost() <= map.cost(), "{map}\nbecame dearer: {simple}");
         }
+    });
+}
+
+/// A number near an end of 62, 63 or 64 bits, or, half of the time, a small one.
+fn extreme(rng: &mut Choices) -> i64 {
+    if rng.bool() {
+        let end = [1i64 << 61, 1 << 62, i64::MAX][rng.usize(0..3)];
+        let end = if rng.bool() { -i128::from(end) } else { end.into() };
+        return (end + i128::from(rng.i64(-3..=3))).clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+    }
+    rng.i64(-8..=8)
+}
+
+/// A random expression with extreme constants, factors and divisors.
+fn extreme_expr(rng: &mut Choices, vars: usize, depth: u32) -> Expr {
+    let kinds = if depth == 0 { 3 } else { 12 };
+    let part = |rng: &mut Choices| extreme_expr(rng, vars, depth - 1);
+    let divisor = |rng: &mut Choices| extreme(rng).saturating_abs().max(1);
+    match rng.u32(0..kinds) {
+        0 => Expr::Const(extreme(rng)),
+        1 | 2 => Expr::Var(rng.usize(0..vars)),
+        3..=5 => part(rng) + part(rng),
+        6 | 7 => part(rng).times(extreme(rng)),
+        8 => part(rng).floor_div(divisor(rng)),
+        9 | 10 => part(rng).modulo(divisor(rng)),
+        _ if rng.bool() => Expr::Min(part(rng).into(), part(rng).into()),
+        _ => Expr::Max(part(rng).into(), part(rng).into()),
+    }
+}
+
+/// The value of an expression by the definition of its operations; `None` where 128 bits do not hold one on the way.
+fn value(e: &Expr, point: &[i64]) -> Option<i128> {
+    let of = |e: &Expr| value(e, point);
+    Some(match e {
+        Expr::Const(c) => i128::from(*c),
+        Expr::Var(v) => i128::from(point[*v]),
+        Expr::Add(a, b) => of(a)?.checked_add(of(b)?)?,
+        Expr::Mul(a, c) => of(a)?.checked_mul(i128::from(*c))?,
+        Expr::FloorDiv(a, d) => of(a)?.div_euclid(i128::from(*d)),
+        Expr::Mod(a, m) => of(a)?.rem_euclid(i128::from(*m)),
+        Expr::Min(a, b) => of(a)?.min(of(b)?),
+        Expr::Max(a, b) => of(a)?.max(of(b)?),
+    })
+}
+
+/// The results of a map at a point by definition, none outside of the domain; `None` where 128 bits do not hold a value.
+fn values(map: &IndexingMap, point: &[i64]) -> Option<Option<Vec<i128>>> {
+    let within = |i: &Interval, x: i128| i128::from(i.lo) <= x && x <= i128::from(i.hi);
+    let mut inside = map.domain.vars.iter().zip(point).all(|(i, x)| within(i, i128::from(*x)));
+    for (e, i) in &map.domain.constraints {
+        inside &= within(i, value(e, point)?);
+    }
+    let results = map.results.iter().map(|e| value(e, point)).collect::<Option<Vec<_>>>()?;
+    Some(inside.then_some(results))
+}
+
+/// A map with few points and extreme numbers.
+fn extreme_map(rng: &mut Choices) -> IndexingMap {
+    let vars = rng.usize(1..=2);
+    let longest = [12, 4][vars - 1];
+    let short = |rng: &mut Choices, longest: i64| {
+        let (end, length) = (extreme(rng), rng.i64(0..=longest));
+        if rng.bool() {
+            Interval::new(end.saturating_sub(length), end)
+        } else {
+            Interval::new(end, end.saturating_add(length))
+        }
+    };
+    let intervals: Vec<Interval> = (0..vars).map(|_| short(rng, longest)).collect();
+    let constraints = (0..rng.usize(0..=2)).map(|_| {
+        let e = extreme_expr(rng, vars, 2);
+        let point: Vec<i64> = intervals.iter().map(|i| rng.i64(i.lo..=i.hi)).collect();
+        // One that holds at some point, where 64 bits hold the value, and whose ends are near it or extreme.
+        let near = value(&e, &point).and_then(|x| i64::try_from(x).ok()).unwrap_or(0);
+        let lo = if rng.bool() { near.saturating_sub(rng.i64(0..=9)) } else { extreme(rng).min(near) };
+        let hi = if rng.bool() { near.saturating_add(rng.i64(0..=9)) } else { extreme(rng).max(near) };
+        (e, Interval::new(lo, hi))
+    });
+    let domain = Domain { vars: intervals.clone(), constraints: constraints.collect() };
+    let results = (0..rng.usize(0..=2)).map(|_| extreme_expr(rng, vars, 3)).collect();
+    let dims = rng.usize(0..=vars);
+    IndexingMap { dims, ranges: vars - dims, domain, ..IndexingMap::new(intervals, results) }
+}
+
+/// A map with extreme numbers, and one that may follow it.
+fn extreme_maps(rng: &mut Choices) -> [IndexingMap; 2] {
+    let first = extreme_map(rng);
+    let dims = first.results.len();
+    let intervals: Vec<Interval> = (0..dims)
+        .map(|_| {
+            let (a, b) = (extreme(rng), extreme(rng));
+            Interval::new(a.min(b), a.max(b))
+        })
+        .collect();
+    let results = (0..rng.usize(0..=2)).map(|_| if dims == 0 { Expr::Const(0) } else { extreme_expr(rng, dims, 2) });
+    let second = IndexingMap::new(intervals, results.collect());
+    [first, second]
+}
+
+/// Two maps agree at each point of the box of the first where 128 bits hold the values of both.
+fn agree(map: &IndexingMap, other: &Indexing) {
+    let all = IndexingMap { domain: Domain { constraints: Vec::new(), ..map.domain.clone() }, ..map.clone() };
+    for point in all.points() {
+        let Some(expected) = values(map, &point) else { continue };
+        let found = match other {
+            Indexing::Map(other) => values(other, &point),
+            _ => Some(None),
+        };
+        if let Some(found) = found {
+            assert_eq!(found, expected, "{map}\nbecame {other}\nat {point:?}");
+        }
+    }
+}
+
+/// Numbers of 64 bits have no negative, sum or product of 64 bits everywhere, and an interval that ends at 2^63 - 1 ends there.
+#[test]
+fn laws_hold_for_random_maps_of_extreme_numbers() {
+    let (count, seed) = settings(23);
+    choices::check(count, seed, extreme_maps, |[map, second]| {
+        let simple = map.simplify();
+        agree(map, &simple);
+        assert!(!matches!(map.compare(map), Equality::Different { .. }), "{map}");
+        if let Indexing::Map(simple) = &simple {
+            let read = IndexingMap::parse(&simple.to_string()).unwrap_or_else(|error| panic!("{simple}: {error}"));
+            agree(simple, &Indexing::Map(read));
+            assert!(simple.cost() <= map.cost(), "{map}\nbecame dearer: {simple}");
+            assert!(!matches!(map.compare(simple), Equality::Different { .. }), "{map}\nbecame {simple}");
+        }
+        match map.explain() {
+            Ok(explained) => {
+                assert_eq!(explained.result, simple, "{map}");
+                let end = replay(map, &explained.steps).unwrap_or_else(|refused| panic!("{map}: {refused}"));
+                agree(map, &end.map_or(Indexing::KnownEmpty, Indexing::Map));
+            }
+            Err(error) => assert!(!error.message.is_empty()),
+        }
+        let (inverse, image, points) = (map.invert(), map.image(), map.points());
+        for point in points {
+            let Ok(Some(results)) = map.evaluate(&point) else { continue };
+            assert!(image.iter().zip(&results).all(|(i, x)| i.lo <= *x && *x <= i.hi), "{map} at {point:?}: {image:?}");
+            if let Some(Indexing::Map(inverse)) = &inverse {
+                assert_eq!(inverse.evaluate(&results), Ok(Some(point)), "{map}\nhas the inverse {inverse}");
+            }
+        }
+        map.rescaled();
+        let (direct, _) = map.then(second).unwrap();
+        agree(&direct, &Indexing::compose(&[Indexing::Map(map.clone()), Indexing::Map(second.clone())]).unwrap());
     });
 }
 

@@ -69,8 +69,8 @@ impl<S: Clone + PartialEq> Mapped<S> {
             let RunTime { source, element, within, clamped } = self.run_time[k].clone();
             let Some(found) = value(&source, &element) else { continue };
             let mut form = Form::new(&self.map.domain);
-            let (found, reach) = (form.simplify(&found), form.interval(&found));
-            let inside = within.lo <= reach.lo && reach.hi <= within.hi;
+            let (found, reach) = (form.simplify(&found), form.bounds(&found));
+            let inside = within.holds(reach);
             let found = match found {
                 Expr::Const(c) if clamped => Expr::Const(c.clamp(within.lo, within.hi)),
                 // Clamping it would need a minimum and a maximum.

@@ -314,10 +314,11 @@ impl Component<'_> {
             let (mut from, mut to) = (lo, hi);
             for (e, i) in &self.constraints {
                 let shift = linear(e)?.1;
-                from = from.max(i128::from(i.lo) - shift);
-                to = to.min(i128::from(i.hi) - shift);
+                from = from.max(i128::from(i.lo).checked_sub(shift)?);
+                to = to.min(i128::from(i.hi).checked_sub(shift)?);
             }
-            let (first, last) = ((from - lo + step - 1).div_euclid(step), (to - lo).div_euclid(step));
+            let steps = |end: i128| end.checked_sub(lo);
+            let (first, last) = (steps(from)?.checked_add(step - 1)?.div_euclid(step), steps(to)?.div_euclid(step));
             return u128::try_from((last - first + 1).max(0)).ok();
         };
         Some(n)

@@ -31,7 +31,9 @@ pub(super) fn linear(e: &Expr) -> Option<LinearSum> {
 /// The number of different sums of these terms `(step, count)`, and their common step, if they leave no gap.
 pub(super) fn gapless(mut terms: Vec<(i128, u128)>) -> Option<(u128, i128)> {
     terms.retain(|t| t.1 != 1);
-    terms.iter_mut().for_each(|t| t.0 = t.0.abs());
+    for t in &mut terms {
+        t.0 = t.0.checked_abs()?;
+    }
     terms.sort_unstable();
     let step = terms.first().map_or(1, |t| t.0);
     let mut reach = 1u128;

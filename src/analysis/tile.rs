@@ -14,7 +14,7 @@ use super::access::{Access, Mapped};
 use super::image::{Expressions, Points};
 use super::linear::{gapless, linear};
 use crate::expr::{Expr, Named};
-use crate::maps::domain::{Domain, Interval};
+use crate::maps::domain::{Domain, Interval, WideInterval};
 use crate::maps::map::{IndexingMap, Kind};
 use crate::maps::simplify::Form;
 use crate::text::Error;
@@ -195,8 +195,8 @@ impl Inside<'_> {
     fn is_never(&self) -> bool {
         let mut form = Form::new(&self.domain);
         self.limits.iter().any(|limit| {
-            let found = form.interval(&limit.value);
-            !limit.edge && (found.hi < limit.within.lo || limit.within.hi < found.lo)
+            let both = form.bounds(&limit.value).meet(limit.within.into());
+            !limit.edge && both.lo > both.hi
         })
     }
 
@@ -267,20 +267,22 @@ impl Inside<'_> {
         let place: Vec<usize> = (0..self.domain.vars.len()).collect();
         for k in (0..self.limits.len()).rev() {
             let Interval { lo, hi } = self.limits[k].within;
-            let beyond = [(hi.checked_add(1), Some(i64::MAX)), (Some(i64::MIN), lo.checked_sub(1))];
-            let reach = Form::new(&self.domain).interval(&self.limits[k].value);
-            let mut sides = beyond.into_iter().filter_map(|(lo, hi)| {
-                let (lo, hi) = (lo?.max(reach.lo), hi?.min(reach.hi));
-                (lo <= hi).then_some(Interval::new(lo, hi))
-            });
-            let never = |beyond: Interval| {
+            let reach = Form::new(&self.domain).bounds(&self.limits[k].value);
+            let above = WideInterval { lo: i128::from(hi) + 1, ..WideInterval::ALL };
+            let below = WideInterval { hi: i128::from(lo) - 1, ..WideInterval::ALL };
+            let never = |side: WideInterval| {
+                let beyond = reach.meet(side);
+                if beyond.lo > beyond.hi {
+                    return true;
+                }
+                let Some(beyond) = beyond.narrow() else { return false };
                 let others = self.limits.iter().enumerate().filter(|(other, _)| *other != k);
                 let mut all: Vec<_> = others.map(|(_, limit)| (limit.value.clone(), limit.within)).collect();
                 all.push((self.limits[k].value.clone(), beyond));
                 let of = Expressions { constraints: &all.iter().collect::<Vec<_>>(), results: &[] };
                 Points::new(&[], place.len(), place.clone(), &self.domain.vars, of).is_some_and(Points::has_no_point)
             };
-            if sides.all(never) {
+            if [above, below].into_iter().all(never) {
                 self.limits.remove(k);
             }
         }
@@ -506,8 +508,8 @@ impl<'a> Cutting<'a> {
         let inside = self.inside;
         let limit = &inside.limits[number];
         let Limit { value, within, edge, .. } = limit;
-        let found = self.form.interval(value);
-        let (below, above) = (!edge && found.lo < within.lo, within.hi < found.hi);
+        let found = self.form.bounds(value);
+        let (below, above) = (!edge && found.lo < within.lo.into(), i128::from(within.hi) < found.hi);
         if !below && !above {
             return Some(None);
         }
@@ -571,8 +573,8 @@ impl<'a> Cutting<'a> {
         let (reach, fine) = inside.gapless(rest)?;
         let closed = factor % i128::from(fine) == 0 && (factor / i128::from(fine)).unsigned_abs() <= reach;
         let last = m.base.clone() + Expr::Const(inside.end(&m.own, false)?);
-        let begun = m.limit.edge || !m.above || self.form.interval(&m.first).hi <= within.hi;
-        let there = begun && (!m.below || self.form.interval(&last).lo >= within.lo);
+        let begun = m.limit.edge || !m.above || self.form.bounds(&m.first).hi <= within.hi.into();
+        let there = begun && (!m.below || self.form.bounds(&last).lo >= within.lo.into());
         let wide = !m.below || !m.above || within.hi.checked_sub(within.lo)? >= m.step - 1;
         Some(closed && there && wide)
     }

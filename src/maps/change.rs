@@ -114,8 +114,7 @@ impl IndexingMap {
             let Interval { lo, hi } = simple.domain.vars[v];
             // Simplified, both ends are in the class, where there are any.
             let end = |x: i64| ((i128::from(x) - i128::from(i.lo)) / i128::from(step)) as i64;
-            let lo = if lo == i64::MIN { lo } else { end(lo) };
-            simple.domain.vars[v] = Interval::new(lo, if hi == i64::MAX { hi } else { end(hi) });
+            simple.domain.vars[v] = Interval::new(end(lo), end(hi));
             let mut by: Vec<Expr> = (0..self.variables()).map(Expr::Var).collect();
             by[v] = Expr::Var(v).times(step) + Expr::Const(i.lo);
             let replace = |e: &mut Expr| *e = e.substitute(&by);

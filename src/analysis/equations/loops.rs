@@ -67,7 +67,7 @@ fn add(
         Expr::Mul(a, f) => return add(r, form, unknowns, a, f.checked_mul(c).ok_or_else(too_large)?, terms),
         Expr::FloorDiv(a, d) | Expr::Mod(a, d) => {
             // a = d * quotient + remainder
-            let range = form.interval(&a.clone().floor_div(*d));
+            let range = form.bounds(&a.clone().floor_div(*d)).narrow().ok_or_else(too_large)?;
             let (quotient, remainder) = (r.unknown(range.lo, range.hi), r.unknown(0, d - 1));
             let mut whole = vec![(quotient, -d), (remainder, -1)];
             let Some(constant) = add(r, form, unknowns, a, 1, &mut whole)? else { return Ok(None) };

@@ -194,8 +194,7 @@ impl<'a> Premises<'a> {
                     let (lo, hi) = (at(i.lo)?, at(i.hi)?);
                     let direction = Linear { constant: 0, den: 1, ..s };
                     (content > 0).then_some(())?;
-                    let lo = if i.lo == i64::MIN { -NONE } else { -(-lo).div_euclid(content) };
-                    let hi = if i.hi == i64::MAX { NONE } else { hi.div_euclid(content) };
+                    let (lo, hi) = (-(-lo).div_euclid(content), hi.div_euclid(content));
                     Some((direction.scaled(1, content)?, lo, hi))
                 })
                 .collect()
@@ -317,8 +316,7 @@ impl<'a> Premises<'a> {
         let own = match atom {
             Expr::Var(v) => {
                 let i = self.vars[*v];
-                let (lo, hi) = (if i.lo == i64::MIN { -NONE } else { i.lo.into() }, i128::from(i.hi));
-                (lo, if i.hi == i64::MAX { NONE } else { hi })
+                (i.lo.into(), i.hi.into())
             }
             Expr::Mod(_, m) => {
                 let (residue, step) = self.congruence(atom);

@@ -247,7 +247,7 @@ impl Premises<'_> {
         let product = |a: i128, b: i128| a.checked_mul(b).ok_or(Reason::TooLarge);
         let c = product(e.coefficient(atom), f.den)? / product(*own, e.den)?;
         let k = f.scaled(-c, 1).and_then(|f| e.plus(&f, 1, 1)).ok_or(Reason::TooLarge)?;
-        if c == 0 || !k.terms.is_empty() || k.den != 1 || !i.is_bounded() {
+        if c == 0 || !k.terms.is_empty() || k.den != 1 {
             return Ok(false);
         }
         let (lo, hi) = (i128::from(i.lo) - k.constant, i128::from(i.hi) - k.constant);
@@ -347,7 +347,7 @@ impl Premises<'_> {
 /// `e floordiv d in [a, b]` where `e in [a*d, b*d + d - 1]`.
 fn quotient(i: Interval, d: i64, j: Interval) -> bool {
     let (lo, hi, d) = (i128::from(i.lo), i128::from(i.hi), i128::from(d));
-    i.is_bounded() && (lo * d, hi * d + d - 1) == (j.lo.into(), j.hi.into())
+    (lo * d, hi * d + d - 1) == (j.lo.into(), j.hi.into())
 }
 
 /// `e in [a, b]` and `e in [c, d]` where `e in [max(a, c), min(b, d)]`.

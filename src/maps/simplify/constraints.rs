@@ -152,18 +152,19 @@ impl Tightening {
                 }
             }
             let (e, i) = constraints[k].clone();
-            let range = form.interval(&e);
-            if range.lo > i.hi || range.hi < i.lo {
+            let range = form.bounds(&e);
+            let said = range.narrow().map(|range| (e.clone(), range));
+            if range.lo > i.hi.into() || range.hi < i.lo.into() {
                 if let Some(log) = &mut form.log {
-                    log.add(Rule::Empty, Claim::Nothing(vec![(e.clone(), i)]), Some((e, range)));
+                    log.add(Rule::Empty, Claim::Nothing(vec![(e, i)]), said);
                 }
                 self.log_from(&mut form);
                 return Err(Empty);
             }
-            if i.lo <= range.lo && range.hi <= i.hi {
+            if i.holds(range) {
                 if let Some(log) = &mut form.log {
-                    let dropped = Claim::Constraints(vec![(e.clone(), i)], Vec::new());
-                    log.add(Rule::Implied, dropped, Some((e, range)));
+                    let dropped = Claim::Constraints(vec![(e, i)], Vec::new());
+                    log.add(Rule::Implied, dropped, said);
                 }
                 self.log_from(&mut form);
                 constraints.remove(k);

@@ -9,6 +9,7 @@ use super::sum::{Sum, divides};
 use super::terms::Atom;
 use crate::expr::Expr;
 use crate::maps::domain::{Domain, Interval};
+use crate::numbers::product;
 use std::collections::BTreeSet;
 
 /// `coefficient * ((variable floordiv place) mod count)`.
@@ -37,13 +38,13 @@ pub(crate) fn digits(exprs: &[Expr], sizes: &[i64]) -> Option<Vec<(i64, Vec<Vari
     each.collect()
 }
 
-/// The variable of an atom and its modulus, which is [`i64::MAX`] for the variable itself; `None` for other atoms.
-fn part(form: &Form, atom: Atom, variables: usize) -> Option<(usize, i64)> {
+/// The variable of an atom and its modulus, which the variable itself has not; `None` for other atoms.
+fn part(form: &Form, atom: Atom, variables: usize) -> Option<(usize, Option<i64>)> {
     match &form.atoms[atom as usize].what {
-        What::Var(v) => Some((*v, i64::MAX)),
+        What::Var(v) => Some((*v, None)),
         What::Remainder(y, m) if y.constant == 0 && y.terms.only().is_some_and(|t| t.1 == 1) => {
             let v = y.terms.first()?.0 as usize;
-            (v < variables).then_some((v, *m))
+            (v < variables).then_some((v, Some(*m)))
         }
         _ => None,
     }
@@ -55,9 +56,7 @@ fn places(form: &Form, sums: &[Sum], sizes: &[i64]) -> Option<Vec<Vec<i64>>> {
     let mut all: Vec<BTreeSet<i64>> = vec![BTreeSet::from([1]); sizes.len()];
     for (atom, _) in sums.iter().flat_map(|sum| sum.terms.iter()) {
         let (v, modulus) = part(form, atom, sizes.len())?;
-        if modulus != i64::MAX {
-            all[v].insert(modulus);
-        }
+        all[v].extend(modulus);
     }
     let all: Vec<Vec<i64>> = all.into_iter().map(|places| places.into_iter().collect()).collect();
     all.iter().flat_map(|places| places.windows(2)).all(|pair| divides(pair[0], pair[1])).then_some(all)
@@ -73,12 +72,12 @@ fn of_variable(
     found: &mut Vec<VariableDigit>,
 ) -> Option<()> {
     let modulus = |atom| part(form, atom, sizes.len()).filter(|part| part.0 == variable).map(|part| part.1);
-    let atoms: Vec<(i64, i64)> = sum.terms.iter().filter_map(|(atom, c)| Some((modulus(atom)?, c))).collect();
+    let atoms: Vec<(Option<i64>, i64)> = sum.terms.iter().filter_map(|(atom, c)| Some((modulus(atom)?, c))).collect();
     for (k, &place) in places.iter().enumerate() {
         let above = places.get(k + 1).copied();
         // An atom holds the digits below its modulus.
-        let holding = atoms.iter().filter(|(m, _)| above.is_none_or(|above| *m >= above) && *m > place);
-        let coefficient = holding.map(|t| t.1).try_fold(0i64, i64::checked_add)?.checked_mul(place)?;
+        let holding = atoms.iter().filter(|(m, _)| m.is_none_or(|m| above.is_none_or(|above| m >= above) && m > place));
+        let coefficient = product(holding.map(|t| t.1).try_fold(0i64, i64::checked_add)?, place)?;
         if coefficient == 0 {
             continue;
         }

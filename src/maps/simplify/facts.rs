@@ -1,10 +1,10 @@
 //! What constraints say of atoms: intervals, residues, and bounds of sums.
 
 use super::form::{FACTS, Form, LONG, What};
-use super::sum::{Sum, divided_bounds, divides, is_multiple, plus_bounds, product_residue, residue, residues_added};
+use super::sum::{Sum, divides, is_multiple, product_residue, residue, residues_added};
 use super::terms::{Atom, TermList};
 use crate::expr::Expr;
-use crate::maps::domain::Interval;
+use crate::maps::domain::{Interval, WideInterval};
 use crate::numbers::{inverse, near_gcd};
 
 impl Form {
@@ -19,15 +19,15 @@ impl Form {
             && sum.den == 1
         {
             let constant = -coefficient * sum.constant;
-            self.narrow(atom, plus_bounds(Interval::new(constant, constant), coefficient, interval));
+            self.narrow(atom, WideInterval::one(constant).plus(coefficient, interval.into()));
             return Some(());
         }
         let first = sum.terms.first()?.1;
         let unit = sum.content() * first.signum();
         // The direction is (den * sum - constant) / unit.
         let terms = sum.terms.iter().map(|t| (t.0, t.1 / unit)).collect();
-        let numerators = plus_bounds(Interval::new(-sum.constant, -sum.constant), sum.den, interval);
-        let within = divided_bounds(plus_bounds(Interval::new(0, 0), unit.signum(), numerators), unit.abs());
+        let numerators = WideInterval::one(-sum.constant).plus(sum.den, interval.into());
+        let within = WideInterval::one(0).plus(unit.signum(), numerators).divided(unit.abs());
         let direction = Sum { constant: 0, terms, den: 1 };
         if self.facts.len() < FACTS && direction.terms.len() <= LONG {
             self.facts.push((direction, within));
@@ -36,13 +36,13 @@ impl Form {
     }
 
     /// Takes note that an atom is in an interval.
-    fn narrow(&mut self, atom: Atom, within: Interval) {
+    fn narrow(&mut self, atom: Atom, within: WideInterval) {
         let known = &mut self.atoms[atom as usize];
         known.within = known.within.meet(within);
-        let (fixed, value) = (known.within.lo == known.within.hi, known.within.lo);
+        let value = known.value();
         self.note_fixed(atom);
         let known = &self.atoms[atom as usize];
-        if let (true, What::Remainder(y, m)) = (fixed, &known.what)
+        if let (Some(value), What::Remainder(y, m)) = (value, &known.what)
             && let Some((v, c)) = y.terms.only()
         {
             let (y, m) = (Sum { constant: y.constant, terms: TermList::one(v, c), den: 1 }, *m);

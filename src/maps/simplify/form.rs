@@ -28,17 +28,25 @@ use super::planned::{LastTerm, Planned, Tried};
 use super::sum::Sum;
 use super::terms::Atom;
 use crate::expr::Expr;
-use crate::maps::domain::{Domain, Interval};
+use crate::maps::domain::{Domain, Interval, WideInterval};
 use crate::maps::steps::{Log, Rule};
+use crate::numbers::negatable;
 
 /// What an atom is and what is known of it: its interval, and that it equals `residue` modulo `step`.
 pub(super) struct Known {
     pub what: What,
-    pub within: Interval,
+    pub within: WideInterval,
     pub step: i64,
     pub residue: i64,
     /// How many atoms nest in it: 0 for a variable.
     pub level: u32,
+}
+
+impl Known {
+    /// The one value that it has, where it has one of 64 bits.
+    pub(super) fn value(&self) -> Option<i64> {
+        self.within.narrow().filter(|i| i.lo == i.hi).map(|i| i.lo)
+    }
 }
 
 /// What an atom is. The sums have integer coefficients.
@@ -75,7 +83,7 @@ pub struct Form {
     /// The atoms of minima.
     pub(super) least: Memo<Atom>,
     /// Sums without a constant, first coefficient positive and all coprime, with the interval of their value.
-    pub(super) facts: Vec<(Sum, Interval)>,
+    pub(super) facts: Vec<(Sum, WideInterval)>,
     pub(super) written: Memo<Option<Planned>>,
     /// The last terms that plans have chosen.
     pub(super) choices: Vec<LastTerm>,
@@ -136,7 +144,7 @@ impl Form {
         for (e, i) in domain.constraints.iter().filter(equal).take(FACTS) {
             let Some(mut sum) = form.normal(e).filter(|s| s.den == 1 && s.terms.len() <= LONG) else { continue };
             // Written in what is not yet replaced.
-            let Some(mut next) = sum.clone().shifted(-i.lo) else { continue };
+            let Some(mut next) = i.lo.checked_neg().and_then(|shift| sum.clone().shifted(shift)) else { continue };
             sum.constant = 0;
             for (a, c) in sum.terms.iter() {
                 if let Some(by) = given.get(a as usize) {
@@ -194,14 +202,19 @@ impl Form {
             log: None,
         };
         for (v, i) in vars.iter().enumerate() {
-            form.atoms.push(Known { what: What::Var(v), within: *i, step: 1, residue: 0, level: 0 });
+            form.atoms.push(Known { what: What::Var(v), within: (*i).into(), step: 1, residue: 0, level: 0 });
         }
         form
     }
 
-    /// The closed interval of an expression's values, if 64 bits hold it.
+    /// A closed interval that holds every value of an expression that fits in 64 bits.
     pub fn interval(&mut self, e: &Expr) -> Interval {
-        self.normal(e).map_or(Interval::ALL, |s| self.range(&s))
+        self.bounds(e).within_64_bits()
+    }
+
+    /// Closed bounds of an expression's values.
+    pub(crate) fn bounds(&mut self, e: &Expr) -> WideInterval {
+        self.normal(e).map_or(WideInterval::ALL, |s| self.range(&s))
     }
 
     /// Whether two expressions have one normal form, and so are equal at every point of the domain.
@@ -229,10 +242,6 @@ impl Form {
 
     /// An atom as a sum: a constant where it has one value.
     pub(super) fn atom(&self, a: Atom) -> Sum {
-        let known = &self.atoms[a as usize];
-        match known.within {
-            Interval { lo, hi } if lo == hi && lo != i64::MIN => Sum::constant(lo),
-            _ => Sum::atom(a),
-        }
+        self.atoms[a as usize].value().and_then(negatable).map_or_else(|| Sum::atom(a), Sum::constant)
     }
 }

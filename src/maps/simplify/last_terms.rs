@@ -9,7 +9,7 @@ use super::form::{Form, What};
 use super::planned::{CompoundTerm, LastTerm, Tried};
 use super::sum::{Sum, divides, is_multiple, residue};
 use super::terms::{Atom, TermList};
-use crate::numbers::near_gcd;
+use crate::numbers::{difference, near_gcd, negatable, product};
 use std::cmp::Ordering;
 
 /// How many atoms of a sum are tried as its last term, and how many remainders a sum may have for more than that.
@@ -78,29 +78,29 @@ impl Form {
             for x in both.into_iter().flatten() {
                 out.push((CompoundTerm::Remainder(x.clone(), m), c, without.clone()));
                 // c * (x mod m) = (c * x) mod (c * m), where that takes no factor more.
-                if let (2.., 2.., Some(cm)) = (c.abs(), x.content(), c.abs().checked_mul(m)) {
+                if let (2.., 2.., Some(cm)) = (c.abs(), x.content(), product(c.abs(), m)) {
                     out.push((CompoundTerm::Remainder(x.scaled(c.abs(), 1)?, cm), c.signum(), without.clone()));
                 }
             }
             if g > 1 && !many {
                 // x mod m = g * (((x - r)/g) mod (m/g)) + r, where x is r modulo g as a whole.
-                let (inner, rest) = (x.clone().shifted(-r)?.scaled(1, g)?, without.clone().shifted(c.checked_mul(r)?)?);
-                out.push((CompoundTerm::Remainder(inner, m / g), c.checked_mul(g)?, rest));
+                let (inner, rest) = (x.clone().shifted(-r)?.scaled(1, g)?, without.clone().shifted(product(c, r)?)?);
+                out.push((CompoundTerm::Remainder(inner, m / g), product(c, g)?, rest));
             }
         }
         if !many {
             self.digits_above(s, (atom, num), (&x, m), out)?;
         }
         // -num/den = c; the quotient's coefficient is c*m.
-        let product = num.checked_mul(m)?;
-        if many && whole || !divides(s.den, product) {
+        let above = product(num, m)?;
+        if many && whole || !divides(s.den, above) {
             return Some(());
         }
         if whole && without.terms.is_empty() && without.constant == 0 {
             // Alone, and no quotient: c * x - c*m * (x floordiv m) costs more.
             return Some(());
         }
-        let wanted = without.scaled(s.den, -num)?;
+        let wanted = without.scaled(-num.signum() * s.den, num.abs())?;
         let mut bases = std::mem::take(&mut self.bases);
         bases.clear();
         bases.push(x.clone());
@@ -128,9 +128,9 @@ impl Form {
             if g > 1 && !many {
                 // x floordiv m = ((x - r)/g) floordiv (m/g)
                 let inner = numerator.clone().shifted(-r)?.scaled(1, g)?;
-                out.push((CompoundTerm::Quotient(inner, m / g), -product / s.den, rest.clone()));
+                out.push((CompoundTerm::Quotient(inner, m / g), -above / s.den, rest.clone()));
             }
-            out.push((CompoundTerm::Quotient(numerator, m), -product / s.den, rest));
+            out.push((CompoundTerm::Quotient(numerator, m), -above / s.den, rest));
         }
         self.bases = bases;
         let &(first, k) = x.terms.first()?;
@@ -140,7 +140,7 @@ impl Form {
             let z = x.scaled(-1, 1)?.shifted(-1)?;
             let z = self.nearest(&z, &without.scaled(s.den, num)?, m)?;
             let rest = without.plus(&z, -num, s.den)?;
-            out.push((CompoundTerm::Quotient(z, m), product / s.den, rest));
+            out.push((CompoundTerm::Quotient(z, m), above / s.den, rest));
         }
         Some(())
     }
@@ -157,12 +157,13 @@ impl Form {
             if let What::Remainder(_, n) = self.atoms[other as usize].what
                 && k == -num
                 && x.constant.checked_add(1).is_some_and(|next| divides(n, next))
-                && divides(s.den, num.checked_mul(n)?)
+                && let Some(factor) = product(num, n)
+                && divides(s.den, factor)
                 && self.has_digit(atom, other)
             {
                 let inner = x.plus_atom(other, -1, 1)?.scaled(1, n)?;
                 let rest = s.plus_atom(atom, -num, s.den)?.plus_atom(other, -k, s.den)?;
-                out.push((CompoundTerm::Remainder(inner, m / n), num.checked_mul(n)? / s.den, rest));
+                out.push((CompoundTerm::Remainder(inner, m / n), factor / s.den, rest));
             }
         }
         Some(())
@@ -233,13 +234,12 @@ impl Form {
             i += usize::from(a <= b);
             j += usize::from(b <= a);
             let gap = other.checked_sub(own.checked_mul(wanted.den)?)?;
-            let c =
-                if divides(step, gap) { own.checked_add(gap / wanted.den).filter(|c| *c != i64::MIN)? } else { own };
+            let c = if divides(step, gap) { own.checked_add(gap / wanted.den).and_then(negatable)? } else { own };
             sum.terms.push((a.min(b), c));
         }
         let gap = wanted.constant.checked_sub(sum.constant.checked_mul(wanted.den)?)?;
-        sum.constant = sum.constant.checked_add(gap.div_euclid(step).checked_mul(m)?)?;
-        (sum.constant != i64::MIN).then_some(sum)
+        sum.constant = negatable(sum.constant.checked_add(gap.div_euclid(step).checked_mul(m)?)?)?;
+        Some(sum)
     }
 }
 
@@ -247,6 +247,6 @@ impl Form {
 fn whole(s: &Sum, constant: i64) -> Option<LastTerm> {
     let (whole, part) = s.split(|_, c| divides(s.den, c));
     let part = Sum { constant, terms: part.terms, den: 1 };
-    let whole = Sum { constant: s.constant.checked_sub(constant).filter(|c| *c != i64::MIN)?, ..whole }.lowest();
+    let whole = Sum { constant: difference(s.constant, constant)?, ..whole }.lowest();
     Some((CompoundTerm::Quotient(part, s.den), 1, whole))
 }

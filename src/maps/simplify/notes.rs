@@ -48,10 +48,9 @@ impl Form {
 
     /// Writes down that an atom has one value, where it has.
     pub(super) fn note_fixed(&mut self, a: Atom) {
-        let known = &self.atoms[a as usize];
-        if known.within.lo == known.within.hi {
+        if let Some(value) = self.atoms[a as usize].value() {
             self.note(Rule::Fixed, |form| {
-                let (e, value) = (form.atom_expr(a)?, form.atoms[a as usize].within.lo);
+                let e = form.atom_expr(a)?;
                 Some((e.clone(), Expr::Const(value), Some((e, Interval::new(value, value)))))
             });
         }
@@ -98,9 +97,9 @@ impl Form {
         }
     }
 
-    /// The interval of a sum, as a fact.
+    /// The interval of a sum, as a fact; `None` where 64 bits do not hold an end.
     pub(super) fn within(&self, s: &Sum) -> Option<Constraint> {
-        Some((self.expr(s)?, self.range(s)))
+        Some((self.expr(s)?, self.range(s).narrow()?))
     }
 
     /// A known residue of a variable in the sum, as a fact.

@@ -13,7 +13,7 @@ use super::terms::Atom;
 use crate::expr::Expr;
 use crate::maps::domain::Interval;
 use crate::maps::steps::Rule;
-use crate::numbers::near_gcd;
+use crate::numbers::{difference, near_gcd};
 
 /// The most terms of a sum that is worked out here.
 const FEW: usize = 6;
@@ -83,7 +83,7 @@ impl Plain {
             return None;
         }
         let begin = self.period(constant, |c| center(c, m), m)?;
-        Some(self.sum_with(constant.checked_sub(begin)?, |c| center(c, m)))
+        Some(self.sum_with(difference(constant, begin)?, |c| center(c, m)))
     }
 
     /// The largest divisor `g` of `m` with the sum that is `self mod g`. The coefficients are from 0 to below `m`.
@@ -102,10 +102,10 @@ impl Plain {
             let least = |c: i64| residue(c, g);
             let centered = |c: i64| center(residue(c, g), g);
             match self.period(constant, least, g) {
-                Some(begin) => Some((g, self.sum_with(constant.checked_sub(begin)?, least))),
+                Some(begin) => Some((g, self.sum_with(difference(constant, begin)?, least))),
                 None => {
                     let begin = self.period(constant, centered, g)?;
-                    Some((g, self.sum_with(constant.checked_sub(begin)?, centered)))
+                    Some((g, self.sum_with(difference(constant, begin)?, centered)))
                 }
             }
         })
@@ -117,7 +117,7 @@ fn period_begin(lo: i64, hi: i64, m: i64) -> Option<i64> {
     if hi.checked_sub(lo)? >= m {
         return None;
     }
-    let begin = lo - lo.rem_euclid(m).min(lo.saturating_sub(i64::MIN));
+    let begin = lo.checked_sub(lo.rem_euclid(m))?;
     (hi.checked_sub(begin)? < m).then_some(begin)
 }
 
@@ -129,8 +129,8 @@ fn center(c: i64, m: i64) -> i64 {
 impl Known {
     /// The bounds of a variable of which nothing else is known.
     fn alone(&self) -> Option<(i64, i64)> {
-        let Interval { lo, hi } = self.within;
-        let alone = matches!(self.what, What::Var(_)) && self.step == 1 && lo < hi && self.within.is_bounded();
+        let Interval { lo, hi } = self.within.narrow()?;
+        let alone = matches!(self.what, What::Var(_)) && self.step == 1 && lo < hi;
         alone.then_some((lo, hi))
     }
 }
@@ -165,7 +165,7 @@ impl Form {
             }
         }
         let begin = period_begin(lo, hi, m)?;
-        Some(Sum { constant: e.constant.checked_sub(begin).filter(|c| *c != i64::MIN)?, ..e.clone() })
+        Some(Sum { constant: difference(e.constant, begin)?, ..e.clone() })
     }
 
     /// `e mod m`; `None` where a number does not fit.
@@ -181,7 +181,7 @@ impl Form {
     /// `e mod m` where all values of `e` are in one period of `m`.
     pub(super) fn plain_period(&mut self, e: &Plain, m: i64) -> Option<Sum> {
         let begin = e.period(e.constant, |c| c, m)?;
-        let done = e.sum_with(e.constant.checked_sub(begin)?, |c| c);
+        let done = e.sum_with(difference(e.constant, begin)?, |c| c);
         if self.log.is_some() {
             self.note_period(&e.sum(), m, &done);
         }

@@ -3,11 +3,11 @@
 use super::facts::{chinese, near_inverse};
 use super::form::Form;
 use super::sum::{Sum, divides, product_residue};
-use super::taken::{Peeled, peel};
+use super::taken::peel;
 use super::terms::Atom;
 use super::tightening::{Empty, Tightening};
 use crate::expr::Expr;
-use crate::maps::domain::Interval;
+use crate::maps::domain::{Interval, WideInterval};
 use crate::maps::steps::{Claim, Constraint, Rule};
 use crate::numbers::near_gcd;
 
@@ -25,7 +25,7 @@ impl Tightening {
             let mut form = Form::of_box(&self.vars);
             for (e, i) in self.bounds.clone() {
                 let by = (e, i);
-                self.through(&mut form, &by.0, i, &by, 0)?;
+                self.through(&mut form, &by.0, i.into(), &by, 0)?;
                 if i.lo == i.hi {
                     self.through_equality(&mut form, &by)?;
                 }
@@ -34,7 +34,7 @@ impl Tightening {
                 if let Expr::Var(v) = &e {
                     for (r, m) in residues {
                         let inside = Interval::new(r, r);
-                        self.narrow_to_residues(*v, m, inside, 0, &(e.clone().modulo(m), inside))?;
+                        self.narrow_to_residues(*v, m, inside.into(), 0, &(e.clone().modulo(m), inside))?;
                     }
                 }
             }
@@ -69,14 +69,11 @@ impl Tightening {
             };
             let Some((r, n)) = chinese(own, new) else { continue };
             let Interval { lo, hi } = self.vars[v];
-            if lo == i64::MIN || hi == i64::MAX {
-                continue;
-            }
             let ahead = |x: i64| (i128::from(r) - i128::from(x)).rem_euclid(n.into());
             let behind = |x: i64| (i128::from(x) - i128::from(r)).rem_euclid(n.into());
             let (first, last) = (i128::from(lo) + ahead(lo), i128::from(hi) - behind(hi));
             let inside = match first > last {
-                true => Interval::new(lo.max(1), hi.min(0)),
+                true => Interval::EMPTY,
                 // Both are between the old bounds.
                 false => Interval::new(first as i64, last as i64),
             };
@@ -92,12 +89,19 @@ impl Tightening {
     }
 
     /// Sends the bounds of an expression to what is inside it, down to variables, whose intervals they narrow.
-    fn through(&mut self, form: &mut Form, e: &Expr, i: Interval, by: &Constraint, depth: u32) -> Result<(), Empty> {
+    fn through(
+        &mut self,
+        form: &mut Form,
+        e: &Expr,
+        i: WideInterval,
+        by: &Constraint,
+        depth: u32,
+    ) -> Result<(), Empty> {
         if depth > 8 {
             return Ok(());
         }
         match e {
-            Expr::Const(c) if i.lo <= *c && *c <= i.hi => return Ok(()),
+            Expr::Const(c) if i.lo <= i128::from(*c) && i128::from(*c) <= i.hi => return Ok(()),
             Expr::Const(_) => return self.nothing(vec![by.clone()]),
             Expr::Var(v) => return self.narrow(*v, i, by),
             Expr::Mod(x, m) => {
@@ -112,12 +116,14 @@ impl Tightening {
         }
         if let Expr::Min(a, b) | Expr::Max(a, b) = e {
             // Both sides of a minimum are at least what it is.
-            let half =
-                if matches!(e, Expr::Min(..)) { Interval::new(i.lo, i64::MAX) } else { Interval::new(i64::MIN, i.hi) };
+            let half = match e {
+                Expr::Min(..) => WideInterval { lo: i.lo, ..WideInterval::ALL },
+                _ => WideInterval { hi: i.hi, ..WideInterval::ALL },
+            };
             self.through(form, a, half, by, depth + 1)?;
             return self.through(form, b, half, by, depth + 1);
         }
-        if let Peeled::More(inner, inside) = peel(e, i) {
+        if let Some((inner, inside)) = peel(e, i) {
             return self.through(form, &inner, inside, by, depth + 1);
         }
         self.through_sum(form, e, i, by, depth)
@@ -128,7 +134,7 @@ impl Tightening {
         &mut self,
         form: &mut Form,
         e: &Expr,
-        i: Interval,
+        i: WideInterval,
         by: &Constraint,
         depth: u32,
     ) -> Result<(), Empty> {
@@ -136,28 +142,43 @@ impl Tightening {
         if terms.len() < 2 {
             return Ok(());
         }
-        let ranges: Vec<Interval> = terms.iter().map(|t| form.interval(t)).collect();
-        let bounded = |x: i64| x != i64::MIN && x != i64::MAX;
-        let lows: i128 = ranges.iter().map(|r| i128::from(r.lo)).sum();
-        let highs: i128 = ranges.iter().map(|r| i128::from(r.hi)).sum();
-        let (free_lows, free_highs) =
-            (ranges.iter().filter(|r| !bounded(r.lo)).count(), ranges.iter().filter(|r| !bounded(r.hi)).count());
-        let clamp = |x: i128| x.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+        let ranges: Vec<WideInterval> = terms.iter().map(|t| form.bounds(t)).collect();
+        let (lows, highs) =
+            (EndSum::of(ranges.iter().map(WideInterval::least)), EndSum::of(ranges.iter().map(WideInterval::most)));
         for (term, range) in terms.iter().zip(&ranges) {
             // What the others leave for this term.
-            let hi = match free_lows - usize::from(!bounded(range.lo)) {
-                0 if i.hi != i64::MAX => clamp(i128::from(i.hi) - (lows - i128::from(range.lo))),
-                _ => i64::MAX,
-            };
-            let lo = match free_highs - usize::from(!bounded(range.hi)) {
-                0 if i.lo != i64::MIN => clamp(i128::from(i.lo) - (highs - i128::from(range.hi))),
-                _ => i64::MIN,
-            };
-            if lo > range.lo || hi < range.hi {
-                self.through(form, term, Interval::new(lo, hi), by, depth + 1)?;
+            let most = lows.without(range.least()).and_then(|others| i.most()?.checked_sub(others));
+            let least = highs.without(range.most()).and_then(|others| i.least()?.checked_sub(others));
+            let left = WideInterval::new(least.unwrap_or(i128::MIN), most.unwrap_or(i128::MAX));
+            if left.lo > range.lo || left.hi < range.hi {
+                self.through(form, term, left, by, depth + 1)?;
             }
         }
         Ok(())
+    }
+}
+
+/// The least values of the terms of a sum, or the greatest, added up.
+struct EndSum {
+    /// The sum of those that are known, where 128 bits hold it.
+    known: Option<i128>,
+    /// How many are not known.
+    open: usize,
+}
+
+impl EndSum {
+    fn of(ends: impl Iterator<Item = Option<i128>>) -> EndSum {
+        let none = EndSum { known: Some(0), open: 0 };
+        ends.fold(none, |sum, end| match end {
+            Some(end) => EndSum { known: sum.known.and_then(|known| known.checked_add(end)), ..sum },
+            None => EndSum { open: sum.open + 1, ..sum },
+        })
+    }
+
+    /// The sum without one of its ends, where all others are known.
+    fn without(&self, end: Option<i128>) -> Option<i128> {
+        (self.open == usize::from(end.is_none())).then_some(())?;
+        self.known?.checked_sub(end.unwrap_or(0))
     }
 }
 

@@ -4,36 +4,44 @@
 //! the digits of an index, as a sum and its remainder, as a minimum and its sides, and by what constraints say of them.
 
 use super::form::{Form, LONG, What};
-use super::sum::{Sum, divided_bounds, divides, plus_bounds, residue};
+use super::sum::{Sum, divides, residue};
 use super::terms::{Atom, Term};
-use crate::maps::domain::Interval;
+use crate::maps::domain::{Interval, WideInterval};
+use crate::numbers::product;
 use std::cmp::Reverse;
+
+/// How many digits of an index an atom holds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum IndexPart {
+    /// None: an atom that is no index.
+    Apart,
+    /// Those below this modulus.
+    Digits(i64),
+    /// All.
+    Whole,
+}
 
 impl Form {
     /// Closed bounds of a sum: those of its atoms added up, or better ones through a fact on part of it.
-    pub(super) fn range(&self, s: &Sum) -> Interval {
+    pub(super) fn range(&self, s: &Sum) -> WideInterval {
         self.better_range(s, self.numerators(s.constant, &s.terms))
     }
 
     /// Closed bounds of a sum: those of its atoms added up.
-    pub(super) fn quick_range(&self, s: &Sum) -> Interval {
+    pub(super) fn quick_range(&self, s: &Sum) -> WideInterval {
         let all = self.numerators(s.constant, &s.terms);
-        if s.den == 1 { all } else { divided_bounds(all, s.den) }
+        if s.den == 1 { all } else { all.divided(s.den) }
     }
 
     /// The bounds of a sum with denominator 1, where they are in one period of `m`.
     pub(super) fn range_in(&self, s: &Sum, m: i64) -> Option<Interval> {
-        let within = |i: &Interval| {
-            i.is_bounded()
-                && i.lo <= i.hi
-                && i.hi.checked_sub(i.lo).is_some_and(|extent| extent < m)
-                && i.lo.div_euclid(m) == i.hi.div_euclid(m)
-        };
+        let within = |i: WideInterval| i.narrow().filter(|i| i.lo <= i.hi && i.lo.div_euclid(m) == i.hi.div_euclid(m));
         let first = self.numerators(s.constant, &s.terms);
-        if s.den == 1 && (first.lo != first.hi && within(&first) && self.facts.is_empty() || self.is_apart(s)) {
-            return Some(first).filter(within);
+        let alone = || first.lo != first.hi && within(first).is_some() && self.facts.is_empty();
+        if s.den == 1 && (alone() || self.is_apart(s)) {
+            return within(first);
         }
-        Some(self.better_range(s, first)).filter(within)
+        within(self.better_range(s, first))
     }
 
     /// Whether nothing is known of the terms together.
@@ -42,7 +50,7 @@ impl Form {
     }
 
     /// Better bounds of a sum than those of its numerators.
-    fn better_range(&self, s: &Sum, mut best: Interval) -> Interval {
+    fn better_range(&self, s: &Sum, mut best: WideInterval) -> WideInterval {
         if s.terms.len() > 1 && s.terms.len() <= LONG && !self.is_apart(s) {
             if let Some(digits) = self.range_of_digits(s) {
                 best = best.meet(digits);
@@ -55,11 +63,11 @@ impl Form {
                     // y - y mod m is a multiple of m, between those next to the bounds of y.
                     What::Remainder(y, m) => {
                         if let Some(&(x, k)) = y.terms.last()
-                            && c.checked_mul(k).is_some_and(|ck| s.coefficient(x) == -ck)
+                            && product(c, k).is_some_and(|ck| s.coefficient(x) == -ck)
                             && let Some(whole) = y.plus_atom(a, -1, 1)
                         {
                             let multiples = multiples(self.numerators(y.constant, &y.terms), *m);
-                            let within = plus_bounds(Interval::new(-y.constant, -y.constant), 1, multiples);
+                            let within = WideInterval::one(-y.constant).plus(1, multiples);
                             self.range_by(s, &Sum { constant: 0, ..whole }, within, &mut best);
                         }
                     }
@@ -72,47 +80,51 @@ impl Form {
             return best;
         }
         // An integer between two fractions is between the integers inside them.
-        divided_bounds(best, s.den)
+        best.divided(s.den)
     }
 
     /// Bounds of the numerators of `s`, with `p - y mod s` for each `p` that is `y` modulo `s`, a variable or a remainder of
     /// a multiple of `s`: a digit of its own, a multiple of `s` next to the bounds of `p`. `None` without such a pair.
-    fn range_of_digits(&self, s: &Sum) -> Option<Interval> {
-        let modulus = |a: Atom| match &self.atoms[a as usize].what {
-            What::Remainder(_, m) => *m,
-            What::Var(_) => i64::MAX,
-            What::Least(_) | What::Opaque(_) => 0,
+    fn range_of_digits(&self, s: &Sum) -> Option<WideInterval> {
+        // What holds the most digits first.
+        let part = |a: Atom| match &self.atoms[a as usize].what {
+            What::Var(_) => IndexPart::Whole,
+            What::Remainder(_, m) => IndexPart::Digits(*m),
+            What::Least(_) | What::Opaque(_) => IndexPart::Apart,
         };
         if !s.terms.iter().any(|t| matches!(self.atoms[t.0 as usize].what, What::Remainder(..))) {
             return None;
         }
-        let (mut few, mut many) = ([(0, 0, 0); 8], Vec::new());
-        let terms: &mut [(i64, Atom, i64)] = if s.terms.len() <= few.len() {
+        let (mut few, mut many) = ([(IndexPart::Apart, 0, 0); 8], Vec::new());
+        let terms: &mut [(IndexPart, Atom, i64)] = if s.terms.len() <= few.len() {
             &mut few[..s.terms.len()]
         } else {
-            many.resize(s.terms.len(), (0, 0, 0));
+            many.resize(s.terms.len(), (IndexPart::Apart, 0, 0));
             &mut many
         };
         for (place, t) in terms.iter_mut().zip(s.terms.iter()) {
-            *place = (modulus(t.0), t.0, t.1);
+            *place = (part(t.0), t.0, t.1);
         }
         // The lowest digit last.
         terms.sort_unstable_by_key(|t| Reverse((t.0, t.1)));
-        let (mut bounds, mut any) = (Interval::new(s.constant, s.constant), false);
+        let (mut bounds, mut any) = (WideInterval::one(s.constant), false);
         for k in 0..terms.len() {
             let (_, p, c) = terms[k];
             let known = &self.atoms[p as usize];
-            let below = (k + 1..terms.len()).find(|j| terms[*j].0 > 0 && self.has_digit(p, terms[*j].1));
+            let below = (k + 1..terms.len()).find_map(|j| match terms[j].0 {
+                IndexPart::Digits(m) if self.has_digit(p, terms[j].1) => Some((j, m)),
+                _ => None,
+            });
             let within = match below {
-                Some(j) => {
+                Some((j, m)) => {
                     any = true;
                     terms[j].2 = terms[j].2.checked_add(c)?;
-                    multiples(known.within, terms[j].0)
+                    multiples(known.within, m)
                 }
                 None => known.within,
             };
             if c != 0 {
-                bounds = plus_bounds(bounds, c, within);
+                bounds = bounds.plus(c, within);
             }
         }
         any.then_some(bounds)
@@ -136,7 +148,7 @@ impl Form {
     }
 
     /// Betters the bounds of the numerators of `s` by those of a direction that is a part of them.
-    fn range_by(&self, s: &Sum, direction: &Sum, within: Interval, best: &mut Interval) {
+    fn range_by(&self, s: &Sum, direction: &Sum, within: WideInterval, best: &mut WideInterval) {
         let Some(&(a, c)) = direction.terms.first() else { return };
         let num = s.coefficient(a);
         if num == 0 || num % c != 0 {
@@ -146,39 +158,41 @@ impl Form {
         let k = num / c;
         let rest = s.numerators().plus(direction, -k, 1);
         let Some(rest) = rest.filter(|r| r.terms.len() < s.terms.len()) else { return };
-        *best = best.meet(plus_bounds(self.numerators(rest.constant, &rest.terms), k, within));
+        *best = best.meet(self.numerators(rest.constant, &rest.terms).plus(k, within));
     }
 
     /// Betters the bounds of the numerators of `s`, which has the term `c * a` where `a` is `min(x, 0)`: for positive
     /// `c` they are the less of the rest and the rest with `c * x`, for negative `c` the greater.
-    fn range_of_least(&self, s: &Sum, a: Atom, c: i64, x: &Sum, best: &mut Interval) {
+    fn range_of_least(&self, s: &Sum, a: Atom, c: i64, x: &Sum, best: &mut WideInterval) {
         let Some(rest) = s.numerators().plus_atom(a, -c, 1) else { return };
         let Some(with) = rest.plus(x, c, 1).filter(|with| with.terms.len() < s.terms.len()) else { return };
         let of = |s: &Sum| self.numerators(s.constant, &s.terms);
         let (a, b) = (of(&rest), of(&with));
         *best = best.meet(match c > 0 {
-            true => Interval::new(a.lo.min(b.lo), a.hi.min(b.hi)),
-            false => Interval::new(a.lo.max(b.lo), a.hi.max(b.hi)),
+            true => WideInterval::new(a.lo.min(b.lo), a.hi.min(b.hi)),
+            false => WideInterval::new(a.lo.max(b.lo), a.hi.max(b.hi)),
         });
     }
 
     /// Closed bounds of a sum with denominator 1: its terms' intervals added up.
-    pub(super) fn numerators(&self, constant: i64, terms: &[Term]) -> Interval {
+    pub(super) fn numerators(&self, constant: i64, terms: &[Term]) -> WideInterval {
         let near = terms.iter().try_fold(Interval::new(constant, constant), |sum, &(a, c)| {
-            let i = self.atoms[a as usize].within;
+            let i = self.atoms[a as usize].within.narrow()?;
             let (x, y) = (i.lo.checked_mul(c)?, i.hi.checked_mul(c)?);
-            let sum = Interval::new(sum.lo.checked_add(x.min(y))?, sum.hi.checked_add(x.max(y))?);
-            i.is_bounded().then_some(sum)
+            Some(Interval::new(sum.lo.checked_add(x.min(y))?, sum.hi.checked_add(x.max(y))?))
         });
-        near.unwrap_or_else(|| {
-            let start = Interval::new(constant, constant);
-            terms.iter().fold(start, |sum, &(a, c)| plus_bounds(sum, c, self.atoms[a as usize].within))
-        })
+        near.map_or_else(
+            || {
+                let start = WideInterval::one(constant);
+                terms.iter().fold(start, |sum, &(a, c)| sum.plus(c, self.atoms[a as usize].within))
+            },
+            WideInterval::from,
+        )
     }
 }
 
 /// The bounds of the multiples of `m > 0` that are next below numbers with these bounds.
-fn multiples(i: Interval, m: i64) -> Interval {
-    let below = |x: i64| x - x.rem_euclid(m).min(x.saturating_sub(i64::MIN));
-    Interval::new(if i.lo == i64::MIN { i.lo } else { below(i.lo) }, if i.hi == i64::MAX { i.hi } else { below(i.hi) })
+fn multiples(i: WideInterval, m: i64) -> WideInterval {
+    let below = |x: i128| x.checked_sub(x.rem_euclid(m.into()));
+    WideInterval::new(i.least().and_then(below).unwrap_or(i128::MIN), i.most().and_then(below).unwrap_or(i128::MAX))
 }

@@ -4,7 +4,7 @@ use super::form::{Form, Known, OPAQUE, STEPS_PER_OPERATION, What};
 use super::sum::{Sum, divides};
 use super::terms::Atom;
 use crate::expr::Expr;
-use crate::maps::domain::Interval;
+use crate::maps::domain::{Interval, WideInterval};
 use crate::maps::steps::Rule;
 use crate::numbers::near_gcd;
 
@@ -149,9 +149,8 @@ impl Form {
         if let Some(given) = &self.given {
             return sum.plus(&given[v], c, 1);
         }
-        let known = &self.atoms[v];
-        if known.within.lo == known.within.hi {
-            return sum.clone().shifted(known.within.lo.checked_mul(c)?);
+        if let Some(value) = self.atoms[v].value() {
+            return sum.clone().shifted(value.checked_mul(c)?);
         }
         sum.plus_atom(v as Atom, c.checked_mul(sum.den)?, sum.den)
     }
@@ -166,7 +165,11 @@ impl Form {
             return Some(self.atom(a as Atom));
         }
         self.opaque += 1;
-        let within = if let Expr::Mod(_, m) = e { Interval::new(0, m - 1) } else { Interval::ALL };
+        let within = match e {
+            Expr::Const(c) => WideInterval::one(*c),
+            Expr::Mod(_, m) => Interval::new(0, m - 1).into(),
+            _ => WideInterval::ALL,
+        };
         self.atoms.push(Known { what: What::Opaque(e.clone()), within, step: 1, residue: 0, level: 0 });
         Some(Sum::atom(self.atoms.len() as Atom - 1))
     }
@@ -177,7 +180,7 @@ impl Form {
         // min(x * k, 0) = k * min(x, 0) for k > 0. The denominator has no divisor of k, so x is an integer, too.
         let content = near_gcd(e.content(), e.constant).max(1);
         let x = e.scaled(1, content)?;
-        let Interval { lo, hi } = self.range(&x);
+        let WideInterval { lo, hi } = self.range(&x);
         if hi <= 0 || lo >= 0 {
             self.note(Rule::Decided, |form| {
                 let numerators = form.expr(&x.numerators())?;
@@ -195,10 +198,10 @@ impl Form {
             Some(atom) => *atom,
             None => {
                 let atom = self.atoms.len() as Atom;
-                let Interval { lo, hi } = self.range(&primitive);
+                let WideInterval { lo, hi } = self.range(&primitive);
                 let what = What::Least(primitive.clone());
                 let level = self.level(&primitive);
-                let within = Interval::new(lo.min(0), hi.min(0));
+                let within = WideInterval::new(lo.min(0), hi.min(0));
                 self.atoms.push(Known { what, within, step: 1, residue: 0, level });
                 self.least.insert(primitive.clone(), 0, atom);
                 atom

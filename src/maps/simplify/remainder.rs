@@ -299,7 +299,8 @@ impl Form {
         for (a, c) in e.terms.iter() {
             let known = &self.atoms[a as usize];
             let c = residue(c, g);
-            let extent = known.within.hi.saturating_sub(known.within.lo);
+            let Interval { lo, hi } = known.within.within_64_bits();
+            let extent = hi.saturating_sub(lo);
             if c != 0 && !is_multiple(c, known.step, g) {
                 least = least.saturating_add(c.saturating_mul(extent));
                 symmetric = symmetric.saturating_add(c.min(g - c).saturating_mul(extent));
@@ -360,7 +361,8 @@ impl Form {
         let atom = self.atoms.len() as Atom;
         let what = What::Remainder(e.clone(), m);
         let level = self.level(e);
-        self.atoms.push(Known { what, within: Interval::new(r, m - g + r), step: g, residue: r, level });
+        let within = Interval::new(r, m - g + r).into();
+        self.atoms.push(Known { what, within, step: g, residue: r, level });
         let done = Sum::atom(atom);
         self.remainders.insert(e.clone(), m, done.clone());
         Some(done)

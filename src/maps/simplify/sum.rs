@@ -5,8 +5,7 @@
 //! `-i64::MAX` and `i64::MAX`, the result is `None`.
 
 use super::terms::{Atom, Term, TermList};
-use crate::maps::domain::Interval;
-use crate::numbers::near_gcd;
+use crate::numbers::{near_gcd, negatable, product};
 
 /// `(constant + Σ coefficient * atom) / den`, in lowest terms, no number `i64::MIN`. Its value is an integer on the domain.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -45,38 +44,15 @@ pub(super) fn is_multiple(a: i64, b: i64, m: i64) -> bool {
 
 /// The greatest common divisor of `a * b` and `m > 0`.
 pub(super) fn common(a: i64, b: i64, m: i64) -> i64 {
-    match a.checked_mul(b) {
-        Some(product) if product != i64::MIN => near_gcd(product, m),
-        _ => near_gcd(product_residue(a, b, m), m),
+    match product(a, b) {
+        Some(product) => near_gcd(product, m),
+        None => near_gcd(product_residue(a, b, m), m),
     }
 }
 
 /// `a + b` modulo `m > 0`, for residues.
 pub(super) fn residues_added(a: i64, b: i64, m: i64) -> i64 {
     if a >= m - b { a - (m - b) } else { a + b }
-}
-
-/// A number in 64 bits, or the end that it is beyond.
-fn clamped(x: i128) -> i64 {
-    x.clamp(i64::MIN.into(), i64::MAX.into()) as i64
-}
-
-/// The bounds of `a + c * x` for bounds of `a` and `x`; `c` is not 0. What has no bound gives none.
-pub(super) fn plus_bounds(a: Interval, c: i64, x: Interval) -> Interval {
-    let (least, most) = if c > 0 { (x.lo, x.hi) } else { (x.hi, x.lo) };
-    let (no_least, no_most) =
-        if c > 0 { (x.lo == i64::MIN, x.hi == i64::MAX) } else { (x.hi == i64::MAX, x.lo == i64::MIN) };
-    let at = |a: i64, x: i64| clamped(i128::from(a) + i128::from(c) * i128::from(x));
-    Interval {
-        lo: if no_least || a.lo == i64::MIN { i64::MIN } else { at(a.lo, least) },
-        hi: if no_most || a.hi == i64::MAX { i64::MAX } else { at(a.hi, most) },
-    }
-}
-
-/// The bounds of what is an integer and `d > 0` times which has these.
-pub(super) fn divided_bounds(i: Interval, d: i64) -> Interval {
-    let lo = if i.lo == i64::MIN { i.lo } else { -(-i.lo).div_euclid(d) };
-    Interval { lo, hi: if i.hi == i64::MAX { i.hi } else { i.hi.div_euclid(d) } }
 }
 
 impl Sum {
@@ -123,10 +99,7 @@ impl Sum {
 
     /// The numerators of `self * m1` and `other * m2` added up; `None` where a number on the way does not fit.
     fn mixed(&self, m1: i64, other: &Sum, m2: i64) -> Option<Sum> {
-        let mix = |a: i64, b: i64| {
-            let c = a.checked_mul(m1)?.checked_add(b.checked_mul(m2)?)?;
-            (c != i64::MIN).then_some(c)
-        };
+        let mix = |a: i64, b: i64| negatable(a.checked_mul(m1)?.checked_add(b.checked_mul(m2)?)?);
         let constant = mix(self.constant, other.constant)?;
         let mut sum = Sum { constant, den: self.den.checked_mul(m1)?, terms: TermList::NONE };
         let (x, y) = (&self.terms[..], &other.terms[..]);
@@ -168,7 +141,7 @@ impl Sum {
         let numerators = atoms.iter().map(of).collect::<Option<Vec<i128>>>()?;
         let (constant, den) = (mix(self.constant, other.constant)?, d1.checked_mul(m1)?);
         let g = numerators.iter().fold(crate::numbers::gcd(den, constant), |g, c| crate::numbers::gcd(g, *c));
-        let near = |x: i128| i64::try_from(x / g).ok().filter(|x| *x != i64::MIN);
+        let near = |x: i128| i64::try_from(x / g).ok().and_then(negatable);
         let terms = atoms.iter().zip(&numerators).map(|(a, c)| Some((*a, near(*c)?))).collect::<Option<TermList>>()?;
         Some(Sum { constant: near(constant)?, den: near(den)?, terms })
     }
@@ -216,7 +189,7 @@ impl Sum {
         }
         if num != 1 {
             sum.terms.multiply(num)?;
-            sum.constant = sum.constant.checked_mul(num).filter(|c| *c != i64::MIN)?;
+            sum.constant = product(sum.constant, num)?;
         }
         sum.den = own.checked_mul(den)?;
         Some(sum)
@@ -224,8 +197,8 @@ impl Sum {
 
     /// `self + c`.
     pub fn shifted(mut self, c: i64) -> Option<Sum> {
-        self.constant = self.constant.checked_add(c.checked_mul(self.den)?)?;
-        (self.constant != i64::MIN).then_some(self)
+        self.constant = negatable(self.constant.checked_add(c.checked_mul(self.den)?)?)?;
+        Some(self)
     }
 
     /// The sum in lowest terms.

@@ -6,7 +6,7 @@ use super::sum::{Sum, divides, product_residue, residue};
 use super::tightening::{Empty, Tightening};
 use crate::expr::Expr;
 use crate::expr::cost;
-use crate::maps::domain::Interval;
+use crate::maps::domain::{Interval, WideInterval};
 use crate::maps::steps::{Claim, Constraint, Rule};
 use crate::numbers::near_gcd;
 
@@ -29,7 +29,7 @@ impl Tightening {
             Expr::Const(c) if i.lo <= *c && *c <= i.hi => self.drop(&e, i, None),
             Expr::Const(_) => return self.nothing(vec![(e.clone(), i)]),
             Expr::Var(v) => {
-                self.narrow(*v, i, &(e.clone(), i))?;
+                self.narrow(*v, i.into(), &(e.clone(), i))?;
                 self.drop(&e, i, None);
             }
             Expr::Mod(x, m) if i.lo == i.hi && self.take_congruence(form, (&e, i), x, *m)? => {}
@@ -48,7 +48,10 @@ impl Tightening {
             form.note_same(&e, &simple, |before, after| Claim::Constraints(vec![(before, i)], vec![(after, i)]));
             self.log_from(form);
             e = simple;
-            let Peeled::More(peeled, inside) = peel(&e, i) else { break };
+            let Some((peeled, inside)) = peel(&e, i.into()) else { break };
+            let Some(inside) = (if inside.lo > inside.hi { Some(Interval::EMPTY) } else { inside.narrow() }) else {
+                break;
+            };
             let rule = if matches!(e, Expr::FloorDiv(..)) { Rule::Quotient } else { Rule::Scale };
             self.note_one(rule, (&e, i), (&peeled, inside), None);
             (e, i) = (peeled, inside);
@@ -88,19 +91,19 @@ impl Tightening {
     fn take_bounds(&mut self, form: &mut Form, e: Expr, i: Interval) -> Result<(), Empty> {
         let before = (e.clone(), i);
         let (e, i) = primitive(form, e, i);
-        let range = form.interval(&e);
+        let range = form.bounds(&e);
         self.log_from(form);
         self.note_one(Rule::Scale, (&before.0, before.1), (&e, i), None);
         // The ends that the intervals say anyway are written as they are.
-        let inside = Interval::new(i.lo.max(range.lo), i.hi.min(range.hi));
-        if inside.lo > inside.hi {
+        let Some(inside) = range.meet(i.into()).narrow().filter(|inside| inside.lo <= inside.hi) else {
             return self.nothing(vec![(e, i)]);
-        }
-        if inside == range {
-            self.drop(&e, i, Some(range));
+        };
+        if i.holds(range) {
+            self.drop(&e, i, Some(inside));
             return Ok(());
         }
-        self.note_one(Rule::Ends, (&e, i), (&e, inside), Some(&(e.clone(), range)));
+        let said = range.narrow().map(|range| (e.clone(), range));
+        self.note_one(Rule::Ends, (&e, i), (&e, inside), said.as_ref());
         let Some(known) = self.bounds.get(&e).copied() else {
             self.bounds.insert(e, inside);
             return Ok(());
@@ -148,7 +151,7 @@ impl Tightening {
                 if let Expr::Var(v) = e {
                     let (residue, inside) = (e.clone().modulo(m), Interval::new(r, r));
                     let given = (residue, inside);
-                    self.narrow_to_residues(v, m, inside, 0, &given)?;
+                    self.narrow_to_residues(v, m, inside.into(), 0, &given)?;
                     if self.vars[v].lo == self.vars[v].hi {
                         self.drop(&given.0, inside, None);
                         continue;
@@ -161,45 +164,25 @@ impl Tightening {
     }
 }
 
-pub(super) enum Peeled {
-    /// The same constraint, on a smaller expression.
-    More(Expr, Interval),
-    Done,
-}
-
 /// Takes the outermost operation off a constraint, where that leaves an equivalent one.
-pub(super) fn peel(e: &Expr, i: Interval) -> Peeled {
-    let open = i.lo == i64::MIN || i.hi == i64::MAX;
-    match e {
-        Expr::Mul(x, c) if *c != 0 && !open => {
-            let (a, b, c) = (i128::from(i.lo), i128::from(i.hi), i128::from(*c));
-            let (a, b, c) = if c > 0 { (a, b, c) } else { (-b, -a, -c) };
-            wide((**x).clone(), -(-a).div_euclid(c), b.div_euclid(c))
+pub(super) fn peel(e: &Expr, i: WideInterval) -> Option<(Expr, WideInterval)> {
+    Some(match e {
+        Expr::Mul(x, c) if *c != 0 => {
+            let inside = WideInterval::one(0).plus(c.signum(), i).divided(i128::from(*c).abs());
+            ((**x).clone(), inside)
         }
-        Expr::FloorDiv(x, d) if !open => {
-            let d = i128::from(*d);
-            wide((**x).clone(), i128::from(i.lo) * d, i128::from(i.hi) * d + d - 1)
-        }
-        Expr::Add(..) if !open => {
+        Expr::FloorDiv(x, d) => ((**x).clone(), WideInterval::new(0, i128::from(*d) - 1).plus(*d, i)),
+        Expr::Add(..) => {
             let terms = e.terms();
-            let Some(k) = terms.iter().position(|t| matches!(t, Expr::Const(_))) else { return Peeled::Done };
-            let Expr::Const(c) = terms[k] else { return Peeled::Done };
+            let (k, c) = terms.iter().enumerate().find_map(|(k, t)| match t {
+                Expr::Const(c) => Some((k, i128::from(*c))),
+                _ => None,
+            })?;
             let rest = terms.iter().enumerate().filter(|t| t.0 != k).map(|t| (*t.1).clone()).collect();
-            wide(Expr::sum(rest), i128::from(i.lo) - i128::from(*c), i128::from(i.hi) - i128::from(*c))
+            (Expr::sum(rest), WideInterval::new(-c, -c).plus(1, i))
         }
-        _ => Peeled::Done,
-    }
-}
-
-/// The constraint, if its bounds fit.
-fn wide(e: Expr, lo: i128, hi: i128) -> Peeled {
-    if lo > hi {
-        return Peeled::More(e, Interval::new(1, 0));
-    }
-    match (i64::try_from(lo), i64::try_from(hi)) {
-        (Ok(lo), Ok(hi)) if lo != i64::MIN && hi != i64::MAX => Peeled::More(e, Interval::new(lo, hi)),
-        _ => Peeled::Done,
-    }
+        _ => return None,
+    })
 }
 
 /// `x mod m = r` as a congruence with the smallest numbers: the sum, its residue, the modulus.
@@ -241,9 +224,6 @@ fn congruence(form: &mut Form, x: &Expr, m: i64, r: i64) -> Result<Option<(Expr,
 /// The constraint on a sum whose coefficients have no common divisor and whose first one is positive.
 fn primitive(form: &mut Form, e: Expr, i: Interval) -> (Expr, Interval) {
     let found = (|| {
-        if i.lo == i64::MIN || i.hi == i64::MAX {
-            return None;
-        }
         let sum = form.normal(&e)?;
         if sum.den != 1 {
             return None;

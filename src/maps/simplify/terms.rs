@@ -3,6 +3,7 @@
 //! Nearly all sums have at most [`FEW`] terms. These lie in the sum itself, so that it is made, copied and dropped
 //! without an allocation; longer sums are in a vector.
 
+use crate::numbers::{negatable, product};
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 
@@ -71,11 +72,9 @@ impl TermList {
             Some(behind) => (self.len() - behind, self[self.len() - 1 - behind].0 == atom),
             None => (0, false),
         };
-        if coefficient == i64::MIN {
-            return None;
-        }
+        negatable(coefficient)?;
         if found {
-            let sum = self[place - 1].1.checked_add(coefficient).filter(|c| *c != i64::MIN)?;
+            let sum = self[place - 1].1.checked_add(coefficient).and_then(negatable)?;
             if sum != 0 {
                 self.terms_mut()[place - 1].1 = sum;
                 return Some(());
@@ -131,7 +130,7 @@ impl TermList {
     /// Multiplies all coefficients by a number that is not 0; `None` where one is not between `-i64::MAX` and `i64::MAX`.
     pub fn multiply(&mut self, by: i64) -> Option<()> {
         self.terms_mut().iter_mut().try_for_each(|t| {
-            t.1 = t.1.checked_mul(by).filter(|c| *c != i64::MIN)?;
+            t.1 = product(t.1, by)?;
             Some(())
         })
     }

@@ -2,7 +2,7 @@
 
 use super::form::Form;
 use crate::expr::Expr;
-use crate::maps::domain::Interval;
+use crate::maps::domain::{Interval, WideInterval};
 use crate::maps::steps::{Claim, Constraint, Log, Rule, Using};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,9 +70,10 @@ impl Tightening {
     }
 
     /// Narrows the interval of a variable, as a constraint says.
-    pub(super) fn narrow(&mut self, v: usize, i: Interval, by: &Constraint) -> Result<(), Empty> {
+    pub(super) fn narrow(&mut self, v: usize, i: WideInterval, by: &Constraint) -> Result<(), Empty> {
         let known = self.vars[v];
-        let inside = Interval::new(known.lo.max(i.lo), known.hi.min(i.hi));
+        // What leaves 64 bits leaves the interval, too.
+        let inside = i.meet(known.into()).narrow().unwrap_or(Interval::EMPTY);
         if inside != known {
             self.vars[v] = inside;
             self.note(Rule::Bounds, || Claim::Interval(v, known, inside), Some(by));
@@ -85,12 +86,13 @@ impl Tightening {
         &mut self,
         v: usize,
         m: i64,
-        within: Interval,
+        within: WideInterval,
         shift: i64,
         by: &Constraint,
     ) -> Result<(), Empty> {
         let Interval { lo, hi } = self.vars[v];
-        let (m, a, b) = (i128::from(m), i128::from(within.lo.max(0)), i128::from(within.hi).min(i128::from(m) - 1));
+        let m = i128::from(m);
+        let (a, b) = (within.lo.max(0), within.hi.min(m - 1));
         if a > b {
             return self.nothing(vec![by.clone()]);
         }
@@ -114,15 +116,11 @@ impl Tightening {
                 x as i128
             }
         };
-        // What has no bound keeps none.
-        let lo = if lo == i64::MIN { lo.into() } else { up(lo, at(lo)) };
-        let hi = if hi == i64::MAX { hi.into() } else { down(hi, at(hi)) };
+        let (lo, hi) = (up(lo, at(lo)), down(hi, at(hi)));
         if lo > hi {
             // No residue is in reach, so the first value beyond the old bounds is the first one left.
-            let none = Interval::new(1, 0);
-            return self.narrow(v, none, by);
+            return self.narrow(v, Interval::EMPTY.into(), by);
         }
-        // Both are between the old bounds.
-        self.narrow(v, Interval::new(lo as i64, hi as i64), by)
+        self.narrow(v, WideInterval::new(lo, hi), by)
     }
 }
