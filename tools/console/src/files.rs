@@ -1,8 +1,9 @@
 //! Reading the input, writing the output, and the exit status.
 
 use crate::complaint::Complaint;
+use std::fs::Permissions;
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tensor_layout::text::Error;
 
@@ -73,7 +74,7 @@ fn binary(bytes: &[u8]) -> Option<String> {
     })
 }
 
-/// Writes a text into a file, `-` for standard output.
+/// Writes a text into a file, `-` for standard output. A file gets all of the text or stays as it was.
 ///
 /// # Errors
 /// The file cannot be written.
@@ -81,29 +82,86 @@ pub fn write(file: &Path, text: &str) -> Result<(), Complaint> {
     if file == Path::new("-") {
         return print(text);
     }
-    std::fs::write(file, text).map_err(|error| Complaint::about(&file.display().to_string(), error))
+    let written = to(file, |out| out.write_all(text.as_bytes())).and_then(|written| written);
+    written.map_err(|error| Complaint::about(&file.display().to_string(), error))
 }
 
-/// Lets `fill` write into a file, `-` for standard output, through a buffer. A file is removed where `fill` fails, unless it
-/// is something like `/dev/null`. A reader of standard output that has closed its end, such as `head`, is no error.
+/// Lets `fill` write into a file, `-` for standard output, through a buffer. A file gets all that is written or stays as
+/// it was: the text goes into a new file of the same folder, which takes the place of `file` when `fill` has succeeded.
+/// A device or a pipe is written to as it is. A reader of standard output that has closed its end, such as `head`, is no
+/// error.
 ///
 /// # Errors
 /// The file cannot be created or written.
 pub fn to<T, E>(file: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<T, E>) -> io::Result<Result<T, E>> {
-    const BUFFER: usize = 1 << 20;
     if file == Path::new("-") {
-        let mut out = io::BufWriter::with_capacity(BUFFER, Piped(io::stdout().lock()));
-        let found = fill(&mut out);
-        out.flush()?;
-        return Ok(found);
+        return through(Piped(io::stdout().lock()), fill);
     }
-    let mut out = io::BufWriter::with_capacity(BUFFER, std::fs::File::create(file)?);
+    match std::fs::File::options().write(true).open(file) {
+        Ok(old) => match old.metadata()? {
+            kind if kind.is_file() => {
+                NewFile::beside(std::fs::canonicalize(file)?, Some(kind.permissions()))?.filled(fill)
+            }
+            _ => through(old, fill),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => NewFile::beside(file.into(), None)?.filled(fill),
+        Err(error) => Err(error),
+    }
+}
+
+/// Lets `fill` write through a buffer.
+fn through<T, E>(out: impl Write, fill: impl FnOnce(&mut dyn Write) -> Result<T, E>) -> io::Result<Result<T, E>> {
+    let mut out = io::BufWriter::with_capacity(1 << 20, out);
     let found = fill(&mut out);
-    let flushed = out.flush();
-    if (found.is_err() || flushed.is_err()) && file.is_file() {
-        std::fs::remove_file(file)?;
+    out.flush()?;
+    Ok(found)
+}
+
+/// A file that will take the place of another. Dropped before that, after an error or in a panic, it is removed.
+struct NewFile {
+    file: std::fs::File,
+    path: PathBuf,
+    target: PathBuf,
+}
+
+impl NewFile {
+    /// A file in the folder of `target`, with these permissions.
+    fn beside(target: PathBuf, permissions: Option<Permissions>) -> io::Result<NewFile> {
+        // A name is taken by another thread, or by what a process that was killed has left behind.
+        let mut names = (0..).map(|k: u64| target.with_file_name(format!(".layout-{}-{k}.tmp", std::process::id())));
+        let (file, path) = loop {
+            let path = names.next().unwrap_or_default();
+            match std::fs::File::options().write(true).create_new(true).open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => {
+                    let message = format!("a new file in its folder cannot be created: {error}");
+                    return Err(io::Error::new(error.kind(), message));
+                }
+                Ok(file) => break (file, path),
+            }
+        };
+        let new = NewFile { file, path, target };
+        if let Some(permissions) = permissions {
+            new.file.set_permissions(permissions)?;
+        }
+        Ok(new)
     }
-    flushed.map(|()| found)
+
+    /// Lets `fill` write into the file, which then takes the place of the other one where that succeeds.
+    fn filled<T, E>(self, fill: impl FnOnce(&mut dyn Write) -> Result<T, E>) -> io::Result<Result<T, E>> {
+        let found = through(&self.file, fill)?;
+        if found.is_ok() {
+            std::fs::rename(&self.path, &self.target)?;
+        }
+        Ok(found)
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        // It is gone where it has taken the place of the other one.
+        let _ = std::fs::remove_file(&self.path);
+    }
 }
 
 /// Standard output; what a closed pipe does not take is dropped.
@@ -202,5 +260,74 @@ pub fn finish(found: Result<String, Complaint>) -> ExitCode {
             let _ = write!(anstream::stderr(), "{}", complaint.styled());
             ExitCode::from(1)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names and texts of the files in a folder.
+    fn files(folder: &Path) -> Vec<(String, String)> {
+        let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+        let text = |path: PathBuf| {
+            (
+                path.file_name().expect("a name").to_string_lossy().into_owned(),
+                std::fs::read_to_string(&path).expect("a text"),
+            )
+        };
+        let mut all: Vec<_> = entries.map(text).collect();
+        all.sort();
+        all
+    }
+
+    /// After success a file has the new text, after an error or a panic the old one, and nothing lies beside it.
+    #[test]
+    fn a_file_gets_all_of_the_text_or_none() {
+        let folder = std::env::temp_dir().join(format!("layout-console-files-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let file = folder.join("out");
+        let all = |text: &str| vec![("out".to_string(), text.to_string())];
+        let partly = |out: &mut dyn Write| {
+            out.write_all(&[b'x'; 3 << 20]).expect("room");
+            Err::<(), &str>("wrong")
+        };
+        assert_eq!(to(&file, partly).expect("a folder that can be written"), Err("wrong"));
+        assert_eq!(files(&folder), []);
+        write(&file, "old").expect("room");
+        assert_eq!(files(&folder), all("old"));
+        assert_eq!(to(&file, partly).expect("a folder that can be written"), Err("wrong"));
+        assert_eq!(files(&folder), all("old"));
+        let panics = std::panic::catch_unwind(|| {
+            to(&file, |out| -> Result<(), ()> {
+                out.write_all(b"part").expect("room");
+                panic!("a bug")
+            })
+        });
+        assert!(panics.is_err());
+        assert_eq!(files(&folder), all("old"));
+        write(&file, "new").expect("room");
+        assert_eq!(files(&folder), all("new"));
+        std::fs::remove_dir_all(&folder).expect("a folder of this test");
+    }
+
+    /// The target of a link is written, and the permissions of a file stay; a device is written to as it is.
+    #[cfg(unix)]
+    #[test]
+    fn links_permissions_and_devices() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = std::env::temp_dir().join(format!("layout-console-links-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let (file, link) = (folder.join("out"), folder.join("link"));
+        write(&file, "old").expect("room");
+        std::fs::set_permissions(&file, Permissions::from_mode(0o640)).expect("an own file");
+        symlink("out", &link).expect("a link");
+        write(&link, "new").expect("room");
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read_to_string(&file).expect("a text"), "new");
+        assert_eq!(std::fs::metadata(&file).expect("a file").permissions().mode() & 0o777, 0o640);
+        write(Path::new("/dev/null"), "new").expect("a device");
+        assert!(!Path::new("/dev/null").is_file());
+        std::fs::remove_dir_all(&folder).expect("a folder of this test");
     }
 }

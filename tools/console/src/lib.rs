@@ -20,7 +20,7 @@
 //! }
 //! ```
 //!
-//! The exit status is 0 for success, 1 for invalid input and 2 for an invalid command line.
+//! The exit status is 0 for success, 1 for invalid input, 2 for an invalid command line and 3 for a bug of the tool.
 
 mod arguments;
 mod complaint;

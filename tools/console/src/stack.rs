@@ -1,5 +1,7 @@
 //! The stack of a tool.
 
+use crate::complaint::Complaint;
+use crate::files::warn;
 use std::panic;
 use std::process::ExitCode;
 use std::thread;
@@ -8,13 +10,21 @@ use std::thread;
 /// which takes 1 MiB without optimization.
 const STACK: usize = 16 << 20;
 
-/// Runs a tool on a thread with a stack of its own, so that the same texts are read whatever `ulimit -s` is.
+/// The exit status of a tool that has panicked.
+const INTERNAL_ERROR: u8 = 3;
+
+/// Runs a tool on a thread with a stack of its own, so that the same texts are read whatever `ulimit -s` is. A panic, which
+/// is a bug of the tool, ends it as an internal error with exit status 3.
 pub fn with_stack(tool: fn() -> ExitCode) -> ExitCode {
-    match thread::Builder::new().stack_size(STACK).spawn(tool) {
-        Ok(thread) => thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic)),
+    let done = match thread::Builder::new().stack_size(STACK).spawn(tool) {
+        Ok(thread) => thread.join(),
         // The address space is limited, and the stack that there is has to do.
-        Err(_) => tool(),
-    }
+        Err(_) => panic::catch_unwind(tool),
+    };
+    done.unwrap_or_else(|_| {
+        warn(&Complaint::new("internal error: this is a bug of the tool, not of its input"));
+        ExitCode::from(INTERNAL_ERROR)
+    })
 }
 
 /// Calls `f` on a thread with the same stack: for libraries, whose callers' stacks may be small.

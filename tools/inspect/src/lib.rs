@@ -104,7 +104,8 @@ Examples:
 Exit status:
   0  Success; with --json alone also if requests fail: their answers have the errors
   1  A text, a file or the value of an option is invalid
-  2  The command line is invalid";
+  2  The command line is invalid
+  3  Internal error: a bug of the tool";
 
 /// The program `layout-inspect`, with the arguments of the process.
 pub fn main() -> ExitCode {

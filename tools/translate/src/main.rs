@@ -71,7 +71,8 @@ Examples:
 Exit status:
   0  Success
   1  The HLO is invalid or cannot be imported, or a file cannot be read or written; each error has its line and column
-  2  The command line is invalid";
+  2  The command line is invalid
+  3  Internal error: a bug of the tool";
 
 fn main() -> ExitCode {
     with_stack(run)
