@@ -9,7 +9,7 @@ use crate::external::{Declarations, Elided, External};
 use crate::scalar::convert::converted;
 use crate::syntax::{dims, plain};
 use crate::tensor::{Done, Tensor, names, types};
-use crate::writer::{Writer, count, results};
+use crate::writer::Writer;
 use std::collections::HashMap;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Module};
@@ -83,10 +83,15 @@ impl<'a> Builder<'a> {
         (ins, outs): (&[Tensor], &[Tensor]),
     ) -> Vec<Tensor> {
         let callee = self.declared.function(External::new(name, attributes, ins, outs), i);
-        let result = self.w.fresh();
-        let left = if outs.is_empty() { String::new() } else { format!("{result}{} = ", count(outs.len())) };
-        self.w.located(&format!("{left}func.call {callee}({}) : ({}) -> ({})", names(ins), types(ins), types(outs)));
-        Tensor::named(results(&result, outs.len()), outs.to_vec())
+        self.calls(&callee, ins, outs)
+    }
+
+    /// A call of a function whose results have the types of `outs`.
+    pub fn calls(&mut self, callee: &str, ins: &[Tensor], outs: &[Tensor]) -> Vec<Tensor> {
+        let results = self.w.results(outs.len());
+        let (left, names, from, to) = (results.left, names(ins), types(ins), types(outs));
+        self.w.located(&format!("{left}func.call {callee}({names}) : ({from}) -> ({to})"));
+        Tensor::named(results.names, outs.to_vec())
     }
 
     /// A constant whose value the text leaves out.
@@ -276,8 +281,8 @@ impl<'a> Builder<'a> {
         body: impl FnOnce(&mut Writer, &[String]) -> Done<Vec<String>>,
     ) -> Done<Vec<Tensor>> {
         let inits: Vec<Tensor> = generic.outs.iter().zip(&generic.inits).map(|(t, init)| self.begun(t, init)).collect();
-        let result = self.w.fresh();
-        self.w.line(&generic.opening(&result, &inits));
+        let results = self.w.results(generic.outs.len());
+        self.w.line(&generic.opening(&results.left, &inits));
         let elements: Vec<&String> =
             generic.ins.iter().map(|o| &o.of).chain(generic.outs.iter().map(|t| &t.of)).collect();
         let arguments: Vec<String> = elements.iter().map(|_| self.w.fresh()).collect();
@@ -291,7 +296,7 @@ impl<'a> Builder<'a> {
         let outs = types(&generic.outs);
         let outs = if generic.outs.len() == 1 { outs } else { format!("({outs})") };
         self.w.located(&format!("}} -> {outs}"));
-        Ok(Tensor::named(results(&result, generic.outs.len()), generic.outs))
+        Ok(Tensor::named(results.names, generic.outs))
     }
 
     /// The tensor with which a result begins.
@@ -305,7 +310,7 @@ impl<'a> Builder<'a> {
 
 impl Generic {
     /// The line up to the region.
-    fn opening(&self, result: &str, inits: &[Tensor]) -> String {
+    fn opening(&self, left: &str, inits: &[Tensor]) -> String {
         let rank = self.outs.first().map_or(0, |t| t.sizes.len());
         let all = dims(0..self.loops);
         let map = |results: &str| format!("affine_map<({all}) -> ({results})>");
@@ -323,8 +328,7 @@ impl Generic {
             }
         };
         format!(
-            "{result}{} = linalg.generic {{indexing_maps = [{}], iterator_types = [{}]}} {inputs}outs({} : {}) {{",
-            count(self.outs.len()),
+            "{left}linalg.generic {{indexing_maps = [{}], iterator_types = [{}]}} {inputs}outs({} : {}) {{",
             maps.join(", "),
             kinds.join(", "),
             names(inits),

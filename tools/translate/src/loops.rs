@@ -10,8 +10,9 @@
 //! }
 //! ```
 
+use crate::builder::Builder;
 use crate::tensor::{Done, Tensor};
-use crate::writer::{Writer, count, results};
+use crate::writer::{Writer, with_types};
 
 /// A value that goes through a loop.
 #[derive(Clone)]
@@ -29,6 +30,13 @@ impl Typed {
     pub fn all(tensors: &[Tensor]) -> Vec<Typed> {
         tensors.iter().map(|t| Typed::new(&t.name, &t.ty)).collect()
     }
+}
+
+/// A loop that is open: its index, and the values in it and after it.
+struct Loop {
+    index: String,
+    inside: Vec<Typed>,
+    results: Vec<Typed>,
 }
 
 /// What a step of a loop makes of the values that it gets.
@@ -65,24 +73,33 @@ impl Writer {
     ///
     /// # Errors
     /// Those of `step`.
-    pub fn repeat(&mut self, [from, to, by]: [&str; 3], begin: Vec<Typed>, step: Step) -> Done<Vec<Typed>> {
-        let (name, index) = (self.fresh(), self.fresh());
+    pub fn repeat(&mut self, range: [&str; 3], begin: Vec<Typed>, step: Step) -> Done<Vec<Typed>> {
+        let opened = self.open_loop(range, &begin);
+        let next = step(self, &[opened.index], opened.inside)?;
+        self.close_loop(&next);
+        Ok(opened.results)
+    }
+
+    /// The head of `scf.for` with the values that it begins with.
+    fn open_loop(&mut self, [from, to, by]: [&str; 3], begin: &[Typed]) -> Loop {
+        let (results, index) = (self.results(begin.len()), self.fresh());
         let inside: Vec<Typed> = begin.iter().map(|v| Typed { name: self.fresh(), ty: v.ty.clone() }).collect();
-        let entered: Vec<String> = inside.iter().zip(&begin).map(|(a, v)| format!("{} = {}", a.name, v.name)).collect();
+        let entered: Vec<String> = inside.iter().zip(begin).map(|(a, v)| format!("{} = {}", a.name, v.name)).collect();
         let types = begin.iter().map(|v| v.ty.as_str()).collect::<Vec<_>>().join(", ");
-        self.line(&format!(
-            "{name}{} = scf.for {index} = {from} to {to} step {by} iter_args({}) -> ({types}) {{",
-            count(begin.len()),
-            entered.join(", ")
-        ));
+        let (left, entered) = (results.left, entered.join(", "));
+        self.line(&format!("{left}scf.for {index} = {from} to {to} step {by} iter_args({entered}) -> ({types}) {{"));
         self.indent += 2;
-        let next = step(self, &[index], inside)?;
-        let yielded: Vec<&str> = next.iter().map(|v| v.name.as_str()).collect();
-        self.located(&format!("scf.yield {} : {types}", yielded.join(", ")));
+        let results = results.names.into_iter().zip(begin).map(|(name, v)| Typed { name, ty: v.ty.clone() });
+        Loop { index, inside, results: results.collect() }
+    }
+
+    /// The end of `scf.for`, with the values of the next step.
+    fn close_loop(&mut self, next: &[Typed]) {
+        let [names, types] = [|v: &Typed| v.name.clone(), |v: &Typed| v.ty.clone()]
+            .map(|part: fn(&Typed) -> String| next.iter().map(part).collect::<Vec<_>>().join(", "));
+        self.located(&format!("scf.yield{}", with_types(&names, &types)));
         self.indent -= 2;
         self.located("}");
-        let names = results(&name, begin.len());
-        Ok(names.into_iter().zip(begin).map(|(name, v)| Typed { name, ty: v.ty }).collect())
     }
 
     /// Runs `step` for each index from 0 to before `bounds`, the last one moving fastest.
@@ -108,5 +125,24 @@ impl Writer {
             outer.pop();
             next
         })
+    }
+}
+
+impl Builder<'_> {
+    /// As [`Writer::repeat`], over tensors.
+    ///
+    /// # Errors
+    /// Those of `step`.
+    pub fn repeat(
+        &mut self,
+        range: [&str; 3],
+        begin: &[Tensor],
+        step: impl FnOnce(&mut Self, &str, &[Tensor]) -> Done<Vec<Tensor>>,
+    ) -> Done<Vec<Tensor>> {
+        let opened = self.w.open_loop(range, &Typed::all(begin));
+        let named = |all: Vec<Typed>| Tensor::named(all.into_iter().map(|v| v.name).collect(), begin.to_vec());
+        let next = step(self, &opened.index, &named(opened.inside))?;
+        self.w.close_loop(&Typed::all(&next));
+        Ok(named(opened.results))
     }
 }

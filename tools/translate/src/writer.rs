@@ -42,6 +42,24 @@ impl Writer {
         name
     }
 
+    /// Names for the results of an operation.
+    pub fn results(&mut self, count: usize) -> Results {
+        match count {
+            0 => Results { left: String::new(), names: Vec::new() },
+            1 => {
+                let name = self.fresh();
+                Results { left: format!("{name} = "), names: vec![name] }
+            }
+            _ => {
+                let name = self.fresh();
+                Results {
+                    left: format!("{name}:{count} = "),
+                    names: (0..count).map(|k| format!("{name}#{k}")).collect(),
+                }
+            }
+        }
+    }
+
     /// An operation on operands that all have the type of its result.
     pub fn same(&mut self, name: &str, operands: &[String], of: &str) -> String {
         self.op(&format!("{name} {} : {of}", operands.join(", ")))
@@ -72,15 +90,15 @@ impl Writer {
     }
 }
 
-/// The names of the results of an operation: `%3`, or `%3#0`, `%3#1` where it has several.
-pub fn results(name: &str, count: usize) -> Vec<String> {
-    match count {
-        1 => vec![name.to_string()],
-        count => (0..count).map(|k| format!("{name}#{k}")).collect(),
-    }
+/// The results of an operation that may have several, or none.
+pub struct Results {
+    /// The text before the operation: `%3 = `, `%3:2 = `, or nothing.
+    pub left: String,
+    /// `%3`, or `%3#0` and `%3#1`.
+    pub names: Vec<String>,
 }
 
-/// The number of results after their name, `:2` in `%3:2 = `; nothing for one.
-pub fn count(results: usize) -> String {
-    if results > 1 { format!(":{results}") } else { String::new() }
+/// Operands with their types, ` %a, %b : f32, i32`; nothing where there are none, which is MLIR's text for that.
+pub fn with_types(names: &str, types: &str) -> String {
+    if types.is_empty() { String::new() } else { format!(" {names} : {types}") }
 }

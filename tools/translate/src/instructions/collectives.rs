@@ -6,8 +6,7 @@ use super::shapes;
 use crate::builder::{Builder, Generic, Operand};
 use crate::collectives::{Collectives, combination, device, function, is_local, parameters};
 use crate::syntax::{dims, plain};
-use crate::tensor::{Done, Tensor, names, types};
-use crate::writer::{count, results};
+use crate::tensor::{Done, Tensor};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Instruction;
 use tensor_layout::operations::{Collective, Exchange};
@@ -124,37 +123,29 @@ fn folded(
         return Ok(first.to_vec());
     }
     let [one, all] = ["1", &n.to_string()].map(|k| b.w.constant(k, "index"));
-    let (result, k) = (b.w.fresh(), b.w.fresh());
-    let so_far: Vec<Tensor> = first.iter().map(|t| Tensor { name: b.w.fresh(), ..t.clone() }).collect();
-    let begun = so_far.iter().zip(first).map(|(now, t)| format!("{} = {}", now.name, t.name)).collect::<Vec<_>>();
-    let (made, begun, types) = (count(first.len()), begun.join(", "), types(first));
-    b.w.line(&format!("{result}{made} = scf.for {k} = {one} to {all} step {one} iter_args({begun}) -> ({types}) {{"));
-    b.w.indent += 2;
-    let next = match parts {
-        None => first.to_vec(),
-        Some((whole, dim)) => {
-            let part = |(t, whole): (&Tensor, &Tensor)| {
-                let size = b.w.constant(&t.sizes[dim].to_string(), "index");
-                let mut offsets = vec!["0".to_string(); t.sizes.len()];
-                offsets[dim] = b.w.op(&format!("arith.muli {k}, {size} : index"));
-                b.cut(whole, &offsets, &t.sizes, &vec![1; t.sizes.len()])
-            };
-            first.iter().zip(whole).map(part).collect()
-        }
-    };
     let (module, of) = (b.module, first.iter().map(|t| t.element).collect::<Vec<_>>());
-    let generic = Generic {
-        loops: first[0].sizes.len(),
-        ins: so_far.iter().chain(&next).map(Operand::own).collect(),
-        outs: first.to_vec(),
-        inits: vec![None; first.len()],
-    };
-    let pairs = of.repeat(2);
-    let both = b.generic(generic, |w, args| applied(module, number, w, &args[..pairs.len()], &pairs, &of))?;
-    b.w.located(&format!("scf.yield {} : {types}", names(&both)));
-    b.w.indent -= 2;
-    b.w.located("}");
-    Ok(Tensor::named(results(&result, first.len()), first.to_vec()))
+    b.repeat([&one, &all, &one], first, |b, k, so_far| {
+        let next = match parts {
+            None => first.to_vec(),
+            Some((whole, dim)) => {
+                let part = |(t, whole): (&Tensor, &Tensor)| {
+                    let size = b.w.constant(&t.sizes[dim].to_string(), "index");
+                    let mut offsets = vec!["0".to_string(); t.sizes.len()];
+                    offsets[dim] = b.w.on_index("muli", k, &size);
+                    b.cut(whole, &offsets, &t.sizes, &vec![1; t.sizes.len()])
+                };
+                first.iter().zip(whole).map(part).collect()
+            }
+        };
+        let generic = Generic {
+            loops: first[0].sizes.len(),
+            ins: so_far.iter().chain(&next).map(Operand::own).collect(),
+            outs: first.to_vec(),
+            inits: vec![None; first.len()],
+        };
+        let pairs = of.repeat(2);
+        b.generic(generic, |w, args| applied(module, number, w, &args[..pairs.len()], &pairs, &of))
+    })
 }
 
 /// The result of a call, for one operand without an encoding.

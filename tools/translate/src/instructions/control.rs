@@ -3,7 +3,7 @@
 use crate::builder::Builder;
 use crate::syntax::symbol;
 use crate::tensor::{Done, Tensor, names, tensors, types};
-use crate::writer::{Writer, count, results};
+use crate::writer::{Writer, with_types};
 use tensor_layout::element::ElementType;
 
 /// A call of a computation; arguments and results are converted to and from the layouts of its function.
@@ -13,57 +13,53 @@ pub fn call(b: &mut Builder, computation: usize, arguments: &[Tensor], to: &[Ten
     let wanted = wanted.collect::<Done<Vec<_>>>()?.concat();
     let taken = b.all_converted(arguments, &wanted)?;
     let given = tensors(&callee.result().shape)?;
-    let name = b.w.fresh();
-    let left = if given.is_empty() { String::new() } else { format!("{name}{} = ", count(given.len())) };
-    let (callee, types_of_given) = (symbol(&callee.name), types(&given));
-    let (arguments, types) = (names(&taken), types(&taken));
-    b.w.located(&format!("{left}func.call {callee}({arguments}) : ({types}) -> ({types_of_given})"));
-    let given = Tensor::named(results(&name, given.len()), given);
+    let given = b.calls(&symbol(&callee.name), &taken, &given);
     b.all_converted(&given, to)
 }
 
 /// While `condition` is true of the state, `body` makes the next state of it.
 pub fn repeat(b: &mut Builder, condition: usize, body: usize, state: &[Tensor]) -> Done<Vec<Tensor>> {
     let list = types(state);
-    let name = b.w.fresh();
+    let results = b.w.results(state.len());
     let fresh = |w: &mut Writer| state.iter().map(|t| Tensor { name: w.fresh(), ..t.clone() }).collect::<Vec<_>>();
     let (before, after) = (fresh(&mut b.w), fresh(&mut b.w));
     let entered: Vec<String> = before.iter().zip(state).map(|(a, t)| format!("{} = {}", a.name, t.name)).collect();
-    // A state without leaves prints `:0`, which is refused: an empty tuple cannot be the state of a loop.
-    let count = if state.len() == 1 { String::new() } else { format!(":{}", state.len()) };
-    b.w.line(&format!("{name}{count} = scf.while ({}) : ({list}) -> ({list}) {{", entered.join(", ")));
+    // A state of tokens and empty tuples has no values: the loop is there for its effects.
+    let entered = if entered.is_empty() { String::new() } else { format!(" ({})", entered.join(", ")) };
+    b.w.line(&format!("{}scf.while{entered} : ({list}) -> ({list}) {{", results.left));
     b.w.indent += 2;
     let again = call(b, condition, &before, &[Tensor::scalar(ElementType::Pred, "i1")])?.remove(0);
     let flag = b.scalar(&again);
-    b.w.located(&format!("scf.condition({flag}) {} : {list}", names(&before)));
+    b.w.located(&format!("scf.condition({flag}){}", with_types(&names(&before), &list)));
     b.w.indent -= 2;
     b.w.line("} do {");
     let listed: Vec<String> = after.iter().map(|t| format!("{}: {}", t.name, t.ty)).collect();
-    b.w.line(&format!("^bb0({}):", listed.join(", ")));
+    let listed = if listed.is_empty() { String::new() } else { format!("({})", listed.join(", ")) };
+    b.w.line(&format!("^bb0{listed}:"));
     b.w.indent += 2;
     let next = call(b, body, &after, state)?;
-    b.w.located(&format!("scf.yield {} : {list}", names(&next)));
+    b.w.located(&format!("scf.yield{}", with_types(&names(&next), &list)));
     b.w.indent -= 2;
     b.w.located("}");
-    Ok(Tensor::named(results(&name, state.len()), state.to_vec()))
+    Ok(Tensor::named(results.names, state.to_vec()))
 }
 
 /// The first operand chooses the branch that runs; each branch has an operand of its own.
 pub fn branch(b: &mut Builder, branches: &[usize], operands: &[&[Tensor]], to: &[Tensor]) -> Done<Vec<Tensor>> {
     let chosen = &operands[0][0];
     let value = b.scalar(chosen);
-    let list = types(to);
-    let name = b.w.fresh();
-    let count = count(to.len());
+    let results = b.w.results(to.len());
+    let (left, list) = (results.left, types(to));
     if chosen.element == ElementType::Pred {
-        b.w.line(&format!("{name}{count} = scf.if {value} -> ({list}) {{"));
+        b.w.line(&format!("{left}scf.if {value} -> ({list}) {{"));
         one_branch(b, branches[0], operands[1], to)?;
         b.w.line("} else {");
         one_branch(b, branches[1], operands[2], to)?;
     } else {
         // A number out of range takes the last branch.
         let index = b.w.op(&format!("arith.index_cast {value} : {} to index", chosen.of));
-        b.w.line(&format!("{name}{count} = scf.index_switch {index} -> {list}"));
+        let arrow = if to.is_empty() { "" } else { " -> " };
+        b.w.line(&format!("{left}scf.index_switch {index}{arrow}{list}"));
         let last = branches.len() - 1;
         for k in 0..last {
             b.w.line(&format!("case {k} {{"));
@@ -74,14 +70,14 @@ pub fn branch(b: &mut Builder, branches: &[usize], operands: &[&[Tensor]], to: &
         one_branch(b, branches[last], operands[last + 1], to)?;
     }
     b.w.located("}");
-    Ok(Tensor::named(results(&name, to.len()), to.to_vec()))
+    Ok(Tensor::named(results.names, to.to_vec()))
 }
 
 /// The region of a branch: a call of its computation.
 fn one_branch(b: &mut Builder, computation: usize, operands: &[Tensor], to: &[Tensor]) -> Done<()> {
     b.w.indent += 2;
     let given = call(b, computation, operands, to)?;
-    b.w.located(&format!("scf.yield {} : {}", names(&given), types(to)));
+    b.w.located(&format!("scf.yield{}", with_types(&names(&given), &types(to))));
     b.w.indent -= 2;
     Ok(())
 }

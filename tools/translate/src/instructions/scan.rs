@@ -2,8 +2,7 @@
 
 use super::{control, shapes};
 use crate::builder::Builder;
-use crate::tensor::{Done, Tensor, names, types};
-use crate::writer::{count, results};
+use crate::tensor::{Done, Tensor};
 use tensor_layout::hlo::Instruction;
 
 /// What a scan runs over.
@@ -26,29 +25,17 @@ pub fn scan(b: &mut Builder, i: &Instruction, scan: &Scan, ins: &[Tensor], outs:
         let plain = Tensor { ty: t.plain(), ..t.clone() };
         begin.push(b.empty(&plain));
     }
-    let (first, end, one) = (b.w.index(0), b.w.index(steps), b.w.index(1));
-    let (name, step) = (b.w.fresh(), b.w.fresh());
-    let inside: Vec<Tensor> = begin.iter().map(|t| Tensor { name: b.w.fresh(), ..t.clone() }).collect();
-    let entered: Vec<String> = inside.iter().zip(&begin).map(|(a, t)| format!("{} = {}", a.name, t.name)).collect();
-    let list = types(&begin);
-    b.w.line(&format!(
-        "{name}{} = scf.for {step} = {first} to {end} step {one} iter_args({}) -> ({list}) {{",
-        count(begin.len()),
-        entered.join(", ")
-    ));
-    b.w.indent += 2;
-    let at = match scan.reversed {
-        true => {
-            let most = b.w.index(steps - 1);
-            b.w.on_index("subi", &most, &step)
-        }
-        false => step,
-    };
-    let next = one_step(b, computation, scan.dim, &at, &inputs, inside.split_at(carries.len()))?;
-    b.w.located(&format!("scf.yield {} : {list}", names(&next)));
-    b.w.indent -= 2;
-    b.w.located("}");
-    let mut done = Tensor::named(results(&name, begin.len()), begin);
+    let [first, end, one] = [0, steps, 1].map(|n| b.w.index(n));
+    let mut done = b.repeat([&first, &end, &one], &begin, |b, step, inside| {
+        let at = match scan.reversed {
+            true => {
+                let most = b.w.index(steps - 1);
+                b.w.on_index("subi", &most, step)
+            }
+            false => step.to_string(),
+        };
+        one_step(b, computation, scan.dim, &at, &inputs, inside.split_at(carries.len()))
+    })?;
     done.rotate_left(carries.len());
     b.all_converted(&done, outs)
 }
