@@ -1,10 +1,9 @@
 //! The functions that exchanges between devices call, and how they are chosen.
 
-use crate::syntax::{element_type, symbol};
 use std::collections::BTreeSet;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Module};
-use tensor_layout::operations::{Collective, Exchange, Operation, leaves};
+use tensor_layout::operations::{Collective, Exchange};
 
 /// What becomes of exchanges between devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,8 +25,8 @@ pub fn combination(module: &Module, computation: usize) -> Option<&'static str> 
     KNOWN.into_iter().find(|name| both && *name == root.opcode)
 }
 
-/// The function for an exchange of elements of a type: `all_reduce_add_f32`. Without a usual combination, devices get
-/// the elements of the others and combine them themselves.
+/// The name of the function for an exchange of elements of a type: `all_reduce_add_f32`. Without a usual combination,
+/// devices get the elements of the others and combine them themselves.
 pub fn function(module: &Module, i: &Instruction, exchange: Exchange, element: ElementType) -> String {
     let combined = || i.called.first().and_then(|number| combination(module, *number));
     let name = match exchange {
@@ -41,24 +40,16 @@ pub fn function(module: &Module, i: &Instruction, exchange: Exchange, element: E
         Exchange::Permute | Exchange::PermuteBlocks { .. } => "collective_permute".to_string(),
         Exchange::Ragged => "ragged_all_to_all".to_string(),
     };
-    free(module, format!("{name}_{}", element.name()))
+    format!("{name}_{}", element.name())
 }
 
-/// The function that gives the number of a partition or a replica.
-pub fn device(module: &Module, opcode: &str) -> String {
-    free(module, opcode.replace('-', "_"))
+/// The name of the function that gives the number of a partition or a replica.
+pub fn device(opcode: &str) -> String {
+    opcode.replace('-', "_")
 }
 
 /// The type of the number that comes with a block: 0 where there is no source, and so no block.
 pub const ARRIVED: ElementType = ElementType::S32;
-
-/// A name that no computation has.
-fn free(module: &Module, mut name: String) -> String {
-    while module.computations.iter().any(|computation| computation.name == name) {
-        name.push('_');
-    }
-    symbol(&name)
-}
 
 /// Whether there is nobody to exchange with: one device, or groups of one of all devices.
 pub fn is_local(c: &Collective) -> bool {
@@ -71,39 +62,6 @@ pub fn is_local(c: &Collective) -> bool {
 pub fn parameters(exchange: Exchange, of: &str) -> String {
     let lists = if exchange == Exchange::Ragged { "memref<*xi64>, ".repeat(4) } else { String::new() };
     format!("memref<*x{of}>, memref<*x{of}>, {lists}i64, memref<*xi64>, i64")
-}
-
-/// The declarations of all functions that the module's exchanges call.
-pub fn declarations(module: &Module, how: Collectives) -> String {
-    let mut found = BTreeSet::new();
-    if how == Collectives::Calls {
-        for i in module.computations.iter().flat_map(|computation| &computation.instructions) {
-            // What runs beside others is an exchange as any other.
-            let (operation, first, count) = match &i.operation {
-                Operation::Start(start) => (&start.operation, start.results.0, start.results.1),
-                operation => (operation, 0, usize::MAX),
-            };
-            match operation {
-                Operation::Collective(collective) if !is_local(collective) => {
-                    let arrays = if collective.exchange == Exchange::Ragged { 1 } else { count };
-                    let made = leaves(&i.shape).into_iter().skip(first).take(arrays);
-                    let mut elements: Vec<ElementType> = made.map(|array| array.element).collect();
-                    if matches!(collective.exchange, Exchange::PermuteBlocks { .. }) {
-                        elements.push(ARRIVED);
-                    }
-                    for element in elements {
-                        let Some(of) = element_type(element) else { continue };
-                        let name = function(module, i, collective.exchange, element);
-                        found.insert(format!("{name}({})", parameters(collective.exchange, &of)));
-                    }
-                }
-                _ if is_device(i) => _ = found.insert(format!("{}() -> i32", device(module, &i.opcode))),
-                _ => {}
-            }
-        }
-    }
-    let line = |head: String| format!("  func.func private {head} attributes {{llvm.emit_c_interface}}\n");
-    found.into_iter().map(line).collect()
 }
 
 /// Whether an instruction asks which device runs.

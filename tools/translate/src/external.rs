@@ -1,5 +1,5 @@
-//! Functions that somebody else writes: custom calls, transfers to and from the host and other devices, and constants
-//! whose value the text leaves out.
+//! Functions that somebody else writes: custom calls, exchanges between devices, transfers to and from the host and other
+//! devices, and constants whose value the text leaves out.
 //!
 //! A function is declared once for each name, types and attributes that are used with it. The operands are only read,
 //! and the results are new buffers, which the caller frees. A constant is a global without a value, in row-major order.
@@ -71,16 +71,26 @@ impl Declarations {
 
     /// The symbol of a function, for an instruction.
     pub fn function(&mut self, external: External, i: &Instruction) -> String {
-        let name = match self.functions.get(&external) {
-            Some(name) => name.clone(),
-            None => self.declare(external),
-        };
+        let name = self.declared(external);
         let what = match &*i.opcode {
             "custom-call" => "only a runner knows what this call does",
             _ => "only a runner knows what is at the other end",
         };
         self.wanted.push(Error::at(i.at, format!("{what}: it must define `_mlir_ciface_{name}`")));
         symbol(&name)
+    }
+
+    /// The symbol of a function that all exchanges of a kind call, by the types of its parameters and its result.
+    pub fn exchange(&mut self, name: String, ins: String, outs: &str) -> String {
+        symbol(&self.declared(External { name, attributes: String::new(), ins, outs: outs.to_string() }))
+    }
+
+    /// The name of a function, which is declared where it is not yet.
+    fn declared(&mut self, external: External) -> String {
+        match self.functions.get(&external) {
+            Some(name) => name.clone(),
+            None => self.declare(external),
+        }
     }
 
     /// Declares a function; its name.

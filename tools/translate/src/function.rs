@@ -6,6 +6,8 @@ use crate::external::Declarations;
 use crate::instructions::{Site, instruction};
 use crate::syntax::{quoted, symbol};
 use crate::tensor::{Done, Tensor, names, tensors, types, values};
+use crate::writer::with_types;
+use std::collections::HashMap;
 use std::fmt::Write;
 use tensor_layout::hlo::{Computation, Instruction, Module};
 use tensor_layout::operations::Operation;
@@ -50,6 +52,8 @@ struct Function<'a> {
     arguments: Vec<Vec<Tensor>>,
     /// The leaves of each instruction so far; none of one that cannot be imported.
     values: Vec<Vec<Tensor>>,
+    /// Behind which of the values of a tuple each of its parts ends, for tuples that parts are taken of.
+    ends: HashMap<usize, Vec<usize>>,
     wrong: Vec<Error>,
 }
 
@@ -66,11 +70,19 @@ pub fn function(
 ) -> Result<String, Vec<Error>> {
     let computation = &module.computations[number];
     let builder = Builder::new(module, collectives, declared);
-    let mut function =
-        Function { computation, source, builder, arguments: Vec::new(), values: Vec::new(), wrong: Vec::new() };
+    let mut function = Function {
+        computation,
+        source,
+        builder,
+        arguments: Vec::new(),
+        values: Vec::new(),
+        ends: HashMap::new(),
+        wrong: Vec::new(),
+    };
     function.arguments();
+    function.head(number == module.entry);
     computation.instructions.iter().for_each(|i| function.instruction(i));
-    if function.wrong.is_empty() { Ok(function.text(number == module.entry)) } else { Err(function.wrong) }
+    if function.wrong.is_empty() { Ok(function.ended()) } else { Err(function.wrong) }
 }
 
 impl Function<'_> {
@@ -96,6 +108,7 @@ impl Function<'_> {
         self.builder.w.location = format!(" loc({})", self.source.location(i));
         let done = match &i.operation {
             Operation::Parameter { number } => Ok(self.arguments[*number].clone()),
+            Operation::GetTupleElement { index } => self.part(i, *index),
             _ if self.lacks_operands(i) => Ok(Vec::new()),
             _ => self.written(i),
         };
@@ -103,6 +116,26 @@ impl Function<'_> {
             self.wrong.push(Error::at(i.at, reason));
             Vec::new()
         }));
+    }
+
+    /// A part of a tuple. As a tuple of many parts may have as many users, its values are counted once.
+    fn part(&mut self, i: &Instruction, index: usize) -> Done<Vec<Tensor>> {
+        let operand = i.operands[0];
+        if self.lacks_operands(i) {
+            return Ok(Vec::new());
+        }
+        let Shape::Tuple(parts) = &self.computation.instructions[operand].shape else {
+            return Err("the operand must be a tuple".into());
+        };
+        let ends = self.ends.entry(operand).or_insert_with(|| {
+            let end = |end: &mut usize, part: &Shape| {
+                *end += values(part);
+                Some(*end)
+            };
+            parts.iter().scan(0, end).collect()
+        });
+        let first = index.checked_sub(1).map_or(0, |before| ends[before]);
+        self.builder.all_converted(&self.values[operand][first..ends[index]], &tensors(&i.shape)?)
     }
 
     /// Whether an operand cannot be imported: it has no values, though its shape has arrays.
@@ -121,9 +154,9 @@ impl Function<'_> {
         instruction(&mut self.builder, &Site { computation, i, shapes: &shapes, operands: &operands })
     }
 
-    /// The function's text.
-    fn text(&self, entry: bool) -> String {
-        let Function { computation, source, .. } = self;
+    /// Writes the head: the arguments, and the types of what the root gives.
+    fn head(&mut self, entry: bool) {
+        let Function { computation, source, .. } = *self;
         let of_parameters = computation.parameters.iter().zip(&self.arguments).flat_map(|(k, all)| {
             let i = &computation.instructions[*k];
             let location = source.location(i);
@@ -131,26 +164,30 @@ impl Function<'_> {
             let each = all.iter().zip(shardings);
             each.map(move |(t, sharding)| format!("{}: {}{sharding} loc({location})", t.name, t.ty))
         });
-        let arguments: Vec<String> = of_parameters.collect();
-        let results = &self.values[computation.root];
+        let arguments = of_parameters.collect::<Vec<String>>().join(", ");
+        // Why a root has no tensors is an error of its instruction.
+        let results = tensors(&computation.result().shape).unwrap_or_default();
         let (visibility, name) = (if entry { "" } else { "private " }, symbol(&computation.name));
-        let (arguments, types) = (arguments.join(", "), types(results));
         let with_shardings = match entry {
             true => {
                 let shardings = shardings(computation.result(), results.len());
                 results.iter().zip(shardings).map(|(t, s)| t.ty.clone() + &s).collect::<Vec<_>>().join(", ")
             }
-            false => types.clone(),
+            false => types(&results),
         };
-        let mut out = String::with_capacity(self.builder.w.text.len() + arguments.len() + 200);
         let kept = kept_shardings(computation);
-        let _ = writeln!(out, "  func.func {visibility}{name}({arguments}) -> ({with_shardings}){kept} {{");
-        out.push_str(&self.builder.w.text);
-        let colon = if results.is_empty() { "" } else { " : " };
+        let text = &mut self.builder.w.text;
+        let _ = writeln!(text, "  func.func {visibility}{name}({arguments}) -> ({with_shardings}){kept} {{");
+    }
+
+    /// The text of the function, with what it returns and its end.
+    fn ended(self) -> String {
+        let Function { computation, source, values, builder, .. } = self;
+        let (results, mut text) = (&values[computation.root], builder.w.text);
         let root = source.location(computation.result());
-        let _ = writeln!(out, "    return {}{colon}{types} loc({root})", names(results));
-        let _ = writeln!(out, "  }} loc({}({}))", quoted(&computation.name), source.place(computation.at));
-        out
+        let _ = writeln!(text, "    return{} loc({root})", with_types(&names(results), &types(results)));
+        let _ = writeln!(text, "  }} loc({}({}))", quoted(&computation.name), source.place(computation.at));
+        text
     }
 }
 

@@ -103,7 +103,6 @@ pub fn write(
     let mut errors = Vec::new();
     let mut print = |text: &str| out.write_all(text.as_bytes()).map_err(Failure::Output);
     print("module {\n")?;
-    print(&collectives::declarations(module, options.collectives))?;
     for number in 0..module.computations.len() {
         match function(module, number, &source, options.collectives, &mut declared) {
             Ok(function) if errors.is_empty() => {

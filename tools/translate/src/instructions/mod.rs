@@ -29,7 +29,7 @@ mod varying;
 use crate::builder::{Builder, Operand};
 use crate::collectives::is_device;
 use crate::scalar::{elementwise, literal};
-use crate::tensor::{Done, Tensor, tensors, values};
+use crate::tensor::{Done, Tensor, tensors};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Computation, Instruction, Literal, Values};
 use tensor_layout::operations::{Exchange, Operation, Shape};
@@ -51,10 +51,6 @@ pub struct Site<'a> {
 pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
     let i = site.i;
     let results = tensors(&i.shape)?;
-    if let Operation::GetTupleElement { index } = &i.operation {
-        // A tuple of many parts may have as many users: the others are not looked at.
-        return part_of_tuple(b, site, *index, &results);
-    }
     let ins: Vec<Tensor> = site.operands.concat();
     match &i.operation {
         Operation::Tuple if !is_barrier(i) => b.all_converted(&ins, &results),
@@ -111,13 +107,6 @@ fn is_barrier(i: &Instruction) -> bool {
 
 fn not_imported(i: &Instruction) -> String {
     format!("`{}` cannot be imported", i.opcode)
-}
-
-fn part_of_tuple(b: &mut Builder, site: &Site, index: usize, results: &[Tensor]) -> Done<Vec<Tensor>> {
-    let Shape::Tuple(parts) = site.shapes[0] else { return Err("the operand must be a tuple".into()) };
-    let first: usize = parts[..index].iter().map(values).sum();
-    let own = site.operands[0].iter().skip(first).take(values(&parts[index])).cloned().collect::<Vec<_>>();
-    b.all_converted(&own, results)
 }
 
 /// Writes an instruction with one result.
