@@ -73,6 +73,7 @@ const SMALL: &[&str] = &[
     "random",
     "rng",
     "rows",
+    "running_windows",
     "scaled",
     "scan",
     "scatter",

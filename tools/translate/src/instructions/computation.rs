@@ -28,6 +28,12 @@ pub fn applied(
     each.map(|((value, array), to)| converted(w, value, array.element, *to)).collect()
 }
 
+/// The number of leaves before a part of a tuple.
+pub fn first_leaf(tuple: &Shape, index: usize) -> Option<usize> {
+    let Shape::Tuple(parts) = tuple else { return None };
+    Some(parts.get(..index)?.iter().map(|part| leaves(part).len()).sum())
+}
+
 /// A computation on scalars, written where it is used, with arguments of types `from`; the leaves of its root.
 fn inlined(
     module: &Module,
@@ -51,7 +57,11 @@ fn inlined(
                 vec![converted(w, &arguments[*number], from[*number], e)?]
             }
             (Operation::Tuple, _) => operands,
-            (Operation::GetTupleElement { index }, Some(_)) => vec![operands[*index].clone()],
+            (Operation::GetTupleElement { index }, _) => {
+                let tuple = &computation.instructions[i.operands[0]].shape;
+                let first = first_leaf(tuple, *index).ok_or("the operand must be a tuple")?;
+                operands[first..first + leaves(&i.shape).len()].to_vec()
+            }
             (Operation::Call { computation }, _) => inlined(module, *computation, w, &operands, &from_operands)?,
             (Operation::Constant, Some(e)) => vec![elementwise::constant(w, i, e)?],
             (Operation::Elementwise | Operation::Select, Some(e)) => {

@@ -2,6 +2,7 @@
 
 use super::Site;
 use super::computation::applied;
+use super::running::{self, Fold, Running};
 use super::shapes::{broadcast, padded};
 use crate::builder::{Builder, Generic, Operand};
 use crate::syntax::{dims, plain};
@@ -51,6 +52,65 @@ pub fn reduce_window(
         return Ok(vec![broadcast(b, &own, &reduced[0], out)?]);
     }
     let (inputs, initial) = ins.split_at(outs.len());
+    let other: Vec<usize> = (0..window.len()).filter(|k| !is_own(&window[*k])).collect();
+    let (from, to) = (&inputs[0].sizes, &outs[0].sizes);
+    let runs = |k: usize| Running::new(&window[k], from[k], to[k]);
+    let in_order = matches!(other[..], [one] if runs(one).is_some_and(|running| !running.backward));
+    if other.iter().any(|k| runs(*k).is_some()) {
+        let fold = Fold::new(b.module, site, &outs, inputs)?;
+        if fold.padding_is_neutral() && (in_order || fold.is_associative()) {
+            return along_each(b, i, fold, (window, &other), (inputs, initial), outs);
+        }
+    }
+    windows(b, i, window, (inputs, initial), outs)
+}
+
+/// A reduction over windows along one dimension after the other, the last one first.
+fn along_each(
+    b: &mut Builder,
+    i: &Instruction,
+    mut fold: Fold,
+    (window, dims): (&[WindowDim], &[usize]),
+    (inputs, initial): (&[Tensor], &[Tensor]),
+    outs: Vec<Tensor>,
+) -> Done<Vec<Tensor>> {
+    let inits = initial.iter().zip(&outs).map(|(t, out)| b.number(t, out.element)).collect::<Done<Vec<_>>>()?;
+    let mut now = inputs.to_vec();
+    for dim in dims.iter().rev().copied() {
+        let before = now[0].sizes[dim];
+        let mut sizes = now[0].sizes.clone();
+        sizes[dim] = outs[0].sizes[dim];
+        let bare = |t: &Tensor| Tensor { ty: plain(&sizes, &t.of), sizes: sizes.clone(), ..t.clone() };
+        let made: Vec<Tensor> = outs.iter().map(bare).collect();
+        now = match Running::new(&window[dim], before, sizes[dim]) {
+            Some(running) => running::running(b, &fold, (dim, running), &now, &inits, &made)?,
+            None => {
+                let one: Vec<WindowDim> = (0..window.len()).map(|k| if k == dim { window[k] } else { OWN }).collect();
+                windows(b, i, &one, (&now, initial), made)?
+            }
+        };
+        fold.from = outs.iter().chain(&outs).map(|t| t.element).collect();
+    }
+    b.all_converted(&now, &outs)
+}
+
+/// A window on one element, that of its own index.
+const OWN: WindowDim =
+    WindowDim { size: 1, stride: 1, low: 0, high: 0, window_dilation: 1, base_dilation: 1, reversed: false };
+
+fn is_own(w: &WindowDim) -> bool {
+    let WindowDim { size, stride, low, high, base_dilation, .. } = *w;
+    (size, stride, low, high, base_dilation) == (OWN.size, OWN.stride, OWN.low, OWN.high, OWN.base_dilation)
+}
+
+/// The windows one by one.
+fn windows(
+    b: &mut Builder,
+    i: &Instruction,
+    window: &[WindowDim],
+    (inputs, initial): (&[Tensor], &[Tensor]),
+    outs: Vec<Tensor>,
+) -> Done<Vec<Tensor>> {
     let rank = window.len();
     let part = |of: fn(&WindowDim) -> i64| window.iter().map(of).collect::<Vec<i64>>();
     let (low, high, between) = (part(|w| w.low), part(|w| w.high), part(|w| w.base_dilation - 1));
@@ -72,11 +132,7 @@ pub fn reduce_window(
 /// index: the other dimensions and the whole ones. Such windows all give the same along the whole dimensions, where their
 /// places times the windows would be work in the square of the size. `None` as well where there is only one window.
 fn whole_dims(window: &[WindowDim], sizes: &[i64], windows: &[i64]) -> Option<(Vec<usize>, Vec<usize>)> {
-    let is_own = |k: usize| {
-        let w = &window[k];
-        (w.size, w.stride, w.low, w.high, w.base_dilation) == (1, 1, 0, 0, 1)
-    };
-    let (own, whole): (Vec<usize>, Vec<usize>) = (0..window.len()).partition(|k| is_own(*k));
+    let (own, whole): (Vec<usize>, Vec<usize>) = (0..window.len()).partition(|k| is_own(&window[*k]));
     let all = whole.iter().all(|k| meets_all(&window[*k], sizes[*k], windows[*k]));
     (all && whole.iter().any(|k| windows[*k] > 1)).then_some((own, whole))
 }
