@@ -49,8 +49,10 @@ pub fn check(file: &str, mark: &str, find: impl Fn(&str) -> Vec<String>) {
     }
 }
 
-fn path(file: &str) -> String {
-    format!("{}/test/{file}", env!("CARGO_MANIFEST_DIR"))
+/// The crate that the test is of is in the checkout, or is it.
+fn path(file: &str) -> std::path::PathBuf {
+    let crate_folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    crate_folder.ancestors().map(|above| above.join("test").join(file)).find(|path| path.is_file()).unwrap()
 }
 
 /// A module whose entry has this body, with computations that it may call.

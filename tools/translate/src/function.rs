@@ -5,7 +5,7 @@ use crate::collectives::Collectives;
 use crate::external::Declarations;
 use crate::instructions::{Site, instruction};
 use crate::syntax::{quoted, symbol};
-use crate::tensor::{Done, Tensor, names, tensors, types, values};
+use crate::tensor::{Done, Tensor, fits, names, tensors, types, values};
 use crate::writer::with_types;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -151,7 +151,12 @@ impl Function<'_> {
         let operands: Vec<&[Tensor]> = i.operands.iter().map(|k| &self.values[*k][..]).collect();
         let computation = self.computation;
         let shapes: Vec<&Shape> = i.operands.iter().map(|k| &computation.instructions[*k].shape).collect();
-        instruction(&mut self.builder, &Site { computation, i, shapes: &shapes, operands: &operands })
+        let done = instruction(&mut self.builder, &Site { computation, i, shapes: &shapes, operands: &operands })?;
+        if fits(&i.shape, &done) {
+            Ok(done)
+        } else {
+            Err(format!("`{}` to sizes that vary cannot be imported", i.opcode))
+        }
     }
 
     /// Writes the head: the arguments, and the types of what the root gives.

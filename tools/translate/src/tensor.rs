@@ -53,13 +53,32 @@ pub fn types(all: &[Tensor]) -> String {
     all.iter().map(|t| t.ty.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// How many arrays of a shape are values: all but tokens, which only put operations in an order.
+/// How many values a shape has: an array and its sizes that vary, and none of a token, which only puts operations in an
+/// order.
 pub fn values(shape: &Shape) -> usize {
     match shape {
         Shape::Tuple(parts) => parts.iter().map(values).sum(),
-        Shape::Array(array) | Shape::Buffer(array) if array.element == ElementType::Token => 0,
-        Shape::Array(array) | Shape::Buffer(array) => 1 + bounded(array),
+        Shape::Array(array) | Shape::Buffer(array) => of_array(array),
     }
+}
+
+/// How many values an array has.
+fn of_array(array: &Array) -> usize {
+    if array.element == ElementType::Token { 0 } else { 1 + bounded(array) }
+}
+
+/// Whether these are values of a shape, as [`tensors`] has them: one with another size, or with a size that varies where
+/// the shape has an exact one, would be taken for another value by whatever uses the shape.
+pub fn fits(shape: &Shape, all: &[Tensor]) -> bool {
+    let mut all = all.iter();
+    let arrays = leaves(shape).into_iter().filter(|array| array.element != ElementType::Token);
+    let all_fit = arrays.into_iter().all(|array| {
+        let is_own = |t: &Tensor| t.sizes.iter().copied().map(Some).eq(array.dims.iter().map(|dim| dim.bound()));
+        let is_size = |t: Option<&Tensor>| t.is_some_and(|t| t.sizes.is_empty() && t.element == ElementType::S32);
+        all.next().is_some_and(|t| t.element == array.element && is_own(t))
+            && (0..bounded(array)).all(|_| is_size(all.next()))
+    });
+    all_fit && all.next().is_none()
 }
 
 /// The number of dimensions whose size is up to a bound.
@@ -91,11 +110,15 @@ pub fn tensors(shape: &Shape) -> Done<Vec<Tensor>> {
     Ok(all)
 }
 
-/// The value of each array of a shape; none of a token.
-pub fn by_leaf(shape: &Shape, values: &[Tensor]) -> Vec<Option<Tensor>> {
-    let mut values = values.iter();
-    let value = |array: &Array| if array.element == ElementType::Token { None } else { values.next().cloned() };
-    leaves(shape).into_iter().map(value).collect()
+/// The values of each array of a shape, as [`tensors`] has them: with the sizes of the array; none of a token.
+pub fn by_leaf(shape: &Shape, all: &[Tensor]) -> Vec<Vec<Tensor>> {
+    let mut rest = all;
+    let own = |array: &Array| {
+        let (own, others) = rest.split_at(of_array(array));
+        rest = others;
+        own.to_vec()
+    };
+    leaves(shape).into_iter().map(own).collect()
 }
 
 fn tensor(array: &Array) -> Done<Tensor> {

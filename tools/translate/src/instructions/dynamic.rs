@@ -31,7 +31,7 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
     }
     let wrong = || format!("`{}` of sizes that vary cannot be imported", i.opcode);
     let arrays = site.shapes.iter().map(|shape| match shape {
-        Shape::Array(array) => Ok(array),
+        Shape::Array(array) if array.element != ElementType::Token => Ok(array),
         _ => Err(wrong()),
     });
     let arrays = arrays.collect::<Done<Vec<_>>>()?;

@@ -59,14 +59,6 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
         Operation::Call { computation } => control::call(b, *computation, &ins, &results),
         Operation::While { condition, body } => control::repeat(b, *condition, *body, &ins),
         Operation::Conditional { branches } => control::branch(b, branches, site.operands, &results),
-        _ if dynamic::varies(&i.shape) || site.shapes.iter().any(|shape| dynamic::varies(shape)) => {
-            dynamic::instruction(b, site)
-        }
-        Operation::Collective(c) => match c.exchange {
-            Exchange::PermuteBlocks { sets } => blocks::permuted(b, i, (c, sets), &ins, &results),
-            _ => collectives::collective(b, site, c, &ins, &results),
-        },
-        _ if is_device(i) => Ok(vec![collectives::device_id(b, i, &results[0])]),
         Operation::Start(start) => pairs::start(b, site, start),
         Operation::Leaves { .. } if matches!(&*i.opcode, "infeed" | "recv-done") => {
             Ok(pairs::received(b, site, &results))
@@ -79,6 +71,19 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
         }
         _ if i.opcode == "outfeed" => Ok(pairs::sent(b, site, &ins)),
         _ if i.opcode == "after-all" => Ok(Vec::new()),
+        _ if is_barrier(i) || i.opcode == "copy" && matches!(i.shape, Shape::Tuple(_)) => {
+            let each = ins.iter().zip(&results);
+            each.map(|(from, to)| b.precise(from, to).map(|t| b.converted(&t, to))).collect()
+        }
+        // What is above takes sizes that vary as further values.
+        _ if dynamic::varies(&i.shape) || site.shapes.iter().any(|shape| dynamic::varies(shape)) => {
+            dynamic::instruction(b, site)
+        }
+        Operation::Collective(c) => match c.exchange {
+            Exchange::PermuteBlocks { sets } => blocks::permuted(b, i, (c, sets), &ins, &results),
+            _ => collectives::collective(b, site, c, &ins, &results),
+        },
+        _ if is_device(i) => Ok(vec![collectives::device_id(b, i, &results[0])]),
         // A result without elements does not depend on the operands.
         operation if !matches!(operation, Operation::Other { .. }) && results.iter().all(Tensor::is_empty) => {
             Ok(results.iter().map(|out| b.empty(out)).collect())
@@ -93,10 +98,6 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
         Operation::Scatter(g) => scatter::scatter(b, i, g, &ins, results),
         Operation::Algorithm(algorithm) => algorithms::algorithm(b, i, algorithm, &ins, results),
         Operation::ReduceWindow { window } => reductions::reduce_window(b, site, window, &ins, results),
-        _ if is_barrier(i) => {
-            let each = ins.iter().zip(&results);
-            each.map(|(from, to)| b.precise(from, to).map(|t| b.converted(&t, to))).collect()
-        }
         Operation::Constant if matches!(i.shape, Shape::Tuple(_)) && i.literal.is_some() => constants(b, i, &results),
         _ if results.len() != 1 => Err(not_imported(i)),
         _ => Ok(vec![one(b, site, &ins, &results[0])?]),

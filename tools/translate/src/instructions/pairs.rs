@@ -24,23 +24,22 @@ pub fn start(b: &mut Builder, site: &Site, start: &Start) -> Done<Vec<Tensor>> {
         ..i.clone()
     };
     let results = instruction(b, &Site { i: &inner, ..*site })?;
-    let mut results = by_leaf(shape, &results).into_iter();
+    let results = by_leaf(shape, &results);
     let operands = operand_leaves(site);
     let mut all = Vec::new();
-    for (k, out) in by_leaf(&i.shape, &tensors(&i.shape)?).into_iter().enumerate() {
-        let value = match (start.result(k), start.operand(k)) {
-            (Some(_), _) => results.next().flatten(),
-            (None, Some(operand)) => operands[operand].clone(),
-            (None, None) => None,
-        };
-        if let Some(out) = out {
-            all.push(match value {
-                Some(value) => b.converted(&value, &out),
-                None => b.unused(&out),
-            });
-        }
+    for (k, outs) in by_leaf(&i.shape, &tensors(&i.shape)?).iter().enumerate() {
+        let own = start.result(k).map(|k| &results[k]).or_else(|| start.operand(k).map(|k| &operands[k]));
+        all.extend(taken(b, own, outs)?);
     }
     Ok(all)
+}
+
+/// The values of an array in the layouts of `outs`; zeros where the array is none of those that are known.
+fn taken(b: &mut Builder, own: Option<&Vec<Tensor>>, outs: &[Tensor]) -> Done<Vec<Tensor>> {
+    match own {
+        Some(own) => b.all_converted(own, outs),
+        None => Ok(outs.iter().map(|out| b.unused(out)).collect()),
+    }
 }
 
 /// The shape of what the operation makes: a part of the tuple, or all of it where it has no operands.
@@ -54,8 +53,8 @@ fn made<'a>(shape: &'a Shape, start: &Start) -> Option<&'a Shape> {
     })
 }
 
-/// The value of each array of the operands.
-fn operand_leaves(site: &Site) -> Vec<Option<Tensor>> {
+/// The values of each array of the operands.
+fn operand_leaves(site: &Site) -> Vec<Vec<Tensor>> {
     site.shapes.iter().zip(site.operands).flat_map(|(shape, values)| by_leaf(shape, values)).collect()
 }
 
@@ -63,13 +62,9 @@ fn operand_leaves(site: &Site) -> Vec<Option<Tensor>> {
 pub fn leaves_of(b: &mut Builder, site: &Site, numbers: &[Option<usize>]) -> Done<Vec<Tensor>> {
     let operands = operand_leaves(site);
     let outs = by_leaf(&site.i.shape, &tensors(&site.i.shape)?);
-    let each = outs.into_iter().zip(numbers).filter_map(|(out, number)| Some((out?, number)));
-    Ok(each
-        .map(|(out, number)| match number.and_then(|number| operands[number].as_ref()) {
-            Some(value) => b.converted(value, &out),
-            None => b.unused(&out),
-        })
-        .collect())
+    let each = outs.iter().zip(numbers);
+    let each = each.map(|(outs, number)| taken(b, number.map(|number| &operands[number]), outs));
+    Ok(each.collect::<Done<Vec<_>>>()?.concat())
 }
 
 /// A value goes to the host or to another device.

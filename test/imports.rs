@@ -1,0 +1,60 @@
+//! What is imported is MLIR: whatever `layout-translate` writes without an error is parsed and verified by MLIR.
+
+#[path = "hlo/blocks.rs"]
+#[expect(dead_code, reason = "other tests use the rest")]
+mod blocks;
+mod changes;
+mod jit;
+mod random_hlo;
+
+use changes::{bounded, changed, modules};
+use fastrand::Rng;
+use layout_translate::{Collectives, Elided, Options, import_with};
+use melior::{Context, ir};
+use tensor_layout::hlo;
+
+/// Imports a text in each way and has MLIR parse what comes out; in how many ways it is imported.
+fn parsed(context: &Context, name: &str, text: &str) -> usize {
+    let Ok(module) = hlo::Module::parse(text) else { return 0 };
+    let all =
+        [Collectives::Calls, Collectives::Single].map(|collectives| Options { collectives, elided: Elided::Resource });
+    let imported = |options| import_with(&module, text, name, options).ok();
+    let check = |mlir: String| {
+        assert!(ir::Module::parse(context, &mlir).is_some(), "MLIR refuses what is made of {name}:\n{text}\n{mlir}");
+    };
+    all.into_iter().filter_map(imported).map(check).count()
+}
+
+#[test]
+fn modules_of_the_tests() {
+    let context = jit::context();
+    for (name, text) in ["hlo", "hlo/small", "hlo/devices"].into_iter().flat_map(modules) {
+        assert_eq!(parsed(&context, &name, &text), 2, "{name} is imported");
+    }
+    let kinds = blocks::read("hlo/kinds.txt", "> ");
+    let imported = kinds.iter().filter(|kind| parsed(&context, "kinds.txt", &kind.text) != 0).count();
+    assert!(imported > 10, "{imported} of {} kinds are imported", kinds.len());
+}
+
+#[test]
+fn random_programs() {
+    let context = jit::context();
+    for seed in 0..300 {
+        assert_eq!(parsed(&context, &format!("program {seed}"), &random_hlo::program(seed)), 2, "program {seed}");
+    }
+}
+
+/// Modules that are changed at random, and with sizes up to a bound.
+#[test]
+fn changed_modules() {
+    let (context, mut rng, texts) = (jit::context(), Rng::with_seed(3), modules("hlo/small"));
+    let mut imported = 0;
+    for _ in 0..10_000 {
+        let (name, text) = &texts[rng.usize(..texts.len())];
+        imported += parsed(&context, name, &changed(text, &mut rng));
+    }
+    for (name, text) in &texts {
+        imported += (1..=16).map(|n| parsed(&context, name, &bounded(text, n))).sum::<usize>();
+    }
+    assert!(imported > 500, "{imported} are imported");
+}
