@@ -227,11 +227,7 @@ fn start_of<'c>(b: Builder<'c>, buffer: Val<'c>, each: i64) -> Val<'c> {
         Some(0) => base,
         None if t.layout.is_none() => base,
         _ => {
-            let plain = ir::Shaped { shape: vec![], layout: None, ..t.clone() };
-            let plain = ir::memref_type(b.location, &plain).expect("a memref of the elements");
-            let types: Vec<Type<'c>> = [plain].into_iter().chain(vec![index; 1 + 2 * t.shape.len()]).collect();
-            let parts = ir::results(b.op("memref.extract_strided_metadata", &[buffer], &types, &[]));
-            let offset = b.value("arith.muli", &[parts[1], b.index(each)], index, &[]);
+            let offset = b.value("arith.muli", &[b.metadata(buffer)[1], b.index(each)], index, &[]);
             b.value("arith.addi", &[base, offset], index, &[])
         }
     };

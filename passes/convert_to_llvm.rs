@@ -2,9 +2,10 @@
 //!
 //! `$arena` stands for the option of that name.
 
+use crate::dynamic_reshapes;
 use crate::shard_to_mpi::IMPLEMENTATION;
 use crate::steps::PassStep;
-use layout_ir::{self as ir, Builder, Op};
+use layout_ir::{self as ir, Builder, Op, Rewriter};
 use melior::ir::Attribute;
 use melior::ir::operation::OperationMutLike;
 
@@ -65,9 +66,14 @@ pub fn forget_mpi(module: Op) -> bool {
 /// The attribute of functions by which upstream's conversion chooses the linkage of what it makes of them.
 const LINKAGE: &str = "llvm.linkage";
 
+/// Changes in a module what upstream's conversions would fail on, or convert to something else; false where there is nothing.
+pub fn prepare(rewriter: &Rewriter) -> bool {
+    keep_private(rewriter.root()) | dynamic_reshapes::expand(rewriter)
+}
+
 /// Gives the private functions of a module internal linkage: upstream's conversion makes external symbols of them, and two
 /// modules that are linked into one program may use the same name. True where there are any.
-pub fn keep_private(module: Op) -> bool {
+fn keep_private(module: Op) -> bool {
     let internal = Attribute::parse(Builder::before(module).context(), "#llvm.linkage<internal>");
     let internal = internal.expect("an attribute of the LLVM dialect");
     let is_private = |op: &Op| {

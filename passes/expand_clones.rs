@@ -40,12 +40,7 @@ fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), String> {
     let rank = strides.len();
     // Sizes and strides that only the buffer itself knows.
     let dynamic = shaped.shape.iter().chain(&strides).any(Option::is_none);
-    let metadata = dynamic.then(|| {
-        let base = Shaped { shape: Vec::new(), layout: None, ..shaped.clone() };
-        let base = ir::memref_type(b.location, &base).expect("a memref of one element");
-        let types: Vec<_> = [base].into_iter().chain(vec![index; 1 + 2 * rank]).collect();
-        ir::results(b.op("memref.extract_strided_metadata", &[source], &types, &[]))
-    });
+    let metadata = dynamic.then(|| b.metadata(source));
     let of = |n: Option<i64>, at: usize| match (&metadata, n) {
         (_, Some(n)) => b.index(n),
         (values, None) => values.as_ref().expect("metadata of a dynamic buffer")[2 + at],
@@ -70,11 +65,11 @@ fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), String> {
         (0..rank).filter(|d| numbers[*d].is_none()).map(|d| of(None, from + d)).collect()
     };
     let (sizes, steps) = (values(&shaped.shape, 0), values(&strides, rank));
-    let copy = b.reinterpret(allocation, t, offset, &shaped.shape, &sizes, &strides, &steps);
+    let copy = b.reinterpret(allocation, t, (&[Some(offset)], &[]), (&shaped.shape, &sizes), (&strides, &steps));
     if offset == 0 && !strides.contains(&Some(0)) {
         b.op("memref.copy", &[source, copy], &[], &[]);
     } else {
-        let whole = b.reinterpret(source, row_type, 0, &[row.0], &row.1, &[Some(1)], &[]);
+        let whole = b.reinterpret(source, row_type, (&[Some(0)], &[]), (&[row.0], &row.1), (&[Some(1)], &[]));
         b.op("memref.copy", &[whole, allocation], &[], &[]);
     }
     ir::replace_all_uses(ir::result(op, 0), copy);

@@ -63,21 +63,12 @@ fn expand(rewriter: &Rewriter, op: Op, late: bool) -> Result<(), String> {
 fn row<'c>(b: Builder<'c>, memref: Val<'c>, indices: &[Val<'c>], count: i64) -> Result<Val<'c>, String> {
     let shaped = ir::memref(memref.r#type()).ok_or("expected ranked memrefs")?;
     let (rank, index) = (shaped.shape.len(), Type::index(b.context()));
-    let base = Shaped { shape: Vec::new(), layout: None, ..shaped.clone() };
-    let base = ir::memref_type(b.location, &base).ok_or("its elements are in no memref")?;
-    let types: Vec<Type> = [base].into_iter().chain(vec![index; 1 + 2 * rank]).collect();
-    let parts = ir::results(b.op("memref.extract_strided_metadata", &[memref], &types, &[]));
+    let parts = b.metadata(memref);
     let binary = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], index, &[]);
     let step = |(at, stride): (&Val<'c>, &Val<'c>)| binary("arith.muli", *at, *stride);
     let offset = indices.iter().zip(&parts[2 + rank..]).map(step).fold(parts[1], |sum, v| binary("arith.addi", sum, v));
     let layout = Some(ir::strided(b.location, None, &[Some(1)]));
     let row = ir::memref_type(b.location, &Shaped { shape: vec![Some(count)], layout, ..shaped });
-    let list = |v: &[Option<i64>]| ir::sizes_attribute(b.context(), v);
-    let attributes = [
-        b.named("static_offsets", list(&[None])),
-        b.named("static_sizes", list(&[Some(count)])),
-        b.named("static_strides", list(&[Some(1)])),
-        b.segments(&[1, 1, 0, 0]),
-    ];
-    Ok(b.value("memref.reinterpret_cast", &[parts[0], offset], row.ok_or("it has too many elements")?, &attributes))
+    let row = row.ok_or("it has too many elements")?;
+    Ok(b.reinterpret(parts[0], row, (&[None], &[offset]), (&[Some(count)], &[]), (&[Some(1)], &[])))
 }

@@ -71,7 +71,7 @@ extern "C" fn layout_rs_run_pass(
             }
             Pass::CallMpi => return call_mpi::run(rewriter).map(Outcome::of),
             Pass::ConvertToLlvm { options } => {
-                let mut changed = now == 0 && convert_to_llvm::keep_private(op);
+                let mut changed = now == 0 && convert_to_llvm::prepare(rewriter);
                 match steps::next(convert_to_llvm::STEPS, op, now) {
                     Some((passes, next)) => go_on(&passes.replace("$arena", options.arena.name()), next),
                     None => changed |= convert_to_llvm::forget_mpi(op),

@@ -26,6 +26,7 @@
 //! | [`annotate_loops`] | `layout-annotate-loops` | |
 //! | [`approximate_math`] | `layout-approximate-math` | `buffers`, `upstream` |
 //! | [`call_libm`] | `layout-call-libm` | `upstream` |
+//! | `dynamic_reshapes` | reshapes of which upstream does not find the sizes | `buffers` |
 //! | [`lower_bufferization`] | `layout-lower-bufferization` | `steps` |
 //! | [`deallocate`] | `layout-deallocate` | `buffers`, `ownership` |
 //! | [`expand_clones`] | `layout-expand-clones` | `diagnostic` |
@@ -48,7 +49,7 @@
 //! | [`shorten_interfaces`] | `layout-shorten-interfaces` | `descriptors`, `options` |
 //! | [`shard_to_mpi`] | `layout-shard-to-mpi` | `diagnostic`, `functions`, `ownership` |
 //! | [`call_mpi`] | `layout-call-mpi` | `descriptors`, `diagnostic`, `functions`, `shard_to_mpi` |
-//! | [`convert_to_llvm`] | `layout-convert-to-llvm` | `shard_to_mpi`, `steps` |
+//! | [`convert_to_llvm`] | `layout-convert-to-llvm` | `dynamic_reshapes`, `shard_to_mpi`, `steps` |
 //! | [`simplify_indexing`] | `layout-simplify-indexing` | `buffers` |
 //! | [`strip_memory_spaces`] | `layout-strip-memory-spaces` | `buffers` |
 //! | [`verify`] | `layout-verify` | `diagnostic`, `upstream` |
@@ -99,6 +100,7 @@ pub mod convert_to_llvm;
 pub mod deallocate;
 mod descriptors;
 mod diagnostic;
+mod dynamic_reshapes;
 pub mod expand_clones;
 pub mod expand_dma;
 #[allow(unsafe_code, reason = "C++ calls these functions")]

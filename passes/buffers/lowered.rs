@@ -362,7 +362,13 @@ impl<'c> Lowered<'c> {
         let sizes: Vec<Val<'c>> = known.into_iter().map(|size| size.1).collect();
         let strides: Vec<Val<'c>> = strides.into_iter().flatten().collect();
         let offset = if let Storage::Tiles { prefix, .. } = self.storage { prefix } else { 0 };
-        b.reinterpret(from, self.value_type, offset, &self.sizes, &sizes, &self.own_strides, &strides)
+        b.reinterpret(
+            from,
+            self.value_type,
+            (&[Some(offset)], &[]),
+            (&self.sizes, &sizes),
+            (&self.own_strides, &strides),
+        )
     }
 
     /// For an untiled layout, the value with one dimension for each logical one and their strides, which is what

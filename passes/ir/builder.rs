@@ -18,6 +18,9 @@ use melior::ir::{
 use mlir_sys as sys;
 use tensor_layout::expr::Expr;
 
+/// Numbers that are sizes, strides or offsets, none where known only at run time, and the values of those in their order.
+pub type Numbers<'a, 'c> = (&'a [Option<i64>], &'a [Val<'c>]);
+
 /// Makes operations before an existing one, at its location.
 #[derive(Clone, Copy)]
 pub struct Builder<'c> {
@@ -79,28 +82,36 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// A `memref.reinterpret_cast` to this offset and these sizes and strides, with values for those that are known only
-    /// at run time.
-    #[allow(clippy::too_many_arguments, reason = "an operation has that many parts")]
+    /// A `memref.reinterpret_cast` to this offset, which is one number, and to these sizes and strides.
     pub fn reinterpret(
         &self,
         from: Val<'c>,
         to: Type<'c>,
-        offset: i64,
-        sizes: &[Option<i64>],
-        size_values: &[Val<'c>],
-        strides: &[Option<i64>],
-        stride_values: &[Val<'c>],
+        offset: Numbers<'_, 'c>,
+        sizes: Numbers<'_, 'c>,
+        strides: Numbers<'_, 'c>,
     ) -> Val<'c> {
-        let list = |v: &[Option<i64>]| sizes_attribute(self.context(), v);
+        let list = |v: Numbers| sizes_attribute(self.context(), v.0);
         let attributes = [
-            self.named("static_offsets", list(&[Some(offset)])),
+            self.named("static_offsets", list(offset)),
             self.named("static_sizes", list(sizes)),
             self.named("static_strides", list(strides)),
-            self.segments(&[1, 0, size_values.len() as i32, stride_values.len() as i32]),
+            self.segments(&[1, offset.1.len() as i32, sizes.1.len() as i32, strides.1.len() as i32]),
         ];
-        let operands: Vec<_> = [from].into_iter().chain(size_values.iter().chain(stride_values).copied()).collect();
+        let operands: Vec<_> = [&[from], offset.1, sizes.1, strides.1].concat();
         self.value("memref.reinterpret_cast", &operands, to, &attributes)
+    }
+
+    /// The buffer of a memref, its offset, its sizes and its strides, in this order.
+    ///
+    /// # Panics
+    /// If the value is no memref with a rank.
+    pub fn metadata(&self, of: Val<'c>) -> Vec<Val<'c>> {
+        let shaped = memref(of.r#type()).expect("a memref");
+        let index = vec![Type::index(self.context()); 1 + 2 * shaped.shape.len()];
+        let element = memref_type(self.location, &Shaped { shape: Vec::new(), layout: None, ..shaped });
+        let types = [vec![element.expect("a memref of one element")], index].concat();
+        crate::read::results(self.op("memref.extract_strided_metadata", &[of], &types, &[]))
     }
 
     /// A copy of an operation with all that is in it.

@@ -15,7 +15,7 @@ mod read;
 mod types;
 
 pub use attributes::*;
-pub use builder::Builder;
+pub use builder::{Builder, Numbers};
 pub use change::*;
 pub use constant::{Constant, constant, element_bytes, zeros};
 pub use read::*;

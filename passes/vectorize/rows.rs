@@ -51,14 +51,14 @@ impl<'c> Row<'c> {
             return buffer;
         }
         let size = if self.shaped.shape[0].is_none() { vec![self.size(b, buffer)] } else { Vec::new() };
-        b.reinterpret(buffer, t, 0, &self.shaped.shape, &size, &[Some(1)], &[])
+        b.reinterpret(buffer, t, (&[Some(0)], &[]), (&self.shaped.shape, &size), (&[Some(1)], &[]))
     }
 
     /// How many elements there are up to the last one.
     fn size(&self, b: Builder<'c>, buffer: Val<'c>) -> Val<'c> {
         let index = Type::index(b.context());
         let binary = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], index, &[]);
-        let metadata = metadata(b, buffer);
+        let metadata = b.metadata(buffer);
         let rank = self.sizes.len();
         let of = |n: Option<i64>, at: usize| n.map_or(metadata[at], |n| b.index(n));
         let mut count = binary("arith.addi", of(self.offset, 1), b.index(1));
@@ -77,16 +77,6 @@ fn reach(offset: Option<i64>, sizes: &[Option<i64>], strides: &[Option<i64>]) ->
     steps.fold(offset?.checked_add(1), |sum, step| sum?.checked_add(step?))
 }
 
-/// What a buffer's descriptor has: the buffer, the offset, the sizes and the strides.
-fn metadata<'c>(b: Builder<'c>, buffer: Val<'c>) -> Vec<Val<'c>> {
-    let shaped = ir::memref(buffer.r#type()).expect("operands are memrefs");
-    let rank = shaped.shape.len();
-    let base = ir::memref_type(b.location, &Shaped { shape: Vec::new(), layout: None, ..shaped });
-    let index = vec![Type::index(b.context()); 1 + 2 * rank];
-    let types: Vec<_> = [base.expect("a memref of one element")].into_iter().chain(index).collect();
-    ir::results(b.op("memref.extract_strided_metadata", &[buffer], &types, &[]))
-}
-
 /// Makes the values that a plan's distances are multiples of; `sizes` are those of the dimensions.
 pub fn values<'c>(b: Builder<'c>, plan: &Plan, nest: &Nest<'c>, sizes: &[Val<'c>]) -> Vec<Val<'c>> {
     let mut values: Vec<Val<'c>> = Vec::new();
@@ -94,10 +84,10 @@ pub fn values<'c>(b: Builder<'c>, plan: &Plan, nest: &Nest<'c>, sizes: &[Val<'c>
         let buffer = |operand: usize| nest.operands[operand].access.base;
         values.push(match *value {
             RunTime::Stride { operand, dim } => {
-                let metadata = metadata(b, buffer(operand));
+                let metadata = b.metadata(buffer(operand));
                 metadata[2 + (metadata.len() - 2) / 2 + dim]
             }
-            RunTime::Offset { operand } => metadata(b, buffer(operand))[1],
+            RunTime::Offset { operand } => b.metadata(buffer(operand))[1],
             RunTime::Steps { times, of, dim, scale } => {
                 let mut vars = IndexVars::default();
                 let size = vars.var(sizes[dim], Interval::new(0, i64::MAX));
