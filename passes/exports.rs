@@ -14,7 +14,7 @@ use crate::{
     shorten_interfaces, simplify_indexing, steps, strip_memory_spaces, verify, verify_llvm,
 };
 use layout_dialect::{bytes, guard, string_ref};
-use layout_ir::{self as ir, Rewriter};
+use layout_ir::{self as ir, Op, Rewriter};
 use melior::ir::{AttributeLike, OperationRef};
 use mlir_sys::{MlirAttribute, MlirOperation, MlirStringCallback, MlirStringRef};
 use std::ffi::c_void;
@@ -42,6 +42,9 @@ extern "C" fn layout_rs_run_pass(
     run(op, |rewriter| {
         let op = rewriter.root();
         let wrong = |message| vec![Diagnostic::error(ir::location(op), message)];
+        if let Some(cycle) = ir::cycle(op) {
+            return Err(vec![computed_from_itself(&cycle)]);
+        }
         let now = *step;
         if name == verify::NAME {
             if kept.is_null() {
@@ -239,6 +242,20 @@ extern "C" fn layout_rs_indexing(
     }
     true
 }
+
+/// The error of a cycle of definitions. Passes follow values to what defines them and to their users, and end where no value
+/// is computed from itself.
+fn computed_from_itself<'c>(cycle: &[Op<'c>]) -> Diagnostic<'c> {
+    let (first, name) = (cycle[0], ir::name(cycle[0]));
+    let message =
+        format!("'{name}' op is computed from its own result: expected definitions that can come before their uses");
+    let error = Diagnostic::error(ir::location(first), message);
+    let others = cycle[1..].iter().take(NOTES);
+    others.fold(error, |error, op| error.note(ir::location(*op), format!("through this '{}' op", ir::name(*op))))
+}
+
+/// The most operations of a cycle that an error names, besides the first.
+const NOTES: usize = 4;
 
 /// What a step of a pass did: `LayoutOutcome` in `Glue.h`.
 #[repr(u32)]

@@ -1,7 +1,8 @@
 //! The part of MLIR's C API that melior does not wrap, and a builder that inserts before an operation.
 //!
-//! `read.rs` has operations, values and blocks as they are; `attributes.rs`, `types.rs` and `constant.rs` take
-//! attributes and types apart and make them; `change.rs` changes and erases operations; `builder.rs` makes new ones.
+//! `read.rs` has operations, values and blocks as they are; `cycles.rs` finds values that are computed from themselves;
+//! `attributes.rs`, `types.rs` and `constant.rs` take attributes and types apart and make them; `change.rs` changes and
+//! erases operations; `builder.rs` makes new ones.
 //!
 //! Passes change IR in place through shared references, as the C API does. References are borrowed from a [`Rewriter`],
 //! which keeps erased operations alive as long as there can be references to them. Readers check what they are given: they
@@ -11,6 +12,7 @@ mod attributes;
 mod builder;
 mod change;
 mod constant;
+mod cycles;
 mod read;
 mod types;
 
@@ -18,6 +20,7 @@ pub use attributes::*;
 pub use builder::{Builder, Numbers};
 pub use change::*;
 pub use constant::{Constant, constant, element_bytes, zeros};
+pub use cycles::cycle;
 pub use read::*;
 pub use types::{
     Shaped, Vector, bits, function, function_type, indices_below, is_buffer, memref, memref_type, offset_of, sizes,

@@ -1,0 +1,122 @@
+//! Cycles of definitions: values that are computed from themselves.
+//!
+//! Where definitions dominate uses there are none. But graph regions (such as the body of a module) and blocks that nothing
+//! branches to may hold `%0 = f(%1)` and `%1 = g(%0)`, and a walk from a value to what defines or uses it never ends there.
+//!
+//! A use inside a region counts as a use by the operation that holds the region, in the region of the definition. So
+//! `%0 = f() ({ g(%0) })` is a cycle, too. What a loop hands on to its next iteration goes through a block argument, which is
+//! no definition by an operation: that is no cycle.
+
+use crate::read::{Op, all_operations, defining_op, op_key, operands, parent};
+use std::collections::HashMap;
+
+/// The operations of a cycle of definitions below `root`, each a user of a result of the next, and the last of the first;
+/// none where all definitions come before their uses in some order.
+pub fn cycle<'c>(root: Op<'c>) -> Option<Vec<Op<'c>>> {
+    let operations = all_operations(root);
+    let numbers: HashMap<usize, usize> = operations.iter().enumerate().map(|(k, op)| (op_key(*op), k)).collect();
+    let parents: Vec<Option<usize>> =
+        operations.iter().map(|op| parent(*op).and_then(|op| numbers.get(&op_key(op)).copied())).collect();
+    // An operation comes before those that it holds, so those follow it without a gap.
+    let mut ends: Vec<usize> = (1..=operations.len()).collect();
+    for k in (0..operations.len()).rev() {
+        if let Some(outer) = parents[k] {
+            ends[outer] = ends[outer].max(ends[k]);
+        }
+    }
+    let definitions = |k: usize| operands(operations[k]).into_iter().filter_map(defining_op);
+    let number = |op: Op<'c>| numbers.get(&op_key(op)).copied();
+    let is_in_order = |k: usize| definitions(k).filter_map(number).all(|from| ends[from] <= k);
+    // Nearly all programs are in order as they are written.
+    if (0..operations.len()).all(is_in_order) {
+        return None;
+    }
+    let mut sources: Vec<Vec<usize>> = vec![Vec::new(); operations.len()];
+    for k in 0..operations.len() {
+        for from in definitions(k).filter_map(number) {
+            let mut outer = std::iter::successors(Some(k), |k| parents[*k]);
+            let user = outer.find(|user| parents[*user] == parents[from]);
+            user.into_iter().for_each(|user| sources[user].push(from));
+        }
+    }
+    let found = search(&sources)?;
+    Some(found.into_iter().map(|k| operations[k]).collect())
+}
+
+/// A cycle in a graph of edges from each node to its sources, by a search in depth first.
+fn search(sources: &[Vec<usize>]) -> Option<Vec<usize>> {
+    let mut done = vec![false; sources.len()];
+    // The place on the path to the node that is looked at.
+    let mut places: Vec<Option<usize>> = vec![None; sources.len()];
+    for start in 0..sources.len() {
+        let mut path = Vec::new();
+        let mut next = Some(start).filter(|start| !done[*start]);
+        loop {
+            if let Some(node) = next {
+                places[node] = Some(path.len());
+                path.push((node, sources[node].iter()));
+            }
+            let Some((node, left)) = path.last_mut() else { break };
+            match left.next() {
+                Some(from) => {
+                    if let Some(place) = places[*from] {
+                        return Some(path[place..].iter().map(|(node, _)| *node).collect());
+                    }
+                    next = Some(*from).filter(|from| !done[*from]);
+                }
+                None => {
+                    (done[*node], places[*node], next) = (true, None, None);
+                    path.pop();
+                }
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::{location, name};
+    use melior::ir::Module;
+    use melior::{Context, ir::OperationRef};
+
+    /// The names of the operations of the cycle in a module.
+    fn names(text: &str) -> Vec<String> {
+        let context = Context::new();
+        context.set_allow_unregistered_dialects(true);
+        let module = Module::parse(&context, text).expect(text);
+        // SAFETY: the module is alive.
+        let root: Op = unsafe { OperationRef::from_raw(module.as_operation().to_raw()) };
+        let found = cycle(root).unwrap_or_default();
+        found.iter().for_each(|op| assert!(!location(*op).to_string().is_empty()));
+        found.into_iter().map(|op| name(op).to_owned()).collect()
+    }
+
+    #[test]
+    fn no_cycle_where_definitions_come_late() {
+        assert!(names("").is_empty());
+        assert!(names("%0 = \"a\"(%1) : (i1) -> i1\n %1 = \"b\"() : () -> i1").is_empty());
+        // Two ways to one definition.
+        assert!(
+            names("\"a\"(%1, %2) : (i1, i1) -> ()\n %1 = \"b\"(%2) : (i1) -> i1\n %2 = \"c\"() : () -> i1").is_empty()
+        );
+        // What a region uses is defined behind it.
+        assert!(names("\"a\"() ({ \"b\"(%0) : (i1) -> () }) : () -> ()\n %0 = \"c\"() : () -> i1").is_empty());
+    }
+
+    #[test]
+    fn cycles_of_one_and_more() {
+        assert_eq!(names("%0 = \"a\"(%0) : (i1) -> i1"), ["a"]);
+        assert_eq!(names("%0 = \"a\"(%1) : (i1) -> i1\n %1 = \"b\"(%0) : (i1) -> i1"), ["a", "b"]);
+        let behind = "\"z\"(%0) : (i1) -> ()\n %0 = \"a\"(%1) : (i1) -> i1\n %1 = \"b\"(%2) : (i1) -> i1\n %2 = \"c\"(%1) : (i1) -> i1";
+        assert_eq!(names(behind), ["b", "c"]);
+    }
+
+    #[test]
+    fn cycles_through_regions() {
+        assert_eq!(names("%0 = \"a\"() ({ \"b\"(%0) : (i1) -> () }) : () -> i1"), ["a"]);
+        let through = "%0 = \"a\"() ({ \"b\"(%1) : (i1) -> () }) : () -> i1\n %1 = \"c\"(%0) : (i1) -> i1";
+        assert_eq!(names(through), ["a", "c"]);
+    }
+}
