@@ -2,10 +2,11 @@
 //!
 //! | element | layout | element of the memref | holds |
 //! |---|---|---|---|
-//! | `i4` | none, `E(8)` | `i4`, a byte | it |
+//! | `i4` | none | `i4`, a byte | it |
+//! | `i4` | `E(8)` | `i8` | one, in the low bits; the others are 0, and not read |
 //! | `i4` | `E(4)` | `i8` | two of them, the first in the low bits |
 //! | `i1` | `E(1)` | `i8` | eight of them, the first in the lowest bit |
-//! | `i1` | `E(32)` | `i32` | one, in the low bits; the others are 0, and not read |
+//! | `i1` | `E(32)` | `i32` | one, in the low bits, as in a byte |
 //! | `i3` | `E(3)` | `i8` | a part: three bytes hold eight of them |
 //! | `i12` | `E(12)` | `i8` | a part: three bytes hold two of them |
 //!
@@ -58,8 +59,9 @@ impl Held {
     /// # Errors
     /// Bits that are less than the element's, and more than any element has.
     pub fn new(element: &dyn fmt::Display, own: i64, bits: i64) -> Result<Option<Held>, String> {
-        // Integers of other than 1, 2, 4 or 8 bytes are further apart in a memref than their bytes.
-        if bits == 0 || (bits == element::stored_bits(own) && bits.count_ones() == 1) {
+        // LLVM takes the upper bits of an `i4` in a byte for 0, and integers of other than 1, 2, 4, 8 or 16 bytes are further apart
+        // in a memref than their bytes.
+        if bits == 0 || bits == own && own % 8 == 0 && own.count_ones() == 1 {
             return Ok(None);
         }
         if bits < own {

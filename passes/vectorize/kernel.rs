@@ -13,6 +13,7 @@
 
 use super::distance::{Address, Distance, product};
 use super::extremes::{Extreme, Piece};
+use super::narrow::Narrow;
 use super::plan::{Level, MANY, Mode, Plan};
 use super::prefetch::Prefetch;
 use super::registers::{Key, mask};
@@ -66,8 +67,8 @@ pub struct Kernel<'a, 'c> {
     /// The number of the first operand that is written.
     pub output: usize,
     pub buffers: Vec<Val<'c>>,
-    /// Whether the elements of each are computed with as bits, and are bytes in memory.
-    pub bools: Vec<bool>,
+    /// What the elements of each are of the values that are computed with.
+    pub narrow: Vec<Narrow<'c>>,
     /// What distances are multiples of.
     pub values: Vec<Val<'c>>,
     pub vars: IndexVars<'c>,
@@ -94,7 +95,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         vars: IndexVars<'c>,
     ) -> Self {
         let (combiner, done, prefetches) = (body.combiner(), HashMap::new(), Vec::new());
-        let (values, widening, bools) = (Vec::new(), None, vec![false; buffers.len()]);
+        let (values, widening, narrow) = (Vec::new(), None, vec![Narrow::Same; buffers.len()]);
         let extreme = Extreme::of(combiner.as_ref(), &plan, target);
         let cached = vec![false; buffers.len()];
         Kernel {
@@ -103,7 +104,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
             plan,
             output,
             buffers,
-            bools,
+            narrow,
             values,
             vars,
             combiner,

@@ -24,11 +24,10 @@
 //! | `compute`, `block`, `sums` | the code inside them |
 //! | `division` | quotients and remainders of integers |
 //! | `extremes` | largest and least numbers |
-//! | `bools` | elements of one bit, each in a byte |
+//! | `narrow` | elements of fewer bits than memory has for each |
 //! | `bytes` | bytes that hold several elements |
 
 mod block;
-mod bools;
 mod bytes;
 mod compute;
 mod contraction;
@@ -39,6 +38,7 @@ mod extremes;
 mod in_turn;
 mod kernel;
 mod linear;
+mod narrow;
 mod plan;
 mod planned;
 mod planner;

@@ -1,9 +1,9 @@
 //! A kernel that has a plan and is not made yet.
 
-use super::bools;
 use super::distance::Distance;
 use super::kernel::Kernel;
 use super::linear::Refusal;
+use super::narrow::{self, Narrow};
 use super::plan::{Plan, RunTime};
 use super::planner;
 use super::rest::{Rest, variable};
@@ -75,13 +75,13 @@ impl<'a, 'c> PlannedKernel<'a, 'c> {
         let mut buffers: Vec<Val<'c>> = Vec::new();
         for (k, (operand, row)) in nest.operands.iter().zip(self.rows).enumerate() {
             let buffer = instead.get(&k).copied().unwrap_or_else(|| row.view(b, operand.access.base));
-            buffers.push(bools::as_bytes(b, buffer));
+            buffers.push(narrow::as_bytes(b, buffer));
         }
         let mut done = HashMap::new();
         let mut copies = Vec::new();
         for packed in std::mem::take(&mut self.plan.packed) {
             let from = buffers[packed.operand];
-            let widening = body.widenings().into_iter().find(|(operand, _)| *operand == packed.operand).map(|w| w.1);
+            let widening = planner::widenings(nest, body).find(|(operand, _)| *operand == packed.operand).map(|w| w.1);
             let element = match widening {
                 Some(op) => ir::result(op, 0).r#type(),
                 None => ir::memref(from.r#type()).expect("operands are memrefs").element,
@@ -96,10 +96,8 @@ impl<'a, 'c> PlannedKernel<'a, 'c> {
         }
         let output = nest.operands.len() - nest.outputs;
         let kernel = Kernel::new(body, target, buffers, output, self.plan, vars);
-        // What is only moved stays in bytes.
-        let computes = !body.only_moves();
-        let bools = nest.operands.iter().map(|o| computes && bools::is_bool(o.access.packing.element)).collect();
-        BegunKernel { kernel: Kernel { done, values, bools, ..kernel }, rests, copies }
+        let narrow = Narrow::of_operands(nest, body);
+        BegunKernel { kernel: Kernel { done, values, narrow, ..kernel }, rests, copies }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::kernel::loops::{scales, split};
 use crate::kernel::nest::{Nest, Part};
 use crate::kernel::places;
 use crate::options::Options;
-use layout_ir::{self as ir, Builder};
+use layout_ir::{self as ir, Builder, Op};
 use melior::ir::ValueLike;
 use std::cmp::Reverse;
 use tensor_layout::expr::Expr;
@@ -38,7 +38,7 @@ pub fn plan<'c>(
     }
     let mut planner = Planner::new(b, nest, target, vars)?;
     planner.widened = planner.element_bits.clone();
-    for (operand, op) in body.widenings() {
+    for (operand, op) in widenings(nest, body) {
         planner.widened[operand] = ir::bits(ir::result(op, 0).r#type()).unwrap_or(planner.element_bits[operand]);
     }
     let widest = planner.element_bits.iter().copied().fold(body.widest()?, i64::max);
@@ -458,18 +458,17 @@ fn kept(bits: usize, reduced: Key, lanes: &[usize]) -> Key {
     mask(&free[..free.len().min(2usize.saturating_sub(rows))])
 }
 
+/// The widenings of a body that a copy of an input may apply: to elements that are values as they are in memory.
+pub fn widenings<'a, 'c>(nest: &'a Nest<'c>, body: &Body<'c>) -> impl Iterator<Item = (usize, Op<'c>)> + use<'a, 'c> {
+    body.widenings().into_iter().filter(|(operand, _)| nest.operands[*operand].access.packing.is_whole())
+}
+
 /// The bits of an operand's elements in memory.
 fn element_bits(operand: &Operand) -> Result<i64, String> {
     let packing = operand.access.packing;
-    if let Some(bits) = packing.bits {
-        return Err(format!(
-            "elements must be whole elements of their buffer, found {bits} bits for {}",
-            packing.element
-        ));
-    }
     let element = packing.element;
-    match ir::bits(element) {
-        // A byte of its own: `bools`.
+    match packing.bits.or(ir::bits(element)) {
+        // A byte of its own: `narrow`.
         Some(1) => Ok(8),
         Some(n @ (8 | 16 | 32 | 64)) => Ok(n),
         _ => Err(format!("elements must have 1, 8, 16, 32 or 64 bits, found {element}")),

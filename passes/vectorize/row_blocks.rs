@@ -291,7 +291,8 @@ fn reached<'c>(nests: &[&(Nest<'c>, Body<'c>)]) -> Option<Vec<RowBuffer<'c>>> {
 /// The bytes of an operand's buffer without padding.
 fn bytes_of(operand: &Operand) -> Option<i64> {
     let elements = operand.access.shape.iter().try_fold(1i64, |all, n| all.checked_mul((*n)?))?;
-    elements.checked_mul((ir::bits(operand.access.packing.element)? + 7) / 8)
+    let packing = operand.access.packing;
+    elements.checked_mul((packing.bits.or(ir::bits(packing.element))? + 7) / 8)
 }
 
 /// How many elements of an operand's buffer a block of rows reaches, up to the last one, from the first row on; none where

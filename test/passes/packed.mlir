@@ -28,9 +28,15 @@ func.func private @none(memref<0x5xi4, #layout.tiled<{1,0:E(4)}>>)
 
 // One in an integer.
 // CHECK: func.func private @words(memref<4x6xi32>)
+// CHECK: func.func private @byte(memref<4x6xi8>)
+// CHECK: func.func private @bool(memref<4x6xi8>)
+// CHECK: func.func private @twelve(memref<4x6xi16>)
 // CHECK: func.func private @halves(memref<2x2x3x2xi16, strided<[12, 2, 4, 1]>>)
 // CHECK: func.func private @own(memref<2x2x3x2xf32, strided<[12, 2, 4, 1]>>)
 func.func private @words(memref<4x6xi1, #layout.tiled<{1,0:E(32)}>>)
+func.func private @byte(memref<4x6xi4, #layout.tiled<{1,0:E(8)}>>)
+func.func private @bool(memref<4x6xi1, #layout.tiled<{1,0:E(8)}>>)
+func.func private @twelve(memref<4x6xi12, #layout.tiled<{1,0:E(16)}>>)
 func.func private @halves(memref<4x6xi8, #layout.tiled<{1,0:T(2,2)E(16)}>>)
 func.func private @own(memref<4x6xf32, #layout.tiled<{1,0:T(2,2)E(32)}>>)
 

@@ -1,0 +1,105 @@
+//! Elements of fewer bits than memory has for each.
+//!
+//! | element | in memory | as a value |
+//! |---|---|---|
+//! | `i1` | a byte that is 0 or 1, as LLVM stores it | the byte is not 0 |
+//! | `i1`, `i4`, .. with `E(8)`, `E(16)`, .. | an integer, whose upper bits are written as 0 and not read | the low bits |
+//!
+//! LLVM stores a vector of `i1` as packed bits. So the kernel sees a buffer of `i1` as one of `i8`, and its elements are
+//! bytes until something is computed with them:
+//!
+//! ```text
+//! memref<4096xi1>  as  memref<4096xi8>     load vector<16xi8>, shuffle, compare with 0, compute
+//! ```
+//!
+//! A truncation to `vector<16xi1>` would do as well, but LLVM moves it before the shuffle, and machines have no instructions
+//! that shuffle bits: a choice between f32 by bytes of `T(8,128)(4,1)` took most of the time of `embedding_gather` in the
+//! layouts of a TPU.
+//!
+//! A descriptor of `i1` is one of `i8`, as pointers have no type: the cast is gone with `reconcile-unrealized-casts`.
+
+use super::kernel::Kernel;
+use super::rest::{UNEQUAL, compare};
+use crate::buffers::operations::BYTES_OF_BOOLS;
+use crate::kernel::access::Operand;
+use crate::kernel::body::Body;
+use crate::kernel::nest::Nest;
+use layout_ir::{self as ir, Builder, Shaped, Val};
+use melior::ir::r#type::IntegerType;
+use melior::ir::{Type, ValueLike};
+
+/// What an element of memory is of the value that is computed with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Narrow<'c> {
+    /// The value.
+    Same,
+    /// A byte that is 0 or 1.
+    Bool,
+    /// An integer, which has a value of this type in its low bits.
+    LowBits(Type<'c>),
+}
+
+impl<'c> Narrow<'c> {
+    /// For each operand of a nest. Elements that are only moved, from memory to memory of one kind, stay as they are there.
+    pub fn of_operands(nest: &Nest<'c>, body: &Body<'c>) -> Vec<Narrow<'c>> {
+        let of = |o: &Operand<'c>| match o.access.packing {
+            packing if !packing.is_whole() => Narrow::LowBits(packing.element),
+            packing if is_bool(packing.element) => Narrow::Bool,
+            _ => Narrow::Same,
+        };
+        let all: Vec<Narrow> = nest.operands.iter().map(of).collect();
+        let moves = body.only_moves() && !all.iter().any(|narrow| matches!(narrow, Narrow::LowBits(_)));
+        if moves { vec![Narrow::Same; all.len()] } else { all }
+    }
+}
+
+/// Whether elements are of one bit.
+pub fn is_bool(element: Type) -> bool {
+    ir::bits(element) == Some(1)
+}
+
+/// A buffer of such elements as one of bytes; others as they are.
+pub fn as_bytes<'c>(b: Builder<'c>, buffer: Val<'c>) -> Val<'c> {
+    let shaped = ir::memref(buffer.r#type()).expect("operands are memrefs");
+    if !is_bool(shaped.element) {
+        return buffer;
+    }
+    let bytes = Shaped { element: IntegerType::new(b.context(), 8).into(), ..shaped };
+    let t = ir::memref_type(b.location, &bytes).expect("bytes make a memref");
+    b.value(BYTES_OF_BOOLS, &[buffer], t, &[])
+}
+
+impl<'c> Kernel<'_, 'c> {
+    /// A register of an operand's elements as values to compute with.
+    pub fn as_values(&self, b: Builder<'c>, operand: usize, v: Val<'c>) -> Val<'c> {
+        match self.narrow[operand] {
+            Narrow::Same => v,
+            Narrow::Bool => compare(b, UNEQUAL, v, b.constant(ir::zeros(v.r#type())), self.lanes_of(v, 1, b)),
+            Narrow::LowBits(value) => {
+                let bits = ir::bits(value).expect("other elements than numbers are whole");
+                self.cast(b, b.value("arith.trunci", &[v], self.lanes_of(v, bits, b), &[]), value)
+            }
+        }
+    }
+
+    /// A register of values as elements of an operand.
+    pub fn as_elements(&self, b: Builder<'c>, operand: usize, v: Val<'c>) -> Val<'c> {
+        let value = ir::vector(v.r#type()).expect("registers are vectors").element;
+        match self.narrow[operand] {
+            Narrow::Bool if is_bool(value) => b.value("arith.extui", &[v], self.lanes_of(v, 8, b), &[]),
+            Narrow::LowBits(element) if element == value => {
+                let bits = ir::bits(value).expect("other elements than numbers are whole");
+                let integer = IntegerType::new(b.context(), bits as u32).into();
+                let wide = self.lanes_of(v, 8 * self.bytes(operand), b);
+                b.value("arith.extui", &[self.cast(b, v, integer)], wide, &[])
+            }
+            _ => v,
+        }
+    }
+
+    /// The type of a vector of as many integers of so many bits.
+    fn lanes_of(&self, v: Val<'c>, bits: i64, b: Builder<'c>) -> Type<'c> {
+        let lanes = ir::vector(v.r#type()).expect("registers are vectors").shape;
+        ir::vector_type(&lanes, IntegerType::new(b.context(), bits as u32).into())
+    }
+}
