@@ -16,6 +16,11 @@ import numpy
 from jax._src import xla_bridge
 from jaxlib import _jax, xla_client
 
+try:
+    from jaxlib import _hlo
+except ImportError:  # jaxlib 0.8 has what reads and prints HLO in another module.
+    _hlo = _jax
+
 module, numbers, results = sys.argv[1:4]
 jax.config.update("jax_enable_x64", True)
 with open(module, encoding="utf-8") as file:
@@ -23,14 +28,14 @@ with open(module, encoding="utf-8") as file:
 # XLA's own reader of this version knows no source tables, which say nothing of numbers anyway.
 text = re.sub(r"^(FileNames|FunctionNames|FileLocations|StackFrames)\n(.+\n)*", "", text, flags=re.MULTILINE)
 text = re.sub(r", metadata=\{[^}]*\}", "", text)
-computation = xla_client.XlaComputation(_jax.hlo_module_from_text(text).as_serialized_hlo_module_proto())
+computation = xla_client.XlaComputation(_hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto())
 client = xla_bridge.get_backend("cpu")
 program = _jax.mlir.xla_computation_to_mlir_module(computation)
 devices = client.devices()[:replicas]
 options = xla_client.CompileOptions()
 options.num_replicas = replicas
 options.device_assignment = xla_client.DeviceAssignment.create(numpy.arange(replicas).reshape(replicas, 1))
-executable = client.compile_and_load(program, devices, options)
+executable = client.compile_and_load(program, _jax.DeviceList(tuple(devices)), options)
 each = numpy.fromfile(numbers).reshape(replicas, -1)
 parts = [jax.device_put(part, device) for part, device in zip(each, devices)]
 argument = parts[0] if replicas == 1 else jax.make_array_from_single_device_arrays(

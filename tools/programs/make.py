@@ -33,6 +33,11 @@ from jax._src.lib import xla_client
 from jax.sharding import NamedSharding, PartitionSpec
 from jaxlib import _jax
 
+try:
+    from jaxlib import _hlo
+except ImportError:  # jaxlib 0.8 has what reads and prints HLO in another module.
+    _hlo = _jax
+
 
 def bits(array):
     """The array in a type that NumPy stores."""
@@ -47,7 +52,7 @@ def save(path, arguments, results, wide=()):
 
 
 def text(module):
-    options = _jax.HloPrintOptions()
+    options = _hlo.HloPrintOptions()
     options.print_large_constants = True
     options.print_metadata = False
     return module.to_string(options)
@@ -57,7 +62,8 @@ def executable_of(computation):
     """A program for any platform, compiled for the CPU."""
     client = xla_bridge.get_backend("cpu")
     program = _jax.mlir.xla_computation_to_mlir_module(computation)
-    return client.compile_and_load(program, client.devices()[:1], xla_client.CompileOptions())
+    devices = _jax.DeviceList(tuple(client.devices()[:1]))
+    return client.compile_and_load(program, devices, xla_client.CompileOptions())
 
 
 def called(executable, arguments):
@@ -104,7 +110,7 @@ def wider(text, arguments):
 
 
 def computation_of(text):
-    return xla_client.XlaComputation(_jax.hlo_module_from_text(text).as_serialized_hlo_module_proto())
+    return xla_client.XlaComputation(_hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto())
 
 
 def make(name, folder, seed=7):
