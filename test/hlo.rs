@@ -174,7 +174,7 @@ fn what_an_importer_asks() {
     has=true, backend_config={"x":["}",1]}
   ROOT m = pred[2] compare(p, q), direction=GT
 "#;
-    let tables = "HloModule m, is_scheduled=true, input_output_alias={ {0}: (0, {}, may-alias) }
+    let tables = "HloModule m, is_scheduled=true, input_output_alias={ }
 FileNames
 1 \"dir/g.py\"
 FunctionNames
@@ -186,7 +186,7 @@ StackFrames
 ";
     let module = parse(&module(body).replacen("HloModule m\n", tables, 1));
     assert_eq!(module.attribute("is_scheduled"), Some("true"));
-    assert_eq!(module.attribute("input_output_alias"), Some("{ {0}: (0, {}, may-alias) }"));
+    assert_eq!(module.attribute("input_output_alias"), Some("{ }"));
     let source = |name: &str| {
         let source = &find(&module, name).source;
         (source.op_name.as_deref(), source.file.as_deref(), source.line)
@@ -233,8 +233,231 @@ fn shapes_that_are_left_out() {
     assert_eq!(shape("d"), "f32[4,5]{1,0}");
     assert_eq!(shape("c"), "f32[4,10]{1,0}");
     assert_eq!(shape("less"), "pred[4,6]{0,1:T(2,4)}");
-    assert_eq!(shape("pair"), "(f32[4,6]{0,1:T(2,4)}, f32[5,4]{1,0})");
-    assert_eq!((&*shape("part"), &*shape("called"), &*shape("sum")), ("f32[5,4]{1,0}", "f32[]", "f32[4]{0}"));
+    assert_eq!(shape("pair"), "(f32[4,6]{0,1:T(2,4)}, f32[5,4]{0,1})");
+    assert_eq!((&*shape("part"), &*shape("called"), &*shape("sum")), ("f32[5,4]{0,1}", "f32[]", "f32[4]{0}"));
+}
+
+/// Shapes that XLA's parser (jaxlib 0.10.2) infers: sizes, types and layouts.
+#[test]
+fn shapes_are_inferred_as_by_xla() {
+    let text = |instruction: &str| {
+        format!(
+            "HloModule m
+add {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }}
+one {{ a = f32[] parameter(0) b = f32[] parameter(1) c = f32[] add(a, b) ROOT t = (f32[]) tuple(c) }}
+less {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }}
+step {{ a = f32[3] parameter(0) b = f32[3] parameter(1) c = f32[3] add(a, b) ROOT t = (f32[3], f32[3]) tuple(c, c) }}
+ENTRY main {{
+  x = f32[2,3]{{0,1}} parameter(0)
+  tiled = f32[2,3]{{1,0:T(2,128)S(1)}} parameter(1)
+  c = c64[2,3] parameter(2)
+  s = f32[] parameter(3)
+  i = s32[] parameter(4)
+  q = pred[] parameter(5)
+  v = f32[8] parameter(6)
+  image = f32[1,8,8,3] parameter(7)
+  kernel = bf16[3,3,3,4] parameter(8)
+  square = f32[4,4]{{0,1}} parameter(9)
+  places = s32[5,1] parameter(10)
+  some = f32[<=8] parameter(11)
+  rows = f32[<=4,4] parameter(12)
+  short = bf16[2,3] parameter(13)
+  half = f16[2,3] parameter(14)
+  f = f32[3] parameter(15)
+  byte = s8[2,3] parameter(16)
+  n = s32[2,3] parameter(17)
+  ROOT y = {instruction}
+}}
+"
+        )
+    };
+    for (instruction, shape) in [
+        ("real(c)", "f32[2,3]{1,0}"),
+        ("imag(x)", "f32[2,3]{0,1}"),
+        ("abs(tiled)", "f32[2,3]{1,0:T(2,128)S(1)}"),
+        ("complex(x, x)", "c64[2,3]{0,1}"),
+        ("add(short, x)", "f32[2,3]{1,0}"),
+        ("add(half, short)", "bf16[2,3]{1,0}"),
+        ("add(v, some)", "f32[<=8]{0}"),
+        ("select(q, x, x)", "f32[2,3]{0,1}"),
+        ("clamp(tiled, x, tiled)", "f32[2,3]{0,1}"),
+        ("pad(x, s), padding=1_1x0_0_1", "f32[4,5]{1,0}"),
+        ("pad(some, s), padding=1_1", "f32[<=10]{0}"),
+        ("convolution(image, kernel), window={size=3x3}, dim_labels=b01f_01io->b01f", "f32[1,6,6,4]{3,2,1,0}"),
+        ("reduce-window(x, s), window={size=1x2}, to_apply=add", "f32[2,2]{1,0}"),
+        ("reduce-window(x, s), window={size=1x2}, to_apply=one", "f32[2,2]{1,0}"),
+        ("reduce(x, s), dimensions={0}, to_apply=one", "(f32[3]{0})"),
+        ("reduce(rows, s), dimensions={1}, to_apply=add", "f32[<=4]{0}"),
+        ("map(x, x), dimensions={0,1}, to_apply=add", "f32[2,3]{1,0}"),
+        ("transpose(x), dimensions={1,0}", "f32[3,2]{1,0}"),
+        ("transpose(tiled), dimensions={1,0}", "f32[3,2]{0,1:T(2,128)S(1)}"),
+        ("transpose(rows), dimensions={1,0}", "f32[4,<=4]{0,1}"),
+        ("reverse(x), dimensions={0}", "f32[2,3]{0,1}"),
+        ("broadcast(s), dimensions={}", "f32[]"),
+        ("dot(byte, n), lhs_contracting_dims={0}, rhs_contracting_dims={0}", "s32[3,3]{1,0}"),
+        ("dot(square, square), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "f32[4,4]{1,0}"),
+        ("cholesky(square), lower=true", "f32[4,4]{0,1}"),
+        ("fft(v), fft_type=RFFT, fft_length={8}", "c64[5]{0}"),
+        (
+            "gather(x, places), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, \
+             slice_sizes={1,3}",
+            "f32[5,3]{1,0}",
+        ),
+        ("select-and-scatter(square, square, s), window={size=1x1}, select=less, scatter=add", "f32[4,4]{0,1}"),
+        (
+            "batch-norm-training(image, f, f), epsilon=0.1, feature_index=3",
+            "(f32[1,8,8,3]{3,2,1,0}, f32[3]{0}, f32[3]{0})",
+        ),
+        ("topk(square), k=4, is_stable=true", "(f32[4,4]{1,0}, s32[4,4]{1,0})"),
+        ("scan(x, f), dimensions={0}, num_carries=1, to_apply=step", "(f32[2,3]{1,0}, f32[3]{0})"),
+        ("get-dimension-size(x), dimensions={0}", "s32[]"),
+        ("set-dimension-size(x, i), dimensions={0}", "f32[<=2,3]{0,1}"),
+    ] {
+        assert_eq!(find(&parse(&text(instruction)), "y").shape.to_string(), shape, "{instruction}");
+    }
+    for instruction in
+        ["convert(x)", "reshape(x)", "iota(), iota_dimension=0", "custom-call(x), custom_call_target=\"f\""]
+    {
+        let found = places(&text(instruction));
+        assert!(found.len() == 1 && found[0].contains("expected a shape before"), "{instruction}: {found:?}");
+    }
+    // A wrong operand is the error, not the missing shape.
+    let found = places(&text("pad(x, v), padding=1_1x0_0"));
+    assert_eq!(found, ["25:19 operand 1 of `pad` must be f32[], found f32[8]"]);
+}
+
+/// What XLA's parser takes without a header, without an entry, and as one instruction.
+#[test]
+fn texts_that_are_parts_of_modules() {
+    let body = "{\n  x = f32[4] parameter(0)\n  ROOT y = f32[4] negate(x)\n}\n";
+    let found = |text: &str| {
+        let module = parse(text);
+        let entry = &module.computations[module.entry];
+        let names = entry.instructions.iter().map(|i| &*i.name).collect::<Vec<_>>().join(" ");
+        (module.name, entry.name.clone(), names, entry.result().name.clone())
+    };
+    let expected = |module: &str, entry: &str, names: &str, root: &str| {
+        (module.to_string(), entry.to_string(), names.to_string(), root.to_string())
+    };
+    for (text, module) in [
+        (format!("HloModule m\nmain {body}"), "m"),
+        (format!("ENTRY main {body}"), "module_main"),
+        (format!("main {body}"), "module_main"),
+        (format!("first {body}main {body}"), "module_main"),
+        (format!("HloModule m\nENTRY main {body}last {body}"), "m"),
+        (format!("HloModule m\nENTRY main (x f32[4]) -> f32[4] {body}"), "m"),
+        (format!("main (x: f32[4]) -> f32[4] {body}"), "module_main"),
+    ] {
+        assert_eq!(found(&text), expected(module, "main", "x y", "y"), "{text}");
+    }
+    for (text, names, root) in [
+        ("f32[4] negate(f32[4] x)", "x _", "_"),
+        ("ROOT %y = f32[4] negate(f32[4] %x)", "x y", "y"),
+        ("y = f32[4] add(f32[4] x, x)", "x y", "y"),
+        ("f32[4] add(f32[4], f32[4])", "_0 _1 _", "_"),
+        ("f32[4] add(f32[4] x, f32[4] negate(f32[4] z))", "x z _(1) _", "_"),
+        ("negated = negate(f32[4] x)", "x negated", "negated"),
+        ("f32[] constant(3)", "_", "_"),
+        (
+            "f32[] reduce(f32[4] x, f32[] z), dimensions={0}, to_apply={ a = f32[] parameter(0) b = f32[] parameter(1) c = f32[] add(a, b) }",
+            "x z _",
+            "_",
+        ),
+    ] {
+        assert_eq!(found(text), expected("_", "_", names, root), "{text}");
+    }
+    assert_eq!(places("f32[4] negate(x)"), ["1:15 unknown instruction `x` in computation `_`"]);
+    assert_eq!(places("f32[4] negate(f32[4] x) y"), ["1:25 expected the end of the text, found `y`"]);
+}
+
+/// `t#1#0` is part 0 of part 1; a name that an instruction has is that instruction's.
+#[test]
+fn parts_of_tuples_as_operands() {
+    let body = |line: &str| format!("  t = (f32[10], (f32[20], f32[30])) parameter(0)\n{line}");
+    let names = |text: &str| find_all(&parse(&module(text)));
+    assert_eq!(
+        names(&body("  a = f32[20] add(t#1#0, %t#1#0)\n  b = f32[10] negate(f32[10] t#0)\n")),
+        ["t", "t_1 = t index=1", "t_1_0 = t_1 index=0", "a = t_1_0 t_1_0", "t_0 = t index=0", "b = t_0"]
+    );
+    assert_eq!(
+        names(&body("  t_0 = f32[10] parameter(1)\n  a = f32[10] add(t#0, t_0)\n")),
+        ["t", "t_0", "t_0.1 = t index=0", "a = t_0.1 t_0"]
+    );
+    assert_eq!(names("  %p#0 = f32[2] parameter(0)\n  y = f32[2] negate(%p#0)\n"), ["p#0", "y = p#0"]);
+}
+
+/// The instructions of the entry: their names, operands and the index of a part.
+fn find_all(module: &Module) -> Vec<String> {
+    let entry = &module.computations[module.entry];
+    let line = |i: &Instruction| {
+        let operands: Vec<&str> = i.operands.iter().map(|k| &*entry.instructions[*k].name).collect();
+        let index = i.attribute("index").map(|index| format!(" index={index}")).unwrap_or_default();
+        if operands.is_empty() { i.name.clone() } else { format!("{} = {}{index}", i.name, operands.join(" ")) }
+    };
+    entry.instructions.iter().map(line).collect()
+}
+
+/// An update that binds the last operands is the start of the computation.
+#[test]
+fn operands_that_updates_bind() {
+    let text = "HloModule m
+f {
+  p = f32[2,3] parameter(0)
+  q = s32[] parameter(1)
+  ROOT a = f32[2,3] abs(p)
+}
+ENTRY main {
+  x = f32[2,3] parameter(0)
+  n = s32[] parameter(1)
+  s = ((), (), s32[]) call-start(), to_apply=f
+  u = ((f32[2,3]), (), s32[]) async-update(s, x)
+  w = ((f32[2,3], s32[]), f32[2,3]) async-update(u, n)
+  ROOT d = f32[2,3] call-done(w)
+}
+";
+    let module = parse(text);
+    let operation = |name: &str| format!("{:?}", find(&module, name).operation);
+    assert_eq!(operation("s"), "Leaves { numbers: [None] }");
+    assert_eq!(operation("u"), "Leaves { numbers: [Some(0), None] }");
+    assert!(operation("w").starts_with("Start(Start { operation: Call"), "{}", operation("w"));
+    let w = find(&module, "w");
+    assert_eq!((w.operands.len(), w.called.len()), (2, 1));
+    // An operand of another shape than the parameter.
+    let wrong = places(&text.replace("n = s32[]", "n = s64[]"));
+    assert_eq!(wrong.len(), 1, "{wrong:?}");
+}
+
+/// An attribute that is not known is skipped, with a warning at each of its places.
+#[test]
+fn attributes_of_other_versions() {
+    let text = "HloModule m, is_scheduled=true, newest=1
+ENTRY e {
+  x = f32[2] parameter(0), origin={{\"x\"}}
+  ROOT y = f32[2] negate(x), quantized={a=1 b=\"c\"}, backend_config={}
+}
+";
+    let warnings = parse(text).warnings;
+    let found: Vec<_> = warnings.iter().map(|w| (w.line_column(text), w.to_string())).collect();
+    let message = |name| format!("unknown attribute `{name}`, which is skipped: it may be of another version of XLA");
+    assert_eq!(found, [(Some((1, 33)), message("newest")), (Some((4, 30)), message("quantized"))]);
+}
+
+/// A size that is set in a static shape is one up to a bound, there and in what follows, as in XLA.
+#[test]
+fn sizes_that_are_set_in_static_shapes() {
+    let body = |size: &str| {
+        format!(
+            "  x = f32[8] parameter(0)\n  n = s32[] {size}\n  y = f32[8] set-dimension-size(x, n), dimensions={{0}}\n  \
+             z = f32[8] negate(y)\n  t = (f32[8], f32[8]) tuple(z, x)\n  ROOT r = f32[8] get-tuple-element(t), index=0\n"
+        )
+    };
+    let shapes = |size: &str| {
+        let module = parse(&module(&body(size)));
+        ["y", "z", "t", "r"].map(|name| find(&module, name).shape.to_string()).join(" ")
+    };
+    let bounded = "f32[<=8]{0} f32[<=8]{0} (f32[<=8]{0}, f32[8]{0}) f32[<=8]{0}";
+    assert_eq!((shapes("constant(3)"), shapes("parameter(1)")), (bounded.to_string(), bounded.to_string()));
+    assert_eq!(shapes("constant(8)"), bounded.replace("<=", ""));
 }
 
 /// Texts as they are stored: with a byte order mark, with other ends of lines, or not HLO at all.
@@ -254,7 +477,10 @@ fn other_texts() {
         let found = places(&format!("{begin}{mlir}}}"));
         assert_eq!(found, [format!("{place} {message}")], "{begin}");
     }
-    assert_eq!(places("module"), ["1:1 expected `HloModule` and the module's name, found `module`"]);
+    assert_eq!(
+        places("module"),
+        ["1:1 expected `HloModule` and the module's name, a computation or an instruction, found `module`"]
+    );
 }
 
 /// Every operation of the language is known, and what runs beside others.

@@ -83,8 +83,10 @@ fn a_donated_argument_is_written_over() {
 #[test]
 fn an_alias_that_there_is_not_is_an_error_at_its_place() {
     let text = "HloModule m, input_output_alias={ {}: (2, {}) }\nENTRY main {\n  ROOT x = f32[2]{0} parameter(0)\n}\n";
-    let error = MemoryUse::of(&parse(text)).unwrap_err();
-    assert_eq!((error.line_column(text), &*error.message), (Some((1, 40)), "the number must be below 1, found 2"));
+    let errors = Module::parse(text).unwrap_err();
+    assert_eq!(errors.len(), 1);
+    assert_eq!(errors[0].line_column(text), Some((1, 40)));
+    assert_eq!(errors[0].message, "the number must be below 1, found 2");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! | `output_to_operand_aliasing={{0}: (1, {2})}` | a fusion or a custom call: part 0 of the result is part 2 of operand 1 |
 //! | `"aliasing_operands":{"lists":[{"indices":["0","3"]}]}` | `backend_config` of XLA:TPU: arrays that share a buffer, those of the operands and then those of the result |
 
+use super::shapes::{fits, plain};
 use crate::operations::shape::{Shape, count};
 use crate::text::{Cursor, Error};
 
@@ -20,17 +21,63 @@ pub struct AliasPair {
     pub leaf: usize,
 }
 
+/// Two parts in one place.
+struct AliasEntry<'a> {
+    /// Where the part of the result is written.
+    at: usize,
+    result: AliasedPart<'a>,
+    operand: usize,
+    part: AliasedPart<'a>,
+}
+
+/// A part of a shape, and the number of its first leaf.
+#[derive(Clone, Copy)]
+struct AliasedPart<'a> {
+    first: usize,
+    shape: &'a Shape,
+}
+
 /// Reads `{{0}: (1, {2}), ..}`, an entry for each pair of parts.
 ///
 /// # Errors
 /// What is wrong, and at which byte of `text`; a part that the shapes do not have.
 pub fn pairs(text: &str, result: &Shape, operands: &[&Shape]) -> Result<Vec<AliasPair>, Error> {
+    let mut found = Vec::new();
+    for AliasEntry { at, result, operand, part } in entries(text, result, operands)? {
+        let (results, taken) = (count(result.shape), count(part.shape));
+        if results != taken {
+            return Err(Error::at(at, format!("both sides must have the same arrays, found {results} and {taken}")));
+        }
+        let pair = |k| AliasPair { result: result.first + k, operand, leaf: part.first + k };
+        found.extend((0..taken).map(pair));
+    }
+    Ok(found)
+}
+
+/// Checks `input_output_alias`: a part of the result lies in the place of a parameter's part, so both have one shape. XLA's
+/// parser takes others, its verifier does not.
+///
+/// # Errors
+/// Those of [`pairs`], and parts of different shapes.
+pub fn check(text: &str, result: &Shape, parameters: &[&Shape]) -> Result<(), Error> {
+    for AliasEntry { at, result, operand, part } in entries(text, result, parameters)? {
+        if !fits(result.shape, part.shape) {
+            let (is, found) = (plain(part.shape), plain(result.shape));
+            let must =
+                format!("the result must be {is}, as parameter {operand}, in whose place it lies, found {found}");
+            return Err(Error::at(at, must));
+        }
+    }
+    Ok(())
+}
+
+fn entries<'a>(text: &str, result: &'a Shape, operands: &[&'a Shape]) -> Result<Vec<AliasEntry<'a>>, Error> {
     let mut cursor = Cursor::new(text);
     let mut found = Vec::new();
     cursor.expect("{", "`{` before the aliases")?;
     while !cursor.eat("}") {
         let at = cursor.at();
-        let (of, results) = part(&mut cursor, result)?;
+        let result = part(&mut cursor, result)?;
         cursor.expect(":", "`:` after a part of the result")?;
         cursor.expect("(", "`(` before the number of the operand")?;
         let number_at = cursor.at();
@@ -40,7 +87,7 @@ pub fn pairs(text: &str, result: &Shape, operands: &[&Shape]) -> Result<Vec<Alia
             Error::at(number_at, format!("the number must be below {}, found {number}", operands.len()))
         })?;
         cursor.expect(",", "`,` after the number of the operand")?;
-        let (leaf, taken) = part(&mut cursor, operands[operand])?;
+        let part = part(&mut cursor, operands[operand])?;
         if cursor.eat(",") {
             for word in ["may", "must"] {
                 if cursor.peek_word() == Some(word) {
@@ -51,10 +98,7 @@ pub fn pairs(text: &str, result: &Shape, operands: &[&Shape]) -> Result<Vec<Alia
             cursor.word();
         }
         cursor.expect(")", "`)` after the operand")?;
-        if results != taken {
-            return Err(Error::at(at, format!("both sides must have the same arrays, found {results} and {taken}")));
-        }
-        found.extend((0..taken).map(|k| AliasPair { result: of + k, operand, leaf: leaf + k }));
+        found.push(AliasEntry { at, result, operand, part });
         if !cursor.eat(",") {
             cursor.expect("}", "`,` or `}` after an alias")?;
             break;
@@ -64,8 +108,8 @@ pub fn pairs(text: &str, result: &Shape, operands: &[&Shape]) -> Result<Vec<Alia
     Ok(found)
 }
 
-/// The part of a shape that a list of indices such as `{1,0}` names: its first leaf, and how many it has.
-fn part(cursor: &mut Cursor, shape: &Shape) -> Result<(usize, usize), Error> {
+/// The part of a shape that a list of indices such as `{1,0}` names.
+fn part<'a>(cursor: &mut Cursor, shape: &'a Shape) -> Result<AliasedPart<'a>, Error> {
     let (mut shape, mut first) = (shape, 0);
     cursor.expect("{", "`{` before a part")?;
     while !cursor.eat("}") {
@@ -81,7 +125,7 @@ fn part(cursor: &mut Cursor, shape: &Shape) -> Result<(usize, usize), Error> {
             break;
         }
     }
-    Ok((first, count(shape)))
+    Ok(AliasedPart { first, shape })
 }
 
 /// The lists of `aliasing_operands` in a `backend_config`; `None` where it has none.

@@ -1,13 +1,12 @@
 //! The names of attributes, and which operations have them.
 //!
-//! XLA's attributes grow with its versions, so that an unknown one is kept as text. One that is written nearly as a known
-//! one is an error: `lowr=true` would leave `lower` false without saying so. So is one of another operation, as XLA says
-//! too: `slice={[0:2]}` of an `add` would be lost.
+//! XLA's attributes grow with its versions, so that an unknown one is skipped with a warning. One that is written nearly
+//! as a known one is an error: `lowr=true` would leave `lower` false. So is one of another operation, as XLA says too:
+//! `slice={[0:2]}` of an `add` would be lost.
 
 use super::opcodes;
-use super::raw::RawInstruction;
+use super::raw::{RawAttribute, RawInstruction};
 use crate::text::{Error, excerpt, nearest};
-use std::collections::HashSet;
 
 /// The operations of an attribute that every instruction may have.
 const ANYWHERE: &[&str] = &[];
@@ -86,6 +85,7 @@ static KNOWN: &[(&str, &[&str])] = &[
     ("fft_length", &["fft"]),
     ("fft_type", &["fft"]),
     ("frontend_attributes", ANYWHERE),
+    ("has_dynamic_root", &["collective-broadcast"]),
     ("index", &["get-tuple-element"]),
     ("index_vector_dim", &["gather", "scatter"]),
     ("indices_are_sorted", &["gather", "scatter"]),
@@ -99,7 +99,7 @@ static KNOWN: &[(&str, &[&str])] = &[
     ("is_cross_program_prefetch", &["copy-start"]),
     ("is_host_transfer", &["recv", "recv-done", "send", "send-done"]),
     ("is_reverse", &["scan"]),
-    ("is_stable", &["sort"]),
+    ("is_stable", &["sort", "topk"]),
     ("k", &["topk"]),
     ("kind", &["fusion"]),
     ("largest", &["topk"]),
@@ -197,25 +197,57 @@ static KNOWN: &[(&str, &[&str])] = &[
     ("window", &["convolution", "custom-call", "reduce-window", "select-and-scatter"]),
 ];
 
+/// The attributes of the header, in order.
+static OF_HEADER: &[&str] = &[
+    "alias_passthrough_params",
+    "allow_spmd_sharding_propagation_to_output",
+    "allow_spmd_sharding_propagation_to_parameters",
+    "buffer_donor",
+    "entry_computation_layout",
+    "frontend_attributes",
+    "input_output_alias",
+    "is_scheduled",
+    "num_partitions",
+    "replica_count",
+];
+
+/// The operations of an attribute, if it is known.
+fn known(name: &str) -> Option<&'static [&'static str]> {
+    KNOWN.binary_search_by_key(&name, |known| known.0).ok().map(|k| KNOWN[k].1)
+}
+
+/// Warnings about the attributes of the header that are not known.
+pub(super) fn unknown(header: &[RawAttribute]) -> Vec<Error> {
+    header.iter().filter(|attribute| OF_HEADER.binary_search(&attribute.name).is_err()).map(skipped).collect()
+}
+
+/// Warnings about the attributes of an instruction that are not known.
+pub(super) fn unknown_of(instruction: &RawInstruction) -> Vec<Error> {
+    instruction.attributes.iter().filter(|attribute| known(attribute.name).is_none()).map(skipped).collect()
+}
+
+fn skipped(attribute: &RawAttribute) -> Error {
+    let name = excerpt(attribute.name);
+    Error::at(
+        attribute.name_at,
+        format!("unknown attribute `{name}`, which is skipped: it may be of another version of XLA"),
+    )
+    .unknown()
+}
+
 /// Refuses a name that is not known and [`nearest`] to one that is, and that the instruction does not have, and one that
-/// its operation does not have. `others` are unknown names that are like none.
-pub(super) fn check<'a>(instruction: &RawInstruction<'a>, others: &mut HashSet<&'a str>) -> Result<(), Error> {
+/// its operation does not have.
+pub(super) fn check(instruction: &RawInstruction) -> Result<(), Error> {
     for attribute in &instruction.attributes {
         let name = attribute.name;
-        if let Ok(k) = KNOWN.binary_search_by_key(&name, |known| known.0) {
+        if let Some(operations) = known(name) {
             // An operation that is not known is complained of itself.
-            if !has(instruction.opcode, KNOWN[k].1) && opcodes::find(instruction.opcode).is_some() {
+            if !has(instruction.opcode, operations) && opcodes::find(instruction.opcode).is_some() {
                 return Err(Error::at(attribute.name_at, misplaced(instruction.opcode, name)));
             }
             continue;
         }
-        if others.contains(name) {
-            continue;
-        }
-        let Some(near) = nearest(name, KNOWN.iter().map(|known| known.0)) else {
-            others.insert(name);
-            continue;
-        };
+        let Some(near) = nearest(name, KNOWN.iter().map(|known| known.0)) else { continue };
         if instruction.attributes.iter().all(|a| a.name != near) {
             let message = format!("unknown attribute `{}`; did you mean `{near}`?", excerpt(name));
             return Err(Error::at(attribute.name_at, message).unknown());
@@ -247,7 +279,7 @@ mod tests {
 
     #[test]
     fn names_are_in_order() {
-        assert!(KNOWN.is_sorted());
+        assert!(KNOWN.is_sorted() && OF_HEADER.is_sorted());
     }
 
     #[test]

@@ -1,177 +1,98 @@
 //! Shapes of results that the text leaves out, as in `y = add(x, x)`.
 //!
-//! What operands, attributes and computations say is enough for most operations; for the others the shape must be
-//! there. Arrays that have the sizes of an operand get its layout, all others are row-major.
+//! The rule of the operation says the sizes and the types of elements, as it does where the shape is written. The layout
+//! is the one that XLA's parser gives: that of an operand, where each element stays at its index, that of the operand
+//! with its dimensions in the other order for a transpose, and else the row-major one.
 
-use super::raw::RawInstruction;
-use super::shapes::{scalar, together};
-use super::words::numbers;
 use crate::element::ElementType;
-use crate::operations::shape::{Array, Dim, Shape};
-use crate::text::Cursor;
+use crate::hlo::shapes::together;
+use crate::operations::operation::{Algorithm, Operation};
+use crate::operations::refusal::Refusal;
+use crate::operations::shape::{Array, Dim, Shape, leaves};
+use crate::operations::sizes::Sizes;
 use crate::tiled::layout::Layout;
 
-/// The operations whose result has the shape of the first operand.
-const LIKE_FIRST: &[&str] = &[
-    "acos",
-    "acosh",
-    "add",
-    "add-dependency",
-    "all-reduce",
-    "and",
-    "asin",
-    "asinh",
-    "atan2",
-    "atanh",
-    "cbrt",
-    "ceil",
-    "collective-permute",
-    "copy",
-    "cosh",
-    "cosine",
-    "count-leading-zeros",
-    "divide",
-    "domain",
-    "dynamic-update-slice",
-    "erf",
-    "exponential",
-    "exponential-minus-one",
-    "floor",
-    "log",
-    "log-plus-one",
-    "logistic",
-    "maximum",
-    "minimum",
-    "multiply",
-    "negate",
-    "not",
-    "opt-barrier",
-    "or",
-    "popcnt",
-    "power",
-    "reduce-precision",
-    "remainder",
-    "reverse",
-    "round-nearest-afz",
-    "round-nearest-even",
-    "rsqrt",
-    "scatter",
-    "shift-left",
-    "shift-right-arithmetic",
-    "shift-right-logical",
-    "sign",
-    "sine",
-    "sinh",
-    "sqrt",
-    "subtract",
-    "tan",
-    "tanh",
-    "while",
-    "xor",
-];
+/// The shape that an operation makes of these operands, with elements of these types; `None` where the operands and the
+/// fields do not say it.
+///
+/// # Errors
+/// The operation does not take these operands.
+pub(super) fn shape(
+    operation: &Operation,
+    opcode: &str,
+    operands: &[&Shape],
+    elements: &[ElementType],
+) -> Result<Option<Shape>, Refusal> {
+    let Some(bounds) = operation.result_sizes(operands, elements.len())? else { return Ok(None) };
+    let arrays: Vec<&Array> = operands.iter().flat_map(|shape| leaves(shape)).collect();
+    let at_run_time = match arrays.iter().any(|array| array.dims.iter().any(|dim| !matches!(dim, Dim::Exact(_)))) {
+        true => operation.result_sizes(&unknown(operands).iter().collect::<Vec<_>>(), elements.len())?,
+        false => None,
+    };
+    let at_run_time = at_run_time.unwrap_or_else(|| bounds.clone());
+    let array = |k: usize| {
+        let dims = dims(&bounds[k], &at_run_time[k]);
+        let layout = layout(operation, opcode, &arrays, k, &dims);
+        Shape::Array(Array { element: elements[k], dims, layout })
+    };
+    Ok(Some(together((0..elements.len()).map(array).collect())))
+}
 
-/// The shape of an instruction's result, of the shapes of its operands and of the results of the computations that it
-/// names; `None` where these do not say it.
-pub(super) fn shape(i: &RawInstruction, operands: &[&Shape], results: &[&Shape]) -> Option<Shape> {
-    let first = || operands.first().map(|shape| (*shape).clone());
-    match i.opcode {
-        opcode if LIKE_FIRST.contains(&opcode) => first(),
-        "abs" if !array(operands.first()?)?.element.is_complex() => first(),
-        "compare" | "is-finite" => {
-            let from = array(operands.first()?)?;
-            Some(Shape::Array(Array { element: ElementType::Pred, ..from.clone() }))
+/// The operands with unknown sizes in place of bounds.
+fn unknown(operands: &[&Shape]) -> Vec<Shape> {
+    let size = |dim: &Dim| if let Dim::Exact(_) = dim { *dim } else { Dim::Unbounded };
+    let array = |array: &Array| Array { dims: array.dims.iter().map(size).collect(), ..array.clone() };
+    // A rule takes the operands apart into arrays.
+    operands.iter().flat_map(|shape| leaves(shape)).map(|one| Shape::Array(array(one))).collect()
+}
+
+/// The dimensions of a result: a size that is not known where bounds are not is up to a bound itself.
+fn dims(bounds: &Sizes, at_run_time: &Sizes) -> Vec<Dim> {
+    let dim = |(bound, known): (&Option<i64>, &Option<i64>)| match (bound, known) {
+        (Some(n), Some(_)) => Dim::Exact(*n),
+        (Some(n), None) => Dim::Bounded(*n),
+        (None, _) => Dim::Unbounded,
+    };
+    bounds.0.iter().zip(&at_run_time.0).map(dim).collect()
+}
+
+/// The layout of result `k`.
+fn layout(operation: &Operation, opcode: &str, operands: &[&Array], k: usize, dims: &[Dim]) -> Layout {
+    let of = |k: usize| operands.get(k).filter(|from| from.dims.len() == dims.len());
+    let found = match operation {
+        Operation::Transpose { permutation } => of(0).and_then(|from| permuted(&from.layout, permutation)),
+        _ => source(operation, opcode, operands, k)
+            .and_then(of)
+            .filter(|from| Sizes::of(from).0.iter().zip(dims).all(|(size, dim)| *size == dim.bound()))
+            .map(|from| from.layout.clone()),
+    };
+    found.unwrap_or_else(|| Layout::row_major(dims.len()))
+}
+
+/// The operand whose elements stay at their indices in result `k`.
+fn source(operation: &Operation, opcode: &str, operands: &[&Array], k: usize) -> Option<usize> {
+    match operation {
+        Operation::Elementwise if opcode == "clamp" => Some(1),
+        Operation::Elementwise | Operation::Select if opcode != "map" => {
+            operands.iter().position(|operand| !operand.dims.is_empty())
         }
-        "clamp" | "select" => operands.get(1).map(|shape| (*shape).clone()),
-        "after-all" | "outfeed" => Some(scalar(ElementType::Token)),
-        "tuple" => Some(Shape::Tuple(operands.iter().map(|shape| (*shape).clone()).collect())),
-        "sort" => Some(together(operands.iter().map(|shape| (*shape).clone()).collect())),
-        "get-tuple-element" => {
-            let Shape::Tuple(parts) = operands.first()? else { return None };
-            parts.get(usize::try_from(*list(i, "index")?.first()?).ok()?).cloned()
-        }
-        "call" | "fusion" | "conditional" => results.first().map(|shape| (*shape).clone()),
-        "partition-id" | "replica-id" => Some(scalar(ElementType::U32)),
-        "transpose" => {
-            let from = array(operands.first()?)?;
-            of(from, dims(i, "dimensions")?.into_iter().map(|dim| from.dims.get(dim).copied()).collect::<Option<_>>()?)
-        }
-        "reduce" => {
-            let reduced = dims(i, "dimensions")?;
-            let kept = |from: &Array| {
-                let kept = from.dims.iter().enumerate().filter(|(k, _)| !reduced.contains(k));
-                of(from, kept.map(|(_, dim)| *dim).collect())
-            };
-            let inputs = operands.get(..operands.len() / 2)?;
-            Some(together(inputs.iter().map(|shape| kept(array(shape)?)).collect::<Option<_>>()?))
-        }
-        "slice" => {
-            let from = array(operands.first()?)?;
-            of(from, ranges(i)?)
-        }
-        "dynamic-slice" => {
-            let sizes = list(i, "dynamic_slice_sizes")?;
-            of(array(operands.first()?)?, sizes.into_iter().map(Dim::Exact).collect())
-        }
-        "concatenate" => {
-            let from = array(operands.first()?)?;
-            let dim = *dims(i, "dimensions")?.first()?;
-            let size = |shape: &&Shape| array(shape)?.sizes()?.get(dim).copied();
-            let mut sizes = from.sizes()?;
-            let sum = operands.iter().map(size).try_fold(0i64, |sum, n| sum.checked_add(n?))?;
-            *sizes.get_mut(dim)? = sum;
-            of(from, sizes.into_iter().map(Dim::Exact).collect())
-        }
-        "dot" => dot(i, array(operands.first()?)?, array(operands.get(1)?)?),
+        Operation::Reverse { .. } | Operation::DynamicUpdateSlice | Operation::Scatter(_) => Some(k),
+        Operation::Collective(_) => Some(k),
+        Operation::Algorithm(algorithm) => match **algorithm {
+            Algorithm::TriangularSolve { .. } => Some(1),
+            Algorithm::Sort { .. } | Algorithm::SelectAndScatter { .. } | Algorithm::Fft { .. } => Some(k),
+            Algorithm::BatchNormTraining { .. } | Algorithm::BatchNormInference { .. } => Some(k),
+            Algorithm::BatchNormGrad { .. } | Algorithm::Cholesky { .. } => Some(k),
+            _ => None,
+        },
         _ => None,
     }
 }
 
-/// Batch dimensions, then the others of the left and of the right operand.
-fn dot(i: &RawInstruction, lhs: &Array, rhs: &Array) -> Option<Shape> {
-    let listed = |name| if i.attributes.iter().any(|a| a.name == name) { dims(i, name) } else { Some(Vec::new()) };
-    let (lhs_batch, rhs_batch) = (listed("lhs_batch_dims")?, listed("rhs_batch_dims")?);
-    let (lhs_contracting, rhs_contracting) = (listed("lhs_contracting_dims")?, listed("rhs_contracting_dims")?);
-    let free = |from: &Array, batch: &[usize], contracting: &[usize]| {
-        let free = from.dims.iter().enumerate().filter(|(k, _)| !batch.contains(k) && !contracting.contains(k));
-        free.map(|(_, dim)| *dim).collect::<Vec<_>>()
-    };
-    let batch: Vec<Dim> = lhs_batch.iter().map(|dim| lhs.dims.get(*dim).copied()).collect::<Option<_>>()?;
-    of(lhs, [batch, free(lhs, &lhs_batch, &lhs_contracting), free(rhs, &rhs_batch, &rhs_contracting)].concat())
-}
-
-/// An array of these sizes, with the elements of another one, and its layout where the sizes are the same.
-fn of(from: &Array, dims: Vec<Dim>) -> Option<Shape> {
-    let layout = if dims == from.dims { from.layout.clone() } else { Layout::row_major(dims.len()) };
-    Some(Shape::Array(Array { element: from.element, dims, layout }))
-}
-
-fn array(shape: &Shape) -> Option<&Array> {
-    if let Shape::Array(array) = shape { Some(array) } else { None }
-}
-
-/// The numbers of an attribute.
-fn list(i: &RawInstruction, name: &str) -> Option<Vec<i64>> {
-    let attribute = i.attributes.iter().find(|a| a.name == name)?;
-    Some(numbers(&mut Cursor::new(attribute.text)).ok()?.into_iter().map(|(n, _)| n).collect())
-}
-
-fn dims(i: &RawInstruction, name: &str) -> Option<Vec<usize>> {
-    list(i, name)?.into_iter().map(|n| usize::try_from(n).ok()).collect()
-}
-
-/// The sizes of `slice={[start:limit:stride], ..}`.
-fn ranges(i: &RawInstruction) -> Option<Vec<Dim>> {
-    let text = i.attributes.iter().find(|a| a.name == "slice")?.text;
-    let range = |text: &str| {
-        let mut parts = text.split_once('[')?.1.split(':').map(|n| n.trim().parse::<i64>().ok());
-        let (start, limit) = (parts.next()??, parts.next()??);
-        let stride = parts.next().unwrap_or(Some(1)).filter(|stride| *stride > 0)?;
-        let size = limit.checked_sub(start)?.max(0);
-        Some(Dim::Exact(size / stride + i64::from(size % stride != 0)))
-    };
-    text.trim_end_matches('}')
-        .split_inclusive(']')
-        .filter(|part| part.contains('['))
-        .map(|part| range(part.trim_end_matches(']')))
-        .collect()
+/// The layout in which the elements stay in their places when dimension `permutation[i]` becomes dimension `i`; `None`
+/// where splits name dimensions.
+fn permuted(layout: &Layout, permutation: &[usize]) -> Option<Layout> {
+    let place = |dim: &usize| permutation.iter().position(|from| from == dim);
+    let minor_to_major = layout.minor_to_major.iter().map(place).collect::<Option<_>>()?;
+    layout.splits.is_empty().then(|| Layout { minor_to_major, ..layout.clone() })
 }

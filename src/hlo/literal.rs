@@ -64,6 +64,10 @@ impl Literal {
     }
 }
 
+/// Why one value is no array.
+const ONE_VALUE: &str = "one value is what XLA's parser reads as the first element, with zeros for all others, and a \
+                         `broadcast` of a scalar constant has it everywhere";
+
 impl Values {
     fn read(cursor: &mut Cursor, array: &Array) -> Result<Values, Error> {
         if left_out(cursor)? {
@@ -85,7 +89,12 @@ impl Values {
                 ));
             }
         };
-        values.read_level(cursor, element, &sizes)?;
+        let begin = *cursor;
+        values.read_level(cursor, element, &sizes).map_err(|error| {
+            let is_one_value = begin.peek() != Some(b'{') && values.push(&mut begin.clone(), element).is_ok();
+            let message = format!("{}; {ONE_VALUE}", error.message);
+            if is_one_value { error.saying(message) } else { error }
+        })?;
         Ok(values)
     }
 

@@ -35,9 +35,11 @@
 pub(crate) mod aliases;
 mod attributes;
 mod devices;
+mod elements;
 mod facts;
 mod infer;
 mod known;
+mod late;
 mod literal;
 pub(crate) mod mesh;
 mod module;

@@ -6,7 +6,7 @@ use super::words::{numbers, unquote};
 use crate::operations::graph::{Graph, Node, Value};
 use crate::operations::operation::Operation;
 use crate::operations::shape::Shape;
-use crate::text::Cursor;
+use crate::text::{Cursor, Error};
 
 /// A module.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +16,8 @@ pub struct Module {
     pub name: String,
     /// The attributes of the header, after the name.
     pub attributes: Vec<Attribute>,
+    /// What the text says that is skipped: attributes of other versions of XLA, each where it is. None is an error.
+    pub warnings: Vec<Error>,
     /// The computations; each comes after those that it calls.
     pub computations: Vec<Computation>,
     /// The place of the entry in `computations`.

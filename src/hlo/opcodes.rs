@@ -116,7 +116,7 @@ static OPCODES: &[Opcode] = &[
     row("replica-id", 0, 0, device_id, "the number of the device has no operand's elements"),
     row("reshape", 1, 1, reshape, ""),
     row("reverse", 1, 1, reverse, ""),
-    row("rng", 2, 2, random, ANY),
+    row("rng", 2, 3, random, ANY),
     row("rng-bit-generator", 1, 1, random_bits, "u"),
     row("rng-get-and-update-state", 0, 0, state, ""),
     row("round-nearest-afz", 1, 1, elementwise, "f"),
@@ -159,7 +159,7 @@ pub(super) fn find(name: &str) -> Option<Opcode> {
     let part = |end| name.strip_suffix(end).and_then(base);
     row_of(name)
         .or_else(|| part("-start").map(|base| Opcode { rule: start, wrapped: Some(base.rule), ..base }))
-        .or_else(|| part("-update").map(|_| row("", 1, 1, update, "")))
+        .or_else(|| part("-update").map(|_| row("", 1, MANY, update, "")))
         .or_else(|| part("-done").map(|_| row("", 1, 1, done, "")))
 }
 

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 /// A module as it is written.
 #[derive(Default)]
 pub(super) struct RawModule<'a> {
-    pub name: &'a str,
+    pub name: Cow<'a, str>,
     pub attributes: Vec<RawAttribute<'a>>,
     pub tables: Tables,
     pub computations: Vec<RawComputation<'a>>,
@@ -98,6 +98,12 @@ impl<'a> RawInstruction<'a> {
             inside: Vec::new(),
             broken: true,
         }
+    }
+
+    /// Its operand of this name, or one in its place.
+    pub fn operand(&self, name: &Cow<'a, str>) -> RawOperand<'a> {
+        let written = self.operands.iter().find(|operand| operand.name == *name);
+        RawOperand { name: name.clone(), at: written.map_or(self.opcode_at, |operand| operand.at), shape: None }
     }
 }
 

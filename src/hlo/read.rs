@@ -21,7 +21,8 @@ const MAX_INSIDE: usize = limits::HLO_INSIDE;
 
 /// Takes a module's text apart.
 pub(super) fn module<'a>(text: &'a str, errors: &mut Vec<Error>) -> RawModule<'a> {
-    let mut reader = ModuleReader { cursor: Cursor::with_bodies(text), text, inside: Vec::new(), depth: 0, errors };
+    let mut reader =
+        ModuleReader { cursor: Cursor::with_bodies(text), text, inside: Vec::new(), depth: 0, nameless: None, errors };
     if text.starts_with(BYTE_ORDER_MARK) {
         reader.cursor.advance(BYTE_ORDER_MARK.len_utf8());
     }
@@ -44,6 +45,18 @@ pub(super) fn module<'a>(text: &'a str, errors: &mut Vec<Error>) -> RawModule<'a
         reader.errors.push(error);
     }
     module.broken |= reader.cursor.at() < text.len();
+    // Where none is marked, the last computation is the entry.
+    if let (false, Some(last)) =
+        (module.computations.iter().any(|c| c.entry) || module.broken, module.computations.last_mut())
+    {
+        last.entry = true;
+    }
+    if module.name.is_empty()
+        && let Some(entry) = module.computations.iter().find(|c| c.entry)
+    {
+        // As XLA names it.
+        module.name = format!("module_{}", entry.name).into();
+    }
     module.computations.append(&mut reader.inside);
     module
 }
@@ -51,13 +64,15 @@ pub(super) fn module<'a>(text: &'a str, errors: &mut Vec<Error>) -> RawModule<'a
 /// Some editors put it before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// What is wrong with a text that is a module of MLIR, and how to get HLO of it.
-fn found_mlir(text: &str) -> Option<String> {
+/// What is wrong with a text that is a module of MLIR, and how to get HLO of it. One that begins as HLO may have names of
+/// MLIR in it.
+fn found_mlir(text: &str, begins_as_hlo: bool) -> Option<String> {
     let begin: String = text.trim_start_matches(BYTE_ORDER_MARK).chars().take(100_000).collect();
     let first = begin.lines().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with("//"))?;
     let is_mlir =
         ["module ", "module{", "#", "!", "func.func", "\"builtin.module\""].iter().any(|s| first.starts_with(s));
-    let is_stable = ["stablehlo.", "mhlo.", "chlo.", "vhlo."].iter().any(|dialect| begin.contains(dialect));
+    let is_stable =
+        !begins_as_hlo && ["stablehlo.", "mhlo.", "chlo.", "vhlo."].iter().any(|dialect| begin.contains(dialect));
     (is_mlir || is_stable).then(|| {
         "expected HLO, which begins with `HloModule`, found MLIR: JAX prints HLO with `jax.jit(f).lower(x).as_text(\"hlo\")`, \
          and XLA's `hlo-translate --mlir-to-hlo` makes it of StableHLO"
@@ -72,24 +87,32 @@ struct ModuleReader<'a, 'e> {
     inside: Vec<RawComputation<'a>>,
     /// How many computations and operands inside instructions are open.
     depth: usize,
+    /// In a text that is one instruction: how many of its operands are shapes without names.
+    nameless: Option<usize>,
     errors: &'e mut Vec<Error>,
 }
 
 impl<'a> ModuleReader<'a, '_> {
     fn header(&mut self, module: &mut RawModule<'a>) -> Result<(), Error> {
         if self.cursor.peek_word() != Some("HloModule") {
-            let expected = self.cursor.expected("`HloModule` and the module's name");
-            let place = expected.at.unwrap_or(0);
-            let Some(message) = found_mlir(self.text) else { return Err(expected) };
-            // Nothing of it is HLO.
-            self.cursor.advance(self.cursor.rest().len());
-            return Err(Error::at(place, message));
+            let (is_computation, is_instruction) = (self.at_computation(), at_instruction(&self.cursor));
+            if let Some(message) = found_mlir(self.text, is_computation || is_instruction) {
+                let place = self.cursor.at();
+                // Nothing of it is HLO.
+                self.cursor.advance(self.cursor.rest().len());
+                return Err(Error::at(place, message));
+            }
+            return match (is_computation, is_instruction) {
+                (true, _) => Ok(()),
+                (_, true) => self.single(module),
+                _ => Err(self.cursor.expected("`HloModule` and the module's name, a computation or an instruction")),
+            };
         }
         self.cursor.word();
-        module.name = name(&mut self.cursor, "the module's name")?.0;
+        module.name = name(&mut self.cursor, "the module's name")?.0.into();
         // Texts that people write may have it.
         self.cursor.eat(":");
-        self.attributes(&mut module.attributes, End::Header)?;
+        self.attributes(&mut module.attributes, End::Space)?;
         while let Some(table @ ("FileNames" | "FunctionNames" | "FileLocations" | "StackFrames")) =
             self.cursor.peek_word()
         {
@@ -102,6 +125,41 @@ impl<'a> ModuleReader<'a, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a computation is next: `ENTRY`, or a name and perhaps a head before a `{`.
+    fn at_computation(&mut self) -> bool {
+        let begin = self.cursor;
+        let named = name(&mut self.cursor, "").is_ok();
+        let is_computation =
+            at_word(&begin, "ENTRY") || named && self.head().is_ok() && self.cursor.peek() == Some(b'{');
+        self.cursor = begin;
+        is_computation
+    }
+
+    /// Reads a text that is one instruction: `f32[4] add(f32[4] x, f32[4] y)`. It is the root of the entry, and what its
+    /// operands name are the parameters in their order.
+    fn single(&mut self, module: &mut RawModule<'a>) -> Result<(), Error> {
+        const NAME: &str = "_";
+        module.name = NAME.into();
+        self.nameless = Some(0);
+        let mut instruction = if at_shape(&self.cursor) { RawInstruction::new(NAME.into(), 0) } else { self.start()? };
+        if instruction.name != NAME {
+            after(&mut self.cursor, "=", &instruction.name)?;
+        }
+        let mut inner = Vec::new();
+        let read = self.instruction(&mut instruction, NAME, &mut inner);
+        instruction.broken = read.is_err();
+        inner.push(instruction);
+        let mut entry = RawComputation {
+            entry: true,
+            broken: read.is_err(),
+            ..RawComputation::new(NAME.into(), 0, self.text.len())
+        };
+        entry.instructions = parameters(&inner).into_iter().chain(inner).collect();
+        module.computations.push(entry);
+        read?;
+        self.cursor.finish("the end of the text")
     }
 
     /// Reads `, name=value` as often as it is there.
@@ -152,7 +210,7 @@ impl<'a> ModuleReader<'a, '_> {
                 self.cursor.expect(",", "`,` or `)` to close the parameters")?;
             }
             name(&mut self.cursor, "a parameter's name")?;
-            self.cursor.expect(":", "`:` and the parameter's shape")?;
+            self.cursor.eat(":");
             parameters.push(self.shape()?);
         }
         self.cursor.expect("->", "`->` and the shape of the result")?;
@@ -185,7 +243,8 @@ impl<'a> ModuleReader<'a, '_> {
             };
             let read = next.map_err(|_| self.cursor.expected(&open())).and_then(|_| {
                 let (mut instruction, mut inner) = (self.start()?, Vec::new());
-                let read = self.instruction(&mut instruction, &computation.name, &mut inner);
+                let read = after(&mut self.cursor, "=", &instruction.name)
+                    .and_then(|()| self.instruction(&mut instruction, &computation.name, &mut inner));
                 instruction.broken = read.is_err();
                 computation.instructions.append(&mut inner);
                 computation.instructions.push(instruction);
@@ -209,7 +268,7 @@ impl<'a> ModuleReader<'a, '_> {
         Ok(RawInstruction { root, ..RawInstruction::new(name.into(), at) })
     }
 
-    /// Reads `= shape opcode(operands), name=value`, an instruction of this computation. Those in the place of its
+    /// Reads `shape opcode(operands), name=value`, an instruction of this computation. Those in the place of its
     /// operands are added to `inner`, each after its own.
     fn instruction(
         &mut self,
@@ -217,7 +276,6 @@ impl<'a> ModuleReader<'a, '_> {
         computation: &str,
         inner: &mut Vec<RawInstruction<'a>>,
     ) -> Result<(), Error> {
-        after(&mut self.cursor, "=", &instruction.name)?;
         instruction.shape_at = self.cursor.at();
         if !at_opcode(&self.cursor) {
             instruction.shape = Some(self.shape()?.0);
@@ -282,6 +340,10 @@ impl<'a> ModuleReader<'a, '_> {
     ) -> Result<RawOperand<'a>, Error> {
         let begin = self.cursor.at();
         let shape = at_shape(&self.cursor).then(|| self.shape()).transpose()?.map(|(shape, _)| shape);
+        if let (Some(shape), Some(count), Some(b',' | b')')) = (&shape, self.nameless, self.cursor.peek()) {
+            self.nameless = Some(count + 1);
+            return Ok(RawOperand { name: format!("_{count}").into(), at: begin, shape: Some(shape.clone()) });
+        }
         if !at_opcode(&self.cursor) {
             let (name, at) = name(&mut self.cursor, "an operand or `)`")?;
             return Ok(RawOperand { name: name.into(), at, shape });
@@ -395,6 +457,37 @@ fn add<'a>(attributes: &mut Vec<RawAttribute<'a>>, attribute: RawAttribute<'a>) 
     }
     attributes.push(attribute);
     Ok(())
+}
+
+/// The parameters that the operands of instructions with a shape and an unknown name are.
+fn parameters<'a>(instructions: &[RawInstruction<'a>]) -> Vec<RawInstruction<'a>> {
+    let mut operands: Vec<_> = instructions.iter().flat_map(|instruction| &instruction.operands).collect();
+    operands.sort_by_key(|operand| operand.at);
+    let mut found: Vec<RawInstruction<'a>> = Vec::new();
+    for operand in operands {
+        let is_named = |instruction: &RawInstruction| instruction.name == operand.name;
+        if operand.shape.is_some() && !found.iter().chain(instructions).any(is_named) {
+            found.push(RawInstruction {
+                number: i64::try_from(found.len()).ok(),
+                shape: operand.shape.clone(),
+                opcode: "parameter",
+                broken: false,
+                ..RawInstruction::new(operand.name.clone(), operand.at)
+            });
+        }
+    }
+    found
+}
+
+/// Whether an instruction is next: a shape, or a name and `=` before a shape or an opcode.
+fn at_instruction(cursor: &Cursor) -> bool {
+    let mut ahead = *cursor;
+    if at_word(&ahead, "ROOT") {
+        ahead.word();
+    }
+    let named = name(&mut ahead, "").is_ok() && ahead.eat("=") && (at_shape(&ahead) || at_opcode(&ahead));
+    let mut bare = *cursor;
+    named || Shape::read(&mut bare, 0).is_ok() && at_opcode(&bare)
 }
 
 /// Whether this word is next, with a space after it.

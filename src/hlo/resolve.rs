@@ -10,30 +10,36 @@
 //! one mistake gives one error. Names are looked up with the hash function of the standard library, which a text cannot
 //! be made to collide in.
 
+use super::aliases;
 use super::attributes;
 use super::devices::Devices;
-use super::infer;
+use super::elements;
+use super::late;
+use super::literal::Values;
 use super::module::{Computation, Instruction, Module, Source};
-use super::opcodes::{find, near};
+use super::opcodes::{Opcode, find, near};
 use super::parts;
 use super::raw::{CALLS, Head, RawAttribute, RawComputation, RawInstruction, RawModule, Tables};
 use super::read::left_out;
 use super::rules::{Signature, Site};
 use super::shapes::{fits, plain};
 use super::sharding;
-use super::words::{name, unquote};
+use super::words::{name, numbers, unquote};
 use crate::operations::operation::Operation;
-use crate::operations::shape::Shape;
+use crate::operations::shape::{Array, Dim, Shape};
 use crate::text::{Cursor, Error, did_you_mean, excerpt};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A computation with its names resolved, in the order of the text.
 #[derive(Default)]
-struct Resolved {
+struct Resolved<'a> {
     /// For each instruction: how many operands, and the operands, then those that must run before.
     uses: Vec<(usize, Vec<usize>)>,
     /// For each instruction that names computations: their numbers in the text.
     calls: BTreeMap<usize, Vec<usize>>,
+    /// The instructions that bind operands of an asynchronous start, as starts.
+    late: BTreeMap<usize, RawInstruction<'a>>,
     parameters: Vec<usize>,
     root: usize,
     /// Whether all operands of an instruction are there.
@@ -44,29 +50,37 @@ struct Resolved {
 
 /// Makes a module; `None` where something is wrong, which `errors` then says.
 pub(super) fn module(mut raw: RawModule, end: usize, errors: &mut Vec<Error>) -> Option<Module> {
+    raw.computations.iter_mut().for_each(elements::expand);
     let names = computation_names(&raw, errors);
     let entry = entry(&raw, end, errors);
     let resolved: Vec<_> = raw.computations.iter().map(|c| resolve(c, &names, errors)).collect();
     let order = computation_order(&raw, &resolved, errors);
-    complete(&mut raw, &resolved, &order, errors);
+    let devices = Devices::of(&raw.attributes).unwrap_or_else(|error| {
+        errors.push(error);
+        Devices::default()
+    });
+    complete(&mut raw, &resolved, &order, devices, errors);
     let place = inverse(&order);
     let mut signatures: Vec<Option<Signature>> = raw.computations.iter().map(|_| None).collect();
     for (i, computation) in raw.computations.iter().enumerate() {
         signatures[place[i]] = signature(computation, &resolved[i], errors);
     }
-    let devices = Devices::of(&raw.attributes).unwrap_or_else(|error| {
-        errors.push(error);
-        Devices::default()
-    });
-    let mut operations = Vec::new();
+    let (mut operations, mut warnings) = (Vec::new(), attributes::unknown(&raw.attributes));
     for (computation, resolved) in raw.computations.iter().zip(&resolved) {
         operations.push(check(computation, resolved, &place, (&signatures, devices), &raw.tables, errors));
+        warnings.extend(computation.instructions.iter().flat_map(attributes::unknown_of));
     }
     let entry = entry?;
     if let (Some(layout), Some(signature)) =
         (raw.attributes.iter().find(|a| a.name == "entry_computation_layout"), &signatures[place[entry]])
     {
         errors.extend(layout.read(|cursor| check_entry(cursor, signature)).err());
+    }
+    if let (Some(alias), Some(signature)) =
+        (raw.attributes.iter().find(|a| a.name == "input_output_alias"), &signatures[place[entry]])
+    {
+        let checked = aliases::check(alias.text, signature.result, &signature.parameters);
+        errors.extend(checked.err().map(|error| Error { at: error.at.map(|at| at + alias.at), ..error }));
     }
     if !errors.is_empty() || raw.broken {
         return None;
@@ -78,40 +92,127 @@ pub(super) fn module(mut raw: RawModule, end: usize, errors: &mut Vec<Error>) ->
     {
         made[place[i]] = Some(make(computation, resolved, operations, &place)?);
     }
+    warnings.truncate(Module::MAX_ERRORS);
     Some(Module {
         name: raw.name.to_string(),
         attributes: raw.attributes.iter().map(RawAttribute::owned).collect(),
+        warnings,
         computations: made.into_iter().collect::<Option<_>>()?,
         entry: place[entry],
     })
 }
 
-/// Finds the shapes that the text leaves out: of a parameter in the head of its computation, of all others by what they
-/// are made of, which comes before them.
-fn complete(raw: &mut RawModule, resolved: &[Resolved], order: &[usize], errors: &mut Vec<Error>) {
+/// Finds the shapes that the text leaves out: of a parameter in the head of its computation, of all others by the rule of
+/// the operation, from operands and computations that come before. Shapes that are written get the sizes at run time that
+/// a `set-dimension-size` of a static result brings in.
+fn complete(raw: &mut RawModule, resolved: &[Resolved], order: &[usize], devices: Devices, errors: &mut Vec<Error>) {
     for &c in order {
+        let mut varying = HashSet::new();
         for &i in &resolved[c].order {
             let (computation, names) = (&raw.computations[c], &resolved[c]);
             let instruction = &computation.instructions[i];
-            if instruction.shape.is_some() || instruction.broken || !names.whole[i] {
+            if instruction.broken || !names.whole[i] {
                 continue;
             }
-            let (count, uses) = &names.uses[i];
-            let operands = uses[..*count].iter().map(|&k| computation.instructions[k].shape.as_ref());
-            let root = |c: &usize| raw.computations[*c].instructions.get(resolved[*c].root)?.shape.as_ref();
-            let called: Option<Vec<&Shape>> = names.calls.get(&i).into_iter().flatten().map(root).collect();
-            let Some((operands, called)) = operands.collect::<Option<Vec<&Shape>>>().zip(called) else { continue };
-            let number = instruction.number.and_then(|number| usize::try_from(number).ok());
-            let found = match (number, &computation.head) {
-                (Some(number), Some(head)) => head.parameters.get(number).map(|(shape, _)| shape.clone()),
-                _ => infer::shape(instruction, &operands, &called),
+            let found = match (&instruction.shape, &computation.head, instruction.number) {
+                (None, Some(head), Some(number)) => {
+                    let parameter = usize::try_from(number).ok().and_then(|number| head.parameters.get(number));
+                    parameter
+                        .map(|(shape, _)| Ok(shape.clone()))
+                        .or_else(|| Some(Err(left_out(instruction.opcode, instruction.opcode_at))))
+                }
+                (None, ..) => inferred(raw, resolved, (c, i), devices),
+                (Some(written), ..) => {
+                    let varies = match instruction.opcode {
+                        "set-dimension-size" => sets_size(computation, names, i),
+                        _ => names.uses[i].1[..names.uses[i].0].iter().any(|used| varying.contains(used)),
+                    };
+                    let inferred = if varies { inferred(raw, resolved, (c, i), devices) } else { None };
+                    let shape = inferred.and_then(Result::ok).and_then(|shape| at_run_time(written, &shape));
+                    if shape.is_some() {
+                        varying.insert(i);
+                    }
+                    shape.map(Ok)
+                }
             };
-            if found.is_none() && find(instruction.opcode).is_some() {
-                errors.push(left_out(instruction.opcode, instruction.opcode_at));
+            match found {
+                Some(Ok(shape)) => raw.computations[c].instructions[i].shape = Some(shape),
+                Some(Err(error)) => errors.push(error),
+                None => {}
             }
-            raw.computations[c].instructions[i].shape = found;
         }
     }
+}
+
+/// Whether a `set-dimension-size` does not set the size by a constant to the one that its result has.
+fn sets_size(raw: &RawComputation, resolved: &Resolved, i: usize) -> bool {
+    let instruction = &raw.instructions[i];
+    let constant = || match raw.instructions[*resolved.uses[i].1.get(1)?].literal.as_ref()?.values {
+        Values::Integers(ref values) => values.first().copied(),
+        _ => None,
+    };
+    let sizes = |shape: &Option<Shape>| if let Some(Shape::Array(array)) = shape { array.sizes() } else { None };
+    let whole = || {
+        let attribute = instruction.attributes.iter().find(|attribute| attribute.name == "dimensions")?;
+        let dim = attribute.read(numbers).ok()?.first()?.0;
+        sizes(&instruction.shape)?.get(usize::try_from(dim).ok()?).copied()
+    };
+    constant().is_none_or(|n| whole().map(i128::from) != Some(n))
+}
+
+/// A shape that is written with the sizes at run time that the rule of its operation says; `None` where it has them.
+fn at_run_time(written: &Shape, inferred: &Shape) -> Option<Shape> {
+    match (written, inferred) {
+        (Shape::Tuple(parts), Shape::Tuple(inferred)) if parts.len() == inferred.len() => {
+            let each: Vec<_> = parts.iter().zip(inferred).map(|(part, inferred)| at_run_time(part, inferred)).collect();
+            let changes = each.iter().any(Option::is_some);
+            let part = |(new, part): (Option<Shape>, &Shape)| new.unwrap_or_else(|| part.clone());
+            changes.then(|| Shape::Tuple(each.into_iter().zip(parts).map(part).collect()))
+        }
+        (Shape::Array(array), Shape::Array(inferred)) if array.dims.len() == inferred.dims.len() => {
+            let dim = |(written, inferred): (&Dim, &Dim)| match (written, inferred) {
+                (Dim::Exact(n), Dim::Bounded(bound)) if n == bound => *inferred,
+                _ => *written,
+            };
+            let dims: Vec<Dim> = array.dims.iter().zip(&inferred.dims).map(dim).collect();
+            (dims != array.dims).then(|| Shape::Array(Array { dims, ..array.clone() }))
+        }
+        _ => None,
+    }
+}
+
+/// The shape that the rule of an instruction says, whatever is written; `None` where something that it needs is complained
+/// of elsewhere.
+fn inferred(
+    raw: &RawModule,
+    resolved: &[Resolved],
+    (c, i): (usize, usize),
+    devices: Devices,
+) -> Option<Result<Shape, Error>> {
+    let (computation, names) = (&raw.computations[c], &resolved[c]);
+    let instruction = &computation.instructions[i];
+    let opcode = find(instruction.opcode)?;
+    counted(instruction, &opcode).and_then(|()| attributes::check(instruction)).ok()?;
+    let (count, uses) = &names.uses[i];
+    let operands = uses[..*count].iter().map(|&k| computation.instructions[k].shape.as_ref());
+    let signatures: Vec<Option<Signature>> =
+        names.calls.get(&i).into_iter().flatten().map(|&c| shapes(&raw.computations[c], &resolved[c])).collect();
+    if signatures.iter().any(Option::is_none) {
+        return None;
+    }
+    let mut site = Site {
+        raw: instruction,
+        note: opcode.note,
+        wrapped: opcode.wrapped,
+        written: None,
+        inferred: OnceCell::new(),
+        operands: operands.collect::<Option<_>>()?,
+        called: (0..signatures.len()).collect(),
+        signatures: &signatures,
+        devices,
+        origins: Vec::new(),
+    };
+    Some((opcode.rule)(&mut site).and_then(|_| site.shape().cloned()))
 }
 
 /// The numbers of the computations by their names.
@@ -126,7 +227,7 @@ fn computation_names<'a>(raw: &'a RawModule, errors: &mut Vec<Error>) -> HashMap
     names
 }
 
-/// The number of the first entry; `end` is where the text ends.
+/// The number of the entry; `end` is where the text ends.
 fn entry(raw: &RawModule, end: usize, errors: &mut Vec<Error>) -> Option<usize> {
     let mut entries = (0..raw.computations.len()).filter(|i| raw.computations[*i].entry);
     let first = entries.next();
@@ -134,9 +235,7 @@ fn entry(raw: &RawModule, end: usize, errors: &mut Vec<Error>) -> Option<usize> 
         errors.push(Error::at(raw.computations[i].at, "a module must have one `ENTRY`, found a second"));
     }
     if first.is_none() && !raw.broken {
-        errors.push(
-            Error::at(end, "expected a computation that begins with `ENTRY`, found the end of the text").syntax(),
-        );
+        errors.push(Error::at(end, "expected a computation, found the end of the text").syntax());
     }
     first
 }
@@ -200,7 +299,7 @@ fn inverse(order: &[usize]) -> Vec<usize> {
 }
 
 /// Resolves the names in a computation.
-fn resolve(raw: &RawComputation, computations: &HashMap<&str, usize>, errors: &mut Vec<Error>) -> Resolved {
+fn resolve<'a>(raw: &RawComputation<'a>, computations: &HashMap<&str, usize>, errors: &mut Vec<Error>) -> Resolved<'a> {
     let names = instruction_names(raw, errors);
     let mut resolved = Resolved { root: root(raw, errors), parameters: parameters(raw, errors), ..Resolved::default() };
     for (i, instruction) in raw.instructions.iter().enumerate() {
@@ -226,6 +325,7 @@ fn resolve(raw: &RawComputation, computations: &HashMap<&str, usize>, errors: &m
         resolved.whole.push(whole);
     }
     parts::order(raw, &mut resolved.uses);
+    resolved.late = late::bind(raw, &mut resolved.uses, &mut resolved.calls);
     match sorted(resolved.uses.len(), |i| &resolved.uses[i].1) {
         Ok(order) => resolved.order = order,
         Err(i) => {
@@ -362,9 +462,7 @@ fn signature<'a>(raw: &'a RawComputation, resolved: &Resolved, errors: &mut Vec<
     if raw.broken {
         return None;
     }
-    let shape = |i: usize| raw.instructions.get(i)?.shape.as_ref();
-    let parameters: Option<Vec<&Shape>> = resolved.parameters.iter().map(|&i| shape(i)).collect();
-    let signature = Signature { name: &raw.name, parameters: parameters?, result: shape(resolved.root)? };
+    let signature = shapes(raw, resolved)?;
     if let Some(Head { parameters: head, result: (result, result_at) }) = &raw.head {
         let (found, expected) = (head.len(), signature.parameters.len());
         if found != expected {
@@ -384,6 +482,13 @@ fn signature<'a>(raw: &'a RawComputation, resolved: &Resolved, errors: &mut Vec<
         }
     }
     Some(signature)
+}
+
+/// The parameters and the result of a computation; `None` where a shape is not known.
+fn shapes<'a>(raw: &'a RawComputation, resolved: &Resolved) -> Option<Signature<'a>> {
+    let shape = |i: usize| raw.instructions.get(i)?.shape.as_ref();
+    let parameters: Option<Vec<&Shape>> = resolved.parameters.iter().map(|&i| shape(i)).collect();
+    Some(Signature { name: &raw.name, parameters: parameters?, result: shape(resolved.root)? })
 }
 
 /// Checks `{(f32[2])->f32[3]}`, the entry's shapes in the header.
@@ -420,12 +525,12 @@ fn check(
     errors: &mut Vec<Error>,
 ) -> Vec<(Operation, Source)> {
     let mut operations = Vec::with_capacity(raw.instructions.len());
-    let (nothing, mut others) = (Vec::new(), HashSet::new());
+    let nothing = Vec::new();
     for (i, instruction) in raw.instructions.iter().enumerate() {
         if errors.len() >= Module::MAX_ERRORS {
             break;
         }
-        if let Err(error) = attributes::check(instruction, &mut others) {
+        if let Err(error) = attributes::check(instruction) {
             errors.push(error);
             continue;
         }
@@ -446,7 +551,8 @@ fn operation(
     called: Vec<usize>,
     (signatures, devices): (&[Option<Signature>], Devices),
 ) -> Result<Option<Operation>, Error> {
-    let instruction = &raw.instructions[i];
+    // What binds operands of a start is checked as the start with these operands.
+    let instruction = resolved.late.get(&i).unwrap_or(&raw.instructions[i]);
     if instruction.opcode.is_empty() {
         return Ok(None);
     }
@@ -455,33 +561,22 @@ fn operation(
         Error::at(instruction.opcode_at, format!("unknown operation `{}`{}", excerpt(name), near(name))).unknown()
     })?;
     if !instruction.broken {
-        let (least, most) = opcode.operands;
-        let found = instruction.operands.len();
-        if found < least || found > most {
-            let needs = match (least, most) {
-                (1, 1) => "1 operand".to_string(),
-                (n, m) if n == m => format!("{n} operands"),
-                (1, usize::MAX) => "at least 1 operand".to_string(),
-                (n, usize::MAX) => format!("at least {n} operands"),
-                (n, m) => format!("{n} to {m} operands"),
-            };
-            return Err(Error::at(instruction.opcode_at, format!("`{name}` must have {needs}, found {found}")));
-        }
+        counted(instruction, &opcode)?;
     }
     let shape = |&i: &usize| raw.instructions[i].shape.as_ref();
     let (count, uses) = &resolved.uses[i];
     let operands: Option<Vec<&Shape>> = uses[..*count].iter().map(shape).collect();
-    if let (Some(attribute), Some(shape)) =
-        (instruction.attributes.iter().find(|a| a.name == "sharding"), &instruction.shape)
-    {
+    let written = raw.instructions[i].shape.as_ref();
+    if let (Some(attribute), Some(shape)) = (instruction.attributes.iter().find(|a| a.name == "sharding"), written) {
         attribute.read(|cursor| sharding::check(cursor, shape, devices.partitions))?;
     }
-    match (operands, &instruction.shape, resolved.whole[i]) {
-        (Some(operands), Some(shape), true) => (opcode.rule)(&mut Site {
+    match (operands, written, resolved.whole[i]) {
+        (Some(operands), Some(_), true) => (opcode.rule)(&mut Site {
             raw: instruction,
             note: opcode.note,
             wrapped: opcode.wrapped,
-            shape,
+            written,
+            inferred: OnceCell::new(),
             operands,
             called,
             signatures,
@@ -491,6 +586,22 @@ fn operation(
         .map(Some),
         _ => Ok(None),
     }
+}
+
+/// That an instruction has as many operands as its operation takes.
+fn counted(instruction: &RawInstruction, opcode: &Opcode) -> Result<(), Error> {
+    let ((least, most), found) = (opcode.operands, instruction.operands.len());
+    if (least..=most).contains(&found) {
+        return Ok(());
+    }
+    let needs = match (least, most) {
+        (1, 1) => "1 operand".to_string(),
+        (n, m) if n == m => format!("{n} operands"),
+        (1, usize::MAX) => "at least 1 operand".to_string(),
+        (n, usize::MAX) => format!("at least {n} operands"),
+        (n, m) => format!("{n} to {m} operands"),
+    };
+    Err(Error::at(instruction.opcode_at, format!("`{}` must have {needs}, found {found}", instruction.opcode)))
 }
 
 /// Puts a computation together in its order; `None` where there is none.

@@ -30,6 +30,23 @@ pub(super) fn alike(a: ElementType, b: ElementType) -> bool {
     a == b || a.is_float() && b.is_float()
 }
 
+/// The type that XLA infers for a result of operands of these types: complex numbers before floats before integers, and
+/// of these the one of the largest range and then of the most bits. `bf16` has a larger range than `f16`.
+pub(super) fn finest(elements: &[ElementType]) -> ElementType {
+    let range = |element: &ElementType| match element {
+        ElementType::F64 | ElementType::C128 => 11,
+        ElementType::F32 | ElementType::BF16 | ElementType::C64 => 8,
+        ElementType::F16 => 5,
+        // The bits of the exponent are in the name, as in `f8e4m3fn`.
+        small if small.is_float() => {
+            small.name().split_once('e').and_then(|(_, rest)| rest[..1].parse().ok()).unwrap_or(0)
+        }
+        _ => 0,
+    };
+    let key = |e: &ElementType| (e.is_complex(), e.is_float(), range(e), e.bits(), e.is_signed());
+    elements.iter().copied().reduce(|a, b| if key(&b) > key(&a) { b } else { a }).unwrap_or(ElementType::Pred)
+}
+
 /// An array without a layout.
 pub(super) fn array(element: ElementType, sizes: &[Size]) -> Shape {
     let dims = sizes.iter().map(|size| size.map_or(Dim::Unbounded, Dim::Exact)).collect::<Vec<_>>();

@@ -4,7 +4,7 @@ use crate::text::{Cursor, Error, excerpt, length};
 
 /// The number of bytes of the name with which `text` begins.
 pub(super) fn name_length(text: &str) -> usize {
-    length(text, |b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
+    length(text, |b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b'#'))
 }
 
 /// Takes a name and its `%`, with its position.
@@ -49,8 +49,6 @@ pub(super) enum End {
     Space,
     /// at the next line, as `literal=s32[2] {1, 2}` does,
     Line,
-    /// at the next space; strings may be longer than a line. So it is in the header only;
-    Header,
     /// or behind the first braces, as `mesh['x'=2,'y'=4], device_ids=(1,0,..) {'x'}` does.
     Braces,
 }
@@ -72,9 +70,8 @@ pub(super) fn value<'a>(cursor: &mut Cursor<'a>, until: End) -> Result<(usize, &
     };
     while let Some(&byte) = bytes.get(end) {
         end += match byte {
-            b'"' => string_length(&text[end..], until == End::Header).ok_or_else(|| {
-                Error::at(at + end, "expected `\"` to close this string on its line, found none").syntax()
-            })?,
+            b'"' => string_length(&text[end..])
+                .ok_or_else(|| Error::at(at + end, "expected `\"` to close this string, found none").syntax())?,
             b'{' | b'[' | b'(' => {
                 open.push((if byte == b'(' { b')' } else { byte + 2 }, end));
                 1
@@ -109,13 +106,20 @@ pub(super) fn value<'a>(cursor: &mut Cursor<'a>, until: End) -> Result<(usize, &
     Ok((at, &text[..end]))
 }
 
-/// The bytes of the string with which `text` begins, with its quotes; `None` where it does not end, or not on its line.
-pub(super) fn string_length(text: &str, lines: bool) -> Option<usize> {
-    let mut bytes = text.bytes().enumerate().skip(1);
+/// The bytes of the string with which `text` begins, with its quotes; `None` where it does not end. One over several
+/// lines ends in front of white space, a comma or a bracket: else its quote is the one that opens the next string, and
+/// its own is missing.
+pub(super) fn string_length(text: &str) -> Option<usize> {
+    let (mut bytes, mut lines) = (text.bytes().enumerate().skip(1), false);
     while let Some((i, byte)) = bytes.next() {
         match byte {
-            b'"' => return Some(i + 1),
-            b'\n' if !lines => return None,
+            b'"' => {
+                let after = text.as_bytes().get(i + 1);
+                let ends =
+                    after.is_none_or(|b| b.is_ascii_whitespace() || matches!(b, b',' | b'}' | b']' | b')' | b':'));
+                return (!lines || ends).then_some(i + 1);
+            }
+            b'\n' => lines = true,
             b'\\' => _ = bytes.next(),
             _ => {}
         }

@@ -5,7 +5,8 @@ use super::windows::window;
 use crate::element::ElementType;
 use crate::hlo::shapes::{array, plain};
 use crate::operations::operation::{Algorithm, Fourier, Operation};
-use crate::operations::shape::Shape;
+use crate::operations::shape::{Array, Dim, Shape};
+use crate::operations::sizes::Sizes;
 use crate::text::Error;
 
 /// Checks an algorithm against operands and result.
@@ -39,7 +40,7 @@ pub fn top_k(site: &mut Site) -> Found {
 /// A call of XLA's top-k, where the operand and the result have its shapes: how many elements of each line there are is
 /// the last size of the result.
 pub fn top_k_call(site: &Site) -> Option<Operation> {
-    let ([Shape::Array(operand)], Shape::Tuple(parts)) = (&site.operands[..], site.shape) else { return None };
+    let ([Shape::Array(operand)], Some(Shape::Tuple(parts))) = (&site.operands[..], site.written) else { return None };
     let Some(Shape::Array(largest)) = parts.first() else { return None };
     let k = largest.dims.last()?.bound()?;
     let types = Types { operands: vec![operand.element], results: vec![operand.element, ElementType::S32] };
@@ -114,7 +115,7 @@ pub fn fft(site: &mut Site) -> Found {
 }
 
 /// `name=true` or `name=false`, false where it is not there.
-fn flag(site: &Site, name: &str) -> Result<bool, Error> {
+pub(super) fn flag(site: &Site, name: &str) -> Result<bool, Error> {
     match site.attribute(name).map(|attribute| attribute.text) {
         None | Some("false") => Ok(false),
         Some("true") => Ok(true),
@@ -190,7 +191,7 @@ pub fn random_bits(site: &mut Site) -> Found {
         let sizes = if least.end == 3 { "u64[2]" } else { "u64[2] or u64[3]" };
         return Err(site.operand_must(0, format!("be {sizes}")));
     }
-    let Shape::Tuple(parts) = site.shape else {
+    let Shape::Tuple(parts) = site.written()? else {
         return Err(site.result_must("be a tuple of the state and the bits"));
     };
     let bits = match parts.get(1) {
@@ -216,7 +217,20 @@ pub fn random(site: &mut Site) -> Found {
         let found = site.excerpt("distribution");
         return Err(site.attribute_must("distribution", format!("be rng_uniform or rng_normal, found {found}")));
     }
-    site.checked(Operation::Elementwise, &Types { operands: vec![element; 2], results: vec![element] })
+    let types = Types { operands: vec![element; 2], results: vec![element] };
+    let [_, _, sizes] = site.operands[..] else { return site.checked(Operation::Elementwise, &types) };
+    // StableHLO has the sizes of the result as an operand, too.
+    site.checked_with(Operation::Elementwise, &site.operands[..2], &types)?;
+    let rank = i64::try_from(site.result()?.dims.len()).ok();
+    let is_list = |list: &Array| {
+        (list.element.is_signed() || list.element.is_unsigned()) && Sizes::of(list).fits(&Sizes(vec![rank]))
+    };
+    match sizes {
+        Shape::Array(list) if is_list(list) => {
+            Ok(Operation::Other { reason: "rng: the sizes of the result are an operand".to_string() })
+        }
+        _ => Err(site.operand_must(2, "be a list of integers, the sizes of the result")),
+    }
 }
 
 /// The state that all random numbers of a program share; `delta` is added to it.
@@ -248,5 +262,10 @@ pub fn set_dimension_size(site: &mut Site) -> Found {
         return Err(site.operand_must(1, format!("be {}", plain(&array(ElementType::S32, &[])))));
     }
     let types = Types { operands: vec![element, ElementType::S32], results: vec![element] };
+    let mut result = site.array(0)?.clone();
+    if let Some(bound) = result.dims[dim].bound() {
+        result.dims[dim] = Dim::Bounded(bound);
+    }
+    site.shape_or(&Shape::Array(result));
     site.checked(Operation::Elementwise, &types)
 }

@@ -1,5 +1,6 @@
 //! Exchanges between devices: which take part together, and the rules of each exchange.
 
+use super::algorithms::flag;
 use super::control::other;
 use super::site::{Found, Site, Types};
 use crate::element::ElementType;
@@ -9,6 +10,7 @@ use crate::hlo::shapes::{alike, plain, scalar};
 use crate::operations::collective::{Collective, Exchange};
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, Shape, leaves};
+use crate::operations::sizes::Sizes;
 use crate::text::{Cursor, Error, counted};
 
 /// What the numbers in groups are.
@@ -77,9 +79,25 @@ pub fn all_to_all(site: &mut Site) -> Found {
     checked(site, Exchange::AllToAll { dim })
 }
 
-/// The first of each group sends to all others.
+/// The first of each group sends to all others; with `has_dynamic_root`, one whose place in the group the last operand
+/// says for each other operand.
 pub fn collective_broadcast(site: &mut Site) -> Found {
-    checked(site, Exchange::Broadcast)
+    if !flag(site, "has_dynamic_root")? {
+        return checked(site, Exchange::Broadcast);
+    }
+    let Some(last) = site.operands.len().checked_sub(1).filter(|last| *last > 0) else {
+        return Err(site.error("must have an operand and, behind all, the places of the roots, found 1 operand"));
+    };
+    let roots = site.array(last)?;
+    let count = Sizes(vec![i64::try_from(last).ok()]);
+    if roots.element != ElementType::S32 || !Sizes::of(roots).fits(&count) {
+        return Err(site.operand_must(last, format!("be s32[{last}], the place of the root for each operand")));
+    }
+    let operands = std::mem::take(&mut site.operands);
+    site.operands = operands[..last].to_vec();
+    let checked = checked(site, Exchange::Broadcast);
+    site.operands = operands;
+    checked.map(|_| Operation::Other { reason: "collective-broadcast: the root is an operand".to_string() })
 }
 
 /// `source_target_pairs` says who sends to whom; with `slice_sizes`, blocks go into another operand.
@@ -96,7 +114,8 @@ pub fn is_of_blocks(site: &Site) -> bool {
 fn permute_blocks(site: &mut Site) -> Found {
     let attribute = *site.need("slice_sizes", "{{sizes}}")?;
     let Listed { groups: blocks, places } = attribute.read(lists)?;
-    let (inputs, results) = (leaves(site.operands[0]), leaves(site.shape));
+    let written = site.written()?;
+    let (inputs, results) = (leaves(site.operands[0]), leaves(written));
     let sets = blocks.len() / results.len().max(1);
     if sets == 0 || sets * results.len() != blocks.len() {
         let (arrays, found) = (counted(results.len(), "array"), blocks.len());
@@ -110,11 +129,11 @@ fn permute_blocks(site: &mut Site) -> Found {
         site.origin(("blocks", Some(k)), "slice_sizes", "", attribute.at + at);
     }
     let types = Types { operands: Vec::new(), results: Vec::new() };
-    operation.check(&site.operands, &[site.shape]).map_err(|refusal| site.refused(&refusal, &types))?;
+    operation.check(&site.operands, &[written]).map_err(|refusal| site.refused(&refusal, &types))?;
     let alike = |a: &&Array, b: &&Array| alike(a.element, b.element);
     for (k, all) in [(0, &inputs), (1, &leaves(site.operands[1]))] {
         if all.len() != results.len() || !all.iter().zip(&results).all(|(a, b)| alike(a, b)) {
-            return Err(site.operand_must(k, format!("have the types of the result, {}", plain(site.shape))));
+            return Err(site.operand_must(k, format!("have the types of the result, {}", plain(written))));
         }
     }
     let whole = |array: &&Array| array.element.is_signed() || array.element.is_unsigned();
@@ -151,18 +170,10 @@ fn combined(site: &mut Site, exchange: Exchange) -> Found {
 }
 
 /// An exchange whose results have the types of its operands; that of one operand may be a tuple of one array.
-fn checked<'a>(site: &mut Site<'a>, exchange: Exchange) -> Found {
+fn checked(site: &mut Site, exchange: Exchange) -> Found {
     let operation = exchanged(site, exchange, Vec::new())?;
     let each = (0..site.operands.len()).map(|k| site.element(k)).collect::<Result<Vec<_>, Error>>()?;
-    let whole: &'a Shape = site.shape;
-    if let (Shape::Tuple(parts), [_]) = (whole, &each[..])
-        && let [part] = &parts[..]
-    {
-        site.shape = part;
-    }
-    let found = site.checked(operation, &Types { operands: each.clone(), results: each });
-    site.shape = whole;
-    found
+    site.checked_in_tuple(operation, &Types { operands: each.clone(), results: each }, false)
 }
 
 /// The exchange with its groups, which fit the module's devices.
@@ -181,14 +192,21 @@ fn exchanged(site: &mut Site, exchange: Exchange, blocks: Vec<Vec<i64>>) -> Foun
         None => Listed { groups: Vec::new(), places: Vec::new() },
     };
     let ids = ids(site, exchange)?;
-    // Where the header says neither, there are as many as the groups name, or, where they name none, as the shapes say.
+    // Where the header does not say how many there are, or says 1, they are as many as the groups name, as for XLA's verifier;
+    // where they name none, as the shapes say.
     let named = groups.iter().flatten().max().map(|most| most.saturating_add(1));
     let named = named.or_else(|| times_as_large(site, exchange)).map_or(1, |count| count.clamp(1, MOST_DEVICES));
     let known = site.devices;
-    let free = known.replicas.is_none() && known.partitions.is_none();
-    let count = |own: bool, known: Option<i64>| known.unwrap_or(if free && own { named } else { 1 });
-    let partitions = count(ids == Ids::Partitions, known.partitions);
-    let replicas = count(ids != Ids::Partitions, known.replicas);
+    let said = |count: Option<i64>| count.filter(|count| *count > 1);
+    let one = |count: Option<i64>| count.unwrap_or(1);
+    let (replicas, partitions) = match ids {
+        Ids::Replicas | Ids::Whole => (said(known.replicas).unwrap_or(named), one(known.partitions)),
+        Ids::Partitions => (one(known.replicas), said(known.partitions).unwrap_or(named)),
+        Ids::Devices if said(known.replicas).or(said(known.partitions)).is_some() => {
+            (one(known.replicas), one(known.partitions))
+        }
+        Ids::Devices => (named, 1),
+    };
     let all = match ids {
         Ids::Replicas | Ids::Whole => replicas,
         Ids::Partitions => partitions,
@@ -222,8 +240,8 @@ fn exchanged(site: &mut Site, exchange: Exchange, blocks: Vec<Vec<i64>>) -> Foun
 fn times_as_large(site: &Site, exchange: Exchange) -> Option<i64> {
     let size = |shape: &Shape, dim: usize| leaves(shape).first()?.sizes()?.get(dim).copied();
     let (dim, whole, part) = match exchange {
-        Exchange::Gather { dim } => (dim, site.shape, *site.operands.first()?),
-        Exchange::ReduceScatter { dim } => (dim, *site.operands.first()?, site.shape),
+        Exchange::Gather { dim } => (dim, site.written?, *site.operands.first()?),
+        Exchange::ReduceScatter { dim } => (dim, *site.operands.first()?, site.written?),
         _ => return None,
     };
     let (whole, part) = (size(whole, dim)?, size(part, dim)?);

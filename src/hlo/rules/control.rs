@@ -25,7 +25,10 @@ pub fn parameter(site: &mut Site) -> Found {
 
 /// The parts of the result are the operands.
 pub fn tuple(site: &mut Site) -> Found {
-    let Shape::Tuple(parts) = site.shape else { return Err(site.result_must("be a tuple")) };
+    let operands =
+        site.written.is_none().then(|| Shape::Tuple(site.operands.iter().map(|shape| (*shape).clone()).collect()));
+    let shape = operands.as_ref().map_or_else(|| site.shape(), |shape| Ok(site.shape_or(shape)))?;
+    let Shape::Tuple(parts) = shape else { return Err(site.result_must("be a tuple")) };
     if parts.len() != site.operands.len() {
         let found = parts.len();
         let must =
@@ -42,12 +45,13 @@ pub fn tuple(site: &mut Site) -> Found {
 pub fn get_tuple_element(site: &mut Site) -> Found {
     let Shape::Tuple(parts) = site.operands[0] else { return Err(site.operand_must(0, "be a tuple")) };
     let index = site.index("index", "index", "number")?;
-    if parts.get(index).is_some_and(|part| !fits(part, site.shape)) {
-        return Err(site.result_must(format!("be part {index} of the tuple, {}", plain(&parts[index]))));
+    if let Some(part) = parts.get(index).filter(|part| !fits(part, site.shape_or(part))) {
+        return Err(site.result_must(format!("be part {index} of the tuple, {}", plain(part))));
     }
     let operation = Operation::GetTupleElement { index };
     let types = Types { operands: Vec::new(), results: Vec::new() };
-    operation.check(&site.operands, &[site.shape]).map_err(|refusal| site.refused(&refusal, &types))?;
+    let results: Vec<&Shape> = site.shape().into_iter().collect();
+    operation.check(&site.operands, &results).map_err(|refusal| site.refused(&refusal, &types))?;
     Ok(operation)
 }
 
@@ -58,7 +62,7 @@ pub fn call(site: &mut Site) -> Found {
     let (Some(key), [computation]) = (key, &site.called[..]) else {
         return Err(site.error(format!("must have the attribute `{usual}=computation`, found none")));
     };
-    site.calls(key, *computation, &site.operands, site.shape)?;
+    site.calls_whole(key, *computation, &site.operands)?;
     Ok(Operation::Call { computation: *computation })
 }
 
@@ -104,7 +108,7 @@ pub fn conditional(site: &mut Site) -> Found {
         return Err(site.error(must));
     }
     for (i, &branch) in branches.iter().enumerate() {
-        site.calls(keys[i.min(keys.len() - 1)], branch, &site.operands[i + 1..i + 2], site.shape)?;
+        site.calls_whole(keys[i.min(keys.len() - 1)], branch, &site.operands[i + 1..i + 2])?;
     }
     Ok(Operation::Conditional { branches })
 }

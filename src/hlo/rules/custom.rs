@@ -63,6 +63,7 @@ pub fn custom_call(site: &mut Site) -> Found {
     }
     let name = target.text.trim_matches('"');
     constrained(site)?;
+    site.written()?;
     let meaning = MEANINGS.iter().find(|(target, _)| *target == name);
     match meaning.and_then(|(_, meaning)| meaning(site)) {
         Some(operation) => Ok(operation),
@@ -90,7 +91,7 @@ fn constrained(site: &Site) -> Result<(), Error> {
 
 /// The result is the operand, perhaps in another layout, or the operands are its parts.
 fn same(site: &Site) -> Option<Operation> {
-    match (&site.operands[..], site.shape) {
+    match (&site.operands[..], site.written?) {
         ([operand], shape) if fits(operand, shape) => match operand {
             Shape::Array(array) if !matches!(array.element, ElementType::Token | ElementType::Opaque) => {
                 Some(Operation::Elementwise)
@@ -107,14 +108,14 @@ fn same(site: &Site) -> Option<Operation> {
 
 /// Each element is made of those of so many operands at its index.
 fn elementwise(site: &Site, operands: usize) -> Option<Operation> {
-    let Shape::Array(to) = site.shape else { return None };
+    let Shape::Array(to) = site.written? else { return None };
     let fit = |operand: &&Shape| matches!(operand, Shape::Array(from) if from.dims == to.dims);
     (site.operands.len() == operands && site.operands.iter().all(fit)).then_some(Operation::Elementwise)
 }
 
 /// The bytes of the operands one after the other, where these are the operands one after the other along a dimension.
 fn joined(site: &Site) -> Option<Operation> {
-    let Shape::Array(to) = site.shape else { return None };
+    let Shape::Array(to) = site.written? else { return None };
     let arrays: Option<Vec<&Array>> =
         site.operands.iter().map(|shape| if let Shape::Array(array) = shape { Some(array) } else { None }).collect();
     let (arrays, sizes) = (arrays?, to.sizes()?);
@@ -130,7 +131,7 @@ fn joined(site: &Site) -> Option<Operation> {
         }
     }
     let operation = Operation::Concatenate { dim };
-    operation.check(&site.operands, &[site.shape]).ok().map(|()| operation)
+    operation.check(&site.operands, &[site.written?]).ok().map(|()| operation)
 }
 
 /// The size of the tiles along the dimension that is the majormost but for `place` more minor ones; `None` where tiles

@@ -1,7 +1,7 @@
 //! Operations that put elements into other dimensions, or combine those of some dimensions.
 
 use super::site::{Found, Site, Types};
-use crate::hlo::shapes::alike;
+use crate::hlo::shapes::{agree, alike, finest, plain};
 use crate::operations::operation::{Algorithm, Operation};
 use crate::operations::rules::dims::same_bits;
 use crate::operations::shape::{Array, Shape};
@@ -20,6 +20,9 @@ pub fn broadcast(site: &mut Site) -> Found {
         site.need("dimensions", "{result dimensions}")?;
     }
     let dims = site.dims("dims", "dimensions")?;
+    if dims.is_empty() {
+        site.shape_or(site.operands[0]);
+    }
     moved(site, Operation::Broadcast { dims })
 }
 
@@ -46,10 +49,11 @@ pub fn reshape(site: &mut Site) -> Found {
 pub fn bitcast(site: &mut Site) -> Found {
     let operation = Operation::Bitcast;
     let types = Types { operands: Vec::new(), results: Vec::new() };
-    match (site.operands[0], site.shape) {
+    let written = site.written()?;
+    match (site.operands[0], written) {
         (Shape::Array(_), Shape::Array(_)) => {
             let refused = |refusal| site.refused(&refusal, &types);
-            operation.check(&site.operands, &[site.shape]).map_err(refused).map(|()| operation)
+            operation.check(&site.operands, &[written]).map_err(refused).map(|()| operation)
         }
         _ => Ok(operation),
     }
@@ -86,12 +90,9 @@ pub fn bitcast_convert(site: &mut Site) -> Found {
 
 /// The operands one after the other along the dimension in `dimensions`.
 pub fn concatenate(site: &mut Site) -> Found {
-    let element = site.element(0)?;
-    for operand in 1..site.operands.len() {
-        site.array(operand)?;
-    }
+    let each = (0..site.operands.len()).map(|k| site.element(k)).collect::<Result<Vec<_>, Error>>()?;
     let dim = site.dim("dim", "dimensions")?;
-    let types = Types { operands: vec![element; site.operands.len()], results: vec![element] };
+    let types = Types { operands: vec![each[0]; each.len()], results: vec![finest(&each)] };
     site.checked(Operation::Concatenate { dim }, &types)
 }
 
@@ -103,16 +104,17 @@ pub fn dot(site: &mut Site) -> Found {
         lhs_contracting: site.dims("lhs_contracting", "lhs_contracting_dims")?,
         rhs_contracting: site.dims("rhs_contracting", "rhs_contracting_dims")?,
     };
-    let types = Types { operands: vec![site.element(0)?, site.element(1)?], results: vec![site.result()?.element] };
-    site.checked(operation, &types)
+    let operands = vec![site.element(0)?, site.element(1)?];
+    let results = vec![site.result_element(finest(&operands))?];
+    site.checked(operation, &Types { operands, results })
 }
 
 impl Site<'_> {
     /// That the result is this shape, but for the precision of floats and the layout.
     pub(super) fn result_is(&self, expected: &Shape) -> Result<(), Error> {
-        if crate::hlo::shapes::agree(expected, self.shape, &alike) {
+        if agree(expected, self.shape_or(expected), &alike) {
             return Ok(());
         }
-        Err(self.result_must(format!("be {}", crate::hlo::shapes::plain(expected))))
+        Err(self.result_must(format!("be {}", plain(expected))))
     }
 }

@@ -2,6 +2,7 @@
 
 use super::site::{ANY, Found, Site, Types};
 use crate::element::ElementType;
+use crate::hlo::shapes::finest;
 use crate::operations::operation::Operation;
 use crate::operations::shape::Shape;
 use crate::text::Error;
@@ -22,8 +23,8 @@ fn typed(site: &mut Site, of: impl Fn(ElementType) -> ElementType) -> Found {
     for k in 0..n {
         site.class(k)?;
     }
-    let element = site.element(0)?;
-    let types = Types { operands: vec![element; n], results: vec![of(element)] };
+    let each = (0..n).map(|k| site.element(k)).collect::<Result<Vec<_>, Error>>()?;
+    let types = Types { operands: vec![each[0]; n], results: vec![of(finest(&each))] };
     let operation = site.checked(Operation::Elementwise, &types)?;
     site.not_spread(0..n, &types)?;
     Ok(operation)
@@ -66,21 +67,23 @@ pub fn complex(site: &mut Site) -> Found {
 /// The type of the result is free.
 pub fn convert(site: &mut Site) -> Found {
     site.class(0)?;
-    free(site)
+    let result = site.written().and_then(|_| site.result())?.element;
+    free(site, result)
 }
 
 /// The second operand holds random bits. The type of the result is free.
 pub fn stochastic_convert(site: &mut Site) -> Found {
     site.class(0)?;
     site.class(1)?;
-    free(site)
+    let result = site.written().and_then(|_| site.result())?.element;
+    free(site, result)
 }
 
 /// The types of the operands and of the result are free, but they are no scalars for all elements.
-fn free(site: &mut Site) -> Found {
+fn free(site: &Site, result: ElementType) -> Found {
     let n = site.operands.len();
     let operands = (0..n).map(|k| site.element(k)).collect::<Result<Vec<_>, Error>>()?;
-    let types = Types { operands, results: vec![site.result()?.element] };
+    let types = Types { operands, results: vec![result] };
     let operation = site.checked(Operation::Elementwise, &types)?;
     site.not_spread(0..n, &types)?;
     Ok(operation)
@@ -98,8 +101,8 @@ pub fn clamp(site: &mut Site) -> Found {
 /// The predicate, operand 0, may be a scalar.
 pub fn select(site: &mut Site) -> Found {
     let element = site.class(1)?;
-    site.class(2)?;
-    let types = Types { operands: vec![ElementType::Pred, element, element], results: vec![element] };
+    let results = vec![finest(&[element, site.class(2)?])];
+    let types = Types { operands: vec![ElementType::Pred, element, element], results };
     let operation = site.checked(Operation::Select, &types)?;
     site.not_spread(1..3, &types)?;
     Ok(operation)
@@ -110,15 +113,19 @@ pub fn map(site: &mut Site) -> Found {
     for k in 0..site.operands.len() {
         site.class(k)?;
     }
-    let operation = free(site)?;
+    let result = match site.called.first().filter(|_| site.written.is_none()).map(|callee| site.result_of(*callee)) {
+        Some(Ok(Shape::Array(array))) => array.element,
+        _ => site.result()?.element,
+    };
+    let operation = free(site, result)?;
     let takes = (0..site.operands.len()).map(|k| site.element(k)).collect::<Result<Vec<_>, Error>>()?;
-    site.region("to_apply", 0, &takes, &[site.result()?.element])?;
+    site.region("to_apply", 0, &takes, &[result])?;
     Ok(operation)
 }
 
 /// Numbers along a dimension.
 pub fn iota(site: &mut Site) -> Found {
-    let element = site.result()?.element;
+    let element = site.written().and_then(|_| site.result())?.element;
     if !element.is_data() {
         return Err(site.result_must("have numbers as elements"));
     }

@@ -38,14 +38,12 @@ fn before(parts: &[Shape], part: usize) -> usize {
 pub fn start(site: &mut Site) -> Found {
     let opcode = site.raw.opcode;
     let Some(place) = parts_of(opcode) else {
-        let operation = wrapped(site, site.shape)?;
-        return Ok(Operation::Start(Box::new(Start {
-            operation,
-            operands: None,
-            results: (0, leaves(site.shape).len()),
-        })));
+        let made = site.written()?;
+        let operation = wrapped(site, made)?;
+        let results = (0, leaves(made).len());
+        return Ok(Operation::Start(Box::new(Start { operation, operands: None, results })));
     };
-    let parts: &[Shape] = match site.shape {
+    let parts: &[Shape] = match site.written()? {
         Shape::Tuple(parts) if parts.len() >= 2 => parts,
         _ => return Err(site.result_must("be a tuple of the operands, what is made of them, and what the device uses")),
     };
@@ -61,6 +59,11 @@ pub fn start(site: &mut Site) -> Found {
         return Err(site.result_must(format!("have the operands, {is}, as part {}", place.operands)));
     }
     let count = taken.len();
+    if is_incomplete(site, &parts[place.made]) {
+        let first = before(parts, place.operands);
+        let number = |k: usize| k.checked_sub(first).filter(|k| *k < count);
+        return Ok(Operation::Leaves { numbers: (0..leaves(site.written()?).len()).map(number).collect() });
+    }
     let operation = wrapped(site, &parts[place.made])?;
     Ok(Operation::Start(Box::new(Start {
         operation,
@@ -69,17 +72,27 @@ pub fn start(site: &mut Site) -> Found {
     })))
 }
 
+/// Whether more operands are bound later: a computation that makes something has made nothing yet.
+fn is_incomplete(site: &Site, made: &Shape) -> bool {
+    let empty = Shape::Tuple(Vec::new());
+    let result = site.called.first().and_then(|callee| site.result_of(*callee).ok());
+    *made == empty && result.is_some_and(|result| *result != empty)
+}
+
 /// What the operation without `-start` does with the operands, as if it made this shape.
 fn wrapped<'a>(site: &mut Site<'a>, shape: &'a Shape) -> Found {
     let Some(rule) = site.wrapped else { return other(site) };
-    let whole = std::mem::replace(&mut site.shape, shape);
+    let whole = site.written.replace(shape);
     let found = rule(site);
-    site.shape = whole;
+    site.written = whole;
     found
 }
 
-/// The tuple of the start, as it is.
+/// The tuple of the start, as it is. One that binds operands is checked as the start that it continues.
 pub fn update(site: &mut Site) -> Found {
+    if site.operands.len() > 1 {
+        return Err(site.operand_must(0, "be a start, to which the others are bound"));
+    }
     site.result_is(site.operands[0])?;
     Ok(Operation::Tuple)
 }
@@ -88,7 +101,7 @@ pub fn update(site: &mut Site) -> Found {
 pub fn done(site: &mut Site) -> Found {
     let Some(place) = parts_of(site.raw.opcode) else { return update(site) };
     let parts = tuple(site, place.made + 1)?;
-    if !fits(&parts[place.made], site.shape) {
+    if !fits(&parts[place.made], site.shape_or(&parts[place.made])) {
         return Err(site.result_must(format!("be part {} of the start, {}", place.made, plain(&parts[place.made]))));
     }
     Ok(Operation::GetTupleElement { index: place.made })
@@ -122,7 +135,7 @@ pub fn send_done(site: &mut Site) -> Found {
 
 /// A value that comes from another device or from the host, an array that only the device uses, and a token.
 pub fn recv(site: &mut Site) -> Found {
-    let Shape::Tuple(parts) = site.shape else { return Err(site.result_must("be a tuple")) };
+    let Shape::Tuple(parts) = site.written()? else { return Err(site.result_must("be a tuple")) };
     if parts.len() != 3 {
         return Err(site.result_must("be a tuple of the value, u32[] and token[]"));
     }
@@ -140,7 +153,7 @@ pub fn recv_done(site: &mut Site) -> Found {
 
 /// A value that comes from the host, and a token.
 pub fn infeed(site: &mut Site) -> Found {
-    match site.shape {
+    match site.written()? {
         Shape::Tuple(parts) if parts.len() == 2 && fits(&parts[1], &scalar(ElementType::Token)) => from_outside(site),
         _ => Err(site.result_must("be a tuple of the value and a token")),
     }
@@ -148,7 +161,7 @@ pub fn infeed(site: &mut Site) -> Found {
 
 /// The arrays of the result are of no operand, but for the token after them.
 fn from_outside(site: &Site) -> Found {
-    let count = leaves(site.shape).len();
+    let count = leaves(site.written()?).len();
     let token = site.operands.first().map(|_| 0);
     let numbers = (0..count).map(|k| if k + 1 == count { token } else { None }).collect();
     Ok(Operation::Leaves { numbers })

@@ -2,7 +2,7 @@
 
 use super::site::{Found, Site, Types};
 use crate::element::ElementType;
-use crate::hlo::shapes::{array, plain, together};
+use crate::hlo::shapes::{array, finest, plain, together};
 use crate::operations::operation::{Algorithm, Contraction, Operation, RaggedDot};
 use crate::operations::shape::Shape;
 use crate::operations::sizes::Sizes;
@@ -26,7 +26,7 @@ fn contraction(site: &mut Site) -> Result<Contraction, Error> {
 pub fn scaled_dot(site: &mut Site) -> Found {
     let operands = (0..4).map(|k| site.class(k)).collect::<Result<Vec<_>, _>>()?;
     let dims = contraction(site)?;
-    let results = vec![site.result()?.element];
+    let results = vec![site.result_element(finest(&operands[..2]))?];
     checked(site, Algorithm::ScaledDot(dims), &Types { operands, results })
 }
 
@@ -42,7 +42,7 @@ pub fn ragged_dot(site: &mut Site) -> Found {
         [] => None,
         _ => Some(site.dim("group", "rhs_group_dims")?),
     };
-    let results = vec![site.result()?.element];
+    let results = vec![site.result_element(finest(&operands[..2]))?];
     checked(site, Algorithm::RaggedDot(RaggedDot { dims, ragged, group }), &Types { operands, results })
 }
 
@@ -64,7 +64,14 @@ pub fn scan(site: &mut Site) -> Found {
             return Err(site.attribute_must("is_reverse", format!("be true or false, found {found}")));
         }
     };
-    let parts: Vec<&Shape> = match site.shape {
+    let [computation] = site.called[..] else {
+        return Err(site.error(format!("must name one computation, found {}", site.called.len())));
+    };
+    let whole = match site.written {
+        Some(written) => written.clone(),
+        None => site.shape_or(&stacked(site.result_of(computation)?, carries, dim, site.sizes(0)?)).clone(),
+    };
+    let parts: Vec<&Shape> = match &whole {
         Shape::Tuple(parts) => parts.iter().collect(),
         shape => vec![shape],
     };
@@ -82,11 +89,24 @@ pub fn scan(site: &mut Site) -> Found {
     for (k, element) in operands.into_iter().enumerate() {
         taken.push(slice(element, site.sizes(k)?, (k < inputs).then_some(dim)));
     }
-    let [computation] = site.called[..] else {
-        return Err(site.error(format!("must name one computation, found {}", site.called.len())));
-    };
     site.calls("to_apply", computation, &taken.iter().collect::<Vec<_>>(), &together(slices))?;
     Ok(operation)
+}
+
+/// The result of a scan whose computation gives this: arrays of the slices of all steps, then the carries.
+fn stacked(slices: &Shape, carries: usize, dim: usize, input: Sizes) -> Shape {
+    let parts = if let Shape::Tuple(parts) = slices { parts.clone() } else { vec![slices.clone()] };
+    let outputs = parts.len().saturating_sub(carries);
+    let steps = input.0.get(dim).copied().flatten();
+    let whole = |(k, part): (usize, Shape)| match part {
+        Shape::Array(slice) if k < outputs && dim <= slice.dims.len() => {
+            let mut sizes = Sizes::of(&slice);
+            sizes.0.insert(dim, steps);
+            array(slice.element, &sizes.0)
+        }
+        part => part,
+    };
+    together(parts.into_iter().enumerate().map(whole).collect())
 }
 
 /// An array without one of its dimensions.

@@ -3,6 +3,7 @@
 use super::site::{Found, Site, Types};
 use super::windows::window;
 use crate::operations::operation::Operation;
+use crate::operations::shape::Shape;
 use crate::text::Error;
 
 /// The types of inputs followed by as many initial values; those of the inputs are the results'.
@@ -23,7 +24,9 @@ pub fn reduce(site: &mut Site) -> Found {
     site.need("dimensions", "{dimensions}")?;
     site.need("to_apply", "computation")?;
     let dims = site.dims("dims", "dimensions")?;
-    let operation = site.checked(Operation::Reduce { dims }, &types)?;
+    let callee = site.called.first().and_then(|callee| site.result_of(*callee).ok());
+    let is_tuple = types.results.len() == 1 && matches!(callee, Some(Shape::Tuple(_)));
+    let operation = site.checked_in_tuple(Operation::Reduce { dims }, &types, is_tuple)?;
     site.reducer("to_apply", 0, &types.results)?;
     Ok(operation)
 }
@@ -33,7 +36,7 @@ pub fn reduce_window(site: &mut Site) -> Found {
     let types = inputs(site)?;
     let rank = site.array(0)?.dims.len();
     let window = window(site, rank)?;
-    let operation = site.checked(Operation::ReduceWindow { window }, &types)?;
+    let operation = site.checked_in_tuple(Operation::ReduceWindow { window }, &types, false)?;
     site.reducer("to_apply", 0, &types.results)?;
     Ok(operation)
 }

@@ -21,12 +21,14 @@ impl Site<'_> {
             return Err(self.attribute_must(key, format!("name one computation, found {}", self.excerpt(key))));
         };
         let scalars = |types: &[ElementType]| types.iter().copied().map(scalar).collect::<Vec<_>>();
-        let takes = scalars(takes);
-        self.fitted(key, region, &takes.iter().collect::<Vec<_>>(), &together(scalars(gives)), alike)
+        let (takes, gives) = (scalars(takes), scalars(gives));
+        let in_tuple = matches!(self.result_of(region), Ok(Shape::Tuple(parts)) if parts.len() == 1);
+        let gives = if in_tuple { Shape::Tuple(gives) } else { together(gives) };
+        self.fitted(key, region, &takes.iter().collect::<Vec<_>>(), &gives, alike)
     }
 
     /// That a computation combines two values into one, for each of these types: first all values so far, then all new
-    /// ones.
+    /// ones. One value may be in a tuple.
     pub(super) fn reducer(&self, key: &str, number: usize, types: &[ElementType]) -> Result<(), Error> {
         self.region(key, number, &types.repeat(2), types)
     }
@@ -34,6 +36,15 @@ impl Site<'_> {
     /// That a computation has parameters of the shapes of these operands, and this result.
     pub(super) fn calls(&self, key: &str, callee: usize, operands: &[&Shape], result: &Shape) -> Result<(), Error> {
         self.fitted(key, callee, operands, result, |a, b| a == b)
+    }
+
+    /// The same, where the result of the computation is that of the instruction.
+    pub(super) fn calls_whole(&self, key: &str, callee: usize, operands: &[&Shape]) -> Result<(), Error> {
+        let result = match self.written {
+            Some(written) => written,
+            None => self.shape_or(self.result_of(callee)?),
+        };
+        self.calls(key, callee, operands, result)
     }
 
     fn fitted(

@@ -6,7 +6,9 @@
 
 use crate::element::ElementType;
 use crate::hlo::devices::Devices;
+use crate::hlo::infer;
 use crate::hlo::raw::{RawAttribute, RawInstruction};
+use crate::hlo::read::left_out;
 use crate::hlo::shapes::{alike, array, plain};
 use crate::hlo::words::{number, numbers};
 use crate::operations::operation::Operation;
@@ -14,6 +16,7 @@ use crate::operations::refusal::{Problem, Refusal, Subject};
 use crate::operations::shape::{Array, Shape};
 use crate::operations::sizes::Sizes;
 use crate::text::{Error, excerpt};
+use std::cell::OnceCell;
 
 /// Elements of any kind.
 pub(in crate::hlo) const ANY: &str = "psufc";
@@ -36,7 +39,10 @@ pub(in crate::hlo) struct Site<'a> {
     pub note: &'static str,
     /// Of the start of an asynchronous pair: the rule of the operation that it runs.
     pub wrapped: Option<OpcodeRule>,
-    pub shape: &'a Shape,
+    /// The shape before the opcode; `None` where the text leaves it out, and the rule says it.
+    pub written: Option<&'a Shape>,
+    /// The shape that the rule said, where it is not written.
+    pub inferred: OnceCell<Shape>,
     pub operands: Vec<&'a Shape>,
     /// The computations that it names.
     pub called: Vec<usize>,
@@ -73,6 +79,27 @@ pub(in crate::hlo) type Found = Result<Operation, Error>;
 pub(in crate::hlo) type OpcodeRule = fn(&mut Site) -> Found;
 
 impl<'a> Site<'a> {
+    /// The shape before the opcode.
+    ///
+    /// # Errors
+    /// The text leaves it out, and nothing else says it.
+    pub fn written(&self) -> Result<&'a Shape, Error> {
+        self.written.ok_or_else(|| left_out(self.raw.opcode, self.raw.opcode_at))
+    }
+
+    /// The shape of the result: the written one, or the one that the rule said.
+    ///
+    /// # Errors
+    /// There is neither.
+    pub fn shape(&self) -> Result<&Shape, Error> {
+        self.written.or(self.inferred.get()).ok_or_else(|| left_out(self.raw.opcode, self.raw.opcode_at))
+    }
+
+    /// The written shape, or this one, where none is written.
+    pub fn shape_or(&self, expected: &Shape) -> &Shape {
+        self.written.unwrap_or_else(|| self.inferred.get_or_init(|| expected.clone()))
+    }
+
     /// An error at the opcode.
     pub fn error(&self, must: impl AsRef<str>) -> Error {
         Error::at(self.raw.opcode_at, format!("`{}` {}", self.raw.opcode, must.as_ref()))
@@ -87,7 +114,7 @@ impl<'a> Site<'a> {
 
     /// An error at the shape, with what it is.
     pub fn result_must(&self, must: impl AsRef<str>) -> Error {
-        let (opcode, found) = (self.raw.opcode, plain(self.shape));
+        let (opcode, found) = (self.raw.opcode, self.shape().map_or(String::new(), plain));
         Error::at(self.raw.shape_at, format!("the result of `{opcode}` must {}, found {found}", must.as_ref()))
     }
 
@@ -115,15 +142,13 @@ impl<'a> Site<'a> {
                 Error::at(at, format!("operand {k} of `{opcode}` {must}"))
             }
             Subject::Result(k) => {
-                let part = match self.shape {
-                    Shape::Tuple(parts) => parts.get(k).map(|part| (format!("part {k} of the result"), part)),
+                let part = match self.written {
+                    Some(Shape::Tuple(parts)) => parts.get(k).map(|part| (format!("part {k} of the result"), part)),
                     _ => None,
                 };
-                let (what, found) = part.unwrap_or(("the result".to_string(), self.shape));
-                Error::at(
-                    self.raw.shape_at,
-                    format!("{what} of `{opcode}` {}", must(types.results.get(k), Some(found))),
-                )
+                let (what, found) =
+                    part.map_or(("the result".to_string(), self.written), |(what, part)| (what, Some(part)));
+                Error::at(self.raw.shape_at, format!("{what} of `{opcode}` {}", must(types.results.get(k), found)))
             }
             Subject::Results => Error::at(self.raw.shape_at, format!("the result of `{opcode}` {problem}")),
             Subject::Field { name, entry } => self.refused_field(name, entry, problem),
@@ -154,9 +179,33 @@ impl<'a> Site<'a> {
         self.checked_with(operation, &self.operands, types)
     }
 
+    /// The same of an operation whose result of one array may be a tuple of it; `is_tuple` says so where the shape is
+    /// left out.
+    pub fn checked_in_tuple(&mut self, operation: Operation, types: &Types, is_tuple: bool) -> Found {
+        let whole = self.written;
+        if let (Some(Shape::Tuple(parts)), [_]) = (whole, &types.results[..])
+            && let [part] = &parts[..]
+        {
+            self.written = Some(part);
+        }
+        let found = self.checked(operation, types);
+        self.written = whole;
+        if let Some(shape) = self.inferred.take() {
+            self.shape_or(&if is_tuple { Shape::Tuple(vec![shape]) } else { shape });
+        }
+        found
+    }
+
     /// The same, where the operation has other operands than the instruction.
     pub fn checked_with(&self, operation: Operation, operands: &[&Shape], types: &Types) -> Found {
-        operation.check(operands, &[self.shape]).map_err(|refusal| self.refused(&refusal, types))?;
+        let refused = |refusal| self.refused(&refusal, types);
+        if let Some(shape) = self.written {
+            operation.check(operands, &[shape]).map_err(refused)?;
+        } else if let Some(shape) =
+            infer::shape(&operation, self.raw.opcode, operands, &types.results).map_err(refused)?
+        {
+            self.shape_or(&shape);
+        }
         for (k, element) in types.operands.iter().enumerate() {
             self.operand_type(k, *element)?;
         }
@@ -175,7 +224,7 @@ impl<'a> Site<'a> {
 
     /// That the result is an array of elements of this type, or a tuple of several arrays.
     fn result_types(&self, types: &[ElementType]) -> Result<(), Error> {
-        let parts: Vec<&Shape> = match self.shape {
+        let parts: Vec<&Shape> = match self.shape()? {
             Shape::Tuple(parts) if types.len() != 1 => parts.iter().collect(),
             shape => vec![shape],
         };
@@ -228,8 +277,22 @@ impl<'a> Site<'a> {
     }
 
     /// The result, which must be an array.
-    pub fn result(&self) -> Result<&'a Array, Error> {
-        as_array(self.shape).ok_or_else(|| self.result_must("be an array"))
+    pub fn result(&self) -> Result<&Array, Error> {
+        as_array(self.shape()?).ok_or_else(|| self.result_must("be an array"))
+    }
+
+    /// The element type of the result, which is free: the written one, or this one.
+    pub fn result_element(&self, inferred: ElementType) -> Result<ElementType, Error> {
+        if self.written.is_some() { Ok(self.result()?.element) } else { Ok(inferred) }
+    }
+
+    /// The result of the computation that an instruction of the same result runs.
+    ///
+    /// # Errors
+    /// The computation could not be read.
+    pub fn result_of(&self, callee: usize) -> Result<&'a Shape, Error> {
+        let signature = self.signatures.get(callee).and_then(Option::as_ref);
+        signature.map(|signature| signature.result).ok_or_else(|| left_out(self.raw.opcode, self.raw.opcode_at))
     }
 
     /// That an operand's elements are of one of the classes that the operation takes.

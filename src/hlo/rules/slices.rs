@@ -1,7 +1,7 @@
 //! Blocks that are read, written or padded.
 
 use super::site::{Found, Site, Types};
-use crate::hlo::shapes::scalar;
+use crate::hlo::shapes::{finest, scalar};
 use crate::hlo::words::number;
 use crate::operations::operation::{Gather, Operation};
 use crate::operations::shape::Shape;
@@ -63,7 +63,7 @@ fn kept(
 /// `padding=low_high_interior`, one a dimension with `x` between.
 pub fn pad(site: &mut Site) -> Found {
     let (element, rank) = (site.element(0)?, site.array(0)?.dims.len());
-    site.array(1)?;
+    let results = vec![finest(&[element, site.element(1)?])];
     let attribute = *site.need("padding", "low_high_interior, one a dimension with `x` between")?;
     let (mut low, mut high, mut interior) = (Vec::new(), Vec::new(), Vec::new());
     attribute.read(|cursor| {
@@ -84,7 +84,7 @@ pub fn pad(site: &mut Site) -> Found {
         high: kept(site, "high", "padding", "padding after", high, attribute.at),
         interior: kept(site, "interior", "padding", "padding between elements", interior, attribute.at),
     };
-    site.checked(operation, &Types { operands: vec![element; 2], results: vec![element] })
+    site.checked(operation, &Types { operands: vec![element; 2], results })
 }
 
 /// The operands from `first` on are starts: one integer scalar for each dimension; or, in older texts, one array of as

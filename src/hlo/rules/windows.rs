@@ -1,6 +1,7 @@
 //! Windows, and convolutions.
 
 use super::site::{Found, Site, Types};
+use crate::hlo::shapes::finest;
 use crate::hlo::words::number;
 use crate::operations::operation::{Convolution, Operation, WindowDim};
 use crate::text::{Cursor, Error, did_you_mean, excerpt, length};
@@ -111,6 +112,7 @@ pub fn convolution(site: &mut Site) -> Found {
         feature_groups: site.number("feature_groups", "feature_group_count", 1)?,
         batch_groups: site.number("batch_groups", "batch_group_count", 1)?,
     }));
-    let types = Types { operands: vec![site.element(0)?, site.element(1)?], results: vec![site.result()?.element] };
-    site.checked(operation, &types)
+    let operands = vec![site.element(0)?, site.element(1)?];
+    let results = vec![site.result_element(finest(&operands))?];
+    site.checked(operation, &Types { operands, results })
 }

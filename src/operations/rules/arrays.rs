@@ -3,6 +3,7 @@
 use crate::operations::refusal::{Problem, Refusal, Subject};
 use crate::operations::sizes::{Size, Sizes, TooLarge};
 use crate::text::counted;
+use std::cell::RefCell;
 
 /// Whether a rule holds.
 pub(crate) type Verdict = Result<(), Refusal>;
@@ -11,15 +12,64 @@ pub(crate) type Verdict = Result<(), Refusal>;
 pub(crate) struct Arrays {
     /// Those of the operands.
     pub ins: Vec<Sizes>,
-    /// Those of the results.
-    pub outs: Vec<Sizes>,
+    outs: Outs,
+}
+
+/// The results: a rule compares them with the sizes that they must have, or says these.
+enum Outs {
+    Given(Vec<Sizes>),
+    Wanted(RefCell<Vec<Option<Sizes>>>),
 }
 
 impl Arrays {
+    /// Operands and results to be compared.
+    pub fn new(ins: Vec<Sizes>, outs: Vec<Sizes>) -> Arrays {
+        Arrays { ins, outs: Outs::Given(outs) }
+    }
+
+    /// Operands, and so many results whose sizes a rule shall say.
+    pub fn wanted(ins: Vec<Sizes>, results: usize) -> Arrays {
+        Arrays { ins, outs: Outs::Wanted(RefCell::new(vec![None; results])) }
+    }
+
+    /// The sizes of a result; `None` where they are wanted.
+    pub fn out(&self, k: usize) -> Option<&Sizes> {
+        self.given().get(k)
+    }
+
+    /// The sizes of the results, as far as they are not wanted.
+    pub fn given(&self) -> &[Sizes] {
+        match &self.outs {
+            Outs::Given(sizes) => sizes,
+            Outs::Wanted(_) => &[],
+        }
+    }
+
+    /// The sizes of the results that rules said; `None` where they did not say all.
+    pub fn said(self) -> Option<Vec<Sizes>> {
+        match self.outs {
+            Outs::Given(sizes) => Some(sizes),
+            Outs::Wanted(sizes) => sizes.into_inner().into_iter().collect(),
+        }
+    }
+
+    /// Whether the sizes of the results are wanted.
+    pub fn is_wanted(&self) -> bool {
+        matches!(self.outs, Outs::Wanted(_))
+    }
+
+    /// The number of results.
+    pub fn results_count(&self) -> usize {
+        match &self.outs {
+            Outs::Given(sizes) => sizes.len(),
+            Outs::Wanted(sizes) => sizes.borrow().len(),
+        }
+    }
+
     /// That there are so many operands and so many results.
     pub fn count(&self, rule: &'static str, operands: usize, results: usize) -> Verdict {
         self.operands(rule, operands)?;
-        let found = self.outs.len();
+        let found = self.results_count();
         if found == results {
             return Ok(());
         }
@@ -42,12 +92,18 @@ impl Arrays {
 
     /// That a result has these sizes.
     pub fn result(&self, rule: &'static str, k: usize, expected: &[Size]) -> Verdict {
-        same(rule, Subject::Result(k), &self.outs[k], expected)
+        match &self.outs {
+            Outs::Given(sizes) => same(rule, Subject::Result(k), &sizes[k], expected),
+            Outs::Wanted(sizes) => {
+                sizes.borrow_mut()[k] = Some(Sizes(expected.to_vec()));
+                Ok(())
+            }
+        }
     }
 
     /// That all results have these sizes.
     pub fn results(&self, rule: &'static str, expected: &[Size]) -> Verdict {
-        (0..self.outs.len()).try_for_each(|k| self.result(rule, k, expected))
+        (0..self.results_count()).try_for_each(|k| self.result(rule, k, expected))
     }
 }
 

@@ -116,7 +116,7 @@ fn whole(n: i64, arrays: &Arrays) -> Verdict {
 
 /// Blocks of inputs that go into outputs.
 fn permute_blocks(sets: usize, blocks: &[Vec<i64>], arrays: &Arrays) -> Verdict {
-    let count = arrays.outs.len();
+    let count = arrays.results_count();
     if count == 0 || count.checked_mul(sets) != Some(blocks.len()) {
         let must = format!("must have {}, {sets} for each result, found {}", count * sets, blocks.len());
         return Err(Refusal::field("permute_blocks_c1", "blocks", must));
@@ -127,7 +127,7 @@ fn permute_blocks(sets: usize, blocks: &[Vec<i64>], arrays: &Arrays) -> Verdict 
         arrays.result("permute_blocks_c3", k, &arrays.ins[count + k].0)?;
     }
     for (k, block) in blocks.iter().enumerate() {
-        let (from, to) = (&arrays.ins[k / sets], &arrays.outs[k / sets]);
+        let (from, to) = (&arrays.ins[k / sets], &arrays.ins[count + k / sets]);
         let inside =
             |sizes: &[Size]| block.iter().zip(sizes).all(|(n, size)| size.is_none_or(|size| (0..=size).contains(n)));
         if block.len() != from.rank() || block.len() != to.rank() || !inside(&from.0) || !inside(&to.0) {

@@ -12,8 +12,9 @@ use crate::operations::sizes::{Size, Sizes};
 ///   `dims = [1]` becomes `[2, 3]`, not `[3, 2]`.
 pub fn broadcast(dims: &[usize], arrays: &Arrays) -> Verdict {
     arrays.count("broadcast_c1", 1, 1)?;
-    let (from, to) = (&arrays.ins[0], &arrays.outs[0]);
+    let from = &arrays.ins[0];
     entries("broadcast_c2", "dims", dims.len(), from.rank(), "one for each dimension of the operand")?;
+    let Some(to) = arrays.out(0) else { return Ok(()) };
     distinct("broadcast_c3", "dims", dims, to.rank())?;
     let mut expected = to.0.clone();
     dims.iter().zip(&from.0).for_each(|(dim, size)| expected[*dim] = *size);
@@ -47,7 +48,8 @@ pub fn reverse(dims: &[usize], arrays: &Arrays) -> Verdict {
 pub fn reshape(arrays: &Arrays) -> Verdict {
     arrays.count("reshape_c1", 1, 1)?;
     let from = elements("reshape_c2", Subject::Operand(0), &arrays.ins[0])?;
-    let to = elements("reshape_c2", Subject::Result(0), &arrays.outs[0])?;
+    let Some(to) = arrays.out(0) else { return Ok(()) };
+    let to = elements("reshape_c2", Subject::Result(0), to)?;
     equal("reshape_c2", from, to, "elements")
 }
 
@@ -57,7 +59,8 @@ pub fn reshape(arrays: &Arrays) -> Verdict {
 pub fn bitcast(arrays: &Arrays, from: &[&Array], to: &[&Array]) -> Verdict {
     arrays.count("bitcast_c1", 1, 1)?;
     let each = |array: &Array| bits(array).filter(|_| !array.layout.is_tiled());
-    same_bits("bitcast_c2", (from[0], each(from[0])), (to[0], each(to[0])))
+    let Some(to) = to.first() else { return Ok(()) };
+    same_bits("bitcast_c2", (from[0], each(from[0])), (to, each(to)))
 }
 
 /// That two arrays with elements of so many bits have the same number of bits.

@@ -2,12 +2,13 @@
 
 use super::arrays::{Arrays, Verdict, dimension};
 use crate::operations::refusal::{Refusal, Subject};
+use crate::operations::sizes::Size;
 
 /// - `elementwise_c1`: there is a result.
 /// - `elementwise_c2`: operands that are not scalars have the same sizes.
 /// - `elementwise_c3`: results have these sizes; where all operands are scalars, those of the first result.
 pub fn elementwise(arrays: &Arrays) -> Verdict {
-    if arrays.outs.is_empty() {
+    if arrays.results_count() == 0 {
         return Err(Refusal::new("elementwise_c1", Subject::Results, "must be at least 1 array, found none"));
     }
     pointwise(["elementwise_c2", "elementwise_c3"], arrays)
@@ -23,11 +24,15 @@ pub fn select(arrays: &Arrays) -> Verdict {
 
 fn pointwise([operands, results]: [&'static str; 2], arrays: &Arrays) -> Verdict {
     let mut full = (0..arrays.ins.len()).filter(|k| arrays.ins[*k].rank() != 0);
-    let Some(first) = full.next() else { return arrays.results(results, &arrays.outs[0].0) };
+    let Some(first) = full.next() else {
+        return arrays.results(results, arrays.out(0).map_or(&[], |sizes| &sizes.0));
+    };
     let mut expected = arrays.ins[first].0.clone();
     for k in full {
         arrays.operand(operands, k, &expected)?;
-        expected.iter_mut().zip(&arrays.ins[k].0).for_each(|(size, found)| *size = size.or(*found));
+        // A size that one operand has at run time only is that of the result; a known one is compared with more.
+        let joined = |a: Size, b: Size| if arrays.is_wanted() { a.and(b) } else { a.or(b) };
+        expected.iter_mut().zip(&arrays.ins[k].0).for_each(|(size, found)| *size = joined(*size, *found));
     }
     arrays.results(results, &expected)
 }
@@ -36,7 +41,7 @@ fn pointwise([operands, results]: [&'static str; 2], arrays: &Arrays) -> Verdict
 /// - `iota_c2`: the dimension is one of the result.
 pub fn iota(dim: usize, arrays: &Arrays) -> Verdict {
     arrays.count("iota_c1", 0, 1)?;
-    dimension("iota_c2", "dim", dim, arrays.outs[0].rank())
+    arrays.out(0).map_or(Ok(()), |out| dimension("iota_c2", "dim", dim, out.rank()))
 }
 
 /// - `constant_c1`: there is no operand.

@@ -16,12 +16,12 @@ pub fn loops(loops: &Loops, arrays: &Arrays) -> Verdict {
         return Err(Refusal::entry("loops_c1", "sizes", k, format!("must be at least 0, found {n}")));
     }
     entries("loops_c2", "operands", loops.operands.len(), arrays.ins.len(), "one for each operand")?;
-    entries("loops_c2", "results", loops.results.len(), arrays.outs.len(), "one for each result")?;
+    entries("loops_c2", "results", loops.results.len(), arrays.results_count(), "one for each result")?;
     let vars = loops.sizes.len() + loops.offsets.len();
     for (k, (e, sizes)) in loops.operands.iter().zip(&arrays.ins).enumerate() {
         e.as_ref().map_or(Ok(()), |e| index("operands", k, e, sizes, vars))?;
     }
-    for (k, (e, sizes)) in loops.results.iter().zip(&arrays.outs).enumerate() {
+    for (k, (e, sizes)) in loops.results.iter().zip(arrays.given()).enumerate() {
         index("results", k, e, sizes, vars)?;
     }
     for (k, (operand, _)) in loops.offsets.iter().enumerate() {

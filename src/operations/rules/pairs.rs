@@ -13,7 +13,7 @@ use crate::text::counted;
 /// - `leaves_c2`: each number is below the number of the operands' arrays.
 /// - `leaves_c3`: an array of the result has the sizes of the one with its number.
 pub fn leaves(numbers: &[Option<usize>], arrays: &Arrays) -> Verdict {
-    let (expected, found) = (arrays.outs.len(), numbers.len());
+    let (expected, found) = (arrays.results_count(), numbers.len());
     if expected != found {
         let must = format!("must have {}, one for each array of the result, found {found}", counted(expected, "entry"));
         return Err(Refusal::field("leaves_c1", "numbers", must));

@@ -14,14 +14,14 @@ pub fn scan(dim: usize, inputs: usize, arrays: &Arrays) -> Verdict {
         let must = format!("must have 1 to {} inputs, found {inputs}", arrays.ins.len());
         return Err(Refusal::new("scan_c1", Subject::Whole, must));
     };
-    let Some(outputs) = arrays.outs.len().checked_sub(carries) else {
-        let must = format!("must be at least {carries} arrays, one for each carry, found {}", arrays.outs.len());
+    let Some(outputs) = arrays.results_count().checked_sub(carries) else {
+        let must = format!("must be at least {carries} arrays, one for each carry, found {}", arrays.results_count());
         return Err(Refusal::new("scan_c1", Subject::Results, must));
     };
     dimension("scan_c2", "dim", dim, arrays.ins[0].rank())?;
     let along = arrays.ins[0].0[dim];
     let each = (1..inputs).map(|k| (Subject::Operand(k), &arrays.ins[k]));
-    for (subject, sizes) in each.chain((0..outputs).map(|k| (Subject::Result(k), &arrays.outs[k]))) {
+    for (subject, sizes) in each.chain((0..outputs).filter_map(|k| Some((Subject::Result(k), arrays.out(k)?)))) {
         let Some(found) = sizes.0.get(dim) else {
             let must = format!("must have more than {dim} dimensions, found {}", sizes.rank());
             return Err(Refusal::new("scan_c2", subject, must));
@@ -37,12 +37,13 @@ pub fn scan(dim: usize, inputs: usize, arrays: &Arrays) -> Verdict {
 /// - `dynamic_reshape_c1`: there are the data and a scalar for each dimension of the one result.
 /// - `dynamic_reshape_c2`: the result has as many elements as the data, counted by the bounds.
 pub fn dynamic_reshape(arrays: &Arrays) -> Verdict {
-    let rank = arrays.outs.first().map_or(0, |out| out.rank());
+    let Some(out) = arrays.out(0) else { return Ok(()) };
+    let rank = out.rank();
     arrays.count("dynamic_reshape_c1", rank + 1, 1)?;
     (1..=rank).try_for_each(|k| arrays.operand("dynamic_reshape_c1", k, &[] as &[Size]))?;
     let rule = "dynamic_reshape_c2";
     let from = elements(rule, Subject::Operand(0), &arrays.ins[0])?;
-    let to = elements(rule, Subject::Result(0), &arrays.outs[0])?;
+    let to = elements(rule, Subject::Result(0), out)?;
     match (from, to) {
         (Some(from), Some(to)) if from != to => {
             Err(Refusal::new(rule, Subject::Result(0), format!("must have {from} elements, found {to}")))

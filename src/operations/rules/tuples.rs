@@ -18,7 +18,7 @@ pub fn tuple(arrays: &Arrays) -> Verdict {
 /// - `get_tuple_element_c4`: they have the same sizes, in their order.
 pub fn get_tuple_element(index: usize, operands: &[&Shape], results: Vec<Sizes>) -> Verdict {
     let part = parts(index, operands)?;
-    let arrays = Arrays { ins: leaves(&part[index]).into_iter().map(Sizes::of).collect(), outs: results };
+    let arrays = Arrays::new(leaves(&part[index]).into_iter().map(Sizes::of).collect(), results);
     passed(["get_tuple_element_c3", "get_tuple_element_c4"], &arrays)
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn before(index: usize, operands: &[&Shape]) -> Result<usize, Refusal
 
 /// That the results have the sizes of the operands.
 fn passed([count, sizes]: [&'static str; 2], arrays: &Arrays) -> Verdict {
-    let (expected, found) = (arrays.ins.len(), arrays.outs.len());
+    let (expected, found) = (arrays.ins.len(), arrays.results_count());
     if found != expected {
         let must = format!("must be {}, found {found}", counted(expected, "array"));
         return Err(Refusal::new(count, Subject::Results, must));

@@ -165,14 +165,7 @@ impl<'a> Builder<'a> {
 
     /// Zero, as an element of a tensor.
     pub fn zero(&mut self, t: &Tensor) -> String {
-        let value = match t.element {
-            ElementType::C64 => return self.w.op("complex.constant [0.0 : f32, 0.0 : f32] : complex<f32>"),
-            ElementType::C128 => return self.w.op("complex.constant [0.0, 0.0] : complex<f64>"),
-            ElementType::Pred => "false",
-            e if e.is_float() => "0.0",
-            _ => "0",
-        };
-        self.w.constant(value, &t.of)
+        zero(&mut self.w, t.element, &t.of)
     }
 
     /// The element of a tensor of rank 0.
@@ -306,6 +299,18 @@ impl<'a> Builder<'a> {
             Some(value) => self.filled(t, value),
         }
     }
+}
+
+/// Zero of an element type, whose text is `of`.
+pub fn zero(w: &mut Writer, element: ElementType, of: &str) -> String {
+    let value = match element {
+        ElementType::C64 => return w.op("complex.constant [0.0 : f32, 0.0 : f32] : complex<f32>"),
+        ElementType::C128 => return w.op("complex.constant [0.0, 0.0] : complex<f64>"),
+        ElementType::Pred => "false",
+        e if e.is_float() => "0.0",
+        _ => "0",
+    };
+    w.constant(value, of)
 }
 
 impl Generic {

@@ -99,6 +99,7 @@ fn import(arguments: &Arguments) -> Result<(), Complaint> {
     let file = &arguments.file;
     let text = read(file)?;
     let module = Module::parse(&text).map_err(|errors| Complaint::in_file(file, &text, &errors))?;
+    warn(&Complaint::warnings(file, &text, &module.warnings));
     let options = Options { collectives: arguments.collectives.into(), elided: arguments.elided_constants.into() };
     let written = to(&arguments.output, |out| layout_translate::write(&module, &text, file, options, out));
     match written.map_err(|error| Complaint::about(&arguments.output.display().to_string(), error))? {

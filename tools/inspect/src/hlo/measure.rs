@@ -85,7 +85,15 @@ impl<'m> Report<'m> {
             transfers,
             sources,
             op_names,
+            warnings: self.warnings(),
         })
+    }
+
+    /// The messages of the module's warnings, each once.
+    fn warnings(&self) -> Vec<String> {
+        let mut seen = BTreeSet::new();
+        let messages = self.module.warnings.iter().map(|warning| &warning.message);
+        messages.filter(|message| seen.insert(*message)).cloned().collect()
     }
 
     fn memory(&self, space: u8) -> Result<Memory, Error> {

@@ -18,7 +18,7 @@ use crate::lists;
 use crate::machine::accepted;
 use crate::plan::{EntryOption, check_seconds, complain};
 use crate::schedule::{OrderPeaks, OrderedModule, ScheduleOption};
-use layout_console::{Complaint, Stop, read, stream, write};
+use layout_console::{Complaint, Stop, read, stream, warn, write};
 pub use measure::Report;
 use page::planned::Planned;
 use rows::Program;
@@ -221,6 +221,7 @@ fn ordered(options: &HloOptions, file: &str) -> Result<(Module, String, Option<O
 fn module(file: &str) -> Result<(Module, String), Complaint> {
     let text = read(file)?;
     let module = Module::parse(&text).map_err(|errors| Complaint::in_file(file, &text, &errors))?;
+    warn(&Complaint::warnings(file, &text, &module.warnings));
     Ok((module, text))
 }
 
@@ -233,6 +234,7 @@ fn list(options: &HloOptions) -> Result<(), Complaint> {
     let sizes = options.tile.as_deref().map(sizes).transpose()?;
     let text = read(file)?;
     let mut program = Program::new(&text, sizes).map_err(|errors| Complaint::in_file(file, &text, &errors))?;
+    warn(&Complaint::warnings(file, &text, program.warnings()));
     drop(text);
     let about = |Error { message, .. }| Complaint::about(file, message);
     let chosen = program.chosen(options.instruction.as_deref()).map_err(about)?;

@@ -120,6 +120,11 @@ impl Program {
         Ok(Program { module, graphs, known, flows: Flows::default(), remembered: HashMap::new(), tile, kinds })
     }
 
+    /// What the text says that is skipped, each where it is.
+    pub fn warnings(&self) -> &[Error] {
+        &self.module.warnings
+    }
+
     /// An instruction and its computation.
     pub fn at(&self, c: usize, k: usize) -> (&Computation, &Instruction) {
         (&self.module.computations[c], &self.module.computations[c].instructions[k])

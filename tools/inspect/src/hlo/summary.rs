@@ -44,6 +44,10 @@ pub struct Summary {
     pub sources: Vec<Origin>,
     /// By `op_name`.
     pub op_names: Vec<Origin>,
+    /// What the text says that is skipped, such as attributes of other versions of XLA: each message once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub warnings: Vec<String>,
 }
 
 /// The bytes of the elements, each of its type's size, and those that memory is taken for.

@@ -151,6 +151,7 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     let text = read(&options.file)?;
     let mut clock = Clock::new(options.seconds);
     let module = Module::parse(&text).map_err(|errors| Complaint::in_file(&options.file, &text, &errors))?;
+    warn(&Complaint::warnings(&options.file, &text, &module.warnings));
     let ordered = OrderedModule::new(module, options.schedule);
     let ordered = ordered.map_err(|error| Complaint::in_file(&options.file, &text, &[error]))?;
     let orders = ordered.orders();

@@ -29,7 +29,7 @@ mod sort;
 mod varying;
 
 use crate::builder::{Builder, Operand};
-use crate::collectives::is_device;
+use crate::collectives::{Collectives, is_device};
 use crate::scalar::{elementwise, literal};
 use crate::tensor::{Done, Tensor, tensors};
 use tensor_layout::element::ElementType;
@@ -83,6 +83,9 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
             Exchange::PermuteBlocks { sets } => blocks::permuted(b, i, (c, sets), &ins, &results),
             _ => collectives::collective(b, site, c, &ins, &results),
         },
+        Operation::Other { .. } if i.opcode == "collective-broadcast" && b.collectives == Collectives::Single => {
+            b.all_converted(&ins[..results.len()], &results)
+        }
         _ if is_device(i) => Ok(vec![collectives::device_id(b, i, &results[0])]),
         // A result without elements does not depend on the operands.
         operation if !matches!(operation, Operation::Other { .. }) && results.iter().all(Tensor::is_empty) => {
@@ -109,7 +112,11 @@ fn is_barrier(i: &Instruction) -> bool {
 }
 
 fn not_imported(i: &Instruction) -> String {
-    format!("`{}` cannot be imported", i.opcode)
+    let reason = match &i.operation {
+        Operation::Other { reason } => reason.strip_prefix(&*i.opcode).unwrap_or_default(),
+        _ => "",
+    };
+    format!("`{}` cannot be imported{reason}", i.opcode)
 }
 
 /// Writes an instruction with one result.
@@ -125,7 +132,9 @@ fn one(b: &mut Builder, site: &Site, ins: &[Tensor], out: &Tensor) -> Done<Tenso
         Operation::Elementwise | Operation::Select if i.opcode == "copy" => Ok(b.converted(&ins[0], out)),
         Operation::Elementwise if i.opcode == "domain" => Ok(b.converted(&ins[0], out)),
         Operation::Elementwise if i.opcode == "map" => map(b, i, &ins, out),
-        Operation::Elementwise if i.opcode == "rng" => random::numbers(b, i, &ins, out),
+        Operation::Elementwise | Operation::Other { .. } if i.opcode == "rng" => random::numbers(b, i, &ins[..2], out),
+        // Another size is one up to a bound: this is the whole operand.
+        Operation::Elementwise if i.opcode == "set-dimension-size" => Ok(b.converted(&ins[0], out)),
         Operation::Elementwise | Operation::Select => elementwise(b, i, &ins, out),
         Operation::Broadcast { .. } if i.opcode == "bitcast-convert" => shapes::parts(b, &ins[0], out),
         Operation::Broadcast { dims } => shapes::broadcast(b, dims, &ins[0], out),

@@ -6,6 +6,7 @@ use crate::builder::{Builder, Generic, Operand};
 use crate::scalar::convert::converted;
 use crate::syntax::{dims, plain};
 use crate::tensor::{Done, Tensor};
+use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::{Convolution, OnlyPlace, Progression};
 
@@ -130,14 +131,19 @@ fn product(b: &mut Builder, reduced: usize, ins: Vec<Operand>, from: [ElementTyp
     let summed = b.generic(generic, |w, args| {
         let mut factor = |k: usize| converted(w, &args[k], from[k], to);
         let factors = [factor(0)?, factor(1)?];
-        let (multiply, add) = match to {
-            ElementType::Pred => ("arith.andi", "arith.ori"),
-            _ if to.is_complex() => ("complex.mul", "complex.add"),
-            _ if to.is_float() => ("arith.mulf", "arith.addf"),
-            _ => ("arith.muli", "arith.addi"),
-        };
-        let product = w.same(multiply, &factors, &out.of);
-        Ok(vec![w.same(add, &[args[args.len() - 1].clone(), product], &out.of)])
+        Ok(vec![added(w, &args[args.len() - 1], &factors, to, &out.of)])
     });
     summed.map(|mut all| all.remove(0))
+}
+
+/// A sum with the product of two factors added, all of type `to`, whose text is `of`.
+pub fn added(w: &mut Writer, sum: &str, factors: &[String; 2], to: ElementType, of: &str) -> String {
+    let (multiply, add) = match to {
+        ElementType::Pred => ("arith.andi", "arith.ori"),
+        _ if to.is_complex() => ("complex.mul", "complex.add"),
+        _ if to.is_float() => ("arith.mulf", "arith.addf"),
+        _ => ("arith.muli", "arith.addi"),
+    };
+    let product = w.same(multiply, factors, of);
+    w.same(add, &[sum.to_string(), product], of)
 }

@@ -14,9 +14,9 @@ pub fn constant(w: &mut Writer, re: f64, im: f64, e: ElementType) -> Option<Stri
 }
 
 /// The one number of a literal.
-pub fn of_literal(w: &mut Writer, literal: &Literal, e: ElementType) -> Option<String> {
+pub fn of_literal(w: &mut Writer, literal: &Literal, e: ElementType) -> Option<Vec<String>> {
     match &literal.values {
-        Values::Complex(values) => values.first().and_then(|(re, im)| constant(w, *re, *im, e)),
+        Values::Complex(values) => values.iter().map(|(re, im)| constant(w, *re, *im, e)).collect(),
         _ => None,
     }
 }

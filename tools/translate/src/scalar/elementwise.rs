@@ -6,7 +6,7 @@
 use super::complex;
 use super::convert::{self, convert, reinterpreted};
 use super::formats::is_small;
-use super::literal::{decimal, dense};
+use super::literal::{decimal, elements};
 use super::order::key;
 use super::precision::reduced;
 use crate::syntax::element_type;
@@ -48,6 +48,7 @@ const RULES: &[(&str, Rule)] = &[
     ("negate", negate),
     ("not", not),
     ("optimization-barrier", |_, s| Some(s.operands[0].clone())),
+    ("power", power),
     ("real", |_, s| s.first.is_float().then(|| s.operands[0].clone())),
     ("reduce-precision", reduce_precision),
     ("remainder", divide),
@@ -123,11 +124,11 @@ fn in_f32(w: &mut Writer, i: &Instruction, operands: &[String], from: &[ElementT
     convert::converted(w, &value, wide(to), to)
 }
 
-/// A scalar constant of a computation.
+/// The elements of a constant of a computation, row-major.
 ///
 /// # Errors
 /// Its value is left out of the text, or MLIR has no text for it.
-pub fn constant(w: &mut Writer, i: &Instruction, e: ElementType) -> Done<String> {
+pub fn constants(w: &mut Writer, i: &Instruction, e: ElementType) -> Done<Vec<String>> {
     let of = element_type(e).ok_or_else(|| not_imported(i))?;
     let literal = i.literal.as_ref().ok_or_else(|| not_imported(i))?;
     if literal.values == Values::Elided {
@@ -136,8 +137,8 @@ pub fn constant(w: &mut Writer, i: &Instruction, e: ElementType) -> Done<String>
     if e.is_complex() {
         return complex::of_literal(w, literal, e).ok_or_else(|| not_imported(i));
     }
-    let value = dense(literal, e, &[]).ok_or_else(|| not_imported(i))?;
-    Ok(w.constant(&value, &of))
+    let all = elements(literal, e).ok_or_else(|| not_imported(i))?;
+    Ok(all.iter().map(|value| w.constant(value, &of)).collect())
 }
 
 fn not_imported(i: &Instruction) -> String {
@@ -302,6 +303,41 @@ fn divide(w: &mut Writer, s: &ScalarSite) -> Option<String> {
         None => rest,
     };
     Some(w.select(&by_zero, a, &rest, of))
+}
+
+/// Power of integers by squaring, as XLA's CPU backend has it: of the exponent the low [`EXPONENT_BITS`] bits count, and
+/// products wrap. A power with a negative exponent is 0, of 1 and -1 it is 1 or -1; so it is where the highest bit of an
+/// exponent without a sign is set.
+fn power(w: &mut Writer, s: &ScalarSite) -> Option<String> {
+    /// More bits give more than 64 bits hold, but for odd bases.
+    const EXPONENT_BITS: i64 = 6;
+    if s.first.is_float() || s.first == Pred {
+        return None;
+    }
+    let (base, exponent, of) = (&s.operands[0], &s.operands[1], s.of);
+    let (zero, one) = (w.constant("0", of), w.constant("1", of));
+    let bits = s.first.bits()?.min(EXPONENT_BITS);
+    let (mut result, mut square, mut rest) = (one.clone(), base.clone(), exponent.clone());
+    for bit in 0..bits {
+        let last = w.same("arith.andi", &[rest.clone(), one.clone()], of);
+        let is_set = w.compare("ne", &last, &zero, of);
+        let product = w.same("arith.muli", &[result.clone(), square.clone()], of);
+        result = w.select(&is_set, &product, &result, of);
+        if bit + 1 < bits {
+            square = w.same("arith.muli", &[square.clone(), square.clone()], of);
+            rest = w.same("arith.shrui", &[rest, one.clone()], of);
+        }
+    }
+    let ones = w.constant("-1", of);
+    let last = w.same("arith.andi", &[exponent.clone(), one.clone()], of);
+    let is_odd = w.compare("ne", &last, &zero, of);
+    let sign = w.select(&is_odd, &ones, &one, of);
+    let is_ones = w.compare("eq", base, &ones, of);
+    let inverse = w.select(&is_ones, &sign, &zero, of);
+    let is_one = w.compare("eq", base, &one, of);
+    let inverse = w.select(&is_one, &one, &inverse, of);
+    let is_negative = w.compare("slt", exponent, &zero, of);
+    Some(w.select(&is_negative, &inverse, &result, of))
 }
 
 /// Operations on floating-point numbers that have a counterpart of one name.

@@ -6,17 +6,7 @@ use tensor_layout::hlo::{Literal, Values};
 
 /// The value of a constant as an attribute's text: a splat, or nested lists. None where it is left out or has no text.
 pub fn dense(literal: &Literal, e: ElementType, sizes: &[i64]) -> Option<String> {
-    let all: Vec<String> = match &literal.values {
-        Values::Booleans(values) => values.iter().map(bool::to_string).collect(),
-        Values::Integers(values) => values.iter().map(|x| signless(*x, e)).collect(),
-        Values::Floats(values) => values.iter().map(|x| float(*x, e)).collect::<Option<_>>()?,
-        Values::Complex(values) => {
-            let part = if e == ElementType::C64 { ElementType::F32 } else { ElementType::F64 };
-            let one = |(re, im): &(f64, f64)| Some(format!("({}, {})", float(*re, part)?, float(*im, part)?));
-            values.iter().map(one).collect::<Option<_>>()?
-        }
-        Values::Elided | Values::Tuple(_) => return None,
-    };
+    let all = elements(literal, e)?;
     match all.first() {
         None => Some(String::new()),
         Some(first) if all.iter().all(|x| x == first) => Some(first.clone()),
@@ -26,6 +16,21 @@ pub fn dense(literal: &Literal, e: ElementType, sizes: &[i64]) -> Option<String>
             Some(out)
         }
     }
+}
+
+/// The text of each element of a constant, row-major. None where one is left out or has no text.
+pub fn elements(literal: &Literal, e: ElementType) -> Option<Vec<String>> {
+    Some(match &literal.values {
+        Values::Booleans(values) => values.iter().map(bool::to_string).collect(),
+        Values::Integers(values) => values.iter().map(|x| signless(*x, e)).collect(),
+        Values::Floats(values) => values.iter().map(|x| float(*x, e)).collect::<Option<_>>()?,
+        Values::Complex(values) => {
+            let part = if e == ElementType::C64 { ElementType::F32 } else { ElementType::F64 };
+            let one = |(re, im): &(f64, f64)| Some(format!("({}, {})", float(*re, part)?, float(*im, part)?));
+            values.iter().map(one).collect::<Option<_>>()?
+        }
+        Values::Elided | Values::Tuple(_) => return None,
+    })
 }
 
 fn nested(all: &[String], sizes: &[i64], at: &mut usize, out: &mut String) {
