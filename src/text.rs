@@ -37,12 +37,20 @@ pub enum ErrorKind {
     TooLarge,
     /// Right in itself, but nothing that can be done or said: a sparse array, a layout that a notation has no words for.
     Unsupported,
+    /// A bug of this project: a panic, whatever the input is.
+    Internal,
 }
 
 impl ErrorKind {
     /// Every kind.
-    pub const ALL: &'static [ErrorKind] =
-        &[ErrorKind::Syntax, ErrorKind::Unknown, ErrorKind::Invalid, ErrorKind::TooLarge, ErrorKind::Unsupported];
+    pub const ALL: &'static [ErrorKind] = &[
+        ErrorKind::Syntax,
+        ErrorKind::Unknown,
+        ErrorKind::Invalid,
+        ErrorKind::TooLarge,
+        ErrorKind::Unsupported,
+        ErrorKind::Internal,
+    ];
 
     /// The name, as the line protocol and the Python package have it: `too large`.
     pub fn name(self) -> &'static str {
@@ -52,6 +60,7 @@ impl ErrorKind {
             ErrorKind::Invalid => "invalid",
             ErrorKind::TooLarge => "too large",
             ErrorKind::Unsupported => "unsupported",
+            ErrorKind::Internal => "internal",
         }
     }
 }
@@ -115,6 +124,11 @@ impl Error {
     /// The same error as one of [`ErrorKind::Unsupported`].
     pub fn unsupported(self) -> Error {
         Error { kind: ErrorKind::Unsupported, ..self }
+    }
+
+    /// The same error as one of [`ErrorKind::Internal`].
+    pub fn internal(self) -> Error {
+        Error { kind: ErrorKind::Internal, ..self }
     }
 }
 

@@ -374,7 +374,16 @@ impl<'a> Inlining<'a, '_> {
             }
             operation => {
                 let made: Vec<usize> = (0..own).collect();
-                self.push(self.doing(operation, at, &all), at, all, &made, frame.times)?
+                match apart(operation, node.operands.len(), (all.len(), own)) {
+                    true => {
+                        let one = |leaf: usize| {
+                            let operands: Vec<usize> = all.get(leaf).copied().into_iter().collect();
+                            self.push(self.doing(operation, at, &operands), at, operands, &[leaf], frame.times)
+                        };
+                        made.into_iter().map(one).collect::<Result<Vec<_>, _>>()?.concat()
+                    }
+                    false => self.push(self.doing(operation, at, &all), at, all, &made, frame.times)?,
+                }
             }
         };
         Ok(Some(made))
@@ -458,6 +467,16 @@ impl<'a> Inlining<'a, '_> {
             return Ok(());
         }
         Err(Error::new(format!("graph {caller} must call graphs before it, found a call of graph {graph}")))
+    }
+}
+
+/// Whether an operation on a tuple is one on each of its arrays alone, given how many operands it has, and how many arrays
+/// it takes and makes. Then each has layouts of its own.
+fn apart(operation: &Operation, operands: usize, (taken, made): (usize, usize)) -> bool {
+    match operation {
+        Operation::Constant => taken == 0 && made != 1,
+        Operation::Elementwise => operands == 1 && taken == made && made != 1,
+        _ => false,
     }
 }
 

@@ -25,9 +25,11 @@
 mod arguments;
 mod complaint;
 mod files;
+mod guard;
 mod stack;
 
 pub use arguments::{parse, parse_from};
 pub use complaint::Complaint;
 pub use files::{Stop, finish, print, read, stream, to, warn, write};
+pub use guard::guarded;
 pub use stack::{with_room, with_stack};

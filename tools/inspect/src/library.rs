@@ -4,7 +4,7 @@ use crate::clock::Clock;
 use crate::hlo::{Report, screen};
 use crate::plan::answer::Names;
 use crate::plan::{self, EntryOption, limit};
-use layout_console::with_room;
+use layout_console::{guarded, with_room};
 use serde_json::json;
 use tensor_layout::hlo::Module;
 use tensor_layout::plan::Unplanned;
@@ -25,7 +25,7 @@ pub struct Written {
 pub enum Unwritten {
     /// The text of the machine is wrong.
     Machine(Error),
-    /// The HLO text is wrong: all its errors, at least one.
+    /// The HLO text is wrong: all its errors, at least one. Or a bug was met, which is one error.
     Program(Vec<Error>),
     /// The text of a capacity is wrong.
     Capacity(String, Error),
@@ -37,13 +37,18 @@ impl From<Error> for Unwritten {
     }
 }
 
+/// What a report is, on a stack of its own; a panic in it is an error.
+fn alone(report: impl FnOnce() -> Result<Written, Unwritten> + Send) -> Result<Written, Unwritten> {
+    with_room(|| guarded(report).unwrap_or_else(|bug| Err(bug.into())))
+}
+
 /// The memory report of HLO text: as `layout-inspect hlo`, with at most `top` entries in each list. The JSON object is
 /// that of `--summary --json`.
 ///
 /// # Errors
 /// The machine or the HLO text is wrong, or 64 bits do not hold the bytes.
 pub fn memory_report(text: &str, machine: &str, top: usize) -> Result<Written, Unwritten> {
-    with_room(|| {
+    alone(|| {
         let target = Target::parse(machine).map_err(Unwritten::Machine)?;
         let module = Module::parse(text).map_err(Unwritten::Program)?;
         let summary = Report::new(&module, &target)?.summary(top)?;
@@ -72,7 +77,7 @@ pub struct PlanQuestion<'a> {
 /// The machine, a capacity or the HLO text is wrong, no plan is possible, or the layouts of the text are none that can be
 /// compared.
 pub fn layout_plan(text: &str, question: &PlanQuestion) -> Result<Written, Unwritten> {
-    with_room(|| {
+    alone(|| {
         let target = Target::parse(question.machine).map_err(Unwritten::Machine)?;
         let limits = question.capacity.iter();
         let limits = limits.map(|of| limit(&target, of).map_err(|error| Unwritten::Capacity(of.clone(), error)));

@@ -584,3 +584,48 @@ fn capacities_of_nothing_are_answered() {
     let (out, error, status) = plan(&["plan", &text, "--machine", "tpu_v5e", "--capacity", "vmem=0"]);
     assert!(status == Some(0) && !out.contains("vmem "), "{out}{error}");
 }
+
+/// Each array of a tuple has layouts of its own, whatever makes the tuple.
+#[test]
+fn tuples_of_all_kinds_are_planned_on_all_machines() {
+    let text = "HloModule tuples
+less {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = s32[] parameter(2)
+  d = s32[] parameter(3)
+  ROOT r = pred[] compare(a, b), direction=LT
+}
+ENTRY e {
+  p = (f32[2,3]{1,0}, (s32[5]{0}, f32[])) parameter(0)
+  c = (f32[2,3]{1,0}, (f32[2]{0}, (s32[4,5,6]{2,1,0}))) constant(({...}, ({1,2}, ({...}))))
+  n = (f32[], ()) constant((1, ()))
+  tok = token[] after-all()
+  inf = ((f32[3,4]{1,0}, s32[7]{0}), token[]) infeed(tok)
+  cc = (f32[2,3]{1,0}, (bf16[7]{0}, token[]), opaque[]) custom-call(p), custom_call_target=\"f\"
+  st = u64[2]{0} constant({1,2})
+  rng = (u64[2]{0}, u32[3,5]{1,0}) rng-bit-generator(st), algorithm=rng_philox
+  k = f32[4,9]{1,0} parameter(1)
+  v = s32[<=4,9]{1,0} parameter(2)
+  w = s32[4,9]{1,0} iota(), iota_dimension=0
+  so = (f32[4,9]{1,0}, s32[4,9]{1,0}) sort(k, w), dimensions={1}, to_apply=less
+  all = ((f32[4,9]{1,0}, s32[4,9]{1,0}), (f32[2,3]{1,0}, (s32[5]{0}, f32[])), s32[<=4,9]{1,0}) tuple(so, p, v)
+  bar = ((f32[4,9]{1,0}, s32[4,9]{1,0}), (f32[2,3]{1,0}, (s32[5]{0}, f32[])), s32[<=4,9]{1,0}) opt-barrier(all)
+  cp = (f32[2,3]{1,0}, (s32[5]{0}, f32[])) copy(p)
+  ROOT r = (((f32[4,9]{1,0}, s32[4,9]{1,0}), (f32[2,3]{1,0}, (s32[5]{0}, f32[])), s32[<=4,9]{1,0}), (f32[2,3]{1,0}, (f32[2]{0}, (s32[4,5,6]{2,1,0}))), (u64[2]{0}, u32[3,5]{1,0}), ((f32[3,4]{1,0}, s32[7]{0}), token[]), (f32[2,3]{1,0}, (bf16[7]{0}, token[]), opaque[]), (f32[], ()), (f32[2,3]{1,0}, (s32[5]{0}, f32[]))) tuple(bar, c, rng, inf, cc, n, cp)
+}
+";
+    let (own, proof) = (file("tuples.hlo", text), file("tuples.json", ""));
+    let constants = concat!(env!("CARGO_MANIFEST_DIR"), "/../../test/hlo/small/constants.hlo").to_string();
+    for machine in ["tpu_v5e", "cpu", "mn_core", "mn_core_2", "tpu_v5e_8"] {
+        for file in [&own, &constants] {
+            let found = answer(&["plan", file, "--machine", machine, "--json", "--certificate", &proof]);
+            assert_eq!(found["cost"], found["bound"], "{machine}");
+            let (_, error, status) = plan(&["check-plan", file, &proof]);
+            assert_eq!(status, Some(0), "{machine}: {error}");
+        }
+        let wrong = machine.starts_with("mn_") || machine.ends_with("_8");
+        let (out, error, status) = plan(&["hlo", &own, "--machine", machine, "--html", "-", "--plan"]);
+        assert_eq!((status, out.contains("<h2 id=\"plan\">")), (Some(i32::from(wrong)), !wrong), "{machine}: {error}");
+    }
+}

@@ -16,9 +16,9 @@ use crate::clock::Clock;
 use crate::layouts::USUAL;
 use crate::lists;
 use crate::machine::accepted;
-use crate::plan::{EntryOption, check_seconds, complain};
+use crate::plan::{EntryOption, check_seconds, complaint, located, spread};
 use crate::schedule::{OrderPeaks, OrderedModule, ScheduleOption};
-use layout_console::{Complaint, Stop, read, stream, warn, write};
+use layout_console::{Complaint, Stop, guarded, read, stream, warn, write};
 pub use measure::Report;
 use page::planned::Planned;
 use rows::Program;
@@ -28,6 +28,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use summary::{Bytes, Summary};
 use tensor_layout::hlo::Module;
+use tensor_layout::plan::Unplanned;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 
@@ -159,13 +160,24 @@ fn html(options: &HloOptions, page: &Path, target: &Target, most: Option<f64>) -
     let report = Report::new(&module, target).map_err(in_text)?.in_order(peaks);
     let top = options.top.unwrap_or(page::TOP);
     check_seconds(options.seconds)?;
-    let mut clock = Clock::new(Some(options.seconds));
-    let plan = options.plan.then(|| Planned::of(&module, target, options.entry, &mut clock, top)).transpose();
-    let plan = plan.map_err(|unplanned| complain(&module, target, file, &text, unplanned))?;
-    write(page, &page::page(&module, &report, &options.machine, top, plan).map_err(in_text)?)?;
-    let Some(most) = most else { return Ok(()) };
-    let padding = report.summary(0).map_err(in_text)?.padding;
-    over(file, &report, padding, most).map_or(Ok(()), Err)
+    spread::only(target, &[("--plan", options.plan, spread::NO_PAGE)])
+        .map_err(|error| Complaint::new(error.message))?;
+    let plan = options.plan.then(|| {
+        let mut clock = Clock::new(Some(options.seconds));
+        let planned = guarded(|| Planned::of(&module, target, options.entry, &mut clock, top));
+        planned.unwrap_or_else(|bug| Err(Unplanned::Wrong(None, bug))).map_err(|why| located(&module, target, why))
+    });
+    let (plan, unplanned) = plan.map_or((None, None), |plan| match plan {
+        Ok(plan) => (Some(plan), None),
+        Err(why) => (None, Some(why)),
+    });
+    // Why there is no plan, the page says as well.
+    let without = unplanned.as_ref().map(|why| why.message.clone());
+    write(page, &page::page(&module, &report, &options.machine, top, (plan, without)).map_err(in_text)?)?;
+    let padding = most.map(|most| Ok((most, report.summary(0)?.padding))).transpose().map_err(in_text)?;
+    let over = padding.and_then(|(most, padding)| over(file, &report, padding, most));
+    let unplanned = unplanned.map(|why| complaint(file, &text, why));
+    Complaint::together(unplanned.into_iter().chain(over).collect()).map_or(Ok(()), Err)
 }
 
 /// The reports as the options want them.

@@ -157,7 +157,7 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     let orders = ordered.orders();
     let module = ordered.module;
     let (graphs, facts) = (module.graphs(), module.facts());
-    let wrong = |why| complain(&module, &target, &options.file, &text, why);
+    let wrong = |why| complaint(&options.file, &text, located(&module, &target, why));
     let names = Names { module: &module, target: &target };
     if spread::has_places(&target) {
         return placed(options, &names, (&graphs, &facts), (&limits, &orders), &mut clock)?.map_err(wrong);
@@ -321,8 +321,8 @@ pub fn limit(target: &Target, text: &str) -> Result<SpaceLimit, Error> {
 }
 
 /// Why there is no plan, at its place in the file.
-pub fn complain(module: &Module, target: &Target, file: &str, text: &str, why: Unplanned) -> Complaint {
-    match located(module, target, why) {
+pub fn complaint(file: &str, text: &str, why: Error) -> Complaint {
+    match why {
         error @ Error { at: Some(_), .. } => Complaint::in_file(file, text, &[error]),
         error => Complaint::about(file, error.message),
     }

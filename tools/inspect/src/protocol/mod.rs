@@ -16,9 +16,10 @@ mod programs;
 mod request;
 
 use answer::{Answer, Failure, Served};
+use layout_console::guarded;
 use request::{Head, Request};
 use schemars::generate::SchemaSettings;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::{self, BufRead, Write};
 use tensor_layout::text::{Error, instead};
 
@@ -29,36 +30,46 @@ pub const VERSION: u64 = 1;
 ///
 /// # Errors
 /// Only those of reading and writing.
-pub fn serve(mut input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+pub fn serve(input: impl BufRead, output: impl Write) -> io::Result<()> {
+    serve_with(input, output, &|request, say| match request {
+        Request::Hlo(request) => programs::answer(&request, say),
+        request => Ok(operations::answer(request)),
+    })
+}
+
+/// Says all answers to a request but the last one, which it returns.
+type Respond = dyn Fn(Request, &mut dyn FnMut(Answer) -> io::Result<()>) -> io::Result<Result<Answer, Failure>>;
+
+fn serve_with(mut input: impl BufRead, mut output: impl Write, respond: &Respond) -> io::Result<()> {
     let mut line = Vec::new();
     while input.read_until(b'\n', &mut line)? != 0 {
         if !line.trim_ascii().is_empty() {
-            answer(&line, &mut output)?;
+            answer(&line, &mut output, respond)?;
         }
         line.clear();
     }
     Ok(())
 }
 
-/// Writes the answer to one line, or the answers.
-fn answer(line: &[u8], output: &mut impl Write) -> io::Result<()> {
+/// Writes the answer to one line, or the answers. A panic is a failure of this line alone.
+fn answer(line: &[u8], output: &mut impl Write, respond: &Respond) -> io::Result<()> {
     let mut id = None;
-    let request = parse(line, &mut id);
-    let mut say = |answer: Result<Answer, Failure>| {
-        // As a `Value`, whose keys are in alphabetical order.
-        writeln!(output, "{}", json!(Served::new(id.clone(), answer)))?;
-        output.flush()
-    };
-    let last = match request {
-        Err(failure) => Err(failure),
-        Ok(Request::Hlo(request)) => programs::answer(&request, &mut |answer| say(Ok(answer)))?,
-        Ok(request) => operations::answer(request),
-    };
-    say(last)
+    let found = guarded(|| match parse(line, &mut id) {
+        Err(failure) => Ok(Err(failure)),
+        Ok(request) => respond(request, &mut |answer| write(output, id.clone(), Ok(answer))),
+    });
+    let last = found.unwrap_or_else(|bug| Ok(Err(bug.into())))?;
+    write(output, id, last)
+}
+
+/// Writes an answer as a `Value`, whose keys are in alphabetical order.
+fn write(output: &mut impl Write, id: Option<Value>, answer: Result<Answer, Failure>) -> io::Result<()> {
+    writeln!(output, "{}", json!(Served::new(id, answer)))?;
+    output.flush()
 }
 
 /// The request of a line; its `id` also where the rest is invalid.
-fn parse(line: &[u8], id: &mut Option<serde_json::Value>) -> Result<Request, Failure> {
+fn parse(line: &[u8], id: &mut Option<Value>) -> Result<Request, Failure> {
     let line = std::str::from_utf8(line).map_err(|_| Error::new("the line is not UTF-8").syntax())?;
     let head = Head::parse(line)?;
     *id = head.id;
@@ -93,4 +104,31 @@ pub fn schema() -> String {
         "$defs": definitions,
     });
     format!("{schema:#}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A bug that one request meets is its own answer, and the next line is answered.
+    #[test]
+    fn a_panic_ends_no_server() {
+        let lines = "{\"op\":\"version\",\"id\":1}\n{\"op\":\"layout\",\"text\":\"f32[2]\",\"id\":2}\n{\"op\":\"version\",\"id\":3}\n";
+        let mut out = Vec::new();
+        let respond: &Respond = &|request, say| match request {
+            Request::Layout(_) => {
+                say(Answer::Padding { padding: true })?;
+                panic!("a bug")
+            }
+            request => Ok(operations::answer(request)),
+        };
+        serve_with(lines.as_bytes(), &mut out, respond).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        let answers: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let said: Vec<(&Value, &Value)> = answers.iter().map(|own| (&own["id"], &own["ok"])).collect();
+        let (yes, no) = (json!(true), json!(false));
+        assert_eq!(said, [(&json!(1), &yes), (&json!(2), &yes), (&json!(2), &no), (&json!(3), &yes)]);
+        assert_eq!(answers[2]["kind"], "internal");
+        assert!(answers[2]["error"].as_str().unwrap().starts_with("internal error: a bug"), "{out}");
+    }
 }

@@ -57,6 +57,8 @@ struct Shown {
     moves: Vec<ShownMove>,
     pictures: Vec<Picture>,
     plan: Option<Planned>,
+    /// Why there is no plan, where one was asked for.
+    unplanned: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -74,7 +76,8 @@ struct ShownMove {
     pictures: [Option<usize>; 2],
 }
 
-/// The page of a program's report, with at most `top` entries in each list; `machine` is whose layouts are compared.
+/// The page of a program's report, with at most `top` entries in each list; `machine` is whose layouts are compared. With the
+/// plan that is asked for, or with the reason why there is none.
 ///
 /// # Errors
 /// 64 bits do not hold the bytes.
@@ -83,7 +86,7 @@ pub fn page(
     report: &Report,
     machine: &str,
     top: usize,
-    mut plan: Option<Planned>,
+    (mut plan, unplanned): (Option<Planned>, Option<String>),
 ) -> Result<String, Error> {
     let mut summary = report.summary(top)?;
     let (tensors, others, rest) = report.tensors(top)?;
@@ -111,6 +114,7 @@ pub fn page(
             moves,
             pictures: pictures.all(),
             plan,
+            unplanned,
             summary,
         },
         machine,

@@ -3,7 +3,7 @@
 use super::pictures::Pictures;
 use crate::clock::Clock;
 use crate::plan::answer::{MemoryAnswer, Names, PlanAnswer, RelayoutAnswer};
-use crate::plan::{EntryOption, plan_of, posed, spread};
+use crate::plan::{EntryOption, plan_of, posed};
 use serde::Serialize;
 use tensor_layout::analysis::{Movement, movement};
 use tensor_layout::hlo::Module;
@@ -67,7 +67,6 @@ impl Planned {
         clock: &mut Clock,
         top: usize,
     ) -> Result<Planned, Unplanned> {
-        spread::only(target, &[("--plan", true, spread::NO_PAGE)]).map_err(|error| Unplanned::Wrong(None, error))?;
         let (graphs, facts) = (module.graphs(), module.facts());
         let mut planner = posed(&graphs, module.entry, &facts, target, entry, (&[], false))?;
         let names = Names { module, target };

@@ -1,0 +1,66 @@
+//! Panics as errors.
+//!
+//! A panic is a bug of the tool, whatever its input is. It must not take what has nothing to do with it along: the other
+//! requests of a server, the other parts of a page. So what stands alone runs in [`guarded`], and a panic in it is an error
+//! of [`ErrorKind::Internal`](tensor_layout::text::ErrorKind::Internal) like others.
+
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tensor_layout::text::Error;
+
+/// The first panic since a guard began, in a tool: what the hook has kept of it.
+static FIRST: Mutex<Option<String>> = Mutex::new(None);
+
+fn first() -> MutexGuard<'static, Option<String>> {
+    FIRST.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs `body`; a panic in it is an error, whose message has the place in the source where that is known.
+///
+/// # Errors
+/// `body` has panicked.
+///
+/// ```
+/// let found = layout_console::guarded(|| ["a"][1..][0]);
+/// assert!(found.unwrap_err().message.starts_with("internal error: index out of bounds"));
+/// ```
+pub fn guarded<T>(body: impl FnOnce() -> T) -> Result<T, Error> {
+    first().take();
+    panic::catch_unwind(AssertUnwindSafe(body)).map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
+        let text = first().take().unwrap_or_else(|| text.unwrap_or("a panic without a message").to_string());
+        Error::new(format!("internal error: {text}; please report this with the input")).internal()
+    })
+}
+
+/// Keeps what panics say from standard error, for [`guarded`] to say it. Of a thread that panics since another one did, the
+/// other one has the reason.
+pub(crate) fn without_noise() {
+    panic::set_hook(Box::new(|panic| {
+        let text = panic.payload_as_str().unwrap_or("a panic without a message");
+        let place = panic.location().map_or(String::new(), |at| format!(" ({}:{})", at.file(), at.line()));
+        first().get_or_insert_with(|| format!("{text}{place}"));
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::guarded;
+    use tensor_layout::text::ErrorKind;
+
+    #[test]
+    fn a_panic_is_an_error() {
+        assert_eq!(guarded(|| 7), Ok(7));
+        for (found, text) in [
+            (guarded(|| panic!("one {}", 1)), "internal error: one 1; please report this with the input"),
+            (guarded(|| panic!("two")), "internal error: two; please report this with the input"),
+            (
+                guarded(|| std::panic::panic_any(3)),
+                "internal error: a panic without a message; please report this with the input",
+            ),
+        ] {
+            let error: tensor_layout::text::Error = found.map(|()| ()).unwrap_err();
+            assert_eq!((error.kind, error.message.as_str(), error.at), (ErrorKind::Internal, text, None));
+        }
+    }
+}
