@@ -5,6 +5,7 @@ use super::sums::{add, least, possible, wrong};
 use crate::solver::certificate::Dual;
 use crate::solver::network::{CostNetwork, FORBIDDEN};
 use crate::text::Error;
+use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 /// Entries of the largest table that the checker makes, and of all tables at one time.
@@ -44,12 +45,10 @@ impl Priced {
             costs.iter().map(scaled).collect()
         };
         let mut priced = Priced { unary: BTreeMap::new(), tables: BTreeMap::new(), refund: 0, shift: dual.shift };
-        for (variable, costs) in &merged.unary {
-            priced.unary.insert(*variable, scaled(costs)?);
-        }
-        for (ends, costs) in &merged.tables {
-            priced.tables.insert(*ends, scaled(costs)?);
-        }
+        let unary = merged.unary.iter().map(|(variable, costs)| Ok((*variable, scaled(costs)?)));
+        priced.unary = unary.collect::<Result<_, Error>>()?;
+        let tables = merged.tables.iter().map(|(ends, costs)| Ok((*ends, scaled(costs)?)));
+        priced.tables = tables.collect::<Result<_, Error>>()?;
         for (variable, choice) in without {
             priced.unary.get_mut(variable).expect("a branch is on such a variable")[*choice] = FORBIDDEN;
         }
@@ -168,58 +167,38 @@ impl Priced {
         Ok(())
     }
 
-    /// In the costs of the network: the refund taken off, rounded up to a whole cost.
-    fn unscaled(&self, sum: i64) -> Result<i64, Error> {
-        match add(sum, -self.refund)? {
-            FORBIDDEN => Ok(FORBIDDEN),
-            sum => Ok(sum.div_euclid(1 << self.shift) + i64::from(sum.rem_euclid(1 << self.shift) > 0)),
-        }
-    }
-
     /// The bound; `None` where there is no plan.
     pub fn bound(self, dual: &Dual) -> Result<Option<i64>, Error> {
-        let mut tables: BTreeMap<usize, CostTable> = BTreeMap::new();
-        let mut near: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-        let sizes: BTreeMap<usize, usize> = self.unary.iter().map(|(v, costs)| (*v, costs.len())).collect();
-        let all = (self.unary.iter().map(|(v, costs)| CostTable { scope: vec![*v], costs: costs.clone() }))
-            .chain(self.tables.iter().map(|((a, b), costs)| CostTable { scope: vec![*a, *b], costs: costs.clone() }));
-        for (at, table) in all.enumerate() {
-            for v in &table.scope {
-                near.entry(*v).or_default().insert(at);
-            }
-            tables.insert(at, table);
+        let Priced { unary, tables, refund, shift } = self;
+        let sizes: FxHashMap<usize, usize> = unary.iter().map(|(v, costs)| (*v, costs.len())).collect();
+        let unary = unary.into_iter().map(|(v, costs)| CostTable { scope: vec![v], costs });
+        let pairs = tables.into_iter().map(|((a, b), costs)| CostTable { scope: vec![a, b], costs });
+        let mut tables: Vec<Option<CostTable>> = unary.chain(pairs).map(Some).collect();
+        // By variable the tables that it is or was in.
+        let mut near: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+        for (at, table) in tables.iter().flatten().enumerate() {
+            table.scope.iter().for_each(|v| near.entry(*v).or_default().push(at));
         }
-        let mut entries: usize = tables.values().map(|table| table.costs.len()).sum();
-        for (next, variable) in (tables.len()..).zip(&dual.eliminated) {
+        let mut entries: usize = tables.iter().flatten().map(|table| table.costs.len()).sum();
+        for variable in &dual.eliminated {
             let Some(bucket) = near.remove(variable) else {
                 return wrong(format!("variable {variable} cannot be eliminated: it is gone, or does not exist"));
             };
-            let bucket: Vec<CostTable> = bucket
-                .iter()
-                .filter_map(|at| tables.remove(at).map(|table| (at, table)))
-                .map(|(at, table)| {
-                    table.scope.iter().filter(|v| *v != variable).for_each(|v| {
-                        near.get_mut(v).expect("variables in tables are not gone").remove(at);
-                    });
-                    table
-                })
-                .collect();
+            let bucket: Vec<CostTable> = bucket.into_iter().filter_map(|at| tables[at].take()).collect();
             let gone: usize = bucket.iter().map(|table| table.costs.len()).sum();
             let table = minimised(*variable, &added(bucket)?, &sizes)?;
             entries = entries - gone + table.costs.len();
             if entries > LARGEST_TABLES {
                 return wrong(format!("with variable {variable} all tables are larger than 2^28"));
             }
-            for v in &table.scope {
-                near.entry(*v).or_default().insert(next);
-            }
-            tables.insert(next, table);
+            table.scope.iter().for_each(|v| near.entry(*v).or_default().push(tables.len()));
+            tables.push(Some(table));
         }
         let mut sum = 0;
-        for table in tables.values() {
+        for table in tables.iter().flatten() {
             sum = add(sum, least(table.costs.iter().copied()))?;
         }
-        Ok(Some(self.unscaled(sum)?).filter(|bound| *bound != FORBIDDEN))
+        Ok(Some(unscaled(sum, refund, shift)?).filter(|bound| *bound != FORBIDDEN))
     }
 
     /// The choices with which the sum of the minima is at or above `cost`.
@@ -252,12 +231,20 @@ impl Priced {
         let mut excluded = Vec::new();
         for (variable, costs) in &more {
             for (choice, more) in costs.iter().enumerate() {
-                if self.unscaled(add(sum, *more)?)? >= cost {
+                if unscaled(add(sum, *more)?, self.refund, self.shift)? >= cost {
                     excluded.push((*variable, choice));
                 }
             }
         }
         Ok(excluded)
+    }
+}
+
+/// A sum in the costs of the network: the refund taken off, rounded up to a whole cost.
+fn unscaled(sum: i64, refund: i64, shift: u32) -> Result<i64, Error> {
+    match add(sum, -refund)? {
+        FORBIDDEN => Ok(FORBIDDEN),
+        sum => Ok(sum.div_euclid(1 << shift) + i64::from(sum.rem_euclid(1 << shift) > 0)),
     }
 }
 
@@ -278,7 +265,7 @@ fn added(bucket: Vec<CostTable>) -> Result<Vec<CostTable>, Error> {
 }
 
 /// The minimum over a variable of the sum of tables, over the other variables in them.
-fn minimised(variable: usize, bucket: &[CostTable], sizes: &BTreeMap<usize, usize>) -> Result<CostTable, Error> {
+fn minimised(variable: usize, bucket: &[CostTable], sizes: &FxHashMap<usize, usize>) -> Result<CostTable, Error> {
     let all: BTreeSet<usize> = bucket.iter().flat_map(|table| &table.scope).copied().collect();
     let scope: Vec<usize> = all.into_iter().filter(|v| *v != variable).collect();
     let entries = scope.iter().try_fold(1usize, |product, v| product.checked_mul(sizes[v]));

@@ -140,8 +140,8 @@ fn difference(stated: &PlanAnswer, found: &PlanAnswer) -> Option<String> {
             stated.cost, stated.bound
         ));
     }
-    let names = stated.values.keys().chain(found.values.keys());
-    for name in names {
+    let differ = stated.values != found.values;
+    for name in stated.values.keys().chain(found.values.keys()).filter(|_| differ) {
         let (a, b) = (stated.values.get(name), found.values.get(name));
         if a != b {
             let said = |layouts: Option<&Vec<String>>| layouts.map_or("nothing".to_string(), |own| own.join(" and "));
