@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use tensor_layout::solver::{Certificate, CostNetwork, FORBIDDEN, NoPlan, Options, Solution};
-use tensor_layout::solver::{check, min_marginals, solve};
+use tensor_layout::solver::{check, min_marginals, solve, solve_from};
 
 /// What a random network is like.
 #[derive(Clone, Copy)]
@@ -262,7 +262,7 @@ fn threads_do_not_change_the_answer() {
 fn a_search_that_is_stopped_has_a_plan_with_a_bound_or_says_so() {
     let network = chain(&mut Rng::with_seed(6), 100, 1150);
     let mut plans = 0;
-    for calls in 0..40 {
+    for calls in (0..40).map(|k| 30 * k) {
         let mut left = calls;
         let answer = solve(&network, &Options::default(), &mut |_| {
             left -= 1;
@@ -277,6 +277,43 @@ fn a_search_that_is_stopped_has_a_plan_with_a_bound_or_says_so() {
         }
     }
     assert!(plans > 0);
+}
+
+/// A plan that is known is the answer of a search that is stopped at once, with a bound that the checker confirms; and no
+/// answer costs more.
+#[test]
+fn a_search_that_begins_with_a_plan_never_ends_without_one() {
+    let mut rng = Rng::with_seed(8);
+    for capacity in [1150, 1_000_000] {
+        let network = chain(&mut rng, 100, capacity);
+        let known = solve(&network, &Options { work: 1 << 22, ..Options::default() }, &mut |_| true).expect("a plan");
+        for calls in [0, 1, 2, 5, 20] {
+            let mut left = calls;
+            let found = solve_from(&network, known.choices(), &Options::default(), &mut |_| {
+                left -= 1;
+                left > 0
+            });
+            let found = found.expect("the plan that is known");
+            assert!(found.bound() <= found.cost() && found.cost() <= known.cost());
+            check(&network, &found.certificate).unwrap();
+        }
+    }
+}
+
+/// A search that may leave a gap ends within it, and no sooner.
+#[test]
+fn a_search_ends_at_the_gap_that_is_asked_for() {
+    let network = chain(&mut Rng::with_seed(6), 300, 1150);
+    let options = Options { gap: 200_000, ..Options::default() };
+    let mut work = 0;
+    let found = solve(&network, &options, &mut |progress| {
+        work = progress.work;
+        true
+    });
+    let found = found.expect("there is a plan");
+    assert!(options.is_near(found.cost(), found.bound()) && work < options.work, "{work}");
+    assert!(options.is_near(100, 80) && !options.is_near(100, 79) && options.is_near(0, 0));
+    check(&network, &found.certificate).unwrap();
 }
 
 /// The longer a search branches, the more its proof shows.

@@ -326,6 +326,33 @@ impl CostNetwork {
         Ok(sum)
     }
 
+    /// A plan that begins with some choices: each variable after these, in order, has the first of its choices with the least
+    /// `rank`, given the variable and the choice, of those that its cost and the choices before it do not forbid. It need not
+    /// be legal.
+    pub fn completed<R: Ord>(&self, mut plan: Vec<usize>, rank: impl Fn(usize, usize) -> R) -> Vec<usize> {
+        let first = plan.len();
+        // By variable, the edges to those before it.
+        let mut before: Vec<Vec<&Edge>> = vec![Vec::new(); self.variables.len().saturating_sub(first)];
+        for edge in &self.edges {
+            if let Some(own) = edge.ends[0].max(edge.ends[1]).checked_sub(first) {
+                before[own].push(edge);
+            }
+        }
+        for (variable, edges) in (first..).zip(before) {
+            let may = |choice: &usize| {
+                let pair = |Edge { ends: [a, b], costs }: &&Edge| {
+                    let [row, column] = if *a == variable { [*choice, plan[*b]] } else { [plan[*a], *choice] };
+                    costs[row * self.variables[*b].len() + column] != FORBIDDEN
+                };
+                self.variables[variable][*choice] != FORBIDDEN && edges.iter().all(pair)
+            };
+            let all = (0..self.variables[variable].len()).filter(may);
+            let next = all.min_by_key(|choice| rank(variable, *choice)).unwrap_or(0);
+            plan.push(next);
+        }
+        plan
+    }
+
     /// The moment with the largest excess, if there is one.
     fn within_capacity(&self, plan: &[usize]) -> Result<(), NetworkError> {
         let mut changes: BTreeMap<(usize, i64), i64> = BTreeMap::new();

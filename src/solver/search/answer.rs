@@ -13,12 +13,21 @@ pub struct Options {
     pub work: u64,
     /// Entries of the largest table of an exact elimination; 8 bytes each.
     pub table_entries: u64,
+    /// The search ends when the bound is within so many millionths of the cost.
+    pub gap: i64,
 }
 
 impl Default for Options {
-    /// One thread, 2^36 table entries (about a minute), tables of up to 2^24 entries.
+    /// One thread, 2^36 table entries (about a minute), tables of up to 2^24 entries, and no gap.
     fn default() -> Options {
-        Options { threads: 1, work: 1 << 36, table_entries: 1 << 24 }
+        Options { threads: 1, work: 1 << 36, table_entries: 1 << 24, gap: 0 }
+    }
+}
+
+impl Options {
+    /// Whether a plan of this cost is near enough to the bound.
+    pub fn is_near(&self, cost: i64, bound: i64) -> bool {
+        (i128::from(cost) - i128::from(bound)) * 1_000_000 <= i128::from(cost).abs() * i128::from(self.gap)
     }
 }
 
@@ -93,12 +102,12 @@ pub enum NoPlan {
         /// The variables that live then, the largest first.
         variables: Vec<usize>,
     },
-    /// No legal plan was found, nor shown not to be.
+    /// Not decided: no legal plan was found, nor shown not to be.
     NotFound {
         /// How the plan that came nearest is not legal.
         nearest: NetworkError,
     },
-    /// The caller or the limit of work ended the search before there was a plan.
+    /// Not decided: the caller or the limit of work ended the search before there was a plan.
     Stopped,
 }
 

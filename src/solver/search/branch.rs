@@ -53,7 +53,12 @@ pub struct Branching<'a> {
     /// The best plan that was found here, and its cost.
     pub found: Option<(Vec<u32>, i64)>,
     pub work: u64,
+    /// Whether the caller has ended it, so that not everything was looked at.
+    stopped: bool,
 }
+
+/// Asked now and then whether to go on.
+pub type Go<'g> = dyn FnMut() -> bool + 'g;
 
 impl<'a> Branching<'a> {
     /// Begins with a dual of the whole.
@@ -63,18 +68,20 @@ impl<'a> Branching<'a> {
         pricing: Pricing,
         finished: Finished,
         upper: i64,
+        go: &mut Go,
     ) -> Branching<'a> {
         let (nodes, open) = (Vec::new(), BTreeMap::new());
-        let mut all = Branching { model, rooms: rooms.clone(), nodes, open, size: 0, found: None, work: 0 };
+        let rooms = rooms.clone();
+        let mut all = Branching { model, rooms, nodes, open, size: 0, found: None, work: 0, stopped: false };
         if let Some((domains, prices)) = all.place(pricing, finished, i64::MIN, upper) {
-            all.consider(domains, prices, i64::MIN, upper, true);
+            all.consider(domains, prices, i64::MIN, upper, true, go);
         }
         all
     }
 
     /// Whether everything was looked at, so that the proof is whole.
     pub fn done(&self) -> bool {
-        self.open.is_empty()
+        self.open.is_empty() && !self.stopped
     }
 
     /// What all plans cost at least: the bound of the proof, unless the best plan costs less.
@@ -83,13 +90,13 @@ impl<'a> Branching<'a> {
     }
 
     /// Goes on for about `work` table entries; `upper` is the cost of the best plan.
-    pub fn run(&mut self, work: u64, upper: i64) {
+    pub fn run(&mut self, work: u64, upper: i64, go: &mut Go) {
         let end = self.work + work;
-        while self.work < end && self.size <= LARGEST_PROOF {
+        while self.work < end && self.size <= LARGEST_PROOF && !self.stopped {
             let upper = self.least(upper);
             self.open.retain(|(bound, _), _| *bound < upper);
             let Some(((least, node), open)) = self.open.pop_first() else { return };
-            self.split(node, open, least, upper);
+            self.split(node, open, least, upper, go);
         }
     }
 
@@ -99,7 +106,7 @@ impl<'a> Branching<'a> {
     }
 
     /// Looks at both parts of a problem.
-    fn split(&mut self, node: usize, open: Open, least: i64, upper: i64) {
+    fn split(&mut self, node: usize, open: Open, least: i64, upper: i64, go: &mut Go) {
         let Open { domains, prices, variable, parts } = open;
         let (name, choices) = &self.model.names[variable as usize];
         let mut named =
@@ -115,24 +122,36 @@ impl<'a> Branching<'a> {
             let mut domains = domains.clone();
             domains[variable as usize] = part;
             // The first part may have had a better plan.
-            self.consider(domains, prices.clone(), least, self.least(upper), false);
+            self.consider(domains, prices.clone(), least, self.least(upper), false, go);
         }
     }
 
     /// Looks at a problem, and as long as exclusions leave much less of it, at what they leave. `below` says that it is what
-    /// the last node leaves.
-    fn consider(&mut self, mut domains: Domains, mut prices: Vec<f64>, least: i64, mut upper: i64, mut below: bool) {
+    /// the last node leaves. Where `go` declines, the bound of the problem is the one of its dual as that is then.
+    fn consider(
+        &mut self,
+        mut domains: Domains,
+        mut prices: Vec<f64>,
+        least: i64,
+        mut upper: i64,
+        mut below: bool,
+        go: &mut Go,
+    ) {
         loop {
             let at = self.nodes.len();
             if std::mem::replace(&mut below, true) {
                 self.nodes[at - 1].children.push(at);
             }
             prices.resize(self.rooms.room.len(), 0.0);
-            let Some(mut pricing) = Pricing::new(self.model, domains, &self.rooms, &prices, 0.1) else {
+            let Some(mut pricing) = Pricing::new(self.model, domains, &self.rooms, &prices, 0.1, go) else {
                 // The checker finds by itself that a variable has no choice left.
                 return self.close(Dual::default(), i64::MAX);
             };
             for _ in 0..STEPS {
+                self.stopped |= !go();
+                if self.stopped {
+                    break;
+                }
                 self.work += pricing.work();
                 let plan = pricing.step(upper as f64);
                 let cost = self.model.cost(&plan);
@@ -145,10 +164,12 @@ impl<'a> Branching<'a> {
                     break;
                 }
             }
-            let finished = pricing.finish(self.model, &self.rooms, LAST_SWEEPS);
+            let finished = pricing.finish(self.model, &self.rooms, LAST_SWEEPS, go);
             self.work += LAST_SWEEPS as u64 * pricing.work();
-            let Some(rest) = self.place(pricing, finished, least, upper) else { return };
-            (domains, prices) = rest;
+            match self.place(pricing, finished, least, upper) {
+                Some(rest) if !self.stopped => (domains, prices) = rest,
+                _ => return,
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use super::local::Local;
 use super::model::WorkingNetwork;
 use super::order::order;
 use super::pairwise::forbidden;
-use super::pricing::{Domains, Finished, Pricing};
+use super::pricing::{Finished, Pricing, all_choices, sum_of_minima};
 use super::rooms::Rooms;
 use crate::solver::certificate::{Certificate, Dual, ProofNode};
 use crate::solver::network::CostNetwork;
@@ -41,20 +41,44 @@ pub fn solve(
     options: &Options,
     watch: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Solution, NoPlan> {
-    let model = WorkingNetwork::new(network)?;
+    solve_from(network, &[], options, watch)
+}
+
+/// The same, where a plan is known, the `start`: no answer costs more than it, and there is one however early the search
+/// ends. A start that is not legal counts as none.
+///
+/// # Errors
+/// See [`NoPlan`].
+pub fn solve_from(
+    network: &CostNetwork,
+    start: &[usize],
+    options: &Options,
+    watch: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Solution, NoPlan> {
+    let start = network.cost(start).ok().map(|cost| (start, cost));
+    let (mut reduced, mut stopped) = (0, false);
+    let model = WorkingNetwork::new(network, |entries| {
+        reduced += entries;
+        let cost = start.map(|(_, cost)| cost);
+        stopped = !watch(&Progress { phase: "reductions", cost, bound: None, work: reduced });
+        !stopped
+    })?;
     let mut drive = Drive {
         network,
         model: &model,
+        start,
         options,
         watch,
+        reduced,
         work: 0,
-        stopped: false,
+        over: stopped,
+        stopped,
         best: None,
         nearest: None,
         bound: None,
         proof: Vec::new(),
     };
-    if !drive.exact()? && !drive.stopped {
+    if !drive.stopped && !drive.exact()? && !drive.stopped {
         drive.search()?;
     }
     drive.solution()
@@ -63,9 +87,15 @@ pub fn solve(
 struct Drive<'a> {
     network: &'a CostNetwork,
     model: &'a WorkingNetwork,
+    /// A legal plan of the network that is known, and its cost.
+    start: Option<(&'a [usize], i64)>,
     options: &'a Options,
     watch: &'a mut dyn FnMut(&Progress) -> bool,
+    /// Table entries that the reductions have looked at; the limit of work is of the search.
+    reduced: u64,
     work: u64,
+    /// Whether the caller has ended the search; and whether that, a limit or a small gap has.
+    over: bool,
     stopped: bool,
     /// The best legal plan, of the model, and its cost.
     best: Option<(Vec<u32>, i64)>,
@@ -77,11 +107,14 @@ struct Drive<'a> {
 }
 
 impl Drive<'_> {
-    /// Tells the caller, and sees whether to stop.
-    fn report(&mut self, phase: &'static str) {
-        let progress =
-            Progress { phase, cost: self.best.as_ref().map(|(_, cost)| *cost), bound: self.bound, work: self.work };
-        self.stopped |= !(self.watch)(&progress) || self.work >= self.options.work;
+    /// Tells the caller, and sees whether to go on.
+    fn report(&mut self, phase: &'static str) -> bool {
+        let cost = self.best.as_ref().map(|(_, cost)| *cost);
+        let near = cost.zip(self.bound).is_some_and(|(cost, bound)| self.options.is_near(cost, bound));
+        let progress = Progress { phase, cost, bound: self.bound, work: self.reduced.saturating_add(self.work) };
+        self.over = self.over || !(self.watch)(&progress);
+        self.stopped = self.stopped || self.over || near || self.work >= self.options.work;
+        !self.stopped
     }
 
     /// The cost that is to be beaten: above that of all plans where none is known.
@@ -127,18 +160,20 @@ impl Drive<'_> {
 
     fn search(&mut self) -> Result<(), NoPlan> {
         let mut rooms = Rooms::new(self.model);
-        let domains: Domains =
-            self.model.names.iter().map(|(_, choices)| (0..choices.len() as u32).collect()).collect();
-        let Some(mut pricing) = Pricing::new(self.model, domains, &rooms, &[], 0.5) else {
+        let model = self.model;
+        let go = &mut || self.report("prices");
+        let Some(mut pricing) = Pricing::new(model, all_choices(model), &rooms, &[], 0.5, go) else {
             return Err(NoPlan::Proved { nearest: None });
         };
         while !self.stopped && !pricing.settled() && pricing.best < self.upper() as f64 - 0.5 {
             for _ in 0..STEPS {
                 self.price(&mut pricing, &mut rooms);
+                if !self.report("prices") {
+                    break;
+                }
             }
-            self.report("prices");
         }
-        let finished = pricing.finish(self.model, &rooms, LAST_SWEEPS);
+        let finished = pricing.finish(model, &rooms, LAST_SWEEPS, &mut || self.report("prices") || !self.over);
         self.bound = Some(finished.bound);
         if finished.bound >= self.upper() && self.best.is_none() {
             return Err(self.no_plan());
@@ -171,24 +206,31 @@ impl Drive<'_> {
     /// Branching and local search in turns.
     fn turns(&mut self, rooms: &Rooms, pricing: Pricing, finished: Finished) -> Result<(), NoPlan> {
         let prices = pricing.best_prices.clone();
-        let mut branching = Branching::new(self.model, rooms, pricing, finished, self.upper());
+        let model = self.model;
+        if let Some(plan) = self.start.and_then(|(start, _)| model.narrowed(start)) {
+            let cost = model.cost(&plan);
+            self.take(plan, cost);
+        }
+        let upper = self.upper();
+        let mut branching = Branching::new(model, rooms, pricing, finished, upper, &mut || self.report("search"));
         let branches = self.model.names.len() <= BRANCHING;
         let mut local: Option<Local> = None;
+        let threads = self.options.threads;
         let mut turn = FIRST_TURN;
         while !self.stopped {
             if local.is_none() {
                 let start = self.best.as_ref().map(|(plan, _)| plan.clone()).or_else(|| self.nearest.clone());
-                local = start.map(|plan| Local::new(self.model, rooms, plan, 1));
+                local = start.map(|plan| Local::new(model, rooms, plan, 1));
                 local.iter_mut().for_each(|local| local.set_prices(rooms, &prices));
             }
             let upper = self.upper();
             let mut branch = || {
                 if branches {
-                    branching.run(turn, upper);
+                    branching.run(turn, upper, &mut || self.report("search"));
                 }
             };
             let mut search = || local.iter_mut().for_each(|local| local.run(turn));
-            if self.options.threads > 1 {
+            if threads > 1 {
                 std::thread::scope(|scope| {
                     scope.spawn(&mut search);
                     branch();
@@ -209,6 +251,7 @@ impl Drive<'_> {
         if branching.done() && self.best.is_none() {
             return Err(self.no_plan());
         }
+        self.bound = Some(branching.bound().min(self.upper()));
         self.proof = branching.proof();
         Ok(())
     }
@@ -236,16 +279,24 @@ impl Drive<'_> {
     }
 
     fn solution(self) -> Result<Solution, NoPlan> {
-        let Some((plan, _)) = &self.best else {
+        let found = self.best.as_ref().map(|(plan, _)| self.model.lifted(plan));
+        let found = found.map(|choices| self.network.cost(&choices).map(|cost| (choices, cost)));
+        let found = found.transpose().map_err(|nearest| NoPlan::NotFound { nearest })?;
+        let start = self.start.map(|(start, cost)| (start.to_vec(), cost));
+        let Some((choices, cost)) = found.into_iter().chain(start).min_by_key(|(_, cost)| *cost) else {
             return Err(match self.nearest.map(|plan| self.network.cost(&self.model.lifted(&plan))) {
                 Some(Err(nearest)) => NoPlan::NotFound { nearest },
                 _ => NoPlan::Stopped,
             });
         };
-        let choices = self.model.lifted(plan);
-        let cost = self.network.cost(&choices).map_err(|nearest| NoPlan::NotFound { nearest })?;
-        let bound = self.bound.ok_or(NoPlan::Stopped)?;
+        let (bound, proof) = match self.bound {
+            Some(bound) => (bound, self.proof),
+            None => {
+                let bound = sum_of_minima(self.model).ok_or(NoPlan::Stopped)?;
+                (bound, vec![ProofNode::Bound(Dual::default())])
+            }
+        };
         let reductions = self.model.reductions.clone();
-        Ok(Solution { certificate: Certificate { choices, cost, bound, reductions, proof: self.proof } })
+        Ok(Solution { certificate: Certificate { choices, cost, bound, reductions, proof } })
     }
 }

@@ -22,5 +22,5 @@ mod reduce;
 mod rooms;
 
 pub use answer::{NoPlan, Options, Progress, Solution};
-pub use drive::solve;
+pub use drive::{solve, solve_from};
 pub use marginals::min_marginals;

@@ -50,8 +50,9 @@ pub struct WorkingNetwork {
 }
 
 impl WorkingNetwork {
-    pub fn new(network: &CostNetwork) -> Result<WorkingNetwork, NoPlan> {
-        let reduced = Reduced::new(network).map_err(|variable| NoPlan::Forbidden { variable })?;
+    /// The reduced network; `go` is asked as in [`Reduced::new`].
+    pub fn new(network: &CostNetwork, go: impl FnMut(u64) -> bool) -> Result<WorkingNetwork, NoPlan> {
+        let reduced = Reduced::new(network, go).map_err(|variable| NoPlan::Forbidden { variable })?;
         let mut number = vec![u32::MAX; reduced.unary.len()];
         let mut model = WorkingNetwork {
             pairwise: Pairwise::new(),
@@ -153,6 +154,23 @@ impl WorkingNetwork {
             choices[*from as usize] = follows[choices[*into as usize] as usize];
         }
         choices.into_iter().map(|choice| choice as usize).collect()
+    }
+
+    /// A plan of the model that costs no more than a legal one of the network, and takes no more.
+    pub fn narrowed(&self, choices: &[usize]) -> Option<Vec<u32>> {
+        let mut choices = choices.to_vec();
+        for step in &self.reductions {
+            if let Reduction::Dominated { variable, choice, by } = step
+                && choices[*variable] == *choice
+            {
+                choices[*variable] = *by;
+            }
+        }
+        let place = |(variable, names): &(usize, Vec<u32>)| {
+            let at = names.iter().position(|name| *name as usize == choices[*variable]);
+            at.and_then(|at| u32::try_from(at).ok())
+        };
+        self.names.iter().map(place).collect()
     }
 
     /// The cost of a plan without regard to capacities; forbidden if a choice or pair is.

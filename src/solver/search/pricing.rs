@@ -44,17 +44,21 @@ const SWEEPS: usize = 3;
 /// Sweeps before the prices move for the first time.
 const FIRST_SWEEPS: usize = 30;
 
+/// Sweeps before the bound is taken in integers that are made in any case.
+const LEAST_SWEEPS: usize = 2;
+
 /// The share of the last plan in the direction.
 const AVERAGE: f64 = 0.2;
 
 impl Pricing {
-    /// Steps begin with `factor`, which is below 1. `None` where a variable has no choice left. Choices without partner are taken out of the domains.
+    /// Steps begin with `factor`, which is below 1. `go` is asked before each of the first sweeps. `None` where a variable has no choice left. Choices without partner are taken out of the domains.
     pub fn new(
         model: &WorkingNetwork,
         mut domains: Domains,
         rooms: &Rooms,
         prices: &[f64],
         factor: f64,
+        go: &mut dyn FnMut() -> bool,
     ) -> Option<Pricing> {
         if !consistent(model, &mut domains) {
             return None;
@@ -77,7 +81,9 @@ impl Pricing {
         };
         pricing.see(rooms);
         pricing.ascent.set_costs(pricing.priced(prices).into_iter());
-        (0..FIRST_SWEEPS).for_each(|_| pricing.ascent.sweep());
+        for _ in (0..FIRST_SWEEPS).take_while(|_| go()) {
+            pricing.ascent.sweep();
+        }
         Some(pricing)
     }
 
@@ -226,8 +232,15 @@ impl Pricing {
     }
 
     /// The dual of the best prices in integers: its bound on the cost of legal plans, and for each choice that is left
-    /// the bound with it. A bound is [`TOP`] where no plan is legal.
-    pub fn finish(&mut self, model: &WorkingNetwork, rooms: &Rooms, sweeps: usize) -> Finished {
+    /// the bound with it. A bound is [`TOP`] where no plan is legal. `go` is asked before each of the last
+    /// sweeps but the first ones.
+    pub fn finish(
+        &mut self,
+        model: &WorkingNetwork,
+        rooms: &Rooms,
+        sweeps: usize,
+        go: &mut dyn FnMut() -> bool,
+    ) -> Finished {
         let load = self.load();
         // Prices run away where no plan is legal, so they are cut.
         let cut = (1e16 / load).min(1.0);
@@ -242,7 +255,10 @@ impl Pricing {
         let prices: Vec<i64> = self.best_prices.iter().map(|price| whole(*price)).collect();
         let rounded: Vec<f64> = prices.iter().map(|price| *price as f64 / scale).collect();
         self.ascent.set_costs(self.priced(&rounded).into_iter());
-        (0..sweeps).for_each(|_| self.ascent.sweep());
+        // Without any, messages are those of other prices.
+        for _ in (0..sweeps).take_while(|done| *done < LEAST_SWEEPS || go()) {
+            self.ascent.sweep();
+        }
         // Sums of rounded costs have to fit; the last sweeps seldom change that.
         if self.ascent.largest() * scale > (57f64).exp2() {
             self.ascent.reset();
@@ -348,6 +364,25 @@ impl Pricing {
             eliminated: Vec::new(),
         }
     }
+}
+
+/// The sum of the least costs of all variables and pairs: what all plans cost at least without any dual. `None` where no
+/// plan is legal.
+pub fn sum_of_minima(model: &WorkingNetwork) -> Option<i64> {
+    let mut domains = all_choices(model);
+    if !consistent(model, &mut domains) {
+        return None;
+    }
+    let problem = restricted(model, &domains);
+    let least = |costs: &[i64]| costs.iter().copied().min().unwrap_or(TOP);
+    let unary = (0..problem.variables() as u32).map(|variable| least(problem.costs(variable)));
+    let pairs = problem.links.iter().map(|link| least(problem.table(*link)));
+    Some(unary.chain(pairs).fold(0, plus)).filter(|sum| !forbidden(*sum))
+}
+
+/// All choices that the model has left.
+pub fn all_choices(model: &WorkingNetwork) -> Domains {
+    model.names.iter().map(|(_, choices)| (0..choices.len() as u32).collect()).collect()
 }
 
 /// A dual in integers.

@@ -18,6 +18,9 @@ use std::sync::Arc;
 /// Variables with more entries in their tables than this are not searched for dominated choices.
 const DOMINANCE_ENTRIES: usize = 1 << 16;
 
+/// Table entries between two looks at the caller.
+const LOOK: u64 = 1 << 18;
+
 /// When something is taken: the resource, the first moment, and the one after the last.
 pub type Span = (u32, i64, i64);
 
@@ -50,8 +53,9 @@ pub struct Reduced {
 }
 
 impl Reduced {
-    /// Reduces a network; the variable that is left without a choice where there is one.
-    pub fn new(network: &CostNetwork) -> Result<Reduced, usize> {
+    /// Reduces a network; the variable that is left without a choice where there is one. `go` is asked now and then, with the
+    /// table entries looked at since; where it declines, what is reduced so far is the answer.
+    pub fn new(network: &CostNetwork, mut go: impl FnMut(u64) -> bool) -> Result<Reduced, usize> {
         let count = network.variables().len();
         let clamp = |costs: &Vec<i64>| costs.iter().map(|cost| clamped(*cost)).collect::<Vec<i64>>();
         let mut reduced = Reduced {
@@ -79,17 +83,30 @@ impl Reduced {
             let span = (stay.resource as u32, stay.moments.start, stay.moments.end);
             reduced.add_stay(stay.variable, span, stay.amounts.clone());
         }
+        let mut work = 0;
         loop {
             // Merges first: a variable is then looked at once, not after each.
-            if let Some(pair) = reduced.candidates.pop_front() {
-                reduced.try_merge(pair);
+            let seen = if let Some(pair) = reduced.candidates.pop_front() {
+                reduced.try_merge(pair)
             } else if let Some(variable) = reduced.queue.pop_front() {
                 reduced.queued[variable as usize] = false;
+                let entries = reduced.entries(variable);
                 reduced.visit(variable)?;
+                entries
             } else {
+                return Ok(reduced);
+            };
+            work += seen;
+            if work >= LOOK && !go(std::mem::take(&mut work)) {
                 return Ok(reduced);
             }
         }
+    }
+
+    /// The entries of the tables of a variable.
+    fn entries(&self, variable: u32) -> u64 {
+        let around = u64::try_from(self.around[variable as usize]).unwrap_or(0);
+        1 + around * self.unary[variable as usize].len() as u64
     }
 
     fn visit(&mut self, variable: u32) -> Result<(), usize> {
@@ -112,14 +129,16 @@ impl Reduced {
         Ok(())
     }
 
-    fn try_merge(&mut self, pair: u32) {
-        let Some(PairCosts { ends: [a, b], .. }) = self.pairs[pair as usize] else { return };
+    /// Merges the ends of a pair where that may be; the entries that were looked at.
+    fn try_merge(&mut self, pair: u32) -> u64 {
+        let Some(PairCosts { ends: [a, b], .. }) = self.pairs[pair as usize] else { return 1 };
         let merges = [(a, b), (b, a)]
             .into_iter()
             .filter_map(|(from, into)| Some((self.moved(from), from, into, self.mergeable(from, into)?)));
-        if let Some((_, from, into, follows)) = merges.min_by_key(|(moved, ..)| *moved) {
-            self.merge(from, into, follows);
-        }
+        let Some((_, from, into, follows)) = merges.min_by_key(|(moved, ..)| *moved) else { return 1 };
+        let entries = self.entries(from);
+        self.merge(from, into, follows);
+        entries
     }
 
     /// How much a merge of a variable moves: its pairs and stays.
