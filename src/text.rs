@@ -37,6 +37,8 @@ pub enum ErrorKind {
     TooLarge,
     /// Right in itself, but nothing that can be done or said: a sparse array, a layout that a notation has no words for.
     Unsupported,
+    /// The time, or a limit of work, ended before there was an answer: there may be one.
+    Undecided,
     /// A bug of this project: a panic, whatever the input is.
     Internal,
 }
@@ -49,6 +51,7 @@ impl ErrorKind {
         ErrorKind::Invalid,
         ErrorKind::TooLarge,
         ErrorKind::Unsupported,
+        ErrorKind::Undecided,
         ErrorKind::Internal,
     ];
 
@@ -60,6 +63,7 @@ impl ErrorKind {
             ErrorKind::Invalid => "invalid",
             ErrorKind::TooLarge => "too large",
             ErrorKind::Unsupported => "unsupported",
+            ErrorKind::Undecided => "undecided",
             ErrorKind::Internal => "internal",
         }
     }
@@ -124,6 +128,11 @@ impl Error {
     /// The same error as one of [`ErrorKind::Unsupported`].
     pub fn unsupported(self) -> Error {
         Error { kind: ErrorKind::Unsupported, ..self }
+    }
+
+    /// The same error as one of [`ErrorKind::Undecided`].
+    pub fn undecided(self) -> Error {
+        Error { kind: ErrorKind::Undecided, ..self }
     }
 
     /// The same error as one of [`ErrorKind::Internal`].

@@ -266,6 +266,11 @@ fn plans_within_capacities_cost_what_the_best_of_all_costs() {
                         assert!(needed > bytes);
                         refused += 1;
                     }
+                    Err(Unplanned::Unfit(nearest)) => {
+                        assert_eq!((least, nearest.capacity), (i64::MAX, bytes));
+                        assert!(nearest.bytes > bytes);
+                        refused += 1;
+                    }
                     Err(why) => panic!("{why:?}"),
                 }
             }
@@ -301,8 +306,11 @@ fn doing_without_a_relayout_costs_what_the_best_plan_without_it_costs() {
     let planner = Planner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Fixed).unwrap();
     let plan = planner.plan(&Options::default(), &mut |_| true).unwrap();
     for relayout in &plan.relayouts {
-        let without = planner.without(relayout, &Options::default());
-        assert!(without.is_none_or(|without| without >= plan.cost), "{relayout:?}");
+        let without = planner.without(relayout, &Options::default(), &mut |_| true);
+        assert!(without.is_decided && without.cost.is_none_or(|without| without >= plan.cost), "{relayout:?}");
+        // Without any time nothing is decided.
+        let without = planner.without(relayout, &Options::default(), &mut |_| false);
+        assert!(!without.is_decided || without.cost.is_none(), "{relayout:?}");
     }
     let given = planner.given_plan().unwrap();
     assert_eq!(Some(given.cost), planner.given());

@@ -10,8 +10,8 @@ use super::residency::Residency;
 use super::space::{HeldBytes, SpaceTaken};
 use super::ways::MadeIn;
 use crate::operations::shape::Array;
-use crate::solver::{Certificate, NoPlan, Solution};
-use crate::text::Error;
+use crate::solver::{Certificate, NetworkError, NoPlan, Solution};
+use crate::text::{Error, ErrorKind};
 use crate::tiled::layout::Layout;
 use crate::transfers::{StridedCopy, whole_copy};
 use std::fmt;
@@ -142,27 +142,98 @@ pub struct Alternative {
     pub cost: Option<i64>,
 }
 
+/// What the best plan costs that does without a relayout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RelayoutWorth {
+    /// The cost of the best plan that was found; `None` where none was.
+    pub cost: Option<i64>,
+    /// Whether the search has decided it: no plan without the relayout costs less, or there is none.
+    pub is_decided: bool,
+}
+
 /// Why there is no plan.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Unplanned {
     /// A node, if one is at fault, and what is wrong.
     Wrong(Option<(usize, usize)>, Error),
-    /// A memory is too small.
+    /// No plan fits: a memory is too small for any.
     Short {
         /// The number of the memory space.
         space: u8,
         /// The node that runs when it is.
         at: (usize, usize),
-        /// The bytes that it must hold then: the least, or those of the nearest plan that was found.
+        /// The bytes that it must hold then at least.
         least: i64,
         /// The bytes that it has.
         capacity: i64,
         /// The arrays that take most, with the least that each can take.
         arrays: Vec<(ArrayName, i64)>,
     },
+    /// No plan fits, as a search through all of them has shown: where the nearest one does not.
+    Unfit(MemoryExcess),
+    /// The time, or the limit of work, ended before there was a plan, or a proof that there is none: where the nearest plan
+    /// that was found does not fit.
+    Undecided(Option<MemoryExcess>),
     /// No layouts are possible.
     Impossible(NoPlan),
+}
+
+/// Where a plan takes more of a memory than there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryExcess {
+    /// The number of the memory space.
+    pub space: u8,
+    /// The node that runs when most is missing.
+    pub at: (usize, usize),
+    /// The bytes that the plan takes then.
+    pub bytes: i64,
+    /// The bytes that the memory has.
+    pub capacity: i64,
+}
+
+impl fmt::Display for MemoryExcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let MemoryExcess { space, bytes, capacity, .. } = self;
+        let more = bytes.saturating_sub(*capacity);
+        write!(f, "{bytes} bytes of memory space {space}, {more} more than its capacity {capacity}")
+    }
+}
+
+impl Unplanned {
+    /// Why there is no plan, given why the solver has none and what is short of a resource at a moment.
+    pub(crate) fn of(
+        why: NoPlan,
+        excess: impl Fn(usize, i64, i64, i64) -> Option<MemoryExcess>,
+        arrays: impl Fn(usize, i64) -> Vec<(ArrayName, i64)>,
+    ) -> Unplanned {
+        let of = |error: &NetworkError| match error {
+            NetworkError::OverCapacity { resource, moment, used, capacity } => {
+                excess(*resource, *moment, *used, *capacity)
+            }
+            _ => None,
+        };
+        match &why {
+            NoPlan::Shortage { resource, moment, least, capacity, .. } => {
+                match excess(*resource, *moment, *least, *capacity) {
+                    Some(MemoryExcess { space, at, bytes: least, capacity }) => {
+                        let arrays = arrays(*resource, *moment);
+                        Unplanned::Short { space, at, least, capacity, arrays }
+                    }
+                    None => Unplanned::Impossible(why),
+                }
+            }
+            NoPlan::Proved { nearest } => match nearest.as_ref().and_then(of) {
+                Some(excess) => Unplanned::Unfit(excess),
+                None => Unplanned::Impossible(why),
+            },
+            NoPlan::NotFound { nearest } => Unplanned::Undecided(of(nearest)),
+            NoPlan::Stopped => Unplanned::Undecided(None),
+            NoPlan::Forbidden { .. } => Unplanned::Impossible(why),
+        }
+    }
 }
 
 impl fmt::Display for Unplanned {
@@ -171,6 +242,13 @@ impl fmt::Display for Unplanned {
             Unplanned::Wrong(_, error) => write!(f, "{error}"),
             Unplanned::Short { space, least, capacity, .. } => {
                 write!(f, "memory space {space} must hold {least} bytes at once, found {capacity}")
+            }
+            Unplanned::Unfit(nearest) => {
+                write!(f, "no plan fits, as a search through all of them shows: the nearest one takes {nearest}")
+            }
+            Unplanned::Undecided(nearest) => {
+                f.write_str("not decided: the search ended before it had a plan, or a proof that there is none")?;
+                nearest.map_or(Ok(()), |nearest| write!(f, "; the nearest one that was found takes {nearest}"))
             }
             Unplanned::Impossible(why) => write!(f, "{why}"),
         }
@@ -181,7 +259,11 @@ impl std::error::Error for Unplanned {}
 
 impl From<Located> for Unplanned {
     fn from((node, error): Located) -> Unplanned {
-        Unplanned::Wrong(Some(node), error)
+        match error.kind {
+            // No node is at fault.
+            ErrorKind::Undecided => Unplanned::Undecided(None),
+            _ => Unplanned::Wrong(Some(node), error),
+        }
     }
 }
 

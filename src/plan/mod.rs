@@ -43,6 +43,7 @@
 //! | [`moving`] | what reshapes cost that move elements |
 //! | [`homes`] | where arrays lie that have several names |
 //! | [`posed`] | the network of costs |
+//! | [`posing_steps`] | the time in which the network is made |
 //! | [`settling`] | where names lie under given layouts |
 //! | [`live`] | when arrays are in memory |
 //! | [`transfers`] | copies between memories beside kernels |
@@ -74,6 +75,7 @@ pub mod moving;
 pub mod placing;
 pub mod planner;
 pub mod posed;
+pub mod posing_steps;
 pub mod prices;
 pub mod program;
 pub mod remaking;
@@ -89,7 +91,8 @@ pub mod working;
 pub use judging::{EntryChange, Lesson};
 pub use laid_out::LaidOut;
 pub use layout_plan::{
-    Alternative, ArrayName, LayoutPlan, PlannedRelayout, PlannedRemake, PlannedStay, PlannedTransfer, Unplanned,
+    Alternative, ArrayName, LayoutPlan, MemoryExcess, PlannedRelayout, PlannedRemake, PlannedStay, PlannedTransfer,
+    RelayoutWorth, Unplanned,
 };
 pub use placing::Residence;
 pub use planner::Planner;

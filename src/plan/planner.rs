@@ -2,21 +2,28 @@
 
 use super::again::made_again;
 use super::classes::LayoutId;
-use super::layout_plan::{Alternative, ArrayName, LayoutPlan, PlannedRelayout, Telling, Unplanned, array_name};
+use super::holders::HeldIn;
+use super::layout_plan::{
+    Alternative, ArrayName, LayoutPlan, MemoryExcess, PlannedRelayout, RelayoutWorth, Telling, Unplanned, array_name,
+};
 use super::placing::{Placed, Residence};
 use super::posed::{Located, Posed, Taken};
+use super::posing_steps::PosingSteps;
 use super::prices::Prices;
 use super::program::{Doing, Program};
+use super::residency::Residency;
 use super::space::{LimitedSpace, SpaceLimit};
-use super::ways::{EntryLayouts, MadeIn, Way};
+use super::ways::{EntryLayouts, MadeIn, Tied, Way, Whereabouts};
 use crate::operations::facts::Facts;
 use crate::operations::graph::Graph;
 use crate::solver::{
     Certificate, CostNetwork, FORBIDDEN, NetworkError, NoPlan, Options, Progress, check, min_marginals, solve,
+    solve_from,
 };
 use crate::targets::Target;
 use crate::text::Error;
 use crate::tiled::layout::Layout;
+use rustc_hash::FxHashMap;
 
 /// A program whose layouts are to be planned.
 pub struct Planner<'a, 't> {
@@ -40,8 +47,22 @@ impl<'a, 't> Planner<'a, 't> {
         target: &'t Target,
         ends: EntryLayouts,
     ) -> Result<Planner<'a, 't>, Unplanned> {
+        Planner::within(graphs, entry, facts, (target, ends), &mut |_| true)
+    }
+
+    /// The same within a time: `go_on` is asked now and then; when it says no, nothing is decided.
+    ///
+    /// # Errors
+    /// Those of [`Planner::new`], and [`Unplanned::Undecided`].
+    pub fn within(
+        graphs: &'a [Graph],
+        entry: usize,
+        facts: &Facts,
+        (target, ends): (&'t Target, EntryLayouts),
+        go_on: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Planner<'a, 't>, Unplanned> {
         let program = Program::new(graphs, entry, facts).map_err(|error| Unplanned::Wrong(None, error))?;
-        Planner::of_program(&program, target, ends)
+        Planner::of_program_within(&program, (target, ends), go_on)
     }
 
     /// Poses the problem of a program.
@@ -53,9 +74,19 @@ impl<'a, 't> Planner<'a, 't> {
         target: &'t Target,
         ends: EntryLayouts,
     ) -> Result<Planner<'a, 't>, Unplanned> {
+        Planner::of_program_within(program, (target, ends), &mut |_| true)
+    }
+
+    fn of_program_within(
+        program: &Program<'a>,
+        (target, ends): (&'t Target, EntryLayouts),
+        go_on: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Planner<'a, 't>, Unplanned> {
+        let mut steps = PosingSteps::new(go_on);
+        steps.step().map_err(|error| Unplanned::from(((0, 0), error)))?;
         let program = made_again(program).map_err(|error| Unplanned::Wrong(None, error))?;
-        let posed = Posed::new(program, target, ends)?;
-        let network = posed.network(&Prices::new(&posed.choices.classes))?;
+        let posed = Posed::within(program, target, ends, &mut steps)?;
+        let network = posed.network(&Prices::new(&posed.choices.classes), &mut steps)?;
         Ok(Planner { posed, network, limited: None, asked: (Vec::new(), Residence::default()) })
     }
 
@@ -71,12 +102,25 @@ impl<'a, 't> Planner<'a, 't> {
     ///
     /// # Errors
     /// Those of [`Planner::limited`].
-    pub fn limited_in(mut self, limits: &[SpaceLimit], residence: Residence) -> Result<Planner<'a, 't>, Unplanned> {
+    pub fn limited_in(self, limits: &[SpaceLimit], residence: Residence) -> Result<Planner<'a, 't>, Unplanned> {
+        self.limited_within(limits, residence, &mut |_| true)
+    }
+
+    /// The same within a time: `go_on` is asked now and then; when it says no, nothing is decided.
+    ///
+    /// # Errors
+    /// Those of [`Planner::limited`], and [`Unplanned::Undecided`].
+    pub fn limited_within(
+        mut self,
+        limits: &[SpaceLimit],
+        residence: Residence,
+        go_on: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Planner<'a, 't>, Unplanned> {
         let machine = self.posed.choices.classes.target.machine();
         let known = machine.check_limits(limits.iter().map(|limit| limit.space));
         known.map_err(|error| Unplanned::Wrong(None, error))?;
         self.asked = (limits.to_vec(), residence);
-        self.keep(0)?;
+        self.keep_within(0, go_on)?;
         Ok(self)
     }
 
@@ -85,12 +129,17 @@ impl<'a, 't> Planner<'a, 't> {
     /// # Errors
     /// Those of [`Planner::limited`].
     pub fn keep(&mut self, bytes: i64) -> Result<(), Unplanned> {
+        self.keep_within(bytes, &mut |_| true)
+    }
+
+    fn keep_within(&mut self, bytes: i64, go_on: &mut dyn FnMut(&Progress) -> bool) -> Result<(), Unplanned> {
         let prices = Prices::new(&self.posed.choices.classes);
         let (mut limits, residence) = (self.asked.0.clone(), self.asked.1);
         for limit in limits.iter_mut().filter(|limit| bytes > 0 && Some(limit.space) == prices.fastest()) {
             limit.bytes = limit.bytes.saturating_sub(bytes).max(0);
         }
-        self.limited = Some(LimitedSpace::new(&self.posed, &prices, self.network.clone(), (&limits, residence))?);
+        let (network, limits) = (self.network.clone(), (&limits[..], residence));
+        self.limited = Some(LimitedSpace::new(&self.posed, &prices, network, limits, &mut PosingSteps::new(go_on))?);
         Ok(())
     }
 
@@ -109,9 +158,41 @@ impl<'a, 't> Planner<'a, 't> {
     /// # Errors
     /// Why there is no plan.
     pub fn plan(&self, options: &Options, go_on: &mut dyn FnMut(&Progress) -> bool) -> Result<LayoutPlan, Unplanned> {
-        let found = solve(self.network(), options, &mut |progress| go_on(progress));
+        let found = solve_from(self.network(), &self.start(), options, &mut |progress| go_on(progress));
         let solution = found.map_err(|why| self.unplanned(why))?;
         self.told(solution.certificate)
+    }
+
+    /// A plan to begin with: each array in the default layout where its operation has that, other names of an array as that
+    /// is, and where capacities leave a choice all in memory space 0, or else all near. It need not be legal.
+    fn start(&self) -> Vec<usize> {
+        let ways = &self.posed.choices.ways;
+        let mut second: FxHashMap<usize, &[HeldIn]> = FxHashMap::default();
+        second.extend(self.posed.holders.iter().flatten().map(|(variable, states)| (*variable, &states[..])));
+        let mut lies: FxHashMap<usize, &[Residency]> = FxHashMap::default();
+        lies.extend(self.placed().iter().flatten().map(|own| (own.variable, &own.states[..])));
+        let of_way = |way: &Way| {
+            // What must be taken as it is made would bind those that come later.
+            let binds = way.tied == Some(Tied::Result) || way.home == Some(Whereabouts::Result);
+            let others = way.results.iter().filter(|id| **id != 0).count();
+            (usize::from(binds), others, way.operands.iter().flatten().filter(|id| **id != 0).count())
+        };
+        let completed = |is_far: bool| {
+            self.network().completed(Vec::new(), |variable, choice| {
+                if let Some(own) = ways.get(variable) {
+                    of_way(&own[choice])
+                } else if let Some(states) = second.get(&variable) {
+                    (usize::from(states[choice].1.is_some()), 0, 0)
+                } else if let Some(own) = lies.get(&variable).map(|states| &states[choice]) {
+                    let side = if is_far { &own.near } else { &own.far };
+                    (usize::from(own.again.is_some() || !side.is_empty()), 0, 0)
+                } else {
+                    (0, 0, 0)
+                }
+            })
+        };
+        let far = completed(true);
+        if lies.is_empty() || self.network().cost(&far).is_ok() { far } else { completed(false) }
     }
 
     /// The plan that a certificate proves.
@@ -142,26 +223,12 @@ impl<'a, 't> Planner<'a, 't> {
     /// Why there is no plan, with the names of the program.
     pub(super) fn unplanned(&self, why: NoPlan) -> Unplanned {
         let limits = self.limited.as_ref().map_or(&[][..], |limited| &limited.limits);
-        match why {
-            NoPlan::Shortage { resource, moment, least, capacity, .. } => Unplanned::Short {
-                space: limits[resource].space,
-                at: self.posed.program.at_moment(moment),
-                least,
-                capacity,
-                arrays: self.largest(resource, moment),
-            },
-            NoPlan::Proved { nearest: Some(NetworkError::OverCapacity { resource, moment, used, capacity }) }
-            | NoPlan::NotFound { nearest: NetworkError::OverCapacity { resource, moment, used, capacity } } => {
-                Unplanned::Short {
-                    space: limits[resource].space,
-                    at: self.posed.program.at_moment(moment),
-                    least: used,
-                    capacity,
-                    arrays: self.largest(resource, moment),
-                }
-            }
-            why => Unplanned::Impossible(why),
-        }
+        let excess = |resource: usize, moment, bytes, capacity| {
+            // The bandwidth is a resource, too, and no memory.
+            let space = limits.get(resource)?.space;
+            Some(MemoryExcess { space, at: self.posed.program.at_moment(moment), bytes, capacity })
+        };
+        Unplanned::of(why, excess, |resource, moment| self.largest(resource, moment))
     }
 
     /// The arrays that take most of a resource at a moment, each with the least that it can take, largest first.
@@ -172,6 +239,7 @@ impl<'a, 't> Planner<'a, 't> {
                 taken.push((occupancy.variable, occupancy.amounts.iter().copied().min().unwrap_or(0)));
             }
         }
+        taken.retain(|(_, bytes)| *bytes > 0);
         taken.sort_by_key(|(variable, bytes)| (std::cmp::Reverse(*bytes), *variable));
         taken.truncate(MOST_NAMED);
         let named = |(variable, bytes)| Some((array_name(&self.posed.program, self.array_of(variable)?), bytes));
@@ -294,15 +362,33 @@ impl<'a, 't> Planner<'a, 't> {
     }
 
     /// What the best plan costs that does without a relayout: in which the operations that want it take the array as it
-    /// is made. `None` where there is none, or none was found within the limits.
-    pub fn without(&self, relayout: &PlannedRelayout, options: &Options) -> Option<i64> {
+    /// is made. `go_on` is asked now and then; when it says no, it is not decided.
+    pub fn without(
+        &self,
+        relayout: &PlannedRelayout,
+        options: &Options,
+        go_on: &mut dyn FnMut(&Progress) -> bool,
+    ) -> RelayoutWorth {
+        let Ok(network) = self.network_without(relayout) else { return RelayoutWorth::default() };
+        match solve(&network, options, go_on) {
+            Ok(found) => {
+                RelayoutWorth { cost: Some(found.cost()), is_decided: options.is_near(found.cost(), found.bound()) }
+            }
+            Err(why) => {
+                RelayoutWorth { cost: None, is_decided: !matches!(why, NoPlan::Stopped | NoPlan::NotFound { .. }) }
+            }
+        }
+    }
+
+    /// The problem whose plans do without a relayout.
+    fn network_without(&self, relayout: &PlannedRelayout) -> Result<CostNetwork, Error> {
         let prices = Prices::new(&self.posed.choices.classes);
         let mut network = self.network().clone();
         for taken in self.posed.taken().filter(|taken| relayout.taken_by.contains(&taken.by)) {
-            let (from, table) = self.as_made(&prices, &taken).ok()?;
-            network.add_edge(from, taken.by.0, table).ok()?;
+            let (from, table) = self.as_made(&prices, &taken)?;
+            network.add_edge(from, taken.by.0, table)?;
         }
-        Some(solve(&network, options, &mut |_| true).ok()?.cost())
+        Ok(network)
     }
 
     /// The variable of an operand's array, and for each pair of its choices and the ways of the operation whether the

@@ -8,6 +8,7 @@ use super::homes::{end, homes, rename};
 use super::kernels::{Kept, Kernels};
 use super::live::moments;
 use super::moving::{Around, ReshapeEnds, ends, form, in_place, through_form, without_form};
+use super::posing_steps::PosingSteps;
 use super::prices::{Extent, Meeting, Prices, Taker};
 use super::program::{Doing, Program};
 use super::renames::Renames;
@@ -73,10 +74,23 @@ impl<'a, 't> Posed<'a, 't> {
     /// # Errors
     /// An instance and what is wrong with it.
     pub fn new(program: Program<'a>, target: &'t Target, entry: EntryLayouts) -> Result<Posed<'a, 't>, Located> {
+        Posed::within(program, target, entry, &mut PosingSteps::new(&mut |_| true))
+    }
+
+    /// The same within a time.
+    ///
+    /// # Errors
+    /// Those of [`Posed::new`] and of [`PosingSteps::step`].
+    pub fn within(
+        program: Program<'a>,
+        target: &'t Target,
+        entry: EntryLayouts,
+        steps: &mut PosingSteps,
+    ) -> Result<Posed<'a, 't>, Located> {
         let users = program.users();
         let kernels = Kernels::new(&program, &users, target.has_tiles());
         let located = |(k, error): (usize, Error)| (program.instances[k].node, error);
-        let mut choices = Choices::new(&program, LayoutClasses::new(target), entry).map_err(located)?;
+        let mut choices = Choices::new(&program, LayoutClasses::new(target), entry, steps).map_err(located)?;
         let moves = |k: usize| form(&program, &choices, k).is_some_and(|ends| !in_place(&choices, ends));
         let renames = Renames::new(&program, &users, moves);
         let doubted = doubts(&program, &users, &choices.classes, &choices.class);
@@ -84,6 +98,7 @@ impl<'a, 't> Posed<'a, 't> {
         let mut next = program.instances.len();
         for (made, own) in users.iter().enumerate() {
             let (by, result) = (program.made[made].by, program.made[made].result);
+            steps.step().map_err(|error| located((by, error)))?;
             let layouts: Vec<LayoutId> = choices.ways[by].iter().map(|way| way.results[result]).collect();
             let states = states(&choices, choices.class[made], &layouts, own);
             holders.push(states.map(|states| (next, Rc::new(states))));
@@ -285,11 +300,12 @@ impl<'a, 't> Posed<'a, 't> {
     ///
     /// # Errors
     /// An instance, and why its costs do not fit.
-    pub fn network(&self, prices: &Prices) -> Result<CostNetwork, Located> {
+    pub fn network(&self, prices: &Prices, steps: &mut PosingSteps) -> Result<CostNetwork, Located> {
         let at = |k: usize| self.program.instances[k].node;
         let mut network = CostNetwork::new();
         let mut known: FxHashMap<_, Rc<Vec<i64>>> = FxHashMap::default();
         for (k, ways) in self.choices.ways.iter().enumerate() {
+            steps.step().map_err(|error| (at(k), error))?;
             let key = (
                 self.own(k),
                 Rc::as_ptr(ways),
@@ -332,6 +348,7 @@ impl<'a, 't> Posed<'a, 't> {
         // What each table is as often as an operation runs.
         let mut repeated: FxHashMap<_, Arc<Vec<i64>>> = FxHashMap::default();
         for taken in self.taken() {
+            steps.step().map_err(|error| (at(taken.by.0), error))?;
             let (user, maker) = (taken.by.0, self.program.made[taken.made].by);
             let (made, by) = (&self.choices.ways[maker], &self.choices.ways[user]);
             let result = self.program.made[taken.made].result;

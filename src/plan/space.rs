@@ -12,6 +12,7 @@ use super::classes::LayoutId;
 use super::holders::HeldIn;
 use super::placing::{Amounts, Placed, Placing, Residence, amounts, forbid_missing};
 use super::posed::{Located, Posed};
+use super::posing_steps::PosingSteps;
 use super::prices::Prices;
 use super::program::{Doing, Program};
 use super::residency::Residency;
@@ -69,6 +70,7 @@ impl LimitedSpace {
         prices: &Prices,
         mut network: CostNetwork,
         (limits, residence): (&[SpaceLimit], Residence),
+        steps: &mut PosingSteps,
     ) -> Result<LimitedSpace, Located> {
         let of_program = |error: Error| ((0, 0), error);
         let mut resources = BTreeMap::new();
@@ -89,6 +91,7 @@ impl LimitedSpace {
         for (made, moments) in posed.moments().into_iter().enumerate() {
             let (by, result) = (posed.program.made[made].by, posed.program.made[made].result);
             let at = |error: Error| (posed.program.instances[by].node, error);
+            steps.step().map_err(at)?;
             if moments.is_empty() {
                 continue;
             }

@@ -9,6 +9,7 @@ use super::classes::{LayoutClasses, LayoutId};
 use super::cutting::{CutImages, Port};
 use super::habits;
 use super::labels::{Labels, order_of_dimensions, order_of_loops};
+use super::posing_steps::PosingSteps;
 use super::program::{Doing, Instance, Program};
 use super::reshapes::{ReshapeForms, reshaped};
 use crate::operations::operation::{Algorithm, Operation};
@@ -111,19 +112,22 @@ impl<'t> Choices<'t> {
     /// The choices of a program.
     ///
     /// # Errors
-    /// A size is not bounded, or bytes do not fit in 64 bits: which instance, and what is wrong with it.
+    /// A size is not bounded, or bytes do not fit in 64 bits, or the time is over: which instance, and what is wrong with it.
     pub fn new(
         program: &Program,
         mut classes: LayoutClasses<'t>,
         entry: EntryLayouts,
+        steps: &mut PosingSteps,
     ) -> Result<Choices<'t>, (usize, Error)> {
+        let at = |k: usize| move |error: Error| (k, error);
         let (mut class, mut given) = (Vec::new(), Vec::new());
         for made in &program.made {
-            let own = classes.of(made.array).map_err(|error| (made.by, error))?;
+            steps.step().map_err(at(made.by))?;
+            let own = classes.of(made.array).map_err(at(made.by))?;
             class.push(own);
             let layout = made.said.as_deref().unwrap_or(&made.array.layout);
             given.push(match made.fixed {
-                true => classes.fixed(own, layout).map_err(|error| (made.by, error))?,
+                true => classes.fixed(own, layout).map_err(at(made.by))?,
                 false => classes.given(own, layout).unwrap_or(0),
             });
         }
@@ -134,7 +138,8 @@ impl<'t> Choices<'t> {
         maker.propagate();
         let (mut ways, mut ports) = (Vec::new(), Vec::new());
         for (k, instance) in program.instances.iter().enumerate() {
-            let (own, port) = maker.ways(instance).map_err(|error| (k, error))?;
+            steps.step().map_err(at(k))?;
+            let (own, port) = maker.ways(instance).map_err(at(k))?;
             ways.push(own);
             ports.push(port);
         }

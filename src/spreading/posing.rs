@@ -11,6 +11,7 @@ use super::spread::Spread;
 use super::spreader::{Spreader, Touch};
 use super::traffic::{Boxes, LevelBytes, Levels, SteppedArray};
 use crate::plan::layout_plan::Unplanned;
+use crate::plan::posing_steps::PosingSteps;
 use crate::solver::{FORBIDDEN, NetworkError};
 use rustc_hash::FxHashMap;
 
@@ -37,8 +38,8 @@ impl Spreader<'_, '_> {
     /// Puts costs into the network.
     ///
     /// # Errors
-    /// The first instance with which the costs are too large, or that does not fit into the capacity.
-    pub(super) fn pose(&mut self, fits: Vec<Vec<bool>>) -> Result<(), Unplanned> {
+    /// The first instance with which the costs are too large, or that does not fit into the capacity; the time is over.
+    pub(super) fn pose(&mut self, fits: Vec<Vec<bool>>, steps: &mut PosingSteps) -> Result<(), Unplanned> {
         let nodes: Vec<(usize, usize)> = self.program.instances.iter().map(|instance| instance.node).collect();
         let at = |by: usize| {
             let node = nodes[by];
@@ -52,8 +53,9 @@ impl Spreader<'_, '_> {
         }
         let room = self.buffers().map_or(i64::MAX, |(_, room, _)| room);
         let mut known: FxHashMap<OptionsKey, LoopOptions> = FxHashMap::default();
-        let mut steps = KnownSteps::default();
+        let mut collectives = KnownSteps::default();
         for by in 0..self.nests.len() {
+            steps.step().map_err(|error| (nodes[by], error))?;
             let Some(nest) = &self.nests[by] else {
                 self.variables.push(None);
                 continue;
@@ -71,7 +73,7 @@ impl Spreader<'_, '_> {
                             choices: (0..self.loops[by].all.len())
                                 .map(|k| LoopChoice { spread: k, cut: None })
                                 .collect(),
-                            costs: self.costs_on(pod, by, &touched, &mut steps),
+                            costs: self.costs_on(pod, by, &touched, &mut collectives),
                         },
                         None => self.options(by, &touched, limit).map_err(|short| self.short(by, short))?,
                     };

@@ -13,8 +13,9 @@ use super::spreader::{Home, Spreader, held_by};
 use crate::operations::operation::Operation;
 use crate::places::TensorLayout;
 use crate::plan::kernels::{Kept, Kernels};
-use crate::plan::layout_plan::{ArrayName, Unplanned};
+use crate::plan::layout_plan::{ArrayName, MemoryExcess, Unplanned};
 use crate::plan::live::moments;
+use crate::plan::posing_steps::PosingSteps;
 use crate::plan::program::Doing;
 use crate::plan::space::{SpaceLimit, SpaceTaken, too_much};
 use crate::solver::{CostNetwork, FORBIDDEN, NetworkError, NoPlan, Options, Progress, min_marginals};
@@ -41,7 +42,19 @@ impl Spreader<'_, '_> {
     ///
     /// # Errors
     /// The machine has no such memory space, or it is limited twice; a capacity below 0.
-    pub fn limited(mut self, limits: &[SpaceLimit]) -> Result<Self, Unplanned> {
+    pub fn limited(self, limits: &[SpaceLimit]) -> Result<Self, Unplanned> {
+        self.limited_within(limits, &mut |_| true)
+    }
+
+    /// The same within a time: `go_on` is asked now and then; when it says no, nothing is decided.
+    ///
+    /// # Errors
+    /// Those of [`Spreader::limited`], and [`Unplanned::Undecided`].
+    pub fn limited_within(
+        mut self,
+        limits: &[SpaceLimit],
+        go_on: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Self, Unplanned> {
         let known = self.machine.check_limits(limits.iter().map(|limit| limit.space));
         known.map_err(|error| Unplanned::Wrong(None, error))?;
         let wrong = |error: NetworkError| Unplanned::Wrong(None, error.into());
@@ -68,7 +81,7 @@ impl Spreader<'_, '_> {
             }
         }
         let fits = self.fitting()?;
-        self.pose(fits)?;
+        self.pose(fits, &mut PosingSteps::long(go_on))?;
         let network = std::mem::take(&mut self.network);
         self.network = self.with_capacities(network, limits)?;
         let Some((space, _, shared)) = self.buffers() else { return Ok(self) };
@@ -251,15 +264,15 @@ impl Spreader<'_, '_> {
 
     /// Why there is no plan, with the names of the program.
     pub(super) fn unplanned(&self, why: NoPlan) -> Unplanned {
-        let (resource, moment, least, capacity) = match why {
-            NoPlan::Shortage { resource, moment, least, capacity, .. } => (resource, moment, least, capacity),
-            NoPlan::Proved { nearest: Some(NetworkError::OverCapacity { resource, moment, used, capacity }) }
-            | NoPlan::NotFound { nearest: NetworkError::OverCapacity { resource, moment, used, capacity } } => {
-                (resource, moment, used, capacity)
-            }
-            why => return Unplanned::Impossible(why),
+        let excess = |resource: usize, moment, bytes, capacity| {
+            let space = self.limits.get(resource)?.space;
+            Some(MemoryExcess { space, at: self.program.at_moment(moment), bytes, capacity })
         };
-        let at = self.program.at_moment(moment);
+        Unplanned::of(why, excess, |resource, moment| self.largest(resource, moment))
+    }
+
+    /// The values that take most of a resource at a moment, each with the least that it can take, largest first.
+    fn largest(&self, resource: usize, moment: i64) -> Vec<(ArrayName, i64)> {
         let then = self.network.occupancies().iter();
         let then = then.filter(|own| own.resource == resource && own.moments.contains(&moment));
         // Values are the first variables; buffers of an operation are none.
@@ -270,8 +283,7 @@ impl Spreader<'_, '_> {
             .collect();
         taken.sort_by_key(|(made, bytes)| (Reverse(*bytes), *made));
         taken.truncate(MOST_NAMED);
-        let arrays = taken.into_iter().map(|(made, bytes)| (self.name(made), bytes)).collect();
-        Unplanned::Short { space: self.limits[resource].space, at, least, capacity, arrays }
+        taken.into_iter().map(|(made, bytes)| (self.name(made), bytes)).collect()
     }
 
     /// For each layout that was tried for an array, what the best plan with it costs; an entry for each time that the array

@@ -13,9 +13,10 @@ use crate::places::{Fit, Machine, Placement};
 use crate::plan::again::made_again;
 use crate::plan::kernels::Kernels;
 use crate::plan::layout_plan::{ArrayName, Unplanned};
+use crate::plan::posing_steps::PosingSteps;
 use crate::plan::program::{Doing, Program};
 use crate::plan::space::SpaceLimit;
-use crate::solver::CostNetwork;
+use crate::solver::{CostNetwork, Progress};
 use crate::text::Error;
 use rustc_hash::FxHashMap;
 
@@ -86,6 +87,21 @@ impl<'a, 'm> Spreader<'a, 'm> {
         Spreader::of_program(&program, machine, &|_| Home::Free)
     }
 
+    /// The same within a time: `go_on` is asked now and then; when it says no, nothing is decided.
+    ///
+    /// # Errors
+    /// Those of [`Spreader::new`], and [`Unplanned::Undecided`].
+    pub fn within(
+        graphs: &'a [Graph],
+        entry: usize,
+        facts: &Facts,
+        (machine, home): (&'m Machine, &dyn Fn(ArrayName) -> Home),
+        go_on: &mut dyn FnMut(&Progress) -> bool,
+    ) -> Result<Spreader<'a, 'm>, Unplanned> {
+        let program = Program::new(graphs, entry, facts).map_err(|error| Unplanned::Wrong(None, error))?;
+        Spreader::of_program_within(&program, (machine, home), &mut PosingSteps::long(go_on))
+    }
+
     /// Poses the problem of a program of which some arrays are somewhere already.
     ///
     /// # Errors
@@ -94,6 +110,14 @@ impl<'a, 'm> Spreader<'a, 'm> {
         program: &Program<'a>,
         machine: &'m Machine,
         home: &dyn Fn(ArrayName) -> Home,
+    ) -> Result<Spreader<'a, 'm>, Unplanned> {
+        Spreader::of_program_within(program, (machine, home), &mut PosingSteps::long(&mut |_| true))
+    }
+
+    fn of_program_within(
+        program: &Program<'a>,
+        (machine, home): (&'m Machine, &dyn Fn(ArrayName) -> Home),
+        steps: &mut PosingSteps,
     ) -> Result<Spreader<'a, 'm>, Unplanned> {
         let wrong = |error| Unplanned::Wrong(None, error);
         let levels = Levels::new(machine).map_err(wrong)?;
@@ -132,10 +156,10 @@ impl<'a, 'm> Spreader<'a, 'm> {
         };
         match spreader.pod.clone() {
             Some(pod) => spreader.find_on(&pod)?,
-            None => spreader.find(),
+            None => spreader.find(steps)?,
         }
         let fits = spreader.fitting()?;
-        spreader.pose(fits)?;
+        spreader.pose(fits, steps)?;
         Ok(spreader)
     }
 
@@ -186,7 +210,10 @@ impl<'a, 'm> Spreader<'a, 'm> {
     }
 
     /// Finds the candidates.
-    fn find(&mut self) {
+    ///
+    /// # Errors
+    /// The time is over.
+    fn find(&mut self, steps: &mut PosingSteps) -> Result<(), Unplanned> {
         let mut anchors = Anchors::default();
         for (found, home) in self.values.iter_mut().zip(&self.homes) {
             match home {
@@ -198,6 +225,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
         let order: Vec<usize> = (0..self.nests.len()).filter(|by| self.nests[*by].is_some()).collect();
         for streams in [false, true] {
             for by in &order {
+                steps.step().map_err(|error| (self.program.instances[*by].node, error))?;
                 // What streams takes over from the others first.
                 if streams {
                     self.exchange(*by);
@@ -209,6 +237,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
                 }
             }
             for by in order.iter().chain(order.iter().rev()).chain(&order) {
+                steps.step().map_err(|error| (self.program.instances[*by].node, error))?;
                 self.exchange(*by);
             }
         }
@@ -217,6 +246,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
                 found.add(alone(self.machine, &sizes(made.array)), MOST_OF_VALUES);
             }
         }
+        Ok(())
     }
 
     /// Searches for spreads of the loops of an instance.

@@ -1,6 +1,7 @@
 //! The plan that a solution is.
 
 use super::candidates::of_array;
+use super::cuts::LoopChoice;
 use super::pod::{DeviceLine, PodStep};
 use super::reading::sizes;
 use super::schedule::PlannedSteps;
@@ -11,7 +12,7 @@ use crate::places::{CollectiveKind, TensorLayout};
 use crate::plan::layout_plan::{ArrayName, Unplanned};
 use crate::plan::program::Doing;
 use crate::plan::space::{SpaceLimit, SpaceTaken};
-use crate::solver::{Certificate, Options, Progress, check, solve};
+use crate::solver::{Certificate, Options, Progress, check, solve_from};
 use crate::text::Error;
 
 /// How often a plan on devices is made again with more bytes for what operations bring.
@@ -92,10 +93,11 @@ impl Spreader<'_, '_> {
     pub fn plan(&self, options: &Options, go_on: &mut dyn FnMut(&Progress) -> bool) -> Result<SpreadPlan, Unplanned> {
         let wrong = |error| Unplanned::Wrong(None, error);
         let Some(relaxed) = &self.relaxed else {
-            let solution = solve(&self.network, options, go_on).map_err(|why| self.unplanned(why))?;
+            let solution = solve_from(&self.network, &self.start(), options, go_on);
+            let solution = solution.map_err(|why| self.unplanned(why))?;
             return self.told(solution.certificate).map_err(wrong);
         };
-        if let Ok(solution) = solve(relaxed, options, go_on) {
+        if let Ok(solution) = solve_from(relaxed, &self.start(), options, go_on) {
             let plan = self.told(solution.certificate).map_err(wrong)?;
             if self.excess(&plan) == 0 {
                 return Ok(plan);
@@ -105,7 +107,7 @@ impl Spreader<'_, '_> {
         let (mut kept, mut few, mut many) = (0i64, None, i64::MAX);
         for _ in 0..MOST_TRIES {
             let Some(network) = self.kept(kept)? else { break };
-            match solve(&network, options, go_on) {
+            match solve_from(&network, &self.start(), options, go_on) {
                 Ok(solution) => {
                     let plan = self.told(solution.certificate).map_err(wrong)?;
                     match self.excess(&plan) {
@@ -126,9 +128,20 @@ impl Spreader<'_, '_> {
         }
         let limits = self.limits.iter().map(|limit| format!("{} bytes of memory space {}", limit.bytes, limit.space));
         Err(wrong(Error::new(format!(
-            "no plan was found that fits with what operations bring beside values: each device must have more than {}",
+            "not decided: no plan was found that fits, with what operations bring beside values, into {} of each device",
             limits.collect::<Vec<_>>().join(" and ")
-        ))))
+        ))
+        .undecided()))
+    }
+
+    /// A plan to begin with: values beside the places where they may be, and loops with the least buffers. It may not be legal.
+    fn start(&self) -> Vec<usize> {
+        let mut loops = vec![0; self.network.variables().len()];
+        self.variables.iter().enumerate().for_each(|(by, variable)| variable.iter().for_each(|own| loops[*own] = by));
+        self.network.completed(Vec::new(), |variable, choice| match self.values.get(variable) {
+            Some(set) => i64::from(!set.all[choice].is_outside()),
+            None => self.choices[loops[variable]].get(choice).map_or(0, LoopChoice::buffers),
+        })
     }
 
     /// By how much a plan takes more of a memory than there is.

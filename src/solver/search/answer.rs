@@ -45,6 +45,13 @@ pub struct Progress {
     pub work: u64,
 }
 
+impl Progress {
+    /// That of a problem that is not searched yet: nothing is known of its plans.
+    pub(crate) fn new(phase: &'static str, work: u64) -> Progress {
+        Progress { phase, cost: None, bound: None, work }
+    }
+}
+
 /// A plan with its proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

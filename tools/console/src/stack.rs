@@ -20,12 +20,8 @@ pub fn with_stack(tool: fn() -> ExitCode) -> ExitCode {
     match thread::Builder::new().stack_size(STACK).spawn(tool) {
         Ok(thread) => thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic)),
         // The address space is limited, and the stack that there is has to do.
-        Err(_) => panic::catch_unwind(tool),
-    };
-    done.unwrap_or_else(|_| {
-        warn(&Complaint::new("internal error: this is a bug of the tool, not of its input"));
-        ExitCode::from(INTERNAL_ERROR)
-    })
+        Err(_) => tool(),
+    }
 }
 
 /// Says that the tool has failed by a bug of its own.

@@ -1,12 +1,24 @@
 //! Time: when a search has to end, and what is said of it on standard error meanwhile.
 
 use std::time::{Duration, Instant};
-use tensor_layout::solver::Progress;
+use tensor_layout::solver::{Options, Progress};
+
+/// How long a plan is searched for where nothing else is said, and the millionths of its cost within which the bound is near
+/// enough then.
+const USUAL: Duration = Duration::from_secs(10);
+const USUAL_GAP: i64 = 1000;
+
+/// What explanations may take however short the search was: table entries, which is what ends them mostly, and time.
+const LEAST_WORK: u64 = 1 << 27;
+const LEAST_TIME: Duration = Duration::from_secs(1);
 
 /// Time, and what of the search is said on standard error: a line each second where something has changed.
 pub struct Clock {
     start: Instant,
     limit: Duration,
+    gap: i64,
+    /// The table entries that the search has looked at.
+    work: u64,
     said: Duration,
     last: (Option<i64>, Option<i64>),
     quiet: bool,
@@ -16,17 +28,38 @@ impl Clock {
     /// A clock that begins now; a search may take so many seconds.
     pub fn new(seconds: Option<f64>) -> Clock {
         let limit = seconds.map_or(Duration::MAX, |s| Duration::try_from_secs_f64(s).unwrap_or(Duration::MAX));
-        Clock { start: Instant::now(), limit, said: Duration::ZERO, last: (None, None), quiet: false }
+        Clock { start: Instant::now(), limit, gap: 0, work: 0, said: Duration::ZERO, last: (None, None), quiet: false }
     }
 
-    /// One that says nothing.
-    pub fn quiet(seconds: Option<f64>) -> Clock {
-        Clock { quiet: true, ..Clock::new(seconds) }
+    /// That of a plan: where no seconds are given, 10, and less where the bound is near.
+    pub fn of_plan(seconds: Option<f64>) -> Clock {
+        match seconds {
+            Some(_) => Clock::new(seconds),
+            None => Clock { limit: USUAL, gap: USUAL_GAP, ..Clock::new(None) },
+        }
+    }
+
+    /// The same, and it says nothing.
+    pub fn silent(self) -> Clock {
+        Clock { quiet: true, ..self }
+    }
+
+    /// The limits of a search.
+    pub fn options(&self) -> Options {
+        Options { gap: self.gap, ..Options::default() }
+    }
+
+    /// The clock and the table entries of what comes after a search, and takes no longer than that.
+    pub fn after(&self) -> (Clock, u64) {
+        let now = self.start.elapsed();
+        let limit = self.limit.min(now.saturating_add(now.max(LEAST_TIME)));
+        (Clock { limit, quiet: true, ..*self }, self.work.max(LEAST_WORK))
     }
 
     /// Whether the search may go on.
     pub fn go_on(&mut self, progress: &Progress) -> bool {
         let now = self.start.elapsed();
+        self.work = self.work.max(progress.work);
         let state = (progress.cost, progress.bound);
         if !self.quiet && now >= self.said + Duration::from_secs(1) && (state != self.last || now >= 2 * self.said) {
             (self.said, self.last) = (now, state);

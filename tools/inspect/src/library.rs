@@ -85,13 +85,15 @@ pub fn layout_plan(text: &str, question: &PlanQuestion) -> Result<Written, Unwri
         let module = Module::parse(text).map_err(Unwritten::Program)?;
         let (graphs, facts) = (module.graphs(), module.facts());
         let planned = || {
-            let (names, mut clock) = (Names { module: &module, target: &target }, Clock::quiet(question.seconds));
+            let names = Names { module: &module, target: &target };
+            let mut clock = Clock::of_plan(question.seconds).silent();
             if plan::spread::has_places(&target) {
                 let fixed = question.entry == EntryOption::Fixed;
                 let asked = [("entry", fixed), ("compare", question.compare)];
                 let asked = asked.map(|(name, asked)| (name, asked, plan::spread::NO_FILE_LAYOUTS));
                 plan::spread::only(&target, &asked).map_err(|error| Unplanned::Wrong(None, error))?;
-                let spreader = plan::spread::posed(&names, &graphs, &facts, &limits)?;
+                let spreader =
+                    plan::spread::posed(&names, (&graphs, &facts), &plan::spread::free, &limits, Some(&mut clock))?;
                 let (_, mut answer) = plan::spread::plan_of(&names, &spreader, &mut clock)?;
                 if question.compare {
                     let given = plan::spread::given(&names, &graphs, &facts, &limits, &mut clock)?;
@@ -99,7 +101,8 @@ pub fn layout_plan(text: &str, question: &PlanQuestion) -> Result<Written, Unwri
                 }
                 return Ok(answer);
             }
-            let mut planner = plan::posed(&graphs, module.entry, &facts, &target, question.entry, (&limits, false))?;
+            let (ends, clocked) = ((&target, question.entry), Some(&mut clock));
+            let mut planner = plan::posed(&graphs, module.entry, &facts, ends, (&limits, false), clocked)?;
             let (_, mut answer) = plan::plan_of(&names, &mut planner, false, &mut clock)?;
             if question.compare {
                 let given = planner.given_plan().map_err(Unplanned::from)?;

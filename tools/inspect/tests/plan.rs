@@ -629,3 +629,29 @@ ENTRY e {
         assert_eq!((status, out.contains("<h2 id=\"plan\">")), (Some(i32::from(wrong)), !wrong), "{machine}: {error}");
     }
 }
+
+/// Three outcomes: a plan; a proof that none fits; and nothing that is decided in the time.
+#[test]
+fn what_was_not_decided_in_the_time_is_said_as_such() {
+    let (hlo, line) = (file("undecided.hlo", CHAIN), |seconds: f64, bytes: i64| {
+        json!({"op": "plan", "text": CHAIN, "machine": "tpu_v5e", "seconds": seconds, "capacity": {"hbm": bytes}})
+            .to_string()
+    });
+    let lines = [line(9.0, 65536), line(9.0, 8191), line(0.0, 65536)].join("\n");
+    let out = String::from_utf8(run(&["--json"], lines.as_bytes()).stdout).unwrap();
+    let found: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&found[0]["ok"], &found[0]["left"]), (&json!(true), &Value::Null), "{out}");
+    for (answer, kind, text) in [(&found[1], "invalid", "no plan fits"), (&found[2], "undecided", "not decided")] {
+        assert_eq!((&answer["ok"], &answer["kind"]), (&json!(false), &json!(kind)), "{out}");
+        assert!(answer["error"].as_str().unwrap().starts_with(text), "{out}");
+    }
+    let (_, error, status) = plan(&["plan", &hlo, "--machine", "tpu_v5e", "--seconds", "0"]);
+    assert!(
+        status == Some(1) && error.contains("error: not decided: the search ended before it had a plan"),
+        "{error}"
+    );
+    // The report is there all the same, and says why the plan is not.
+    let (page, error, status) = plan(&["hlo", &hlo, "--html", "-", "--plan", "--seconds", "0"]);
+    assert!(status == Some(1) && error.contains("not decided"), "{error}");
+    assert!(page.contains("<p>There is no plan for <code>tpu_v5e</code>: <code>not decided"), "{page}");
+}

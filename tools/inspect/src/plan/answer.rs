@@ -1,5 +1,6 @@
 //! The answer of `plan`: a plan with the names of the program.
 
+use crate::clock::Clock;
 use crate::copies::CopyAnswer;
 use crate::schedule::ScheduleOption;
 use schemars::JsonSchema;
@@ -8,7 +9,8 @@ use std::collections::BTreeMap;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::count;
 use tensor_layout::plan::{
-    ArrayName, LayoutPlan, Lesson, PlannedRelayout, PlannedRemake, PlannedStay, PlannedTransfer, SpaceTaken,
+    ArrayName, LayoutPlan, Lesson, PlannedRelayout, PlannedRemake, PlannedStay, PlannedTransfer, RelayoutWorth,
+    SpaceTaken,
 };
 use tensor_layout::spreading::PlannedCollective;
 use tensor_layout::targets::Target;
@@ -64,6 +66,9 @@ pub struct PlanAnswer {
     /// The most bytes that are in each memory space at once, by its number.
     pub peak: BTreeMap<String, i64>,
     pub memories: Vec<MemoryAnswer>,
+    /// What was not decided; left out where all was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<LeftAnswer>,
     /// What the layouts that the program has cost; `null` where they are not possible here.
     pub given: Option<i64>,
     /// The plan that these layouts are, where it is asked for and possible.
@@ -77,6 +82,47 @@ pub struct PlanAnswer {
 /// Whether no bytes are kept.
 fn is_none(bytes: &i64) -> bool {
     *bytes == 0
+}
+
+/// What was not decided.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftAnswer {
+    /// What has ended the search before the bound met the cost; left out where it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchEnd>,
+    /// The number of relayouts of which it is not decided what doing without them costs.
+    #[serde(default)]
+    pub relayouts: usize,
+}
+
+impl LeftAnswer {
+    /// What is left by what has ended a search, and by the relayouts that are not explained.
+    pub fn of(search: Option<SearchEnd>, relayouts: usize) -> Option<LeftAnswer> {
+        (search.is_some() || relayouts > 0).then_some(LeftAnswer { search, relayouts })
+    }
+}
+
+/// What has ended a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SearchEnd {
+    /// The bound is near enough to the cost.
+    Gap,
+    /// The time is over.
+    Time,
+    /// So much was looked at as a search may.
+    Work,
+}
+
+impl SearchEnd {
+    /// What has ended the search for a plan by this clock; `None` where the bound met the cost.
+    pub fn of(cost: i64, bound: i64, clock: &Clock) -> Option<SearchEnd> {
+        (cost != bound).then(|| match clock.has_time() {
+            _ if clock.options().is_near(cost, bound) => SearchEnd::Gap,
+            true => SearchEnd::Work,
+            false => SearchEnd::Time,
+        })
+    }
 }
 
 /// The arrays of arguments and of results, in order, tuples flattened.
@@ -102,9 +148,11 @@ pub struct RelayoutAnswer {
     pub cost: i64,
     /// The instructions that want it.
     pub wanted_by: Vec<String>,
-    /// What the best plan costs in which these take the value as it is made; `null` where there is none, or it was not
-    /// looked for.
+    /// What the best plan that was found costs in which these take the value as it is made; `null` where none was.
     pub without: Option<i64>,
+    /// Whether it is not decided what the best plan without it costs, or that there is none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undecided: bool,
     /// On a machine with places, what moves at each level, parents first; `bytes` are those of all places and levels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<LevelAnswer>,
@@ -298,7 +346,7 @@ impl Names<'_> {
     }
 
     /// A plan, and for each of its relayouts what doing without it costs, as far as that is known.
-    pub fn answer(&self, plan: &LayoutPlan, without: &[Option<i64>]) -> PlanAnswer {
+    pub fn answer(&self, plan: &LayoutPlan, without: &[RelayoutWorth]) -> PlanAnswer {
         let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let mut spaces = BTreeMap::new();
         for ((at, layouts), space) in plan.values.iter().zip(&plan.spaces) {
@@ -326,12 +374,15 @@ impl Names<'_> {
             stays: plan.stays.iter().map(|stay| self.stay(stay)).collect(),
             transfers: plan.transfers.iter().map(|moved| self.transfer(moved)).collect(),
             recomputed: plan.remade.iter().map(|remade| self.recomputed(remade)).collect(),
-            relayouts: relayouts.map(|(k, moved)| self.relayout(moved, without.get(k).copied().flatten())).collect(),
+            relayouts: relayouts
+                .map(|(k, moved)| self.relayout(moved, without.get(k).copied().unwrap_or_default()))
+                .collect(),
             levels: Vec::new(),
             steps: Vec::new(),
             kept: 0,
             peak: plan.taken.iter().map(|taken| (taken.space.to_string(), taken.peak)).collect(),
             memories: self.memories(&plan.taken),
+            left: None,
             given: None,
             compare: None,
             judged: None,
@@ -363,7 +414,7 @@ impl Names<'_> {
         }
     }
 
-    fn relayout(&self, moved: &PlannedRelayout, without: Option<i64>) -> RelayoutAnswer {
+    fn relayout(&self, moved: &PlannedRelayout, without: RelayoutWorth) -> RelayoutAnswer {
         RelayoutAnswer {
             at: self.array(moved.at),
             from: moved.from.to_string(),
@@ -371,7 +422,8 @@ impl Names<'_> {
             bytes: moved.bytes,
             cost: moved.cost,
             wanted_by: moved.wanted_by.iter().map(|node| self.node(*node).to_string()).collect(),
-            without,
+            without: without.cost,
+            undecided: !without.is_decided,
             levels: Vec::new(),
             collectives: Vec::new(),
         }

@@ -12,7 +12,7 @@ mod why;
 use crate::clock::Clock;
 use crate::machine::accepted;
 use crate::schedule::{OrderedModule, ScheduleOption};
-use answer::{Names, PlanAnswer};
+use answer::{LeftAnswer, Names, PlanAnswer, SearchEnd};
 use clap::ValueEnum;
 use judge::JudgeCommand;
 use layout_console::{Complaint, read, warn};
@@ -23,7 +23,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Facts, Graph};
-use tensor_layout::plan::{Alternative, EntryLayouts, LayoutPlan, Lesson, Planner, Residence, SpaceLimit, Unplanned};
+use tensor_layout::plan::{
+    Alternative, EntryLayouts, LayoutPlan, Lesson, Planner, RelayoutWorth, Residence, SpaceLimit, Unplanned,
+};
 use tensor_layout::solver::{Certificate, LARGEST_SUM, Options, Progress};
 use tensor_layout::spreading::{Levels, OtherLayout, plan_in_steps};
 use tensor_layout::targets::Target;
@@ -139,9 +141,6 @@ type Orders = BTreeMap<usize, Vec<usize>>;
 /// Of how many relayouts, the dearest, it is said what doing without them costs.
 const EXPLAINED: usize = 12;
 
-/// The most arrays of a program whose relayouts are explained: each is a plan of its own.
-const MOST_EXPLAINED: usize = 4000;
-
 /// The plan as text or JSON.
 pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     let target = Target::parse(&options.machine).map_err(|error| Complaint::in_argument(&options.machine, &error))?;
@@ -149,13 +148,17 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     options.seconds.map_or(Ok(()), check_seconds)?;
     let limits = options.limits(&target)?;
     let text = read(&options.file)?;
-    let mut clock = Clock::new(options.seconds);
     let module = Module::parse(&text).map_err(|errors| Complaint::in_file(&options.file, &text, &errors))?;
     warn(&Complaint::warnings(&options.file, &text, &module.warnings));
     let ordered = OrderedModule::new(module, options.schedule);
     let ordered = ordered.map_err(|error| Complaint::in_file(&options.file, &text, &[error]))?;
     let orders = ordered.orders();
     let module = ordered.module;
+    // What a judge says takes its time, and so do all layouts of an instruction.
+    let mut clock = match options.judge.is_some() || options.why.is_some() {
+        true => Clock::new(options.seconds),
+        false => Clock::of_plan(options.seconds),
+    };
     let (graphs, facts) = (module.graphs(), module.facts());
     let wrong = |why| complaint(&options.file, &text, located(&module, &target, why));
     let names = Names { module: &module, target: &target };
@@ -163,7 +166,8 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
         return placed(options, &names, (&graphs, &facts), (&limits, &orders), &mut clock)?.map_err(wrong);
     }
     let bounds = (&limits[..], options.stay);
-    let mut planner = posed(&graphs, module.entry, &facts, &target, options.entry, bounds).map_err(wrong)?;
+    let ends = (&target, options.entry);
+    let mut planner = posed(&graphs, module.entry, &facts, ends, bounds, Some(&mut clock)).map_err(wrong)?;
     clock.say(&format!("the costs of {} arrays are known", planner.arrays()));
     if let Some(name) = &options.why {
         let mut ask = |at| {
@@ -177,7 +181,7 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
         None => plan_of(&names, &mut planner, options.room_for_steps, &mut clock).map_err(wrong)?,
         Some(command) => {
             let (plan, lessons) = judged(&names, &planner, command, options.judgements, &mut clock)?.map_err(wrong)?;
-            let mut answer = described(&names, &planner, &plan, &mut clock).map_err(wrong)?;
+            let mut answer = described(&names, &planner, (&plan, None), &clock).map_err(wrong)?;
             answer.judged = Some(lessons.iter().map(|lesson| names.judgement(lesson)).collect());
             (plan, answer)
         }
@@ -205,7 +209,7 @@ fn placed(
     (limits, orders): (&[SpaceLimit], &Orders),
     clock: &mut Clock,
 ) -> Result<Result<String, Unplanned>, Complaint> {
-    let spreader = match spread::posed(names, graphs, facts, limits) {
+    let spreader = match spread::posed(names, (graphs, facts), &spread::free, limits, Some(&mut *clock)) {
         Ok(spreader) => spreader,
         Err(why) => return Ok(Err(why)),
     };
@@ -224,8 +228,7 @@ fn placed(
         Err(why) => return Ok(Err(why)),
     };
     if options.compare {
-        // As much time again.
-        match spread::given(names, graphs, facts, limits, &mut Clock::new(options.seconds)) {
+        match spread::given(names, graphs, facts, limits, clock) {
             Ok(given) => answer.compare = Some(Box::new(given)),
             Err(why) => return Ok(Err(why)),
         }
@@ -254,19 +257,26 @@ pub fn plan_of(
     room_for_steps: bool,
     clock: &mut Clock,
 ) -> Result<(LayoutPlan, PlanAnswer), Unplanned> {
-    let (options, mut go_on) = (Options::default(), |progress: &Progress| clock.go_on(progress));
+    let (options, mut go_on) = (clock.options(), |progress: &Progress| clock.go_on(progress));
     let (plan, kept) = match room_for_steps {
         true => plan_in_steps(planner, &options, &mut go_on).map(|(plan, _, kept)| (plan, kept))?,
         false => (planner.plan(&options, &mut go_on)?, 0),
     };
-    let answer = described(names, planner, &plan, clock)?;
+    let search = SearchEnd::of(plan.cost, plan.bound, clock);
+    let answer = described(names, planner, (&plan, search), clock)?;
     Ok((plan, PlanAnswer { kept, ..answer }))
 }
 
-/// The answer that a plan is.
-fn described(names: &Names, planner: &Planner, plan: &LayoutPlan, clock: &mut Clock) -> Result<PlanAnswer, Unplanned> {
+/// The answer that a plan is, of a search that has ended so.
+fn described(
+    names: &Names,
+    planner: &Planner,
+    (plan, search): (&LayoutPlan, Option<SearchEnd>),
+    clock: &Clock,
+) -> Result<PlanAnswer, Unplanned> {
     let without = explained(planner, plan, clock);
-    Ok(PlanAnswer { given: planner.given(), ..tiles::answer(names, planner, plan, &without)? })
+    let left = LeftAnswer::of(search, without.iter().filter(|own| !own.is_decided).count());
+    Ok(PlanAnswer { given: planner.given(), left, ..tiles::answer(names, planner, plan, &without)? })
 }
 
 /// The answer with `ok`, as the line protocol has it.
@@ -278,23 +288,26 @@ pub fn json(answer: &PlanAnswer) -> serde_json::Value {
     object
 }
 
-/// Poses the problem; with capacities, and whether each value stays in the memory that it is made in.
+/// Poses the problem in time; with capacities, and whether each value stays in the memory that it is made in. Without a clock
+/// it takes any time.
 pub fn posed<'a, 't>(
     graphs: &'a [Graph],
     entry: usize,
     facts: &Facts,
-    target: &'t Target,
-    ends: EntryOption,
+    (target, ends): (&'t Target, EntryOption),
     (limits, stay): (&[SpaceLimit], bool),
+    clock: Option<&mut Clock>,
 ) -> Result<Planner<'a, 't>, Unplanned> {
     let ends = match ends {
         EntryOption::Fixed => EntryLayouts::Fixed,
         EntryOption::Default => EntryLayouts::Default,
         EntryOption::Free => EntryLayouts::Free,
     };
-    let planner = Planner::new(graphs, entry, facts, target, ends)?;
+    let mut clock = clock;
+    let mut go_on = |progress: &Progress| clock.as_mut().is_none_or(|clock| clock.go_on(progress));
+    let planner = Planner::within(graphs, entry, facts, (target, ends), &mut go_on)?;
     let residence = if stay { Residence::ForLife } else { Residence::OverTime };
-    if limits.is_empty() { Ok(planner) } else { planner.limited_in(limits, residence) }
+    if limits.is_empty() { Ok(planner) } else { planner.limited_within(limits, residence, &mut go_on) }
 }
 
 /// A capacity such as `vmem=16777216`.
@@ -344,22 +357,30 @@ pub fn located(module: &Module, target: &Target, why: Unplanned) -> Error {
             );
             Error::new(message).placed(place(at))
         }
+        Unplanned::Unfit(nearest) => Error::new(why.to_string()).placed(place(nearest.at)),
+        Unplanned::Undecided(nearest) => {
+            Error::new(why.to_string()).undecided().placed(nearest.and_then(|nearest| place(nearest.at)))
+        }
         why => Error::new(why.to_string()),
     }
 }
 
 /// What doing without the dearest relayouts costs.
-fn explained(planner: &Planner, plan: &LayoutPlan, clock: &mut Clock) -> Vec<Option<i64>> {
+fn explained(planner: &Planner, plan: &LayoutPlan, clock: &Clock) -> Vec<RelayoutWorth> {
     let mut dearest: Vec<usize> = (0..plan.relayouts.len()).collect();
     dearest.sort_by_key(|k| std::cmp::Reverse(plan.relayouts[*k].cost));
-    dearest.truncate(if planner.arrays() > MOST_EXPLAINED { 0 } else { EXPLAINED });
-    let mut found = vec![None; plan.relayouts.len()];
+    dearest.truncate(EXPLAINED);
+    let mut found = vec![RelayoutWorth::default(); plan.relayouts.len()];
+    let (mut rest, mut work) = clock.after();
     for (done, k) in dearest.iter().enumerate() {
-        if !clock.has_time() {
-            break;
-        }
-        clock.say(&format!("{done} of {} relayouts are explained", dearest.len()));
-        found[*k] = planner.without(&plan.relayouts[*k], &Options::default());
+        let mut used = 0;
+        let mut go_on = |progress: &Progress| {
+            used = progress.work;
+            rest.has_time() && used < work
+        };
+        found[*k] = planner.without(&plan.relayouts[*k], &clock.options(), &mut go_on);
+        rest.say(&format!("{} of {} relayouts are explained", done + 1, dearest.len()));
+        work = work.saturating_sub(used);
     }
     found
 }

@@ -4,7 +4,7 @@
 //! [certificate](tensor_layout::solver::Certificate) of the solver. The check poses the problem again, replays the
 //! certificate with code that the search does not use, and compares the plan that its choices are with the one in the file.
 
-use super::answer::{Names, PlanAnswer};
+use super::answer::{Names, PlanAnswer, RelayoutAnswer};
 use super::{EntryOption, located, posed, spread, tiles};
 use crate::numbers::counted;
 use layout_console::{Complaint, read, write};
@@ -104,13 +104,14 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
     };
     let names = Names { module: &module, target: &target };
     let found = if spread::has_places(&target) {
-        let mut spreader = spread::posed(&names, &graphs, &facts, &limits).map_err(of_program)?;
+        let mut spreader =
+            spread::posed(&names, (&graphs, &facts), &spread::free, &limits, None).map_err(of_program)?;
         spreader.keep(stated.plan.kept).map_err(of_program)?;
         let plan = spreader.proved(parsed).map_err(by_proof)?;
         PlanAnswer { kept: stated.plan.kept, ..spread::answer(&names, &plan) }
     } else {
-        let mut planner =
-            posed(&graphs, module.entry, &facts, &target, stated.entry, (&limits, stated.stay)).map_err(of_program)?;
+        let mut planner = posed(&graphs, module.entry, &facts, (&target, stated.entry), (&limits, stated.stay), None)
+            .map_err(of_program)?;
         if stated.plan.kept > 0 && !limits.is_empty() {
             planner.keep(stated.plan.kept).map_err(of_program)?;
         }
@@ -170,8 +171,7 @@ fn difference(stated: &PlanAnswer, found: &PlanAnswer) -> Option<String> {
         return Some("the plan has other steps than the proof".to_string());
     }
     let moved = |plan: &PlanAnswer| {
-        let known =
-            |own: &super::answer::RelayoutAnswer| super::answer::RelayoutAnswer { without: None, ..own.clone() };
+        let known = |own: &RelayoutAnswer| RelayoutAnswer { without: None, undecided: false, ..own.clone() };
         plan.relayouts.iter().map(known).collect::<Vec<_>>()
     };
     let (said, proved) = (moved(stated), moved(found));

@@ -1,8 +1,8 @@
 //! `layout-inspect plan` for a machine with places: TensorLayouts for all values, and what moves at which level.
 
 use super::answer::{
-    BESIDE, CollectiveAnswer, EntryArrays, LevelAnswer, Names, PlanAnswer, RelayoutAnswer, StepArrayAnswer,
-    StepLoopAnswer, StepsAnswer,
+    BESIDE, CollectiveAnswer, EntryArrays, LeftAnswer, LevelAnswer, Names, PlanAnswer, RelayoutAnswer, SearchEnd,
+    StepArrayAnswer, StepLoopAnswer, StepsAnswer,
 };
 use super::shardings;
 use crate::clock::Clock;
@@ -10,8 +10,8 @@ use crate::schedule::ScheduleOption;
 use std::collections::BTreeMap;
 use tensor_layout::operations::{Facts, Graph, Shape, leaves};
 use tensor_layout::places::TensorLayout;
-use tensor_layout::plan::{Program, SpaceLimit, Unplanned};
-use tensor_layout::solver::Options;
+use tensor_layout::plan::{ArrayName, SpaceLimit, Unplanned};
+use tensor_layout::solver::Progress;
 use tensor_layout::spreading::{Home, LeastRule, PlannedMove, PlannedSteps, Pod, SpreadPlan, Spreader, SteppedTouch};
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
@@ -49,18 +49,27 @@ pub const NO_JUDGE: &str =
 /// Why a page has none.
 pub const NO_PAGE: &str = "the page shows tiled layouts";
 
-/// Poses the problem.
+/// Poses the problem in time; without a clock it takes any. `home` is what is said of where values are.
 ///
 /// # Errors
 /// What is wrong with the program, the machine, or the capacities.
 pub fn posed<'a, 'm>(
     names: &Names<'m>,
-    graphs: &'a [Graph],
-    facts: &Facts,
+    (graphs, facts): (&'a [Graph], &Facts),
+    home: &dyn Fn(ArrayName) -> Home,
     limits: &[SpaceLimit],
+    clock: Option<&mut Clock>,
 ) -> Result<Spreader<'a, 'm>, Unplanned> {
-    let spreader = Spreader::new(graphs, names.module.entry, facts, names.target.machine())?;
-    spreader.limited(limits)
+    let mut clock = clock;
+    let mut go_on = |progress: &Progress| clock.as_mut().is_none_or(|clock| clock.go_on(progress));
+    let machine = (names.target.machine(), home);
+    let spreader = Spreader::within(graphs, names.module.entry, facts, machine, &mut go_on)?;
+    spreader.limited_within(limits, &mut go_on)
+}
+
+/// The home of what is planned.
+pub fn free(_: ArrayName) -> Home {
+    Home::Free
 }
 
 /// The plan in which all values have the shardings that the text says, and others what is best beside these.
@@ -76,8 +85,7 @@ pub fn given(
 ) -> Result<PlanAnswer, Unplanned> {
     let known = shardings::given(names)?;
     let home = |at| known.get(&at).map_or(Home::Free, |spread| Home::Given(spread.clone()));
-    let program = Program::new(graphs, names.module.entry, facts).map_err(|error| Unplanned::Wrong(None, error))?;
-    let spreader = Spreader::of_program(&program, names.target.machine(), &home)?.limited(limits)?;
+    let spreader = posed(names, (graphs, facts), &home, limits, Some(&mut *clock))?;
     Ok(plan_of(names, &spreader, clock)?.1)
 }
 
@@ -91,8 +99,9 @@ pub fn text(layout: &Option<TensorLayout>) -> String {
 /// # Errors
 /// Why there is none.
 pub fn plan_of(names: &Names, spreader: &Spreader, clock: &mut Clock) -> Result<(SpreadPlan, PlanAnswer), Unplanned> {
-    let plan = spreader.plan(&Options::default(), &mut |progress| clock.go_on(progress))?;
-    let answer = answer(names, &plan);
+    let plan = spreader.plan(&clock.options(), &mut |progress| clock.go_on(progress))?;
+    let left = LeftAnswer::of(SearchEnd::of(plan.cost, plan.bound, clock), 0);
+    let answer = PlanAnswer { left, ..answer(names, &plan) };
     Ok((plan, answer))
 }
 
@@ -149,6 +158,7 @@ pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
         cost: moved.cost,
         wanted_by: vec![names.node(moved.by).to_string()],
         without: None,
+        undecided: false,
         levels: levels(&moved.traffic.busiest),
         collectives: moved.collectives.iter().map(CollectiveAnswer::from).collect(),
     };
@@ -179,6 +189,7 @@ pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
         kept: plan.kept,
         peak: plan.taken.iter().map(|taken| (taken.space.to_string(), taken.peak)).collect(),
         memories: names.memories(&plan.taken),
+        left: None,
         given: None,
         compare: None,
         judged: None,

@@ -1,6 +1,8 @@
 //! A plan for people.
 
-use super::answer::{BESIDE, Judgement, LevelAnswer, PlanAnswer, RelayoutAnswer, StepLoopAnswer, StepsAnswer};
+use super::answer::{
+    BESIDE, Judgement, LeftAnswer, LevelAnswer, PlanAnswer, RelayoutAnswer, SearchEnd, StepLoopAnswer, StepsAnswer,
+};
 use crate::numbers::counted;
 use std::fmt::Write;
 
@@ -16,6 +18,9 @@ pub fn text(plan: &PlanAnswer) -> String {
         gap => format!("{} above the bound of all plans", unit(gap)),
     };
     let _ = writeln!(out, "cost    {}, {gap}", unit(plan.cost));
+    if let Some(own) = &plan.left {
+        let _ = writeln!(out, "left    {}", left(own));
+    }
     if !plan.schedule.is_file() {
         let _ = writeln!(out, "order   one of least memory, not that of the file");
     }
@@ -96,6 +101,21 @@ pub fn text(plan: &PlanAnswer) -> String {
         compare(&mut out, plan, given);
     }
     out
+}
+
+/// What was not decided.
+pub fn left(own: &LeftAnswer) -> String {
+    let search = own.search.map(|end| match end {
+        SearchEnd::Gap => "the search has ended so near to the bound",
+        SearchEnd::Time => "the search has ended with its time",
+        SearchEnd::Work => "the search has ended with the work that it may do",
+    });
+    let relayouts = (own.relayouts > 0).then(|| {
+        let all = counted(own.relayouts as i64, "relayout");
+        format!("of {all} it is not decided what doing without costs")
+    });
+    let parts: Vec<String> = search.map(str::to_string).into_iter().chain(relayouts).collect();
+    parts.join("; ")
 }
 
 /// Where values are that are not in one memory as long as they live, and how they come there.
@@ -193,7 +213,8 @@ fn steps(out: &mut String, own: &StepsAnswer, has_places: bool) {
 
 /// A relayout, who wants it, and what doing without would cost.
 fn reason(out: &mut String, plan: &PlanAnswer, relayout: &RelayoutAnswer) {
-    let RelayoutAnswer { at, from, to, bytes, cost, wanted_by, without, levels: moved, collectives } = relayout;
+    let RelayoutAnswer { at, from, to, bytes, cost, wanted_by, without, undecided, levels: moved, collectives } =
+        relayout;
     let unit = |n: i64| counted(n, &plan.unit);
     let by = wanted_by.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
     let by = if by.is_empty() { "nothing".to_string() } else { by.join(", ") };
@@ -220,8 +241,12 @@ fn reason(out: &mut String, plan: &PlanAnswer, relayout: &RelayoutAnswer) {
     }
     let _ = match without {
         Some(without) if *without == plan.cost => writeln!(out, "    another plan of the same cost does without it"),
-        Some(without) => writeln!(out, "    without it the best plan costs {} more", unit(without - plan.cost)),
-        None => writeln!(out, "    no plan without it is known"),
+        Some(without) => {
+            let found = if *undecided { "that was found " } else { "" };
+            writeln!(out, "    without it the best plan {found}costs {} more", unit(without - plan.cost))
+        }
+        None if *undecided => writeln!(out, "    what the best plan without it costs is not decided"),
+        None => writeln!(out, "    no plan does without it"),
     };
 }
 

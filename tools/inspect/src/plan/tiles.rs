@@ -1,7 +1,7 @@
 //! The steps of operations on a machine without places, and the answer of `plan` with them.
 
 use super::answer::{LevelAnswer, Names, PlanAnswer, StepArrayAnswer, StepLoopAnswer, StepsAnswer};
-use tensor_layout::plan::{LayoutPlan, Planner, Unplanned};
+use tensor_layout::plan::{LayoutPlan, Planner, RelayoutWorth, Unplanned};
 use tensor_layout::spreading::{LeastRule, TileSteps, TiledTouch, tile_steps};
 
 /// A plan, and for each of its relayouts what doing without it costs, as far as that is known.
@@ -12,7 +12,7 @@ pub fn answer(
     names: &Names,
     planner: &Planner,
     plan: &LayoutPlan,
-    without: &[Option<i64>],
+    without: &[RelayoutWorth],
 ) -> Result<PlanAnswer, Unplanned> {
     let main = names.target.machine().memories.iter().rfind(|memory| memory.space == 0);
     let main = main.map_or_else(|| "space 0".to_string(), |memory| memory.name.clone());

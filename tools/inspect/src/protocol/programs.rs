@@ -86,7 +86,7 @@ pub fn plan(request: &Plan) -> Result<Answer, Failure> {
         let found = limit(&target, &format!("{space}={bytes}"));
         limits.push(found.map_err(|error| Failure::of_field("capacity", error.placed(None)))?);
     }
-    let mut clock = quiet(request.seconds)?;
+    let mut clock = Clock::of_plan(checked_seconds(request.seconds)?).silent();
     let wrong = |why: Unplanned| Failure::of_field("text", located(&module, &target, why));
     let (graphs, facts) = (module.graphs(), module.facts());
     let names = Names { module: &module, target: &target };
@@ -96,7 +96,8 @@ pub fn plan(request: &Plan) -> Result<Answer, Failure> {
             let asked = [(field, asked, spread::NO_FILE_LAYOUTS)];
             spread::only(&target, &asked).map_err(|error| Failure::of_field(field, error))?;
         }
-        let spreader = spread::posed(&names, &graphs, &facts, &limits).map_err(wrong)?;
+        let spreader =
+            spread::posed(&names, (&graphs, &facts), &spread::free, &limits, Some(&mut clock)).map_err(wrong)?;
         let (_, mut answer) = spread::plan_of(&names, &spreader, &mut clock).map_err(wrong)?;
         if request.compare {
             let given = spread::given(&names, &graphs, &facts, &limits, &mut clock).map_err(wrong)?;
@@ -105,8 +106,8 @@ pub fn plan(request: &Plan) -> Result<Answer, Failure> {
         answer.schedule = request.schedule;
         return Ok(Answer::Plan(Box::new(answer)));
     }
-    let mut planner =
-        posed(&graphs, module.entry, &facts, &target, request.entry, (&limits, request.stay)).map_err(wrong)?;
+    let (ends, bounds) = ((&target, request.entry), (&limits[..], request.stay));
+    let mut planner = posed(&graphs, module.entry, &facts, ends, bounds, Some(&mut clock)).map_err(wrong)?;
     let answer = plan_of(&names, &mut planner, request.room_for_steps, &mut clock).map_err(wrong)?;
     let mut answer = answer.1;
     answer.schedule = request.schedule;
@@ -129,7 +130,7 @@ pub fn check_plan(request: &CheckPlan) -> Result<Answer, Failure> {
 /// Choices of least cost.
 pub fn solve(request: &Solve) -> Result<Answer, Failure> {
     let network = network(&request.text).map_err(|error| Failure::of_field("text", error))?;
-    let mut clock = quiet(request.seconds)?;
+    let mut clock = Clock::new(checked_seconds(request.seconds)?).silent();
     let limits = Options { threads: 2, ..Options::default() };
     let found = tensor_layout::solver::solve(&network, &limits, &mut |progress| clock.go_on(progress));
     let solution = found.map_err(|why| Failure::of_field("text", Error::new(why.to_string())))?;
@@ -155,14 +156,14 @@ pub fn offsets(request: &Offsets) -> Result<Answer, Failure> {
     Ok(Answer::Offsets(buffers.answer(&arena)))
 }
 
-/// A clock that says nothing.
-fn quiet(seconds: Option<f64>) -> Result<Clock, Failure> {
+/// The seconds of a request, which a search may take.
+fn checked_seconds(seconds: Option<f64>) -> Result<Option<f64>, Failure> {
     match seconds {
         Some(seconds) if !seconds.is_finite() || seconds < 0.0 => {
             let message = format!("`seconds` must be a number from 0, found {seconds}");
             Err(Failure::of_field("seconds", Error::new(message)))
         }
-        _ => Ok(Clock::quiet(seconds)),
+        seconds => Ok(seconds),
     }
 }
 

@@ -9,7 +9,7 @@ class LayoutError(ValueError):
     The message says what is wrong and what would be right. ``text`` is the text at fault and ``at`` the position in it, in
     characters from 0; both are None where no text is at fault. ``kind`` is ``syntax`` for a text that does not follow its
     grammar, ``unknown`` for a name, ``too large`` for more than 64 bits or a limit, ``unsupported`` for what is right and
-    cannot be done, ``internal`` for a bug of the package, and else ``invalid``.
+    cannot be done, ``undecided`` where the time was too short, ``internal`` for a bug of the package, and else ``invalid``.
     """
 
     def __init__(self, message: str, text: str | None = None, at: int | None = None, kind: str = "invalid") -> None:

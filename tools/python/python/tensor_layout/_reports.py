@@ -150,7 +150,8 @@ class Report:
 class PlannedRelayout:
     """A relayout of a plan: of which array, between which layouts, what it costs, and who wants it.
 
-    ``without`` is what the best plan costs that does without it; None where there is none, or it was not looked for.
+    ``without`` is what the best plan that was found costs that does without it; None where none was found. ``undecided`` says
+    that a search has not shown it: there may be a better one.
     """
 
     at: str
@@ -160,6 +161,7 @@ class PlannedRelayout:
     cost: int
     wanted_by: tuple[str, ...]
     without: int | None = None
+    undecided: bool = False
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,8 @@ class Plan:
 
     ``values`` has the layouts that each array is held in, and ``spaces`` the number of the memory space of those that are made
     in another than 0; ``given`` is what the layouts of the text cost, and ``compared`` the plan that they are, where that was
-    asked for. Costs are in ``unit``, all else in bytes.
+    asked for. ``ended`` is what has ended the search before the bound met the cost: ``gap``, ``time`` or ``work``; None where
+    it did. Costs are in ``unit``, all else in bytes.
     """
 
     cost: int
@@ -197,6 +200,7 @@ class Plan:
     given: int | None
     compared: Plan | None
     text: str
+    ended: str | None = None
 
     def __str__(self) -> str:
         return self.text
@@ -269,7 +273,7 @@ def plan(
 
     ``entry`` says what arguments and results may be laid out in: ``fixed`` as the text says, ``default`` as the machine does,
     ``free`` in any. ``capacity`` has the bytes that a memory holds, by its name or the number of its space. After ``seconds``
-    the search ends with the best plan so far. With ``compare``, the plan that the layouts of the text are is there too.
+    the search ends with the best plan so far; without, after 10 at most, and within a thousandth of its bound. With ``compare``, the plan that the layouts of the text are is there too.
 
     >>> flip = "HloModule m\\nENTRY e {\\n  x = f32[8,128] parameter(0)\\n  ROOT y = f32[128,8] transpose(x), dimensions={1,0}\\n}"
     >>> found = plan(flip, entry="free", capacity={"vmem": 1 << 20})
@@ -298,6 +302,7 @@ def _plan(found: dict[str, Any], text: str) -> Plan:
         given=found["given"],
         compared=_plan(found["compare"], "") if found.get("compare") else None,
         text=text,
+        ended=found.get("left", {}).get("search"),
     )
 
 

@@ -3,6 +3,7 @@
 use super::pictures::Pictures;
 use crate::clock::Clock;
 use crate::plan::answer::{MemoryAnswer, Names, PlanAnswer, RelayoutAnswer};
+use crate::plan::text::left;
 use crate::plan::{EntryOption, plan_of, posed};
 use serde::Serialize;
 use tensor_layout::analysis::{Movement, movement};
@@ -19,6 +20,8 @@ use tensor_layout::tiled::Layout;
 pub struct Planned {
     /// The plan; its lists are those below.
     pub plan: PlanAnswer,
+    /// What was not decided.
+    pub left: Option<String>,
     /// Why the program's own layouts have no cost, where they have none.
     pub not_compared: Option<String>,
     pub rows: Vec<PlanRow>,
@@ -68,7 +71,7 @@ impl Planned {
         top: usize,
     ) -> Result<Planned, Unplanned> {
         let (graphs, facts) = (module.graphs(), module.facts());
-        let mut planner = posed(&graphs, module.entry, &facts, target, entry, (&[], false))?;
+        let mut planner = posed(&graphs, module.entry, &facts, (target, entry), (&[], false), Some(&mut *clock))?;
         let names = Names { module, target };
         let (found, mut plan) = plan_of(&names, &mut planner, false, clock)?;
         let given = planner.given_plan().map(|given| names.answer(&given, &[]));
@@ -81,6 +84,7 @@ impl Planned {
         relayouts.sort_by_key(|moved| std::cmp::Reverse(moved.bytes));
         let more_relayouts = relayouts.split_off(relayouts.len().min(top)).len();
         Ok(Planned {
+            left: plan.left.as_ref().map(left),
             plan,
             not_compared: given.err().map(|(at, error)| format!("{}: {}", names.node(at), error.message)),
             rows,
