@@ -64,6 +64,53 @@ fn an_operand_that_is_read_later_is_not_written_over() {
     assert_eq!(main_memory(&entry("", "", &lines("d, a"))).0, 800);
 }
 
+/// Fusions that update a parameter in place, whatever else reads it, and those that compute each element from one.
+#[test]
+fn fusions_are_in_place_as_their_roots_are() {
+    let own = |fused: &str, call: &str| {
+        let before = format!(
+            "sum {{\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}}\nfused {{\n{fused}\n}}\n"
+        );
+        let lines = format!(
+            "i = s32[2,1]{{1,0}} parameter(0)\n u = f32[2]{{0}} parameter(1)\n x = f32[100]{{0}} parameter(2)\n k = s32[] parameter(3)
+ a = f32[100]{{0}} reverse(x), dimensions={{0}}\n {call}\n ROOT y = f32[] custom-call(f), custom_call_target=\"f\""
+        );
+        main_memory(&entry("", &before, &lines)).0
+    };
+    let scatter = "scatter(a, i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, \
+        index_vector_dim=1, to_apply=sum";
+    let given = "a = f32[100]{0} parameter(0)\n i = s32[2,1]{1,0} parameter(1)\n u = f32[2]{0} parameter(2)";
+    let call = "f = f32[100]{0} fusion(a, i, u), kind=kLoop, calls=fused";
+    assert_eq!(own(&format!("{given}\n ROOT r = f32[100]{{0}} {scatter}"), call), 400);
+    // Bitcasts before and after it.
+    let shaped = given.replace("a = f32[100]{0} parameter", "p = f32[10,10]{1,0} parameter");
+    let shaped = format!(
+        "{shaped}\n a = f32[100]{{0}} bitcast(p)\n s = f32[100]{{0}} {scatter}\n ROOT r = f32[10,10]{{1,0}} bitcast(s)"
+    );
+    let squared = "b = f32[10,10]{1,0} bitcast(a)\n f = f32[10,10]{1,0} fusion(b, i, u), kind=kLoop, calls=fused";
+    assert_eq!(own(&shaped, squared), 400);
+    // A tuple of two, each in place, and the operand is read before.
+    let two = "p = f32[100]{0} parameter(0)\n k = s32[] parameter(1)\n s = f32[3]{0} dynamic-slice(p, k), dynamic_slice_sizes={3}
+ e = f32[3]{0} exponential(s)\n d = f32[100]{0} dynamic-update-slice(p, e, k)\n ROOT r = (f32[100]{0}, f32[3]{0}) tuple(d, e)";
+    let call = "t = (f32[100]{0}, f32[3]{0}) fusion(a, k), kind=kLoop, calls=fused\n f = f32[100]{0} get-tuple-element(t), index=0";
+    assert_eq!(own(two, call), 412);
+    // What is updated is computed elementwise; the other way round it is no update at the root.
+    let exponential = |lines: &str| {
+        format!(
+            "p = f32[100]{{0}} parameter(0)\n k = s32[] parameter(1)\n u = f32[1]{{0}} broadcast(z), dimensions={{}}\n {lines}"
+        )
+    };
+    let zero = |text: String| text.replace("u = f32[1]", "z = f32[] constant(0)\n u = f32[1]");
+    let call = "f = f32[100]{0} fusion(a, k), kind=kLoop, calls=fused";
+    let update = "e = f32[100]{0} exponential(p)\n ROOT d = f32[100]{0} dynamic-update-slice(e, u, k)";
+    assert_eq!(own(&zero(exponential(update)), call), 400);
+    let reversed = update.replace("exponential(p)", "reverse(p), dimensions={0}");
+    assert_eq!(own(&zero(exponential(&reversed)), call), 800);
+    // A copy is never over its operand.
+    assert_eq!(own("ROOT p = f32[] parameter(0)", "f = f32[100]{0} copy(a)"), 800);
+    assert_eq!(own("ROOT p = f32[] parameter(0)", "f = f32[100]{0} negate(a)"), 400);
+}
+
 #[test]
 fn a_donated_argument_is_written_over() {
     let lines = "x = f32[100]{0} parameter(0)
@@ -377,6 +424,10 @@ impl<'m> Slow<'m> {
                 slow.join(named, *leaf);
             }
         }
+        let joined = slow.joined(&all);
+        let names = Slow { sets: slow.sets.clone(), ..slow };
+        let root = |number: usize| names.set((computation.root, number));
+        let roots = count(&computation.result().shape);
         for leaf in all {
             let instruction = &computation.instructions[leaf.0];
             if slow.name(leaf).is_some() {
@@ -384,13 +435,22 @@ impl<'m> Slow<'m> {
             }
             let operands = slow.operand_leaves(instruction);
             let over: Vec<Leaf> = match &*instruction.opcode {
-                "negate" | "add" | "copy" => operands.clone(),
-                "dynamic-update-slice" => vec![operands[0]],
-                "while" => vec![operands[leaf.1]],
+                "negate" | "add" => operands.clone(),
                 "fusion" if instruction.name.starts_with("elementwise") => operands.clone(),
-                "fusion" if instruction.name.starts_with("update") => vec![operands[0]],
-                _ => Vec::new(),
+                _ => names.updated(leaf).into_iter().collect(),
             };
+            // Without an update, only what is alone in its buffer is written over, or what is read where a result is made.
+            let may = |operand: &Leaf| {
+                let (to, from) = (names.set(leaf), names.set(*operand));
+                let end = (0..roots).find(|number| root(*number) == to);
+                match (frame, end) {
+                    _ if names.updated(leaf).is_some() => true,
+                    (RunsAs::Entry, Some(_)) => true,
+                    (RunsAs::Body, Some(number)) => names.set((computation.parameters[0], number)) == from,
+                    _ => !joined.contains(&to) && !joined.contains(&from) && names.name(*operand).is_none(),
+                }
+            };
+            let over: Vec<Leaf> = over.into_iter().filter(may).collect();
             for operand in &over {
                 let (set, mine) = (slow.set(*operand), slow.set(leaf));
                 let written = slow.sets[set].iter().any(|(k, _)| *k == leaf.0);
@@ -407,14 +467,85 @@ impl<'m> Slow<'m> {
         slow
     }
 
+    /// The leaf that an instruction updates.
+    fn updated(&self, (k, leaf): Leaf) -> Option<Leaf> {
+        let instruction = &self.computation.instructions[k];
+        let operands = self.operand_leaves(instruction);
+        match &*instruction.opcode {
+            "dynamic-update-slice" => Some(operands[0]),
+            "while" => Some(operands[leaf]).filter(|_| self.name((k, leaf)).is_none()),
+            "fusion" if instruction.name.starts_with("update") => Some(operands[0]),
+            _ => None,
+        }
+    }
+
+    /// The sets that lie with others in one buffer, whatever the order.
+    fn joined(&self, all: &[Leaf]) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        for leaf in all {
+            let instruction = &self.computation.instructions[leaf.0];
+            let is_end = self.frame != RunsAs::Entry && leaf.0 == self.computation.root;
+            let is_state = self.frame == RunsAs::Body && instruction.opcode == "parameter";
+            if is_end || is_state || instruction.opcode == "conditional" {
+                found.insert(self.set(*leaf));
+            }
+            if instruction.opcode == "while" {
+                found.insert(self.set(*leaf));
+                found.insert(self.set(self.operand_leaves(instruction)[leaf.1]));
+            }
+            if let Some(operand) = self.updated(*leaf) {
+                found.extend([self.set(*leaf), self.set(operand)]);
+            }
+        }
+        found
+    }
+
+    /// Whether a set is a temporary.
+    fn is_own(&self, set: usize) -> bool {
+        !["parameter", "constant"].iter().any(|opcode| self.holds(set, opcode))
+            && !self.sets[set].iter().any(|(k, _)| *k == self.computation.root)
+    }
+
+    /// The bytes of the buffers of an instruction that are empty at an instruction of what it runs.
+    fn vacant(&self, space: u8, k: usize, inside: &Slow, at: usize) -> i64 {
+        let instruction = &self.computation.instructions[k];
+        let returns = instruction.opcode != "while" || inside.frame == RunsAs::Body;
+        let mut found: Vec<(usize, bool)> = Vec::new();
+        for leaf in (0..count(&instruction.shape)).filter(|_| returns) {
+            let value = inside.set((inside.computation.root, leaf));
+            let first = inside.interval(value).0;
+            let given = ["parameter", "constant"].iter().any(|opcode| inside.holds(value, opcode));
+            let after = match inside.frame {
+                RunsAs::Body => {
+                    let state = inside.interval(inside.set((inside.computation.parameters[0], leaf)));
+                    state.1 < first && state.1 < at
+                }
+                _ => true,
+            };
+            found.push((self.set((k, leaf)), !given && after && at < first));
+        }
+        if instruction.opcode == "call" {
+            let parameter = inside.computation.parameters[0];
+            for (leaf, operand) in self.operand_leaves(instruction).into_iter().enumerate() {
+                let (set, last) = (self.set(operand), inside.interval(inside.set((parameter, leaf))).1);
+                if self.interval(set).1 == k {
+                    found.push((set, at > last));
+                }
+            }
+        }
+        let once = |set: &usize| found.iter().filter(|own| own.0 == *set).count() == 1;
+        let of_space = |set: &usize| self.array(*self.sets[*set].iter().next().unwrap()).layout.memory_space == space;
+        let empty = found.iter().filter(|(set, empty)| *empty && once(set) && self.is_own(*set) && of_space(set));
+        empty.map(|(set, _)| self.interval(*set).2).sum()
+    }
+
     /// The temporaries of a memory space at an instruction.
     fn live(&self, space: u8, at: usize) -> i64 {
         let end = self.computation.instructions.len() - 1;
         let mut sum = 0;
         for set in (0..self.sets.len()).filter(|set| !self.sets[*set].is_empty()) {
             let (first, last, size) = self.interval(set);
-            let own = !["parameter", "constant"].iter().any(|opcode| self.holds(set, opcode))
-                && !self.sets[set].iter().any(|(k, _)| *k == self.computation.root);
+            let own = self.is_own(set);
             let array = self.array(*self.sets[set].iter().next().unwrap());
             if own && array.layout.memory_space == space && first <= at && at <= last {
                 sum += size;
@@ -426,7 +557,8 @@ impl<'m> Slow<'m> {
         for (k, instruction) in self.computation.instructions.iter().enumerate().filter(|(k, _)| *k == at) {
             let most = |number: usize, frame| {
                 let inside = Slow::new(self.module, number, frame);
-                (0..inside.computation.instructions.len()).map(|at| inside.live(space, at)).max().unwrap()
+                let beside = |at| inside.live(space, at) - self.vacant(space, k, &inside, at);
+                (0..inside.computation.instructions.len()).map(beside).max().unwrap().max(0)
             };
             assert_eq!(k, at);
             sum += match &instruction.operation {
@@ -493,7 +625,14 @@ fn in_outputs_hold(module: &Module, used: &MemoryUse) -> usize {
     for one in &used.in_outputs {
         let (buffer, output) = (of(one.frame, one.temporary), &own.buffers[one.output]);
         let live = time(one.frame, buffer.live);
-        assert!(live.1 < output.live.0 && buffer.space == output.space);
+        // What the entry runs may return the output: its temporaries lie there before it is made.
+        let returned = |frame: &(usize, RunsAs)| {
+            let (found, root) = (&used.frames[frame], module.computations[frame.0].root);
+            let made = |result: &Option<usize>| result.is_some_and(|k| buffer.live.1 <= found.buffers[k].live.0);
+            found.of[root].iter().any(made)
+        };
+        assert!(live.1 < output.live.0 || one.frame != main && returned(&one.frame));
+        assert!(buffer.space == output.space);
         assert!(buffer.footprint.padded <= output.footprint.padded);
         for other in used.in_outputs.iter().filter(|other| *other != one && other.output == one.output) {
             let there = of(other.frame, other.temporary);

@@ -72,7 +72,7 @@ ENTRY main {\n  x = f32[100]{0} parameter(0)\n  ROOT w = f32[100]{0} while(x), c
     let schedule = Schedule::least_memory(&module).unwrap();
     let ordered = schedule.apply(&module).unwrap();
     let (before, after) = (temporaries(&module)[&0], temporaries(&ordered)[&0]);
-    assert_eq!((before, after, schedule.bounds[&0]), (804, 408, 408));
+    assert_eq!((before, after, schedule.bounds[&0]), (1204, 408, 408));
 }
 
 #[test]
@@ -235,7 +235,8 @@ fn no_order_of_random_programs_takes_less_than_the_bound() {
         let (before, after) = (temporaries(&module), temporaries(&ordered));
         let bound = |space: &u8| schedule.bounds.get(space).copied().unwrap_or(0);
         for (space, bytes) in &after {
-            assert!(bound(space) <= *bytes && *bytes <= before[space], "seed {seed}");
+            let (least, most) = (bound(space), before[space]);
+            assert!(least <= *bytes && *bytes <= most, "seed {seed}: {least}, {bytes}, {most}");
             lower += usize::from(*bytes < before[space]);
             proved += usize::from(bound(space) == *bytes);
             all += 1;

@@ -7,22 +7,12 @@
 //! | what reads a buffer before an instruction writes over it in place, by `output_to_operand_aliasing`, `aliasing_operands` or as `dynamic-update-slice`, `scatter`, `sort` or `while` do; arguments that are not donated and constants are never written over | that instruction |
 
 use super::buffers::{Classes, reads};
-use super::sharing::shared;
-use crate::hlo::{Computation, Instruction, Module};
+use crate::hlo::{Computation, Instruction};
 use crate::operations::operation::{Algorithm, Operation};
-use crate::text::Error;
 use std::collections::HashMap;
 
 /// Pairs of instructions of which the first has to run before the second; `classes` are the leaves by name.
-///
-/// # Errors
-/// An attribute about aliases cannot be read.
-pub fn before(
-    module: &Module,
-    computation: &Computation,
-    classes: &mut Classes,
-    effects: &[bool],
-) -> Result<Vec<(usize, usize)>, Error> {
+pub fn before(computation: &Computation, classes: &mut Classes, effects: &[bool]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let mut last = None;
     let mut readers: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -34,8 +24,8 @@ pub fn before(
         }
         if writes_in_place(instruction) {
             let taken = classes.taken(instruction);
-            for (_, operand) in shared(module, computation, instruction)? {
-                let written = classes.find(taken[operand]);
+            for pair in classes.pairs[k].clone() {
+                let written = classes.find(taken[pair.operand]);
                 // What is never written over is copied, whoever reads it afterwards.
                 if classes.read_only[written] {
                     continue;
@@ -51,7 +41,7 @@ pub fn before(
     }
     pairs.sort_unstable();
     pairs.dedup();
-    Ok(pairs)
+    pairs
 }
 
 /// Whether an instruction is one that writes over an operand, so that a copy in its place would be another program.

@@ -1,11 +1,12 @@
 //! The buffers of one computation: its leaves, those of one buffer together, and from when to when each is live.
 
 use super::footprint::Footprint;
-use super::sharing::shared;
+use super::names::{renamed, sources};
+use super::sharing::{Shared, shared};
 use crate::hlo::aliases::{AliasPair, pairs};
 use crate::hlo::{Computation, Instruction, Module};
 use crate::operations::operation::Operation;
-use crate::operations::shape::{Array, Shape, count, leaves};
+use crate::operations::shape::{Array, Shape, leaves};
 use crate::text::Error;
 use std::collections::HashMap;
 
@@ -63,54 +64,18 @@ pub struct FrameBuffers {
     pub copies: Vec<Buffer>,
     /// The leaves of the result that are in an argument.
     pub donated: Vec<AliasPair>,
-}
-
-/// Whether an instruction gives its operands other names, and which: for each leaf of the result the leaf among those of
-/// all operands.
-pub fn renamed(computation: &Computation, instruction: &Instruction) -> Option<Vec<Option<usize>>> {
-    let shape = |k: usize| &computation.instructions[instruction.operands[k]].shape;
-    let leaves = count(&instruction.shape);
-    match &instruction.operation {
-        Operation::Tuple => Some((0..leaves).map(Some).collect()),
-        Operation::GetTupleElement { index } => {
-            let Shape::Tuple(parts) = shape(0) else { return None };
-            let before: usize = parts[..*index].iter().map(count).sum();
-            Some((before..before + leaves).map(Some).collect())
-        }
-        Operation::Leaves { numbers } => Some(numbers.clone()),
-        Operation::Start(start) => {
-            start.operands?;
-            Some((0..leaves).map(|leaf| start.operand(leaf)).collect())
-        }
-        Operation::Bitcast => Some((0..leaves).map(Some).collect()),
-        Operation::Elementwise if matches!(&*instruction.opcode, "opt-barrier" | "domain") => {
-            Some((0..leaves).map(Some).collect())
-        }
-        _ => None,
-    }
+    /// Pairs of a result's buffer and of another that it may be written over, if that lies in the memory of the result.
+    pub(super) before_results: Vec<(usize, usize)>,
+    /// The instructions of the parameters, and of the result.
+    pub(super) parameters: Vec<usize>,
+    pub(super) root: usize,
 }
 
 /// The leaves of a loop's state that its body returns as it gets them, each by its own number: nothing writes over these.
-fn kept(body: &Computation, leaves: usize) -> Vec<Option<usize>> {
-    let [parameter] = body.parameters[..] else { return vec![None; leaves] };
-    let is_kept = |leaf: &usize| {
-        let (mut instruction, mut number) = (body.root, *leaf);
-        while instruction != parameter {
-            let named = &body.instructions[instruction];
-            let operand = renamed(body, named).and_then(|names| *names.get(number)?);
-            let Some(mut operand) = operand else { return false };
-            let of = named.operands.iter().find(|k| {
-                let count = count(&body.instructions[**k].shape);
-                let inside = operand < count;
-                operand -= if inside { 0 } else { count };
-                inside
-            });
-            let Some(of) = of else { return false };
-            (instruction, number) = (*of, operand);
-        }
-        number == *leaf
-    };
-    (0..leaves).map(|leaf| Some(leaf).filter(is_kept)).collect()
+fn kept(body: &Computation) -> Vec<Option<usize>> {
+    let [parameter] = body.parameters[..] else { return Vec::new() };
+    let sources = sources(body, body.root).into_iter().enumerate();
+    sources.map(|(leaf, source)| (source == (parameter, leaf)).then_some(leaf)).collect()
 }
 
 /// Whether an instruction reads its operands; tuples and their parts only name them.
@@ -132,9 +97,7 @@ pub fn buffers(
     let computation = &module.computations[number];
     let (mut classes, donated) = named(module, number, frame, passed)?;
     for k in 0..computation.instructions.len() {
-        let instruction = &computation.instructions[k];
-        let pairs = shared(module, computation, instruction)?;
-        classes.share(computation, k, &pairs);
+        classes.share(computation, k);
     }
     classes.finish(computation, frame, donated)
 }
@@ -166,6 +129,7 @@ pub(super) fn named<'m>(
         let leaf = classes.first[computation.parameters[pair.operand]] + pair.leaf;
         classes.release(leaf);
     }
+    classes.pair(module, computation, frame, &donated)?;
     Ok((classes, donated))
 }
 
@@ -194,6 +158,10 @@ pub(super) struct Classes<'m> {
     pub(super) read_only: Vec<bool>,
     /// Whether a leaf is another name alone.
     pub(super) is_name: Vec<bool>,
+    /// For each instruction the pairs that share a buffer, where nothing reads the operand afterwards.
+    pub(super) pairs: Vec<Vec<Shared>>,
+    /// Leaves of the root that have to end elsewhere, with leaves that they may be written over.
+    ends: Vec<(usize, usize)>,
 }
 
 impl<'m> Classes<'m> {
@@ -206,6 +174,8 @@ impl<'m> Classes<'m> {
             last: Vec::new(),
             read_only: Vec::new(),
             is_name: Vec::new(),
+            pairs: Vec::new(),
+            ends: Vec::new(),
         };
         for (k, instruction) in computation.instructions.iter().enumerate() {
             classes.first.push(classes.arrays.len());
@@ -233,9 +203,8 @@ impl<'m> Classes<'m> {
         instruction.operands.iter().flat_map(|k| self.leaves(*k)).collect()
     }
 
-    pub(super) fn find(&mut self, mut leaf: usize) -> usize {
+    pub(super) fn find(&self, mut leaf: usize) -> usize {
         while self.up[leaf] != leaf {
-            self.up[leaf] = self.up[self.up[leaf]];
             leaf = self.up[leaf];
         }
         leaf
@@ -243,9 +212,9 @@ impl<'m> Classes<'m> {
 
     /// Puts the later leaf's set to the earlier one's.
     fn join(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.find(a), self.find(b));
-        let (low, high) = (a.min(b), a.max(b));
-        self.up[high] = low;
+        let (of_a, of_b) = (self.find(a), self.find(b));
+        let (low, high) = (of_a.min(of_b), of_a.max(of_b));
+        [a, b, high].into_iter().for_each(|leaf| self.up[leaf] = low);
         self.last[low] = self.last[low].max(self.last[high]);
         self.read_only[low] |= self.read_only[high];
     }
@@ -279,7 +248,7 @@ impl<'m> Classes<'m> {
                     let leaf = |from: &Option<(usize, usize)>| from.map(|(parameter, leaf)| before(parameter) + leaf);
                     passed.get(called).map(|all| all.iter().map(leaf).collect())
                 }
-                Operation::While { body, .. } => Some(kept(&module.computations[*body], self.leaves(k).len())),
+                Operation::While { body, .. } => Some(kept(&module.computations[*body])),
                 _ => renamed(computation, instruction),
             };
             for (leaf, name) in self.leaves(k).zip(names.into_iter().flatten()) {
@@ -307,19 +276,98 @@ impl<'m> Classes<'m> {
         }
     }
 
+    /// Finds the pairs that may share a buffer. An operand that is updated shares with the result of the update. Another is
+    /// written over as XLA's heap has it: where the operand and the result are each all that lies in a buffer, whatever the
+    /// order, and the instruction reads the operand by its own name. Results of the entry are placed before the heap, and
+    /// have no such limits; the next state of a loop lies where the last one does.
+    fn pair(
+        &mut self,
+        module: &Module,
+        computation: &Computation,
+        frame: RunsAs,
+        donated: &[AliasPair],
+    ) -> Result<(), Error> {
+        // Each leaf is above what stands for it, which is above nothing: ways are short from here on.
+        (0..self.up.len()).for_each(|leaf| self.up[leaf] = self.up[self.up[leaf]]);
+        let mut found = Vec::with_capacity(computation.instructions.len());
+        for instruction in &computation.instructions {
+            found.push(shared(module, computation, instruction)?);
+        }
+        let mut joined = vec![false; self.arrays.len()];
+        for (k, pairs) in found.iter().enumerate() {
+            let taken = self.taken(&computation.instructions[k]);
+            for pair in pairs.iter().filter(|pair| pair.updates) {
+                for leaf in [self.first[k] + pair.result, taken[pair.operand]] {
+                    let class = self.find(leaf);
+                    joined[class] = true;
+                }
+            }
+            if matches!(computation.instructions[k].operation, Operation::Conditional { .. }) {
+                joined[self.leaves(k)].fill(true);
+            }
+        }
+        let ends: Vec<usize> = self.leaves(computation.root).collect();
+        let parameters: Vec<usize> = computation.parameters.iter().flat_map(|k| self.leaves(*k)).collect();
+        match frame {
+            RunsAs::Entry => {
+                for pair in donated {
+                    joined[self.first[computation.parameters[pair.operand]] + pair.leaf] = true;
+                }
+            }
+            RunsAs::Called => ends.iter().for_each(|leaf| joined[self.find(*leaf)] = true),
+            RunsAs::Body => ends.iter().chain(&parameters).for_each(|leaf| joined[self.find(*leaf)] = true),
+        }
+        let mut is_end = vec![None; self.arrays.len()];
+        for (number, leaf) in ends.iter().enumerate() {
+            is_end[self.find(*leaf)].get_or_insert(number);
+        }
+        for (k, pairs) in found.iter_mut().enumerate() {
+            let taken = self.taken(&computation.instructions[k]);
+            let mut ends = Vec::new();
+            let mut keeps = |pair: &Shared| {
+                let (result, operand) = (self.first[k] + pair.result, taken[pair.operand]);
+                let (to, from) = (self.find(result), self.find(operand));
+                // The leaf in which a leaf of the root has to end.
+                let state = |number: usize| match frame {
+                    RunsAs::Entry => donated
+                        .iter()
+                        .find(|pair| pair.result == number)
+                        .map(|pair| self.first[computation.parameters[pair.operand]] + pair.leaf),
+                    RunsAs::Called => None,
+                    RunsAs::Body => parameters.get(number).copied(),
+                };
+                pair.updates
+                    || match is_end[to] {
+                        Some(number) if let Some(state) = state(number) => {
+                            let is_state = self.find(state) == from;
+                            ends.extend((!is_state && self.last[from] == k).then_some((result, operand)));
+                            is_state
+                        }
+                        Some(_) if frame == RunsAs::Entry => true,
+                        _ => !joined[to] && !joined[from] && !self.is_name[operand],
+                    }
+            };
+            pairs.retain(&mut keeps);
+            self.ends.extend(ends);
+        }
+        self.pairs = found;
+        Ok(())
+    }
+
     /// Writes leaves of an instruction over operands that nothing reads afterwards.
-    fn share(&mut self, computation: &Computation, k: usize, pairs: &[(usize, usize)]) {
+    fn share(&mut self, computation: &Computation, k: usize) {
         let taken = self.taken(&computation.instructions[k]);
+        let pairs = std::mem::take(&mut self.pairs[k]);
         let mut done = Vec::new();
-        for &(result, operand) in pairs {
-            let leaf = self.first[k] + result;
-            let (to, from) = (self.find(leaf), self.find(taken[operand]));
+        for pair in &pairs {
+            let leaf = self.first[k] + pair.result;
+            let (to, from) = (self.find(leaf), self.find(taken[pair.operand]));
             if to != leaf || to == from || done.contains(&from) || self.read_only[from] || self.last[from] != k {
                 continue;
             }
             // What reads the same buffer in another way would see what is written.
-            let others = (0..taken.len()).filter(|o| !pairs.contains(&(result, *o)));
-            if others.map(|o| taken[o]).collect::<Vec<_>>().into_iter().any(|leaf| self.find(leaf) == from) {
+            let reads_so = |other: usize| pairs.iter().any(|own| (own.result, own.operand) == (pair.result, other));
+            if (0..taken.len()).filter(|other| !reads_so(*other)).any(|other| self.find(taken[other]) == from) {
                 continue;
             }
             self.join(to, from);
@@ -328,12 +376,7 @@ impl<'m> Classes<'m> {
     }
 
     /// The buffers of the sets.
-    fn finish(
-        mut self,
-        computation: &Computation,
-        frame: RunsAs,
-        donated: Vec<AliasPair>,
-    ) -> Result<FrameBuffers, Error> {
+    fn finish(self, computation: &Computation, frame: RunsAs, donated: Vec<AliasPair>) -> Result<FrameBuffers, Error> {
         let end = computation.instructions.len() - 1;
         let mut memo: HashMap<&Array, Option<Footprint>> = HashMap::new();
         let (mut number, mut buffers) = (HashMap::new(), Vec::<Buffer>::new());
@@ -364,7 +407,10 @@ impl<'m> Classes<'m> {
                 }),
             }
         }
-        let mut found = FrameBuffers { buffers, of, copies: Vec::new(), donated };
+        let buffer = |leaf: usize| of[self.of[leaf]][leaf - self.first[self.of[leaf]]];
+        let before_results = self.ends.iter().filter_map(|(a, b)| Some((buffer(*a)?, buffer(*b)?))).collect();
+        let (parameters, root) = (computation.parameters.clone(), computation.root);
+        let mut found = FrameBuffers { buffers, of, copies: Vec::new(), donated, before_results, parameters, root };
         found.roles(computation);
         found.states(computation, frame);
         Ok(found)

@@ -2,6 +2,7 @@
 
 use super::buffers::{Buffer, FrameBuffers, Role, RunsAs, buffers};
 use super::footprint::Footprint;
+use super::inside::{Frames, Inside, Timelines};
 use super::outputs::{InOutput, in_outputs, inner_tables, tables};
 use super::runs::{called, until};
 use crate::hlo::{Computation, Module};
@@ -17,17 +18,14 @@ pub struct MemoryUse {
     pub spaces: BTreeMap<u8, Space>,
     /// Whether the text says that its order is the one in which instructions run.
     pub is_scheduled: bool,
-    /// The buffers of each computation that has any, for each way in which it runs.
-    pub frames: BTreeMap<(usize, RunsAs), FrameBuffers>,
     /// The temporaries that fit into the memory of an output, before that is made.
     pub in_outputs: Vec<InOutput>,
+    /// The buffers of each computation that has any, for each way in which it runs.
+    pub frames: BTreeMap<(usize, RunsAs), FrameBuffers>,
     /// The live temporaries of each computation.
     temporaries: BTreeMap<(usize, RunsAs), Timelines>,
     entry: usize,
 }
-
-/// The live bytes of a computation by instruction, for each memory space.
-pub(super) type Timelines = BTreeMap<u8, Vec<i64>>;
 
 /// The bytes in one memory space.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,7 +52,7 @@ pub struct Space {
 }
 
 /// An instruction that is running, of a computation that runs in this way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Moment {
     /// The number of the computation.
@@ -63,6 +61,8 @@ pub struct Moment {
     pub frame: RunsAs,
     /// The number of the instruction.
     pub instruction: usize,
+    /// The buffers of the computation that are empty meanwhile, as what the instruction runs makes or reads them.
+    pub vacant: Vec<usize>,
 }
 
 impl MemoryUse {
@@ -74,8 +74,8 @@ impl MemoryUse {
         let mut used = MemoryUse {
             spaces: BTreeMap::new(),
             is_scheduled: module.attribute("is_scheduled") == Some("true"),
-            frames: BTreeMap::new(),
             in_outputs: Vec::new(),
+            frames: BTreeMap::new(),
             temporaries: BTreeMap::new(),
             entry: module.entry,
         };
@@ -119,8 +119,8 @@ impl MemoryUse {
         let mut all = BTreeMap::new();
         // Computations are after those that they run.
         for (frame, found) in &self.frames {
-            let left = found.temporaries().enumerate().filter(|(k, _)| !without.contains(&(*frame, *k)));
-            let live = live(&module.computations[frame.0], left.map(|(_, buffer)| buffer), &all)?;
+            let inside = Frames { buffers: &self.frames, timelines: &all };
+            let live = inside.live(&module.computations[frame.0], found, &|k| !without.contains(&(*frame, k)))?;
             all.insert(*frame, live);
         }
         Ok(all)
@@ -175,20 +175,18 @@ impl MemoryUse {
     /// What is running while the entry is at an instruction: the entry first, then what it runs, each where most of the
     /// memory space is live. The temporaries that are live at these moments are those of [`timeline`](Self::timeline).
     pub fn running(&self, module: &Module, space: u8, at: usize) -> Vec<Moment> {
-        let mut found = vec![Moment { computation: self.entry, frame: RunsAs::Entry, instruction: at }];
+        let first = Moment { computation: self.entry, frame: RunsAs::Entry, instruction: at, vacant: Vec::new() };
+        let mut found = vec![first];
         let mut next = 0;
-        while let Some(&Moment { computation, instruction: at, .. }) = found.get(next) {
+        while let Some(Moment { computation, frame, instruction: at, .. }) = found.get(next).cloned() {
             let running = &module.computations[computation];
             let until = until(running);
             for k in (0..=at).filter(|k| until[*k] >= at) {
-                let most = |frame: &(usize, RunsAs)| self.temporaries[frame].get(&space).map(|bytes| first_most(bytes));
-                let all = called(&running.instructions[k]).into_iter().filter_map(|frame| Some((frame, most(&frame)?)));
-                let Some(((computation, frame), (instruction, _))) =
-                    all.filter(|(_, (_, bytes))| *bytes > 0).max_by_key(|(_, (_, bytes))| *bytes)
-                else {
-                    continue;
-                };
-                found.push(Moment { computation, frame, instruction });
+                let all = Frames { buffers: &self.frames, timelines: &self.temporaries };
+                let inside = all.at(running, &self.frames[&(computation, frame)], k, until[k], &|_| true);
+                let Some(Inside { frame, at, vacant, .. }) = inside.get(&space).cloned() else { continue };
+                found[next].vacant.extend(vacant);
+                found.push(Moment { computation: frame.0, frame: frame.1, instruction: at, vacant: Vec::new() });
             }
             next += 1;
         }
@@ -196,9 +194,11 @@ impl MemoryUse {
     }
 
     /// The temporaries of a memory space that are live at a moment, of its computation alone.
-    pub fn live_at(&self, moment: &Moment, space: u8) -> impl Iterator<Item = &Buffer> {
+    pub fn live_at<'u>(&'u self, moment: &'u Moment, space: u8) -> impl Iterator<Item = &'u Buffer> {
         let (at, found) = (moment.instruction, &self.frames[&(moment.computation, moment.frame)]);
-        found.temporaries().filter(move |b| b.space == space && b.live.0 <= at && at <= b.live.1)
+        let is_vacant = |own: &Buffer| moment.vacant.iter().any(|k| std::ptr::eq(own, &raw const found.buffers[*k]));
+        let live = move |b: &&Buffer| b.space == space && b.live.0 <= at && at <= b.live.1;
+        found.temporaries().filter(live).filter(move |b| !is_vacant(b))
     }
 }
 
@@ -220,42 +220,67 @@ pub(super) fn frames(module: &Module) -> BTreeSet<(usize, RunsAs)> {
     wanted
 }
 
-/// The bytes of buffers at each instruction of a computation, with those of what it runs.
-pub(super) fn live<'b>(
-    computation: &Computation,
-    buffers: impl Iterator<Item = &'b Buffer>,
-    inside: &BTreeMap<(usize, RunsAs), Timelines>,
-) -> Result<Timelines, Error> {
-    let length = computation.instructions.len();
-    let mut changes: BTreeMap<u8, Vec<i128>> = BTreeMap::new();
-    let mut add = |space: u8, (first, last): (usize, usize), bytes: i64| {
-        let changes = changes.entry(space).or_insert_with(|| vec![0; length + 1]);
-        changes[first] += i128::from(bytes);
-        changes[last + 1] -= i128::from(bytes);
-    };
-    for buffer in buffers {
-        add(buffer.space, buffer.live, buffer.footprint.padded);
-    }
-    let until = until(computation);
-    for (k, instruction) in computation.instructions.iter().enumerate() {
-        let mut most: BTreeMap<u8, i64> = BTreeMap::new();
-        for frame in called(instruction) {
-            for (space, bytes) in &inside[&frame] {
-                let most = most.entry(*space).or_default();
-                *most = first_most(bytes).1.max(*most);
+impl Frames<'_> {
+    /// The bytes of those temporaries of a computation that are left, at each instruction, with those of what it runs.
+    pub(super) fn live(
+        &self,
+        computation: &Computation,
+        found: &FrameBuffers,
+        is_left: &dyn Fn(usize) -> bool,
+    ) -> Result<Timelines, Error> {
+        let length = computation.instructions.len();
+        let mut changes: BTreeMap<u8, Vec<i128>> = BTreeMap::new();
+        let mut add = |space: u8, (first, last): (usize, usize), bytes: i64| {
+            let changes = changes.entry(space).or_insert_with(|| vec![0; length + 1]);
+            changes[first] += i128::from(bytes);
+            changes[last + 1] -= i128::from(bytes);
+        };
+        for (_, buffer) in found.temporaries().enumerate().filter(|(k, _)| is_left(*k)) {
+            add(buffer.space, buffer.live, buffer.footprint.padded);
+        }
+        for (k, until) in until(computation).into_iter().enumerate() {
+            for (space, inside) in self.at(computation, found, k, until, is_left) {
+                add(space, (k, until), inside.bytes);
             }
         }
-        most.into_iter().for_each(|(space, bytes)| add(space, (k, until[k]), bytes));
-    }
-    let sums = |changes: Vec<i128>| {
-        let mut live = 0;
-        let sum = |change: &i128| {
-            live += change;
-            i64::try_from(live).map_err(|_| Error::new("the live bytes do not fit in 64 bits").too_large())
+        let sums = |changes: Vec<i128>| {
+            let mut live = 0;
+            let sum = |change: &i128| {
+                live += change;
+                i64::try_from(live).map_err(|_| Error::new("the live bytes do not fit in 64 bits").too_large())
+            };
+            changes[..length].iter().map(sum).collect::<Result<Vec<i64>, Error>>()
         };
-        changes[..length].iter().map(sum).collect::<Result<Vec<i64>, Error>>()
-    };
-    changes.into_iter().map(|(space, changes)| Ok((space, sums(changes)?))).collect()
+        changes.into_iter().map(|(space, changes)| Ok((space, sums(changes)?))).collect()
+    }
+
+    /// Where most is live in what an instruction runs up to another one, beside those temporaries that are left.
+    fn at(
+        &self,
+        computation: &Computation,
+        found: &FrameBuffers,
+        k: usize,
+        until: usize,
+        is_left: &dyn Fn(usize) -> bool,
+    ) -> BTreeMap<u8, Inside> {
+        if called(&computation.instructions[k]).is_empty() {
+            return BTreeMap::new();
+        }
+        let mut number = 0;
+        let mut left = Vec::with_capacity(found.buffers.len());
+        for buffer in &found.buffers {
+            let is_temporary = buffer.role == Role::Temporary;
+            left.push(is_temporary && is_left(number));
+            number += usize::from(is_temporary);
+        }
+        let counted = |(instruction, leaf): (usize, usize)| {
+            let number = found.of[instruction][leaf].filter(|number| left[*number])?;
+            let buffer = &found.buffers[number];
+            // An operand that is read later stays.
+            (instruction == k || buffer.live.1 == k).then_some((number, buffer.footprint.padded, buffer.space))
+        };
+        self.inside(computation, k, until != k, &counted)
+    }
 }
 
 /// The first of the largest, and it.

@@ -50,9 +50,11 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `footprint` | bytes of an array, and the lanes that it fills |
+//! | `names` | instructions that give their operands other names |
 //! | `sharing` | which operand a result may be written over |
 //! | `buffers` | the buffers of one computation |
 //! | `runs` | which computations an instruction runs |
+//! | `inside` | what a computation takes beside the buffers of the instruction that runs it |
 //! | `live` | the whole program: live bytes, peak |
 //! | `outputs` | temporaries in the memory of outputs, tables of tuples |
 //! | `relayout` | the instructions that only move bytes |
@@ -63,7 +65,9 @@
 mod before;
 mod buffers;
 mod footprint;
+mod inside;
 mod live;
+mod names;
 mod outputs;
 mod relayout;
 mod runs;

@@ -14,11 +14,13 @@
 //!
 //! The largest temporaries are placed first, each in the smallest output in which nothing is live with it. Times are
 //! those of the entry; what a `while`, a `call` or a `conditional` needs is live while that runs, and only two
-//! temporaries of one such computation, which runs once, may share an output at that time. Those of computations below
-//! are left out.
+//! temporaries of one such computation, which runs once, may share an output at that time. Where an output is what it
+//! returns, they may also lie there while it [is empty](super::inside), up to the instruction that writes over them.
+//! Those of computations below are left out.
 
 use super::buffers::{Buffer, FrameBuffers, Role, RunsAs};
 use super::runs::{called, until};
+use crate::hlo::aliases::AliasPair;
 use crate::hlo::{Computation, Instruction, Module};
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, Shape, leaves};
@@ -42,6 +44,8 @@ struct Candidate<'f> {
     frame: (usize, RunsAs),
     temporary: usize,
     buffer: &'f Buffer,
+    /// Its number among the buffers, if it is no copy.
+    number: Option<usize>,
     live: (usize, usize),
 }
 
@@ -57,21 +61,31 @@ pub fn in_outputs(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffe
     let entry = (module.entry, RunsAs::Entry);
     let Some(own) = frames.get(&entry) else { return Vec::new() };
     let mut outputs: Vec<usize> = (0..own.buffers.len()).filter(|k| own.buffers[*k].role == Role::Result).collect();
-    outputs.sort_by_key(|k| own.buffers[*k].footprint.padded);
+    outputs.extend(own.donated.iter().filter_map(|pair| own.of[own.parameters[pair.operand]][pair.leaf]));
+    outputs.sort_by_key(|k| (own.buffers[*k].footprint.padded, *k));
+    outputs.dedup();
     let mut candidates = Vec::new();
     for (frame, live) in runs(module) {
         let Some(found) = frames.get(&frame) else { continue };
-        for (temporary, buffer) in found.temporaries().enumerate().filter(|(_, b)| b.footprint.padded > 0) {
+        let numbers = (0..found.buffers.len()).filter(|k| found.buffers[*k].role == Role::Temporary).map(Some);
+        let all = found.temporaries().zip(numbers.chain(std::iter::repeat(None))).enumerate();
+        for (temporary, (buffer, number)) in all.filter(|(_, (buffer, _))| buffer.footprint.padded > 0) {
             let live = if frame == entry { buffer.live } else { live };
-            candidates.push(Candidate { frame, temporary, buffer, live });
+            candidates.push(Candidate { frame, temporary, buffer, number, live });
         }
     }
     candidates.sort_by_key(|candidate| Reverse(candidate.buffer.footprint.padded));
+    let empty = empty(module, frames);
     let mut inside: HashMap<usize, Vec<Candidate>> = HashMap::new();
     for candidate in candidates {
         let fits = |output: &&usize| {
             let made = &own.buffers[**output];
-            let first = made.space == candidate.buffer.space && candidate.live.1 < made.live.0;
+            // An argument is in the memory of an output that is donated until it is read last.
+            let after =
+                own.parameter_of(**output).is_none_or(|argument| own.buffers[argument].live.1 < candidate.live.0);
+            let before = candidate.live.1 < made.live.0 && after;
+            let is_empty = || empty.get(&(candidate.frame, **output)).is_some_and(|room| candidate.is_in(room));
+            let first = made.space == candidate.buffer.space && (before || is_empty());
             let others = inside.get(output).into_iter().flatten();
             first
                 && made.footprint.padded >= candidate.buffer.footprint.padded
@@ -87,6 +101,53 @@ pub fn in_outputs(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffe
     }
     all.sort_by_key(|inside| (inside.frame, inside.temporary));
     all
+}
+
+/// When the outputs of the entry are empty in a computation that returns them: the first and the last instruction, and the
+/// buffers that are written over after that.
+struct Room {
+    live: (usize, usize),
+    over: Vec<usize>,
+}
+
+impl Candidate<'_> {
+    /// Whether a temporary of the computation lies in the memory of the output while that is empty.
+    fn is_in(&self, room: &Room) -> bool {
+        let (from, to) = self.buffer.live;
+        let over = self.number.is_some_and(|number| to == room.live.1 + 1 && room.over.contains(&number));
+        from >= room.live.0 && (to <= room.live.1 || over)
+    }
+}
+
+/// By computation, and by output.
+fn empty(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffers>) -> HashMap<((usize, RunsAs), usize), Room> {
+    let entry = (module.entry, RunsAs::Entry);
+    let mut all = HashMap::new();
+    for (frame, (k, _)) in runs(module).into_iter().filter(|(frame, (k, until))| *frame != entry && k == until) {
+        let instruction = &module.computations[module.entry].instructions[k];
+        let Some(found) = frames.get(&frame).filter(|_| frame.1 == RunsAs::Body || instruction.opcode != "while")
+        else {
+            continue;
+        };
+        for (leaf, output) in frames[&entry].of[k].iter().enumerate() {
+            let (Some(output), Some((from, to))) = (output, found.before_result(leaf, frame.1)) else { continue };
+            let result = found.of[found.root][leaf];
+            let over = found.before_results.iter().filter(|(own, _)| Some(*own) == result).map(|(_, over)| *over);
+            if let Some(to) = to.checked_sub(1) {
+                all.insert((frame, *output), Room { live: (from, to), over: over.collect() });
+            }
+        }
+    }
+    all
+}
+
+impl FrameBuffers {
+    /// The buffer of the argument that an output has to be in.
+    fn parameter_of(&self, output: usize) -> Option<usize> {
+        let is_it = |pair: &&AliasPair| self.of[self.root].get(pair.result) == Some(&Some(output));
+        let pair = self.donated.iter().find(is_it)?;
+        self.of[self.parameters[pair.operand]][pair.leaf]
+    }
 }
 
 /// The entry, and what it alone runs, once: the first and the last of its instructions at which that runs.

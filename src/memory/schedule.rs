@@ -4,10 +4,14 @@
 //! it than in the text's, by the buffers that it has, and one has a lower one: the main memory first.
 
 use super::buffers::{FrameBuffers, RunsAs, buffers};
-use super::live::{Timelines, first_most, frames, live, passes};
-use super::tasks::{Peaks, Tasks};
+use super::inside::{Counted, Frames, Timelines};
+use super::live::{first_most, frames, passes};
+use super::names::Leaf;
+use super::runs::{called, until};
+use super::tasks::Tasks;
 use crate::hlo::{Computation, Instruction, Module};
-use crate::scheduling::{MOST_STEPS, least_peak};
+use crate::operations::shape::count;
+use crate::scheduling::{MOST_STEPS, TaskGraph, least_peak};
 use crate::text::Error;
 use std::collections::{BTreeMap, HashMap};
 
@@ -32,10 +36,25 @@ impl Schedule {
     /// # Errors
     /// An attribute about aliases cannot be read; 64 bits do not hold the bytes.
     pub fn least_memory(module: &Module) -> Result<Schedule, Error> {
+        let found = Schedule::of_computations(module, &|_| true)?;
+        let entry = (module.entry, RunsAs::Entry);
+        let peaks = |ordered: &Module| -> Result<BTreeMap<u8, i64>, Error> {
+            Ok(peaks(&Ordering::as_it_is(ordered)?.timelines[&entry]))
+        };
+        let (after, before) = (peaks(&found.apply(module)?)?, peaks(module)?);
+        // A computation that takes less may do so when the buffers of the one that runs it are full.
+        if after.iter().all(|(space, bytes)| bytes <= before.get(space).unwrap_or(&0)) {
+            return Ok(found);
+        }
+        Schedule::of_computations(module, &|number| number == module.entry)
+    }
+
+    /// The same, where only some computations are ordered.
+    fn of_computations(module: &Module, is_ordered: &dyn Fn(usize) -> bool) -> Result<Schedule, Error> {
         let mut found = Schedule::default();
-        let mut ordering = Ordering { module: module.clone(), passed: HashMap::new(), timelines: BTreeMap::new() };
+        let mut ordering = Ordering::new(module);
         let effects = module.effects();
-        let (mut peaks, mut bounds) = (Peaks::new(), Peaks::new());
+        let mut bounds = Peaks::new();
         let mut steps = MOST_STEPS;
         let all: Vec<(usize, RunsAs)> = frames(module).into_iter().collect();
         for own in all.chunk_by(|a, b| a.0 == b.0) {
@@ -45,13 +64,19 @@ impl Schedule {
             for (k, frame) in own.iter().enumerate() {
                 // In the numbers of the text.
                 let tasks = Tasks { module, frame: *frame, passed: &ordering.passed, effects: &effects };
-                let (graphs, _) = tasks.graphs(&peaks)?;
-                // What computations take that are run here may be more than they take at least.
-                let loose = peaks.iter().any(|(frame, own)| {
-                    let least = |space| bounds.get(frame)?.get(space).copied();
-                    own.iter().any(|(space, bytes)| *bytes > least(space).unwrap_or(0))
-                });
-                let least = if loose { tasks.graphs(&bounds)?.0 } else { BTreeMap::new() };
+                let computation = &module.computations[number];
+                let until = until(computation);
+                let inside = |k: usize, counted: &dyn Fn(Leaf) -> Option<Counted>| {
+                    let most = ordering.inside().inside(computation, k, until[k] != k, counted);
+                    most.into_iter().map(|(space, inside)| (space, inside.bytes)).collect()
+                };
+                let (graphs, _) = tasks.graphs(&inside)?;
+                // In another order, what computations take that are run here may be less, and at another time.
+                let inside = |k: usize, counted: &dyn Fn(Leaf) -> Option<Counted>| {
+                    least_inside(computation, k, &bounds, until[k] != k, counted)
+                };
+                let runs = computation.instructions.iter().any(|own| !called(own).is_empty());
+                let least = if runs { tasks.graphs(&inside)?.0 } else { BTreeMap::new() };
                 let mut own_bounds = BTreeMap::new();
                 for (space, graph) in graphs {
                     if k > 0 {
@@ -59,9 +84,10 @@ impl Schedule {
                         continue;
                     }
                     let new = least_peak(&graph, &order, &mut steps)?;
-                    let bound = least.get(&space).map_or(new.bound, |graph| graph.least());
+                    let other = least.get(&space).filter(|own| **own != graph);
+                    let bound = other.map_or(new.bound, TaskGraph::least);
                     own_bounds.insert(space, bound);
-                    if new.order == order {
+                    if new.order == order || !is_ordered(number) {
                         continue;
                     }
                     ordering.module.computations[number] = reordered(&module.computations[number], &new.order);
@@ -75,9 +101,6 @@ impl Schedule {
                 bounds.insert(*frame, own_bounds);
             }
             ordering.all_peaks(own)?;
-            for (frame, own) in own.iter().zip(before) {
-                peaks.insert(*frame, own);
-            }
             if order.iter().enumerate().any(|(k, task)| k != *task) {
                 found.orders.insert(number, order);
             }
@@ -95,14 +118,14 @@ impl Schedule {
         let effects = module.effects();
         let frames = frames(module);
         let mut ordered = module.clone();
-        let passed = Ordering::new(module)?.passed;
+        let passed = Ordering::as_it_is(module)?.passed;
         for (number, order) in &self.orders {
             let frame = frames.iter().find(|frame| frame.0 == *number).copied();
             let Some(frame) = frame else {
                 return Err(Error::new(format!("only computations that run have an order, found one of {number}")));
             };
             let tasks = Tasks { module, frame, passed: &passed, effects: &effects };
-            let (graphs, pairs) = tasks.graphs(&Peaks::new())?;
+            let (graphs, pairs) = tasks.graphs(&|_, _| BTreeMap::new())?;
             drop(graphs);
             let name = &module.computations[*number].name;
             check(order, &pairs, &module.computations[*number].instructions)
@@ -161,21 +184,65 @@ fn reordered(computation: &Computation, order: &[usize]) -> Computation {
     }
 }
 
+/// What computations take at least while they run, by memory space.
+type Peaks = BTreeMap<(usize, RunsAs), BTreeMap<u8, i64>>;
+
+/// What an instruction runs takes at least beside its buffers, which may be empty when most is live in it.
+fn least_inside(
+    computation: &Computation,
+    k: usize,
+    bounds: &Peaks,
+    is_pair: bool,
+    counted: &dyn Fn(Leaf) -> Option<Counted>,
+) -> BTreeMap<u8, i64> {
+    let instruction = &computation.instructions[k];
+    let mut empty: BTreeMap<usize, Counted> = BTreeMap::new();
+    let operands = instruction.operands.iter().copied().filter(|_| instruction.opcode == "call");
+    for own in operands.chain([k]).filter(|_| !is_pair) {
+        let leaves = count(&computation.instructions[own].shape);
+        empty.extend((0..leaves).filter_map(|leaf| counted((own, leaf))).map(|counted| (counted.0, counted)));
+    }
+    let mut most: BTreeMap<u8, i64> = BTreeMap::new();
+    for (space, bytes) in called(instruction).iter().filter_map(|frame| bounds.get(frame)).flatten() {
+        let of_space = empty.values().filter(|own| own.2 == *space);
+        let bytes = of_space.fold(*bytes, |bytes, own| (bytes - own.1).max(0));
+        let most = most.entry(*space).or_default();
+        *most = bytes.max(*most);
+    }
+    most
+}
+
+/// The most bytes in each memory.
+fn peaks(timelines: &Timelines) -> BTreeMap<u8, i64> {
+    timelines.iter().map(|(space, bytes)| (*space, first_most(bytes).1)).collect()
+}
+
 /// A module whose computations are being ordered, with what those take that are.
 struct Ordering {
     module: Module,
     passed: HashMap<usize, Vec<Option<(usize, usize)>>>,
+    buffers: BTreeMap<(usize, RunsAs), FrameBuffers>,
     timelines: BTreeMap<(usize, RunsAs), Timelines>,
 }
 
 impl Ordering {
+    fn new(module: &Module) -> Ordering {
+        let (passed, buffers, timelines) = (HashMap::new(), BTreeMap::new(), BTreeMap::new());
+        Ordering { module: module.clone(), passed, buffers, timelines }
+    }
+
     /// With the buffers of all computations as they are.
-    fn new(module: &Module) -> Result<Ordering, Error> {
-        let mut own = Ordering { module: module.clone(), passed: HashMap::new(), timelines: BTreeMap::new() };
+    fn as_it_is(module: &Module) -> Result<Ordering, Error> {
+        let mut own = Ordering::new(module);
         for frame in frames(module) {
             own.all_peaks(&[frame])?;
         }
         Ok(own)
+    }
+
+    /// What is live in the computations that are ordered.
+    fn inside(&self) -> Frames<'_> {
+        Frames { buffers: &self.buffers, timelines: &self.timelines }
     }
 
     /// The peaks of a computation in each of the ways in which it runs; what it runs is known.
@@ -185,9 +252,10 @@ impl Ordering {
             let found: FrameBuffers = buffers(&self.module, *number, *frame, &self.passed)?;
             let computation = &self.module.computations[*number];
             self.passed.entry(*number).or_insert_with(|| passes(computation, &found));
-            let own = live(computation, found.temporaries(), &self.timelines)?;
-            all.push(own.iter().map(|(space, bytes)| (*space, first_most(bytes).1)).collect());
+            let own = self.inside().live(computation, &found, &|_| true)?;
+            all.push(peaks(&own));
             self.timelines.insert((*number, *frame), own);
+            self.buffers.insert((*number, *frame), found);
         }
         Ok(all)
     }

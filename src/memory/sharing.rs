@@ -2,12 +2,14 @@
 //!
 //! | operation | the result's leaf may lie in |
 //! |---|---|
-//! | elementwise operations, `select`, `copy` | any operand of the same shape and layout |
+//! | elementwise operations but `copy`, `select` | any operand of the same shape and layout |
 //! | `dynamic-update-slice`, `scatter`, `sort`, `while` | the operand that it updates |
-//! | a fusion | a parameter that reaches the result by elementwise operations alone, or that a `dynamic-update-slice` at its root updates and nothing else reads |
-//! | a fusion or custom call with `output_to_operand_aliasing` | what that says |
+//! | `triangular-solve` | the right side |
+//! | a fusion | a parameter that a `dynamic-update-slice` or a `scatter` at its root updates, whatever else reads it: the compiler fuses only reads that come before the update. A tuple at the root has several such, and bitcasts may be between. Or a parameter from which all is computed elementwise; the operand that a `dynamic-update-slice` updates is read so |
+//! | a fusion or custom call with `output_to_operand_aliasing` | what that says, before all others |
 //! | any with `aliasing_operands` of XLA:TPU | what that says, and nothing else |
 
+use super::names::{source, sources};
 use crate::hlo::aliases::{listed, pairs};
 use crate::hlo::{Computation, Instruction, Module};
 use crate::operations::operation::{Algorithm, Operation};
@@ -15,7 +17,15 @@ use crate::operations::shape::{Array, Shape, count, leaves};
 use crate::text::Error;
 
 /// A leaf of the result and one of the operands', both numbered over all of them, that may share a buffer.
-pub type Shared = (usize, usize);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shared {
+    pub result: usize,
+    pub operand: usize,
+    /// Whether the operation updates the operand, so that what else lies in the operand's buffer lies in the result's.
+    pub updates: bool,
+}
+
+type Pair = (usize, usize);
 
 /// The pairs that may share a buffer, those to be preferred first.
 ///
@@ -30,83 +40,116 @@ pub fn shared(module: &Module, computation: &Computation, instruction: &Instruct
             let taken = list.iter().filter(|n| **n < all).copied().collect::<Vec<_>>();
             results.into_iter().flat_map(move |r| taken.clone().into_iter().map(move |o| (r, o)))
         };
-        return Ok(fitting(lists.iter().flat_map(of), &operands, &instruction.shape, false));
+        return Ok(fitting(lists.iter().flat_map(of).map(updates), &operands, &instruction.shape, false));
     }
+    let mut found = Vec::new();
     if let Some(attribute) = instruction.attributes.iter().find(|a| a.name == "output_to_operand_aliasing") {
-        let found = pairs(&attribute.text, &instruction.shape, &operands);
-        let found = found.map_err(|error| Error { at: error.at.map(|at| at + attribute.at), ..error })?;
+        let said = pairs(&attribute.text, &instruction.shape, &operands);
+        let said = said.map_err(|error| Error { at: error.at.map(|at| at + attribute.at), ..error })?;
         let before = |k: usize| operands[..k].iter().map(|shape| count(shape)).sum::<usize>();
-        let found = found.into_iter().map(|pair| (pair.result, before(pair.operand) + pair.leaf));
-        return Ok(fitting(found, &operands, &instruction.shape, false));
+        let said = said.into_iter().map(|pair| (pair.result, before(pair.operand) + pair.leaf));
+        found = fitting(said.map(updates), &operands, &instruction.shape, false);
     }
     let results = count(&instruction.shape);
-    let found: Vec<Shared> = match &instruction.operation {
-        Operation::Elementwise | Operation::Select => (0..all).map(|operand| (0, operand)).collect(),
-        Operation::DynamicUpdateSlice => vec![(0, 0)],
-        Operation::Scatter(_) | Operation::While { .. } => (0..results).map(|k| (k, k)).collect(),
-        Operation::Algorithm(algorithm) if matches!(**algorithm, Algorithm::Sort { .. }) => {
-            (0..results).map(|k| (k, k)).collect()
-        }
+    let each = || (0..results).map(|k| (k, k));
+    let of_operation: Vec<Shared> = match &instruction.operation {
+        // A copy is there to have a buffer of its own.
+        Operation::Elementwise if instruction.opcode == "copy" => Vec::new(),
+        Operation::Elementwise | Operation::Select => (0..all).map(|operand| over((0, operand))).collect(),
+        Operation::While { .. } => each().map(updates).collect(),
+        Operation::Algorithm(algorithm) => match **algorithm {
+            Algorithm::Sort { .. } => each().map(over).collect(),
+            Algorithm::TriangularSolve { .. } => vec![over((0, 1))],
+            _ => Vec::new(),
+        },
         Operation::Call { computation } if instruction.opcode == "fusion" => {
             of_fusion(&module.computations[*computation])
         }
-        _ => Vec::new(),
+        _ => updated(instruction).into_iter().flatten().map(|k| updates((k, k))).collect(),
     };
-    Ok(fitting(found.into_iter(), &operands, &instruction.shape, true))
+    let of_operation = fitting(of_operation.into_iter(), &operands, &instruction.shape, true);
+    let is_new = |pair: &Shared| !found.iter().any(|own| (own.result, own.operand) == (pair.result, pair.operand));
+    let more: Vec<Shared> = of_operation.into_iter().filter(is_new).collect();
+    found.extend(more);
+    Ok(found)
+}
+
+fn updates((result, operand): Pair) -> Shared {
+    Shared { result, operand, updates: true }
+}
+
+fn over((result, operand): Pair) -> Shared {
+    Shared { result, operand, updates: false }
 }
 
 /// The pairs whose arrays are in one memory; with `same`, of one type, sizes and layout.
 fn fitting(found: impl Iterator<Item = Shared>, operands: &[&Shape], result: &Shape, same: bool) -> Vec<Shared> {
     let to = leaves(result);
     let from: Vec<&Array> = operands.iter().flat_map(|shape| leaves(shape)).collect();
-    let fits = |(r, o): &Shared| match (to.get(*r), from.get(*o)) {
+    let fits = |pair: &Shared| match (to.get(pair.result), from.get(pair.operand)) {
         (Some(a), Some(b)) => a == b || !same && a.layout.memory_space == b.layout.memory_space,
         _ => false,
     };
     found.filter(fits).collect()
 }
 
-/// The leaves of a fusion's root with the parameters, each one array, that they may be written over.
+/// The leaves of a fusion's root with those of the parameters that they may be written over.
 fn of_fusion(fused: &Computation) -> Vec<Shared> {
+    let elementwise = elementwise(fused);
+    // The first leaf of each parameter among those of all operands.
+    let mut first = vec![None; fused.instructions.len()];
+    let mut whole = Vec::new();
+    let mut leaf = 0;
+    for parameter in &fused.parameters {
+        first[*parameter] = Some(leaf);
+        let leaves = count(&fused.instructions[*parameter].shape);
+        if leaves == 1 && elementwise[*parameter] {
+            whole.push(leaf);
+        }
+        leaf += leaves;
+    }
+    let mut found = Vec::new();
+    for (result, (root, leaf)) in sources(fused, fused.root).into_iter().enumerate() {
+        let root = &fused.instructions[root];
+        let updated = updated(root).filter(|updated| updated.contains(&leaf)).map(|_| root.operands[leaf]);
+        let updated = updated.map(|operand| source(fused, (operand, 0)));
+        let updated = updated.and_then(|(operand, leaf)| Some(first[operand]? + leaf));
+        found.extend(updated.map(|operand| updates((result, operand))));
+        found.extend(whole.iter().filter(|operand| Some(**operand) != updated).map(|operand| over((result, *operand))));
+    }
+    found
+}
+
+/// The operands that an instruction updates, each in the leaf of the result with its number.
+fn updated(instruction: &Instruction) -> Option<std::ops::Range<usize>> {
+    match &instruction.operation {
+        Operation::DynamicUpdateSlice => Some(0..1),
+        Operation::Scatter(_) => Some(0..count(&instruction.shape)),
+        _ => None,
+    }
+}
+
+/// For each instruction of a fusion whether all that is computed from it has each element at the place of that of it from
+/// which it is computed; some has to be.
+fn elementwise(fused: &Computation) -> Vec<bool> {
     let count_of = fused.instructions.len();
-    let mut users = vec![0usize; count_of];
-    fused.instructions.iter().flat_map(|i| &i.operands).for_each(|k| users[*k] += 1);
-    // Whether all that is computed from an instruction is computed elementwise.
-    let mut elementwise = vec![true; count_of];
+    let (mut elementwise, mut is_used) = (vec![true; count_of], vec![false; count_of]);
     for k in (0..count_of).rev() {
         let user = &fused.instructions[k];
-        for operand in &user.operands {
+        for (place, operand) in user.operands.iter().enumerate() {
             let passes = match &user.operation {
                 Operation::Elementwise | Operation::Select => {
                     sizes(user).is_some_and(|to| sizes(&fused.instructions[*operand]) == Some(to))
                 }
+                Operation::DynamicUpdateSlice => place == 0,
                 Operation::Tuple => k == fused.root,
                 _ => false,
             };
             elementwise[*operand] &= passes && elementwise[k];
+            is_used[*operand] = true;
         }
     }
-    let number = |k: usize| fused.parameters.iter().position(|parameter| *parameter == k);
-    let arrays: Vec<usize> = fused.parameters.iter().map(|p| count(&fused.instructions[*p].shape)).collect();
-    let leaf = |parameter: usize| arrays[..parameter].iter().sum::<usize>();
-    let roots = match &fused.result().operation {
-        Operation::Tuple => fused.result().operands.clone(),
-        _ => vec![fused.root],
-    };
-    // Else parts are no leaves.
-    if roots.iter().any(|root| matches!(fused.instructions[*root].shape, Shape::Tuple(_))) {
-        return Vec::new();
-    }
-    let mut found = Vec::new();
-    for (result, root) in roots.into_iter().enumerate() {
-        if fused.instructions[root].operation == Operation::DynamicUpdateSlice {
-            let updated = fused.instructions[root].operands[0];
-            found.extend(number(updated).filter(|_| users[updated] == 1).map(|p| (result, leaf(p))));
-        }
-        let whole = |p: &usize| arrays[*p] == 1 && users[fused.parameters[*p]] > 0 && elementwise[fused.parameters[*p]];
-        found.extend((0..arrays.len()).filter(whole).map(|p| (result, leaf(p))));
-    }
-    found
+    elementwise.into_iter().zip(is_used).map(|(elementwise, is_used)| elementwise && is_used).collect()
 }
 
 /// The sizes of an instruction's result, where it is one array.

@@ -8,15 +8,16 @@
 use super::before::before;
 use super::buffers::{RunsAs, named, reads};
 use super::footprint::Footprint;
+use super::inside::Counted;
+use super::names::Leaf;
 use super::runs::{called, until};
-use super::sharing::shared;
 use crate::hlo::Module;
 use crate::scheduling::{TaskGraph, TaskValue};
 use crate::text::Error;
 use std::collections::{BTreeMap, HashMap};
 
-/// What computations take at most while they run, by memory space.
-pub type Peaks = BTreeMap<(usize, RunsAs), BTreeMap<u8, i64>>;
+/// What an instruction runs takes beside its buffers, by memory space; asked with which leaves lie in buffers that count.
+pub type Beside<'b> = dyn Fn(usize, &dyn Fn(Leaf) -> Option<Counted>) -> BTreeMap<u8, i64> + 'b;
 
 /// The task graph of a computation for each memory space.
 pub type TaskGraphs = BTreeMap<u8, TaskGraph>;
@@ -47,11 +48,11 @@ impl Tasks<'_> {
     ///
     /// # Errors
     /// An attribute about aliases cannot be read; bytes that are too many.
-    pub fn graphs(&self, inside: &Peaks) -> Result<(TaskGraphs, Vec<(usize, usize)>), Error> {
+    pub fn graphs(&self, inside: &Beside) -> Result<(TaskGraphs, Vec<(usize, usize)>), Error> {
         let (number, frame) = self.frame;
         let computation = &self.module.computations[number];
         let (mut classes, donated) = named(self.module, number, frame, self.passed)?;
-        let pairs = before(self.module, computation, &mut classes, self.effects)?;
+        let pairs = before(computation, &mut classes, self.effects);
         let mut all: BTreeMap<usize, NamedLeaves> = BTreeMap::new();
         for (k, instruction) in computation.instructions.iter().enumerate() {
             let is_parameter = instruction.opcode == "parameter";
@@ -82,12 +83,13 @@ impl Tasks<'_> {
         let mut shares = Vec::new();
         let mut groups = Groups::default();
         for (k, instruction) in computation.instructions.iter().enumerate() {
-            let found = shared(self.module, computation, instruction)?;
+            let found = classes.pairs[k].clone();
             let taken: Vec<usize> = classes.taken(instruction).into_iter().map(|leaf| classes.find(leaf)).collect();
-            for (result, operand) in &found {
-                let leaf = classes.first[k] + result;
-                let (to, from) = (classes.find(leaf), taken[*operand]);
-                let otherwise = |other: usize| taken[other] == from && !found.contains(&(*result, other));
+            for pair in &found {
+                let leaf = classes.first[k] + pair.result;
+                let (to, from) = (classes.find(leaf), taken[pair.operand]);
+                let reads_so = |other: usize| found.iter().any(|own| (own.result, own.operand) == (pair.result, other));
+                let otherwise = |other: usize| taken[other] == from && !reads_so(other);
                 let known = all.contains_key(&to) && all.contains_key(&from);
                 if to == leaf && to != from && known && !(0..taken.len()).any(otherwise) {
                     shares.push((k, to, from));
@@ -126,8 +128,15 @@ impl Tasks<'_> {
         }
         let mut graphs = BTreeMap::new();
         let mut spaces: Vec<u8> = all.values().map(|own| own.space).collect();
-        let run = computation.instructions.iter().flat_map(called);
-        spaces.extend(run.filter_map(|frame| inside.get(&frame)).flat_map(BTreeMap::keys));
+        let counted = |(instruction, leaf): Leaf| {
+            let class = classes.find(classes.first[instruction] + leaf);
+            let own = all.get(&class).filter(|own| !own.is_parameter && !own.is_result)?;
+            Some((class, own.value.bytes, own.space))
+        };
+        let runs = |k: &usize| !called(&computation.instructions[*k]).is_empty();
+        let runs: Vec<(usize, BTreeMap<u8, i64>)> =
+            (0..computation.instructions.len()).filter(runs).map(|k| (k, inside(k, &counted))).collect();
+        spaces.extend(runs.iter().flat_map(|(_, own)| own.keys()));
         spaces.sort_unstable();
         spaces.dedup();
         let until = until(computation);
@@ -139,9 +148,9 @@ impl Tasks<'_> {
                 values.push(own.value.clone());
             }
             let mut beside = Vec::new();
-            for (k, instruction) in computation.instructions.iter().enumerate() {
-                let most = called(instruction).into_iter().filter_map(|frame| inside.get(&frame)?.get(&space)).max();
-                let Some(bytes) = most.copied().filter(|bytes| *bytes > 0) else { continue };
+            for (k, own) in &runs {
+                let k = *k;
+                let Some(bytes) = own.get(&space).copied().filter(|bytes| *bytes > 0) else { continue };
                 if until[k] == k {
                     beside.push((k, bytes));
                 } else {

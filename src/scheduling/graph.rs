@@ -25,7 +25,7 @@ impl TaskValue {
 }
 
 /// Tasks with what has to run before what.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskGraph {
     /// For each task those that have to run before it, and those after it.
     pub(super) before: Vec<Vec<usize>>,
