@@ -98,7 +98,7 @@ fn split<'c>(op: Op<'c>, parts: impl Fn(Op<'c>) -> Vec<Op<'c>>) {
 }
 
 /// Whether no other tensor can be in the buffer of one, but for those that its uses give.
-fn has_own_buffer(value: Val) -> bool {
+pub fn has_own_buffer(value: Val) -> bool {
     let mut value = value;
     loop {
         let Some(op) = ir::defining_op(value) else {

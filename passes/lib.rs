@@ -22,6 +22,7 @@
 //! | `steps` | upstream's passes where there is something for them | |
 //! | `functions` | the functions of a module, and who calls them | |
 //! | `runs` | how often operations run | `functions` |
+//! | `same_bytes` | reshapes, transposes and conversions that move nothing | `aliases`, `buffers` |
 //! | `descriptors` | memrefs as the LLVM dialect has them, made of pointers | |
 //! | [`annotate_loops`] | `layout-annotate-loops` | |
 //! | [`approximate_math`] | `layout-approximate-math` | `buffers`, `upstream` |
@@ -41,7 +42,7 @@
 //! | `rank_reduction` | slices that leave out dimensions of one element, with names for them | `buffers` |
 //! | `switches` | `scf.index_switch` as a tree of `scf.if` | |
 //! | [`plan_memory`] | `layout-plan-memory` | `descriptors`, `diagnostic`, `functions`, `options`, `ownership`, `upstream` |
-//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `async_copies`, `branches`, `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `rank_reduction`, `switches`, `upstream` |
+//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `async_copies`, `branches`, `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `rank_reduction`, `same_bytes`, `switches`, `upstream` |
 //! | [`remove_conversions`] | `layout-remove-conversions` | `buffers`, `diagnostic`, `functions`, `options`, `runs`, `upstream` |
 //! | [`plan`] | `layout-plan` | `buffers`, `diagnostic`, `functions`, `indexing_analysis`, `options`, `prepare_bufferization`, `remove_conversions`, `runs`, `upstream` |
 //! | [`partition`] | `layout-partition` | `async_copies`, `buffers`, `diagnostic`, `functions`, `remove_conversions`, `runs`, `upstream` |
@@ -55,7 +56,7 @@
 //! | [`verify`] | `layout-verify` | `diagnostic`, `upstream` |
 //! | [`verify_llvm`] | `layout-verify-llvm` | `diagnostic` |
 //! | `vectorize` | vector code of a kernel: registers, plan, prefetch | `buffers`, `kernel`, `options`, `ownership`, `upstream` |
-//! | [`lower_memrefs`] | `layout-lower-memrefs` | `async_copies`, `buffers`, `diagnostic`, `functions`, `kernel`, `options`, `ownership`, `upstream`, `vectorize` |
+//! | [`lower_memrefs`] | `layout-lower-memrefs` | `async_copies`, `buffers`, `diagnostic`, `functions`, `kernel`, `options`, `ownership`, `same_bytes`, `upstream`, `vectorize` |
 //! | `pass` | the generated passes as values | `options`, `upstream` |
 //! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream`, `verify` |
 //! | `exports` | what C++ calls: `layout_rs_*` | `annotate_loops`, `approximate_math`, `call_libm`, `call_mpi`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `expand_dma`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `partition`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `shard_to_mpi`, `shorten_interfaces`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify`, `verify_llvm` |
@@ -127,6 +128,7 @@ pub mod prepare_bufferization;
 mod rank_reduction;
 pub mod remove_conversions;
 mod runs;
+mod same_bytes;
 pub mod scf_to_cf;
 pub mod shard_to_mpi;
 pub mod shorten_interfaces;

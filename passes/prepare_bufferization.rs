@@ -11,6 +11,8 @@
 //!   bufferization takes time cubic in its length), `tensor.splat` becomes `linalg.fill`, `tensor.generate` a
 //!   `linalg.generic`, `tensor.concat` insertions, `tensor.pad` a fill and an insertion, `linalg.softmax` its
 //!   decomposition;
+//! - reshapes, transposes and conversions after which every element is at its byte are in the buffer of their operand, see
+//!   `same_bytes`;
 //! - slices and insertions of which it is open which dimensions they leave out get all of them, see `rank_reduction`;
 //! - `scf.index_switch` of tensors becomes a tree of `scf.if`, which the analysis of the stock pass knows;
 //! - a slice or reshape that leaves its block, by a branch, loop, call or return, is copied first: a buffer knows its
@@ -36,6 +38,7 @@ use crate::diagnostic::Diagnostic;
 use crate::options::Form;
 use crate::padding::{concatenate, generate, pad};
 use crate::rank_reduction::name_dimensions;
+use crate::same_bytes::SameBytes;
 use crate::switches::{self, as_branches};
 use crate::{aliases, branches, deallocate, upstream};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
@@ -56,6 +59,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
         return Err(errors);
     }
     let (mut gone, mut read, mut views) = (HashSet::new(), HashMap::new(), HashMap::new());
+    let mut same_bytes = SameBytes::default();
     for op in ir::all_operations(module) {
         if gone.contains(&ir::op_key(op)) {
             continue;
@@ -70,6 +74,12 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
             "layout.await" => {
                 ir::replace_all_uses(ir::result(op, 0), ir::operands(op)[0]);
                 rewriter.erase(op);
+            }
+            name if !(is(name, VIEW) && (!changes_layout(op) || is_read_in_place(ir::result(op, 0), &mut read)))
+                && same_bytes.keeps(op)
+                && !is_view(ir::operands(op)[0], &mut views) =>
+            {
+                same_bytes.show(rewriter, op);
             }
             "layout.convert" if is_tensor(ir::result(op, 0)) => {
                 let copy = copied(Builder::before(op), ir::operands(op)[0], ir::result(op, 0).r#type());
@@ -96,6 +106,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
             _ => {}
         }
     }
+    same_bytes.mark_read_only();
     copy_leaving_views(&ir::all_operations(module));
     wrap_layouts(module);
     branches::copy_arguments(&ir::all_operations(module), |b, tensor| copied(b, tensor, tensor.r#type()));

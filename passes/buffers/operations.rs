@@ -72,8 +72,9 @@ const SHOWS: Traits = SAME_BUFFER.and(NO_ACCESS);
 /// Upstream has a polynomial within a few units in the last place, for all arguments.
 const POLYNOMIAL: Traits = MATH.and(LIBRARY_CALL).and(APPROXIMABLE);
 
-/// Of memrefs: a buffer whose elements are bits in bytes, as one of bytes.
-pub const BYTES_OF_BOOLS: &str = "builtin.unrealized_conversion_cast";
+/// Of memrefs: the same bytes under another type, of a layout in which every element stays at its byte, or as bytes where
+/// elements are bits in bytes.
+pub const SAME_BYTES: &str = "builtin.unrealized_conversion_cast";
 
 /// The rows, in the order of their names.
 #[rustfmt::skip]
@@ -101,7 +102,7 @@ const OPERATIONS: &[(&str, Traits)] = &[
     ("arith.select",                           ARITH.and(FORWARDS)),
     ("arith.subf",                             ARITH.and(CONTRACTS)),
     ("builtin.module",                         CONTROL),
-    (BYTES_OF_BOOLS,                           SHOWS),
+    (SAME_BYTES,                               SHOWS),
     ("cf.br",                                  CONTROL.and(BOUNDARY)),
     ("cf.cond_br",                             CONTROL.and(BOUNDARY)),
     ("cf.switch",                              CONTROL.and(BOUNDARY)),

@@ -4,6 +4,7 @@ use super::state::Lowering;
 use super::types::tiled_layout;
 use crate::async_copies::DmaStart;
 use crate::buffers::index::{IndexVars, constant_value, indices};
+use crate::buffers::parts::row_major;
 use crate::kernel::access::is_view;
 use crate::kernel::transfers;
 use crate::ownership;
@@ -184,6 +185,26 @@ impl<'c> Lowering<'c> {
             }
         };
         self.replace(op, &[value]);
+        Ok(())
+    }
+
+    /// The memory of a buffer under another type, in which each element is at the same byte.
+    pub(super) fn same_bytes(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let (source, result) = (ir::operands(op)[0], ir::result(op, 0));
+        self.whole_only(&[source])?;
+        let made = match self.buffers.get(result).cloned() {
+            Some(lowered) => {
+                let made = lowered.reinterpreted(b, source, &[]);
+                self.buffers.lowered.insert(ir::key(made), lowered);
+                made
+            }
+            None => {
+                let shape = ir::memref(result.r#type()).ok_or("its result is not a memref")?.shape;
+                let strides = row_major(&shape);
+                b.reinterpret(source, result.r#type(), (&[Some(0)], &[]), (&shape, &[]), (&strides, &[]))
+            }
+        };
+        self.replace(op, &[made]);
         Ok(())
     }
 

@@ -32,11 +32,12 @@ mod state;
 mod types;
 
 use crate::buffers::globals;
-use crate::buffers::operations::{FORWARDS, STRIDED, VIEW, is, is_approximable};
+use crate::buffers::operations::{FORWARDS, SAME_BYTES, STRIDED, VIEW, is, is_approximable};
 use crate::diagnostic::Diagnostic;
 use crate::kernel::access::is_view;
 use crate::options::{Options, Target};
 use crate::ownership;
+use crate::same_bytes::MARK;
 use crate::upstream::{self, FastMath};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::operation::OperationMutLike;
@@ -134,6 +135,7 @@ impl<'c> Lowering<'c> {
             }
             name if is(name, STRIDED) && self.buffers.get(ir::result(op, 0)).is_none() => self.strided(b, op),
             "memref.cast" => self.cast(b, op),
+            SAME_BYTES if ir::attribute(op, MARK).is_some() => self.same_bytes(b, op),
             "memref.dealloc" => self.whole_only(&operands),
             "memref.dma_start" => self.dma_start(b, op),
             name if is(name, FORWARDS) => self.whole_only(&operands),

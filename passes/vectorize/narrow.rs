@@ -20,7 +20,7 @@
 
 use super::kernel::Kernel;
 use super::rest::{UNEQUAL, compare};
-use crate::buffers::operations::BYTES_OF_BOOLS;
+use crate::buffers::operations::SAME_BYTES;
 use crate::kernel::access::Operand;
 use crate::kernel::body::Body;
 use crate::kernel::nest::Nest;
@@ -66,7 +66,7 @@ pub fn as_bytes<'c>(b: Builder<'c>, buffer: Val<'c>) -> Val<'c> {
     }
     let bytes = Shaped { element: IntegerType::new(b.context(), 8).into(), ..shaped };
     let t = ir::memref_type(b.location, &bytes).expect("bytes make a memref");
-    b.value(BYTES_OF_BOOLS, &[buffer], t, &[])
+    b.value(SAME_BYTES, &[buffer], t, &[])
 }
 
 impl<'c> Kernel<'_, 'c> {
