@@ -56,7 +56,7 @@ pub fn is_tensor(value: Val) -> bool {
 }
 
 /// The operand whose buffer a result of an operation may be in, by the operation alone.
-fn updated<'c>(op: Op<'c>, result: usize) -> Option<usize> {
+pub fn updated<'c>(op: Op<'c>, result: usize) -> Option<usize> {
     match ir::name(op) {
         "tensor.insert" | "tensor.insert_slice" => Some(1),
         name if is(name, VIEW) => Some(0),

@@ -23,6 +23,7 @@
 //! | `functions` | the functions of a module, and who calls them | |
 //! | `runs` | how often operations run | `functions` |
 //! | `same_bytes` | reshapes, transposes and conversions that move nothing | `aliases`, `buffers` |
+//! | `destinations` | what loops insert, computed where it goes | `aliases`, `buffers` |
 //! | `descriptors` | memrefs as the LLVM dialect has them, made of pointers | |
 //! | [`annotate_loops`] | `layout-annotate-loops` | |
 //! | [`approximate_math`] | `layout-approximate-math` | `buffers`, `upstream` |
@@ -42,7 +43,7 @@
 //! | `rank_reduction` | slices that leave out dimensions of one element, with names for them | `buffers` |
 //! | `switches` | `scf.index_switch` as a tree of `scf.if` | |
 //! | [`plan_memory`] | `layout-plan-memory` | `descriptors`, `diagnostic`, `functions`, `options`, `ownership`, `upstream` |
-//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `async_copies`, `branches`, `buffers`, `deallocate`, `diagnostic`, `options`, `padding`, `rank_reduction`, `same_bytes`, `switches`, `upstream` |
+//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `async_copies`, `branches`, `buffers`, `deallocate`, `destinations`, `diagnostic`, `options`, `padding`, `rank_reduction`, `same_bytes`, `switches`, `upstream` |
 //! | [`remove_conversions`] | `layout-remove-conversions` | `buffers`, `diagnostic`, `functions`, `options`, `runs`, `upstream` |
 //! | [`plan`] | `layout-plan` | `buffers`, `diagnostic`, `functions`, `indexing_analysis`, `options`, `prepare_bufferization`, `remove_conversions`, `runs`, `upstream` |
 //! | [`partition`] | `layout-partition` | `async_copies`, `buffers`, `diagnostic`, `functions`, `remove_conversions`, `runs`, `upstream` |
@@ -100,6 +101,7 @@ pub mod call_mpi;
 pub mod convert_to_llvm;
 pub mod deallocate;
 mod descriptors;
+mod destinations;
 mod diagnostic;
 mod dynamic_reshapes;
 pub mod expand_clones;

@@ -12,7 +12,7 @@
 //!   `linalg.generic`, `tensor.concat` insertions, `tensor.pad` a fill and an insertion, `linalg.softmax` its
 //!   decomposition;
 //! - reshapes, transposes and conversions after which every element is at its byte are in the buffer of their operand, see
-//!   `same_bytes`;
+//!   `same_bytes`, and what a loop inserts into a tensor is computed where it goes, see `destinations`;
 //! - slices and insertions of which it is open which dimensions they leave out get all of them, see `rank_reduction`;
 //! - `scf.index_switch` of tensors becomes a tree of `scf.if`, which the analysis of the stock pass knows;
 //! - a slice or reshape that leaves its block, by a branch, loop, call or return, is copied first: a buffer knows its
@@ -40,7 +40,7 @@ use crate::padding::{concatenate, generate, pad};
 use crate::rank_reduction::name_dimensions;
 use crate::same_bytes::SameBytes;
 use crate::switches::{self, as_branches};
-use crate::{aliases, branches, deallocate, upstream};
+use crate::{aliases, branches, deallocate, destinations, upstream};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
 use melior::ir::operation::OperationMutLike;
@@ -107,6 +107,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
         }
     }
     same_bytes.mark_read_only();
+    destinations::slice(rewriter);
     copy_leaving_views(&ir::all_operations(module));
     wrap_layouts(module);
     branches::copy_arguments(&ir::all_operations(module), |b, tensor| copied(b, tensor, tensor.r#type()));

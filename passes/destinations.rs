@@ -1,0 +1,73 @@
+//! What is inserted into a tensor, computed where it goes.
+//!
+//! ```text
+//! %e = tensor.empty()                               %e = tensor.extract_slice %o[%i, 0]
+//! %t = linalg.generic outs(%e)                =>    %t = linalg.generic outs(%e)
+//! tensor.parallel_insert_slice %t into %o[%i, 0]    tensor.parallel_insert_slice %t into %o[%i, 0]
+//! ```
+//!
+//! An empty tensor may have any elements, so it may have those that will be overwritten. Bufferization then finds that
+//! the slice can be written in place; where it cannot, as the elements are still read, it allocates as for the
+//! empty tensor.
+//!
+//! Only in loops, whose iterations would all make a tensor: elsewhere each slice is one tensor more in the buffer of the
+//! target, and the time that the analysis takes grows with these (see `aliases`).
+
+use crate::aliases::updated;
+use crate::buffers::views::tensor_layout;
+use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
+use melior::ir::ValueLike;
+use melior::ir::operation::OperationLike;
+
+/// Replaces empty tensors by slices of what they are inserted into.
+pub fn slice(rewriter: &Rewriter) {
+    for op in ir::all_operations(rewriter.root()) {
+        if let Some((inserts, empty, writer)) = place(op) {
+            let operands = ir::operands(inserts);
+            let b = Builder::before(writer).located(empty);
+            let attributes = ["static_offsets", "static_sizes", "static_strides"];
+            let kept = attributes.map(|name| b.named(name, ir::attribute(inserts, name).expect("an insertion has it")));
+            let segments = ir::integers(inserts, "operandSegmentSizes");
+            let counts = [1, segments[2] as i32, segments[3] as i32, segments[4] as i32];
+            let attributes: Vec<_> = kept.into_iter().chain([b.segments(&counts)]).collect();
+            let t = ir::result(empty, 0).r#type();
+            let slice = b.value("tensor.extract_slice", &operands[1..], t, &attributes);
+            ir::replace_all_uses(ir::result(empty, 0), slice);
+            rewriter.erase(empty);
+        }
+    }
+}
+
+/// An insertion in a loop, the empty tensor that becomes what it inserts, and the operation that first writes to that.
+fn place<'c>(op: Op<'c>) -> Option<(Op<'c>, Op<'c>, Op<'c>)> {
+    // The operation of the loop's body that the insertion is, or is inside of.
+    let last = match ir::name(op) {
+        "tensor.insert_slice" => {
+            Some(op).filter(|op| ir::parent(*op).is_some_and(|around| ir::name(around) == "scf.for"))
+        }
+        "tensor.parallel_insert_slice" => ir::parent(op),
+        _ => None,
+    }?;
+    let [source, target] = [0, 1].map(|k| ir::operands(op)[k]);
+    let rank = |v: Val| ir::tensor(v.r#type()).map(|t| t.shape.len());
+    if tensor_layout(source) != tensor_layout(target) || rank(source) != rank(target) {
+        return None;
+    }
+    let (mut value, mut writer) = (source, None);
+    let empty = loop {
+        let from = ir::defining_op(value).filter(|from| from.block() == last.block() && ir::uses(value).len() == 1)?;
+        if ir::name(from) == "tensor.empty" {
+            break from;
+        }
+        value = ir::operands(from)[updated(from, ir::result_number(value)?)?];
+        if value.r#type() != source.r#type() {
+            return None;
+        }
+        writer = Some(from);
+    };
+    let writer = writer?;
+    let is_there = |v: &Val<'c>| {
+        ir::defining_op(*v).is_none_or(|from| from.block() != last.block() || ir::comes_before(from, writer))
+    };
+    ir::operands(op)[1..].iter().all(is_there).then_some((op, empty, writer))
+}
