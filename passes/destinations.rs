@@ -1,4 +1,4 @@
-//! What is inserted into a tensor, computed where it goes.
+//! What is inserted into a tensor, computed where it goes; and what is converted, in the layout that it gets.
 //!
 //! ```text
 //! %e = tensor.empty()                               %e = tensor.extract_slice %o[%i, 0]
@@ -12,12 +12,40 @@
 //!
 //! Only in loops, whose iterations would all make a tensor: elsewhere each slice is one tensor more in the buffer of the
 //! target, and the time that the analysis takes grows with these (see `aliases`).
+//!
+//! An operation on elements writes any layout, so it can write the one of a `layout.convert`, if the conversion alone uses its
+//! result. Vector code fuses the two; this saves loops of scalars the buffer and the copy.
 
 use crate::aliases::updated;
-use crate::buffers::views::tensor_layout;
+use crate::buffers::views::{is_spread, tensor_layout};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::ValueLike;
 use melior::ir::operation::OperationLike;
+
+/// Lets an operation write its result in the layout that a conversion gives it, where nothing else uses the result and each
+/// element is computed once, into an empty tensor; false elsewhere.
+pub fn convert(rewriter: &Rewriter, conversion: Op) -> bool {
+    let (source, result) = (ir::operands(conversion)[0], ir::result(conversion, 0));
+    let Some(empty) = made_in(source).filter(|_| !is_spread(source) && !is_spread(result)) else { return false };
+    ir::set_type(ir::result(empty, 0), result.r#type());
+    ir::set_type(source, result.r#type());
+    ir::replace_all_uses(result, source);
+    rewriter.erase(conversion);
+    true
+}
+
+/// The empty tensor that an operation on elements computes a tensor into, where each of the three is used once.
+fn made_in<'c>(value: Val<'c>) -> Option<Op<'c>> {
+    let op = ir::defining_op(value).filter(|_| ir::uses(value).len() == 1)?;
+    let maps = ir::indexing_maps(op)?;
+    let output = updated(op, ir::result_number(value)?)?;
+    let map = maps.get(output)?;
+    let body = ir::arguments(*ir::blocks(op).first()?);
+    let is_read = body.get(output).is_none_or(|element| ir::is_used(*element));
+    let target = ir::operands(op)[output];
+    let empty = ir::defining_op(target).filter(|op| ir::name(*op) == "tensor.empty" && ir::uses(target).len() == 1)?;
+    (!is_read && map.is_permutation()).then_some(empty)
+}
 
 /// Replaces empty tensors by slices of what they are inserted into.
 pub fn slice(rewriter: &Rewriter) {

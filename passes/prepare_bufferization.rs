@@ -75,6 +75,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
                 ir::replace_all_uses(ir::result(op, 0), ir::operands(op)[0]);
                 rewriter.erase(op);
             }
+            "layout.convert" if is_tensor(ir::result(op, 0)) && destinations::convert(rewriter, op) => {}
             name if !(is(name, VIEW) && (!changes_layout(op) || is_read_in_place(ir::result(op, 0), &mut read)))
                 && same_bytes.keeps(op)
                 && !is_view(ir::operands(op)[0], &mut views) =>

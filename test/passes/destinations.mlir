@@ -1,4 +1,4 @@
-// What loops insert into a tensor is computed in its memory.
+// What loops insert into a tensor is computed in its memory, and what is converted in the layout that it is converted to.
 // RUN: layout-opt %s --split-input-file --layout-to-memref | FileCheck %s
 // RUN: layout-opt %s --split-input-file --layout-to-memref=form=physical | FileCheck %s
 
@@ -112,4 +112,61 @@ func.func @overlaps(%x: tensor<64x256xf32>) -> tensor<64x256xf32> {
     scf.yield %n : tensor<64x256xf32>
   }
   return %r : tensor<64x256xf32>
+}
+
+// -----
+
+// Into another memory.
+#A = #layout.tiled<{1,0:T(8,128)}>
+#V = #layout.tiled<{1,0:T(8,128)S(1)}>
+// CHECK-LABEL: func.func @space(
+// CHECK: memref.alloc() {{.*}}, #layout.memory_space<vmem>>
+// CHECK-NOT: memref.alloc
+// CHECK: math.exp
+// CHECK-NOT: affine.for
+// CHECK: return
+func.func @space(%x: tensor<64x256xf32, #A>) -> tensor<64x256xf32, #V> {
+  %y = math.exp %x : tensor<64x256xf32, #A>
+  %r = layout.convert %y : tensor<64x256xf32, #A> to tensor<64x256xf32, #V>
+  return %r : tensor<64x256xf32, #V>
+}
+
+// -----
+
+// Into another layout.
+#A = #layout.tiled<{1,0:T(8,128)}>
+#B = #layout.tiled<{0,1:T(4,64)}>
+// CHECK-LABEL: func.func @layout(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func @layout(%x: tensor<?x256xf32, #A>) -> tensor<?x256xf32, #B> {
+  %z = arith.addf %x, %x : tensor<?x256xf32, #A>
+  %r = layout.convert %z {keep} : tensor<?x256xf32, #A> to tensor<?x256xf32, #B>
+  return %r : tensor<?x256xf32, #B>
+}
+
+// -----
+
+// Not what is used besides, and not sums, which are read and written many times.
+#A = #layout.tiled<{1,0:T(8,128)}>
+#R = #layout.tiled<{0}>
+#V = #layout.tiled<{1,0:T(8,128)S(1)}>
+#W = #layout.tiled<{0:S(1)}>
+// CHECK-LABEL: func.func @used(
+// CHECK-COUNT-4: memref.alloc
+// CHECK: return
+func.func @used(%x: tensor<64x256xf32, #A>) -> (tensor<64x256xf32, #A>, tensor<64x256xf32, #V>, tensor<64xf32, #W>) {
+  %c = arith.constant 0.0 : f32
+  %y = math.exp %x : tensor<64x256xf32, #A>
+  %r = layout.convert %y : tensor<64x256xf32, #A> to tensor<64x256xf32, #V>
+  %e = tensor.empty() : tensor<64xf32, #R>
+  %f = linalg.fill ins(%c : f32) outs(%e : tensor<64xf32, #R>) -> tensor<64xf32, #R>
+  %s = linalg.reduce ins(%x : tensor<64x256xf32, #A>) outs(%f : tensor<64xf32, #R>) dimensions = [1]
+    (%a: f32, %b: f32) {
+      %t = arith.addf %a, %b : f32
+      linalg.yield %t : f32
+    }
+  %w = layout.convert %s : tensor<64xf32, #R> to tensor<64xf32, #W>
+  return %y, %r, %w : tensor<64x256xf32, #A>, tensor<64x256xf32, #V>, tensor<64xf32, #W>
 }

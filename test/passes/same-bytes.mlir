@@ -152,8 +152,8 @@ func.func @larger(%x: tensor<8x256xf32, #A>) -> tensor<2x4x256xf32, #C> {
 // CHECK-COUNT-2: memref.alloc
 // CHECK: arith.trunci
 // CHECK: return
-func.func @bits(%x: tensor<8x256xi4, #E>) -> tensor<8x256xi4> {
+func.func @bits(%x: tensor<8x256xi4, #E>) -> (tensor<8x256xi4, #E>, tensor<8x256xi4>) {
   %y = arith.addi %x, %x : tensor<8x256xi4, #E>
   %r = layout.convert %y {keep} : tensor<8x256xi4, #E> to tensor<8x256xi4>
-  return %r : tensor<8x256xi4>
+  return %y, %r : tensor<8x256xi4, #E>, tensor<8x256xi4>
 }
