@@ -10,7 +10,8 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
-#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -125,6 +126,13 @@ MlirAttribute layout_cc_attributes(MlirOperation op) {
 }
 
 bool layout_cc_decompose(MlirOperation op) {
+  IRRewriter listening(unwrap(op)->getContext());
+  listening.setInsertionPoint(unwrap(op));
+  // Upstream erases these itself.
+  if (auto pack = dyn_cast<linalg::PackOp>(unwrap(op)))
+    return succeeded(linalg::lowerPack(listening, pack, false));
+  if (auto unpack = dyn_cast<linalg::UnPackOp>(unwrap(op)))
+    return succeeded(linalg::lowerUnPack(listening, unpack, false));
   auto aggregate = dyn_cast<linalg::AggregatedOpInterface>(unwrap(op));
   if (!aggregate)
     return false;

@@ -198,7 +198,8 @@ def LayoutPrepareBufferization
     stays as it was.
   }];
   let dependentDialects = [
-    "::layout::LayoutDialect", "::mlir::arith::ArithDialect",
+    "::layout::LayoutDialect", "::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
   ];

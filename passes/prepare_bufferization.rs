@@ -9,8 +9,8 @@
 //! - elementwise operations, with layouts or without, become `linalg.generic` on an empty tensor (the stock pass loses the
 //!   encoding of results, and lets an operation write over its operand: a chain of them is then one set of aliases, and
 //!   bufferization takes time cubic in its length), `tensor.splat` becomes `linalg.fill`, `tensor.generate` a
-//!   `linalg.generic`, `tensor.concat` insertions, `tensor.pad` a fill and an insertion, `linalg.softmax` its
-//!   decomposition;
+//!   `linalg.generic`, `tensor.concat` insertions, `tensor.pad` a fill and an insertion;
+//! - `linalg.softmax`, `linalg.pack` and `linalg.unpack` become upstream's decompositions, with layouts or without;
 //! - reshapes, transposes and conversions after which every element is at its byte are in the buffer of their operand, see
 //!   `same_bytes`, and what a loop inserts into a tensor is computed where it goes, see `destinations`;
 //! - slices and insertions of which it is open which dimensions they leave out get all of them, see `rank_reduction`;
@@ -58,6 +58,13 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
     if !errors.is_empty() {
         return Err(errors);
     }
+    for op in ir::all_operations(module) {
+        match ir::name(op) {
+            "linalg.softmax" if is_tensor(ir::operands(op)[0]) => softmax(rewriter, op)?,
+            "linalg.pack" | "linalg.unpack" if is_tensor(ir::operands(op)[0]) => relayout(rewriter, op)?,
+            _ => {}
+        }
+    }
     let (mut gone, mut read, mut views) = (HashSet::new(), HashMap::new(), HashMap::new());
     let mut same_bytes = SameBytes::default();
     for op in ir::all_operations(module) {
@@ -87,10 +94,16 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
                 ir::replace_all_uses(ir::result(op, 0), copy);
                 rewriter.erase(op);
             }
-            "linalg.softmax" if touches_layouts(op) => softmax(rewriter, op).map_err(|error| vec![error])?,
             "tensor.extract_slice" | "tensor.insert_slice" | "tensor.parallel_insert_slice"
                 if name_dimensions(rewriter, op, copied) => {}
             "tensor.concat" if reaches_layouts(op, &mut views) => concatenate(rewriter, op),
+            "tensor.pad" if adds_nothing(op) => {
+                gone.extend(ir::all_operations(op).into_iter().map(ir::op_key));
+                let cast = as_cast(rewriter, op);
+                if changes_layout(cast) && !is_read_in_place(ir::result(cast, 0), &mut read) {
+                    settle(cast, ir::result(cast, 0).r#type());
+                }
+            }
             "tensor.pad" if reaches_layouts(op, &mut views) => {
                 gone.extend(ir::all_operations(op).into_iter().map(ir::op_key));
                 pad(rewriter, op);
@@ -99,7 +112,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
             "tensor.splat" if touches_layouts(op) => splat(rewriter, op),
             "tensor.generate" if touches_layouts(op) => generate(rewriter, op),
             name if is(name, VIEW) && changes_layout(op) && !is_read_in_place(ir::result(op, 0), &mut read) => {
-                settle(op);
+                settle(op, ir::result(op, 0).r#type());
             }
             name if is(name, ELEMENTWISE) && ir::results(op).into_iter().all(is_tensor) => {
                 elementwise(rewriter, op);
@@ -149,20 +162,72 @@ fn nested_too_deep<'c>(operations: &[Op<'c>]) -> Option<Diagnostic<'c>> {
 
 /// Replaces a softmax by its decomposition. Upstream gives the parts the type of the input, and
 /// the last of them that of the output: so the input gets the layout of the output first.
-fn softmax<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), Diagnostic<'c>> {
+fn softmax<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), Vec<Diagnostic<'c>>> {
     let (input, output) = (ir::operands(op)[0], ir::operands(op)[1]);
     if input.r#type() != output.r#type() {
         let input = copied(Builder::before(op), input, output.r#type());
         ir::edit(op).set_operand(0, input);
     }
     let location = ir::location(op);
-    match upstream::decompose(op) {
-        true => {
-            rewriter.erase(op);
-            Ok(())
-        }
-        false => Err(Diagnostic::error(location, "'linalg.softmax' op cannot be decomposed")),
+    if !upstream::decompose(op) {
+        return Err(vec![Diagnostic::error(location, "'linalg.softmax' op cannot be decomposed")]);
     }
+    rewriter.erase(op);
+    Ok(())
+}
+
+/// Replaces a `linalg.pack` by upstream's padding, reshape and transpose, and a `linalg.unpack` by a transpose, reshape,
+/// slice and copy. Upstream gives the parts the encoding of the packed tensor, which may have another rank: so all types are
+/// without layouts meanwhile. The last of the parts then writes into the output itself.
+fn relayout<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), Vec<Diagnostic<'c>>> {
+    let (name, location) = (ir::name(op), ir::location(op));
+    let (b, result) = (Builder::before(op), ir::result(op, 0));
+    let t = result.r#type();
+    let [source, output] = [0, 1].map(|k| {
+        let operand = ir::operands(op)[k];
+        let plain = b.op("tensor.cast", &[operand], &[without_layout(operand.r#type())], &[]);
+        ir::edit(op).set_operand(k, ir::result(plain, 0));
+        (operand, plain)
+    });
+    let after = ir::next(op).expect("a tensor operation is no terminator");
+    let end = Builder::before(after).op("tensor.cast", &[result], &[t], &[]);
+    ir::replace_all_uses(result, ir::result(end, 0));
+    ir::edit(end).set_operand(0, result);
+    ir::set_type(result, without_layout(t));
+    if !upstream::decompose(op) {
+        return Err(vec![Diagnostic::error(location, format!("'{name}' op cannot be decomposed"))]);
+    }
+    let made = ir::operands(end)[0];
+    ir::replace_all_uses(ir::result(output.1, 0), output.0);
+    ir::set_type(made, t);
+    ir::replace_all_uses(ir::result(end, 0), made);
+    rewriter.erase(end);
+    rewriter.erase(output.1);
+    if ir::result(source.1, 0).r#type() == source.0.r#type() {
+        ir::replace_all_uses(ir::result(source.1, 0), source.0);
+        rewriter.erase(source.1);
+    }
+    Ok(())
+}
+
+/// A tensor type without its encoding.
+fn without_layout<'c>(t: Type<'c>) -> Type<'c> {
+    ir::tensor(t).map_or(t, |shaped| ir::tensor_type(&Shaped { layout: None, ..shaped }))
+}
+
+/// Whether a `tensor.pad` is of static shape and leaves it.
+fn adds_nothing(op: Op) -> bool {
+    let [source, result] =
+        [ir::operands(op)[0], ir::result(op, 0)].map(|v| ir::tensor(v.r#type()).and_then(|t| t.sizes()));
+    source.is_some() && source == result
+}
+
+/// An operation whose result is its first operand in another layout, as a `tensor.cast`.
+fn as_cast<'c>(rewriter: &Rewriter, op: Op<'c>) -> Op<'c> {
+    let cast = Builder::before(op).op("tensor.cast", &[ir::operands(op)[0]], &[ir::result(op, 0).r#type()], &[]);
+    ir::replace_all_uses(ir::result(op, 0), ir::result(cast, 0));
+    rewriter.erase(op);
+    cast
 }
 
 /// Fills an empty tensor with a scalar.
@@ -235,9 +300,12 @@ fn refused<'c>(operations: &[Op<'c>], axes: &Axes) -> Vec<Diagnostic<'c>> {
     errors
 }
 
-/// Why an operation on tensors with layouts cannot be lowered, if it cannot.
+/// Why an operation on tensors cannot be lowered, if it cannot.
 fn unsupported(op: Op) -> Option<&'static str> {
     let name = ir::name(op);
+    if matches!(name, "linalg.pack" | "linalg.unpack") && ir::sizes(op, "static_inner_tiles").contains(&None) {
+        return Some("the sizes of its inner tiles must be constants, found one that is known only at run time");
+    }
     if name == "builtin.module" {
         let nested = ir::parent(op).is_some() && has_layouts(op);
         return nested.then_some("bufferization does not look into nested modules");
@@ -319,11 +387,11 @@ fn is_view<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
     found
 }
 
-/// Copies the result of a slice or reshape for all its users.
-fn settle(op: Op) {
+/// Copies the result of a slice or reshape, to a tensor of type `t`, for all its users.
+fn settle<'c>(op: Op<'c>, t: Type<'c>) {
     let result = ir::result(op, 0);
     let after = ir::next(op).expect("a tensor operation is no terminator");
-    let copy = copied(Builder::before(after).located(op), result, result.r#type());
+    let copy = copied(Builder::before(after).located(op), result, t);
     let reader = ir::defining_op(copy).expect("a copy is made by an operation");
     ir::replace_all_uses(result, copy);
     ir::edit(reader).set_operand(0, result);

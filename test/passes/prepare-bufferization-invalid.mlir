@@ -63,3 +63,11 @@ func.func @unranked(%x: tensor<2x3xf32, #T>) -> tensor<*xf32> {
   %0 = tensor.cast %x : tensor<2x3xf32, #T> to tensor<*xf32>
   return %0 : tensor<*xf32>
 }
+
+// -----
+
+func.func @run_time_tile(%x: tensor<13x6xf32>, %e: tensor<13x2x?xf32>, %n: index) -> tensor<13x2x?xf32> {
+  // expected-error@+1 {{'linalg.pack' op cannot be lowered: the sizes of its inner tiles must be constants, found one that is known only at run time}}
+  %0 = linalg.pack %x inner_dims_pos = [1] inner_tiles = [%n] into %e : tensor<13x6xf32> -> tensor<13x2x?xf32>
+  return %0 : tensor<13x2x?xf32>
+}
