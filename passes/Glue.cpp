@@ -178,6 +178,23 @@ void layout_cc_approximate(MlirOperation root, size_t count,
   (void)applyOpPatternsGreedily(operations, std::move(patterns), config);
 }
 
+bool layout_cc_compute_in_f32(MlirOperation root, size_t count,
+                              const MlirType *types) {
+  MLIRContext *context = unwrap(root)->getContext();
+  SmallVector<Type> sources;
+  for (size_t i = 0; i < count; ++i)
+    sources.push_back(unwrap(types[i]));
+  TypeConverter converter;
+  arith::populateEmulateUnsupportedFloatsConversions(converter, sources,
+                                                     Float32Type::get(context));
+  RewritePatternSet patterns(context);
+  arith::populateEmulateUnsupportedFloatsPatterns(patterns, converter);
+  ConversionTarget target(*context);
+  arith::populateEmulateUnsupportedFloatsLegality(target, converter);
+  return succeeded(
+      applyPartialConversion(unwrap(root), target, std::move(patterns)));
+}
+
 bool layout_cc_call_libm(MlirOperation root) {
   MLIRContext *context = unwrap(root)->getContext();
   RewritePatternSet patterns(context);

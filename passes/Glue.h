@@ -127,6 +127,12 @@ void layout_cc_approximate(MlirOperation root, size_t count,
                            bool (*has)(MlirStringRef name, void *user),
                            void *user);
 
+/// Lets operations of arith and vector below `root` on floating-point numbers
+/// of these types compute in f32, by upstream's patterns; false where an error
+/// was reported.
+bool layout_cc_compute_in_f32(MlirOperation root, size_t count,
+                              const MlirType *types);
+
 /// Lets math.expm1 and log1p below `root`, a module, be calls of the C library
 /// by upstream's patterns; false where an error was reported.
 bool layout_cc_call_libm(MlirOperation root);

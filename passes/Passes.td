@@ -331,6 +331,27 @@ def LayoutExpandDma : Pass<"layout-expand-dma", "::mlir::ModuleOp"> {
   ];
 }
 
+def LayoutExpandFloats : Pass<"layout-expand-floats", "::mlir::ModuleOp"> {
+  let summary = "Compute with floats of 4, 6 and 8 bits in f32";
+  let description = [{
+    Operations of `arith`, `math` and `vector` on floating-point numbers of fewer
+    than 16 bits are computed in f32, by upstream's
+    `arith-emulate-unsupported-floats` and `math-extend-to-supported-types`, and
+    the conversions between these numbers and others become operations on
+    integers, since LLVM has no such types. Scalars and vectors of `f4E2M1FN`,
+    `f6E2M3FN`, `f6E3M2FN`, `f8E3M4`, `f8E4M3`, `f8E4M3B11FNUZ`, `f8E4M3FN`,
+    `f8E4M3FNUZ`, `f8E5M2`, `f8E5M2FNUZ` and `f8E8M0FNU`.
+
+    `arith.truncf` rounds to the nearest number, to even where two are as near;
+    from f64 in one step. What is too large becomes infinity; in types without
+    it NaN, and in those with neither the largest number.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
 def LayoutLowerBufferization
     : Pass<"layout-lower-bufferization", "::mlir::ModuleOp"> {
   let summary = "Lower what freeing buffers leaves of bufferization";

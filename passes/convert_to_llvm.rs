@@ -19,6 +19,8 @@ pub const STEPS: &[PassStep] = &[
     ("layout-call-mpi", &["mpi"]),
     ("convert-linalg-to-loops", &["linalg"]),
     ("func.func(scf-forall-to-for)", &["scf.forall"]),
+    ("arith-expand", &["arith.scaling_extf", "arith.scaling_truncf"]),
+    ("layout-expand-floats", &["arith", "math", "vector"]),
     // After loops are functions of their own, as all constants of a function are made once.
     ("layout-approximate-math", &["math"]),
     ("layout-call-libm", INEXACT),

@@ -9,9 +9,9 @@ use crate::pipelines::{PIPELINES, PipelineOptions};
 use crate::upstream::emit;
 use crate::{
     annotate_loops, approximate_math, call_libm, call_mpi, convert_to_llvm, deallocate, expand_clones, expand_dma,
-    fuse_elementwise, indexing_analysis, inline_calls, lower_bufferization, lower_memrefs, mask_as_integers,
-    outline_loops, partition, plan, plan_memory, prepare_bufferization, remove_conversions, scf_to_cf, shard_to_mpi,
-    shorten_interfaces, simplify_indexing, steps, strip_memory_spaces, verify, verify_llvm,
+    expand_floats, fuse_elementwise, indexing_analysis, inline_calls, lower_bufferization, lower_memrefs,
+    mask_as_integers, outline_loops, partition, plan, plan_memory, prepare_bufferization, remove_conversions,
+    scf_to_cf, shard_to_mpi, shorten_interfaces, simplify_indexing, steps, strip_memory_spaces, verify, verify_llvm,
 };
 use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Op, Rewriter};
@@ -95,6 +95,11 @@ extern "C" fn layout_rs_run_pass(
             }
             Pass::ExpandClones => return expand_clones::run(rewriter).map(Outcome::of),
             Pass::ExpandDma { options } => return expand_dma::run(rewriter, options).map(Outcome::of),
+            Pass::ExpandFloats if now > 0 => expand_floats::run(rewriter)?,
+            Pass::ExpandFloats => match expand_floats::begin(op)? {
+                true => go_on(expand_floats::PASSES, 1),
+                false => return Ok(Outcome::Unchanged),
+            },
             Pass::FuseElementwise => fuse_elementwise::run(rewriter),
             Pass::IndexingAnalysis { options } => indexing_analysis::run(op, options.report),
             Pass::InlineCalls if now > 0 => return Ok(Outcome::Unchanged),
@@ -146,6 +151,7 @@ extern "C" fn layout_rs_passes_of(
         }
         Ok(Pass::LowerBufferization) => steps::all(lower_bufferization::STEPS),
         Ok(Pass::Deallocate) => deallocate::PASSES.to_owned(),
+        Ok(Pass::ExpandFloats) => expand_floats::PASSES.to_owned(),
         Ok(Pass::InlineCalls) => inline_calls::PASSES.to_owned(),
         _ => return,
     };

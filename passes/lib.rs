@@ -33,6 +33,7 @@
 //! | [`deallocate`] | `layout-deallocate` | `buffers`, `ownership` |
 //! | [`expand_clones`] | `layout-expand-clones` | `diagnostic` |
 //! | [`expand_dma`] | `layout-expand-dma` | `async_copies`, `diagnostic`, `options` |
+//! | [`expand_floats`] | `layout-expand-floats` | `diagnostic`, `upstream` |
 //! | [`fuse_elementwise`] | `layout-fuse-elementwise` | `aliases`, `buffers` |
 //! | [`indexing_analysis`] | `layout-indexing-analysis` | `buffers`, `diagnostic`, `upstream` |
 //! | `memref_form` | the sizes and strides of a lowered array, for callers | `buffers`, `options` |
@@ -60,7 +61,7 @@
 //! | [`lower_memrefs`] | `layout-lower-memrefs` | `async_copies`, `buffers`, `diagnostic`, `functions`, `kernel`, `options`, `ownership`, `same_bytes`, `upstream`, `vectorize` |
 //! | `pass` | the generated passes as values | `options`, `upstream` |
 //! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream`, `verify` |
-//! | `exports` | what C++ calls: `layout_rs_*` | `annotate_loops`, `approximate_math`, `call_libm`, `call_mpi`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `expand_dma`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `partition`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `shard_to_mpi`, `shorten_interfaces`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify`, `verify_llvm` |
+//! | `exports` | what C++ calls: `layout_rs_*` | `annotate_loops`, `approximate_math`, `call_libm`, `call_mpi`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `expand_dma`, `expand_floats`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `partition`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `shard_to_mpi`, `shorten_interfaces`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify`, `verify_llvm` |
 //!
 //! # Example
 //!
@@ -106,6 +107,7 @@ mod diagnostic;
 mod dynamic_reshapes;
 pub mod expand_clones;
 pub mod expand_dma;
+pub mod expand_floats;
 #[allow(unsafe_code, reason = "C++ calls these functions")]
 mod exports;
 mod functions;

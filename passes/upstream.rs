@@ -45,6 +45,7 @@ unsafe extern "C" {
     fn layout_cc_attributes(op: MlirOperation) -> MlirAttribute;
     fn layout_cc_decompose(op: MlirOperation) -> bool;
     fn layout_cc_scf_to_cf(root: MlirOperation, count: usize, ops: *const MlirOperation) -> bool;
+    fn layout_cc_compute_in_f32(root: MlirOperation, count: usize, types: *const MlirType) -> bool;
     fn layout_cc_call_libm(root: MlirOperation) -> bool;
     fn layout_cc_approximate(
         root: MlirOperation,
@@ -234,6 +235,14 @@ pub fn approximate(root: OperationRef, operations: &[OperationRef], has: &mut dy
     let user = (&raw mut has).cast();
     // SAFETY: the operations are alive until each is replaced, and each is given once; the closure is for this call.
     unsafe { layout_cc_approximate(root.to_raw(), operations.len(), operations.as_ptr(), ask, user) }
+}
+
+/// Lets operations of `arith` and `vector` in a module on floating-point numbers of these types compute in f32; false where
+/// upstream reported an error.
+pub fn compute_in_f32(root: OperationRef, types: &[Type]) -> bool {
+    let types: Vec<MlirType> = types.iter().map(|t| t.to_raw()).collect();
+    // SAFETY: the module is alive, and so are the types, of which there are `count`.
+    unsafe { layout_cc_compute_in_f32(root.to_raw(), types.len(), types.as_ptr()) }
 }
 
 /// Lets `math.expm1` and `log1p` in a module be calls of the C library; false where upstream reported an error.
