@@ -11,6 +11,8 @@
 //!   bufferization takes time cubic in its length), `tensor.splat` becomes `linalg.fill`, `tensor.generate` a
 //!   `linalg.generic`, `tensor.concat` insertions, `tensor.pad` a fill and an insertion;
 //! - `linalg.softmax`, `linalg.pack` and `linalg.unpack` become upstream's decompositions, with layouts or without;
+//! - buffers that enter or leave the world of tensors (`bufferization.to_tensor`, `to_buffer`) do so in the layout of the
+//!   tensor, and are converted where the program says another;
 //! - reshapes, transposes and conversions after which every element is at its byte are in the buffer of their operand, see
 //!   `same_bytes`, and what a loop inserts into a tensor is computed where it goes, see `destinations`;
 //! - slices and insertions of which it is open which dimensions they leave out get all of them, see `rank_reduction`;
@@ -111,6 +113,9 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
             "scf.index_switch" if ir::results(op).into_iter().any(is_tensor) => as_branches(rewriter, op),
             "tensor.splat" if touches_layouts(op) => splat(rewriter, op),
             "tensor.generate" if touches_layouts(op) => generate(rewriter, op),
+            "bufferization.materialize_in_destination" if is_tensor(ir::operands(op)[1]) => store(rewriter, op),
+            "bufferization.alloc_tensor" if touches_layouts(op) => allocate(rewriter, op),
+            "bufferization.to_tensor" | "bufferization.to_buffer" => convert_buffer(op),
             name if is(name, VIEW) && changes_layout(op) && !is_read_in_place(ir::result(op, 0), &mut read) => {
                 settle(op, ir::result(op, 0).r#type());
             }
@@ -230,6 +235,54 @@ fn as_cast<'c>(rewriter: &Rewriter, op: Op<'c>) -> Op<'c> {
     cast
 }
 
+/// Copies a tensor into another one, whose elements are not read.
+fn store(rewriter: &Rewriter, op: Op) {
+    let (operands, result) = (ir::operands(op), ir::result(op, 0));
+    let copy = Builder::before(op).named_structured("linalg.copy", &operands, &[1, 1], result.r#type());
+    ir::replace_all_uses(result, ir::result(copy, 0));
+    rewriter.erase(op);
+}
+
+/// An empty tensor, or a copy of another one.
+fn allocate(rewriter: &Rewriter, op: Op) {
+    let (b, result) = (Builder::before(op), ir::result(op, 0));
+    let operands = ir::operands(op);
+    let segments = ir::integers(op, "operandSegmentSizes");
+    let sizes = segments.first().and_then(|n| usize::try_from(*n).ok()).unwrap_or_default();
+    let made = match segments.get(1) {
+        Some(1) => copied(b, operands[sizes], result.r#type()),
+        _ => b.value("tensor.empty", &operands[..sizes], result.r#type(), &[]),
+    };
+    ir::replace_all_uses(result, made);
+    rewriter.erase(op);
+}
+
+/// Gives the buffer side of a `bufferization.to_tensor` or `to_buffer` the type that bufferization will give to the
+/// tensor, and converts between it and the type that the program says: where the layouts are the same, nothing moves.
+fn convert_buffer(op: Op) {
+    let (given, made) = (ir::operands(op)[0], ir::result(op, 0));
+    let enters = ir::name(op) == "bufferization.to_tensor";
+    let (tensor, buffer) = if enters { (made, given) } else { (given, made) };
+    let Some(shaped) = ir::memref(buffer.r#type()) else { return };
+    let layout = tensor_layout(tensor);
+    if layout.is_none() && shaped.layout.and_then(AnyLayout::of).is_none() {
+        return;
+    }
+    let space = layout.and_then(|layout| layout_dialect::pending_attribute(layout).ok());
+    let Some(t) = ir::memref_type(ir::location(op), &Shaped { layout: None, space, ..shaped }) else { return };
+    if enters {
+        let converted = Builder::before(op).value("layout.convert", &[buffer], t, &[]);
+        ir::edit(op).set_operand(0, converted);
+        return;
+    }
+    let said = buffer.r#type();
+    ir::set_type(buffer, t);
+    let after = Builder::before(ir::next(op).expect("it is no terminator")).located(op);
+    let converted = after.op("layout.convert", &[buffer], &[said], &[]);
+    ir::replace_all_uses(buffer, ir::result(converted, 0));
+    ir::edit(converted).set_operand(0, buffer);
+}
+
 /// Fills an empty tensor with a scalar.
 fn splat(rewriter: &Rewriter, op: Op) {
     let result = ir::result(op, 0);
@@ -321,6 +374,9 @@ fn unsupported(op: Op) -> Option<&'static str> {
             Some("its value is not a dense constant in the module")
         }
         "tensor.cast" if !is_tensor(ir::result(op, 0)) => Some("a tensor without a rank has no layout"),
+        "bufferization.alloc_tensor" if ir::attribute(op, "memory_space").is_some() => Some(
+            "the memory space of a tensor with a layout must be that of the layout, S(n): leave `memory_space` out",
+        ),
         _ => None,
     }
 }

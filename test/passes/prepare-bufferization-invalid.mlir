@@ -71,3 +71,12 @@ func.func @run_time_tile(%x: tensor<13x6xf32>, %e: tensor<13x2x?xf32>, %n: index
   %0 = linalg.pack %x inner_dims_pos = [1] inner_tiles = [%n] into %e : tensor<13x6xf32> -> tensor<13x2x?xf32>
   return %0 : tensor<13x2x?xf32>
 }
+
+// -----
+
+#T = #layout.tiled<{1,0:T(2,2)}>
+func.func @two_spaces() -> tensor<2x3xf32, #T> {
+  // expected-error@+1 {{'bufferization.alloc_tensor' op cannot be lowered: the memory space of a tensor with a layout must be that of the layout, S(n): leave `memory_space` out}}
+  %0 = bufferization.alloc_tensor() {memory_space = 1 : i64} : tensor<2x3xf32, #T>
+  return %0 : tensor<2x3xf32, #T>
+}
