@@ -265,7 +265,7 @@ fn convert_buffer(op: Op) {
     let (tensor, buffer) = if enters { (made, given) } else { (given, made) };
     let Some(shaped) = ir::memref(buffer.r#type()) else { return };
     let layout = tensor_layout(tensor);
-    if layout.is_none() && shaped.layout.and_then(AnyLayout::of).is_none() {
+    if layout.is_none() && AnyLayout::of_memref(buffer.r#type()).is_none() {
         return;
     }
     let space = layout.and_then(|layout| layout_dialect::pending_attribute(layout).ok());

@@ -6,9 +6,11 @@
 //! which the strided one is a transpose; where an allocation has more than the type shows (tail padding, metadata), or
 //! a size that only the type's dimensions in front carry, it is one row. See [`Parts`] and [`Packing`].
 //!
-//! A TensorLayout becomes one buffer for all places of the machine: see [`crate::buffers::spread`].
+//! A TensorLayout becomes one buffer for all places of the machine: see [`crate::buffers::spread`]. An `affine_map` has its
+//! results as dimensions: see [`crate::buffers::maps`].
 
 use crate::buffers::index::IndexVars;
+use crate::buffers::maps::MappedDims;
 use crate::buffers::packing::Packing;
 use crate::buffers::parts::{Parts, row_major};
 use crate::buffers::products::Products;
@@ -16,7 +18,7 @@ use crate::buffers::spread::{Axes, SpreadBuffer};
 use crate::options::Form;
 use layout_dialect::element;
 use layout_ir::{self as ir, Builder, Shaped, Val};
-use melior::ir::{Attribute, Identifier, Location, Type};
+use melior::ir::{AffineMap, Attribute, Identifier, Location, Type};
 use tensor_layout::expr::Expr;
 use tensor_layout::limits;
 use tensor_layout::maps::Interval;
@@ -79,19 +81,30 @@ enum Storage {
         row: bool,
     },
     SpreadBuffer(SpreadBuffer),
+    /// The index is what a map makes of the logical index.
+    Mapped,
 }
 
-/// A layout of this dialect.
-pub enum AnyLayout {
+/// A layout that is lowered.
+pub enum AnyLayout<'c> {
     /// `#layout.tiled`.
     Tiled(Layout),
     /// `#layout.tensor_layout`.
     Tensor(TensorLayout),
+    /// An `affine_map` that is no sum of strides.
+    Map(AffineMap<'c>),
 }
 
-impl AnyLayout {
-    /// The layout of an attribute; `None` for any other attribute.
-    pub fn of(attribute: Attribute) -> Option<AnyLayout> {
+impl<'c> AnyLayout<'c> {
+    /// The layout of a memref; `None` for one that upstream's operations take as it is.
+    pub fn of_memref(t: Type<'c>) -> Option<AnyLayout<'c>> {
+        let layout = ir::memref(t)?.layout?;
+        let map = || ir::affine_map(layout).filter(|_| ir::strides_and_offset(t).is_none()).map(AnyLayout::Map);
+        AnyLayout::of(layout).or_else(map)
+    }
+
+    /// The layout of an attribute of this dialect; `None` for any other attribute.
+    pub fn of(attribute: Attribute) -> Option<AnyLayout<'static>> {
         layout_dialect::tiled(attribute)
             .map(AnyLayout::Tiled)
             .or_else(|| layout_dialect::tensor_layout(attribute).map(AnyLayout::Tensor))
@@ -103,14 +116,44 @@ impl<'c> Lowered<'c> {
     pub fn new(
         location: Location<'c>,
         logical: &Shaped<'c>,
-        layout: &AnyLayout,
+        layout: &AnyLayout<'c>,
         axes: &Axes,
         form: Form,
     ) -> Result<Self, String> {
         match layout {
             AnyLayout::Tiled(layout) => Self::tiled(location, logical, layout, form),
             AnyLayout::Tensor(layout) => Self::tensor(location, logical, layout, axes),
+            AnyLayout::Map(map) => Self::mapped(location, logical, *map),
         }
+    }
+
+    fn mapped(location: Location<'c>, logical: &Shaped<'c>, map: AffineMap<'c>) -> Result<Self, String> {
+        let MappedDims { exprs, sizes, dynamic } = MappedDims::of(&logical.shape, map)?;
+        let rank = logical.shape.len();
+        let (products, _) = Products::of(&logical.shape, &Layout::row_major(rank));
+        let plain = Shaped { shape: sizes.clone(), layout: None, ..logical.clone() };
+        let value_type = ir::memref_type(location, &plain).ok_or("the results of its map do not make a memref type")?;
+        let strides = row_major(&sizes);
+        let mut run_time: Vec<_> = dynamic.iter().map(|(d, k)| (*k, products.size(*d))).collect();
+        run_time.sort_by_key(|run_time| run_time.0);
+        Ok(Lowered {
+            shape: logical.shape.clone(),
+            layout: map.to_string(),
+            value_type,
+            exprs,
+            products,
+            packing: Packing::whole(logical.element),
+            order: (0..sizes.len()).collect(),
+            transposed: (0..sizes.len()).collect(),
+            own_strides: strides.clone(),
+            strides,
+            sizes,
+            strided_type: value_type,
+            physical_type: value_type,
+            dynamic,
+            run_time,
+            storage: Storage::Mapped,
+        })
     }
 
     fn tensor(
@@ -423,6 +466,9 @@ impl<'c> Lowered<'c> {
                 (prefix.saturating_mul(held.elements), units.saturating_add(*prefix).saturating_mul(held.elements))
             }
             Storage::SpreadBuffer(spread_buffer) => (0, spread_buffer.elements()),
+            Storage::Mapped => {
+                (0, self.sizes.iter().try_fold(1i64, |n, size| n.checked_mul((*size)?)).unwrap_or(i64::MAX))
+            }
         }
     }
 
@@ -463,6 +509,12 @@ impl<'c> Lowered<'c> {
                 Storage::Tiles { expansion, .. } => {
                     let offset = first + expansion.offset(&index).map_err(|e| e.message)?;
                     from[offset as usize] = Some(k as usize);
+                }
+                Storage::Mapped => {
+                    let digit = |(e, stride): (&Expr, &Option<i64>)| e.evaluate(&index)?.checked_mul((*stride)?);
+                    let mut digits = self.exprs.iter().zip(&self.own_strides).map(digit);
+                    let offset = digits.try_fold(0i64, |sum, digit| sum.checked_add(digit?));
+                    from[offset.ok_or("the place of an element overflows 64 bits")? as usize] = Some(k as usize);
                 }
                 Storage::SpreadBuffer(spread_buffer) => {
                     for offset in spread_buffer.offsets(&index)? {

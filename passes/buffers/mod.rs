@@ -1,7 +1,7 @@
 //! What becomes of one buffer: its type, its index, the operations that reach it.
 //!
 //! `operations` is the table of upstream's operations; `index` makes expressions of index values, and `index_values` values
-//! of expressions; `packing`, `parts`, `products`, `spread` and `lowered` say which memref a layout becomes;
+//! of expressions; `packing`, `parts`, `products`, `spread`, `maps` and `lowered` say which memref a layout becomes;
 //! `type_converter` changes types in a module; `globals` sorts its constants; `views` says which slices and reshapes are
 //! only read.
 
@@ -9,6 +9,7 @@ pub mod globals;
 pub mod index;
 mod index_values;
 pub mod lowered;
+pub mod maps;
 pub mod operations;
 pub mod packing;
 pub mod parts;

@@ -24,5 +24,5 @@ pub use cycles::cycle;
 pub use read::*;
 pub use types::{
     Shaped, Vector, bits, function, function_type, indices_below, is_buffer, memref, memref_type, offset_of, sizes,
-    sizes_attribute, strided, strides_of, tensor, tensor_type, vector, vector_type,
+    sizes_attribute, strided, strides_and_offset, strides_of, tensor, tensor_type, vector, vector_type,
 };

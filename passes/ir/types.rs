@@ -198,6 +198,17 @@ pub fn strides_of(attribute: Attribute) -> Option<Vec<Option<i64>>> {
     }
 }
 
+/// The strides and the offset of a memref type, each none where known only at run time; none where its layout is no sum of
+/// strides.
+pub fn strides_and_offset(t: Type) -> Option<(Vec<Option<i64>>, Option<i64>)> {
+    let mut strides = vec![0; memref(t)?.shape.len()];
+    let mut offset = 0;
+    // SAFETY: the type is alive and a memref, and there is a place for each stride.
+    let known_now =
+        unsafe { sys::mlirMemRefTypeGetStridesAndOffset(t.to_raw(), strides.as_mut_ptr(), &mut offset).value != 0 };
+    known_now.then(|| (strides.into_iter().map(known).collect(), known(offset)))
+}
+
 /// The sizes, strides or offsets that an attribute of an operation lists, such as `static_sizes`: see
 /// [`integers`](crate::integers). None where known only at run time.
 pub fn sizes(op: Op, name: &str) -> Vec<Option<i64>> {

@@ -4,6 +4,8 @@ use super::state::Lowering;
 use super::types::tiled_layout;
 use crate::async_copies::DmaStart;
 use crate::buffers::index::{IndexVars, constant_value, indices};
+use crate::buffers::lowered::Lowered;
+use crate::buffers::maps::one_to_one;
 use crate::buffers::parts::row_major;
 use crate::kernel::access::is_view;
 use crate::kernel::transfers;
@@ -12,7 +14,9 @@ use layout_ir::{self as ir, Builder, Op, Shaped, Val};
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Type, ValueLike};
+use std::rc::Rc;
 use tensor_layout::expr::Expr;
+use tensor_layout::maps::{IndexingMap, Interval};
 
 /// Copies what a function hands on as a copy, where its layout pads the tail: buffer deallocation would copy it as long as its
 /// lowered type says, which is without the tail.
@@ -35,10 +39,74 @@ pub(super) fn copy_with_tail(function: Op) {
     }
 }
 
+const TOO_FAR: &str = "its strides reach over too many elements to count";
+
+/// Whether an operation allocates a memref with a `strided` layout, which has no conversion to LLVM.
+pub(super) fn allocates_strides(op: Op) -> bool {
+    let shaped = || ir::memref(ir::result(op, 0).r#type());
+    matches!(ir::name(op), "memref.alloc" | "memref.alloca")
+        && shaped().and_then(|shaped| shaped.layout).is_some_and(|layout| ir::strides_of(layout).is_some())
+}
+
 impl<'c> Lowering<'c> {
-    pub(super) fn allocation(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
-        let result = ir::result(op, 0);
-        let lowered = self.buffers.lowered[&ir::key(result)].clone();
+    /// A row of as many elements as the strides reach over, seen with these strides.
+    pub(super) fn strided_allocation(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let t = ir::result(op, 0).r#type();
+        let shaped = ir::memref(t).ok_or("it is not a memref")?;
+        let (strides, offset) = ir::strides_and_offset(t).ok_or("it has no strides")?;
+        let known = strides.iter().copied().collect::<Option<Vec<i64>>>().zip(offset);
+        let (steps, first) = known.ok_or("the strides and the offset of what it allocates must be known")?;
+        let operands = ir::operands(op);
+        let dynamic = &operands[..shaped.shape.iter().filter(|n| n.is_none()).count()];
+        if !dynamic.is_empty() && steps.iter().any(|step| *step < 0) {
+            return Err(
+                "strides of what it allocates must not be negative where a size is known only at run time".into()
+            );
+        }
+        let index = (0..steps.len()).fold(Expr::Const(first), |sum, d| sum + Expr::Var(d).times(steps[d]));
+        // An unknown size is taken for one that does not reach into the next stride.
+        let sizes = shaped.shape.iter().zip(&steps).map(|(n, step)| {
+            n.unwrap_or_else(|| {
+                steps.iter().filter(|outer| *outer > step).min().map_or(2, |outer| outer / (*step).max(1))
+            })
+        });
+        let sizes: Vec<i64> = sizes.collect();
+        let mut reached = Interval::new(0, -1);
+        if !sizes.contains(&0) {
+            let places = IndexingMap::of_sizes(&sizes, vec![index]);
+            reached = places.image()[0];
+            if reached.lo < 0 {
+                return Err(format!("an element of what it allocates is at {}, before the first", reached.lo));
+            }
+            one_to_one(&places)?;
+        }
+        let mut vars = IndexVars::default();
+        let mut values = dynamic.iter();
+        let mut reach = Expr::Const(first);
+        for (n, step) in shaped.shape.iter().zip(&steps) {
+            let size = match n {
+                Some(n) => Expr::Const(*n),
+                None => values
+                    .next()
+                    .map(|v| vars.var(*v, Interval::new(0, i64::MAX)))
+                    .ok_or("it has too few size operands")?,
+            };
+            reach = reach + size.times(*step);
+        }
+        let span = dynamic.is_empty().then(|| reached.hi.checked_add(1).ok_or(TOO_FAR)).transpose()?;
+        let row = Shaped { shape: vec![span], layout: None, ..shaped.clone() };
+        let row = ir::memref_type(b.location, &row).ok_or(TOO_FAR)?;
+        let count: Vec<Val<'c>> = if span.is_none() { vec![vars.value(b, &reach)] } else { Vec::new() };
+        let kept = ir::attributes(op).into_iter().filter(|a| a.0 != "operandSegmentSizes");
+        let attributes: Vec<_> =
+            kept.map(|(name, a)| b.named(&name, a)).chain([b.segments(&[count.len() as i32, 0])]).collect();
+        let row = b.value(ir::name(op), &count, row, &attributes);
+        let made = b.reinterpret(row, t, first, &shaped.shape, dynamic, &strides, &[]);
+        self.replace(op, &[made]);
+        Ok(())
+    }
+
+    pub(super) fn allocation(&mut self, b: Builder<'c>, op: Op<'c>, lowered: Rc<Lowered<'c>>) -> Result<(), String> {
         let sizes = lowered.shape.iter().filter(|n| n.is_none()).count();
         let operands = ir::operands(op);
         // After them come symbols of the layout's map, which the type already has as sizes.

@@ -33,13 +33,16 @@ mod types;
 
 use crate::buffers::globals;
 use crate::buffers::operations::{FORWARDS, SAME_BYTES, STRIDED, VIEW, is, is_approximable};
+use crate::buffers::parts::row_major;
+use crate::buffers::type_converter::TypeConverter;
 use crate::diagnostic::Diagnostic;
 use crate::kernel::access::is_view;
 use crate::options::{Options, Target};
 use crate::ownership;
 use crate::same_bytes::MARK;
 use crate::upstream::{self, FastMath};
-use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
+use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
+use melior::ir::Type;
 use melior::ir::operation::OperationMutLike;
 use state::Lowering;
 
@@ -55,6 +58,7 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagn
         }
     }
     let mut operations = ir::all_operations(root);
+    let strided = as_strided(&operations);
     let sorted = globals::sort(root, &operations);
     if sorted {
         operations = ir::all_operations(root);
@@ -62,7 +66,8 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagn
     let allowed = options.approximate && allow_approximations(&operations);
     let mut lowering = Lowering::new(rewriter, root, options, &operations);
     let vectors = options.vectorize != Target::None && !lowering.maps.is_empty();
-    if !lowering.convert_types(&operations) && !vectors && lowering.errors.is_empty() && !sorted && !allowed {
+    if !lowering.convert_types(&operations) && !vectors && lowering.errors.is_empty() && !sorted && !allowed && !strided
+    {
         return Ok(());
     }
     for op in operations {
@@ -75,6 +80,23 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagn
     lowering.remarks.iter().for_each(upstream::emit);
     rewriter.replace_contents(module, root);
     Ok(())
+}
+
+/// Writes the layouts that are affine maps and sums of strides as `strided`, or leaves them out where they are row-major.
+/// False where there are none, and nothing is allocated with strides.
+fn as_strided<'c>(operations: &[Op<'c>]) -> bool {
+    let mut any = false;
+    let mut convert = TypeConverter::new(|t: Type<'c>| {
+        let shaped = ir::memref(t).filter(|shaped| shaped.layout.and_then(ir::affine_map).is_some())?;
+        let (strides, offset) = ir::strides_and_offset(t)?;
+        any = true;
+        let location = ir::location(*operations.first()?);
+        let plain = strides == row_major(&shaped.shape) && !strides.contains(&None) && offset == Some(0);
+        let layout = (!plain).then(|| ir::strided(location, offset, &strides));
+        ir::memref_type(location, &Shaped { layout, ..shaped })
+    });
+    operations.iter().for_each(|op| convert.operation(*op));
+    any || operations.iter().any(|op| memory::allocates_strides(*op))
 }
 
 /// Lets functions be approximated that there are polynomials for; false where there are none.
@@ -94,7 +116,7 @@ impl<'c> Lowering<'c> {
             return;
         }
         let name = ir::name(op);
-        if name == "memref.global" || self.touches(op) {
+        if name == "memref.global" || self.touches(op) || memory::allocates_strides(op) {
             // It may be gone afterwards.
             let location = ir::location(op);
             if let Err(reason) = self.rewrite(op) {
@@ -118,7 +140,10 @@ impl<'c> Lowering<'c> {
         let b = Builder::before(op);
         let operands = ir::operands(op);
         match ir::name(op) {
-            "memref.alloc" | "memref.alloca" => self.allocation(b, op),
+            "memref.alloc" | "memref.alloca" => match self.buffers.get(ir::result(op, 0)).cloned() {
+                Some(lowered) => self.allocation(b, op, lowered),
+                None => self.strided_allocation(b, op),
+            },
             "memref.global" => self.global(b, op),
             "memref.get_global" => self.get_global(b, op),
             "memref.load" | "affine.load" => self.load(b, op),

@@ -21,7 +21,7 @@ pub(super) struct Types<'c> {
 /// The layout of a type: in its own slot, or pending in that of the memory space.
 pub(super) fn tiled_layout<'c>(t: Type<'c>) -> Option<Attribute<'c>> {
     let shaped = ir::memref(t)?;
-    let own = shaped.layout.filter(|a| AnyLayout::of(*a).is_some());
+    let own = shaped.layout.filter(|_| AnyLayout::of_memref(t).is_some());
     own.or_else(|| shaped.space.and_then(layout_dialect::pending))
 }
 
@@ -32,7 +32,7 @@ pub(super) fn lower_type<'c>(
     axes: &Axes,
 ) -> Result<Lowered<'c>, String> {
     let shaped = ir::memref(t).ok_or("it is not a memref")?;
-    let own = shaped.layout.and_then(AnyLayout::of);
+    let own = AnyLayout::of_memref(t);
     let pending = shaped.space.and_then(layout_dialect::pending);
     let (layout, space) = match (own, pending) {
         (None, Some(carried)) if shaped.layout.is_none() => (AnyLayout::of(carried), None),
@@ -53,7 +53,7 @@ pub(super) fn lower_type<'c>(
         (given, own) => given.or(own),
     };
     let shaped = Shaped { layout: None, space, ..shaped };
-    let lowered = |layout: &AnyLayout| Lowered::new(location, &shaped, layout, axes, form);
+    let lowered = |layout: &AnyLayout<'c>| Lowered::new(location, &shaped, layout, axes, form);
     // Bufferization gives the copy of a slice or reshape the layout of the buffer that it is from. Where the copy cannot
     // have it, the layout is free: it is a buffer of its own.
     let row_major = AnyLayout::Tiled(Layout::row_major(shaped.shape.len()));

@@ -80,3 +80,59 @@ func.func @pass_slice(%m: memref<16x256xf32, #P>) {
 
 // expected-error@+1 {{cannot lower memref<2xmemref<2x3xf32, #layout.tiled<{0,1}>>>: a type nested in it contains a layout}}
 func.func @buffers(%m: memref<2xmemref<2x3xf32, #layout.tiled<{0,1}>>>) { return }
+
+// -----
+
+// expected-error@+1 {{cannot lower memref<4x4xf32, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>>: its map must not put two elements at one place, as it does with [0, 0] and [1, 0]}}
+func.func @two_at_one_place(%m: memref<4x4xf32, affine_map<(i, j) -> (i floordiv 2, j)>>) { return }
+
+// -----
+
+// expected-error@+1 {{cannot lower memref<4x4xf32, affine_map<(d0, d1) -> (d0 - d1, d1)>>: result 0 of its map must not be negative, found -3}}
+func.func @negative(%m: memref<4x4xf32, affine_map<(i, j) -> (i - j, j)>>) { return }
+
+// -----
+
+// expected-error@+1 {{its map must have no symbols unless it is a sum of strides}}
+func.func @symbols(%m: memref<4x4xf32, affine_map<(i, j)[s] -> (i floordiv s, i mod s, j)>>) { return }
+
+// -----
+
+// expected-error@+1 {{dimension 0, whose size is known only at run time, must be a result of its map as it is}}
+func.func @unknown_size(%m: memref<?x4xf32, affine_map<(i, j) -> (i floordiv 2, j, i mod 2)>>) { return }
+
+// -----
+
+func.func @broadcast() {
+  // expected-error@+1 {{'memref.alloc' op cannot be lowered: its map must not put two elements at one place, as it does with [0, 0] and [0, 1]}}
+  %m = memref.alloc() : memref<4x4xf32, affine_map<(i, j) -> (i)>>
+  memref.dealloc %m : memref<4x4xf32, affine_map<(i, j) -> (i)>>
+  return
+}
+
+// -----
+
+func.func @before_the_first() {
+  // expected-error@+1 {{'memref.alloc' op cannot be lowered: an element of what it allocates is at -1, before the first}}
+  %m = memref.alloc() : memref<8xf32, affine_map<(i) -> (6 - i)>>
+  memref.dealloc %m : memref<8xf32, affine_map<(i) -> (6 - i)>>
+  return
+}
+
+// -----
+
+func.func @too_far() {
+  // expected-error@+1 {{'memref.alloc' op cannot be lowered: its strides reach over too many elements to count}}
+  %m = memref.alloc() : memref<4x4xf32, strided<[4611686018427387904, 1]>>
+  memref.dealloc %m : memref<4x4xf32, strided<[4611686018427387904, 1]>>
+  return
+}
+
+// -----
+
+func.func @run_time_strides(%s: index) {
+  // expected-error@+1 {{'memref.alloc' op cannot be lowered: the strides and the offset of what it allocates must be known}}
+  %m = memref.alloc()[%s] : memref<4x4xf32, affine_map<(i, j)[s] -> (i * s + j)>>
+  memref.dealloc %m : memref<4x4xf32, affine_map<(i, j)[s] -> (i * s + j)>>
+  return
+}
