@@ -25,6 +25,7 @@ pub const STEPS: &[PassStep] = &[
     ("layout-approximate-math", &["math"]),
     ("layout-call-libm", INEXACT),
     ("func.func(convert-vector-to-scf)", &["vector"]),
+    ("memref-expand", &["memref.reshape"]),
     ("lower-affine", &["affine"]),
     ("layout-annotate-loops", &["vector"]),
     ("layout-scf-to-cf", &["scf"]),

@@ -13,6 +13,7 @@
 //! - `linalg.softmax`, `linalg.pack` and `linalg.unpack` become upstream's decompositions, with layouts or without;
 //! - buffers that enter or leave the world of tensors (`bufferization.to_tensor`, `to_buffer`) do so in the layout of the
 //!   tensor, and are converted where the program says another;
+//! - a reshape whose index is the product of sizes known only at run time is made of a row-major copy;
 //! - reshapes, transposes and conversions after which every element is at its byte are in the buffer of their operand, see
 //!   `same_bytes`, and what a loop inserts into a tensor is computed where it goes, see `destinations`;
 //! - slices and insertions of which it is open which dimensions they leave out get all of them, see `rank_reduction`;
@@ -35,7 +36,7 @@ use crate::buffers::lowered::{AnyLayout, Lowered};
 use crate::buffers::operations::{BOUNDARY, BUFFERIZES, ELEMENTWISE, VIEW, is};
 use crate::buffers::spread::Axes;
 use crate::buffers::type_converter::{TypeConverter, has_nested_layout};
-use crate::buffers::views::{changes_layout, is_read_in_place, tensor_layout};
+use crate::buffers::views::{changes_layout, has_affine_index, is_read_in_place, tensor_layout};
 use crate::diagnostic::Diagnostic;
 use crate::options::Form;
 use crate::padding::{concatenate, generate, pad};
@@ -46,7 +47,8 @@ use crate::{aliases, branches, deallocate, destinations, upstream};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
 use melior::ir::operation::OperationMutLike;
-use melior::ir::{Attribute, Identifier, Location, Type, ValueLike};
+use melior::ir::r#type::IntegerType;
+use melior::ir::{Attribute, Identifier, Location, Type, TypeLike, ValueLike};
 use std::collections::{HashMap, HashSet};
 use tensor_layout::expr::Expr;
 use tensor_layout::limits::NESTED_TENSORS;
@@ -113,6 +115,12 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
             "scf.index_switch" if ir::results(op).into_iter().any(is_tensor) => as_branches(rewriter, op),
             "tensor.splat" if touches_layouts(op) => splat(rewriter, op),
             "tensor.generate" if touches_layouts(op) => generate(rewriter, op),
+            "tensor.reshape" if touches_layouts(op) => in_row_major(op),
+            "tensor.expand_shape" | "tensor.collapse_shape"
+                if !has_affine_index(op) && reaches_layouts(op, &mut views) =>
+            {
+                in_row_major(op);
+            }
             "bufferization.materialize_in_destination" if is_tensor(ir::operands(op)[1]) => store(rewriter, op),
             "bufferization.alloc_tensor" if touches_layouts(op) => allocate(rewriter, op),
             "bufferization.to_tensor" | "bufferization.to_buffer" => convert_buffer(op),
@@ -233,6 +241,23 @@ fn as_cast<'c>(rewriter: &Rewriter, op: Op<'c>) -> Op<'c> {
     ir::replace_all_uses(ir::result(op, 0), ir::result(cast, 0));
     rewriter.erase(op);
     cast
+}
+
+/// Lets a reshape read a row-major copy and make a row-major tensor, which is copied into the layout of its result.
+fn in_row_major(op: Op) {
+    let b = Builder::before(op);
+    for (k, operand) in ir::operands(op).into_iter().enumerate() {
+        // The source may be part of a tensor with a layout though it has none itself; the others are sizes.
+        if k == 0 || tensor_layout(operand).is_some() {
+            ir::edit(op).set_operand(k, copied(b, operand, without_layout(operand.r#type())));
+        }
+    }
+    let result = ir::result(op, 0);
+    let t = result.r#type();
+    if tensor_layout(result).is_some() {
+        ir::set_type(result, without_layout(t));
+        settle(op, t);
+    }
 }
 
 /// Copies a tensor into another one, whose elements are not read.
@@ -359,6 +384,9 @@ fn unsupported(op: Op) -> Option<&'static str> {
     if matches!(name, "linalg.pack" | "linalg.unpack") && ir::sizes(op, "static_inner_tiles").contains(&None) {
         return Some("the sizes of its inner tiles must be constants, found one that is known only at run time");
     }
+    if name == "tensor.bitcast" && !ir::operands(op).into_iter().chain(ir::results(op)).all(has_bits) {
+        return Some("its elements must be floating-point numbers or integers without a sign in their type");
+    }
     if name == "builtin.module" {
         let nested = ir::parent(op).is_some() && has_layouts(op);
         return nested.then_some("bufferization does not look into nested modules");
@@ -390,6 +418,12 @@ fn not_lowered<'c>(t: Type<'c>, location: Location<'c>, axes: &Axes) -> Option<S
 
 fn is_tensor(v: Val) -> bool {
     ir::tensor(v.r#type()).is_some()
+}
+
+/// Whether elements are such as `arith.bitcast` takes.
+fn has_bits(v: Val) -> bool {
+    let element = element_of(v.r#type());
+    element.is_float() || IntegerType::try_from(element).is_ok_and(|integer| integer.is_signless())
 }
 
 fn touches_layouts(op: Op) -> bool {
@@ -498,7 +532,8 @@ pub fn elementwise<'c>(rewriter: &Rewriter, op: Op<'c>) -> Option<Op<'c>> {
     let arguments = ir::arguments(ir::blocks(generic)[0]);
     let attributes = b.attributes_of(op);
     let elements: Vec<_> = types.iter().map(|t| element_of(*t)).collect();
-    let inner = b.at(end).op(ir::name(op), &arguments[..operands.len()], &elements, &attributes);
+    let name = if ir::name(op) == "tensor.bitcast" { "arith.bitcast" } else { ir::name(op) };
+    let inner = b.at(end).op(name, &arguments[..operands.len()], &elements, &attributes);
     ir::set_operands(end, &ir::results(inner));
     for (old, new) in results.into_iter().zip(ir::results(generic)) {
         ir::replace_all_uses(old, new);

@@ -21,6 +21,15 @@ pub fn changes_layout(op: Op) -> bool {
     tensor_layout(ir::operands(op)[0]) != tensor_layout(ir::result(op, 0))
 }
 
+/// Whether the index of a reshape's result is affine in that of its source, and the other way round: in each group of
+/// dimensions that become one, no size but that of the outermost is known only at run time.
+pub fn has_affine_index(op: Op) -> bool {
+    let longer = if ir::name(op).ends_with("expand_shape") { ir::result(op, 0) } else { ir::operands(op)[0] };
+    let (Some(longer), Some(groups)) = (ir::tensor(longer.r#type()), ir::reassociation(op)) else { return false };
+    let is_one = |d: &&usize| longer.shape[**d] == Some(1);
+    groups.iter().all(|group| group.iter().skip_while(is_one).skip(1).all(|d| longer.shape[*d].is_some()))
+}
+
 /// Whether all that is done to a tensor, and to slices and reshapes of it that have its layout, is to read elements in
 /// place. A slice or reshape with another layout either is only read itself or is copied first, which reads it.
 ///

@@ -303,7 +303,7 @@ fn view<'c>(op: Op<'c>, source: Access<'c>) -> Result<Access<'c>, String> {
         "memref.cast" => cast(&source, &shape),
         "memref.subview" => subview(op, &source, &shape)?,
         "memref.collapse_shape" => collapsed(op, &source)?,
-        "memref.expand_shape" => expanded(op, &source, &shape)?,
+        "memref.expand_shape" => expanded(op, &shape)?,
         _ => return Err("it is not a view".into()),
     };
     debug_assert_eq!(index.len(), source.sizes.len());
@@ -367,52 +367,50 @@ fn subview<'c>(op: Op<'c>, source: &Access<'c>, shape: &[Option<i64>]) -> Result
 
 /// Each index is a digit of the index in the dimension that several became.
 fn collapsed<'c>(op: Op<'c>, source: &Access<'c>) -> Result<Shown<'c>, String> {
-    let groups = groups(op)?;
-    let is_one = |d: &usize| source.sizes[*d].known() == Some(1);
-    if groups.iter().all(|group| group.iter().filter(|d| !is_one(d)).count() <= 1) {
-        // One dimension of each group has more than one element, or none has: also of a size that only the program has.
-        let mut shown =
-            Shown { sizes: Vec::new(), index: vec![Expr::Const(0); source.sizes.len()], symbols: Vec::new() };
-        for (k, group) in groups.into_iter().enumerate() {
-            let dim = group.iter().copied().find(|d| !is_one(d)).or(group.last().copied());
-            shown.sizes.push(dim.map_or(Size::Static(1), |d| source.sizes[d]));
-            dim.into_iter().for_each(|d| shown.index[d] = Expr::Var(k));
-        }
-        return Ok(shown);
-    }
-    let old = static_sizes(&source.sizes)?;
-    let mut shown = Shown { sizes: Vec::new(), index: vec![Expr::Const(0); old.len()], symbols: Vec::new() };
-    for (k, group) in groups.into_iter().enumerate() {
+    let mut shown = Shown { sizes: Vec::new(), index: vec![Expr::Const(0); source.sizes.len()], symbols: Vec::new() };
+    for (k, group) in groups(op)?.into_iter().enumerate() {
+        let dims: Vec<usize> = group.into_iter().filter(|d| source.sizes[*d].known() != Some(1)).collect();
+        let Some((first, inner)) = dims.split_first() else {
+            shown.sizes.push(Size::Static(1));
+            continue;
+        };
         let mut below = 1i64;
-        for (n, d) in group.iter().enumerate().rev() {
-            let digit = Expr::Var(k).floor_div(below.max(1));
-            shown.index[*d] = if n == 0 { digit } else { digit.modulo(old[*d].max(1)) };
-            below = below.checked_mul(old[*d]).ok_or("its sizes overflow")?;
+        for d in inner.iter().rev() {
+            let size = source.sizes[*d].known().ok_or(RESHAPES)?;
+            shown.index[*d] = Expr::Var(k).floor_div(below.max(1)).modulo(size.max(1));
+            below = below.checked_mul(size).ok_or(OVERFLOW)?;
         }
-        shown.sizes.push(Size::Static(below));
+        shown.index[*first] = Expr::Var(k).floor_div(below.max(1));
+        shown.sizes.push(match source.sizes[*first] {
+            Size::Static(n) => Size::Static(n.checked_mul(below).ok_or(OVERFLOW)?),
+            size if below == 1 => size,
+            size => {
+                let b = Builder::before(op);
+                Size::Value(b.value("arith.muli", &[size.value(b), b.index(below)], Type::index(b.context()), &[]))
+            }
+        });
     }
     Ok(shown)
 }
 
 /// Each index is the sum of those in the dimensions that one became.
-fn expanded<'c>(op: Op<'c>, source: &Access<'c>, shape: &[Option<i64>]) -> Result<Shown<'c>, String> {
-    static_sizes(&source.sizes)?;
-    let shape = shape.iter().copied().collect::<Option<Vec<i64>>>().ok_or(RESHAPES)?;
-    let sizes = shape.iter().map(|n| Size::Static(*n)).collect();
+fn expanded<'c>(op: Op<'c>, shape: &[Option<i64>]) -> Result<Shown<'c>, String> {
+    // After the source come the sizes that are values.
+    let mut values = ir::operands(op).into_iter().skip(1);
+    let size = |n: &Option<i64>| n.map(Size::Static).or_else(|| values.next().map(Size::Value));
+    let sizes: Vec<Size<'c>> = shape.iter().map(size).collect::<Option<_>>().ok_or(RESHAPES)?;
     let mut index = Vec::new();
     for group in groups(op)? {
-        let (mut sum, mut below) = (Expr::Const(0), 1i64);
-        for d in group.into_iter().rev() {
-            sum = Expr::Var(d).times(below) + sum;
-            below = below.checked_mul(shape[d]).ok_or("its sizes overflow")?;
+        let (mut sum, mut below) = (Expr::Const(0), Some(1i64));
+        for d in group.into_iter().rev().filter(|d| shape[*d] != Some(1)) {
+            let inner = below.ok_or(RESHAPES)?;
+            sum = Expr::Var(d).times(inner) + sum;
+            below = shape[d].map(|n| inner.checked_mul(n).ok_or(OVERFLOW)).transpose()?;
         }
         index.push(sum);
     }
     Ok(Shown { sizes, index, symbols: Vec::new() })
 }
 
-const RESHAPES: &str = "it reshapes sizes that are known only at run time";
-
-fn static_sizes(sizes: &[Size]) -> Result<Vec<i64>, String> {
-    sizes.iter().map(|n| n.known()).collect::<Option<_>>().ok_or_else(|| RESHAPES.into())
-}
+const RESHAPES: &str = "the index of a reshape must not be a product of sizes that are known only at run time";
+const OVERFLOW: &str = "its sizes overflow";

@@ -80,3 +80,11 @@ func.func @two_spaces() -> tensor<2x3xf32, #T> {
   %0 = bufferization.alloc_tensor() {memory_space = 1 : i64} : tensor<2x3xf32, #T>
   return %0 : tensor<2x3xf32, #T>
 }
+
+// -----
+
+func.func @sign(%x: tensor<2x3xf32>) -> tensor<2x3xui32> {
+  // expected-error@+1 {{'tensor.bitcast' op cannot be lowered: its elements must be floating-point numbers or integers without a sign in their type}}
+  %0 = tensor.bitcast %x : tensor<2x3xf32> to tensor<2x3xui32>
+  return %0 : tensor<2x3xui32>
+}
