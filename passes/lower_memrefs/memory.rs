@@ -178,6 +178,43 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
+    /// An operation that reads and writes one element at once, of the memref that is this operand, with its indices behind
+    /// it: it takes the index into the buffer instead.
+    pub(super) fn on_element(&mut self, b: Builder<'c>, op: Op<'c>, memref: usize) -> Result<(), String> {
+        let operands = ir::operands(op);
+        let access = self.buffers.access(operands[memref])?;
+        if !access.packing.is_whole() {
+            return Err("an element that shares its bytes with others cannot be updated atomically".into());
+        }
+        if access.spread_buffer().is_some() {
+            return Err("an element of a TensorLayout may be at several places, which cannot be updated at once".into());
+        }
+        let at = self.element_of_buffer(b, op, memref)?;
+        ir::set_operands(op, &[&operands[..memref], &at].concat());
+        Ok(())
+    }
+
+    /// A prefetch is of the element, or of the one that it is a part of, at the first of its places.
+    pub(super) fn prefetch(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
+        let at = self.element_of_buffer(b, op, 0)?;
+        let attributes = ["isWrite", "localityHint", "isDataCache"];
+        let kept = attributes.iter().filter_map(|name| Some(b.named(name, ir::attribute(op, name)?)));
+        b.op("memref.prefetch", &at, &[], &kept.collect::<Vec<_>>());
+        self.replace(op, &[]);
+        Ok(())
+    }
+
+    /// The buffer of the memref that is an operand, and the index into the buffer of the element that the operands behind
+    /// it name.
+    fn element_of_buffer(&mut self, b: Builder<'c>, op: Op<'c>, memref: usize) -> Result<Vec<Val<'c>>, String> {
+        let operands = ir::operands(op);
+        let mut vars = IndexVars::default();
+        let index = self.element(op, operands[memref], &operands[memref + 1..], &mut vars)?;
+        let base = self.buffers.access(operands[memref])?.base;
+        let rank = ir::memref(base.r#type()).ok_or("it is not a memref")?.shape.len();
+        Ok([base].into_iter().chain(index[..rank].iter().map(|e| vars.value(b, e))).collect())
+    }
+
     /// The index into the buffer of the element that an operation with plain indices names.
     fn element(
         &mut self,

@@ -8,10 +8,10 @@
 #T = #layout.tiled<{1,0:T(8,128)}>
 func.func @unknown(%m: memref<16x256xf32, #T>, %i: index) -> f32 {
   %a = memref.load %m[%i, %i] : memref<16x256xf32, #T>
-  // expected-error@+1 {{'memref.atomic_rmw' op cannot be lowered: unsupported operation on a buffer with layout {1,0:T(8,128)}}}
-  %0 = memref.atomic_rmw addf %a, %m[%i, %i] : (f32, memref<16x256xf32, #T>) -> f32
-  // expected-error@+1 {{'memref.atomic_rmw' op cannot be lowered: unsupported operation}}
-  %1 = memref.atomic_rmw addf %a, %m[%i, %i] : (f32, memref<16x256xf32, #T>) -> f32
+  // expected-error@+1 {{'bufferization.clone' op cannot be lowered: unsupported operation on a buffer with layout {1,0:T(8,128)}}}
+  %0 = bufferization.clone %m : memref<16x256xf32, #T> to memref<16x256xf32, #T>
+  // expected-error@+1 {{'bufferization.clone' op cannot be lowered: unsupported operation}}
+  %1 = bufferization.clone %m : memref<16x256xf32, #T> to memref<16x256xf32, #T>
   return %a : f32
 }
 
@@ -80,6 +80,15 @@ func.func @pass_slice(%m: memref<16x256xf32, #P>) {
 
 // expected-error@+1 {{cannot lower memref<2xmemref<2x3xf32, #layout.tiled<{0,1}>>>: a type nested in it contains a layout}}
 func.func @buffers(%m: memref<2xmemref<2x3xf32, #layout.tiled<{0,1}>>>) { return }
+
+// -----
+
+#packed = #layout.tiled<{0:T(8)E(4)}>
+func.func @shared_bytes(%m: memref<16xi4, #packed>, %i: index, %v: i4) -> i4 {
+  // expected-error@+1 {{'memref.atomic_rmw' op cannot be lowered: an element that shares its bytes with others cannot be updated atomically}}
+  %0 = memref.atomic_rmw addi %v, %m[%i] : (i4, memref<16xi4, #packed>) -> i4
+  return %0 : i4
+}
 
 // -----
 

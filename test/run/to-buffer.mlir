@@ -1,4 +1,5 @@
-// Tensors with layouts that come from buffers and go to buffers, in the same layout and in another; allocated tensors.
+// Tensors with layouts that come from buffers and go to buffers, in the same layout and in another; allocated tensors;
+// atomic updates and prefetches of one element.
 // RUN: layout-opt %s --layout-to-llvm \
 // RUN:   | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
 // RUN: layout-opt %s --layout-to-llvm=form=physical \
@@ -44,6 +45,19 @@ func.func private @open(%n: index, %v: f32) -> f32 {
   %x = tensor.extract %f[%zero, %zero] : tensor<?x4xf32, #C>
   return %x : f32
 }
+func.func private @atomic(%x: memref<3x4xf32, #C>, %y: memref<3x4xi32, #C>, %i: index, %v: f32) -> (f32, i32) {
+  memref.prefetch %x[%i, %i], read, locality<3>, data : memref<3x4xf32, #C>
+  affine.prefetch %x[2, 1], write, locality<0>, data : memref<3x4xf32, #C>
+  %before = memref.atomic_rmw addf %v, %x[%i, %i] : (f32, memref<3x4xf32, #C>) -> f32
+  %after = memref.generic_atomic_rmw %y[%i, %i] : memref<3x4xi32, #C> {
+  ^bb0(%now: i32):
+    %three = arith.constant 3 : i32
+    %more = arith.muli %now, %three : i32
+    memref.atomic_yield %more : i32
+  }
+  return %before, %after : f32, i32
+}
+
 func.func private @print(%x: memref<3x4xf32, #C>) {
   %p = memref.alloc() : memref<3x4xf32>
   memref.copy %x, %p : memref<3x4xf32, #C> to memref<3x4xf32>
@@ -76,6 +90,22 @@ func.func @main() {
   %open = call @open(%one, %seven) : (index, f32) -> f32
   // CHECK: 7
   vector.print %open : f32
+  %numbers = memref.alloc() : memref<3x4xi32, #C>
+  %five = arith.constant 5 : i32
+  linalg.fill ins(%five : i32) outs(%numbers : memref<3x4xi32, #C>)
+  %atomic, %number = call @atomic(%to, %numbers, %one, %seven)
+    : (memref<3x4xf32, #C>, memref<3x4xi32, #C>, index, f32) -> (f32, i32)
+  // What was there before, and what there is after.
+  // CHECK: 12
+  vector.print %atomic : f32
+  // CHECK: 5
+  vector.print %number : i32
+  %after = memref.load %numbers[%one, %one] : memref<3x4xi32, #C>
+  // CHECK: 15
+  vector.print %after : i32
+  // CHECK: [10, {{ *}}19, {{ *}}14, {{ *}}16],
+  call @print(%to) : (memref<3x4xf32, #C>) -> ()
+  memref.dealloc %numbers : memref<3x4xi32, #C>
   memref.dealloc %to : memref<3x4xf32, #C>
   return
 }
