@@ -5,6 +5,7 @@
 
 use crate::advice;
 use crate::attribute;
+use crate::context::borrowed;
 use crate::guard::guard;
 use crate::imports::{ConvertOp, RawIndexingMap};
 use crate::strings::{bytes, hand_over, string_ref};
@@ -53,9 +54,7 @@ extern "C" fn layout_rs_parse_attribute(
             // SAFETY: the text is valid for the call.
             let text = unsafe { bytes(body) }.unwrap_or_default();
             // SAFETY: the context is alive for the call.
-            let context = unsafe { ContextRef::from_raw(context) };
-            // SAFETY: the reference does not outlive the call.
-            let context = unsafe { context.to_ref() };
+            let context = borrowed(&unsafe { ContextRef::from_raw(context) });
             let made = str::from_utf8(text)
                 .map_err(|error| Error::at(error.valid_up_to(), "expected UTF-8 text"))
                 .and_then(attribute::parse)
@@ -108,8 +107,7 @@ extern "C" fn layout_rs_attribute_from_text(
         let (context, mnemonic, text) = unsafe {
             (ContextRef::from_raw(context), bytes(mnemonic).unwrap_or_default(), bytes(text).unwrap_or_default())
         };
-        // SAFETY: the reference does not outlive the call.
-        let context = unsafe { context.to_ref() };
+        let context = borrowed(&context);
         let mnemonic = str::from_utf8(mnemonic).expect("C++ gives the name of an attribute");
         let text = str::from_utf8(text).map_err(|_| "expected UTF-8 text")?;
         let attribute = attribute_from_text(context, mnemonic, text);
@@ -469,11 +467,8 @@ extern "C" fn layout_rs_machine_default_layout(
         let element = unsafe { Type::from_raw(element) };
         let known = values::machine(attribute).expect("C++ gives a machine");
         let layout = machine::default_layout(&known, element, &sizes_of(sizes, rank))?;
-        // SAFETY: the attribute is alive, and so is its context.
-        let context = unsafe { ContextRef::from_raw(mlirAttributeGetContext(attribute.to_raw())) };
-        // SAFETY: the reference does not outlive the call.
-        let context = unsafe { context.to_ref() };
-        made = values::tiled_attribute(context, &layout).map_err(|error| error.message)?.to_raw();
+        made =
+            values::tiled_attribute(borrowed(&attribute.context()), &layout).map_err(|error| error.message)?.to_raw();
         Ok(())
     });
     made

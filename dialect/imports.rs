@@ -92,19 +92,6 @@ pub fn load(context: &Context) -> Result<(), Error> {
     }
 }
 
-/// The affine map that `make` makes in the context of an attribute.
-pub fn map_in_context<'c>(
-    attribute: Attribute<'c>,
-    make: impl for<'r> FnOnce(&'r Context) -> AffineMap<'r>,
-) -> AffineMap<'c> {
-    // melior's reference to a context is a reference to this variable, so it must not outlive this function.
-    let context = attribute.context();
-    // SAFETY: the context is alive, and the bound of `make` keeps the reference inside.
-    let map = make(unsafe { context.to_ref() });
-    // SAFETY: the map is MLIR's pointer into the context, which lives for `'c`.
-    unsafe { AffineMap::from_raw(map.to_raw()) }
-}
-
 // ---------------------------------------------------------------------------------------------------------------------
 // Attributes: what C++ keeps of each, and how it makes one
 // ---------------------------------------------------------------------------------------------------------------------

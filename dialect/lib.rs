@@ -13,6 +13,7 @@
 //! | `advice` | notes for upstream's errors on memrefs without strides | |
 //! | `affine` | expressions of the maths as `AffineExpr` and back | |
 //! | `axis` | the rule of `#layout.axis` | |
+//! | `context` | references to MLIR contexts | |
 //! | `guard` | panics become diagnostics at the border to C++ | |
 //! | `strings` | texts between Rust and C++ | |
 //! | `indexing_map` | indexing maps as `AffineMap` with a domain | `affine` |
@@ -22,11 +23,11 @@
 //! | `tiled` | tiled layouts: affine map, strides, what they need of a type | `element` |
 //! | `tensor_layout` | the same for TensorLayouts | `affine`, `element` |
 //! | `attribute` | the text of each attribute | `indexing_map` |
-//! | `values` | attributes to values of the maths and back | `attribute`, `axis`, `imports`, `indexing_map`, `tensor_layout`, `tiled` |
+//! | `values` | attributes to values of the maths and back | `attribute`, `axis`, `context`, `imports`, `indexing_map`, `tensor_layout`, `tiled` |
 //! | `movement` | what moves between two types of a tensor | `element`, `imports`, `values` |
 //! | `machine` | the rules of `layout.machine` | `element`, `imports`, `tensor_layout`, `values` |
-//! | `exports` | what C++ calls: `layout_rs_*` | `advice`, `attribute`, `axis`, `convert`, `guard`, `imports`, `indexing_map`, `machine`, `strings`, `tensor_layout`, `tiled`, `values` |
-//! | `queries` | the rest of that: layouts from numbers, bytes, what moves | `exports`, `machine`, `movement`, `strings`, `tensor_layout`, `tiled`, `values` |
+//! | `exports` | what C++ calls: `layout_rs_*` | `advice`, `attribute`, `axis`, `context`, `convert`, `guard`, `imports`, `indexing_map`, `machine`, `strings`, `tensor_layout`, `tiled`, `values` |
+//! | `queries` | the rest of that: layouts from numbers, bytes, what moves | `context`, `exports`, `machine`, `movement`, `strings`, `tensor_layout`, `tiled`, `values` |
 //!
 //! # Example
 //!
@@ -97,6 +98,8 @@ mod advice;
 pub mod affine;
 mod attribute;
 mod axis;
+#[allow(unsafe_code, reason = "a reference that outlives the handle it was made from")]
+mod context;
 mod convert;
 pub mod element;
 #[allow(unsafe_code, reason = "C++ calls it, with pointers")]
@@ -115,6 +118,7 @@ pub mod tensor_layout;
 pub mod tiled;
 mod values;
 
+pub use context::borrowed;
 pub use convert::convert;
 pub use imports::{load, register, shape};
 pub use machine::{FEEDS, MACHINE, MANUAL_DEALLOCATION, PADDING, READS, default_layout, local_bytes};

@@ -1,5 +1,6 @@
 //! What C++ calls beside `exports.rs`: layouts from numbers, their bytes, and what moves. The same rules hold.
 
+use crate::context::borrowed;
 use crate::exports::{give_text, layout_of, numbers_of, sizes_of, tensor_layout_of, verdict};
 use crate::movement::movement;
 use crate::strings::bytes;
@@ -122,10 +123,9 @@ extern "C" fn layout_rs_movement(
         let permutation = usize::try_from(count).ok().map(|count| numbers_of(permutation, count));
         let found = movement(number_type(from)?, number_type(to)?, permutation.as_deref())?;
         if let Movement::Moves { nearest: Ok(layout), .. } = &found {
-            // SAFETY: the type is alive, and so is its context.
-            let context = unsafe { Type::from_raw(from) }.context();
-            // SAFETY: the reference does not outlive the call.
-            let made = tiled_attribute(unsafe { context.to_ref() }, layout).map_err(|error| error.message)?;
+            // SAFETY: the type is alive.
+            let from = unsafe { Type::from_raw(from) };
+            let made = tiled_attribute(borrowed(&from.context()), layout).map_err(|error| error.message)?;
             // SAFETY: C++ has room for an attribute.
             unsafe { nearest.write(made.to_raw()) };
         }
@@ -151,8 +151,7 @@ fn made(
     verdict(error, user, || {
         // SAFETY: the context is alive for the call.
         let context = unsafe { ContextRef::from_raw(context) };
-        // SAFETY: the reference does not outlive the call.
-        let attribute = body(unsafe { context.to_ref() })?;
+        let attribute = body(borrowed(&context))?;
         made = attribute.map_err(|error| error.message)?.to_raw();
         Ok(())
     });

@@ -10,6 +10,7 @@
 
 use crate::attribute::{self, Body};
 use crate::axis::verify_axis;
+use crate::context::borrowed;
 use crate::imports::{self, MACHINE, TENSOR_LAYOUT, TILED, load};
 use crate::indexing_map as map;
 use ::tensor_layout::maps::Indexing;
@@ -19,7 +20,7 @@ use ::tensor_layout::tiled::{Layout, memory_space::check};
 use melior::{
     Context,
     ir::{
-        AffineMap, Attribute, Type,
+        AffineMap, Attribute, AttributeLike, Type,
         r#type::{MemRefType, RankedTensorType},
     },
 };
@@ -132,11 +133,12 @@ pub fn layout(of: Type) -> Option<Attribute> {
 /// It takes a logical index to the index in the expanded sizes of a tiled layout, and to the coordinate along each axis
 /// and the local address of a TensorLayout.
 pub fn affine_map<'c>(attribute: Attribute<'c>) -> Option<AffineMap<'c>> {
+    let context = borrowed(&attribute.context());
     if let Some(layout) = tiled(attribute) {
-        return Some(imports::map_in_context(attribute, |context| crate::tiled::affine_map(context, &layout)));
+        return Some(crate::tiled::affine_map(context, &layout));
     }
     let layout = tensor_layout(attribute)?;
-    Some(imports::map_in_context(attribute, |context| crate::tensor_layout::affine_map(context, &layout)))
+    Some(crate::tensor_layout::affine_map(context, &layout))
 }
 
 /// The `#layout.memory_space` attribute of one of XLA's numbers.

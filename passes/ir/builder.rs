@@ -1,9 +1,9 @@
 //! A builder, which inserts operations before an existing one.
 
 use crate::attributes::{affine_map_attribute, attributes};
-use crate::read::{Op, Val, blocks, borrowed, location, location_context, operations};
+use crate::read::{Op, Val, blocks, location, location_context, operations};
 use crate::types::{Shaped, memref, memref_type, sizes_attribute, strided};
-use layout_dialect::affine;
+use layout_dialect::{affine, borrowed};
 use melior::Context;
 use melior::ir::attribute::{
     ArrayAttribute, AttributeLike, DenseI32ArrayAttribute, DenseI64ArrayAttribute, IntegerAttribute,

@@ -7,9 +7,9 @@
 //! [`crate::op_key`]).
 
 use crate::read::{
-    Op, Val, all_operations, arguments, blocks, borrowed, is_used, location, location_context, name, operations,
-    parent, results,
+    Op, Val, all_operations, arguments, blocks, is_used, location, location_context, name, operations, parent, results,
 };
+use layout_dialect::borrowed;
 use melior::ir::operation::{OperationBuilder, OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::{Block, BlockLike, BlockRef, Location, Module, OperationRef, Type, TypeLike, ValueLike};
 use mlir_sys as sys;

@@ -21,6 +21,7 @@ pub use builder::{Builder, Numbers};
 pub use change::*;
 pub use constant::{Constant, constant, element_bytes, zeros};
 pub use cycles::cycle;
+pub use layout_dialect::borrowed;
 pub use read::*;
 pub use types::{
     Shaped, Vector, bits, function, function_type, indices_below, is_buffer, memref, memref_type, offset_of, sizes,

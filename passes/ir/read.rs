@@ -1,12 +1,10 @@
 //! Operations, values and blocks as they are, and the walk over them.
 
+use melior::ContextRef;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockRef, Location, OperationRef, RegionLike, Value, ValueLike};
-use melior::{Context, ContextRef};
 use mlir_sys as sys;
-use std::cell::RefCell;
-use std::collections::HashMap;
 
 /// An operation in the module that a pass works on.
 pub type Op<'c> = OperationRef<'c, 'c>;
@@ -21,26 +19,6 @@ pub fn key(v: Val) -> usize {
 /// What identifies an operation, for use as a key.
 pub fn op_key(op: Op) -> usize {
     op.to_raw().ptr as usize
-}
-
-/// The context that melior's constructors take.
-///
-/// melior takes a reference to a handle, which a [`ContextRef`] on the stack cannot give for the context's lifetime. So
-/// a handle of each context, one word, is kept for the life of the thread.
-pub fn borrowed<'c>(context: &ContextRef<'c>) -> &'c Context {
-    thread_local! {
-        static HANDLES: RefCell<HashMap<usize, &'static ContextRef<'static>>> = RefCell::default();
-    }
-    // SAFETY: the reference is used here only.
-    let raw = unsafe { context.to_ref() }.to_raw();
-    let handle = HANDLES.with_borrow_mut(|handles| {
-        *handles.entry(raw.ptr as usize).or_insert_with(|| {
-            // SAFETY: only a copy of the handle; it is given out below for `'c`, for which the context lives.
-            Box::leak(Box::new(unsafe { ContextRef::from_raw(raw) }))
-        })
-    });
-    // SAFETY: the handle is never freed, and the context at its address lives for `'c`.
-    unsafe { handle.to_ref() }
 }
 
 /// The location of an operation.

@@ -3,7 +3,7 @@
 //! Every body goes through [`answer`], which turns an error and a panic into a message for the callback and the given
 //! value. Handles may be null and numbers out of range; pointers that are not null are valid for the call.
 
-use layout_dialect::{bytes, complaint, guard, hand_over, tensor_layout as tensor, tiled};
+use layout_dialect::{borrowed, bytes, complaint, guard, hand_over, tensor_layout as tensor, tiled};
 use layout_passes::indexing_analysis;
 use melior::{
     ContextRef,
@@ -88,8 +88,7 @@ fn from_text(context: MlirContext, mnemonic: &str, text: &str) -> Outcome<MlirAt
     }
     // SAFETY: the context is alive.
     let context = unsafe { ContextRef::from_raw(context) };
-    // SAFETY: the reference does not outlive the call.
-    let made = layout_dialect::attribute_from_text(unsafe { context.to_ref() }, mnemonic, text);
+    let made = layout_dialect::attribute_from_text(borrowed(&context), mnemonic, text);
     Ok(made.map_err(|error| complaint(text, &error))?.to_raw())
 }
 
@@ -221,9 +220,8 @@ extern "C" fn mlirLayoutMachineAttrGetDefaultLayout(
         let element = unsafe { Type::from_raw(element) };
         let sizes: Vec<_> = numbers(shape, rank)?.iter().copied().map(Some).collect();
         let layout = layout_dialect::default_layout(&machine, element, &sizes)?;
-        // SAFETY: the attribute is alive, and so is its context.
-        let context = unsafe { attribute.context().to_ref() };
-        Ok(layout_dialect::tiled_attribute(context, &layout).map_err(|error| error.message)?.to_raw())
+        let context = attribute.context();
+        Ok(layout_dialect::tiled_attribute(borrowed(&context), &layout).map_err(|error| error.message)?.to_raw())
     })
 }
 
@@ -364,8 +362,7 @@ extern "C" fn mlirLayoutIndexingMapAttrSimplify(
     answer(error, user, NULL, || {
         let simple = map_of(attribute)?.simplify();
         let context = given(attribute)?.context();
-        // SAFETY: the reference does not outlive the call.
-        let made = layout_dialect::indexing_map_attribute(unsafe { context.to_ref() }, &simple);
+        let made = layout_dialect::indexing_map_attribute(borrowed(&context), &simple);
         Ok(made.map_err(|error| error.message)?.to_raw())
     })
 }

@@ -2,7 +2,7 @@
 //! function does.
 
 use crate::ffi::{AttributeCallback, NULL, Outcome, answer, given, numbers, say, string, tensor_of, tiled_of, write};
-use layout_dialect::{tensor_layout as tensor, tiled};
+use layout_dialect::{borrowed, tensor_layout as tensor, tiled};
 use melior::{
     Context, ContextRef,
     ir::{Attribute, AttributeLike, Type, TypeLike},
@@ -135,9 +135,9 @@ extern "C" fn mlirLayoutGetMovement(
             Movement::Free => 0,
             Movement::Moves { nearest: layout, .. } => {
                 if let (Ok(layout), Some(callback)) = (layout, nearest) {
-                    // SAFETY: the reference does not outlive the call.
-                    let context = unsafe { from.context().to_ref() };
-                    let layout = layout_dialect::tiled_attribute(context, &layout).map_err(|error| error.message)?;
+                    let context = from.context();
+                    let layout =
+                        layout_dialect::tiled_attribute(borrowed(&context), &layout).map_err(|error| error.message)?;
                     // SAFETY: the caller gives a callback and the pointer it takes.
                     unsafe { callback(layout.to_raw(), nearest_user) };
                 }
@@ -158,8 +158,7 @@ fn made(
     }
     // SAFETY: the context is alive.
     let context = unsafe { ContextRef::from_raw(context) };
-    // SAFETY: the reference does not outlive the call.
-    Ok(make(unsafe { context.to_ref() }).map_err(|error| error.message)?.to_raw())
+    Ok(make(borrowed(&context)).map_err(|error| error.message)?.to_raw())
 }
 
 /// The type that C gives.
