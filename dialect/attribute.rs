@@ -105,6 +105,10 @@ pub fn parse(body: &str) -> Result<Body, Error> {
     let Some(text) = text.trim_end().strip_suffix('>') else {
         return Err(Error::at(body.len(), "expected `>` to end the attribute"));
     };
+    if text.starts_with('"') {
+        let text = text.trim_matches('"');
+        return Err(Error::at(start, format!("the text must stand without quotes: `{mnemonic}<{text}>`, found `\"`")));
+    }
     reader(text).map_err(|error| Error::at(start + error.at.unwrap_or(0), error.message))
 }
 

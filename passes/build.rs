@@ -53,6 +53,9 @@ fn options(passes: &Passes) -> Result<String, String> {
         }
         text += "    }\n}\n\n";
     }
+    let owners =
+        passes.passes.iter().flat_map(|pass| pass.options.iter().map(|option| (&option.argument, &pass.argument)));
+    let _ = writeln!(text, "const OWNERS: &[(&str, &str)] = &{:?};\n", owners.collect::<Vec<_>>());
     for pass in passes.passes.iter().filter(|pass| !pass.options.is_empty() && !has_text(pass)) {
         let about = format!("The options of `{}`", pass.argument);
         let and_of: Vec<_> = passes.pipelines.iter().filter(|pipeline| pipeline.options_of == pass.argument).collect();

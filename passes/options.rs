@@ -19,7 +19,7 @@
 //! The text is MLIR's: `name=value`, separated by spaces; C++ passes the options of a pass to Rust in this form.
 
 use std::{fmt, str::FromStr};
-use tensor_layout::text::instead;
+use tensor_layout::text::{choices, instead};
 
 /// The value of an option in text.
 pub(crate) trait Value: Sized {
@@ -170,7 +170,7 @@ macro_rules! options {
                             let expected = || format!("{name} must be {}, found `{value}`", $kind::expected());
                             options.$field = $kind::read(value).ok_or_else(expected)?;
                         })+
-                        _ => return Err(format!("unknown option `{name}`{}", instead(name, $type::NAMES))),
+                        _ => return Err(unknown_option(name, $type::NAMES)),
                     }
                 }
                 Ok(options)
@@ -179,7 +179,16 @@ macro_rules! options {
     };
 }
 
+// The enums and structs, and `OWNERS`: each option of a pass, and that pass.
 include!(concat!(env!("OUT_DIR"), "/options.rs"));
+
+/// The error about an option that is none of `names`, with the pass that has it, where one does.
+fn unknown_option(name: &str, names: &[&str]) -> String {
+    match OWNERS.iter().find(|(option, _)| *option == name) {
+        Some((_, pass)) => format!("unknown option `{name}`, an option of `{pass}`; expected {}", choices(names)),
+        None => format!("unknown option `{name}`{}", instead(name, names)),
+    }
+}
 
 /// The options of a text and their values, which may be in braces or quotation marks.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = (&str, &str)> {
@@ -338,6 +347,11 @@ mod tests {
             ("form", "form must be one of strided, physical, found ``"),
             ("form=7", "form must be one of strided, physical, found `7`"),
             ("from=strided", "unknown option `from`; did you mean `form`?"),
+            (
+                "steps=3",
+                "unknown option `steps`, an option of `layout-verify`; expected form, vectorize, vector-bits, \
+                 vector-registers, reassociate, contract, approximate, cache-bytes, row-block-bytes, parallel or padding",
+            ),
         ] {
             assert_eq!(with(text).unwrap_err(), error);
         }

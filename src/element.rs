@@ -62,12 +62,44 @@ impl ElementType {
     /// assert_eq!("bf16".parse(), Ok(ElementType::BF16));
     /// let error = "bf61".parse::<ElementType>().unwrap_err();
     /// assert_eq!(error.to_string(), "unknown element type `bf61`; did you mean `bf16`?");
+    /// let error = "float32".parse::<ElementType>().unwrap_err();
+    /// assert_eq!(error.to_string(), "unknown element type `float32`; XLA writes `f32`");
     /// ```
     pub fn parse(name: &str) -> Result<ElementType, Error> {
         ElementType::from_name(name).ok_or_else(|| {
-            let hint = did_you_mean(name, ElementType::ALL.iter().map(|t| t.name()));
+            let hint = match ElementType::from_foreign_name(name) {
+                Some(element) => format!("; XLA writes `{element}`"),
+                None => did_you_mean(name, ElementType::ALL.iter().map(|t| t.name())),
+            };
             Error::at(0, format!("unknown element type `{}`{hint}", excerpt(name))).unknown()
         })
+    }
+
+    /// The type that NumPy and JAX (`bfloat16`, `float8_e4m3fn`, `uint4`, `bool`), C (`double`) or MLIR (`i32`, `ui8`,
+    /// `f8E4M3FN`) call by this name.
+    pub fn from_foreign_name(name: &str) -> Option<ElementType> {
+        let lower = name.to_ascii_lowercase().replace('_', "");
+        match &*lower {
+            "bool" | "i1" => return Some(ElementType::Pred),
+            "half" => return Some(ElementType::F16),
+            "float" => return Some(ElementType::F32),
+            "double" => return Some(ElementType::F64),
+            _ => {}
+        }
+        // The prefixes of NumPy stand before those of MLIR, with which some of them begin.
+        const PREFIXES: [(&str, &str); 9] = [
+            ("bfloat", "bf"),
+            ("float", "f"),
+            ("uint", "u"),
+            ("int", "s"),
+            ("complex", "c"),
+            ("ui", "u"),
+            ("si", "s"),
+            ("i", "s"),
+            ("", ""),
+        ];
+        let named = |(theirs, ours)| ElementType::from_name(&format!("{ours}{}", lower.strip_prefix(theirs)?));
+        PREFIXES.into_iter().find_map(named)
     }
 
     /// The bits of an element of a type that a text names.

@@ -325,16 +325,18 @@ pub(crate) fn excerpt(text: &str) -> String {
     }
 }
 
-/// The name that is most like `name`, whatever its case, if one is: at most a third of its letters are wrong, missing,
-/// too many, or in each other's place.
+/// The name that is most like `name`, whatever its case, if one is. It is the shortest name that begins with `name`, or else
+/// the one of which the fewest letters, at most a third, are wrong, missing, too many, or in each other's place.
 ///
 /// ```
 /// assert_eq!(tensor_layout::text::nearest("tilde", ["tiled", "machine"].into_iter()), Some("tiled"));
+/// assert_eq!(tensor_layout::text::nearest("tpu", ["cpu", "tpu_v5e"].into_iter()), Some("tpu_v5e"));
 /// ```
 pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > 40 {
         return None;
     }
+    let names: Vec<&str> = names.collect();
     let distance = |other: &str| {
         let (a, b) = (name.to_ascii_lowercase().into_bytes(), other.to_ascii_lowercase().into_bytes());
         // `table[i][j]` is the distance of the first i bytes of the one from the first j of the other.
@@ -353,8 +355,12 @@ pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&
         }
         table[a.len()][b.len()]
     };
-    let near = names.map(|other| (distance(other), other)).filter(|(distance, other)| distance * 3 <= other.len());
-    near.min().map(|(_, other)| other)
+    let begins = |other: &&&str| {
+        name.len() >= 2 && other.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
+    };
+    let near =
+        || names.iter().map(|other| (distance(other), *other)).filter(|(far, other)| far * 3 <= other.len()).min();
+    names.iter().filter(begins).min_by_key(|other| other.len()).copied().or_else(|| near().map(|(_, other)| other))
 }
 
 /// What follows ``unknown X `y` `` in a message: the [`nearest`] name as a question; nothing where none is near.

@@ -8,7 +8,7 @@
 
 use crate::element::ElementType;
 use crate::limits;
-use crate::text::{Cursor, Error, excerpt, from_str};
+use crate::text::{Cursor, Error, excerpt, from_str, length};
 use crate::tiled::expansion::Expansion;
 use crate::tiled::layout::{Layout, list, too_many_dims};
 use std::fmt;
@@ -155,6 +155,9 @@ impl Shape {
 impl Array {
     fn read(cursor: &mut Cursor, what: &str) -> Result<Array, Error> {
         let at = cursor.at();
+        if let Some(shape) = mlir_shape(cursor.rest()) {
+            return Err(Error::at(at, format!("expected {what}, found a type of MLIR; XLA writes `{shape}`")).syntax());
+        }
         let name = cursor.word().ok_or_else(|| cursor.expected(what))?;
         let element = ElementType::parse(name).map_err(|error| error.placed(Some(at)))?;
         if !cursor.eat("[") {
@@ -195,6 +198,28 @@ impl Array {
         };
         Ok(Array { element, dims, layout })
     }
+}
+
+/// The shape, as XLA writes it, of a text that begins with a tensor, memref or vector type of MLIR:
+/// `f32[3,5]{1,0:T(2,2)}` of `tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>`. Other encodings are left out.
+fn mlir_shape(text: &str) -> Option<String> {
+    let mut rest = ["tensor<", "memref<", "vector<"].iter().find_map(|kind| text.strip_prefix(kind))?;
+    let mut sizes = Vec::new();
+    while let Some((size, behind)) = rest.split_once('x')
+        && (size == "?" || size.parse::<u64>().is_ok())
+    {
+        sizes.push(size);
+        rest = behind;
+    }
+    let name = &rest[..length(rest, |b| b.is_ascii_alphanumeric())];
+    let (name, behind) = match rest.strip_prefix("complex<f") {
+        Some(part) if part.starts_with("32>") => ("c64", &part[3..]),
+        Some(part) if part.starts_with("64>") => ("c128", &part[3..]),
+        _ => (name, &rest[name.len()..]),
+    };
+    let element = ElementType::from_name(name).or_else(|| ElementType::from_foreign_name(name))?;
+    let layout = behind.split_once("#layout.tiled<").and_then(|(_, layout)| layout.split_once('>'));
+    Some(format!("{element}[{}]{}", sizes.join(","), layout.map_or("", |(layout, _)| layout)))
 }
 
 from_str!(Shape: Error, Array: Error);

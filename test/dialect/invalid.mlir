@@ -531,3 +531,16 @@ func.func private @element(memref<5x, #layout.tiled<{0}>>)
 // A type that is no number, and has no size that a layout could know.
 // expected-error@+1 {{layout {0}: expected an integer, index, floating-point or complex element type, found 'vector<2xf32>'}}
 func.func private @element(tensor<5xvector<2xf32>, #layout.tiled<{0}>>)
+
+// -----
+
+// The text of an attribute has no quotes.
+// CHECK: :[[#@LINE+2]]:53: error:
+// expected-error@+1 {{the text must stand without quotes: `tiled<{1,0}>`, found `"`}}
+func.func private @quoted(tensor<3x5xf32, #layout.tiled<"{1,0}">>)
+
+// -----
+
+// CHECK: :[[#@LINE+2]]:59: error:
+// expected-error@+1 {{the text must stand without quotes: `memory_space<vmem>`, found `"`}}
+func.func private @quoted(memref<3xf32, #layout.memory_space<"vmem">>)

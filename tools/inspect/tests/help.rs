@@ -100,15 +100,30 @@ fn what_is_misspelled_is_recognised() {
         assert!(error.starts_with(&format!("error: {expected}\n")), "{arguments:?}: {error}");
     }
     // A word alone is a text.
-    let (_, error, code) = run(&["mvoes"]);
-    assert!(error.contains("; did you mean the command `moves`?\n"), "{error}");
-    assert_eq!(code, Some(1));
+    for (text, expected) in [
+        ("mvoes", "; did you mean the command `moves`?\n"),
+        ("m.hlo", "found the name of a file; did you mean `hlo m.hlo`?\n"),
+        ("Cargo.toml", "found the name of a file; did you mean `hlo Cargo.toml`?\n"),
+        ("float32[3,5]", "unknown element type `float32`; XLA writes `f32`\n"),
+        ("uint8[3]", "unknown element type `uint8`; XLA writes `u8`\n"),
+        ("float8_e4m3fn[3]", "unknown element type `float8_e4m3fn`; XLA writes `f8e4m3fn`\n"),
+        ("i1[3]", "unknown element type `i1`; XLA writes `pred`\n"),
+        ("tensor<3x5xf32>", "found a type of MLIR; XLA writes `f32[3,5]`\n"),
+        ("tensor<f8E4M3FN>", "found a type of MLIR; XLA writes `f8e4m3fn[]`\n"),
+        ("memref<?x5xcomplex<f32>>", "found a type of MLIR; XLA writes `c64[?,5]`\n"),
+        ("tensor<3x5xi8, #layout.tiled<{0,1:T(2,2)}>>", "XLA writes `s8[3,5]{0,1:T(2,2)}`\n"),
+    ] {
+        let (out, error, code) = run(&[text]);
+        assert!(error.contains(expected), "{text}: {error}");
+        assert_eq!((out.as_str(), code), ("", Some(1)), "{text}");
+    }
+    let (_, error, _) = run(&["machine", "tpu"]);
+    assert!(error.contains("unknown machine `tpu`; did you mean `tpu_v5e`?\n"), "{error}");
     for arguments in [
         &["view", "(2:3)"][..],
         &["view", "(2:3)", "--reshape", "2", "--slice", "0:1"],
         &["convert", "(2:3)"],
         &["moves", "f32[2]"],
-        &["hlo"],
         &["f32[2]", "--svg"],
         &["hlo", "m.hlo", "--svg", "m.svg"],
         &["f32[2]", "--transpose", "1,0"],
