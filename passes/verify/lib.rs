@@ -20,6 +20,7 @@ mod reader;
 mod run;
 
 use layout_verify_core::Pair as Forms;
+use melior::ir::operation::OperationLike;
 use melior::ir::{Location, Operation, OperationRef};
 use proof::formula::Obligations;
 use proof::smt;
@@ -286,8 +287,17 @@ impl<'c> Source<'c> {
         errors
     }
 
+    /// The location of a function or another symbol of the program before.
+    fn symbol_place(&self, name: &str) -> Option<usize> {
+        let operations = mlir::blocks(mlir::borrowed(&self.source), 0).into_iter().flat_map(mlir::operations);
+        let is_named =
+            |op: &mlir::Op| mlir::attribute(*op, "sym_name").and_then(mlir::text).is_some_and(|own| own == name);
+        operations.into_iter().find(is_named).map(|op| op.location().to_raw().ptr as usize)
+    }
+
     /// Notes what is found of a function that is not shown to be the same.
-    fn note_open(&mut self, errors: &mut Vec<(usize, Finding)>, number: usize, finding: Finding) {
+    fn note_open(&mut self, errors: &mut Vec<(usize, Finding)>, number: usize, mut finding: Finding) {
+        finding.place = finding.place.or_else(|| self.symbol_place(&finding.function));
         if finding.is_error {
             errors.push((number, finding));
         } else {

@@ -2,8 +2,8 @@
 // bufferization writes into that of arguments.
 // RUN: layout-opt %s --verify-diagnostics '--layout-verify=passes={one-shot-bufferize{bufferize-function-boundaries=1}}' -o /dev/null
 
-// expected-error @below {{after one-shot-bufferize{bufferize-function-boundaries=1}: @inserted: element 2 of argument 0 is %arg1[0], and was %arg0[2]}}
 module {
+  // expected-error @below {{after one-shot-bufferize{bufferize-function-boundaries=1}: @inserted: element 2 of argument 0 is %arg1[0], and was %arg0[2]}}
   func.func @inserted(%t: tensor<4xf32>, %x: f32) -> tensor<4xf32> {
     %i = arith.constant 2 : index
     %r = tensor.insert %x into %t[%i] : tensor<4xf32>
