@@ -31,6 +31,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<relayouts::Relayout>()?;
     module.add_function(wrap_pyfunction!(shapes::moves, module)?)?;
     module.add_function(wrap_pyfunction!(relayouts::relayout, module)?)?;
+    module.add_function(wrap_pyfunction!(programs::program_text, module)?)?;
     module.add_function(wrap_pyfunction!(programs::memory_report, module)?)?;
     module.add_function(wrap_pyfunction!(programs::layout_plan, module)?)
 }

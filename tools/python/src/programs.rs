@@ -1,6 +1,6 @@
 //! Reports on HLO programs, as JSON and as text; the package makes objects of them.
 
-use crate::errors::in_text;
+use crate::errors::{in_text, plain};
 use crate::numbers::{Whole, count};
 use layout_inspect::{EntryOption, PlanQuestion, Unwritten, Written};
 use pyo3::prelude::*;
@@ -20,6 +20,12 @@ fn written(text: &str, machine: &str, found: Result<Written, Unwritten>) -> PyRe
             Err(in_text(text, first.saying(message)))
         }
     }
+}
+
+/// The text of a file, decompressed where it is compressed.
+#[pyfunction]
+pub fn program_text(py: Python, path: &str) -> PyResult<String> {
+    py.detach(|| layout_inspect::program_text(path)).map_err(plain)
 }
 
 /// The memory report of HLO text.

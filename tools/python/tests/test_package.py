@@ -2,10 +2,12 @@
 
 import ast
 import doctest
+import gzip
 import pickle
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 from importlib.util import find_spec
@@ -250,6 +252,17 @@ class Programs(unittest.TestCase):
         self.assertIn("m.py:7", found._repr_html_())
         self.assertNotIn("<b>", found._repr_html_())
 
+    def test_paths(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "program.hlo")
+            path.write_text(SCHEDULED)
+            Path(folder, "program.hlo.gz").write_bytes(gzip.compress(SCHEDULED.encode()))
+            for named in [path, str(path), str(path) + ".gz"]:
+                self.assertEqual(tl.report(named), tl.report(SCHEDULED))
+            self.assertEqual(tl.plan(path).cost, tl.plan(SCHEDULED).cost)
+            with self.assertRaises(FileNotFoundError):
+                tl.report(str(path) + ".hlo")
+
     def test_bars(self):
         """The bar of b is the longest; its data is 3200 of 53248 bytes of it."""
         page = tl.report(SCHEDULED)._repr_html_()
@@ -268,6 +281,10 @@ class Programs(unittest.TestCase):
         self.assertIn("no plan fits: here memory space 0 must hold", str(caught.exception))
         with self.assertRaises(tl.LayoutError) as caught:
             tl.plan(text, capacity={"vmen": 1000})
+        units = [tl.plan(text, capacity={"hbm": most}).cost for most in ["16MiB", 16 << 20]]
+        self.assertEqual(units[0], units[1])
+        with self.assertRaisesRegex(TypeError, "capacity must be a mapping such as {'vmem': '16MiB'}, found '16MB'"):
+            tl.plan(text, capacity="16MB")
         self.assertEqual((caught.exception.kind, caught.exception.text, caught.exception.at), ("unknown", "vmen=1000", 0))
 
     def test_plan(self):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -246,7 +247,7 @@ def _object(cls: type, entries: dict[str, Any], classes: dict[str, type]) -> Any
 
 
 def report(program: Any, machine: Any = "tpu_v5e", top: int = 10) -> Report:
-    """The memory report of a program: HLO text, or what has it, such as ``jax.jit(f).lower(x).compile()``.
+    """The memory report of a program: HLO text, the path of a file of it, or ``jax.jit(f).lower(x).compile()``.
 
     ``machine`` is whose layouts are compared with those of the program, ``top`` how many entries the lists have.
 
@@ -266,14 +267,15 @@ def plan(
     machine: Any = "tpu_v5e",
     entry: str = "default",
     seconds: float | None = None,
-    capacity: Mapping[str | int, int] | None = None,
+    capacity: Mapping[str | int, int | str] | None = None,
     compare: bool = False,
 ) -> Plan:
     """Layouts for all values of a program at once.
 
     ``entry`` says what arguments and results may be laid out in: ``fixed`` as the text says, ``default`` as the machine does,
-    ``free`` in any. ``capacity`` has the bytes that a memory holds, by its name or the number of its space. After ``seconds``
-    the search ends with the best plan so far; without, after 10 at most, and within a thousandth of its bound. With ``compare``, the plan that the layouts of the text are is there too.
+    ``free`` in any. ``capacity`` has the bytes that a memory holds, as a number or a text such as ``16MiB``, by the name of
+    the memory or the number of its space. After ``seconds`` the search ends with the best plan so far; without, after 10 at
+    most, and within a thousandth of its bound. With ``compare``, the plan that the layouts of the text are is there too.
 
     >>> flip = "HloModule m\\nENTRY e {\\n  x = f32[8,128] parameter(0)\\n  ROOT y = f32[128,8] transpose(x), dimensions={1,0}\\n}"
     >>> found = plan(flip, entry="free", capacity={"vmem": 1 << 20})
@@ -282,6 +284,8 @@ def plan(
     """
     if seconds is not None and not 0 <= seconds < float("inf"):
         raise LayoutError(f"expected a number of seconds from 0, found {seconds}")
+    if not isinstance(capacity, Mapping | None):
+        raise TypeError(f"capacity must be a mapping such as {{'vmem': '16MiB'}}, found {capacity!r}")
     limits = [f"{memory}={most}" for memory, most in (capacity or {}).items()]
     written, text = _native.layout_plan(_text(program), str(machine), entry, limits, seconds, compare)
     return _plan(json.loads(written), text)
@@ -308,8 +312,16 @@ def _plan(found: dict[str, Any], text: str) -> Plan:
 
 def _text(program: Any) -> str:
     """The HLO text of a program: of something that JAX has compiled, too."""
+    if isinstance(program, os.PathLike) or _is_path(program):
+        with open(program, "rb"):  # Raises what Python raises for files that are not there.
+            return _native.program_text(os.fspath(program))
     text = program if isinstance(program, str) else getattr(program, "as_text", lambda: None)()
     if not isinstance(text, str):
-        wanted = "HLO text, or have it as `as_text()` as `jax.jit(f).lower(x).compile()` does"
+        wanted = "HLO text, the path of a file, or have its text as `as_text()` as `jax.jit(f).lower(x).compile()` does"
         raise TypeError(f"a program must be {wanted}, found {type(program).__name__}")
     return text
+
+
+def _is_path(program: Any) -> bool:
+    """Whether this is the name of a file and no HLO text, which has lines or braces."""
+    return isinstance(program, str) and bool(program.strip()) and not any(letter in program for letter in "\n{=")
