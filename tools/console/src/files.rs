@@ -60,6 +60,12 @@ fn decompressed(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
 
 /// What a file is that is no text, and how to get one; `None` where it is not known.
 fn binary(bytes: &[u8]) -> Option<String> {
+    if bytes.starts_with(b"PK\x03\x04") {
+        return Some(
+            "expected text, or text that gzip or zstd compressed, found a zip archive; `unzip -p` prints the files in it"
+                .to_string(),
+        );
+    }
     // A field of a protocol buffer with number 1 that has a length: the name of a module of HLO, or the module itself.
     if bytes.starts_with(b"ML\xefR") {
         return Some(
@@ -72,6 +78,22 @@ fn binary(bytes: &[u8]) -> Option<String> {
          `jaxlib.xla_client.XlaComputation(bytes).as_hlo_text()`, and XLA dumps text with `XLA_FLAGS=--xla_dump_hlo_as_text`"
             .to_string()
     })
+}
+
+/// Checks that an output file is none of the files that are read.
+///
+/// # Errors
+/// They are one file, by whatever names and links.
+pub fn check_output(output: &Path, inputs: &[&str]) -> Result<(), Complaint> {
+    let Ok(written) = output.canonicalize() else { return Ok(()) };
+    let same = |input: &&&str| written.is_file() && Path::new(input).canonicalize().is_ok_and(|read| read == written);
+    match inputs.iter().find(same) {
+        Some(input) => Err(Complaint::about(
+            &output.display().to_string(),
+            format!("the output would overwrite the input `{input}`; name another file"),
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Writes a text into a file, `-` for standard output. A file gets all of the text or stays as it was.

@@ -27,14 +27,15 @@ mod solve;
 mod svg;
 mod view;
 
-pub use library::{PlanQuestion, Unwritten, Written, layout_plan, memory_report};
+pub use library::{PlanQuestion, Unwritten, Written, layout_plan, memory_report, program_text};
 pub use moves::wrong_transpose;
 pub use plan::EntryOption;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use layout_console::{Complaint, finish, parse, with_stack, write};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tensor_layout::text::{Error, nearest};
 
@@ -113,7 +114,13 @@ pub fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    let arguments: Arguments = parse();
+    let mut arguments: Arguments = parse();
+    if let Some(Command::Hlo(options)) = &mut arguments.command
+        && options.use_standard_input()
+    {
+        let message = "expected the name of a file, or HLO text on standard input";
+        Arguments::command().error(ErrorKind::MissingRequiredArgument, message).exit();
+    }
     finish(match &arguments.command {
         Some(Command::View(options)) => view::run(options),
         Some(Command::Simplify(options)) => maps::run(options),
@@ -151,9 +158,14 @@ fn inspect(arguments: &Arguments) -> Result<String, Complaint> {
     Ok(String::new())
 }
 
-/// The error with the name of the command that the text is like, where it is like one: `mvoes`.
+/// The error with the command that may be meant: one with a name like `mvoes`, or `hlo` for the name of a file.
 fn hinted(text: &str, error: Error) -> Error {
     let arguments = Arguments::command();
+    let path = Path::new(text);
+    if path.is_file() || path.extension().is_some_and(|extension| extension == "hlo") {
+        let message = format!("expected a shape or a layout, found the name of a file; did you mean `hlo {text}`?");
+        return error.saying(message).placed(Some(0));
+    }
     match nearest(text, arguments.get_subcommands().map(clap::Command::get_name)) {
         Some(near) => {
             let message = format!("{error}; did you mean the command `{near}`?");
@@ -177,5 +189,8 @@ mod tests {
         let hint = |text| hinted(text, Error::new("wrong")).message;
         assert_eq!(hint("mvoes"), "wrong; did you mean the command `moves`?");
         assert_eq!(hint("f32[2]"), "wrong");
+        let file = "expected a shape or a layout, found the name of a file; did you mean `hlo ";
+        assert_eq!(hint("model.hlo"), format!("{file}model.hlo`?"));
+        assert_eq!(hint("Cargo.toml"), format!("{file}Cargo.toml`?"));
     }
 }

@@ -4,7 +4,7 @@ use crate::clock::Clock;
 use crate::hlo::{Report, screen};
 use crate::plan::answer::Names;
 use crate::plan::{self, EntryOption, limit};
-use layout_console::{guarded, with_room};
+use layout_console::{guarded, read, with_room};
 use serde_json::json;
 use tensor_layout::hlo::Module;
 use tensor_layout::plan::Unplanned;
@@ -40,6 +40,14 @@ impl From<Error> for Unwritten {
 /// What a report is, on a stack of its own; a panic in it is an error.
 fn alone(report: impl FnOnce() -> Result<Written, Unwritten> + Send) -> Result<Written, Unwritten> {
     with_room(|| guarded(report).unwrap_or_else(|bug| Err(bug.into())))
+}
+
+/// The text of a file, decompressed where gzip or zstd compressed it.
+///
+/// # Errors
+/// The file cannot be read or holds no text.
+pub fn program_text(file: &str) -> Result<String, Error> {
+    read(file).map_err(|complaint| Error::new(complaint.plain().trim_end()))
 }
 
 /// The memory report of HLO text: as `layout-inspect hlo`, with at most `top` entries in each list. The JSON object is

@@ -11,7 +11,8 @@
 //! `b` meets both others, and `c` lies where `a` was: 150 bytes hold all. A column `alignment` may say what an offset
 //! is a multiple of, and a column `offset` is not read, so that what was written can be read again.
 
-use layout_console::{Complaint, read, write};
+use crate::numbers;
+use layout_console::{Complaint, check_output, read, write};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -32,9 +33,9 @@ pub struct OffsetsOptions {
     /// A table with the columns id, lower, upper (the moment after the last one) and size; - for standard input
     #[arg(value_name = "FILE")]
     file: String,
-    /// The bytes of the memory, without which the least are searched for
+    /// The bytes of the memory, such as 16MiB, without which the least are searched for
     #[arg(long, value_name = "BYTES")]
-    capacity: Option<i64>,
+    capacity: Option<String>,
     /// What each offset is a multiple of, where the table has no column `alignment`
     #[arg(long, value_name = "BYTES", default_value_t = 1)]
     alignment: i64,
@@ -70,13 +71,13 @@ pub fn run(options: &OffsetsOptions) -> Result<String, Complaint> {
     if options.alignment < 1 {
         return Err(Complaint::new(format!("--alignment must be 1 or more, found {}", options.alignment)));
     }
-    if let Some(capacity) = options.capacity.filter(|capacity| *capacity < 0) {
-        return Err(Complaint::new(format!("--capacity must be 0 or more, found {capacity}")));
-    }
+    let capacity = |text: &String| numbers::bytes(text, i64::MAX).map_err(|error| Complaint::in_argument(text, &error));
+    let capacity = options.capacity.as_ref().map(capacity).transpose()?;
+    options.table.as_ref().map_or(Ok(()), |table| check_output(table, &[&options.file]))?;
     let text = read(&options.file)?;
     let buffers =
         Buffers::read(&text, options.alignment).map_err(|errors| Complaint::in_file(&options.file, &text, &errors))?;
-    let limits = SearchLimits { capacity: options.capacity, steps: options.steps };
+    let limits = SearchLimits { capacity, steps: options.steps };
     let arena = buffers.arena(&limits).map_err(|error| Complaint::about(&options.file, error.message))?;
     let Some(file) = &options.table else {
         let json = || serde_json::to_string(&buffers.answer(&arena)).map(|line| line + "\n");

@@ -11,7 +11,7 @@
 //! count). An edge has a cost for each pair, the choices of its first node as rows. A cost of 10^18 or more is forbidden.
 
 use crate::clock::Clock;
-use layout_console::{Complaint, read, write};
+use layout_console::{Complaint, check_output, read, write};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::fmt::Write;
@@ -51,6 +51,7 @@ pub fn run(options: &SolveOptions) -> Result<String, Complaint> {
         let message = format!("expected a number of seconds from 0, found `{}`", options.seconds);
         return Err(Complaint::new(message));
     }
+    options.certificate.as_ref().map_or(Ok(()), |file| check_output(file, &[&options.file]))?;
     let text = read(&options.file)?;
     let network = network(&text).map_err(|error| Complaint::in_file(&options.file, &text, &[error]))?;
     drop(text);

@@ -336,3 +336,36 @@ ENTRY main {
         branches["operands"].as_array().unwrap().iter().map(|o| &o["runtime"][0]["source"]).collect();
     assert_eq!(sources, [&Value::Null, &json!("k"), &Value::Null, &json!("more"), &Value::Null]);
 }
+
+/// A file is read from standard input where none is named, and is never written over.
+#[test]
+fn input_and_output() {
+    let named = run(&["-"], MODULE);
+    assert!(named.status.success(), "{named:?}");
+    assert_eq!(run(&[], MODULE).stdout, named.stdout);
+
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("input_and_output");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(folder.join("below")).unwrap();
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_string();
+    let file = path("small.hlo");
+    std::fs::write(&file, MODULE).unwrap();
+    std::os::unix::fs::symlink(&file, path("link.hlo")).unwrap();
+    for page in [&file, &path("below/../small.hlo"), &path("link.hlo")] {
+        let output = run(&[&file, "--html", page], "");
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{error}");
+        let expected = format!("{page}: the output would overwrite the input `{file}`; name another file");
+        assert!(error.contains(&expected), "{error}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), MODULE);
+    }
+    let certificate = program::run(&["plan", &file, "--machine", "tpu_v5e", "--certificate", &file], b"");
+    assert_eq!(certificate.status.code(), Some(1));
+    assert!(text(&certificate.stderr).contains("the output would overwrite the input"));
+    assert!(run(&[&file, "--html", &path("page.html")], "").status.success());
+
+    let zip = path("small.zip");
+    std::fs::write(&zip, b"PK\x03\x04\x14\0\x08\xff\xfe").unwrap();
+    let error = text(&run(&[&zip], "").stderr);
+    assert!(error.contains("found a zip archive; `unzip -p` prints the files in it"), "{error}");
+}

@@ -253,7 +253,11 @@ fn capacities_move_values_and_say_by_how_much_they_are_short() {
     let large = "axes: (100000_PE), memories: (), word: 32";
     let (_, error, _) = plan(&["plan", &hlo, "--machine", large]);
     assert!(error.contains("must have at most 65536 places") && error.contains("1 | axes: (100000_PE)"), "{error}");
-    wrong("hbm", &["expected `=` and the bytes of the memory"]);
+    wrong("hbm=8191B", &["8193 more than its capacity 8191"]);
+    wrong("hbm=4KiB", &["12288 more than its capacity 4096"]);
+    wrong("hbm=4kB", &["12384 more than its capacity 4000"]);
+    wrong("hbm=4kiBs", &["unknown unit `kiBs`; did you mean `KiB`?", "1 | hbm=4kiBs\n  |      ^"]);
+    wrong("hbm", &["expected `=` and the bytes of the memory, such as vmem=16MiB"]);
     wrong("hbm=-1", &["expected a number of bytes from 0 to 288230376151711744, found `-1`"]);
 }
 

@@ -1,7 +1,7 @@
 //! `layout-translate --import-hlo FILE` prints HLO as MLIR.
 
 use clap::{Parser, ValueEnum};
-use layout_console::{Complaint, finish, parse_from, read, to, warn, with_stack};
+use layout_console::{Complaint, check_output, finish, parse_from, read, to, warn, with_stack};
 use layout_translate::{Collectives, Elided, Failure, Options};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -97,6 +97,7 @@ fn two_dashes(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
 /// Reads a file of HLO and writes its module as MLIR.
 fn import(arguments: &Arguments) -> Result<(), Complaint> {
     let file = &arguments.file;
+    check_output(&arguments.output, &[file])?;
     let text = read(file)?;
     let module = Module::parse(&text).map_err(|errors| Complaint::in_file(file, &text, &errors))?;
     warn(&Complaint::warnings(file, &text, &module.warnings));

@@ -18,13 +18,13 @@ use crate::lists;
 use crate::machine::accepted;
 use crate::plan::{EntryOption, check_seconds, complaint, located, spread};
 use crate::schedule::{OrderPeaks, OrderedModule, ScheduleOption};
-use layout_console::{Complaint, Stop, guarded, read, stream, warn, write};
+use layout_console::{Complaint, Stop, check_output, guarded, read, stream, warn, write};
 pub use measure::Report;
 use page::planned::Planned;
 use rows::Program;
 pub use screen::screen;
 use serde_json::json;
-use std::io::Write;
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use summary::{Bytes, Summary};
 use tensor_layout::hlo::Module;
@@ -35,8 +35,8 @@ use tensor_layout::text::Error;
 /// Report the memory of an HLO program: its peak, its padding, its relayouts; with --all each instruction
 #[derive(clap::Args)]
 pub struct HloOptions {
-    /// HLO text as XLA and JAX dump it, - for standard input; of several files a line each
-    #[arg(required = true, value_name = "FILE")]
+    /// HLO text as XLA and JAX dump it; of several files a line each. Without a file, or with -, standard input
+    #[arg(value_name = "FILE")]
     files: Vec<String>,
     /// List all instructions, and what each reads of its operands and feeds of its result
     #[arg(long)]
@@ -91,6 +91,17 @@ pub struct HloOptions {
 /// How many entries the lists of the report have where nothing else is said.
 const TOP: usize = 3;
 
+impl HloOptions {
+    /// Reads standard input where no file is named. Returns whether somebody would have to type it.
+    pub fn use_standard_input(&mut self) -> bool {
+        let none = self.files.is_empty();
+        if none {
+            self.files.push("-".to_string());
+        }
+        none && io::stdin().is_terminal()
+    }
+}
+
 /// Prints the report, or the listing, each instruction as soon as it is known.
 pub fn run(options: &HloOptions) -> Result<(), Complaint> {
     let listing = options.all || options.instruction.is_some() || options.tile.is_some();
@@ -106,6 +117,7 @@ pub fn run(options: &HloOptions) -> Result<(), Complaint> {
     let target = Target::parse(&options.machine);
     let target = target.map_err(|error| Complaint::in_argument(&options.machine, &error))?;
     if let Some(page) = &options.html {
+        check_output(page, &options.files.iter().map(String::as_str).collect::<Vec<_>>())?;
         return html(options, page, &target, most);
     }
     if let (Some(_), false) = (&options.diff, options.files.len() == 1) {

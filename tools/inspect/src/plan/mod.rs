@@ -11,11 +11,12 @@ mod why;
 
 use crate::clock::Clock;
 use crate::machine::accepted;
+use crate::numbers;
 use crate::schedule::{OrderedModule, ScheduleOption};
 use answer::{LeftAnswer, Names, PlanAnswer, SearchEnd};
 use clap::ValueEnum;
 use judge::JudgeCommand;
-use layout_console::{Complaint, read, warn};
+use layout_console::{Complaint, check_output, read, warn};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -41,7 +42,7 @@ pub struct PlanOptions {
     /// What the arguments and results of the program may be laid out in
     #[arg(long, value_enum, default_value = "default")]
     entry: EntryOption,
-    /// The bytes that a memory may take at once, all arrays together: vmem=16777216, or the number of its space
+    /// The bytes that a memory may take at once, all arrays together: vmem=16MiB, or the number of its space
     #[arg(long, value_name = "SPACE=BYTES")]
     capacity: Vec<String>,
     /// The order of the instructions that is planned
@@ -147,6 +148,7 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     options.check_places(&target)?;
     options.seconds.map_or(Ok(()), check_seconds)?;
     let limits = options.limits(&target)?;
+    options.certificate.as_ref().map_or(Ok(()), |file| check_output(file, &[&options.file]))?;
     let text = read(&options.file)?;
     let module = Module::parse(&text).map_err(|errors| Complaint::in_file(&options.file, &text, &errors))?;
     warn(&Complaint::warnings(&options.file, &text, &module.warnings));
@@ -316,7 +318,7 @@ pub fn posed<'a, 't>(
 /// What is wrong, and at which byte.
 pub fn limit(target: &Target, text: &str) -> Result<SpaceLimit, Error> {
     let Some((space, bytes)) = text.split_once('=') else {
-        return Err(Error::at(text.len(), "expected `=` and the bytes of the memory"));
+        return Err(Error::at(text.len(), "expected `=` and the bytes of the memory, such as vmem=16MiB"));
     };
     let memories = &target.machine().memories;
     let names: Vec<&str> = memories.iter().map(|memory| memory.name.as_str()).collect();
@@ -324,13 +326,13 @@ pub fn limit(target: &Target, text: &str) -> Result<SpaceLimit, Error> {
     let Some(number) = named.or_else(|| space.parse().ok()) else {
         return Err(Error::at(0, format!("unknown memory `{space}`{}", instead(space, &names))).unknown());
     };
-    match bytes.parse() {
-        Ok(bytes) if (0..=LARGEST_SUM).contains(&bytes) => Ok(SpaceLimit { space: number, bytes }),
-        _ => {
-            let message = format!("expected a number of bytes from 0 to {LARGEST_SUM}, found `{bytes}`");
-            Err(Error::at(text.len() - bytes.len(), message))
-        }
-    }
+    let start = text.len() - bytes.len();
+    let bytes = numbers::bytes(bytes, LARGEST_SUM);
+    let bytes = bytes.map_err(|error| {
+        let at = error.at.map(|at| start + at);
+        error.placed(at)
+    })?;
+    Ok(SpaceLimit { space: number, bytes })
 }
 
 /// Why there is no plan, at its place in the file.
