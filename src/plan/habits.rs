@@ -3,6 +3,7 @@
 //! Such an operation has its other ways all the same, since a program may say so; they cost the copy that it takes to get
 //! there. A relayout after the operations that follow costs no more than that, so plans have that instead.
 
+use super::canonical::CanonicalOrder;
 use super::classes::{LayoutClasses, LayoutId};
 use super::program::{Doing, Program};
 use crate::operations::operation::Operation;
@@ -23,8 +24,8 @@ pub struct Bent {
 }
 
 /// Adds the layouts in which operations are made to those of the classes; for convolutions, those in which images are cut.
-pub fn offer(program: &Program, classes: &mut LayoutClasses, class: &[usize]) {
-    for k in 0..program.instances.len() {
+pub fn offer(program: &Program, order: &CanonicalOrder, classes: &mut LayoutClasses, class: &[usize]) {
+    for k in order.instances.iter().copied() {
         let Some(result) = program.instances[k].results.first() else { continue };
         let wanted = classes.all[class[*result]].layouts[0].minor_to_major.clone();
         if let Some(order) = made_in(program, classes, k, &wanted, &[]) {

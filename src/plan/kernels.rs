@@ -48,7 +48,7 @@ pub struct Kernels {
 }
 
 impl Kernels {
-    /// The kernels of a program; `users` are those of its arrays, and `tiles` says whether arrays are in tiles.
+    /// The kernels of a program; `users` are those of its arrays in [canonical order](super::canonical), and `tiles` says whether arrays are in tiles.
     pub fn new(program: &Program, users: &[Vec<(usize, usize)>], tiles: bool) -> Kernels {
         Kernels::of(program, users, tiles, true)
     }
@@ -75,8 +75,8 @@ impl Kernels {
                 continue;
             }
             let mut all: Vec<usize> = own.iter().flat_map(|user| kernels.part_of[*user].iter().copied()).collect();
-            all.sort_unstable();
-            all.dedup();
+            let mut seen = FxHashSet::default();
+            all.retain(|kernel| seen.insert(*kernel));
             if kept == Kept::Fused && all.len() > MOST_AGAIN || all.is_empty() {
                 kernels.kept[k] = Kept::Stored;
             } else {

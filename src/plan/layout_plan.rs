@@ -410,9 +410,10 @@ impl Telling<'_, '_, '_> {
             Doing::Result(_) => program.instances.len() - 1,
             _ => kernels.part_of[user].iter().copied().min().unwrap_or(user),
         };
-        let users = self.posed.users[made].iter().map(|(user, _)| *user);
-        let mut nodes: Vec<(usize, usize)> =
-            users.filter(|user| moments(at(*user) as i64)).map(|user| program.instances[user].node).collect();
+        let mut users: Vec<usize> = self.posed.users[made].iter().map(|(user, _)| *user).collect();
+        users.retain(|user| moments(at(*user) as i64));
+        users.sort_unstable();
+        let mut nodes: Vec<(usize, usize)> = users.into_iter().map(|user| program.instances[user].node).collect();
         nodes.dedup();
         nodes
     }

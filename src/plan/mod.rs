@@ -28,6 +28,7 @@
 //! |---|---|
 //! | [`program`] | calls, loops and branches put in, tuples taken apart |
 //! | [`again`] | broadcasts and constants, made again for each use |
+//! | [`canonical`] | an order of instances that the order of the text does not change |
 //! | [`digits`] | a form in which equal placements are equal |
 //! | [`classes`] | the layouts that arrays may have |
 //! | [`labels`] | which dimensions of an operation's arrays are one |
@@ -58,6 +59,7 @@
 //! | [`judging`] | plans that something else prices |
 
 pub mod again;
+pub mod canonical;
 pub mod classes;
 pub mod cutting;
 pub mod digits;

@@ -1,5 +1,6 @@
 //! The problem that a program is: a variable for each instance, whose choices are its ways, and an edge for each operand.
 
+use super::canonical::CanonicalOrder;
 use super::classes::{LayoutClasses, LayoutId};
 use super::doubts::doubts;
 use super::habits::{self, bent, summed_after};
@@ -38,7 +39,7 @@ pub struct Posed<'a, 't> {
     pub renames: Renames,
     /// Arguments and results have layouts whose costs are less certain than others: by what their relayout is divided.
     pub doubted: Vec<Option<i64>>,
-    /// The users of each array: instances and their operands.
+    /// The users of each array, in [canonical order](super::canonical): instances and their operands.
     pub users: Vec<Vec<(usize, usize)>>,
     /// For each array that may be held in two layouts: its variable, and what the choices of that are.
     pub holders: Vec<Option<(usize, Rc<Vec<HeldIn>>)>>,
@@ -87,10 +88,11 @@ impl<'a, 't> Posed<'a, 't> {
         entry: EntryLayouts,
         steps: &mut PosingSteps,
     ) -> Result<Posed<'a, 't>, Located> {
-        let users = program.users();
+        let order = CanonicalOrder::new(&program);
+        let users = order.users(&program);
         let kernels = Kernels::new(&program, &users, target.has_tiles());
         let located = |(k, error): (usize, Error)| (program.instances[k].node, error);
-        let mut choices = Choices::new(&program, LayoutClasses::new(target), entry, steps).map_err(located)?;
+        let mut choices = Choices::new(&program, &order, LayoutClasses::new(target), entry, steps).map_err(located)?;
         let moves = |k: usize| form(&program, &choices, k).is_some_and(|ends| !in_place(&choices, ends));
         let renames = Renames::new(&program, &users, moves);
         let doubted = doubts(&program, &users, &choices.classes, &choices.class);

@@ -18,6 +18,7 @@
 //! | both in their pairs: a copy between memories | 135,744 |
 //! | both in their defaults: a copy to fast memory, one within, one from it | 21,328 |
 
+use super::canonical::CanonicalOrder;
 use super::classes::{LayoutClasses, LayoutId};
 use super::program::{Doing, Program};
 use crate::element::ElementType;
@@ -34,12 +35,17 @@ pub struct ReshapeForms(FxHashMap<[usize; 2], [LayoutId; 2]>);
 
 impl ReshapeForms {
     /// Those of the reshapes of a program; adds their layouts to the classes.
-    pub fn new(program: &Program, classes: &mut LayoutClasses, class: &[usize]) -> ReshapeForms {
+    pub fn new(
+        program: &Program,
+        order: &CanonicalOrder,
+        classes: &mut LayoutClasses,
+        class: &[usize],
+    ) -> ReshapeForms {
         let mut found = FxHashMap::default();
         if !classes.target.has_tiles() {
             return ReshapeForms(found);
         }
-        for instance in &program.instances {
+        for instance in order.instances.iter().map(|k| &program.instances[*k]) {
             if let (Doing::Operation(Operation::Reshape), [from], [to]) =
                 (instance.doing, &instance.operands[..], &instance.results[..])
             {

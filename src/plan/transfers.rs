@@ -70,7 +70,7 @@ impl KernelClock {
         let mut time = vec![0i64; n];
         let mut add = |instance: usize, cost: i64| {
             // What is done inside of a kernel counts when that runs.
-            let kernel = posed.kernels.part_of[instance].first().copied().unwrap_or(instance);
+            let kernel = posed.kernels.part_of[instance].iter().copied().min().unwrap_or(instance);
             time[kernel] = time[kernel].saturating_add(cost);
         };
         (0..n).for_each(|k| add(k, least(&network.variables()[k])));

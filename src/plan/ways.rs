@@ -5,6 +5,7 @@
 //! between which it moves nothing, and a few in which it moves. Products, convolutions and what looks elements up have the
 //! ways that the target wants.
 
+use super::canonical::CanonicalOrder;
 use super::classes::{LayoutClasses, LayoutId};
 use super::cutting::{CutImages, Port};
 use super::habits;
@@ -115,33 +116,35 @@ impl<'t> Choices<'t> {
     /// A size is not bounded, or bytes do not fit in 64 bits, or the time is over: which instance, and what is wrong with it.
     pub fn new(
         program: &Program,
+        order: &CanonicalOrder,
         mut classes: LayoutClasses<'t>,
         entry: EntryLayouts,
         steps: &mut PosingSteps,
     ) -> Result<Choices<'t>, (usize, Error)> {
         let at = |k: usize| move |error: Error| (k, error);
-        let (mut class, mut given) = (Vec::new(), Vec::new());
-        for made in &program.made {
+        let (mut class, mut given) = (vec![0; program.made.len()], vec![0; program.made.len()]);
+        for number in order.instances.iter().flat_map(|k| &program.instances[*k].results) {
+            let made = &program.made[*number];
             steps.step().map_err(at(made.by))?;
             let own = classes.of(made.array).map_err(at(made.by))?;
-            class.push(own);
+            class[*number] = own;
             let layout = made.said.as_deref().unwrap_or(&made.array.layout);
-            given.push(match made.fixed {
+            given[*number] = match made.fixed {
                 true => classes.fixed(own, layout).map_err(at(made.by))?,
                 false => classes.given(own, layout).unwrap_or(0),
-            });
+            };
         }
-        habits::offer(program, &mut classes, &class);
-        let forms = ReshapeForms::new(program, &mut classes, &class);
+        habits::offer(program, order, &mut classes, &class);
+        let forms = ReshapeForms::new(program, order, &mut classes, &class);
         let known = FxHashMap::default();
         let mut maker = Maker { program, class: &class, given: &given, entry, classes, forms: &forms, known };
-        maker.propagate();
-        let (mut ways, mut ports) = (Vec::new(), Vec::new());
-        for (k, instance) in program.instances.iter().enumerate() {
+        maker.propagate(order);
+        let count = program.instances.len();
+        let (mut ways, mut ports) = (vec![Rc::default(); count], vec![Rc::default(); count]);
+        // What operations are offered is in the lists of those that come later.
+        for k in order.instances.iter().copied() {
             steps.step().map_err(at(k))?;
-            let (own, port) = maker.ways(instance).map_err(at(k))?;
-            ways.push(own);
-            ports.push(port);
+            (ways[k], ports[k]) = maker.ways(&program.instances[k]).map_err(at(k))?;
         }
         let classes = maker.classes;
         Ok(Choices { classes, class, ways, ports, given, forms })
@@ -168,13 +171,14 @@ impl Maker<'_, '_> {
     }
 
     /// Carries the orders of arrays of many dimensions through operations, forwards and backwards.
-    fn propagate(&mut self) {
+    fn propagate(&mut self, order: &CanonicalOrder) {
         let program = self.program;
         let wide = |instance: &Instance| {
             let mut all = instance.operands.iter().chain(&instance.results);
             all.any(|number| program.made[*number].array.dims.len() > Target::ALL_ORDERS)
         };
-        let chosen: Vec<&Instance> = program.instances.iter().filter(|instance| wide(instance)).collect();
+        let all = order.instances.iter().map(|k| &program.instances[*k]);
+        let chosen: Vec<&Instance> = all.filter(|instance| wide(instance)).collect();
         let mut seen = FxHashSet::default();
         for instance in chosen.iter().chain(chosen.iter().rev()) {
             let Doing::Operation(operation) = instance.doing else { continue };

@@ -11,6 +11,7 @@ use crate::operations::graph::Graph;
 use crate::operations::shape::Array;
 use crate::places::{Fit, Machine, Placement};
 use crate::plan::again::made_again;
+use crate::plan::canonical::CanonicalOrder;
 use crate::plan::kernels::Kernels;
 use crate::plan::layout_plan::{ArrayName, Unplanned};
 use crate::plan::posing_steps::PosingSteps;
@@ -136,7 +137,8 @@ impl<'a, 'm> Spreader<'a, 'm> {
         let (touches, limits) = (Vec::new(), Vec::new());
         let pod = Pod::of(machine);
         // An array in registers is in no memory of a device.
-        let own_kernels = pod.as_ref().map(|_| Kernels::on_devices(&program, &program.users()));
+        let order = CanonicalOrder::new(&program);
+        let own_kernels = pod.as_ref().map(|_| Kernels::on_devices(&program, &order.users(&program)));
         let mut spreader = Spreader {
             machine,
             levels,
@@ -156,7 +158,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
         };
         match spreader.pod.clone() {
             Some(pod) => spreader.find_on(&pod)?,
-            None => spreader.find(steps)?,
+            None => spreader.find(&order, steps)?,
         }
         let fits = spreader.fitting()?;
         spreader.pose(fits, steps)?;
@@ -213,7 +215,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
     ///
     /// # Errors
     /// The time is over.
-    fn find(&mut self, steps: &mut PosingSteps) -> Result<(), Unplanned> {
+    fn find(&mut self, canonical: &CanonicalOrder, steps: &mut PosingSteps) -> Result<(), Unplanned> {
         let mut anchors = Anchors::default();
         for (found, home) in self.values.iter_mut().zip(&self.homes) {
             match home {
@@ -222,7 +224,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
                 Home::Outside => found.add(Spread::outside(), MOST_OF_VALUES),
             }
         }
-        let order: Vec<usize> = (0..self.nests.len()).filter(|by| self.nests[*by].is_some()).collect();
+        let order: Vec<usize> = canonical.instances.iter().copied().filter(|by| self.nests[*by].is_some()).collect();
         for streams in [false, true] {
             for by in &order {
                 steps.step().map_err(|error| (self.program.instances[*by].node, error))?;

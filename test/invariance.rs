@@ -1,0 +1,66 @@
+//! What a plan costs is a function of the program as a graph: neither the order of independent instructions in the text,
+//! nor names, nor layouts that the text says though they are the default ones change it.
+
+#[path = "invariance/programs.rs"]
+mod programs;
+
+use fastrand::Rng;
+use programs::{Program, Written};
+use std::env;
+use tensor_layout::hlo::Module;
+use tensor_layout::places::Machine;
+use tensor_layout::plan::{EntryLayouts, Planner, Unplanned};
+use tensor_layout::solver::Options;
+use tensor_layout::spreading::Spreader;
+use tensor_layout::targets::Target;
+
+/// The cost and the bound of the plan of a text on a machine.
+fn planned(text: &str, machine: &str, entry: EntryLayouts) -> Result<(i64, i64), Unplanned> {
+    let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
+    let (graphs, facts) = (module.graphs(), module.facts());
+    let target = Target::parse(machine).unwrap();
+    if target.machine().axes.is_empty() {
+        let planner = Planner::new(&graphs, module.entry, &facts, &target, entry)?;
+        let plan = planner.plan(&Options::default(), &mut |_| true)?;
+        return Ok((plan.cost, plan.bound));
+    }
+    let machine = Machine::parse(machine).unwrap();
+    let spreader = Spreader::new(&graphs, module.entry, &facts, &machine)?;
+    let plan = spreader.plan(&Options::default(), &mut |_| true)?;
+    Ok((plan.cost, plan.bound))
+}
+
+/// How many programs a test makes: `INVARIANCE_CASES`, or so many.
+fn cases(usual: u64) -> u64 {
+    env::var("INVARIANCE_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+/// Runs a comparison on programs of consecutive seeds, and lists all texts that differ.
+fn compare(count: u64, differ: impl Fn(u64) -> Option<String>) {
+    let found: Vec<String> = (0..cases(count)).filter_map(differ).collect();
+    assert!(found.is_empty(), "{} differ:\n{}", found.len(), found.join("\n\n"));
+}
+
+/// Two texts of one program that cost otherwise.
+fn differing(seed: u64, machine: &str, texts: [(&str, EntryLayouts); 2]) -> Option<String> {
+    let [one, other] = texts.map(|(text, entry)| planned(text, machine, entry).map_err(|why| why.to_string()));
+    let [a, b] = texts.map(|(text, _)| text);
+    (one != other).then(|| format!("seed {seed} on {machine}: {one:?} and {other:?}\n{a}\n{b}"))
+}
+
+/// A machine whose nodes are few, so that many programs are cut unevenly.
+const PLACES: &str = "axes: (2_G, 4_PE), memories: (LM: 1 at PE with 32768 bytes), word: 32";
+
+#[test]
+fn the_order_of_the_text_and_names_change_nothing() {
+    for (machine, count) in [("tpu_v5e", 60), ("cpu", 60), (PLACES, 60), ("mn_core_2", 10), ("tpu_v5e_8", 20)] {
+        compare(count, |seed| {
+            let mut rng = Rng::with_seed(seed);
+            let program = Program::random(&mut rng);
+            let entry = if rng.bool() { EntryLayouts::Default } else { EntryLayouts::Free };
+            let one = program.text(&Written::default());
+            let other = program.text(&Written::shuffled(&program, &mut rng));
+            differing(seed, machine, [(&one, entry), (&other, entry)])
+        });
+    }
+}

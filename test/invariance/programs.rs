@@ -1,0 +1,217 @@
+//! Random programs as graphs, and their texts.
+
+use fastrand::Rng;
+use tensor_layout::element::ElementType;
+use tensor_layout::targets::Target;
+
+/// An instruction: its shape, what it does, the instructions that it reads, and its attributes.
+struct Instruction {
+    element: &'static str,
+    sizes: Vec<i64>,
+    opcode: &'static str,
+    operands: Vec<usize>,
+    attributes: String,
+}
+
+/// A program whose result is a tuple of some of its instructions.
+pub struct Program {
+    instructions: Vec<Instruction>,
+    results: Vec<usize>,
+}
+
+/// How a program is written.
+#[derive(Default)]
+pub struct Written<'t> {
+    /// The numbers of the instructions in the order of the text; their own without.
+    order: Vec<usize>,
+    /// The names; `v0`, `v1` and so on without.
+    names: Vec<String>,
+    /// Which target's default layouts are stated, and whether those of arguments and results alone.
+    pub layouts: Option<(&'t Target, bool)>,
+}
+
+impl Written<'_> {
+    /// Another topological order, and other names.
+    pub fn shuffled(program: &Program, rng: &mut Rng) -> Written<'static> {
+        let count = program.instructions.len();
+        let mut order: Vec<usize> = Vec::new();
+        while order.len() < count {
+            let ready = |k: &usize| {
+                !order.contains(k) && program.instructions[*k].operands.iter().all(|own| order.contains(own))
+            };
+            let all: Vec<usize> = (0..count).filter(ready).collect();
+            order.push(rng.choice(all).expect("some instruction follows"));
+        }
+        let mut numbers: Vec<usize> = (0..count).collect();
+        rng.shuffle(&mut numbers);
+        let names = numbers.into_iter().map(|n| format!("{}{n}", rng.alphabetic())).collect();
+        Written { order, names, layouts: None }
+    }
+}
+
+const SIZES: [i64; 10] = [1, 2, 3, 4, 8, 16, 24, 32, 128, 256];
+
+impl Program {
+    /// A program of up to ten operations.
+    pub fn random(rng: &mut Rng) -> Program {
+        let mut program = Program { instructions: Vec::new(), results: Vec::new() };
+        let element = if rng.bool() { "f32" } else { "bf16" };
+        for number in 0..rng.usize(1..4) {
+            let rank = rng.usize(1..=4);
+            let mut sizes: Vec<i64> = (0..rank).map(|_| rng.choice(SIZES).expect("sizes")).collect();
+            while sizes.iter().product::<i64>() > 1 << 18 {
+                let largest = (0..rank).max_by_key(|dim| sizes[*dim]).expect("a dimension");
+                sizes[largest] /= 2;
+            }
+            program.add(element, sizes, "parameter", Vec::new(), format!("{number}"));
+        }
+        program.add(element, Vec::new(), "constant", Vec::new(), "0".to_string());
+        let zero = program.instructions.len() - 1;
+        for _ in 0..rng.usize(1..=10) {
+            program.add_random(rng, element, zero);
+        }
+        let count = program.instructions.len();
+        for k in (0..count).filter(|k| *k != zero) {
+            let is_read = program.instructions.iter().any(|own| own.operands.contains(&k));
+            // Some of what nothing reads stays so.
+            if !is_read && rng.u8(..8) != 0 || is_read && rng.u8(..6) == 0 {
+                program.results.push(k);
+            }
+        }
+        if program.results.is_empty() {
+            program.results.push(count - 1);
+        }
+        program
+    }
+
+    fn add(
+        &mut self,
+        element: &'static str,
+        sizes: Vec<i64>,
+        opcode: &'static str,
+        operands: Vec<usize>,
+        more: String,
+    ) {
+        self.instructions.push(Instruction { element, sizes, opcode, operands, attributes: more });
+    }
+
+    fn add_random(&mut self, rng: &mut Rng, element: &'static str, zero: usize) {
+        let arrays: Vec<usize> = (0..self.instructions.len()).filter(|k| *k != zero).collect();
+        let x = rng.choice(arrays.iter().copied()).expect("an array");
+        let sizes = self.instructions[x].sizes.clone();
+        let list = |dims: &[usize]| dims.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        let rank = sizes.len();
+        match rng.u8(..16) {
+            0..=2 if rank > 0 => {
+                let mut permutation: Vec<usize> = (0..rank).collect();
+                rng.shuffle(&mut permutation);
+                let turned = permutation.iter().map(|dim| sizes[*dim]).collect();
+                let attributes = format!("dimensions={{{}}}", list(&permutation));
+                self.add(element, turned, "transpose", vec![x], attributes);
+            }
+            3..=5 => {
+                let mut reshaped = sizes;
+                for _ in 0..rng.usize(1..4) {
+                    let dim = rng.usize(..=reshaped.len());
+                    match rng.u8(..3) {
+                        0 if dim + 1 < reshaped.len() => {
+                            let size = reshaped.remove(dim);
+                            reshaped[dim] *= size;
+                        }
+                        1 if dim < reshaped.len() && reshaped.len() < 5 && reshaped[dim] % 2 == 0 => {
+                            let part = if reshaped[dim] % 8 == 0 && rng.bool() { 8 } else { 2 };
+                            reshaped[dim] /= part;
+                            reshaped.insert(dim + rng.usize(..2), part);
+                        }
+                        _ if reshaped.len() < 4 => reshaped.insert(dim, 1),
+                        _ => {}
+                    }
+                }
+                self.add(element, reshaped, "reshape", vec![x], String::new());
+            }
+            6 | 7 => self.add(element, sizes, "tanh", vec![x], String::new()),
+            8 | 9 => {
+                let alike = |k: &usize| self.instructions[*k].sizes == sizes;
+                let all: Vec<usize> = arrays.into_iter().filter(alike).collect();
+                let y = rng.choice(all).expect("the array itself");
+                self.add(element, sizes, "add", vec![x, y], String::new());
+            }
+            10 if rank > 0 => {
+                let dim = rng.usize(..rank);
+                let rest = (0..rank).filter(|own| *own != dim).map(|own| sizes[own]).collect();
+                let attributes = format!("dimensions={{{dim}}}, to_apply=sum");
+                self.add(element, rest, "reduce", vec![x, zero], attributes);
+            }
+            11 if rank > 0 => {
+                let ends: Vec<i64> = sizes.iter().map(|size| rng.i64(1..=*size)).collect();
+                let ranges: Vec<String> = ends.iter().map(|end| format!("[0:{end}]")).collect();
+                self.add(element, ends, "slice", vec![x], format!("slice={{{}}}", ranges.join(", ")));
+            }
+            12 if rank > 0 && sizes.len() < 4 => {
+                let mut more = sizes.clone();
+                more.push(rng.choice(SIZES).expect("sizes").min(32));
+                let dims: Vec<usize> = (0..rank).collect();
+                self.add(element, more, "broadcast", vec![x], format!("dimensions={{{}}}", list(&dims)));
+            }
+            13 if rank > 0 => {
+                let dim = rng.usize(..rank);
+                let mut twice = sizes.clone();
+                twice[dim] *= 2;
+                self.add(element, twice, "concatenate", vec![x, x], format!("dimensions={{{dim}}}"));
+            }
+            _ if rank > 0 => {
+                // A product over one dimension of each.
+                let own = rng.usize(..rank);
+                let shared = |k: &usize| {
+                    let other = &self.instructions[*k].sizes;
+                    (0..other.len()).find(|dim| other[*dim] == sizes[own]).map(|dim| (*k, dim))
+                };
+                let all: Vec<(usize, usize)> = arrays.iter().filter_map(shared).collect();
+                let (y, other) = rng.choice(all).expect("the array itself");
+                let rest = |sizes: &[i64], without: usize| {
+                    (0..sizes.len()).filter(|dim| *dim != without).map(|dim| sizes[dim]).collect::<Vec<_>>()
+                };
+                let made = [rest(&sizes, own), rest(&self.instructions[y].sizes, other)].concat();
+                if made.len() <= 4 && made.iter().product::<i64>() <= 1 << 20 {
+                    let attributes = format!("lhs_contracting_dims={{{own}}}, rhs_contracting_dims={{{other}}}");
+                    self.add(element, made, "dot", vec![x, y], attributes);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The text of the program.
+    pub fn text(&self, written: &Written) -> String {
+        let name = |k: usize| written.names.get(k).cloned().unwrap_or_else(|| format!("v{k}"));
+        let shape = |k: usize, is_end: bool| {
+            let Instruction { element, sizes, .. } = &self.instructions[k];
+            let dims = sizes.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+            let layout = written.layouts.filter(|(_, ends)| !ends || is_end).map(|(target, _)| {
+                let kind = if *element == "f32" { ElementType::F32 } else { ElementType::BF16 };
+                target.default_layout(kind, sizes).expect("small sizes").to_string()
+            });
+            format!("{element}[{dims}]{}", layout.unwrap_or_default())
+        };
+        let element = self.instructions[0].element;
+        let mut text = format!(
+            "HloModule m\n\nsum {{\n  a = {element}[] parameter(0)\n  b = {element}[] parameter(1)\n  ROOT s = {element}[] add(a, b)\n}}\n\nENTRY main {{\n"
+        );
+        let count = self.instructions.len();
+        for k in (0..count).map(|place| written.order.get(place).copied().unwrap_or(place)) {
+            let Instruction { opcode, operands, attributes, .. } = &self.instructions[k];
+            let own = shape(k, *opcode == "parameter" || self.results.contains(&k));
+            let mut inside = operands.iter().map(|own| name(*own)).collect::<Vec<_>>().join(", ");
+            let mut after = String::new();
+            match *opcode {
+                "parameter" | "constant" => inside = attributes.clone(),
+                _ if attributes.is_empty() => {}
+                _ => after = format!(", {attributes}"),
+            }
+            text += &format!("  {} = {own} {opcode}({inside}){after}\n", name(k));
+        }
+        let shapes = self.results.iter().map(|k| shape(*k, true)).collect::<Vec<_>>().join(", ");
+        let names = self.results.iter().map(|k| name(*k)).collect::<Vec<_>>().join(", ");
+        text + &format!("  ROOT root = ({shapes}) tuple({names})\n}}\n")
+    }
+}
