@@ -64,3 +64,19 @@ fn the_order_of_the_text_and_names_change_nothing() {
         });
     }
 }
+
+#[test]
+fn default_layouts_that_the_text_says_change_nothing() {
+    for machine in ["tpu_v5e", "cpu"] {
+        let target = Target::parse(machine).unwrap();
+        compare(150, |seed| {
+            let program = Program::random(&mut Rng::with_seed(seed));
+            let plain = program.text(&Written::default());
+            let ends = program.text(&Written { layouts: Some((&target, true)), ..Written::default() });
+            let all = program.text(&Written { layouts: Some((&target, false)), ..Written::default() });
+            let plain = (&*plain, EntryLayouts::Default);
+            let texts = [(&*ends, EntryLayouts::Fixed), (&*all, EntryLayouts::Default), (&*all, EntryLayouts::Fixed)];
+            texts.into_iter().find_map(|text| differing(seed, machine, [plain, text]))
+        });
+    }
+}
