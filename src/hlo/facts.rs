@@ -1,5 +1,6 @@
 //! What a module says of its instructions beside what they do with indices: which are copies, which have an effect, how
-//! often loops run, the layouts of arguments and results, and which results take the place of arguments.
+//! often loops run, the layouts of arguments and results, those that instructions [keep](super::contracts), and which
+//! results take the place of arguments.
 //!
 //! A loop runs as often as `known_trip_count` of its `backend_config` says. Else it counts: its condition is
 //! `compare(i, n), direction=LT`, where `n` is a constant and `i` a part of the tuple that begins as a constant, and to which
@@ -9,6 +10,7 @@
 //! the caller passes and gets.
 
 use super::aliases::pairs;
+use super::contracts::contract;
 use super::literal::Values;
 use super::module::{Computation, Instruction, Module};
 use crate::operations::facts::Facts;
@@ -26,6 +28,9 @@ impl Module {
             for (k, instruction) in computation.instructions.iter().enumerate() {
                 if matches!(&*instruction.opcode, "copy" | "copy-start") {
                     facts.copies.insert((c, k));
+                }
+                if let Some(contract) = contract(computation, instruction) {
+                    facts.contracts.insert((c, k), contract);
                 }
                 if instruction.runs_effect(&effects) {
                     facts.once.insert((c, k));

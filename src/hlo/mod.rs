@@ -34,6 +34,7 @@
 
 pub(crate) mod aliases;
 mod attributes;
+mod contracts;
 mod devices;
 mod elements;
 mod facts;

@@ -20,4 +20,18 @@ pub struct Facts {
     /// For arrays of the result that take the place of an argument, its number and which of its arrays: what a step of
     /// training makes of its weights, for the next step.
     pub carried: BTreeMap<usize, (usize, usize)>,
+    /// The layouts that nodes keep.
+    pub contracts: BTreeMap<(usize, usize), LayoutContract>,
+}
+
+/// The layouts in which a node takes and makes arrays, whatever is chosen around it: those that another program has
+/// agreed on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LayoutContract {
+    /// By array of the operands; `None`, as for those behind the end of the list, where any will do.
+    pub operands: Vec<Option<Layout>>,
+    /// Whether all arrays of the results have the layouts that the node gives them.
+    pub results: bool,
+    /// Arrays of the results that lie in the places of arrays of the operands: the two have one layout.
+    pub aliases: Vec<(usize, usize)>,
 }

@@ -12,7 +12,7 @@ pub mod shape;
 pub mod sizes;
 
 pub use collective::{Collective, Exchange};
-pub use facts::Facts;
+pub use facts::{Facts, LayoutContract};
 pub use graph::{Graph, Node, Value};
 pub use only_place::{OnlyPlace, Progression};
 pub use operation::{

@@ -8,7 +8,7 @@
 //! branches, and a merge of their results.
 
 use crate::limits;
-use crate::operations::facts::Facts;
+use crate::operations::facts::{Facts, LayoutContract};
 use crate::operations::graph::{Graph, Node};
 use crate::operations::operation::{Operation, Start};
 use crate::operations::shape::{Array, Shape, count, leaves};
@@ -80,6 +80,8 @@ pub struct Program<'a> {
     pub made: Vec<Made<'a>>,
     /// See [`Facts::carried`].
     pub carried: BTreeMap<usize, (usize, usize)>,
+    /// See [`Facts::contracts`].
+    pub contracts: BTreeMap<(usize, usize), LayoutContract>,
 }
 
 /// How often the body of a loop counts where nothing says how often it runs.
@@ -133,7 +135,8 @@ impl<'a> Program<'a> {
         let graph = graphs.get(entry).ok_or_else(|| {
             Error::new(format!("the graph must be below the number of graphs, {}, found {entry}", graphs.len()))
         })?;
-        let program = Program { carried: facts.carried.clone(), ..Program::default() };
+        let (carried, contracts) = (facts.carried.clone(), facts.contracts.clone());
+        let program = Program { carried, contracts, ..Program::default() };
         let mut builder = Inlining { graphs, facts, program, frames: Vec::new() };
         let mut arguments = Vec::new();
         for (k, node) in graph.nodes.iter().enumerate() {
@@ -167,6 +170,12 @@ impl<'a> Program<'a> {
             }
         }
         users
+    }
+
+    /// The layouts that an instance keeps. A result of the program is taken as its owner says, not as it is made.
+    pub fn contract(&self, instance: &Instance) -> Option<&LayoutContract> {
+        let keeps = !matches!(instance.doing, Doing::Result(_));
+        self.contracts.get(&instance.node).filter(|_| keeps)
     }
 
     /// The loop that an instance is, if it is a product that no matrix unit helps.
@@ -291,6 +300,12 @@ impl<'a> Inlining<'a, '_> {
                     let below = &self.frames[self.frames.len() - 1];
                     let arguments = self.arguments(branch, below.graph, &operands)?;
                     return self.enter(branch, arguments, frame.times, After::Branch { made, rest });
+                }
+                if let [roots] = &mut made[..] {
+                    // One branch is a call.
+                    let roots = std::mem::take(roots);
+                    self.found(roots);
+                    return Ok(());
                 }
                 let below = &self.frames[self.frames.len() - 1];
                 let (node, times) = ((below.graph, below.next), below.times);
@@ -427,6 +442,10 @@ impl<'a> Inlining<'a, '_> {
         at: (usize, usize),
         times: i64,
     ) -> Result<Vec<usize>, Error> {
+        if self.facts.contracts.get(&at).is_some_and(|contract| !contract.operands.is_empty()) {
+            // What is sent goes on to the receiver as well.
+            self.push(Doing::Opaque, at, all.to_vec(), &[], times)?;
+        }
         let mut made = Vec::new();
         for (leaf, number) in numbers.iter().enumerate() {
             match number.and_then(|number| all.get(number)) {

@@ -106,6 +106,9 @@ pub enum EntryLayouts {
     Free,
 }
 
+/// The most ways of an operation that makes its results in any layouts.
+const MOST_OPEN: usize = 256;
+
 /// An operation and the classes of its operands and results, and the given layouts where they matter.
 type WayKey = (String, Vec<usize>, Vec<usize>, Vec<LayoutId>);
 
@@ -228,24 +231,31 @@ impl Maker<'_, '_> {
         let [from, to] = [&instance.operands, &instance.results].map(|numbers| self.classes_of(numbers));
         let fixed = |numbers: &[usize]| numbers.iter().map(|number| self.given[*number]).collect::<Vec<_>>();
         let mut given = Vec::new();
-        let kept = |made: &usize| self.program.made[*made].fixed.then(|| self.given[*made]);
+        let contract = self.program.contract(instance);
+        let all = contract.is_some_and(|contract| contract.results);
+        let kept = |made: &usize| (all || self.program.made[*made].fixed).then(|| self.given[*made]);
         let kept: Vec<Option<LayoutId>> = instance.results.iter().map(kept).collect();
-        let has_kept = kept.iter().any(Option::is_some);
-        let fixed_by_text =
-            matches!(instance.doing, Doing::Operation(Operation::Bitcast | Operation::Reshape) | Doing::Opaque);
+        let taken = self.taken(instance, &from);
+        let has_kept = kept.iter().chain(&taken).any(Option::is_some);
+        let by_text =
+            |own: &Operation| matches!(own, Operation::Bitcast | Operation::Reshape | Operation::Other { .. });
+        let fixed_by_text = match instance.doing {
+            Doing::Operation(operation) => by_text(operation),
+            doing => doing == Doing::Opaque,
+        };
         if fixed_by_text || matches!(instance.doing, Doing::Argument(..) | Doing::Result(_)) {
             given = [fixed(&instance.operands), fixed(&instance.results)].concat();
         }
         let mut part = match instance.doing {
             Doing::Operation(operation) => format!("{operation:?}"),
             Doing::Argument(..) => "argument".to_string(),
-            Doing::Merge => "merge".to_string(),
+            Doing::Merge => format!("merge {}", self.is_carried(instance)),
             Doing::Copy => "copy".to_string(),
             Doing::Opaque => "opaque".to_string(),
             Doing::Result(_) => "result".to_string(),
         };
-        if has_kept {
-            part += &format!(" {kept:?}");
+        if has_kept || contract.is_some() {
+            part += &format!(" {kept:?} {contract:?}");
         }
         let key = (part, from, to, given);
         if let Some(known) = self.known.get(&key) {
@@ -254,6 +264,9 @@ impl Maker<'_, '_> {
         let mut ways = self.listed(instance, &key)?;
         if has_kept {
             keep(&mut ways, &kept);
+            for way in &mut ways {
+                way.operands.iter_mut().zip(&taken).for_each(|(own, taken)| *own = taken.or(*own));
+            }
         }
         let mut seen = FxHashSet::default();
         ways.retain(|way| seen.insert(way.clone()));
@@ -263,6 +276,18 @@ impl Maker<'_, '_> {
         let listed = (Rc::new(ways), Rc::new(self.ports(instance, &key.1, &key.2)));
         self.known.insert(key, listed.clone());
         Ok(listed)
+    }
+
+    /// The layouts in which a contract has the operands of an instance.
+    fn taken(&mut self, instance: &Instance, from: &[usize]) -> Vec<Option<LayoutId>> {
+        // Those of a merge are the arrays of its node, but not in their order.
+        let contract = self.program.contract(instance).filter(|_| instance.doing != Doing::Merge);
+        let Some(contract) = contract else { return Vec::new() };
+        let mut taken = Vec::new();
+        for (class, layout) in from.iter().zip(&contract.operands) {
+            taken.push(layout.as_ref().and_then(|layout| self.classes.given(*class, layout)));
+        }
+        taken
     }
 
     fn listed(&mut self, instance: &Instance, (_, from, to, given): &WayKey) -> Result<Vec<Way>, Error> {
@@ -275,10 +300,11 @@ impl Maker<'_, '_> {
                 (EntryLayouts::Free, Some(class)) => ids(&self.classes, class).map(same).collect(),
                 _ => vec![same(0)],
             }),
-            // It is there as long as the loop is.
             Doing::Merge => {
                 let Some(class) = class else { return Ok(Vec::new()) };
-                Ok(ids(&self.classes, class).filter(|id| self.is_dense(class, *id)).map(same).collect())
+                // What a loop carries is there as long as the loop is.
+                let may = |id: &LayoutId| !self.is_carried(instance) || self.is_dense(class, *id);
+                Ok(ids(&self.classes, class).filter(may).map(same).collect())
             }
             // The elements of a constant are written down in any order.
             Doing::Copy | Doing::Operation(Operation::Constant) => {
@@ -312,6 +338,9 @@ impl Maker<'_, '_> {
                 Ok(results.into_iter().map(open).collect())
             }
             Doing::Operation(operation) => {
+                if matches!(operation, Operation::Other { .. }) {
+                    return Ok(self.open(instance, from, to));
+                }
                 // Lines are sorted in the order that they are in.
                 let wanted = match operation {
                     Operation::Algorithm(algorithm)
@@ -378,6 +407,13 @@ impl Maker<'_, '_> {
             }
             _ => vec![Vec::new(); from.len()],
         }
+    }
+
+    /// Whether a merge is that of a loop: all operands of a conditional's come before it, and are several.
+    fn is_carried(&self, merge: &Instance) -> bool {
+        let by = |made: &usize| self.program.made[*made].by;
+        let own = merge.results.first().map_or(0, by);
+        merge.operands.len() < 2 || merge.operands.iter().any(|made| by(made) > own)
     }
 
     /// Whether a layout takes at most four times the bytes of the default. By XLA's count, a loop over f32[60,20,30] whose rounds
@@ -474,6 +510,33 @@ impl Maker<'_, '_> {
             ways.extend(made.into_iter().map(|results| Way::new(operands.clone(), results)));
         }
         Ok(ways)
+    }
+
+    /// The ways of an operation of which only its owner knows what it does, and which agrees to any layouts: operands are
+    /// taken as they are, but for those in whose places results are, and results are made in any.
+    fn open(&self, instance: &Instance, from: &[usize], to: &[usize]) -> Vec<Way> {
+        let contract = self.program.contract(instance);
+        let mut ways = vec![Way::new(vec![None; from.len()], Vec::new())];
+        let lists: Vec<usize> = to.iter().map(|class| self.classes.all[*class].layouts.len()).collect();
+        // As many of each, so that all together are few.
+        let fits = |most: &usize| lists.iter().try_fold(1, |n: usize, own| n.checked_mul(*own.min(most)));
+        let most = (1..=MOST_OPEN).rev().find(|most| fits(most).is_some_and(|all| all <= MOST_OPEN)).unwrap_or(1);
+        for (result, own) in lists.into_iter().enumerate() {
+            let leaf = self.program.made[instance.results[result]].leaf;
+            let aliases = contract.map_or(&[][..], |contract| &contract.aliases);
+            let alias = aliases.iter().find(|(made, _)| *made == leaf).map(|(_, operand)| *operand);
+            let alias = alias.filter(|operand| from.get(*operand) == Some(&to[result]));
+            let with = |way: &Way, id: usize| {
+                let (mut way, id) = (way.clone(), id as LayoutId);
+                way.results.push(id);
+                alias.into_iter().for_each(|operand| way.operands[operand] = Some(id));
+                way
+            };
+            let given = usize::from(self.given[instance.results[result]]);
+            let ids = (0..own).filter(|id| *id < most || *id == given);
+            ways = ways.iter().flat_map(|way| ids.clone().map(|id| with(way, id))).collect();
+        }
+        ways
     }
 
     /// The ways of an operation of which nothing is known: row-major, as whoever wrote it expects.

@@ -126,7 +126,9 @@ impl<'a, 'm> Spreader<'a, 'm> {
         let mut nests = Vec::with_capacity(program.instances.len());
         for instance in &program.instances {
             let [operands, results] = [&instance.operands, &instance.results].map(|own| arrays(&program, own));
-            let moves = !matches!(instance.doing, Doing::Argument(..) | Doing::Result(_)) && !operands.is_empty();
+            let ends = matches!(instance.doing, Doing::Argument(..) | Doing::Result(_));
+            // What makes nothing sends an array from where it is.
+            let moves = !ends && !operands.is_empty() && !results.is_empty();
             nests.push(moves.then(|| LoopNest::new(&instance.doing, &operands, &results)));
         }
         let homes = (0..program.made.len()).map(|made| home(named(&program, made))).collect();

@@ -1,0 +1,75 @@
+//! The layouts that instructions keep, whatever a compiler chooses around them.
+//!
+//! | text | what keeps its layout |
+//! |---|---|
+//! | `custom-call(..), operand_layout_constraints={..}` | the operands, as the list says, and the results |
+//! | `custom_call_target="LayoutConstraint"` | the results |
+//! | `output_to_operand_aliasing={{0}: (1, {})}` | a result of a custom call, in that of the operand in whose place it is |
+//! | `infeed`, `recv` | what comes from outside |
+//! | `outfeed`, `send` | what goes there: as `outfeed_shape` or the result of the `send` says |
+//! | `all-reduce(..), constrain_layout=true`, and the same of other collectives | the results |
+//! | `metadata={preserve_layout=true}` | the results |
+//!
+//! The same holds of the start of an asynchronous pair that runs one of them. A layout that the text leaves out is
+//! row-major. Every other layout is the compiler's choice, that of a custom call without constraints, too.
+
+use super::aliases::pairs;
+use super::module::{Computation, Instruction};
+use super::raw::RawAttribute;
+use crate::operations::facts::LayoutContract;
+use crate::operations::shape::{Shape, count, leaves};
+use crate::tiled::layout::Layout;
+
+/// What an instruction of a computation keeps; `None` where all is open.
+pub(super) fn contract(computation: &Computation, instruction: &Instruction) -> Option<LayoutContract> {
+    let opcode = instruction.opcode.as_str();
+    let base = opcode.strip_suffix("-start").unwrap_or(opcode);
+    let operands: Vec<&Shape> =
+        instruction.operands.iter().map(|operand| &computation.instructions[*operand].shape).collect();
+    let mut found = LayoutContract { results: preserves(instruction), ..LayoutContract::default() };
+    match base {
+        "custom-call" => {
+            if let Some(shapes) = instruction.operand_layouts() {
+                found.operands = shapes.iter().flat_map(layouts).collect();
+                found.results = true;
+            }
+            found.results |= instruction.string("custom_call_target").as_deref() == Some("LayoutConstraint");
+            found.aliases = aliases(instruction, &operands);
+        }
+        "infeed" | "recv" => found.results = true,
+        "send" => {
+            if let Shape::Tuple(parts) = &instruction.shape {
+                found.operands = parts.first().map_or(Vec::new(), layouts);
+            }
+        }
+        "outfeed" => {
+            let said = instruction.attribute("outfeed_shape").and_then(|text| Shape::parse(text).ok());
+            let said = said.as_ref().or(operands.first().copied());
+            found.operands = said.map_or(Vec::new(), layouts);
+        }
+        _ => found.results |= instruction.flag("constrain_layout"),
+    }
+    (found != LayoutContract::default()).then_some(found)
+}
+
+/// The layouts of the arrays of a shape.
+fn layouts(shape: &Shape) -> Vec<Option<Layout>> {
+    leaves(shape).into_iter().map(|array| Some(array.layout.clone())).collect()
+}
+
+/// The arrays of a custom call's results that are in the places of arrays of its operands.
+fn aliases(instruction: &Instruction, operands: &[&Shape]) -> Vec<(usize, usize)> {
+    let Some(text) = instruction.attribute("output_to_operand_aliasing") else { return Vec::new() };
+    // What cannot be read is said where memory is asked for, which depends on more of it.
+    let found = pairs(text, &instruction.shape, operands).unwrap_or_default();
+    let first = |operand: usize| operands[..operand].iter().map(|shape| count(shape)).sum::<usize>();
+    found.into_iter().map(|own| (own.result, first(own.operand) + own.leaf)).collect()
+}
+
+/// Whether the metadata asks for the layout that the text gives.
+fn preserves(instruction: &Instruction) -> bool {
+    let metadata = instruction.attributes.iter().filter(|attribute| attribute.name == "metadata");
+    let fields = metadata
+        .filter_map(|own| RawAttribute { name: &own.name, name_at: own.at, at: own.at, text: &own.text }.fields().ok());
+    fields.flatten().any(|field| field.name == "preserve_layout" && field.text == "true")
+}
