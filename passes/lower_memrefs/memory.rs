@@ -101,7 +101,7 @@ impl<'c> Lowering<'c> {
         let attributes: Vec<_> =
             kept.map(|(name, a)| b.named(&name, a)).chain([b.segments(&[count.len() as i32, 0])]).collect();
         let row = b.value(ir::name(op), &count, row, &attributes);
-        let made = b.reinterpret(row, t, first, &shaped.shape, dynamic, &strides, &[]);
+        let made = b.reinterpret(row, t, (&[Some(first)], &[]), (&shaped.shape, dynamic), (&strides, &[]));
         self.replace(op, &[made]);
         Ok(())
     }

@@ -132,8 +132,11 @@ fn plans_over_places_are_proved_explained_and_limited() {
     let cost = found["cost"].as_i64().unwrap();
     let own = found["values"]["x"][0].as_str().unwrap();
     for (forged, message) in [
-        (text.replacen(&format!("\"cost\":{cost}"), &format!("\"cost\":{}", cost - 1), 1), "the plan says cost"),
-        (text.replacen(&format!("\"x\":[\"{own}"), "\"x\":[\"((64:32), (32:1))", 1), "of `x`, the proof"),
+        (text.replacen(&format!("\"cost\":{cost}"), &format!("\"cost\":{}", cost - 1), 1), "in `plan.cost`, the proof"),
+        (
+            text.replacen(&format!("\"x\":[\"{own}"), "\"x\":[\"((64:32), (32:1))", 1),
+            "in `plan.values.x[0]`, the proof",
+        ),
         (text.replacen("(2_G, 4_PE)", "(2_G, 8_PE)", 1), ""),
     ] {
         assert_ne!(forged, text);
@@ -205,8 +208,12 @@ fn a_certificate_is_checked_and_forgeries_are_refused() {
     let said: Value = serde_json::from_str(head).unwrap();
     let cost = said["plan"]["cost"].as_i64().unwrap();
     for (what, forged, message) in [
-        ("cost", text.replace(&format!("\"cost\":{cost}"), &format!("\"cost\":{}", cost - 1)), "the plan says cost"),
-        ("layout", text.replacen("\"x\":[\"{1,0", "\"x\":[\"{0,1", 1), "of `x`, the proof"),
+        (
+            "cost",
+            text.replace(&format!("\"cost\":{cost}"), &format!("\"cost\":{}", cost - 1)),
+            "in `plan.cost`, the proof",
+        ),
+        ("layout", text.replacen("\"x\":[\"{1,0", "\"x\":[\"{0,1", 1), "in `plan.values.x[0]`, the proof"),
         ("bound", text.replace(&format!("\nbound {cost}\n"), &format!("\nbound {}\n", cost + 1)), "bound"),
         ("machine", text.replacen("\"tpu_v5e\"", "\"mn_core_2\"", 1), ""),
         ("capacity", text.replacen("\"capacities\":[]", "\"capacities\":[[0,-1]]", 1), "capacity"),
@@ -317,7 +324,7 @@ fn values_move_between_memories_and_it_is_said_when() {
     let forged = format!("{head}{}", rest.replacen("\"share\":0", "\"share\":1", 1));
     let (_, error, status) = plan(&["check-plan", &hlo, &file("long.forged", &forged)]);
     assert_eq!(status, Some(1));
-    assert!(error.contains("moves values between memories at other times than the proof"), "{error}");
+    assert!(error.contains("the plan says 1 in `plan.transfers[0].share`, the proof 0"), "{error}");
     // Without moving it costs more, and no copy is said. A proof says which of the two it is of.
     let stays = answer(&[&asked[..], &["--json", "--stay", "--certificate", &proof]].concat());
     assert!(stays["cost"].as_i64() > found["cost"].as_i64(), "{stays}");

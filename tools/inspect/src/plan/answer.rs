@@ -79,6 +79,17 @@ pub struct PlanAnswer {
     pub judged: Option<Vec<Judgement>>,
 }
 
+impl PlanAnswer {
+    /// What a proof says of a plan. What doing without a relayout costs is known by a search of its own, what a judge says by
+    /// the judge, and the order of the instructions is in the proof itself.
+    pub fn provable(&self) -> PlanAnswer {
+        let known = |own: &RelayoutAnswer| RelayoutAnswer { without: None, undecided: false, ..own.clone() };
+        let relayouts = self.relayouts.iter().map(known).collect();
+        let schedule = ScheduleOption::File;
+        PlanAnswer { relayouts, schedule, left: None, compare: None, judged: None, ..self.clone() }
+    }
+}
+
 /// Whether no bytes are kept.
 fn is_none(bytes: &i64) -> bool {
     *bytes == 0

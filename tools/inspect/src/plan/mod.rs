@@ -107,18 +107,18 @@ impl PlanOptions {
         Ok(limits)
     }
 
-    /// Writes the proof of a plan, where it is asked for.
+    /// Writes the proof of a plan, where it is asked for; with whether values stay in the memories that they are made in.
     fn prove(
         &self,
-        (limits, orders): (&[SpaceLimit], &Orders),
+        (limits, stay, orders): (&[SpaceLimit], bool, &Orders),
         plan: &PlanAnswer,
         certificate: &Certificate,
     ) -> Result<(), Complaint> {
         let Some(file) = &self.certificate else { return Ok(()) };
         let capacities = limits.iter().map(|limit| (limit.space, limit.bytes)).collect();
         let machine = self.machine.clone();
-        let (entry, orders, plan) = (self.entry, orders.clone(), plan.clone());
-        let proved = proof::Proved { machine, entry, capacities, stay: self.stay, orders, plan };
+        let (entry, orders, plan) = (self.entry, orders.clone(), plan.provable());
+        let proved = proof::Proved { machine, entry, capacities, stay, orders, plan };
         proof::save(file, &proved, certificate)
     }
 }
@@ -189,7 +189,7 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
         }
     };
     answer.schedule = options.schedule;
-    options.prove((&limits, &orders), &answer, &plan.solution.certificate)?;
+    options.prove((&limits, options.stay, &orders), &answer, &plan.solution.certificate)?;
     if options.compare {
         match planner.given_plan() {
             Ok(given) => answer.compare = Some(Box::new(names.answer(&given, &[]))),
@@ -236,7 +236,8 @@ fn placed(
         }
     }
     answer.schedule = options.schedule;
-    options.prove((limits, orders), &answer, &plan.certificate)?;
+    // Values do not change their memory on places, whether that is asked for or not.
+    options.prove((limits, false, orders), &answer, &plan.certificate)?;
     Ok(Ok(if options.json { format!("{}\n", json(&answer)) } else { text::text(&answer) }))
 }
 

@@ -2,14 +2,17 @@
 //!
 //! The file that `plan --certificate` writes has a line of JSON, the plan and what it was asked for, and then the
 //! [certificate](tensor_layout::solver::Certificate) of the solver. The check poses the problem again, replays the
-//! certificate with code that the search does not use, and compares the plan that its choices are with the one in the file.
+//! certificate with code that the search does not use, and compares the plan that its choices are with the one in the file,
+//! in all that it says. So the file has nothing of a plan that only another search could confirm, see
+//! [`PlanAnswer::provable`].
 
-use super::answer::{Names, PlanAnswer, RelayoutAnswer};
+use super::answer::{Names, PlanAnswer};
 use super::{EntryOption, located, posed, spread, tiles};
 use crate::numbers::counted;
 use layout_console::{Complaint, read, write};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use tensor_layout::hlo::Module;
 use tensor_layout::memory::Schedule;
@@ -36,8 +39,7 @@ pub struct Proved {
     pub entry: EntryOption,
     /// The capacities of memory spaces.
     pub capacities: Vec<(u8, i64)>,
-    /// Whether each value stays in the memory that it is made in.
-    #[serde(default)]
+    /// Whether each value stays in the memory that it is made in; only with capacities on a machine without places.
     pub stay: bool,
     /// The orders of computations that are not those of the file: the numbers of their instructions in it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -79,10 +81,12 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
     let about = |error: Error| Unproved::Proof(error.placed(None));
     let (head, rest) =
         proof.split_once('\n').ok_or_else(|| wrong(0, "expected two parts, found one line".to_string()))?;
-    let stated: Proved = serde_json::from_str(head).map_err(|error| {
+    let unread = |error: serde_json::Error| {
         let message = format!("expected a plan of `plan --certificate`: {error}");
         wrong(error.column().saturating_sub(1).min(head.len()), message)
-    })?;
+    };
+    let said: Value = serde_json::from_str(head).map_err(unread)?;
+    let stated: Proved = serde_json::from_str(head).map_err(unread)?;
     let parsed = Certificate::parse(rest).map_err(|error| {
         let at = error.at.unwrap_or(0);
         Unproved::Proof(error.placed(Some(head.len() + 1 + at)))
@@ -103,22 +107,28 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
         why => of_program(why),
     };
     let names = Names { module: &module, target: &target };
-    let found = if spread::has_places(&target) {
+    let has_places = spread::has_places(&target);
+    let found = if has_places {
         let mut spreader =
             spread::posed(&names, (&graphs, &facts), &spread::free, &limits, None).map_err(of_program)?;
         spreader.keep(stated.plan.kept).map_err(of_program)?;
         let plan = spreader.proved(parsed).map_err(by_proof)?;
-        PlanAnswer { kept: stated.plan.kept, ..spread::answer(&names, &plan) }
+        let kept = if spread::has_devices(&target) { stated.plan.kept } else { 0 };
+        PlanAnswer { kept, ..spread::answer(&names, &plan) }
     } else {
         let mut planner = posed(&graphs, module.entry, &facts, (&target, stated.entry), (&limits, stated.stay), None)
             .map_err(of_program)?;
-        if stated.plan.kept > 0 && !limits.is_empty() {
-            planner.keep(stated.plan.kept).map_err(of_program)?;
+        let kept = if limits.is_empty() { 0 } else { stated.plan.kept };
+        if kept > 0 {
+            planner.keep(kept).map_err(of_program)?;
         }
         let plan = planner.proved(parsed).map_err(by_proof)?;
-        tiles::answer(&names, &planner, &plan, &[]).map_err(by_proof)?
+        let given = planner.given();
+        PlanAnswer { kept, given, ..tiles::answer(&names, &planner, &plan, &[]).map_err(by_proof)? }
     };
-    match difference(&stated.plan, &found) {
+    let stay = stated.stay && !has_places && !limits.is_empty();
+    let proved = json!(Proved { stay, plan: found.clone(), ..stated });
+    match difference(&said, &proved, "") {
         Some(difference) => Err(Unproved::Proof(Error::new(difference))),
         None => Ok(found),
     }
@@ -132,50 +142,38 @@ fn complain_all(file: &str, text: &str, errors: &[Error]) -> Complaint {
     }
 }
 
-/// The first thing that a plan says and its proof does not.
-fn difference(stated: &PlanAnswer, found: &PlanAnswer) -> Option<String> {
-    if (stated.cost, stated.bound) != (found.cost, found.bound) {
-        let (cost, bound) = (found.cost, found.bound);
-        return Some(format!(
-            "the plan says cost {} and bound {}, the proof {cost} and {bound}",
-            stated.cost, stated.bound
-        ));
-    }
-    let differ = stated.values != found.values;
-    for name in stated.values.keys().chain(found.values.keys()).filter(|_| differ) {
-        let (a, b) = (stated.values.get(name), found.values.get(name));
-        if a != b {
-            let said = |layouts: Option<&Vec<String>>| layouts.map_or("nothing".to_string(), |own| own.join(" and "));
-            return Some(format!("the plan says {} of `{name}`, the proof {}", said(a), said(b)));
+/// The first place at which a plan says something else than its proof, and what both say. All that the plan has counts, and
+/// what it leaves out.
+fn difference(said: &Value, proved: &Value, at: &str) -> Option<String> {
+    match (said, proved) {
+        (Value::Object(a), Value::Object(b)) => {
+            let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+            let inside = |name: &String| if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+            names.into_iter().find_map(|name| difference_at(a.get(name), b.get(name), &inside(name)))
         }
+        (Value::Array(a), Value::Array(b)) => {
+            (0..a.len().max(b.len())).find_map(|k| difference_at(a.get(k), b.get(k), &format!("{at}[{k}]")))
+        }
+        (a, b) => (a != b).then(|| format!("the plan says {} in `{at}`, the proof {}", excerpt(a), excerpt(b))),
     }
-    if stated.entry != found.entry {
-        return Some("the plan has other layouts of arguments or results than the proof".to_string());
+}
+
+/// The same of what may be missing on one side.
+fn difference_at(said: Option<&Value>, proved: Option<&Value>, at: &str) -> Option<String> {
+    match (said, proved) {
+        (Some(said), Some(proved)) => difference(said, proved, at),
+        (None, None) => None,
+        (Some(said), None) => Some(format!("the plan says {} in `{at}`, the proof nothing", excerpt(said))),
+        (None, Some(proved)) => Some(format!("the plan says nothing in `{at}`, the proof {}", excerpt(proved))),
     }
-    if (&stated.spaces, &stated.peak, &stated.memories) != (&found.spaces, &found.peak, &found.memories) {
-        return Some("the plan has values in other memories than the proof".to_string());
+}
+
+/// A value that is not too long.
+fn excerpt(value: &Value) -> String {
+    const LONGEST: usize = 100;
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}..", &text[..end]),
+        None => text,
     }
-    if (&stated.stays, &stated.transfers) != (&found.stays, &found.transfers) {
-        return Some("the plan moves values between memories at other times than the proof".to_string());
-    }
-    if (&stated.shardings, stated.work) != (&found.shardings, found.work) {
-        return Some("the plan has other shardings or other work than the proof".to_string());
-    }
-    if stated.recomputed != found.recomputed {
-        return Some("the plan makes other values again than the proof".to_string());
-    }
-    if stated.levels != found.levels {
-        return Some("the plan has other bytes at the levels of the machine than the proof".to_string());
-    }
-    if stated.steps != found.steps {
-        return Some("the plan has other steps than the proof".to_string());
-    }
-    let moved = |plan: &PlanAnswer| {
-        let known = |own: &RelayoutAnswer| RelayoutAnswer { without: None, undecided: false, ..own.clone() };
-        plan.relayouts.iter().map(known).collect::<Vec<_>>()
-    };
-    let (said, proved) = (moved(stated), moved(found));
-    let first = (0..said.len().max(proved.len())).find(|k| said.get(*k) != proved.get(*k))?;
-    let at = said.get(first).or(proved.get(first)).map_or("", |own| &own.at);
-    Some(format!("the plan and the proof differ in relayout {first}, of `{at}`"))
 }
