@@ -117,6 +117,12 @@ impl Drive<'_> {
         !self.stopped
     }
 
+    /// The same where only the caller may stop what is going on; limits do so after it.
+    fn ask(&mut self, phase: &'static str) -> bool {
+        self.report(phase);
+        !self.over
+    }
+
     /// The cost that is to be beaten: above that of all plans where none is known.
     fn upper(&self) -> i64 {
         self.best.as_ref().map_or(self.model.largest_cost + 1, |(_, cost)| *cost)
@@ -161,19 +167,19 @@ impl Drive<'_> {
     fn search(&mut self) -> Result<(), NoPlan> {
         let mut rooms = Rooms::new(self.model);
         let model = self.model;
-        let go = &mut || self.report("prices");
+        let go = &mut || self.ask("prices");
         let Some(mut pricing) = Pricing::new(model, all_choices(model), &rooms, &[], 0.5, go) else {
             return Err(NoPlan::Proved { nearest: None });
         };
         while !self.stopped && !pricing.settled() && pricing.best < self.upper() as f64 - 0.5 {
             for _ in 0..STEPS {
                 self.price(&mut pricing, &mut rooms);
-                if !self.report("prices") {
+                if !self.ask("prices") {
                     break;
                 }
             }
         }
-        let finished = pricing.finish(model, &rooms, LAST_SWEEPS, &mut || self.report("prices") || !self.over);
+        let finished = pricing.finish(model, &rooms, LAST_SWEEPS, &mut || self.ask("prices"));
         self.bound = Some(finished.bound);
         if finished.bound >= self.upper() && self.best.is_none() {
             return Err(self.no_plan());
