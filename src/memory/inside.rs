@@ -37,7 +37,7 @@ pub type Counted = (usize, i64, u8);
 
 /// When most is live in what an instruction runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Inside {
+pub struct FramePeak {
     /// The bytes beside the instruction's buffers.
     pub bytes: i64,
     /// The computation.
@@ -57,9 +57,9 @@ impl Frames<'_> {
         k: usize,
         is_pair: bool,
         counted: &dyn Fn(Leaf) -> Option<Counted>,
-    ) -> BTreeMap<u8, Inside> {
+    ) -> BTreeMap<u8, FramePeak> {
         let instruction = &computation.instructions[k];
-        let mut most: BTreeMap<u8, Inside> = BTreeMap::new();
+        let mut most: BTreeMap<u8, FramePeak> = BTreeMap::new();
         for frame in called(instruction) {
             let Some(timelines) = self.timelines.get(&frame) else { continue };
             let end = self.buffers[&frame].of.len();
@@ -80,7 +80,7 @@ impl Frames<'_> {
                             .iter()
                             .filter(|((_, _, own), (from, to))| own == space && (*from..=*to).contains(&at));
                         let vacant = now.map(|((buffer, ..), _)| *buffer).collect();
-                        most.insert(*space, Inside { bytes, frame, at, vacant });
+                        most.insert(*space, FramePeak { bytes, frame, at, vacant });
                     }
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::buffers::{Buffer, FrameBuffers, Role, RunsAs, buffers};
 use super::footprint::Footprint;
-use super::inside::{Frames, Inside, Timelines};
+use super::inside::{FramePeak, Frames, Timelines};
 use super::outputs::{InOutput, in_outputs, inner_tables, tables};
 use super::runs::{called, until};
 use crate::hlo::{Computation, Module};
@@ -184,7 +184,7 @@ impl MemoryUse {
             for k in (0..=at).filter(|k| until[*k] >= at) {
                 let all = Frames { buffers: &self.frames, timelines: &self.temporaries };
                 let inside = all.at(running, &self.frames[&(computation, frame)], k, until[k], &|_| true);
-                let Some(Inside { frame, at, vacant, .. }) = inside.get(&space).cloned() else { continue };
+                let Some(FramePeak { frame, at, vacant, .. }) = inside.get(&space).cloned() else { continue };
                 found[next].vacant.extend(vacant);
                 found.push(Moment { computation: frame.0, frame: frame.1, instruction: at, vacant: Vec::new() });
             }
@@ -262,7 +262,7 @@ impl Frames<'_> {
         k: usize,
         until: usize,
         is_left: &dyn Fn(usize) -> bool,
-    ) -> BTreeMap<u8, Inside> {
+    ) -> BTreeMap<u8, FramePeak> {
         if called(&computation.instructions[k]).is_empty() {
             return BTreeMap::new();
         }

@@ -25,7 +25,7 @@ pub struct Shared {
     pub updates: bool,
 }
 
-type Pair = (usize, usize);
+type LeafPair = (usize, usize);
 
 /// The pairs that may share a buffer, those to be preferred first.
 ///
@@ -74,11 +74,11 @@ pub fn shared(module: &Module, computation: &Computation, instruction: &Instruct
     Ok(found)
 }
 
-fn updates((result, operand): Pair) -> Shared {
+fn updates((result, operand): LeafPair) -> Shared {
     Shared { result, operand, updates: true }
 }
 
-fn over((result, operand): Pair) -> Shared {
+fn over((result, operand): LeafPair) -> Shared {
     Shared { result, operand, updates: false }
 }
 

@@ -110,8 +110,11 @@ impl Tasks<'_> {
                 (root..).zip(parameter).take(classes.leaves(computation.root).len()).collect()
             }
         };
+        let results: Vec<usize> = all.iter().filter(|(_, own)| own.is_result).map(|(class, _)| *class).collect();
+        let mut ended: Vec<(usize, usize)> = Vec::new();
         for (result, parameter) in states {
             let (result, parameter) = (classes.find(result), classes.find(parameter));
+            ended.push((result, parameter));
             let both = all.get(&result).map(|own| own.space).zip(all.get(&parameter).map(|own| own.space));
             if both.is_some_and(|(a, b)| a == b) {
                 groups.join(result, parameter);
@@ -164,6 +167,20 @@ impl Tasks<'_> {
             }
             let mut graph = TaskGraph::new(computation.instructions.len(), &pairs, values)?;
             beside.into_iter().try_for_each(|(k, bytes)| graph.add_beside(k, bytes))?;
+            // A place for each parameter, and for each result that has to be in no parameter.
+            let mut numbers: HashMap<usize, usize> = HashMap::new();
+            let mut place = |class: usize| {
+                let next = numbers.len();
+                *numbers.entry(class).or_insert(next)
+            };
+            let is_here = |class: &usize| of.contains_key(class);
+            let given = all.iter().filter(|(class, own)| own.is_parameter && is_here(class));
+            let starts: Vec<(usize, usize)> = given.map(|(class, _)| (of[class], place(*class))).collect();
+            let own = results.iter().filter(|class| !ended.iter().any(|(own, other)| own == *class && is_here(other)));
+            let placed = ended.iter().copied().chain(own.map(|class| (*class, *class)));
+            let placed = placed.filter(|(class, place)| is_here(class) && is_here(place));
+            let ends: Vec<(usize, usize)> = placed.map(|(class, own)| (of[&class], place(own))).collect();
+            graph.add_places(numbers.len(), &starts, &ends);
             for (k, to, from) in &shares {
                 if let (Some(to), Some(from)) = (of.get(to), of.get(from)) {
                     graph.share(*k, *to, *from);

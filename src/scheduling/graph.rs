@@ -15,6 +15,10 @@ pub struct TaskValue {
     pub to_end: bool,
     /// The group whose memory they may lie in.
     pub group: Option<usize>,
+    /// The place in which they are before all tasks, of those that [`TaskGraph::add_places`] says.
+    pub starts_in: Option<usize>,
+    /// The place in which they lie after all tasks, if it is vacant when they are made.
+    pub ends_in: Option<usize>,
 }
 
 impl TaskValue {
@@ -39,6 +43,10 @@ pub struct TaskGraph {
     pub(super) shares: Vec<Vec<(usize, usize)>>,
     /// The bytes of each group that are there anyway; of a part, less what values that it does not touch take of them.
     pub(super) free: Vec<i64>,
+    /// The number of places in memory that is there anyway.
+    pub(super) places: usize,
+    /// The values that have to be in a place in the end.
+    pub(super) ends: Vec<(usize, usize)>,
     /// The bytes of all values and all that is beside.
     pub(super) all: i64,
 }
@@ -62,6 +70,8 @@ impl TaskGraph {
             beside: vec![0; tasks],
             shares: vec![Vec::new(); tasks],
             free: Vec::new(),
+            places: 0,
+            ends: Vec::new(),
             all: 0,
         };
         for (first, then) in pairs {
@@ -78,7 +88,7 @@ impl TaskGraph {
             value.tasks.iter().try_for_each(known)?;
             value.tasks.sort_unstable();
             value.tasks.dedup();
-            value.group = None;
+            (value.group, value.starts_in, value.ends_in) = (None, None, None);
             graph.all = added(graph.all, value.bytes)?;
             value.tasks.iter().for_each(|task| graph.touched[*task].push(number));
         }
@@ -109,6 +119,20 @@ impl TaskGraph {
         let group = self.free.len();
         self.free.push(bytes.max(0));
         values.iter().for_each(|value| self.values[*value].group = Some(group));
+    }
+
+    /// Says which values are in memory that is there anyway, each place of which has room for one at a time: those that start
+    /// in a place, and those that have to be in one in the end. A value is in the first place that is said of it. Of one place
+    /// and of each start is one value.
+    pub fn add_places(&mut self, places: usize, starts: &[(usize, usize)], ends: &[(usize, usize)]) {
+        self.places = places;
+        self.ends = ends.to_vec();
+        for (value, place) in starts {
+            self.values[*value].starts_in.get_or_insert(*place);
+        }
+        for (value, place) in ends {
+            self.values[*value].ends_in.get_or_insert(*place);
+        }
     }
 
     /// The number of tasks.

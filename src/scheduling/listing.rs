@@ -97,7 +97,7 @@ impl<'g> Listing<'g> {
             self.remove(task);
             let touched = &self.graph.touched[task];
             let first: Vec<bool> = touched.iter().map(|value| self.running.is_first(*value)).collect();
-            peak = peak.max(self.running.step(task));
+            peak = peak.max(self.running.run(task));
             self.done[task] = true;
             order.push(task);
             // Others that touch the same values add other bytes now: those that were first here, or of which one task is left.

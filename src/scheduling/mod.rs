@@ -22,7 +22,8 @@
 //! - A result that may be written over an operand that nothing reads afterwards takes no bytes of its own at the task
 //!   that makes it ([`TaskGraph::share`]).
 //! - The values of a group may lie in memory that is there anyway: what they take together counts from so many bytes on
-//!   ([`TaskGraph::group`]).
+//!   ([`TaskGraph::group`]). So it is never more than what an order takes; [`TaskGraph::add_places`] says which value lies
+//!   where, and what an order takes then ([`placed`]).
 //!
 //! 1. Where all tasks before a task are needed for it and all after it need it, the graph is cut: the parts are ordered
 //!    each for itself, which loses nothing.
@@ -31,12 +32,16 @@
 //! 3. An exact search goes through the sets of tasks that may be done together, those of least peak first ([`search`]).
 //!    Where its steps are used up it has a bound: all sets below it are done.
 //! 4. Where a gap is left, stretches of the best order around its peak are searched in the same way.
+//! 5. Where values have places, a graph of few tasks is searched once more as a whole, with the place of each value in the
+//!    state.
 //!
 //! The order that is found has no larger peak than the given one. All is deterministic.
 
 pub mod graph;
 pub mod listing;
 pub mod parts;
+pub mod placed;
+pub mod progress;
 pub mod running;
 pub mod search;
 
@@ -44,6 +49,8 @@ pub use graph::{TaskGraph, TaskValue};
 
 use crate::text::Error;
 use parts::TaskPart;
+use placed::{PlacedTasks, Places};
+use running::Running;
 use search::OrderSearch;
 
 /// An order of tasks.
@@ -73,24 +80,41 @@ const STRETCH: usize = 24;
 /// more than one no peak is lower.
 const MOST_STRETCHES: usize = 64;
 
+/// The most tasks of a graph that is searched with the places of all values: a state is as long as there are such, and each step
+/// looks at all.
+const MOST_PLACED: usize = 128;
+
 /// An order of low peak, which is not above that of the given one. The steps that searches use are taken from `steps`.
 ///
 /// # Errors
 /// `given` is no order of the tasks.
 pub fn least_peak(graph: &TaskGraph, given: &[usize], steps: &mut u64) -> Result<TaskOrder, Error> {
-    let peak = graph.peak(given)?;
+    graph.live(given)?;
     let (mut order, mut bound) = (Vec::with_capacity(given.len()), 0);
     for part in graph.cut(given) {
         let found = of_part(&part, steps);
         bound = bound.max(found.bound);
         order.extend(found.order.into_iter().map(|task| part.tasks[task]));
     }
-    let found = graph.peak(&order)?;
-    if found < peak {
-        Ok(TaskOrder { order, peak: found, bound: bound.min(found) })
-    } else {
-        Ok(TaskOrder { order: given.to_vec(), peak, bound: bound.min(peak) })
+    let places = Places::new(graph);
+    let peak_of = |order: &[usize]| match graph.places {
+        0 => graph.peak_of(order),
+        _ => places.costs(order).into_iter().max().unwrap_or(0),
+    };
+    let (found, peak) = (peak_of(&order), peak_of(given));
+    let mut best = match found < peak {
+        true => TaskOrder { order, peak: found, bound },
+        false => TaskOrder { order: given.to_vec(), peak, bound },
+    };
+    if best.peak > bound && graph.places > 0 && graph.len() <= MOST_PLACED {
+        let found = OrderSearch { progress: PlacedTasks::new(&places), below: best.peak, least: bound }.run(steps);
+        best.bound = found.bound;
+        if let Some(order) = found.order {
+            best = TaskOrder { peak: peak_of(&order), order, ..best };
+        }
     }
+    best.bound = best.bound.min(best.peak);
+    Ok(best)
 }
 
 /// An order of a part between two cuts.
@@ -106,7 +130,7 @@ fn of_part(part: &TaskPart, steps: &mut u64) -> TaskOrder {
         }
     }
     if best.peak > bound {
-        let found = OrderSearch { graph, below: best.peak, least: bound }.run(steps);
+        let found = OrderSearch { progress: Running::new(graph), below: best.peak, least: bound }.run(steps);
         best.bound = found.bound;
         if let Some(order) = found.order {
             (best.peak, best.order) = (graph.peak_of(&order), order);
@@ -128,7 +152,8 @@ fn improved(graph: &TaskGraph, best: &mut TaskOrder, steps: &mut u64) -> bool {
         let first = at.saturating_sub(shift);
         let last = (first + STRETCH).min(best.order.len());
         let part = graph.part(&best.order, first..last);
-        let found = OrderSearch { graph: &part.graph, below: best.peak, least: part.graph.least() }.run(steps);
+        let progress = Running::new(&part.graph);
+        let found = OrderSearch { progress, below: best.peak, least: part.graph.least() }.run(steps);
         let Some(order) = found.order else { continue };
         best.order.splice(first..last, order.into_iter().map(|task| part.tasks[task]));
         best.peak = graph.peak_of(&best.order);

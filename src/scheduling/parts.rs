@@ -1,6 +1,7 @@
 //! What orders of a graph take, and the parts that it is cut into.
 
 use super::graph::{TaskGraph, TaskValue};
+use super::placed::Places;
 use super::running::Running;
 use crate::text::Error;
 use rustc_hash::FxHashMap;
@@ -35,6 +36,15 @@ impl TaskGraph {
         Ok(self.costs(order))
     }
 
+    /// The bytes live at each task of an order, where each value is counted as its place says, and not by groups.
+    ///
+    /// # Errors
+    /// Those of [`TaskGraph::live`].
+    pub fn placed(&self, order: &[usize]) -> Result<Vec<i64>, Error> {
+        self.live(order)?;
+        Ok(Places::new(self).costs(order))
+    }
+
     /// The most bytes that are live at once in an order.
     ///
     /// # Errors
@@ -46,7 +56,7 @@ impl TaskGraph {
     /// The same of what is known to be an order.
     pub(super) fn costs(&self, order: &[usize]) -> Vec<i64> {
         let mut running = Running::new(self);
-        order.iter().map(|task| running.step(*task)).collect()
+        order.iter().map(|task| running.run(*task)).collect()
     }
 
     /// The most of them.
@@ -119,7 +129,7 @@ impl TaskGraph {
     /// Some tasks of an order, with what is live around them.
     pub(super) fn part(&self, order: &[usize], range: Range<usize>) -> TaskPart {
         let mut running = Running::new(self);
-        order[..range.start].iter().for_each(|task| _ = running.step(*task));
+        order[..range.start].iter().for_each(|task| _ = running.run(*task));
         self.part_of(&running, &order[range])
     }
 
@@ -129,7 +139,7 @@ impl TaskGraph {
         let mut found = Vec::with_capacity(ranges.len());
         for range in ranges {
             found.push(self.part_of(&running, &order[range.clone()]));
-            order[range.clone()].iter().for_each(|task| _ = running.step(*task));
+            order[range.clone()].iter().for_each(|task| _ = running.run(*task));
         }
         found
     }
@@ -150,7 +160,9 @@ impl TaskGraph {
                 let inside: Vec<usize> = own.tasks.iter().filter_map(|task| number.get(task).copied()).collect();
                 let to_end = own.to_end || running.left(*value) > inside.len();
                 live.push((*value, running.is_live(*value)));
-                values.push(TaskValue { tasks: inside, from_start: running.is_live(*value), to_end, ..own.clone() });
+                let from_start = running.is_live(*value);
+                let TaskValue { bytes, group, .. } = *own;
+                values.push(TaskValue { bytes, tasks: inside, from_start, to_end, group, ..TaskValue::default() });
                 values.len() - 1
             });
         }
@@ -187,6 +199,8 @@ impl TaskGraph {
             beside: tasks.iter().map(|task| around + self.beside[*task]).collect(),
             shares: vec![Vec::new(); tasks.len()],
             free,
+            places: 0,
+            ends: Vec::new(),
             all: self.all,
         };
         for (first, then) in pairs {

@@ -1,6 +1,7 @@
 //! Tasks run one after the other: what is live after them, and what is while one runs.
 
 use super::graph::TaskGraph;
+use super::progress::TaskState;
 
 /// The state after some tasks.
 #[derive(Clone, Debug)]
@@ -22,17 +23,6 @@ impl<'g> Running<'g> {
         let mut running = Running { graph, left, plain: 0, grouped: vec![0; graph.free.len()], over: 0 };
         running.sum();
         running
-    }
-
-    /// After these tasks.
-    pub fn set(&mut self, done: impl Iterator<Item = usize>) {
-        for (left, value) in self.left.iter_mut().zip(&self.graph.values) {
-            *left = value.tasks.len();
-        }
-        for task in done {
-            self.graph.touched[task].iter().for_each(|value| self.left[*value] -= 1);
-        }
-        self.sum();
     }
 
     fn sum(&mut self) {
@@ -113,7 +103,7 @@ impl<'g> Running<'g> {
     }
 
     /// Runs a task: the bytes that are live while it runs.
-    pub fn step(&mut self, task: usize) -> i64 {
+    pub fn run(&mut self, task: usize) -> i64 {
         let touched = &self.graph.touched[task];
         for value in touched {
             if self.is_first(*value) {
@@ -145,9 +135,36 @@ impl<'g> Running<'g> {
         }
         cost
     }
+}
 
-    /// Takes back the task that ran last.
-    pub fn undo(&mut self, task: usize) {
+impl TaskState for Running<'_> {
+    fn graph(&self) -> &TaskGraph {
+        self.graph
+    }
+
+    fn set(&mut self, done: &[usize], _: &[u64]) {
+        for (left, value) in self.left.iter_mut().zip(&self.graph.values) {
+            *left = value.tasks.len();
+        }
+        for task in done {
+            self.graph.touched[*task].iter().for_each(|value| self.left[*value] -= 1);
+        }
+        self.sum();
+    }
+
+    fn memory(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
+    fn ways(&self, _: usize) -> usize {
+        1
+    }
+
+    fn step(&mut self, task: usize, _: usize) -> Option<i64> {
+        Some(self.run(task))
+    }
+
+    fn undo(&mut self, task: usize) {
         for value in &self.graph.touched[task] {
             self.left[*value] += 1;
             if self.is_last(*value) {
@@ -159,9 +176,7 @@ impl<'g> Running<'g> {
         }
     }
 
-    /// Whether a task that is ready may run now in the best order, where `most` bytes may be live anyway: while it runs no
-    /// more are, and what it leaves takes no more than what it ends, whatever else is live.
-    pub fn is_free(&mut self, task: usize, most: i64) -> bool {
+    fn is_free(&mut self, task: usize, most: i64) -> bool {
         let graph = self.graph;
         let mut change = 0;
         let mut groups: Vec<(usize, i64)> = Vec::new();
@@ -185,8 +200,12 @@ impl<'g> Running<'g> {
         if change + more > 0 {
             return false;
         }
-        let cost = self.step(task);
+        let cost = self.run(task);
         self.undo(task);
         cost <= most
+    }
+
+    fn price(&self) -> u64 {
+        0
     }
 }

@@ -1,25 +1,25 @@
 //! The order of least peak, by a search over sets of tasks that have run.
 //!
-//! A state is a set of tasks with all that have to run before them; what is live after it does not depend on their order. The
+//! A state is a set of tasks with all that have to run before them, and what else the tasks that are left depend on
+//! ([`TaskState::memory`]): what is live after it does not depend on the order of those that have run. The
 //! state whose peak so far is least is taken first, so each state is taken once, and the first that has all tasks is reached
 //! by an order of least peak. States that are left have a peak of at least that of the one that is next: where the steps
 //! are used up, that is a bound.
 //!
-//! A task that [may run at once](super::running::Running::is_free) does, without a choice.
+//! A task that [may run at once](TaskState::is_free) does, without a choice.
 
-use super::graph::TaskGraph;
-use super::running::Running;
+use super::progress::TaskState;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A set of tasks, a bit for each.
-type TaskSet = Box<[u64]>;
+/// A set of tasks, a bit for each, and the memory of a state.
+type StateKey = Box<[u64]>;
 
 /// What is searched for.
-pub struct OrderSearch<'g> {
-    /// The graph.
-    pub graph: &'g TaskGraph,
+pub struct OrderSearch<P> {
+    /// Before the first task.
+    pub progress: P,
     /// The peak that an order has to be below.
     pub below: i64,
     /// A peak that none is below.
@@ -47,34 +47,38 @@ struct Reached {
     from: usize,
     /// The tasks since then.
     tasks: Vec<u32>,
-    set: TaskSet,
+    state: StateKey,
 }
 
-impl OrderSearch<'_> {
+impl<P: TaskState> OrderSearch<P> {
     /// Searches until it is done or the steps are used up, and takes what it used from them.
-    pub fn run(&self, steps: &mut u64) -> OrderSearched {
-        let n = self.graph.len();
+    pub fn run(mut self, steps: &mut u64) -> OrderSearched {
+        let n = self.progress.graph().len();
+        let (before, after) = (self.progress.graph().before.clone(), self.progress.graph().after.clone());
         let words = n.div_ceil(64);
-        let mut running = Running::new(self.graph);
-        let mut reached = vec![Reached { from: 0, tasks: Vec::new(), set: vec![0; words].into() }];
-        // The least peak at which each set was reached; that of sets that were taken is below all.
-        let mut best: FxHashMap<TaskSet, i64> = FxHashMap::default();
+        let mut first = vec![0; words];
+        first.extend(self.progress.memory());
+        let mut kept = first.len() + 8;
+        let mut reached = vec![Reached { from: 0, tasks: Vec::new(), state: first.into() }];
+        // The least peak at which each state was reached; that of those that were taken is below all.
+        let mut best: FxHashMap<StateKey, i64> = FxHashMap::default();
         // The least peak first; of these the most tasks.
         let mut open = BinaryHeap::from([(Reverse(self.least), 0usize, 0usize)]);
         let mut waiting = vec![0u32; n];
-        let cost = (self.graph.touched.iter().map(Vec::len).sum::<usize>() + n) as u64;
+        let cost = (self.progress.graph().touched.iter().map(Vec::len).sum::<usize>() + n) as u64;
         while let Some((Reverse(peak), _, number)) = open.pop() {
-            let mut set = reached[number].set.clone();
-            if best.get(&set) == Some(&TAKEN) {
+            if best.get(&reached[number].state) == Some(&TAKEN) {
                 continue;
             }
-            if *steps < cost || reached.len() * (words + 8) > MOST_WORDS {
+            if *steps < cost || kept > MOST_WORDS {
                 *steps = steps.saturating_sub(cost);
                 return OrderSearched { order: None, bound: peak };
             }
             *steps -= cost;
-            running.set(members(&set));
-            waiting.iter_mut().zip(&self.graph.before).for_each(|(own, before)| {
+            let mut set = reached[number].state[..words].to_vec();
+            let done: Vec<usize> = members(&set).collect();
+            self.progress.set(&done, &reached[number].state[words..]);
+            waiting.iter_mut().zip(&before).for_each(|(own, before)| {
                 *own = before.iter().filter(|task| !has(&set, **task)).count() as u32;
             });
             let mut ready: Vec<usize> = (0..n).filter(|task| waiting[*task] == 0 && !has(&set, *task)).collect();
@@ -84,16 +88,17 @@ impl OrderSearch<'_> {
             while since < ready.len() {
                 next %= ready.len();
                 let task = ready[next];
-                if !running.is_free(task, peak) {
+                *steps = steps.saturating_sub(self.progress.price());
+                if !self.progress.is_free(task, peak) {
                     (next, since) = (next + 1, since + 1);
                     continue;
                 }
                 ready.swap_remove(next);
                 since = 0;
-                running.step(task);
+                self.progress.step(task, 0);
                 put(&mut set, task);
                 reached[number].tasks.push(task as u32);
-                for then in &self.graph.after[task] {
+                for then in &after[task] {
                     waiting[*then] -= 1;
                     if waiting[*then] == 0 {
                         ready.push(*then);
@@ -101,30 +106,36 @@ impl OrderSearch<'_> {
                 }
                 *steps = steps.saturating_sub(ready.len() as u64);
             }
-            reached[number].set = set.clone();
+            let state: StateKey = [&set[..], &self.progress.memory()].concat().into();
+            reached[number].state = state.clone();
             if ready.is_empty() {
                 return OrderSearched { order: Some(told(&reached, number)), bound: peak };
             }
-            if best.insert(set.clone(), TAKEN) == Some(TAKEN) {
+            if best.insert(state, TAKEN) == Some(TAKEN) {
                 continue;
             }
             let depth: usize = set.iter().map(|word| word.count_ones() as usize).sum();
             for task in ready {
-                let cost = running.step(task);
-                running.undo(task);
-                let peak = peak.max(cost);
-                if peak >= self.below {
-                    continue;
+                for way in 0..self.progress.ways(task) {
+                    *steps = steps.saturating_sub(self.progress.price());
+                    let cost = self.progress.step(task, way);
+                    let mut next = set.clone();
+                    put(&mut next, task);
+                    next.extend(self.progress.memory());
+                    let next: StateKey = next.into();
+                    self.progress.undo(task);
+                    let Some(peak) = cost.map(|cost| peak.max(cost)).filter(|peak| *peak < self.below) else {
+                        continue;
+                    };
+                    match best.get_mut(&next) {
+                        Some(own) if *own <= peak => continue,
+                        Some(own) => *own = peak,
+                        None => drop(best.insert(next.clone(), peak)),
+                    }
+                    kept += next.len() + 8;
+                    reached.push(Reached { from: number, tasks: vec![task as u32], state: next });
+                    open.push((Reverse(peak), depth + 1, reached.len() - 1));
                 }
-                let mut next = set.clone();
-                put(&mut next, task);
-                match best.get_mut(&next) {
-                    Some(own) if *own <= peak => continue,
-                    Some(own) => *own = peak,
-                    None => drop(best.insert(next.clone(), peak)),
-                }
-                reached.push(Reached { from: number, tasks: vec![task as u32], set: next });
-                open.push((Reverse(peak), depth + 1, reached.len() - 1));
             }
         }
         OrderSearched { order: None, bound: self.below }
