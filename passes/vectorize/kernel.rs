@@ -12,8 +12,8 @@
 //! So full tiles have the code that they have with sizes in the types.
 
 use super::distance::{Address, Distance, product};
+use super::elements::Narrow;
 use super::extremes::{Extreme, Piece};
-use super::narrow::Narrow;
 use super::plan::{Level, MANY, Mode, Plan};
 use super::prefetch::Prefetch;
 use super::registers::{Key, mask};

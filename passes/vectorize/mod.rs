@@ -24,6 +24,7 @@
 //! | `compute`, `block`, `sums` | the code inside them |
 //! | `division` | quotients and remainders of integers |
 //! | `extremes` | largest and least numbers |
+//! | `elements` | what elements in memory are of the values that are computed with |
 //! | `narrow` | elements of fewer bits than memory has for each |
 //! | `bytes` | bytes that hold several elements |
 
@@ -34,6 +35,7 @@ mod contraction;
 mod copied;
 mod distance;
 mod division;
+mod elements;
 mod extremes;
 mod in_turn;
 mod kernel;

@@ -18,47 +18,15 @@
 //!
 //! A descriptor of `i1` is one of `i8`, as pointers have no type: the cast is gone with `reconcile-unrealized-casts`.
 
+use super::elements::{Narrow, is_bool};
 use super::kernel::Kernel;
 use super::rest::{UNEQUAL, compare};
 use crate::buffers::operations::SAME_BYTES;
-use crate::kernel::access::Operand;
-use crate::kernel::body::Body;
-use crate::kernel::nest::Nest;
 use layout_ir::{self as ir, Builder, Shaped, Val};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, ValueLike};
 
-/// What an element of memory is of the value that is computed with.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Narrow<'c> {
-    /// The value.
-    Same,
-    /// A byte that is 0 or 1.
-    Bool,
-    /// An integer, which has a value of this type in its low bits.
-    LowBits(Type<'c>),
-}
-
-impl<'c> Narrow<'c> {
-    /// For each operand of a nest. Elements that are only moved, from memory to memory of one kind, stay as they are there.
-    pub fn of_operands(nest: &Nest<'c>, body: &Body<'c>) -> Vec<Narrow<'c>> {
-        let of = |o: &Operand<'c>| match o.access.packing {
-            packing if !packing.is_whole() => Narrow::LowBits(packing.element),
-            packing if is_bool(packing.element) => Narrow::Bool,
-            _ => Narrow::Same,
-        };
-        let all: Vec<Narrow> = nest.operands.iter().map(of).collect();
-        let moves = body.only_moves() && !all.iter().any(|narrow| matches!(narrow, Narrow::LowBits(_)));
-        if moves { vec![Narrow::Same; all.len()] } else { all }
-    }
-}
-
-/// Whether elements are of one bit.
-pub fn is_bool(element: Type) -> bool {
-    ir::bits(element) == Some(1)
-}
-
-/// A buffer of such elements as one of bytes; others as they are.
+/// A buffer of elements of one bit as one of bytes; others as they are.
 pub fn as_bytes<'c>(b: Builder<'c>, buffer: Val<'c>) -> Val<'c> {
     let shaped = ir::memref(buffer.r#type()).expect("operands are memrefs");
     if !is_bool(shaped.element) {

@@ -1,9 +1,10 @@
 //! A kernel that has a plan and is not made yet.
 
 use super::distance::Distance;
+use super::elements::Narrow;
 use super::kernel::Kernel;
 use super::linear::Refusal;
-use super::narrow::{self, Narrow};
+use super::narrow;
 use super::plan::{Plan, RunTime};
 use super::planner;
 use super::rest::{Rest, variable};

@@ -1,0 +1,37 @@
+//! What elements in memory are of the values that are computed with: see `narrow`, which converts one to the other.
+
+use crate::kernel::access::Operand;
+use crate::kernel::body::Body;
+use crate::kernel::nest::Nest;
+use layout_ir as ir;
+use melior::ir::Type;
+
+/// What an element of memory is of the value that is computed with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Narrow<'c> {
+    /// The value.
+    Same,
+    /// A byte that is 0 or 1.
+    Bool,
+    /// An integer, which has a value of this type in its low bits.
+    LowBits(Type<'c>),
+}
+
+impl<'c> Narrow<'c> {
+    /// For each operand of a nest. Elements that are only moved, from memory to memory of one kind, stay as they are there.
+    pub fn of_operands(nest: &Nest<'c>, body: &Body<'c>) -> Vec<Narrow<'c>> {
+        let of = |o: &Operand<'c>| match o.access.packing {
+            packing if !packing.is_whole() => Narrow::LowBits(packing.element),
+            packing if is_bool(packing.element) => Narrow::Bool,
+            _ => Narrow::Same,
+        };
+        let all: Vec<Narrow> = nest.operands.iter().map(of).collect();
+        let moves = body.only_moves() && !all.iter().any(|narrow| matches!(narrow, Narrow::LowBits(_)));
+        if moves { vec![Narrow::Same; all.len()] } else { all }
+    }
+}
+
+/// Whether elements are of one bit.
+pub fn is_bool(element: Type) -> bool {
+    ir::bits(element) == Some(1)
+}
