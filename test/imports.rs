@@ -4,6 +4,7 @@
 #[expect(dead_code, reason = "other tests use the rest")]
 mod blocks;
 mod changes;
+#[allow(dead_code, reason = "modules are parsed here, and not run")]
 mod jit;
 mod random_hlo;
 
