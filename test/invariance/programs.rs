@@ -23,9 +23,9 @@ pub struct Program {
 #[derive(Default)]
 pub struct Written<'t> {
     /// The numbers of the instructions in the order of the text; their own without.
-    order: Vec<usize>,
+    pub order: Vec<usize>,
     /// The names; `v0`, `v1` and so on without.
-    names: Vec<String>,
+    pub names: Vec<String>,
     /// Which target's default layouts are stated, and whether those of arguments and results alone.
     pub layouts: Option<(&'t Target, bool)>,
 }
