@@ -308,9 +308,6 @@ fn doing_without_a_relayout_costs_what_the_best_plan_without_it_costs() {
     for relayout in &plan.relayouts {
         let without = planner.without(relayout, &Options::default(), &mut |_| true);
         assert!(without.is_decided && without.cost.is_none_or(|without| without >= plan.cost), "{relayout:?}");
-        // Without any time nothing is decided.
-        let without = planner.without(relayout, &Options::default(), &mut |_| false);
-        assert!(!without.is_decided || without.cost.is_none(), "{relayout:?}");
     }
     let given = planner.given_plan().unwrap();
     assert_eq!(Some(given.cost), planner.given());

@@ -55,7 +55,7 @@ impl Spreader<'_, '_> {
         let mut known: FxHashMap<OptionsKey, LoopOptions> = FxHashMap::default();
         let mut collectives = KnownSteps::default();
         for by in 0..self.nests.len() {
-            steps.step().map_err(|error| (nodes[by], error))?;
+            steps.step().map_err(|error| (self.program.instances[by].node, error))?;
             let Some(nest) = &self.nests[by] else {
                 self.variables.push(None);
                 continue;

@@ -78,8 +78,11 @@ pub fn solve_from(
         bound: None,
         proof: Vec::new(),
     };
-    if !drive.stopped && !drive.exact()? && !drive.stopped {
-        drive.search()?;
+    if !drive.stopped {
+        let is_exact = drive.exact()?;
+        if !is_exact && !drive.stopped {
+            drive.search()?;
+        }
     }
     drive.solution()
 }

@@ -4,6 +4,7 @@
 //! requests of a server, the other parts of a page. So what stands alone runs in [`guarded`], and a panic in it is an error
 //! of [`ErrorKind::Internal`](tensor_layout::text::ErrorKind::Internal) like others.
 
+use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tensor_layout::text::Error;
@@ -27,17 +28,22 @@ fn first() -> MutexGuard<'static, Option<String>> {
 pub fn guarded<T>(body: impl FnOnce() -> T) -> Result<T, Error> {
     first().take();
     panic::catch_unwind(AssertUnwindSafe(body)).map_err(|panic| {
-        let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
-        let text = first().take().unwrap_or_else(|| text.unwrap_or("a panic without a message").to_string());
+        let text = first().take().unwrap_or_else(|| text(&*panic).to_string());
         Error::new(format!("internal error: {text}; please report this with the input")).internal()
     })
+}
+
+/// The message of a panic.
+fn text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("a panic without a message")
 }
 
 /// Keeps what panics say from standard error, for [`guarded`] to say it. Of a thread that panics since another one did, the
 /// other one has the reason.
 pub(crate) fn without_noise() {
     panic::set_hook(Box::new(|panic| {
-        let text = panic.payload_as_str().unwrap_or("a panic without a message");
+        let text = text(panic.payload());
         let place = panic.location().map_or(String::new(), |at| format!(" ({}:{})", at.file(), at.line()));
         first().get_or_insert_with(|| format!("{text}{place}"));
     }));
