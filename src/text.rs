@@ -325,18 +325,16 @@ pub(crate) fn excerpt(text: &str) -> String {
     }
 }
 
-/// The name that is most like `name`, whatever its case, if one is. It is the shortest name that begins with `name`, or else
-/// the one of which the fewest letters, at most a third, are wrong, missing, too many, or in each other's place.
+/// The name that is most like `name`, whatever its case, if one is: at most a third of its letters are wrong, missing,
+/// too many, or in each other's place.
 ///
 /// ```
 /// assert_eq!(tensor_layout::text::nearest("tilde", ["tiled", "machine"].into_iter()), Some("tiled"));
-/// assert_eq!(tensor_layout::text::nearest("tpu", ["cpu", "tpu_v5e"].into_iter()), Some("tpu_v5e"));
 /// ```
 pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > 40 {
         return None;
     }
-    let names: Vec<&str> = names.collect();
     let distance = |other: &str| {
         let (a, b) = (name.to_ascii_lowercase().into_bytes(), other.to_ascii_lowercase().into_bytes());
         // `table[i][j]` is the distance of the first i bytes of the one from the first j of the other.
@@ -355,23 +353,26 @@ pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&
         }
         table[a.len()][b.len()]
     };
-    let begins = |other: &&&str| {
-        name.len() >= 2 && other.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
-    };
-    let near =
-        || names.iter().map(|other| (distance(other), *other)).filter(|(far, other)| far * 3 <= other.len()).min();
-    names.iter().filter(begins).min_by_key(|other| other.len()).copied().or_else(|| near().map(|(_, other)| other))
+    let near = names.map(|other| (distance(other), other)).filter(|(distance, other)| distance * 3 <= other.len());
+    near.min().map(|(_, other)| other)
 }
 
-/// What follows ``unknown X `y` `` in a message: the [`nearest`] name as a question; nothing where none is near.
+/// What follows ``unknown X `y` `` in a message: the shortest name that begins with `y`, or the [`nearest`] one, as a question;
+/// nothing where there is none.
 ///
 /// ```
 /// use tensor_layout::text::did_you_mean;
 /// assert_eq!(did_you_mean("vmen", ["hbm", "vmem"].into_iter()), "; did you mean `vmem`?");
+/// assert_eq!(did_you_mean("tpu", ["cpu", "tpu_v5e"].into_iter()), "; did you mean `tpu_v5e`?");
 /// assert_eq!(did_you_mean("disk", ["hbm", "vmem"].into_iter()), "");
 /// ```
 pub fn did_you_mean<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
-    nearest(name, names).map_or(String::new(), |near| format!("; did you mean `{near}`?"))
+    let names: Vec<&str> = names.collect();
+    let begins =
+        |other: &&str| name.len() >= 2 && other.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+    let near = names.iter().copied().filter(begins).min_by_key(|other| other.len());
+    let near = near.or_else(|| nearest(name, names.iter().copied()));
+    near.map_or(String::new(), |near| format!("; did you mean `{near}`?"))
 }
 
 /// [`did_you_mean`], or else what the names are.

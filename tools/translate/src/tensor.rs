@@ -2,8 +2,7 @@
 
 use crate::syntax::{element_type, encoded, plain};
 use tensor_layout::element::ElementType;
-use tensor_layout::operations::leaves;
-use tensor_layout::operations::{Array, Dim, Shape};
+use tensor_layout::operations::{Array, Dim, Shape, count, leaves};
 use tensor_layout::tiled::Expansion;
 
 /// A result, or why the instruction cannot be imported.
@@ -108,6 +107,12 @@ pub fn tensors(shape: &Shape) -> Done<Vec<Tensor>> {
         all.extend(std::iter::repeat_n(Tensor::scalar(ElementType::S32, "i32"), bounded(array)));
     }
     Ok(all)
+}
+
+/// The number of leaves before a part of a tuple.
+pub fn first_leaf(tuple: &Shape, index: usize) -> Option<usize> {
+    let Shape::Tuple(parts) = tuple else { return None };
+    Some(parts.get(..index)?.iter().map(count).sum())
 }
 
 /// The values of each array of a shape, as [`tensors`] has them: with the sizes of the array; none of a token.

@@ -127,7 +127,7 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
         PlanAnswer { kept, given, ..tiles::answer(&names, &planner, &plan, &[]).map_err(by_proof)? }
     };
     let stay = stated.stay && !has_places && !limits.is_empty();
-    let proved = json!(Proved { stay, plan: found.clone(), ..stated });
+    let proved = json!(Proved { stay, plan: found.provable(), ..stated });
     match difference(&said, &proved, "") {
         Some(difference) => Err(Unproved::Proof(Error::new(difference))),
         None => Ok(found),

@@ -3,12 +3,12 @@
 //! Their arrays, as in `dot(broadcast(a), broadcast(b))` of two scalars, are written element by element: no region holds a
 //! tensor. So arrays have at most [`MOST_ELEMENTS`] elements.
 
-use super::products::added;
 use crate::builder::zero;
 use crate::scalar::convert::{convert, converted, reinterpreted};
 use crate::scalar::elementwise;
+use crate::scalar::field::added;
 use crate::syntax::element_type;
-use crate::tensor::Done;
+use crate::tensor::{Done, first_leaf};
 use crate::writer::Writer;
 use tensor_layout::analysis::maps;
 use tensor_layout::element::ElementType;
@@ -59,12 +59,6 @@ pub fn applied(
     let given = inlined(module, computation, w, &arguments.iter().zip(from).map(scalar).collect::<Vec<_>>())?;
     let each = given.iter().zip(to).map(|(own, to)| converted(w, own.at(&[]), own.element, *to));
     each.collect()
-}
-
-/// The number of leaves before a part of a tuple.
-pub fn first_leaf(tuple: &Shape, index: usize) -> Option<usize> {
-    let Shape::Tuple(parts) = tuple else { return None };
-    Some(parts.get(..index)?.iter().map(count).sum())
 }
 
 /// A computation, written where it is used, with the arrays of each argument; the arrays of its root.

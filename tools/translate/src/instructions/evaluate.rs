@@ -3,7 +3,7 @@
 //! Floats are rounded to their type after each instruction. What is not known gives no value, and spoils only what is
 //! made of it.
 
-use super::computation::first_leaf;
+use crate::tensor::first_leaf;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Computation, Instruction, Literal, Module, Values};
 use tensor_layout::operations::{Operation, Shape, leaves};

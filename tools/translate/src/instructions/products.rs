@@ -4,6 +4,7 @@ use super::reductions::window_operand;
 use super::shapes::padded;
 use crate::builder::{Builder, Generic, Operand};
 use crate::scalar::convert::converted;
+use crate::scalar::field::added;
 use crate::syntax::{dims, plain};
 use crate::tensor::{Done, Tensor};
 use crate::writer::Writer;
@@ -134,16 +135,4 @@ fn product(b: &mut Builder, reduced: usize, ins: Vec<Operand>, from: [ElementTyp
         Ok(vec![added(w, &args[args.len() - 1], &factors, to, &out.of)])
     });
     summed.map(|mut all| all.remove(0))
-}
-
-/// A sum with the product of two factors added, all of type `to`, whose text is `of`.
-pub fn added(w: &mut Writer, sum: &str, factors: &[String; 2], to: ElementType, of: &str) -> String {
-    let (multiply, add) = match to {
-        ElementType::Pred => ("arith.andi", "arith.ori"),
-        _ if to.is_complex() => ("complex.mul", "complex.add"),
-        _ if to.is_float() => ("arith.mulf", "arith.addf"),
-        _ => ("arith.muli", "arith.addi"),
-    };
-    let product = w.same(multiply, factors, of);
-    w.same(add, &[sum.to_string(), product], of)
 }

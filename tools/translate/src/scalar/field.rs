@@ -39,3 +39,15 @@ impl Field {
         if self.element.is_complex() { w.op(&format!("complex.conj {a} : {}", self.of)) } else { a.to_string() }
     }
 }
+
+/// A sum with the product of two factors added, all of type `to`, whose text is `of`.
+pub fn added(w: &mut Writer, sum: &str, factors: &[String; 2], to: ElementType, of: &str) -> String {
+    let (multiply, add) = match to {
+        ElementType::Pred => ("arith.andi", "arith.ori"),
+        _ if to.is_complex() => ("complex.mul", "complex.add"),
+        _ if to.is_float() => ("arith.mulf", "arith.addf"),
+        _ => ("arith.muli", "arith.addi"),
+    };
+    let product = w.same(multiply, factors, of);
+    w.same(add, &[sum.to_string(), product], of)
+}
