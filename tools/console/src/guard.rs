@@ -52,7 +52,7 @@ pub(crate) fn without_noise() {
 #[cfg(test)]
 mod tests {
     use super::guarded;
-    use tensor_layout::text::ErrorKind;
+    use tensor_layout::text::{Error, ErrorKind};
 
     #[test]
     fn a_panic_is_an_error() {
@@ -65,7 +65,7 @@ mod tests {
                 "internal error: a panic without a message; please report this with the input",
             ),
         ] {
-            let error: tensor_layout::text::Error = found.map(|()| ()).unwrap_err();
+            let error = Result::<(), Error>::unwrap_err(found);
             assert_eq!((error.kind, error.message.as_str(), error.at), (ErrorKind::Internal, text, None));
         }
     }
