@@ -68,7 +68,8 @@ fn errors_say_where() {
     let path = file("offsets.txt", THREE);
     for (options, message) in [
         (["--alignment", "0"], "error: --alignment must be 1 or more, found 0"),
-        (["--capacity=-1", "--json"], "error: --capacity must be 0 or more, found -1"),
+        (["--capacity=-1", "--json"], "error: expected a number of bytes from 0 to 9223372036854775807, found `-1`"),
+        (["--capacity", "16Mi"], "error: unknown unit `Mi`; did you mean `MiB`?"),
     ] {
         let (_, error, status) = run(&[&[path.to_str().unwrap()][..], &options].concat());
         assert!(error.contains(message) && status == Some(1), "{error}");
