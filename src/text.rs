@@ -279,6 +279,7 @@ impl<'a> Cursor<'a> {
             Some(c) if c.is_ascii_alphanumeric() || c == '_' => {
                 excerpt(&rest[..length(rest, |b| b.is_ascii_alphanumeric() || b == b'_')])
             }
+            Some(c @ ('\'' | '"')) => c.to_string(),
             Some(c) => c.escape_debug().to_string(),
         };
         Error::at(self.at, format!("expected {what}, found `{found}`")).syntax()
@@ -357,8 +358,8 @@ pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&
     near.min().map(|(_, other)| other)
 }
 
-/// What follows ``unknown X `y` `` in a message: the shortest name that begins with `y`, or the [`nearest`] one, as a question;
-/// nothing where there is none.
+/// What follows ``unknown X `y` `` in a message: the shortest name that begins with `y`, or the [`nearest`] one, or one that
+/// contains `y`, as a question; nothing where there is none.
 ///
 /// ```
 /// use tensor_layout::text::did_you_mean;
@@ -372,6 +373,7 @@ pub fn did_you_mean<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Str
         |other: &&str| name.len() >= 2 && other.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
     let near = names.iter().copied().filter(begins).min_by_key(|other| other.len());
     let near = near.or_else(|| nearest(name, names.iter().copied()));
+    let near = near.or_else(|| names.iter().copied().find(|other| name.len() >= 3 && other.contains(name)));
     near.map_or(String::new(), |near| format!("; did you mean `{near}`?"))
 }
 

@@ -219,7 +219,7 @@ fn mlir_shape(text: &str) -> Option<String> {
     };
     let element = ElementType::from_name(name).or_else(|| ElementType::from_foreign_name(name))?;
     let layout = behind.split_once("#layout.tiled<").and_then(|(_, layout)| layout.split_once('>'));
-    Some(format!("{element}[{}]{}", sizes.join(","), layout.map_or("", |(layout, _)| layout)))
+    Some(format!("{element}[{}]{}", sizes.join(","), layout.map_or("", |(layout, _)| layout.trim_matches('"'))))
 }
 
 from_str!(Shape: Error, Array: Error);

@@ -109,7 +109,10 @@ impl Machine {
         let mut cursor = Cursor::without_comments(text);
         if let Some(name) = cursor.peek_word().filter(|name| *name != "axes") {
             let start = cursor.at();
-            cursor.word();
+            let whole = cursor.rest().split_whitespace().next().unwrap_or(name);
+            let name =
+                if whole.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b)) { whole } else { name };
+            cursor.advance(name.len());
             let ready = READY.iter().find(|(ready, _)| *ready == name).map(|(_, text)| text.to_string());
             let Some(ready) = ready.or_else(|| pod(name)) else {
                 let names = READY.map(|(ready, _)| ready);

@@ -46,6 +46,11 @@ fn decompressed(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
                 "expected text, or text that gzip or zstd compressed, found xz; `xz -d` decompresses it",
             ));
         }
+        [b'B', b'Z', b'h', ..] => {
+            return Err(wrong(
+                "expected text, or text that gzip or zstd compressed, found bzip2; `bzip2 -d` decompresses it",
+            ));
+        }
         _ => return Ok(bytes),
     };
     let mut text = Vec::new();

@@ -49,8 +49,12 @@ impl Clock {
         Options { gap: self.gap, ..Options::default() }
     }
 
-    /// The clock and the table entries of what comes after a search, and takes no longer than that.
+    /// The clock and the table entries of what comes after a search: all the time that is left where seconds were given, and
+    /// else no longer than the search took.
     pub fn after(&self) -> (Clock, u64) {
+        if self.gap == 0 {
+            return (Clock { quiet: true, ..*self }, u64::MAX);
+        }
         let now = self.start.elapsed();
         let limit = self.limit.min(now.saturating_add(now.max(LEAST_TIME)));
         (Clock { limit, quiet: true, ..*self }, self.work.max(LEAST_WORK))

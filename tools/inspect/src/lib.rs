@@ -166,6 +166,10 @@ fn hinted(text: &str, error: Error) -> Error {
         let message = format!("expected a shape or a layout, found the name of a file; did you mean `hlo {text}`?");
         return error.saying(message).placed(Some(0));
     }
+    if text.starts_with(['{', '#']) {
+        let message = format!("{error}; a layout must have its shape before it, such as f32[3,5]{{1,0:T(8,128)}}");
+        return error.saying(message);
+    }
     match nearest(text, arguments.get_subcommands().map(clap::Command::get_name)) {
         Some(near) => {
             let message = format!("{error}; did you mean the command `{near}`?");
@@ -189,6 +193,7 @@ mod tests {
         let hint = |text| hinted(text, Error::new("wrong")).message;
         assert_eq!(hint("mvoes"), "wrong; did you mean the command `moves`?");
         assert_eq!(hint("f32[2]"), "wrong");
+        assert_eq!(hint("{1,0}"), "wrong; a layout must have its shape before it, such as f32[3,5]{1,0:T(8,128)}");
         let file = "expected a shape or a layout, found the name of a file; did you mean `hlo ";
         assert_eq!(hint("model.hlo"), format!("{file}model.hlo`?"));
         assert_eq!(hint("Cargo.toml"), format!("{file}Cargo.toml`?"));

@@ -194,7 +194,7 @@ def plan(of: Plan) -> str:
             _code(move.after),
             _size(move.bytes),
             move.cost,
-            "" if move.without is None else _Number(f"{move.without:,}"),
+            _Number(f"{move.without:,}") if move.without is not None else "not decided" if move.undecided else "",
             ", ".join(move.wanted_by),
         ]
         for move in of.relayouts

@@ -7,7 +7,6 @@ use crate::scalar::convert::converted;
 use crate::scalar::field::added;
 use crate::syntax::{dims, plain};
 use crate::tensor::{Done, Tensor};
-use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::{Convolution, OnlyPlace, Progression};
 
