@@ -5,6 +5,7 @@
 use crate::diagnostic::{Diagnostic, Severity};
 use layout_ir::{self as ir, Op};
 use layout_verify::{Finding, Limits, Source};
+use melior::ir::Location;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -152,6 +153,12 @@ fn begins_anew(module: Op, pass: &str) -> bool {
     ir::all_operations(module).into_iter().any(|op| ir::name(op).starts_with(made))
 }
 
+/// The location of the first operation of a module: that of a module without a line of its own is line 0.
+fn first_location<'c>(module: Op<'c>) -> Location<'c> {
+    let first = ir::blocks(module).into_iter().flat_map(ir::operations).next();
+    ir::location(first.unwrap_or(module))
+}
+
 /// Compares what was noted with the program before, and says, in remarks if they are wanted, what is not shown. Gives a line for
 /// each function.
 fn told<'c>(
@@ -163,7 +170,7 @@ fn told<'c>(
     let errors = source.check();
     let diagnostic = |finding: &Finding, after: &str| Diagnostic {
         severity: if finding.is_error { Severity::Error } else { Severity::Remark },
-        location: finding.location(module).unwrap_or(ir::location(module)),
+        location: finding.location(module).unwrap_or_else(|| first_location(module)),
         message: format!("{after}@{}: {}", finding.function, finding.message),
         notes: vec![],
     };

@@ -311,8 +311,8 @@ fn orders(module: &Module, begun: &mut Vec<usize>, found: &mut Vec<Vec<usize>>, 
         found.push(begun.clone());
         return;
     }
-    for k in 0..own.len() {
-        let ready = !begun.contains(&k) && own[k].operands.iter().all(|operand| begun.contains(operand));
+    for (k, instruction) in own.iter().enumerate() {
+        let ready = !begun.contains(&k) && instruction.operands.iter().all(|operand| begun.contains(operand));
         if ready && found.len() < most {
             begun.push(k);
             orders(module, begun, found, most);

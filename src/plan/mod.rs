@@ -98,6 +98,7 @@ pub use layout_plan::{
 };
 pub use placing::Residence;
 pub use planner::Planner;
+pub use posing_steps::COSTS;
 pub use program::{Doing, Instance, Made, Program};
 pub use space::{SpaceLimit, SpaceTaken};
 pub use ways::EntryLayouts;

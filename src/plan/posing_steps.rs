@@ -3,6 +3,9 @@
 use crate::solver::Progress;
 use crate::text::Error;
 
+/// What progress says while costs are computed, before a search.
+pub const COSTS: &str = "costs";
+
 /// Short steps between two questions.
 const SHORT: u64 = 256;
 
@@ -31,7 +34,7 @@ impl<'g> PosingSteps<'g> {
     pub fn step(&mut self) -> Result<(), Error> {
         let is_asked = self.done.is_multiple_of(self.every);
         self.done += 1;
-        if is_asked && !(self.go_on)(&Progress::new("costs", self.done)) {
+        if is_asked && !(self.go_on)(&Progress::new(COSTS, self.done)) {
             return Err(Error::new("not decided: the time ended before all costs were known").undecided());
         }
         Ok(())

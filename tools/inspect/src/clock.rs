@@ -1,6 +1,7 @@
 //! Time: when a search has to end, and what is said of it on standard error meanwhile.
 
 use std::time::{Duration, Instant};
+use tensor_layout::plan::COSTS;
 use tensor_layout::solver::{Options, Progress};
 
 /// How long a plan is searched for where nothing else is said, and the millionths of its cost within which the bound is near
@@ -70,6 +71,10 @@ impl Clock {
             let number = |value: Option<i64>| value.map_or("none yet".to_string(), |value| value.to_string());
             let (cost, bound) = (number(progress.cost), number(progress.bound));
             eprintln!("{} s, {}: cost {cost}, bound {bound}", now.as_secs(), progress.phase);
+        }
+        if progress.phase == COSTS && self.gap != 0 {
+            // The usual limit is for the search, which begins when all costs are known.
+            self.limit = now + USUAL;
         }
         now < self.limit
     }

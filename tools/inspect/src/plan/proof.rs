@@ -17,7 +17,7 @@ use std::path::Path;
 use tensor_layout::hlo::Module;
 use tensor_layout::memory::Schedule;
 use tensor_layout::plan::{SpaceLimit, Unplanned};
-use tensor_layout::solver::Certificate;
+use tensor_layout::solver::{Certificate, LARGEST_SUM};
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 
@@ -106,6 +106,7 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
         Unplanned::Wrong(None, error) => about(error),
         why => of_program(why),
     };
+    check_question(&stated).map_err(Unproved::Proof)?;
     let names = Names { module: &module, target: &target };
     let has_places = spread::has_places(&target);
     let found = if has_places {
@@ -131,6 +132,15 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
     match difference(&said, &proved, "") {
         Some(difference) => Err(Unproved::Proof(Error::new(difference))),
         None => Ok(found),
+    }
+}
+
+/// Checks the numbers of what a plan was asked for.
+fn check_question(stated: &Proved) -> Result<(), Error> {
+    let bytes = stated.capacities.iter().map(|(_, bytes)| *bytes).chain([stated.plan.kept]);
+    match bytes.into_iter().find(|bytes| !(0..=LARGEST_SUM).contains(bytes)) {
+        Some(bytes) => Err(Error::new(format!("expected a number of bytes from 0 to {LARGEST_SUM}, found {bytes}"))),
+        None => Ok(()),
     }
 }
 
