@@ -29,8 +29,7 @@ pub fn made_again<'a>(program: &Program<'a>) -> Result<Program<'a>, Error> {
         let below = instance.operands.iter().map(below).max().unwrap_or(0);
         depth.push(if cheap && below < MOST_AGAIN { below + 1 } else { 0 });
     }
-    let (carried, contracts) = (program.carried.clone(), program.contracts.clone());
-    let to = Program { carried, contracts, ..Program::default() };
+    let to = Program { instances: Vec::new(), made: Vec::new(), ..program.clone() };
     let mut again = Again { from: program, depth, to, numbers: vec![None; program.made.len()] };
     for (k, instance) in program.instances.iter().enumerate() {
         if again.depth[k] > 0 {

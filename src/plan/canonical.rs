@@ -6,9 +6,11 @@
 //!
 //! The order is that of a depth-first walk from the results of the program, in the order of their numbers: an instance
 //! comes after its operands, and these in their own order. The second operand of a loop's merge, which the body makes, is
-//! walked to when all before it is done. Instances that no result needs follow, each after its operands, sorted by a hash
-//! of what they compute. Two of them have the same hash where they compute the same from the same operands, and then
-//! either may be first.
+//! walked to when all before it is done. Other instances whose work is [needed](Program::needed) follow, each after its
+//! operands, sorted by a hash of what they compute, and then dead code. Two of them have the same hash where they compute
+//! the same from the same operands, and then either may be first.
+//!
+//! Dead code is no user of arrays and offers no candidates: it costs nothing, wherever in the text it is.
 
 use super::program::{Doing, Instance, Program};
 use rustc_hash::FxHasher;
@@ -22,6 +24,8 @@ pub struct CanonicalOrder {
     pub instances: Vec<usize>,
     /// The place of each instance in it.
     places: Vec<usize>,
+    /// See [`Program::needed`].
+    pub needed: Vec<bool>,
 }
 
 impl CanonicalOrder {
@@ -30,28 +34,36 @@ impl CanonicalOrder {
         let count = program.instances.len();
         let mut walk = DepthFirst { program, entered: vec![false; count], order: Vec::with_capacity(count) };
         let mut results: Vec<(usize, usize)> = Vec::new();
-        let mut needed = vec![false; count];
+        let mut read = vec![false; count];
         for (k, instance) in program.instances.iter().enumerate() {
             if let Doing::Result(number) = instance.doing {
                 results.push((number, k));
             }
-            makers(program, instance).filter(|by| *by < k).for_each(|by| needed[by] = true);
+            makers(program, instance).filter(|by| *by < k).for_each(|by| read[by] = true);
         }
         results.sort_unstable();
         results.into_iter().for_each(|(_, k)| walk.from(k));
-        let hashes = hashes(program);
-        let mut others: Vec<usize> = (0..count).filter(|k| !needed[*k]).collect();
-        others.sort_by_key(|k| hashes[*k]);
+        let (hashes, needed) = (hashes(program), program.needed());
+        let mut others: Vec<usize> = (0..count).filter(|k| !read[*k] || needed[*k]).collect();
+        others.sort_by_key(|k| (!needed[*k], hashes[*k]));
         others.into_iter().for_each(|k| walk.from(k));
         let mut places = vec![0; count];
         walk.order.iter().enumerate().for_each(|(place, k)| places[*k] = place);
-        CanonicalOrder { instances: walk.order, places }
+        CanonicalOrder { instances: walk.order, places, needed }
     }
 
-    /// The instances that read each array, with the number of the operand, in this order.
+    /// The instances of which the work is needed, in this order.
+    pub fn working(&self) -> impl DoubleEndedIterator<Item = usize> + '_ {
+        self.instances.iter().copied().filter(|k| self.needed[*k])
+    }
+
+    /// The instances that read each array and are no dead code, with the number of the operand, in this order.
     pub fn users(&self, program: &Program) -> Vec<Vec<(usize, usize)>> {
         let mut users = program.users();
-        users.iter_mut().for_each(|own| own.sort_unstable_by_key(|(user, operand)| (self.places[*user], *operand)));
+        for own in &mut users {
+            own.retain(|(user, _)| self.needed[*user]);
+            own.sort_unstable_by_key(|(user, operand)| (self.places[*user], *operand));
+        }
         users
     }
 }

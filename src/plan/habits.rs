@@ -25,7 +25,7 @@ pub struct Bent {
 
 /// Adds the layouts in which operations are made to those of the classes; for convolutions, those in which images are cut.
 pub fn offer(program: &Program, order: &CanonicalOrder, classes: &mut LayoutClasses, class: &[usize]) {
-    for k in order.instances.iter().copied() {
+    for k in order.working() {
         let Some(result) = program.instances[k].results.first() else { continue };
         let wanted = classes.all[class[*result]].layouts[0].minor_to_major.clone();
         if let Some(order) = made_in(program, classes, k, &wanted, &[]) {

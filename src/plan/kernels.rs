@@ -9,10 +9,12 @@
 //! 3. What a result of the program, a loop or an operation with memory of its own takes is stored.
 //! 4. What is broadcast to more elements is stored, unless it is made of scalars alone: else it would be computed for each.
 //! 5. Everything else is made again in each kernel that uses it, while these are few.
-//! 6. In tiles, a transpose or a reshape of a stored array is that array, under another name: those that use it read it.
+//! 6. Dead code is in no kernel, and in no memory.
+//! 7. In tiles, a transpose or a reshape of a stored array is that array, under another name: those that use it read it.
 //!
 //! So an array is read by some kernels. The reads of each are counted at one of the operations that take it.
 
+use super::canonical::CanonicalOrder;
 use super::labels::Labels;
 use super::program::{Doing, Program};
 use crate::operations::operation::Operation;
@@ -26,7 +28,7 @@ const MOST_AGAIN: usize = 3;
 /// What becomes of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kept {
-    /// It is made again where it is used, of next to nothing.
+    /// It is made again where it is used, of next to nothing; dead code is used nowhere.
     Remade,
     /// It is in registers inside of a kernel.
     Fused,
@@ -48,22 +50,32 @@ pub struct Kernels {
 }
 
 impl Kernels {
-    /// The kernels of a program; `users` are those of its arrays in [canonical order](super::canonical), and `tiles` says whether arrays are in tiles.
-    pub fn new(program: &Program, users: &[Vec<(usize, usize)>], tiles: bool) -> Kernels {
-        Kernels::of(program, users, tiles, true)
+    /// The kernels of a program; `order` is its canonical one, with these users of its arrays, and `tiles` says whether arrays
+    /// are in tiles.
+    pub fn new(program: &Program, order: &CanonicalOrder, users: &[Vec<(usize, usize)>], tiles: bool) -> Kernels {
+        Kernels::of(program, (order, users), tiles, true)
     }
 
     /// The kernels of a device: products and convolutions end them, since what they make may be sums that devices add up.
-    pub fn on_devices(program: &Program, users: &[Vec<(usize, usize)>]) -> Kernels {
-        Kernels::of(program, users, true, false)
+    pub fn on_devices(program: &Program, order: &CanonicalOrder) -> Kernels {
+        Kernels::of(program, (order, &order.users(program)), true, false)
     }
 
     /// The kernels, where `products` says whether products go on into what is elementwise.
-    fn of(program: &Program, users: &[Vec<(usize, usize)>], tiles: bool, products: bool) -> Kernels {
+    fn of(
+        program: &Program,
+        (order, users): (&CanonicalOrder, &[Vec<(usize, usize)>]),
+        tiles: bool,
+        products: bool,
+    ) -> Kernels {
         let n = program.instances.len();
         let (kept, part_of) = (vec![Kept::Stored; n], vec![Vec::new(); n]);
         let mut kernels = Kernels { kept, reads: Vec::new(), part_of, renamed: vec![false; n] };
         for (k, instance) in program.instances.iter().enumerate().rev() {
+            if !order.needed[k] {
+                kernels.kept[k] = Kept::Remade;
+                continue;
+            }
             let own: Vec<usize> =
                 instance.results.iter().flat_map(|made| &users[*made]).map(|(user, _)| *user).collect();
             let is_product =

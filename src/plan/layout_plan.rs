@@ -479,7 +479,8 @@ impl Telling<'_, '_, '_> {
                 found.push(self.relayout(held, made, (from, to), cost.saturating_mul(by.times)));
             }
         }
-        for taken in self.posed.taken() {
+        // Dead code is not run, nor what brings its operands into other layouts.
+        for taken in self.posed.taken().filter(|taken| self.posed.needed[taken.by.0]) {
             let Taken { by: (user, _), made, times } = taken;
             let (node, state) = (program.instances[user].node, self.held(made));
             let way = &self.posed.choices.ways[user][self.certificate.choices[user]];

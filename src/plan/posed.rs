@@ -39,7 +39,9 @@ pub struct Posed<'a, 't> {
     pub renames: Renames,
     /// Arguments and results have layouts whose costs are less certain than others: by what their relayout is divided.
     pub doubted: Vec<Option<i64>>,
-    /// The users of each array, in [canonical order](super::canonical): instances and their operands.
+    /// For each instance whether its work is [needed](Program::needed).
+    pub needed: Vec<bool>,
+    /// The users of each array, in [canonical order](super::canonical): instances and their operands, without dead code.
     pub users: Vec<Vec<(usize, usize)>>,
     /// For each array that may be held in two layouts: its variable, and what the choices of that are.
     pub holders: Vec<Option<(usize, Rc<Vec<HeldIn>>)>>,
@@ -90,7 +92,7 @@ impl<'a, 't> Posed<'a, 't> {
     ) -> Result<Posed<'a, 't>, Located> {
         let order = CanonicalOrder::new(&program);
         let users = order.users(&program);
-        let kernels = Kernels::new(&program, &users, target.has_tiles());
+        let kernels = Kernels::new(&program, &order, &users, target.has_tiles());
         let located = |(k, error): (usize, Error)| (program.instances[k].node, error);
         let mut choices = Choices::new(&program, &order, LayoutClasses::new(target), entry, steps).map_err(located)?;
         let moves = |k: usize| form(&program, &choices, k).is_some_and(|ends| !in_place(&choices, ends));
@@ -107,7 +109,7 @@ impl<'a, 't> Posed<'a, 't> {
             next += usize::from(holders[made].is_some());
         }
         homes(&program, &mut choices, (&kernels, &users), &renames, &holders);
-        Ok(Posed { program, choices, kernels, renames, doubted, users, holders })
+        Ok(Posed { program, choices, kernels, renames, doubted, needed: order.needed, users, holders })
     }
 
     /// When each array is in memory.
@@ -349,7 +351,7 @@ impl<'a, 't> Posed<'a, 't> {
         let mut tables: FxHashMap<_, Arc<Vec<i64>>> = FxHashMap::default();
         // What each table is as often as an operation runs.
         let mut repeated: FxHashMap<_, Arc<Vec<i64>>> = FxHashMap::default();
-        for taken in self.taken() {
+        for taken in self.taken().filter(|taken| self.needed[taken.by.0]) {
             steps.step().map_err(|error| (at(taken.by.0), error))?;
             let (user, maker) = (taken.by.0, self.program.made[taken.made].by);
             let (made, by) = (&self.choices.ways[maker], &self.choices.ways[user]);

@@ -15,7 +15,7 @@ use crate::operations::shape::{Array, Shape, count, leaves};
 use crate::targets::LoopProduct;
 use crate::text::Error;
 use crate::tiled::layout::Layout;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An operation of a graph, in one of the calls of the graph.
 #[derive(Clone, Debug)]
@@ -82,6 +82,8 @@ pub struct Program<'a> {
     pub carried: BTreeMap<usize, (usize, usize)>,
     /// See [`Facts::contracts`].
     pub contracts: BTreeMap<(usize, usize), LayoutContract>,
+    /// The nodes of graphs that say whether a loop goes on, or which branch runs.
+    pub deciding: BTreeSet<(usize, usize)>,
 }
 
 /// How often the body of a loop counts where nothing says how often it runs.
@@ -161,6 +163,29 @@ impl<'a> Program<'a> {
         matches!(self.instances[self.made[made].by].doing, Doing::Result(_))
     }
 
+    /// For each instance whether its work is needed: by a result of the program, by what a loop carries or branches make, by
+    /// what decides about these, or by an operation that is more than its results. Others are dead code.
+    pub fn needed(&self) -> Vec<bool> {
+        let is_root = |instance: &Instance| {
+            matches!(instance.doing, Doing::Argument(..) | Doing::Merge | Doing::Opaque | Doing::Result(_))
+                || instance.once
+                || instance.results.is_empty()
+                || self.deciding.contains(&instance.node)
+        };
+        let mut needed: Vec<bool> = self.instances.iter().map(is_root).collect();
+        let mut open: Vec<usize> = (0..needed.len()).filter(|k| needed[*k]).collect();
+        while let Some(k) = open.pop() {
+            for made in &self.instances[k].operands {
+                let by = self.made[*made].by;
+                if !needed[by] {
+                    needed[by] = true;
+                    open.push(by);
+                }
+            }
+        }
+        needed
+    }
+
     /// The instances that read each array, with the number of the operand.
     pub fn users(&self) -> Vec<Vec<(usize, usize)>> {
         let mut users = vec![Vec::new(); self.made.len()];
@@ -223,6 +248,12 @@ impl<'a> Inlining<'a, '_> {
         self.program.made[made].said = layout.cloned().map(Box::new);
     }
 
+    /// Says that arrays decide what runs.
+    fn decide(&mut self, arrays: &[usize]) {
+        let Program { instances, made, deciding, .. } = &mut self.program;
+        deciding.extend(arrays.iter().map(|array| instances[made[*array].by].node));
+    }
+
     /// Begins to put in a graph.
     fn enter(&mut self, graph: usize, arguments: Vec<Vec<usize>>, times: i64, after: After) -> Result<(), Error> {
         let known = Vec::with_capacity(self.graphs[graph].nodes.len());
@@ -280,6 +311,7 @@ impl<'a> Inlining<'a, '_> {
                 self.found(made);
             }
             After::Condition { merges, body } => {
+                self.decide(&roots);
                 let below = &self.frames[self.frames.len() - 1];
                 let arguments = self.arguments(body, below.graph, &merges)?;
                 // The condition and the body run as often.
@@ -381,6 +413,7 @@ impl<'a> Inlining<'a, '_> {
                 return Ok(None);
             }
             Operation::Conditional { branches } => {
+                self.decide(operands.first().map_or(&[], Vec::as_slice));
                 let mut rest: Vec<_> = branches.iter().copied().zip(operands.into_iter().skip(1)).rev().collect();
                 let Some((first, operands)) = rest.pop() else { return Err(Error::new("a branch must be there")) };
                 let arguments = self.arguments(first, at.0, &operands)?;

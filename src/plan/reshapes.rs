@@ -45,7 +45,7 @@ impl ReshapeForms {
         if !classes.target.has_tiles() {
             return ReshapeForms(found);
         }
-        for instance in order.instances.iter().map(|k| &program.instances[*k]) {
+        for instance in order.working().map(|k| &program.instances[k]) {
             if let (Doing::Operation(Operation::Reshape), [from], [to]) =
                 (instance.doing, &instance.operands[..], &instance.results[..])
             {

@@ -180,7 +180,7 @@ impl Maker<'_, '_> {
             let mut all = instance.operands.iter().chain(&instance.results);
             all.any(|number| program.made[*number].array.dims.len() > Target::ALL_ORDERS)
         };
-        let all = order.instances.iter().map(|k| &program.instances[*k]);
+        let all = order.working().map(|k| &program.instances[k]);
         let chosen: Vec<&Instance> = all.filter(|instance| wide(instance)).collect();
         let mut seen = FxHashSet::default();
         for instance in chosen.iter().chain(chosen.iter().rev()) {

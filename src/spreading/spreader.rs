@@ -140,7 +140,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
         let pod = Pod::of(machine);
         // An array in registers is in no memory of a device.
         let order = CanonicalOrder::new(&program);
-        let own_kernels = pod.as_ref().map(|_| Kernels::on_devices(&program, &order.users(&program)));
+        let own_kernels = pod.as_ref().map(|_| Kernels::on_devices(&program, &order));
         let mut spreader = Spreader {
             machine,
             levels,

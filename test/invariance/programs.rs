@@ -5,6 +5,7 @@ use tensor_layout::element::ElementType;
 use tensor_layout::targets::Target;
 
 /// An instruction: its shape, what it does, the instructions that it reads, and its attributes.
+#[derive(Clone)]
 struct Instruction {
     element: &'static str,
     sizes: Vec<i64>,
@@ -181,6 +182,21 @@ impl Program {
         }
     }
 
+    /// The same without what no result needs.
+    pub fn without_dead_code(&self) -> Program {
+        let mut needed = vec![false; self.instructions.len()];
+        for k in (0..needed.len()).rev() {
+            needed[k] = self.results.contains(&k)
+                || self.instructions[k].opcode == "parameter"
+                || (k + 1..needed.len()).any(|user| needed[user] && self.instructions[user].operands.contains(&k));
+        }
+        let places: Vec<usize> = (0..needed.len()).map(|k| needed[..k].iter().filter(|own| **own).count()).collect();
+        let at = |numbers: &[usize]| numbers.iter().map(|k| places[*k]).collect::<Vec<_>>();
+        let kept = self.instructions.iter().zip(&needed).filter(|(_, needed)| **needed);
+        let moved = |(own, _): (&Instruction, &bool)| Instruction { operands: at(&own.operands), ..own.clone() };
+        Program { instructions: kept.map(moved).collect(), results: at(&self.results) }
+    }
+
     /// The text of the program.
     pub fn text(&self, written: &Written) -> String {
         let name = |k: usize| written.names.get(k).cloned().unwrap_or_else(|| format!("v{k}"));
@@ -191,7 +207,8 @@ impl Program {
                 let kind = if *element == "f32" { ElementType::F32 } else { ElementType::BF16 };
                 target.default_layout(kind, sizes).expect("small sizes").to_string()
             });
-            format!("{element}[{dims}]{}", layout.unwrap_or_default())
+            // A scalar without tiles has no layout to state.
+            format!("{element}[{dims}]{}", layout.filter(|text| text != "{}").unwrap_or_default())
         };
         let element = self.instructions[0].element;
         let mut text = format!(
