@@ -125,7 +125,8 @@ fn least(all: &[(Vec<Choice>, Vec<usize>)], capacity: i64) -> Option<i64> {
 #[test]
 fn the_plan_makes_again_what_costs_least() {
     let (mut again, mut none, mut kept) = (0, 0, 0);
-    for seed in 0..150 {
+    // What nothing needs takes no memory, so few of them are short of it.
+    for seed in 0..300 {
         let mut rng = Rng::with_seed(seed);
         let operations = rng.usize(3..9);
         let text = products(&mut rng, operations);

@@ -328,7 +328,7 @@ fn run(text: &str, target: &Target, plan: &LayoutPlan, choices: &[usize], limits
 fn kernel_times(network: &CostNetwork, posed: &Posed, choices: &[usize]) -> Vec<i64> {
     let n = posed.program.instances.len();
     let mut times = vec![0; n];
-    let mut add = |k: usize, cost: i64| times[posed.kernels.part_of[k].first().copied().unwrap_or(k)] += cost;
+    let mut add = |k: usize, cost: i64| times[posed.kernels.part_of[k].iter().copied().min().unwrap_or(k)] += cost;
     (0..n).for_each(|k| add(k, network.variables()[k][choices[k]]));
     for edge in network.edges().iter().filter(|edge| edge.ends[1] < n) {
         let [a, b] = edge.ends;
