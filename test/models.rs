@@ -67,6 +67,7 @@ const SMALL: &[&str] = &[
     "moves",
     "norms",
     "numbers",
+    "padded_windows",
     "pairs",
     "precision",
     "ragged",
@@ -128,6 +129,7 @@ fn main() -> ExitCode {
             trials.push(Trial::test(part.clone(), move || child(&part)));
         }
     }
+    trials.push(Trial::test("windows by hand", || windows_by_hand().map_err(Failed::from)));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
@@ -139,6 +141,56 @@ fn child(part: &str) -> Result<(), Failed> {
         true => Ok(()),
         false => Err(format!("{}\n{}", output.status, String::from_utf8_lossy(&output.stderr)).into()),
     }
+}
+
+/// Windows over arrays of `s32`: the array's sizes and the result's, the computation of `a` and `b`, the initial value, the
+/// window, the elements, and the result.
+const WINDOWS: [([&str; 2], &str, i32, &str, &[f64], &[f64]); 14] = [
+    (["5", "5"], CAPPED, 0, "size=5 pad=0_4", &[8., 7., -6., 4., -5.], &[2., 0., -7., -1., -5.]),
+    (["5", "5"], CAPPED, 0, "size=5 pad=4_0", &[8., 7., -6., 4., -5.], &[8., 9., 3., 7., 2.]),
+    (["5", "5"], "add(a, b)", 1, "size=5 pad=4_0", &[1., 2., 3., 4., 5.], &[2., 4., 7., 11., 16.]),
+    (["5", "5"], "add(a, b)", 1, "size=5 pad=0_4", &[1., 2., 3., 4., 5.], &[16., 15., 13., 10., 6.]),
+    (["5", "5"], "add(a, b)", 1, "size=3 pad=1_1", &[1., 2., 3., 4., 5.], &[4., 7., 10., 13., 10.]),
+    (["2", "4"], "add(a, b)", 7, "size=2 pad=3_0", &[1., 2.], &[7., 7., 8., 10.]),
+    (["3", "3"], "subtract(a, b)", 0, "size=2 pad=1_0", &[1., 2., 3.], &[-1., -3., -5.]),
+    (["3", "3"], "subtract(b, a)", 4, "size=3 pad=0_2", &[1., 2., 5.], &[0., 7., 1.]),
+    (["2", "3"], "multiply(a, b)", 2, "size=3 pad=1_1 lhs_dilate=2", &[3., 5.], &[6., 30., 10.]),
+    (["3", "3"], "add(a, b)", 1, "size=5 pad=2_2", &[1., 3., -1.], &[4., 4., 4.]),
+    (["3", "3"], "maximum(a, b)", 2, "size=3 pad=0_2", &[1., 3., -1.], &[3., 3., 2.]),
+    (["2,2", "2,2"], "add(a, b)", 1, "size=2x2 pad=1_0x1_0", &[1., 2., 3., 4.], &[2., 4., 5., 11.]),
+    (["2,2", "2,2"], "add(a, b)", 0, "size=2x2 pad=1_0x0_1", &[1., 2., 3., 4.], &[3., 2., 10., 6.]),
+    (["2,2", "2,2"], CAPPED, 0, "size=2x2 pad=0_1x0_1", &[8., 7., -6., 4.], &[7., 9., -2., 4.]),
+];
+
+/// A sum that ends at 9.
+const CAPPED: &str = "minimum(add(a, b), constant(9))";
+
+/// The interpreter and compiled code give the values of [`WINDOWS`].
+fn windows_by_hand() -> Result<(), String> {
+    for ([from, to], computation, init, window, elements, expected) in WINDOWS {
+        let computation = match computation {
+            CAPPED => "s = s32[] add(a, b)\n  n = s32[] constant(9)\n  ROOT c = s32[] minimum(s, n)".to_string(),
+            _ => format!("ROOT c = s32[] {computation}"),
+        };
+        let text = format!(
+            "HloModule m\nfold {{\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  {computation}\n}}\nENTRY main {{\n  \
+             x = s32[{from}] parameter(0)\n  v = s32[] constant({init})\n  \
+             ROOT y = s32[{to}] reduce-window(x, v), window={{{window}}}, to_apply=fold\n}}\n"
+        );
+        let (text, _, count) = harnessed(&text)?;
+        let told = |errors: Vec<tensor_layout::text::Error>| Complaint::in_file("windows", &text, &errors).plain();
+        let module = Module::parse(&text).map_err(told)?;
+        let data = elements.iter().map(|x| Number::Float(*x)).collect();
+        let all = Value { element: ElementType::F64, sizes: vec![elements.len() as i64], data };
+        let results = interpreter::run(&module, module.entry, &[vec![all]]);
+        let interpreted: Vec<f64> = results[0].data.iter().map(|x| x.real()).collect();
+        let mlir = layout_translate::import(&module, &text, "windows").map_err(told)?;
+        let compiled = execute(&mlir, elements, count, Form::Strided, "")?;
+        if [&interpreted[..], &compiled[..]] != [expected; 2] {
+            return Err(format!("{text}gives {interpreted:?} and {compiled:?}, not {expected:?}"));
+        }
+    }
+    Ok(())
 }
 
 /// The text with other numbers, where they are whole tokens.

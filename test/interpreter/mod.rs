@@ -260,7 +260,7 @@ fn computed(i: &Instruction, x: &[&Value], shapes: &[&Shape]) -> Value {
     })
 }
 
-/// Combines elements of the inputs, or their initial values in padding, into those of the result.
+/// Combines the initial values with elements of the inputs into those of the result; padding is no element.
 fn reduce(module: &Module, i: &Instruction, x: &[&Value], shapes: &[&Shape]) -> Vec<Value> {
     let n = x.len() / 2;
     let definition = Definition::new(&i.operation, shapes, std::slice::from_ref(&&i.shape));
@@ -273,7 +273,7 @@ fn reduce(module: &Module, i: &Instruction, x: &[&Value], shapes: &[&Shape]) -> 
         let mut reads = Vec::new();
         definition.reads(0, index, &|_, _| panic!("a reduction reads no indices"), &mut |operand, at| {
             if operand < n {
-                reads.push(at.map_or(inits[operand], |at| x[operand].at(&at)));
+                reads.extend(at.map(|at| x[operand].at(&at)));
             }
         });
         let combined = reads

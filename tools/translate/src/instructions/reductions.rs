@@ -2,14 +2,15 @@
 
 use super::Site;
 use super::computation::applied;
+use super::monoid::Monoid;
 use super::running::{self, Fold, Running};
 use super::shapes::{broadcast, padded};
 use crate::builder::{Builder, Generic, Operand};
 use crate::syntax::{dims, plain};
 use crate::tensor::{Done, Tensor};
 use tensor_layout::element::ElementType;
-use tensor_layout::hlo::{Instruction, Module, Values};
-use tensor_layout::operations::{Operation, WindowDim, leaves};
+use tensor_layout::hlo::Instruction;
+use tensor_layout::operations::WindowDim;
 
 /// The operands are the inputs, then as many initial values.
 pub fn reduce(
@@ -30,10 +31,11 @@ pub fn reduce(
     let index = dims((0..rank).map(place));
     let operands = inputs.iter().map(|t| Operand::new(t, index.clone())).collect();
     let inits = initial.iter().zip(&outs).map(|(t, out)| Ok(Some(b.number(t, out.element)?))).collect::<Done<_>>()?;
-    combined(b, i, Generic { loops: rank, ins: operands, outs, inits }, inputs)
+    combined(b, i, Generic { loops: rank, ins: operands, outs, inits }, inputs, None)
 }
 
-/// The operands are the inputs, then as many initial values, which are the padding, too.
+/// The operands are the inputs, then as many initial values. A window gives the initial value, combined with its elements in
+/// the order of their places; padding is no element.
 pub fn reduce_window(
     b: &mut Builder,
     site: &Site,
@@ -42,27 +44,31 @@ pub fn reduce_window(
     outs: Vec<Tensor>,
 ) -> Done<Vec<Tensor>> {
     let i = site.i;
-    if let ([input, _], [out]) = (ins, &outs[..])
-        && let Some((own, whole)) = whole_dims(window, &input.sizes, &out.sizes)
-        && padding_is_neutral(b.module, site, [input.element, out.element])
-    {
-        let sizes: Vec<i64> = own.iter().map(|k| input.sizes[*k]).collect();
-        let reduced = Tensor { ty: plain(&sizes, &out.of), sizes, ..out.clone() };
-        let reduced = reduce(b, i, &whole, ins, vec![reduced])?;
-        return Ok(vec![broadcast(b, &own, &reduced[0], out)?]);
-    }
     let (inputs, initial) = ins.split_at(outs.len());
-    let other: Vec<usize> = (0..window.len()).filter(|k| !is_own(&window[*k])).collect();
     let (from, to) = (&inputs[0].sizes, &outs[0].sizes);
-    let runs = |k: usize| Running::new(&window[k], from[k], to[k]);
-    let in_order = matches!(other[..], [one] if runs(one).is_some_and(|running| !running.backward));
-    if other.iter().any(|k| runs(*k).is_some()) {
-        let fold = Fold::new(b.module, site, &outs, inputs)?;
-        if fold.padding_is_neutral() && (in_order || fold.is_associative()) {
-            return along_each(b, i, fold, (window, &other), (inputs, initial), outs);
-        }
+    if let Some((own, whole)) = whole_dims(window, from, to) {
+        let sizes: Vec<i64> = own.iter().map(|k| from[*k]).collect();
+        let bare = |out: &Tensor| Tensor { ty: plain(&sizes, &out.of), sizes: sizes.clone(), ..out.clone() };
+        let reduced = reduce(b, i, &whole, ins, outs.iter().map(bare).collect())?;
+        return reduced.iter().zip(&outs).map(|(reduced, out)| broadcast(b, &own, reduced, out)).collect();
     }
-    windows(b, i, window, (inputs, initial), outs)
+    let computation = *i.called.first().ok_or("a reduction needs a computation")?;
+    let types: Vec<ElementType> = outs.iter().chain(inputs).map(|t| t.element).collect();
+    let monoid = Monoid::new(&b.module.computations[computation]);
+    let monoid = monoid.filter(|monoid| types.iter().all(|element| *element == monoid.element));
+    let is_neutral =
+        monoid.as_ref().is_some_and(|monoid| monoid.is_neutral(site.computation, i.operands[inputs.len()]));
+    let other: Vec<usize> = (0..window.len()).filter(|k| !is_own(&window[*k])).collect();
+    let runs = |k: usize| Running::new(&window[k], from[k], to[k]);
+    let may_run = match other[..] {
+        [one] => runs(one).is_some_and(|running| !running.backward || monoid.is_some()),
+        _ => is_neutral && other.iter().any(|k| runs(*k).is_some()),
+    };
+    if may_run {
+        let fold = Fold { module: b.module, computation, from: types };
+        return along_each(b, i, fold, (window, &other), (inputs, initial), outs);
+    }
+    windows(b, i, window, (inputs, initial), outs, is_neutral)
 }
 
 /// A reduction over windows along one dimension after the other, the last one first.
@@ -86,7 +92,7 @@ fn along_each(
             Some(running) => running::running(b, &fold, (dim, running), &now, &inits, &made)?,
             None => {
                 let one: Vec<WindowDim> = (0..window.len()).map(|k| if k == dim { window[k] } else { OWN }).collect();
-                windows(b, i, &one, (&now, initial), made)?
+                windows(b, i, &one, (&now, initial), made, true)?
             }
         };
         fold.from = outs.iter().chain(&outs).map(|t| t.element).collect();
@@ -103,13 +109,14 @@ fn is_own(w: &WindowDim) -> bool {
     (size, stride, low, high, base_dilation) == (OWN.size, OWN.stride, OWN.low, OWN.high, OWN.base_dilation)
 }
 
-/// The windows one by one.
+/// The windows one by one. The padding has the initial value, so where that is not neutral, it is left out.
 fn windows(
     b: &mut Builder,
     i: &Instruction,
     window: &[WindowDim],
     (inputs, initial): (&[Tensor], &[Tensor]),
     outs: Vec<Tensor>,
+    is_neutral: bool,
 ) -> Done<Vec<Tensor>> {
     let rank = window.len();
     let part = |of: fn(&WindowDim) -> i64| window.iter().map(of).collect::<Vec<i64>>();
@@ -124,8 +131,26 @@ fn windows(
         operands.push(Operand::new(&padded, index.clone()));
         inits.push(Some(b.number(init, out.element)?));
     }
+    let padding = [&low, &high].into_iter().flatten().any(|n| *n > 0) || between.iter().any(|n| *n > 0);
+    let mask = (padding && !is_neutral).then_some(operands.len());
+    if mask.is_some() {
+        let inside = mask_of(b, &inputs[0].sizes, [&low, &high, &between])?;
+        operands.push(Operand::new(&inside, index));
+    }
     operands.push(window_operand(b, window, rank));
-    combined(b, i, Generic { loops: 2 * rank, ins: operands, outs, inits }, inputs)
+    combined(b, i, Generic { loops: 2 * rank, ins: operands, outs, inits }, inputs, mask)
+}
+
+/// An array of bytes, 1 where there is an element, and 0 in padding.
+fn mask_of(b: &mut Builder, sizes: &[i64], padding: [&[i64]; 3]) -> Done<Tensor> {
+    let [one, zero] = ["1", "0"].map(|value| b.w.constant(value, "i8"));
+    let elements = b.filled(&array(sizes, ElementType::U8, "i8"), &one);
+    padded(b, &elements, padding, &zero)
+}
+
+/// An array without a name, whose elements have the type `of`.
+fn array(sizes: &[i64], element: ElementType, of: &str) -> Tensor {
+    Tensor { sizes: sizes.to_vec(), ty: plain(sizes, of), ..Tensor::scalar(element, of) }
 }
 
 /// Where every window meets, besides padding, whole dimensions and one element of each other dimension, that of its own
@@ -150,53 +175,42 @@ fn meets_all(w: &WindowDim, size: i64, windows: i64) -> bool {
     last >= 0 && last_window >= 0 && at_places && within
 }
 
-/// Whether the result of a window is the same without its padding, which reads the initial value: the value is neutral,
-/// or the computation gives the same of a value that it meets twice.
-fn padding_is_neutral(module: &Module, site: &Site, of: [ElementType; 2]) -> bool {
-    let Some(computation) = site.i.called.first().map(|k| &module.computations[*k]) else { return false };
-    let root = computation.result();
-    let [left, right] = root.operands[..] else { return false };
-    let parameters = [left, right].map(|k| &computation.instructions[k]);
-    let takes_both = left != right && parameters.iter().all(|i| matches!(i.operation, Operation::Parameter { .. }));
-    let mut elements = parameters.into_iter().chain([root]).flat_map(|i| leaves(&i.shape)).map(|array| array.element);
-    let initial = &site.computation.instructions[site.i.operands[1]].literal;
-    let is_initially = |number: f64| match initial.as_ref().map(|literal| &literal.values) {
-        Some(Values::Floats(all)) => all[..] == [number],
-        Some(Values::Integers(all)) => all[..] == [number as i128],
-        _ => false,
-    };
-    takes_both
-        && elements.all(|e| of == [e, e])
-        && match &*root.opcode {
-            "maximum" | "minimum" | "and" | "or" => true,
-            "add" => is_initially(0.0),
-            "multiply" => is_initially(1.0),
-            _ => false,
-        }
-}
-
 /// An operand that is not read: its sizes are those of the window's loops, which no other operand gives.
 pub fn window_operand(b: &mut Builder, window: &[WindowDim], first: usize) -> Operand {
     let sizes: Vec<i64> = window.iter().map(|w| w.size).collect();
-    let ty = plain(&sizes, "i1");
-    let name = b.w.op(&format!("tensor.empty() : {ty}"));
-    let tensor = Tensor { name, sizes, element: ElementType::Pred, of: "i1".to_string(), ty };
+    let tensor = b.empty(&array(&sizes, ElementType::Pred, "i1"));
     Operand::new(&tensor, dims(first..first + window.len()))
 }
 
 /// Writes a reduction whose region is the called computation: it combines the elements of the results so far with those
-/// of the inputs, which are the first operands.
-fn combined(b: &mut Builder, i: &Instruction, generic: Generic, inputs: &[Tensor]) -> Done<Vec<Tensor>> {
+/// of the inputs, which are the first operands. Where the operand `mask` is 0, there is no element.
+fn combined(
+    b: &mut Builder,
+    i: &Instruction,
+    generic: Generic,
+    inputs: &[Tensor],
+    mask: Option<usize>,
+) -> Done<Vec<Tensor>> {
     let number = i.called.first().copied().ok_or("a reduction needs a computation")?;
     let (module, behind) = (b.module, generic.ins.len());
     let from: Vec<ElementType> = generic.outs.iter().chain(inputs).map(|t| t.element).collect();
+    let of: Vec<String> = generic.outs.iter().map(|t| t.of.clone()).collect();
     let count = inputs.len();
-    b.generic(generic, |w, args| applied(module, number, w, &[&args[behind..], &args[..count]].concat(), &from, &from))
+    b.generic(generic, |w, args| {
+        let so_far = &args[behind..];
+        let new = applied(module, number, w, &[so_far, &args[..count]].concat(), &from, &from)?;
+        let Some(mask) = mask else { return Ok(new) };
+        let zero = w.constant("0", "i8");
+        let inside = w.compare("ne", &args[mask], &zero, "i8");
+        let each = new.iter().zip(so_far).zip(&of);
+        Ok(each.map(|((new, old), of)| w.select(&inside, new, old, of)).collect())
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tensor_layout::hlo::Module;
 
     /// Whether each window meets each element, place by place.
     fn meets_all_by_definition(w: &WindowDim, size: i64, windows: i64) -> bool {
@@ -251,10 +265,9 @@ mod tests {
             ("add", "0", whole, false),
             ("add", "-0", whole, false),
             ("multiply", "1", ("2,4", "size=4x7 pad=1_1x3_3"), false),
-            // The padding counts, or may.
-            ("add", "1", whole, true),
-            ("multiply", "0", whole, true),
-            ("subtract", "0", whole, true),
+            ("add", "1", whole, false),
+            ("multiply", "0", whole, false),
+            ("subtract", "0", whole, false),
             // A dimension is met in part, by all windows or by one; not one element of its own index.
             ("maximum", "7", ("3,4", "size=1x6 pad=0_0x3_2"), true),
             ("maximum", "7", ("2,4", "size=2x7 pad=0_0x3_3"), true),

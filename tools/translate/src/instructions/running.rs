@@ -1,18 +1,15 @@
 //! Running values: a `reduce-window` each of whose windows has one element more than its neighbour, as in `jnp.cumsum`.
 //!
 //! A window of 4 places with a padding of 3 before 4 elements has element 0 first, then 0 and 1, then 0 to 2, then all of
-//! them. Window `o` gives `f(.. f(f(init, x[0]), x[1]) .., x[o])`, which is `f` of what the window before it gives and
-//! `x[o]`: as many steps as elements, and the same bits as window by window. With the padding behind the elements, windows
-//! end together, and the same goes from the last element to the first: window `o` gives `f(x[o], f(x[o + 1], .. f(x[n - 1],
-//! init)))`.
+//! them. Window `o` gives `f(.. f(f(init, x[0]), x[1]) .., x[o])`, which is `f` of the value of the window before it and
+//! `x[o]`: as many steps as elements, and the same bits as window by window, whatever `f` and `init` are.
 //!
-//! In both cases padding must not count: `f(init, init)` is `init`. From the last element to the first, or along several
-//! dimensions one after the other, elements are combined in another order than that of the places, which HLO allows of any
-//! computation; here `f` must be associative as far as a trial on a few numbers shows.
+//! With the padding behind the elements, windows end together, and the steps go from the last element to the first. Along
+//! several dimensions they go along one after the other. There elements are combined in another order than that of the
+//! places, so `f` must be a [`Monoid`](super::monoid::Monoid); along several dimensions `init`, with which each line
+//! begins, must be neutral, too.
 
-use super::Site;
 use super::computation::applied;
-use super::evaluate::{Scalar, constant, evaluate};
 use crate::builder::Builder;
 use crate::loops::Typed;
 use crate::tensor::{Done, Tensor};
@@ -57,83 +54,20 @@ impl Running {
     }
 }
 
-/// What the windows combine: a computation, from values of the types of the results.
+/// The computation that windows combine elements with.
 pub struct Fold<'a> {
-    module: &'a Module,
-    computation: usize,
+    pub module: &'a Module,
+    pub computation: usize,
     /// The types of the results, then of the inputs.
     pub from: Vec<ElementType>,
-    /// The initial values, where they are known.
-    inits: Option<Vec<Scalar>>,
 }
 
-impl<'a> Fold<'a> {
-    /// The fold of a reduction.
-    ///
-    /// # Errors
-    /// It has no computation.
-    pub fn new(module: &'a Module, site: &Site, outs: &[Tensor], inputs: &[Tensor]) -> Done<Fold<'a>> {
-        let computation = *site.i.called.first().ok_or("a reduction needs a computation")?;
-        let inits = site.i.operands[inputs.len()..].iter().map(|k| constant(site.computation, *k)).collect();
-        let from = outs.iter().chain(inputs).map(|t| t.element).collect();
-        Ok(Fold { module, computation, from, inits })
-    }
-
-    /// The computation of values of the results and of elements.
-    fn of(&self, left: &[Scalar], right: &[Scalar]) -> Option<Vec<Scalar>> {
-        let (results, inputs) = self.from.split_at(left.len());
-        let arguments = left.iter().zip(results).chain(right.iter().zip(inputs));
-        let arguments = arguments.map(|(x, e)| x.to(*e)).collect::<Option<Vec<_>>>()?;
-        let done = evaluate(self.module, self.computation, &arguments)?;
-        done.iter().zip(results).map(|(x, e)| x.to(*e)).collect()
-    }
-
-    /// Whether padding, which is the initial value, changes nothing before there is an element: `f(init, init) = init`.
-    pub fn padding_is_neutral(&self) -> bool {
-        let Some(inits) = &self.inits else { return false };
-        let rounded = inits.iter().zip(&self.from).map(|(x, e)| x.to(*e)).collect::<Option<Vec<_>>>();
-        rounded.is_some_and(|rounded| self.of(&rounded, inits).is_some_and(|found| found == rounded))
-    }
-
-    /// What a window gives, of what its neighbour gives and the elements of the inputs at an index.
-    fn step(
-        &self,
-        w: &mut Writer,
-        backward: bool,
-        so_far: &[String],
-        inputs: &[Typed],
-        at: &[String],
-    ) -> Done<Vec<String>> {
+impl Fold<'_> {
+    /// The value of a window, of its neighbour's value and the elements of the inputs at an index.
+    fn step(&self, w: &mut Writer, so_far: &[String], inputs: &[Typed], at: &[String]) -> Done<Vec<String>> {
         let elements: Vec<String> = inputs.iter().map(|t| w.load(t, at)).collect();
-        let (results, of_inputs) = self.from.split_at(so_far.len());
-        let (arguments, from) = match backward {
-            true => ([&elements, so_far].concat(), [of_inputs, results].concat()),
-            false => ([so_far, &elements].concat(), self.from.clone()),
-        };
-        applied(self.module, self.computation, w, &arguments, &from, results)
-    }
-
-    /// Whether a few numbers may be combined in any order of operations, with the initial value between them.
-    pub fn is_associative(&self) -> bool {
-        const SAMPLES: [i8; 4] = [3, -2, 5, 1];
-        let Some(inits) = &self.inits else { return false };
-        let sample = |first: usize| -> Option<Vec<Scalar>> {
-            (0..inits.len()).map(|k| Scalar::sample(self.from[k], SAMPLES[(first + k) % SAMPLES.len()])).collect()
-        };
-        let near = |a: Option<Vec<Scalar>>, b: Option<Vec<Scalar>>| {
-            a.zip(b).is_some_and(|(a, b)| a.iter().zip(&b).all(|(a, b)| a.is_near(b)))
-        };
-        (0..SAMPLES.len()).all(|first| {
-            let [Some(a), Some(b), Some(c)] = [0, 1, 2].map(|k| sample(first + k)) else { return false };
-            let f = |x: &[Scalar], y: &[Scalar]| self.of(x, y);
-            let left = f(&a, &b).and_then(|ab| f(&ab, &c));
-            let right = f(&b, &c).and_then(|bc| f(&a, &bc));
-            // As along rows: each begins with the initial value; and as from the end.
-            let begun = f(inits, &a).and_then(|a| f(&a, &b));
-            let apart = f(inits, &a).zip(f(inits, &b)).and_then(|(a, b)| f(&a, &b));
-            let ended = f(&b, inits).and_then(|b| f(&a, &b));
-            near(left, right) && near(begun.clone(), apart) && near(begun, ended)
-        })
+        let to = &self.from[..so_far.len()];
+        applied(self.module, self.computation, w, &[so_far, &elements].concat(), &self.from, to)
     }
 }
 
@@ -162,7 +96,7 @@ pub fn running(
     let done = w.nest(&before, Typed::all(&begin), &mut |w, row, values| {
         let at = |k: &str, column: &[String]| [row, &[k.to_string()], column].concat();
         let begun = w.nest(&after, values, &mut |w, column, values| {
-            let new = fold.step(w, backward, inits, &inputs, &at(&first[0], column))?;
+            let new = fold.step(w, inits, &inputs, &at(&first[0], column))?;
             Ok(stored(w, &new, &values, &at(&first[1], column)))
         })?;
         w.repeat([&one, &end, &one], begun, &mut |w, k, values| {
@@ -170,7 +104,7 @@ pub fn running(
             let last = w.on_index(if backward { "addi" } else { "subi" }, &window, &one);
             w.nest(&after, values, &mut |w, column, values| {
                 let so_far: Vec<String> = values.iter().map(|t| w.load(t, &at(&last, column))).collect();
-                let new = fold.step(w, backward, &so_far, &inputs, &at(&element, column))?;
+                let new = fold.step(w, &so_far, &inputs, &at(&element, column))?;
                 Ok(stored(w, &new, &values, &at(&window, column)))
             })
         })
@@ -238,9 +172,13 @@ mod tests {
 
     /// Whether a `reduce-window` over `x` with this computation is one of running values: it has a loop.
     fn runs(element: &str, computation: &str, initial: &str, window: &str) -> bool {
+        runs_from(element, computation, &format!("constant({initial})"), window)
+    }
+
+    fn runs_from(element: &str, computation: &str, initial: &str, window: &str) -> bool {
         let text = format!(
             "HloModule m\nfold {{\n  a = {element}[] parameter(0)\n  b = {element}[] parameter(1)\n{computation}}}\n\
-             ENTRY main {{\n  x = {element}[3,4] parameter(0)\n  v = {element}[] constant({initial})\n  \
+             ENTRY main {{\n  x = {element}[3,4] parameter(0)\n  v = {element}[] {initial}\n  \
              ROOT y = {element}[3,4] reduce-window(x, v), window={{{window}}}, to_apply=fold\n}}\n"
         );
         let module = hlo::Module::parse(&text).expect("HLO");
@@ -249,38 +187,102 @@ mod tests {
 
     #[test]
     fn what_computations_and_initial_values_allow() {
-        let (before, behind, both) = ("size=1x4 pad=0_0x3_0", "size=3x1 pad=0_2x0_0", "size=3x4 pad=2_0x3_0");
+        // The padding is before the elements, behind them, and along both dimensions.
+        let windows = ["size=1x4 pad=0_0x3_0", "size=3x1 pad=0_2x0_0", "size=3x4 pad=2_0x3_0"];
+        let (all, single, in_order) = ([true; 3], [true, true, false], [true, false, false]);
         let one = |element: &str, opcode: &str| format!("  ROOT c = {element}[] {opcode}(a, b)\n");
         for (element, opcode, initial, expected) in [
-            ("f32", "add", "0", [true; 3]),
-            ("f32", "add", "-0", [true; 3]),
-            ("bf16", "add", "0", [true; 3]),
-            ("f16", "multiply", "1", [true; 3]),
-            ("f64", "maximum", "-inf", [true; 3]),
-            ("f32", "minimum", "0.3", [true; 3]),
-            ("u8", "add", "0", [true; 3]),
-            ("s64", "multiply", "1", [true; 3]),
-            ("s32", "maximum", "-2147483648", [true; 3]),
-            ("pred", "or", "false", [true; 3]),
-            ("u32", "xor", "0", [true; 3]),
-            // In the order of the places, what the padding does not change is enough.
-            ("f32", "subtract", "0", [true, false, false]),
-            ("f8e5m2", "add", "0", [true, false, false]),
-            // The padding counts.
-            ("f32", "add", "1", [false; 3]),
-            ("s32", "add", "7", [false; 3]),
-            ("u8", "xor", "1", [false; 3]),
-            // What is not known does not count as known.
-            ("f32", "power", "1", [false; 3]),
+            ("f32", "add", "0", all),
+            ("f32", "add", "-0", all),
+            ("bf16", "add", "0", all),
+            ("f16", "multiply", "1", all),
+            ("f64", "maximum", "-inf", all),
+            ("f32", "minimum", "0.3", all),
+            ("u8", "add", "0", all),
+            ("s64", "multiply", "1", all),
+            ("s32", "maximum", "7", all),
+            ("pred", "or", "false", all),
+            ("u32", "xor", "0", all),
+            ("c64", "add", "(0, 0)", all),
+            ("f8e5m2", "add", "0", all),
+            ("f8e4m3fn", "maximum", "-448", all),
+            // Along several dimensions each line begins with the initial value.
+            ("f32", "add", "1", single),
+            ("s32", "add", "7", single),
+            ("u8", "xor", "1", single),
+            ("c128", "multiply", "(1, 0)", single),
+            // The order is that of the program.
+            ("f32", "subtract", "0", in_order),
+            ("f32", "power", "1", in_order),
+            ("f32", "divide", "3", in_order),
         ] {
-            let found = [before, behind, both].map(|window| runs(element, &one(element, opcode), initial, window));
+            let found = windows.map(|window| runs(element, &one(element, opcode), initial, window));
             assert_eq!(found, expected, "{opcode} of {element} from {initial}");
         }
-        let rounding =
-            "  t = f32[] constant(1)\n  s = f32[] add(b, t)\n  d = f32[] subtract(s, t)\n  ROOT c = f32[] add(a, d)\n";
-        assert!(runs("f32", rounding, "0", before));
-        // 1e-30 is lost in the sum with 1, so that the computation gives it back.
-        assert!(runs("f32", rounding, "1e-30", before));
-        assert!(!runs("f32", rounding, "0.5", before));
+        let (wide, halves) = ("  d = f32[] convert(a)\n  e = f32[] convert(b)\n", "  d = bf16[] convert(a)\n");
+        for (element, computation, initial, expected) in [
+            ("bf16", format!("{wide}  f = f32[] add(e, d)\n  ROOT c = bf16[] convert(f)\n"), "0", all),
+            (
+                "s8",
+                "  d = s32[] convert(a)\n  e = s32[] convert(b)\n  f = s32[] add(d, e)\n  ROOT c = s8[] convert(f)\n"
+                    .into(),
+                "0",
+                all,
+            ),
+            // Each element is rounded to fewer bits.
+            ("f32", format!("{halves}  e = f32[] convert(d)\n  ROOT c = f32[] add(e, b)\n"), "0", in_order),
+            (
+                "s32",
+                "  d = u8[] convert(b)\n  e = s32[] convert(d)\n  ROOT c = s32[] maximum(a, e)\n".into(),
+                "0",
+                in_order,
+            ),
+            ("s32", format!("{wide}  f = f32[] add(d, e)\n  ROOT c = s32[] convert(f)\n"), "0", in_order),
+            // The sum ends at 9.
+            (
+                "s32",
+                "  s = s32[] add(a, b)\n  k = s32[] constant(9)\n  ROOT c = s32[] minimum(s, k)\n".into(),
+                "0",
+                in_order,
+            ),
+            // One parameter, or other operands.
+            ("s32", "  ROOT c = s32[] add(a, a)\n".into(), "0", in_order),
+            ("s32", "  n = s32[] negate(b)\n  ROOT c = s32[] add(a, n)\n".into(), "0", in_order),
+            ("f32", log_of_sum(""), "-inf", all),
+            ("f32", log_of_sum(""), "0", single),
+            ("f32", log_of_sum(", type=FLOAT"), "-inf", all),
+            ("f32", log_of_sum(", type=TOTALORDER"), "-inf", in_order),
+        ] {
+            let found = windows.map(|window| runs(element, &computation, initial, window));
+            assert_eq!(found, expected, "{computation} of {element} from {initial}");
+        }
+    }
+
+    /// The computation of `cumlogsumexp`.
+    fn log_of_sum(order: &str) -> String {
+        format!(
+            "  m = f32[] maximum(a, b)\n  d = f32[] subtract(a, b)\n  ne = pred[] compare(d, d), direction=NE{order}\n  \
+             s = f32[] add(a, b)\n  abs = f32[] abs(d)\n  n = f32[] negate(abs)\n  e = f32[] exponential(n)\n  \
+             l = f32[] log-plus-one(e)\n  r = f32[] add(m, l)\n  ROOT c = f32[] select(ne, s, r)\n"
+        )
+    }
+
+    /// Each instruction is named twice by the next one, so that the term of the last would have 2^200 letters.
+    #[test]
+    fn long_terms_are_not_written() {
+        let double = |k: usize| format!("  t{} = f32[] multiply(t{k}, t{k})\n", k + 1);
+        let all: String = (0..200).map(double).collect();
+        let computation = format!("  t0 = f32[] add(a, b)\n{all}  ROOT c = f32[] add(t200, a)\n");
+        assert!(runs("f32", &computation, "0", "size=1x4 pad=0_0x3_0"));
+        assert!(!runs("f32", &computation, "0", "size=3x1 pad=0_2x0_0"));
+    }
+
+    /// The initial value of a fusion is a parameter.
+    #[test]
+    fn initial_values_that_are_not_known() {
+        let windows = ["size=1x4 pad=0_0x3_0", "size=3x1 pad=0_2x0_0", "size=3x4 pad=2_0x3_0"];
+        let sum = "  ROOT c = f32[] add(a, b)\n";
+        let found = windows.map(|window| runs_from("f32", sum, "parameter(1)", window));
+        assert_eq!(found, [true, true, false]);
     }
 }
