@@ -100,7 +100,7 @@ impl<'a> Builder<'a> {
     /// Such constants are not wanted.
     pub fn elided(&mut self, i: &Instruction, out: &Tensor) -> Done<Tensor> {
         if self.declared.elided == Elided::Error {
-            return Err("the value of this constant is left out of the text".to_string());
+            return Err("the value of this constant is left out of the text".into());
         }
         let buffer = out.plain().replacen("tensor", "memref", 1);
         let global = self.declared.constant(&buffer, i);

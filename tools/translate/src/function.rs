@@ -91,8 +91,8 @@ impl Function<'_> {
         let mut count = 0;
         for k in &self.computation.parameters {
             let i = &self.computation.instructions[*k];
-            let mut leaves = tensors(&i.shape).unwrap_or_else(|reason| {
-                self.wrong.push(Error::at(i.at, reason));
+            let mut leaves = tensors(&i.shape).unwrap_or_else(|fault| {
+                self.wrong.push(fault.error(i.at));
                 Vec::new()
             });
             for leaf in &mut leaves {
@@ -112,8 +112,8 @@ impl Function<'_> {
             _ if self.lacks_operands(i) => Ok(Vec::new()),
             _ => self.written(i),
         };
-        self.values.push(done.unwrap_or_else(|reason| {
-            self.wrong.push(Error::at(i.at, reason));
+        self.values.push(done.unwrap_or_else(|fault| {
+            self.wrong.push(fault.error(i.at));
             Vec::new()
         }));
     }
@@ -155,7 +155,7 @@ impl Function<'_> {
         if fits(&i.shape, &done) {
             Ok(done)
         } else {
-            Err(format!("`{}` to sizes that vary cannot be imported", i.opcode))
+            Err(format!("`{}` to sizes that vary cannot be imported", i.opcode).into())
         }
     }
 

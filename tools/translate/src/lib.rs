@@ -114,7 +114,9 @@ pub fn write(
         }
     }
     if !errors.is_empty() {
+        // Instructions that call one computation have the same fault.
         errors.sort_by_key(|error| error.at);
+        errors.dedup_by_key(|error| error.at);
         return Err(Failure::Wrong(errors));
     }
     print("}\n")?;

@@ -3,10 +3,43 @@
 use crate::syntax::{element_type, encoded, plain};
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::{Array, Dim, Shape, count, leaves};
+use tensor_layout::text::Error;
 use tensor_layout::tiled::Expansion;
 
 /// A result, or why the instruction cannot be imported.
-pub type Done<T> = Result<T, String>;
+pub type Done<T> = Result<T, Fault>;
+
+/// Why an instruction cannot be imported.
+#[derive(Debug)]
+pub struct Fault {
+    message: String,
+    /// The byte at which the instruction at fault begins, where that is one of a computation that the instruction calls.
+    at: Option<usize>,
+}
+
+impl Fault {
+    /// The same of an instruction that calls the computation of the instruction at byte `at`, unless a deeper one is known.
+    pub fn inside(self, at: usize) -> Fault {
+        Fault { at: self.at.or(Some(at)), ..self }
+    }
+
+    /// The error of the instruction at byte `at`.
+    pub fn error(self, at: usize) -> Error {
+        Error::at(self.at.unwrap_or(at), self.message)
+    }
+}
+
+impl From<String> for Fault {
+    fn from(message: String) -> Fault {
+        Fault { message, at: None }
+    }
+}
+
+impl From<&str> for Fault {
+    fn from(message: &str) -> Fault {
+        Fault::from(message.to_string())
+    }
+}
 
 /// A value of tensor type: its name, and the array it is.
 #[derive(Clone)]
@@ -129,7 +162,7 @@ pub fn by_leaf(shape: &Shape, all: &[Tensor]) -> Vec<Vec<Tensor>> {
 fn tensor(array: &Array) -> Done<Tensor> {
     let sizes = array.dims.iter().map(|dim| match dim {
         Dim::Exact(n) | Dim::Bounded(n) => Ok(*n),
-        Dim::Unbounded => Err("sizes without a bound cannot be imported".to_string()),
+        Dim::Unbounded => Err("sizes without a bound cannot be imported".into()),
     });
     let sizes = sizes.collect::<Done<Vec<i64>>>()?;
     let of = element_type(array.element).ok_or_else(|| format!("`{}` cannot be imported", array.element.name()))?;

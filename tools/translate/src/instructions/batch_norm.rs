@@ -146,7 +146,7 @@ pub fn gradient(
 ) -> Done<Vec<Tensor>> {
     let norm = Norm::new(i, feature, &outs[0])?;
     let ins = precise(b, ins, &outs[0])?;
-    let [data, scale, mean, variance, from] = &ins[..] else { return Err("five operands are needed".to_string()) };
+    let [data, scale, mean, variance, from] = &ins[..] else { return Err("five operands are needed".into()) };
     let sum = norm.sum(b, &[(from, true)], |_, args| args[0].clone())?;
     let product = norm.sum(b, &[(from, true), (data, true), (mean, false)], |w, args| {
         let gap = norm.on(w, "subf", &args[1], &args[2]);
@@ -160,7 +160,7 @@ pub fn gradient(
     let spread = [scale, mean, variance, &mean_of_sum, &mean_of_product].map(|t| norm.spread(t));
     let of_data = b.each(whole.chain(spread).collect(), &outs[0], |w, args| {
         let [from, data, scale, mean, variance, sum, product] = &args[..7] else {
-            return Err("seven operands are needed".to_string());
+            return Err("seven operands are needed".into());
         };
         let gap = norm.on(w, "subf", data, mean);
         let epsilon = w.constant(&norm.epsilon, &norm.of);

@@ -17,7 +17,7 @@ use tensor_layout::tiled::{Expansion, Layout};
 pub fn bitcast(b: &mut Builder, i: &Instruction, operand: &Shape, from: &Tensor, out: &Tensor) -> Done<Tensor> {
     // A tuple of one array is this array.
     let (Some(&a), Some(&to)) = (leaves(operand).first(), leaves(&i.shape).first()) else {
-        return Err("a `bitcast` without an array cannot be imported".to_string());
+        return Err("a `bitcast` without an array cannot be imported".into());
     };
     let Some((wide, narrow)) = bits(a).zip(bits(to)).filter(|(from, to)| from != to) else {
         return same_width(b, [operand, &i.shape], from, out);
@@ -57,7 +57,7 @@ fn same_width(b: &mut Builder, [operand, result]: [&Shape; 2], from: &Tensor, ou
     let found = maps(&Operation::Bitcast, &[operand], &[result]).map_err(|error| error.message)?;
     let access = found.reads(0, 0).ok_or("a `bitcast` of this shape cannot be imported")?;
     if let Some(reason) = access.unknown.first() {
-        return Err(format!("this `bitcast` cannot be imported: {reason}"));
+        return Err(format!("this `bitcast` cannot be imported: {reason}").into());
     }
     let width = |shape: &Shape| leaves(shape).first().map(|array| (array.element.bytes(), array.layout.element_bits));
     let map = match &access.maps[..] {
@@ -76,7 +76,7 @@ fn same_width(b: &mut Builder, [operand, result]: [&Shape; 2], from: &Tensor, ou
         let (of, elements) = (from.of.clone(), [from.element, out.element]);
         return b.each(vec![Operand::new(from, index.join(", "))], out, |w, args| {
             let cast = convert::reinterpreted(w, &args[0], elements[0], elements[1]);
-            cast.ok_or_else(|| format!("a `bitcast` of {of} to {} cannot be imported", out.of))
+            cast.ok_or_else(|| format!("a `bitcast` of {of} to {} cannot be imported", out.of).into())
         });
     }
     extracted(b, &index, from, out)
@@ -105,6 +105,6 @@ fn extracted(b: &mut Builder, index: &[String], from: &Tensor, out: &Tensor) -> 
         }
         let value = w.op(&format!("tensor.extract {}[{}] : {}", source.name, at.join(", "), source.ty));
         let cast = convert::reinterpreted(w, &value, from.element, out.element);
-        cast.ok_or_else(|| format!("a `bitcast` of {} to {} cannot be imported", source.of, out.of))
+        cast.ok_or_else(|| format!("a `bitcast` of {} to {} cannot be imported", source.of, out.of).into())
     })
 }

@@ -3,7 +3,7 @@
 use crate::builder::Builder;
 use crate::loops::Typed;
 use crate::scalar::convert::{bits, convert, of_bits};
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{Done, Fault, Tensor};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::{Array, bits as memory_bits};
@@ -18,7 +18,8 @@ pub fn unsigned(bits: i64) -> Option<ElementType> {
 pub fn joined(b: &mut Builder, from: &Tensor, out: &Tensor) -> Done<Tensor> {
     let source = b.flattened(from);
     let rank = out.sizes.len();
-    let wrong = || format!("parts of {} cannot be imported as {}", out.element.name(), from.element.name());
+    let wrong =
+        || Fault::from(format!("parts of {} cannot be imported as {}", out.element.name(), from.element.name()));
     let (narrow, wide) = from.element.bits().zip(out.element.bits()).ok_or_else(wrong)?;
     let (of, into) = (format!("i{narrow}"), format!("i{wide}"));
     b.each(Vec::new(), out, |w, _| {
@@ -103,7 +104,7 @@ fn of_memory(w: &mut Writer, found: &str, width: i64, to: ElementType) -> Option
 /// A `bitcast` to elements of another width, of arrays without tiles: the bytes stay where they are, and the first one of
 /// an element is its least significant.
 pub fn recast(b: &mut Builder, arrays: [&Array; 2], from: &Tensor, out: &Tensor) -> Done<Tensor> {
-    let wrong = || format!("a `bitcast` of {} to {} cannot be imported", from.of, out.of);
+    let wrong = || Fault::from(format!("a `bitcast` of {} to {} cannot be imported", from.of, out.of));
     let (of_from, of_out) = (Line::new(arrays[0], from), Line::new(arrays[1], out));
     let (width, to) = memory_bits(arrays[0]).zip(memory_bits(arrays[1])).ok_or_else(wrong)?;
     let (of, into) = (format!("i{width}"), format!("i{to}"));

@@ -157,7 +157,7 @@ fn called(b: &mut Builder, i: &Instruction, c: &Collective, t: &Tensor, out: &Te
         Exchange::Permute if c.groups.is_empty() => Ok(zeros(b, t)),
         Exchange::Reduce if !known => {
             let all = gathered(b, i, c, std::slice::from_ref(t))?;
-            all.into_iter().next().ok_or_else(|| "a reduction needs an operand".to_string())
+            all.into_iter().next().ok_or_else(|| "a reduction needs an operand".into())
         }
         Exchange::ReduceScatter { dim } if !known => {
             let parts = call(b, i, c, t, t, dim);
@@ -174,7 +174,7 @@ fn called(b: &mut Builder, i: &Instruction, c: &Collective, t: &Tensor, out: &Te
 /// The operands of all devices of a group, gathered and combined.
 fn gathered(b: &mut Builder, i: &Instruction, c: &Collective, ins: &[Tensor]) -> Done<Vec<Tensor>> {
     if c.groups.iter().any(|group| group.len() != c.groups[0].len()) {
-        return Err(format!("`{}` with this computation needs groups of as many devices each", i.opcode));
+        return Err(format!("`{}` with this computation needs groups of as many devices each", i.opcode).into());
     }
     let n = c.groups.first().map_or(1, Vec::len) as i64;
     let with = |t: &Tensor, n: i64| {

@@ -8,7 +8,7 @@ use crate::scalar::convert::{convert, converted, reinterpreted};
 use crate::scalar::elementwise;
 use crate::scalar::field::added;
 use crate::syntax::element_type;
-use crate::tensor::{Done, first_leaf};
+use crate::tensor::{Done, Fault, first_leaf};
 use crate::writer::Writer;
 use tensor_layout::analysis::maps;
 use tensor_layout::element::ElementType;
@@ -68,33 +68,42 @@ fn inlined(module: &Module, computation: usize, w: &mut Writer, arguments: &[Vec
     for i in &computation.instructions {
         let shapes: Vec<&Shape> = i.operands.iter().map(|k| &computation.instructions[*k].shape).collect();
         let operands: Vec<&Vec<Elements>> = i.operands.iter().map(|k| &values[*k]).collect();
-        let done = match &i.operation {
-            Operation::Parameter { number } => {
-                let each = arguments[*number].iter().zip(leaves(&i.shape));
-                each.map(|(given, array)| given.converted(w, array.element)).collect::<Done<_>>()?
-            }
-            Operation::Tuple => operands.into_iter().flatten().cloned().collect(),
-            Operation::GetTupleElement { index } => {
-                let before = first_leaf(shapes[0], *index).ok_or_else(|| not_imported(i))?;
-                operands[0].iter().skip(before).take(count(&i.shape)).cloned().collect()
-            }
-            Operation::Call { computation } => {
-                inlined(module, *computation, w, &operands.into_iter().cloned().collect::<Vec<_>>())?
-            }
-            Operation::Reduce { dims } => {
-                reduce(module, i, w, dims, &operands.into_iter().flatten().collect::<Vec<_>>())?
-            }
-            _ => match &i.shape {
-                Shape::Array(array) => {
-                    let operands: Vec<&Elements> = operands.into_iter().flatten().collect();
-                    vec![one(module, i, w, (&shapes, &operands), array)?]
-                }
-                _ => return Err(not_imported(i)),
-            },
-        };
+        let done = instruction(module, i, w, (&shapes, operands), arguments).map_err(|fault| fault.inside(i.at))?;
         values.push(done);
     }
     Ok(values.swap_remove(computation.root))
+}
+
+/// Writes an instruction; the arrays of its result.
+fn instruction(
+    module: &Module,
+    i: &Instruction,
+    w: &mut Writer,
+    (shapes, operands): (&[&Shape], Vec<&Vec<Elements>>),
+    arguments: &[Vec<Elements>],
+) -> Done<Vec<Elements>> {
+    Ok(match &i.operation {
+        Operation::Parameter { number } => {
+            let each = arguments[*number].iter().zip(leaves(&i.shape));
+            each.map(|(given, array)| given.converted(w, array.element)).collect::<Done<_>>()?
+        }
+        Operation::Tuple => operands.into_iter().flatten().cloned().collect(),
+        Operation::GetTupleElement { index } => {
+            let before = first_leaf(shapes[0], *index).ok_or_else(|| not_imported(i))?;
+            operands[0].iter().skip(before).take(count(&i.shape)).cloned().collect()
+        }
+        Operation::Call { computation } => {
+            inlined(module, *computation, w, &operands.into_iter().cloned().collect::<Vec<_>>())?
+        }
+        Operation::Reduce { dims } => reduce(module, i, w, dims, &operands.into_iter().flatten().collect::<Vec<_>>())?,
+        _ => match &i.shape {
+            Shape::Array(array) => {
+                let operands: Vec<&Elements> = operands.into_iter().flatten().collect();
+                vec![one(module, i, w, (shapes, &operands), array)?]
+            }
+            _ => return Err(not_imported(i)),
+        },
+    })
 }
 
 /// Writes an instruction whose result is an array.
@@ -251,7 +260,8 @@ fn sizes(array: &Array) -> Done<Vec<i64>> {
         Some(_) => Ok(sizes),
         None => Err(format!(
             "an array in a computation on scalars must have at most {MOST_ELEMENTS} elements, found the sizes {sizes:?}"
-        )),
+        )
+        .into()),
     }
 }
 
@@ -279,8 +289,8 @@ fn linear(index: &[i64], sizes: &[i64]) -> usize {
     usize::try_from(place).unwrap_or(0)
 }
 
-fn not_imported(i: &Instruction) -> String {
-    format!("`{}` cannot be imported into a computation on scalars", i.opcode)
+fn not_imported(i: &Instruction) -> Fault {
+    format!("`{}` cannot be imported into a computation on scalars", i.opcode).into()
 }
 
 #[cfg(test)]
@@ -318,5 +328,31 @@ mod tests {
                      ROOT r = f32[] add(q, b)\n";
         let message = "an array in a computation on scalars must have at most 1024 elements, found the sizes [2000]";
         assert_eq!(reduced(large), Err(message.to_string()));
+    }
+
+    /// Faults are at the instructions of the computations, one for all that call them; of a computation that is called there,
+    /// too.
+    #[test]
+    fn faults_are_at_the_instruction_of_the_computation() {
+        let select = "q = f32[] conditional(p, a, b), true_computation=same, false_computation=same";
+        let text = format!(
+            "HloModule m\nsame {{\n  ROOT a = f32[] parameter(0)\n}}\ninner {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  \
+             p = pred[] compare(a, b), direction=GT\n  ROOT {select}\n}}\nfn {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  \
+             ROOT c = f32[] call(a, b), to_apply=inner\n}}\nENTRY main {{\n  x = f32[4] parameter(0)\n  z = f32[] constant(0)\n  \
+             k = f32[4] map(x, x), dimensions={{0}}, to_apply=inner\n  s = f32[4] reduce-window(x, z), window={{size=4 pad=3_0}}, to_apply=fn\n  \
+             o = f32[4] sort(x), dimensions={{0}}, to_apply=order\n  ROOT r = f32[] reduce(x, z), dimensions={{0}}, to_apply=fn\n}}\n\
+             order {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  n = f32[] call(a, b), to_apply=inner\n  \
+             w = f32[2000] broadcast(n), dimensions={{}}\n  ROOT p = pred[] compare(a, b), direction=LT\n}}\n"
+        );
+        let module = Module::parse(&text).expect("HLO");
+        let errors = crate::import(&module, &text, "m.hlo").expect_err("a fault");
+        let found: Vec<_> = errors.iter().map(|error| (error.at, error.message.as_str())).collect();
+        assert_eq!(found, [(text.find("q = "), "`conditional` cannot be imported into a computation on scalars")]);
+        let text = text.replace(select, "q = f32[] add(a, b)");
+        let module = Module::parse(&text).expect("HLO");
+        let errors = crate::import(&module, &text, "m.hlo").expect_err("a fault");
+        let found: Vec<_> = errors.iter().map(|error| (error.at, error.message.as_str())).collect();
+        let message = "an array in a computation on scalars must have at most 1024 elements, found the sizes [2000]";
+        assert_eq!(found, [(text.find("w = "), message)]);
     }
 }

@@ -7,7 +7,7 @@
 use super::varying::{Varying, indices, masked};
 use super::{Site, dynamic_blocks};
 use crate::builder::Builder;
-use crate::tensor::{Done, Tensor, static_shape, tensors};
+use crate::tensor::{Done, Fault, Tensor, static_shape, tensors};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Instruction;
 use tensor_layout::operations::{Algorithm, Dim, Operation, Shape, leaves};
@@ -29,7 +29,7 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
     if let Some(target @ ("SliceToDynamic" | "PadToStatic")) = custom_target(i) {
         return renamed(b, site, target);
     }
-    let wrong = || format!("`{}` of sizes that vary cannot be imported", i.opcode);
+    let wrong = || Fault::from(format!("`{}` of sizes that vary cannot be imported", i.opcode));
     let arrays = site.shapes.iter().map(|shape| match shape {
         Shape::Array(array) if array.element != ElementType::Token => Ok(array),
         _ => Err(wrong()),
@@ -72,7 +72,7 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
             let n = ins.len() / 2;
             let windows = g.offset_dims.iter().any(|dim| ins[n + 1..].iter().any(|v| v.sizes[*dim].is_some()));
             if windows && ins[..n].iter().all(|v| v.sizes.iter().all(Option::is_none)) {
-                return Err("a `scatter` of blocks whose sizes vary cannot be imported".to_string());
+                return Err("a `scatter` of blocks whose sizes vary cannot be imported".into());
             }
             ins[n].data = dynamic_blocks::scattered(b, g, &ins[n])?;
             of_first
@@ -152,7 +152,7 @@ fn custom_target(i: &Instruction) -> Option<&str> {
 
 /// `SliceToDynamic` takes an array and the size of each dimension; `PadToStatic` gives them. The tensors are the same.
 fn renamed(b: &mut Builder, site: &Site, target: &str) -> Done<Vec<Tensor>> {
-    let wrong = || format!("a `{target}` of these shapes cannot be imported");
+    let wrong = || Fault::from(format!("a `{target}` of these shapes cannot be imported"));
     let to_static = target == "PadToStatic";
     let (varying, others) = match (to_static, site.shapes, &site.i.shape) {
         (true, [Shape::Array(from)], Shape::Tuple(parts)) => (from, parts.len()),
@@ -226,7 +226,7 @@ fn left_over(b: &mut Builder, from: &Varying, dims: &[Dim], k: usize) -> Done<Te
         let same =
             |j: &usize| from.data.sizes[*j] == bounds[k] && before(&from.data.sizes[..*j]) == before(&bounds[..k]);
         let found = (0..from.sizes.len()).filter(same).find_map(|j| from.sizes[j].clone());
-        return found.ok_or_else(|| "a `reshape` that mixes sizes that vary cannot be imported".to_string());
+        return found.ok_or_else(|| "a `reshape` that mixes sizes that vary cannot be imported".into());
     }
     let mut number = b.w.index(1);
     for size in indices(b, &from.data.sizes, &from.sizes) {

@@ -209,7 +209,7 @@ pub fn convolved(b: &mut Builder, c: &Convolution, ins: &mut [Varying]) -> Done<
     let grouped = c.feature_groups > 1 && (varies(0, c.input_feature) || varies(1, c.kernel_output_feature))
         || c.batch_groups > 1 && (varies(0, c.input_batch) || varies(1, c.kernel_output_feature));
     if grouped || c.kernel_spatial.iter().any(|dim| varies(1, *dim)) {
-        return Err("a `convolution` whose groups or windows have sizes that vary cannot be imported".to_string());
+        return Err("a `convolution` whose groups or windows have sizes that vary cannot be imported".into());
     }
     for v in ins.iter_mut() {
         let zero = b.zero(&v.data);

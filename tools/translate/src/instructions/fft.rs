@@ -68,7 +68,9 @@ fn lines(b: &mut Builder, t: &Tensor, dim: usize, n: i64, kind: Fourier, inverse
         ElementType::F32 => ElementType::C64,
         ElementType::F64 => ElementType::C128,
         ElementType::C64 | ElementType::C128 => t.element,
-        other => return Err(format!("operand 0 of `fft` must have elements of f32 or f64, found {}", other.name())),
+        other => {
+            return Err(format!("operand 0 of `fft` must have elements of f32 or f64, found {}", other.name()).into());
+        }
     };
     let w = &mut b.w;
     let transform = Transform::new(w, n, element)?;

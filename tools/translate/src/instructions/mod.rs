@@ -31,7 +31,7 @@ mod varying;
 use crate::builder::{Builder, Operand};
 use crate::collectives::{Collectives, is_device};
 use crate::scalar::{elementwise, literal};
-use crate::tensor::{Done, Tensor, tensors};
+use crate::tensor::{Done, Fault, Tensor, tensors};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Computation, Instruction, Literal, Values};
 use tensor_layout::operations::{Exchange, Operation, Shape};
@@ -111,12 +111,12 @@ fn is_barrier(i: &Instruction) -> bool {
     matches!(&*i.opcode, "optimization-barrier" | "opt-barrier")
 }
 
-fn not_imported(i: &Instruction) -> String {
+fn not_imported(i: &Instruction) -> Fault {
     let reason = match &i.operation {
         Operation::Other { reason } => reason.strip_prefix(&*i.opcode).unwrap_or_default(),
         _ => "",
     };
-    format!("`{}` cannot be imported{reason}", i.opcode)
+    format!("`{}` cannot be imported{reason}", i.opcode).into()
 }
 
 /// Writes an instruction with one result.
@@ -203,7 +203,7 @@ fn map(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -> Done<T
     let (module, from) = (b.module, ins.iter().map(|t| t.element).collect::<Vec<_>>());
     b.each(ins.iter().map(Operand::own).collect(), out, |w, args| {
         let done = computation::applied(module, number, w, &args[..from.len()], &from, &[out.element])?;
-        done.into_iter().next().ok_or_else(|| "a map must have a result".to_string())
+        done.into_iter().next().ok_or_else(|| "a map must have a result".into())
     })
 }
 
@@ -212,6 +212,6 @@ fn iota(b: &mut Builder, dim: usize, out: &Tensor) -> Done<Tensor> {
         let index = w.op(&format!("linalg.index {dim} : index"));
         let wide = w.op(&format!("arith.index_cast {index} : index to i64"));
         let value = crate::scalar::convert::convert(w, &wide, ElementType::S64, out.element);
-        value.ok_or("an `iota` of this type cannot be imported".to_string())
+        value.ok_or_else(|| "an `iota` of this type cannot be imported".into())
     })
 }

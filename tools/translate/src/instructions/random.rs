@@ -13,7 +13,7 @@ use crate::loops::Typed;
 use crate::scalar::convert::convert;
 use crate::scalar::literal::decimal;
 use crate::syntax::plain;
-use crate::tensor::{Done, Tensor};
+use crate::tensor::{Done, Fault, Tensor};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType::{self, S32, S64, U32, U64};
 use tensor_layout::hlo::Instruction;
@@ -120,7 +120,7 @@ fn bare(sizes: &[i64], element: ElementType, of: &str) -> Tensor {
 fn cut_to(b: &mut Builder, from: &Tensor, out: &Tensor) -> Done<Tensor> {
     let to = bare(&out.sizes, out.element, &out.of);
     let shaped = shapes::reshape(b, from, &bare(&out.sizes, from.element, &from.of));
-    let wrong = || format!("random bits as {} cannot be imported", out.element.name());
+    let wrong = || Fault::from(format!("random bits as {} cannot be imported", out.element.name()));
     b.each(vec![crate::builder::Operand::own(&shaped)], &to, |w, args| {
         convert(w, &args[0], from.element, to.element).ok_or_else(wrong)
     })
@@ -244,7 +244,7 @@ pub fn state(b: &mut Builder, i: &Instruction, out: &Tensor) -> Tensor {
 pub fn numbers(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
     let normal = i.attribute("distribution") == Some("rng_normal");
     let (sizes, element) = (out.sizes.clone(), out.element);
-    let wrong = || format!("random numbers of {} cannot be imported", element.name());
+    let wrong = || Fault::from(format!("random numbers of {} cannot be imported", element.name()));
     if element.is_complex() || normal && !element.is_float() {
         return Err(wrong());
     }

@@ -18,7 +18,7 @@ pub fn select_and_scatter(
     ins: &[Tensor],
     out: &Tensor,
 ) -> Done<Tensor> {
-    let [select, scatter] = i.called[..] else { return Err("two computations must be named".to_string()) };
+    let [select, scatter] = i.called[..] else { return Err("two computations must be named".into()) };
     let precise = [b.precise(&ins[0], out)?, b.precise(&ins[1], out)?];
     let [data, source] = precise.each_ref().map(|t| b.flattened(t));
     let init = b.number(&ins[2], out.element)?;

@@ -3,7 +3,7 @@
 use crate::builder::{Builder, Operand};
 use crate::scalar::convert;
 use crate::syntax::{dims, plain};
-use crate::tensor::{Done, Tensor, names, types};
+use crate::tensor::{Done, Fault, Tensor, names, types};
 
 pub fn broadcast(b: &mut Builder, of: &[usize], from: &Tensor, out: &Tensor) -> Done<Tensor> {
     b.moved(Operand::new(from, dims(of.iter().copied())), out)
@@ -63,7 +63,8 @@ pub fn parts(b: &mut Builder, from: &Tensor, out: &Tensor) -> Done<Tensor> {
     let last = out.sizes.len() - 1;
     let operand = Operand::new(from, dims(0..last));
     b.each(vec![operand], out, |w, args| {
-        let wrong = || format!("parts of {} cannot be imported as {}", from.element.name(), out.element.name());
+        let wrong =
+            || Fault::from(format!("parts of {} cannot be imported as {}", from.element.name(), out.element.name()));
         convert::part(w, &args[0], from.element, out.element, last).ok_or_else(wrong)
     })
 }

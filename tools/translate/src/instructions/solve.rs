@@ -10,7 +10,7 @@ use crate::writer::Writer;
 
 /// The numbers of a tensor's type.
 fn field(t: &Tensor) -> Done<Field> {
-    Field::new(t.element).ok_or_else(|| format!("matrices of {} cannot be imported", t.element.name()))
+    Field::new(t.element).ok_or_else(|| format!("matrices of {} cannot be imported", t.element.name()).into())
 }
 
 /// The sizes of all dimensions but the last two, and these.

@@ -34,7 +34,7 @@ pub fn sort(
     let sorted = merged(b, &precise, (dim, length), &mut |w, a, b| {
         let pairs: Vec<String> = a.iter().zip(b).flat_map(|(a, b)| [b.clone(), a.clone()]).collect();
         let found = applied(module, number, w, &pairs, &types, &[ElementType::Pred])?;
-        found.into_iter().next().ok_or_else(|| "a comparison must have a result".to_string())
+        found.into_iter().next().ok_or_else(|| "a comparison must have a result".into())
     })?;
     b.all_converted(&sorted, &outs)
 }
@@ -59,7 +59,8 @@ pub fn top(
     })?;
     let sorted = merged(b, &[data, places], (last, length), &mut |w, a, b| {
         let (low, high) = if largest { (&a[0], &b[0]) } else { (&b[0], &a[0]) };
-        order::less(w, low, high, element).ok_or_else(|| format!("`topk` of {} cannot be imported", element.name()))
+        order::less(w, low, high, element)
+            .ok_or_else(|| format!("`topk` of {} cannot be imported", element.name()).into())
     })?;
     let zeros = vec!["0".to_string(); rank];
     let cut: Vec<Tensor> =

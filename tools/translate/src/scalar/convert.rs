@@ -4,7 +4,7 @@ use super::formats::is_small;
 use super::literal::decimal;
 use super::small::{narrowed, widened};
 use crate::syntax::element_type;
-use crate::tensor::Done;
+use crate::tensor::{Done, Fault};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType::{self, Pred};
 
@@ -13,7 +13,7 @@ use tensor_layout::element::ElementType::{self, Pred};
 /// # Errors
 /// There is no conversion between these types.
 pub fn converted(w: &mut Writer, value: &str, from: ElementType, to: ElementType) -> Done<String> {
-    let wrong = || format!("`{}` as `{}` cannot be imported", from.name(), to.name());
+    let wrong = || Fault::from(format!("`{}` as `{}` cannot be imported", from.name(), to.name()));
     convert(w, value, from, to).ok_or_else(wrong)
 }
 

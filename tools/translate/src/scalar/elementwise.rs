@@ -10,7 +10,7 @@ use super::literal::{decimal, elements};
 use super::order::key;
 use super::precision::reduced;
 use crate::syntax::element_type;
-use crate::tensor::Done;
+use crate::tensor::{Done, Fault};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType::{self, Pred};
 use tensor_layout::hlo::{Instruction, Values};
@@ -76,7 +76,7 @@ pub fn elementwise(
         if i.opcode == "select" {
             return Ok(w.select(&operands[0], &operands[1], &operands[2], &into));
         }
-        let wrong = || format!("`{}` of complex numbers cannot be imported", i.opcode);
+        let wrong = || Fault::from(format!("`{}` of complex numbers cannot be imported", i.opcode));
         if i.opcode == "complex" {
             // The parts may be of another precision.
             let parts = operands.iter().zip(from).map(|(x, e)| convert(w, x, *e, convert::real(to)));
@@ -141,8 +141,8 @@ pub fn constants(w: &mut Writer, i: &Instruction, e: ElementType) -> Done<Vec<St
     Ok(all.iter().map(|value| w.constant(value, &of)).collect())
 }
 
-fn not_imported(i: &Instruction) -> String {
-    format!("`{}` cannot be imported", i.opcode)
+fn not_imported(i: &Instruction) -> Fault {
+    format!("`{}` cannot be imported", i.opcode).into()
 }
 
 fn compare(w: &mut Writer, s: &ScalarSite) -> Option<String> {
