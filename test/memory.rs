@@ -271,6 +271,49 @@ fn tuples_inside_of_a_program_have_tables() {
     assert_eq!(tables(&plain(before), &plain(lines)), (0, 0));
 }
 
+/// A conditional whose branch returns its operand has its result there, and the other branch writes over it.
+#[test]
+fn what_a_branch_returns_as_it_gets_it_is_the_operand() {
+    let temporaries = |branches: [&str; 2], lines: &str| {
+        let names = branches.iter().zip(["first", "second"]);
+        let before: String = names.map(|(lines, name)| format!("{name} {{\n{lines}\n}}\n")).collect();
+        let lines = format!(
+            "c = pred[] parameter(0)
+             x = f32[1000]{{0}} parameter(1)
+             a = f32[1000]{{0}} custom-call(x), custom_call_target=\"f\"
+             {lines}"
+        );
+        main_memory(&entry("", &before, &lines)).0
+    };
+    let same = "ROOT p = f32[1000]{0} parameter(0)";
+    let other = "q = f32[1000]{0} parameter(0)\n ROOT r = f32[1000]{0} custom-call(q), custom_call_target=\"g\"";
+    let run = "b = f32[1000]{0} conditional(c, a, a), true_computation=first, false_computation=second\n";
+    let end = |read: &str| format!("{run} ROOT z = f32[10]{{0}} custom-call({read}), custom_call_target=\"h\"");
+    assert_eq!(temporaries([same, other], &end("b")), 4000);
+    assert_eq!(temporaries([other, same], &end("b")), 4000);
+    assert_eq!(temporaries([other, other], &end("b")), 8000);
+    // What is read later is not written over; where no branch writes, there is nothing to write.
+    assert_eq!(temporaries([same, other], &end("b, a")), 8000);
+    assert_eq!(temporaries([same, same], &end("b, a")), 4000);
+    // An argument is not written over.
+    assert_eq!(temporaries([same, other], &end("b").replace("a, a)", "x, a)")), 8000);
+    assert_eq!(temporaries([same, same], &end("b").replace("a, a)", "x, x)")), 4000);
+    // A temporary of the other branch does not lie in the operand.
+    let more = other.replace(
+        "ROOT r = f32[1000]{0} custom-call(q)",
+        "s = f32[1000]{0} reverse(q), dimensions={0}\n ROOT r = f32[1000]{0} custom-call(s)",
+    );
+    assert_eq!(temporaries([same, &more], &end("b")), 8000);
+    // Branches that get it in tuples.
+    let part = "p = (f32[1000]{0}, pred[]) parameter(0)\n q = f32[1000]{0} get-tuple-element(p), index=0\n ROOT r = ";
+    let [same, other] = ["(f32[1000]{0}) tuple(q)", "(f32[1000]{0}) custom-call(q), custom_call_target=\"g\""];
+    let run = "t = (f32[1000]{0}, pred[]) tuple(a, c)
+        b = (f32[1000]{0}) conditional(c, t, t), true_computation=first, false_computation=second
+        g = f32[1000]{0} get-tuple-element(b), index=0
+        ROOT z = f32[10]{0} custom-call(g), custom_call_target=\"h\"";
+    assert_eq!(temporaries([&format!("{part}{same}"), &format!("{part}{other}")], run), 4000);
+}
+
 #[test]
 fn an_asynchronous_pair_keeps_its_operand_and_its_computation() {
     let before = "inside {\n  p = f32[100]{0} parameter(0)\n  q = f32[50]{0} slice(p), slice={[0:50]}
@@ -382,15 +425,34 @@ impl<'m> Slow<'m> {
                 let computation = &self.module.computations[*body];
                 let inside = Slow { computation, frame: RunsAs::Body, sets: Vec::new(), ..*self };
                 let mut at = (computation.root, leaf);
-                while computation.instructions[at.0].opcode != "call"
+                while !["call", "conditional"].contains(&&*computation.instructions[at.0].opcode)
                     && let Some(named) = inside.name(at)
                 {
                     at = named;
                 }
                 (at == (computation.parameters[0], leaf)).then(|| all[leaf])
             }
+            ("conditional", Operation::Conditional { .. }) => {
+                let all = self.returned((k, leaf));
+                all.iter().all(|own| own.is_some() && *own == all[0]).then(|| all[0])?
+            }
             _ => None,
         }
+    }
+
+    /// The operand's leaf that each branch of a conditional returns as it gets it.
+    fn returned(&self, (k, leaf): Leaf) -> Vec<Option<Leaf>> {
+        let instruction = &self.computation.instructions[k];
+        let Operation::Conditional { branches } = &instruction.operation else { return Vec::new() };
+        let of = |(number, branch): (usize, &usize)| {
+            let inside = Slow::new(self.module, *branch, RunsAs::Called);
+            let root = inside.set((inside.computation.root, leaf));
+            let parameter = inside.computation.parameters[0];
+            let leaves = count(&inside.computation.instructions[parameter].shape);
+            let given = (0..leaves).find(|leaf| inside.sets[root].contains(&(parameter, *leaf)))?;
+            Some((instruction.operands[number + 1], given))
+        };
+        branches.iter().enumerate().map(of).collect()
     }
 
     /// The instructions that read a set; the end of the computation where it returns it.
@@ -437,14 +499,14 @@ impl<'m> Slow<'m> {
             let over: Vec<Leaf> = match &*instruction.opcode {
                 "negate" | "add" => operands.clone(),
                 "fusion" if instruction.name.starts_with("elementwise") => operands.clone(),
-                _ => names.updated(leaf).into_iter().collect(),
+                _ => names.updated(leaf),
             };
             // Without an update, only what is alone in its buffer is written over, or what is read where a result is made.
             let may = |operand: &Leaf| {
                 let (to, from) = (names.set(leaf), names.set(*operand));
                 let end = (0..roots).find(|number| root(*number) == to);
                 match (frame, end) {
-                    _ if names.updated(leaf).is_some() => true,
+                    _ if names.updated(leaf).contains(operand) => true,
                     (RunsAs::Entry, Some(_)) => true,
                     (RunsAs::Body, Some(number)) => names.set((computation.parameters[0], number)) == from,
                     _ => !joined.contains(&to) && !joined.contains(&from) && names.name(*operand).is_none(),
@@ -456,7 +518,8 @@ impl<'m> Slow<'m> {
                 let written = slow.sets[set].iter().any(|(k, _)| *k == leaf.0);
                 let only = slow.readers(set).iter().all(|reader| *reader <= leaf.0);
                 let kept = slow.holds(set, "constant") || frame != RunsAs::Body && slow.holds(set, "parameter");
-                let otherwise = operands.iter().any(|o| slow.sets[set].contains(o) && !over.contains(o));
+                let otherwise = instruction.opcode != "conditional"
+                    && operands.iter().any(|o| slow.sets[set].contains(o) && !over.contains(o));
                 let same = slow.array(*operand) == slow.array(leaf);
                 if set != mine && same && only && !kept && !otherwise && !written {
                     slow.join(*operand, leaf);
@@ -467,15 +530,16 @@ impl<'m> Slow<'m> {
         slow
     }
 
-    /// The leaf that an instruction updates.
-    fn updated(&self, (k, leaf): Leaf) -> Option<Leaf> {
+    /// The leaves of operands that an instruction updates.
+    fn updated(&self, (k, leaf): Leaf) -> Vec<Leaf> {
         let instruction = &self.computation.instructions[k];
         let operands = self.operand_leaves(instruction);
         match &*instruction.opcode {
-            "dynamic-update-slice" => Some(operands[0]),
-            "while" => Some(operands[leaf]).filter(|_| self.name((k, leaf)).is_none()),
-            "fusion" if instruction.name.starts_with("update") => Some(operands[0]),
-            _ => None,
+            "dynamic-update-slice" => vec![operands[0]],
+            "while" if self.name((k, leaf)).is_none() => vec![operands[leaf]],
+            "conditional" if self.name((k, leaf)).is_none() => self.returned((k, leaf)).into_iter().flatten().collect(),
+            "fusion" if instruction.name.starts_with("update") => vec![operands[0]],
+            _ => Vec::new(),
         }
     }
 
@@ -493,7 +557,7 @@ impl<'m> Slow<'m> {
                 found.insert(self.set(*leaf));
                 found.insert(self.set(self.operand_leaves(instruction)[leaf.1]));
             }
-            if let Some(operand) = self.updated(*leaf) {
+            for operand in self.updated(*leaf) {
                 found.extend([self.set(*leaf), self.set(operand)]);
             }
         }
@@ -522,7 +586,9 @@ impl<'m> Slow<'m> {
                 }
                 _ => true,
             };
-            found.push((self.set((k, leaf)), !given && after && at < first));
+            // A branch writes over an operand.
+            let is_operand = inside.frame == RunsAs::Called && self.interval(self.set((k, leaf))).0 < k;
+            found.push((self.set((k, leaf)), !given && after && at < first && !is_operand));
         }
         if instruction.opcode == "call" {
             let parameter = inside.computation.parameters[0];

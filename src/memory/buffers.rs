@@ -8,7 +8,7 @@ use crate::hlo::{Computation, Instruction, Module};
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, Shape, leaves};
 use crate::text::Error;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// How a computation runs, which says whose its parameters and results are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -129,7 +129,7 @@ pub(super) fn named<'m>(
         let leaf = classes.first[computation.parameters[pair.operand]] + pair.leaf;
         classes.release(leaf);
     }
-    classes.pair(module, computation, frame, &donated)?;
+    classes.pair(module, computation, (frame, &donated), passed)?;
     Ok((classes, donated))
 }
 
@@ -243,10 +243,16 @@ impl<'m> Classes<'m> {
                 continue;
             }
             let names = match &instruction.operation {
-                Operation::Call { computation: called } if instruction.opcode == "call" => {
-                    let before = |n: usize| (0..n).map(|n| self.leaves(instruction.operands[n]).len()).sum::<usize>();
-                    let leaf = |from: &Option<(usize, usize)>| from.map(|(parameter, leaf)| before(parameter) + leaf);
-                    passed.get(called).map(|all| all.iter().map(leaf).collect())
+                Operation::Call { .. } | Operation::Conditional { .. } => {
+                    let returned = self.returned(instruction, passed);
+                    let name = |leaf: usize| {
+                        let mut all = returned.iter().map(|own| own.get(leaf).copied().flatten());
+                        let first = all.next()??;
+                        let is_same =
+                            |own: Option<usize>| own.is_some_and(|own| self.is_same(taken[own], taken[first]));
+                        all.all(is_same).then_some(first)
+                    };
+                    Some((0..self.leaves(k).len()).map(name).collect())
                 }
                 Operation::While { body, .. } => Some(kept(&module.computations[*body])),
                 _ => renamed(computation, instruction),
@@ -260,6 +266,33 @@ impl<'m> Classes<'m> {
                 }
             }
         }
+    }
+
+    fn is_same(&self, a: usize, b: usize) -> bool {
+        self.find(a) == self.find(b)
+    }
+
+    /// For each computation that a `call` or a `conditional` runs, and each leaf that it returns: the leaf, among those of
+    /// all operands, that it returns as it got it.
+    fn returned(
+        &self,
+        instruction: &Instruction,
+        passed: &HashMap<usize, Vec<Option<(usize, usize)>>>,
+    ) -> Vec<Vec<Option<usize>>> {
+        let (computations, first) = match &instruction.operation {
+            Operation::Call { computation } if instruction.opcode == "call" => (std::slice::from_ref(computation), 0),
+            Operation::Conditional { branches } => (&branches[..], 1),
+            _ => return Vec::new(),
+        };
+        let mut before = vec![0];
+        for operand in &instruction.operands {
+            before.push(before[before.len() - 1] + self.leaves(*operand).len());
+        }
+        let of = |(number, computation): (usize, &usize)| {
+            let leaf = |(parameter, leaf): (usize, usize)| Some(before.get(first + number + parameter)? + leaf);
+            passed.get(computation).into_iter().flatten().map(|from| leaf((*from)?)).collect()
+        };
+        computations.iter().enumerate().map(of).collect()
     }
 
     /// Notes the last instruction that reads each leaf.
@@ -284,14 +317,18 @@ impl<'m> Classes<'m> {
         &mut self,
         module: &Module,
         computation: &Computation,
-        frame: RunsAs,
-        donated: &[AliasPair],
+        (frame, donated): (RunsAs, &[AliasPair]),
+        passed: &HashMap<usize, Vec<Option<(usize, usize)>>>,
     ) -> Result<(), Error> {
         // Each leaf is above what stands for it, which is above nothing: ways are short from here on.
         (0..self.up.len()).for_each(|leaf| self.up[leaf] = self.up[self.up[leaf]]);
         let mut found = Vec::with_capacity(computation.instructions.len());
-        for instruction in &computation.instructions {
-            found.push(shared(module, computation, instruction)?);
+        for (k, instruction) in computation.instructions.iter().enumerate() {
+            let mut pairs = shared(module, computation, instruction)?;
+            if matches!(instruction.operation, Operation::Conditional { .. }) {
+                pairs.extend(self.of_branches(k, instruction, passed));
+            }
+            found.push(pairs);
         }
         let mut joined = vec![false; self.arrays.len()];
         for (k, pairs) in found.iter().enumerate() {
@@ -303,7 +340,7 @@ impl<'m> Classes<'m> {
                 }
             }
             if matches!(computation.instructions[k].operation, Operation::Conditional { .. }) {
-                joined[self.leaves(k)].fill(true);
+                self.leaves(k).for_each(|leaf| joined[self.find(leaf)] = true);
             }
         }
         let ends: Vec<usize> = self.leaves(computation.root).collect();
@@ -354,24 +391,41 @@ impl<'m> Classes<'m> {
         Ok(())
     }
 
+    /// The leaves that some branches of a `conditional` return as they get them, so that the others write over these.
+    fn of_branches(
+        &self,
+        k: usize,
+        instruction: &Instruction,
+        passed: &HashMap<usize, Vec<Option<(usize, usize)>>>,
+    ) -> Vec<Shared> {
+        let taken = self.taken(instruction);
+        let mut found = Vec::new();
+        for returned in self.returned(instruction, passed) {
+            for (result, operand) in returned.into_iter().enumerate() {
+                let Some((operand, leaf)) = operand.map(|operand| (operand, self.first[k] + result)) else { continue };
+                let space = |leaf: usize| self.arrays[leaf].layout.memory_space;
+                if !self.is_name[leaf] && space(leaf) == space(taken[operand]) {
+                    found.push(Shared { result, operand, updates: true });
+                }
+            }
+        }
+        found
+    }
+
     /// Writes leaves of an instruction over operands that nothing reads afterwards.
     fn share(&mut self, computation: &Computation, k: usize) {
         let taken = self.taken(&computation.instructions[k]);
         let pairs = std::mem::take(&mut self.pairs[k]);
-        let mut done = Vec::new();
+        let mut done = HashSet::new();
+        let readers = Readers::new(self, computation, k, &taken, &pairs);
         for pair in &pairs {
             let leaf = self.first[k] + pair.result;
-            let (to, from) = (self.find(leaf), self.find(taken[pair.operand]));
-            if to != leaf || to == from || done.contains(&from) || self.read_only[from] || self.last[from] != k {
-                continue;
-            }
-            // What reads the same buffer in another way would see what is written.
-            let reads_so = |other: usize| pairs.iter().any(|own| (own.result, own.operand) == (pair.result, other));
-            if (0..taken.len()).filter(|other| !reads_so(*other)).any(|other| self.find(taken[other]) == from) {
+            let Some((to, from)) = readers.written(self, leaf, pair, &taken) else { continue };
+            if done.contains(&from) || self.read_only[from] || self.last[from] != k {
                 continue;
             }
             self.join(to, from);
-            done.push(from);
+            done.insert(from);
         }
     }
 
@@ -414,6 +468,47 @@ impl<'m> Classes<'m> {
         found.roles(computation);
         found.states(computation, frame);
         Ok(found)
+    }
+}
+
+/// How often an instruction reads each set, and how often in the way of each of its results.
+pub(super) struct Readers {
+    all: HashMap<usize, usize>,
+    own: HashMap<(usize, usize), usize>,
+    /// One branch of a `conditional` runs: no other reads its operand.
+    is_conditional: bool,
+}
+
+impl Readers {
+    pub(super) fn new(
+        classes: &Classes,
+        computation: &Computation,
+        k: usize,
+        taken: &[usize],
+        pairs: &[Shared],
+    ) -> Readers {
+        let is_conditional = matches!(computation.instructions[k].operation, Operation::Conditional { .. });
+        let mut readers = Readers { all: HashMap::new(), own: HashMap::new(), is_conditional };
+        taken.iter().for_each(|leaf| *readers.all.entry(classes.find(*leaf)).or_default() += 1);
+        let distinct: HashSet<(usize, usize)> = pairs.iter().map(|pair| (pair.result, pair.operand)).collect();
+        for (result, operand) in distinct {
+            *readers.own.entry((result, classes.find(taken[operand]))).or_default() += 1;
+        }
+        readers
+    }
+
+    /// The sets of a result and of the operand that it may be written over. What reads the same buffer in another way would
+    /// see what is written.
+    pub(super) fn written(
+        &self,
+        classes: &Classes,
+        leaf: usize,
+        pair: &Shared,
+        taken: &[usize],
+    ) -> Option<(usize, usize)> {
+        let (to, from) = (classes.find(leaf), classes.find(taken[pair.operand]));
+        let is_alone = self.is_conditional || self.all.get(&from) == self.own.get(&(pair.result, from));
+        (to == leaf && to != from && is_alone).then_some((to, from))
     }
 }
 

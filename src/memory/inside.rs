@@ -115,10 +115,11 @@ impl Frames<'_> {
                 found.before_result(leaf, frame.1).and_then(|(from, to)| Some((from, to.checked_sub(1)?))),
             );
         }
-        if instruction.opcode == "call" {
+        if matches!(&*instruction.opcode, "call" | "conditional") {
             for (number, operand) in instruction.operands.iter().enumerate() {
                 for leaf in 0..count(&computation.instructions[*operand].shape) {
-                    let last = found.parameter(number, leaf).map(|buffer| found.buffers[buffer].live.1);
+                    let last = found.parameter(number, leaf).filter(|_| instruction.opcode == "call");
+                    let last = last.map(|buffer| found.buffers[buffer].live.1);
                     add(counted((*operand, leaf)), last.map(|last| (last + 1, end)));
                 }
             }

@@ -273,11 +273,16 @@ impl Frames<'_> {
             left.push(is_temporary && is_left(number));
             number += usize::from(is_temporary);
         }
+        let results: HashSet<usize> = found.of[k].iter().copied().flatten().collect();
         let counted = |(instruction, leaf): (usize, usize)| {
             let number = found.of[instruction][leaf].filter(|number| left[*number])?;
             let buffer = &found.buffers[number];
-            // An operand that is read later stays.
-            (instruction == k || buffer.live.1 == k).then_some((number, buffer.footprint.padded, buffer.space))
+            // An operand that is read later stays, but for one that is a result.
+            (instruction == k || buffer.live.1 == k || results.contains(&number)).then_some((
+                number,
+                buffer.footprint.padded,
+                buffer.space,
+            ))
         };
         self.inside(computation, k, until != k, &counted)
     }

@@ -25,7 +25,7 @@
 //!
 //! 1. Tuples, their parts, bitcasts, `opt-barrier` and the ends of asynchronous pairs are other names for their operands.
 //!    The operands of a `ConcatBitcast` are the parts of its result. What the body of a loop returns as it gets it is
-//!    what the loop was given.
+//!    what the loop was given, and what every branch of a `conditional` returns as it gets it, the operand.
 //! 2. The result of an operation that can write over an operand does so where nothing reads that operand's buffer
 //!    afterwards, and the buffer may be written. Which these are is in `sharing`; where the text has XLA:TPU's
 //!    `aliasing_operands`, it is those.

@@ -131,6 +131,10 @@ fn empty(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffers>) -> H
         };
         for (leaf, output) in frames[&entry].of[k].iter().enumerate() {
             let (Some(output), Some((from, to))) = (output, found.before_result(leaf, frame.1)) else { continue };
+            // An operand of a branch may lie there.
+            if frame.1 != RunsAs::Body && frames[&entry].buffers[*output].live.0 < k {
+                continue;
+            }
             let result = found.of[found.root][leaf];
             let over = found.before_results.iter().filter(|(own, _)| Some(*own) == result).map(|(_, over)| *over);
             if let Some(to) = to.checked_sub(1) {

@@ -5,6 +5,7 @@
 //! | elementwise operations but `copy`, `select` | any operand of the same shape and layout |
 //! | `dynamic-update-slice`, `scatter`, `sort`, `while` | the operand that it updates |
 //! | `triangular-solve` | the right side |
+//! | `conditional` | an operand that a branch returns as it gets it |
 //! | a fusion | a parameter that a `dynamic-update-slice` or a `scatter` at its root updates, whatever else reads it: the compiler fuses only reads that come before the update. A tuple at the root has several such, and bitcasts may be between. Or a parameter from which all is computed elementwise; the operand that a `dynamic-update-slice` updates is read so |
 //! | a fusion or custom call with `output_to_operand_aliasing` | what that says, before all others |
 //! | any with `aliasing_operands` of XLA:TPU | what that says, and nothing else |

@@ -6,7 +6,7 @@
 //! what the buffers of that order take.
 
 use super::before::before;
-use super::buffers::{RunsAs, named, reads};
+use super::buffers::{Readers, RunsAs, named, reads};
 use super::footprint::Footprint;
 use super::inside::Counted;
 use super::names::Leaf;
@@ -83,15 +83,17 @@ impl Tasks<'_> {
         let mut shares = Vec::new();
         let mut groups = Groups::default();
         for (k, instruction) in computation.instructions.iter().enumerate() {
-            let found = classes.pairs[k].clone();
-            let taken: Vec<usize> = classes.taken(instruction).into_iter().map(|leaf| classes.find(leaf)).collect();
-            for pair in &found {
+            let found = &classes.pairs[k];
+            if found.is_empty() {
+                continue;
+            }
+            let taken = classes.taken(instruction);
+            let readers = Readers::new(&classes, computation, k, &taken, found);
+            for pair in found {
                 let leaf = classes.first[k] + pair.result;
-                let (to, from) = (classes.find(leaf), taken[pair.operand]);
-                let reads_so = |other: usize| found.iter().any(|own| (own.result, own.operand) == (pair.result, other));
-                let otherwise = |other: usize| taken[other] == from && !reads_so(other);
-                let known = all.contains_key(&to) && all.contains_key(&from);
-                if to == leaf && to != from && known && !(0..taken.len()).any(otherwise) {
+                let written = readers.written(&classes, leaf, pair, &taken);
+                let known = written.filter(|(to, from)| all.contains_key(to) && all.contains_key(from));
+                if let Some((to, from)) = known {
                     shares.push((k, to, from));
                     groups.join(to, from);
                 }
