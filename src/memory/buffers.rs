@@ -64,8 +64,8 @@ pub struct FrameBuffers {
     pub copies: Vec<Buffer>,
     /// The leaves of the result that are in an argument.
     pub donated: Vec<AliasPair>,
-    /// Pairs of a result's buffer and of another that it may be written over, if that lies in the memory of the result.
-    pub(super) before_results: Vec<(usize, usize)>,
+    /// Pairs of a buffer and of another that it may be written over where it is made, if both lie in the memory of an output.
+    pub(super) overwrites: HashSet<(usize, usize)>,
     /// The instructions of the parameters, and of the result.
     pub(super) parameters: Vec<usize>,
     pub(super) root: usize,
@@ -160,8 +160,12 @@ pub(super) struct Classes<'m> {
     pub(super) is_name: Vec<bool>,
     /// For each instruction the pairs that share a buffer, where nothing reads the operand afterwards.
     pub(super) pairs: Vec<Vec<Shared>>,
-    /// Leaves of the root that have to end elsewhere, with leaves that they may be written over.
-    ends: Vec<(usize, usize)>,
+    /// The same of those that share one only in the memory of an output.
+    others: Vec<Vec<Shared>>,
+    /// Of the one that stands for all: the parameter's leaf in which a leaf of the root has to end.
+    state: Vec<Option<usize>>,
+    /// Leaves with those that they may be written over in the memory of an output.
+    overwrites: Vec<(usize, usize)>,
 }
 
 impl<'m> Classes<'m> {
@@ -175,7 +179,9 @@ impl<'m> Classes<'m> {
             read_only: Vec::new(),
             is_name: Vec::new(),
             pairs: Vec::new(),
-            ends: Vec::new(),
+            others: Vec::new(),
+            state: Vec::new(),
+            overwrites: Vec::new(),
         };
         for (k, instruction) in computation.instructions.iter().enumerate() {
             classes.first.push(classes.arrays.len());
@@ -358,34 +364,42 @@ impl<'m> Classes<'m> {
         for (number, leaf) in ends.iter().enumerate() {
             is_end[self.find(*leaf)].get_or_insert(number);
         }
-        for (k, pairs) in found.iter_mut().enumerate() {
+        // The leaf in which each leaf of the root has to end.
+        let mut states = vec![None; ends.len()];
+        match frame {
+            RunsAs::Entry => {
+                for pair in donated {
+                    states[pair.result] = Some(self.first[computation.parameters[pair.operand]] + pair.leaf);
+                }
+            }
+            RunsAs::Called => {}
+            RunsAs::Body => states.iter_mut().zip(&parameters).for_each(|(state, leaf)| *state = Some(*leaf)),
+        }
+        self.state = is_end.iter().map(|number| states[(*number)?]).collect();
+        // What may lie where a state does: what is written over it, and over that.
+        let mut lies_in = vec![None; self.arrays.len()];
+        for state in states.into_iter().flatten().map(|leaf| self.find(leaf)) {
+            lies_in[state] = Some(state);
+        }
+        self.others.resize_with(found.len(), Vec::new);
+        for (k, pairs) in found.iter_mut().enumerate().filter(|(_, pairs)| !pairs.is_empty()) {
             let taken = self.taken(&computation.instructions[k]);
-            let mut ends = Vec::new();
-            let mut keeps = |pair: &Shared| {
-                let (result, operand) = (self.first[k] + pair.result, taken[pair.operand]);
-                let (to, from) = (self.find(result), self.find(operand));
-                // The leaf in which a leaf of the root has to end.
-                let state = |number: usize| match frame {
-                    RunsAs::Entry => donated
-                        .iter()
-                        .find(|pair| pair.result == number)
-                        .map(|pair| self.first[computation.parameters[pair.operand]] + pair.leaf),
-                    RunsAs::Called => None,
-                    RunsAs::Body => parameters.get(number).copied(),
-                };
-                pair.updates
-                    || match is_end[to] {
-                        Some(number) if let Some(state) = state(number) => {
-                            let is_state = self.find(state) == from;
-                            ends.extend((!is_state && self.last[from] == k).then_some((result, operand)));
-                            is_state
-                        }
-                        Some(_) if frame == RunsAs::Entry => true,
-                        _ => !joined[to] && !joined[from] && !self.is_name[operand],
-                    }
+            let is_kept = |pair: &Shared| {
+                let operand = taken[pair.operand];
+                let (to, from) = (self.find(self.first[k] + pair.result), self.find(operand));
+                let is_kept = pair.updates
+                    || match self.state[to] {
+                        Some(state) => lies_in[from] == Some(self.find(state)),
+                        None if is_end[to].is_some() && frame == RunsAs::Entry => true,
+                        None => !joined[to] && !joined[from] && !self.is_name[operand],
+                    };
+                if is_kept && lies_in[to].is_none() {
+                    lies_in[to] = lies_in[from];
+                }
+                is_kept
             };
-            pairs.retain(&mut keeps);
-            self.ends.extend(ends);
+            let (kept, others) = std::mem::take(pairs).into_iter().partition(is_kept);
+            (*pairs, self.others[k]) = (kept, others);
         }
         self.pairs = found;
         Ok(())
@@ -414,18 +428,32 @@ impl<'m> Classes<'m> {
 
     /// Writes leaves of an instruction over operands that nothing reads afterwards.
     fn share(&mut self, computation: &Computation, k: usize) {
+        let (pairs, mut others) = (std::mem::take(&mut self.pairs[k]), std::mem::take(&mut self.others[k]));
+        if pairs.is_empty() && others.is_empty() {
+            return;
+        }
         let taken = self.taken(&computation.instructions[k]);
-        let pairs = std::mem::take(&mut self.pairs[k]);
-        let mut done = HashSet::new();
         let readers = Readers::new(self, computation, k, &taken, &pairs);
+        let mut done = HashSet::new();
         for pair in &pairs {
             let leaf = self.first[k] + pair.result;
             let Some((to, from)) = readers.written(self, leaf, pair, &taken) else { continue };
             if done.contains(&from) || self.read_only[from] || self.last[from] != k {
                 continue;
             }
+            // The last one did not come to lie where the state does, if something else reads that.
+            if !pair.updates && self.state[to].is_some_and(|state| self.find(state) != from) {
+                others.push(*pair);
+                continue;
+            }
             self.join(to, from);
             done.insert(from);
+        }
+        let readers = Readers::new(self, computation, k, &taken, &others);
+        for pair in &others {
+            let leaf = self.first[k] + pair.result;
+            let written = readers.written(self, leaf, pair, &taken).filter(|(_, from)| self.last[*from] == k);
+            self.overwrites.extend(written.map(|_| (leaf, taken[pair.operand])));
         }
     }
 
@@ -462,9 +490,13 @@ impl<'m> Classes<'m> {
             }
         }
         let buffer = |leaf: usize| of[self.of[leaf]][leaf - self.first[self.of[leaf]]];
-        let before_results = self.ends.iter().filter_map(|(a, b)| Some((buffer(*a)?, buffer(*b)?))).collect();
+        let written = |(to, from): &(usize, usize)| {
+            let (k, to, from) = (self.of[*to], buffer(*to)?, buffer(*from)?);
+            (buffers[to].live.0 == k && buffers[from].live.1 == k).then_some((to, from))
+        };
+        let overwrites = self.overwrites.iter().filter_map(written).collect();
         let (parameters, root) = (computation.parameters.clone(), computation.root);
-        let mut found = FrameBuffers { buffers, of, copies: Vec::new(), donated, before_results, parameters, root };
+        let mut found = FrameBuffers { buffers, of, copies: Vec::new(), donated, overwrites, parameters, root };
         found.roles(computation);
         found.states(computation, frame);
         Ok(found)
@@ -552,6 +584,7 @@ impl FrameBuffers {
                 Role::Parameter => self.of[computation.root].contains(&Some(parameter)).then_some((end, end)),
                 Role::Constant => None,
                 _ if settled.contains(&result) => None,
+                _ if self.overwrites.contains(&(result, parameter)) => None,
                 _ if state.live.1 >= made.live.0 => Some((made.live.0, end)),
                 _ => None,
             };

@@ -1,7 +1,7 @@
 //! The memory of outputs: which temporaries fit into it before an output is made, and the tables of tuples.
 //!
 //! The caller gives the memory of each output for the whole run. Until the output is made, a temporary that needs no
-//! more bytes may lie there, and so does XLA's buffer assignment:
+//! more bytes may lie there, up to the instruction that writes over it, and so does XLA's buffer assignment:
 //!
 //! ```text
 //! ENTRY main {
@@ -43,6 +43,7 @@ pub struct InOutput {
 struct Candidate<'f> {
     frame: (usize, RunsAs),
     temporary: usize,
+    found: &'f FrameBuffers,
     buffer: &'f Buffer,
     /// Its number among the buffers, if it is no copy.
     number: Option<usize>,
@@ -52,7 +53,19 @@ struct Candidate<'f> {
 impl Candidate<'_> {
     fn meets(&self, other: &Candidate) -> bool {
         let overlap = |a: (usize, usize), b: (usize, usize)| a.0 <= b.1 && b.0 <= a.1;
-        overlap(self.live, other.live) && (self.frame != other.frame || overlap(self.buffer.live, other.buffer.live))
+        let is_next = |own: usize| self.is_over(own) || self.is_written(own);
+        let apart = || !overlap(self.buffer.live, other.buffer.live) || other.number.is_some_and(is_next);
+        overlap(self.live, other.live) && !(self.frame == other.frame && apart())
+    }
+
+    /// Whether a buffer of its computation is written over it where that is made.
+    fn is_written(&self, by: usize) -> bool {
+        self.number.is_some_and(|number| self.found.overwrites.contains(&(by, number)))
+    }
+
+    /// Whether it is written over a buffer of its computation where it is made.
+    fn is_over(&self, other: usize) -> bool {
+        self.number.is_some_and(|number| self.found.overwrites.contains(&(number, other)))
     }
 }
 
@@ -71,7 +84,7 @@ pub fn in_outputs(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffe
         let all = found.temporaries().zip(numbers.chain(std::iter::repeat(None))).enumerate();
         for (temporary, (buffer, number)) in all.filter(|(_, (buffer, _))| buffer.footprint.padded > 0) {
             let live = if frame == entry { buffer.live } else { live };
-            candidates.push(Candidate { frame, temporary, buffer, number, live });
+            candidates.push(Candidate { frame, temporary, found, buffer, number, live });
         }
     }
     candidates.sort_by_key(|candidate| Reverse(candidate.buffer.footprint.padded));
@@ -81,11 +94,13 @@ pub fn in_outputs(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffe
         let fits = |output: &&usize| {
             let made = &own.buffers[**output];
             // An argument is in the memory of an output that is donated until it is read last.
-            let after =
-                own.parameter_of(**output).is_none_or(|argument| own.buffers[argument].live.1 < candidate.live.0);
-            let before = candidate.live.1 < made.live.0 && after;
+            let in_entry = candidate.frame == entry;
+            let after = own.parameter_of(**output).is_none_or(|argument| {
+                own.buffers[argument].live.1 < candidate.live.0 || in_entry && candidate.is_over(argument)
+            });
+            let before = candidate.live.1 < made.live.0 || in_entry && candidate.is_written(**output);
             let is_empty = || empty.get(&(candidate.frame, **output)).is_some_and(|room| candidate.is_in(room));
-            let first = made.space == candidate.buffer.space && (before || is_empty());
+            let first = made.space == candidate.buffer.space && (before && after || is_empty());
             let others = inside.get(output).into_iter().flatten();
             first
                 && made.footprint.padded >= candidate.buffer.footprint.padded
@@ -103,19 +118,18 @@ pub fn in_outputs(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffe
     all
 }
 
-/// When the outputs of the entry are empty in a computation that returns them: the first and the last instruction, and the
-/// buffers that are written over after that.
+/// When an output of the entry is empty in a computation that returns it: the first and the last instruction, and the
+/// buffer that is made after that.
 struct Room {
     live: (usize, usize),
-    over: Vec<usize>,
+    result: usize,
 }
 
 impl Candidate<'_> {
     /// Whether a temporary of the computation lies in the memory of the output while that is empty.
     fn is_in(&self, room: &Room) -> bool {
         let (from, to) = self.buffer.live;
-        let over = self.number.is_some_and(|number| to == room.live.1 + 1 && room.over.contains(&number));
-        from >= room.live.0 && (to <= room.live.1 || over)
+        from >= room.live.0 && (to <= room.live.1 || self.is_written(room.result))
     }
 }
 
@@ -136,9 +150,8 @@ fn empty(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffers>) -> H
                 continue;
             }
             let result = found.of[found.root][leaf];
-            let over = found.before_results.iter().filter(|(own, _)| Some(*own) == result).map(|(_, over)| *over);
-            if let Some(to) = to.checked_sub(1) {
-                all.insert((frame, *output), Room { live: (from, to), over: over.collect() });
+            if let (Some(result), Some(to)) = (result, to.checked_sub(1)) {
+                all.insert((frame, *output), Room { live: (from, to), result });
             }
         }
     }
