@@ -4,7 +4,7 @@
 //! |---|---|
 //! | an operand, a control predecessor | the instruction |
 //! | an instruction with an effect | the next one of the text that has one: those that other devices or the host see, `rng`, custom calls with `custom_call_has_side_effect`, and what runs such |
-//! | what reads a buffer before an instruction writes over it in place, by `output_to_operand_aliasing`, `aliasing_operands` or as `dynamic-update-slice`, `scatter`, `sort` or `while` do; arguments that are not donated and constants are never written over | that instruction |
+//! | what reads a buffer before an instruction writes over it in place, by `output_to_operand_aliasing`, `aliasing_operands` or as `dynamic-update-slice`, `scatter`, `sort` or `while` do; where the text reads the buffer later, or it may not be written over, the instruction is in place of a copy | that instruction |
 
 use super::buffers::{Classes, reads};
 use crate::hlo::{Computation, Instruction};
@@ -12,9 +12,11 @@ use crate::operations::operation::{Algorithm, Operation};
 use std::collections::HashMap;
 
 /// Pairs of instructions of which the first has to run before the second; `classes` are the leaves by name.
-pub fn before(computation: &Computation, classes: &mut Classes, effects: &[bool]) -> Vec<(usize, usize)> {
+pub fn before(computation: &Computation, classes: &Classes, effects: &[bool]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let mut last = None;
+    // In the order of the text.
+    let mut shared = classes.clone();
     let mut readers: HashMap<usize, Vec<usize>> = HashMap::new();
     for (k, instruction) in computation.instructions.iter().enumerate() {
         pairs.extend(instruction.operands.iter().chain(&instruction.control).map(|operand| (*operand, k)));
@@ -22,15 +24,11 @@ pub fn before(computation: &Computation, classes: &mut Classes, effects: &[bool]
             pairs.extend(last.map(|last| (last, k)));
             last = Some(k);
         }
+        let written = shared.share(computation, k);
         if writes_in_place(instruction) {
-            let taken = classes.taken(instruction);
-            for pair in classes.pairs[k].clone() {
-                let written = classes.find(taken[pair.operand]);
-                // What is never written over is copied, whoever reads it afterwards.
-                if classes.read_only[written] {
-                    continue;
-                }
-                pairs.extend(readers.get(&written).into_iter().flatten().map(|reader| (*reader, k)));
+            for leaf in written {
+                let readers = readers.get(&classes.find(leaf)).into_iter().flatten();
+                pairs.extend(readers.map(|reader| (*reader, k)));
             }
         }
         if reads(instruction) {

@@ -145,6 +145,7 @@ fn donations(module: &Module) -> Result<Vec<AliasPair>, Error> {
 }
 
 /// Sets of leaves that are one buffer, as trees: leaf to leaf, up to one that stands for all.
+#[derive(Clone)]
 pub(super) struct Classes<'m> {
     /// The number of the first leaf of each instruction.
     pub(super) first: Vec<usize>,
@@ -427,14 +428,15 @@ impl<'m> Classes<'m> {
     }
 
     /// Writes leaves of an instruction over operands that nothing reads afterwards.
-    fn share(&mut self, computation: &Computation, k: usize) {
+    /// Gives the operands' leaves that are written over.
+    pub(super) fn share(&mut self, computation: &Computation, k: usize) -> HashSet<usize> {
         let (pairs, mut others) = (std::mem::take(&mut self.pairs[k]), std::mem::take(&mut self.others[k]));
         if pairs.is_empty() && others.is_empty() {
-            return;
+            return HashSet::new();
         }
         let taken = self.taken(&computation.instructions[k]);
         let readers = Readers::new(self, computation, k, &taken, &pairs);
-        let mut done = HashSet::new();
+        let (mut done, mut written) = (HashSet::new(), HashSet::new());
         for pair in &pairs {
             let leaf = self.first[k] + pair.result;
             let Some((to, from)) = readers.written(self, leaf, pair, &taken) else { continue };
@@ -448,13 +450,15 @@ impl<'m> Classes<'m> {
             }
             self.join(to, from);
             done.insert(from);
+            written.insert(taken[pair.operand]);
         }
         let readers = Readers::new(self, computation, k, &taken, &others);
         for pair in &others {
             let leaf = self.first[k] + pair.result;
-            let written = readers.written(self, leaf, pair, &taken).filter(|(_, from)| self.last[*from] == k);
-            self.overwrites.extend(written.map(|_| (leaf, taken[pair.operand])));
+            let other = readers.written(self, leaf, pair, &taken).filter(|(_, from)| self.last[*from] == k);
+            self.overwrites.extend(other.map(|_| (leaf, taken[pair.operand])));
         }
+        written
     }
 
     /// The buffers of the sets.

@@ -51,8 +51,8 @@ impl Tasks<'_> {
     pub fn graphs(&self, inside: &Beside) -> Result<(TaskGraphs, Vec<(usize, usize)>), Error> {
         let (number, frame) = self.frame;
         let computation = &self.module.computations[number];
-        let (mut classes, donated) = named(self.module, number, frame, self.passed)?;
-        let pairs = before(computation, &mut classes, self.effects);
+        let (classes, donated) = named(self.module, number, frame, self.passed)?;
+        let pairs = before(computation, &classes, self.effects);
         let mut all: BTreeMap<usize, NamedLeaves> = BTreeMap::new();
         for (k, instruction) in computation.instructions.iter().enumerate() {
             let is_parameter = instruction.opcode == "parameter";
