@@ -89,13 +89,17 @@ fn dead_code_costs_nothing() {
     }
 }
 
+/// Programs with reshapes are left out: a layout that the text says gives a reshape more ways than a default one.
 #[test]
 fn default_layouts_that_the_text_says_change_nothing() {
     for machine in ["tpu_v5e", "cpu"] {
         let target = Target::parse(machine).unwrap();
-        compare(8, |seed| {
+        compare(16, |seed| {
             let program = Program::random(&mut Rng::with_seed(seed));
             let plain = program.text(&Written::default());
+            if plain.contains("reshape(") {
+                return None;
+            }
             let ends = program.text(&Written { layouts: Some((&target, true)), ..Written::default() });
             let all = program.text(&Written { layouts: Some((&target, false)), ..Written::default() });
             let plain = (&*plain, EntryLayouts::Default);

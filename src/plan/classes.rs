@@ -91,11 +91,6 @@ impl<'t> LayoutClasses<'t> {
         for ranked in self.target.layouts(element, &sizes)?.into_iter().take(most) {
             self.add(number, ranked.layout);
         }
-        // What a text without layouts gives is in the list, whether a text gives it or not.
-        let row_major = self.target.layout(element, &sizes, &descending)?;
-        if !self.all[number].layouts.contains(&row_major) {
-            self.push(number, row_major);
-        }
         Ok(number)
     }
 

@@ -1,7 +1,7 @@
 //! What reshapes cost that move elements.
 //!
 //! Where a reshape has a [form](super::reshapes), what it takes is brought into that before it, and what it makes out of it
-//! after it, which costs the same whether relayouts stand there or the reshape is made in other layouts. In that form it moves nothing, or it is a kernel without a price: what it takes is stored for it, and those that
+//! after it. In that form it moves nothing, or it is a kernel without a price: what it takes is stored for it, and those that
 //! go on with what it makes read that. Without a form, it is the nearest pair of layouts in which nothing moves that has
 //! the same minor dimensions, or a kernel that reads and writes.
 
@@ -60,30 +60,29 @@ pub fn in_place(choices: &Choices, ends: ReshapeEnds) -> bool {
     from.is_some() && from == to
 }
 
-/// What a reshape costs that moves elements in its form: a kernel without a price, with what it takes and makes in memory.
+/// What a reshape costs that has a form.
 ///
 /// # Errors
 /// The cost does not fit in 64 bits.
-pub fn in_form(prices: &Prices, [before, after]: ReshapeEnds, around: Around) -> Result<i64, Error> {
-    let stored = if around.made_by == Kept::Fused { prices.storing(before)? } else { 0 };
-    let read = if around.kept == Kept::Fused { prices.rereading(after)? } else { 0 };
-    Ok(stored.saturating_add(read))
-}
-
-/// What the copies cost that a reshape needs in other layouts than its form, before and after it: as much as relayouts there.
-///
-/// # Errors
-/// The cost does not fit in 64 bits.
-pub fn beside_form(
+pub fn through_form(
     prices: &Prices,
+    choices: &Choices,
     [from, to]: ReshapeEnds,
     [before, after]: ReshapeEnds,
     around: Around,
 ) -> Result<i64, Error> {
+    let bare = !in_place(choices, [before, after]);
     let first = copy(prices, from, before.1, (around.made_by, around.argument), Taker::Other)?;
-    let second = copy(prices, after, to.1, (around.kept, false), around.taker)?;
-    let read = if after.1 != to.1 && around.kept == Kept::Fused { prices.rereading(to)? } else { 0 };
-    Ok(first.saturating_add(second).saturating_add(read))
+    let mut cost = first;
+    if bare && from.1 == before.1 && around.made_by == Kept::Fused {
+        cost = cost.saturating_add(prices.storing(from)?);
+    }
+    let stored = if bare || from.1 != before.1 { Kept::Stored } else { around.kept };
+    cost = cost.saturating_add(copy(prices, after, to.1, (stored, false), around.taker)?);
+    if around.kept == Kept::Fused && stored == Kept::Stored {
+        cost = cost.saturating_add(prices.rereading(to)?);
+    }
+    Ok(cost)
 }
 
 /// What a reshape without a form costs beside itself.

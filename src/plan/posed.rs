@@ -8,7 +8,7 @@ use super::holders::{HeldIn, states};
 use super::homes::{end, homes, rename};
 use super::kernels::{Kept, Kernels};
 use super::live::moments;
-use super::moving::{Around, ReshapeEnds, beside_form, ends, form, in_form, in_place, without_form};
+use super::moving::{Around, ReshapeEnds, ends, form, in_place, through_form, without_form};
 use super::posing_steps::PosingSteps;
 use super::prices::{Extent, Meeting, Prices, Taker};
 use super::program::{Doing, Program};
@@ -316,7 +316,7 @@ impl<'a, 't> Posed<'a, 't> {
                 self.kernels.kept[k],
                 self.operand_maker(k),
                 self.after(k),
-                (self.renames.to_result[k], self.taker(k), self.doubted[k]),
+                (self.renames.to_result[k], self.doubted[k]),
             );
             let costs = match known.get(&key) {
                 Some(costs) => costs.clone(),
@@ -469,16 +469,10 @@ impl<'a, 't> Posed<'a, 't> {
             self.kernels.kept[k]
         };
         if let (Some(own), Some(form)) = (self.moved(k, way), form(&self.program, &self.choices, k)) {
-            let around = self.around(k, kept);
-            return match form {
-                _ if kept == Kept::Remade => Ok(0),
-                form if form == own => in_form(prices, form, around),
-                form => {
-                    let [(_, from), (_, to)] = form;
-                    let in_form = Way { operands: vec![Some(from)], results: vec![to], ..way.clone() };
-                    let made = self.cost(prices, k, &in_form)?;
-                    Ok(made.saturating_add(beside_form(prices, own, form, around)?))
-                }
+            return if kept == Kept::Remade {
+                Ok(0)
+            } else {
+                through_form(prices, &self.choices, own, form, self.around(k, kept))
             };
         }
         let cost = prices.instance(operation, way, &classes(&instance.operands), &classes(&instance.results), kept)?;
@@ -517,17 +511,8 @@ impl<'a, 't> Posed<'a, 't> {
     /// What is around a reshape.
     fn around(&self, k: usize, kept: Kept) -> Around {
         let (made_by, argument) = self.operand_maker(k);
-        Around { made_by, argument, kept, taker: self.taker(k) }
-    }
-
-    /// Who takes what a reshape makes.
-    fn taker(&self, k: usize) -> Taker {
-        let is_end = |user: usize| matches!(self.program.instances[user].doing, Doing::Result(_));
-        let ends = match self.program.instances[k].results.first().map(|made| &self.users[*made][..]) {
-            Some([(user, _)]) => self.renames.to_result[*user] || is_end(*user),
-            _ => false,
-        };
-        if self.renames.to_result[k] || ends { Taker::Renamed } else { Taker::Other }
+        let taker = if self.renames.to_result[k] { Taker::Renamed } else { Taker::Other };
+        Around { made_by, argument, kept, taker }
     }
 
     /// What a reshape costs beside itself where it moves something and has no form.

@@ -455,6 +455,7 @@ impl Maker<'_, '_> {
         }
         if let Some([i, j]) = self.forms.of(from, to) {
             ways.push(Way::new(vec![Some(i)], vec![j]));
+            return ways;
         }
         // The default and the row-major layout come first.
         for i in 0..a.layouts.len().min(2) {
