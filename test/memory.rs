@@ -823,6 +823,21 @@ fn a_program_of_twenty_thousand_instructions() {
     assert_eq!(main_memory(&module).0, 32);
 }
 
+/// Each part is taken of one wide tuple: the time is that of the leaves, not of all leaves for each part.
+#[test]
+fn a_tuple_of_ten_thousand_parts() {
+    let end = 10_000;
+    let lines = |line: &dyn Fn(usize) -> String| (0..end).map(line).collect::<String>();
+    let tuple = |part: &str| {
+        let parts: Vec<String> = (0..end).map(|k| format!("{part}{k}")).collect();
+        format!("({}) tuple({})", vec!["f32[8]{0}"; end].join(", "), parts.join(", "))
+    };
+    let parameters = lines(&|k| format!("x{k} = f32[8]{{0}} parameter({k})\n"));
+    let parts = lines(&|k| format!("g{k} = f32[8]{{0}} get-tuple-element(t), index={k}\n"));
+    let module = entry("", "", &format!("{parameters} t = {}\n {parts} ROOT y = {}", tuple("x"), tuple("g")));
+    assert_eq!(main_memory(&module), (0, 2 * 32 * 10_000));
+}
+
 /// Places for the temporaries of each memory of each computation of the programs in `test/hlo`: none takes more than the
 /// peak of live bytes.
 #[test]

@@ -6,7 +6,7 @@ use super::sharing::{Shared, shared};
 use crate::hlo::aliases::{AliasPair, pairs};
 use crate::hlo::{Computation, Instruction, Module};
 use crate::operations::operation::Operation;
-use crate::operations::shape::{Array, Shape, leaves};
+use crate::operations::shape::{Array, Shape, count, leaves};
 use crate::text::Error;
 use std::collections::{HashMap, HashSet};
 
@@ -76,6 +76,18 @@ fn kept(body: &Computation) -> Vec<Option<usize>> {
     let [parameter] = body.parameters[..] else { return Vec::new() };
     let sources = sources(body, body.root).into_iter().enumerate();
     sources.map(|(leaf, source)| (source == (parameter, leaf)).then_some(leaf)).collect()
+}
+
+/// The number of the first leaf of each part of a tuple.
+fn firsts(tuple: &Shape) -> Vec<usize> {
+    let Shape::Tuple(parts) = tuple else { return Vec::new() };
+    let mut sum = 0;
+    let mut firsts = Vec::with_capacity(parts.len());
+    for part in parts {
+        firsts.push(sum);
+        sum += count(part);
+    }
+    firsts
 }
 
 /// Whether an instruction reads its operands; tuples and their parts only name them.
@@ -243,7 +255,18 @@ impl<'m> Classes<'m> {
         computation: &Computation,
         passed: &HashMap<usize, Vec<Option<(usize, usize)>>>,
     ) {
+        // The first leaf of each part of a tuple, once for all that take a part.
+        let mut parts: HashMap<usize, Vec<usize>> = HashMap::new();
         for (k, instruction) in computation.instructions.iter().enumerate() {
+            if let (Operation::GetTupleElement { index }, [tuple]) = (&instruction.operation, &instruction.operands[..])
+            {
+                let parts = parts.entry(*tuple).or_insert_with(|| firsts(&computation.instructions[*tuple].shape));
+                if let Some(part) = parts.get(*index) {
+                    let from = self.first[*tuple] + part;
+                    self.leaves(k).zip(from..).for_each(|(leaf, operand)| self.rename(leaf, operand));
+                }
+                continue;
+            }
             let taken = self.taken(instruction);
             if instruction.string("custom_call_target").as_deref() == Some("ConcatBitcast") {
                 taken.iter().for_each(|part| self.join(self.first[k], *part));
@@ -266,13 +289,17 @@ impl<'m> Classes<'m> {
             };
             for (leaf, name) in self.leaves(k).zip(names.into_iter().flatten()) {
                 if let Some(operand) = name.and_then(|name| taken.get(name)) {
-                    // Another name alone does not keep a buffer.
-                    self.last[leaf] = 0;
-                    self.is_name[leaf] = true;
-                    self.join(leaf, *operand);
+                    self.rename(leaf, *operand);
                 }
             }
         }
+    }
+
+    /// Makes a leaf another name; that alone does not keep a buffer.
+    fn rename(&mut self, leaf: usize, operand: usize) {
+        self.last[leaf] = 0;
+        self.is_name[leaf] = true;
+        self.join(leaf, operand);
     }
 
     fn is_same(&self, a: usize, b: usize) -> bool {
@@ -338,7 +365,7 @@ impl<'m> Classes<'m> {
             found.push(pairs);
         }
         let mut joined = vec![false; self.arrays.len()];
-        for (k, pairs) in found.iter().enumerate() {
+        for (k, pairs) in found.iter().enumerate().filter(|(_, pairs)| !pairs.is_empty()) {
             let taken = self.taken(&computation.instructions[k]);
             for pair in pairs.iter().filter(|pair| pair.updates) {
                 for leaf in [self.first[k] + pair.result, taken[pair.operand]] {
@@ -346,9 +373,10 @@ impl<'m> Classes<'m> {
                     joined[class] = true;
                 }
             }
-            if matches!(computation.instructions[k].operation, Operation::Conditional { .. }) {
-                self.leaves(k).for_each(|leaf| joined[self.find(leaf)] = true);
-            }
+        }
+        let runs_branch = |k: &usize| matches!(computation.instructions[*k].operation, Operation::Conditional { .. });
+        for leaf in (0..found.len()).filter(runs_branch).flat_map(|k| self.leaves(k)) {
+            joined[self.find(leaf)] = true;
         }
         let ends: Vec<usize> = self.leaves(computation.root).collect();
         let parameters: Vec<usize> = computation.parameters.iter().flat_map(|k| self.leaves(*k)).collect();

@@ -10,6 +10,7 @@
 //! | a fusion or custom call with `output_to_operand_aliasing` | what that says, before all others |
 //! | any with `aliasing_operands` of XLA:TPU | what that says, and nothing else |
 
+use super::buffers::reads;
 use super::names::{source, sources};
 use crate::hlo::aliases::{listed, pairs};
 use crate::hlo::{Computation, Instruction, Module};
@@ -33,6 +34,9 @@ type LeafPair = (usize, usize);
 /// # Errors
 /// An attribute cannot be read.
 pub fn shared(module: &Module, computation: &Computation, instruction: &Instruction) -> Result<Vec<Shared>, Error> {
+    if !reads(instruction) {
+        return Ok(Vec::new());
+    }
     let operands: Vec<&Shape> = instruction.operands.iter().map(|k| &computation.instructions[*k].shape).collect();
     let all: usize = operands.iter().map(|shape| count(shape)).sum();
     if let Some(lists) = instruction.attribute("backend_config").and_then(listed) {
@@ -85,6 +89,10 @@ fn over((result, operand): LeafPair) -> Shared {
 
 /// The pairs whose arrays are in one memory; with `same`, of one type, sizes and layout.
 fn fitting(found: impl Iterator<Item = Shared>, operands: &[&Shape], result: &Shape, same: bool) -> Vec<Shared> {
+    let mut found = found.peekable();
+    if found.peek().is_none() {
+        return Vec::new();
+    }
     let to = leaves(result);
     let from: Vec<&Array> = operands.iter().flat_map(|shape| leaves(shape)).collect();
     let fits = |pair: &Shared| match (to.get(pair.result), from.get(pair.operand)) {
