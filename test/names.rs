@@ -87,7 +87,22 @@ const CLOSED: &[(&str, &[&str])] = &[
         &["Certificate", "Dual", "Edge", "Message", "Multiplier", "Occupancy", "ProofNode", "Reduction"],
     ),
     // Made by callers, with all fields.
-    ("programs", &["Facts", "Graph", "Instruction", "Node", "Place", "Value", "Doing", "Instance", "Made", "Program"]),
+    (
+        "programs",
+        &[
+            "Facts",
+            "Graph",
+            "Instruction",
+            "LayoutContract",
+            "Node",
+            "Place",
+            "Value",
+            "Doing",
+            "Instance",
+            "Made",
+            "Program",
+        ],
+    ),
     (
         "questions",
         &[
