@@ -535,12 +535,12 @@ func.func private @element(tensor<5xvector<2xf32>, #layout.tiled<{0}>>)
 // -----
 
 // The text of an attribute has no quotes.
-// CHECK: :[[#@LINE+2]]:53: error:
+// CHECK: :[[#@LINE+2]]:57: error:
 // expected-error@+1 {{the text must stand without quotes: `tiled<{1,0}>`, found `"`}}
 func.func private @quoted(tensor<3x5xf32, #layout.tiled<"{1,0}">>)
 
 // -----
 
-// CHECK: :[[#@LINE+2]]:59: error:
+// CHECK: :[[#@LINE+2]]:62: error:
 // expected-error@+1 {{the text must stand without quotes: `memory_space<vmem>`, found `"`}}
 func.func private @quoted(memref<3xf32, #layout.memory_space<"vmem">>)

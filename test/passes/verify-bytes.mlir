@@ -22,7 +22,7 @@ func.func @arena(%x: memref<8xf32>, %y: memref<8xbf16>) {
 // -----
 
 // An element of which a byte was overwritten is none.
-// expected-remark @below {{@part: not proved: no sizes and numbers that were tried are those of the program}}
+// expected-remark @+2 {{@part: not proved: no sizes and numbers that were tried are those of the program}}
 module {
   func.func @part(%x: memref<8xf32>) -> f32 {
     %c0 = arith.constant 0 : index

@@ -14,7 +14,7 @@ func.func @waited(%x: memref<8xf32>, %y: memref<8xf32>) {
 // -----
 
 // What a program does must not depend on when a copy runs.
-// expected-remark @below {{@overwritten: not proved: no sizes and numbers that were tried are those of the program}}
+// expected-remark @+2 {{@overwritten: not proved: no sizes and numbers that were tried are those of the program}}
 module {
   func.func @overwritten(%x: memref<8xf32>, %y: memref<8xf32>, %f: f32) {
     %c0 = arith.constant 0 : index

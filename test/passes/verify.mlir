@@ -11,7 +11,7 @@ func.func @copied(%a: memref<3x5xf32>, %b: memref<3x5xf32, #layout.tiled<{1,0:T(
 // -----
 
 // A program that has no meaning is not compared.
-// expected-remark @below {{@outside: not proved: no sizes and numbers that were tried are those of the program; for all data: an access outside of its buffer}}
+// expected-remark @+2 {{@outside: not proved: no sizes and numbers that were tried are those of the program; for all data: an access outside of its buffer}}
 module {
   func.func @outside(%a: memref<4xf32>) -> f32 {
     %c = arith.constant 3 : index
@@ -24,7 +24,7 @@ module {
 // -----
 
 // Iterations that may run at the same time and write to one place.
-// expected-remark @below {{@race: not proved: no sizes and numbers that were tried are those of the program; for all data: result 0: an element that several iterations write, in no order}}
+// expected-remark @+2 {{@race: not proved: no sizes and numbers that were tried are those of the program; for all data: result 0: an element that several iterations write, in no order}}
 module {
   func.func @race(%a: memref<4xf32>, %x: f32) {
     scf.forall (%i) in (4) {
