@@ -245,10 +245,11 @@ fn left_over(b: &mut Builder, from: &Varying, dims: &[Dim], k: usize) -> Done<Te
 fn padded(b: &mut Builder, site: &Site, [low, high, interior]: [&[i64]; 3], ins: &[Varying]) -> Done<Vec<Tensor>> {
     let fixed = static_shape(&site.i.shape);
     let out = tensors(&fixed)?.remove(0);
-    let value = b.scalar(&ins[1].data);
+    let (source, padding) = (b.precise(&ins[0].data, &out)?, b.precise(&ins[1].data, &out)?);
+    let value = b.scalar(&padding);
     let all: Vec<usize> = (0..low.len()).collect();
-    let data = masked(b, &ins[0], &all, &value)?;
-    let done = super::shapes::pad(b, [low, high, interior], &[data, ins[1].data.clone()], &out)?;
+    let data = masked(b, &Varying { data: source, sizes: ins[0].sizes.clone() }, &all, &value)?;
+    let done = super::shapes::pad(b, [low, high, interior], &[data, padding], &out)?;
     let mut results = vec![done];
     let sizes = indices(b, &ins[0].data.sizes, &ins[0].sizes);
     for (k, dim) in leaves(&site.i.shape)[0].dims.iter().enumerate() {
