@@ -216,7 +216,7 @@ fn a_certificate_is_checked_and_forgeries_are_refused() {
         ("layout", text.replacen("\"x\":[\"{1,0", "\"x\":[\"{0,1", 1), "in `plan.values.x[0]`, the proof"),
         ("bound", text.replace(&format!("\nbound {cost}\n"), &format!("\nbound {}\n", cost + 1)), "bound"),
         ("machine", text.replacen("\"tpu_v5e\"", "\"mn_core_2\"", 1), ""),
-        ("capacity", text.replacen("\"capacities\":[]", "\"capacities\":[[0,-1]]", 1), "capacity"),
+        ("capacity", text.replacen("\"capacities\":[]", "\"capacities\":[[0,-1]]", 1), "in `capacities`"),
         ("choice", format!("{head}\n{}", rest.replacen("choices 0", "choices 1", 1)), ""),
     ] {
         assert_ne!(forged, text, "{what}");

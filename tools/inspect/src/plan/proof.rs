@@ -139,7 +139,9 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
 fn check_question(stated: &Proved) -> Result<(), Error> {
     let bytes = stated.capacities.iter().map(|(_, bytes)| *bytes).chain([stated.plan.kept]);
     match bytes.into_iter().find(|bytes| !(0..=LARGEST_SUM).contains(bytes)) {
-        Some(bytes) => Err(Error::new(format!("expected a number of bytes from 0 to {LARGEST_SUM}, found {bytes}"))),
+        Some(bytes) => Err(Error::new(format!(
+            "expected bytes from 0 to {LARGEST_SUM} in `capacities` and `plan.kept`, found {bytes}"
+        ))),
         None => Ok(()),
     }
 }
