@@ -81,6 +81,8 @@ pub struct Steps<'c> {
     pub places: HashMap<usize, ArrayId>,
     /// By the key of an operation, its operands that are arrays.
     pub wants: HashMap<usize, Vec<(usize, Want<'c>)>>,
+    /// Arrays of which scalar code reads an element: they are needed whatever becomes of it.
+    pub extracted: Vec<ArrayId>,
     /// Whether the machine has places.
     pub has_places: bool,
 }
@@ -212,6 +214,7 @@ impl<'c> Steps<'c> {
         Program {
             instances: order.iter().map(|number| self.steps[*number].instance(*number)).collect(),
             made: self.arrays.iter().map(|array| Made { by: places[array.by], ..array.made() }).collect(),
+            deciding: self.extracted.iter().map(|array| (0, self.arrays[*array].by)).collect(),
             ..Program::default()
         }
     }

@@ -196,7 +196,8 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
     fn visit(&mut self, op: Op<'c>) {
         let (operands, results) = (ir::operands(op), ir::results(op));
         match ir::name(op) {
-            "builtin.module" | "func.func" | "linalg.yield" | "tensor.yield" | "tensor.dim" | "tensor.extract" => {}
+            "builtin.module" | "func.func" | "linalg.yield" | "tensor.yield" | "tensor.dim" => {}
+            "tensor.extract" => self.steps.extracted.extend(self.steps.array(operands[0])),
             "func.return" => {
                 let function = ir::parent(op).and_then(symbol).and_then(|name| self.functions.get(name)).cloned();
                 let own = function.unwrap_or_default().results;
