@@ -220,7 +220,7 @@ const WRONG: &[(&str, usize, &str)] = &[
     ("f32[<=]", 6, "expected a bound, found `]`"),
     ("f32[?3]", 5, "expected `,` or `]` to close the sizes, found `3`"),
     ("f32[9223372036854775808]", 4, "`9223372036854775808` does not fit in 64 bits"),
-    ("F32[2]", 0, "unknown element type `F32`; did you mean `f32`?"),
+    ("F32[2]", 0, "unknown element type `F32`; XLA writes `f32`"),
     ("f33[2]", 0, "unknown element type `f33`; did you mean `f32`?"),
     (" foo[2]", 1, "unknown element type `foo`"),
     ("f32[2]x", 6, "expected the end of the shape, found `x`"),
