@@ -50,12 +50,12 @@ fn random_programs() {
 fn changed_modules() {
     let (context, mut rng, texts) = (jit::context(), Rng::with_seed(3), modules("hlo/small"));
     let mut imported = 0;
-    for _ in 0..10_000 {
+    for _ in 0..4_000 {
         let (name, text) = &texts[rng.usize(..texts.len())];
         imported += parsed(&context, name, &changed(text, &mut rng));
     }
     for (name, text) in &texts {
         imported += (1..=16).map(|n| parsed(&context, name, &bounded(text, n))).sum::<usize>();
     }
-    assert!(imported > 500, "{imported} are imported");
+    assert!(imported > 200, "{imported} are imported");
 }

@@ -29,28 +29,26 @@ fn mutations_are_imported_or_refused() {
     assert!(read > 500 && refused > 10, "{read} modules were read, {refused} of them refused");
 }
 
-/// Each size of the small modules and of the models, as a bound: alone in its line, where all others are exact, and in all
-/// lines.
+/// Each size of the small modules and of the models, as a bound: in all lines, and in one line where others are exact.
 #[test]
 fn sizes_become_bounds() {
+    let mut rng = Rng::with_seed(4);
     let (mut read, mut done) = (0, 0);
     for (_, text) in ["hlo/small", "hlo", "hlo/devices"].into_iter().flat_map(modules) {
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
         for n in 1..=16 {
-            let whole = bounded(&text, n);
-            if whole == text {
-                continue;
-            }
-            let lines: Vec<&str> = text.split_inclusive('\n').collect();
-            let one_line = (0..lines.len()).filter_map(|k| {
+            let changes = |k: &usize| bounded(lines[*k], n) != lines[*k];
+            let one_line = rng.choice((0..lines.len()).filter(changes).collect::<Vec<_>>()).map(|k| {
                 let line = bounded(lines[k], n);
-                (line != lines[k]).then(|| [lines[..k].concat(), line, lines[k + 1..].concat()].concat())
+                [lines[..k].concat(), line, lines[k + 1..].concat()].concat()
             });
-            for text in one_line.chain([whole]) {
+            let all_lines = one_line.as_ref().map(|_| bounded(&text, n));
+            for text in one_line.into_iter().chain(all_lines) {
                 let Some(imported) = imported(&text) else { continue };
                 read += 1;
                 done += usize::from(imported);
             }
         }
     }
-    assert!(read > 100 && done > 50, "{read} modules were read, {done} of them imported");
+    assert!(read > 100 && done > 20, "{read} modules were read, {done} of them imported");
 }

@@ -194,7 +194,8 @@ fn reshaped(b: &mut Builder, site: &Site, ins: &[Varying]) -> Done<Vec<Tensor>> 
     }
     let own = indices(b, &from.data.sizes, &from.sizes);
     let new = indices(b, &out.sizes, &sizes);
-    let source = b.flattened(&from.data);
+    let source = b.precise(&from.data, &out)?;
+    let source = b.flattened(&source);
     let data = b.each(Vec::new(), &out, |w, _| {
         let mut number = w.index(0);
         for (k, size) in new.iter().enumerate() {
@@ -280,7 +281,8 @@ fn concatenated(b: &mut Builder, site: &Site, dim: usize, ins: &[Varying]) -> Do
     let mut all = b.filled(&plain, &zero);
     let mut end = b.w.index(0);
     for v in ins.iter().filter(|v| !v.data.is_empty()) {
-        let data = b.flattened(&v.data);
+        let data = b.precise(&v.data, &out)?;
+        let data = b.flattened(&data);
         let mut offsets = vec!["0".to_string(); data.sizes.len()];
         offsets[dim] = end.clone();
         all = b.named(&plain, &Builder::insertion(&data, &all, &offsets));
