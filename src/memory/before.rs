@@ -6,7 +6,8 @@
 //! | an instruction with an effect | the next one of the text that has one: those that other devices or the host see, `rng`, custom calls with `custom_call_has_side_effect`, and what runs such |
 //! | what reads a buffer before an instruction writes over it in place, by `output_to_operand_aliasing`, `aliasing_operands` or as `dynamic-update-slice`, `scatter`, `sort` or `while` do; where the text reads the buffer later, or it may not be written over, the instruction is in place of a copy | that instruction |
 
-use super::buffers::{Classes, reads};
+use super::buffers::Classes;
+use super::names::reads;
 use crate::hlo::{Computation, Instruction};
 use crate::operations::operation::{Algorithm, Operation};
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! The buffers of one computation: its leaves, those of one buffer together, and from when to when each is live.
 
 use super::footprint::Footprint;
-use super::names::{renamed, sources};
+use super::names::{reads, renamed, sources};
 use super::sharing::{Shared, shared};
 use crate::hlo::aliases::{AliasPair, pairs};
 use crate::hlo::{Computation, Instruction, Module};
@@ -88,11 +88,6 @@ fn firsts(tuple: &Shape) -> Vec<usize> {
         sum += count(part);
     }
     firsts
-}
-
-/// Whether an instruction reads its operands; tuples and their parts only name them.
-pub(super) fn reads(instruction: &Instruction) -> bool {
-    !matches!(&*instruction.opcode, "tuple" | "get-tuple-element")
 }
 
 /// The buffers of a computation that runs in this way. `passed` says for each computation that is called before which

@@ -60,3 +60,8 @@ pub fn sources(computation: &Computation, instruction: usize) -> Vec<Leaf> {
     let of = |leaf: usize| operand(leaf).map_or((instruction, leaf), |operand| source(computation, operand));
     (0..count(&own.shape)).map(of).collect()
 }
+
+/// Whether an instruction reads its operands; tuples and their parts only name them.
+pub(super) fn reads(instruction: &Instruction) -> bool {
+    !matches!(&*instruction.opcode, "tuple" | "get-tuple-element")
+}

@@ -10,8 +10,7 @@
 //! | a fusion or custom call with `output_to_operand_aliasing` | what that says, before all others |
 //! | any with `aliasing_operands` of XLA:TPU | what that says, and nothing else |
 
-use super::buffers::reads;
-use super::names::{source, sources};
+use super::names::{reads, source, sources};
 use crate::hlo::aliases::{listed, pairs};
 use crate::hlo::{Computation, Instruction, Module};
 use crate::operations::operation::{Algorithm, Operation};

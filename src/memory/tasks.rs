@@ -6,10 +6,10 @@
 //! what the buffers of that order take.
 
 use super::before::before;
-use super::buffers::{Readers, RunsAs, named, reads};
+use super::buffers::{Readers, RunsAs, named};
 use super::footprint::Footprint;
 use super::inside::Counted;
-use super::names::Leaf;
+use super::names::{Leaf, reads};
 use super::runs::{called, until};
 use crate::hlo::Module;
 use crate::scheduling::{TaskGraph, TaskValue};
