@@ -143,9 +143,12 @@ fn child(part: &str) -> Result<(), Failed> {
     }
 }
 
+/// A row of [`WINDOWS`].
+type WindowCase = ([&'static str; 2], &'static str, i32, &'static str, &'static [f64], &'static [f64]);
+
 /// Windows over arrays of `s32`: the array's sizes and the result's, the computation of `a` and `b`, the initial value, the
 /// window, the elements, and the result.
-const WINDOWS: [([&str; 2], &str, i32, &str, &[f64], &[f64]); 14] = [
+const WINDOWS: [WindowCase; 14] = [
     (["5", "5"], CAPPED, 0, "size=5 pad=0_4", &[8., 7., -6., 4., -5.], &[2., 0., -7., -1., -5.]),
     (["5", "5"], CAPPED, 0, "size=5 pad=4_0", &[8., 7., -6., 4., -5.], &[8., 9., 3., 7., 2.]),
     (["5", "5"], "add(a, b)", 1, "size=5 pad=4_0", &[1., 2., 3., 4., 5.], &[2., 4., 7., 11., 16.]),
