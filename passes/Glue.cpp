@@ -24,6 +24,7 @@
 #include "mlir/Rewrite/PatternApplicator.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
@@ -142,6 +143,12 @@ bool layout_cc_decompose(MlirOperation op) {
     return false;
   aggregate->replaceAllUsesWith(*parts);
   return true;
+}
+
+bool layout_cc_erase_unreachable_blocks(MlirOperation op) {
+  IRRewriter rewriter(unwrap(op)->getContext());
+  return succeeded(
+      eraseUnreachableBlocks(rewriter, unwrap(op)->getRegions()));
 }
 
 bool layout_cc_scf_to_cf(MlirOperation root, size_t count,

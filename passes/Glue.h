@@ -113,6 +113,10 @@ MlirAttribute layout_cc_attributes(MlirOperation op);
 /// aggregate.
 bool layout_cc_decompose(MlirOperation op);
 
+/// Erases the blocks below an operation that nothing branches to; false where
+/// there are none.
+bool layout_cc_erase_unreachable_blocks(MlirOperation op);
+
 /// Applies the patterns of upstream's convert-scf-to-cf to operations below
 /// `root`, in this order; those inside another come after it. False where none
 /// can be lowered.

@@ -6,7 +6,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::pass::Pass;
 use crate::pipelines::{PIPELINES, PipelineOptions};
-use crate::upstream::emit;
+use crate::upstream::{emit, erase_unreachable_blocks};
 use crate::{
     annotate_loops, approximate_math, call_libm, call_mpi, convert_to_llvm, deallocate, expand_clones, expand_dma,
     expand_floats, fuse_elementwise, indexing_analysis, inline_calls, lower_bufferization, lower_memrefs,
@@ -40,90 +40,98 @@ extern "C" fn layout_rs_run_pass(
     // SAFETY: C++ gives a place that is null or what this function left there, which nothing else uses during the call.
     let kept = unsafe { &mut *kept };
     run(op, |rewriter| {
-        let op = rewriter.root();
-        let wrong = |message| vec![Diagnostic::error(ir::location(op), message)];
-        if let Some(cycle) = ir::cycle(op) {
-            return Err(vec![computed_from_itself(&cycle)]);
-        }
+        let erased = erase_unreachable_cycles(rewriter.root())?;
         let now = *step;
-        if name == verify::NAME {
-            if kept.is_null() {
-                *kept = Box::into_raw(Box::new(verify::State::default())).cast();
-            }
-            // SAFETY: this is the box of the first step.
-            let state = unsafe { &mut *kept.cast::<verify::State>() };
-            if let Some(passes) = verify::run(op, &options, now, state)? {
-                *step = now + 1;
-                // SAFETY: C++ gives a callback and the pointer it takes.
-                unsafe { callback(string_ref(&passes), user) };
-            }
-            return Ok(Outcome::Unchanged);
-        }
-        let pass = Pass::read(&name, &options).map_err(wrong)?;
-        pass.check().map_err(wrong)?;
-        let mut go_on = |passes: &str, next: usize| {
+        let go_on = |passes: &str, next: usize| {
             *step = next;
             // SAFETY: C++ gives a callback and the pointer it takes.
             unsafe { callback(string_ref(passes), user) };
         };
-        match pass {
-            Pass::AnnotateLoops => annotate_loops::run(rewriter),
-            Pass::ApproximateMath => return Ok(Outcome::of(approximate_math::run(op))),
-            Pass::CallLibm => {
-                return call_libm::run(op).map(Outcome::of).ok_or_else(Vec::new);
-            }
-            Pass::CallMpi => return call_mpi::run(rewriter).map(Outcome::of),
-            Pass::ConvertToLlvm { options } => {
-                let mut changed = now == 0 && convert_to_llvm::prepare(rewriter);
-                match steps::next(convert_to_llvm::STEPS, op, now) {
-                    Some((passes, next)) => go_on(&passes.replace("$arena", options.arena.name()), next),
-                    None => changed |= convert_to_llvm::forget_mpi(op),
-                }
-                return Ok(Outcome::of(changed));
-            }
-            Pass::LowerBufferization => {
-                if let Some((passes, next)) = steps::next(lower_bufferization::STEPS, op, now) {
-                    go_on(passes, next);
-                }
-                return Ok(Outcome::Unchanged);
-            }
-            Pass::Deallocate if now > 0 => deallocate::unmark(op),
-            Pass::Deallocate => {
-                if let Some(passes) = deallocate::run(rewriter) {
-                    go_on(passes, 1);
-                }
-            }
-            Pass::ExpandClones => return expand_clones::run(rewriter).map(Outcome::of),
-            Pass::ExpandDma { options } => return expand_dma::run(rewriter, options).map(Outcome::of),
-            Pass::ExpandFloats if now > 0 => expand_floats::run(rewriter)?,
-            Pass::ExpandFloats => match expand_floats::begin(op)? {
-                true => go_on(expand_floats::PASSES, 1),
-                false => return Ok(Outcome::Unchanged),
-            },
-            Pass::FuseElementwise => fuse_elementwise::run(rewriter),
-            Pass::IndexingAnalysis { options } => indexing_analysis::run(op, options.report),
-            Pass::InlineCalls if now > 0 => return Ok(Outcome::Unchanged),
-            Pass::InlineCalls => match inline_calls::run(rewriter) {
-                true => go_on(inline_calls::PASSES, 1),
-                false => return Ok(Outcome::Unchanged),
-            },
-            Pass::LowerMemrefs { options } => lower_memrefs::run(rewriter, options)?,
-            Pass::MaskAsIntegers => mask_as_integers::run(rewriter),
-            Pass::OutlineLoops { options } => return Ok(Outcome::of(outline_loops::run(rewriter, options))),
-            Pass::Partition => return partition::run(rewriter).map(Outcome::of),
-            Pass::Plan { options } => return plan::run(rewriter, options).map(Outcome::of),
-            Pass::PlanMemory { options } => return plan_memory::run(rewriter, options).map(Outcome::of),
-            Pass::PrepareBufferization => prepare_bufferization::run(rewriter)?,
-            Pass::RemoveConversions { options } => remove_conversions::run(rewriter, options),
-            Pass::ScfToCf => scf_to_cf::run(op),
-            Pass::ShardToMpi => return shard_to_mpi::run(rewriter).map(Outcome::of),
-            Pass::ShortenInterfaces { options } => return Ok(Outcome::of(shorten_interfaces::run(rewriter, options))),
-            Pass::SimplifyIndexing => simplify_indexing::run(rewriter),
-            Pass::StripMemorySpaces => return Ok(Outcome::of(strip_memory_spaces::run(op))),
-            Pass::VerifyLlvm => return verify_llvm::run(op).map(|()| Outcome::Unchanged),
-        }
-        Ok(Outcome::Changed)
+        let outcome = run_step(rewriter, [&*name, &*options], now, kept, go_on)?;
+        Ok(if erased { Outcome::Changed } else { outcome })
     })
+}
+
+/// Runs step `now` of a pass. `go_on` takes passes to run next, and the number of the step after them.
+fn run_step<'s>(
+    rewriter: &'s Rewriter,
+    [name, options]: [&str; 2],
+    now: usize,
+    kept: &mut *mut c_void,
+    mut go_on: impl FnMut(&str, usize),
+) -> Result<Outcome, Vec<Diagnostic<'s>>> {
+    let op = rewriter.root();
+    let wrong = |message| vec![Diagnostic::error(ir::location(op), message)];
+    if name == verify::NAME {
+        if kept.is_null() {
+            *kept = Box::into_raw(Box::new(verify::State::default())).cast();
+        }
+        // SAFETY: this is the box of the first step.
+        let state = unsafe { &mut *kept.cast::<verify::State>() };
+        if let Some(passes) = verify::run(op, options, now, state)? {
+            go_on(&passes, now + 1);
+        }
+        return Ok(Outcome::Unchanged);
+    }
+    let pass = Pass::read(name, options).map_err(wrong)?;
+    pass.check().map_err(wrong)?;
+    match pass {
+        Pass::AnnotateLoops => annotate_loops::run(rewriter),
+        Pass::ApproximateMath => return Ok(Outcome::of(approximate_math::run(op))),
+        Pass::CallLibm => {
+            return call_libm::run(op).map(Outcome::of).ok_or_else(Vec::new);
+        }
+        Pass::CallMpi => return call_mpi::run(rewriter).map(Outcome::of),
+        Pass::ConvertToLlvm { options } => {
+            let mut changed = now == 0 && convert_to_llvm::prepare(rewriter);
+            match steps::next(convert_to_llvm::STEPS, op, now) {
+                Some((passes, next)) => go_on(&passes.replace("$arena", options.arena.name()), next),
+                None => changed |= convert_to_llvm::forget_mpi(op),
+            }
+            return Ok(Outcome::of(changed));
+        }
+        Pass::LowerBufferization => {
+            if let Some((passes, next)) = steps::next(lower_bufferization::STEPS, op, now) {
+                go_on(passes, next);
+            }
+            return Ok(Outcome::Unchanged);
+        }
+        Pass::Deallocate if now > 0 => deallocate::unmark(op),
+        Pass::Deallocate => {
+            if let Some(passes) = deallocate::run(rewriter) {
+                go_on(passes, 1);
+            }
+        }
+        Pass::ExpandClones => return expand_clones::run(rewriter).map(Outcome::of),
+        Pass::ExpandDma { options } => return expand_dma::run(rewriter, options).map(Outcome::of),
+        Pass::ExpandFloats if now > 0 => expand_floats::run(rewriter)?,
+        Pass::ExpandFloats => match expand_floats::begin(op)? {
+            true => go_on(expand_floats::PASSES, 1),
+            false => return Ok(Outcome::Unchanged),
+        },
+        Pass::FuseElementwise => fuse_elementwise::run(rewriter),
+        Pass::IndexingAnalysis { options } => indexing_analysis::run(op, options.report),
+        Pass::InlineCalls if now > 0 => return Ok(Outcome::Unchanged),
+        Pass::InlineCalls => match inline_calls::run(rewriter) {
+            true => go_on(inline_calls::PASSES, 1),
+            false => return Ok(Outcome::Unchanged),
+        },
+        Pass::LowerMemrefs { options } => lower_memrefs::run(rewriter, options)?,
+        Pass::MaskAsIntegers => mask_as_integers::run(rewriter),
+        Pass::OutlineLoops { options } => return Ok(Outcome::of(outline_loops::run(rewriter, options))),
+        Pass::Partition => return partition::run(rewriter).map(Outcome::of),
+        Pass::Plan { options } => return plan::run(rewriter, options).map(Outcome::of),
+        Pass::PlanMemory { options } => return plan_memory::run(rewriter, options).map(Outcome::of),
+        Pass::PrepareBufferization => prepare_bufferization::run(rewriter)?,
+        Pass::RemoveConversions { options } => remove_conversions::run(rewriter, options),
+        Pass::ScfToCf => scf_to_cf::run(op),
+        Pass::ShardToMpi => return shard_to_mpi::run(rewriter).map(Outcome::of),
+        Pass::ShortenInterfaces { options } => return Ok(Outcome::of(shorten_interfaces::run(rewriter, options))),
+        Pass::SimplifyIndexing => simplify_indexing::run(rewriter),
+        Pass::StripMemorySpaces => return Ok(Outcome::of(strip_memory_spaces::run(op))),
+        Pass::VerifyLlvm => return verify_llvm::run(op).map(|()| Outcome::Unchanged),
+    }
+    Ok(Outcome::Changed)
 }
 
 /// See `Glue.h`.
@@ -247,6 +255,19 @@ extern "C" fn layout_rs_indexing(
         }
     }
     true
+}
+
+/// Erases blocks that nothing branches to where a value in one is computed from itself; such code never runs.
+/// Returns whether it erased some.
+///
+/// # Errors
+/// A value that is computed from itself elsewhere, which only graph regions allow.
+fn erase_unreachable_cycles<'s>(op: Op<'s>) -> Result<bool, Vec<Diagnostic<'s>>> {
+    let erased = ir::cycle(op).is_some() && erase_unreachable_blocks(op);
+    match ir::cycle(op) {
+        Some(cycle) => Err(vec![computed_from_itself(&cycle)]),
+        None => Ok(erased),
+    }
 }
 
 /// The error of a cycle of definitions. Passes follow values to what defines them and to their users, and end where no value

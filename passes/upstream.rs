@@ -6,6 +6,7 @@
 
 use crate::diagnostic::{Diagnostic, Severity};
 use layout_dialect::{bytes, string_ref, with_message};
+use layout_ir::Op;
 use melior::{
     Context, Error,
     ir::{Attribute, AttributeLike, OperationRef, Type, TypeLike, Value, ValueLike},
@@ -44,6 +45,7 @@ unsafe extern "C" {
     fn layout_cc_fast_math_attribute(context: MlirContext, flags: u32) -> MlirAttribute;
     fn layout_cc_attributes(op: MlirOperation) -> MlirAttribute;
     fn layout_cc_decompose(op: MlirOperation) -> bool;
+    fn layout_cc_erase_unreachable_blocks(op: MlirOperation) -> bool;
     fn layout_cc_scf_to_cf(root: MlirOperation, count: usize, ops: *const MlirOperation) -> bool;
     fn layout_cc_compute_in_f32(root: MlirOperation, count: usize, types: *const MlirType) -> bool;
     fn layout_cc_call_libm(root: MlirOperation) -> bool;
@@ -101,6 +103,13 @@ pub fn add_passes(manager: OperationPassManager, passes: &str) -> Result<(), Err
         unsafe { mlirOpPassManagerAddPipeline(manager.to_raw(), string_ref(passes), error, user) }.value != 0
     });
     added.map_err(Error::ParsePassPipeline)
+}
+
+/// Erases all blocks below an operation that no branch reaches; whether there were any. No handle to an operation in one
+/// of them may be used afterwards.
+pub fn erase_unreachable_blocks(op: Op) -> bool {
+    // SAFETY: the operation is alive, and the pass that runs on it may change what is below.
+    unsafe { layout_cc_erase_unreachable_blocks(op.to_raw()) }
 }
 
 /// Emits a diagnostic.

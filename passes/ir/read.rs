@@ -35,6 +35,16 @@ pub fn name<'c>(op: Op<'c>) -> &'c str {
     unsafe { std::mem::transmute::<&str, &'c str>(text) }
 }
 
+/// Whether the operation's dialect is loaded and has such an operation.
+pub fn is_registered(op: Op) -> bool {
+    let raw = op.to_raw();
+    // SAFETY: the operation is alive, and its name lives as long as its context.
+    unsafe {
+        let name = sys::mlirIdentifierStr(sys::mlirOperationGetName(raw));
+        sys::mlirContextIsRegisteredOperation(sys::mlirOperationGetContext(raw), name)
+    }
+}
+
 /// The operation whose result a value is.
 pub fn defining_op<'c>(v: Val<'c>) -> Option<Op<'c>> {
     if !v.is_operation_result() {

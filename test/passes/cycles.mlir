@@ -1,5 +1,4 @@
-// Values that are computed from themselves, in graph regions and in blocks that nothing branches to: each pass says where one is,
-// and none follows it for ever.
+// Values that are computed from themselves, in graph regions: each pass says where one is, and none follows it for ever.
 // RUN: layout-opt %s --split-input-file --allow-unregistered-dialect --layout-remove-conversions --verify-diagnostics
 // RUN: layout-opt %s --split-input-file --allow-unregistered-dialect --layout-to-llvm --verify-diagnostics
 // RUN: for pass in $(grep -oE '(Pass|Pipeline)<"layout-[a-z-]+' %S/../../passes/Passes.td | cut -d '"' -f 2); do \
@@ -40,73 +39,13 @@
 
 // -----
 
-// A block that nothing branches to.
-#t = #layout.tiled<{1,0:T(2,2)}>
-func.func @unreachable(%x: tensor<3x5xf32, #t>) -> tensor<3x5xf32, #t> {
-  return %x : tensor<3x5xf32, #t>
-^a:
-  // expected-error@+1 {{'layout.convert' op is computed from its own result}}
-  %0 = layout.convert %1 : tensor<3x5xf32, #t> to tensor<3x5xf32>
-  // expected-note@+1 {{through this 'layout.convert' op}}
-  %1 = layout.convert %0 : tensor<3x5xf32> to tensor<3x5xf32, #t>
-  cf.br ^a
-}
-
-// -----
-
-// Two such blocks, of one value each.
-#t = #layout.tiled<{1,0:T(2,2)}>
-func.func @two_blocks(%x: tensor<3x5xf32, #t>) -> tensor<3x5xf32, #t> {
-  return %x : tensor<3x5xf32, #t>
-^a:
-  // expected-error@+1 {{'math.exp' op is computed from its own result}}
-  %0 = math.exp %1 : tensor<3x5xf32, #t>
-  cf.br ^b
-^b:
-  // expected-note@+1 {{through this 'math.exp' op}}
-  %1 = math.exp %0 : tensor<3x5xf32, #t>
-  cf.br ^a
-}
-
-// -----
-
-// Memrefs: views, and indices.
-#t = #layout.tiled<{1,0:T(2,2)}>
-func.func @memrefs() {
-  return
-^a:
-  // expected-error@+1 {{'memref.cast' op is computed from its own result}}
-  %0 = memref.cast %1 : memref<?x5xf32, #layout.tiled<{1,0:T(2,2)}>> to memref<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>
-  // expected-note@+1 {{through this 'memref.cast' op}}
-  %1 = memref.cast %0 : memref<3x5xf32, #layout.tiled<{1,0:T(2,2)}>> to memref<?x5xf32, #layout.tiled<{1,0:T(2,2)}>>
-  %c = arith.constant 0 : index
-  %v = memref.load %0[%c, %c] : memref<3x5xf32, #t>
-  cf.br ^a
-}
-
-// -----
-
-#t = #layout.tiled<{1,0:T(2,2)}>
-func.func @indices(%m: memref<3x5xf32, #t>) {
-  return
-^a:
-  // expected-error@+1 {{'arith.addi' op is computed from its own result}}
-  %i = arith.addi %j, %j : index
-  // expected-note@+1 {{through this 'affine.apply' op}}
-  %j = affine.apply affine_map<(d) -> (d floordiv 2)>(%i)
-  %v = memref.load %m[%i, %j] : memref<3x5xf32, #t>
-  cf.br ^a
-}
-
-// -----
-
 // Through a region: what is inside uses what is around it.
 #t = #layout.tiled<{1,0:T(2,2)}>
-// expected-error@+1 {{'test.graph' op is computed from its own result}}
-%0 = "test.graph"() ({
-  %1 = layout.convert %0 : tensor<3x5xf32, #t> to tensor<3x5xf32>
-  "test.yield"(%1) : (tensor<3x5xf32>) -> ()
-}) : () -> tensor<3x5xf32, #t>
+// expected-error@+1 {{'scf.execute_region' op is computed from its own result}}
+%0 = scf.execute_region -> tensor<3x5xf32, #t> {
+  %1 = math.exp %0 : tensor<3x5xf32, #t>
+  scf.yield %1 : tensor<3x5xf32, #t>
+}
 
 // -----
 
