@@ -136,12 +136,24 @@ impl<'c> Lowered<'c> {
         let strides = row_major(&sizes);
         let mut run_time: Vec<_> = dynamic.iter().map(|(d, k)| (*k, products.size(*d))).collect();
         run_time.sort_by_key(|run_time| run_time.0);
-        Ok(Lowered {
+        let lowered = Self::in_order(logical, value_type, exprs, [sizes, strides], Storage::Mapped);
+        Ok(Lowered { layout: map.to_string(), products, dynamic, run_time, ..lowered })
+    }
+
+    /// A memref of whole elements, whose dimensions lie in memory in their order.
+    fn in_order(
+        logical: &Shaped<'c>,
+        value_type: Type<'c>,
+        exprs: Vec<Expr>,
+        [sizes, strides]: [Vec<Option<i64>>; 2],
+        storage: Storage,
+    ) -> Self {
+        Lowered {
             shape: logical.shape.clone(),
-            layout: map.to_string(),
+            layout: String::new(),
             value_type,
             exprs,
-            products,
+            products: Products::default(),
             packing: Packing::whole(logical.element),
             order: (0..sizes.len()).collect(),
             transposed: (0..sizes.len()).collect(),
@@ -150,10 +162,10 @@ impl<'c> Lowered<'c> {
             sizes,
             strided_type: value_type,
             physical_type: value_type,
-            dynamic,
-            run_time,
-            storage: Storage::Mapped,
-        })
+            dynamic: Vec::new(),
+            run_time: Vec::new(),
+            storage,
+        }
     }
 
     fn tensor(
@@ -174,24 +186,11 @@ impl<'c> Lowered<'c> {
         let (Some(row), Some(value_type)) = (row, value_type) else {
             return Err("its places do not make a memref type".into());
         };
-        Ok(Lowered {
-            shape: logical.shape.clone(),
-            layout: layout.to_string(),
-            value_type,
-            exprs: spread_buffer.exprs(),
-            products: Products::default(),
-            packing: Packing::whole(logical.element),
-            order: (0..sizes.len()).collect(),
-            transposed: (0..sizes.len()).collect(),
-            own_strides: strides.clone(),
-            strides,
-            sizes,
-            strided_type: value_type,
-            physical_type: if dense { value_type } else { row },
-            dynamic: Vec::new(),
-            run_time: Vec::new(),
-            storage: Storage::SpreadBuffer(spread_buffer),
-        })
+        let exprs = spread_buffer.exprs();
+        let storage = Storage::SpreadBuffer(spread_buffer);
+        let lowered = Self::in_order(logical, value_type, exprs, [sizes, strides], storage);
+        let physical_type = if dense { value_type } else { row };
+        Ok(Lowered { layout: layout.to_string(), physical_type, ..lowered })
     }
 
     fn tiled(location: Location<'c>, logical: &Shaped<'c>, layout: &Layout, form: Form) -> Result<Self, String> {
