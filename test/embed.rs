@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let suite = Arc::new(suite);
-    let tests: [(&str, Test); 14] = [
+    let tests: [(&str, Test); 15] = [
         ("page", |suite| if suite.page.is_empty() { Ok(()) } else { Err(suite.page.join("\n").into()) }),
         ("find_package", |suite| suite.example("found")),
         ("add_subdirectory", |suite| suite.example("within")),
@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         ("cpp_accessors", Suite::cpp_accessors),
         ("assertions_stay", Suite::assertions_stay),
         ("c_api", Suite::c_api),
+        ("c_api_under_valgrind", Suite::c_api_under_valgrind),
         ("headers_stand_alone", Suite::headers_stand_alone),
         ("register_again", |suite| suite.host(&["twice"])),
         ("context_for_each_thread", |suite| suite.host(&["threads"])),
@@ -205,6 +206,13 @@ impl Suite {
         let difference =
             Command::new("diff").arg("-u").arg(self.checkout.root.join("test/embed/c-api.txt")).arg(actual).output()?;
         Err(format!("BLESS=1 accepts this:\n{}", String::from_utf8_lossy(&difference.stdout)).into())
+    }
+
+    /// No call of the C API reads memory that is not initialised or not allocated.
+    fn c_api_under_valgrind(&self) -> Result<(), Failed> {
+        let mut valgrind = Command::new("valgrind");
+        valgrind.args(["--quiet", "--error-exitcode=99"]).arg(self.folder.join("tests/c-api"));
+        run(&mut valgrind, 0).map(|_| ())
     }
 
     /// Each header of the C API compiles first in a file, as C11 and as C++.

@@ -10,6 +10,8 @@ packages=(
   "libomp-$llvm-dev" "clang-format-$llvm" zlib1g-dev libzstd-dev libxml2-dev cmake ninja-build g++ make python3-psutil
   # The pages of layout-inspect are tested in a browser, with a font that is the same everywhere.
   chromium chromium-driver fonts-dejavu-core
+  # Runs the tests of the C API.
+  valgrind
   # Decides again what proofs of lowering decide about addresses.
   z3
   # Programs of several processes: mpirun, and the library that they call.
@@ -27,7 +29,7 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   found=$("$prefix/bin/llvm-config" --version 2>/dev/null || echo none)
   [[ $found == "$llvm".* ]] || fail "expected LLVM $llvm in $prefix, found $found. This is no Debian: install LLVM and MLIR $llvm, \
 and set the variables that tools/llvm.sh variables prints"
-  for program in cmake ninja c++ make z3; do
+  for program in cmake ninja c++ make z3 valgrind; do
     command -v "$program" >/dev/null || fail "there is no $program on the PATH"
   done
   exit 0
