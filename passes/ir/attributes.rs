@@ -1,6 +1,6 @@
 //! Attributes taken apart and made.
 
-use crate::read::Op;
+use crate::read::{Op, parent};
 use layout_dialect::affine;
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, AttributeLike, DenseI64ArrayAttribute, IntegerAttribute, TypeAttribute};
@@ -167,6 +167,11 @@ pub fn indexing_maps<'c>(op: Op<'c>) -> Option<Vec<AffineMap<'c>>> {
     // SAFETY: the operation is alive; the result is null where it is not structured, and else an attribute.
     let maps = unsafe { Attribute::from_option_raw(sys::mlirLinalgGetIndexingMapsAttribute(op.to_raw())) };
     array_elements(maps?)?.into_iter().map(affine_map).collect()
+}
+
+/// The structured operation in whose body an operation is: the innermost one, whose index a `linalg.index` there gives.
+pub fn nearest_structured<'c>(inside: Op<'c>) -> Option<Op<'c>> {
+    std::iter::successors(parent(inside), |op| parent(*op)).find(|op| indexing_maps(*op).is_some())
 }
 
 /// An attribute of 64-bit integers.

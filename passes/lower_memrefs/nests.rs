@@ -94,14 +94,16 @@ impl<'c> Lowering<'c> {
                     }
                     continue;
                 }
+                let all = ir::all_operations(payload);
+                let is_own =
+                    |index: &Op<'c>| ir::name(*index) == "linalg.index" && ir::nearest_structured(*index) == Some(op);
+                let indices: Vec<Op<'c>> = all.iter().copied().filter(is_own).collect();
                 ir::move_before(payload, inner.b.before);
-                for op in ir::all_operations(payload) {
-                    symbols_to_dims(op);
-                    if ir::name(op) == "linalg.index"
-                        && let Some(dim) = ir::attribute(op, "dim").and_then(ir::integer)
-                    {
-                        let index = inner.dim(Builder::before(op), dim as usize);
-                        self.replace(op, &[index]);
+                all.into_iter().for_each(symbols_to_dims);
+                for index in indices {
+                    if let Some(dim) = ir::attribute(index, "dim").and_then(ir::integer) {
+                        let value = inner.dim(Builder::before(index), dim as usize);
+                        self.replace(index, &[value]);
                     }
                 }
             }

@@ -79,7 +79,7 @@ pub fn set_indices<'c>(op: Op<'c>, nest: &LoopNest<'c>, loops: &Digits, exchange
         };
         let axes: Vec<usize> =
             (0..loops.len()).filter(|axis| loops[*axis].is_some_and(|digit| digit.dim == own)).collect();
-        if axes.is_empty() || nearest_structured(inside) != Some(op) {
+        if axes.is_empty() || ir::nearest_structured(inside) != Some(op) {
             continue;
         }
         let local = ir::result(inside, 0);
@@ -90,11 +90,6 @@ pub fn set_indices<'c>(op: Op<'c>, nest: &LoopNest<'c>, loops: &Digits, exchange
         let all = b.value("affine.apply", &operands, Type::index(b.context()), &[b.named("map", map)]);
         uses.into_iter().for_each(|(user, operand)| ir::edit(user).set_operand(operand, all));
     }
-}
-
-/// The structured operation whose body something is in.
-fn nearest_structured<'c>(inside: Op<'c>) -> Option<Op<'c>> {
-    std::iter::successors(ir::parent(inside), |op| ir::parent(*op)).find(|op| ir::indexing_maps(*op).is_some())
 }
 
 /// The index in all of a loop: variable 0 is the index in a process, of so many, and variable `1 + k` the coordinate of the

@@ -300,7 +300,8 @@ impl<'c> Sliced<'c> {
         let op = b.copy(self.op);
         ir::set_operands(op, &[operands, outs].concat());
         ir::results(op).into_iter().zip(outs).for_each(|(result, out)| ir::set_type(result, out.r#type()));
-        for inner in ir::all_operations(op).into_iter().filter(|inner| ir::name(*inner) == "linalg.index") {
+        let is_own = |inner: &Op<'c>| ir::name(*inner) == "linalg.index" && ir::nearest_structured(*inner) == Some(op);
+        for inner in ir::all_operations(op).into_iter().filter(is_own) {
             let of = ir::attribute(inner, "dim").and_then(ir::integer);
             let cut = self.slices.loops.iter().zip(steps).find(|(own, _)| i64::try_from(own.of).ok() == of);
             let (Some((own, (step, _))), Some(next)) = (cut, ir::next(inner)) else { continue };
