@@ -51,6 +51,7 @@ const SMALL: &[&str] = &[
     "bytes",
     "complex",
     "complex_bits",
+    "computations",
     "constants",
     "control",
     "cut_windows",

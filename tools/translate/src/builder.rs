@@ -19,9 +19,7 @@ pub struct Builder<'a> {
     pub module: &'a Module,
     /// What becomes of exchanges between devices.
     pub collectives: Collectives,
-    pub w: Writer,
-    /// What is declared beside the module's own functions.
-    pub declared: &'a mut Declarations,
+    pub w: Writer<'a>,
     /// The value of arrays that only a device uses, by their types.
     unused: HashMap<String, String>,
 }
@@ -60,7 +58,7 @@ pub struct Generic {
 
 impl<'a> Builder<'a> {
     pub fn new(module: &'a Module, collectives: Collectives, declared: &'a mut Declarations) -> Builder<'a> {
-        Builder { module, collectives, w: Writer::new(), declared, unused: HashMap::new() }
+        Builder { module, collectives, w: Writer::new(declared), unused: HashMap::new() }
     }
 
     /// The value of an array that only a device uses: zeros, written once in a function.
@@ -82,16 +80,14 @@ impl<'a> Builder<'a> {
         i: &Instruction,
         (ins, outs): (&[Tensor], &[Tensor]),
     ) -> Vec<Tensor> {
-        let callee = self.declared.function(External::new(name, attributes, ins, outs), i);
+        let callee = self.w.declared.function(External::new(name, attributes, ins, outs), i);
         self.calls(&callee, ins, outs)
     }
 
     /// A call of a function whose results have the types of `outs`.
     pub fn calls(&mut self, callee: &str, ins: &[Tensor], outs: &[Tensor]) -> Vec<Tensor> {
-        let results = self.w.results(outs.len());
-        let (left, names, from, to) = (results.left, names(ins), types(ins), types(outs));
-        self.w.located(&format!("{left}func.call {callee}({names}) : ({from}) -> ({to})"));
-        Tensor::named(results.names, outs.to_vec())
+        let results = self.w.call(callee, &names(ins), &types(ins), &types(outs), outs.len());
+        Tensor::named(results, outs.to_vec())
     }
 
     /// A constant whose value the text leaves out.
@@ -99,11 +95,11 @@ impl<'a> Builder<'a> {
     /// # Errors
     /// Such constants are not wanted.
     pub fn elided(&mut self, i: &Instruction, out: &Tensor) -> Done<Tensor> {
-        if self.declared.elided == Elided::Error {
+        if self.w.declared.elided == Elided::Error {
             return Err("the value of this constant is left out of the text".into());
         }
         let buffer = out.plain().replacen("tensor", "memref", 1);
-        let global = self.declared.constant(&buffer, i);
+        let global = self.w.declared.constant(&buffer, i);
         let buffered = self.w.op(&format!("memref.get_global {global} : {buffer}"));
         let plain = out.plain();
         let value = self.as_plain(out, &format!("bufferization.to_tensor {buffered} restrict : {buffer} to {plain}"));

@@ -1,5 +1,6 @@
-//! Functions that somebody else writes: custom calls, exchanges between devices, transfers to and from the host and other
-//! devices, and constants whose value the text leaves out.
+//! Functions beside those of the computations: those on scalars of computations, and those that somebody else writes: custom
+//! calls, exchanges between devices, transfers to and from the host and other devices, and constants whose value the text
+//! leaves out.
 //!
 //! A function is declared once for each name, types and attributes that are used with it. The operands are only read,
 //! and the results are new buffers, which the caller frees. A constant is a global without a value, in row-major order.
@@ -16,6 +17,8 @@ use tensor_layout::text::Error;
 pub struct Declarations {
     /// The name of each function, by what it is.
     functions: HashMap<External, String>,
+    /// The symbol of the function on scalars of each computation that has one.
+    scalars: HashMap<usize, String>,
     /// The names that are taken, those of the computations too, and how many were made of each.
     taken: HashMap<String, usize>,
     /// The text of those that are not printed yet.
@@ -83,6 +86,23 @@ impl Declarations {
     /// The symbol of a function that all exchanges of a kind call, by the types of its parameters and its result.
     pub fn exchange(&mut self, name: String, ins: String, outs: &str) -> String {
         symbol(&self.declared(External { name, attributes: String::new(), ins, outs: outs.to_string() }))
+    }
+
+    /// The symbol of the function on scalars of a computation, where it has one.
+    pub fn on_scalars(&self, computation: usize) -> Option<&String> {
+        self.scalars.get(&computation)
+    }
+
+    /// The symbol for the function on scalars of the computation with this name.
+    pub fn name_on_scalars(&mut self, computation: usize, name: &str) -> String {
+        let own = symbol(&self.free(&format!("{name}.scalars")));
+        self.scalars.insert(computation, own.clone());
+        own
+    }
+
+    /// Adds the text of a function.
+    pub fn define(&mut self, function: &str) {
+        self.text.push_str(function);
     }
 
     /// The name of a function, which is declared where it is not yet.

@@ -15,22 +15,23 @@ use tensor_layout::operations::Shape;
 use tensor_layout::text::Error;
 
 /// The text that a module was read from, for locations.
-pub struct Source<'a> {
-    file: &'a str,
+pub struct Source {
+    /// The name of the file, as a string literal.
+    file: String,
     /// The offsets at which lines begin.
     starts: Vec<usize>,
 }
 
-impl<'a> Source<'a> {
-    pub fn new(file: &'a str, text: &str) -> Source<'a> {
+impl Source {
+    pub fn new(file: &str, text: &str) -> Source {
         let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(k, _)| k + 1)).collect();
-        Source { file, starts }
+        Source { file: quoted(file), starts }
     }
 
     /// A place in the text.
     fn place(&self, at: usize) -> String {
         let line = self.starts.partition_point(|start| *start <= at);
-        format!("{}:{line}:{}", quoted(self.file), at - self.starts[line - 1] + 1)
+        format!("{}:{line}:{}", self.file, at - self.starts[line - 1] + 1)
     }
 
     /// The name of an instruction, at its place in the program that it was made of, or else in the text.
@@ -46,7 +47,7 @@ impl<'a> Source<'a> {
 /// The function of a computation, while it is written.
 struct Function<'a> {
     computation: &'a Computation,
-    source: &'a Source<'a>,
+    source: &'a Source,
     builder: Builder<'a>,
     /// The leaves of the arguments, by the number of the parameter.
     arguments: Vec<Vec<Tensor>>,

@@ -42,7 +42,7 @@ struct Loop {
 /// What a step of a loop makes of the values that it gets.
 pub type Step<'a> = &'a mut dyn FnMut(&mut Writer, &[String], Vec<Typed>) -> Done<Vec<Typed>>;
 
-impl Writer {
+impl Writer<'_> {
     /// A number of type `index`.
     pub fn index(&mut self, n: i64) -> String {
         self.constant(&n.to_string(), "index")

@@ -1,7 +1,11 @@
 //! The operations of a function, line by line, and the names of their results.
 
+use crate::external::Declarations;
+
 /// Where operations are written, and the number of the next value.
-pub struct Writer {
+pub struct Writer<'a> {
+    /// The functions beside the module's own ones.
+    pub declared: &'a mut Declarations,
     /// The operations so far.
     pub text: String,
     next: usize,
@@ -11,9 +15,20 @@ pub struct Writer {
     pub location: String,
 }
 
-impl Writer {
-    pub fn new() -> Writer {
-        Writer { text: String::new(), next: 0, indent: 4, location: String::new() }
+impl<'a> Writer<'a> {
+    pub fn new(declared: &'a mut Declarations) -> Writer<'a> {
+        Writer { declared, text: String::new(), next: 0, indent: 4, location: String::new() }
+    }
+
+    /// What `write` writes, and nothing where it gives nothing.
+    pub fn attempt<T>(&mut self, write: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let (end, next) = (self.text.len(), self.next);
+        let done = write(self);
+        if done.is_none() {
+            self.text.truncate(end);
+            self.next = next;
+        }
+        done
     }
 
     /// A name that is not in use.
@@ -24,21 +39,33 @@ impl Writer {
 
     /// A line without a location.
     pub fn line(&mut self, text: &str) {
-        self.text.extend(std::iter::repeat_n(' ', self.indent));
-        self.text.push_str(text);
+        self.put(&[text]);
         self.text.push('\n');
     }
 
     /// A line with a location: an operation without results, or the end of one with regions.
     pub fn located(&mut self, text: &str) {
-        let line = format!("{text}{}", self.location);
-        self.line(&line);
+        self.put(&[text]);
+        self.end();
+    }
+
+    /// The spaces and the first parts of a line.
+    fn put(&mut self, parts: &[&str]) {
+        self.text.extend(std::iter::repeat_n(' ', self.indent));
+        parts.iter().for_each(|part| self.text.push_str(part));
+    }
+
+    /// The end of a line with a location.
+    fn end(&mut self) {
+        self.text.push_str(&self.location);
+        self.text.push('\n');
     }
 
     /// An operation with one result; returns the result.
     pub fn op(&mut self, text: &str) -> String {
         let name = self.fresh();
-        self.located(&format!("{name} = {text}"));
+        self.put(&[&name, " = ", text]);
+        self.end();
         name
     }
 
@@ -58,6 +85,13 @@ impl Writer {
                 }
             }
         }
+    }
+
+    /// A call of a function; the names of its `count` results.
+    pub fn call(&mut self, callee: &str, operands: &str, from: &str, to: &str, count: usize) -> Vec<String> {
+        let results = self.results(count);
+        self.located(&format!("{}func.call {callee}({operands}) : ({from}) -> ({to})", results.left));
+        results.names
     }
 
     /// An operation on operands that all have the type of its result.

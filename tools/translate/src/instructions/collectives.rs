@@ -50,7 +50,7 @@ pub fn device_id(b: &mut Builder, i: &Instruction, out: &Tensor) -> Tensor {
     let value = match b.collectives {
         Collectives::Single => b.w.constant("0", "i32"),
         Collectives::Calls => {
-            let callee = b.declared.exchange(device(&i.opcode), String::new(), "i32");
+            let callee = b.w.declared.exchange(device(&i.opcode), String::new(), "i32");
             b.w.op(&format!("func.call {callee}() : () -> i32"))
         }
     };
@@ -293,7 +293,7 @@ fn exchange(
     let channel = i.numbers("channel_id").and_then(|all| all.first().copied()).unwrap_or(0);
     let channel = b.w.constant(&channel.to_string(), "i64");
     let name = function(b.module, i, c.exchange, t.element);
-    let callee = b.declared.exchange(name, parameters(c.exchange, &t.of), "");
+    let callee = b.w.declared.exchange(name, parameters(c.exchange, &t.of), "");
     let arguments = [&[sent, unranked], lists, &[dim, groups, channel]].concat().join(", ");
     b.w.located(&format!("func.call {callee}({arguments}) : ({}) -> ()", parameters(c.exchange, &t.of)));
     b.named(out, &format!("bufferization.to_tensor {received} restrict writable : {memref} to {}", out.ty))

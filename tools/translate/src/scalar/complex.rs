@@ -14,9 +14,12 @@ pub fn constant(w: &mut Writer, re: f64, im: f64, e: ElementType) -> Option<Stri
 }
 
 /// The one number of a literal.
-pub fn of_literal(w: &mut Writer, literal: &Literal, e: ElementType) -> Option<Vec<String>> {
+pub fn of_literal(w: &mut Writer, literal: &Literal, e: ElementType) -> Option<String> {
     match &literal.values {
-        Values::Complex(values) => values.iter().map(|(re, im)| constant(w, *re, *im, e)).collect(),
+        Values::Complex(values) => match values[..] {
+            [(re, im)] => constant(w, re, im, e),
+            _ => None,
+        },
         _ => None,
     }
 }

@@ -13,7 +13,7 @@ use crate::syntax::element_type;
 use crate::tensor::{Done, Fault};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType::{self, Pred};
-use tensor_layout::hlo::{Instruction, Values};
+use tensor_layout::hlo::Instruction;
 
 /// An instruction on single elements.
 struct ScalarSite<'a> {
@@ -124,21 +124,14 @@ fn in_f32(w: &mut Writer, i: &Instruction, operands: &[String], from: &[ElementT
     convert::converted(w, &value, wide(to), to)
 }
 
-/// The elements of a constant of a computation, row-major.
-///
-/// # Errors
-/// Its value is left out of the text, or MLIR has no text for it.
-pub fn constants(w: &mut Writer, i: &Instruction, e: ElementType) -> Done<Vec<String>> {
-    let of = element_type(e).ok_or_else(|| not_imported(i))?;
-    let literal = i.literal.as_ref().ok_or_else(|| not_imported(i))?;
-    if literal.values == Values::Elided {
-        return Err("the text leaves out the value of this constant, and a computation on elements needs it".into());
-    }
+/// The one element of a constant; none where its value is left out of the text, or MLIR has no text for it.
+pub fn constant(w: &mut Writer, i: &Instruction, e: ElementType) -> Option<String> {
+    let (of, literal) = (element_type(e)?, i.literal.as_ref()?);
     if e.is_complex() {
-        return complex::of_literal(w, literal, e).ok_or_else(|| not_imported(i));
+        return complex::of_literal(w, literal, e);
     }
-    let all = elements(literal, e).ok_or_else(|| not_imported(i))?;
-    Ok(all.iter().map(|value| w.constant(value, &of)).collect())
+    let [value] = &elements(literal, e)?[..] else { return None };
+    Some(w.constant(value, &of))
 }
 
 fn not_imported(i: &Instruction) -> Fault {
