@@ -8,6 +8,7 @@ use blocks::{Block, find, module, parse, places};
 use choices::Choices;
 use std::collections::BTreeMap;
 use tensor_layout::hlo::{Instruction, Module, Values};
+use tensor_layout::operations::Operation;
 
 #[test]
 fn every_kind() {
@@ -440,6 +441,33 @@ ENTRY e {
     let found: Vec<_> = warnings.iter().map(|w| (w.line_column(text), w.to_string())).collect();
     let message = |name| format!("unknown attribute `{name}`, which is skipped: it may be of another version of XLA");
     assert_eq!(found, [(Some((1, 33)), message("newest")), (Some((4, 30)), message("quantized"))]);
+}
+
+/// A broadcast from a root that an operand says has the type of its first operand, as XLA's parser takes it: with and without
+/// the attribute of newer versions, and with a root of any type of numbers.
+#[test]
+fn broadcasts_from_a_root() {
+    let text = |root: &str, result: &str, attribute: &str| {
+        format!(
+            "HloModule m, replica_count=2\nENTRY e {{\n  x = f32[4] parameter(0)\n  r = {root} parameter(1)\n  \
+             ROOT y = {result} collective-broadcast(x, r), replica_groups={{{{0,1}}}}{attribute}\n}}\n"
+        )
+    };
+    for root in ["s32[1]", "s32[]", "u32[1]", "s64[1]", "f32[1]"] {
+        for attribute in ["", ", has_dynamic_root=true"] {
+            let module = parse(&text(root, "f32[4]", attribute));
+            let found = &module.computations[0].result().operation;
+            assert!(
+                matches!(found, Operation::Other { reason } if reason.ends_with("the root is an operand")),
+                "{root}"
+            );
+        }
+    }
+    // Two operands that are both broadcast.
+    let module = parse(&text("s32[1]", "(f32[4], s32[1])", ""));
+    assert!(matches!(module.computations[0].result().operation, Operation::Collective(_)));
+    assert!(Module::parse(&text("pred[1]", "f32[4]", "")).is_err());
+    assert!(Module::parse(&text("s32[1]", "f32[5]", "")).is_err());
 }
 
 /// A size that is set in a static shape is one up to a bound, there and in what follows, as in XLA.

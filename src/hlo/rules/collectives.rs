@@ -79,18 +79,22 @@ pub fn all_to_all(site: &mut Site) -> Found {
     checked(site, Exchange::AllToAll { dim })
 }
 
-/// The first of each group sends to all others; with `has_dynamic_root`, one whose place in the group the last operand
-/// says for each other operand.
+/// The first of each group sends to all others. With `has_dynamic_root`, and where two operands give one array, it is one
+/// whose place in the group the last operand says for each other operand.
 pub fn collective_broadcast(site: &mut Site) -> Found {
-    if !flag(site, "has_dynamic_root")? {
+    let is_root = site.operands.len() == 2 && matches!(site.written, Some(Shape::Array(_)));
+    if !flag(site, "has_dynamic_root")? && !is_root {
         return checked(site, Exchange::Broadcast);
     }
     let Some(last) = site.operands.len().checked_sub(1).filter(|last| *last > 0) else {
         return Err(site.error("must have an operand and, behind all, the places of the roots, found 1 operand"));
     };
     let roots = site.array(last)?;
-    let count = Sizes(vec![i64::try_from(last).ok()]);
-    if roots.element != ElementType::S32 || !Sizes::of(roots).fits(&count) {
+    // XLA's parser takes numbers of any type, and a scalar.
+    let (number, sizes) = (roots.element, Sizes::of(roots));
+    let is_number = number.is_signed() || number.is_unsigned() || number.is_float();
+    let is_scalar = last == 1 && sizes.0.is_empty();
+    if !is_number || !is_scalar && !sizes.fits(&Sizes(vec![i64::try_from(last).ok()])) {
         return Err(site.operand_must(last, format!("be s32[{last}], the place of the root for each operand")));
     }
     let operands = std::mem::take(&mut site.operands);
