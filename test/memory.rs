@@ -868,3 +868,72 @@ fn the_arenas_of_programs_are_their_peaks() {
     }
     assert!(arenas > 30, "{arenas}");
 }
+
+/// The processor time of this thread so far, in nanoseconds; other processes make it no longer.
+#[cfg(target_os = "linux")]
+fn clock() -> f64 {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").expect("the kernel's clock of a thread");
+    text.split(' ').next().and_then(|time| time.parse().ok()).expect("a number")
+}
+
+/// Programs with tuples of `n` parts: what a loop makes, what a call returns, arguments that are
+/// written over, and results that end in each other's arguments.
+fn wide(n: usize) -> Vec<(&'static str, String)> {
+    let shape = format!("({})", vec!["f32[4]"; n].join(", "));
+    let lines = |line: &dyn Fn(usize) -> String| (0..n).map(line).collect::<String>();
+    let tuple =
+        |part: &dyn Fn(usize) -> String| format!("{shape} tuple({})", (0..n).map(part).collect::<Vec<_>>().join(", "));
+    let own = |part: &str| tuple(&|k| format!("{part}{k}"));
+    let parameters = lines(&|k| format!("x{k} = f32[4] parameter({k})\n"));
+    let parts = |of: &str| lines(&|k| format!("g{k} = f32[4] get-tuple-element({of}), index={k}\n"));
+    let negated = |of: &str| lines(&|k| format!("h{k} = f32[4] negate({of}{k})\n"));
+    let looped = |body: &str| {
+        format!(
+            "HloModule m\nbody {{\ns = {shape} parameter(0)\n{}{body}}}\ngo {{\ns = {shape} parameter(0)\n\
+             ROOT p = pred[] constant(true)\n}}\nENTRY e {{\n{parameters}t = {}\n\
+             ROOT w = {shape} while(t), condition=go, body=body\n}}\n",
+            parts("s"),
+            own("x")
+        )
+    };
+    let donated = |header: &str, body: &str| format!("HloModule m, {header}\nENTRY e {{\n{parameters}{body}}}\n");
+    let aliases = |argument: &dyn Fn(usize) -> usize| {
+        let alias = |k| format!("{{{k}}}: ({}, {{}}, may-alias)", argument(k));
+        format!("input_output_alias={{{}}}", (0..n).map(alias).collect::<Vec<_>>().join(", "))
+    };
+    vec![
+        ("loop", looped(&format!("{}ROOT r = {}\n", negated("g"), own("h")))),
+        (
+            "call",
+            format!(
+                "HloModule m\nf {{\n{parameters}{}ROOT r = {}\n}}\nENTRY e {{\n{parameters}w = {shape} call({}), to_apply=f\n\
+                 {}ROOT r = {}\n}}\n",
+                negated("x"),
+                own("h"),
+                (0..n).map(|k| format!("x{k}")).collect::<Vec<_>>().join(", "),
+                parts("w"),
+                own("g")
+            ),
+        ),
+        ("arguments", donated(&aliases(&|k| k), &format!("{}ROOT r = {}\n", negated("x"), own("h")))),
+        ("others", donated(&aliases(&|k| (k + 1) % n), &format!("ROOT r = {}\n", own("x")))),
+    ]
+}
+
+/// A program of four times as many parts takes about four times as long, where it would be sixteen with a walk over all
+/// parts for each of them. `--nocapture` shows the times.
+#[cfg(target_os = "linux")]
+#[test]
+fn time_grows_with_the_parts_of_tuples() {
+    const PARTS: usize = 2_500;
+    let time = |text: &str| {
+        let begin = clock();
+        MemoryUse::of(&parse(text)).expect("sizes that fit");
+        clock() - begin
+    };
+    for ((name, short), (_, long)) in wide(PARTS).into_iter().zip(wide(4 * PARTS)) {
+        let (before, after) = (time(&short), time(&long));
+        println!("{name}: {:.1} and {:.1} ms", before / 1e6, after / 1e6);
+        assert!(after < 8.0 * before.max(20e6), "{name}: {before} and {after} ns");
+    }
+}

@@ -7,8 +7,9 @@
 //! | `"aliasing_operands":{"lists":[{"indices":["0","3"]}]}` | `backend_config` of XLA:TPU: arrays that share a buffer, those of the operands and then those of the result |
 
 use super::shapes::{fits, plain};
-use crate::operations::shape::{Shape, count};
+use crate::operations::shape::{Shape, count, firsts};
 use crate::text::{Cursor, Error};
+use std::collections::HashMap;
 
 /// Two leaves in one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,11 +74,11 @@ pub fn check(text: &str, result: &Shape, parameters: &[&Shape]) -> Result<(), Er
 
 fn entries<'a>(text: &str, result: &'a Shape, operands: &[&'a Shape]) -> Result<Vec<AliasEntry<'a>>, Error> {
     let mut cursor = Cursor::new(text);
-    let mut found = Vec::new();
+    let (mut found, mut firsts) = (Vec::new(), HashMap::new());
     cursor.expect("{", "`{` before the aliases")?;
     while !cursor.eat("}") {
         let at = cursor.at();
-        let result = part(&mut cursor, result)?;
+        let result = part(&mut cursor, result, &mut firsts)?;
         cursor.expect(":", "`:` after a part of the result")?;
         cursor.expect("(", "`(` before the number of the operand")?;
         let number_at = cursor.at();
@@ -87,7 +88,7 @@ fn entries<'a>(text: &str, result: &'a Shape, operands: &[&'a Shape]) -> Result<
             Error::at(number_at, format!("the number must be below {}, found {number}", operands.len()))
         })?;
         cursor.expect(",", "`,` after the number of the operand")?;
-        let part = part(&mut cursor, operands[operand])?;
+        let part = part(&mut cursor, operands[operand], &mut firsts)?;
         if cursor.eat(",") {
             for word in ["may", "must"] {
                 if cursor.peek_word() == Some(word) {
@@ -108,8 +109,11 @@ fn entries<'a>(text: &str, result: &'a Shape, operands: &[&'a Shape]) -> Result<
     Ok(found)
 }
 
+/// The first leaves of the parts of tuples: many aliases name parts of one tuple.
+type FirstLeaves = HashMap<*const Shape, Vec<usize>>;
+
 /// The part of a shape that a list of indices such as `{1,0}` names.
-fn part<'a>(cursor: &mut Cursor, shape: &'a Shape) -> Result<AliasedPart<'a>, Error> {
+fn part<'a>(cursor: &mut Cursor, shape: &'a Shape, known: &mut FirstLeaves) -> Result<AliasedPart<'a>, Error> {
     let (mut shape, mut first) = (shape, 0);
     cursor.expect("{", "`{` before a part")?;
     while !cursor.eat("}") {
@@ -118,7 +122,7 @@ fn part<'a>(cursor: &mut Cursor, shape: &'a Shape) -> Result<AliasedPart<'a>, Er
         let parts: &[Shape] = if let Shape::Tuple(parts) = shape { parts } else { &[] };
         let inside = usize::try_from(index).ok().filter(|k| *k < parts.len());
         let inside = inside.ok_or_else(|| Error::at(at, format!("there must be a part {index}, found {shape}")))?;
-        first += parts[..inside].iter().map(count).sum::<usize>();
+        first += known.entry(std::ptr::from_ref(shape)).or_insert_with(|| firsts(parts))[inside];
         shape = &parts[inside];
         if !cursor.eat(",") {
             cursor.expect("}", "`,` or `}` after the number of a part")?;

@@ -1,12 +1,12 @@
 //! The buffers of one computation: its leaves, those of one buffer together, and from when to when each is live.
 
 use super::footprint::Footprint;
-use super::names::{reads, renamed, sources};
+use super::names::{Names, reads};
 use super::sharing::{Shared, shared};
 use crate::hlo::aliases::{AliasPair, pairs};
 use crate::hlo::{Computation, Instruction, Module};
 use crate::operations::operation::Operation;
-use crate::operations::shape::{Array, Shape, count, leaves};
+use crate::operations::shape::{Array, Shape, leaves};
 use crate::text::Error;
 use std::collections::{HashMap, HashSet};
 
@@ -74,20 +74,8 @@ pub struct FrameBuffers {
 /// The leaves of a loop's state that its body returns as it gets them, each by its own number: nothing writes over these.
 fn kept(body: &Computation) -> Vec<Option<usize>> {
     let [parameter] = body.parameters[..] else { return Vec::new() };
-    let sources = sources(body, body.root).into_iter().enumerate();
+    let sources = Names::new(body).sources(body.root).into_iter().enumerate();
     sources.map(|(leaf, source)| (source == (parameter, leaf)).then_some(leaf)).collect()
-}
-
-/// The number of the first leaf of each part of a tuple.
-fn firsts(tuple: &Shape) -> Vec<usize> {
-    let Shape::Tuple(parts) = tuple else { return Vec::new() };
-    let mut sum = 0;
-    let mut firsts = Vec::with_capacity(parts.len());
-    for part in parts {
-        firsts.push(sum);
-        sum += count(part);
-    }
-    firsts
 }
 
 /// The buffers of a computation that runs in this way. `passed` says for each computation that is called before which
@@ -250,26 +238,20 @@ impl<'m> Classes<'m> {
         computation: &Computation,
         passed: &HashMap<usize, Vec<Option<(usize, usize)>>>,
     ) {
-        // The first leaf of each part of a tuple, once for all that take a part.
-        let mut parts: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut own = Names::new(computation);
         for (k, instruction) in computation.instructions.iter().enumerate() {
-            if let (Operation::GetTupleElement { index }, [tuple]) = (&instruction.operation, &instruction.operands[..])
-            {
-                let parts = parts.entry(*tuple).or_insert_with(|| firsts(&computation.instructions[*tuple].shape));
-                if let Some(part) = parts.get(*index) {
-                    let from = self.first[*tuple] + part;
-                    self.leaves(k).zip(from..).for_each(|(leaf, operand)| self.rename(leaf, operand));
+            for (number, leaf) in self.leaves(k).enumerate() {
+                if let Some((operand, number)) = own.operand((k, number)) {
+                    self.rename(leaf, self.first[operand] + number);
                 }
-                continue;
             }
-            let taken = self.taken(instruction);
             if instruction.string("custom_call_target").as_deref() == Some("ConcatBitcast") {
-                taken.iter().for_each(|part| self.join(self.first[k], *part));
+                self.taken(instruction).iter().for_each(|part| self.join(self.first[k], *part));
                 continue;
             }
-            let names = match &instruction.operation {
+            let names: Vec<Option<usize>> = match &instruction.operation {
                 Operation::Call { .. } | Operation::Conditional { .. } => {
-                    let returned = self.returned(instruction, passed);
+                    let (returned, taken) = (self.returned(instruction, passed), self.taken(instruction));
                     let name = |leaf: usize| {
                         let mut all = returned.iter().map(|own| own.get(leaf).copied().flatten());
                         let first = all.next()??;
@@ -277,12 +259,13 @@ impl<'m> Classes<'m> {
                             |own: Option<usize>| own.is_some_and(|own| self.is_same(taken[own], taken[first]));
                         all.all(is_same).then_some(first)
                     };
-                    Some((0..self.leaves(k).len()).map(name).collect())
+                    (0..self.leaves(k).len()).map(name).collect()
                 }
-                Operation::While { body, .. } => Some(kept(&module.computations[*body])),
-                _ => renamed(computation, instruction),
+                Operation::While { body, .. } => kept(&module.computations[*body]),
+                _ => continue,
             };
-            for (leaf, name) in self.leaves(k).zip(names.into_iter().flatten()) {
+            let taken = self.taken(instruction);
+            for (leaf, name) in self.leaves(k).zip(names) {
                 if let Some(operand) = name.and_then(|name| taken.get(name)) {
                     self.rename(leaf, *operand);
                 }
@@ -598,7 +581,8 @@ impl FrameBuffers {
             RunsAs::Body => (0..self.of[computation.root].len()).map(|leaf| (leaf, 0, leaf)).collect(),
         };
         let end = computation.instructions.len() - 1;
-        let mut settled: Vec<usize> = Vec::new();
+        let returned: HashSet<usize> = self.of[computation.root].iter().copied().flatten().collect();
+        let mut settled: HashSet<usize> = HashSet::new();
         for (result, parameter, leaf) in state {
             let Some(result) = self.of[computation.root].get(result).copied().flatten() else { continue };
             let parameter =
@@ -608,14 +592,14 @@ impl FrameBuffers {
             let copied = match made.role {
                 _ if result == parameter => None,
                 // It is copied at the end from where it is, through a third place if the two are exchanged.
-                Role::Parameter => self.of[computation.root].contains(&Some(parameter)).then_some((end, end)),
+                Role::Parameter => returned.contains(&parameter).then_some((end, end)),
                 Role::Constant => None,
                 _ if settled.contains(&result) => None,
                 _ if self.overwrites.contains(&(result, parameter)) => None,
                 _ if state.live.1 >= made.live.0 => Some((made.live.0, end)),
                 _ => None,
             };
-            settled.push(result);
+            settled.insert(result);
             if let Some(live) = copied {
                 self.copies.push(Buffer { role: Role::Temporary, live, ..made.clone() });
             }

@@ -141,8 +141,9 @@ impl MemoryUse {
             }
         }
         let donated = &self.frames[&(module.entry, RunsAs::Entry)].donated;
+        let donated: BTreeSet<usize> = donated.iter().map(|pair| pair.result).collect();
         for (leaf, array) in leaves(&entry.result().shape).into_iter().enumerate() {
-            if !donated.iter().any(|pair| pair.result == leaf) {
+            if !donated.contains(&leaf) {
                 add(array, |space| &mut space.outputs)?;
             }
         }

@@ -2,63 +2,72 @@
 
 use crate::hlo::{Computation, Instruction};
 use crate::operations::operation::Operation;
-use crate::operations::shape::{Shape, count};
+use crate::operations::shape::{Shape, count, firsts};
+use std::collections::HashMap;
 
 /// A leaf of the result of an instruction: the instruction's number, and the leaf's.
 pub type Leaf = (usize, usize);
 
-/// Whether an instruction gives its operands other names, and which: for each leaf of the result the leaf among those of
-/// all operands.
-pub fn renamed(computation: &Computation, instruction: &Instruction) -> Option<Vec<Option<usize>>> {
-    let shape = |k: usize| &computation.instructions[instruction.operands[k]].shape;
-    let leaves = count(&instruction.shape);
-    match &instruction.operation {
-        Operation::Tuple => Some((0..leaves).map(Some).collect()),
-        Operation::GetTupleElement { index } => {
-            let Shape::Tuple(parts) = shape(0) else { return None };
-            let before: usize = parts[..*index].iter().map(count).sum();
-            Some((before..before + leaves).map(Some).collect())
+/// The names that the instructions of a computation give to leaves of their operands.
+pub struct Names<'c> {
+    computation: &'c Computation,
+    /// The number of the first leaf of each part of a tuple, by its instruction.
+    parts: HashMap<usize, Vec<usize>>,
+    /// The number of the first leaf of each operand of an instruction, and of all their leaves.
+    operands: HashMap<usize, Vec<usize>>,
+}
+
+impl<'c> Names<'c> {
+    pub fn new(computation: &'c Computation) -> Names<'c> {
+        Names { computation, parts: HashMap::new(), operands: HashMap::new() }
+    }
+
+    /// The leaf of an operand that a leaf is another name of; `None` where its instruction does not rename it.
+    pub fn operand(&mut self, (k, leaf): Leaf) -> Option<Leaf> {
+        let all = &self.computation.instructions;
+        let own = &all[k];
+        if let Operation::GetTupleElement { index } = &own.operation {
+            let tuple = own.operands[0];
+            let Shape::Tuple(parts) = &all[tuple].shape else { return None };
+            let firsts = self.parts.entry(tuple).or_insert_with(|| firsts(parts));
+            return Some((tuple, firsts.get(*index)? + leaf));
         }
-        Operation::Leaves { numbers } => Some(numbers.clone()),
+        let number = operand_leaf(own, leaf)?;
+        let shapes = own.operands.iter().map(|operand| &all[*operand].shape);
+        let firsts = self.operands.entry(k).or_insert_with(|| firsts(shapes));
+        // An operand without leaves has the first leaf of the one behind it.
+        let place = firsts.partition_point(|first| *first <= number).checked_sub(1)?;
+        Some((*own.operands.get(place)?, number - firsts[place]))
+    }
+
+    /// The leaf that a leaf is a name of: itself, where its instruction does not rename it.
+    pub fn source(&mut self, mut leaf: Leaf) -> Leaf {
+        while let Some(operand) = self.operand(leaf) {
+            leaf = operand;
+        }
+        leaf
+    }
+
+    /// The same for each leaf of an instruction.
+    pub fn sources(&mut self, instruction: usize) -> Vec<Leaf> {
+        let leaves = count(&self.computation.instructions[instruction].shape);
+        (0..leaves).map(|leaf| self.source((instruction, leaf))).collect()
+    }
+}
+
+/// The number, among the leaves of all operands, of the one that a leaf of the result is another name of, of instructions
+/// that take no part of a tuple.
+fn operand_leaf(instruction: &Instruction, leaf: usize) -> Option<usize> {
+    match &instruction.operation {
+        Operation::Tuple | Operation::Bitcast => Some(leaf),
+        Operation::Elementwise if matches!(&*instruction.opcode, "opt-barrier" | "domain") => Some(leaf),
+        Operation::Leaves { numbers } => *numbers.get(leaf)?,
         Operation::Start(start) => {
             start.operands?;
-            Some((0..leaves).map(|leaf| start.operand(leaf)).collect())
-        }
-        Operation::Bitcast => Some((0..leaves).map(Some).collect()),
-        Operation::Elementwise if matches!(&*instruction.opcode, "opt-barrier" | "domain") => {
-            Some((0..leaves).map(Some).collect())
+            start.operand(leaf)
         }
         _ => None,
     }
-}
-
-/// The leaf that a leaf is a name of: itself, where its instruction does not rename it.
-pub fn source(computation: &Computation, leaf: Leaf) -> Leaf {
-    let (mut instruction, mut number) = leaf;
-    loop {
-        let own = &computation.instructions[instruction];
-        let operand = renamed(computation, own).and_then(|names| *names.get(number)?);
-        let Some(mut operand) = operand else { return (instruction, number) };
-        let of = own.operands.iter().find(|k| {
-            let count = count(&computation.instructions[**k].shape);
-            let inside = operand < count;
-            operand -= if inside { 0 } else { count };
-            inside
-        });
-        let Some(of) = of else { return (instruction, number) };
-        (instruction, number) = (*of, operand);
-    }
-}
-
-/// The same for each leaf of an instruction.
-pub fn sources(computation: &Computation, instruction: usize) -> Vec<Leaf> {
-    let own = &computation.instructions[instruction];
-    let names = renamed(computation, own);
-    let leaves = |k: &usize| count(&computation.instructions[*k].shape);
-    let taken: Vec<Leaf> = own.operands.iter().flat_map(|k| (0..leaves(k)).map(move |leaf| (*k, leaf))).collect();
-    let operand = |leaf: usize| taken.get((*names.as_ref()?.get(leaf)?)?).copied();
-    let of = |leaf: usize| operand(leaf).map_or((instruction, leaf), |operand| source(computation, operand));
-    (0..count(&own.shape)).map(of).collect()
 }
 
 /// Whether an instruction reads its operands; tuples and their parts only name them.

@@ -20,12 +20,11 @@
 
 use super::buffers::{Buffer, FrameBuffers, Role, RunsAs};
 use super::runs::{called, until};
-use crate::hlo::aliases::AliasPair;
 use crate::hlo::{Computation, Instruction, Module};
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, Shape, leaves};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A temporary in the memory of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +73,7 @@ pub fn in_outputs(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffe
     let entry = (module.entry, RunsAs::Entry);
     let Some(own) = frames.get(&entry) else { return Vec::new() };
     let mut outputs: Vec<usize> = (0..own.buffers.len()).filter(|k| own.buffers[*k].role == Role::Result).collect();
+    let arguments = own.arguments_of_outputs();
     outputs.extend(own.donated.iter().filter_map(|pair| own.of[own.parameters[pair.operand]][pair.leaf]));
     outputs.sort_by_key(|k| (own.buffers[*k].footprint.padded, *k));
     outputs.dedup();
@@ -89,24 +89,31 @@ pub fn in_outputs(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffe
     }
     candidates.sort_by_key(|candidate| Reverse(candidate.buffer.footprint.padded));
     let empty = empty(module, frames);
+    // An output has room while it is empty, or before it is made where no argument is there until then.
+    let emptied: HashSet<usize> = empty.keys().map(|(_, output)| *output).collect();
+    outputs.retain(|output| {
+        let made = own.buffers[*output].live.0;
+        let is_free = arguments.get(output).is_none_or(|argument| own.buffers[*argument].live.1 <= made);
+        made > 0 && is_free || emptied.contains(output)
+    });
     let mut inside: HashMap<usize, Vec<Candidate>> = HashMap::new();
     for candidate in candidates {
         let fits = |output: &&usize| {
             let made = &own.buffers[**output];
             // An argument is in the memory of an output that is donated until it is read last.
             let in_entry = candidate.frame == entry;
-            let after = own.parameter_of(**output).is_none_or(|argument| {
-                own.buffers[argument].live.1 < candidate.live.0 || in_entry && candidate.is_over(argument)
+            let after = arguments.get(*output).is_none_or(|argument| {
+                own.buffers[*argument].live.1 < candidate.live.0 || in_entry && candidate.is_over(*argument)
             });
             let before = candidate.live.1 < made.live.0 || in_entry && candidate.is_written(**output);
             let is_empty = || empty.get(&(candidate.frame, **output)).is_some_and(|room| candidate.is_in(room));
             let first = made.space == candidate.buffer.space && (before && after || is_empty());
             let others = inside.get(output).into_iter().flatten();
-            first
-                && made.footprint.padded >= candidate.buffer.footprint.padded
-                && others.into_iter().all(|other| !other.meets(&candidate))
+            first && others.into_iter().all(|other| !other.meets(&candidate))
         };
-        if let Some(output) = outputs.iter().find(fits).copied() {
+        let first =
+            outputs.partition_point(|output| own.buffers[*output].footprint.padded < candidate.buffer.footprint.padded);
+        if let Some(output) = outputs[first..].iter().find(fits).copied() {
             inside.entry(output).or_default().push(candidate);
         }
     }
@@ -159,11 +166,17 @@ fn empty(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffers>) -> H
 }
 
 impl FrameBuffers {
-    /// The buffer of the argument that an output has to be in.
-    fn parameter_of(&self, output: usize) -> Option<usize> {
-        let is_it = |pair: &&AliasPair| self.of[self.root].get(pair.result) == Some(&Some(output));
-        let pair = self.donated.iter().find(is_it)?;
-        self.of[self.parameters[pair.operand]][pair.leaf]
+    /// The buffer of the argument that each output has to be in, of those that have to be in one; the first that is said of an
+    /// output counts.
+    fn arguments_of_outputs(&self) -> HashMap<usize, usize> {
+        let mut all = HashMap::new();
+        for pair in &self.donated {
+            let output = self.of[self.root].get(pair.result).copied().flatten();
+            if let (Some(output), Some(argument)) = (output, self.of[self.parameters[pair.operand]][pair.leaf]) {
+                all.entry(output).or_insert(argument);
+            }
+        }
+        all
     }
 }
 

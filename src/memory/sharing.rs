@@ -10,7 +10,7 @@
 //! | a fusion or custom call with `output_to_operand_aliasing` | what that says, before all others |
 //! | any with `aliasing_operands` of XLA:TPU | what that says, and nothing else |
 
-use super::names::{reads, source, sources};
+use super::names::{Names, reads};
 use crate::hlo::aliases::{listed, pairs};
 use crate::hlo::{Computation, Instruction, Module};
 use crate::operations::operation::{Algorithm, Operation};
@@ -116,11 +116,11 @@ fn of_fusion(fused: &Computation) -> Vec<Shared> {
         }
         leaf += leaves;
     }
-    let mut found = Vec::new();
-    for (result, (root, leaf)) in sources(fused, fused.root).into_iter().enumerate() {
+    let (mut found, mut names) = (Vec::new(), Names::new(fused));
+    for (result, (root, leaf)) in names.sources(fused.root).into_iter().enumerate() {
         let root = &fused.instructions[root];
         let updated = updated(root).filter(|updated| updated.contains(&leaf)).map(|_| root.operands[leaf]);
-        let updated = updated.map(|operand| source(fused, (operand, 0)));
+        let updated = updated.map(|operand| names.source((operand, 0)));
         let updated = updated.and_then(|(operand, leaf)| Some(first[operand]? + leaf));
         found.extend(updated.map(|operand| updates((result, operand))));
         found.extend(whole.iter().filter(|operand| Some(**operand) != updated).map(|operand| over((result, *operand))));

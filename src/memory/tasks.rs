@@ -14,7 +14,7 @@ use super::runs::{called, until};
 use crate::hlo::Module;
 use crate::scheduling::{TaskGraph, TaskValue};
 use crate::text::Error;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What an instruction runs takes beside its buffers, by memory space; asked with which leaves lie in buffers that count.
 pub type Beside<'b> = dyn Fn(usize, &dyn Fn(Leaf) -> Option<Counted>) -> BTreeMap<u8, i64> + 'b;
@@ -159,7 +159,7 @@ impl Tasks<'_> {
                 if until[k] == k {
                     beside.push((k, bytes));
                 } else {
-                    let ends = ends(computation.instructions.len(), k, &|at| {
+                    let ends = ends(k, until[k], &|at| {
                         let own = &computation.instructions[at];
                         let ends = own.opcode.ends_with("-done") || own.opcode.ends_with("-update");
                         own.operands.first().copied().filter(|_| ends)
@@ -178,7 +178,9 @@ impl Tasks<'_> {
             let is_here = |class: &usize| of.contains_key(class);
             let given = all.iter().filter(|(class, own)| own.is_parameter && is_here(class));
             let starts: Vec<(usize, usize)> = given.map(|(class, _)| (of[class], place(*class))).collect();
-            let own = results.iter().filter(|class| !ended.iter().any(|(own, other)| own == *class && is_here(other)));
+            let settled = ended.iter().filter(|(_, parameter)| is_here(parameter));
+            let settled: HashSet<usize> = settled.map(|(result, _)| *result).collect();
+            let own = results.iter().filter(|class| !settled.contains(class));
             let placed = ended.iter().copied().chain(own.map(|class| (*class, *class)));
             let placed = placed.filter(|(class, place)| is_here(class) && is_here(place));
             let ends: Vec<(usize, usize)> = placed.map(|(class, own)| (of[&class], place(own))).collect();
@@ -203,10 +205,10 @@ impl Tasks<'_> {
     }
 }
 
-/// An instruction and those that end what it starts.
-fn ends(n: usize, first: usize, started: &dyn Fn(usize) -> Option<usize>) -> Vec<usize> {
+/// An instruction and those that end what it starts, up to the last one.
+fn ends(first: usize, last: usize, started: &dyn Fn(usize) -> Option<usize>) -> Vec<usize> {
     let mut all = vec![first];
-    for k in first + 1..n {
+    for k in first + 1..=last {
         if started(k).is_some_and(|start| all.contains(&start)) {
             all.push(k);
         }

@@ -289,6 +289,15 @@ pub fn count(shape: &Shape) -> usize {
     }
 }
 
+/// The number of the first array of each shape among those of all, and behind them the number of all.
+pub(crate) fn firsts<'s>(shapes: impl IntoIterator<Item = &'s Shape>) -> Vec<usize> {
+    let mut firsts = vec![0];
+    for shape in shapes {
+        firsts.push(firsts[firsts.len() - 1] + count(shape));
+    }
+    firsts
+}
+
 /// The bits that an element takes in memory.
 pub fn bits(array: &Array) -> Option<i64> {
     match array.layout.element_bits {

@@ -9,13 +9,13 @@
 
 use crate::limits;
 use crate::operations::facts::{Facts, LayoutContract};
-use crate::operations::graph::{Graph, Node};
+use crate::operations::graph::{Graph, Node, Value};
 use crate::operations::operation::{Operation, Start};
-use crate::operations::shape::{Array, Shape, count, leaves};
+use crate::operations::shape::{Array, Shape, count, firsts, leaves};
 use crate::targets::LoopProduct;
 use crate::text::Error;
 use crate::tiled::layout::Layout;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// An operation of a graph, in one of the calls of the graph.
 #[derive(Clone, Debug)]
@@ -139,7 +139,7 @@ impl<'a> Program<'a> {
         })?;
         let (carried, contracts) = (facts.carried.clone(), facts.contracts.clone());
         let program = Program { carried, contracts, ..Program::default() };
-        let mut builder = Inlining { graphs, facts, program, frames: Vec::new() };
+        let mut builder = Inlining { graphs, facts, program, frames: Vec::new(), parts: HashMap::new() };
         let mut arguments = Vec::new();
         for (k, node) in graph.nodes.iter().enumerate() {
             if let Operation::Parameter { number } = node.operation {
@@ -216,6 +216,8 @@ struct Inlining<'a, 'b> {
     facts: &'b Facts,
     program: Program<'a>,
     frames: Vec<Entered>,
+    /// The number of the first array of each part of a tuple, by the graph, the node and which of its results it is.
+    parts: HashMap<(usize, usize, usize), Vec<usize>>,
 }
 
 impl<'a> Inlining<'a, '_> {
@@ -360,10 +362,29 @@ impl<'a> Inlining<'a, '_> {
         }
     }
 
+    /// The arrays of a part of a tuple. As a tuple of many parts may have as many users, its arrays are counted once.
+    fn part(&mut self, frame: &Entered, tuple: &Value, index: usize) -> Result<Vec<usize>, Error> {
+        let (number, graph) = (tuple.node, &self.graphs[frame.graph]);
+        let (Some(arrays), Some(from)) = (frame.known.get(number), graph.nodes.get(number)) else {
+            return Err(no_node(number));
+        };
+        let Some(Shape::Tuple(parts)) = from.results.get(tuple.result) else {
+            return Err(Error::new("the operand must be a tuple, found an array"));
+        };
+        let before: usize = from.results.iter().take(tuple.result).map(count).sum();
+        let firsts = self.parts.entry((frame.graph, number, tuple.result)).or_insert_with(|| firsts(parts));
+        let part = firsts.get(index).zip(firsts.get(index + 1));
+        let part = part.and_then(|(first, end)| arrays.get(before + first..before + end));
+        part.map(<[usize]>::to_vec).ok_or_else(|| Error::new("the tuple must have such a part"))
+    }
+
     /// The arrays that a node makes; `None` where a graph was entered that makes them.
     fn node(&mut self, frame: &mut Entered, node: &'a Node) -> Result<Option<Vec<usize>>, Error> {
         let graph = &self.graphs[frame.graph];
         let at = (frame.graph, frame.next);
+        if let (Operation::GetTupleElement { index }, [tuple]) = (&node.operation, &node.operands[..]) {
+            return self.part(frame, tuple, *index).map(Some);
+        }
         let mut operands = Vec::new();
         for operand in &node.operands {
             operands.push(value(graph, &frame.known, operand.node, operand.result)?);
@@ -375,14 +396,6 @@ impl<'a> Inlining<'a, '_> {
                 frame.arguments.get(*number).cloned().ok_or_else(|| no_argument(*number))?
             }
             Operation::Tuple => all,
-            Operation::GetTupleElement { index } => {
-                let value = &node.operands[0];
-                let Some(Shape::Tuple(parts)) = graph.nodes[value.node].results.get(value.result) else {
-                    return Err(Error::new("the operand must be a tuple, found an array"));
-                };
-                let first: usize = parts.iter().take(*index).map(count).sum();
-                all.get(first..first + own).ok_or_else(|| Error::new("the tuple must have such a part"))?.to_vec()
-            }
             Operation::Leaves { numbers } => self.leaves(numbers, &all, at, frame.times)?,
             Operation::Start(start) => match &start.operation {
                 Operation::Call { computation } => {
@@ -547,12 +560,16 @@ fn parameters(graph: &Graph) -> Vec<usize> {
 /// The arrays of a value.
 fn value(graph: &Graph, known: &[Vec<usize>], node: usize, result: usize) -> Result<Vec<usize>, Error> {
     let (Some(arrays), Some(from)) = (known.get(node), graph.nodes.get(node)) else {
-        return Err(Error::new(format!("an operand must be a node before it, found node {node}")));
+        return Err(no_node(node));
     };
     let first: usize = from.results.iter().take(result).map(count).sum();
     let own = from.results.get(result).map(count);
     let all = own.and_then(|own| arrays.get(first..first + own));
     all.map(<[usize]>::to_vec).ok_or_else(|| Error::new(format!("node {node} must have a result {result}, found none")))
+}
+
+fn no_node(node: usize) -> Error {
+    Error::new(format!("an operand must be a node before it, found node {node}"))
 }
 
 pub(super) fn too_many() -> Error {

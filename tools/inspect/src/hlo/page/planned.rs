@@ -6,6 +6,7 @@ use crate::plan::answer::{MemoryAnswer, Names, PlanAnswer, RelayoutAnswer};
 use crate::plan::text::left;
 use crate::plan::{EntryOption, plan_of, posed};
 use serde::Serialize;
+use std::collections::HashMap;
 use tensor_layout::analysis::{Movement, movement};
 use tensor_layout::hlo::Module;
 use tensor_layout::memory::Footprint;
@@ -142,8 +143,11 @@ fn changes(module: &Module, plan: &LayoutPlan) -> Result<Vec<Changed>, Error> {
     values.sort_by_cached_key(|(at, layout)| (*at, layout.to_string()));
     values.dedup();
     let mut found = Vec::new();
+    // A tuple of many parts has as many values.
+    let mut arrays: HashMap<(usize, usize), Vec<&Array>> = HashMap::new();
     for ((c, k, leaf), to) in values {
-        let Some(array) = leaves(&module.computations[c].instructions[k].shape).get(leaf).copied() else { continue };
+        let of = arrays.entry((c, k)).or_insert_with(|| leaves(&module.computations[c].instructions[k].shape));
+        let Some(array) = of.get(leaf).copied() else { continue };
         let Some((from, to)) = sides(array, to)? else { continue };
         if !same(&from.0, &to.0) {
             found.push(((c, k, leaf), from, to));
