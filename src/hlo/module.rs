@@ -7,6 +7,7 @@ use crate::operations::graph::{Graph, Node, Value};
 use crate::operations::operation::Operation;
 use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error};
+use std::collections::BTreeSet;
 
 /// A module.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,6 +96,13 @@ pub struct Source {
 impl Module {
     /// How many errors [`Module::parse`] reports at most: so many lines may be wrong in the same words.
     pub const MAX_ERRORS: usize = 10_000;
+
+    /// The messages of the warnings, each once.
+    pub fn warning_messages(&self) -> Vec<String> {
+        let mut seen = BTreeSet::new();
+        let messages = self.warnings.iter().map(|warning| &warning.message);
+        messages.filter(|message| seen.insert(*message)).cloned().collect()
+    }
 
     /// The computations as graphs for [`flow`](crate::analysis::flow): a node for each instruction, in the same places.
     pub fn graphs(&self) -> Vec<Graph> {

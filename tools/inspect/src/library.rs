@@ -4,7 +4,7 @@ use crate::clock::Clock;
 use crate::hlo::{Report, screen};
 use crate::plan::answer::Names;
 use crate::plan::{self, EntryOption, limit};
-use layout_console::{guarded, read, with_room};
+use layout_console::{Complaint, guarded, read, with_room};
 use serde_json::json;
 use tensor_layout::hlo::Module;
 use tensor_layout::plan::Unplanned;
@@ -16,7 +16,7 @@ use tensor_layout::text::Error;
 pub struct Written {
     /// A JSON object.
     pub json: String,
-    /// Lines of at most 100 columns.
+    /// Lines of at most 100 columns, the warnings about the text before them.
     pub text: String,
 }
 
@@ -35,6 +35,11 @@ impl From<Error> for Unwritten {
     fn from(error: Error) -> Unwritten {
         Unwritten::Program(vec![error])
     }
+}
+
+/// The warnings about a text, as the command line has them on standard error.
+fn warned(text: &str, module: &Module) -> String {
+    Complaint::warnings("HLO", text, &module.warnings).plain()
 }
 
 /// What a report is, on a stack of its own; a panic in it is an error.
@@ -60,7 +65,7 @@ pub fn memory_report(text: &str, machine: &str, top: usize) -> Result<Written, U
         let target = Target::parse(machine).map_err(Unwritten::Machine)?;
         let module = Module::parse(text).map_err(Unwritten::Program)?;
         let summary = Report::new(&module, &target)?.summary(top)?;
-        Ok(Written { json: json!(summary).to_string(), text: screen(&summary) })
+        Ok(Written { json: json!(summary).to_string(), text: warned(text, &module) + &screen(&summary) })
     })
 }
 
@@ -119,6 +124,6 @@ pub fn layout_plan(text: &str, question: &PlanQuestion) -> Result<Written, Unwri
             Ok(answer)
         };
         let answer = planned().map_err(|why| plan::located(&module, &target, why))?;
-        Ok(Written { json: plan::json(&answer).to_string(), text: plan::text::text(&answer) })
+        Ok(Written { json: plan::json(&answer).to_string(), text: warned(text, &module) + &plan::text::text(&answer) })
     })
 }

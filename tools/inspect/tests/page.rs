@@ -58,6 +58,13 @@ fn texts_are_no_markup() {
 }
 
 #[test]
+fn warnings_about_the_text_are_on_the_page() {
+    let text = printed(&["-", "--html", "-"], &NARROW.replace("copy(x)", "copy(x), quantized=\"<b>\""));
+    assert_eq!(text.matches("Warning: unknown attribute `quantized`, which is skipped").count(), 1, "{text}");
+    assert!(!printed(&["-", "--html", "-"], NARROW).contains("Warning:"));
+}
+
+#[test]
 fn nothing_is_loaded() {
     let text = printed(&["-", "--html", "-", "--plan"], NARROW);
     for loading in ["src=", "url(", "@import", "<link", "fetch(", "XMLHttpRequest"] {

@@ -500,6 +500,24 @@ fn what_a_judge_has_chosen_is_proved() {
     assert!(dearer > 1 && excluding > 0, "{dearer} {excluding}");
 }
 
+/// An attribute that is not known is in the answer; a proof is of the plan alone.
+#[test]
+fn warnings_about_the_text_are_in_the_plan() {
+    let text = TURNED.replacen("HloModule ", "HloModule newer_", 1).replacen("\n", ", newest=1\n", 1);
+    let expected = json!(["unknown attribute `newest`, which is skipped: it may be of another version of XLA"]);
+    let proof = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("newest.json");
+    let proof = proof.to_str().unwrap();
+    for options in [["--certificate", proof].as_slice(), &["--compare"]] {
+        let arguments = [&["plan", "-", "--json", "--machine", "tpu_v5e"], options].concat();
+        let found: Value = serde_json::from_slice(&run(&arguments, text.as_bytes()).stdout).unwrap();
+        assert_eq!((&found["warnings"], &found["compare"]["warnings"]), (&expected, &Value::Null), "{found}");
+    }
+    assert!(!std::fs::read_to_string(proof).unwrap().contains("newest"));
+    let line = json!({"op": "plan", "text": text, "machine": "tpu_v5e"}).to_string();
+    let found: Value = serde_json::from_slice(&run(&["--json"], line.as_bytes()).stdout).unwrap();
+    assert_eq!(found["warnings"], expected, "{found}");
+}
+
 #[test]
 fn the_line_protocol_plans_and_solves() {
     let problem = r#"{"problem": {"name": "two", "nodes": {"intervals": [[0, 2], [1, 3]], "costs": [[3, 0], [0, 4]],

@@ -252,6 +252,12 @@ class Programs(unittest.TestCase):
         self.assertIn("m.py:7", found._repr_html_())
         self.assertNotIn("<b>", found._repr_html_())
 
+    def test_warnings(self):
+        text = SCHEDULED.replace("is_scheduled=true", "is_scheduled=true, newest=1", 1)
+        message = "unknown attribute `newest`, which is skipped: it may be of another version of XLA"
+        for found in [tl.report(text), tl.plan(text, seconds=1)]:
+            self.assertIn(f"warning: {message}", str(found))
+
     def test_paths(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "program.hlo")

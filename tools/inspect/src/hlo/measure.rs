@@ -5,7 +5,7 @@ use super::summary::{
     space_name,
 };
 use crate::schedule::{OrderPeaks, ScheduleOption};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tensor_layout::hlo::{Computation, Instruction, Module};
 use tensor_layout::memory::{self, Buffer, Footprint, LaneUse, MemoryUse, Moment, Role, RunsAs, Shift};
 use tensor_layout::operations::{Array, Operation, leaves};
@@ -85,15 +85,8 @@ impl<'m> Report<'m> {
             transfers,
             sources,
             op_names,
-            warnings: self.warnings(),
+            warnings: self.module.warning_messages(),
         })
-    }
-
-    /// The messages of the module's warnings, each once.
-    fn warnings(&self) -> Vec<String> {
-        let mut seen = BTreeSet::new();
-        let messages = self.module.warnings.iter().map(|warning| &warning.message);
-        messages.filter(|message| seen.insert(*message)).cloned().collect()
     }
 
     fn memory(&self, space: u8) -> Result<Memory, Error> {
@@ -202,12 +195,14 @@ impl<'m> Report<'m> {
         let mut found = Vec::new();
         for ((number, frame), buffers) in &self.used.frames {
             let computation = &self.module.computations[*number];
+            // A tuple of many parts is the place of as many buffers.
+            let mut arrays: HashMap<usize, Vec<&Array>> = HashMap::new();
             for buffer in buffers.buffers.iter().chain(&buffers.copies) {
                 if Kind::of(buffer.role, *frame) == Kind::Lent || !seen.insert((*number, buffer.made)) {
                     continue;
                 }
                 let instruction = &computation.instructions[buffer.made.0];
-                let array = leaves(&instruction.shape)[buffer.made.1];
+                let array = arrays.entry(buffer.made.0).or_insert_with(|| leaves(&instruction.shape))[buffer.made.1];
                 let (role, footprint) = (buffer.role, buffer.footprint);
                 let place = (*number, buffer.made);
                 found.push(Owned { place, frame: *frame, computation, instruction, array, role, footprint });

@@ -77,16 +77,19 @@ pub struct PlanAnswer {
     /// What a judge has said, where there is one; the plan is the one that it likes best.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judged: Option<Vec<Judgement>>,
+    /// What the text says that is skipped, such as attributes of other versions of XLA: each message once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 impl PlanAnswer {
     /// What a proof says of a plan. What doing without a relayout costs is known by a search of its own, what a judge says by
-    /// the judge, and the order of the instructions is in the proof itself.
+    /// the judge, and the order of the instructions is in the proof itself. Warnings are about the text.
     pub fn provable(&self) -> PlanAnswer {
         let known = |own: &RelayoutAnswer| RelayoutAnswer { without: None, undecided: false, ..own.clone() };
         let relayouts = self.relayouts.iter().map(known).collect();
-        let schedule = ScheduleOption::File;
-        PlanAnswer { relayouts, schedule, left: None, compare: None, judged: None, ..self.clone() }
+        let (schedule, warnings) = (ScheduleOption::File, Vec::new());
+        PlanAnswer { relayouts, schedule, left: None, compare: None, judged: None, warnings, ..self.clone() }
     }
 }
 
@@ -397,6 +400,7 @@ impl Names<'_> {
             given: None,
             compare: None,
             judged: None,
+            warnings: Vec::new(),
         }
     }
 

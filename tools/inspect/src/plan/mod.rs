@@ -279,7 +279,8 @@ fn described(
 ) -> Result<PlanAnswer, Unplanned> {
     let without = explained(planner, plan, clock);
     let left = LeftAnswer::of(search, without.iter().filter(|own| !own.is_decided).count());
-    Ok(PlanAnswer { given: planner.given(), left, ..tiles::answer(names, planner, plan, &without)? })
+    let (given, warnings) = (planner.given(), names.module.warning_messages());
+    Ok(PlanAnswer { given, left, warnings, ..tiles::answer(names, planner, plan, &without)? })
 }
 
 /// The answer with `ok`, as the line protocol has it.

@@ -101,7 +101,7 @@ pub fn text(layout: &Option<TensorLayout>) -> String {
 pub fn plan_of(names: &Names, spreader: &Spreader, clock: &mut Clock) -> Result<(SpreadPlan, PlanAnswer), Unplanned> {
     let plan = spreader.plan(&clock.options(), &mut |progress| clock.go_on(progress))?;
     let left = LeftAnswer::of(SearchEnd::of(plan.cost, plan.bound, clock), 0);
-    let answer = PlanAnswer { left, ..answer(names, &plan) };
+    let answer = PlanAnswer { left, warnings: names.module.warning_messages(), ..answer(names, &plan) };
     Ok((plan, answer))
 }
 
@@ -193,6 +193,7 @@ pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
         given: None,
         compare: None,
         judged: None,
+        warnings: Vec::new(),
     }
 }
 
