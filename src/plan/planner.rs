@@ -6,6 +6,7 @@ use super::holders::HeldIn;
 use super::layout_plan::{
     Alternative, ArrayName, LayoutPlan, MemoryExcess, PlannedRelayout, RelayoutWorth, Telling, Unplanned, array_name,
 };
+use super::moving::{ends, form};
 use super::placing::{Placed, Residence};
 use super::posed::{Located, Posed, Taken};
 use super::posing_steps::PosingSteps;
@@ -312,14 +313,22 @@ impl<'a, 't> Planner<'a, 't> {
                 let same = |(made, id): (&usize, &Option<LayoutId>)| id.is_none_or(|id| choices.given[*made] == id);
                 instance.operands.iter().zip(&way.operands).filter(|pair| same(*pair)).count()
             };
+            let form = form(program, choices, k)
+                .filter(|_| !choices.ways[k].iter().any(|way| results(way) && alike(way) == 1));
+            // A reshape that moves elements between these layouts is made in its form, with copies before and after it.
+            let in_form =
+                choices.ways[k].iter().position(|way| form.is_some() && ends(program, choices, k, way) == form);
             let ways = choices.ways[k].iter().enumerate().filter(|(_, way)| results(way));
             let best = ways.max_by_key(|(number, way)| (alike(way), std::cmp::Reverse(*number)));
-            chosen.push(best.ok_or_else(|| missing(instance.results[0]))?.0);
+            let best = in_form.or(best.map(|(number, _)| number));
+            chosen.push(best.ok_or_else(|| missing(instance.results[0]))?);
         }
         self.posed.settle(&mut chosen);
         for (made, holder) in holders.iter().enumerate() {
             let Some((_, states)) = holder else { continue };
-            let alone = states.iter().position(|state| *state == (choices.given[made], None));
+            let by = program.made[made].by;
+            let own = choices.ways[by][chosen[by]].results[program.made[made].result];
+            let alone = states.iter().position(|state| *state == (own, None));
             chosen.push(alone.ok_or_else(|| missing(made))?);
         }
         Ok(chosen)
