@@ -404,3 +404,34 @@ fn plans_over_time_are_the_best_and_run() {
     }
     assert!(tried > 30 && moved > 30 && better > 30 && parts > 10, "{tried} {moved} {better} {parts}");
 }
+
+/// The search for the best plan that takes nothing of the fastest memory comes first, and its result fits everywhere: a
+/// search that may look as often as that one needed costs no more.
+#[test]
+fn no_capacity_costs_more_than_none_however_early_the_search_ends() {
+    let target = Target::parse("tpu_v5e").unwrap();
+    let fastest = target.machine().memories.iter().find(|memory| memory.name == "vmem").unwrap().space;
+    for text in [
+        include_str!("hlo/attention.opt.hlo"),
+        include_str!("hlo/mlp_train_step.unopt.hlo"),
+        include_str!("hlo/vit_patchify.unopt.hlo"),
+    ] {
+        let module = Module::parse(text).unwrap();
+        let (graphs, facts) = (module.graphs(), module.facts());
+        let plan = |bytes: i64, most: usize| {
+            let planner = Planner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Free).unwrap();
+            let planner = planner.limited(&[SpaceLimit { space: fastest, bytes }]).unwrap();
+            let mut asked = 0;
+            let plan = planner.plan(&Options::usual(), &mut |_| {
+                asked += 1;
+                asked <= most
+            });
+            (plan.unwrap().cost, asked)
+        };
+        let (nothing, asked) = plan(0, usize::MAX);
+        for bytes in [1, 4096, 1 << 16, 1 << 20, 1 << 24, 1 << 27] {
+            let (cost, _) = plan(bytes, asked);
+            assert!(cost <= nothing, "{}: {bytes} bytes cost {cost}, and none {nothing}", module.name);
+        }
+    }
+}

@@ -159,14 +159,31 @@ impl<'a, 't> Planner<'a, 't> {
     /// # Errors
     /// Why there is no plan.
     pub fn plan(&self, options: &Options, go_on: &mut dyn FnMut(&Progress) -> bool) -> Result<LayoutPlan, Unplanned> {
-        let found = solve_from(self.network(), &self.start(), options, &mut |progress| go_on(progress));
+        let start = self.start(options, go_on);
+        let found = solve_from(self.network(), &start, options, &mut |progress| go_on(progress));
         let solution = found.map_err(|why| self.unplanned(why))?;
         self.told(solution.certificate)
     }
 
-    /// A plan to begin with: each array in the default layout where its operation has that, other names of an array as that
-    /// is, and where capacities leave a choice all in memory space 0, or else all near. It need not be legal.
-    fn start(&self) -> Vec<usize> {
+    /// A plan to begin with: where the fastest memory has a capacity, the best one that is found with a capacity of nothing,
+    /// which fits every capacity. So no capacity costs more than none, however early the search ends. It need not be legal.
+    fn start(&self, options: &Options, go_on: &mut dyn FnMut(&Progress) -> bool) -> Vec<usize> {
+        let start = self.in_defaults();
+        let Some(network) = self.network_of_nothing() else { return start };
+        solve_from(&network, &start, options, go_on).map_or(start, |found| found.certificate.choices)
+    }
+
+    /// The problem with a capacity of nothing in the fastest memory, where that has another one.
+    fn network_of_nothing(&self) -> Option<CostNetwork> {
+        let limited = self.limited.as_ref()?;
+        let fastest = Prices::new(&self.posed.choices.classes).fastest()?;
+        let resource = limited.limits.iter().position(|limit| limit.space == fastest && limit.bytes > 0)?;
+        limited.network.with_capacity(resource, 0).ok()
+    }
+
+    /// Each array in the default layout where its operation has that, other names of an array as that is, and where
+    /// capacities leave a choice all in memory space 0, or else all near. It need not be legal.
+    fn in_defaults(&self) -> Vec<usize> {
         let ways = &self.posed.choices.ways;
         let mut second: FxHashMap<usize, &[HeldIn]> = FxHashMap::default();
         second.extend(self.posed.holders.iter().flatten().map(|(variable, states)| (*variable, &states[..])));

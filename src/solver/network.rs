@@ -272,6 +272,19 @@ impl CostNetwork {
         }
     }
 
+    /// The same network with another capacity of a resource.
+    ///
+    /// # Errors
+    /// There is no such resource, or the capacity is below 0.
+    pub fn with_capacity(&self, resource: usize, capacity: i64) -> Result<CostNetwork, NetworkError> {
+        let mut network = self.clone();
+        match network.resources.get_mut(resource) {
+            Some(own) if capacity >= 0 => *own = capacity,
+            _ => return invalid(format!("resource {resource} does not exist, or cannot have capacity {capacity}")),
+        }
+        Ok(network)
+    }
+
     /// The costs of the choices of each variable.
     pub fn variables(&self) -> &[Vec<i64>] {
         &self.variables

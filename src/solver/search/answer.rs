@@ -3,6 +3,7 @@
 use crate::solver::certificate::Certificate;
 use crate::solver::network::NetworkError;
 use std::fmt;
+use std::time::Duration;
 
 /// Limits of the search.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +26,14 @@ impl Default for Options {
 }
 
 impl Options {
+    /// How long a search takes at most of which no limit is said.
+    pub const USUAL_TIME: Duration = Duration::from_secs(10);
+
+    /// Those of a search of which no limit is said: it ends where the bound is within a thousandth of the cost.
+    pub fn usual() -> Options {
+        Options { gap: 1000, ..Options::default() }
+    }
+
     /// Whether a plan of this cost is near enough to the bound.
     pub fn is_near(&self, cost: i64, bound: i64) -> bool {
         (i128::from(cost) - i128::from(bound)) * 1_000_000 <= i128::from(cost).abs() * i128::from(self.gap)
