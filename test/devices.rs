@@ -167,7 +167,7 @@ fn the_memory_of_each_device_is_a_limit() {
             Err(why) => {
                 let why = why.to_string();
                 assert!(
-                    why.starts_with("not decided") && why.contains(&format!("into {memory} bytes of memory space 0")),
+                    why.starts_with("not decided") && why.contains(&format!("into {memory} bytes of `HBM`")),
                     "{part}: {why}"
                 );
                 fits = false;

@@ -186,7 +186,7 @@ ENTRY main {{
 fn a_capacity_below_what_one_operation_holds_names_it_and_the_least() {
     let text = "HloModule m\nENTRY main {\n x = f32[64,64] parameter(0)\n y = f32[64,64] parameter(1)\n ROOT z = \
                 f32[64,64] add(x, y)\n}";
-    let Err(Unplanned::Short { space, at, least, capacity, arrays }) = planned(text, ONE, 11) else {
+    let Err(Unplanned::Short { space, at, least, capacity, arrays, .. }) = planned(text, ONE, 11) else {
         panic!("12 bytes are needed");
     };
     assert_eq!((space, at, least, capacity), (1, (0, 2), 12, 11));

@@ -150,10 +150,9 @@ fn unplanned<'c>(module: Op<'c>, steps: &Steps<'c>, why: Unplanned) -> Vec<Diagn
     let error = |op, why: String| Diagnostic::error(ir::location(op), format!("no layouts can be planned: {why}"));
     match why {
         Unplanned::Wrong(node, why) => vec![error(node.map_or(module, place), why.message)],
-        Unplanned::Short { space, at, least, capacity, arrays } => {
+        Unplanned::Short { memory, at, least, capacity, arrays, .. } => {
             let more = least.saturating_sub(capacity);
-            let why =
-                format!("here memory space {space} must hold {least} bytes, {more} more than its capacity {capacity}");
+            let why = format!("here `{memory}` must hold {least} bytes, {more} more than its capacity {capacity}");
             let taken = |all: Diagnostic<'c>, ((graph, step, _), bytes): ((usize, usize, usize), i64)| {
                 let op = place((graph, step));
                 all.note(ir::location(op), format!("`{}` makes {bytes} bytes of it", ir::name(op)))

@@ -270,6 +270,13 @@ impl Machine {
         Ok(())
     }
 
+    /// What a memory space is called: the name of its memory, or `space 3` where the machine has none. Of a cache and what is
+    /// behind it, the last is what holds everything.
+    pub fn space_name(&self, space: u8) -> String {
+        let memory = self.memories.iter().rfind(|memory| memory.space == space);
+        memory.map_or_else(|| format!("space {space}"), |memory| memory.name.clone())
+    }
+
     /// Whether a tensor of elements of `element_bits` bits fits where it is placed; says what it takes of which memory.
     ///
     /// The memory is that of `space`, if given; among several, one at the deepest axis that the layout names, else the

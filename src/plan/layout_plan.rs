@@ -162,6 +162,8 @@ pub enum Unplanned {
     Short {
         /// The number of the memory space.
         space: u8,
+        /// The name of the memory.
+        memory: String,
         /// The node that runs when it is.
         at: (usize, usize),
         /// The bytes that it must hold then at least.
@@ -186,6 +188,8 @@ pub enum Unplanned {
 pub struct MemoryExcess {
     /// The number of the memory space.
     pub space: u8,
+    /// The name of the memory.
+    pub memory: String,
     /// The node that runs when most is missing.
     pub at: (usize, usize),
     /// The bytes that the plan takes then.
@@ -196,9 +200,9 @@ pub struct MemoryExcess {
 
 impl fmt::Display for MemoryExcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let MemoryExcess { space, bytes, capacity, .. } = self;
+        let MemoryExcess { memory, bytes, capacity, .. } = self;
         let more = bytes.saturating_sub(*capacity);
-        write!(f, "{bytes} bytes of memory space {space}, {more} more than its capacity {capacity}")
+        write!(f, "{bytes} bytes of `{memory}`, {more} more than its capacity {capacity}")
     }
 }
 
@@ -218,9 +222,9 @@ impl Unplanned {
         match &why {
             NoPlan::Shortage { resource, moment, least, capacity, .. } => {
                 match excess(*resource, *moment, *least, *capacity) {
-                    Some(MemoryExcess { space, at, bytes: least, capacity }) => {
+                    Some(MemoryExcess { space, memory, at, bytes: least, capacity }) => {
                         let arrays = arrays(*resource, *moment);
-                        Unplanned::Short { space, at, least, capacity, arrays }
+                        Unplanned::Short { space, memory, at, least, capacity, arrays }
                     }
                     None => Unplanned::Impossible(why),
                 }
@@ -240,15 +244,15 @@ impl fmt::Display for Unplanned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unplanned::Wrong(_, error) => write!(f, "{error}"),
-            Unplanned::Short { space, least, capacity, .. } => {
-                write!(f, "memory space {space} must hold {least} bytes at once, found {capacity}")
+            Unplanned::Short { memory, least, capacity, .. } => {
+                write!(f, "`{memory}` must hold {least} bytes at once, found {capacity}")
             }
             Unplanned::Unfit(nearest) => {
                 write!(f, "no plan fits, as a search through all of them shows: the nearest one takes {nearest}")
             }
             Unplanned::Undecided(nearest) => {
                 f.write_str("not decided: the search ended before it had a plan, or a proof that there is none")?;
-                nearest.map_or(Ok(()), |nearest| write!(f, "; the nearest one that was found takes {nearest}"))
+                nearest.as_ref().map_or(Ok(()), |nearest| write!(f, "; the nearest one that was found takes {nearest}"))
             }
             Unplanned::Impossible(why) => write!(f, "{why}"),
         }

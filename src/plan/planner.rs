@@ -244,7 +244,8 @@ impl<'a, 't> Planner<'a, 't> {
         let excess = |resource: usize, moment, bytes, capacity| {
             // The bandwidth is a resource, too, and no memory.
             let space = limits.get(resource)?.space;
-            Some(MemoryExcess { space, at: self.posed.program.at_moment(moment), bytes, capacity })
+            let memory = self.posed.choices.classes.target.machine().space_name(space);
+            Some(MemoryExcess { space, memory, at: self.posed.program.at_moment(moment), bytes, capacity })
         };
         Unplanned::of(why, excess, |resource, moment| self.largest(resource, moment))
     }

@@ -157,7 +157,8 @@ impl Spreader<'_, '_> {
             needed.into_iter().map(|(made, bytes)| (self.name(made), bytes)).collect();
         arrays.sort_by_key(|(_, bytes)| Reverse(*bytes));
         arrays.truncate(MOST_NAMED);
-        Unplanned::Short { space, at: self.program.instances[by].node, least, capacity, arrays }
+        let memory = self.machine.space_name(space);
+        Unplanned::Short { space, memory, at: self.program.instances[by].node, least, capacity, arrays }
     }
 
     /// The memory space in which places have buffers, the most bytes that those of one place may take, and the number of
@@ -266,7 +267,8 @@ impl Spreader<'_, '_> {
     pub(super) fn unplanned(&self, why: NoPlan) -> Unplanned {
         let excess = |resource: usize, moment, bytes, capacity| {
             let space = self.limits.get(resource)?.space;
-            Some(MemoryExcess { space, at: self.program.at_moment(moment), bytes, capacity })
+            let memory = self.machine.space_name(space);
+            Some(MemoryExcess { space, memory, at: self.program.at_moment(moment), bytes, capacity })
         };
         Unplanned::of(why, excess, |resource, moment| self.largest(resource, moment))
     }

@@ -126,7 +126,8 @@ impl Spreader<'_, '_> {
                 break;
             }
         }
-        let limits = self.limits.iter().map(|limit| format!("{} bytes of memory space {}", limit.bytes, limit.space));
+        let memory = |space: u8| self.machine.space_name(space);
+        let limits = self.limits.iter().map(|limit| format!("{} bytes of `{}`", limit.bytes, memory(limit.space)));
         Err(wrong(Error::new(format!(
             "not decided: no plan was found that fits, with what operations bring beside values, into {} of each device",
             limits.collect::<Vec<_>>().join(" and ")

@@ -21,7 +21,7 @@
 // SMALL-NOT: tensor<512x512xf32, #layout.tiled<{{[^>]*}}S(1)
 // SMALL: return
 // LOWERED: memref.alloc() {{.*}} : memref<{{.*}}, #layout.memory_space<vmem>>
-// SHORT: error: no layouts can be planned: here memory space 0 must hold {{[0-9]+}} bytes, {{[0-9]+}} more than its capacity 1000
+// SHORT: error: no layouts can be planned: here `ram` must hold {{[0-9]+}} bytes, {{[0-9]+}} more than its capacity 1000
 #T = #layout.tiled<{1,0:T(8,128)}>
 func.func @chain(%x: tensor<512x512xf32, #T>) -> tensor<512x512xf32, #T> {
   %e = tensor.empty() : tensor<512x512xf32>

@@ -1,7 +1,7 @@
 // layout-plan with the capacity of the places: operations in steps are loops over slices, and the rest stays beside the places.
 // RUN: layout-opt %s --split-input-file --layout-plan=capacity=1024 --verify-diagnostics | FileCheck %s
 // RUN: not layout-opt %s --split-input-file --layout-plan=capacity=8 2>&1 | FileCheck %s --check-prefix=SHORT
-// SHORT: error: no layouts can be planned: here memory space 1 must hold 12 bytes, 4 more than its capacity 8
+// SHORT: error: no layouts can be planned: here `LM` must hold 12 bytes, 4 more than its capacity 8
 
 // Slices of the operands are brought to the places; the sum stays there until it is done.
 // CHECK-LABEL: func.func @product(

@@ -80,7 +80,7 @@ fn a_plan_over_places_says_what_is_in_memory_and_when() {
     assert_eq!((&short["cost"], &short["entry"]["in"][0]), (&json!(32768), &json!("beside the places")));
     assert!(short["peak"]["1"].as_i64().unwrap() <= 98303, "{short}");
     let (_, why, _) = plan(&[&given[..], &["--capacity", "LM=7"]].concat());
-    assert!(why.contains("here memory space 1 must hold 8 bytes, 1 more than its capacity 7"), "{why}");
+    assert!(why.contains("here `LM` must hold 8 bytes, 1 more than its capacity 7"), "{why}");
 }
 
 /// What has no meaning there is not left out in silence, and it is said why.
@@ -160,7 +160,7 @@ fn plans_over_places_are_proved_explained_and_limited() {
     // The least is an element of each array of the product.
     let (_, error, status) = limited("LM=11");
     assert_eq!(status, Some(1), "{error}");
-    for part in ["spread.hlo:5:3: ", "memory space 1 must hold 12 bytes, 1 more than its capacity 11", "`y` (4)"] {
+    for part in ["spread.hlo:5:3: ", "`LM` must hold 12 bytes, 1 more than its capacity 11", "`y` (4)"] {
         assert!(error.contains(part), "{part}: {error}");
     }
 }
@@ -603,7 +603,7 @@ fn capacities_of_nothing_are_answered() {
         assert_eq!(status, Some(1), "{error}");
         error
     };
-    assert!(wrong("hbm=0").contains("no plan fits: here memory space 0 must hold"));
+    assert!(wrong("hbm=0").contains("no plan fits: here `hbm` must hold"));
     assert!(wrong("hbm=-1").contains("expected a number of bytes from 0 to 288230376151711744, found `-1`"));
     assert!(wrong("hbm=99999999999999999999").contains("expected a number of bytes from 0"));
     assert!(wrong("hbn=1").contains("unknown memory `hbn`; did you mean `hbm`?"));

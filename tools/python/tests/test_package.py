@@ -284,7 +284,7 @@ class Programs(unittest.TestCase):
         self.assertEqual([memory.space for memory in free.memories], [int(space) for space in sorted({0} | set(free.spaces.values()))])
         with self.assertRaises(tl.LayoutError) as caught:
             tl.plan(text, capacity={"hbm": 1000})
-        self.assertIn("no plan fits: here memory space 0 must hold", str(caught.exception))
+        self.assertIn("no plan fits: here `hbm` must hold", str(caught.exception))
         with self.assertRaises(tl.LayoutError) as caught:
             tl.plan(text, capacity={"vmen": 1000})
         units = [tl.plan(text, capacity={"hbm": most}).cost for most in ["16MiB", 16 << 20]]

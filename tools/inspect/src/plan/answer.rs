@@ -445,14 +445,9 @@ impl Names<'_> {
     }
 
     pub fn memories(&self, taken: &[SpaceTaken]) -> Vec<MemoryAnswer> {
-        let named = |space: u8| {
-            // Of a cache and what is behind it, the last is what holds everything.
-            let memory = self.target.machine().memories.iter().rfind(|memory| memory.space == space);
-            memory.map_or_else(|| format!("space {space}"), |memory| memory.name.clone())
-        };
         let one = |taken: &SpaceTaken| MemoryAnswer {
             space: taken.space,
-            name: named(taken.space),
+            name: self.target.machine().space_name(taken.space),
             bytes: taken.bytes,
             padding: taken.padding,
             padding_saved: taken.default_padding.saturating_sub(taken.padding),

@@ -99,7 +99,10 @@ impl PlanOptions {
         let mut limits: Vec<SpaceLimit> = Vec::new();
         for text in &self.capacity {
             let found = limit(target, text).and_then(|found| match limits.iter().any(|own| own.space == found.space) {
-                true => Err(Error::at(0, format!("memory space {} must have one capacity, found two", found.space))),
+                true => {
+                    let memory = target.machine().space_name(found.space);
+                    Err(Error::at(0, format!("`{memory}` must have one capacity, found two")))
+                }
                 false => Ok(found),
             });
             limits.push(found.map_err(|error| Complaint::in_argument(text, &error))?);
@@ -350,20 +353,21 @@ pub fn located(module: &Module, target: &Target, why: Unplanned) -> Error {
     let place = |(c, k): (usize, usize)| module.computations.get(c)?.instructions.get(k).map(|own| own.at);
     match why {
         Unplanned::Wrong(node, error) => error.placed(node.and_then(place)),
-        Unplanned::Short { space, at, least, capacity, arrays } => {
+        Unplanned::Short { memory, at, least, capacity, arrays, .. } => {
             let names = Names { module, target };
             let named = |(array, bytes): &(_, i64)| format!("`{}` ({bytes})", names.array(*array));
             let most = arrays.iter().map(named).collect::<Vec<_>>().join(", ");
             let most = if most.is_empty() { most } else { format!("; most is taken by {most}") };
             let message = format!(
-                "no plan fits: here memory space {space} must hold {least} bytes, {} more than its capacity {capacity}{most}",
+                "no plan fits: here `{memory}` must hold {least} bytes, {} more than its capacity {capacity}{most}",
                 least - capacity
             );
             Error::new(message).placed(place(at))
         }
-        Unplanned::Unfit(nearest) => Error::new(why.to_string()).placed(place(nearest.at)),
-        Unplanned::Undecided(nearest) => {
-            Error::new(why.to_string()).undecided().placed(nearest.and_then(|nearest| place(nearest.at)))
+        Unplanned::Unfit(ref nearest) => Error::new(why.to_string()).placed(place(nearest.at)),
+        Unplanned::Undecided(ref nearest) => {
+            let at = nearest.as_ref().and_then(|nearest| place(nearest.at));
+            Error::new(why.to_string()).undecided().placed(at)
         }
         why => Error::new(why.to_string()),
     }

@@ -14,8 +14,7 @@ pub fn answer(
     plan: &LayoutPlan,
     without: &[RelayoutWorth],
 ) -> Result<PlanAnswer, Unplanned> {
-    let main = names.target.machine().memories.iter().rfind(|memory| memory.space == 0);
-    let main = main.map_or_else(|| "space 0".to_string(), |memory| memory.name.clone());
+    let main = names.target.machine().space_name(0);
     let level = |bytes: i64| vec![LevelAnswer { axis: main.clone(), bytes }];
     let touch = |own: &TiledTouch| StepArrayAnswer {
         at: names.array(own.at),
