@@ -37,7 +37,7 @@ pub struct OffsetsOptions {
     #[arg(long, value_name = "BYTES")]
     capacity: Option<String>,
     /// What each offset is a multiple of, where the table has no column `alignment`
-    #[arg(long, value_name = "BYTES", default_value_t = 1)]
+    #[arg(long, value_name = "BYTES", allow_negative_numbers = true, default_value_t = 1)]
     alignment: i64,
     /// Steps of the exact search, each of about 10 ns
     #[arg(long, value_name = "STEPS", default_value_t = STEPS)]

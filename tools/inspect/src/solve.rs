@@ -29,7 +29,7 @@ pub struct SolveOptions {
     #[arg(value_name = "FILE")]
     file: String,
     /// Stop after this time with the best plan so far
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, default_value_t = 60.0)]
     seconds: f64,
     /// Threads, 1 or 2
     #[arg(long, value_name = "THREADS", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]

@@ -254,7 +254,7 @@ fn capacities_move_values_and_say_by_how_much_they_are_short() {
         &["chain.hlo:6:8: ", "must hold 16384 bytes, 8193 more than its capacity 8191", "`x` (8192), `c` (8192)"],
     );
     wrong("hmb=1", &["unknown memory `hmb`", "hbm"]);
-    wrong("9=1", &["the machine has no memory space 9; it has hbm (0), vmem (1)"]);
+    wrong("9=1", &["1 | 9=1\n", "the machine has no memory space 9; it has hbm (0), vmem (1)"]);
     let (_, error, _) = plan(&["plan", &hlo, "--machine", "tpu_v5e", "--capacity", "hbm=1", "--capacity", "hbm=2"]);
     assert!(error.contains("1 | hbm=2\n") && error.contains("must have one capacity, found two"), "{error}");
     let large = "axes: (100000_PE), memories: (), word: 32";

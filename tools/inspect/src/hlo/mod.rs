@@ -84,7 +84,7 @@ pub struct HloOptions {
     #[arg(long, value_enum, default_value = "default", requires = "plan")]
     entry: EntryOption,
     /// Stop the search for the plan after so many seconds, with the best plan so far
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, requires = "plan")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, default_value_t = 10.0, requires = "plan")]
     seconds: f64,
 }
 

@@ -55,7 +55,7 @@ pub struct PlanOptions {
     #[arg(long, requires = "capacity", conflicts_with = "judge")]
     room_for_steps: bool,
     /// Stop the search after so many seconds, with the best plan so far
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     seconds: Option<f64>,
     /// Write the plan with the proof of its bound into this file, for check-plan
     #[arg(long, value_name = "FILE")]
@@ -331,6 +331,7 @@ pub fn limit(target: &Target, text: &str) -> Result<SpaceLimit, Error> {
     let Some(number) = named.or_else(|| space.parse().ok()) else {
         return Err(Error::at(0, format!("unknown memory `{space}`{}", instead(space, &names))).unknown());
     };
+    target.machine().check_limits([number].into_iter()).map_err(|error| error.placed(Some(0)))?;
     let start = text.len() - bytes.len();
     let bytes = numbers::bytes(bytes, LARGEST_SUM);
     let bytes = bytes.map_err(|error| {
