@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use tensor_layout::solver::{Certificate, CostNetwork, FORBIDDEN, NoPlan, Options, Solution};
-use tensor_layout::solver::{check, min_marginals, solve, solve_from};
+use tensor_layout::solver::{Marginal, check, min_marginals, solve, solve_from};
 
 /// What a random network is like.
 #[derive(Clone, Copy)]
@@ -143,8 +143,12 @@ fn min_marginals_are_the_best_with_each_choice() {
         let variables: Vec<usize> = (0..sizes.len()).collect();
         let found = min_marginals(&network, &variables, &Options::default(), &mut |_| true).expect("small");
         if !variables.is_empty() && network.occupancies().is_empty() {
-            assert_eq!(min_marginals(&network, &variables, &Options::default(), &mut |_| false), None);
+            let stopped = min_marginals(&network, &variables, &Options::default(), &mut |_| false).expect("variables");
+            assert!(stopped.iter().flatten().all(|own| own.cost.is_none() && !own.is_decided), "{network:?}");
         }
+        assert!(found.iter().flatten().all(|own| own.is_decided), "{network:?}");
+        let cost = |own: &Marginal| own.cost.unwrap_or(FORBIDDEN);
+        let found: Vec<Vec<i64>> = found.iter().map(|own| own.iter().map(cost).collect()).collect();
         let mut expected: Vec<Vec<i64>> = sizes.iter().map(|size| vec![FORBIDDEN; *size]).collect();
         for at in 0..sizes.iter().product() {
             let plan = plan(&sizes, at);

@@ -181,13 +181,12 @@ impl Trial<'_, '_, '_, '_> {
         let variables: Vec<usize> = self.ends.iter().map(|(variable, _)| *variable).collect();
         let ask = &mut self.go_on;
         let found = min_marginals(&network, &variables, self.options, &mut |progress| ask(progress));
-        let Some(marginals) = found else { return Ok(None) };
         let mut all = Vec::new();
-        for (variable, costs) in variables.iter().zip(marginals) {
+        for (variable, marginals) in variables.iter().zip(found.unwrap_or_default()) {
             let own = self.best.solution.choices()[*variable];
-            let others = costs.into_iter().enumerate().filter(|(choice, cost)| *choice != own && *cost != FORBIDDEN);
+            let others = marginals.into_iter().enumerate().filter(|(choice, _)| *choice != own);
             let changed = self.changed.get(variable).copied().unwrap_or(0);
-            all.extend(others.map(|(choice, cost)| (changed, cost, *variable, choice)));
+            all.extend(others.filter_map(|(choice, other)| Some((changed, other.cost?, *variable, choice))));
         }
         all.sort_unstable();
         for (_, _, variable, choice) in all {

@@ -10,7 +10,7 @@ use super::residency::Residency;
 use super::space::{HeldBytes, SpaceTaken};
 use super::ways::MadeIn;
 use crate::operations::shape::Array;
-use crate::solver::{Certificate, NetworkError, NoPlan, Solution};
+use crate::solver::{Certificate, Marginal, NetworkError, NoPlan, Solution};
 use crate::text::{Error, ErrorKind};
 use crate::tiled::layout::Layout;
 use crate::transfers::{StridedCopy, whole_copy};
@@ -138,18 +138,8 @@ pub struct PlannedTransfer {
 pub struct Alternative {
     /// The layout.
     pub layout: Layout,
-    /// The cost of the best plan in which the array is made in it; `None` where there is none.
-    pub cost: Option<i64>,
-}
-
-/// What the best plan costs that does without a relayout.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RelayoutWorth {
-    /// The cost of the best plan that was found; `None` where none was.
-    pub cost: Option<i64>,
-    /// Whether the search has decided it: no plan without the relayout costs less, or there is none.
-    pub is_decided: bool,
+    /// The best plan in which the array is made in it.
+    pub best: Marginal,
 }
 
 /// Why there is no plan.
@@ -183,7 +173,7 @@ pub enum Unplanned {
 }
 
 /// Where a plan takes more of a memory than there is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryExcess {
     /// The number of the memory space.

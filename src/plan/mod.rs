@@ -94,7 +94,7 @@ pub use judging::{EntryChange, Lesson};
 pub use laid_out::LaidOut;
 pub use layout_plan::{
     Alternative, ArrayName, LayoutPlan, MemoryExcess, PlannedRelayout, PlannedRemake, PlannedStay, PlannedTransfer,
-    RelayoutWorth, Unplanned,
+    Unplanned,
 };
 pub use placing::Residence;
 pub use planner::Planner;

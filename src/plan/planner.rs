@@ -4,7 +4,7 @@ use super::again::made_again;
 use super::classes::LayoutId;
 use super::holders::HeldIn;
 use super::layout_plan::{
-    Alternative, ArrayName, LayoutPlan, MemoryExcess, PlannedRelayout, RelayoutWorth, Telling, Unplanned, array_name,
+    Alternative, ArrayName, LayoutPlan, MemoryExcess, PlannedRelayout, Telling, Unplanned, array_name,
 };
 use super::moving::{ends, form};
 use super::placing::{Placed, Residence};
@@ -18,8 +18,8 @@ use super::ways::{EntryLayouts, MadeIn, Tied, Way, Whereabouts};
 use crate::operations::facts::Facts;
 use crate::operations::graph::Graph;
 use crate::solver::{
-    Certificate, CostNetwork, FORBIDDEN, NetworkError, NoPlan, Options, Progress, check, min_marginals, solve,
-    solve_from,
+    Certificate, CostNetwork, FORBIDDEN, Marginal, NetworkError, NoPlan, Options, Progress, check, min_marginals,
+    solve, solve_from,
 };
 use crate::targets::Target;
 use crate::text::Error;
@@ -352,59 +352,48 @@ impl<'a, 't> Planner<'a, 't> {
         Ok(chosen)
     }
 
-    /// For each layout that an array may be made in, what the best plan with it costs; an entry for each time that the
-    /// array is made. Empty where no array has this name. `None` where the tables would be too large, and where `go_on` has
-    /// said no. With capacities, the best that is found.
+    /// For each layout that an array may be made in, the best plan with it; an entry for each time that the array is made.
+    /// Empty where no array has this name. `go_on` is asked now and then; when it says no, what is left is not decided.
     pub fn why(
         &self,
         name: ArrayName,
         options: &Options,
         go_on: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Option<Vec<Vec<Alternative>>> {
+    ) -> Vec<Vec<Alternative>> {
         let Posed { program, choices, .. } = &self.posed;
         let is_it = |made: &usize| array_name(program, *made) == name && !program.is_result(*made);
         let all: Vec<usize> = (0..program.made.len()).filter(is_it).collect();
         let variables: Vec<usize> = all.iter().map(|made| program.made[*made].by).collect();
-        let marginals = min_marginals(self.network(), &variables, options, go_on)?;
-        let listed =
-            all.iter().zip(marginals).map(|(made, costs)| self.alternatives(choices.class[*made], *made, costs));
-        Some(listed.collect())
+        let marginals = min_marginals(self.network(), &variables, options, go_on).unwrap_or_default();
+        let listed = all.iter().zip(marginals).map(|(made, all)| self.alternatives(choices.class[*made], *made, all));
+        listed.collect()
     }
 
     /// The layouts of an array by the cost of the best plan with each, given that with each way of its maker.
-    fn alternatives(&self, class: usize, made: usize, costs: Vec<i64>) -> Vec<Alternative> {
+    fn alternatives(&self, class: usize, made: usize, all: Vec<Marginal>) -> Vec<Alternative> {
         let Posed { program, choices, .. } = &self.posed;
         let class = &choices.classes.all[class];
-        let mut best = vec![None; class.layouts.len()];
-        for (way, cost) in choices.ways[program.made[made].by].iter().zip(costs) {
-            let own: &mut Option<i64> = &mut best[usize::from(way.results[program.made[made].result])];
-            if cost != FORBIDDEN {
-                *own = Some(own.map_or(cost, |least| least.min(cost)));
-            }
+        let mut best = vec![Marginal::IMPOSSIBLE; class.layouts.len()];
+        for (way, marginal) in choices.ways[program.made[made].by].iter().zip(all) {
+            let own = &mut best[usize::from(way.results[program.made[made].result])];
+            *own = own.or(marginal);
         }
-        let alternative = |(layout, cost): (&Layout, Option<i64>)| Alternative { layout: layout.clone(), cost };
+        let alternative = |(layout, best): (&Layout, Marginal)| Alternative { layout: layout.clone(), best };
         let mut own: Vec<Alternative> = class.layouts.iter().zip(best).map(alternative).collect();
-        own.sort_by_key(|alternative| alternative.cost.unwrap_or(i64::MAX));
+        own.sort_by_key(|alternative| alternative.best.cost.unwrap_or(i64::MAX));
         own
     }
 
-    /// What the best plan costs that does without a relayout: in which the operations that want it take the array as it
-    /// is made. `go_on` is asked now and then; when it says no, it is not decided.
+    /// The best plan that does without a relayout: in which the operations that want it take the array as it is made.
+    /// `go_on` is asked now and then; when it says no, it is not decided.
     pub fn without(
         &self,
         relayout: &PlannedRelayout,
         options: &Options,
         go_on: &mut dyn FnMut(&Progress) -> bool,
-    ) -> RelayoutWorth {
-        let Ok(network) = self.network_without(relayout) else { return RelayoutWorth::default() };
-        match solve(&network, options, go_on) {
-            Ok(found) => {
-                RelayoutWorth { cost: Some(found.cost()), is_decided: options.is_near(found.cost(), found.bound()) }
-            }
-            Err(why) => {
-                RelayoutWorth { cost: None, is_decided: !matches!(why, NoPlan::Stopped | NoPlan::NotFound { .. }) }
-            }
-        }
+    ) -> Marginal {
+        let Ok(network) = self.network_without(relayout) else { return Marginal::default() };
+        Marginal::of(solve(&network, options, go_on).map(|found| (found.cost(), found.bound())), options)
     }
 
     /// The problem whose plans do without a relayout.

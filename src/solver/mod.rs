@@ -21,4 +21,4 @@ mod search;
 pub use certificate::{Certificate, Dual, Message, Multiplier, ProofNode, Reduction};
 pub use check::check;
 pub use network::{CostNetwork, Edge, FORBIDDEN, LARGEST_SUM, NetworkError, Occupancy};
-pub use search::{NoPlan, Options, Progress, Solution, min_marginals, solve, solve_from};
+pub use search::{Marginal, NoPlan, Options, Progress, Solution, min_marginals, solve, solve_from};

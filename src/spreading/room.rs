@@ -18,7 +18,7 @@ use crate::plan::live::moments;
 use crate::plan::posing_steps::PosingSteps;
 use crate::plan::program::Doing;
 use crate::plan::space::{SpaceLimit, SpaceTaken, too_much};
-use crate::solver::{CostNetwork, FORBIDDEN, NetworkError, NoPlan, Options, Progress, min_marginals};
+use crate::solver::{CostNetwork, Marginal, NetworkError, NoPlan, Options, Progress, min_marginals};
 use crate::text::Error;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,8 +33,8 @@ const MOST_NAMED: usize = 5;
 pub struct OtherLayout {
     /// The layout; `None` beside the places.
     pub layout: Option<TensorLayout>,
-    /// What the best plan costs with it; `None` where it is not possible.
-    pub cost: Option<i64>,
+    /// The best plan with it.
+    pub best: Marginal,
 }
 
 impl Spreader<'_, '_> {
@@ -296,25 +296,25 @@ impl Spreader<'_, '_> {
         name: ArrayName,
         options: &Options,
         go_on: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Option<Vec<Vec<OtherLayout>>> {
+    ) -> Vec<Vec<OtherLayout>> {
         let placed =
             |made: &usize| self.homes[*made] != Home::Outside && !self.program.made[*made].array.dims.is_empty();
         let all: Vec<usize> =
             (0..self.program.made.len()).filter(|made| self.name(*made) == name && placed(made)).collect();
-        let marginals = min_marginals(&self.network, &all, options, go_on)?;
-        let one = |(made, costs): (&usize, Vec<i64>)| {
+        let marginals = min_marginals(&self.network, &all, options, go_on).unwrap_or_default();
+        let one = |(made, marginals): (&usize, Vec<Marginal>)| {
             let own = sizes(self.program.made[*made].array);
-            let other = |(spread, cost): (&Spread, i64)| {
+            let other = |(spread, best): (&Spread, Marginal)| {
                 let layout = match spread.is_outside() {
                     true => None,
                     false => Some(spread.layout(&own, self.machine).ok()?),
                 };
-                Some(OtherLayout { layout, cost: (cost != FORBIDDEN).then_some(cost) })
+                Some(OtherLayout { layout, best })
             };
-            let mut found: Vec<OtherLayout> = self.values[*made].all.iter().zip(costs).filter_map(other).collect();
-            found.sort_by_key(|other| other.cost.unwrap_or(i64::MAX));
+            let mut found: Vec<OtherLayout> = self.values[*made].all.iter().zip(marginals).filter_map(other).collect();
+            found.sort_by_key(|other| other.best.cost.unwrap_or(i64::MAX));
             found
         };
-        Some(all.iter().zip(marginals).map(one).collect())
+        all.iter().zip(marginals).map(one).collect()
     }
 }

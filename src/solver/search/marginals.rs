@@ -1,42 +1,58 @@
 //! Min-marginals: for each choice of a variable, what the best plan with it costs.
 //!
-//! Without capacities they come from the tables of one elimination. With capacities the rest of the plan has to fit beside
-//! the choice, so each choice is a problem of its own.
+//! Without capacities they come from the tables of one elimination, where these are small enough. Else the rest of the plan
+//! has to fit beside the choice, so each choice is a problem of its own.
 
 use super::answer::{Options, Progress};
 use super::drive::{TABLES, solve};
 use super::eliminate::Elimination;
 use super::order::order;
 use super::pairwise::{Pairwise, TOP, clamped};
-use crate::solver::network::{CostNetwork, FORBIDDEN};
+use crate::solver::{CostNetwork, NoPlan};
 
-/// For each of the variables, for each of its choices, the cost of the best plan with this choice, the rest optimised
-/// anew; [`FORBIDDEN`] where there is none.
-///
-/// With capacities it is the best plan that is found, by default in an equal part of the work for each choice, and
-/// [`FORBIDDEN`] where none is found. `None` where a variable does not exist, where `go_on` has said no, and, without
-/// capacities, where the tables would be too large.
+/// What the best plan with a choice costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Marginal {
+    /// The cost of the best plan that was found; `None` where none was.
+    pub cost: Option<i64>,
+    /// Whether that is near the best one, as the options say, or it is proved that there is none.
+    pub is_decided: bool,
+}
+
+/// For each of the variables, for each of its choices, the best plan with this choice, the rest optimised anew; where each
+/// choice is a problem of its own, in an equal part of the work. What is left when `go_on` says no is not decided. `None`
+/// where a variable does not exist.
 pub fn min_marginals(
     network: &CostNetwork,
     variables: &[usize],
     options: &Options,
     go_on: &mut Asked,
-) -> Option<Vec<Vec<i64>>> {
-    match network.occupancies().is_empty() {
+) -> Option<Vec<Vec<Marginal>>> {
+    let sizes: Vec<usize> =
+        variables.iter().map(|v| network.variables().get(*v).map(Vec::len)).collect::<Option<_>>()?;
+    let eliminated = match network.occupancies().is_empty() {
         true => eliminated(network, variables, options, go_on),
-        false => solved(network, variables, options, go_on),
-    }
+        false => Eliminated::TooLarge,
+    };
+    Some(match eliminated {
+        Eliminated::Exact(found) => found,
+        Eliminated::Stopped => sizes.into_iter().map(|size| vec![Marginal::default(); size]).collect(),
+        Eliminated::TooLarge => solved(network, (variables, &sizes), options, go_on),
+    })
 }
 
 /// Asked now and then whether to go on.
 type Asked<'a> = dyn FnMut(&Progress) -> bool + 'a;
 
-fn eliminated(
-    network: &CostNetwork,
-    variables: &[usize],
-    options: &Options,
-    go_on: &mut Asked,
-) -> Option<Vec<Vec<i64>>> {
+/// How an elimination ended.
+enum Eliminated {
+    Exact(Vec<Vec<Marginal>>),
+    Stopped,
+    TooLarge,
+}
+
+fn eliminated(network: &CostNetwork, variables: &[usize], options: &Options, go_on: &mut Asked) -> Eliminated {
     let mut problem = Pairwise::new();
     for costs in network.variables() {
         problem.add_variable(costs.iter().map(|cost| clamped(*cost)));
@@ -44,34 +60,59 @@ fn eliminated(
     for edge in network.edges() {
         problem.add_link(edge.ends.map(|end| end as u32), edge.costs.iter().map(|cost| clamped(*cost)));
     }
-    let order = order(&problem, options.table_entries, options.table_entries.saturating_mul(TABLES))?;
+    let Some(order) = order(&problem, options.table_entries, options.table_entries.saturating_mul(TABLES)) else {
+        return Eliminated::TooLarge;
+    };
     let mut work = 0u64;
     let eliminated = Elimination::new(&problem, &order, |entries| {
         work = work.saturating_add(entries);
         go_on(&Progress { phase: "min-marginals", cost: None, bound: None, work })
-    })?;
+    });
+    let Some(eliminated) = eliminated else { return Eliminated::Stopped };
     let mut all = vec![Vec::new(); network.variables().len()];
     eliminated.marginals(|variable, costs| {
-        all[variable as usize] = costs.iter().map(|cost| if *cost >= TOP { FORBIDDEN } else { *cost }).collect();
+        let one = |cost: &i64| Marginal { cost: (*cost < TOP).then_some(*cost), is_decided: true };
+        all[variable as usize] = costs.iter().map(one).collect();
     });
-    variables.iter().map(|v| all.get(*v).cloned()).collect()
+    Eliminated::Exact(variables.iter().map(|v| all[*v].clone()).collect())
 }
 
-fn solved(network: &CostNetwork, variables: &[usize], options: &Options, go_on: &mut Asked) -> Option<Vec<Vec<i64>>> {
-    let sizes: Vec<usize> =
-        variables.iter().map(|v| network.variables().get(*v).map(Vec::len)).collect::<Option<_>>()?;
+fn solved(
+    network: &CostNetwork,
+    (variables, sizes): (&[usize], &[usize]),
+    options: &Options,
+    go_on: &mut Asked,
+) -> Vec<Vec<Marginal>> {
     let parts = sizes.iter().sum::<usize>().max(1) as u64;
     let options = Options { work: (options.work / parts).max(1), ..*options };
     let mut over = false;
     let mut best = |variable: usize, choice: usize| {
-        let forced = network.with_choice(variable, choice).ok()?;
+        let Ok(forced) = network.with_choice(variable, choice) else { return Marginal::default() };
         let found = solve(&forced, &options, &mut |progress| {
             over |= !go_on(progress);
             !over
         });
-        Some(found.ok()?.cost())
+        Marginal::of(found.map(|found| (found.cost(), found.bound())), &options)
     };
-    let all = variables.iter().zip(&sizes);
-    let all = all.map(|(v, size)| (0..*size).map(|k| best(*v, k).unwrap_or(FORBIDDEN)).collect()).collect();
-    (!over).then_some(all)
+    let all = variables.iter().zip(sizes);
+    all.map(|(v, size)| (0..*size).map(|k| best(*v, k)).collect()).collect()
+}
+
+impl Marginal {
+    /// That of a choice which no plan has.
+    pub(crate) const IMPOSSIBLE: Marginal = Marginal { cost: None, is_decided: true };
+
+    /// That of either of two choices.
+    pub(crate) fn or(self, other: Marginal) -> Marginal {
+        let cost = self.cost.into_iter().chain(other.cost).min();
+        Marginal { cost, is_decided: self.is_decided && other.is_decided }
+    }
+
+    /// What a search for the best plan has found: its cost and bound, or why there is none.
+    pub(crate) fn of(found: Result<(i64, i64), NoPlan>, options: &Options) -> Marginal {
+        match found {
+            Ok((cost, bound)) => Marginal { cost: Some(cost), is_decided: options.is_near(cost, bound) },
+            Err(why) => Marginal { cost: None, is_decided: !matches!(why, NoPlan::Stopped | NoPlan::NotFound { .. }) },
+        }
+    }
 }

@@ -23,4 +23,4 @@ mod rooms;
 
 pub use answer::{NoPlan, Options, Progress, Solution};
 pub use drive::{solve, solve_from};
-pub use marginals::min_marginals;
+pub use marginals::{Marginal, min_marginals};

@@ -4,11 +4,6 @@ use std::time::{Duration, Instant};
 use tensor_layout::plan::COSTS;
 use tensor_layout::solver::{Options, Progress};
 
-/// How long a plan is searched for where nothing else is said, and the millionths of its cost within which the bound is near
-/// enough then.
-const USUAL: Duration = Duration::from_secs(10);
-const USUAL_GAP: i64 = 1000;
-
 /// What explanations may take however short the search was: table entries, which is what ends them mostly, and time.
 const LEAST_WORK: u64 = 1 << 27;
 const LEAST_TIME: Duration = Duration::from_secs(1);
@@ -36,8 +31,19 @@ impl Clock {
     pub fn of_plan(seconds: Option<f64>) -> Clock {
         match seconds {
             Some(_) => Clock::new(seconds),
-            None => Clock { limit: USUAL, gap: USUAL_GAP, ..Clock::new(None) },
+            None => Clock { limit: Options::USUAL_TIME, gap: Options::usual().gap, ..Clock::new(None) },
         }
+    }
+
+    /// Does not count what passes while something else is asked, where no seconds are given.
+    pub fn without_counting<T>(&mut self, ask: impl FnOnce(&Clock) -> T) -> T {
+        if self.gap == 0 {
+            return ask(self);
+        }
+        let before = self.start.elapsed();
+        let found = ask(&Clock { limit: Duration::MAX, ..*self });
+        self.limit = self.limit.saturating_add(self.start.elapsed().saturating_sub(before));
+        found
     }
 
     /// The same, and it says nothing.
@@ -74,7 +80,7 @@ impl Clock {
         }
         if progress.phase == COSTS && self.gap != 0 {
             // The usual limit is for the search, which begins when all costs are known.
-            self.limit = now + USUAL;
+            self.limit = now + Options::USUAL_TIME;
         }
         now < self.limit
     }

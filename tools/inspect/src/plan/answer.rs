@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::count;
 use tensor_layout::plan::{
-    ArrayName, LayoutPlan, Lesson, PlannedRelayout, PlannedRemake, PlannedStay, PlannedTransfer, RelayoutWorth,
-    SpaceTaken,
+    ArrayName, LayoutPlan, Lesson, PlannedRelayout, PlannedRemake, PlannedStay, PlannedTransfer, SpaceTaken,
 };
+use tensor_layout::solver::Marginal;
 use tensor_layout::spreading::PlannedCollective;
 use tensor_layout::targets::Target;
 use tensor_layout::tiled::Layout;
@@ -360,7 +360,7 @@ impl Names<'_> {
     }
 
     /// A plan, and for each of its relayouts what doing without it costs, as far as that is known.
-    pub fn answer(&self, plan: &LayoutPlan, without: &[RelayoutWorth]) -> PlanAnswer {
+    pub fn answer(&self, plan: &LayoutPlan, without: &[Marginal]) -> PlanAnswer {
         let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let mut spaces = BTreeMap::new();
         for ((at, layouts), space) in plan.values.iter().zip(&plan.spaces) {
@@ -429,7 +429,7 @@ impl Names<'_> {
         }
     }
 
-    fn relayout(&self, moved: &PlannedRelayout, without: RelayoutWorth) -> RelayoutAnswer {
+    fn relayout(&self, moved: &PlannedRelayout, without: Marginal) -> RelayoutAnswer {
         RelayoutAnswer {
             at: self.array(moved.at),
             from: moved.from.to_string(),

@@ -24,10 +24,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Facts, Graph};
-use tensor_layout::plan::{
-    Alternative, EntryLayouts, LayoutPlan, Lesson, Planner, RelayoutWorth, Residence, SpaceLimit, Unplanned,
-};
-use tensor_layout::solver::{Certificate, LARGEST_SUM, Options, Progress};
+use tensor_layout::plan::{Alternative, EntryLayouts, LayoutPlan, Lesson, Planner, Residence, SpaceLimit, Unplanned};
+use tensor_layout::solver::{Certificate, LARGEST_SUM, Marginal, Progress};
 use tensor_layout::spreading::{Levels, OtherLayout, plan_in_steps};
 use tensor_layout::targets::Target;
 use tensor_layout::text::{Error, instead};
@@ -159,11 +157,7 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     let ordered = ordered.map_err(|error| Complaint::in_file(&options.file, &text, &[error]))?;
     let orders = ordered.orders();
     let module = ordered.module;
-    // What a judge says takes its time, and so do all layouts of an instruction.
-    let mut clock = match options.judge.is_some() || options.why.is_some() {
-        true => Clock::new(options.seconds),
-        false => Clock::of_plan(options.seconds),
-    };
+    let mut clock = Clock::of_plan(options.seconds);
     let (graphs, facts) = (module.graphs(), module.facts());
     let wrong = |why| complaint(&options.file, &text, located(&module, &target, why));
     let names = Names { module: &module, target: &target };
@@ -176,9 +170,9 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
     clock.say(&format!("the costs of {} arrays are known", planner.arrays()));
     if let Some(name) = &options.why {
         let mut ask = |at| {
-            let found = planner.why(at, &Options::default(), &mut |progress| clock.go_on(progress))?;
-            let one = |own: Vec<Alternative>| own.into_iter().map(|own| (own.layout.to_string(), own.cost)).collect();
-            Some(found.into_iter().map(one).collect())
+            let found = planner.why(at, &clock.options(), &mut |progress| clock.go_on(progress));
+            let one = |own: Vec<Alternative>| own.into_iter().map(|own| (own.layout.to_string(), own.best)).collect();
+            found.into_iter().map(one).collect()
         };
         return why::text(&names, &mut ask, name).map_err(|error| Complaint::about(&options.file, error));
     }
@@ -186,7 +180,9 @@ pub fn run(options: &PlanOptions) -> Result<String, Complaint> {
         None => plan_of(&names, &mut planner, options.room_for_steps, &mut clock).map_err(wrong)?,
         Some(command) => {
             let (plan, lessons) = judged(&names, &planner, command, options.judgements, &mut clock)?.map_err(wrong)?;
-            let mut answer = described(&names, &planner, (&plan, None), &clock).map_err(wrong)?;
+            let first = lessons.first().map_or(plan.cost, |first| first.cost);
+            let search = SearchEnd::of(first, plan.bound, &clock);
+            let mut answer = described(&names, &planner, (&plan, search), &clock).map_err(wrong)?;
             answer.judged = Some(lessons.iter().map(|lesson| names.judgement(lesson)).collect());
             (plan, answer)
         }
@@ -221,10 +217,10 @@ fn placed(
     clock.say(&format!("the costs of {} arrays are known", spreader.arrays()));
     if let Some(name) = &options.why {
         let mut ask = |at| {
-            let found = spreader.why(at, &Options::default(), &mut |progress| clock.go_on(progress))?;
+            let found = spreader.why(at, &clock.options(), &mut |progress| clock.go_on(progress));
             let one =
-                |own: Vec<OtherLayout>| own.into_iter().map(|own| (spread::text(&own.layout), own.cost)).collect();
-            Some(found.into_iter().map(one).collect())
+                |own: Vec<OtherLayout>| own.into_iter().map(|own| (spread::text(&own.layout), own.best)).collect();
+            found.into_iter().map(one).collect()
         };
         return why::text(names, &mut ask, name).map(Ok).map_err(|error| Complaint::about(&options.file, error));
     }
@@ -375,11 +371,11 @@ pub fn located(module: &Module, target: &Target, why: Unplanned) -> Error {
 }
 
 /// What doing without the dearest relayouts costs.
-fn explained(planner: &Planner, plan: &LayoutPlan, clock: &Clock) -> Vec<RelayoutWorth> {
+fn explained(planner: &Planner, plan: &LayoutPlan, clock: &Clock) -> Vec<Marginal> {
     let mut dearest: Vec<usize> = (0..plan.relayouts.len()).collect();
     dearest.sort_by_key(|k| std::cmp::Reverse(plan.relayouts[*k].cost));
     dearest.truncate(EXPLAINED);
-    let mut found = vec![RelayoutWorth::default(); plan.relayouts.len()];
+    let mut found = vec![Marginal::default(); plan.relayouts.len()];
     let (mut rest, mut work) = clock.after();
     for (done, k) in dearest.iter().enumerate() {
         let mut used = 0;
@@ -405,10 +401,12 @@ fn judged(
     let mut asked = JudgeCommand::new(command);
     let mut number = 0;
     // The search and the judge ask the same clock.
+    let options = clock.options();
     let clock = RefCell::new(clock);
     let go_on = &mut |progress: &Progress| clock.borrow_mut().go_on(progress);
-    let found = planner.judged(&Options::default(), most, go_on, &mut |plan| {
-        let said = asked.ask(&names.answer(plan, &[]), &clock.borrow())?;
+    let found = planner.judged(&options, most, go_on, &mut |plan| {
+        let plan = names.answer(plan, &[]);
+        let said = clock.borrow_mut().without_counting(|clock| asked.ask(&plan, clock))?;
         number += 1;
         match &said {
             Ok(cost) => eprintln!("judged {number} of {most}: {cost}"),

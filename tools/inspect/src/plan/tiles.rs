@@ -1,7 +1,8 @@
 //! The steps of operations on a machine without places, and the answer of `plan` with them.
 
 use super::answer::{LevelAnswer, Names, PlanAnswer, StepArrayAnswer, StepLoopAnswer, StepsAnswer};
-use tensor_layout::plan::{LayoutPlan, Planner, RelayoutWorth, Unplanned};
+use tensor_layout::plan::{LayoutPlan, Planner, Unplanned};
+use tensor_layout::solver::Marginal;
 use tensor_layout::spreading::{LeastRule, TileSteps, TiledTouch, tile_steps};
 
 /// A plan, and for each of its relayouts what doing without it costs, as far as that is known.
@@ -12,7 +13,7 @@ pub fn answer(
     names: &Names,
     planner: &Planner,
     plan: &LayoutPlan,
-    without: &[RelayoutWorth],
+    without: &[Marginal],
 ) -> Result<PlanAnswer, Unplanned> {
     let main = names.target.machine().space_name(0);
     let level = |bytes: i64| vec![LevelAnswer { axis: main.clone(), bytes }];

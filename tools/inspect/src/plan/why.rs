@@ -5,36 +5,35 @@ use crate::numbers::{counted, grouped};
 use std::fmt::Write;
 use tensor_layout::operations::count;
 use tensor_layout::plan::ArrayName;
+use tensor_layout::solver::Marginal;
 use tensor_layout::text::{Error, did_you_mean};
 
-/// The layouts of an array, each with what the best plan costs with it; `None` for one that is not possible.
-pub type Alternatives = Vec<(String, Option<i64>)>;
+/// The layouts of an array, each with the best plan with it.
+pub type Alternatives = Vec<(String, Marginal)>;
 
 /// The layouts of an instruction, those first with which the best plan costs least. `ask` says those of an array, once for
-/// each time that it is made; `None` where that was not found.
-pub fn text(
-    names: &Names,
-    ask: &mut dyn FnMut(ArrayName) -> Option<Vec<Alternatives>>,
-    name: &str,
-) -> Result<String, Error> {
+/// each time that it is made.
+pub fn text(names: &Names, ask: &mut dyn FnMut(ArrayName) -> Vec<Alternatives>, name: &str) -> Result<String, Error> {
     let (name, unit) = (name.trim_start_matches('%'), names.target.unit());
     let mut text = String::new();
     for (c, computation) in names.module.computations.iter().enumerate() {
         for (k, _) in computation.instructions.iter().enumerate().filter(|(_, own)| own.name == name) {
             for leaf in 0..count(&computation.instructions[k].shape) {
-                let missing = || {
-                    let message =
-                        format!("what the layouts of `{name}` cost was not found within the time and the memory");
-                    Error::new(message)
-                };
-                for alternatives in ask((c, k, leaf)).ok_or_else(missing)? {
-                    let best = alternatives.first().and_then(|best| best.1);
-                    for (layout, cost) in alternatives {
-                        let _ = match (cost, best) {
-                            (Some(cost), Some(best)) => {
-                                writeln!(text, "{layout}: {}, {} more", counted(cost, unit), grouped(cost - best))
+                for alternatives in ask((c, k, leaf)) {
+                    let least = alternatives.first().and_then(|(_, best)| best.cost);
+                    if least.is_none() && alternatives.iter().any(|(_, best)| !best.is_decided) {
+                        let message = format!("not decided in the time: what the layouts of `{name}` cost");
+                        return Err(Error::new(message).undecided());
+                    }
+                    for (layout, best) in alternatives {
+                        let _ = match (best.cost, best.is_decided) {
+                            (Some(cost), is_decided) => {
+                                let more = grouped(cost - least.unwrap_or(cost));
+                                let rest = if is_decided { "" } else { ", or less: not decided in the time" };
+                                writeln!(text, "{layout}: {}, {more} more{rest}", counted(cost, unit))
                             }
-                            _ => writeln!(text, "{layout}: not possible"),
+                            (None, true) => writeln!(text, "{layout}: not possible"),
+                            (None, false) => writeln!(text, "{layout}: not decided in the time"),
                         };
                     }
                 }
