@@ -32,7 +32,7 @@ pub struct CheckOptions {
 
 /// The first line of a proof.
 #[derive(Serialize, Deserialize)]
-pub struct Proved {
+pub struct Proved<Plan> {
     /// The text of the machine.
     pub machine: String,
     /// What arguments and results may be laid out in.
@@ -45,12 +45,27 @@ pub struct Proved {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub orders: BTreeMap<usize, Vec<usize>>,
     /// The plan.
-    pub plan: PlanAnswer,
+    pub plan: Plan,
+}
+
+/// The part of a plan that is in its question.
+#[derive(Deserialize)]
+struct KeptBytes {
+    #[serde(default)]
+    kept: i64,
+}
+
+impl Proved<PlanAnswer> {
+    /// The line of JSON.
+    fn line(&self) -> Result<String, Error> {
+        serde_json::to_string(self).map_err(|error| Error::new(error.to_string()))
+    }
 }
 
 /// Writes a proof.
-pub fn save(file: &Path, proved: &Proved, certificate: &Certificate) -> Result<(), Complaint> {
-    write(file, &format!("{}\n{certificate}", serde_json::json!(proved)))
+pub fn save(file: &Path, proved: &Proved<PlanAnswer>, certificate: &Certificate) -> Result<(), Complaint> {
+    let line = proved.line().map_err(|error| Complaint::new(error.message))?;
+    write(file, &format!("{line}\n{certificate}"))
 }
 
 /// Whether a plan is what its proof says.
@@ -85,8 +100,7 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
         let message = format!("expected a plan of `plan --certificate`: {error}");
         wrong(error.column().saturating_sub(1).min(head.len()), message)
     };
-    let said: Value = serde_json::from_str(head).map_err(unread)?;
-    let stated: Proved = serde_json::from_str(head).map_err(unread)?;
+    let stated: Proved<KeptBytes> = serde_json::from_str(head).map_err(unread)?;
     let parsed = Certificate::parse(rest).map_err(|error| {
         let at = error.at.unwrap_or(0);
         Unproved::Proof(error.placed(Some(head.len() + 1 + at)))
@@ -128,15 +142,21 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
         PlanAnswer { kept, given, ..tiles::answer(&names, &planner, &plan, &[]).map_err(by_proof)? }
     };
     let stay = stated.stay && !has_places && !limits.is_empty();
-    let proved = json!(Proved { stay, plan: found.provable(), ..stated });
-    match difference(&said, &proved, "") {
+    let Proved { machine, entry, capacities, orders, .. } = stated;
+    let proved = Proved { machine, entry, capacities, stay, orders, plan: found.provable() };
+    if proved.line().map_err(Unproved::Proof)? == head {
+        return Ok(found);
+    }
+    // The same may be written otherwise.
+    let said: Value = serde_json::from_str(head).map_err(unread)?;
+    match difference(&said, &json!(proved), "") {
         Some(difference) => Err(Unproved::Proof(Error::new(difference))),
         None => Ok(found),
     }
 }
 
 /// Checks the numbers of what a plan was asked for.
-fn check_question(stated: &Proved) -> Result<(), Error> {
+fn check_question(stated: &Proved<KeptBytes>) -> Result<(), Error> {
     let bytes = stated.capacities.iter().map(|(_, bytes)| *bytes).chain([stated.plan.kept]);
     match bytes.into_iter().find(|bytes| !(0..=LARGEST_SUM).contains(bytes)) {
         Some(bytes) => Err(Error::new(format!(
