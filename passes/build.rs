@@ -30,7 +30,7 @@ fn main() {
     let files = [
         (out().join("options.rs"), or_stop(options(&passes))),
         (out().join("passes.rs"), enum_of(&passes)),
-        (out().join("pipelines.rs"), pipelines(&passes.pipelines)),
+        (out().join("pipelines.rs"), pipelines(&passes) + &options_of_all(&passes)),
         (shells.join("Passes.cpp.inc"), classes(&passes.passes)),
     ];
     for (file, text) in files {
@@ -176,10 +176,10 @@ fn line(text: &mut String, line: String) {
 }
 
 /// The constants of the pipelines.
-fn pipelines(all: &[Pipeline]) -> String {
+fn pipelines(passes: &Passes) -> String {
     let mut text = String::new();
     let mut names = Vec::new();
-    for Pipeline { argument, summary, passes, .. } in all {
+    for Pipeline { argument, summary, passes, .. } in &passes.pipelines {
         let name = own_name(argument).replace('-', "_").to_uppercase();
         let _ = writeln!(text, "#[doc = {:?}]", format!("{summary}."));
         let _ = writeln!(text, "pub const {name}: Pipeline =");
@@ -187,6 +187,22 @@ fn pipelines(all: &[Pipeline]) -> String {
         names.push(name);
     }
     text + &format!("/// All pipelines.\npub const PIPELINES: &[Pipeline] = &[{}];\n", names.join(", "))
+}
+
+/// The table of the options of all passes and pipelines.
+fn options_of_all(passes: &Passes) -> String {
+    let mut text = String::from(
+        "/// The names of all passes and pipelines, each with those of its options.\nconst OPTIONS: &[(&str, &[&str])] = &[\n",
+    );
+    let named = |pass: &Pass| pass.options.iter().map(|option| option.argument.clone()).collect::<Vec<_>>();
+    let pipelines = passes.pipelines.iter().filter_map(|pipeline| {
+        let own = passes.passes.iter().find(|pass| pass.argument == pipeline.options_of)?;
+        Some((&pipeline.argument, named(own)))
+    });
+    for (name, options) in passes.passes.iter().map(|pass| (&pass.argument, named(pass))).chain(pipelines) {
+        let _ = writeln!(text, "    ({name:?}, &{options:?}),");
+    }
+    text + "];\n"
 }
 
 /// The classes of the passes in C++: `Passes.cpp` has their base, `Shell`, and what writes their options as text.

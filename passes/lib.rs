@@ -157,5 +157,5 @@ pub use pass::Pass;
 pub use pipelines::{PipelineOptions, add_passes};
 // For the other crates of this project alone.
 #[doc(hidden)]
-pub use pipelines::spelling;
+pub use pipelines::{belonging, spelling};
 pub use upstream::{register, try_register};

@@ -184,3 +184,14 @@ pub fn spelling(passes: &str) -> Option<String> {
     let mut hints = unknown.map(|word| (word, did_you_mean(word, names())));
     hints.find(|(_, hint)| !hint.is_empty()).map(|(word, hint)| format!("{word}{hint}"))
 }
+
+/// How an argument of the command line is written that is an option of passes or pipelines, such as `--steps=5`.
+#[doc(hidden)]
+pub fn belonging(argument: &str) -> Option<String> {
+    let text = argument.strip_prefix('-')?.trim_start_matches('-');
+    let name = text.split('=').next().unwrap_or(text);
+    let owners: Vec<&str> = OPTIONS.iter().filter(|(_, own)| own.contains(&name)).map(|(owner, _)| *owner).collect();
+    let first = owners.first()?;
+    let all = owners.iter().map(|owner| format!("`--{owner}`")).collect::<Vec<_>>().join(", ");
+    Some(format!("`{name}` is an option of {all}: write it as in `--{first}={text}`"))
+}

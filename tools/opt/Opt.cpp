@@ -100,6 +100,9 @@ bool layout_rs_check_input(MlirStringRef name, MlirStringRef text);
 /// Says on stderr which pass was meant, where the command line has nearly its
 /// name in the text of a pipeline.
 void layout_rs_hint_at_passes();
+/// Says on stderr where an option of a pass belongs that stands by itself on the
+/// command line.
+void layout_rs_hint_at_options();
 
 void layout_cc_register_all(MlirDialectRegistry registry) {
   registerAllDialects(*unwrap(registry));
@@ -123,8 +126,10 @@ int layout_cc_opt_main(int argc, char **argv, MlirDialectRegistry registry,
       "layout-opt, mlir-opt with the layout dialect and its passes",
       *unwrap(registry));
   help += ownPasses() + examples;
-  if (!llvm::cl::ParseCommandLineOptions(argc, argv, help, &llvm::errs()))
+  if (!llvm::cl::ParseCommandLineOptions(argc, argv, help, &llvm::errs())) {
+    layout_rs_hint_at_options();
     return wrongUse;
+  }
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   if (config.shouldShowDialects() || config.shouldListPasses())
     return asMainReturnCode(

@@ -62,3 +62,15 @@ extern "C" fn layout_rs_hint_at_passes() {
         },
     );
 }
+
+/// See `Opt.cpp`.
+#[unsafe(no_mangle)]
+extern "C" fn layout_rs_hint_at_options() {
+    layout_dialect::guard(
+        |_| (),
+        || {
+            let hints = env::args_os().skip(1).filter_map(|text| layout_passes::belonging(&text.to_string_lossy()));
+            hints.for_each(|hint| eprintln!("{hint}"));
+        },
+    );
+}
