@@ -11,6 +11,7 @@
 //! count). An edge has a cost for each pair, the choices of its first node as rows. A cost of 10^18 or more is forbidden.
 
 use crate::clock::Clock;
+use crate::plan::check_seconds;
 use layout_console::{Complaint, check_output, read, write};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -47,10 +48,7 @@ pub struct SolveOptions {
 
 /// Solves the problem of a file.
 pub fn run(options: &SolveOptions) -> Result<String, Complaint> {
-    if !options.seconds.is_finite() || options.seconds < 0.0 {
-        let message = format!("expected a number of seconds from 0, found `{}`", options.seconds);
-        return Err(Complaint::new(message));
-    }
+    check_seconds(options.seconds)?;
     options.certificate.as_ref().map_or(Ok(()), |file| check_output(file, &[&options.file]))?;
     let text = read(&options.file)?;
     let network = network(&text).map_err(|error| Complaint::in_file(&options.file, &text, &[error]))?;

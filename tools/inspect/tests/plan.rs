@@ -255,6 +255,15 @@ fn capacities_move_values_and_say_by_how_much_they_are_short() {
     );
     wrong("hmb=1", &["unknown memory `hmb`", "hbm"]);
     wrong("9=1", &["1 | 9=1\n", "the machine has no memory space 9; it has hbm (0), vmem (1)"]);
+    for command in ["plan", "solve"] {
+        let machine = if command == "plan" { &["--machine", "tpu_v5e"][..] } else { &[] };
+        let (_, error, status) = plan(&[&[command, &hlo, "--seconds", "-1"], machine].concat());
+        assert_eq!(
+            (&*error, status),
+            ("error: expected a number of seconds from 0, found `-1`\n", Some(1)),
+            "{command}"
+        );
+    }
     let (_, error, _) = plan(&["plan", &hlo, "--machine", "tpu_v5e", "--capacity", "hbm=1", "--capacity", "hbm=2"]);
     assert!(error.contains("1 | hbm=2\n") && error.contains("must have one capacity, found two"), "{error}");
     let large = "axes: (100000_PE), memories: (), word: 32";
