@@ -556,8 +556,8 @@ def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
            "The bytes of the machine's fastest memory that the module may take at "
            "once; 0: as many as it likes">,
     Option<"seconds", "seconds", "uint64_t", "0",
-           "Stop the search after so many seconds, with the best plan so far; 0: "
-           "after a fixed amount of work">,
+           "Stop the search after so many seconds, with the best plan so far; 0: where "
+           "its bound is within a thousandth of the cost, and after 10 at the latest">,
     Option<"spaces", "spaces", "bool", "false",
            "Write the memory space of each tensor into its type that only "
            "operations with loops make and take; with `capacity`, copy tensors "

@@ -16,6 +16,7 @@
 //! | `write` | types and conversions of a plan |
 //! | `copies` | its copies between memories |
 //! | `remarks` | the plan for people |
+//! | `search_time` | when a search ends |
 //! | `places` | machines with places: TensorLayouts |
 //! | `slices` | which operations run in steps, and of what they take slices |
 //! | `slice_loops` | these as loops over slices |
@@ -26,6 +27,7 @@ mod copies;
 mod loops;
 mod places;
 mod remarks;
+mod search_time;
 mod slice_loops;
 mod slices;
 mod steps;
@@ -39,8 +41,8 @@ use copies::PlannedCopies;
 use layout_dialect::MACHINE;
 use layout_ir::{self as ir, Builder, Op, Rewriter};
 use melior::ir::ValueLike;
+use search_time::SearchTime;
 use slices::Sliced;
-use std::time::{Duration, Instant};
 use steps::Steps;
 use tensor_layout::plan::{EntryLayouts, Planner, Residence, SpaceLimit, Unplanned};
 use tensor_layout::solver;
@@ -62,23 +64,26 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanOptions) -> Result<bool, Vec
     if steps.arrays.is_empty() {
         return Ok(false);
     }
-    let end = (options.seconds > 0).then(|| Instant::now() + Duration::from_secs(options.seconds.min(1 << 20)));
-    let mut go_on = |_: &_| end.is_none_or(|end| Instant::now() < end);
+    let mut time = SearchTime::new(options.seconds);
     if steps.has_places {
-        return places::run(rewriter, &steps, &target, options, &mut go_on).map(|()| true);
+        return places::run(rewriter, &steps, &target, options, &mut time).map(|()| true);
     }
+    let search = time.options();
+    let mut go_on = |progress: &_| time.go_on(progress);
     let program = steps.program();
     let unplanned = |why| unplanned(module, &steps, why);
-    let mut planner = Planner::of_program(&program, &target, EntryLayouts::Free).map_err(unplanned)?;
+    let mut planner =
+        Planner::of_program_within(&program, (&target, EntryLayouts::Free), &mut go_on).map_err(unplanned)?;
     let mut near = None;
     if options.capacity > 0 {
         let limit = limit(&target, options.capacity).map_err(|error| at(module, error))?;
         near = Some(limit.space);
         // Without memory spaces in types nothing says where a copy goes; with them, a tensor is in one as a whole.
         let residence = if options.spaces { Residence::Whole } else { Residence::ForLife };
-        planner = planner.limited_in(&[limit], residence).map_err(unplanned)?;
+        planner = planner.limited_within(&[limit], residence, &mut go_on).map_err(unplanned)?;
     }
-    let (plan, cut, _) = plan_in_steps(&mut planner, &solver::Options::default(), &mut go_on).map_err(unplanned)?;
+    let (plan, cut, _) = plan_in_steps(&mut planner, &search, &mut go_on).map_err(unplanned)?;
+    time.left(module, target.unit(), (plan.cost, plan.bound)).iter().for_each(upstream::emit);
     let laid_out = planner.laid_out(&plan).map_err(unplanned)?;
     let context = Builder::before(module).context();
     let (copies, not_copied) = PlannedCopies::of(module, &steps, &plan.transfers);

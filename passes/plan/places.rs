@@ -4,6 +4,7 @@
 //! function or what an operation needs that is not planned, goes to places and comes from them by a `layout.convert`.
 
 use super::remarks::what;
+use super::search_time::SearchTime;
 use super::slices;
 use super::steps::{StepKind, Steps, tensor_layout};
 use super::write::PlannedTypes;
@@ -17,7 +18,6 @@ use melior::ir::operation::OperationMutLike;
 use std::collections::HashSet;
 use tensor_layout::places::{Machine, TensorLayout};
 use tensor_layout::plan::SpaceLimit;
-use tensor_layout::solver::{Options, Progress};
 use tensor_layout::spreading::{Home, PlannedMove, Spread, SpreadPlan, Spreader};
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
@@ -28,21 +28,24 @@ pub fn run<'c>(
     steps: &Steps<'c>,
     target: &Target,
     options: PlanOptions,
-    go_on: &mut dyn FnMut(&Progress) -> bool,
+    time: &mut SearchTime,
 ) -> Result<(), Vec<Diagnostic<'c>>> {
     let (module, machine) = (rewriter.root(), target.machine());
     check(module, machine, options).map_err(|error| at(module, error))?;
     let program = steps.program();
     let unplanned = |why| unplanned(module, steps, why);
     let home = |(_, step, leaf): (usize, usize, usize)| home(steps, machine, step, leaf);
-    let mut spreader = Spreader::of_program(&program, machine, &home).map_err(unplanned)?;
+    let search = time.options();
+    let mut go_on = |progress: &_| time.go_on(progress);
+    let mut spreader = Spreader::of_program_within(&program, (machine, &home), &mut go_on).map_err(unplanned)?;
     if options.capacity > 0 {
         let (memory, _) = machine.memory_of_places().ok_or_else(|| at(module, no_memory()))?;
         let bytes = i64::try_from(options.capacity).unwrap_or(i64::MAX);
         let limit = SpaceLimit { space: machine.memories[memory].space, bytes };
-        spreader = spreader.limited(&[limit]).map_err(unplanned)?;
+        spreader = spreader.limited_within(&[limit], &mut go_on).map_err(unplanned)?;
     }
-    let plan = spreader.plan(&Options::default(), go_on).map_err(unplanned)?;
+    let plan = spreader.plan(&search, &mut go_on).map_err(unplanned)?;
+    time.left(module, target.unit(), (plan.cost, plan.bound)).iter().for_each(upstream::emit);
     let context = Builder::before(module).context();
     let placed = spreader.placed(&plan).map_err(|error| at(module, error))?;
     let types = PlannedTypes::over_places(context, steps, &placed).map_err(|error| at(module, error))?;

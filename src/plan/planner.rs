@@ -78,7 +78,11 @@ impl<'a, 't> Planner<'a, 't> {
         Planner::of_program_within(program, (target, ends), &mut |_| true)
     }
 
-    fn of_program_within(
+    /// The same within a time: `go_on` is asked now and then; when it says no, nothing is decided.
+    ///
+    /// # Errors
+    /// Those of [`Planner::of_program`], and [`Unplanned::Undecided`].
+    pub fn of_program_within(
         program: &Program<'a>,
         (target, ends): (&'t Target, EntryLayouts),
         go_on: &mut dyn FnMut(&Progress) -> bool,

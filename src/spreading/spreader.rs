@@ -100,7 +100,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
         go_on: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<Spreader<'a, 'm>, Unplanned> {
         let program = Program::new(graphs, entry, facts).map_err(|error| Unplanned::Wrong(None, error))?;
-        Spreader::of_program_within(&program, (machine, home), &mut PosingSteps::long(go_on))
+        Spreader::of_program_within(&program, (machine, home), go_on)
     }
 
     /// Poses the problem of a program of which some arrays are somewhere already.
@@ -112,14 +112,19 @@ impl<'a, 'm> Spreader<'a, 'm> {
         machine: &'m Machine,
         home: &dyn Fn(ArrayName) -> Home,
     ) -> Result<Spreader<'a, 'm>, Unplanned> {
-        Spreader::of_program_within(program, (machine, home), &mut PosingSteps::long(&mut |_| true))
+        Spreader::of_program_within(program, (machine, home), &mut |_| true)
     }
 
-    fn of_program_within(
+    /// The same within a time: `go_on` is asked now and then; when it says no, nothing is decided.
+    ///
+    /// # Errors
+    /// Those of [`Spreader::new`], and [`Unplanned::Undecided`].
+    pub fn of_program_within(
         program: &Program<'a>,
         (machine, home): (&'m Machine, &dyn Fn(ArrayName) -> Home),
-        steps: &mut PosingSteps,
+        go_on: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<Spreader<'a, 'm>, Unplanned> {
+        let steps = &mut PosingSteps::long(go_on);
         let wrong = |error| Unplanned::Wrong(None, error);
         let levels = Levels::new(machine).map_err(wrong)?;
         let program = made_again(program).map_err(wrong)?;
