@@ -171,7 +171,7 @@ fn a_search_that_stops_has_a_bound() {
 /// The orders by rules alone are of least peak in most graphs in which the given order is not.
 #[test]
 fn rules_find_most_of_what_a_search_finds() {
-    for (most, expected) in [(12, (93, 107)), (40, (125, 173))] {
+    for (most, expected) in [(12, (93, 107)), (40, (86, 173))] {
         let (mut least, mut lower) = (0, 0);
         for seed in 0..200 {
             let stated = Stated::random(&mut Rng::with_seed(seed), most);

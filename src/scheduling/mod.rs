@@ -29,11 +29,11 @@
 //!    each for itself, which loses nothing.
 //! 2. In each part, the given order, one by lists of what is ready and one depth first, each from the front and from the back, are compared
 //!    ([`listing`]).
-//! 3. An exact search goes through the sets of tasks that may be done together, those of least peak first ([`search`]).
-//!    Where its steps are used up it has a bound: all sets below it are done.
+//! 3. An exact search goes through the sets of tasks that may be done together, from the start and from the end
+//!    ([`search`]). Where its steps are used up it has a bound, which it has found to be needed.
 //! 4. Where a gap is left, stretches of the best order around its peak are searched in the same way.
-//! 5. Where values have places, a graph of few tasks is searched once more as a whole, with the place of each value in the
-//!    state.
+//! 5. Where values have places, a graph of few tasks is searched once more as a whole, from the end, where it is known which
+//!    value has to be in which place ([`placed`]).
 //!
 //! The order that is found has no larger peak than the given one. All is deterministic.
 
@@ -51,7 +51,7 @@ use crate::text::Error;
 use parts::TaskPart;
 use placed::{PlacedTasks, Places};
 use running::Running;
-use search::OrderSearch;
+use search::{OrderSearch, OrderSearched, SearchSide};
 
 /// An order of tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,11 +65,9 @@ pub struct TaskOrder {
     pub bound: i64,
 }
 
-/// The steps of all exact searches of a program, each a touch of a value, of about 5 ns: `gpt2_block`, which takes all, takes
-/// 0.8 s. Of the 92 programs of `benches/schedule.md`, two have peaks 2.7 % higher with 80 million, where none is left for
-/// stretches; with 300 million and with a thousand million no peak or bound is better, as the memory for states ends all searches
-/// before.
-pub const MOST_STEPS: u64 = 150_000_000;
+/// The steps of all exact searches of a program, each a touch of a value or a word of a state: about 0.1 µs, together 4 seconds.
+/// Of 160 random programs of 64 instructions 153 are searched to the end in them; with 150 million, 156.
+pub const MOST_STEPS: u64 = 40_000_000;
 
 /// The tasks of a stretch that is searched around a peak. With 24, 32 and 48 the peaks of the 92 programs of
 /// `benches/schedule.md` are the lowest; with 16 and fewer two are 2.7 % higher, with 64 one is 1.4 % higher.
@@ -107,7 +105,8 @@ pub fn least_peak(graph: &TaskGraph, given: &[usize], steps: &mut u64) -> Result
         false => TaskOrder { order: given.to_vec(), peak, bound },
     };
     if best.peak > bound && graph.places > 0 && graph.len() <= MOST_PLACED {
-        let found = OrderSearch { progress: PlacedTasks::new(&places), below: best.peak, least: bound }.run(steps);
+        let side = SearchSide { progress: PlacedTasks::new(&places), from_end: true };
+        let found = OrderSearch { sides: vec![side], below: best.peak, least: bound }.run(steps);
         best.bound = found.bound;
         if let Some(order) = found.order {
             best = TaskOrder { peak: peak_of(&order), order, ..best };
@@ -130,7 +129,11 @@ fn of_part(part: &TaskPart, steps: &mut u64) -> TaskOrder {
         }
     }
     if best.peak > bound {
-        let found = OrderSearch { progress: Running::new(graph), below: best.peak, least: bound }.run(steps);
+        // The other half is for stretches.
+        let mut half = *steps / 2;
+        *steps -= half;
+        let found = searched(graph, best.peak, bound, &mut half);
+        *steps += half;
         best.bound = found.bound;
         if let Some(order) = found.order {
             (best.peak, best.order) = (graph.peak_of(&order), order);
@@ -144,6 +147,13 @@ fn of_part(part: &TaskPart, steps: &mut u64) -> TaskOrder {
     best
 }
 
+/// An order of a graph below a peak, by a search from both ends.
+fn searched(graph: &TaskGraph, below: i64, least: i64, steps: &mut u64) -> OrderSearched {
+    let reversed = graph.reversed();
+    let side = |(graph, from_end)| SearchSide { progress: Running::new(graph), from_end };
+    OrderSearch { sides: [(graph, false), (&reversed, true)].map(side).into(), below, least }.run(steps)
+}
+
 /// Orders a stretch around the first peak of an order anew; whether the order is better now, at that place at least.
 fn improved(graph: &TaskGraph, best: &mut TaskOrder, steps: &mut u64) -> bool {
     let costs = graph.costs(&best.order);
@@ -152,8 +162,7 @@ fn improved(graph: &TaskGraph, best: &mut TaskOrder, steps: &mut u64) -> bool {
         let first = at.saturating_sub(shift);
         let last = (first + STRETCH).min(best.order.len());
         let part = graph.part(&best.order, first..last);
-        let progress = Running::new(&part.graph);
-        let found = OrderSearch { progress, below: best.peak, least: part.graph.least() }.run(steps);
+        let found = searched(&part.graph, best.peak, part.graph.least(), steps);
         let Some(order) = found.order else { continue };
         best.order.splice(first..last, order.into_iter().map(|task| part.tasks[task]));
         best.peak = graph.peak_of(&best.order);

@@ -1,30 +1,32 @@
-//! Tasks run one after the other, with the place of each value: where it lies in memory that is there anyway, it takes none.
+//! Tasks run one after the other, from the last to the first, with the place of each value: where it lies in memory that is there
+//! anyway, it takes none.
 //!
 //! A result that is written over its operand lies where that lies; values that are written over each other are a chain. A
 //! chain takes no bytes where its first value starts in a place, as a parameter does. Nor does it where its last value ends
-//! in a place, as a result does, and that is vacant when the first value is made. So whether a value takes bytes depends on
-//! what comes later: a chain that is begun in a place owes its last value to it, and where another value turns out to be the
-//! last, the order that was begun so is none.
+//! in a place, as a result does, and that is vacant when the first value is made. From the end, the last value of a chain comes
+//! first, so it is known where it ends. Only where something starts in a place there is a choice, of which a task that comes
+//! later decides whether an order goes on from it:
 //!
 //! ```text
-//! a = f(x)         begun in the place of the output z, to which it is owed
-//! b = g(a)         takes bytes: `a` is read again
+//! a = f(x)         in the place of the result z, as z is written over it
+//! b = g(a)         takes bytes: nothing is written over it
 //! z = a + 1        written over `a`, if it is the last to read it
 //! ```
+//!
+//! Of two states after the same tasks the one in which fewer values take bytes is no worse, where the values are the same in the
+//! places in which something starts.
 
 use super::graph::TaskGraph;
-use super::progress::TaskState;
+use super::progress::{LiveBytes, TaskState};
 
 /// Where a value lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ValueHome {
     /// In memory of its own.
     Own,
-    /// Where the value lay that started in this place.
+    /// In this place, in which a value starts that it is written over, or that it is.
     Started(usize),
-    /// In a place in which a value that is written over it has to end.
-    Owed(usize),
-    /// In the place in which it ends.
+    /// In this place, in which a value ends that is written over it, or that it is.
     Ended(usize),
 }
 
@@ -32,7 +34,7 @@ impl ValueHome {
     fn place(self) -> Option<usize> {
         match self {
             ValueHome::Own => None,
-            ValueHome::Started(place) | ValueHome::Owed(place) | ValueHome::Ended(place) => Some(place),
+            ValueHome::Started(place) | ValueHome::Ended(place) => Some(place),
         }
     }
 }
@@ -40,18 +42,22 @@ impl ValueHome {
 /// What of a graph does not depend on the order.
 pub struct Places<'g> {
     graph: &'g TaskGraph,
-    /// For each value the places in which what is written over it, and over that, may end; sorted.
-    ends: Vec<Vec<usize>>,
-    /// Whether a value may lie where one that starts in a place lies.
-    may_start: Vec<bool>,
+    reversed: TaskGraph,
+    /// For each value the places of what it may be written over, directly or not, or starts in itself.
+    starts: Vec<Vec<usize>>,
+    /// Whether a value may lie where one ends in a place.
+    may_end: Vec<bool>,
+    /// Whether a value starts in a place.
+    is_started: Vec<bool>,
+    /// The operands that each value may be written over.
+    operands: Vec<Vec<usize>>,
 }
 
-/// The state after some tasks.
+/// The state before some tasks: those after have run.
 #[derive(Clone)]
 pub struct PlacedTasks<'p> {
     places: &'p Places<'p>,
-    done: Vec<bool>,
-    tasks_done: usize,
+    tasks_left: usize,
     /// The tasks of each value that have not run.
     left: Vec<usize>,
     homes: Vec<ValueHome>,
@@ -59,118 +65,166 @@ pub struct PlacedTasks<'p> {
     occupants: Vec<usize>,
     /// The bytes of live values in memory of their own.
     own: i64,
-    /// The state before the last task.
-    saved: Option<Box<PlacedTasks<'p>>>,
 }
 
 impl<'g> Places<'g> {
     /// Of a graph.
     pub fn new(graph: &'g TaskGraph) -> Places<'g> {
         let count = graph.values.len();
-        let mut ends: Vec<Vec<usize>> = graph.values.iter().map(|value| value.ends_in.into_iter().collect()).collect();
-        let mut may_start: Vec<bool> = graph.values.iter().map(|value| value.starts_in.is_some()).collect();
+        let mut starts: Vec<Vec<usize>> =
+            graph.values.iter().map(|value| value.starts_in.into_iter().collect()).collect();
+        let mut may_end: Vec<bool> = graph.values.iter().map(|value| value.ends_in.is_some()).collect();
+        let mut is_started = vec![false; graph.places];
+        graph.values.iter().filter_map(|value| value.starts_in).for_each(|place| is_started[place] = true);
+        let mut operands = vec![Vec::new(); count];
         let pairs: Vec<(usize, usize)> = graph.shares.iter().flatten().copied().collect();
+        pairs.iter().for_each(|(result, operand)| operands[*result].push(*operand));
         // Chains are no longer than there are values.
         for _ in 0..count {
             let mut changed = false;
             for (result, operand) in &pairs {
                 let new: Vec<usize> =
-                    ends[*result].iter().filter(|place| !ends[*operand].contains(place)).copied().collect();
-                changed |= !new.is_empty() || may_start[*operand] && !may_start[*result];
-                ends[*operand].extend(new);
-                may_start[*result] |= may_start[*operand];
+                    starts[*operand].iter().filter(|place| !starts[*result].contains(place)).copied().collect();
+                changed |= !new.is_empty() || may_end[*result] && !may_end[*operand];
+                starts[*result].extend(new);
+                may_end[*operand] |= may_end[*result];
             }
             if !changed {
                 break;
             }
         }
-        ends.iter_mut().for_each(|own| own.sort_unstable());
-        Places { graph, ends, may_start }
+        starts.iter_mut().for_each(|own| own.sort_unstable());
+        Places { graph, reversed: graph.reversed(), starts, may_end, is_started, operands }
     }
 
     /// The bytes live at each task of what is known to be an order.
     pub fn costs(&self, order: &[usize]) -> Vec<i64> {
-        let mut placed = PlacedTasks::new(self);
-        // Which value is written over which, and when each is touched last.
-        let mut over: Vec<Option<usize>> = vec![None; self.graph.values.len()];
-        let mut touched: Vec<(usize, usize)> = vec![(0, 0); self.graph.values.len()];
+        let values = &self.graph.values;
+        // When each value is touched first and last.
+        let mut touched: Vec<Option<(usize, usize)>> = vec![None; values.len()];
         for (at, task) in order.iter().enumerate() {
-            for (result, operand) in placed.written_over(*task) {
-                over[operand] = Some(result);
-            }
-            for value in &self.graph.touched[*task] {
-                if placed.is_first(*value) {
-                    touched[*value].0 = at;
-                }
-                touched[*value].1 = at;
-            }
-            placed.pass(*task);
+            self.graph.touched[*task]
+                .iter()
+                .for_each(|value| touched[*value] = Some((touched[*value].map_or(at, |own| own.0), at)));
         }
-        // The last moment of what starts in each place.
-        let mut taken: Vec<Option<usize>> = vec![None; self.graph.places];
-        let mut ends: Vec<Option<usize>> = vec![None; self.graph.values.len()];
+        // Which value is written over which.
+        let mut over: Vec<Option<usize>> = vec![None; values.len()];
+        let mut under: Vec<Option<usize>> = vec![None; values.len()];
+        for (at, task) in order.iter().enumerate() {
+            let is_first = |value: usize| !values[value].from_start && touched[value].is_some_and(|own| own.0 == at);
+            let is_last = |value: usize| !values[value].to_end && touched[value].is_some_and(|own| own.1 == at);
+            for (result, operand) in written_over(&self.graph.shares[*task], is_first, is_last) {
+                (over[operand], under[result]) = (Some(result), Some(operand));
+            }
+        }
         let last = |mut value: usize| {
             while let Some(next) = over[value] {
                 value = next;
             }
             value
         };
-        for (value, own) in self.graph.values.iter().enumerate() {
-            if let Some(place) = own.starts_in.filter(|_| own.to_end || !own.tasks.is_empty()) {
+        let mut taken: Vec<Option<usize>> = vec![None; self.graph.places];
+        for (value, own) in values.iter().enumerate() {
+            if let Some(place) = own.starts_in.filter(|_| own.to_end || touched[value].is_some()) {
                 let last = last(value);
-                let to_end = self.graph.values[last].to_end;
-                taken[place] = Some(if to_end { order.len() } else { touched[last].1 });
+                taken[place] = if values[last].to_end { Some(order.len()) } else { touched[last].map(|own| own.1) };
             }
         }
-        let mut begun = vec![true; self.graph.values.len()];
-        over.iter().flatten().for_each(|result| begun[*result] = false);
-        let is_new = |value: &usize| begun[*value] && !self.graph.values[*value].from_start;
-        for value in (0..ends.len()).filter(is_new) {
-            let is_vacant = |place: &usize| taken[*place].is_none_or(|last| last < touched[value].0);
-            ends[value] = self.graph.values[last(value)].ends_in.filter(is_vacant);
+        let mut homes = vec![ValueHome::Own; values.len()];
+        for first in (0..values.len()).filter(|value| under[*value].is_none()) {
+            let begun = touched[first].map_or(0, |own| own.0);
+            let is_vacant = |place: &usize| taken[*place].is_none_or(|last| last < begun);
+            let end = || values[last(first)].ends_in.filter(|_| !values[first].from_start).filter(is_vacant);
+            let home = values[first].starts_in.map(ValueHome::Started).or_else(|| end().map(ValueHome::Ended));
+            let mut value = Some(first);
+            while let Some(own) = value {
+                homes[own] = home.unwrap_or(ValueHome::Own);
+                value = over[own];
+            }
         }
-        let mut placed = PlacedTasks::new(self);
-        order.iter().map(|task| placed.run(*task, |value| ends[value]).unwrap_or(i64::MAX)).collect()
+        let mut change = vec![0; order.len() + 1];
+        let mut costs: Vec<i64> = order.iter().map(|task| self.graph.beside[*task]).collect();
+        for (value, own) in values.iter().enumerate().filter(|(value, _)| homes[*value] == ValueHome::Own) {
+            let from = if own.from_start { Some(0) } else { touched[value].map(|own| own.0) };
+            let to = if own.to_end { Some(order.len()) } else { touched[value].map(|own| own.1 + 1) };
+            if let (Some(from), Some(to)) = (from, to) {
+                change[from] += own.bytes;
+                change[to] -= own.bytes;
+                if let (Some(operand), Some(cost)) = (under[value], costs.get_mut(from)) {
+                    *cost -= own.bytes.min(values[operand].bytes);
+                }
+            }
+        }
+        let mut live = 0;
+        for (cost, change) in costs.iter_mut().zip(change) {
+            live += change;
+            *cost += live;
+        }
+        if let Some(last) = costs.last_mut() {
+            *last += exchanged(self.graph, &homes);
+        }
+        costs
     }
 }
 
+/// The results of a task that are written over operands, each over the first that nothing reads afterwards.
+fn written_over(
+    shares: &[(usize, usize)],
+    is_first: impl Fn(usize) -> bool,
+    is_last: impl Fn(usize) -> bool,
+) -> Vec<(usize, usize)> {
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for (result, operand) in shares {
+        let is_open = found.iter().all(|(a, b)| a != result && b != operand);
+        if is_open && is_first(*result) && is_last(*operand) {
+            found.push((*result, *operand));
+        }
+    }
+    found
+}
+
+/// The bytes of values that have to go from one place to another in the end, while that holds a result, too.
+fn exchanged(graph: &TaskGraph, homes: &[ValueHome]) -> i64 {
+    let is_held = |place: usize| graph.ends.iter().any(|(value, _)| homes[*value] == ValueHome::Started(place));
+    let moved = |(value, place): &&(usize, usize)| {
+        matches!(homes[*value], ValueHome::Started(from) if from != *place) && is_held(*place)
+    };
+    graph.ends.iter().filter(moved).map(|(value, _)| graph.values[*value].bytes).sum()
+}
+
 impl<'p> PlacedTasks<'p> {
-    /// Before the first task.
+    /// After the last task.
     pub fn new(places: &'p Places<'p>) -> PlacedTasks<'p> {
         let values = &places.graph.values;
-        let mut placed = PlacedTasks {
+        PlacedTasks {
             places,
-            done: vec![false; places.graph.len()],
-            tasks_done: 0,
+            tasks_left: places.graph.len(),
             left: values.iter().map(|value| value.tasks.len()).collect(),
             homes: vec![ValueHome::Own; values.len()],
             occupants: vec![0; places.graph.places],
             own: 0,
-            saved: None,
-        };
-        for (value, own) in values.iter().enumerate() {
-            if let Some(place) = own.starts_in {
-                placed.homes[value] = ValueHome::Started(place);
-            }
-            if placed.is_live(value) {
-                placed.count(value, 1);
-            }
         }
-        placed
     }
 
     fn is_live(&self, value: usize) -> bool {
         let own = &self.places.graph.values[value];
-        (own.from_start || self.left[value] < own.tasks.len()) && (own.to_end || self.left[value] > 0)
+        (own.to_end || self.left[value] < own.tasks.len()) && (own.from_start || self.left[value] > 0)
     }
 
+    /// Whether a task that has not run is the first of a value if it runs now, as all others have.
     fn is_first(&self, value: usize) -> bool {
-        let own = &self.places.graph.values[value];
-        !own.from_start && self.left[value] == own.tasks.len()
+        !self.places.graph.values[value].from_start && self.left[value] == 1
     }
 
+    /// Whether it is the last, as no other has.
     fn is_last(&self, value: usize) -> bool {
-        !self.places.graph.values[value].to_end && self.left[value] == 1
+        let own = &self.places.graph.values[value];
+        !own.to_end && self.left[value] == own.tasks.len()
+    }
+
+    /// The results of a task that are written over operands if it runs now.
+    fn written_over(&self, task: usize) -> Vec<(usize, usize)> {
+        written_over(&self.places.graph.shares[task], |value| self.is_first(value), |value| self.is_last(value))
     }
 
     fn count(&mut self, value: usize, sign: i64) {
@@ -181,196 +235,162 @@ impl<'p> PlacedTasks<'p> {
         }
     }
 
-    /// The results of a task that are written over operands, each over the first that nothing reads afterwards.
-    fn written_over(&self, task: usize) -> Vec<(usize, usize)> {
-        let mut found: Vec<(usize, usize)> = Vec::new();
-        for (result, operand) in &self.places.graph.shares[task] {
-            let is_open = found.iter().all(|(a, b)| a != result && b != operand);
-            if is_open && self.is_first(*result) && self.is_last(*operand) {
-                found.push((*result, *operand));
-            }
-        }
-        found
-    }
-
-    /// Notes that a task has run.
-    fn pass(&mut self, task: usize) {
-        self.places.graph.touched[task].iter().for_each(|value| self.left[*value] -= 1);
-        self.done[task] = true;
-        self.tasks_done += 1;
-    }
-
-    /// Runs a task, where `begun` says in which place a value is begun that is written over none: the bytes that are live
-    /// while it runs; `None` where a place does not get what it is owed.
-    fn run(&mut self, task: usize, begun: impl Fn(usize) -> Option<usize>) -> Option<i64> {
+    /// The values that are written over by none and come to be live where a task runs.
+    fn begun(&self, task: usize, over: &[(usize, usize)]) -> Vec<usize> {
         let graph = self.places.graph;
-        let over = self.written_over(task);
-        let mut saved = 0;
-        let new: Vec<usize> = graph.touched[task].iter().copied().filter(|value| self.is_first(*value)).collect();
-        for value in &new {
-            let own = &graph.values[*value];
-            let ended = |place: usize| {
-                if own.ends_in == Some(place) { ValueHome::Ended(place) } else { ValueHome::Owed(place) }
-            };
-            let operand = over.iter().find(|(result, _)| result == value).map(|(_, operand)| *operand);
-            self.homes[*value] = match (operand, operand.map(|operand| self.homes[operand])) {
-                (Some(_), Some(ValueHome::Owed(place))) => ended(place),
-                (Some(operand), Some(ValueHome::Own)) => {
-                    saved += own.bytes.min(graph.values[operand].bytes);
-                    ValueHome::Own
-                }
-                (_, Some(home)) => home,
-                (_, None) => begun(*value).map_or(ValueHome::Own, ended),
-            };
-        }
-        new.iter().for_each(|value| self.count(*value, 1));
-        let mut cost = graph.beside[task] + self.own - saved;
-        let mut kept = true;
-        for value in &graph.touched[task] {
-            if self.is_last(*value) {
-                kept &= !matches!(self.homes[*value], ValueHome::Owed(_))
-                    || over.iter().any(|(_, operand)| operand == value);
-                self.count(*value, -1);
-            }
-        }
-        self.pass(task);
-        for value in &graph.touched[task] {
-            if let ValueHome::Owed(place) = self.homes[*value] {
-                kept &= !self.is_live(*value) || self.may_end(*value, place);
-            }
-        }
-        if self.tasks_done == graph.len() {
-            cost += self.exchanged();
-        }
-        kept.then_some(cost)
-    }
-
-    /// Whether a task that is left may write over a value what may end in a place.
-    fn may_end(&self, value: usize, place: usize) -> bool {
-        let graph = self.places.graph;
-        graph.values[value].tasks.iter().filter(|task| !self.done[**task]).any(|task| {
-            let shares = &graph.shares[*task];
-            shares.iter().any(|(result, operand)| *operand == value && self.places.ends[*result].contains(&place))
-        })
-    }
-
-    /// The bytes of values that have to go from one place to another in the end, while that holds a result, too.
-    fn exchanged(&self) -> i64 {
-        let graph = self.places.graph;
-        let is_held =
-            |place: usize| graph.ends.iter().any(|(value, _)| self.homes[*value] == ValueHome::Started(place));
-        let moved = |(value, place): &&(usize, usize)| {
-            matches!(self.homes[*value], ValueHome::Started(from) if from != *place) && is_held(*place)
-        };
-        graph.ends.iter().filter(moved).map(|(value, _)| graph.values[*value].bytes).sum()
-    }
-
-    /// In which places the values may be begun that a task makes: for each way the value of each place.
-    fn begun(&self, task: usize) -> Vec<Vec<(usize, usize)>> {
-        let graph = self.places.graph;
-        let over = self.written_over(task);
-        let mut all = vec![Vec::new()];
-        for value in graph.touched[task].iter().filter(|value| self.is_first(**value)) {
-            let vacant = |place: &usize| self.occupants[*place] == 0;
-            if over.iter().any(|(result, _)| result == value) {
-                continue;
-            }
-            if let Some(place) = graph.values[*value].ends_in.filter(vacant) {
-                all.iter_mut().for_each(|way: &mut Vec<(usize, usize)>| way.push((*value, place)));
-                continue;
-            }
-            let places = self.places.ends[*value].iter().copied().filter(vacant);
-            for place in places.filter(|place| graph.values[*value].ends_in != Some(*place)).collect::<Vec<_>>() {
-                let more: Vec<_> = all
-                    .iter()
-                    .filter(|way| way.iter().all(|(other, taken)| other != value && *taken != place))
-                    .map(|way| [&way[..], &[(*value, place)]].concat())
-                    .collect();
-                all.extend(more);
-            }
+        let is_read = |value: &usize| self.is_last(*value) && over.iter().all(|(_, operand)| operand != value);
+        let mut all: Vec<usize> = graph.touched[task].iter().copied().filter(is_read).collect();
+        if self.tasks_left == graph.len() {
+            all.extend((0..graph.values.len()).filter(|value| graph.values[*value].to_end && self.is_live(*value)));
         }
         all
+    }
+
+    /// In how many places such a value may lie.
+    fn choices(&self, value: usize) -> usize {
+        let own = &self.places.graph.values[value];
+        match own.starts_in {
+            Some(_) => 1,
+            None => self.ends(value).iter().flatten().count() + self.places.starts[value].len(),
+        }
+    }
+
+    /// Where it may lie if it lies where nothing starts.
+    fn ends(&self, value: usize) -> [Option<ValueHome>; 2] {
+        let end = self.places.graph.values[value].ends_in;
+        let own = end.is_none_or(|place| self.places.is_started[place]).then_some(ValueHome::Own);
+        [end.map(ValueHome::Ended), own]
+    }
+
+    /// One of these.
+    fn home(&self, value: usize, choice: usize) -> ValueHome {
+        if let Some(place) = self.places.graph.values[value].starts_in {
+            return ValueHome::Started(place);
+        }
+        let started = self.places.starts[value].iter().map(|place| ValueHome::Started(*place));
+        self.ends(value).into_iter().flatten().chain(started).nth(choice).unwrap_or(ValueHome::Own)
+    }
+
+    /// Whether a value that is live may still be written over what starts in a place.
+    fn may_start(&self, value: usize, place: usize) -> bool {
+        self.places.graph.values[value].starts_in == Some(place)
+            || self.places.operands[value]
+                .iter()
+                .any(|operand| self.is_last(*operand) && self.places.starts[*operand].contains(&place))
     }
 }
 
 impl TaskState for PlacedTasks<'_> {
     fn graph(&self) -> &TaskGraph {
-        self.places.graph
-    }
-
-    fn set(&mut self, done: &[usize], homes: &[u64]) {
-        let mut placed = PlacedTasks::new(self.places);
-        done.iter().for_each(|task| placed.pass(*task));
-        let places = self.places.graph.places as u64;
-        placed.homes.fill(ValueHome::Own);
-        for word in homes {
-            let (value, kind, place) = (word / (3 * places), word / places % 3, (word % places) as usize);
-            let kinds = [ValueHome::Started(place), ValueHome::Owed(place), ValueHome::Ended(place)];
-            placed.homes[value as usize] = kinds[kind as usize];
-        }
-        (placed.own, placed.occupants) = (0, vec![0; self.places.graph.places]);
-        for value in (0..placed.homes.len()).filter(|value| placed.is_live(*value)).collect::<Vec<_>>() {
-            placed.count(value, 1);
-        }
-        *self = placed;
+        &self.places.reversed
     }
 
     fn memory(&self) -> Vec<u64> {
-        let places = self.places.graph.places as u64;
-        let word = |value: usize| {
-            let (kind, place) = match self.homes[value] {
-                ValueHome::Own => return None,
-                ValueHome::Started(place) => (0, place),
-                ValueHome::Owed(place) => (1, place),
-                ValueHome::Ended(place) => (2, place),
-            };
-            Some((value as u64 * 3 + kind) * places + place as u64)
-        };
-        (0..self.homes.len()).filter(|value| self.is_live(*value)).filter_map(word).collect()
+        let mut words = vec![0; self.homes.len().div_ceil(64)];
+        let places = self.places.graph.places;
+        for value in (0..self.homes.len()).filter(|value| self.is_live(*value)) {
+            match self.homes[value] {
+                ValueHome::Own => words[value / 64] |= 1 << (value % 64),
+                ValueHome::Ended(place) if self.places.is_started[place] => {
+                    words.push(((2 * value + 1) * places + place) as u64);
+                }
+                ValueHome::Ended(_) => {}
+                ValueHome::Started(place) => words.push((2 * value * places + place) as u64),
+            }
+        }
+        words
+    }
+
+    fn is_no_worse(&self, memory: &[u64], other: &[u64]) -> bool {
+        let own = self.homes.len().div_ceil(64);
+        memory[own..] == other[own..] && memory.iter().zip(&other[..own]).all(|(own, other)| own & !other == 0)
     }
 
     fn ways(&self, task: usize) -> usize {
-        self.begun(task).len()
+        let over = self.written_over(task);
+        self.begun(task, &over).into_iter().map(|value| self.choices(value)).product()
     }
 
-    fn step(&mut self, task: usize, way: usize) -> Option<i64> {
-        let begun = self.begun(task).swap_remove(way);
-        let before = PlacedTasks { saved: None, ..self.clone() };
-        let cost = self.run(task, |value| begun.iter().find(|own| own.0 == value).map(|own| own.1));
-        self.saved = Some(Box::new(before));
-        cost
+    fn step(&mut self, task: usize, mut way: usize) -> Option<i64> {
+        let graph = self.places.graph;
+        let over = self.written_over(task);
+        let mut kept = true;
+        for value in self.begun(task, &over) {
+            let choices = self.choices(value);
+            self.homes[value] = self.home(value, way % choices);
+            way /= choices;
+            kept &= self.homes[value].place().is_none_or(|place| self.occupants[place] == 0);
+            self.count(value, 1);
+        }
+        let mut saved = 0;
+        for (result, operand) in &over {
+            let home = self.homes[*result];
+            self.homes[*operand] = home;
+            self.count(*operand, 1);
+            let starts = graph.values[*operand].starts_in;
+            kept &= starts.is_none_or(|place| home == ValueHome::Started(place));
+            if home == ValueHome::Own {
+                saved += graph.values[*result].bytes.min(graph.values[*operand].bytes);
+            }
+        }
+        let mut cost = graph.beside[task] + self.own - saved;
+        if self.tasks_left == graph.len() {
+            cost += exchanged(graph, &self.homes);
+        }
+        for value in &graph.touched[task] {
+            let begins = self.is_first(*value);
+            if begins {
+                let is_over = || over.iter().any(|(result, _)| result == value);
+                kept &= !matches!(self.homes[*value], ValueHome::Started(_)) || is_over();
+                self.count(*value, -1);
+            }
+            self.left[*value] -= 1;
+            if let (ValueHome::Started(place), false) = (self.homes[*value], begins) {
+                kept &= self.may_start(*value, place);
+            }
+        }
+        self.tasks_left -= 1;
+        kept.then_some(cost)
     }
 
-    fn price(&self) -> u64 {
-        // The state before is kept, to be taken back.
-        4 * (self.homes.len() + self.done.len()) as u64
-    }
-
-    fn undo(&mut self, _: usize) {
-        if let Some(before) = self.saved.take() {
-            *self = *before;
+    fn undo(&mut self, task: usize) {
+        let graph = self.places.graph;
+        self.tasks_left += 1;
+        graph.touched[task].iter().for_each(|value| self.left[*value] += 1);
+        for value in &graph.touched[task] {
+            if self.is_first(*value) {
+                self.count(*value, 1);
+            }
+        }
+        for value in &graph.touched[task] {
+            if self.is_last(*value) {
+                self.count(*value, -1);
+            }
+        }
+        if self.tasks_left == graph.len() {
+            for value in (0..graph.values.len()).filter(|value| graph.values[*value].to_end) {
+                if self.is_live(value) {
+                    self.count(value, -1);
+                }
+            }
         }
     }
 
-    /// As of a graph without places; and other values that it touches are in no place, and come to none.
-    fn is_free(&mut self, task: usize, most: i64) -> bool {
-        let over = self.written_over(task);
-        let is_settled = |value: &usize| {
-            let plain = self.places.ends[*value].is_empty() && !self.places.may_start[*value];
-            let vacant = |place: usize| self.occupants[place] == 0;
-            plain
-                || self.is_last(*value)
-                || self.is_first(*value)
-                    && (over.iter().any(|(result, _)| result == value)
-                        || self.places.graph.values[*value].ends_in.is_some_and(vacant))
-        };
-        if !self.places.graph.touched[task].iter().all(is_settled) {
+    fn live(&self) -> LiveBytes {
+        LiveBytes { counted: self.own, plain: self.own, grouped: Vec::new() }
+    }
+
+    /// What it reads last may lie in a place in no order, or lies in one that is vacant all the time.
+    fn is_settled(&self, task: usize) -> bool {
+        if self.tasks_left == self.places.graph.len() {
             return false;
         }
-        let before = self.own;
-        let cost = self.step(task, 0);
-        let after = self.own;
-        self.undo(task);
-        after <= before && cost.is_some_and(|cost| cost <= most)
+        let over = self.written_over(task);
+        let settled = |value: &usize| {
+            let result = || over.iter().find(|(_, operand)| operand == value).map(|(result, _)| self.homes[*result]);
+            let is_vacant = |home: ValueHome| home.place().is_some_and(|place| !self.places.is_started[place]);
+            self.places.starts[*value].is_empty() && (!self.places.may_end[*value] || result().is_some_and(is_vacant))
+        };
+        self.places.graph.touched[task].iter().filter(|value| self.is_last(**value)).all(settled)
     }
 }

@@ -1,7 +1,7 @@
 //! Tasks run one after the other: what is live after them, and what is while one runs.
 
 use super::graph::TaskGraph;
-use super::progress::TaskState;
+use super::progress::{LiveBytes, TaskState};
 
 /// The state after some tasks.
 #[derive(Clone, Debug)]
@@ -142,16 +142,6 @@ impl TaskState for Running<'_> {
         self.graph
     }
 
-    fn set(&mut self, done: &[usize], _: &[u64]) {
-        for (left, value) in self.left.iter_mut().zip(&self.graph.values) {
-            *left = value.tasks.len();
-        }
-        for task in done {
-            self.graph.touched[*task].iter().for_each(|value| self.left[*value] -= 1);
-        }
-        self.sum();
-    }
-
     fn memory(&self) -> Vec<u64> {
         Vec::new()
     }
@@ -176,36 +166,15 @@ impl TaskState for Running<'_> {
         }
     }
 
-    fn is_free(&mut self, task: usize, most: i64) -> bool {
-        let graph = self.graph;
-        let mut change = 0;
-        let mut groups: Vec<(usize, i64)> = Vec::new();
-        for value in &graph.touched[task] {
-            let own = &graph.values[*value];
-            let (first, last) = (self.is_first(*value), self.is_last(*value));
-            let bytes = match (first, last) {
-                (true, false) => own.bytes,
-                (false, true) => -own.bytes,
-                _ => continue,
-            };
-            match own.group {
-                None => change += bytes,
-                Some(group) => match groups.iter_mut().find(|(own, _)| *own == group) {
-                    Some((_, sum)) => *sum += bytes,
-                    None => groups.push((group, bytes)),
-                },
-            }
-        }
-        let more: i64 = groups.iter().map(|(_, bytes)| (*bytes).max(0)).sum();
-        if change + more > 0 {
-            return false;
-        }
-        let cost = self.run(task);
-        self.undo(task);
-        cost <= most
+    fn is_no_worse(&self, _: &[u64], _: &[u64]) -> bool {
+        true
     }
 
-    fn price(&self) -> u64 {
-        0
+    fn live(&self) -> LiveBytes {
+        LiveBytes { counted: self.counted(), plain: self.plain, grouped: self.grouped.clone() }
+    }
+
+    fn is_settled(&self, _: usize) -> bool {
+        true
     }
 }

@@ -1,29 +1,41 @@
 //! The order of least peak, by a search over sets of tasks that have run.
 //!
 //! A state is a set of tasks with all that have to run before them, and what else the tasks that are left depend on
-//! ([`TaskState::memory`]): what is live after it does not depend on the order of those that have run. The
-//! state whose peak so far is least is taken first, so each state is taken once, and the first that has all tasks is reached
-//! by an order of least peak. States that are left have a peak of at least that of the one that is next: where the steps
-//! are used up, that is a bound.
+//! ([`TaskState::memory`]): what is live after it does not depend on the order of those that have run. Whether an order takes
+//! at most so many bytes is decided by a walk, depth first, over the states that are reached within them. So each state is
+//! entered once, and one that is [no better](TaskState::is_no_worse) than another after the same tasks is not entered. The
+//! least number is found by bisection between a bound and the peak of a known order.
 //!
-//! A task that [may run at once](TaskState::is_free) does, without a choice.
+//! Tasks that end with no more live than before, and at no time less, run without a choice, as no other order can be better. With
+//! `live` for what is live after a set, `a` for the set so far, `b` for it with these tasks, and `c` for what another order has
+//! run at some time: live(b | c) <= live(c), since a value counts from its first task to its last, so that
+//! live(b | c) + live(b & c) <= live(b) + live(c), and live(b) <= live(b & c). These are single tasks, and chains in which
+//! each task needs the one before: `b & c` is then a first part of the chain.
+//!
+//! A walk from the end to the start is one of the reversed graph. A proof needs the smaller of the two, so both get steps in turn.
 
-use super::progress::TaskState;
+use super::progress::{LiveBytes, TaskState};
 use rustc_hash::FxHashMap;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
-/// A set of tasks, a bit for each, and the memory of a state.
+/// A set of tasks, a bit for each, or the memory of a state.
 type StateKey = Box<[u64]>;
 
 /// What is searched for.
 pub struct OrderSearch<P> {
-    /// Before the first task.
-    pub progress: P,
+    /// Where it begins: at the start, at the end, or at both.
+    pub sides: Vec<SearchSide<P>>,
     /// The peak that an order has to be below.
     pub below: i64,
     /// A peak that none is below.
     pub least: i64,
+}
+
+/// The state that a search begins with.
+pub struct SearchSide<P> {
+    /// Before the first task, in the direction in which it goes.
+    pub progress: P,
+    /// Whether it goes from the last task to the first.
+    pub from_end: bool,
 }
 
 /// What a search has found.
@@ -34,139 +46,267 @@ pub struct OrderSearched {
     pub bound: i64,
 }
 
-/// The words of all states that are kept: 32 MB. Of the 92 programs of `benches/schedule.md`, one has a bound 23 % lower with half
-/// as many, and one of 2^20 a peak 10 % higher; with twice as many two bounds are 24 and 31 % higher, but the steps are used up
-/// before stretches are searched, and two peaks are 2.7 % higher.
 const MOST_WORDS: usize = 1 << 22;
 
-/// What stands for the peak of a set that was taken.
-const TAKEN: i64 = i64::MIN;
+/// The steps after which the other side is tried.
+const FIRST_STEPS: u64 = 1 << 14;
 
-/// How a state was reached.
-struct Reached {
-    from: usize,
-    /// The tasks since then.
-    tasks: Vec<u32>,
-    state: StateKey,
+/// The tasks of a chain that may run at once.
+const CHAIN: usize = 4;
+
+/// What is known of orders of so many bytes.
+enum Decided {
+    /// An order, with its peak.
+    Order(Vec<usize>, i64),
+    /// There is none with so few bytes, nor with fewer than these.
+    None(i64),
+    /// The steps or the memory are used up.
+    Open,
 }
 
 impl<P: TaskState> OrderSearch<P> {
     /// Searches until it is done or the steps are used up, and takes what it used from them.
     pub fn run(mut self, steps: &mut u64) -> OrderSearched {
-        let n = self.progress.graph().len();
-        let (before, after) = (self.progress.graph().before.clone(), self.progress.graph().after.clone());
-        let words = n.div_ceil(64);
-        let mut first = vec![0; words];
-        first.extend(self.progress.memory());
-        let mut kept = first.len() + 8;
-        let mut reached = vec![Reached { from: 0, tasks: Vec::new(), state: first.into() }];
-        // The least peak at which each state was reached; that of those that were taken is below all.
-        let mut best: FxHashMap<StateKey, i64> = FxHashMap::default();
-        // The least peak first; of these the most tasks.
-        let mut open = BinaryHeap::from([(Reverse(self.least), 0usize, 0usize)]);
-        let mut waiting = vec![0u32; n];
-        let cost = (self.progress.graph().touched.iter().map(Vec::len).sum::<usize>() + n) as u64;
-        while let Some((Reverse(peak), _, number)) = open.pop() {
-            if best.get(&reached[number].state) == Some(&TAKEN) {
-                continue;
+        let (mut bound, mut below, mut order) = (self.least, self.below, None);
+        // The numbers of bytes from the first to before the second are not decided by the steps of one walk.
+        let mut open: Option<(i64, i64)> = None;
+        while bound < below {
+            // Orders first, then the bound.
+            let (from, to) = match open {
+                None => (bound, below),
+                Some((_, end)) if end < below => (end, below),
+                Some((start, _)) if bound < start => (bound, start),
+                Some(_) => break,
+            };
+            let most = from + (to - 1 - from) / 2;
+            let mut own = *steps / 2;
+            *steps -= own;
+            match self.decide(most, &mut own) {
+                Decided::Order(found, peak) => {
+                    (order, below) = (Some(found), peak);
+                    open = open.map(|(start, end)| (start, end.min(below))).filter(|(start, _)| *start < below);
+                }
+                Decided::None(next) => {
+                    bound = next.min(below);
+                    open = open.map(|(start, end)| (start.max(bound), end)).filter(|(_, end)| bound < *end);
+                }
+                Decided::Open => open = Some(open.map_or((most, most + 1), |(a, b)| (a.min(most), b.max(most + 1)))),
             }
-            if *steps < cost || kept > MOST_WORDS {
-                *steps = steps.saturating_sub(cost);
-                return OrderSearched { order: None, bound: peak };
+            *steps += own;
+        }
+        OrderSearched { order, bound }
+    }
+
+    /// Whether an order takes at most so many bytes. The steps of the two sides double in turn.
+    fn decide(&mut self, most: i64, steps: &mut u64) -> Decided {
+        let mut share = if self.sides.len() > 1 { FIRST_STEPS } else { *steps };
+        loop {
+            let mut goes_on = false;
+            for side in &mut self.sides {
+                let given = share.min(*steps);
+                let mut left = given;
+                let found = SetWalk::new(&mut side.progress, most, &mut left).decide();
+                *steps -= given - left;
+                match found {
+                    // The memory for states is used up where steps are left.
+                    Decided::Open => goes_on |= left == 0,
+                    Decided::Order(mut order, peak) => {
+                        if side.from_end {
+                            order.reverse();
+                        }
+                        return Decided::Order(order, peak);
+                    }
+                    none => return none,
+                }
             }
-            *steps -= cost;
-            let mut set = reached[number].state[..words].to_vec();
-            let done: Vec<usize> = members(&set).collect();
-            self.progress.set(&done, &reached[number].state[words..]);
-            waiting.iter_mut().zip(&before).for_each(|(own, before)| {
-                *own = before.iter().filter(|task| !has(&set, **task)).count() as u32;
-            });
-            let mut ready: Vec<usize> = (0..n).filter(|task| waiting[*task] == 0 && !has(&set, *task)).collect();
-            let mut next = 0;
-            let mut since = 0;
-            // All that are ready, until none of them is free.
-            while since < ready.len() {
-                next %= ready.len();
-                let task = ready[next];
-                *steps = steps.saturating_sub(self.progress.price());
-                if !self.progress.is_free(task, peak) {
-                    (next, since) = (next + 1, since + 1);
+            if *steps == 0 || !goes_on {
+                return Decided::Open;
+            }
+            share = share.saturating_mul(2);
+        }
+    }
+}
+
+/// A walk over the states that are reached within so many bytes.
+struct SetWalk<'p, P> {
+    progress: &'p mut P,
+    most: i64,
+    /// The fewest bytes above that a task took.
+    next: i64,
+    peak: i64,
+    steps: &'p mut u64,
+    after: Vec<Vec<usize>>,
+    waiting: Vec<usize>,
+    ready: Vec<usize>,
+    set: Vec<u64>,
+    /// The tasks that have run, each with its place among the ready ones, and the peak before.
+    path: Vec<(usize, usize, i64)>,
+}
+
+/// A state on the way.
+struct SetBranch {
+    /// The tasks that have run before.
+    ran: usize,
+    /// The tasks that may run next, with the way; the best last.
+    choices: Vec<(usize, usize)>,
+}
+
+impl<'p, P: TaskState> SetWalk<'p, P> {
+    fn new(progress: &'p mut P, most: i64, steps: &'p mut u64) -> SetWalk<'p, P> {
+        let graph = progress.graph();
+        let (after, waiting) = (graph.after.clone(), graph.before.iter().map(Vec::len).collect::<Vec<_>>());
+        let ready = (0..graph.len()).filter(|task| waiting[*task] == 0).collect();
+        let set = vec![0; graph.len().div_ceil(64)];
+        SetWalk { progress, most, next: i64::MAX, peak: 0, steps, after, waiting, ready, set, path: Vec::new() }
+    }
+
+    /// Walks, and goes back to the first state.
+    fn decide(mut self) -> Decided {
+        let found = self.walk();
+        while !self.path.is_empty() {
+            self.undo();
+        }
+        found
+    }
+
+    fn walk(&mut self) -> Decided {
+        let mut seen: FxHashMap<StateKey, Vec<StateKey>> = FxHashMap::default();
+        let mut kept = 0;
+        let mut branches: Vec<SetBranch> = Vec::new();
+        let mut ran = 0;
+        loop {
+            // A new state.
+            self.settle();
+            if self.ready.is_empty() {
+                return Decided::Order(self.path.iter().map(|own| own.0).collect(), self.peak);
+            }
+            let memory: StateKey = self.progress.memory().into();
+            let known = seen.entry(self.set[..].into()).or_default();
+            if known.iter().any(|own| self.progress.is_no_worse(own, &memory)) {
+                branches.push(SetBranch { ran, choices: Vec::new() });
+            } else {
+                let words = memory.len() + self.set.len() + 8;
+                kept += words;
+                *self.steps = self.steps.saturating_sub(words as u64);
+                known.retain(|own| !self.progress.is_no_worse(&memory, own));
+                known.push(memory);
+                let choices = self.choices();
+                branches.push(SetBranch { ran, choices });
+            }
+            loop {
+                if *self.steps == 0 || kept > MOST_WORDS {
+                    return Decided::Open;
+                }
+                let Some(branch) = branches.last_mut() else { return Decided::None(self.next) };
+                let Some((task, way)) = branch.choices.pop() else {
+                    let ran = branch.ran;
+                    branches.pop();
+                    while self.path.len() > ran {
+                        self.undo();
+                    }
                     continue;
+                };
+                ran = self.path.len();
+                let place = self.ready.iter().position(|own| *own == task).unwrap_or(0);
+                if self.run(place, way) {
+                    break;
                 }
-                ready.swap_remove(next);
+            }
+        }
+    }
+
+    /// Runs a ready task if it takes no more than may be.
+    fn run(&mut self, place: usize, way: usize) -> bool {
+        let task = self.ready[place];
+        let graph = self.progress.graph();
+        *self.steps = self.steps.saturating_sub((graph.touched[task].len() + self.after[task].len() + 1) as u64);
+        let cost = self.progress.step(task, way);
+        if cost.is_none_or(|cost| cost > self.most) {
+            self.next = self.next.min(cost.unwrap_or(i64::MAX));
+            self.progress.undo(task);
+            return false;
+        }
+        self.path.push((task, place, self.peak));
+        self.peak = self.peak.max(cost.unwrap_or(0));
+        self.set[task / 64] |= 1 << (task % 64);
+        self.ready.swap_remove(place);
+        for then in &self.after[task] {
+            self.waiting[*then] -= 1;
+            if self.waiting[*then] == 0 {
+                self.ready.push(*then);
+            }
+        }
+        true
+    }
+
+    /// Takes back the task that ran last.
+    fn undo(&mut self) {
+        let Some((task, place, peak)) = self.path.pop() else { return };
+        for then in self.after[task].iter().rev() {
+            if self.waiting[*then] == 0 {
+                self.ready.pop();
+            }
+            self.waiting[*then] += 1;
+        }
+        self.ready.push(task);
+        let last = self.ready.len() - 1;
+        self.ready.swap(place, last);
+        self.set[task / 64] &= !(1 << (task % 64));
+        self.peak = peak;
+        self.progress.undo(task);
+    }
+
+    /// Runs what runs without a choice, until there is no more.
+    fn settle(&mut self) {
+        let (mut place, mut since) = (0, 0);
+        while since < self.ready.len() && *self.steps > 0 {
+            place %= self.ready.len();
+            if self.goes_down(place, &mut vec![self.progress.live()]) {
                 since = 0;
-                self.progress.step(task, 0);
-                put(&mut set, task);
-                reached[number].tasks.push(task as u32);
-                for then in &after[task] {
-                    waiting[*then] -= 1;
-                    if waiting[*then] == 0 {
-                        ready.push(*then);
-                    }
+            } else {
+                (place, since) = (place + 1, since + 1);
+            }
+        }
+    }
+
+    /// Runs a ready task, or a chain that begins with it, if no more is live afterwards than at any time since the first of
+    /// these levels.
+    fn goes_down(&mut self, place: usize, levels: &mut Vec<LiveBytes>) -> bool {
+        let task = self.ready[place];
+        if !self.progress.is_settled(task) || !self.run(place, 0) {
+            return false;
+        }
+        let live = self.progress.live();
+        if levels.iter().all(|before| live.is_at_most(before)) {
+            return true;
+        }
+        if levels.len() < CHAIN {
+            levels.push(live);
+            let new = self.after[task].iter().filter(|then| self.waiting[**then] == 0).count();
+            for place in self.ready.len() - new..self.ready.len() {
+                if self.goes_down(place, levels) {
+                    return true;
                 }
-                *steps = steps.saturating_sub(ready.len() as u64);
             }
-            let state: StateKey = [&set[..], &self.progress.memory()].concat().into();
-            reached[number].state = state.clone();
-            if ready.is_empty() {
-                return OrderSearched { order: Some(told(&reached, number)), bound: peak };
-            }
-            if best.insert(state, TAKEN) == Some(TAKEN) {
-                continue;
-            }
-            let depth: usize = set.iter().map(|word| word.count_ones() as usize).sum();
-            for task in ready {
-                for way in 0..self.progress.ways(task) {
-                    *steps = steps.saturating_sub(self.progress.price());
-                    let cost = self.progress.step(task, way);
-                    let mut next = set.clone();
-                    put(&mut next, task);
-                    next.extend(self.progress.memory());
-                    let next: StateKey = next.into();
-                    self.progress.undo(task);
-                    let Some(peak) = cost.map(|cost| peak.max(cost)).filter(|peak| *peak < self.below) else {
-                        continue;
-                    };
-                    match best.get_mut(&next) {
-                        Some(own) if *own <= peak => continue,
-                        Some(own) => *own = peak,
-                        None => drop(best.insert(next.clone(), peak)),
-                    }
-                    kept += next.len() + 8;
-                    reached.push(Reached { from: number, tasks: vec![task as u32], state: next });
-                    open.push((Reverse(peak), depth + 1, reached.len() - 1));
+            levels.pop();
+        }
+        self.undo();
+        false
+    }
+
+    /// The tasks that may run next, in each way; what leaves fewest bytes live is last.
+    fn choices(&mut self) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        for place in 0..self.ready.len() {
+            let task = self.ready[place];
+            for way in 0..self.progress.ways(task) {
+                if self.run(place, way) {
+                    found.push((self.progress.live().counted, task, way));
+                    self.undo();
                 }
             }
         }
-        OrderSearched { order: None, bound: self.below }
+        found.sort_unstable_by(|a, b| b.cmp(a));
+        found.into_iter().map(|(_, task, way)| (task, way)).collect()
     }
-}
-
-/// The tasks of a state in the order in which it was reached.
-fn told(reached: &[Reached], mut number: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = Vec::new();
-    loop {
-        order.extend(reached[number].tasks.iter().rev().map(|task| *task as usize));
-        if number == 0 {
-            break;
-        }
-        number = reached[number].from;
-    }
-    order.reverse();
-    order
-}
-
-fn has(set: &[u64], task: usize) -> bool {
-    set[task / 64] >> (task % 64) & 1 == 1
-}
-
-fn put(set: &mut [u64], task: usize) {
-    set[task / 64] |= 1 << (task % 64);
-}
-
-/// The tasks of a set.
-fn members(set: &[u64]) -> impl Iterator<Item = usize> {
-    set.iter()
-        .enumerate()
-        .flat_map(|(word, bits)| (0..64).filter(move |k| bits >> k & 1 == 1).map(move |k| word * 64 + k))
 }
