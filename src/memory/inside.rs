@@ -144,7 +144,7 @@ impl FrameBuffers {
     }
 
     /// The buffer of a leaf of a parameter.
-    fn parameter(&self, number: usize, leaf: usize) -> Option<usize> {
+    pub(super) fn parameter(&self, number: usize, leaf: usize) -> Option<usize> {
         *self.of[*self.parameters.get(number)?].get(leaf)?
     }
 }

@@ -12,11 +12,10 @@
 //! }
 //! ```
 //!
-//! The largest temporaries are placed first, each in the smallest output in which nothing is live with it. Times are
-//! those of the entry; what a `while`, a `call` or a `conditional` needs is live while that runs, and only two
-//! temporaries of one such computation, which runs once, may share an output at that time. Where an output is what it
-//! returns, they may also lie there while it [is empty](super::inside), up to the instruction that writes over them.
-//! Those of computations below are left out.
+//! The largest temporaries are placed first, of equal ones those that the result needs first, each in the smallest output in
+//! which nothing is live with it, of equal ones the last. So does XLA, and which temporary finds room depends on it. Times are
+//! those of the entry with all that it runs, once, put in. A buffer is also empty in a loop of which it is a state, from its last
+//! read to where the new value is made, and in a branch or a call before what that returns is made.
 
 use super::buffers::{Buffer, FrameBuffers, Role, RunsAs};
 use super::runs::{called, until};
@@ -24,7 +23,7 @@ use crate::hlo::{Computation, Instruction, Module};
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, Shape, leaves};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 /// A temporary in the memory of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,33 +37,25 @@ pub struct InOutput {
     pub output: usize,
 }
 
-/// When a temporary is live: in the entry, and in its own computation.
-struct Candidate<'f> {
+/// A buffer in the memory of an output, or one that may lie there.
+struct Lodger<'f> {
     frame: (usize, RunsAs),
-    temporary: usize,
     found: &'f FrameBuffers,
-    buffer: &'f Buffer,
     /// Its number among the buffers, if it is no copy.
     number: Option<usize>,
+    /// The first time, and that after the last.
     live: (usize, usize),
 }
 
-impl Candidate<'_> {
-    fn meets(&self, other: &Candidate) -> bool {
-        let overlap = |a: (usize, usize), b: (usize, usize)| a.0 <= b.1 && b.0 <= a.1;
-        let is_next = |own: usize| self.is_over(own) || self.is_written(own);
-        let apart = || !overlap(self.buffer.live, other.buffer.live) || other.number.is_some_and(is_next);
-        overlap(self.live, other.live) && !(self.frame == other.frame && apart())
+impl Lodger<'_> {
+    fn meets(&self, other: &Lodger) -> bool {
+        let overlap = self.live.0.max(other.live.0) < self.live.1.min(other.live.1);
+        overlap && !(self.frame == other.frame && (self.is_over(other) || other.is_over(self)))
     }
 
-    /// Whether a buffer of its computation is written over it where that is made.
-    fn is_written(&self, by: usize) -> bool {
-        self.number.is_some_and(|number| self.found.overwrites.contains(&(by, number)))
-    }
-
-    /// Whether it is written over a buffer of its computation where it is made.
-    fn is_over(&self, other: usize) -> bool {
-        self.number.is_some_and(|number| self.found.overwrites.contains(&(number, other)))
+    /// Whether it is written over another buffer of its computation where it is made.
+    fn is_over(&self, other: &Lodger) -> bool {
+        self.number.zip(other.number).is_some_and(|pair| self.found.overwrites.contains(&pair))
     }
 }
 
@@ -73,96 +64,182 @@ pub fn in_outputs(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffe
     let entry = (module.entry, RunsAs::Entry);
     let Some(own) = frames.get(&entry) else { return Vec::new() };
     let mut outputs: Vec<usize> = (0..own.buffers.len()).filter(|k| own.buffers[*k].role == Role::Result).collect();
-    let arguments = own.arguments_of_outputs();
     outputs.extend(own.donated.iter().filter_map(|pair| own.of[own.parameters[pair.operand]][pair.leaf]));
-    outputs.sort_by_key(|k| (own.buffers[*k].footprint.padded, *k));
+    outputs.sort_by_key(|k| (own.buffers[*k].footprint.padded, Reverse(*k)));
     outputs.dedup();
-    let mut candidates = Vec::new();
-    for (frame, live) in runs(module) {
-        let Some(found) = frames.get(&frame) else { continue };
+    let arguments = own.arguments_of_outputs();
+    let times = ProgramTimes::of(module, frames);
+    let end = own.of.len() - 1;
+    let mut inside: HashMap<usize, Vec<Lodger>> = HashMap::new();
+    for output in &outputs {
+        let lodgers = inside.entry(*output).or_default();
+        times.occupy(entry, *output, (own.buffers[*output].live.0, end), lodgers);
+        // An argument is in the memory of an output that is donated until it is read last.
+        if let Some(argument) = arguments.get(output) {
+            times.occupy(entry, *argument, (0, own.buffers[*argument].live.1), lodgers);
+        }
+    }
+    // Most outputs of a program that only hands its arguments on have no room at any time.
+    let all_time = (0, times.all[&entry].times[end].1);
+    outputs.retain(|output| !inside[output].iter().any(|lodger| lodger.live == all_time));
+    let mut candidates: Vec<(InOutput, &Buffer, Vec<Lodger>, usize)> = Vec::new();
+    for (frame, run) in times.all.iter().rev() {
+        let found = &frames[frame];
+        let needed = needed(&module.computations[frame.0]);
         let numbers = (0..found.buffers.len()).filter(|k| found.buffers[*k].role == Role::Temporary).map(Some);
         let all = found.temporaries().zip(numbers.chain(std::iter::repeat(None))).enumerate();
         for (temporary, (buffer, number)) in all.filter(|(_, (buffer, _))| buffer.footprint.padded > 0) {
-            let live = if frame == entry { buffer.live } else { live };
-            candidates.push(Candidate { frame, temporary, found, buffer, number, live });
+            let mut lodgers = Vec::new();
+            match number {
+                Some(number) => times.occupy(*frame, number, buffer.live, &mut lodgers),
+                None => {
+                    let live = (run.times[buffer.live.0].0, run.times[buffer.live.1].1);
+                    lodgers.push(Lodger { frame: *frame, found, number, live });
+                }
+            }
+            candidates.push((InOutput { frame: *frame, temporary, output: 0 }, buffer, lodgers, needed[buffer.made.0]));
         }
     }
-    candidates.sort_by_key(|candidate| Reverse(candidate.buffer.footprint.padded));
-    let empty = empty(module, frames);
-    // An output has room while it is empty, or before it is made where no argument is there until then.
-    let emptied: HashSet<usize> = empty.keys().map(|(_, output)| *output).collect();
-    outputs.retain(|output| {
-        let made = own.buffers[*output].live.0;
-        let is_free = arguments.get(output).is_none_or(|argument| own.buffers[*argument].live.1 <= made);
-        made > 0 && is_free || emptied.contains(output)
-    });
-    let mut inside: HashMap<usize, Vec<Candidate>> = HashMap::new();
-    for candidate in candidates {
-        let fits = |output: &&usize| {
-            let made = &own.buffers[**output];
-            // An argument is in the memory of an output that is donated until it is read last.
-            let in_entry = candidate.frame == entry;
-            let after = arguments.get(*output).is_none_or(|argument| {
-                own.buffers[*argument].live.1 < candidate.live.0 || in_entry && candidate.is_over(*argument)
-            });
-            let before = candidate.live.1 < made.live.0 || in_entry && candidate.is_written(**output);
-            let is_empty = || empty.get(&(candidate.frame, **output)).is_some_and(|room| candidate.is_in(room));
-            let first = made.space == candidate.buffer.space && (before && after || is_empty());
-            let others = inside.get(output).into_iter().flatten();
-            first && others.into_iter().all(|other| !other.meets(&candidate))
-        };
-        let first =
-            outputs.partition_point(|output| own.buffers[*output].footprint.padded < candidate.buffer.footprint.padded);
-        if let Some(output) = outputs[first..].iter().find(fits).copied() {
-            inside.entry(output).or_default().push(candidate);
-        }
-    }
+    // What runs others is before them.
+    candidates.sort_by_key(|(own, buffer, _, needed)| (Reverse(buffer.footprint.padded), Reverse(own.frame), *needed));
     let mut all: Vec<InOutput> = Vec::new();
-    for (output, candidates) in inside {
-        all.extend(candidates.iter().map(|c| InOutput { frame: c.frame, temporary: c.temporary, output }));
+    for (candidate, buffer, lodgers, _) in candidates {
+        let fits = |output: &&usize| {
+            own.buffers[**output].space == buffer.space
+                && inside[*output].iter().all(|other| !lodgers.iter().any(|own| own.meets(other)))
+        };
+        let first = outputs.partition_point(|output| own.buffers[*output].footprint.padded < buffer.footprint.padded);
+        if let Some(output) = outputs[first..].iter().find(fits).copied() {
+            all.push(InOutput { output, ..candidate });
+            inside.entry(output).or_default().extend(lodgers);
+        }
     }
     all.sort_by_key(|inside| (inside.frame, inside.temporary));
     all
 }
 
-/// When an output of the entry is empty in a computation that returns it: the first and the last instruction, and the
-/// buffer that is made after that.
-struct Room {
-    live: (usize, usize),
-    result: usize,
-}
-
-impl Candidate<'_> {
-    /// Whether a temporary of the computation lies in the memory of the output while that is empty.
-    fn is_in(&self, room: &Room) -> bool {
-        let (from, to) = self.buffer.live;
-        from >= room.live.0 && (to <= room.live.1 || self.is_written(room.result))
-    }
-}
-
-/// By computation, and by output.
-fn empty(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffers>) -> HashMap<((usize, RunsAs), usize), Room> {
-    let entry = (module.entry, RunsAs::Entry);
-    let mut all = HashMap::new();
-    for (frame, (k, _)) in runs(module).into_iter().filter(|(frame, (k, until))| *frame != entry && k == until) {
-        let instruction = &module.computations[module.entry].instructions[k];
-        let Some(found) = frames.get(&frame).filter(|_| frame.1 == RunsAs::Body || instruction.opcode != "while")
-        else {
-            continue;
-        };
-        for (leaf, output) in frames[&entry].of[k].iter().enumerate() {
-            let (Some(output), Some((from, to))) = (output, found.before_result(leaf, frame.1)) else { continue };
-            // An operand of a branch may lie there.
-            if frame.1 != RunsAs::Body && frames[&entry].buffers[*output].live.0 < k {
+/// For each instruction its place in the order in which a walk from the results through the operands comes to the end of them.
+fn needed(computation: &Computation) -> Vec<usize> {
+    let instructions = &computation.instructions;
+    let mut is_used = vec![false; instructions.len()];
+    instructions.iter().flat_map(|own| own.operands.iter().chain(&own.control)).for_each(|k| is_used[*k] = true);
+    let mut place = vec![usize::MAX; instructions.len()];
+    let mut next = 0;
+    for root in (0..instructions.len()).filter(|k| !is_used[*k]) {
+        let mut stack = vec![(root, 0)];
+        while let Some((k, at)) = stack.pop() {
+            let own = &instructions[k];
+            if place[k] != usize::MAX {
                 continue;
             }
-            let result = found.of[found.root][leaf];
-            if let (Some(result), Some(to)) = (result, to.checked_sub(1)) {
-                all.insert((frame, *output), Room { live: (from, to), result });
+            if let Some(before) = own.control.iter().chain(&own.operands).nth(at) {
+                stack.extend([(k, at + 1), (*before, 0)]);
+            } else {
+                place[k] = next;
+                next += 1;
             }
         }
     }
-    all
+    place
+}
+
+/// A computation that runs once, in the times of the program: those of the entry with what it runs put in.
+struct RunTimes {
+    /// For each instruction from when on it runs, with what it runs itself, and the time after.
+    times: Vec<(usize, usize)>,
+    /// For each buffer the instructions that run something and have it in their result: which, and in which leaf.
+    made: HashMap<usize, Vec<(usize, usize)>>,
+}
+
+/// All computations that run once.
+struct ProgramTimes<'m> {
+    module: &'m Module,
+    frames: &'m BTreeMap<(usize, RunsAs), FrameBuffers>,
+    calls: HashMap<usize, usize>,
+    all: BTreeMap<(usize, RunsAs), RunTimes>,
+}
+
+/// How deep computations run each other whose temporaries may lie in outputs; it bounds the stack.
+const MOST_DEPTH: usize = 64;
+
+impl<'m> ProgramTimes<'m> {
+    fn of(module: &'m Module, frames: &'m BTreeMap<(usize, RunsAs), FrameBuffers>) -> ProgramTimes<'m> {
+        let mut calls: HashMap<usize, usize> = HashMap::new();
+        for (number, _) in module.computations.iter().flat_map(|own| &own.instructions).flat_map(called) {
+            *calls.entry(number).or_default() += 1;
+        }
+        let mut times = ProgramTimes { module, frames, calls, all: BTreeMap::new() };
+        times.run((module.entry, RunsAs::Entry), &mut 0, 0);
+        times
+    }
+
+    /// Puts a computation in, with what it runs.
+    fn run(&mut self, frame: (usize, RunsAs), time: &mut usize, depth: usize) {
+        let computation = &self.module.computations[frame.0];
+        let until = until(computation);
+        let mut own = RunTimes { times: Vec::with_capacity(until.len()), made: HashMap::new() };
+        for (k, instruction) in computation.instructions.iter().enumerate() {
+            let first = *time;
+            // What runs beside others is no part of them.
+            for inner in called(instruction).into_iter().filter(|_| until[k] == k && depth < MOST_DEPTH) {
+                if self.calls[&inner.0] == 1 && self.frames.contains_key(&inner) {
+                    self.run(inner, time, depth + 1);
+                }
+            }
+            *time += 1;
+            own.times.push((first, *time));
+            if !called(instruction).is_empty() {
+                for (leaf, buffer) in self.frames[&frame].of[k].iter().enumerate() {
+                    buffer.iter().for_each(|buffer| own.made.entry(*buffer).or_default().push((k, leaf)));
+                }
+            }
+        }
+        self.all.insert(frame, own);
+    }
+
+    /// Puts a buffer into the memory of an output, from one instruction to another, and in what these run that has it in its
+    /// result, while it is full there.
+    fn occupy(&self, frame: (usize, RunsAs), buffer: usize, (from, to): (usize, usize), lodgers: &mut Vec<Lodger<'m>>) {
+        let own = &self.all[&frame];
+        let mut first = own.times[from].0;
+        let lodger = |live| Lodger { frame, found: &self.frames[&frame], number: Some(buffer), live };
+        for (k, leaf) in own.made.get(&buffer).into_iter().flatten().filter(|(k, _)| (from..=to).contains(k)) {
+            let instruction = &self.module.computations[frame.0].instructions[*k];
+            let is_loop = instruction.opcode == "while";
+            // An operand of a branch may lie there.
+            if !is_loop && self.frames[&frame].buffers[buffer].live.0 < *k {
+                continue;
+            }
+            for inner in called(instruction).into_iter().filter(|inner| inner.1 == RunsAs::Body || !is_loop) {
+                let Some(inside) = self.all.get(&inner) else { continue };
+                lodgers.push(lodger((first, inside.times[0].0)));
+                self.occupy_inside(inner, *leaf, lodgers);
+                first = inside.times[inside.times.len() - 1].1;
+            }
+        }
+        lodgers.push(lodger((first, own.times[to].1)));
+    }
+
+    /// The same in a computation, of the buffer that a leaf of its result ends in.
+    fn occupy_inside(&self, frame: (usize, RunsAs), leaf: usize, lodgers: &mut Vec<Lodger<'m>>) {
+        let found = &self.frames[&frame];
+        let end = found.of.len() - 1;
+        let result = found.of[found.root].get(leaf).copied().flatten();
+        let state = found.parameter(0, leaf).filter(|_| frame.1 == RunsAs::Body);
+        match (result, found.before_result(leaf, frame.1)) {
+            (Some(result), _) if state == Some(result) => self.occupy(frame, result, (0, end), lodgers),
+            (Some(result), Some((empty, made))) => {
+                if let (Some(state), Some(last)) = (state, empty.checked_sub(1)) {
+                    self.occupy(frame, state, (0, last), lodgers);
+                }
+                self.occupy(frame, result, (made, end), lodgers);
+            }
+            _ => {
+                let times = &self.all[&frame].times;
+                lodgers.push(Lodger { frame, found, number: None, live: (times[0].0, times[end].1) });
+            }
+        }
+    }
 }
 
 impl FrameBuffers {
@@ -178,24 +255,6 @@ impl FrameBuffers {
         }
         all
     }
-}
-
-/// The entry, and what it alone runs, once: the first and the last of its instructions at which that runs.
-fn runs(module: &Module) -> Vec<((usize, RunsAs), (usize, usize))> {
-    let mut times: HashMap<usize, usize> = HashMap::new();
-    for computation in &module.computations {
-        for (number, _) in computation.instructions.iter().flat_map(called) {
-            *times.entry(number).or_default() += 1;
-        }
-    }
-    let entry: &Computation = &module.computations[module.entry];
-    let until = until(entry);
-    let mut runs = vec![((module.entry, RunsAs::Entry), (0, 0))];
-    for (k, instruction) in entry.instructions.iter().enumerate() {
-        let once = called(instruction).into_iter().filter(|(number, _)| times[number] == 1);
-        runs.extend(once.map(|frame| (frame, (k, until[k]))));
-    }
-    runs
 }
 
 /// The bytes of the tables that XLA:TPU makes for an output that is a tuple: 4 for each part, a multiple of 512, for it
