@@ -38,15 +38,3 @@ pub fn with_room<T: Send>(f: impl FnOnce() -> T + Send) -> T {
         Err(error) => panic!("no thread can be started: {error}"),
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_panic_is_the_exit_status_of_a_bug() {
-        let status = |code: ExitCode| format!("{code:?}");
-        assert_eq!(status(with_stack(|| panic!("a bug"))), status(ExitCode::from(3)));
-        assert_eq!(status(with_stack(|| ExitCode::SUCCESS)), status(ExitCode::SUCCESS));
-    }
-}
