@@ -119,11 +119,13 @@ fn main() -> ExitCode {
     // JAX takes no bitcasts in, nor between complex and real numbers, nor an iota of truth values, nor tuples of constants,
     // nor a TPU's custom calls, nor floats of different precision, ends on windows without any place and on calls of
     // LAPACK, has its own random numbers, and no code of its own for the newest operations and for all sizes up to a bound.
-    // It combines the elements of a window in an order of its own, which only associative computations allow.
+    // It combines the elements of a window in an order of its own, which only associative computations allow, and runs no calls,
+    // loops and branches in computations on scalars.
     let jax = std::env::var_os(JAX).is_some();
     let small = SMALL.iter().filter(|name| match **name {
-        "bitcast" | "complex_bits" | "constants" | "dynamic_reshape" | "dynamic_update" | "dynamic_windows"
-        | "empty" | "lapack" | "ordered_windows" | "pairs" | "precision" | "ragged" | "rng" | "scaled" | "scan" => !jax,
+        "bitcast" | "complex_bits" | "computations" | "constants" | "dynamic_reshape" | "dynamic_update"
+        | "dynamic_windows" | "empty" | "lapack" | "ordered_windows" | "pairs" | "precision" | "ragged" | "rng"
+        | "scaled" | "scan" => !jax,
         _ => true,
     });
     for file in models.chain(small.map(|name| format!("small/{name}"))) {

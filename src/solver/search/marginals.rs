@@ -3,12 +3,12 @@
 //! Without capacities they come from the tables of one elimination, where these are small enough. Else the rest of the plan
 //! has to fit beside the choice, so each choice is a problem of its own.
 
-use super::answer::{Options, Progress};
+use super::answer::{NoPlan, Options, Progress};
 use super::drive::{TABLES, solve};
 use super::eliminate::Elimination;
 use super::order::order;
 use super::pairwise::{Pairwise, TOP, clamped};
-use crate::solver::{CostNetwork, NoPlan};
+use crate::solver::network::CostNetwork;
 
 /// What the best plan with a choice costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

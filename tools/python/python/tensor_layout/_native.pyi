@@ -16,6 +16,7 @@ __all__ = [
     "layout_plan",
     "memory_report",
     "moves",
+    "program_text",
     "relayout",
 ]
 

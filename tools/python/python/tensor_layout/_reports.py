@@ -201,7 +201,7 @@ class Plan:
     given: int | None
     compared: Plan | None
     text: str
-    ended: str | None = None
+    ended: str | None
 
     def __str__(self) -> str:
         return self.text
@@ -323,5 +323,6 @@ def _text(program: Any) -> str:
 
 
 def _is_path(program: Any) -> bool:
-    """Whether this is the name of a file and no HLO text, which has lines or braces."""
-    return isinstance(program, str) and bool(program.strip()) and not any(letter in program for letter in "\n{=")
+    """Whether this is the name of a file and no HLO text, which has lines or braces, or begins with its first word."""
+    is_text = isinstance(program, str) and (any(letter in program for letter in "\n{=") or program.split()[:1] == ["HloModule"])
+    return isinstance(program, str) and bool(program.strip()) and not is_text
