@@ -47,10 +47,13 @@ pub fn anchored(machine: &Machine, nest: &LoopNest, arrays: &[Touched]) -> Vec<S
             for cuts in cut_all(axis.extent, &room) {
                 let mut spread = spread.clone();
                 spread.axes.push(cuts);
-                let bits: i128 = arrays.iter().map(|array| i128::from(array.bits) * boxed(nest, &spread, array)).sum();
+                let bits =
+                    arrays.iter().map(|array| i128::from(array.bits).saturating_mul(boxed(nest, &spread, array)));
+                let bits = bits.fold(0, i128::saturating_add);
                 let own: i128 =
                     nest.sizes.iter().enumerate().map(|(of, size)| i128::from(spread.block(of, *size))).sum();
-                next.push((cost + bits * 1_000_000 / i128::from(rate), sides + own, spread));
+                let added = bits.saturating_mul(1_000_000) / i128::from(rate);
+                next.push((cost.saturating_add(added), sides + own, spread));
             }
         }
         next.sort();
@@ -69,7 +72,7 @@ fn boxed(nest: &LoopNest, spread: &Spread, array: &Touched) -> i128 {
         let length = i128::from(loops[of][1] - 1) * i128::from(stride) + i128::from(high) - i128::from(low);
         (length.div_euclid(i128::from(divisor)) + 1).clamp(0, i128::from(*size))
     };
-    array.ranges.iter().zip(array.sizes).map(of).product()
+    array.ranges.iter().zip(array.sizes).map(of).fold(1, i128::saturating_mul)
 }
 
 /// All ways to cut loops with so much room into `extent` pieces together; into the most that there is room for.

@@ -166,8 +166,9 @@ fn tensor(array: &Array) -> Done<Tensor> {
     });
     let sizes = sizes.collect::<Done<Vec<i64>>>()?;
     let of = element_type(array.element).ok_or_else(|| format!("`{}` cannot be imported", array.element.name()))?;
-    // The number of elements must fit in 64 bits, with the padding: products of sizes are not checked after this.
-    Expansion::new(&sizes, &array.layout).map_err(|error| error.message)?;
+    // Elements and bytes must fit in 64 bits, with the padding: products of sizes are not checked after this.
+    let expansion = Expansion::new(&sizes, &array.layout);
+    expansion.and_then(|own| own.padded_bytes(array.element)).map_err(|error| error.message)?;
     let ty = encoded(array, &sizes, &of);
     Ok(Tensor { name: String::new(), sizes, element: array.element, of, ty })
 }
