@@ -1,14 +1,14 @@
 //! Reading notation: a cursor over the text, and the one error type.
 //!
-//! The cursor is always at the start of a token: white space and comments (`/* .. */`, not nested; `// ..` to the
-//! end of the line) are passed over as soon as the token before them is taken. So an error's offset is that of the
-//! token at fault, in bytes: in `f32[2,,3]` a dimension is missing at 6.
+//! The cursor is always at the start of a token: it skips white space and comments (`/* .. */`, not nested; `// ..` to
+//! the end of the line) right after the token before them. So an error's offset is that of the token at fault, in
+//! bytes: in `f32[2,,3]` a dimension is missing at 6.
 //!
-//! Every byte is looked at a bounded number of times; reading is linear in the length of the text.
+//! Reading is linear in the length of the text.
 
 use std::fmt;
 
-/// What sort of fault an [`Error`] is, for a caller who does something about it.
+/// The kind of an [`Error`], for callers that react to it.
 ///
 /// ```
 /// use tensor_layout::operations::{Array, Shape};
@@ -29,17 +29,17 @@ use std::fmt;
 pub enum ErrorKind {
     /// The text does not follow its grammar.
     Syntax,
-    /// A name that is not known: an element type, a memory space, an axis, a machine.
+    /// An unknown name: an element type, a memory space, an axis, a machine.
     Unknown,
     /// A rule is broken: a tile size of 0, an index out of range, two ranks that differ.
     Invalid,
-    /// A number that 64 bits do not hold, or more than a limit of this crate.
+    /// A number that does not fit in 64 bits, or is above a limit of this crate.
     TooLarge,
-    /// Right in itself, but nothing that can be done or said: a sparse array, a layout that a notation has no words for.
+    /// Valid input that is not supported: a sparse array, a layout that a notation cannot express.
     Unsupported,
-    /// The time, or a limit of work, ended before there was an answer: there may be one.
+    /// Time or a limit of work ran out before an answer: there may be one.
     Undecided,
-    /// A bug of this project: a panic, whatever the input is.
+    /// A bug of this project: a panic, whatever the input.
     Internal,
 }
 
@@ -55,7 +55,7 @@ impl ErrorKind {
         ErrorKind::Internal,
     ];
 
-    /// The name, as the line protocol and the Python package have it: `too large`.
+    /// The name in the line protocol and the Python package: `too large`.
     pub fn name(self) -> &'static str {
         match self {
             ErrorKind::Syntax => "syntax",
@@ -69,20 +69,20 @@ impl ErrorKind {
     }
 }
 
-/// What is wrong, and where in the text.
+/// An error: the fault, and its offset in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Error {
-    /// What sort of fault it is.
+    /// The kind of the fault.
     pub kind: ErrorKind,
-    /// The byte offset of the fault, from 0 to the text's length; `None` where no text is at fault.
+    /// The byte offset of the fault, from 0 to the text's length; `None` if no text is at fault.
     pub at: Option<usize>,
-    /// What is wrong and what would be right, without a final full stop.
+    /// The fault and the correction, without a final full stop.
     pub message: String,
 }
 
 impl Error {
-    /// An error at a byte of the text; [`ErrorKind::Invalid`] where nothing else is said of it.
+    /// An error at a byte of the text; its kind is [`ErrorKind::Invalid`] until changed.
     pub fn at(at: usize, message: impl Into<String>) -> Error {
         Error { at: Some(at), ..Error::new(message) }
     }
@@ -94,48 +94,47 @@ impl Error {
         Some((1 + before.matches('\n').count(), 1 + line.chars().count()))
     }
 
-    /// An error that no text is to blame for, such as an index out of range; [`ErrorKind::Invalid`] where nothing else is
-    /// said of it.
+    /// An error without a text, such as an index out of range; its kind is [`ErrorKind::Invalid`] until changed.
     pub fn new(message: impl Into<String>) -> Error {
         Error { kind: ErrorKind::Invalid, at: None, message: message.into() }
     }
 
-    /// The same error in other words.
+    /// The same error with another message.
     pub fn saying(self, message: impl Into<String>) -> Error {
         Error { message: message.into(), ..self }
     }
 
-    /// The same error at this place.
+    /// The same error at another offset.
     pub fn placed(self, at: Option<usize>) -> Error {
         Error { at, ..self }
     }
 
-    /// The same error as one of [`ErrorKind::Syntax`].
+    /// The same error as [`ErrorKind::Syntax`].
     pub fn syntax(self) -> Error {
         Error { kind: ErrorKind::Syntax, ..self }
     }
 
-    /// The same error as one of [`ErrorKind::Unknown`].
+    /// The same error as [`ErrorKind::Unknown`].
     pub fn unknown(self) -> Error {
         Error { kind: ErrorKind::Unknown, ..self }
     }
 
-    /// The same error as one of [`ErrorKind::TooLarge`].
+    /// The same error as [`ErrorKind::TooLarge`].
     pub fn too_large(self) -> Error {
         Error { kind: ErrorKind::TooLarge, ..self }
     }
 
-    /// The same error as one of [`ErrorKind::Unsupported`].
+    /// The same error as [`ErrorKind::Unsupported`].
     pub fn unsupported(self) -> Error {
         Error { kind: ErrorKind::Unsupported, ..self }
     }
 
-    /// The same error as one of [`ErrorKind::Undecided`].
+    /// The same error as [`ErrorKind::Undecided`].
     pub fn undecided(self) -> Error {
         Error { kind: ErrorKind::Undecided, ..self }
     }
 
-    /// The same error as one of [`ErrorKind::Internal`].
+    /// The same error as [`ErrorKind::Internal`].
     pub fn internal(self) -> Error {
         Error { kind: ErrorKind::Internal, ..self }
     }
@@ -164,16 +163,16 @@ macro_rules! from_str {
 
 pub(crate) use from_str;
 
-/// The place in a text that is being read.
+/// A cursor over a text.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'a> {
     text: &'a str,
     at: usize,
-    /// Where a comment begins that never ends; everything after it counts as end of text.
+    /// The offset of a comment that never ends; everything after it counts as end of text.
     unclosed: Option<usize>,
     /// Whether a `{` after a shape may open a body, as in HLO's `-> f32[] {`.
     bodies: bool,
-    /// Whether there may be comments.
+    /// Whether the text may have comments.
     comments: bool,
 }
 
@@ -192,12 +191,12 @@ impl<'a> Cursor<'a> {
         cursor
     }
 
-    /// A cursor at the first token of a text with bodies in braces.
+    /// A cursor at the first token of a text that may have bodies in braces.
     pub fn with_bodies(text: &'a str) -> Self {
         Cursor { bodies: true, ..Cursor::new(text) }
     }
 
-    /// Whether a layout is next: a `{` that does not open a body.
+    /// Whether the next token opens a layout: a `{` that does not open a body.
     pub fn at_layout(&self) -> bool {
         let mut inside = *self;
         inside.eat("{")
@@ -228,7 +227,7 @@ impl<'a> Cursor<'a> {
         next
     }
 
-    /// Takes the token `symbol`; `what` lists all that is allowed here, for the message.
+    /// Takes the token `symbol`; `what` lists the choices for the message.
     pub fn expect(&mut self, symbol: &str, what: &str) -> Result<(), Error> {
         if self.eat(symbol) { Ok(()) } else { Err(self.expected(what)) }
     }
@@ -268,7 +267,7 @@ impl<'a> Cursor<'a> {
         Ok(value)
     }
 
-    /// The error that something else is expected than the next token.
+    /// The error for an unexpected next token.
     pub fn expected(&self, what: &str) -> Error {
         if let Some(at) = self.unclosed {
             return Error::at(at, "expected `*/` to close this comment").syntax();
@@ -285,12 +284,12 @@ impl<'a> Cursor<'a> {
         Error::at(self.at, format!("expected {what}, found `{found}`")).syntax()
     }
 
-    /// Succeeds at the end of the text.
+    /// Succeeds only at the end of the text.
     pub fn finish(&self, what: &str) -> Result<(), Error> {
         if self.at == self.text.len() && self.unclosed.is_none() { Ok(()) } else { Err(self.expected(what)) }
     }
 
-    /// Passes over a token of `bytes` bytes and over the white space and comments after it.
+    /// Skips a token of `bytes` bytes and the white space and comments after it.
     pub fn advance(&mut self, bytes: usize) {
         self.at += bytes;
         loop {
@@ -317,7 +316,7 @@ pub(crate) fn length(text: &str, accept: impl Fn(u8) -> bool) -> usize {
     text.bytes().position(|b| !accept(b)).unwrap_or(text.len())
 }
 
-/// `text`, cut where it is too long to be quoted in a message.
+/// `text`, cut where it is too long for a message.
 pub(crate) fn excerpt(text: &str) -> String {
     const LONGEST: usize = 40;
     match text.char_indices().nth(LONGEST) {
@@ -326,8 +325,8 @@ pub(crate) fn excerpt(text: &str) -> String {
     }
 }
 
-/// The name that is most like `name`, whatever its case, if one is: at most a third of its letters are wrong, missing,
-/// too many, or in each other's place.
+/// The name nearest to `name`, ignoring case, if at most a third of its letters are wrong, missing, too many, or
+/// swapped.
 ///
 /// ```
 /// assert_eq!(tensor_layout::text::nearest("tilde", ["tiled", "machine"].into_iter()), Some("tiled"));
@@ -338,7 +337,7 @@ pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&
     }
     let distance = |other: &str| {
         let (a, b) = (name.to_ascii_lowercase().into_bytes(), other.to_ascii_lowercase().into_bytes());
-        // `table[i][j]` is the distance of the first i bytes of the one from the first j of the other.
+        // `table[i][j]` is the distance between the first i bytes of `a` and the first j of `b`.
         let mut table: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
         for i in 1..=a.len() {
             let mut row = vec![i];
@@ -358,8 +357,8 @@ pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&
     near.min().map(|(_, other)| other)
 }
 
-/// What follows ``unknown X `y` `` in a message: the shortest name that begins with `y`, or the [`nearest`] one, or one that
-/// contains `y`, as a question; nothing where there is none.
+/// The hint after ``unknown X `y` ``: the shortest name that begins with `y`, or the [`nearest`] one, or one that
+/// contains `y`, as a question; empty if there is none.
 ///
 /// ```
 /// use tensor_layout::text::did_you_mean;
@@ -377,7 +376,7 @@ pub fn did_you_mean<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Str
     near.map_or(String::new(), |near| format!("; did you mean `{near}`?"))
 }
 
-/// [`did_you_mean`], or else what the names are.
+/// The hint of [`did_you_mean`], or else all names.
 ///
 /// ```
 /// use tensor_layout::text::instead;
@@ -402,7 +401,7 @@ pub fn choices(names: &[&str]) -> String {
     }
 }
 
-/// A number of things, in the plural where it is not 1.
+/// A number with its noun, in the plural unless it is 1.
 ///
 /// ```
 /// use tensor_layout::text::counted;

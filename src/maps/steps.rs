@@ -1,4 +1,4 @@
-//! What the simplifier did, step by step.
+//! Steps of the simplifier: its log and their printed form.
 //!
 //! A [`Step`] names a [`Rule`], says what it changes, and gives the fact it uses. `(8*d0 + d1) mod 8 = d1` is "one
 //! period" by the fact `d1 in [0, 7]`: 8 divides the difference of the two sides, and the right one needs no rounding.
@@ -25,7 +25,7 @@ macro_rules! rules {
             /// Every rule.
             pub const ALL: &[Rule] = &[$(Rule::$rule),*];
 
-            /// What it is called.
+            /// The name.
             pub fn name(self) -> &'static str {
                 match self { $(Rule::$rule => $name,)* }
             }
@@ -61,40 +61,40 @@ rules! {
     Empty: "empty", "no point satisfies all constraints";
 }
 
-/// Which constraints an equation may use.
+/// The constraints that a step may use.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Using {
-    /// None: the intervals of the variables.
+    /// None: only the intervals of the variables.
     Box,
-    /// All but one that it helps to change.
+    /// All but this one, which the step helps to change.
     Others(Constraint),
     /// All.
     All,
-    /// All, with variables replaced by what an equality says.
+    /// All, after substitution of the variables that an equality solves.
     Solved,
 }
 
 /// One step of a simplification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Its justification.
+    /// The rule that justifies the step.
     pub rule: Rule,
-    /// What it says.
+    /// The claim.
     pub claim: Claim,
     /// The fact that the rule uses: an expression and the interval of its values.
     pub fact: Option<Constraint>,
-    /// Which constraints it may use.
+    /// The constraints that the step may use.
     pub using: Using,
 }
 
-/// What a step says.
+/// The claim of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
     /// Two expressions are equal.
     Equal(Expr, Expr),
     /// The interval of a variable becomes smaller.
     Interval(usize, Interval, Interval),
-    /// These constraints are replaced by those.
+    /// The first constraints are replaced by the second.
     Constraints(Vec<Constraint>, Vec<Constraint>),
     /// The result with this number is replaced by an equal one.
     Result(usize, Expr, Expr),
@@ -102,10 +102,10 @@ pub enum Claim {
     Nothing(Vec<Constraint>),
 }
 
-/// How large the map and the steps may be together, in variables, constants and operations.
+/// The most operations, variables and constants in the map and the steps together.
 pub(crate) const LARGEST: usize = limits::EXPLAINED_OPERATIONS;
 
-/// Steps as they are made.
+/// A log of steps.
 #[derive(Clone, Debug)]
 pub(crate) struct Log {
     pub steps: Vec<Step>,
@@ -118,12 +118,12 @@ impl Log {
         Log::of_size(using, 0)
     }
 
-    /// A log that counts what is explained, too, which has this size.
+    /// A log whose limit counts `size` operations of the map, too.
     pub fn of_size(using: Using, size: usize) -> Log {
         Log { steps: Vec::new(), using, size }
     }
 
-    /// Whether more is taken; no longer where the steps are too large.
+    /// Whether the log takes more steps: not after it has reached [`LARGEST`].
     pub fn open(&self) -> bool {
         self.size < LARGEST
     }
@@ -146,7 +146,7 @@ impl Log {
 }
 
 impl Claim {
-    /// What kind of thing it is about.
+    /// The kind of the object that the claim changes.
     pub fn kind(&self) -> &'static str {
         match self {
             Claim::Equal(..) => "equation",
@@ -157,11 +157,11 @@ impl Claim {
     }
 }
 
-/// A step with the names of the variables, which is how it prints.
+/// A printable step: the step, and the names of the variables.
 pub struct Shown<'a>(pub &'a Step, pub &'a dyn Fn(usize) -> String);
 
 impl Shown<'_> {
-    /// What is replaced.
+    /// The text of the replaced object.
     pub fn before(&self) -> String {
         match &self.0.claim {
             Claim::Equal(a, _) | Claim::Result(_, a, _) => self.expr(a),
@@ -170,7 +170,7 @@ impl Shown<'_> {
         }
     }
 
-    /// By what it is replaced.
+    /// The text of its replacement.
     pub fn after(&self) -> String {
         match &self.0.claim {
             Claim::Equal(_, b) | Claim::Result(_, _, b) => self.expr(b),
@@ -181,7 +181,7 @@ impl Shown<'_> {
         }
     }
 
-    /// The fact that is used.
+    /// The text of the fact that the rule uses.
     pub fn fact(&self) -> Option<String> {
         self.0.fact.as_ref().map(|fact| self.constraint(fact))
     }

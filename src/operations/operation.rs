@@ -1,29 +1,28 @@
-//! What an operation does with indices: the parts of its meaning that say which elements it reads.
+//! Operations as relations between indices: the part of their meaning that says which elements they read.
 //!
-//! One [`Operation`] describes an instruction of HLO or an op of MLIR. It has no shapes; those are of its operands and
-//! results, and [`Operation::check`] says whether they fit.
-//! Dimensions are numbered from 0.
+//! One [`Operation`] describes an instruction of HLO or an op of MLIR. Shapes belong to its operands and results;
+//! [`Operation::check`] says whether they fit. Dimensions are numbered from 0.
 
 use super::collective::Collective;
 use crate::expr::Expr;
 use crate::maps::domain::Interval;
 use crate::operations::sizes::without;
 
-/// An operation, as far as its indices are concerned.
+/// An operation, reduced to its index maps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 pub enum Operation {
-    /// The result at an index is made of the operands at the same index; a scalar operand is read at every index.
+    /// The result at an index is computed from the operands at the same index; a scalar operand is read at every index.
     Elementwise,
     /// Dimension `i` of the operand is dimension `dims[i]` of the result.
     Broadcast { dims: Vec<usize> },
     /// Dimension `i` of the result is dimension `permutation[i]` of the operand.
     Transpose { permutation: Vec<usize> },
-    /// These dimensions run backwards.
+    /// Reverses these dimensions.
     Reverse { dims: Vec<usize> },
-    /// These dimensions of all inputs are combined; the operands are the inputs, then as many initial values.
+    /// Reduces these dimensions of all inputs; the operands are the inputs, then as many initial values.
     Reduce { dims: Vec<usize> },
-    /// From `starts` to before `limits` in steps of `strides`.
+    /// The elements from `starts` to before `limits` in steps of `strides`.
     Slice { starts: Vec<i64>, limits: Vec<i64>, strides: Vec<i64> },
     /// The same elements in row-major order.
     Reshape,
@@ -35,29 +34,29 @@ pub enum Operation {
     Dot { lhs_batch: Vec<usize>, rhs_batch: Vec<usize>, lhs_contracting: Vec<usize>, rhs_contracting: Vec<usize> },
     /// Padding before and after each dimension, negative to cut off, and between elements; operands: data, value.
     Pad { low: Vec<i64>, high: Vec<i64>, interior: Vec<i64> },
-    /// Windows of all inputs are combined; the operands are the inputs, then as many initial values. One entry a
+    /// Combines windows of all inputs; the operands are the inputs, then as many initial values. One entry per
     /// dimension.
     ReduceWindow { window: Vec<WindowDim> },
     /// Windows of the left operand times the right one, the kernel.
     Convolution(Box<Convolution>),
-    /// A block of these sizes at a start that is clamped into the operand; operands: data, then one scalar a dimension.
+    /// A block of these sizes at a start clamped into the operand; operands: data, then one scalar per dimension.
     DynamicSlice { sizes: Vec<i64> },
-    /// A block written at a clamped start; operands: data, update, then one scalar a dimension.
+    /// A block written at a clamped start; operands: data, update, then one scalar per dimension.
     DynamicUpdateSlice,
     /// A block written from `starts` on in steps of `strides`; operands: data, update.
     InsertSlice { starts: Vec<i64>, strides: Vec<i64> },
-    /// Blocks of the first operand at starts that the second one holds, clamped.
+    /// Blocks of the first operand at clamped starts, which the second operand holds.
     Gather(Box<Gather>),
-    /// Blocks of updates combined into the data, where they fit; operands: data, indices, updates. The fields are those
-    /// of the gather that would read the updates back from the result; it needs no slice sizes, the updates have them.
+    /// Blocks of updates combined into the data, where they fit; operands: data, indices, updates. The fields describe
+    /// the gather that reads the updates back from the result; slice sizes are not needed, the updates have them.
     Scatter(Box<Gather>),
-    /// Lines, windows, features or matrices, of each of which an algorithm makes one.
+    /// An algorithm over whole lines, windows, features or matrices.
     Algorithm(Box<Algorithm>),
-    /// An exchange between devices that all run the same.
+    /// An exchange between devices that run the same program.
     Collective(Box<Collective>),
-    /// Loops that read one element of each operand and make one of each result.
+    /// Loops that read one element of each operand and define one of each result.
     Loops(Box<Loops>),
-    /// The predicate, then what is taken where it holds and where not; a scalar predicate is read at every index.
+    /// Operands: the predicate, the value where it holds, the other value; a scalar predicate is read at every index.
     Select,
     /// The index along a dimension.
     Iota { dim: usize },
@@ -65,48 +64,48 @@ pub enum Operation {
     Constant,
     /// The argument of a computation with this number.
     Parameter { number: usize },
-    /// All operands, each a part of the result.
+    /// A tuple of all operands.
     Tuple,
-    /// One part of a tuple.
+    /// One element of a tuple.
     GetTupleElement { index: usize },
-    /// Some arrays of the operands, by their numbers among all of these; an array of the result without a number is
-    /// made of no operand.
+    /// Some leaves of the operands, by their numbers among all of these; a leaf of the result without a number comes
+    /// from no operand.
     Leaves { numbers: Vec<Option<usize>> },
-    /// An operation that runs beside those after it, up to the end of its pair.
+    /// An asynchronous operation, which runs beside the next ones up to the end of its pair.
     Start(Box<Start>),
-    /// A computation, run on the operands; the number of the computation in its module.
+    /// A call, on the operands; `computation` is a number in the module.
     Call { computation: usize },
-    /// While one computation says true, another runs.
+    /// Runs `body` while `condition` returns true.
     While { condition: usize, body: usize },
-    /// One of these computations runs, the first operand says which; each has one further operand.
+    /// Runs the branch that the first operand selects; each branch has one further operand.
     Conditional { branches: Vec<usize> },
-    /// The elements of the result depend on the operands in a way that indices do not describe.
+    /// The elements of the result depend on the operands in a way that index maps do not describe.
     Other { reason: String },
 }
 
-/// The start of an asynchronous pair. Its result is a tuple: arrays that are operands, those that the operation makes,
-/// and others, which only the device uses.
+/// The start of an asynchronous pair. Its result is a tuple: arrays that alias operands, arrays that the operation
+/// defines, and others that only the device uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// What runs.
+    /// The operation that runs.
     pub operation: Operation,
-    /// The first array of the result that is one of the operands', if there are such, and how many are: the next is the
-    /// next operand's.
+    /// The arrays of the result that alias operands, if any: the first one, and their number; they follow the order of
+    /// the operands.
     pub operands: Option<(usize, usize)>,
-    /// The first array of the result that the operation makes, and how many it makes.
+    /// The arrays of the result that the operation defines: the first one, and their number.
     pub results: (usize, usize),
 }
 
-/// Loops around an element of each operand and result. Expressions are over the loops, in order, and then the offsets.
+/// Loops around an element of each operand and result. Variables of the expressions: the loops in order, then offsets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loops {
-    /// How often each loop runs.
+    /// The trip count of each loop.
     pub sizes: Vec<i64>,
-    /// Scalar operands that the expressions use, by number, and the interval of their values.
+    /// Scalar operands in the expressions: number, and interval of the values.
     pub offsets: Vec<(usize, Interval)>,
-    /// For each operand the index that is read; none where it is not read at one.
+    /// The index that is read of each operand; `None` where it is not read at one index.
     pub operands: Vec<Option<Vec<Expr>>>,
-    /// For each result the index that is made.
+    /// The index that is defined of each result.
     pub results: Vec<Vec<Expr>>,
 }
 
@@ -115,136 +114,134 @@ pub struct Loops {
 pub struct WindowDim {
     /// The number of places in the window.
     pub size: i64,
-    /// From one window to the next.
+    /// The step from one window to the next.
     pub stride: i64,
     /// Padding before the data, negative to cut off.
     pub low: i64,
     /// Padding after the data.
     pub high: i64,
-    /// From one place of the window to the next.
+    /// The step from one place of the window to the next.
     pub window_dilation: i64,
-    /// From one element of the data to the next; what is between is padding.
+    /// The step from one element of the data to the next; elements between are padding.
     pub base_dilation: i64,
     /// Whether the window's places run backwards.
     pub reversed: bool,
 }
 
-/// What is what in a convolution. Spatial dimensions are in the order of the window's.
+/// The dimension numbers of a convolution. Spatial dimensions are in the order of the window's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Convolution {
     /// One entry for each spatial dimension.
     pub window: Vec<WindowDim>,
-    /// The input's dimension of batches.
+    /// The batch dimension of the input.
     pub input_batch: usize,
-    /// The input's dimension of features.
+    /// The feature dimension of the input.
     pub input_feature: usize,
-    /// The input's dimensions that the window moves over.
+    /// The dimensions of the input over which the window moves.
     pub input_spatial: Vec<usize>,
-    /// The kernel's dimension of the input's features, those of one group.
+    /// The kernel's dimension of the input features of one group.
     pub kernel_input_feature: usize,
-    /// The kernel's dimension of the output's features.
+    /// The kernel's dimension of output features.
     pub kernel_output_feature: usize,
     /// The kernel's dimensions of places in the window.
     pub kernel_spatial: Vec<usize>,
-    /// The output's dimension of batches.
+    /// The batch dimension of the output.
     pub output_batch: usize,
-    /// The output's dimension of features.
+    /// The feature dimension of the output.
     pub output_feature: usize,
     /// The output's dimensions of windows.
     pub output_spatial: Vec<usize>,
-    /// Into how many groups the features of the input and of the output are cut; each makes its own.
+    /// The number of groups of input and output features; each group is a convolution of its own.
     pub feature_groups: i64,
-    /// Into how many groups the batches and the features of the output are cut; each makes its own.
+    /// The number of groups of batches and output features; each group is a convolution of its own.
     pub batch_groups: i64,
 }
 
-/// Which dimension does what in a gather.
+/// The dimension numbers of a gather.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gather {
-    /// The result's dimensions that count inside a block; all others say which block.
+    /// The result's dimensions inside a block; all others count blocks.
     pub offset_dims: Vec<usize>,
-    /// The data's dimensions that blocks have no dimension for.
+    /// The data's dimensions that blocks lack.
     pub collapsed_slice_dims: Vec<usize>,
-    /// The data's dimensions in which a block is at the place of its index; blocks have no dimension for them.
+    /// The data's dimensions in which the start of a block is its batch index; blocks lack them.
     pub operand_batching_dims: Vec<usize>,
-    /// The dimensions of the indices that go with those.
+    /// The dimensions of the indices that pair with `operand_batching_dims`.
     pub start_indices_batching_dims: Vec<usize>,
-    /// The data's dimension that each entry of an index is for.
+    /// The data's dimension for each entry of an index.
     pub start_index_map: Vec<usize>,
-    /// The dimension of the indices that lists an index; their rank where each element is one.
+    /// The dimension of the indices that lists an index; their rank where each element is an index.
     pub index_vector_dim: usize,
     /// The sizes of a block, in the data's dimensions.
     pub slice_sizes: Vec<i64>,
 }
 
-/// An operation of which each element of a result is made of many elements, in a way of its own: of a line, a window, a
+/// An operation in which an element of a result depends on many elements, in its own way: on a line, a window, a
 /// feature, a matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 pub enum Algorithm {
-    /// All operands are put into one order along a dimension, which a comparison says.
+    /// Sorts all operands together along a dimension, by a comparison.
     Sort { dim: usize },
-    /// The `k` largest elements, or the smallest, along the last dimension, in order; and where they were.
+    /// The `k` largest or smallest elements along the last dimension, in order, and their indices.
     TopK { k: i64 },
-    /// In each window of the first operand one element is selected; to its place goes the element of the second operand
-    /// for the window. Operands: data, source, initial value.
+    /// Selects one element in each window of the first operand, and scatters the window's element of the second operand
+    /// there. Operands: data, source, initial value.
     SelectAndScatter { window: Vec<WindowDim> },
-    /// Each feature is normalised by its own mean and variance; operands: data, scale, offset; results: data, mean,
+    /// Normalises each feature by its own mean and variance; operands: data, scale, offset; results: data, mean,
     /// variance.
     BatchNormTraining { feature: usize },
-    /// Each feature is normalised by a given mean and variance; operands: data, scale, offset, mean, variance.
+    /// Normalises each feature by a given mean and variance; operands: data, scale, offset, mean, variance.
     BatchNormInference { feature: usize },
     /// The gradients of data, scale and offset; operands: data, scale, mean, variance, gradient of the result.
     BatchNormGrad { feature: usize },
-    /// A Fourier transform over as many last dimensions as there are lengths.
+    /// A Fourier transform over the last dimensions, one for each length.
     Fft { kind: Fourier, lengths: Vec<i64> },
-    /// Each matrix, the last two dimensions, as the product of a triangular one, the result, and its adjoint.
+    /// Decomposes each matrix (the last two dimensions) into a triangular matrix, the result, and its adjoint.
     Cholesky { lower: bool },
-    /// The same, where the other triangle is that of the operand. A second result says of each matrix which of its leading
-    /// minors, counted from 1, is the first that is not positive; 0 if all are.
+    /// [`Algorithm::Cholesky`] that keeps the other triangle of the operand. A second result is, for each matrix, the
+    /// first leading minor, counted from 1, that is not positive; 0 if all are.
     CholeskyInPlace { lower: bool },
-    /// Systems of equations whose matrices, of the first operand, are triangular; `left` where the matrix is the left
-    /// factor, `transposed` where it is taken transposed or as its adjoint, `unit` where its diagonal counts as 1.
+    /// Solves equations with the triangular matrices of the first operand; `left`: the matrix is the left factor,
+    /// `transposed`: the matrix is transposed or its adjoint, `unit`: its diagonal counts as 1.
     TriangularSolve { left: bool, lower: bool, transposed: bool, unit: bool },
-    /// A state, and random bits made of it; the operand is the state before.
+    /// A new state, and random bits; the operand is the old state.
     RandomBits,
-    /// Elements put together to wider ones, whose parts the last dimension of the operand counts.
+    /// Wider elements, joined from the parts that the last dimension of the operand counts.
     Joined,
-    /// The size that a dimension has when the program runs.
+    /// The run-time size of a dimension.
     DimensionSize { dim: usize },
-    /// A product whose operands are multiplied by scales first, each scale for a block of elements. Operands: left, right,
-    /// the scales of each.
+    /// A product of scaled operands, one scale for each block of elements. Operands: left, right, the scales of each.
     ScaledDot(Contraction),
-    /// A product of which a dimension of the left operand is cut into groups. Operands: left, right, the sizes of the
-    /// groups.
+    /// A product with a dimension of the left operand cut into groups. Operands: left, right, the sizes of the groups.
     RaggedDot(RaggedDot),
-    /// A computation is run for each index along a dimension, on the slices of the first operands there, and on what the
-    /// other operands, the carries, became in the step before. Results: a slice of each step, then the last carries.
+    /// Runs a computation for each index along a dimension, on the slices of the first operands and on the carries, the
+    /// other operands, from the step before. Results: a slice of each step, then the last carries.
     Scan { dim: usize, inputs: usize, reversed: bool },
-    /// The same elements in row-major order, of sizes that the further operands say, one scalar a dimension.
+    /// The same elements in row-major order, in sizes given by the further operands, one scalar per dimension.
     DynamicReshape,
 }
 
-/// Which dimension does what in a product.
+/// The dimension numbers of a product.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contraction {
-    /// The left operand's dimensions that the right one and the result have, too.
+    /// The left operand's batch dimensions.
     pub lhs_batch: Vec<usize>,
-    /// Those of the right operand.
+    /// The right operand's batch dimensions.
     pub rhs_batch: Vec<usize>,
-    /// The left operand's dimensions that are summed over.
+    /// The left operand's contracting dimensions.
     pub lhs_contracting: Vec<usize>,
-    /// Those of the right operand.
+    /// The right operand's contracting dimensions.
     pub rhs_contracting: Vec<usize>,
 }
 
 impl Contraction {
-    /// The left operand's dimensions that are neither, of so many.
+    /// The dimensions of a left operand of this rank that are neither batch nor contracting.
     pub fn lhs_free(&self, rank: usize) -> Vec<usize> {
         without(rank, &[&self.lhs_batch, &self.lhs_contracting])
     }
 
-    /// The same of the right operand.
+    /// The dimensions of a right operand of this rank that are neither batch nor contracting.
     pub fn rhs_free(&self, rank: usize) -> Vec<usize> {
         without(rank, &[&self.rhs_batch, &self.rhs_contracting])
     }
@@ -257,23 +254,23 @@ pub struct RaggedDot {
     pub dims: Contraction,
     /// The left operand's dimension that is cut into groups.
     pub ragged: usize,
-    /// The right operand's dimension that counts the groups, where each has a right operand of its own.
+    /// The right operand's dimension that counts the groups, if each group has a right operand of its own.
     pub group: Option<usize>,
 }
 
-/// What the dimension is that is cut into groups.
+/// The role of the dimension that is cut into groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ragged {
-    /// One of the result: each group is multiplied by its own right operand, and rows of no group are 0.
+    /// A dimension of the result: each group has its own right operand, and rows of no group are 0.
     Free,
-    /// One that is summed over: each group makes a result of its own, which the first dimension counts.
+    /// A contracting dimension: each group has a result of its own, which the first dimension counts.
     Contracting,
     /// A batch dimension: groups change nothing.
     Batch,
 }
 
 impl RaggedDot {
-    /// What the dimension is that is cut into groups.
+    /// The role of the dimension that is cut into groups.
     pub fn kind(&self) -> Ragged {
         if self.dims.lhs_batch.contains(&self.ragged) {
             Ragged::Batch
@@ -284,8 +281,8 @@ impl RaggedDot {
         }
     }
 
-    /// The left operand's dimensions, of so many, for each index of which the sizes of the groups may be others: those
-    /// of the result, or those that are summed over, before the one that is cut.
+    /// The dimensions of a left operand of this rank that index the group sizes: batch dimensions, then dimensions of
+    /// the ragged one's role, up to the ragged one.
     pub fn prefix(&self, rank: usize) -> Vec<usize> {
         let before = |dims: &[usize]| dims.iter().copied().take_while(|dim| *dim != self.ragged).collect::<Vec<_>>();
         let batch = &self.dims.lhs_batch;
@@ -296,7 +293,7 @@ impl RaggedDot {
         }
     }
 
-    /// The right operand's dimensions, of so many, that the result has, but for batch dimensions.
+    /// The dimensions of a right operand of this rank that the result has, without batch dimensions.
     pub fn rhs_free(&self, rank: usize) -> Vec<usize> {
         self.dims.rhs_free(rank).into_iter().filter(|dim| Some(*dim) != self.group).collect()
     }
@@ -307,10 +304,10 @@ impl RaggedDot {
 pub enum Fourier {
     /// Complex numbers to complex numbers.
     Forward,
-    /// The same back, divided by the number of elements.
+    /// The inverse, divided by the number of elements.
     Inverse,
-    /// Real numbers to complex numbers: the last dimension has the first half of them, `n / 2 + 1`.
+    /// Real numbers to complex numbers: the last dimension keeps the first half of them, `n / 2 + 1`.
     Real,
-    /// The same back.
+    /// The inverse of [`Fourier::Real`].
     InverseReal,
 }

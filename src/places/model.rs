@@ -1,23 +1,23 @@
-//! What a machine computes with, and how fast: the part of a machine's text that a planner of layouts reads.
+//! Units, rates and costs of a machine: the part of a machine's text that a layout planner reads.
 //!
 //! `unit: cycle, registers: 8x128, layouts: tiles, links: (PE: 8), costs: (kernel: 70, window: 1738.5)`: costs are in
 //! cycles; a register has 8 rows of 128 words; arrays are laid out in tiles of registers; a PE exchanges 8 bytes with its
-//! parent in a cycle; a kernel costs 70 cycles to start, and each of its windows 1738.5. Every part may be left out, and so may all of them.
+//! parent in a cycle; a kernel costs 70 cycles to start, and each of its windows 1738.5. Every part is optional.
 //!
 //! Numbers have up to six decimals and are kept as millionths, so that arithmetic on them is exact: see [`Decimal`].
-//! What the costs mean is said by [`crate::targets`], which computes with them.
+//! [`crate::targets`] computes with the costs and defines them.
 
 use crate::text::{Cursor, Error, choices, did_you_mean, excerpt, instead};
 use std::fmt;
 
-/// A number that is not negative, in millionths: 1.5 is 1,500,000 of them.
+/// A non-negative number in millionths: 1.5 is 1,500,000 millionths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Decimal {
     /// The millionths, at least 0.
     pub millionths: i64,
 }
 
-/// Which layout an array has unless its owner asks for another.
+/// The rule for the layout of an array for which none is requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DefaultLayouts {
@@ -30,7 +30,7 @@ pub enum DefaultLayouts {
 
 macro_rules! costs {
     ($($(#[doc = $doc:literal])* $name:ident,)*) => {
-        /// What kernels cost, in the machine's unit. What is not written is 0.
+        /// Costs of kernels, in the machine's unit. A cost that the text leaves out is 0.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub struct Costs {
@@ -38,7 +38,7 @@ macro_rules! costs {
         }
 
         impl Costs {
-            /// The names, in the order in which they are printed.
+            /// The names, in printing order.
             pub const NAMES: &[&str] = &[$(stringify!($name),)*];
 
             /// The cost of this name.
@@ -49,7 +49,7 @@ macro_rules! costs {
                 }
             }
 
-            /// Changes the cost of this name, if there is one.
+            /// Sets the cost of this name, if there is one.
             pub fn set(&mut self, name: &str, value: Decimal) {
                 match name {
                     $(stringify!($name) => self.$name = value,)*
@@ -61,118 +61,118 @@ macro_rules! costs {
 }
 
 costs! {
-    /// For starting a kernel of loops.
+    /// Start of a kernel of loops.
     kernel,
-    /// For each window of such a kernel.
+    /// Each window of such a kernel.
     window,
-    /// The bytes of operands and results of one window; 0 where there is always one.
+    /// Bytes of operands and results in one window; 0: always one window.
     window_bytes,
-    /// The bytes from which an operation that is a kernel alone has windows of so many tiles; 0 where it never has.
+    /// Bytes from which an operation that is a kernel alone has windows of `lone_window_tiles`; 0: never.
     lone_window_bytes,
-    /// The tiles of such a window.
+    /// Tiles of such a window.
     lone_window_tiles,
-    /// For each tile of a result of packed elements, where it is the only one.
+    /// Each tile of a packed result that is the kernel's only result.
     packed_tile,
-    /// For each tile of a result of packed elements among several, where its memory has no rate of writing.
+    /// Each tile of a packed result that is one of several, where its memory has no rate of writing.
     packed_part_tile,
-    /// For each tile of the operand of a reduction.
+    /// Each tile of the operand of a reduction.
     reduced_tile,
-    /// For each tile of a result of an operation in a kernel.
+    /// Each tile of the result of an operation in a kernel.
     computed_tile,
-    /// For each tile of what is broadcast along lanes, counted before it is.
+    /// Each tile of the operand of a broadcast along lanes.
     spread_tile,
-    /// For each tile of the result of each padding but one.
+    /// Each tile of the result of each padding but the first.
     padded_tile,
-    /// For each tile of an operand whose order is not that of the result, where the minor dimension is.
+    /// Each tile of an operand with the result's minor dimension but another order.
     reordered_tile,
-    /// For a copy that changes the second-minor dimension or the tiles, and not the minor one.
+    /// A copy that changes the second-minor dimension or the tiles, but not the minor dimension.
     copy,
-    /// For each window of such a copy.
+    /// Each window of such a copy.
     copy_window,
-    /// For such a copy, instead of both, where neither side is in a memory with a rate of writing.
+    /// Replaces `copy` and `copy_window` where neither side is in a memory with a rate of writing.
     near_copy,
-    /// For each tile of such a copy.
+    /// Each tile of such a copy.
     copy_tile,
-    /// For each such tile where the second-minor dimension is another.
+    /// Each such tile where the second-minor dimension changes.
     sublane_tile,
-    /// For each window of a copy that changes the minor dimension.
+    /// Each window of a copy that changes the minor dimension.
     transpose_window,
-    /// For each such window and each side that is in a memory with a rate.
+    /// Each such window and each side in a memory with a rate of writing.
     transpose_window_far,
-    /// The tiles of both sides in one such window; 0 where there is always one.
+    /// Tiles of both sides in one such window; 0: always one window.
     transpose_window_tiles,
-    /// For each tile of such a copy and each side that is in a memory with a rate.
+    /// Each tile of such a copy and each side in a memory with a rate of writing.
     transpose_tile,
-    /// How many times as long as in its own order a kernel takes to read an array whose minor dimension is another; such a
-    /// copy does so, too. 0 where kernels read arrays in one order only, and others are copied first.
+    /// Slowdown of a kernel, or of such a copy, that reads an array with another minor dimension. 0: kernels read
+    /// arrays in one order only, and others are copied first.
     turned_reading,
-    /// For each tile of a copy from one memory to another in the same layout, beside other kernels.
+    /// Each tile of a copy between memories in the same layout, beside other kernels.
     prefetch_tile,
-    /// For starting a product.
+    /// Start of a product.
     product,
-    /// For a product that reads an operand from a memory with a rate.
+    /// A product that reads an operand from a memory with a rate of writing.
     product_operands,
-    /// For a product that writes its result into such a memory.
+    /// A product that writes its result into such a memory.
     product_results,
-    /// For each window of such a product.
+    /// Each window of such a product.
     product_window,
-    /// What moving or computing, whichever is more, takes in one window of a product; 0 where there is always one.
+    /// Cost of moving or computing, whichever is more, in one window of a product; 0: always one window.
     product_window_size,
-    /// For each tile of a product's result of packed elements, where it is the only one.
+    /// Each tile of a product's packed result, where it is the only result.
     product_packed_tile,
-    /// For each tile of the left operand and of the result of a product whose rows are several dimensions, where these are
-    /// not in row-major order.
+    /// Each tile of the left operand and of the result of a product whose rows are several dimensions that are not in
+    /// row-major order.
     product_reordered_tile,
-    /// For each tile of other work in a product's kernel.
+    /// Each tile of other work in a product's kernel.
     product_computed_tile,
-    /// For each pass of a register through the matrix unit.
+    /// Each pass of a register through the matrix unit.
     pass,
-    /// For each such pass where elements have 8 bits or less.
+    /// Each such pass where elements have 8 bits or less.
     narrow_pass,
-    /// For each such pass of a convolution where batches or places are in the lanes of the input and features in those of
-    /// the result.
+    /// Each such pass of a convolution with batches or places in the lanes of the input and features in those of the
+    /// result.
     turned_pass,
-    /// The passes that a product takes at least for each block of weights.
+    /// The least number of passes of a product for each block of weights.
     least_passes,
-    /// For each tile of the result and each place of the window, where windows are combined without a matrix unit.
+    /// Each tile of the result and each place of the window, where windows are combined without a matrix unit.
     windowed_tile,
-    /// For each tile that a gather, a scatter or a sort reads or writes.
+    /// Each tile that a gather, a scatter or a sort reads or writes.
     scattered_tile,
-    /// For starting a collective of devices.
+    /// Start of a collective of devices.
     collective,
 }
 
-/// Which places along an axis a link of it joins.
+/// The places that a link of an axis joins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Topology {
-    /// Each with its parent, so all with all: what a place gets comes at the rate of its link.
+    /// Each place with its parent, so all with all: a place receives at the rate of its link.
     #[default]
     Switch,
     /// Neighbours in a grid whose dimensions are the groups of the axis, at the rate of a link in each direction.
     Grid,
-    /// The same, and the last place of each line with its first.
+    /// A grid whose lines also join their last place with their first.
     Torus,
 }
 
-/// What a planner needs of a machine beside its places and memories.
+/// The properties of a machine that a planner needs beside its places and memories.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Model {
-    /// The unit of costs, such as `cycle`; empty where the text says none.
+    /// The unit of costs, such as `cycle`; empty if the text names none.
     pub unit: String,
     /// The rows of a register, and the words of a row.
     pub registers: Option<(i64, i64)>,
     /// The rule of default layouts.
     pub layouts: DefaultLayouts,
-    /// The axes between whose places data moves at a rate, and the bytes that one place gets from its parent, or gives
-    /// to it, in a unit of cost. Moving along other axes costs nothing.
+    /// Axes along which data moves at a rate: the bytes that one place gets from its parent, or gives to it, in a unit
+    /// of cost. Movement along other axes costs nothing.
     pub links: Vec<(String, Decimal)>,
-    /// The axes whose links join neighbours; those of others are a [`Topology::Switch`].
+    /// Axes whose links join neighbours; all others are a [`Topology::Switch`].
     pub topologies: Vec<(String, Topology)>,
-    /// The axes whose places compute at a rate, and the additions and multiplications of one place in a unit of cost.
+    /// Axes whose places compute at a rate: the additions and multiplications of one place in a unit of cost.
     pub work: Vec<(String, Decimal)>,
-    /// What kernels cost.
+    /// The costs of kernels.
     pub costs: Costs,
 }
 
@@ -182,10 +182,10 @@ const PARTS: [&str; 6] = ["unit", "registers", "layouts", "links", "work", "cost
 /// The rules of default layouts, by name.
 const RULES: [(&str, DefaultLayouts); 2] = [("row_major", DefaultLayouts::RowMajor), ("tiles", DefaultLayouts::Tiles)];
 
-/// The words for what joins neighbours.
+/// The words for topologies that join neighbours.
 const TOPOLOGIES: [(&str, Topology); 2] = [("grid", Topology::Grid), ("torus", Topology::Torus)];
 
-/// The words of a list of rates: the list, an entry, and what is counted.
+/// The words of a list of rates: the list, an entry, and the quantity that is counted.
 struct RateWords {
     all: &'static str,
     one: &'static str,
@@ -196,7 +196,7 @@ const LINK: RateWords = RateWords { all: "links", one: "link", what: "bytes of t
 const WORK: RateWords = RateWords { all: "work", one: "rate of work", what: "additions and multiplications" };
 
 impl Decimal {
-    /// How many decimals there may be.
+    /// The most decimals.
     const PLACES: usize = 6;
 
     /// Reads a number such as `491.5`.
@@ -240,8 +240,8 @@ impl fmt::Display for Decimal {
 }
 
 impl Model {
-    /// Reads what follows the bits of a word: `, unit: cycle, ..`, each part at most once and in order. `axes` are those
-    /// of the machine.
+    /// Reads the parts after the bits of a word: `, unit: cycle, ..`, each at most once and in order. `axes` are the
+    /// machine's.
     pub(crate) fn read(cursor: &mut Cursor, axes: &[&str]) -> Result<Model, Error> {
         let mut model = Model::default();
         let mut next = 0;
@@ -304,7 +304,7 @@ impl Model {
         Ok(())
     }
 
-    /// Reads rates of axes, and of links what they join.
+    /// Reads the rates of axes, and the topologies of links.
     fn read_rates(
         &mut self,
         cursor: &mut Cursor,
@@ -348,7 +348,7 @@ impl Model {
         Ok(rates)
     }
 
-    /// Which places a link of this axis joins.
+    /// The topology of the links of an axis.
     pub fn topology(&self, axis: &str) -> Topology {
         self.topologies.iter().find(|(known, _)| known == axis).map_or(Topology::Switch, |(_, topology)| *topology)
     }
@@ -388,7 +388,7 @@ impl Model {
     }
 }
 
-/// Reads a number from 1 on.
+/// Reads a number of at least 1.
 fn positive(cursor: &mut Cursor, what: &str) -> Result<i64, Error> {
     let at = cursor.at();
     match cursor.integer(what)? {

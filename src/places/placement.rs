@@ -11,8 +11,8 @@
 //! difference the least are those with digits `max(0, delta)` and `max(0, -delta)`: they tell whether padding is in the
 //! way, and are named in the message.
 //!
-//! Addresses and sizes count elements (or words, where the layout says so), not bytes. What 64 bits do not hold is an
-//! error.
+//! Addresses and sizes count elements (or words, where the layout says so), not bytes. Numbers that do not fit in
+//! 64 bits are an error.
 
 use crate::maps::map::IndexingMap;
 use crate::places::search::{Digit, Search};
@@ -31,34 +31,34 @@ pub struct Placement {
     digits: Vec<Digit>,
 }
 
-/// What is at a place.
+/// The content of a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Held {
     /// The element at this index.
     Element(Vec<i64>),
-    /// Nothing: the place is taken for padding.
+    /// Padding: the layout reaches the place, but no element is there.
     Padding,
-    /// The layout does not reach there.
+    /// Nothing: the layout does not reach the place.
     Outside,
 }
 
-/// Where along an axis an element is found besides its coordinate.
+/// The offsets along an axis, from its coordinate, at which copies of an element are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Copies {
     /// At every place of the axis.
     All,
-    /// At the coordinate plus each sum of steps: `(extent, stride)`, by falling strides, as few as can be.
+    /// At the coordinate plus each sum of steps: `(extent, stride)`, by falling strides, as few steps as possible.
     Steps(Vec<(i64, i64)>),
 }
 
 impl Copies {
-    /// Copies at each sum of `(extent, stride)`, no two of which are one place.
+    /// Copies at each sum of `(extent, stride)`; all sums must differ.
     pub(crate) fn of_steps(mut steps: Vec<(i64, i64)>) -> Copies {
         steps.retain(|(extent, _)| *extent != 1);
         steps.sort_by_key(|(_, stride)| Reverse(*stride));
         let mut merged: Vec<(i64, i64)> = Vec::new();
-        // Of a stride there is one step, or two copies would share a place; so each goes on with one step at most,
-        // whose stride is larger. The product of both extents fits, as the highest coordinate does.
+        // Strides differ, or two copies would share a place; so each step merges with at most one other step, whose
+        // stride is larger. The product of both extents fits, as the highest coordinate does.
         for (extent, stride) in steps {
             match merged.iter_mut().find(|(_, larger)| Some(*larger) == extent.checked_mul(stride)) {
                 Some(step) => *step = (step.0 * extent, stride),
@@ -69,11 +69,11 @@ impl Copies {
         Copies::Steps(merged)
     }
 
-    /// Whether both are the same set of offsets.
+    /// Whether both describe the same set of offsets.
     ///
-    /// `n` steps of `s` are the exponents of `(1 - x^(n*s)) / (1 - x^s)`, and no product of the polynomials `1 - x^k`
-    /// is another one: after cancelling, which leaves of [`Placement::copies`] nothing to cancel, the `n*s` and the `s`
-    /// decide. So 4 steps of 3 and 3 of 2 are 6 of 2 and 2 of 3.
+    /// `n` steps of `s` are the exponents of `(1 - x^(n*s)) / (1 - x^s)`, and factorisation into `1 - x^k` is unique.
+    /// [`Placement::copies`] leaves nothing to cancel, so the multisets of `n*s` and of `s` decide. So 4 steps of 3 and
+    /// 3 of 2 are 6 of 2 and 2 of 3.
     pub fn same(&self, other: &Copies) -> bool {
         let (Copies::Steps(a), Copies::Steps(b)) = (self, other) else { return self == other };
         let ends = |steps: &[(i64, i64)]| {
@@ -88,13 +88,13 @@ impl Copies {
     }
 }
 
-/// Why a layout cannot be applied.
+/// The reason why a layout cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Misplaced {
-    /// What is wrong; its place is in the text, where there is one.
+    /// The error, with its offset in the text, if there is one.
     pub error: Error,
-    /// Two elements in one place, or twice the same one where its copies are.
+    /// Two elements that share a place, or the same element twice where its copies do.
     pub collide: Option<Box<[Vec<i64>; 2]>>,
 }
 
@@ -104,14 +104,14 @@ impl From<Error> for Misplaced {
     }
 }
 
-/// What is wrong, and the two elements that collide, where two do.
+/// A fault, and the two elements that collide, if any.
 type Collision = (Fault, Option<Box<[Vec<i64>; 2]>>);
 
 impl Placement {
-    /// Reads a layout that says the sizes itself, by its prefix or its parts, and applies it to them.
+    /// Reads a layout that states the sizes itself, by its prefix or its parts, and applies it to them.
     ///
     /// # Errors
-    /// Those of [`TensorLayout::parse`] and of [`Placement::new`], at the part at fault.
+    /// As [`TensorLayout::parse`] and [`Placement::new`], at the part at fault.
     ///
     /// # Example
     /// ```
@@ -128,17 +128,17 @@ impl Placement {
         Placement::located(&layout, None).map_err(|(fault, collide)| Misplaced { error: offsets.error(fault), collide })
     }
 
-    /// Applies `layout` to a tensor of these sizes, or of the sizes that it says itself.
+    /// Applies `layout` to a tensor of these sizes, or of the sizes that the layout states.
     ///
     /// # Errors
-    /// Sizes that are not the layout's, counts that 64 bits do not hold, and elements that share a place.
+    /// Sizes that differ from the layout's, counts that do not fit in 64 bits, and elements that share a place.
     pub fn new(layout: &TensorLayout, sizes: Option<&[i64]>) -> Result<Placement, Misplaced> {
         layout.check().map_err(|(_, error)| error)?;
         let misplaced = |(fault, collide): (Fault, _)| Misplaced { error: fault.1, collide };
         Placement::located(layout, sizes).map_err(misplaced)
     }
 
-    /// Applies a layout whose fields keep their promises: sizes, then digits, then a search for collisions.
+    /// Applies a layout whose fields are valid: sizes, then digits, then a search for collisions.
     fn located(layout: &TensorLayout, sizes: Option<&[i64]>) -> Result<Placement, Collision> {
         let padded = layout.padded_sizes().map_err(|error| ((None, error), None))?;
         let sizes = match sizes {
@@ -177,7 +177,7 @@ impl Placement {
         &self.padded
     }
 
-    /// The named axes, in the order in which the layout names them first.
+    /// The named axes, in order of first appearance in the layout.
     pub fn axes(&self) -> &[String] {
         &self.axes
     }
@@ -192,7 +192,7 @@ impl Placement {
         self.sizes.iter().product()
     }
 
-    /// The number of elements with padding, over all places, a copy counted once.
+    /// The number of elements with padding, over all places, each copy counted once.
     pub fn padded_elements(&self) -> i64 {
         self.padded.iter().product()
     }
@@ -202,8 +202,8 @@ impl Placement {
         self.digits.iter().filter(|d| d.axis == self.axes.len()).map(|d| d.extent).product()
     }
 
-    /// One more than the highest coordinate along each axis that an element or its padding takes, the local address
-    /// last. An axis that is broadcast whole counts 1.
+    /// One more than the highest coordinate of an element or padding along each axis, last the local address. An axis
+    /// that is broadcast whole counts 1.
     pub fn extents(&self) -> Vec<i64> {
         let mut extents = vec![1; self.axes.len() + 1];
         for digit in &self.digits {
@@ -212,8 +212,8 @@ impl Placement {
         extents
     }
 
-    /// The coordinate along each axis of [`Placement::axes`], and last the local address, of the first copy of an
-    /// element. That of an axis that is broadcast is the least.
+    /// The coordinates of the first copy of an element: along each axis of [`Placement::axes`], last the local address.
+    /// Along a broadcast axis the coordinate is the least.
     ///
     /// Post-condition: `held(place(i)) == Held::Element(i)`, and each coordinate is less than its entry of
     /// [`Placement::extents`].
@@ -226,7 +226,7 @@ impl Placement {
         Ok(place)
     }
 
-    /// [`Placement::place`] into memory that is there already, one entry for each axis and one for the address.
+    /// [`Placement::place`] into a given slice, one entry for each axis and one for the address.
     ///
     /// # Errors
     /// As [`Placement::place`], and where `place` has another length.
@@ -266,7 +266,7 @@ impl Placement {
         self.digits.iter().filter(move |d| d.dim.is_none() && d.axis == axis)
     }
 
-    /// What is at a place, given by its coordinates along [`Placement::axes`] and the local address.
+    /// The content of a place, given by its coordinates along [`Placement::axes`] and the local address.
     ///
     /// # Errors
     /// The place has another number of coordinates, or finding the element takes too many steps.
@@ -278,8 +278,7 @@ impl Placement {
         self.held_where(place, |_| true)
     }
 
-    /// Whether some element is in a place, wherever its address; coordinates as in [`Placement::held`] but the
-    /// address.
+    /// Whether a place holds an element at any address; coordinates as in [`Placement::held`] without the address.
     ///
     /// # Errors
     /// As [`Placement::held`].
@@ -291,7 +290,7 @@ impl Placement {
                 place.len()
             )));
         }
-        // Where there is one, there is one with all digits of the address 0.
+        // If the place holds any element, it holds one with all address digits 0.
         let place = [place, &[0]].concat();
         Ok(matches!(self.held_where(&place, |axis| axis < self.axes.len())?, Held::Element(_)))
     }
@@ -333,18 +332,18 @@ impl Placement {
         Ok(Held::Outside)
     }
 
-    /// The coordinate of each axis and the local address as a map of the index, simplified.
+    /// The coordinates along each axis and the local address as a map of the index.
     pub fn map(&self) -> IndexingMap {
         IndexingMap::of_sizes(&self.sizes, self.layout.exprs())
     }
 
-    /// The highest value of a digit that an element has. There must be elements.
+    /// The highest value of a digit over all elements. The tensor must not be empty.
     fn most(&self, digit: &Digit) -> i64 {
         let size = digit.dim.map_or(i64::MAX, |dim| self.sizes[dim]);
         (digit.extent - 1).min((size - 1) / digit.weight)
     }
 
-    /// Differences between the digits of two elements, or two copies, that share their coordinate along an axis.
+    /// Digit differences of two elements, or two copies, that share their coordinate along an axis, if there are such.
     fn collision(&self, axis: usize) -> Result<Option<Vec<i64>>, Error> {
         if self.sizes.contains(&0) {
             return Ok(None);
@@ -386,7 +385,7 @@ impl Placement {
     }
 }
 
-/// Whether a layout, with these padded sizes, can be applied to these sizes.
+/// Checks that a layout with these padded sizes applies to these sizes.
 fn check_sizes(layout: &TensorLayout, sizes: &[i64], padded: &[i64]) -> Result<(), Fault> {
     if sizes.len() != layout.rank() {
         let (rank, other) = (dimensions(layout.rank()), dimensions(sizes.len()));

@@ -1,4 +1,4 @@
-//! What a step may use, and what follows from it: values, bounds and residues of expressions.
+//! Premises of a step, and their consequences: values, bounds and residues of expressions.
 //!
 //! Premises are the intervals of the variables, some of the constraints, and the equations accepted so far under the
 //! same constraints. [`Premises::norm`] writes an expression as a sum of atoms (variables, remainders `e mod m`, minima
@@ -24,10 +24,10 @@ use rustc_hash::FxHashMap;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 
-/// What is proved of an atom: its value, and the steps that say so.
+/// Proved values of atoms, each with the steps that prove it.
 pub(super) type Proved = BTreeMap<Expr, (Linear, Vec<usize>)>;
 
-/// How deep remainders are opened to see a common divisor.
+/// How deep nested remainders are opened to find a common divisor.
 const NESTED: u32 = 3;
 
 /// Accepted, or why not.
@@ -40,17 +40,17 @@ pub(super) fn require(condition: bool, reason: Reason) -> Checked {
     if condition { Ok(()) } else { Err(reason) }
 }
 
-/// What may be used in a step.
+/// The premises of a step.
 pub(super) struct Premises<'a> {
     pub vars: &'a [Interval],
     pub constraints: Vec<&'a Constraint>,
     pub table: Option<&'a Proved>,
     pub hits: &'a RefCell<Vec<usize>>,
     facts: OnceCell<Vec<(Linear, i128, i128)>>,
-    /// How many remainders are being opened inside one another.
+    /// The number of nested remainders being opened.
     depth: Cell<u32>,
-    /// What [`Premises::atom_range`] and [`Premises::congruence`] have found at each depth: bounds of a sum ask for those of its
-    /// atoms several times, and a minimum inside of others is such a sum.
+    /// Answers of [`Premises::atom_range`] and [`Premises::congruence`] at each depth. Bounds of a sum ask for those of
+    /// its atoms several times, and a minimum inside others is such a sum.
     ranges: Answers,
     residues: Answers,
 }
@@ -76,12 +76,12 @@ impl<'a> Premises<'a> {
         }
     }
 
-    /// Bounds of an expression where the variables have these intervals, of which nothing else is known.
+    /// Bounds of an expression over these intervals of the variables, without constraints.
     pub fn interval_over(&self, vars: &[Interval], e: &Expr) -> (i128, i128) {
         Premises::new(vars, Vec::new(), self.table, self.hits).interval(e)
     }
 
-    /// Holds a test against every point, where those are few.
+    /// Checks a test at every point of a domain of at most [`POINTS`] points.
     pub fn everywhere(&self, test: impl Fn(&[i64]) -> bool) -> Checked {
         let all = IndexingMap::new(self.vars.to_vec(), Vec::new());
         require(all.box_points() <= POINTS, Reason::TooManyPoints)?;
@@ -89,12 +89,12 @@ impl<'a> Premises<'a> {
         require(all.points().filter(there).all(|p| test(&p)), Reason::Different)
     }
 
-    /// Whether two expressions have the same value at every point.
+    /// Checks that two expressions have the same value at every point.
     pub fn same_value(&self, a: &Expr, b: &Expr) -> Checked {
         self.everywhere(|p| a.wide(p).is_some_and(|x| b.wide(p) == Some(x)))
     }
 
-    /// Whether two expressions have one normal form.
+    /// Checks that two expressions have one normal form.
     pub fn same(&self, a: &Expr, b: &Expr) -> Checked {
         let (a, b) = (self.sum(a)?, self.sum(b)?);
         require(a == b, Reason::Different)
@@ -128,7 +128,7 @@ impl<'a> Premises<'a> {
         }
     }
 
-    /// An atom, or what the table says that it is.
+    /// An atom, or its value in the table.
     fn atom(&self, atom: Expr) -> Linear {
         match self.table.and_then(|table| table.get(&atom)) {
             Some((value, steps)) => {
@@ -146,7 +146,7 @@ impl<'a> Premises<'a> {
         if n == 1 || e.terms.is_empty() {
             return Linear::constant(numerators.constant.rem_euclid(n)).scaled(1, e.den);
         }
-        // e mod m = 0 where m divides e, which minima of multiples show and no other rule says.
+        // e mod m = 0 where m divides e; only multiples of minima need this rule.
         if numerators.terms.keys().any(|atom| matches!(atom, Expr::Min(..))) && self.multiple(&numerators, n) {
             return Some(Linear::constant(0));
         }
@@ -179,7 +179,7 @@ impl<'a> Premises<'a> {
         value.scaled(content, e.den)
     }
 
-    /// Sums of atoms with the intervals that the constraints say.
+    /// Sums of atoms, with the intervals from the constraints.
     fn facts(&self) -> &[(Linear, i128, i128)] {
         self.facts.get_or_init(|| {
             let said = self.constraints.iter().filter_map(|(e, i)| Some((self.norm(e)?, *i)));
@@ -208,7 +208,7 @@ impl<'a> Premises<'a> {
             let Some((atom, c)) = direction.terms.first_key_value() else { return };
             let k = s.coefficient(atom) / c;
             let rest = Linear { den: 1, ..s.clone() }.plus(direction, -k, 1);
-            // Only what makes the sum smaller, so that ranges of minima, which are such sums, come to an end.
+            // The sum must become smaller, so that ranges of minima, which are such sums, terminate.
             let smaller = |r: &Linear| {
                 let more = |e: &Expr| !s.terms.contains_key(e) && matches!(e, Expr::Min(..));
                 r.terms.len() < s.terms.len() && !r.terms.keys().any(more)
@@ -252,8 +252,8 @@ impl<'a> Premises<'a> {
         (if lo <= -FAR { lo } else { -(-lo).div_euclid(s.den) }, if hi >= FAR { hi } else { hi.div_euclid(s.den) })
     }
 
-    /// Bounds of the numerators of a sum in which `c*p` counts as `c*(p - q) + c*q`, for remainders and variables `p` and the
-    /// greatest remainder `q`, modulo `m`, of which `p - q` is a multiple: that lies next to the bounds of `p`.
+    /// Bounds of the numerators of a sum with `c*p` written as `c*(p - q) + c*q`, for remainders and variables `p` and
+    /// the remainder `q` of the greatest modulus `m` that divides `p - q`: `p - q` lies next to the bounds of `p`.
     fn of_digits(&self, s: &Linear) -> Option<(i128, i128)> {
         let modulus = |atom: &Expr| match atom {
             Expr::Mod(_, m) => Some(i128::from(*m)),
@@ -284,19 +284,19 @@ impl<'a> Premises<'a> {
         Some(sum)
     }
 
-    /// Bounds of the numerators of a sum: those of its terms or of its digits.
+    /// Bounds of the numerators of a sum: the tighter of [`Premises::added_up`] and [`Premises::of_digits`].
     fn spread(&self, s: &Linear) -> (i128, i128) {
         let (lo, hi) = self.added_up(s);
         self.of_digits(s).map_or((lo, hi), |digits| (lo.max(digits.0), hi.min(digits.1)))
     }
 
-    /// Bounds of the numerators of a sum: those of its terms added up.
+    /// Bounds of the numerators of a sum, by adding the bounds of its terms.
     fn added_up(&self, s: &Linear) -> (i128, i128) {
         let start = (s.constant, s.constant);
         s.terms.iter().fold(start, |sum, (atom, c)| sum_of(sum, times(self.atom_range(atom), *c)))
     }
 
-    /// What was found of an atom, or is now.
+    /// The cached answer for an atom, computed on the first call.
     fn once(&self, found: &Answers, atom: &Expr, find: impl Fn(&Self, &Expr) -> (i128, i128)) -> (i128, i128) {
         let key = (self.depth.get(), atom.clone());
         if let Some(known) = found.borrow().get(&key) {
@@ -335,7 +335,7 @@ impl<'a> Premises<'a> {
         })
     }
 
-    /// What is known of the residue of an atom: it is the first modulo the second.
+    /// The residue class `(r, n)` of an atom: it is `r` modulo `n`.
     pub fn congruence(&self, atom: &Expr) -> (i128, i128) {
         self.once(&self.residues, atom, Self::find_residue)
     }
@@ -381,8 +381,8 @@ impl<'a> Premises<'a> {
         }
     }
 
-    /// The residue class of a sum of which a remainder is taken, where terms are multiples only together: `y - y mod n` is a
-    /// multiple of `n`.
+    /// The residue class of a remainder's dividend whose terms are multiples only together: `y - y mod n` is a multiple
+    /// of `n`.
     fn together(&self, y: &Expr, m: i128) -> Option<(i128, i128)> {
         if self.depth.get() == NESTED {
             return None;
@@ -404,9 +404,9 @@ impl<'a> Premises<'a> {
 
     /// Whether a sum is a multiple of `m` at every point.
     ///
-    /// Atoms are looked at with their coefficients modulo `m`. An atom of known residue is a constant. A remainder that `m`
-    /// sees through is opened: `c * (y mod n) = c * y` modulo `m`, where `m` divides `c * n`. Of a minimum `c * min(x, 0)`
-    /// both values, `c * x` and 0, are multiples of `m` where `c * x` is one.
+    /// Coefficients of atoms count modulo `m`. An atom of known residue is a constant. A remainder is opened,
+    /// `c * (y mod n) = c * y` modulo `m`, where `m` divides `c * n`. A minimum `c * min(x, 0)` is a multiple of `m`
+    /// where `c * x` is one, since its two values are `c * x` and 0.
     pub fn multiple(&self, s: &Linear, m: i128) -> bool {
         if s.den != 1 || m == 0 {
             return false;
@@ -419,7 +419,7 @@ impl<'a> Premises<'a> {
         opened.constant % m == 0 && opened.terms.iter().all(either)
     }
 
-    /// An equal of a sum modulo `m`, without what `m` sees through: see [`Premises::multiple`].
+    /// A sum equal modulo `m`, with known residues and opened remainders put in: see [`Premises::multiple`].
     fn opened(&self, s: &Linear, m: i128) -> Option<Linear> {
         let mut sum = s.clone();
         for _ in 0..100 {
@@ -449,7 +449,7 @@ impl<'a> Premises<'a> {
         None
     }
 
-    /// The interval of an expression, each operation by itself, or as a sum of atoms where that is narrower.
+    /// The interval of an expression: operation by operation, or as a sum of atoms where that is narrower.
     pub fn interval(&self, e: &Expr) -> (i128, i128) {
         let (lo, hi) = match e {
             Expr::Const(c) => ((*c).into(), (*c).into()),
@@ -459,7 +459,7 @@ impl<'a> Premises<'a> {
             Expr::FloorDiv(a, d) => {
                 let (x, d) = (self.interval(a), i128::from(*d));
                 let at = |x: i128| if x.abs() >= FAR { x } else { x.div_euclid(d) };
-                // What is a multiple of d is rounded up.
+                // The lower bound of a multiple of d rounds up.
                 let whole = self.norm(a).is_some_and(|a| self.multiple(&a, d));
                 (if whole { -at(-x.0) } else { at(x.0) }, at(x.1))
             }

@@ -1,4 +1,4 @@
-//! Why a step is refused.
+//! Reasons for which the checker refuses a step.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use std::fmt;
 pub struct Refused {
     /// The number of the step, from 0.
     pub step: usize,
-    /// What is wrong with it.
+    /// The fault.
     pub reason: Reason,
 }
 
 macro_rules! refusals {
     ($($(#[$doc:meta])* $variant:ident: $message:literal,)*) => {
-        /// What is wrong with a step.
+        /// The fault of a step.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Reason {
@@ -32,35 +32,35 @@ macro_rules! refusals {
 }
 
 refusals! {
-    /// A step after one that shows that the domain has no point.
+    /// A step after one that proves the domain empty.
     AfterEnd: "expected no step after the domain is empty, found one",
-    /// It names a variable that the map does not have.
+    /// A variable that the map does not have.
     UnknownVariable: "a variable must be one of the map's, found another number",
-    /// It divides by 0 or by a negative number.
+    /// A divisor that is 0 or negative.
     Divisor: "a divisor must be at least 1, found a smaller one",
-    /// A number in between reaches 2^100, which the checker refuses.
+    /// An intermediate number that reaches 2^100.
     TooLarge: "numbers must be less than 2^100, found a larger one",
     /// No rule of this name makes a claim of this form.
     WrongRule: "expected a rule that makes such a claim, found another",
-    /// The left side is not what the steps before it left.
+    /// A left side that differs from the state after the steps before.
     NotCurrent: "expected a result, interval or constraint as the steps before leave it, found another",
-    /// The conditions of its rule do not hold, or the checker cannot prove them.
+    /// Conditions of the rule that do not hold, or that the checker cannot prove.
     Unproved: "the conditions of the rule must hold, found one that is not proved",
     /// The two sides of an equation differ.
     Different: "the two sides must be equal at every point, found that they are not proved to be",
-    /// The fact that it gives as its reason is not so.
+    /// A fact that does not follow from the domain.
     FalseFact: "the fact must follow from the domain, found one that does not",
-    /// The rule uses a constraint, and the step names none.
+    /// A rule that uses a constraint, in a step without one.
     NoConstraint: "expected a constraint as the fact, found none",
-    /// The constraint that it names as its reason is not one of the domain.
+    /// A fact that is no constraint of the domain.
     UnknownConstraint: "the fact must be a constraint of the domain, found another",
-    /// It uses the constraint that it replaces.
+    /// A step that uses the constraint that it replaces.
     Circular: "a step must not use a constraint that it replaces, found one that does",
-    /// The new interval of a variable is not inside the old one.
+    /// A new interval of a variable that is not inside the old one.
     Grown: "an interval must be inside the one that it replaces, found one that does not",
-    /// A narrower interval leaves out a value at which the constraint may hold.
+    /// A narrower interval that leaves out a value at which the constraint may hold.
     PointLost: "a value that is left out must fail the constraint, found one that may satisfy it",
-    /// Enumeration of a domain with too many points.
+    /// An enumeration of a domain with too many points.
     TooManyPoints: "a domain that is enumerated must have at most 100000 points, found more",
 }
 

@@ -1,21 +1,21 @@
-//! What the rules of all operations share: counting operands, comparing sizes, lists of dimensions.
+//! Checks that the rules of all operations share: numbers of operands, sizes, lists of dimensions.
 
 use crate::operations::refusal::{Problem, Refusal, Subject};
 use crate::operations::sizes::{Size, Sizes, TooLarge};
 use crate::text::counted;
 use std::cell::RefCell;
 
-/// Whether a rule holds.
+/// The outcome of a rule: it holds, or the operation is refused.
 pub(crate) type Verdict = Result<(), Refusal>;
 
 /// The sizes of the operands and the results of an operation.
 pub(crate) struct Arrays {
-    /// Those of the operands.
+    /// The sizes of each operand.
     pub ins: Vec<Sizes>,
     outs: Outs,
 }
 
-/// The results: a rule compares them with the sizes that they must have, or says these.
+/// The results: a rule compares given sizes, or fills in wanted ones.
 enum Outs {
     Given(Vec<Sizes>),
     Wanted(RefCell<Vec<Option<Sizes>>>),
@@ -27,17 +27,17 @@ impl Arrays {
         Arrays { ins, outs: Outs::Given(outs) }
     }
 
-    /// Operands, and so many results whose sizes a rule shall say.
+    /// Operands, and `results` results whose sizes a rule shall fill in.
     pub fn wanted(ins: Vec<Sizes>, results: usize) -> Arrays {
         Arrays { ins, outs: Outs::Wanted(RefCell::new(vec![None; results])) }
     }
 
-    /// The sizes of a result; `None` where they are wanted.
+    /// The sizes of result `k`; `None` where they are wanted.
     pub fn out(&self, k: usize) -> Option<&Sizes> {
         self.given().get(k)
     }
 
-    /// The sizes of the results, as far as they are not wanted.
+    /// The sizes of the results; empty where they are wanted.
     pub fn given(&self) -> &[Sizes] {
         match &self.outs {
             Outs::Given(sizes) => sizes,
@@ -45,7 +45,7 @@ impl Arrays {
         }
     }
 
-    /// The sizes of the results that rules said; `None` where they did not say all.
+    /// The sizes of the results, given or filled in by rules; `None` where a rule left one out.
     pub fn said(self) -> Option<Vec<Sizes>> {
         match self.outs {
             Outs::Given(sizes) => Some(sizes),
@@ -66,7 +66,7 @@ impl Arrays {
         }
     }
 
-    /// That there are so many operands and so many results.
+    /// Checks the numbers of operands and results.
     pub fn count(&self, rule: &'static str, operands: usize, results: usize) -> Verdict {
         self.operands(rule, operands)?;
         let found = self.results_count();
@@ -76,7 +76,7 @@ impl Arrays {
         Err(Refusal::new(rule, Subject::Results, format!("must be {}, found {found}", counted(results, "array"))))
     }
 
-    /// That there are so many operands.
+    /// Checks the number of operands.
     pub fn operands(&self, rule: &'static str, operands: usize) -> Verdict {
         let found = self.ins.len();
         if found == operands {
@@ -85,12 +85,12 @@ impl Arrays {
         Err(Refusal::new(rule, Subject::Whole, format!("must have {}, found {found}", counted(operands, "operand"))))
     }
 
-    /// That an operand has these sizes.
+    /// Checks the sizes of operand `k`.
     pub fn operand(&self, rule: &'static str, k: usize, expected: &[Size]) -> Verdict {
         same(rule, Subject::Operand(k), &self.ins[k], expected)
     }
 
-    /// That a result has these sizes.
+    /// Checks the sizes of result `k`, or fills them in.
     pub fn result(&self, rule: &'static str, k: usize, expected: &[Size]) -> Verdict {
         match &self.outs {
             Outs::Given(sizes) => same(rule, Subject::Result(k), &sizes[k], expected),
@@ -101,7 +101,7 @@ impl Arrays {
         }
     }
 
-    /// That all results have these sizes.
+    /// Checks the sizes of all results, or fills them in.
     pub fn results(&self, rule: &'static str, expected: &[Size]) -> Verdict {
         (0..self.results_count()).try_for_each(|k| self.result(rule, k, expected))
     }
@@ -115,7 +115,7 @@ fn same(rule: &'static str, subject: Subject, found: &Sizes, expected: &[Size]) 
     Err(Refusal { rule, subject, problem: Problem::Sizes { expected, found: found.clone() } })
 }
 
-/// That a list names each dimension at most once, and only dimensions below `rank`.
+/// Checks that a list names each dimension at most once, and only dimensions below `rank`.
 pub(crate) fn distinct(rule: &'static str, name: &'static str, dims: &[usize], rank: usize) -> Verdict {
     let mut seen = vec![false; rank];
     for (entry, dim) in dims.iter().enumerate() {
@@ -131,7 +131,7 @@ pub(crate) fn distinct(rule: &'static str, name: &'static str, dims: &[usize], r
     Ok(())
 }
 
-/// That a dimension is below `rank`.
+/// Checks that a dimension is below `rank`.
 pub(crate) fn dimension(rule: &'static str, name: &'static str, dim: usize, rank: usize) -> Verdict {
     if dim < rank { Ok(()) } else { Err(Refusal::field(rule, name, below_rank(rank, dim))) }
 }
@@ -140,7 +140,7 @@ fn below_rank(rank: usize, dim: usize) -> String {
     format!("must be a dimension below the rank {rank}, found {dim}")
 }
 
-/// That no entry of a list is in another list of dimensions, which is called `other`.
+/// Checks that a list shares no dimension with `other`; `what` names the dimensions of `other` in the message.
 pub(crate) fn disjoint(rule: &'static str, name: &'static str, dims: &[usize], other: &[usize], what: &str) -> Verdict {
     match dims.iter().enumerate().find(|(_, dim)| other.contains(dim)) {
         Some((entry, dim)) => {
@@ -151,7 +151,7 @@ pub(crate) fn disjoint(rule: &'static str, name: &'static str, dims: &[usize], o
     }
 }
 
-/// That a list has so many entries; `of` says what for.
+/// Checks the number of entries of a list; `of` says in the message what an entry is for.
 pub(crate) fn entries(rule: &'static str, name: &'static str, found: usize, needed: usize, of: &str) -> Verdict {
     if found == needed {
         return Ok(());
@@ -159,7 +159,7 @@ pub(crate) fn entries(rule: &'static str, name: &'static str, found: usize, need
     Err(Refusal::field(rule, name, format!("must have {}, {of}, found {found}", counted(needed, "entry"))))
 }
 
-/// The number of elements of an array.
+/// The number of elements of an array, if its sizes say one.
 pub(crate) fn elements(rule: &'static str, subject: Subject, sizes: &Sizes) -> Result<Option<i128>, Refusal> {
     let must = "must have a number of elements that fits in 128 bits";
     sizes.elements().map_err(|TooLarge| Refusal::new(rule, subject, must))

@@ -1,4 +1,4 @@
-//! What has to be moved, as strided copies between places.
+//! Relayout plans: strided copies between places.
 
 use crate::limits;
 use std::fmt;
@@ -6,27 +6,29 @@ use std::fmt;
 /// The most blocks of a plan.
 pub const MAX_BLOCKS: usize = limits::RELAYOUT_BLOCKS;
 
-/// What has to be done to bring a tensor from one placement to another.
+/// A relayout of a tensor from one placement to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Plan {
-    /// The named axes: those of the machine from parent to child, without one those of the layouts in order of their
-    /// appearance; after them `Time` and `W`, where a layout names them.
+    /// The named axes: the machine's from parent to child, or without a machine the layouts' in order of appearance;
+    /// after them `Time` and `W`, where a layout names them.
     pub axes: Vec<String>,
-    /// The memories that hold the source and the destination, as numbers in [`Machine::memories`](crate::places::Machine::memories): those that
-    /// [`Machine::check`](crate::places::Machine::check) chooses. `None` without a machine, and where it names none: the places of the last axis.
+    /// The memories of the source and the destination, as numbers in
+    /// [`Machine::memories`](crate::places::Machine::memories), chosen by
+    /// [`Machine::check`](crate::places::Machine::check). `None`, the places of the last axis, without a machine or
+    /// memories.
     pub memories: [Option<usize>; 2],
-    /// The elements to be put in place, each counted once for each of its copies in the destination.
+    /// The elements to place, each counted once for each copy in the destination.
     pub elements: i64,
-    /// Those that stay where they are: the same memory of the same place holds them before and after, so both are at
-    /// one coordinate along each axis down to the memory's. None where the sides are in different memories.
+    /// Elements that stay in the same memory of the same place, so at one coordinate along each axis down to the
+    /// memory's. 0 where the sides are in different memories.
     pub stay: i64,
-    /// Those of them that do not move at all, neither in time, nor along the address, nor inside a word. Where only one
-    /// side has words, an address there counts as many elements as a word has.
+    /// Staying elements that move neither in time, nor along the address, nor inside a word. If only one side has
+    /// words, an address there counts as many elements as a word has.
     pub unmoved: i64,
     /// The levels of the tree, outermost first.
     pub levels: Vec<Level>,
-    /// The copies that do it. Together they fill every place of the destination once.
+    /// The copies. Together they fill every place of the destination once.
     pub blocks: Vec<Block>,
 }
 
@@ -36,19 +38,18 @@ pub struct Plan {
 pub struct Level {
     /// The axis.
     pub axis: String,
-    /// How many places of the axis one place of the level has: 1, or more for a level of groups.
+    /// The number of places of the axis in one place of the level: 1, or more for a level of groups.
     pub group: i64,
-    /// The elements for which this is the outermost level at which source and destination are in different places. A
-    /// side whose memory hangs above the level has no place there, which differs from each place of a side that has
-    /// one: between memories at different depths, what is not counted further out is counted at the first level below
-    /// the upper one. Below both memories it is 0.
+    /// Elements for which this is the outermost level where source and destination places differ. A side whose memory
+    /// hangs above the level has no place there, and so differs from each place of the other side: between memories at
+    /// different depths, elements not counted further out count at the first level below the upper memory. 0 below both
+    /// memories.
     pub cross: i64,
-    /// The bytes that leave the busiest place of this level for its parent: those of the elements that come from the
-    /// place and go to another place of the level, whether it has the same parent or not, or to a memory above. 0 where
-    /// the source's memory hangs above the level.
+    /// Bytes that the busiest place of this level sends to its parent, for elements that go to another place of the
+    /// level, with the same parent or not, or to a memory above. 0 where the source's memory hangs above the level.
     pub up: i64,
-    /// The bytes that the busiest place of this level gets from its parent, likewise: from another place of the level,
-    /// or from a memory above. 0 where the destination's memory hangs above the level.
+    /// Bytes that the busiest place of this level receives from its parent, likewise. 0 where the destination's memory
+    /// hangs above the level.
     pub down: i64,
 }
 
@@ -56,22 +57,22 @@ pub struct Level {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Affine {
-    /// The coordinate along each axis of the plan, 0 where the side's memory has none, and last the address, where all
-    /// counters are 0.
+    /// The coordinates where all counters are 0: along each axis of the plan (0 where the side's memory has none), last
+    /// the address.
     pub base: Vec<i64>,
-    /// What a step of each counter adds to each of them.
+    /// The stride of each counter in each coordinate.
     pub strides: Vec<Vec<i64>>,
 }
 
-/// A strided copy: for all values of the counters, what is at `source` goes to `destination`.
+/// A strided copy from `source` to `destination`, for all values of the counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Block {
-    /// How many values each counter has, each at least 2.
+    /// The number of values of each counter, each at least 2.
     pub sizes: Vec<i64>,
-    /// Where from.
+    /// The coordinates that are read.
     pub source: Affine,
-    /// Where to.
+    /// The coordinates that are written.
     pub destination: Affine,
 }
 
@@ -79,15 +80,15 @@ pub struct Block {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Copy {
-    /// The source's coordinate along each axis of the plan, and last the first address.
+    /// The coordinate of the source along each axis of the plan, and last its first address.
     pub source: Vec<i64>,
-    /// The destination's.
+    /// The coordinates of the destination, likewise.
     pub destination: Vec<i64>,
-    /// How many values each counter has.
+    /// The number of values of each counter.
     pub sizes: Vec<i64>,
-    /// What a step of each counter adds to the source's address.
+    /// The stride of each counter in the source's address.
     pub source_strides: Vec<i64>,
-    /// What a step of each counter adds to the destination's address.
+    /// The stride of each counter in the destination's address.
     pub destination_strides: Vec<i64>,
 }
 
@@ -102,7 +103,7 @@ impl Affine {
     }
 }
 
-/// A table: how many elements stay, how many blocks there are, and what crosses each level.
+/// A table: elements that stay, the number of blocks, and the traffic of each level.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "elements  {}", self.elements)?;
@@ -130,12 +131,12 @@ impl fmt::Display for Plan {
 }
 
 impl Block {
-    /// The number of elements that it copies; `i64::MAX` where 64 bits do not hold it, as in no block of a [`Plan`].
+    /// The number of copied elements; `i64::MAX` where 64 bits do not hold it, as in no block of a [`Plan`].
     pub fn elements(&self) -> i64 {
         self.sizes.iter().copied().fold(1, i64::saturating_mul)
     }
 
-    /// The copies between single places that it is made up of.
+    /// The copies between single places that make up the block.
     pub fn copies(&self) -> impl Iterator<Item = Copy> + '_ {
         let moves = |k: &usize| {
             let places = |strides: &[i64]| strides.split_last().is_some_and(|(_, axes)| axes.iter().any(|s| *s != 0));
