@@ -1,65 +1,65 @@
-//! Operations in which devices take part together.
+//! Collectives: operations in which several devices take part.
 
 /// An exchange between devices that all run the same program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collective {
-    /// What they exchange.
+    /// The kind of exchange.
     pub exchange: Exchange,
     /// The number of devices.
     pub devices: i64,
-    /// The devices that take part together, in the order of their parts. Of a permutation, each is a source and a
+    /// The devices that take part together, in the order of their parts. In a permutation each group is a source and a
     /// target.
     pub groups: Vec<Vec<i64>>,
     /// The sizes of each block, where blocks are exchanged.
     pub blocks: Vec<Vec<i64>>,
 }
 
-/// What the devices of a group do with their operands.
+/// The exchange between the devices of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exchange {
-    /// Each gets the operands of all, one after the other along a dimension.
+    /// Each gets the operands of all, concatenated along a dimension.
     Gather {
         /// The dimension.
         dim: usize,
     },
-    /// Each gets the operands of all, each combined on its own.
+    /// Each gets the operands of all, combined one by one.
     Reduce,
-    /// The same, by a computation that combines all arrays of two devices at once.
+    /// Each gets the operands of all, combined by a computation that takes all arrays of two devices at once.
     ReduceTogether,
     /// The operands of all are combined, and each gets its part along a dimension.
     ReduceScatter {
         /// The dimension.
         dim: usize,
     },
-    /// Each gets one part from each: parts along a dimension, or, without one, whole operands, of which there is one for
-    /// each device of a group.
+    /// Each gets one part from each: parts along a dimension, or without one whole operands, one for each device of a
+    /// group.
     AllToAll {
         /// The dimension.
         dim: Option<usize>,
     },
-    /// Each gets the operands of the first of its group; zeros where it is in none.
+    /// Each gets the operands of the first of its group; devices in no group get zeros.
     Broadcast,
-    /// Each target gets the operands of its source, all others zeros.
+    /// Each target gets the operands of its source; all others get zeros.
     Permute,
     /// Each target gets blocks of its source's inputs, and writes them into its outputs. Operands: the inputs, as many
-    /// outputs, then for each block a scalar for each dimension: first where all blocks begin in the inputs of the
-    /// source, then where they go in the outputs of the target.
+    /// outputs, then one scalar for each block and dimension: first the starts of all blocks in the inputs of the
+    /// source, then their starts in the outputs of the target.
     PermuteBlocks {
-        /// The number of blocks of each input. The pairs are cut into as many sets, one after the other.
+        /// The number of blocks of each input. The list of pairs is cut into as many sets.
         sets: usize,
     },
-    /// Rows go to places that operands say: input, output before, offsets and counts of what is sent, offsets in the
-    /// receivers' outputs, counts of what is received.
+    /// Rows move to places given by operands: input, old output, offsets and counts of sent rows, offsets in the
+    /// receivers' outputs, counts of received rows.
     Ragged,
 }
 
-/// Why groups do not fit.
+/// The reason why groups do not fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Misfit {
-    /// Which label of [`Operation::check`](crate::operations::operation::Operation::check) it is.
+    /// The label in [`Operation::check`](crate::operations::operation::Operation::check).
     pub rule: &'static str,
-    /// The group, and the entry in it; none where the list as a whole does not fit.
+    /// The group, and the entry in it; `None` if the list as a whole does not fit.
     pub entry: Option<(usize, usize)>,
     /// The rest of a sentence: `must be .., found ..`.
     pub must: String,
@@ -71,13 +71,13 @@ impl Exchange {
         !matches!(self, Exchange::Broadcast | Exchange::Permute | Exchange::PermuteBlocks { .. })
     }
 
-    /// Whether all groups must have as many devices.
+    /// Whether all groups must have the same size.
     fn wants_equal(self) -> bool {
         !matches!(self, Exchange::Broadcast | Exchange::Permute | Exchange::PermuteBlocks { .. })
             && !matches!(self, Exchange::Reduce | Exchange::ReduceTogether)
     }
 
-    /// That groups fit devices that are numbered from 0 to before `count`; `name` is what they are, such as `replica`.
+    /// Checks groups of devices numbered from 0 to before `count`; `name` is their noun, such as `replica`.
     ///
     /// # Errors
     /// The first entry that does not fit.
@@ -121,7 +121,7 @@ fn in_range(entry: (usize, usize), device: i64, count: i64, name: &str) -> Resul
     Err(Misfit { rule: "groups_c1", entry: Some(entry), must })
 }
 
-/// The same of each set of pairs.
+/// Checks each set of pairs.
 fn sets_of_pairs(groups: &[Vec<i64>], sets: usize, count: i64, name: &str) -> Result<(), Misfit> {
     let Some(length) = groups.len().checked_div(sets).filter(|length| length * sets == groups.len()) else {
         let must = format!("must have as many pairs for each of {sets} blocks, found {} in all", groups.len());
@@ -135,7 +135,7 @@ fn sets_of_pairs(groups: &[Vec<i64>], sets: usize, count: i64, name: &str) -> Re
     })
 }
 
-/// That no source and no target is there twice.
+/// Checks that no device is the source, or the target, of two pairs.
 fn pairs(groups: &[Vec<i64>], count: i64, name: &str) -> Result<(), Misfit> {
     let mut seen = [const { std::collections::BTreeSet::new() }; 2];
     for (g, group) in groups.iter().enumerate() {

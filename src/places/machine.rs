@@ -6,7 +6,7 @@
 //!
 //! Two axes belong to no machine, since all have them: [`WORD`], the element inside a word, and [`TIME`].
 //!
-//! [`Machine::check`] verifies that a layout fits. What a machine computes with, and how fast, may follow: see [`Model`].
+//! [`Machine::check`] verifies that a layout fits. Units, rates and costs may follow: see [`Model`].
 
 use crate::limits;
 use crate::places::model::{Decimal, Model};
@@ -23,7 +23,7 @@ pub const WORD: &str = "W";
 /// The axis of time.
 pub const TIME: &str = "Time";
 
-/// Children of one kind of place.
+/// The children of one kind of place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Axis {
@@ -31,7 +31,7 @@ pub struct Axis {
     pub name: String,
     /// The number of places in each place of the axis before, at least 1.
     pub extent: i64,
-    /// The levels that the extent is made up of, outer first; their product is the extent.
+    /// The factors of the extent, outer first.
     pub groups: Vec<i64>,
 }
 
@@ -43,13 +43,13 @@ pub struct Memory {
     pub name: String,
     /// The memory space, 0 to [`memory_space::MAX`].
     pub space: u8,
-    /// The bytes that one such memory holds.
+    /// The capacity of one such memory in bytes.
     pub bytes: i64,
-    /// The axis whose places have one each; `None` where the machine has one.
+    /// The axis whose places have one each; `None` for a single memory of the machine.
     pub axis: Option<String>,
-    /// The bytes that are read of one such memory in a unit of cost; `None` where reading costs nothing.
+    /// The bytes read from one such memory in a unit of cost; `None` if reading costs nothing.
     pub reading: Option<Decimal>,
-    /// The bytes that are written to one such memory in a unit of cost; `None` where writing costs nothing.
+    /// The bytes written to one such memory in a unit of cost; `None` if writing costs nothing.
     pub writing: Option<Decimal>,
 }
 
@@ -63,38 +63,38 @@ pub struct Machine {
     pub memories: Vec<Memory>,
     /// The bits of a word, at least 1.
     pub word_bits: i64,
-    /// What it computes with, and how fast.
+    /// The units, rates and costs.
     pub model: Model,
 }
 
-/// What a tensor takes of a machine.
+/// The memory that a tensor takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fit {
-    /// The memory that it is in, as a number in [`Machine::memories`]; `None` where the machine names none.
+    /// The memory, as a number in [`Machine::memories`]; `None` if the machine names none.
     pub memory: Option<usize>,
-    /// The bytes that it takes of each such memory; without one, of each place.
+    /// The bytes in each such memory; without one, in each place.
     pub bytes: i64,
 }
 
-/// How far a placement reaches along the axes of a machine.
+/// The extent of a placement along the axes of a machine.
 pub(crate) struct Reach {
     /// The steps of time.
     steps: i64,
     /// Whether addresses count words.
     in_words: bool,
-    /// The places along each axis, where the layout names it.
+    /// The number of places along each axis that the layout names.
     along: Vec<Option<i64>>,
 }
 
 impl Machine {
-    /// The most axes, groups of one axis, and memories.
+    /// The most axes, the most groups of one axis, and the most memories.
     pub const MAX_ENTRIES: usize = limits::MACHINE_ENTRIES;
 
-    /// Reads a machine, or the name of a [`READY`] one or of a [`pod`].
+    /// Reads a machine, or the name of a [`READY`] machine or of a [`pod`].
     ///
     /// # Errors
-    /// What is wrong, and at which byte of `text`.
+    /// The fault, at its byte of `text`.
     ///
     /// # Example
     /// ```
@@ -250,10 +250,10 @@ impl Machine {
         Error::new(format!("unknown axis `{}`{hint}", excerpt(name))).unknown()
     }
 
-    /// That capacities are for memory spaces of the machine, each once.
+    /// Checks that capacities are for memory spaces of the machine, each named once.
     ///
     /// # Errors
-    /// The machine has no such memory space, or it is there twice.
+    /// A memory space that the machine lacks, or that is named twice.
     pub fn check_limits(&self, spaces: impl Iterator<Item = u8>) -> Result<(), Error> {
         let mut seen = Vec::new();
         for space in spaces {
@@ -270,23 +270,23 @@ impl Machine {
         Ok(())
     }
 
-    /// What a memory space is called: the name of its memory, or `space 3` where the machine has none. Of a cache and what is
-    /// behind it, the last is what holds everything.
+    /// The name of a memory space: that of its memory, or `space 3` without one. Of a cache and the memory behind it,
+    /// the last one holds everything and gives the name.
     pub fn space_name(&self, space: u8) -> String {
         let memory = self.memories.iter().rfind(|memory| memory.space == space);
         memory.map_or_else(|| format!("space {space}"), |memory| memory.name.clone())
     }
 
-    /// Whether a tensor of elements of `element_bits` bits fits where it is placed; says what it takes of which memory.
+    /// Checks that a placed tensor of elements of `element_bits` bits fits; returns its memory and its bytes there.
     ///
     /// The memory is that of `space`, if given; among several, one at the deepest axis that the layout names, else the
     /// nearest below it, else the nearest above, and of those the largest. A place takes as many units as its addresses
     /// reach, padding included, for each step of [`TIME`]; the unit is a word where the layout names [`WORD`], else an
-    /// element in whole bytes. A memory above places that the layout names holds what all of them take.
+    /// element in whole bytes. A memory above the named places holds the units of all of them.
     ///
     /// # Errors
-    /// The layout names an axis that the machine lacks, or reaches further along it, a word holds fewer elements, there
-    /// is no such memory, or it is too small.
+    /// An axis that the machine lacks, or an extent beyond it; a word for fewer elements; no such memory, or one that
+    /// is too small.
     pub fn check(&self, placement: &Placement, element_bits: i64, space: Option<u8>) -> Result<Fit, Error> {
         let Reach { steps, in_words, along } = self.reach(placement, element_bits)?;
         let extents = placement.extents();
@@ -307,10 +307,10 @@ impl Machine {
         Ok(Fit { memory, bytes })
     }
 
-    /// How far a placement of elements of `element_bits` bits reaches along each axis.
+    /// The extent of a placement of elements of `element_bits` bits along each axis.
     ///
     /// # Errors
-    /// The machine lacks an axis, has fewer places along it, or words for fewer elements.
+    /// An axis that the machine lacks, or an extent beyond it; a word for fewer elements.
     pub(crate) fn reach(&self, placement: &Placement, element_bits: i64) -> Result<Reach, Error> {
         if element_bits < 1 {
             return Err(Error::new(format!("an element must have at least 1 bit, found {element_bits}")));
@@ -345,8 +345,8 @@ impl Machine {
         Ok(reach)
     }
 
-    /// The memory in which the places of the last axis keep what they work on, as a number in [`Machine::memories`], and the
-    /// number of places that share one of it. None where the machine has no memories.
+    /// The working memory of the places of the last axis, as a number in [`Machine::memories`], and the number of
+    /// places that share it. `None` if the machine has no memories.
     pub fn memory_of_places(&self) -> Option<(usize, i64)> {
         let memory = self.memory_for(self.axes.len().checked_sub(1), None).ok()??;
         let below = &self.axes[self.below(&self.memories[memory])?.min(self.axes.len())..];
@@ -358,13 +358,13 @@ impl Machine {
         memory.axis.as_ref().map_or(Some(0), |axis| self.depth(axis).map(|depth| depth + 1))
     }
 
-    /// The memory for a layout whose deepest axis is the one with this number.
+    /// The memory for a layout whose deepest axis is `deepest`.
     fn memory_for(&self, deepest: Option<usize>, space: Option<u8>) -> Result<Option<usize>, Error> {
         let deepest = deepest.map_or(0, |depth| depth + 1);
         let asked = |memory: &Memory| space.is_none_or(|space| memory.space == space);
         let rank = |(number, memory): (usize, &Memory)| {
             let below = self.below(memory)?;
-            // At the axis itself or below comes first, then the nearest, then the largest, then the first named.
+            // First at the axis itself or below, then the nearest, then the largest, then the first named.
             let order = (below < deepest, below.abs_diff(deepest), std::cmp::Reverse(memory.bytes), number);
             asked(memory).then_some(order)
         };

@@ -1,7 +1,7 @@
 //! The text of TensorLayouts, read and printed.
 //!
-//! Printing is canonical: strides where they are needed or are not 1, a prefix only where there is padding, what is after
-//! `B@` as given.
+//! Printing is canonical: strides where they are required or not 1, a prefix only with padding, the entries after `B@`
+//! as given.
 
 use crate::places::tensor_layout::{
     ADDRESS, Broadcast, Fault, Part, Spot, TensorLayout, check_axis, check_extent, prefix_length, too_many_parts,
@@ -10,7 +10,7 @@ use crate::text::{Cursor, Error, from_str};
 use crate::tiled::layout::{Layout, list, too_many_dims};
 use std::fmt;
 
-/// The byte offset of everything that can be at fault.
+/// The byte offsets of everything that can be at fault.
 #[derive(Default)]
 pub(crate) struct Offsets {
     parts: Vec<Vec<usize>>,
@@ -35,8 +35,8 @@ impl TensorLayout {
     /// Reads a layout, with white space between its tokens.
     ///
     /// # Errors
-    /// What is wrong, and at which byte of `text`. Elements that collide are found by
-    /// [`Placement::new`](crate::places::placement::Placement::new), since it depends on the shape.
+    /// The fault, at its byte of `text`. Colliding elements depend on the shape:
+    /// [`Placement::new`](crate::places::placement::Placement::new) finds them.
     ///
     /// # Example
     /// ```
@@ -72,7 +72,7 @@ struct LayoutReader<'a, 'b> {
     parts: usize,
 }
 
-/// A part as it was read.
+/// A part as read.
 struct ReadPart {
     at: usize,
     extent: i64,
@@ -124,7 +124,7 @@ impl LayoutReader<'_, '_> {
         Ok(read)
     }
 
-    /// `(4_PE, 3:8), (8:1); B@[L2B])`: a list of parts for each dimension, and where there are copies.
+    /// `(4_PE, 3:8), (8:1); B@[L2B])`: a list of parts for each dimension, and the copies.
     fn dimensions(&mut self) -> Result<(Vec<Vec<ReadPart>>, Vec<Broadcast>), Error> {
         if self.cursor.peek() == Some(b')') {
             return Err(self.cursor.expected("`(` to open a dimension: `()` is one of size 1"));
@@ -162,7 +162,7 @@ impl LayoutReader<'_, '_> {
         if rank > Layout::MAX_RANK { Err(Error::at(self.cursor.at(), too_many_dims()).too_large()) } else { Ok(()) }
     }
 
-    /// Reads the sizes before a `/`, if that is what comes next.
+    /// Reads the sizes before a `/`, if they come next.
     fn prefix(&mut self) -> Result<Option<Vec<i64>>, Error> {
         let mut ahead = *self.cursor;
         if !ahead.eat("(") || !ahead.peek().is_some_and(|b| b.is_ascii_digit()) {
@@ -198,7 +198,7 @@ impl LayoutReader<'_, '_> {
         Ok(Some(sizes))
     }
 
-    /// Counts what counts as a part.
+    /// Counts an entry against [`TensorLayout::MAX_PARTS`].
     fn count(&mut self) -> Result<(), Error> {
         self.parts += 1;
         if self.parts > TensorLayout::MAX_PARTS {
@@ -270,7 +270,7 @@ impl LayoutReader<'_, '_> {
         Ok(broadcast)
     }
 
-    /// Asks for the strides that may not be left out.
+    /// Requires the strides that may not be left out.
     fn finish(
         &self,
         shape: Option<Vec<i64>>,

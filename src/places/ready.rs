@@ -1,15 +1,15 @@
-//! Machines that go by a name, as texts.
+//! Named machines, as texts.
 
-/// The machines. Capacities and rates of all but `tpu_v5e` and `cpu` are examples, to be replaced by those of the actual
-/// machine.
+/// The machines. Capacities and rates of all but `tpu_v5e` and `cpu` are examples, to be replaced by those of the
+/// actual machine.
 ///
-/// The costs of `tpu_v5e` are fitted to what XLA's compiler for TPUs says that operations take; `benches/targets.md` has
-/// the errors. Those of `cpu` are what vector code takes that lowering makes, measured by `tools/programs/measure_cpu.py` on one
-/// core of a server.
+/// The costs of `tpu_v5e` are fitted to the estimates of XLA's compiler for TPUs; `benches/targets.md` has the errors.
+/// The costs of `cpu` are those of the vector code that lowering makes, measured by
+/// `tools/programs/measure_cpu.py` on one core of a server.
 ///
-/// `tpu_v5e_256` is a pod: 197 * 10^12 operations of bf16 a second, 819 GB/s of memory, a torus of 16 * 16, and of 1600 Gbit/s of a chip
-/// a quarter for each of 4 links, which is what Google's page *TPU v5e* says. That a collective takes a microsecond to
-/// start is an assumption. [`pod`] has others.
+/// `tpu_v5e_256` is a pod, from Google's page *TPU v5e*: 197 * 10^12 operations of bf16 a second, 819 GB/s of memory, a
+/// torus of 16 * 16, and 1600 Gbit/s of a chip, a quarter for each of 4 links. The start of a collective, a
+/// microsecond, is an assumption. [`pod`] has others.
 pub const READY: [(&str, &str); 6] = [
     (
         "mn_core",
@@ -54,8 +54,8 @@ pub const READY: [(&str, &str); 6] = [
     ),
 ];
 
-/// The text of `tpu_v5e_N`, as many chips as that: a power of two from 2 to 4096, as square as can be. Where a side is
-/// shorter than 16, lines end, as in a slice of a pod; what is larger than a pod of 256 is no machine that there is.
+/// The text of `tpu_v5e_N` with N chips: a power of two from 2 to 4096, as square as possible. Along a side shorter
+/// than 16, lines have ends, as in a slice of a pod; no real machine is larger than a pod of 256.
 pub fn pod(name: &str) -> Option<String> {
     let own = name.strip_prefix("tpu_v5e_")?;
     let count: i64 = own.parse().ok()?;

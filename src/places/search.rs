@@ -1,5 +1,5 @@
-//! A search for digits whose coordinates come to a given place, and for differences of digits that come to none: what is
-//! at a place, and which elements share one. [`crate::places::placement`] says why each axis may be looked at alone.
+//! A search for digits that have given coordinates (the element at a place), and for differences of digits that cancel
+//! (elements that share a place). [`crate::places::placement`] says why each axis may be searched alone.
 
 use crate::numbers::{gcd, inverse};
 use crate::places::tensor_layout::Spot;
@@ -9,43 +9,44 @@ use crate::text::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Digit {
-    /// The dimension whose index it is a digit of; `None` for copies.
+    /// The dimension of the index; `None` for copies.
     pub dim: Option<usize>,
-    /// How far a step of it moves in the index of its dimension; 1 for copies.
+    /// The distance of a step in the index of the dimension; 1 for copies.
     pub weight: i64,
-    /// The number of its values, at least 1.
+    /// The number of values, at least 1.
     pub extent: i64,
-    /// The axis, as a number in [`Placement::axes`](crate::places::Placement::axes); their count means the local address.
+    /// The axis, as a number in [`Placement::axes`](crate::places::Placement::axes); their count means the local
+    /// address.
     pub axis: usize,
-    /// How far a step of it moves along the axis.
+    /// The distance of a step along the axis.
     pub stride: i64,
-    /// Its position in the layout.
+    /// The position in the layout.
     pub spot: Spot,
 }
 
-/// What a search for a collision or for an element may look at. Layouts whose strides divide each other, which is to
-/// say all in use, need a step for each part.
+/// The most steps of a search for a collision or an element. Layouts whose strides divide each other, as all in use do,
+/// need one step for each part.
 const SEARCHED: usize = 1 << 20;
 
-/// A walk through the values of digits, those of one axis together and by falling strides.
+/// A walk through the values of digits, grouped by axis and by falling strides.
 pub struct Search<'a> {
     /// The digits, each with its highest value.
     pub order: Vec<(Digit, i64)>,
-    /// How far the digits from each one on reach along its axis; of the one after the last, 0.
+    /// The reach along its axis of the digits from each one on; 0 after the last.
     pub reach: Vec<i128>,
-    /// What divides the strides of the digits from each one on along its axis; of the one after the last, 0.
+    /// The common divisor of the strides along its axis of the digits from each one on; 0 after the last.
     divisor: Vec<i128>,
     sizes: &'a [i64],
     /// The difference of each digit.
     pub delta: Vec<i64>,
-    /// The indices that the positive and the negative differences come to.
+    /// The indices that the positive and the negative differences add up to.
     pub plus: Vec<i64>,
     minus: Vec<i64>,
     left: usize,
 }
 
 impl<'a> Search<'a> {
-    /// A walk through digits in this order, with indices in these sizes.
+    /// A walk through digits in this order, with indices below these sizes.
     pub fn new(order: Vec<(Digit, i64)>, sizes: &'a [i64]) -> Search<'a> {
         let (mut reach, mut divisor) = (vec![0; order.len() + 1], vec![0; order.len() + 1]);
         for (k, (digit, most)) in order.iter().enumerate().rev() {
@@ -64,13 +65,13 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// How far the digits after this one reach along its axis.
+    /// The reach along its axis of the digits after this one.
     fn behind(&self, k: usize) -> i128 {
         let axis = self.order[k].0.axis;
         if self.order.get(k + 1).is_some_and(|(next, _)| next.axis == axis) { self.reach[k + 1] } else { 0 }
     }
 
-    /// Adds a difference to the indices; takes it back and says false where an index would leave the shape.
+    /// Adds a difference to the indices; undoes it and returns false if an index would leave the shape.
     fn moved(&mut self, k: usize, delta: i64) -> bool {
         let digit = self.order[k].0;
         let Some(dim) = digit.dim else { return true };
@@ -90,7 +91,8 @@ impl<'a> Search<'a> {
         *index -= delta.abs() * digit.weight;
     }
 
-    /// Looks for differences from digit `k` on, not all 0, that bring `sum` back to 0; the first one is positive.
+    /// Searches differences from digit `k` on, not all 0, that bring `sum` back to 0; the first non-zero one is
+    /// positive.
     pub fn difference(&mut self, k: usize, sum: i128) -> Result<bool, Error> {
         self.step()?;
         if k == self.order.len() {
@@ -104,10 +106,10 @@ impl<'a> Search<'a> {
             0 => (least, most),
             s => (least.max(-(sum + behind).div_euclid(s)), most.min((behind - sum).div_euclid(s))),
         };
-        // What divides all smaller strides must divide what is left for them.
+        // The common divisor of all smaller strides must divide the rest.
         let below = if behind > 0 { self.divisor[k + 1] } else { 0 };
         let Some((first, period)) = residue(stride, sum, below) else { return Ok(false) };
-        // Small differences first, and no difference last where there is none yet: near elements are easier to picture.
+        // Small differences first, and 0 last while all are 0: near elements are easier to picture.
         let least = if started { low } else { low.max(1) };
         let near = 0.clamp(least, high.max(least));
         let mut up = near + (first - near).rem_euclid(period);
@@ -126,7 +128,7 @@ impl<'a> Search<'a> {
         Ok(!started && low <= 0 && self.differs_by(k, sum, 0)?)
     }
 
-    /// [`Search::difference`] where the difference of digit `k` is `value`.
+    /// [`Search::difference`] with difference `value` at digit `k`.
     fn differs_by(&mut self, k: usize, sum: i128, value: i128) -> Result<bool, Error> {
         self.step()?;
         // Between the extent and its negative, so 64 bits hold it.
@@ -143,7 +145,7 @@ impl<'a> Search<'a> {
         Ok(false)
     }
 
-    /// Looks for digits from `k` on whose coordinates are what is left of those wanted, with an index in the shape.
+    /// Searches digits from `k` on that have the remaining coordinates `left`, with an index in the shape.
     pub fn element(&mut self, k: usize, left: &mut [i128]) -> Result<bool, Error> {
         self.step()?;
         if k == self.order.len() {
@@ -171,11 +173,11 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The values `first + k * period` with `sum + value * stride` divisible by `by`; `None` where there are none. Where
-/// `by` is 0 they are all values.
+/// The values `first + k * period` with `sum + value * stride` divisible by `by`, as `(first, period)`; `None` without
+/// any. A `by` of 0 allows all values.
 fn residue(stride: i128, sum: i128, by: i128) -> Option<(i128, i128)> {
     if by == 0 {
-        // At most one value, which bounds find.
+        // The caller's bounds leave at most one value.
         return Some((0, 1));
     }
     let common = gcd(stride, by);

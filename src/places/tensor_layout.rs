@@ -6,7 +6,7 @@
 //! short for `((2:3), (3:1))`. `(10,7)/((3:7, 4_PE), (7:1))` pads 10 rows to 12. `; B@[PE]` says that every PE has a
 //! copy, `B@[8_L2B:1]` that eight L2Bs do.
 //!
-//! `places::notation` reads and prints it; [`crate::places::placement`] gives the notation its arithmetic.
+//! `places::notation` reads and prints it; [`crate::places::placement`] does the arithmetic.
 
 use crate::expr::Expr;
 use crate::limits;
@@ -23,23 +23,23 @@ pub struct Part {
     pub extent: i64,
     /// The axis; `None` is the local address.
     pub axis: Option<String>,
-    /// How far a step moves along the axis: places, or units of the address.
+    /// The distance of a step along the axis: places, or units of the address.
     pub stride: i64,
 }
 
 impl Part {
-    /// `extent_axis:stride`: so many steps along an axis of the machine, each over `stride` places.
+    /// `extent_axis:stride`: `extent` steps along an axis of the machine, each over `stride` places.
     pub fn along(axis: &str, extent: i64, stride: i64) -> Part {
         Part { extent, axis: Some(axis.to_string()), stride }
     }
 
-    /// `extent:stride`: so many steps along the local address, each over `stride` units.
+    /// `extent:stride`: `extent` steps along the local address, each over `stride` units.
     pub fn local(extent: i64, stride: i64) -> Part {
         Part { extent, axis: None, stride }
     }
 }
 
-/// What distinguishes the copies of a tensor.
+/// An axis, or a part of one, along which a tensor has copies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Broadcast {
     /// A copy at every place of the axis.
@@ -50,19 +50,19 @@ pub enum Broadcast {
         extent: i64,
         /// The axis, never the address.
         axis: String,
-        /// How far a step moves, `None` for a 1 that was left out.
+        /// The distance of a step, `None` for a 1 that was left out.
         stride: Option<i64>,
     },
 }
 
-/// Where the elements of a tensor are.
+/// A layout of a tensor over the axes of a machine and the local address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TensorLayout {
-    /// The sizes before padding, where they are not those of the parts.
+    /// The sizes before padding, if they differ from those of the parts.
     pub shape: Option<Vec<i64>>,
-    /// The parts of each dimension, the most significant first; none for a dimension of size 1.
+    /// The parts of each dimension, the most significant first; empty for a dimension of size 1.
     pub dims: Vec<Vec<Part>>,
-    /// Where there are copies.
+    /// The copies.
     pub broadcast: Vec<Broadcast>,
     /// Whether it is written as a strided layout: one part on the address for each dimension.
     pub strided: bool,
@@ -79,11 +79,11 @@ pub enum Spot {
     Shape(usize),
 }
 
-/// What is wrong in a layout, and with which part.
+/// A fault of a layout, and the part at fault.
 pub(crate) type Fault = (Option<Spot>, Error);
 
 /// Whether a text is a TensorLayout and not a shape of XLA: the first character that is neither a parenthesis, a comma
-/// nor white space is a digit, or the text has what no shape has.
+/// nor white space is a digit, `;`, `:`, `-`, `+`, or a `/` that opens no comment.
 pub fn is_tensor_layout(text: &str) -> bool {
     let start = text.trim_start_matches(|c: char| matches!(c, '(' | ')' | ',') || c.is_whitespace());
     start.starts_with(|c: char| c.is_ascii_digit() || matches!(c, ';' | ':' | '-' | '+'))
@@ -91,14 +91,14 @@ pub fn is_tensor_layout(text: &str) -> bool {
 }
 
 impl TensorLayout {
-    /// The most parts that a layout may have.
+    /// The most parts of a layout.
     pub const MAX_PARTS: usize = limits::LAYOUT_PARTS;
 
-    /// The layout with these parts for each dimension, the most significant first, without a prefix and without copies.
+    /// The layout with these parts for each dimension, the most significant first, without a prefix and copies.
     ///
     /// # Errors
-    /// No dimension, an extent below 1, a negative stride, an axis without a name, and coordinates beyond 64 bits; each
-    /// says which part is at fault.
+    /// No dimension, an extent below 1, a negative stride, an axis without a name, and coordinates beyond 64 bits; the
+    /// error names the part at fault.
     ///
     /// ```
     /// use tensor_layout::places::{Part, TensorLayout};
@@ -121,7 +121,7 @@ impl TensorLayout {
         Ok(layout)
     }
 
-    /// `(())` is a tuple to XLA: puts a part that does nothing into a layout that would print so.
+    /// Adds a part without effect to a layout that would print as `(())`, which is a tuple to XLA.
     pub(crate) fn tell_apart(&mut self) {
         if self.shape.is_none() && self.broadcast.is_empty() && self.dims.iter().all(Vec::is_empty) {
             let part = Part { extent: 1, axis: None, stride: 1 };
@@ -137,7 +137,7 @@ impl TensorLayout {
     /// The size of each dimension with its padding: the product of its parts.
     ///
     /// # Errors
-    /// 64 bits do not hold a size.
+    /// A size that does not fit in 64 bits.
     pub fn padded_sizes(&self) -> Result<Vec<i64>, Error> {
         let product = |parts: &Vec<Part>| parts.iter().try_fold(1i64, |n, part| n.checked_mul(part.extent));
         let large = |dim| Error::new(format!("the size of dimension {dim} does not fit in 64 bits")).too_large();
@@ -147,17 +147,17 @@ impl TensorLayout {
     /// The sizes of the tensor: those of the prefix, else those of the parts.
     ///
     /// # Errors
-    /// 64 bits do not hold a size.
+    /// A size that does not fit in 64 bits.
     pub fn sizes(&self) -> Result<Vec<i64>, Error> {
         self.shape.clone().map_or_else(|| self.padded_sizes(), Ok)
     }
 
-    /// Where each named axis is used.
+    /// The positions where named axes are used.
     fn uses(&self) -> impl Iterator<Item = (Spot, &str)> {
         self.steps().filter_map(|(spot, axis, _, _)| Some((spot, axis?)))
     }
 
-    /// The named axes, in the order in which they first appear.
+    /// The named axes, in order of first appearance.
     pub fn axes(&self) -> Vec<String> {
         let mut axes: Vec<String> = Vec::new();
         for (_, axis) in self.uses() {
@@ -192,13 +192,13 @@ impl TensorLayout {
         results.into_iter().map(Expr::sum).collect()
     }
 
-    /// How many parts an axis has.
+    /// The number of parts of an axis.
     pub(super) fn times_used(&self, axis: &str) -> usize {
         let whole = |spot| matches!(spot, Spot::Broadcast(k) if matches!(self.broadcast[k], Broadcast::Axis(_)));
         self.uses().filter(|(spot, used)| *used == axis && !whole(*spot)).count()
     }
 
-    /// Checks the axes' names, and that 64 bits hold every coordinate.
+    /// Checks the axes' names, and that every coordinate fits in 64 bits.
     fn check_reach(&self) -> Result<(), Fault> {
         let mut reach: Vec<(Option<&str>, i64)> = Vec::new();
         for (spot, axis, extent, stride) in self.steps() {
@@ -210,7 +210,7 @@ impl TensorLayout {
                 reach.len() - 1
             });
             let most = (extent - 1).checked_mul(stride).and_then(|most| most.checked_add(reach[known].1));
-            // One more, so that the number of places fits as well.
+            // One more, so that the number of places fits, too.
             let Some(most) = most.filter(|most| *most < i64::MAX) else {
                 let axis = axis.unwrap_or(ADDRESS);
                 let message = format!("the coordinates along {axis} do not fit in 64 bits");
@@ -221,7 +221,7 @@ impl TensorLayout {
         Ok(())
     }
 
-    /// Everything that steps along an axis: its position, the axis, its extent and its stride.
+    /// The steps along axes: position, axis, extent and stride.
     fn steps(&self) -> impl Iterator<Item = (Spot, Option<&str>, i64, i64)> {
         let parts = self.dims.iter().enumerate().flat_map(|(dim, parts)| {
             let parts = parts.iter().enumerate();
@@ -236,7 +236,7 @@ impl TensorLayout {
         parts.chain(broadcast)
     }
 
-    /// Checks what the fields promise, but for strides that are missing in the text.
+    /// Checks the fields, except for strides that are missing in the text.
     pub(crate) fn check(&self) -> Result<(), Fault> {
         if self.dims.is_empty() {
             return Err((None, Error::new("a layout must have at least one dimension, found none")));
@@ -260,7 +260,7 @@ impl TensorLayout {
         self.check_reach()
     }
 
-    /// The parts of a dimension, and its size where there is a prefix.
+    /// Checks the parts of a dimension, and its size where there is a prefix.
     fn check_dim(&self, dim: usize, parts: &[Part]) -> Result<(), Fault> {
         let mut size = 1i64;
         for (k, part) in parts.iter().enumerate() {
@@ -285,7 +285,7 @@ impl TensorLayout {
         Ok(())
     }
 
-    /// An entry after `B@`.
+    /// Checks an entry after `B@`.
     fn check_broadcast(&self, k: usize, broadcast: &Broadcast) -> Result<(), Fault> {
         let spot = Some(Spot::Broadcast(k));
         match broadcast {
@@ -323,10 +323,10 @@ pub(crate) fn check_extent(extent: i64) -> Result<(), String> {
     if extent > 0 { Ok(()) } else { Err(format!("an extent must be at least 1, found {extent}")) }
 }
 
-/// Whether a text can be the name of an axis other than the address.
+/// Checks that a text can be the name of an axis other than the address.
 ///
 /// # Errors
-/// Says what is wrong with it.
+/// The fault.
 pub fn check_axis(axis: &str) -> Result<(), String> {
     if axis == ADDRESS {
         return Err(format!("the name of an axis must not be `{ADDRESS}`, which is the local address"));

@@ -1,15 +1,15 @@
-//! Which places of a tree of memories a layout uses.
+//! Utilisation: the places of a tree of memories that a layout uses.
 //!
-//! `((4_L2B:2, 64:8), (8:1, 2_W:1))` reaches L2B 6, so there are 7 L2Bs and 14 places, of which it uses 8: nothing is
-//! at L2B 1, 3 and 5. A place is used where an element is, padding does not count. Elements that differ in a digit of a
-//! named axis are in different places, or they would collide; so the places are counted by the combinations of those
-//! digits, one dimension at a time, without walking through them.
+//! `((4_L2B:2, 64:8), (8:1, 2_W:1))` reaches L2B 6, so there are 7 L2Bs and 14 places, of which it uses 8: L2Bs 1, 3
+//! and 5 are empty. A place is used if it holds an element; padding does not count. Elements that differ in a digit of
+//! a named axis are in different places, or they would collide; so places are counted as combinations of those digits,
+//! one dimension at a time, without walking through them.
 
 use crate::places::placement::{Copies, Placement};
 use crate::places::search::Digit;
 use crate::text::Error;
 
-/// How many places are used.
+/// The numbers of used and of all places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Utilisation {
@@ -22,15 +22,14 @@ pub struct Utilisation {
 }
 
 impl Placement {
-    /// The most places that a search for unused ones looks at.
+    /// The most places that a search for unused ones visits.
     pub const LOOKED_AT: usize = 1 << 16;
 
-    /// Counts the places that are used, where the axes of [`Placement::axes`] have `extents`, or reach as far as the
-    /// layout says; an axis that is broadcast whole then counts 1.
+    /// Counts the used places, where the axes of [`Placement::axes`] have `extents`, or by default the extents of the
+    /// layout; an axis that is broadcast whole then counts 1.
     ///
     /// # Errors
-    /// Extents of another number of axes, an extent that is too small for an element, and more places than 127 bits
-    /// hold.
+    /// Extents of another number of axes, an extent too small for an element, and more places than 127 bits hold.
     ///
     /// # Example
     /// ```
@@ -78,14 +77,14 @@ impl Placement {
         Ok(Utilisation { extents, used, places })
     }
 
-    /// The highest coordinate of an element along an axis. There must be elements.
+    /// The highest coordinate of an element along an axis. The tensor must not be empty.
     fn last(&self, axis: usize) -> i64 {
         let along = |d: &&Digit| d.axis == axis;
         let copies: i64 = self.digits().iter().filter(along).filter(|d| d.dim.is_none()).map(reached).sum();
         let dims = self.sizes().iter().enumerate().map(|(dim, size)| {
             let digits: Vec<&Digit> = self.digits().iter().filter(|d| d.dim == Some(dim)).collect();
-            // The highest is that of the last index, or of one whose first digits are those of the last index, the next
-            // one less and all others as high as they go.
+            // The highest is that of the last index, or of an index that shares the first digits of the last index, has
+            // the next digit one less, and all others at their maxima.
             let mut behind: i64 = digits.iter().copied().filter(along).map(reached).sum();
             let (mut before, mut highest) = (0, 0);
             for digit in digits {
@@ -102,8 +101,8 @@ impl Placement {
         copies + dims.sum::<i64>()
     }
 
-    /// The first `most` places, of axes with these extents, that hold no element. Looks at [`Placement::LOOKED_AT`]
-    /// places, so there may be others.
+    /// The first `most` places without an element, of axes with these extents. Visits [`Placement::LOOKED_AT`] places,
+    /// so there may be others.
     ///
     /// # Errors
     /// As [`Placement::held`].
@@ -129,8 +128,8 @@ impl Placement {
         Ok(found)
     }
 
-    /// The first `most` coordinates along an axis with this extent that no element is at, whatever its other
-    /// coordinates. Looks at [`Placement::LOOKED_AT`] coordinates.
+    /// The first `most` coordinates without an element along an axis with this extent, whatever the other coordinates.
+    /// Visits [`Placement::LOOKED_AT`] coordinates.
     ///
     /// # Errors
     /// As [`Placement::held`].
@@ -148,15 +147,15 @@ impl Placement {
     }
 }
 
-/// How far a digit moves along its axis at most.
+/// The largest coordinate that a digit adds along its axis.
 fn reached(digit: &Digit) -> i64 {
     (digit.extent - 1) * digit.stride
 }
 
-/// How many combinations of the digits of named axes the indices below `size` have. There is such an index.
+/// The number of combinations of the digits of named axes over the indices below `size`, at least 1.
 fn combinations(digits: &[&Digit], size: i64, named: usize) -> i128 {
     let of_axis = |d: &&Digit| d.axis < named;
-    // All extents after a digit; no more than the padded size.
+    // The product of all extents after a digit; no more than the padded size.
     let mut behind: i128 = digits.iter().copied().filter(of_axis).map(|d| i128::from(d.extent)).product();
     let mut count = 0;
     for digit in digits {

@@ -1,13 +1,13 @@
-//! Which reshapes, transposes and slices of a layout are views, and how the view is laid out.
+//! Views: reshapes, transposes and slices of a layout that move nothing, and the layout of each view.
 //!
-//! A view has its elements where they are. `(2:3, 3:1)` transposed is `(3:1, 2:3)`; its last two columns are `(2:3,
-//! 2:1)` from offset 1 on; flattened it is `(6:1)`, while its transpose cannot be flattened: its addresses are 0, 3, 1,
-//! 4, 2, 5. A reshape takes the parts of the dimensions as the digits of one number and deals them out anew, from the
-//! least significant on. Neighbours `n:s, m:t` with `s = m*t` are one part, and a part is cut where the size of a
-//! result divides it; so a layout with several parts in a dimension can have views that strides alone cannot say. What
-//! was written as a strided layout stays one: each dimension is one part, which is the rule of NumPy.
+//! `(2:3, 3:1)` transposed is `(3:1, 2:3)`; its last two columns are `(2:3, 2:1)` from offset 1 on; flattened it is
+//! `(6:1)`, while its transpose cannot be flattened: its addresses are 0, 3, 1, 4, 2, 5. A reshape takes the parts of
+//! the dimensions as the digits of one number and distributes them again, from the least significant on. Neighbours
+//! `n:s, m:t` with `s = m*t` are one part, and a part is cut where the size of a result divides it; so a layout with
+//! several parts in a dimension can have views that strides alone cannot express. A strided layout stays strided: each
+//! dimension is one part, which is the rule of NumPy.
 //!
-//! Where a dimension is padded, only its most significant part is not used up: such a dimension can be joined to those
+//! Only the most significant part of a padded dimension is not filled: such a dimension can be joined to those
 //! after it, not to one before it. Axes stay named, `1_PE` if need be, since a layout that does not name an axis is
 //! copied along it.
 
@@ -15,12 +15,12 @@ use crate::places::tensor_layout::{Part, TensorLayout};
 use crate::text::Error;
 use crate::tiled::layout::dimensions;
 
-/// Elements of a tensor, where they are.
+/// A view of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     /// The local address of the first element, in the units of the layout.
     pub offset: i64,
-    /// Where the elements are, from there.
+    /// The layout of the elements, relative to `offset`.
     pub layout: TensorLayout,
 }
 
@@ -29,28 +29,28 @@ pub struct View {
 pub struct Slice {
     /// The first index.
     pub start: i64,
-    /// What all indices are below.
+    /// The exclusive upper bound of the indices.
     pub limit: i64,
-    /// How far they are apart, at least 1.
+    /// The step between indices, at least 1.
     pub step: i64,
 }
 
 impl Slice {
-    /// How many indices there are.
+    /// The number of indices.
     fn count(self) -> i64 {
         let span = self.limit - self.start;
         span / self.step + i64::from(span % self.step != 0)
     }
 }
 
-/// The most elements that are looked at one by one.
+/// The most elements that are checked one by one.
 const PROBED: i64 = 1 << 16;
 
-/// A part and the dimension that it is from.
+/// A part and its dimension.
 type From = (usize, Part);
 
 impl TensorLayout {
-    /// The transpose whose dimension `k` is dimension `permutation[k]` of this layout. It is always a view.
+    /// The transpose: its dimension `k` is dimension `permutation[k]` of this layout. It is always a view.
     ///
     /// # Errors
     /// `permutation` does not list every dimension once.
@@ -72,11 +72,12 @@ impl TensorLayout {
 
     /// A slice along each dimension.
     ///
-    /// Post-condition: element `i` of the view is element `start + i * step` of the layout, at the view's offset more.
+    /// Post-condition: element `i` of the view, plus the view's offset, is where element `start + i * step` of the
+    /// layout is.
     ///
     /// # Errors
-    /// A slice that exceeds its dimension; one that begins or ends amid a part, so that its elements are no
-    /// digits of their own; and one that does not begin at place 0 of an axis.
+    /// A slice that exceeds its dimension, that begins or ends inside a part so that its elements are no digits of
+    /// their own, or that does not begin at place 0 of an axis.
     ///
     /// # Example
     /// ```
@@ -119,11 +120,11 @@ impl TensorLayout {
 
     /// The same elements in row-major order with other sizes.
     ///
-    /// Post-condition: the elements of both, counted in row-major order, are in the same places.
+    /// Post-condition: in row-major order, the elements of both are in the same places.
     ///
     /// # Errors
-    /// Sizes of another number of elements, and those that are not a view: it names the dimension of the result, and
-    /// the parts that it cannot be made of.
+    /// Sizes of another number of elements, and reshapes that are no view: the error names the dimension of the result
+    /// and the parts that do not form it.
     ///
     /// # Example
     /// ```
@@ -147,7 +148,7 @@ impl TensorLayout {
             if !old.contains(&0) {
                 return Err(Error::new(format!("the sizes must have as many elements as {old:?}, found {sizes:?}")));
             }
-            // Nothing is anywhere.
+            // An empty tensor is nowhere.
             let any = |n: &i64| vec![Part { extent: (*n).max(1), axis: None, stride: 0 }];
             let dims = sizes.iter().map(any).collect();
             return Ok(View { offset: 0, layout: self.with(sizes.to_vec(), dims)? });
@@ -156,7 +157,7 @@ impl TensorLayout {
         dealt.or_else(|error| self.probed(&old, sizes).unwrap_or(Err(error)))
     }
 
-    /// The parts of the dimensions as digits, dealt out anew.
+    /// The parts of the dimensions as digits, distributed again.
     fn dealt(&self, old: &[i64], sizes: &[i64]) -> Result<View, Error> {
         let mut source = Undealt { layout: self, sizes: old, parts: Vec::new(), held: 1, next: old.len() };
         let mut dims = vec![Vec::new(); sizes.len()];
@@ -166,8 +167,8 @@ impl TensorLayout {
         Ok(View { offset: 0, layout: self.with(sizes.to_vec(), dims)? })
     }
 
-    /// The same by looking at each element; `None` where there are many, or where they are not on the address alone, or
-    /// where dimensions have no digits.
+    /// [`TensorLayout::dealt`] by looking at each element; `None` for many elements, for axes besides the address, or
+    /// for dimensions without digits.
     fn probed(&self, old: &[i64], sizes: &[i64]) -> Option<Result<View, Error>> {
         let count: i64 = old.iter().product();
         if count > PROBED || self.dims.iter().flatten().any(|part| part.axis.is_some()) {
@@ -202,13 +203,13 @@ impl TensorLayout {
         Some(self.with(sizes.to_vec(), dims).map(|layout| View { offset: 0, layout }))
     }
 
-    /// The sizes of a layout whose fields keep their promises, so that sizes and addresses fit in 64 bits.
+    /// The sizes of a layout with valid fields, so that sizes and addresses fit in 64 bits.
     fn checked_sizes(&self) -> Result<Vec<i64>, Error> {
         self.check().map_err(|(_, error)| error)?;
         self.sizes()
     }
 
-    /// This layout with other dimensions, its axes named and its copies.
+    /// This layout with other dimensions; named axes and copies stay.
     fn with(&self, sizes: Vec<i64>, mut dims: Vec<Vec<Part>>) -> Result<TensorLayout, Error> {
         if !dims.is_empty() {
             let axes = self.dims.iter().flatten().filter_map(|part| part.axis.as_ref());
@@ -237,20 +238,20 @@ impl TensorLayout {
     }
 }
 
-/// The parts of a layout that a reshape has not dealt out yet, taken from the last dimension on.
+/// The parts of a layout that a reshape has not distributed yet, taken from the last dimension on.
 struct Undealt<'a> {
     layout: &'a TensorLayout,
     sizes: &'a [i64],
     /// The numbers so far, most significant first.
     parts: Vec<From>,
-    /// The number of indices that they cover.
+    /// The number of indices that `parts` cover.
     held: i64,
-    /// The dimensions from this one on have been taken.
+    /// The first dimension that has been taken.
     next: usize,
 }
 
 impl Undealt<'_> {
-    /// The parts of a dimension of the result: least significant first, until they have `size` values.
+    /// The parts of dimension `result` of the reshape: least significant first, until they have `size` values.
     ///
     /// Post-condition: the product of their extents is `size`, or reaches it where the dimension is padded.
     fn deal(&mut self, result: usize, size: i64) -> Result<Vec<Part>, Error> {
@@ -259,7 +260,7 @@ impl Undealt<'_> {
         while left > 1 {
             self.take_up_to(left)?;
             if self.held == left {
-                // All of it, the padding too.
+                // The whole dimension, padding included.
                 taken.splice(0..0, self.parts.drain(..));
                 self.held = 1;
                 break;
@@ -301,7 +302,7 @@ impl Undealt<'_> {
         Ok(taken.into_iter().map(|(_, part)| part).collect())
     }
 
-    /// Takes as many dimensions as a result of which `left` values are missing reaches into.
+    /// Takes as many dimensions as a result with `left` missing values reaches into.
     fn take_up_to(&mut self, left: i64) -> Result<(), Error> {
         while self.held % left != 0 {
             let Some(dim) = self.next.checked_sub(1) else { break };
@@ -318,7 +319,7 @@ impl Undealt<'_> {
         Ok(())
     }
 
-    /// Refuses a dimension before parts that are padded, but for whole steps of the first part.
+    /// Refuses a dimension before padded parts, unless the padding is whole steps of the first part.
     fn can_go_before(&mut self, dim: usize) -> Result<(), Error> {
         let (false, Some((padded, _))) = (self.trim(), self.parts.first()) else { return Ok(()) };
         Err(Error::new(format!(
@@ -329,7 +330,7 @@ impl Undealt<'_> {
         .unsupported())
     }
 
-    /// Leaves out steps of the most significant parts that no element reaches; whether nothing is padded then.
+    /// Removes steps of the most significant parts that no element reaches; returns whether no padding is left.
     fn trim(&mut self) -> bool {
         let mut behind: i64 = self.parts.iter().skip(1).map(|(_, part)| part.extent).product();
         while self.parts.len() > 1 && behind >= self.held {
@@ -352,7 +353,7 @@ pub(crate) fn quoted(part: &Part) -> String {
     }
 }
 
-/// Makes one part of neighbours that are one.
+/// Merges neighbours that form one part.
 fn join(parts: &mut Vec<From>) {
     let mut joined: Vec<From> = Vec::with_capacity(parts.len());
     for (dim, part) in parts.drain(..) {
@@ -370,7 +371,7 @@ fn join(parts: &mut Vec<From>) {
     *parts = joined;
 }
 
-/// The parts of a dimension with more than one step, as few as can be.
+/// The parts of a dimension with more than one step, as few as possible.
 pub(crate) fn joined(parts: Vec<Part>) -> Vec<Part> {
     let mut parts: Vec<From> = parts.into_iter().filter(|part| part.extent > 1).map(|part| (0, part)).collect();
     join(&mut parts);
@@ -387,10 +388,10 @@ fn address(parts: &[Part], mut index: i64) -> i64 {
     sum
 }
 
-/// The parts of a dimension whose elements have these addresses, from its first one, if there are such.
+/// The parts of a dimension whose elements have these addresses, relative to its first element, if there are such.
 ///
-/// The least significant part goes as long as the addresses go in equal steps: where parts that are one are joined,
-/// the next part has another stride, so there is no other choice. Then the same among every so many elements.
+/// The least significant part extends as long as the addresses have equal steps: the next part has another stride,
+/// or both would be one, so there is no other choice. The rest follows from every `extent`-th element.
 fn digits(size: i64, address: &dyn Fn(i64) -> i64) -> Option<Vec<Part>> {
     let mut parts = Vec::new();
     let mut weight = 1;
@@ -407,8 +408,8 @@ fn digits(size: i64, address: &dyn Fn(i64) -> i64) -> Option<Vec<Part>> {
     (0..size).all(|i| self::address(&parts, i) == address(i)).then_some(parts)
 }
 
-/// The parts of a slice of a dimension, and the address at which it begins: from the digits of its ends, or by looking at
-/// each element.
+/// The parts of a slice of a dimension, and its first address: from the digits of its ends, or by looking at each
+/// element.
 fn cut(dim: usize, parts: &[Part], slice: Slice) -> Result<(Vec<Part>, i64), Error> {
     stepped(dim, parts, slice).or_else(|error| {
         let plain = slice.count() <= PROBED && parts.iter().all(|part| part.axis.is_none());
@@ -419,7 +420,7 @@ fn cut(dim: usize, parts: &[Part], slice: Slice) -> Result<(Vec<Part>, i64), Err
     })
 }
 
-/// The same where each end is at a multiple of the step.
+/// The parts of a slice whose ends are multiples of the step, and its first address.
 fn stepped(dim: usize, parts: &[Part], slice: Slice) -> Result<(Vec<Part>, i64), Error> {
     let Slice { mut start, mut step, .. } = slice;
     let mut count = slice.count();

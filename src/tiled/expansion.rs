@@ -1,17 +1,17 @@
-//! A layout applied to sizes: where each element lives.
+//! A layout applied to sizes: the offset of each element.
 //!
 //! Tiling replaces the last `k` sizes by `k` outer sizes and `k` inner ones. `f32[3,5]{1,0:T(2,2)}` has the physical
 //! sizes `[3, 5]` and the expanded sizes `[2, 3, 2, 2]`; element (2, 3) is at `[1, 1, 0, 1]`, because
 //! `2 = 1*2 + 0` and `3 = 1*2 + 1`, and so at offset `1*12 + 1*4 + 0*2 + 1 = 17`. Of the 24 places 15 hold an element;
 //! the others are padding.
 //!
-//! The whole meaning is a list of two kinds of step over numbered values, the first of which are the logical indices:
-//! *split* one value into quotient and remainder by a tile's size, and *merge* two values, `major * size + minor`,
-//! which is the meaning of `*`. Every value is used by one step, or else it is an expanded index; so the steps
+//! A layout becomes a list of two kinds of step over numbered values, of which the logical indices come first:
+//! *split* a value into quotient and remainder by a tile's size, and *merge* two values, `major * size + minor`,
+//! which is the meaning of `*`. One step uses a value, or else the value is an expanded index; so the steps
 //! read forwards take an index to its offset, read backwards an offset to its index, and applied to expressions
 //! they give the indexing map. A value that is at or above its size when read backwards is padding.
 //!
-//! Offsets count elements, not bytes. Sizes that 64 bits do not hold are errors, never wrapped.
+//! Offsets count elements, not bytes. Sizes that do not fit in 64 bits are errors, never wrapped.
 
 use crate::element::ElementType;
 use crate::expr::Expr;
@@ -25,7 +25,7 @@ use std::cmp::Reverse;
 #[derive(Clone, Debug)]
 pub struct Expansion {
     logical: Vec<i64>,
-    /// The size of every value; those of the logical dimensions come first.
+    /// The size of every value, the logical dimensions first.
     sizes_of: Vec<i64>,
     steps: Vec<TilingStep>,
     /// The values that are the expanded indices, majormost first.
@@ -39,22 +39,22 @@ pub struct Expansion {
     split: bool,
 }
 
-/// One dimension of the lowered form: a part of a logical dimension that tiling has cut up.
+/// One dimension of the lowered form: a part into which tiling cuts a logical dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoweredDim {
-    /// The lowest logical dimension among those it belongs to (several where `*` merged them); `None` where a tile
-    /// longer than the rank made it.
+    /// The lowest of its logical dimensions (several where `*` merged them); `None` for a dimension in front, from a
+    /// tile longer than the rank.
     pub dim: Option<usize>,
-    /// Its place among [`Expansion::sizes`].
+    /// The position in [`Expansion::sizes`].
     pub position: usize,
-    /// Its size.
+    /// The size.
     pub size: i64,
-    /// Its stride in elements.
+    /// The stride in elements.
     pub stride: i64,
 }
 
-/// How the logical indices and the expanded ones hang together.
+/// Equations between logical and expanded indices.
 pub(crate) struct IndexEquations {
     /// The size of each value.
     pub sizes: Vec<i64>,
@@ -73,15 +73,15 @@ enum TilingStep {
 }
 
 impl Expansion {
-    /// The most nodes that the index expressions may have together. Tiles that merge what tiles have split can double
-    /// them again and again; what is in use has a few dozen.
+    /// The most nodes of all index expressions together. Tiles that merge the parts of earlier tiles can double them
+    /// repeatedly; layouts in use have a few dozen.
     pub const MAX_NODES: u64 = limits::EXPRESSIONS;
 
     /// Applies `layout` to an array of these logical sizes.
     ///
     /// # Errors
-    /// A rank that is not the layout's, a negative size, a layout whose fields break their promise, and counts of
-    /// elements that 64 bits do not hold.
+    /// A rank that differs from the layout's, a negative size, a layout with invalid fields, and counts of elements
+    /// that do not fit in 64 bits.
     pub fn new(sizes: &[i64], layout: &Layout) -> Result<Expansion, Error> {
         if let Some(size) = sizes.iter().find(|size| **size < 0) {
             return Err(Error::new(format!("a size must be at least 0, found {size}")));
@@ -110,8 +110,7 @@ impl Expansion {
         self.elements
     }
 
-    /// The elements that memory is taken for: [`Expansion::elements`], rounded up to the tail alignment where there
-    /// are tiles.
+    /// The allocated elements: [`Expansion::elements`], in a tiled layout rounded up to the tail alignment.
     pub fn allocated_elements(&self) -> i64 {
         self.allocated
     }
@@ -119,30 +118,30 @@ impl Expansion {
     /// The product of the logical sizes.
     ///
     /// # Errors
-    /// 64 bits do not hold it, which happens only where the layout is cut across memories.
+    /// The product does not fit in 64 bits, which happens only where the layout is cut across memories.
     pub fn logical_elements(&self) -> Result<i64, Error> {
         product(&self.logical)
     }
 
-    /// The bytes of the elements themselves, without padding: the whole bytes of the type for each, fewer bits where
-    /// `E(n)` packs them. `pred[8]{0:E(32)}` has 8 bytes, padded to 32; `pred[8]{0:E(1)}` has 1.
+    /// The bytes of all elements without padding: whole bytes of the type for each, or fewer bits where `E(n)` packs
+    /// them. `pred[8]{0:E(32)}` has 8 bytes, padded to 32; `pred[8]{0:E(1)}` has 1.
     ///
     /// # Errors
-    /// 64 bits do not hold them, or `element` is not data.
+    /// The bytes do not fit in 64 bits, or `element` is not data.
     pub fn logical_bytes(&self, element: ElementType) -> Result<i64, Error> {
         let own = element.bytes().map_or(0, |bytes| bytes * 8);
         bytes(self.logical_elements()?, element, self.element_bits.min(own))
     }
 
-    /// The bytes of memory taken, padding included.
+    /// The allocated bytes, padding included.
     ///
     /// # Errors
-    /// 64 bits do not hold them, or `element` is not data.
+    /// The bytes do not fit in 64 bits, or `element` is not data.
     pub fn padded_bytes(&self, element: ElementType) -> Result<i64, Error> {
         bytes(self.allocated, element, self.element_bits)
     }
 
-    /// Whether the layout is cut across memories, so that an offset means nothing without naming one of them.
+    /// Whether the layout is cut across memories, so that an offset also needs the number of a memory.
     pub fn is_split(&self) -> bool {
         self.split
     }
@@ -168,10 +167,10 @@ impl Expansion {
         self.forward(index, |values| self.expanded.iter().map(|v| values[*v]).collect())
     }
 
-    /// The logical index of the element at an offset in elements; `None` for padding, that of the tail included.
+    /// The logical index of the element at an offset in elements; `None` for padding and tail padding.
     ///
     /// # Errors
-    /// The offset is outside the memory taken, or the layout is cut across memories.
+    /// The offset is outside the allocated memory, or the layout is cut across memories.
     pub fn index(&self, offset: i64) -> Result<Option<Vec<i64>>, Error> {
         self.in_one_memory()?;
         if !(0..self.allocated).contains(&offset) {
@@ -208,11 +207,11 @@ impl Expansion {
         Ok(Some(values))
     }
 
-    /// The expanded index as expressions of the logical index: variable `k` is logical dimension `k`. They spell out
-    /// the steps and are not simplified. Where the layout is cut they hold inside a piece.
+    /// The expanded index as expressions of the logical index, not simplified: variable `k` is logical dimension `k`.
+    /// Where the layout is cut they hold inside a piece.
     pub fn exprs(&self) -> Vec<Expr> {
         let mut values: Vec<Expr> = (0..self.logical.len()).map(Expr::Var).collect();
-        // The other values that no step makes are leading dimensions of size 1.
+        // Values that no step defines are leading dimensions of size 1.
         values.resize(self.sizes_of.len(), Expr::Const(0));
         for step in &self.steps {
             match *step {
@@ -237,8 +236,8 @@ impl Expansion {
         terms.fold(Expr::Const(0), |sum, term| sum + term)
     }
 
-    /// Whether every index that both have is at one offset in both. What `*` merges is counted by sizes, so a larger
-    /// dimension may move its elements where no expanded size shows that.
+    /// Whether both layouts put every common index at the same offset. A merge by `*` multiplies by the minor size, so
+    /// a larger dimension may move elements though all expanded sizes are equal.
     pub(crate) fn agrees_with(&self, other: &Expansion) -> bool {
         let (own, theirs) = (self.equations(), other.equations());
         own.digits == theirs.digits && own.expanded == theirs.expanded && self.strides == other.strides
@@ -257,12 +256,12 @@ impl Expansion {
         }
     }
 
-    /// The dimensions of the lowered form, in its order: the parts that belong to no logical dimension, then those of
-    /// logical dimension 0, and so on; within a dimension the most significant first. Parts of size 1 are left out, but
-    /// for the last of a dimension that has no others.
+    /// The dimensions of the lowered form, in its order: first the parts without a logical dimension, then the parts of
+    /// logical dimension 0, and so on; within a dimension the most significant first. Parts of size 1 are left out,
+    /// except the last one of a dimension without others.
     ///
-    /// Where a later tile merges pieces of several dimensions, these dimensions are one from there on, and its parts
-    /// are in memory order.
+    /// Where a later tile merges parts of several dimensions, these dimensions become one, with its parts in memory
+    /// order.
     pub fn parts(&self) -> Vec<LoweredDim> {
         self.parts.clone()
     }
@@ -283,7 +282,7 @@ impl Expansion {
                 "the index of dimension {dim} must be at least 0 and less than its size {size}, found {at}"
             )));
         }
-        // Few layouts have more values than this, and an allocation would take longer than all the rest.
+        // Few layouts have more values than this, and an allocation would dominate the time.
         let mut few = [0; 32];
         let mut many = Vec::new();
         let values = if let Some(few) = few.get_mut(..self.sizes_of.len()) {
@@ -318,26 +317,26 @@ impl Expansion {
     }
 }
 
-/// What is known of a value while the steps are laid out.
+/// A value during construction of the steps.
 #[derive(Clone, Copy)]
 struct KnownValue {
     size: i64,
-    /// The group of logical dimensions that it is a part of.
+    /// The group of logical dimensions that the value is a part of.
     group: usize,
-    /// How far a step of this value moves in the index of its group.
+    /// The stride of this value in the index of its group.
     scale: i64,
     /// The nodes of its expression.
     nodes: u64,
 }
 
-/// Logical dimensions whose indices the layout has made one, or a leading dimension of size 1.
+/// Logical dimensions that the layout has merged into one index, or a leading dimension of size 1.
 #[derive(Clone, Copy)]
 struct Group {
     /// The lowest of its logical dimensions.
     dim: Option<usize>,
-    /// How many values that no step has used belong to it.
+    /// The number of its values that no step has used.
     parts: usize,
-    /// Whether its index is the sum of its parts times their scales. Where not, parts have no order of significance.
+    /// Whether its index is the sum of its parts times their scales. Otherwise parts have no order of significance.
     ordered: bool,
 }
 
@@ -350,7 +349,7 @@ struct Builder {
 }
 
 impl Builder {
-    /// Carries out the tiles one after the other.
+    /// Applies the tiles in order.
     fn new(sizes: &[i64], layout: &Layout) -> Result<Builder, Error> {
         let rank = sizes.len();
         let mut builder =
@@ -378,7 +377,7 @@ impl Builder {
         Ok(builder)
     }
 
-    /// A new value that is the index of a group of its own.
+    /// A new value that is the whole index of a new group.
     fn whole(&mut self, size: i64, dim: Option<usize>, nodes: u64) -> usize {
         self.groups.push(Group { dim, parts: 1, ordered: true });
         self.value(size, self.groups.len() - 1, 1, nodes)
@@ -478,7 +477,7 @@ impl Tiling for Builder {
         self.whole(1, None, 1)
     }
 
-    /// From the minor end, so that each value is merged into one that is complete.
+    /// From the minor end, so that each value is merged into a complete one.
     fn merge(&mut self, indices: Vec<usize>) -> Result<usize, Error> {
         let merged = indices.into_iter().rev().map(Ok).reduce(|minor, major| self.merge_into(major?, minor?));
         merged.expect("a merge has two indices or more")
@@ -496,7 +495,7 @@ impl Tiling for Builder {
     }
 }
 
-/// `e * factor`, and 0 where `e` is: leading dimensions leave no trace.
+/// `e * factor`, or 0 if `e` is 0: leading dimensions leave no trace.
 fn scaled(e: Expr, factor: i64) -> Expr {
     if e == Expr::Const(0) { e } else { e.times(factor) }
 }
@@ -508,7 +507,7 @@ fn largest_piece(size: i64, cuts: &[i64]) -> i64 {
     starts.zip(ends).map(|(start, end)| end - start).max().unwrap_or(size)
 }
 
-/// The product of sizes, 0 where one of them is.
+/// The product of sizes; 0 if one of them is 0.
 fn product(sizes: &[i64]) -> Result<i64, Error> {
     if sizes.contains(&0) {
         return Ok(0);

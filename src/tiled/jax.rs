@@ -3,9 +3,9 @@
 use crate::tiled::layout::{Layout, TileEntry};
 use std::fmt::Display;
 
-/// The layout as an expression of Python, of `jax.experimental.layout.Layout`.
+/// The layout as a Python expression of `jax.experimental.layout.Layout`.
 ///
-/// `None` where JAX has no words for it: merged dimensions, a memory space (which is part of a sharding there), tail
+/// `None` if JAX cannot express it: merged dimensions, a memory space (which is part of a sharding there), tail
 /// padding, sparse arrays, cuts and metadata.
 ///
 /// ```
@@ -44,7 +44,7 @@ pub fn jax(layout: &Layout) -> Option<String> {
     Some(text + ")")
 }
 
-/// A tuple of Python; one of a single entry has a comma after it.
+/// A Python tuple; a single entry has a comma after it.
 fn tuple(entries: impl IntoIterator<Item = impl Display>) -> String {
     let entries: Vec<String> = entries.into_iter().map(|entry| entry.to_string()).collect();
     format!("({}{})", entries.join(", "), if entries.len() == 1 { "," } else { "" })

@@ -1,7 +1,7 @@
-//! Tiled layouts: the order of dimensions in memory, and the tiles they are cut into.
+//! Tiled layouts: the order of dimensions in memory, and their tiles.
 //!
 //! `{1,0:T(8,128)(2,1)}`: dimension 1 varies fastest; the array is stored as tiles of 8 rows and 128 columns, and each
-//! of these as tiles of 2 rows and 1 column. [`crate::tiled::expansion`] gives that meaning its arithmetic.
+//! of these as tiles of 2 rows and 1 column. [`crate::tiled::expansion`] does the arithmetic.
 //!
 //! [`Layout::parse`] reads the text and [`Display`](fmt::Display) writes it, each attribute left out at its default;
 //! parsing what was printed gives the layout back. Limits: [`Layout::MAX_RANK`], [`Layout::MAX_TILE_ENTRIES`].
@@ -24,12 +24,12 @@ pub enum TileEntry {
 /// A tile, major entry first; the last entry is for the most minor dimension. Never empty.
 pub type Tile = Vec<TileEntry>;
 
-/// Where one physical dimension is cut across memories.
+/// The cuts of one physical dimension across memories.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Split {
     /// The physical dimension; 0 is the majormost.
     pub dim: usize,
-    /// The first index of each piece but the first, strictly increasing, between 0 and the size (both left out).
+    /// The first index of each piece except the first, strictly increasing, above 0 and below the size.
     pub cuts: Vec<i64>,
 }
 
@@ -46,7 +46,7 @@ pub struct Layout {
     pub index_type: Option<ElementType>,
     /// `*`: the unsigned integer type of the pointers of a sparse array.
     pub pointer_type: Option<ElementType>,
-    /// `E`: the bits that an element takes; 0, the default, means the type's own whole bytes.
+    /// `E`: the bits of an element; 0, the default, means whole bytes of the type.
     pub element_bits: i64,
     /// `S`: the memory space, 0 to 127; 0 is the device's main memory.
     pub memory_space: u8,
@@ -56,20 +56,20 @@ pub struct Layout {
     pub metadata_prefix: i64,
 }
 
-/// The attributes in the order that the text must have. `D` is of older texts, and is not printed.
+/// The attributes in the order of the text. `D` is in older texts, and is not printed.
 const ATTRIBUTES: [&str; 9] = ["D", "T", "L", "#", "*", "E", "S", "SC", "M"];
 
 impl Layout {
-    /// The most dimensions that a shape or layout may have.
+    /// The most dimensions of a shape or layout.
     pub const MAX_RANK: usize = limits::RANK;
-    /// The most entries that a layout's tiles may have together.
+    /// The most entries of all tiles of a layout together.
     pub const MAX_TILE_ENTRIES: usize = limits::TILE_ENTRIES;
 
     /// Reads a layout, braces included: `{1,0:T(8,128)}`. Its rank is the number of dimensions it lists, so `{}` is
     /// the layout of a scalar.
     ///
     /// # Errors
-    /// What is wrong, and at which byte of `text`.
+    /// The fault, at its byte of `text`.
     pub fn parse(text: &str) -> Result<Layout, Error> {
         let mut cursor = Cursor::new(text);
         let layout = Layout::read(&mut cursor, None)?;
@@ -77,8 +77,8 @@ impl Layout {
         Ok(layout)
     }
 
-    /// The layout with this order of dimensions, fastest varying first, and these tiles, first applied first. All else
-    /// is at its default; the fields are there to be set.
+    /// The layout with this order of dimensions, fastest varying first, and these tiles, first applied first. All other
+    /// fields have their defaults and may be set.
     ///
     /// # Errors
     /// An order that is no permutation of `0..rank`, a tile that is empty or ends with `*`, and a size below 1.
@@ -95,7 +95,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Major to minor without tiles, the layout of a shape that names none: `{rank-1,..,0}`.
+    /// The default layout, major to minor without tiles: `{rank-1,..,0}`.
     pub fn row_major(rank: usize) -> Layout {
         Layout {
             minor_to_major: (0..rank).rev().collect(),
@@ -125,7 +125,7 @@ impl Layout {
         self.minor_to_major.iter().rev().copied()
     }
 
-    /// Checks what the fields promise, for an array of these logical sizes: the guard for layouts that were not parsed.
+    /// Checks the fields for an array of these logical sizes: the guard for layouts that were not parsed.
     pub(crate) fn check(&self, sizes: &[i64]) -> Result<(), Error> {
         check_order(&self.minor_to_major, sizes.len()).map_err(|(_, message)| Error::new(message))?;
         if self.tiles.iter().map(Vec::len).sum::<usize>() > Self::MAX_TILE_ENTRIES {
@@ -157,7 +157,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Reads a layout; `sizes` are the logical sizes where a shape precedes it, `None` in place of unknown ones.
+    /// Reads a layout; `sizes` are the logical sizes of the shape before it, if any, with `None` for unknown ones.
     pub(crate) fn read(cursor: &mut Cursor, sizes: Option<&[Option<i64>]>) -> Result<Layout, Error> {
         cursor.expect("{", "`{` to open a layout")?;
         let mut order = Vec::new();
@@ -361,7 +361,7 @@ fn unsigned(cursor: &mut Cursor) -> Result<ElementType, Error> {
     })
 }
 
-/// A tile's size; the sign is read only to name the whole number in the message.
+/// A tile's size; a sign is read only so that the message quotes the whole number.
 fn tile_size(cursor: &mut Cursor) -> Result<i64, Error> {
     if cursor.peek() == Some(b'-') {
         let minus = cursor.expected("a tile size or `*`");
@@ -373,7 +373,7 @@ fn tile_size(cursor: &mut Cursor) -> Result<i64, Error> {
 
 // Conditions and their messages. Checked by the parser, which adds the position, and by `Layout::check`.
 
-/// The number of the entry at fault comes with the message; it is `order.len()` where one is missing.
+/// An error has the number of the entry at fault; `order.len()` if one is missing.
 fn check_order(order: &[usize], rank: usize) -> Result<(), (usize, String)> {
     if rank > Layout::MAX_RANK {
         return Err((order.len(), too_many_dims()));
@@ -450,7 +450,7 @@ impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("{")?;
         list(f, &self.minor_to_major)?;
-        // A colon precedes the first attribute, and is absent if there is none.
+        // A colon precedes the first attribute; without attributes there is none.
         let mut colon = ":";
         let mut attribute = |f: &mut fmt::Formatter<'_>, name: &str| write!(f, "{}{name}", std::mem::take(&mut colon));
         for (i, tile) in self.tiles.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Memory spaces: XLA's numbers, and the names of those that have one.
 //!
-//! 0 is `hbm`, 1 `vmem`, 5 `host`. Every other number up to [`MAX`] is the device's own and is written `device n`,
-//! which is accepted for a number with a name, too: `device 1` is `vmem`.
+//! 0 is `hbm`, 1 `vmem`, 5 `host`. Every other number up to [`MAX`] is the device's own and prints as `device n`;
+//! named spaces may be written so, too: `device 1` is `vmem`.
 
 use crate::limits;
 use crate::text::{Cursor, Error, choices, did_you_mean};
@@ -21,7 +21,7 @@ pub fn check(number: i64) -> Result<u8, String> {
     known.ok_or_else(|| format!("the number of a memory space must be in 0 to {MAX}, found {number}"))
 }
 
-/// The name of a memory space, or `device n`. A number that [`check`] refuses is written, too, so that it can be shown.
+/// The name of a memory space, or `device n`, also for numbers that [`check`] refuses.
 pub fn name(number: impl Into<i64>) -> String {
     let number = number.into();
     match NAMED.iter().find(|(_, named)| i64::from(*named) == number) {
@@ -33,7 +33,7 @@ pub fn name(number: impl Into<i64>) -> String {
 /// Reads a name, or `device n`.
 ///
 /// # Errors
-/// What is wrong, and at which byte of `text`.
+/// The fault, at its byte of `text`.
 ///
 /// # Example
 /// ```

@@ -11,10 +11,10 @@
 //! | Triton's `LinearLayout` | a matrix over bits: each bit of a place (register, lane, warp) is the exclusive or of bits of the index | swizzles such as `row ^ column`, inverses by elimination | sizes that are no powers of two, and so padding and tiles like `T(6,100)` |
 //! | MLIR's affine maps | affine expressions, no ranges | symbols of unknown size | sizes; simplification that needs an interval |
 //!
-//! What tiled layouts cannot say: copies and places of a machine, which are TensorLayouts ([`crate::places`], whose parts
-//! are CuTe's modes with a named axis); swizzles, which are maps. [`crate::notations`] reads and writes these notations.
-//! Directions differ, too: here a map takes the logical index to the place, a `LinearLayout` takes the place to the
-//! logical index.
+//! Tiled layouts cannot express copies and places of a machine, which are TensorLayouts ([`crate::places`], whose parts
+//! are CuTe's modes with a named axis), or swizzles, which are maps. [`crate::notations`] reads and writes these
+//! notations. Directions differ, too: here a map takes the logical index to the place, a `LinearLayout` takes the place
+//! to the logical index.
 //!
 //! | file | what it holds |
 //! |---|---|

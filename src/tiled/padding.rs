@@ -1,18 +1,18 @@
-//! Which padding has an index: the elements that whole tiles have beyond the end of a dimension.
+//! Padding that has an index: elements of whole tiles beyond the end of a dimension.
 //!
-//! `f32[3,5]{1,0:T(2,2)}` has places for the indices of a `f32[4,6]`: those of a third and fourth row and of a sixth
-//! column are padding. Other padding has no index: what rounds tiles themselves up, as `T(8,128)(3,1)` does, what the
-//! tail alignment adds, and what is behind dimensions that `*` merges.
+//! `f32[3,5]{1,0:T(2,2)}` has places for the indices of a `f32[4,6]`: a fourth row and a sixth column are padding.
+//! Other padding has no index: rounding of tiles themselves, as in `T(8,128)(3,1)`, tail padding, and padding behind
+//! dimensions that `*` merges.
 
 use crate::tiled::expansion::Expansion;
 
 impl Expansion {
-    /// The sizes of the dimensions with all of their tiles full: each rounded up to the size of the tile that cuts it,
-    /// and unchanged where none does. [`Expansion::offset`] of the same layout on these sizes has all elements where
-    /// this one has them, and the others in its padding, no two at one place.
+    /// The sizes of the dimensions with full tiles: each rounded up to the size of the tile that cuts it, or unchanged
+    /// without one. [`Expansion::offset`] of the same layout on these sizes agrees on all elements of this one, and has
+    /// the others in its padding, no two at one place.
     ///
-    /// A tile's quotient and remainder are below their sizes for every index below the product of these, and all that
-    /// follows depends on sizes that are the same for both.
+    /// For every index below the product of a tile's quotient and remainder sizes, both are below their sizes, and all
+    /// later steps depend on sizes that are the same in both expansions.
     pub fn whole_sizes(&self) -> Vec<i64> {
         let equations = self.equations();
         let whole = |(dim, size): (usize, &i64)| {

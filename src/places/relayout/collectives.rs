@@ -1,8 +1,8 @@
 //! A relayout as a chain of collectives between the places of the axes.
 //!
-//! The digits on the axes are cut until they are common to both sides, as in step 1. Then each part of an axis has a digit of
-//! one dimension, or copies, and there are four cases, each with its collective, in an order in which each place has few
-//! elements while others come:
+//! The digits on the axes are cut until they are common to both sides, as in step 1. Then each part of an axis has a
+//! digit of one dimension, or copies, and there are four cases, each with its collective, ordered so that places hold
+//! few elements while they receive others:
 //!
 //! | before | after | collective |
 //! |---|---|---|
@@ -11,8 +11,8 @@
 //! | a digit | one that was inside, where the first one goes | all-to-all |
 //! | a digit | copies | all-gather |
 //!
-//! A permutation takes copies to where digits come from. Where what is to be there was inside of the places, a slice before it
-//! makes them fewer.
+//! A permutation brings copies to the sources of its digits. If the wanted digit was inside of the places, a slice
+//! before the permutation makes the elements fewer.
 
 use super::digits::{Piece, pieces, refine};
 use super::tree::{FROM, TO, Tree};
@@ -20,26 +20,26 @@ use crate::places::machine::{TIME, WORD};
 use crate::places::placement::Placement;
 use crate::text::Error;
 
-/// What places do together that have a part of an axis each.
+/// Kinds of collectives between places that each have a part of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CollectiveKind {
-    /// Each keeps a part of what it has.
+    /// Each keeps a part of its elements.
     Slice,
-    /// Each gets what one other has.
+    /// Each gets the elements of one other.
     Permute,
-    /// Each gets a part of what each of the others has.
+    /// Each gets a part of the elements of each of the others.
     AllToAll,
-    /// Each gets what all of the others have.
+    /// Each gets all elements of the others.
     AllGather,
-    /// Each gets a part of what each of the others has, added up.
+    /// Each gets a part of the elements of each of the others, added up.
     ReduceScatter,
-    /// Each gets what all of the others have, added up.
+    /// Each gets all elements of the others, added up.
     AllReduce,
 }
 
 impl CollectiveKind {
-    /// The name that MLIR's dialects have for it.
+    /// The name in MLIR's dialects.
     pub fn name(self) -> &'static str {
         match self {
             CollectiveKind::Slice => "slice",
@@ -64,24 +64,24 @@ pub struct IndexDigit {
     pub extent: i64,
 }
 
-/// What a part of an axis has before and after a collective; `None` are copies.
+/// The digit on a part of an axis before and after a collective; `None` are copies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DigitExchange {
     /// The axis.
     pub axis: String,
-    /// How far apart along it the places are.
+    /// The distance between the places along the axis.
     pub stride: i64,
-    /// How many there are.
+    /// The number of places.
     pub extent: i64,
-    /// Before.
+    /// The digit before.
     pub before: Option<IndexDigit>,
-    /// After.
+    /// The digit after.
     pub after: Option<IndexDigit>,
 }
 
 impl DigitExchange {
-    /// Both as one, where the second is the next part of the axis, with the next part of the digits.
+    /// The two exchanges as one, if `next` is the next part of the axis with the next part of the digits.
     fn joined(&self, next: &DigitExchange) -> Option<DigitExchange> {
         let digits = |a: Option<IndexDigit>, b: Option<IndexDigit>| match (a, b) {
             (None, None) => Some(None),
@@ -100,15 +100,15 @@ impl DigitExchange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RelayoutStep {
-    /// What is done.
+    /// The collective.
     pub kind: CollectiveKind,
-    /// Between the places that differ in these parts of axes.
+    /// The parts of axes in which the participating places differ.
     pub along: Vec<DigitExchange>,
-    /// The most elements that a place gets from others: of some place this many where sizes divide, else at most.
+    /// The most elements that a place gets from others: exact where sizes divide, else an upper bound.
     pub received: i64,
 }
 
-/// A part of an axis with what each side has there.
+/// A part of an axis with the digit of each side there.
 struct AxisDigit {
     axis: usize,
     stride: i64,
@@ -116,12 +116,12 @@ struct AxisDigit {
     sides: [Option<IndexDigit>; 2],
 }
 
-/// The collectives that bring a tensor from one placement to another, in their order; `None` where there is no such chain, as
-/// where sides cut a dimension at sizes that do not divide each other. Places that have no element take part: each ends with
-/// what the other placement has there.
+/// The collectives that bring a tensor from one placement to another, in order; `None` if there is no such chain, as
+/// where sides cut a dimension at sizes that do not divide each other. Places without an element take part: each ends
+/// with the other placement's content.
 ///
 /// # Errors
-/// Other sizes, and counts beyond 64 bits.
+/// Different sizes, and counts beyond 64 bits.
 ///
 /// # Example
 /// ```
@@ -157,7 +157,7 @@ pub fn collectives(from: &Placement, to: &Placement) -> Result<Option<Vec<Relayo
     .run()
 }
 
-/// The parts of axes on which both sides have a digit or copies each.
+/// The parts of axes on which both sides have one digit or copies each.
 fn parts(tree: &Tree, sides: [&Placement; 2], pieces: &[Vec<Piece>; 2]) -> Option<Vec<AxisDigit>> {
     let mut parts: Vec<AxisDigit> = Vec::new();
     for (side, pieces) in pieces.iter().enumerate() {
@@ -169,7 +169,7 @@ fn parts(tree: &Tree, sides: [&Placement; 2], pieces: &[Vec<Piece>; 2]) -> Optio
             match parts.iter_mut().find(known) {
                 Some(part) => part.sides[side] = digit,
                 None => {
-                    // What the other side has there is still to come, or copies at all places, or nothing.
+                    // The digit of the other side is still to come, or there are copies at all places, or nothing.
                     let mut own = [None; 2];
                     own[side] = digit;
                     parts.push(AxisDigit { axis: piece.axis, stride: piece.stride, extent: piece.extent, sides: own });
@@ -195,11 +195,11 @@ fn parts(tree: &Tree, sides: [&Placement; 2], pieces: &[Vec<Piece>; 2]) -> Optio
     (all && nested && are_digits).then_some(parts)
 }
 
-/// The chain as far as it is.
+/// The chain so far.
 struct RelayoutChain<'t> {
     tree: &'t Tree,
     parts: Vec<AxisDigit>,
-    /// What each part has now.
+    /// The present digit of each part.
     state: Vec<Option<IndexDigit>>,
     sizes: &'t [i64],
     steps: Vec<RelayoutStep>,
@@ -210,7 +210,7 @@ impl RelayoutChain<'_> {
         self.parts[k].sides[TO]
     }
 
-    /// Whether some part has a digit now.
+    /// Whether some part has the digit at present.
     fn has(&self, digit: IndexDigit) -> bool {
         self.state.contains(&Some(digit))
     }
@@ -236,7 +236,7 @@ impl RelayoutChain<'_> {
         Ok(done.then_some(self.steps))
     }
 
-    /// Does a step along some parts.
+    /// Appends a step along some parts.
     fn step(&mut self, kind: CollectiveKind, along: &[usize], after: impl Fn(&Self, usize) -> Option<IndexDigit>) {
         let changed: Vec<(usize, Option<IndexDigit>)> = along.iter().map(|k| (*k, after(self, *k))).collect();
         let exchange = |(k, after): &(usize, Option<IndexDigit>)| DigitExchange {
@@ -261,8 +261,8 @@ impl RelayoutChain<'_> {
         }
     }
 
-    /// The most elements that a place gets where the state was `before`. What is cut has the parts of the first place, which
-    /// are the largest; of what is joined the last place has had least.
+    /// The most elements that a place gets, from the state `before`. The first place has the largest parts of a cut;
+    /// the last place had least of a joined digit.
     fn received(&self, kind: CollectiveKind, before: &[Option<IndexDigit>]) -> i64 {
         let (mut cut, mut joined, mut had) = (1i128, 1i128, 1i128);
         for (dim, size) in self.sizes.iter().enumerate() {
@@ -286,7 +286,8 @@ impl RelayoutChain<'_> {
         i64::try_from(all).unwrap_or(i64::MAX)
     }
 
-    /// Copies become digits that were inside of the places: where they are to be, or from where a permutation brings them.
+    /// Replaces copies by digits that were inside of the places: at their targets, or where a permutation fetches them
+    /// from.
     fn slice(&mut self) {
         let mut sliced: Vec<(usize, IndexDigit)> = Vec::new();
         for k in 0..self.parts.len() {
@@ -305,7 +306,7 @@ impl RelayoutChain<'_> {
         self.step(CollectiveKind::Slice, &along, after);
     }
 
-    /// Digits go to the parts that are to have them, and what was there to where they come from.
+    /// Moves digits to their target parts, and the digits there to the parts that become free.
     fn permute(&mut self) -> Result<(), Error> {
         let mut next = self.state.clone();
         let (mut filled, mut left) = (Vec::new(), Vec::new());
@@ -331,7 +332,7 @@ impl RelayoutChain<'_> {
     }
 }
 
-/// How many indices below `size` have the first value of each digit, or the last one.
+/// The number of indices below `size` that have the first value of each digit, or with `last` the last one.
 fn elements(size: i64, digits: &[IndexDigit], last: bool) -> i64 {
     let mut order = digits.to_vec();
     order.sort_by_key(|digit| std::cmp::Reverse(digit.weight));
@@ -339,7 +340,7 @@ fn elements(size: i64, digits: &[IndexDigit], last: bool) -> i64 {
     count(size, &order, last)
 }
 
-/// The same of digits of falling weights.
+/// [`elements`] for digits of falling weights.
 fn count(size: i64, digits: &[IndexDigit], last: bool) -> i64 {
     let Some((digit, below)) = digits.split_first() else { return size };
     let all = digit.weight.saturating_mul(digit.extent);

@@ -3,7 +3,7 @@
 use crate::numbers::{gcd, inverse};
 use crate::text::Error;
 
-/// The values that a variable takes in a box: the least, and how many.
+/// The values of a variable in a box: the least, and their number.
 pub type Range = (i64, i64);
 
 pub fn too_many() -> Error {
@@ -25,7 +25,7 @@ pub fn elements(ranges: &[Range]) -> Result<i64, Error> {
     product(ranges.iter().map(|range| range.1))
 }
 
-/// How many values may still be gone through.
+/// The number of values that may still be enumerated.
 pub struct Budget(pub usize);
 
 impl Budget {
@@ -42,7 +42,7 @@ fn entangled() -> Error {
     .too_large()
 }
 
-/// Goes through all values of some variables: their ranges become single values.
+/// Enumerates the values of some variables: their ranges become single values.
 pub fn each(
     vars: &[usize],
     ranges: &[Range],
@@ -68,8 +68,9 @@ pub fn each(
     }
 }
 
-/// How many values of unknowns, each from 0 up to its count, bring `sum(factor * unknown)` to `wanted`. The factors are
-/// not 0, the largest first: of all but two unknowns the values are gone through that the smaller ones can make up for.
+/// The number of values of unknowns, each from 0 to before its count, with `sum(factor * unknown) = wanted`. The
+/// factors are not 0, the largest first. All but two unknowns are enumerated, over the values that the rest can make up
+/// for.
 pub fn solutions(terms: &[(i128, i128)], wanted: i128, steps: &mut Budget) -> Result<i64, Error> {
     steps.take()?;
     let divisor = terms.iter().fold(0, |divisor, (factor, _)| gcd(divisor, *factor));
@@ -98,7 +99,7 @@ fn within(step: i128, start: i128, least: i128, most: i128) -> (i128, i128) {
     (-(-a).div_euclid(step.abs()), b.div_euclid(step.abs()))
 }
 
-/// [`solutions`] for two unknowns, whose greatest common divisor divides what is wanted.
+/// [`solutions`] for two unknowns; their greatest common divisor must divide `wanted`.
 fn pairs((a, n): (i128, i128), (b, m): (i128, i128), wanted: i128) -> Result<i64, Error> {
     let divisor = gcd(a, b);
     let (a, b, wanted) = (a / divisor, b / divisor, wanted / divisor);

@@ -7,8 +7,8 @@ use crate::places::search::Digit;
 /// A digit of one side.
 #[derive(Clone, Copy)]
 pub struct Piece {
-    /// The dimension; a copy in the destination counts as an index of a dimension of its own, one in the source as
-    /// none.
+    /// The dimension. A copy in the destination counts as an index of its own dimension, a copy in the source has
+    /// `None`.
     pub dim: Option<usize>,
     pub weight: i64,
     pub extent: i64,
@@ -16,7 +16,7 @@ pub struct Piece {
     pub stride: i64,
 }
 
-/// The digits of a side. Those of an axis have a value for each of its places, also for places without an element.
+/// The digits of a side. Digits of an axis have a value for each of its places, also for places without an element.
 pub fn pieces(tree: &Tree, side: &Placement) -> Vec<Piece> {
     let axis = |axis: usize| match side.axes().get(axis) {
         Some(name) => tree.axes.iter().position(|known| known == name).unwrap_or(tree.address()),
@@ -33,7 +33,7 @@ pub fn pieces(tree: &Tree, side: &Placement) -> Vec<Piece> {
     digits.map(piece).collect()
 }
 
-/// The digits with the values that elements have: those below the sizes.
+/// The digits limited to the values below the sizes.
 pub fn reached(mut pieces: Vec<Piece>, sizes: &[i64]) -> Vec<Piece> {
     for piece in &mut pieces {
         if let Some(dim) = piece.dim {
@@ -44,8 +44,8 @@ pub fn reached(mut pieces: Vec<Piece>, sizes: &[i64]) -> Vec<Piece> {
     pieces
 }
 
-/// Cuts the digits of both sides until none is cut further by the other's weights, or by strides along its axis. The
-/// digits are whole, or cut off by these sizes: see [`reached`].
+/// Cuts the digits of both sides until neither the other's weights nor strides along the axis cut them further. The
+/// digits are whole, or limited by these sizes: see [`reached`].
 pub fn refine(tree: &Tree, sizes: Option<&[i64]>, sides: &mut [Vec<Piece>; 2]) {
     let mut again = true;
     while std::mem::take(&mut again) {
@@ -58,7 +58,7 @@ pub fn refine(tree: &Tree, sizes: Option<&[i64]>, sides: &mut [Vec<Piece>; 2]) {
                 };
                 again = true;
                 sides[side][k] = Piece { extent: factor, ..piece };
-                // Where the size cuts off the highest digit, its upper part may be larger than it was.
+                // If the size cuts off the highest digit, its upper part may be larger than before.
                 let extent = (piece.extent - 1) / factor + 1;
                 let weight = if piece.dim.is_some() { piece.weight * factor } else { 1 };
                 sides[side].push(Piece { weight, extent, stride: piece.stride * factor, ..piece });
@@ -67,12 +67,12 @@ pub fn refine(tree: &Tree, sizes: Option<&[i64]>, sides: &mut [Vec<Piece>; 2]) {
     }
 }
 
-/// Where a digit can be cut: the number of values of its lower part.
+/// The place of a possible cut in a digit: the number of values of its lower part.
 fn cut(tree: &Tree, sizes: Option<&[i64]>, sides: &[Vec<Piece>; 2], piece: &Piece) -> Option<i64> {
     let end = i128::from(piece.weight) * i128::from(piece.extent);
     let top = |dim: usize| sizes.is_some_and(|sizes| end >= i128::from(sizes[dim]));
     let factor = |step: i64, other: i64| {
-        // Most are outside, which needs no division to see.
+        // Most are outside; this test needs no division for them.
         let inside = other > step && step > 0 && other < step.saturating_mul(piece.extent) && other % step == 0;
         Some(other / step.max(1)).filter(|factor| {
             inside
@@ -82,14 +82,14 @@ fn cut(tree: &Tree, sizes: Option<&[i64]>, sides: &[Vec<Piece>; 2], piece: &Piec
     };
     let mut others = sides.iter().flatten();
     let found = others.find_map(|other| {
-        // Whole digits of one dimension need not end together: the other side may have more places than elements.
+        // Whole digits of one dimension may end apart: the other side may have more places than elements.
         let weights = || [Some(other.weight), other.weight.checked_mul(other.extent)].into_iter().flatten();
         let by_weight = || {
             let same = piece.dim.is_some() && other.dim == piece.dim;
             if same { weights().find_map(|weight| factor(piece.weight, weight)) } else { None }
         };
         let by_stride = || factor(piece.stride, other.stride);
-        // A copy is chosen for whole digits, so it cuts where it ends too.
+        // A copy is chosen for whole digits, so it also cuts at its end.
         let end = || other.stride.checked_mul(other.extent).filter(|_| other.dim.is_none());
         let by_end = || end().and_then(|end| factor(piece.stride, end));
         let along = || if other.axis == piece.axis { by_stride().or_else(by_end) } else { None };

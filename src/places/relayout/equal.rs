@@ -1,4 +1,4 @@
-//! How many elements stay where they are: both sides' coordinates are equal where classes of variables are.
+//! The count of elements that stay: both sides' coordinates are equal where classes of variables are.
 
 use super::counts::{Budget, Range, each, elements, product, solutions, sum};
 use super::joint::Joint;
@@ -7,29 +7,29 @@ use super::tree::{FROM, SamePlace, TO};
 use crate::text::Error;
 use rustc_hash::FxHashMap;
 
-/// The most places that are tried as the busiest, before all are gone through.
+/// The most places that are tried as the busiest before all are enumerated.
 const MAX_TRIED: usize = 1 << 14;
 
 /// Values of some variables.
 type Assignment = Vec<(usize, i64)>;
 
-/// Which variables are equal.
+/// Classes of variables that must be equal.
 pub struct Equal {
     classes: Vec<Class>,
-    /// What the classes do not say.
+    /// Constraints along axes whose strides do not nest, which classes cannot express.
     tangled: Vec<SamePlace>,
-    /// Whether source and destination are in different places whatever the variables are.
+    /// Whether source and destination always differ in place.
     pub never: bool,
 }
 
-/// Variables that are equal, and maybe 0.
+/// Variables that must be equal, and with `zero` also 0.
 struct Class {
     vars: Vec<usize>,
     zero: bool,
 }
 
 impl Class {
-    /// The number of values that all have in common.
+    /// The number of values common to all variables.
     fn count(&self, ranges: &[Range]) -> i64 {
         let low = self.low(ranges);
         let high = self.vars.iter().map(|var| ranges[*var].0 + ranges[*var].1).min().unwrap_or(1);
@@ -37,14 +37,14 @@ impl Class {
         (high - low).max(0)
     }
 
-    /// The least value that they may have in common.
+    /// The least value that may be common to all variables.
     fn low(&self, ranges: &[Range]) -> i64 {
         self.vars.iter().map(|var| ranges[*var].0).max().unwrap_or(0)
     }
 }
 
 impl Joint {
-    /// The variables that constraints make equal.
+    /// The classes of variables that constraints make equal.
     pub fn equal(&self, constraints: &[SamePlace]) -> Equal {
         let mut class: Vec<usize> = (0..self.vars.len()).collect();
         let mut zero = vec![false; self.vars.len()];
@@ -91,7 +91,7 @@ impl Joint {
         })
     }
 
-    /// Those of one box.
+    /// The elements and copies of one box for which the constraints hold.
     fn count(&self, equal: &Equal, ranges: &[Range], steps: &mut Budget) -> Result<i64, Error> {
         if equal.tangled.is_empty() {
             return product(equal.classes.iter().map(|class| class.count(ranges)));
@@ -110,7 +110,7 @@ impl Joint {
         Ok(count)
     }
 
-    /// Those of one box where the classes hold and both coordinates along an axis whose strides do not nest are equal.
+    /// [`Joint::count`] for one tangled constraint: equal coordinates along an axis whose strides do not nest.
     fn solutions(&self, axis: usize, equal: &Equal, ranges: &[Range], steps: &mut Budget) -> Result<i64, Error> {
         let (mut wanted, mut free, mut terms) = (0, 1i64, Vec::new());
         for class in &equal.classes {
@@ -130,7 +130,7 @@ impl Joint {
         if free == 0 { Ok(0) } else { product([free, solutions(&terms, wanted, steps)?].into_iter()) }
     }
 
-    /// The variables that constraints are about.
+    /// The variables in the coordinates of constraints.
     fn involved(&self, constraints: &[SamePlace]) -> Vec<usize> {
         let sides = constraints.iter().flat_map(|constraint| &self.coordinates[constraint.axis]);
         let mut vars: Vec<usize> = sides.flatten().map(|(var, _)| *var).collect();
@@ -139,7 +139,7 @@ impl Joint {
         vars
     }
 
-    /// Whether a constraint holds where all its variables have one value.
+    /// Whether a constraint holds where each of its variables has a single value.
     fn holds(&self, constraint: SamePlace, ranges: &[Range]) -> bool {
         let [from, to] = [FROM, TO].map(|side| self.coordinate(constraint, side, ranges));
         from == to
@@ -151,11 +151,11 @@ impl Joint {
         sum.div_euclid(i128::from(constraint.unit))
     }
 
-    /// The elements that leave the busiest place of a side for other places, where `same` says what a place is.
+    /// The elements that leave the busiest place of a side for other places; `same` defines a place.
     ///
-    /// A place is a value of each variable that follows its coordinates. The number that leaves is constant in between
-    /// the bounds of ranges, but for places where equal variables differ, so a few values from each bound on are
-    /// enough.
+    /// A place is a value of each variable that determines its coordinates. The number of leaving elements is constant
+    /// between the bounds of ranges, except for places where equal variables differ, so a few values from each bound on
+    /// are enough.
     pub fn busiest(&self, side: usize, same: &[SamePlace], equal: &Equal, steps: &mut Budget) -> Result<i64, Error> {
         let mut fixed: Vec<usize> = Vec::new();
         for constraint in same {
@@ -195,9 +195,8 @@ impl Joint {
         Ok(leaving.into_values().max().unwrap_or(0))
     }
 
-    /// For each class the values of its variables that are worth trying, and how many places that makes; `None` where
-    /// these are too many. `fixed` are the variables that say which place it is, `first` are the ranges of the first
-    /// box.
+    /// For each class the values of its variables to try, and the number of places that they form; `None` if these are
+    /// too many. `fixed` are the variables that determine the place, `first` are the ranges of the first box.
     fn places_to_try(&self, first: &[Range], fixed: &[usize], equal: &Equal) -> Option<(Vec<Vec<Assignment>>, usize)> {
         let mut choices: Vec<Vec<Assignment>> = Vec::new();
         let mut tried = self.boxes.len();
@@ -225,8 +224,8 @@ impl Joint {
         Some((choices, tried / self.boxes.len()))
     }
 
-    /// The values of a variable of a class at which the number that leaves may change: the bounds of the class's ranges
-    /// in all boxes, or in the first where all are alike, and with `next` the values after them.
+    /// The values of a class's variable at which the number of leaving elements may change: the bounds of the class's
+    /// ranges in all boxes, or in the first where all are alike, and with `next` the values after them.
     fn bounds_of(&self, class: &Class, var: usize, alike: Option<&[Range]>, next: bool) -> Vec<i64> {
         let mut bounds = if class.zero { vec![0, 1] } else { vec![0] };
         for ranges in self.boxes.iter().take(if alike.is_some() { 1 } else { MAX_BLOCKS }) {
@@ -242,7 +241,7 @@ impl Joint {
         bounds
     }
 
-    /// The elements with these values of variables that are not where the classes would have them.
+    /// The elements with these values of variables that break the classes.
     fn leaving(&self, place: &[(usize, i64)], equal: &Equal) -> Result<i64, Error> {
         let mut leaving = 0i64;
         for ranges in &self.boxes {
@@ -258,7 +257,7 @@ impl Joint {
     }
 }
 
-/// Ranges with single values of some variables.
+/// Ranges with some variables fixed to single values.
 fn placed(ranges: &[Range], values: &[(usize, i64)]) -> Vec<Range> {
     let mut ranges = ranges.to_vec();
     values.iter().for_each(|(var, value)| ranges[*var] = (*value, 1));

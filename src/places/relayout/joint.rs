@@ -1,4 +1,4 @@
-//! Two placements in common digits: variables, and boxes of their values that together are all elements.
+//! Two placements in common digits: variables, and boxes of their values that together cover all elements.
 
 use super::counts::{Budget, Range, elements, sum, too_many};
 use super::digits::{Piece, divides, pieces, reached, refine};
@@ -9,13 +9,13 @@ use crate::places::placement::Placement;
 use crate::text::Error;
 use std::collections::BTreeMap;
 
-/// The most boxes that are made to take the nearest of partial copies.
+/// The most boxes for the nearest of partial copies.
 const MAX_SPLIT: usize = 1 << 12;
 
-/// The most values that are gone through for it.
+/// The most values enumerated for the nearest of partial copies.
 const MAX_SPLIT_STEPS: usize = 1 << 18;
 
-/// A digit of both sides: what it adds to the coordinates of each.
+/// A digit of both sides, with its steps in the coordinates of each.
 pub struct Var {
     pub extent: i64,
     /// For each side the axes and strides.
@@ -66,7 +66,7 @@ impl Joint {
         Ok(joint)
     }
 
-    /// Makes variables of digits, and boxes of sizes.
+    /// Adds variables for digits, and boxes for sizes.
     fn join(&mut self, sizes: &[i64], sides: &[Vec<Piece>; 2]) -> Result<(), Error> {
         let mut boxes: Vec<Vec<(usize, Range)>> = vec![Vec::new()];
         for (dim, size) in sizes.iter().enumerate() {
@@ -159,7 +159,7 @@ impl Joint {
         Ok(())
     }
 
-    /// Takes the nearest of the copies in the source.
+    /// Chooses the nearest of the copies in the source.
     fn choose(&mut self, tree: &Tree, from: &[Piece], everywhere: impl Fn(usize) -> bool, nearest: bool) {
         for var in &mut self.vars {
             let here: Vec<_> = var.steps[TO].iter().copied().filter(|(axis, _)| everywhere(*axis)).collect();
@@ -184,7 +184,7 @@ impl Joint {
         }
     }
 
-    /// Takes the nearest of the partial copies along an axis, if not too many boxes are needed for it.
+    /// Chooses the nearest of the partial copies along an axis, if that needs few boxes.
     fn choose_along(&mut self, tree: &Tree, axis: usize, copies: &[Piece]) -> bool {
         let along = |vars: &[Var], side: usize| {
             let steps = |(k, var): (usize, &Var)| {
@@ -328,7 +328,7 @@ impl Joint {
                 counters.push((*count, strides));
             }
         }
-        // What steps from place to place first, and then as the destination's coordinates order it.
+        // Counters that step from place to place first, then in the order of the destination's coordinates.
         counters.sort_by_cached_key(|(_, [source, destination])| {
             let places = source[..all - 1].iter().chain(&destination[..all - 1]).any(|stride| *stride != 0);
             std::cmp::Reverse((places, destination.clone(), source.clone()))
@@ -346,7 +346,7 @@ impl Joint {
 }
 
 /// Whether the coordinates of both sides along an axis, given by extents and strides, are numbers in one mixed radix,
-/// where units end digits.
+/// in which `units` are ends of digits.
 fn is_nested(sides: &[Vec<(i64, i64)>; 2], units: impl Iterator<Item = i64>) -> bool {
     let mut radices: Vec<i64> = sides.iter().flatten().map(|(_, stride)| *stride).chain(units).collect();
     radices.sort_unstable();
@@ -362,16 +362,16 @@ fn is_nested(sides: &[Vec<(i64, i64)>; 2], units: impl Iterator<Item = i64>) -> 
     chain && sides.iter().all(|side| once(side) && side.iter().all(below))
 }
 
-/// The ranges of some variables, and what the nearest copy adds to the coordinate there.
+/// The ranges of some variables, and the offset of the nearest copy there.
 type SplitRanges = (Vec<Range>, i128);
 
-/// Which of partial copies along an axis is the nearest.
+/// The choice of the nearest of partial copies along an axis.
 struct Nearest<'a> {
-    /// What a copy adds to the coordinate, and its digits.
+    /// The offset of each copy in the coordinate, with its digits.
     offsets: BTreeMap<i128, Vec<i64>>,
-    /// How many places the groups of the axis have, the largest first.
+    /// The number of places in each kind of group of the axis, the largest first.
     units: &'a [i64],
-    /// What a step of each variable adds to the coordinate of the source and of the destination.
+    /// The stride of each variable in the coordinates of the source and of the destination.
     moves: Vec<[i128; 2]>,
 }
 
@@ -386,7 +386,7 @@ impl Nearest<'_> {
         within(1).or_else(|| self.units.iter().rev().find_map(|unit| within(*unit))).unwrap_or(0)
     }
 
-    /// Parts of the ranges of the last variables in which one copy is the nearest, where those before add up to `at`.
+    /// Parts of the ranges of the last variables in which one copy is the nearest; the variables before add up to `at`.
     fn parts(&self, ranges: &[Range], at: [i128; 2], steps: &mut Budget) -> Result<Vec<SplitRanges>, Error> {
         steps.take()?;
         let Some((&(low, count), rest)) = ranges.split_first() else {
@@ -409,7 +409,7 @@ impl Nearest<'_> {
     }
 }
 
-/// Two counters of which the first goes on where the second ends.
+/// Two counters of which the second continues where the first ends, if there are such.
 fn continued(counters: &[(i64, [Vec<i64>; 2])]) -> Option<(usize, usize)> {
     let follows = |outer: &[Vec<i64>; 2], count: i64, inner: &[Vec<i64>; 2]| {
         let steps = outer.iter().flatten().zip(inner.iter().flatten());

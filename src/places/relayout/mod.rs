@@ -1,20 +1,20 @@
-//! What moves where when a tensor goes from one placement to another.
+//! Relayout of a tensor between two placements: the copies, and the traffic of each level.
 //!
 //! From `((4_PE, 4:1))` to `((4:1, 4_PE))`, element `i` goes from PE `i floordiv 4` to PE `i mod 4`: with the digits
-//! `a = i floordiv 4` and `b = i mod 4`, from PE `a`, address `b` to PE `b`, address `a`. That is a [`Block`], of which
-//! a few say the whole. The 4 elements with `a = b` stay, the other 12 go to another PE.
+//! `a = i floordiv 4` and `b = i mod 4`, from PE `a`, address `b` to PE `b`, address `a`. One [`Block`] expresses this;
+//! a few express most relayouts. The 4 elements with `a = b` stay, the other 12 go to another PE.
 //!
 //! 1. *Digits.* The weights of both sides' digits cut each dimension into segments; each digit is cut further where the
 //!    other side's strides along its axis, or the groups of a machine, cut it. Where weights do not divide each other,
-//!    as 3 and 4, the values of the segment between two common multiples are gone through one by one.
-//! 2. *Boxes.* The indices below a size that is no product of digits are a box for each digit: the digits above are
+//!    as 3 and 4, the values of the segment between two common multiples are enumerated.
+//! 2. *Boxes.* The indices below a size that is no product of digits are a box for each digit: the digits above equal
 //!    those of the size, this one is less than the size's, those below are free.
 //! 3. *Counts.* Along an axis whose strides nest, both coordinates are numbers in one mixed radix, so they are equal
 //!    where their digits are: variables fall into classes of equal ones, and the elements of a box that stay are a
-//!    product over the classes. Strides that do not nest are gone through value by value, up to a bound.
+//!    product over the classes. Strides that do not nest are enumerated value by value, up to a bound.
 //!
-//! So costs grow with the number of digits, not of elements; of boxes there are more where several dimensions are
-//! padded, or have weights that do not divide each other.
+//! So costs grow with the number of digits, not of elements; there are more boxes where several dimensions are padded,
+//! or have weights that do not divide each other.
 //!
 //! Not promised: an order or a schedule of the copies, and room in the memories, which [`Machine::check`] verifies.
 //!
@@ -46,29 +46,29 @@ use tree::{FROM, SamePlace, TO, Tree};
 pub use collectives::{CollectiveKind, DigitExchange, IndexDigit, RelayoutStep, collectives};
 pub use moves::{Affine, Block, Copy, Level, MAX_BLOCKS, Plan};
 
-/// The most values that are gone through where strides do not nest.
+/// The most values that are enumerated where strides do not nest.
 const MAX_STEPS: usize = 1 << 21;
 
-/// Says what has to be moved between two placements of a tensor of elements of `element_bits` bits, densely counted.
+/// The relayout between two placements of a tensor of elements of `element_bits` bits, densely counted.
 ///
-/// On a machine each side is in the memory that [`Machine::check`] chooses, whether it has room or not; on one without
-/// memories, in the places of the last axis. The axes below a memory's are no coordinates in it: there are no copies
-/// along them, and coordinates in [`Plan::blocks`] are 0. Those that a layout names below its memory, where the machine
-/// has no deeper one, number parts of the memory beside the address.
+/// On a machine [`Machine::check`] chooses the memory of each side, whether it has room or not; without memories, it is
+/// the places of the last axis. The axes below a memory's are no coordinates in it: there are no copies along them, and
+/// coordinates in [`Plan::blocks`] are 0. Axes that a layout names below its memory, where the machine has no deeper
+/// one, number parts of the memory beside the address.
 ///
-/// Without a machine each axis is a level, in the order in which the layouts name them, and has as many places as they
-/// reach. An axis that a layout does not name, or broadcasts, has a copy at each of its places; of `W`, which says how
-/// elements pack, an unnamed one is no copy. Each copy in the destination is filled. Of the copies in the source the
-/// nearest is taken, along each axis on its own: the one with the destination's own coordinate, if there is one, else
-/// one in the smallest group of the axis that holds both. Where strides do not nest, or a part of an axis that a
-/// `B@[n_X:s]` spans ends elsewhere than the digits, this splits boxes value by value; where that takes too many values
-/// or boxes, copies are taken along this axis that may not be the nearest.
+/// Without a machine each axis is a level, in the order in which the layouts name them, with as many places as they
+/// reach. An axis that a layout does not name, or broadcasts, has a copy at each of its places; but an unnamed `W`,
+/// which only packs elements, has no copies. Each copy in the destination is filled, from the nearest copy in the
+/// source, along each axis on its own: the one with the destination's own coordinate, if there is one, else one in the
+/// smallest group of the axis that holds both. Where strides do not nest, or a part of an axis that a `B@[n_X:s]` spans
+/// ends elsewhere than the digits, this splits boxes value by value; where that takes too many values or boxes, copies
+/// along this axis may not be the nearest.
 ///
-/// `Time` and `W` are no levels of the tree: what moves along them alone stays at its place and is a copy inside it.
+/// `Time` and `W` are no levels of the tree: movement along them alone is a copy inside a place.
 ///
 /// # Errors
-/// Other sizes, a layout that reaches beyond the machine, counts beyond 64 bits, and strides for which counting takes
-/// too many steps.
+/// Different sizes, a layout that reaches beyond the machine, counts beyond 64 bits, and strides for which counting
+/// takes too many steps.
 ///
 /// # Example
 /// ```
@@ -98,7 +98,7 @@ pub fn plan(from: &Placement, to: &Placement, machine: Option<&Machine>, element
     nearest.or_else(|error| if partial() { plan_with(from, to, machine, element_bits, false) } else { Err(error) })
 }
 
-/// [`plan`], which looks for the nearest of partial copies where `nearest` says so.
+/// [`plan`]; `nearest`: whether to look for the nearest of partial copies.
 fn plan_with(
     from: &Placement,
     to: &Placement,
@@ -149,9 +149,9 @@ fn plan_with(
     Ok(Plan { axes: tree.axes, memories, elements, stay: staying, unmoved, levels, blocks })
 }
 
-/// The memory that [`Machine::check`] chooses, whether the tensor has room in it or not.
+/// The memory that [`Machine::check`] chooses, whether it has room or not.
 fn memory(machine: &Machine, side: &Placement, element_bits: i64) -> Result<Option<usize>, Error> {
-    // Of memories at one axis the largest is chosen: all become as large as can be, in the same order.
+    // `Machine::check` chooses the largest memory at an axis: all grow to the limit here, in the same order.
     let mut roomy = machine.clone();
     for memory in &mut roomy.memories {
         let larger = machine.memories.iter().filter(|other| other.bytes > memory.bytes).count();

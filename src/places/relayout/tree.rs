@@ -6,23 +6,23 @@ use crate::places::placement::{Copies, Placement};
 pub const FROM: usize = 0;
 pub const TO: usize = 1;
 
-/// That both sides agree on `coordinate floordiv unit` along an axis.
+/// The constraint that both sides agree on `coordinate floordiv unit` along an axis.
 #[derive(Clone, Copy)]
 pub struct SamePlace {
     pub axis: usize,
     pub unit: i64,
 }
 
-/// The axes of both sides. Behind the named ones are the address and the position, which is the address in elements.
+/// The axes of both sides. Behind the named ones are the address and the position, the address in elements.
 pub struct Tree {
     pub axes: Vec<String>,
     /// The number of places along each named axis.
     pub places: Vec<i64>,
-    /// How many of the named axes are those of the tree; the others are inside a place.
+    /// The number of named axes in the tree; the others are inside a place.
     pub tree_axes: usize,
-    /// The levels of the tree, each as what its places have in common.
+    /// The levels of the tree, each as the coordinates that its places share.
     pub levels: Vec<SamePlace>,
-    /// How many of the axes, from the first on, are coordinates of a memory of each side.
+    /// The number of leading axes that are coordinates of each side's memory.
     pub depths: [usize; 2],
     /// The axes inside a place.
     pub local: Vec<usize>,
@@ -66,7 +66,7 @@ impl Tree {
                 unit = unit.saturating_mul(*group);
                 inner.push(unit);
             }
-            // A level of which there is one place is none.
+            // A level with a single place is left out.
             inner.retain(|unit| *unit == 1 || unit < places);
             levels.extend(inner.into_iter().rev().map(|unit| SamePlace { axis, unit }));
         }
