@@ -1,9 +1,9 @@
 //! Maps from maps: the inverse, and the same map over fewer or smaller variables.
 //!
 //! A result of a layout's map is a sum of digits: `d0 * 6 + (d1 floordiv 2) * 2 + d1 mod 2` holds all of `d0` and two
-//! digits of `d1`. Where each coefficient is larger than the greatest sum of the terms below it, the digits are read
-//! off again from the largest down, by division with remainder, and the digits of a variable give back the variable.
-//! What no element maps to, such as the padding of a tile or the gaps of a stride, is outside the inverse's domain.
+//! digits of `d1`. If each coefficient is larger than the greatest sum of the terms below it, division with remainder
+//! recovers the digits, the largest first, and the digits of a variable give the variable. Values that no element maps
+//! to, such as the padding of a tile or the gaps of a stride, are outside the inverse's domain.
 
 use crate::expr::Expr;
 use crate::maps::domain::{Domain, Interval};
@@ -11,8 +11,8 @@ use crate::maps::map::{Indexing, IndexingMap, Kind};
 use crate::maps::simplify::{VariableDigit, digits};
 
 impl IndexingMap {
-    /// The map from the results back to the variables, where this is a bijection from its domain to its image that
-    /// can be seen from its digits; `None` otherwise. The domain of the inverse is the image.
+    /// The map from the results back to the variables; `None` unless the digits show that this is a bijection from its
+    /// domain to its image. The domain of the inverse is the image.
     ///
     /// Only maps of dimension variables are inverted.
     ///
@@ -29,7 +29,7 @@ impl IndexingMap {
             return None;
         }
         let Indexing::Map(map) = self.simplify() else { return Some(Indexing::KnownEmpty) };
-        // Variables are counted from their least value, or from where all divisions begin a round below it.
+        // Variables count from their least value, or from the start of a round of all divisions below it.
         let vars = &map.domain.vars;
         let round = map.results.iter().try_fold(1, |round, e| common_round(e, round));
         let below =
@@ -60,7 +60,7 @@ impl IndexingMap {
     }
 
     /// The same map without the variables of these kinds that neither a result nor a constraint uses, and the numbers
-    /// of those that are left. A variable without any value stays, because it makes the map empty.
+    /// of the others. A variable without any value stays, because it makes the map empty.
     pub fn without_unused(&self, kinds: &[Kind]) -> (IndexingMap, Vec<usize>) {
         let mut used = vec![false; self.variables()];
         for e in self.exprs() {
@@ -86,8 +86,8 @@ impl IndexingMap {
         (map, left)
     }
 
-    /// The same map over variables that count by one where a constraint holds a variable to one residue class, and
-    /// for each variable the `(step, first)` for which the old one is `step * new + first`. Simplified.
+    /// The same map, simplified, over variables that count by one where a constraint holds a variable to one residue
+    /// class, and for each variable the `(step, first)` with old value `step * new + first`.
     ///
     /// # Example
     /// ```
@@ -112,7 +112,7 @@ impl IndexingMap {
             };
             let Expr::Var(v) = *x else { unreachable!("it was looked for") };
             let Interval { lo, hi } = simple.domain.vars[v];
-            // Simplified, both ends are in the class, where there are any.
+            // Both ends of a simplified interval are in the class, if it has values.
             let end = |x: i64| ((i128::from(x) - i128::from(i.lo)) / i128::from(step)) as i64;
             simple.domain.vars[v] = Interval::new(end(lo), end(hi));
             let mut by: Vec<Expr> = (0..self.variables()).map(Expr::Var).collect();
@@ -151,7 +151,7 @@ fn common_round(e: &Expr, round: i64) -> Option<i64> {
 /// A digit with its value, over the results.
 type DigitValue = (VariableDigit, Expr);
 
-/// Reads the digits off a result with this value.
+/// Reads the digits off a result `value`, which equals `constant + sum`.
 fn read_off(
     mut constant: i64,
     mut sum: Vec<VariableDigit>,
@@ -168,7 +168,7 @@ fn read_off(
         }
         let most = size.checked_mul(d.count - 1)?;
         below = below.checked_add(most)?;
-        // A digit that counts down is counted from its end.
+        // A negative digit counts down from its end.
         if d.coefficient < 0 {
             constant = constant.checked_sub(most)?;
         }
@@ -186,7 +186,7 @@ fn read_off(
     Some(())
 }
 
-/// A variable, counted from 0, from its digits.
+/// The expression of a variable, counted from 0, over its digits.
 fn index_of(v: usize, size: i64, read: &[DigitValue], constraints: &mut Vec<(Expr, Interval)>) -> Option<Expr> {
     let mut own: Vec<&DigitValue> = read.iter().filter(|d| d.0.variable == v).collect();
     own.sort_by_key(|d| d.0.place);

@@ -8,7 +8,7 @@ use crate::maps::simplify::{Chain, Form, simplify, simplify_domain, simplify_dom
 use crate::maps::steps::Log;
 use crate::text::Error;
 
-/// How often a map is simplified until it no longer changes.
+/// The most simplifications of a map until it no longer changes.
 const ROUNDS: usize = 8;
 
 impl IndexingMap {
@@ -33,10 +33,10 @@ impl IndexingMap {
         self.simplify_with(&mut None)
     }
 
-    /// [`IndexingMap::simplify`] with its steps written down.
+    /// [`IndexingMap::simplify`] that logs its steps.
     pub(crate) fn simplify_with(&self, log: &mut Option<&mut Log>) -> Indexing {
         let mut seen: Vec<IndexingMap> = Vec::new();
-        // Where the steps to each of them end.
+        // The number of steps up to each map in `seen`.
         let mut ends = vec![0];
         loop {
             let last = seen.last().unwrap_or(self);
@@ -57,7 +57,7 @@ impl IndexingMap {
             if let Some(k) =
                 seen.iter().position(|map| *map == next).or((seen.len() > ROUNDS).then_some(seen.len() - 1))
             {
-                // Going round in circles among equals: any one will do that does not depend on the way in.
+                // A cycle of equal maps: the choice must not depend on the entry into the cycle.
                 let least = (k..seen.len()).min_by(|a, b| seen[*a].order_key().cmp(&seen[*b].order_key()));
                 let least = least.unwrap_or(k);
                 if let Some(log) = log {
@@ -70,7 +70,7 @@ impl IndexingMap {
         }
     }
 
-    /// The map simplified, and whether doing so again is known to change nothing.
+    /// The simplified map, and whether simplifying again is known to change nothing.
     fn simplified_once(&self, log: &mut Option<&mut Log>) -> Option<(IndexingMap, bool)> {
         let domain = simplify_domain_with(&self.domain, log)?;
         let (results, settled) = simplify_with(&self.results, &domain, log);
@@ -83,7 +83,7 @@ impl IndexingMap {
         (self.cost(), &self.results, &self.domain.vars, &self.domain.constraints)
     }
 
-    /// What the map costs: its results and its constraints, each of which counts one more.
+    /// The cost of the map: its results and its constraints, plus one for each constraint.
     pub fn cost(&self) -> u32 {
         let results = self.results.iter().map(cost).fold(0, u32::saturating_add);
         self.domain.constraints.iter().map(|c| cost(&c.0) + 1).fold(results, u32::saturating_add)
@@ -98,9 +98,9 @@ impl IndexingMap {
         self.results.iter().map(|e| form.interval(e)).collect()
     }
 
-    /// The composition of maps that follow one another, in the normal form; `None` where that fails. Simplified,
-    /// if not as [`IndexingMap::simplify`] would write it.
-    /// The results of all maps but the last are known to be in `known`, where it has an entry.
+    /// The composition of successive maps in the normal form, simplified, but not as [`IndexingMap::simplify`] writes
+    /// it; `None` where that fails. Each result but those of the last map is in its interval in `known`, if there is
+    /// one.
     fn chained(maps: &[&IndexingMap], known: &[Interval]) -> Option<Indexing> {
         let (first, rest) = maps.split_first()?;
         let mut map = IndexingMap {
@@ -110,7 +110,7 @@ impl IndexingMap {
             names: Vec::new(),
             dims: first.dims,
         };
-        // The positions of the ranges and the run-time variables of each map: those of the last map first.
+        // The positions of range and run-time variables of each map: the last map's first.
         let run_time: usize = maps.iter().map(|m| m.variables() - m.dims - m.ranges).sum();
         let (mut range, mut offset) = (map.dims + map.ranges, map.dims + map.ranges + run_time);
         let mut places = Vec::with_capacity(maps.len());
@@ -150,7 +150,7 @@ impl IndexingMap {
         Some(if map.domain.constraints.is_empty() { Indexing::Map(map) } else { map.simplify() })
     }
 
-    /// This and then `second`, as [`Indexing::compose`], where all results are known to be in `known`.
+    /// This map and then `second`, as [`Indexing::compose`], with all results of this one in `known`.
     pub(crate) fn then_within(&self, second: &IndexingMap, known: &[Interval]) -> Result<Indexing, Error> {
         self.precedes(second)?;
         match IndexingMap::chained(&[self, second], known) {
@@ -165,12 +165,12 @@ impl Indexing {
     ///
     /// Post-condition: equal at every point to [`IndexingMap::then`] applied from the first map to the last.
     ///
-    /// Goes by way of the normal form, so that what the
-    /// maps have in common is worked out once and no intermediate expression is ever written. Equal compositions may be
-    /// written in different ways; [`Indexing::simplify`] then finds more of them to be equal.
+    /// The composition goes through the normal form, so that common parts are computed once and no intermediate
+    /// expression is written. Equal compositions may be written in different ways; [`Indexing::simplify`] identifies
+    /// more of them.
     ///
     /// # Errors
-    /// As [`IndexingMap::then`], and where there is no map.
+    /// As [`IndexingMap::then`], and an empty list of maps.
     ///
     /// # Example
     /// ```
@@ -201,7 +201,7 @@ impl Indexing {
         Ok(all)
     }
 
-    /// The same, simplified: see [`IndexingMap::simplify`].
+    /// The simplified value: see [`IndexingMap::simplify`].
     pub fn simplify(&self) -> Indexing {
         match self {
             Indexing::Map(map) => map.simplify(),

@@ -1,9 +1,10 @@
-//! What is known of variables: an interval for each, and constraints on expressions of them.
+//! Domains: an interval for each variable, and constraints on expressions of them.
 
 use crate::expr::Expr;
 use std::fmt;
 
-/// All integers from `lo` to `hi`, both included. Ends are exact: `i64::MAX` is 2^63 - 1, and no greater number is inside.
+/// All integers from `lo` to `hi`, both included. Ends are exact: `i64::MAX` is 2^63 - 1, and no greater number is
+/// inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Interval {
     /// The least value.
@@ -36,8 +37,8 @@ impl Interval {
     }
 }
 
-/// Closed bounds of values of up to 128 bits, as sums of products of 64 bits have. An end at `i128::MIN` or `i128::MAX`
-/// is not known, and stays so in sums and quotients.
+/// Closed bounds of values of up to 128 bits, as in sums of products of 64 bits. An end at `i128::MIN` or `i128::MAX`
+/// is unknown, and stays so in sums and quotients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WideInterval {
     pub lo: i128,
@@ -45,7 +46,7 @@ pub(crate) struct WideInterval {
 }
 
 impl WideInterval {
-    /// Neither end is known.
+    /// The interval with unknown ends.
     pub const ALL: WideInterval = WideInterval { lo: i128::MIN, hi: i128::MAX };
 
     /// `[lo, hi]`.
@@ -58,17 +59,17 @@ impl WideInterval {
         Interval::new(value, value).into()
     }
 
-    /// The least value, where it is known.
+    /// The least value, if known.
     pub fn least(&self) -> Option<i128> {
         (self.lo != i128::MIN).then_some(self.lo)
     }
 
-    /// The greatest value, where it is known.
+    /// The greatest value, if known.
     pub fn most(&self) -> Option<i128> {
         (self.hi != i128::MAX).then_some(self.hi)
     }
 
-    /// What is in both intervals.
+    /// The intersection of both intervals.
     pub fn meet(self, other: WideInterval) -> WideInterval {
         WideInterval::new(self.lo.max(other.lo), self.hi.min(other.hi))
     }
@@ -80,7 +81,7 @@ impl WideInterval {
         WideInterval::new(sum(self.least(), least).unwrap_or(i128::MIN), sum(self.most(), most).unwrap_or(i128::MAX))
     }
 
-    /// The bounds of an integer of which `d > 0` times has these.
+    /// The bounds of an integer `x` whose multiple `d * x`, for `d > 0`, has these bounds.
     pub fn divided(self, d: impl Into<i128>) -> WideInterval {
         let d = d.into();
         let up = |x: i128| x.div_euclid(d) + i128::from(x.rem_euclid(d) != 0);
@@ -88,12 +89,12 @@ impl WideInterval {
         WideInterval::new(least.unwrap_or(i128::MIN), most.unwrap_or(i128::MAX))
     }
 
-    /// The interval, where 64 bits hold both ends.
+    /// The interval, if both ends fit in 64 bits.
     pub fn narrow(self) -> Option<Interval> {
         Some(Interval::new(self.lo.try_into().ok()?, self.hi.try_into().ok()?))
     }
 
-    /// The interval of 64 bits that holds what is inside and fits in 64 bits.
+    /// The part of the interval that fits in 64 bits.
     pub fn within_64_bits(self) -> Interval {
         Interval::new(self.lo.try_into().unwrap_or(i64::MIN), self.hi.try_into().unwrap_or(i64::MAX))
     }
@@ -111,7 +112,7 @@ impl fmt::Display for Interval {
     }
 }
 
-/// What is known of the points at which an expression is evaluated.
+/// The points at which an expression is evaluated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Domain {
     /// The interval of each variable.

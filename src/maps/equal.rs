@@ -1,44 +1,44 @@
-//! Whether two indexing maps are the same function.
+//! Equality of two indexing maps as functions.
 //!
-//! Two maps are equal where neither has a point, or where they have as many variables of each kind and results, the same
-//! points in their domains, and equal results there. `(d0) -> (d0 mod 2)` and `(d0) -> (d0 - d0 floordiv 2 * 2)` are;
-//! names do not count. Values are integers of any size. Undefined is equal to itself alone.
+//! Two maps are equal if neither has a point, or if they have as many variables of each kind and results, the same
+//! points in their domains, and equal results there. `(d0) -> (d0 mod 2)` and `(d0) -> (d0 - d0 floordiv 2 * 2)` are
+//! equal; names do not count. Values are integers of any size. Undefined is equal to itself alone.
 //!
 //! This is an equivalence, and so are the answers: reflexive, symmetric, and never equal, equal and then different. The
-//! simplified maps are looked at. Over one simplified domain the normal form decides first: results with one sum of
-//! atoms are equal. A search is second: through all points of both boxes where these have at most [`SEARCHED`] each, else
-//! through that many, in which case finding no difference leaves the question open. A point with a value that 128 bits do not
-//! hold leaves it open too.
+//! comparison uses the simplified maps. Over one simplified domain the normal form decides first: results with one sum
+//! of atoms are equal. Then follows a search: through all points of both boxes if these have at most [`SEARCHED`] each,
+//! else through that many, where finding no difference leaves the question open. So does a point with a value that does
+//! not fit in 128 bits.
 
 use crate::maps::domain::Interval;
 use crate::maps::map::{Indexing, IndexingMap};
 use crate::maps::simplify::Form;
 use std::cell::Cell;
 
-/// How many points are searched.
+/// The most points that are searched.
 pub const SEARCHED: u128 = 1_000_000;
 
-/// What is known of the equality of two maps.
+/// The answer of a comparison of two maps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Equality {
     /// They are equal.
     Equal,
     /// They are not.
     Different {
-        /// A point at which they differ, where they differ at one.
+        /// A point at which they differ, if the difference is at a point.
         witness: Option<Vec<i64>>,
-        /// How they differ.
+        /// The difference.
         reason: String,
     },
-    /// Neither could be shown.
+    /// Neither was proved.
     Unknown {
-        /// What was tried.
+        /// The method that found no answer.
         reason: String,
     },
 }
 
 impl Indexing {
-    /// Whether this and `other` are the same.
+    /// Compares this with `other`.
     ///
     /// # Example
     /// ```
@@ -73,7 +73,7 @@ impl Indexing {
 }
 
 impl IndexingMap {
-    /// Whether this and `other` are the same; see [`Indexing::compare`].
+    /// Compares this with `other`; see [`Indexing::compare`].
     pub fn compare(&self, other: &IndexingMap) -> Equality {
         let shape = |map: &IndexingMap| (map.dims, map.ranges, map.variables(), map.results.len());
         let (a, b) = match (self.simplify(), other.simplify()) {
@@ -89,7 +89,7 @@ impl IndexingMap {
                 () if a.variables() != b.variables() => "run-time variables",
                 () => "results",
             };
-            // Without any point there is no difference, though.
+            // Maps without any point are equal all the same.
             let searched = [inhabited(&a), inhabited(&b)];
             if searched.iter().any(|search| search.found.is_some()) {
                 return different(None, &format!("they have different numbers of {what}"));
@@ -129,7 +129,7 @@ impl IndexingMap {
     }
 }
 
-/// The results at a point, none outside the domain; `None` where 128 bits do not hold a value.
+/// The results at a point, `Some(None)` outside the domain; `None` if a value does not fit in 128 bits.
 fn value(map: &IndexingMap, point: &[i64]) -> Option<Option<Vec<i128>>> {
     match map.contains(point)? {
         true => map.results.iter().map(|e| e.wide(point)).collect::<Option<Vec<_>>>().map(Some),
@@ -156,14 +156,14 @@ fn unknown(what: &str) -> Equality {
     Equality::Unknown { reason: format!("{SEARCHED} points were searched for {what}, of more than that") }
 }
 
-/// How a search went.
+/// The outcome of a search.
 struct Searched {
     found: Option<Vec<i64>>,
-    /// Whether every point was looked at.
+    /// Whether every point was visited.
     complete: bool,
 }
 
-/// Searches the boxes for a point: all of it where they are small, else corners and scattered points.
+/// Searches the boxes for a point: all points of small boxes, else the first, corners and scattered points.
 fn find(boxes: &[&Vec<Interval>], wanted: impl Fn(&[i64]) -> bool) -> Searched {
     let mut maps: Vec<IndexingMap> = boxes.iter().map(|vars| IndexingMap::new((*vars).clone(), Vec::new())).collect();
     maps.dedup();
@@ -171,7 +171,7 @@ fn find(boxes: &[&Vec<Interval>], wanted: impl Fn(&[i64]) -> bool) -> Searched {
         let found = maps.iter().flat_map(IndexingMap::points).find(|p| wanted(p));
         return Searched { found, complete: true };
     }
-    // A point with many variables takes longer.
+    // A point with many variables takes longer, so fewer are tried.
     let per_box = SEARCHED as usize / maps.len();
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     for map in maps.iter().filter(|map| map.box_points() > 0) {

@@ -1,8 +1,8 @@
 //! A simplification with its steps, each of which the checker accepts.
 //!
-//! The simplifier writes steps; the checker follows them. Where it refuses one, the step is weakened: first its fact is
-//! left out, then its rule becomes [`Rule::Enumerated`], which looks at each point of a small domain. Where that does not
-//! do either, there is an error: a map is simplified in full or explained in full, never with a gap.
+//! The simplifier writes steps; the checker replays them. A refused step is weakened: first it loses its fact, then its
+//! rule becomes [`Rule::Enumerated`], which visits each point of a small domain. If the checker still refuses, the
+//! result is an error: a map is simplified in full or explained in full, never with a gap.
 
 use crate::expr::Expr;
 use crate::maps::check::{Reason, follow};
@@ -10,29 +10,30 @@ use crate::maps::map::{Indexing, IndexingMap};
 use crate::maps::steps::{LARGEST, Log, Rule, Step, Using};
 use crate::text::Error;
 
-/// A map made simple, and how.
+/// A simplified map with its steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explained {
-    /// What [`IndexingMap::simplify`] returns.
+    /// The result of [`IndexingMap::simplify`].
     pub result: Indexing,
-    /// How it comes about.
+    /// The steps that lead to the result.
     pub steps: Vec<Step>,
 }
 
 impl IndexingMap {
-    /// [`IndexingMap::simplify`] with the steps that lead there, each of which [`crate::maps::check::replay`] accepts, and
-    /// none that does not help.
+    /// [`IndexingMap::simplify`] with its steps, each of which [`crate::maps::check::replay`] accepts and none of which
+    /// is unused.
     ///
     /// # Errors
-    /// Where the steps are too large to be shown, or the numbers too large to be followed.
+    /// Steps that are too large to show, or numbers that are too large to check.
     pub fn explain(&self) -> Result<Explained, Error> {
         let mut log = Log::of_size(Using::All, self.exprs().map(Expr::size).sum());
         let result = self.simplify_with(&mut Some(&mut log));
         if !log.open() {
             return Err(Error::new(format!("the steps must have at most {LARGEST} operations, found more")).too_large());
         }
-        // A fact that only the simplifier can prove is left out; where a rule itself is not proved, points are enumerated.
+        // A fact that only the simplifier can prove is dropped; a rule that is not proved becomes an enumeration of
+        // points.
         let (end, used) = loop {
             let refused = match follow(self, &log.steps) {
                 Ok(followed) => break followed,

@@ -1,13 +1,13 @@
-//! Indexing maps: which element of one tensor goes with an element of another, and for which elements that holds.
+//! Indexing maps: maps from elements of one tensor to elements of another, with their domain.
 //!
 //! `(d0, d1) -> (d0 floordiv 2, d1 floordiv 2, d0 mod 2, d1 mod 2), domain: d0 in [0, 2], d1 in [0, 4]` sends the
-//! elements of a 3×5 tensor to their places in a grid of 2×2 tiles. Dimension variables are what is mapped from; a
-//! range variable (`[s0]`) makes one element go with many, as a reduction reads them; a run-time variable (`{rt0}`)
+//! elements of a 3×5 tensor to their places in a grid of 2×2 tiles. Dimension variables are the index that is mapped;
+//! a range variable (`[s0]`) relates one element to many, as in the reads of a reduction; a run-time variable (`{rt0}`)
 //! is an offset that is known when the program runs. Every variable has a closed interval, and constraints
 //! `expr in [lo, hi]` cut the box of intervals down to the domain.
 //!
 //! Maps compose ([`IndexingMap::then`]), are simplified ([`IndexingMap::simplify`]) and inverted
-//! ([`IndexingMap::invert`]); [`Indexing`] adds the two values that are no map: nothing is read, and nobody knows.
+//! ([`IndexingMap::invert`]); [`Indexing`] adds two values that are no map: no reads, and unknown reads.
 
 use crate::expr::Expr;
 use crate::limits;
@@ -15,25 +15,25 @@ use crate::maps::domain::{Domain, Interval};
 use crate::text::{Error, counted};
 use std::collections::BTreeSet;
 
-/// What an operation reads for an element: as a map, nothing at all, or not known.
+/// The elements that an operation reads for an element: a map, none, or unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Indexing {
-    /// As the map says.
+    /// The elements given by the map.
     Map(IndexingMap),
     /// The domain has no point. Prints `KNOWN EMPTY`.
     KnownEmpty,
-    /// No finite map says it. Prints `UNDEFINED`.
+    /// No finite map describes it. Prints `UNDEFINED`.
     Undefined,
 }
 
 /// The kinds of variables, in the order of a map's variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// An index that is mapped from.
+    /// The index that is mapped.
     Dimension,
-    /// Takes all its values for one index.
+    /// A variable that takes all its values for one index.
     Range,
-    /// Has a value that is known only at run time.
+    /// A variable whose value is known only at run time.
     RunTime,
 }
 
@@ -44,15 +44,15 @@ pub struct IndexingMap {
     pub dims: usize,
     /// The number of range variables, which come next; all others are run-time variables.
     pub ranges: usize,
-    /// The name of each variable that has one of its own.
+    /// The name of each variable, if it has one of its own.
     pub names: Vec<Option<String>>,
-    /// What the variables are mapped to.
+    /// The expressions of the results.
     pub results: Vec<Expr>,
     /// The interval of each variable, and constraints over them.
     pub domain: Domain,
 }
 
-/// Where a variable of a composition comes from.
+/// The origin of a variable of a composition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VariableOrigin {
     /// The variable of the first map with this number.
@@ -61,7 +61,7 @@ pub enum VariableOrigin {
     Second(usize),
 }
 
-/// What a composition may have at most: operations and depth of one expression. Walking 160 levels takes less than
+/// The most operations of a composition, and the greatest depth of one expression. Walking 160 levels takes less than
 /// 128 KiB of stack.
 const LARGEST: usize = limits::COMPOSED_OPERATIONS;
 const DEEPEST: usize = limits::COMPOSED_DEPTH;
@@ -88,7 +88,7 @@ impl IndexingMap {
         self.domain.vars.len()
     }
 
-    /// What kind of variable this is.
+    /// The kind of a variable.
     pub fn kind(&self, v: usize) -> Kind {
         match v {
             v if v < self.dims => Kind::Dimension,
@@ -102,7 +102,7 @@ impl IndexingMap {
         self.names.get(v).cloned().flatten().unwrap_or_else(|| self.default_name(v))
     }
 
-    /// The name that a variable has where it was given none: `d`, `s` or `rt` and its number among its kind.
+    /// The default name of a variable: `d`, `s` or `rt`, and its number among its kind.
     pub(crate) fn default_name(&self, v: usize) -> String {
         match self.kind(v) {
             Kind::Dimension => format!("d{v}"),
@@ -111,8 +111,8 @@ impl IndexingMap {
         }
     }
 
-    /// Whether a point is in the domain, which one with another number of entries than there are variables does not;
-    /// `None` where a constraint's value does not fit in 128 bits.
+    /// Whether a point is in the domain; false if it has another number of entries than there are variables,
+    /// `None` if a constraint's value does not fit in 128 bits.
     pub fn contains(&self, point: &[i64]) -> Option<bool> {
         let inside = |(i, x): (&Interval, &i64)| i.contains((*x).into());
         if point.len() != self.variables() || !self.domain.vars.iter().zip(point).all(inside) {
@@ -129,7 +129,7 @@ impl IndexingMap {
     /// The results at a point, which has one entry for each variable; `None` outside the domain.
     ///
     /// # Errors
-    /// Where the point has another number of entries, or 64 bits do not hold a value.
+    /// A point with another number of entries, or a value that does not fit in 64 bits.
     ///
     /// # Example
     /// ```
@@ -158,7 +158,7 @@ impl IndexingMap {
         }
     }
 
-    /// The number of points in the box of intervals, of which the domain is a part.
+    /// The number of points in the box of intervals, which contains the domain.
     pub fn box_points(&self) -> u128 {
         let size = |i: &Interval| u128::try_from(i128::from(i.hi) - i128::from(i.lo) + 1).unwrap_or(0);
         if self.domain.vars.iter().any(|i| size(i) == 0) {
@@ -167,8 +167,8 @@ impl IndexingMap {
         self.domain.vars.iter().map(size).fold(1, u128::saturating_mul)
     }
 
-    /// The points of the domain, the last variable fastest. Those where 128 bits do not hold a constraint's value are
-    /// left out. Walks the whole box of intervals: see [`IndexingMap::box_points`].
+    /// The points of the domain, the last variable fastest, without those at which a constraint's value does not fit in
+    /// 128 bits. Walks the whole box of intervals: see [`IndexingMap::box_points`].
     pub fn points(&self) -> impl Iterator<Item = Vec<i64>> {
         self.boxed_points().filter(|point| self.contains(point) == Some(true))
     }
@@ -189,17 +189,17 @@ impl IndexingMap {
         })
     }
 
-    /// This map and then `second`: where the results of this one are in the intervals of the dimensions of `second`,
-    /// the results of `second` there.
+    /// The composition of this map and then `second`: the results of `second`, where the results of this map are in its
+    /// intervals.
     ///
     /// Post-condition: with `values = first.evaluate(p)`, the composition at `p` is `second.evaluate(values)`, and `p`
-    /// is in its domain where `p` is in that of the first and `values` in that of the second.
+    /// is in its domain if `p` is in the first domain and `values` in the second.
     ///
-    /// The variables are the dimensions of this map, then the ranges of `second`, those
-    /// of this one, the run-time variables of `second`, and those of this one. The result is not simplified.
+    /// The variables are this map's dimensions, then ranges of `second`, ranges of this map, run-time variables of
+    /// `second`, and run-time variables of this map. The result is not simplified.
     ///
     /// # Errors
-    /// Where this map has another number of results than `second` has dimensions, or the composition is too large.
+    /// Another number of results here than dimensions of `second`, or a composition that is too large.
     ///
     /// # Example
     /// ```
@@ -253,7 +253,7 @@ impl IndexingMap {
         Ok((map, sources))
     }
 
-    /// Refuses a second map with another number of dimensions than this one has results.
+    /// Refuses a second map whose number of dimensions is not this map's number of results.
     pub(crate) fn precedes(&self, second: &IndexingMap) -> Result<(), Error> {
         if self.results.len() == second.dims {
             return Ok(());
@@ -277,7 +277,7 @@ impl IndexingMap {
             .collect()
     }
 
-    /// Refuses to put `by` for the variables where the outcome would be too large.
+    /// Refuses to substitute `by` for the variables if the outcome would be too large.
     fn fits(&self, by: &[Expr]) -> Result<(), Error> {
         let sizes: Vec<usize> = by.iter().map(Expr::size).collect();
         let deepest = by.iter().map(Expr::depth).max().unwrap_or(0);
@@ -301,7 +301,7 @@ impl IndexingMap {
         Ok(())
     }
 
-    /// Takes names away that are another variable's too, or that look like a default name.
+    /// Renames variables that share a name, and removes names that look like a default name.
     pub(crate) fn make_names_unique(&mut self) {
         if self.names.iter().all(Option::is_none) {
             return;
@@ -338,8 +338,8 @@ impl Indexing {
         }
     }
 
-    /// This and then `second`, as [`IndexingMap::then`]. Nothing read stays nothing; with that aside, what is not
-    /// known makes the composition unknown.
+    /// The composition of this and then `second`, as [`IndexingMap::then`]. Empty stays empty; otherwise an undefined
+    /// side makes the composition undefined.
     ///
     /// # Errors
     /// As [`IndexingMap::then`].

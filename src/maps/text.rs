@@ -1,12 +1,12 @@
-//! The text of indexing maps, both ways.
+//! Parser and printer of indexing maps.
 //!
 //! `(d0, d1)[s0] -> (d0, d1 floordiv 8, s0), domain: d0 in [0, 9], d1 in [0, 63], s0 in [0, 15], d0 + s0 in [0, 20]`
-//! names the variables, says what they are mapped to, and gives an interval for each variable, in order, and for each
-//! constraint. White space is free; `/` is `floordiv`.
+//! has the variables, the results, and an interval for each variable, in order, and for each constraint. White space is
+//! free; `/` is `floordiv`.
 //!
 //! From strong to weak bind: a sign; `*`, `floordiv`, `ceildiv`, `mod`, from left to right; `+` and `-`. This is the
-//! order of MLIR's affine expressions, so `-(d0) floordiv 2` is `(-d0) floordiv 2` in both. What is printed has
-//! parentheses around an operand with a sign and around what a sign negates.
+//! order of MLIR's affine expressions, so `-(d0) floordiv 2` is `(-d0) floordiv 2` in both. The printer puts
+//! parentheses around an operand with a sign and around the operand of a sign.
 //!
 //! A sum may have any number of terms. Operations nest up to [`DEPTH`] deep and parentheses up to [`PARENTHESES`], so
 //! that reading, printing and simplifying, which recurse, take less than 128 KiB of stack. Reading is linear in the
@@ -20,20 +20,21 @@ use crate::text::{Cursor, Error, did_you_mean, excerpt, from_str};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write};
 
-/// How deep operations nest; a division counts 4, since it may be written with a sign, a sum and a product inside.
+/// The greatest depth of operations; a division counts 4, since it may be written with a sign, a sum and a product
+/// inside.
 pub const DEPTH: usize = limits::MAP_OPERATIONS;
 
-/// How deep parentheses nest, those of `min(..)` and `max(..)` included.
+/// The greatest depth of parentheses, including those of `min(..)` and `max(..)`.
 pub const PARENTHESES: usize = limits::MAP_PARENTHESES;
 
-/// Words that are no variable's name.
+/// Words that cannot name a variable.
 const RESERVED: [&str; 6] = ["floordiv", "ceildiv", "mod", "min", "max", "in"];
 
 impl Indexing {
     /// Reads a map, `KNOWN EMPTY` or `UNDEFINED`.
     ///
     /// # Errors
-    /// What is wrong with the text, and at which byte.
+    /// The fault, at its byte of the text.
     pub fn parse(text: &str) -> Result<Indexing, Error> {
         let mut reader = MapReader { cursor: Cursor::without_comments(text), names: BTreeMap::new() };
         let value = if reader.keyword("KNOWN") {
@@ -55,7 +56,7 @@ impl IndexingMap {
     /// Reads a map. Unlike [`Indexing::parse`], refuses `KNOWN EMPTY` and `UNDEFINED`.
     ///
     /// # Errors
-    /// What is wrong with the text, and at which byte.
+    /// The fault, at its byte of the text.
     ///
     /// # Example
     /// ```
@@ -72,7 +73,7 @@ impl IndexingMap {
     }
 }
 
-/// An expression, and how deep its operations nest.
+/// An expression, and the depth of its operations.
 struct ParsedExpr {
     expr: Expr,
     depth: usize,
@@ -86,8 +87,8 @@ struct MapHead<'a> {
     results: Vec<Expr>,
 }
 
-/// Takes a map of dimension variables alone, without a domain, as MLIR writes it in `affine_map<..>`: the number of
-/// variables and the results.
+/// Reads a map of dimension variables alone, without a domain, as in MLIR's `affine_map<..>`: the number of variables
+/// and the results.
 pub(crate) fn read_affine(cursor: &mut Cursor) -> Result<(usize, Vec<Expr>), Error> {
     let at = cursor.at();
     let mut reader = MapReader { cursor: *cursor, names: BTreeMap::new() };
@@ -101,7 +102,7 @@ pub(crate) fn read_affine(cursor: &mut Cursor) -> Result<(usize, Vec<Expr>), Err
     }
 }
 
-/// A map that is being read.
+/// A reader of a map.
 struct MapReader<'a> {
     cursor: Cursor<'a>,
     /// The numbers of the variables.
@@ -128,7 +129,7 @@ impl<'a> MapReader<'a> {
         Ok(map)
     }
 
-    /// The variables and the results.
+    /// Reads the variables and the results.
     fn head(&mut self) -> Result<MapHead<'a>, Error> {
         let mut names = Vec::new();
         self.cursor.expect("(", "`(` and the dimension variables")?;
@@ -236,7 +237,7 @@ impl<'a> MapReader<'a> {
         self.literal(negative)
     }
 
-    /// A number without its sign, which is already read.
+    /// Reads a number after its sign.
     fn literal(&mut self, negative: bool) -> Result<i64, Error> {
         let rest = self.cursor.rest();
         let digits = &rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())];
@@ -252,7 +253,7 @@ impl<'a> MapReader<'a> {
         Ok(value)
     }
 
-    /// Refuses an operation that would nest too deep.
+    /// Refuses an operation that would be too deep.
     fn nested(&self, depth: usize, at: usize) -> Result<usize, Error> {
         if depth < DEPTH {
             Ok(depth + 1)
@@ -261,7 +262,7 @@ impl<'a> MapReader<'a> {
         }
     }
 
-    /// Refuses parentheses that would nest too deep.
+    /// Refuses parentheses that would be too deep.
     fn inside(&self, outer: usize, at: usize) -> Result<usize, Error> {
         if outer < PARENTHESES {
             return Ok(outer + 1);
@@ -269,7 +270,7 @@ impl<'a> MapReader<'a> {
         Err(Error::at(at, format!("parentheses must nest at most {PARENTHESES} deep, found one more")).too_large())
     }
 
-    /// A sum, with `outer` parentheses open around it.
+    /// Reads a sum, with `outer` parentheses open around it.
     fn sum(&mut self, outer: usize) -> Result<ParsedExpr, Error> {
         let first = self.product(outer)?;
         let mut depth = first.depth;
@@ -283,7 +284,7 @@ impl<'a> MapReader<'a> {
             self.cursor.advance(1);
             let term = self.product(outer)?;
             depth = depth.max(term.depth);
-            // One more for the sign, where there is one.
+            // One more for the sign, if there is one.
             self.nested(depth + 1, at)?;
             terms.push(if negative { negated(term.expr) } else { term.expr });
         }
@@ -320,7 +321,7 @@ impl<'a> MapReader<'a> {
         Ok(node)
     }
 
-    /// Takes the signs before an operand; whether they negate it.
+    /// Takes the signs before an operand; returns whether they negate it.
     fn signs(&mut self) -> bool {
         let mut negative = false;
         while self.cursor.eat("-") {
@@ -334,7 +335,7 @@ impl<'a> MapReader<'a> {
         Error::at(self.cursor.at(), format!("unknown variable `{}`{hint}", excerpt(name))).unknown()
     }
 
-    /// A number, variable, minimum, maximum, or a sum in parentheses, negated or not.
+    /// Reads a number, variable, minimum, maximum, or a sum in parentheses, negated or not.
     fn primary(&mut self, outer: usize, negative: bool) -> Result<ParsedExpr, Error> {
         let at = self.cursor.at();
         let node = match self.cursor.rest().chars().next() {
@@ -384,7 +385,7 @@ fn negated(e: Expr) -> Expr {
     }
 }
 
-/// The value of an expression without variables; an error where 64 bits do not hold it.
+/// The value of an expression without variables; an error if it does not fit in 64 bits.
 fn constant(e: &Expr) -> Option<Result<i64, String>> {
     if let Expr::Const(c) = e {
         return Some(Ok(*c));
@@ -399,7 +400,7 @@ fn constant(e: &Expr) -> Option<Result<i64, String>> {
     Some(e.evaluate(&[]).ok_or_else(|| "this does not fit in 64 bits".to_string()))
 }
 
-/// An operation of a product, with a constant where it must have one.
+/// Applies an operation of a product; the operand that must be constant has to be one.
 fn apply(op: &str, a: Expr, b: Expr) -> Result<Expr, String> {
     if op == "*" {
         if let Some(factor) = constant(&b) {

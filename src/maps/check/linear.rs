@@ -1,8 +1,8 @@
 //! The checker's own arithmetic: sums of atoms with rational coefficients, bounds, congruences.
 //!
 //! `(3 + 2*d0 - (d1 mod 4)) / 5` has the atoms `d0` and `d1 mod 4`, which are kept as expressions. The simplifier has
-//! sums of numbered atoms in `simplify/sum.rs`, with a `gcd` of its own; both are written twice **on purpose**: a
-//! mistake in one of them is then found by the other.
+//! sums of numbered atoms in `simplify/sum.rs`, with its own `gcd`; both are written twice **on purpose**: a mistake in
+//! one of them is then found by the other.
 //!
 //! All arithmetic is checked: numbers from [`FAR`] on are refused, never wrapped.
 
@@ -10,11 +10,11 @@ use super::refused::Reason;
 use crate::expr::Expr;
 use std::collections::BTreeMap;
 
-/// Beyond this, a bound is as good as none, and becomes [`NONE`], which sums and products keep.
+/// The limit beyond which a bound becomes [`NONE`], which sums and products keep.
 pub(super) const FAR: i128 = 1 << 100;
 pub(super) const NONE: i128 = i128::MAX;
 
-/// Bounds without those that are as good as none: a greater lower bound may be said to be less, never the other way.
+/// Bounds with far ends replaced by [`NONE`]: this may loosen a bound, never tighten it.
 fn near((lo, hi): (i128, i128)) -> (i128, i128) {
     (if lo <= -FAR { -NONE } else { lo.min(FAR) }, if hi >= FAR { NONE } else { hi.max(-FAR) })
 }
@@ -42,7 +42,7 @@ pub(super) fn gcd(a: i128, b: i128) -> i128 {
     a as i128
 }
 
-/// The inverse of `c` modulo `m`, where there is one.
+/// The inverse of `c` modulo `m`, if it exists.
 pub(super) fn inverse(c: i128, m: i128) -> Option<i128> {
     let (mut old, mut new) = ((c.rem_euclid(m), 1i128), (m, 0i128));
     while new.0 != 0 {
@@ -52,7 +52,7 @@ pub(super) fn inverse(c: i128, m: i128) -> Option<i128> {
     (old.0 == 1).then(|| old.1.rem_euclid(m))
 }
 
-/// The `x` with `c*x = value` modulo `m`: a residue and its modulus.
+/// The `x` with `c*x = value` modulo `m`, as a residue and its modulus.
 pub(super) fn solve(c: i128, value: i128, m: i128) -> Option<(i128, i128)> {
     let g = gcd(c, m);
     let n = m / g;
@@ -96,7 +96,7 @@ impl Linear {
         }
     }
 
-    /// As an expression, the denominator left out.
+    /// The sum as an expression, without the denominator.
     pub fn expr(&self) -> Option<Expr> {
         let term = |(e, c): (&Expr, &i128)| Some(e.clone().times((*c).try_into().ok()?));
         let mut terms = self.terms.iter().map(term).collect::<Option<Vec<_>>>()?;

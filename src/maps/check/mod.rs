@@ -1,8 +1,8 @@
 //! A checker for the steps of a simplification, which does not trust the simplifier.
 //!
-//! [`replay`] starts from a map and applies one step after the other. Its state is the map as the steps so far have
-//! left it, and the equations proved so far. A step has a claim, a rule and a fact; the claim says which method of
-//! `State` checks it and what it changes:
+//! [`replay`] starts from a map and applies one step after the other. Its state is the present map, and the equations
+//! proved so far. A step has a claim, a rule and a fact; the claim selects the method of `State` that checks it and the
+//! part of the state that it changes:
 //!
 //! | claim | what is proved | what changes |
 //! |---|---|---|
@@ -12,23 +12,22 @@
 //! | [`Claim::Constraints`] | the rule's equivalence; the replaced constraint itself is no premise | the constraints |
 //! | [`Claim::Nothing`] | no point satisfies the constraints that it names | the map is empty; nothing may follow |
 //!
-//! *Premises.* What a step may use ([`Using`]) follows from what it changes. Each step keeps the set of points, so
+//! *Premises.* The premises of a step ([`Using`]) follow from what it changes. Each step keeps the set of points, so
 //! intervals and equations that hold once hold on. But an equation that helps to replace a constraint must not itself
-//! depend on that constraint: `d0 in [0, 3]` simplifies `d0 mod 8` to `d0`, and dropping `d0 in [0, 3]` because of that
+//! depend on that constraint: `d0 in [0, 3]` simplifies `d0 mod 8` to `d0`, and dropping `d0 in [0, 3]` because of it
 //! would be a circle. So there is one table of equations for each set of premises, and all tables but that of the plain
 //! intervals are dropped when a constraint changes.
 //!
 //! *Proofs.* The files are `linear` (sums of atoms, bounds, congruences), `premises` (values, bounds and residues at
-//! every point), `rules` (one method for each rule, with its formula), and this one (one method for each claim). What
-//! is accepted is proved for every point of the domain, however large that is; only [`Rule::Enumerated`] looks at
-//! points.
+//! every point), `rules` (one method for each rule, with its formula), and this one (one method for each claim). An
+//! accepted step is proved for every point of the domain, however large; only [`Rule::Enumerated`] visits points.
 //!
-//! *Trust.* The checker uses of this crate the data of maps and steps, and the evaluation of an expression at a point.
-//! It shares no code with [the simplifier](mod@crate::maps::simplify): sums of atoms and `gcd` are written again in
-//! `linear`.
+//! *Trust.* From the rest of this crate the checker uses the data of maps and steps, and the evaluation of an
+//! expression at a point. It shares no code with [the simplifier](mod@crate::maps::simplify): sums of atoms and `gcd`
+//! are written again in `linear`.
 //!
-//! *Limits.* It refuses what it cannot prove, also where that is true, and numbers from 2^100 on. The reasons are
-//! [`Reason`].
+//! *Limits.* The checker refuses unproved steps, even true ones, and numbers from 2^100 on. [`Reason`] lists the
+//! reasons.
 
 mod linear;
 mod premises;
@@ -47,21 +46,21 @@ use rules::Leftover;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// Follows the steps from a map to where they lead, with its constraints in some order; `None` where no point is left.
+/// Replays the steps from a map; returns the final map, its constraints in some order, or `None` if no point is left.
 ///
 /// The result has the same points as `map` and equal results at each of them.
 ///
 /// # Errors
-/// The first step that its rule does not allow.
+/// The first refused step.
 pub fn replay(map: &IndexingMap, steps: &[Step]) -> Result<Option<IndexingMap>, Refused> {
     Ok(follow(map, steps)?.0)
 }
 
-/// [`replay`], and for each step whether it helps: equations that no other step uses do not.
+/// [`replay`], and for each step whether it is needed: equations that no other step uses are not.
 pub(crate) fn follow(map: &IndexingMap, steps: &[Step]) -> Result<(Option<IndexingMap>, Vec<bool>), Refused> {
     let (domain, results) = (map.domain.clone(), map.results.clone());
     let mut state = State { domain, results, tables: BTreeMap::new(), empty: false };
-    // For each step, the equations it uses.
+    // The steps whose equations each step uses.
     let mut uses: Vec<Vec<usize>> = Vec::with_capacity(steps.len());
     for (number, step) in steps.iter().enumerate() {
         let hits = RefCell::default();
@@ -78,13 +77,13 @@ pub(crate) fn follow(map: &IndexingMap, steps: &[Step]) -> Result<(Option<Indexi
     Ok(((!state.empty).then_some(end), used))
 }
 
-/// The map as the steps so far have left it, and what they have proved.
+/// The map after the steps so far, and the equations that they proved.
 struct State {
     domain: Domain,
     results: Vec<Expr>,
-    /// The equations, apart for each set of premises.
+    /// The equations, one table for each set of premises.
     tables: BTreeMap<Using, Proved>,
-    /// Whether a step has shown that there is no point.
+    /// Whether a step has proved the domain empty.
     empty: bool,
 }
 
@@ -105,7 +104,8 @@ impl State {
         }
     }
 
-    /// `before = after`, by the rule's equation: from here on the atom on the left is what the right side is.
+    /// Proves `before = after` by the rule's equation: from now on the atom on the left has the value of the right
+    /// side.
     ///
     /// The newest equation for an atom replaces an older one, since intervals may have become narrower. An equation
     /// `x = e` of [`Rule::Solved`] is also put into the right sides of all others, so that none of them names `x`.
@@ -129,7 +129,7 @@ impl State {
         Ok(())
     }
 
-    /// Result `k` is `before`, and `before = after`: both are one sum of atoms, or equal at each point.
+    /// Proves that result `k` is `before`, and `before = after`: both are one sum of atoms, or equal at each point.
     fn result(&mut self, step: &Step, k: usize, (before, after): (&Expr, &Expr), hits: &Hits) -> Checked {
         require(self.results.get(k) == Some(before), Reason::NotCurrent)?;
         let premises = self.premises(&step.using, hits)?;
@@ -142,8 +142,8 @@ impl State {
         Ok(())
     }
 
-    /// Variable `v` is in `before`, and `after` is a part of that: where `v` is in `before` but not in `after`, the
-    /// constraint that is the fact fails, or no point is there.
+    /// Proves that variable `v` is in `before`, and `after` is a part of it: for values in `before` but not in `after`
+    /// the constraint of the fact fails, or no point is there.
     fn interval(&mut self, step: &Step, v: usize, [before, after]: [Interval; 2], hits: &Hits) -> Checked {
         require(self.domain.vars.get(v) == Some(&before), Reason::NotCurrent)?;
         require(before.lo <= after.lo && after.hi <= before.hi, Reason::Grown)?;
@@ -179,8 +179,8 @@ impl State {
         Ok(())
     }
 
-    /// The constraints `from` are there, and `from` holds where `to` does, by the rule or at each point; `from` is not
-    /// used to show that.
+    /// Proves that the constraints `from` are present, and hold exactly where `to` does, by the rule or at each point;
+    /// the proof does not use `from`.
     fn constraints(&mut self, step: &Step, [from, to]: [&[Constraint]; 2], hits: &Hits) -> Checked {
         let mut places: Vec<usize> = Vec::with_capacity(from.len());
         for c in from {
@@ -211,7 +211,7 @@ impl State {
         Ok(())
     }
 
-    /// The constraints `why` are there, or are intervals of variables, and no point satisfies them.
+    /// Proves that the constraints `why` are present, or are intervals of variables, and that no point satisfies them.
     fn nothing(&mut self, step: &Step, why: &[Constraint], hits: &Hits) -> Checked {
         match step.rule {
             Rule::Enumerated => self.open(&Using::All, hits).everywhere(|_| false)?,
@@ -236,7 +236,7 @@ impl State {
         Ok(())
     }
 
-    /// What a step may use; refused where it sets aside a constraint that is not there.
+    /// The premises of a step; refused if it sets aside a constraint that is absent.
     fn premises<'a>(&'a self, using: &Using, hits: &'a Hits) -> Result<Premises<'a>, Reason> {
         if let Using::Others(c) = using {
             require(self.domain.constraints.contains(c), Reason::NotCurrent)?;
@@ -258,7 +258,7 @@ impl State {
     }
 }
 
-/// The parts of `before` that `after`, which is inside, leaves out: all of it where `after` is empty.
+/// The parts of `before` outside of `after`, which is inside of it: all of `before` if `after` is empty.
 fn left_out(before: Interval, after: Interval) -> impl Iterator<Item = Interval> {
     let none = after.lo > after.hi;
     let below = Interval::new(before.lo, after.lo.saturating_sub(1));
@@ -267,8 +267,8 @@ fn left_out(before: Interval, after: Interval) -> impl Iterator<Item = Interval>
     parts.into_iter().filter_map(|(part, there)| there.then_some(part))
 }
 
-/// Whether something fails for each value of a variable in a part of its interval; the part is halved where that helps
-/// to see it.
+/// Whether `fails` holds on the whole interval `part` of a variable; tries halves of the part where the whole is
+/// undecided.
 fn all_fail(vars: &[Interval], v: usize, part: Interval, fails: &dyn Fn(&[Interval]) -> bool) -> bool {
     let mut vars = vars.to_vec();
     let (mut parts, mut looks) = (vec![part], 0);
@@ -287,7 +287,7 @@ fn all_fail(vars: &[Interval], v: usize, part: Interval, fails: &dyn Fn(&[Interv
     true
 }
 
-/// All variables of a step are there, and all divisors positive.
+/// Checks that all variables of a step exist, and all divisors are positive.
 fn well_formed(step: &Step, vars: usize) -> Checked {
     let mut stack: Vec<&Expr> = step.fact.iter().map(|fact| &fact.0).collect();
     match &step.claim {

@@ -21,17 +21,17 @@ struct Left {
     e: Linear,
 }
 
-/// What an equality leaves of the values of a variable.
+/// The values of a variable that an equality allows.
 pub(super) enum Leftover {
-    /// Those of this residue by this modulus.
+    /// Values of this residue by this modulus.
     Residue(i128, i128),
-    /// None.
+    /// No value.
     Empty,
 }
 
 /// Equations.
 impl Premises<'_> {
-    /// Proves an equation by its rule. Returns its atom and what that is equal to.
+    /// Proves an equation by its rule. Returns its atom and the value of that.
     pub fn equation(&self, step: &Step, before: &Expr, after: &Expr) -> Result<(Expr, Linear), Reason> {
         let value = self.sum(after)?;
         if step.rule == Rule::Solved {
@@ -79,7 +79,7 @@ impl Premises<'_> {
         Ok(Left { atom, e })
     }
 
-    /// The fact that a step gives as its reason: `e in [lo, hi]` at every point.
+    /// Proves the fact of a step: `e in [lo, hi]` at every point.
     fn fact(&self, (e, i): &Constraint) -> Checked {
         let (lo, hi) = self.interval(e);
         require(i128::from(i.lo) <= lo && hi <= i128::from(i.hi), Reason::FalseFact)
@@ -109,7 +109,7 @@ impl Premises<'_> {
     }
 
     /// `min(e, 0) = e` where `e < d`, and `min(e, 0) = 0` where `e > -d`, for a `d` with `d | e`:
-    /// 1, or the one that a fact about `e floordiv d` names.
+    /// 1, or the divisor of a fact about `e floordiv d`.
     fn decided(&self, fact: Option<&Constraint>, e: &Linear, value: &Linear) -> bool {
         let by = |d: i128| {
             value == e && self.within(e, -NONE, d - 1) || *value == Linear::constant(0) && self.within(e, 1 - d, NONE)
@@ -152,9 +152,9 @@ impl Premises<'_> {
         Ok(i128::from(*n) == m && ks > 0 && m % ks == 0 && self.multiple(&whole, m) && self.multiple(&rest, ks))
     }
 
-    /// `e mod m = k*(y mod s) - x mod m + m - k*s` where `m | e + x + k*s - k*(y mod s)`, `k*s | m` and `k*s | x - k*y`, for
-    /// `k > 0`: then `x mod m` is a multiple of `k*s` more than `k*(y mod s)`, so what is left of `m - k*s` stays in
-    /// `[0, m - k*s]`.
+    /// `e mod m = k*(y mod s) - x mod m + m - k*s` where `m | e + x + k*s - k*(y mod s)`, `k*s | m` and
+    /// `k*s | x - k*y`, for `k > 0`: then `x mod m` is a multiple of `k*s` more than `k*(y mod s)`, so the right side
+    /// stays in `[0, m - k*s]`.
     fn ceiling(&self, e: &Linear, m: i128, after: &Expr) -> Result<bool, Reason> {
         let Expr::Add(difference, constant) = after else { return Ok(false) };
         let (Expr::Add(digit, negated), Expr::Const(constant)) = (&**difference, &**constant) else { return Ok(false) };
@@ -188,7 +188,7 @@ impl Premises<'_> {
         let Expr::Mod(a, n) = above else { return Ok(false) };
         let (ca, b) = (self.sum(a)?.scaled(c, 1).ok_or(Reason::TooLarge)?, self.sum(b)?);
         let g = self.common_divisor(&ca, m).ok_or(Reason::TooLarge)?;
-        // A divisor of each term, or one of all of them together, as the modulus of a remainder is of y - y mod s.
+        // A divisor of each term, or of all terms together: the modulus of a remainder divides y - y mod s.
         let together = ca.terms.iter().filter_map(|(atom, k)| match atom {
             Expr::Mod(_, s) => Some(gcd(k.checked_mul((*s).into())?, m)),
             _ => None,
@@ -202,7 +202,7 @@ impl Premises<'_> {
             && self.multiple(&whole, m))
     }
 
-    /// The greatest number that is sure to divide `m` and a sum at every point.
+    /// The greatest number proved to divide `m`, and a sum at every point.
     fn common_divisor(&self, s: &Linear, m: i128) -> Option<i128> {
         let (mut g, mut constant) = (m, s.constant);
         for (atom, k) in &s.terms {
@@ -240,7 +240,7 @@ impl Premises<'_> {
     }
 
     /// `c*f + k in [a, b]` where `f in [ceil((a - k)/c), floor((b - k)/c)]`, for `c > 0`; for `c < 0` with both sides
-    /// negated. The `c` and `k` are those of `e = c*f + k`.
+    /// negated. `c` and `k` come from `e = c*f + k`.
     fn scale(&self, (e, i): (&Expr, Interval), (f, j): (&Expr, Interval)) -> Result<bool, Reason> {
         let (e, f) = (self.sum(e)?, self.sum(f)?);
         let Some((atom, own)) = f.terms.first_key_value() else { return Ok(false) };
@@ -307,9 +307,9 @@ impl Premises<'_> {
         require(none, Reason::Unproved)
     }
 
-    /// The residue class that an equality of sums leaves for a variable, joined with what is known of it: in
-    /// `c*x + rest = k`, where all terms of the rest are `r` modulo `g` together, `c*x = k - r` modulo `g`. `None` where
-    /// that says nothing, [`Leftover::Empty`] where no value is left.
+    /// The residue class that an equality of sums leaves for a variable, joined with its known class: in
+    /// `c*x + rest = k`, where the rest is `r` modulo `g`, `c*x = k - r` modulo `g`. `None` if that allows every value,
+    /// [`Leftover::Empty`] if it allows none.
     pub fn class(&self, v: usize, (e, i): &Constraint) -> Option<Leftover> {
         let (sum, x) = (self.norm(e).filter(|_| i.lo == i.hi)?, Expr::Var(v));
         let c = Some(sum.coefficient(&x)).filter(|c| *c != 0 && sum.den == 1)?;
@@ -332,7 +332,7 @@ impl Premises<'_> {
         join(known, new).map(|(residue, modulus)| Leftover::Residue(residue, modulus))
     }
 
-    /// Whether `e mod m = r` has no solution, since a divisor of `m` and of all coefficients does not divide `e - r`.
+    /// Checks that `e mod m = r` has no solution: a divisor of `m` and of all coefficients does not divide `e - r`.
     fn unsolvable(&self, e: &Expr, i: Interval) -> Result<bool, Reason> {
         let Expr::Mod(e, m) = e else { return Ok(false) };
         if i.lo != i.hi {

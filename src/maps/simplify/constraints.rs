@@ -4,7 +4,7 @@
 //! `2*x + 2*y - 1 in [0, 8]` is `x + y in [1, 4]`, and `3*x mod 6 in [3, 3]` is `x mod 2 in [1, 1]`. Constraints on the
 //! same sum meet; congruences meet by the Chinese remainder theorem (`x mod 6 in [3, 3]` and `x mod 7 in [5, 5]` are
 //! `x mod 42 in [33, 33]`). Bounds then go through sums to each variable: `6*x + y in [0, 599]` with `y >= 0` says
-//! `x <= 99`. A constraint that the intervals, or the other constraints, imply is dropped.
+//! `x <= 99`. A constraint implied by the intervals or by other constraints is dropped.
 //!
 //! Each step keeps the set: an interval is tightened only by the constraints that are kept.
 //! The outcome depends on the set of constraints, not on their order.
@@ -18,19 +18,19 @@ use crate::maps::map::IndexingMap;
 use crate::maps::steps::{Claim, Log, Rule, Using};
 use std::collections::BTreeMap;
 
-/// How often a domain is simplified until it no longer changes, and how many constraints may be held against each other.
+/// The most simplifications of a domain until it no longer changes, and the most constraints simplified by each other.
 const ROUNDS: usize = 8;
 const PAIRED: usize = 12;
 
-/// The most points of a domain of which each is looked at.
+/// The most points of a domain that is enumerated.
 const POINTS: u128 = 1000;
 
-/// The same domain, simplified; `None` if it has no point that anybody could find out.
+/// The same domain, simplified; `None` if it is found to be empty.
 pub(crate) fn simplify_domain(domain: &Domain) -> Option<Domain> {
     simplify_domain_with(domain, &mut None)
 }
 
-/// [`simplify_domain`] with its steps written down.
+/// [`simplify_domain`] that logs its steps.
 pub(crate) fn simplify_domain_with(domain: &Domain, log: &mut Option<&mut Log>) -> Option<Domain> {
     if domain.constraints.is_empty() && domain.vars.iter().all(|i| i.lo <= i.hi) {
         return Some(domain.clone());
@@ -57,7 +57,7 @@ impl Tightening {
         }
         let before = (self.vars.clone(), constraints.clone());
         if !self.settled(constraints, true)? {
-            // Bounds that creep from constraint to constraint stay where they were, so that they creep no further.
+            // Bounds that creep from constraint to constraint are reset, so that they creep no further.
             (self.vars, *constraints) = before;
             self.log = self.log.take().map(|log| Log::new(log.using));
             self.settled(constraints, false)?;
@@ -65,7 +65,7 @@ impl Tightening {
         Ok(())
     }
 
-    /// Simplifies until nothing changes; whether that is so in the end.
+    /// Simplifies until nothing changes; returns whether that was reached.
     fn settled(&mut self, constraints: &mut Vec<(Expr, Interval)>, propagating: bool) -> Result<bool, Empty> {
         for _ in 0..ROUNDS {
             let before = (self.vars.clone(), constraints.clone());
@@ -93,7 +93,7 @@ impl Tightening {
         Ok(false)
     }
 
-    /// Narrows the intervals of few points to those that satisfy all constraints.
+    /// Narrows the intervals of a domain of few points to the points that satisfy all constraints.
     fn enumerate(&mut self, constraints: &[(Expr, Interval)]) -> Result<(), Empty> {
         let domain = Domain { vars: self.vars.clone(), constraints: constraints.to_vec() };
         let map = IndexingMap { domain, ..IndexingMap::new(self.vars.clone(), Vec::new()) };
@@ -105,7 +105,7 @@ impl Tightening {
             match map.contains(&point) {
                 Some(true) => {}
                 Some(false) => continue,
-                // A value that does not fit decides nothing.
+                // A value that does not fit ends the enumeration without an answer.
                 None => return Ok(()),
             }
             let all = found.get_or_insert_with(|| point.iter().map(|x| Interval::new(*x, *x)).collect());
@@ -129,7 +129,7 @@ impl Tightening {
         Ok(())
     }
 
-    /// The constraints as they now are.
+    /// The present constraints.
     fn listed(&self) -> Vec<(Expr, Interval)> {
         let mut all: Vec<(Expr, Interval)> = self.bounds.iter().map(|(e, i)| (e.clone(), *i)).collect();
         for (e, residues) in &self.congruences {
@@ -139,7 +139,7 @@ impl Tightening {
         all
     }
 
-    /// Simplifies each constraint by the others, and drops those that the others say.
+    /// Simplifies each constraint by the others, and drops implied ones.
     fn hold_against_each_other(&mut self, constraints: &mut Vec<(Expr, Interval)>) -> Result<(), Empty> {
         let mut k = 0;
         while constraints.len() > 1 && k < constraints.len() {

@@ -1,8 +1,9 @@
 //! Normal forms as sums of digits.
 //!
-//! With `x mod 2` and `x mod 8` about, the digits of `x` are `x mod 2`, `(x mod 8) floordiv 2` and `x floordiv 8`, of
+//! If `x mod 2` and `x mod 8` occur, the digits of `x` are `x mod 2`, `(x mod 8) floordiv 2` and `x floordiv 8`, of
 //! places 1, 2 and 8. An atom is the sum of its lower digits times their places, so a digit's coefficient is its place
-//! times the sum of the coefficients of all atoms that hold it: `6*x - 4*(x mod 2)` is `2*(x mod 2) + 12*(x floordiv 2)`.
+//! times the sum of the coefficients of all atoms that hold it: `6*x - 4*(x mod 2)` is
+//! `2*(x mod 2) + 12*(x floordiv 2)`.
 
 use super::form::{Form, What};
 use super::sum::{Sum, divides};
@@ -20,7 +21,7 @@ pub(crate) struct VariableDigit {
     pub count: i64,
 }
 
-/// Each expression as a constant and digits; `None` where one is no such sum. Variables are from 0 to below their size.
+/// Each expression as a constant and digits; `None` if one is no such sum. Variables are from 0 to below their size.
 /// Digits of a variable are cut in the same places in all expressions.
 pub(crate) fn digits(exprs: &[Expr], sizes: &[i64]) -> Option<Vec<(i64, Vec<VariableDigit>)>> {
     let domain = Domain { vars: sizes.iter().map(|n| Interval::new(0, n - 1)).collect(), constraints: Vec::new() };
@@ -38,7 +39,7 @@ pub(crate) fn digits(exprs: &[Expr], sizes: &[i64]) -> Option<Vec<(i64, Vec<Vari
     each.collect()
 }
 
-/// The variable of an atom and its modulus, which the variable itself has not; `None` for other atoms.
+/// The variable of an atom, and the modulus if the atom is a remainder; `None` for other atoms.
 fn part(form: &Form, atom: Atom, variables: usize) -> Option<(usize, Option<i64>)> {
     match &form.atoms[atom as usize].what {
         What::Var(v) => Some((*v, None)),
@@ -50,8 +51,8 @@ fn part(form: &Form, atom: Atom, variables: usize) -> Option<(usize, Option<i64>
     }
 }
 
-/// The places of the digits of each variable, the lowest first: 1, and the moduli of its remainders. `None` where one
-/// of them does not divide the next.
+/// The places of the digits of each variable, the lowest first: 1, and the moduli of its remainders. `None` unless each
+/// place divides the next.
 fn places(form: &Form, sums: &[Sum], sizes: &[i64]) -> Option<Vec<Vec<i64>>> {
     let mut all: Vec<BTreeSet<i64>> = vec![BTreeSet::from([1]); sizes.len()];
     for (atom, _) in sums.iter().flat_map(|sum| sum.terms.iter()) {
@@ -62,7 +63,7 @@ fn places(form: &Form, sums: &[Sum], sizes: &[i64]) -> Option<Vec<Vec<i64>>> {
     all.iter().flat_map(|places| places.windows(2)).all(|pair| divides(pair[0], pair[1])).then_some(all)
 }
 
-/// The digits of one variable in a sum; `None` where a coefficient is no integer or does not fit in 64 bits.
+/// The digits of one variable in a sum; `None` if a coefficient is no integer or does not fit in 64 bits.
 fn of_variable(
     form: &Form,
     sum: &Sum,

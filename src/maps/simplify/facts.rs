@@ -1,4 +1,4 @@
-//! What constraints say of atoms: intervals, residues, and bounds of sums.
+//! Facts about atoms from constraints: intervals, residues, and bounds of sums.
 
 use super::form::{FACTS, Form, LONG, What};
 use super::sum::{Sum, divides, is_multiple, product_residue, residue, residues_added};
@@ -8,7 +8,7 @@ use crate::maps::domain::{Interval, WideInterval};
 use crate::numbers::{inverse, near_gcd};
 
 impl Form {
-    /// Takes note of `interval` as the place of `e`.
+    /// Records that `e` is in `interval`.
     pub(super) fn assume(&mut self, e: &Expr, interval: Interval) -> Option<()> {
         let sum = self.normal(e)?;
         self.assume_sum(&sum, interval)
@@ -35,7 +35,7 @@ impl Form {
         Some(())
     }
 
-    /// Takes note that an atom is in an interval.
+    /// Records that an atom is in an interval.
     fn narrow(&mut self, atom: Atom, within: WideInterval) {
         let known = &mut self.atoms[atom as usize];
         known.within = known.within.meet(within);
@@ -52,7 +52,7 @@ impl Form {
         }
     }
 
-    /// What `sum = value` modulo `m` says of the residue of its one atom.
+    /// The residue of the single atom of `sum`, if `sum = value` modulo `m`, as the atom, its modulus and its residue.
     fn residue_of(&self, (sum, m, value): (Sum, i64, i64)) -> Option<(Atom, i64, i64)> {
         let (atom, c) = sum.terms.only()?;
         let g = near_gcd(c, m);
@@ -65,7 +65,7 @@ impl Form {
         Some((atom, m, product_residue(right / g, near_inverse(c, m)?, m)))
     }
 
-    /// Joins what is known of the residue of an atom with `residue` modulo `step` (Chinese remainder).
+    /// Joins the known residue of an atom with `residue` modulo `step` (Chinese remainder).
     fn learn_residue(&mut self, atom: Atom, step: i64, residue: i64) {
         let known = &mut self.atoms[atom as usize];
         if let Some((residue, step)) = chinese((known.residue, known.step), (residue, step)) {
@@ -87,7 +87,7 @@ impl Form {
     }
 }
 
-/// The residue and modulus of what has both residues; `None` where nothing has, or the modulus is too large.
+/// The residue and modulus of numbers in both classes; `None` if there are none, or the modulus is too large.
 pub(super) fn chinese(a: (i64, i64), b: (i64, i64)) -> Option<(i64, i64)> {
     let ((r1, m1), (r2, m2)) = (a, b);
     let g = near_gcd(m1, m2);
@@ -100,7 +100,7 @@ pub(super) fn chinese(a: (i64, i64), b: (i64, i64)) -> Option<(i64, i64)> {
     Some((residues_added(residue(r1, m), product_residue(m1, k, m), m), m))
 }
 
-/// The inverse of `c` modulo `m > 0`; `None` where they have a common divisor.
+/// The inverse of `c` modulo `m > 0`; `None` if they have a common divisor.
 pub(super) fn near_inverse(c: i64, m: i64) -> Option<i64> {
     inverse(c.into(), m.into()).and_then(|c| c.try_into().ok())
 }

@@ -1,6 +1,6 @@
 //! The normal form of an expression: a sum of atoms with rational coefficients.
 //!
-//! *Atoms* are variables, remainders `sum mod m` and minima `min(sum, 0)`. Everything else is written in them:
+//! *Atoms* are variables, remainders `sum mod m` and minima `min(sum, 0)`. Everything else reduces to them:
 //!
 //! | expression | becomes |
 //! |---|---|
@@ -8,8 +8,8 @@
 //! | `min(a, b)` | `b + min(a - b, 0)` |
 //! | `max(a, b)` | `a - min(a - b, 0)` |
 //!
-//! So terms cancel by addition, and only `mod` and `min` have rules. Of an atom the form knows an interval and a
-//! residue class, for which constraints are facts.
+//! So terms cancel by addition, and only `mod` and `min` have rules. For each atom the form keeps an interval and a
+//! residue class, narrowed by the facts from constraints.
 //!
 //! *Example.* `(8*d0 + d1) floordiv 8 * 8 + d1 mod 8` with `d1 in [0, 7]`: the quotient is
 //! `(8*d0 + d1 - (8*d0 + d1) mod 8) / 8`; by [`Form::reduced`] the remainder is that of `d1`, and by
@@ -18,8 +18,9 @@
 //! The rules for `e mod m` are in `remainder`.
 //!
 //! *Cost.* Each expression may look at [`STEPS`] terms and [`STEPS_PER_OPERATION`] more for each of its operations, at
-//! most [`FACTS`] constraints, and [`OPAQUE`] subexpressions on which the arithmetic gave up. Then the expression is
-//! returned as it is. So time is proportional to the size of the expression, and remainders are looked up in a table.
+//! most [`FACTS`] constraints, and [`OPAQUE`] subexpressions on which the arithmetic gave up. Beyond that the
+//! expression is returned unchanged. So time is proportional to the size of the expression, and remainders are looked
+//! up in a table.
 //!
 //! *Not promised:* that equal expressions have equal forms. Remainders of non-linear sums may stay apart.
 
@@ -32,24 +33,24 @@ use crate::maps::domain::{Domain, Interval, WideInterval};
 use crate::maps::steps::{Log, Rule};
 use crate::numbers::negatable;
 
-/// What an atom is and what is known of it: its interval, and that it equals `residue` modulo `step`.
+/// An atom, its interval, and its residue class: it equals `residue` modulo `step`.
 pub(super) struct Known {
     pub what: What,
     pub within: WideInterval,
     pub step: i64,
     pub residue: i64,
-    /// How many atoms nest in it: 0 for a variable.
+    /// The nesting depth of atoms in it: 0 for a variable.
     pub level: u32,
 }
 
 impl Known {
-    /// The one value that it has, where it has one of 64 bits.
+    /// The value, if there is only one and it fits in 64 bits.
     pub(super) fn value(&self) -> Option<i64> {
         self.within.narrow().filter(|i| i.lo == i.hi).map(|i| i.lo)
     }
 }
 
-/// What an atom is. The sums have integer coefficients.
+/// The kinds of atoms. The sums have integer coefficients.
 pub(super) enum What {
     /// A variable of the domain.
     Var(usize),
@@ -73,9 +74,9 @@ impl What {
     }
 }
 
-/// The normal form over one domain: its atoms, and the facts that constraints give.
+/// The normal form over one domain: its atoms, and the facts from constraints.
 ///
-/// Tables are only looked up, never walked, so the outcome does not depend on their order.
+/// Tables are only looked up, never iterated, so the outcome does not depend on their order.
 pub struct Form {
     pub(super) atoms: Vec<Known>,
     /// The remainders of sums by moduli.
@@ -85,32 +86,32 @@ pub struct Form {
     /// Sums without a constant, first coefficient positive and all coprime, with the interval of their value.
     pub(super) facts: Vec<(Sum, WideInterval)>,
     pub(super) written: Memo<Option<Planned>>,
-    /// The last terms that plans have chosen.
+    /// The last terms chosen by plans.
     pub(super) choices: Vec<LastTerm>,
-    /// Lists for last terms, to be used again.
+    /// Reusable lists of last terms.
     pub(super) spare: Vec<Tried>,
-    /// A list for dividends, to be used again.
+    /// A reusable list of dividends.
     pub(super) bases: Vec<Sum>,
-    /// A list for divisors, to be used again.
+    /// A reusable list of divisors.
     pub(super) divisors: Vec<i64>,
     /// The remaining budget of work for the current expression.
     pub(super) steps: usize,
-    /// Whether the budget of any expression ran out. What was found until then depends on the order of its terms.
+    /// Whether the budget of any expression ran out. Results until then depend on the order of its terms.
     pub(super) exhausted: bool,
     /// The expressions that replace the variables, if any.
     pub(super) given: Option<Vec<Sum>>,
     pub(super) opaque: usize,
-    /// How often a remainder is split into parts that are multiples only together.
+    /// The depth of nested splits of a remainder into parts that are multiples only together.
     pub(super) depth: usize,
-    /// What is done is written down here, where somebody wants to know.
+    /// The log of steps, if requested.
     pub(super) log: Option<Log>,
 }
 
-/// The work that any expression is worth, in terms looked at, and what each of its operations adds.
+/// The budget of any expression, in terms visited, and the budget that each of its operations adds.
 const STEPS: usize = 2_000;
 pub(super) const STEPS_PER_OPERATION: usize = 20;
 
-/// The facts and the expressions given up on that are kept at most; and how long a sum may be for facts to be tried.
+/// The most facts and the most opaque expressions; and the most terms of a sum for which facts are tried.
 pub(super) const FACTS: usize = 64;
 pub(super) const OPAQUE: usize = 64;
 pub(super) const LONG: usize = 64;
@@ -121,19 +122,19 @@ impl Form {
         Form::logged(domain, None)
     }
 
-    /// The normal form over a domain, with its steps written down.
+    /// The normal form over a domain, with a log of its steps.
     pub(super) fn logged(domain: &Domain, log: Option<Log>) -> Form {
         let mut form = Form::of_box(&domain.vars);
         form.log_with(log);
         for (e, i) in &domain.constraints {
-            // A constraint that does not fit into the arithmetic is one that is not used.
+            // A constraint that does not fit into the arithmetic is not used.
             let _ = form.assume(e, *i);
         }
         form
     }
 
-    /// The normal form over a domain in which equalities fix variables, these replaced by what they equal; `None`
-    /// where there are none.
+    /// The normal form over a domain in which equalities fix variables, with their values substituted; `None` without
+    /// such equalities.
     pub(super) fn solved(domain: &Domain, log: Option<Log>) -> Option<Form> {
         let equal = |c: &&(Expr, Interval)| c.1.lo == c.1.hi;
         domain.constraints.iter().find(equal)?;
@@ -143,7 +144,7 @@ impl Form {
         let mut any = false;
         for (e, i) in domain.constraints.iter().filter(equal).take(FACTS) {
             let Some(mut sum) = form.normal(e).filter(|s| s.den == 1 && s.terms.len() <= LONG) else { continue };
-            // Written in what is not yet replaced.
+            // The equality in terms of the variables that are not yet replaced.
             let Some(mut next) = i.lo.checked_neg().and_then(|shift| sum.clone().shifted(shift)) else { continue };
             sum.constant = 0;
             for (a, c) in sum.terms.iter() {
@@ -223,12 +224,12 @@ impl Form {
         a.is_some() && a == self.normal(b)
     }
 
-    /// Allows the work that this many operations are worth.
+    /// Grants the budget of this many operations.
     pub(super) fn allow(&mut self, operations: usize) {
         self.steps = STEPS + STEPS_PER_OPERATION * operations;
     }
 
-    /// Takes note of work on this many terms; none once it is more than the expression is worth.
+    /// Charges work on this many terms; `None` once it exceeds the budget of the expression.
     pub(super) fn work(&mut self, terms: usize) -> Option<()> {
         match self.steps.checked_sub(1 + terms) {
             Some(left) => self.steps = left,
@@ -240,7 +241,7 @@ impl Form {
         Some(())
     }
 
-    /// An atom as a sum: a constant where it has one value.
+    /// An atom as a sum: a constant if it has one value.
     pub(super) fn atom(&self, a: Atom) -> Sum {
         self.atoms[a as usize].value().and_then(negatable).map_or_else(|| Sum::atom(a), Sum::constant)
     }

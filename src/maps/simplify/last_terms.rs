@@ -1,8 +1,8 @@
-//! The last terms that are tried for a sum.
+//! Candidates for the last term of a sum.
 //!
-//! A remainder atom leaves by one of two doors: as `c * (x mod m)`, or, with a coefficient `-c`, together with what it
-//! completes to a division: `c*m * (x floordiv m) = c*x - c*(x mod m)`, where `x` may be any sum that is the same
-//! modulo `m`; it is chosen to cancel most of the rest. A minimum leaves together with a part of the rest, which goes
+//! A remainder atom is removed in one of two ways: as `c * (x mod m)`, or, with a coefficient `-c`, together with the
+//! terms that it completes to a division: `c*m * (x floordiv m) = c*x - c*(x mod m)`, where `x` may be any sum equal
+//! modulo `m`, chosen to cancel most of the rest. A minimum is removed together with a part of the rest, which goes
 //! into both sides.
 
 use super::form::{Form, What};
@@ -12,15 +12,15 @@ use super::terms::{Atom, TermList};
 use crate::numbers::{difference, near_gcd, negatable, product};
 use std::cmp::Ordering;
 
-/// How many atoms of a sum are tried as its last term, and how many remainders a sum may have for more than that.
+/// The most atoms tried as the last term of a sum; only one if more than [`MANY`] are not plain.
 const TRIED: usize = 2;
 const MANY: usize = 16;
 
 impl Form {
-    /// The last terms that are tried for a sum with these remainders and minima.
+    /// The candidates for the last term of a sum that has remainders and minima.
     pub(super) fn last_terms(&mut self, s: &Sum) -> Option<Tried> {
         let mut count = 0;
-        // Those that hold others first.
+        // Atoms that contain others come first.
         let mut others: [Option<(Atom, i64)>; TRIED] = [None; TRIED];
         for mut t in s.terms.iter() {
             if self.is_plain(t.0) {
@@ -46,7 +46,7 @@ impl Form {
             self.alternatives(s, atom, num, many, alternatives)?;
         }
         if s.den > 1 {
-            // A constant that stays inside is none beside it.
+            // If the whole constant goes inside, none is left beside the quotient.
             alternatives.push(whole(s, s.constant)?);
             let within = residue(s.constant, s.den);
             if within != s.constant {
@@ -57,7 +57,7 @@ impl Form {
         Some(tried)
     }
 
-    /// The ways in which this atom can be in the last term of the sum.
+    /// The last terms that contain this atom.
     fn alternatives(&mut self, s: &Sum, atom: Atom, num: i64, many: bool, out: &mut Vec<LastTerm>) -> Option<()> {
         let without = s.plus_atom(atom, -num, s.den)?;
         let whole = divides(s.den, num);
@@ -77,7 +77,7 @@ impl Form {
             let both = [Some(&symmetric).filter(|symmetric| **symmetric != x && !many), Some(&x)];
             for x in both.into_iter().flatten() {
                 out.push((CompoundTerm::Remainder(x.clone(), m), c, without.clone()));
-                // c * (x mod m) = (c * x) mod (c * m), where that takes no factor more.
+                // c * (x mod m) = (c * x) mod (c * m), unless that takes one more factor.
                 if let (2.., 2.., Some(cm)) = (c.abs(), x.content(), product(c.abs(), m)) {
                     out.push((CompoundTerm::Remainder(x.scaled(c.abs(), 1)?, cm), c.signum(), without.clone()));
                 }
@@ -97,7 +97,7 @@ impl Form {
             return Some(());
         }
         if whole && without.terms.is_empty() && without.constant == 0 {
-            // Alone, and no quotient: c * x - c*m * (x floordiv m) costs more.
+            // Alone it is no quotient: c * x - c*m * (x floordiv m) costs more.
             return Some(());
         }
         let wanted = without.scaled(-num.signum() * s.den, num.abs())?;
@@ -145,7 +145,7 @@ impl Form {
         Some(())
     }
 
-    /// `x mod m - x mod n` as `n * ((x floordiv n) mod (m/n))`, where that rounds up, which takes no addition.
+    /// `x mod m - x mod n` as `n * ((x floordiv n) mod (m/n))`, if that rounds up, which takes no addition.
     fn digits_above(
         &self,
         s: &Sum,
@@ -169,11 +169,11 @@ impl Form {
         Some(())
     }
 
-    /// The ways to write `rest + num/den * min(x, 0)`.
+    /// The last terms of `rest + num/den * min(x, 0)`.
     fn minima(&mut self, rest: &Sum, x: &Sum, (num, den): (i64, i64), out: &mut Vec<LastTerm>) -> Option<()> {
         let term = |a, b| if num > 0 { CompoundTerm::Min(a, b) } else { CompoundTerm::Max(a, b) };
         let opposite = |a, b| if num > 0 { CompoundTerm::Max(a, b) } else { CompoundTerm::Min(a, b) };
-        // All of the rest goes inside, but for a common factor and the sign.
+        // All of the rest goes inside, except for a common factor and the sign.
         let all = rest.plus(x, num, den)?;
         let k = [&all, rest].iter().fold(0, |k, s| near_gcd(near_gcd(k, s.constant), s.content())).max(1);
         for k in [k, -k] {
@@ -181,7 +181,7 @@ impl Form {
             out.push((if k > 0 { term(a, b) } else { opposite(a, b) }, k, Sum::constant(0)));
         }
         if rest.den > 1 {
-            // As little as makes both sides integers goes inside.
+            // The least part that makes both sides integers goes inside.
             let inside = Sum { den: rest.den, ..rest.symmetric(rest.den) }.lowest();
             let other = inside.plus(x, num, den)?;
             out.push((term(other, inside.clone()), 1, rest.plus(&inside, -1, 1)?));
@@ -191,7 +191,7 @@ impl Form {
         }
         let c = num / den;
         let sign = c.signum();
-        // What has variables of x goes inside, with or without the constant; or nothing.
+        // The terms with variables of x go inside, with or without the constant; or nothing.
         let (shared, _) = rest.split(|a, k| x.coefficient(a) != 0 && divides(c, k / near_gcd(k, rest.den)));
         for constant in [0, rest.constant] {
             let inside = Sum { constant, ..shared.clone() }.lowest().scaled(1, c.abs())?;
@@ -204,8 +204,8 @@ impl Form {
         Some(())
     }
 
-    /// An equal of `x` modulo `m` with the remainders that are in `wanted`, where any can be: `k * (y mod n)` is `k * y` modulo
-    /// `m` where `m` divides `k * n`.
+    /// A sum equal to `x` modulo `m` with remainders of `wanted` put in, `None` if none fits: `k * (y mod n)` is
+    /// `k * y` modulo `m` if `m` divides `k * n`.
     fn with_remainders(&self, x: &Sum, wanted: &Sum, (atom, m): (Atom, i64)) -> Option<Sum> {
         let mut with: Option<Sum> = None;
         for (other, k) in wanted.terms.iter() {
@@ -221,7 +221,7 @@ impl Form {
         with
     }
 
-    /// `base` with each coefficient changed by a multiple of `m` where that makes it the one in `wanted`.
+    /// `base` with coefficients changed by multiples of `m` to those in `wanted`, where possible.
     fn nearest(&self, base: &Sum, wanted: &Sum, m: i64) -> Option<Sum> {
         let step = wanted.den.checked_mul(m)?;
         let mut sum = Sum { constant: base.constant, terms: TermList::NONE, den: 1 };
@@ -243,7 +243,7 @@ impl Form {
     }
 }
 
-/// The terms that a denominator does not divide, divided together, with this much of the constant.
+/// The quotient of all terms that the denominator does not divide, with this part of the constant.
 fn whole(s: &Sum, constant: i64) -> Option<LastTerm> {
     let (whole, part) = s.split(|_, c| divides(s.den, c));
     let part = Sum { constant, terms: part.terms, den: 1 };

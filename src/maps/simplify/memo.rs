@@ -1,14 +1,15 @@
-//! Results remembered for sums. A sum is looked up by reference, and copied only when its result is kept.
+//! A table of results for sums. Sums are looked up by reference, and copied only when a result is kept.
 
 use super::sum::Sum;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 
-/// What was found for each pair of a sum and a number. Only looked up, never walked, so nothing depends on its order.
+/// The results for pairs of a sum and a number. Only looked up, never iterated, so nothing depends on its order.
 ///
-/// Entries whose hashes end in the same bits are a list, the last one first. There are at least as many lists as entries.
+/// Entries whose hashes end in the same bits are a list, the last one first. There are at least as many lists as
+/// entries.
 pub(super) struct Memo<V> {
-    /// The first entry of each list, or [`NONE`]; their number is a power of two, or 0 where there is no entry.
+    /// The first entry of each list, or [`NONE`]; their number is a power of two, or 0 while there is no entry.
     heads: Vec<u32>,
     entries: Vec<Entry<V>>,
 }
@@ -25,7 +26,7 @@ struct Entry<V> {
 /// No entry.
 const NONE: u32 = u32::MAX;
 
-/// For how many sums there is place at first.
+/// The initial capacity, in sums.
 const PLACES: usize = 16;
 
 impl<V> Memo<V> {
@@ -49,7 +50,7 @@ impl<V> Memo<V> {
         None
     }
 
-    /// Remembers what was found for a sum, for which nothing is known.
+    /// Stores the result for a sum that has none.
     pub fn insert(&mut self, sum: Sum, number: i64, found: V) {
         if self.entries.len() == self.heads.len() {
             self.grow();
@@ -65,7 +66,7 @@ impl<V> Memo<V> {
         hash as usize & (self.heads.len() - 1)
     }
 
-    /// Makes twice as many lists.
+    /// Doubles the number of lists.
     #[cold]
     fn grow(&mut self) {
         let places = (2 * self.heads.len()).max(PLACES);
@@ -86,7 +87,7 @@ fn hash(sum: &Sum, number: i64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Against a list that is searched, past several sizes of the table.
+    /// Compares with a searched list, past several sizes of the table.
     #[test]
     fn what_was_found_is_found_again() {
         let mut random = fastrand::Rng::with_seed(5);

@@ -1,10 +1,10 @@
-//! A simplifier for quasi-affine expressions that uses what is known of their variables.
+//! A simplifier for quasi-affine expressions that uses the intervals of their variables and constraints.
 //!
 //! The idea: floor division is redundant, because `e floordiv s = (e - e mod s) / s`. So an expression becomes a sum of
-//! *atoms* with rational coefficients, where an atom is a variable or a remainder `e mod m`. Terms that belong together
-//! then cancel by addition: with `i = (i floordiv 8) * 8 + i mod 8` put into `i floordiv 8 * 8 + i mod 8`, the two
-//! remainders meet with opposite signs and `i` is left. Only `mod` has rules; each is an equation
-//! that holds for all integers, or for all points that the intervals and congruences of the atoms allow.
+//! *atoms* with rational coefficients, where an atom is a variable or a remainder `e mod m`. Matching terms then cancel
+//! by addition: with `i = (i floordiv 8) * 8 + i mod 8` put into `i floordiv 8 * 8 + i mod 8`, the two remainders have
+//! opposite signs and `i` is left. Only `mod` has rules; each is an equation that holds for all integers, or for all
+//! points that the intervals and congruences of the atoms allow.
 //!
 //! Example: with `i` in `[0, 1]` and `j` in `[0, 7]`, `(8*i + j) floordiv 8` is `(8*i + j - (8*i + j) mod 8) / 8`. Both
 //! coefficients modulo 8 leave `j mod 8`, which is `j` by its interval; the sum is `i`.
@@ -12,9 +12,9 @@
 //! Minima need one more kind of atom, `min(e, 0)`: `min(a, b)` is `b + min(a - b, 0)`, `max(a, b)` is
 //! `a - min(a - b, 0)`.
 //!
-//! Sums have numbers of 64 bits, and 128 bits on the way where lowest terms fit again. Arithmetic is checked, and work is
-//! bounded in proportion to the expression; where either runs out the
-//! expression is returned as it came.
+//! Numbers of sums have 64 bits, and intermediate ones 128 bits if lowest terms fit again. Arithmetic is checked, and
+//! work is bounded in proportion to the expression; if a number or the budget overflows, the expression is returned
+//! unchanged.
 
 mod constraints;
 mod digits;
@@ -51,8 +51,8 @@ pub fn simplify(exprs: &[Expr], domain: &Domain) -> Vec<Expr> {
     simplify_with(exprs, domain, &mut None).0
 }
 
-/// [`simplify`] with its steps written down; and whether simplifying again over this domain changes nothing, as far as
-/// that is known.
+/// [`simplify`] that logs its steps; returns also whether simplifying again over this domain is known to change
+/// nothing.
 pub(crate) fn simplify_with(exprs: &[Expr], domain: &Domain, log: &mut Option<&mut Log>) -> (Vec<Expr>, bool) {
     let own = |using| log.is_some().then(|| Log::new(using));
     let (mut form, solved) = (Form::logged(domain, own(Using::All)), Form::solved(domain, own(Using::Solved)));
@@ -62,8 +62,8 @@ pub(crate) fn simplify_with(exprs: &[Expr], domain: &Domain, log: &mut Option<&m
     for (k, e) in exprs.iter().enumerate() {
         let (other, form_of) = form.simplify_whole(e, &mut divided);
         form.note_result(k, e, &other);
-        // What has the form from which it was written is written in the same way again, where the budget of work was
-        // enough to compare all ways.
+        // If the output still has the normal form it was written from, it would be written the same way again, provided
+        // that the budget was enough to compare all ways.
         settled = settled && form_of.is_some_and(|sum| form.normal(&other) == Some(sum)) && !form.exhausted;
         simple.push(other);
     }
@@ -81,9 +81,9 @@ pub(crate) fn simplify_with(exprs: &[Expr], domain: &Domain, log: &mut Option<&m
     (simple, settled)
 }
 
-/// Expressions over variables that are replaced by other expressions, in the normal form.
+/// A composition in normal form: expressions over variables that are replaced by other expressions.
 ///
-/// The variables of a chain of maps are those of one box. [`Chain::step`] goes to the next map, whose variables are the
+/// All maps of a chain share the variables of one box. [`Chain::step`] goes to the next map, whose variables are the
 /// last results and more variables of the box.
 pub(crate) struct Chain {
     form: Form,
@@ -98,9 +98,9 @@ impl Chain {
         Chain { form: Form::new(domain) }
     }
 
-    /// Gives variables to the next map: the last results, one for each, and then these of the box. `results` and
-    /// `constraints` are over those variables. Returns the constraints that the box does not imply, over the
-    /// box, among them that `last` results are in `intervals`, where that is not `known`. `None` where a number is too
+    /// Goes to the next map, whose variables are the last results and then these of the box; `results` and
+    /// `constraints` are over them. Returns the constraints that the box does not imply, over the box, among them that
+    /// each result of `last` is in its interval of `intervals`, unless it is `known` to be. `None` if a number is too
     /// large or the work exceeds its budget.
     pub(crate) fn step(
         &mut self,
@@ -145,7 +145,7 @@ impl Chain {
         Some(())
     }
 
-    /// A result as an expression over the box; `None` as for [`Chain::step`].
+    /// A result as an expression over the box; `None` as in [`Chain::step`].
     pub(crate) fn write(&mut self, s: &Normal) -> Option<Expr> {
         self.form.allow(200);
         self.form.write(&s.0)

@@ -1,4 +1,4 @@
-//! The steps of a simplification, written down where somebody wants to know, and normal forms as expressions in them.
+//! The log of a simplification, and normal forms as expressions in its steps.
 
 use super::form::{Form, Known, What};
 use super::sum::Sum;
@@ -11,7 +11,7 @@ use crate::maps::steps::{Claim, Constraint, Log, Rule};
 pub(super) type Equation = (Expr, Expr, Option<Constraint>);
 
 impl Form {
-    /// From here on writes down what is done.
+    /// Starts to log steps.
     pub(super) fn log_with(&mut self, log: Option<Log>) {
         if log.is_some() {
             self.log = log;
@@ -28,7 +28,7 @@ impl Form {
         }
     }
 
-    /// Writes down an equation: its sides and the fact used. Where 64 bits do not hold a number, nothing.
+    /// Logs an equation: its sides and the fact used. Does nothing if a number does not fit in 64 bits.
     pub(super) fn note(&mut self, rule: Rule, sides: impl FnOnce(&Form) -> Option<Equation>) {
         if let Some((rule, (before, after, fact))) = self.equation(rule, sides)
             && let Some(log) = &mut self.log
@@ -37,7 +37,7 @@ impl Form {
         }
     }
 
-    /// An equation to be written down later; `None` where nothing is.
+    /// An equation to be logged later; `None` if nothing is logged.
     pub(super) fn equation(
         &self,
         rule: Rule,
@@ -46,7 +46,7 @@ impl Form {
         if self.log.as_ref().is_some_and(Log::open) { Some((rule, sides(self)?)) } else { None }
     }
 
-    /// Writes down that an atom has one value, where it has.
+    /// Logs that an atom has one value, if it has.
     pub(super) fn note_fixed(&mut self, a: Atom) {
         if let Some(value) = self.atoms[a as usize].value() {
             self.note(Rule::Fixed, |form| {
@@ -56,15 +56,15 @@ impl Form {
         }
     }
 
-    /// Writes down that an expression becomes another, which has the same normal form.
+    /// Logs that result `k` becomes an expression with the same normal form.
     pub(super) fn note_result(&mut self, k: usize, before: &Expr, after: &Expr) {
         self.note_same(before, after, |before, after| Claim::Result(k, before, after));
     }
 
-    /// Records a claim that holds because two expressions have one normal form, and the equation of the two.
+    /// Logs a claim that holds because two expressions have one normal form.
     pub(super) fn note_same(&mut self, before: &Expr, after: &Expr, claim: impl FnOnce(Expr, Expr) -> Claim) {
         if self.log.is_some() && before != after {
-            // The equations that the way back needs are written down on the way.
+            // Computing the normal form logs the equations that lead from `after` back to it.
             let _ = self.normal(after);
             if let Some(log) = &mut self.log {
                 log.add(Rule::Definition, claim(before.clone(), after.clone()), None);
@@ -97,7 +97,7 @@ impl Form {
         }
     }
 
-    /// The interval of a sum, as a fact; `None` where 64 bits do not hold an end.
+    /// The interval of a sum, as a fact; `None` if an end does not fit in 64 bits.
     pub(super) fn within(&self, s: &Sum) -> Option<Constraint> {
         Some((self.expr(s)?, self.range(s).narrow()?))
     }

@@ -1,4 +1,4 @@
-//! An order of atoms that does not depend on the order in which expressions came.
+//! An order of atoms that does not depend on the order of the input.
 
 use super::form::{Form, What};
 use super::sum::Sum;
@@ -6,12 +6,12 @@ use super::terms::{Atom, Term};
 use std::cmp::Ordering;
 
 impl Form {
-    /// The level of an atom that holds a sum.
+    /// The level of an atom that contains a sum.
     pub(super) fn level(&self, s: &Sum) -> u32 {
         1 + s.terms.iter().map(|t| self.atoms[t.0 as usize].level).max().unwrap_or(0)
     }
 
-    /// The order of two atoms by what they are. Their numbers depend on the order in which expressions came.
+    /// The order of two atoms by their content. Their numbers depend on the order of the input.
     pub(super) fn compare(&self, a: Atom, b: Atom) -> Ordering {
         if a == b {
             return Ordering::Equal;

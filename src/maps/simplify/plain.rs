@@ -1,11 +1,11 @@
-//! The rules for remainders of plain sums, worked out on numbers alone.
+//! The rules for remainders of plain sums, on numbers alone.
 //!
-//! Of a plain sum nothing is known but the intervals of its variables, and most remainders are those of plain sums:
-//! linear indices. Here the rules of `remainder` that apply to them are one loop over the coefficients, and a sum is
-//! only made for the result: `e mod m` is `low + scale * (rest mod n)`, where each turn moves a part from `rest` to `low`.
+//! A plain sum has only variables with intervals and no other facts; most remainders are those of plain sums: linear
+//! indices. For them the rules of `remainder` are one loop over the coefficients, and a sum is built only for the
+//! result: `e mod m` is `low + scale * (rest mod n)`, where each iteration moves a part from `rest` to `low`.
 //!
-//! *Example.* `(8*i + 2*j + k) mod 4` for `j in [0, 3]`, `k in [0, 1]`: 8 is 0 modulo 4; `2*j + k` reaches 7, beyond one
-//! period; 2 divides 4, and `k` is below 2, so the result is `k + 2 * (j mod 2)`.
+//! *Example.* `(8*i + 2*j + k) mod 4` for `j in [0, 3]`, `k in [0, 1]`: 8 is 0 modulo 4; `2*j + k` reaches 7, beyond
+//! one period; 2 divides 4, and `k` is below 2, so the result is `k + 2 * (j mod 2)`.
 
 use super::form::{Form, Known, What};
 use super::sum::{Sum, residue};
@@ -15,10 +15,10 @@ use crate::maps::domain::Interval;
 use crate::maps::steps::Rule;
 use crate::numbers::{difference, near_gcd};
 
-/// The most terms of a sum that is worked out here.
+/// The most terms of a plain sum.
 const FEW: usize = 6;
 
-/// A sum with integer coefficients of variables that are in intervals.
+/// A sum of variables in intervals, with integer coefficients.
 pub(super) struct Plain {
     constant: i64,
     len: usize,
@@ -38,8 +38,8 @@ impl Plain {
         &self.terms[..self.len.min(FEW)]
     }
 
-    /// The multiple of `m` that begins the one period in which all values are, with these coefficients in place of its
-    /// own; `None` where they are in several.
+    /// The multiple of `m` at the start of the one period that holds all values, with changed coefficients; `None` if
+    /// values are in several periods.
     fn period(&self, constant: i64, coefficient: impl Fn(i64) -> i64, m: i64) -> Option<i64> {
         let (mut lo, mut hi) = (constant, constant);
         for t in self.terms() {
@@ -50,7 +50,7 @@ impl Plain {
         period_begin(lo, hi, m)
     }
 
-    /// Makes each coefficient another one, which may be 0; whether any is another.
+    /// Maps each coefficient, possibly to 0; returns whether any changed.
     fn change(&mut self, mut coefficient: impl FnMut(Atom, i64) -> i64) -> bool {
         let (mut kept, mut changed) = (0, false);
         for k in 0..self.len.min(FEW) {
@@ -77,7 +77,8 @@ impl Plain {
         self.sum_with(self.constant, |c| c)
     }
 
-    /// `self mod m`, where with coefficients from `-m/2` to `m/2` all values are in one period. They are from 0 to below `m`.
+    /// `self mod m`, if with coefficients from `-m/2` to `m/2` all values are in one period. They are from 0 to below
+    /// `m`.
     fn centered(&self, constant: i64, m: i64) -> Option<Sum> {
         if constant == self.constant && self.terms().iter().all(|t| t.c <= m / 2) {
             return None;
@@ -112,7 +113,7 @@ impl Plain {
     }
 }
 
-/// The multiple of `m` that begins the one period that numbers from `lo` to `hi` are in.
+/// The multiple of `m` at the start of the one period that holds all numbers from `lo` to `hi`.
 fn period_begin(lo: i64, hi: i64, m: i64) -> Option<i64> {
     if hi.checked_sub(lo)? >= m {
         return None;
@@ -121,13 +122,13 @@ fn period_begin(lo: i64, hi: i64, m: i64) -> Option<i64> {
     (hi.checked_sub(begin)? < m).then_some(begin)
 }
 
-/// What is `c` in `0..m` modulo `m`, from `-m/2` to `m/2`.
+/// The number from `-m/2` to `m/2` that equals `c` in `0..m` modulo `m`.
 fn center(c: i64, m: i64) -> i64 {
     if c > m / 2 { c - m } else { c }
 }
 
 impl Known {
-    /// The bounds of a variable of which nothing else is known.
+    /// The bounds of a variable without other facts.
     fn alone(&self) -> Option<(i64, i64)> {
         let Interval { lo, hi } = self.within.narrow()?;
         let alone = matches!(self.what, What::Var(_)) && self.step == 1 && lo < hi;
@@ -136,7 +137,7 @@ impl Known {
 }
 
 impl Form {
-    /// The sum, where it is plain.
+    /// The sum, if it is plain.
     pub(super) fn plain_sum(&self, e: &Sum) -> Option<Plain> {
         if e.terms.len() > FEW || !self.facts.is_empty() {
             return None;
@@ -150,7 +151,7 @@ impl Form {
         Some(plain)
     }
 
-    /// `e mod m` for a plain sum all of whose values are in one period of `m`.
+    /// `e mod m` for a plain sum with all values in one period of `m`.
     pub(super) fn quick_period(&self, e: &Sum, m: i64) -> Option<Sum> {
         if e.terms.len() > FEW || !self.facts.is_empty() {
             return None;
@@ -168,7 +169,7 @@ impl Form {
         Some(Sum { constant: difference(e.constant, begin)?, ..e.clone() })
     }
 
-    /// `e mod m`; `None` where a number does not fit.
+    /// `e mod m`; `None` if a number does not fit.
     pub(super) fn plain_rules(&mut self, e: Plain, m: i64) -> Option<Sum> {
         if self.log.is_some()
             && let Some(done) = self.plain_period(&e, m)
@@ -178,7 +179,7 @@ impl Form {
         self.plain_modulo(e, m)
     }
 
-    /// `e mod m` where all values of `e` are in one period of `m`.
+    /// `e mod m`, if all values of `e` are in one period of `m`.
     pub(super) fn plain_period(&mut self, e: &Plain, m: i64) -> Option<Sum> {
         let begin = e.period(e.constant, |c| c, m)?;
         let done = e.sum_with(difference(e.constant, begin)?, |c| c);
@@ -188,11 +189,11 @@ impl Form {
         Some(done)
     }
 
-    /// `rest mod m` for a sum that is not in one period of `m`; `None` where a number does not fit.
+    /// `rest mod m` for a sum that is not in one period of `m`; `None` if a number does not fit.
     fn plain_modulo(&mut self, mut rest: Plain, mut m: i64) -> Option<Sum> {
         // The remainder is low + scale * (rest mod m).
         let (mut low, mut scale) = (Sum::constant(0), 1i64);
-        // Equations are written down from the inside out, each after those that it leads to.
+        // Equations are logged from the inside out, each after those for its inner remainder.
         let mut equations = Vec::new();
         let above = loop {
             let (before, reduced) = (rest.constant, residue(rest.constant, m));

@@ -1,7 +1,7 @@
 //! The search for the cheapest way to write a sum.
 //!
-//! A way is a last term and a way for the terms before it. The last terms that are tried come from `last_terms`; the
-//! cheapest plan is remembered for each sum.
+//! A plan is a last term and a plan for the terms before it. The candidates for the last term come from `last_terms`;
+//! the cheapest plan is kept for each sum.
 
 use super::form::{Form, What};
 use super::planned::{CompoundTerm, LastTerm, Planned, Tried};
@@ -10,14 +10,14 @@ use super::terms::Atom;
 use crate::expr::cost;
 use std::collections::BTreeSet;
 
-/// How deep plans nest.
+/// The greatest depth of nested plans.
 const DEPTH: u32 = 24;
 
-/// How long a sum may be for its factors to be compared one by one.
+/// The most terms of a sum whose factors are compared one by one.
 const SHORT: usize = 16;
 
 impl Form {
-    /// Finds the cheapest way to write a sum.
+    /// The cheapest plan for a sum.
     pub(super) fn plan(&mut self, s: &Sum, depth: u32) -> Option<Planned> {
         if self.is_linear(s) {
             return Some(self.plain(s));
@@ -34,8 +34,8 @@ impl Form {
         plan
     }
 
-    /// The cheapest way to write a sum: its last term, and what is left. The search takes the alternatives in the order
-    /// of what they cost at least, and ends where that is no less than the best one costs.
+    /// The cheapest plan for a sum with remainders or minima. The search takes the candidates in the order of their
+    /// lower bounds, and ends when a bound is no less than the best cost.
     fn cheapest(&mut self, s: &Sum, depth: u32) -> Option<Planned> {
         let Tried { last: mut alternatives, mut order } = self.last_terms(s)?;
         order.extend(alternatives.iter().enumerate().map(|(k, last)| {
@@ -71,7 +71,7 @@ impl Form {
         Some(Planned { choice: Some(self.choices.len() as u32 - 1), ..best? })
     }
 
-    /// Whether the sum is one of variables and a constant.
+    /// Whether the sum has only variables and a constant.
     pub(super) fn is_linear(&self, s: &Sum) -> bool {
         s.den == 1 && s.terms.iter().all(|t| self.is_plain(t.0))
     }
@@ -80,7 +80,7 @@ impl Form {
         matches!(self.atoms[a as usize].what, What::Var(_) | What::Opaque(_))
     }
 
-    /// The one way to write variables and a constant.
+    /// The only plan for variables and a constant.
     fn plain(&self, s: &Sum) -> Planned {
         let costs = |a: Atom| match &self.atoms[a as usize].what {
             What::Opaque(e) => cost(e),
@@ -91,7 +91,7 @@ impl Form {
         Planned { list: terms + u32::from(s.constant != 0), leads, choice: None }
     }
 
-    /// What this last term and the terms before it cost at least, as a list of terms.
+    /// Lower bounds of the cost of this last term and of the terms before it, as a list of terms.
     fn least_cost_with(&self, (term, c, rest): &LastTerm) -> (u32, u32) {
         let inner = match term {
             CompoundTerm::Quotient(x, _) | CompoundTerm::Remainder(x, _) => 3 + self.least_cost(x).saturating_sub(1),
@@ -102,7 +102,7 @@ impl Form {
         (1 + u32::from(c.abs() != 1) + inner, self.least_cost(rest))
     }
 
-    /// What writing a sum costs at least, as a list of terms.
+    /// A lower bound of the cost of a sum, as a list of terms.
     fn least_cost(&self, s: &Sum) -> u32 {
         let (mut vars, mut minima) = (0, false);
         for (a, _) in s.terms.iter() {
@@ -115,7 +115,7 @@ impl Form {
         let others = vars as usize != s.terms.len() || s.den > 1;
         match others {
             false => vars + factors(s),
-            // A remainder is a term beside the variables, or completes them to a quotient, which then has a factor.
+            // A remainder is a term of its own, or completes the variables to a quotient, which then has a factor.
             true if s.den == 1 && !minima => vars + 4,
             true => (vars + 3).max(4),
         }
@@ -136,7 +136,7 @@ impl Form {
     }
 }
 
-/// How many factors other than 1 and -1 the terms have, equal ones once: terms of one factor share it.
+/// The number of distinct factors other than 1 and -1: terms of one factor share it.
 fn factors(s: &Sum) -> u32 {
     if s.terms.len() <= SHORT {
         let (mut seen, mut count) = ([0; SHORT], 0);

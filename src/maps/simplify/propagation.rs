@@ -1,4 +1,4 @@
-//! Bounds sent through constraints to the variables in them.
+//! Propagation of bounds through constraints to their variables.
 
 use super::facts::{chinese, near_inverse};
 use super::form::Form;
@@ -11,14 +11,14 @@ use crate::maps::domain::{Interval, WideInterval};
 use crate::maps::steps::{Claim, Constraint, Rule};
 use crate::numbers::near_gcd;
 
-/// How often bounds are sent through all constraints.
+/// The most passes of propagation through all constraints.
 const ROUNDS: usize = 8;
 
-/// How many terms an equality may have to move the bounds of its variables.
+/// The most terms of an equality that moves the bounds of its variables.
 const LONG: usize = 12;
 
 impl Tightening {
-    /// Sends each bound through its sum to the terms, and on to the variables in them.
+    /// Propagates each bound through its sum to the terms, and on to their variables.
     pub(super) fn propagate(&mut self) -> Result<(), Empty> {
         for _ in 0..ROUNDS {
             let before = self.vars.clone();
@@ -46,8 +46,8 @@ impl Tightening {
     }
 
     /// Moves the bounds of each variable of `c*x + rest = k` to values that solve it modulo the common divisor of the
-    /// rest: `x + 16*y = 23` leaves `x` only values that are 7 modulo 16. With what other congruences say of `x` and the
-    /// rest, that may be none.
+    /// rest: `x + 16*y = 23` leaves `x` only values that are 7 modulo 16. Other congruences of `x` and the rest may
+    /// leave none.
     fn through_equality(&mut self, form: &mut Form, by: &Constraint) -> Result<(), Empty> {
         let Some(sum) = form.normal(&by.0).filter(|s| s.den == 1 && s.terms.len() <= LONG) else { return Ok(()) };
         let known = |v: usize| self.congruences.get(&Expr::Var(v)).and_then(|all| all.first()).copied();
@@ -88,7 +88,7 @@ impl Tightening {
         Ok(())
     }
 
-    /// Sends the bounds of an expression to what is inside it, down to variables, whose intervals they narrow.
+    /// Propagates the bounds of an expression to its operands, down to variables, whose intervals they narrow.
     fn through(
         &mut self,
         form: &mut Form,
@@ -115,7 +115,7 @@ impl Tightening {
             _ => {}
         }
         if let Expr::Min(a, b) | Expr::Max(a, b) = e {
-            // Both sides of a minimum are at least what it is.
+            // Both operands of a minimum are at least its lower bound.
             let half = match e {
                 Expr::Min(..) => WideInterval { lo: i.lo, ..WideInterval::ALL },
                 _ => WideInterval { hi: i.hi, ..WideInterval::ALL },
@@ -129,7 +129,7 @@ impl Tightening {
         self.through_sum(form, e, i, by, depth)
     }
 
-    /// Sends the bounds of a sum to each term: what the others leave for it.
+    /// Propagates the bounds of a sum to each term: the bound minus the bounds of the other terms.
     fn through_sum(
         &mut self,
         form: &mut Form,
@@ -146,7 +146,7 @@ impl Tightening {
         let (lows, highs) =
             (EndSum::of(ranges.iter().map(WideInterval::least)), EndSum::of(ranges.iter().map(WideInterval::most)));
         for (term, range) in terms.iter().zip(&ranges) {
-            // What the others leave for this term.
+            // The bounds that the other terms leave for this one.
             let most = lows.without(range.least()).and_then(|others| i.most()?.checked_sub(others));
             let least = highs.without(range.most()).and_then(|others| i.least()?.checked_sub(others));
             let left = WideInterval::new(least.unwrap_or(i128::MIN), most.unwrap_or(i128::MAX));
@@ -158,11 +158,11 @@ impl Tightening {
     }
 }
 
-/// The least values of the terms of a sum, or the greatest, added up.
+/// The sum of the lower bounds of some terms, or of the upper bounds.
 struct EndSum {
-    /// The sum of those that are known, where 128 bits hold it.
+    /// The sum of the known bounds, if it fits in 128 bits.
     known: Option<i128>,
-    /// How many are not known.
+    /// The number of unknown bounds.
     open: usize,
 }
 
@@ -175,15 +175,15 @@ impl EndSum {
         })
     }
 
-    /// The sum without one of its ends, where all others are known.
+    /// The sum without one of its bounds, if all others are known.
     fn without(&self, end: Option<i128>) -> Option<i128> {
         (self.open == usize::from(end.is_none())).then_some(())?;
         self.known?.checked_sub(end.unwrap_or(0))
     }
 }
 
-/// What `sum = value` says of the term with this atom: the modulus of all other terms together, 0 where there is none, and
-/// the residue of this one; residues of variables with their moduli are known.
+/// The residue class of the term with this atom, from `sum = value` and known residues of variables with their moduli:
+/// the common modulus of all other terms, 0 if there are none, and the residue of this term.
 fn left_by(sum: &Sum, atom: Atom, value: i64, known: &[(i64, i64)]) -> Option<(i64, i64)> {
     let (mut g, mut left) = (0, i128::from(value) - i128::from(sum.constant));
     for (a, c) in sum.terms.iter().filter(|t| t.0 != atom) {

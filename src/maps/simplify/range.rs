@@ -1,7 +1,7 @@
 //! Bounds of sums: intervals of the terms added up, and better ones where terms belong together.
 //!
-//! `x - x mod 8` with `x` in `[0, 20]` is a multiple of 8 from 0 to 16, not anything from -7 to 20. Terms belong together as
-//! the digits of an index, as a sum and its remainder, as a minimum and its sides, and by what constraints say of them.
+//! `x - x mod 8` with `x` in `[0, 20]` is a multiple of 8 from 0 to 16, not anything from -7 to 20. Terms are related
+//! as the digits of an index, as a sum and its remainder, as a minimum and its operands, and by constraints.
 
 use super::form::{Form, LONG, What};
 use super::sum::{Sum, divides, residue};
@@ -10,30 +10,30 @@ use crate::maps::domain::{Interval, WideInterval};
 use crate::numbers::product;
 use std::cmp::Reverse;
 
-/// How many digits of an index an atom holds.
+/// The digits of an index in an atom.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum IndexPart {
-    /// None: an atom that is no index.
+    /// None: the atom is no index.
     Apart,
-    /// Those below this modulus.
+    /// The digits below this modulus.
     Digits(i64),
-    /// All.
+    /// All digits.
     Whole,
 }
 
 impl Form {
-    /// Closed bounds of a sum: those of its atoms added up, or better ones through a fact on part of it.
+    /// Closed bounds of a sum: those of its atoms added up, or better ones from related terms.
     pub(super) fn range(&self, s: &Sum) -> WideInterval {
         self.better_range(s, self.numerators(s.constant, &s.terms))
     }
 
-    /// Closed bounds of a sum: those of its atoms added up.
+    /// Closed bounds of a sum: the bounds of its atoms added up.
     pub(super) fn quick_range(&self, s: &Sum) -> WideInterval {
         let all = self.numerators(s.constant, &s.terms);
         if s.den == 1 { all } else { all.divided(s.den) }
     }
 
-    /// The bounds of a sum with denominator 1, where they are in one period of `m`.
+    /// The bounds of a sum with denominator 1, if they are in one period of `m`.
     pub(super) fn range_in(&self, s: &Sum, m: i64) -> Option<Interval> {
         let within = |i: WideInterval| i.narrow().filter(|i| i.lo <= i.hi && i.lo.div_euclid(m) == i.hi.div_euclid(m));
         let first = self.numerators(s.constant, &s.terms);
@@ -44,12 +44,12 @@ impl Form {
         within(self.better_range(s, first))
     }
 
-    /// Whether nothing is known of the terms together.
+    /// Whether no relation between the terms is known.
     fn is_apart(&self, s: &Sum) -> bool {
         self.facts.is_empty() && s.terms.iter().all(|t| self.is_plain(t.0))
     }
 
-    /// Better bounds of a sum than those of its numerators.
+    /// Better bounds of a sum than the bounds of its numerators.
     fn better_range(&self, s: &Sum, mut best: WideInterval) -> WideInterval {
         if s.terms.len() > 1 && s.terms.len() <= LONG && !self.is_apart(s) {
             if let Some(digits) = self.range_of_digits(s) {
@@ -60,7 +60,7 @@ impl Form {
             }
             for (a, c) in s.terms.iter() {
                 match &self.atoms[a as usize].what {
-                    // y - y mod m is a multiple of m, between those next to the bounds of y.
+                    // y - y mod m is a multiple of m next to the bounds of y.
                     What::Remainder(y, m) => {
                         if let Some(&(x, k)) = y.terms.last()
                             && product(c, k).is_some_and(|ck| s.coefficient(x) == -ck)
@@ -79,14 +79,15 @@ impl Form {
         if s.den == 1 {
             return best;
         }
-        // An integer between two fractions is between the integers inside them.
+        // Bounds of an integer round inwards.
         best.divided(s.den)
     }
 
-    /// Bounds of the numerators of `s`, with `p - y mod s` for each `p` that is `y` modulo `s`, a variable or a remainder of
-    /// a multiple of `s`: a digit of its own, a multiple of `s` next to the bounds of `p`. `None` without such a pair.
+    /// Bounds of the numerators of `s`, with terms paired as `p - y mod s` for each `p` that is `y` modulo `s`, a
+    /// variable or a remainder of a multiple of `s`: a digit of its own, a multiple of `s` next to the bounds of `p`.
+    /// `None` without such a pair.
     fn range_of_digits(&self, s: &Sum) -> Option<WideInterval> {
-        // What holds the most digits first.
+        // The atom with the most digits first.
         let part = |a: Atom| match &self.atoms[a as usize].what {
             What::Var(_) => IndexPart::Whole,
             What::Remainder(_, m) => IndexPart::Digits(*m),
@@ -130,7 +131,7 @@ impl Form {
         any.then_some(bounds)
     }
 
-    /// Whether `digit`, a remainder `y mod s`, is that of `p` modulo `s`.
+    /// Whether `digit`, a remainder `y mod s`, equals `p` modulo `s`.
     pub(super) fn has_digit(&self, p: Atom, digit: Atom) -> bool {
         let What::Remainder(y, s) = &self.atoms[digit as usize].what else { return false };
         match &self.atoms[p as usize].what {
@@ -147,7 +148,7 @@ impl Form {
         }
     }
 
-    /// Betters the bounds of the numerators of `s` by those of a direction that is a part of them.
+    /// Tightens the bounds of the numerators of `s` by the bounds of a direction that is a part of them.
     fn range_by(&self, s: &Sum, direction: &Sum, within: WideInterval, best: &mut WideInterval) {
         let Some(&(a, c)) = direction.terms.first() else { return };
         let num = s.coefficient(a);
@@ -161,8 +162,8 @@ impl Form {
         *best = best.meet(self.numerators(rest.constant, &rest.terms).plus(k, within));
     }
 
-    /// Betters the bounds of the numerators of `s`, which has the term `c * a` where `a` is `min(x, 0)`: for positive
-    /// `c` they are the less of the rest and the rest with `c * x`, for negative `c` the greater.
+    /// Tightens the bounds of the numerators of `s`, which has the term `c * a` with `a = min(x, 0)`: for positive `c`
+    /// they are the minimum of the rest and the rest with `c * x`, for negative `c` the maximum.
     fn range_of_least(&self, s: &Sum, a: Atom, c: i64, x: &Sum, best: &mut WideInterval) {
         let Some(rest) = s.numerators().plus_atom(a, -c, 1) else { return };
         let Some(with) = rest.plus(x, c, 1).filter(|with| with.terms.len() < s.terms.len()) else { return };
@@ -191,7 +192,7 @@ impl Form {
     }
 }
 
-/// The bounds of the multiples of `m > 0` that are next below numbers with these bounds.
+/// The bounds of the greatest multiples of `m > 0` that are not above numbers with these bounds.
 fn multiples(i: WideInterval, m: i64) -> WideInterval {
     let below = |x: i128| x.checked_sub(x.rem_euclid(m.into()));
     WideInterval::new(i.least().and_then(below).unwrap_or(i128::MIN), i.most().and_then(below).unwrap_or(i128::MAX))

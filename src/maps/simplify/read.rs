@@ -1,4 +1,4 @@
-//! Expressions to normal forms.
+//! Reading: expressions to normal forms.
 
 use super::form::{Form, Known, OPAQUE, STEPS_PER_OPERATION, What};
 use super::sum::{Sum, divides};
@@ -8,7 +8,7 @@ use crate::maps::domain::{Interval, WideInterval};
 use crate::maps::steps::Rule;
 use crate::numbers::near_gcd;
 
-/// The last sum that was divided, with its normal form.
+/// The last dividend, with its normal form.
 pub(super) type Dividend<'e> = Option<(&'e Expr, Sum)>;
 
 impl Form {
@@ -17,8 +17,8 @@ impl Form {
         self.normal_after(e, &mut None)
     }
 
-    /// [`Form::normal`] of one of several expressions: `last` is the last sum that was divided, with its normal form. The
-    /// digits of one index, one after the other, take it once.
+    /// [`Form::normal`] of one of several expressions; `last` is the last dividend with its normal form. Consecutive
+    /// digits of one index compute it once.
     pub(super) fn normal_after<'e>(&mut self, e: &'e Expr, last: &mut Dividend<'e>) -> Option<Sum> {
         self.allow(0);
         self.sum(e, last)
@@ -30,8 +30,8 @@ impl Form {
         Some(sum)
     }
 
-    /// The sum of an expression, worked out in its place. Expressions nest deep to the left, so there is no sum on the stack
-    /// for each level.
+    /// The sum of an expression, computed in place. Expressions nest deep to the left, so no level keeps a sum on the
+    /// stack.
     fn sum_into<'e>(&mut self, e: &'e Expr, last: &mut Dividend<'e>, sum: &mut Sum) -> Option<()> {
         self.steps += STEPS_PER_OPERATION;
         match e {
@@ -72,8 +72,8 @@ impl Form {
         }
     }
 
-    /// Of `e = (x mod m) floordiv d` where `d` divides `m`, what is left over: `x mod d`, which the digit below `e` is made of,
-    /// too. `None` where `x` is not the sum that was divided last.
+    /// The remainder below `e = (x mod m) floordiv d` where `d` divides `m`: `x mod d`, which the digit below `e` also
+    /// uses. `None` if `x` is not the last dividend.
     fn digit_below(&mut self, e: &Expr, last: &Dividend) -> Option<Sum> {
         let Expr::FloorDiv(a, d) = e else { return None };
         let Expr::Mod(x, m) = &**a else { return None };
@@ -100,7 +100,7 @@ impl Form {
         }
     }
 
-    /// Makes the sum of the first operand of `e` that of `e`.
+    /// Turns the sum of the first operand of `e` into the sum of `e`.
     #[inline(never)]
     fn apply(&mut self, e: &Expr, sum: &mut Sum, other: Option<&Sum>) -> Option<()> {
         match self.applied(e, sum, other) {
@@ -144,7 +144,7 @@ impl Form {
         }
     }
 
-    /// `sum + v * c`; this is what most expressions are made of.
+    /// `sum + v * c`, the most frequent operation.
     fn with_var(&self, sum: &Sum, v: usize, c: i64) -> Option<Sum> {
         if let Some(given) = &self.given {
             return sum.plus(&given[v], c, 1);
@@ -155,7 +155,7 @@ impl Form {
         sum.plus_atom(v as Atom, c.checked_mul(sum.den)?, sum.den)
     }
 
-    /// An atom for an expression that is too large to compute with. None where variables are replaced.
+    /// An atom for an expression that is too large to compute with. `None` if variables are replaced.
     fn opaque(&mut self, e: &Expr) -> Option<Sum> {
         if self.given.is_some() || self.opaque == OPAQUE || e.size() > 1000 {
             return None;
@@ -212,7 +212,7 @@ impl Form {
     }
 }
 
-/// Takes the normal form of what is divided, where that is the sum that was divided last.
+/// Takes the normal form of the dividend, if it is the last one.
 fn known_dividend(e: &Expr, last: &Dividend, sum: &mut Sum) -> bool {
     let known = last.as_ref().filter(|(known, _)| *known == e);
     if let Some((_, known)) = known {
@@ -221,7 +221,7 @@ fn known_dividend(e: &Expr, last: &Dividend, sum: &mut Sum) -> bool {
     known.is_some()
 }
 
-/// Keeps the normal form of what is divided, where that is a sum.
+/// Keeps the normal form of the dividend, if that is a sum.
 #[inline(never)]
 fn keep_dividend<'e>(e: &'e Expr, sum: &Sum, last: &mut Dividend<'e>) {
     if matches!(e, Expr::Add(..)) {

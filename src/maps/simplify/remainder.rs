@@ -1,6 +1,6 @@
-//! The rules for remainders, the only operation that has rules beside minima.
+//! The rules for remainders; besides minima, no other operation has rules.
 //!
-//! For `e mod m` they are tried in this order; each is an equation that holds at every point,
+//! The rules for `e mod m` in the order in which they are tried; each is an equation that holds at every point,
 //! which `crate::maps::check` proves again:
 //!
 //! | rule | equation | condition |
@@ -20,11 +20,11 @@ use crate::expr::Expr;
 use crate::maps::domain::Interval;
 use crate::maps::steps::Rule;
 
-/// How deep splits of remainders nest.
+/// The greatest depth of nested splits of remainders.
 const DEEP: usize = 8;
 
 impl Form {
-    /// `e mod m`, the one operation with rules.
+    /// `e mod m`, by the rules.
     pub(super) fn modulo(&mut self, e: &Sum, m: i64) -> Option<Sum> {
         if m == 1 {
             return Some(Sum::constant(0));
@@ -44,7 +44,7 @@ impl Form {
             return Some(done);
         }
         if let Some(done) = self.remainders.get(e, m) {
-            // A fact may have fixed the atom since.
+            // A fact may have fixed the atom later.
             return match done.terms.only() {
                 Some((a, 1)) if done.den == 1 => self.atom(a).shifted(done.constant),
                 _ => Some(done.clone()),
@@ -63,7 +63,7 @@ impl Form {
     pub(super) fn note_period(&mut self, e: &Sum, m: i64, done: &Sum) {
         self.note(Rule::OnePeriod, |form| {
             let constant = done.terms.is_empty();
-            // A constant speaks for itself, unless bounds alone make it one.
+            // A constant needs no fact, unless only bounds make it one.
             let fact = form.within(if constant { e } else { done }).filter(|(_, i)| !constant || i.lo == i.hi);
             Some((form.remainder_expr(e, m)?, form.expr(done)?, fact))
         });
@@ -94,7 +94,7 @@ impl Form {
         Some(done)
     }
 
-    /// The rules for a sum that is reduced, and not in one period.
+    /// The rules for a reduced sum that is not in one period.
     fn without_period(&mut self, e: &Sum, m: i64) -> Option<Sum> {
         if let Some(done) = self.symmetric_period(e, m) {
             self.note_period(e, m, &done);
@@ -116,14 +116,14 @@ impl Form {
         self.remainder(e, m)
     }
 
-    /// Where all values of `e` are in one period `[k*m, (k+1)*m)`: `e mod m = e - k*m`.
+    /// `e mod m = e - k*m`, if all values of `e` are in one period `[k*m, (k+1)*m)`.
     fn one_period(&self, e: &Sum, m: i64) -> Option<Sum> {
         let Interval { lo, hi } = self.range_in(e, m)?;
         let k = lo.div_euclid(m);
         if lo == hi { Some(Sum::constant(residue(lo, m))) } else { e.clone().shifted(k.checked_mul(-m)?) }
     }
 
-    /// [`Form::one_period`] of an equal of `e` modulo `m`, with coefficients from `-m/2` to `m/2`.
+    /// [`Form::one_period`] of a sum equal to `e` modulo `m`, with coefficients from `-m/2` to `m/2`.
     fn symmetric_period(&self, e: &Sum, m: i64) -> Option<Sum> {
         if e.terms.iter().all(|t| t.1 <= m / 2) && e.constant <= m / 2 {
             return None;
@@ -131,7 +131,7 @@ impl Form {
         self.one_period(&e.symmetric(m), m)
     }
 
-    /// Where `e = r + d` or `e = r - d` modulo `m`, and a fact on `d` holds that in one period: what is left of it.
+    /// `e mod m`, if `e = r + d` or `e = r - d` modulo `m`, and a fact on `d` keeps that in one period.
     fn near_fact(&self, e: &Sum, m: i64) -> Option<Sum> {
         let facts = if e.terms.len() <= LONG { &self.facts[..] } else { &[] };
         facts.iter().flat_map(|fact| [(&fact.0, 1), (&fact.0, -1)]).find_map(|(direction, sign)| {
@@ -140,9 +140,8 @@ impl Form {
         })
     }
 
-    /// An equal of `e` modulo `m`: coefficients in `1..m`, remainders that `m` sees through opened
-    /// (`q * (y mod s) = q * y` where `m` divides `q * s`), and terms of known residue made constants. `None` where that is
-    /// `e` itself.
+    /// A sum equal to `e` modulo `m`: coefficients in `1..m`, remainders opened (`q * (y mod s) = q * y` where `m`
+    /// divides `q * s`), and terms of known residue as constants. `None` if that is `e` itself.
     fn reduced(&self, e: &Sum, m: i64) -> Option<Option<Sum>> {
         let (mut sum, mut opened) = self.reduced_once(e, m)?;
         while opened {
@@ -181,8 +180,8 @@ impl Form {
         Some((sum, opened))
     }
 
-    /// `e = rest - k * (y mod s)` where `k*s` divides `m` and `rest = k*y` modulo `k*s`: taking the digit off does not
-    /// borrow, so `e mod m = rest mod m - k * (y mod s)`.
+    /// `e = rest - k * (y mod s)` where `k*s` divides `m` and `rest = k*y` modulo `k*s`: the subtraction of the digit
+    /// does not borrow, so `e mod m = rest mod m - k * (y mod s)`.
     fn digit(&mut self, e: &Sum, m: i64) -> Option<Option<Sum>> {
         for (a, c) in self.remainders_in_order(e) {
             let What::Remainder(y, s) = &self.atoms[a as usize].what else { continue };
@@ -210,14 +209,14 @@ impl Form {
         Some(None)
     }
 
-    /// Whether a sum is a multiple of `m`, as far as is known.
+    /// Whether a sum is known to be a multiple of `m`.
     fn is_multiple(&self, s: &Sum, m: i64) -> Option<bool> {
         let reduced = self.reduced_once(s, m)?.0;
         Some(reduced.constant == 0 && reduced.terms.is_empty())
     }
 
     /// `e = k * (y mod s) - x - k*s` where `k*s` divides `m` and `x = k*y` modulo `k*s`: the digit of a negated sum, as
-    /// rounding up has it. Of the multiple `a` of `k*s`, `(-a) mod m = m - k*s - (a - k*s) mod m`.
+    /// in rounding up. For the multiple `a` of `k*s`, `(-a) mod m = m - k*s - (a - k*s) mod m`.
     fn ceiling(&mut self, e: &Sum, m: i64) -> Option<Option<Sum>> {
         for (a, k) in self.remainders_in_order(e) {
             let What::Remainder(y, s) = &self.atoms[a as usize].what else { continue };
@@ -259,7 +258,7 @@ impl Form {
         done
     }
 
-    /// [`Form::factor`] for the first of these divisors that gives one.
+    /// [`Form::factor`] for the first of these divisors that applies.
     fn factor_by(&mut self, e: &Sum, m: i64, divisors: &[i64]) -> Option<Option<Sum>> {
         for &g in divisors {
             self.work(e.terms.len())?;
@@ -269,7 +268,7 @@ impl Form {
             let Some(low) = self.below(e, g)? else { continue };
             let rest = e.plus(&low, -1, 1)?.scaled(1, g)?;
             if rest.den == g && (low == Sum::constant(0) || self.depth == DEEP) {
-                // Known to be a multiple of g, but only as a whole: nothing gained.
+                // Only the sum as a whole is a multiple of g: no gain.
                 continue;
             }
             self.depth += 1;
@@ -277,7 +276,7 @@ impl Form {
             self.depth -= 1;
             let other = other?;
             self.note(Rule::Factor, |form| {
-                // The part above has a denominator where it is known to be a multiple only as a whole.
+                // The part above has a denominator if only its sum is known to be a multiple.
                 let (den, numerators) = (rest.den, rest.numerators());
                 let above = form.remainder_expr(&numerators, (m / g).checked_mul(den)?)?;
                 let right = Expr::Add(above.times(g / den).into(), form.expr(&low)?.into());
@@ -288,8 +287,8 @@ impl Form {
         Some(None)
     }
 
-    /// Whether the terms of `e` that are no multiples of `g` take more than `g` values, by their intervals alone. Not known
-    /// where more is known of them.
+    /// Whether the terms of `e` that are no multiples of `g` take more than `g` values, by their intervals alone. False
+    /// if there are facts or atoms other than variables.
     fn too_wide(&self, e: &Sum, g: i64) -> bool {
         let plain = |t: (Atom, i64)| matches!(self.atoms[t.0 as usize].what, What::Var(_));
         if !self.facts.is_empty() || !e.terms.iter().all(plain) {
@@ -309,8 +308,8 @@ impl Form {
         least.min(symmetric) >= g
     }
 
-    /// The part of `e` that is `e mod g`: `e` without multiples of `g`, in `[0, g - 1]`. First without those that are
-    /// multiples by themselves, then without those that are only together, as `y - y mod g` is.
+    /// The part of `e` that equals `e mod g`: `e` without multiples of `g`, in `[0, g - 1]`. First without terms that
+    /// are multiples by themselves, then without terms that are multiples only together, as `y - y mod g`.
     fn below(&self, e: &Sum, g: i64) -> Option<Option<Sum>> {
         let mut low = Sum::constant(residue(e.constant, g));
         for (a, c) in e.terms.iter() {
@@ -349,7 +348,7 @@ impl Form {
         }
         let mut r = residue(r, g);
         for (a, c) in e.terms.iter() {
-            // Together the terms may be multiples of more, as those of y - y mod s are.
+            // Terms together may be multiples of more, as y - y mod s.
             if let What::Remainder(_, s) = &self.atoms[a as usize].what {
                 let step = common(c, *s, m);
                 let whole = if step > g { self.reduced(e, step)? } else { None };

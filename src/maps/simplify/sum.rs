@@ -1,13 +1,14 @@
 //! Sums of atoms with rational coefficients, the arithmetic under the normal form.
 //!
 //! `(3 + 2*a0 - a4) / 5` has the constant 3, the terms `[(0, 2), (4, -1)]` and the denominator 5; it is in lowest
-//! terms, so equal sums are equal values. Arithmetic is checked: where a number in lowest terms is not between
-//! `-i64::MAX` and `i64::MAX`, the result is `None`.
+//! terms, so equal sums are equal values. Arithmetic is checked: the result is `None` if a number in lowest terms is
+//! not between `-i64::MAX` and `i64::MAX`.
 
 use super::terms::{Atom, Term, TermList};
 use crate::numbers::{near_gcd, negatable, product};
 
-/// `(constant + Σ coefficient * atom) / den`, in lowest terms, no number `i64::MIN`. Its value is an integer on the domain.
+/// `(constant + Σ coefficient * atom) / den`, in lowest terms, no number `i64::MIN`. Its value is an integer on the
+/// domain.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Sum {
     pub constant: i64,
@@ -87,7 +88,7 @@ impl Sum {
         }
     }
 
-    /// What the numerators of `self` and `other * num / den` are multiplied with, so that they have one denominator.
+    /// The factors for the numerators of `self` and `other * num / den` that give them one denominator.
     fn to_one_denominator(&self, other: &Sum, num: i64, den: i64) -> Option<(i64, i64)> {
         let other = other.den.checked_mul(den)?;
         if self.den == other {
@@ -97,7 +98,7 @@ impl Sum {
         Some((other / g, (self.den / g).checked_mul(num)?))
     }
 
-    /// The numerators of `self * m1` and `other * m2` added up; `None` where a number on the way does not fit.
+    /// The numerators of `self * m1` and `other * m2` added up; `None` if an intermediate number does not fit.
     fn mixed(&self, m1: i64, other: &Sum, m2: i64) -> Option<Sum> {
         let mix = |a: i64, b: i64| negatable(a.checked_mul(m1)?.checked_add(b.checked_mul(m2)?)?);
         let constant = mix(self.constant, other.constant)?;
@@ -126,7 +127,7 @@ impl Sum {
         Some(sum)
     }
 
-    /// [`Sum::plus`] with 128 bits on the way: in lowest terms the numbers may fit all the same.
+    /// [`Sum::plus`] with 128 bits in between: in lowest terms the numbers may still fit.
     #[cold]
     fn wide_plus(&self, other: &Sum, num: i64, den: i64) -> Option<Sum> {
         let wide = |x: i64| i128::from(x);
@@ -165,7 +166,7 @@ impl Sum {
             return Some(Sum::constant(0));
         }
         let mut sum = self.clone();
-        // Cross-cancelled, so that what fits in lowest terms never overflows on the way.
+        // Cross-cancelled, so that nothing that fits in lowest terms overflows in between.
         let (num, own) = match self.den {
             1 => (num, 1),
             own => {

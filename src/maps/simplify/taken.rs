@@ -1,4 +1,4 @@
-//! Constraints peeled until they are about primitive sums, and kept as intervals, congruences or bounds of those.
+//! Constraints peeled down to primitive sums, and kept as intervals, congruences or bounds of those.
 
 use super::facts::{chinese, near_inverse};
 use super::form::Form;
@@ -10,14 +10,13 @@ use crate::maps::domain::{Interval, WideInterval};
 use crate::maps::steps::{Claim, Constraint, Rule};
 use crate::numbers::near_gcd;
 
-/// How many operations are taken off a constraint.
+/// The most operations peeled off a constraint.
 const PEELED: usize = 64;
 
 impl Tightening {
-    /// Peels a constraint, and keeps what is left of it: as an interval of a variable, a congruence, or bounds of a
-    /// sum.
+    /// Peels a constraint, and keeps the rest: as an interval of a variable, a congruence, or bounds of a sum.
     pub(super) fn take(&mut self, form: &mut Form, e: Expr, i: Interval) -> Result<(), Empty> {
-        // As a congruence first: a remainder that is written in another way may hide one.
+        // As a congruence first: a rewritten remainder may hide one.
         if let Expr::Mod(x, m) = &e
             && i.lo == i.hi
             && self.take_congruence(form, (&e, i), x, *m)?
@@ -38,7 +37,7 @@ impl Tightening {
         Ok(())
     }
 
-    /// A constraint simplified, with the outermost operations taken off as long as that helps.
+    /// A simplified constraint, with outermost operations removed as long as that helps.
     fn peeled(&mut self, form: &mut Form, mut e: Expr, mut i: Interval) -> Result<Constraint, Empty> {
         for _ in 0..PEELED {
             if i.lo > i.hi {
@@ -59,7 +58,7 @@ impl Tightening {
         if i.lo > i.hi { self.nothing(vec![(e, i)]) } else { Ok((e, i)) }
     }
 
-    /// Keeps `x mod m = r` as a congruence, if it can be one; returns whether it is done with.
+    /// Keeps `x mod m = r` as a congruence, if possible; returns whether it is done with.
     fn take_congruence(&mut self, form: &mut Form, (e, i): (&Expr, Interval), x: &Expr, m: i64) -> Result<bool, Empty> {
         let found = match congruence(form, x, m, i.lo) {
             Err(Empty) => return self.nothing(vec![(e.clone(), i)]),
@@ -86,15 +85,15 @@ impl Tightening {
         Ok(true)
     }
 
-    /// Keeps a constraint as bounds of a primitive sum, met with those that are known of it; drops it where the
-    /// intervals of the variables say it anyway.
+    /// Keeps a constraint as bounds of a primitive sum, met with its known bounds; drops it if the intervals of the
+    /// variables imply it.
     fn take_bounds(&mut self, form: &mut Form, e: Expr, i: Interval) -> Result<(), Empty> {
         let before = (e.clone(), i);
         let (e, i) = primitive(form, e, i);
         let range = form.bounds(&e);
         self.log_from(form);
         self.note_one(Rule::Scale, (&before.0, before.1), (&e, i), None);
-        // The ends that the intervals say anyway are written as they are.
+        // Ends that the intervals imply are written as those of the interval.
         let Some(inside) = range.meet(i.into()).narrow().filter(|inside| inside.lo <= inside.hi) else {
             return self.nothing(vec![(e, i)]);
         };
@@ -118,7 +117,7 @@ impl Tightening {
         Ok(())
     }
 
-    /// Joins the residues of each expression into one; those of a variable move its bounds.
+    /// Joins the residues of each expression into one; residues of a variable move its bounds.
     pub(super) fn merge_congruences(&mut self) -> Result<(), Empty> {
         let all = std::mem::take(&mut self.congruences);
         for (e, residues) in all {
@@ -164,7 +163,7 @@ impl Tightening {
     }
 }
 
-/// Takes the outermost operation off a constraint, where that leaves an equivalent one.
+/// Removes the outermost operation from a constraint, if an equivalent one is left.
 pub(super) fn peel(e: &Expr, i: WideInterval) -> Option<(Expr, WideInterval)> {
     Some(match e {
         Expr::Mul(x, c) if *c != 0 => {
@@ -204,7 +203,7 @@ fn congruence(form: &mut Form, x: &Expr, m: i64, r: i64) -> Result<Option<(Expr,
         return Ok(Some((Expr::Const(0), 0, 1)));
     }
     reduced.terms = reduced.terms.iter().map(|t| (t.0, t.1 / g)).collect();
-    // The first coefficient becomes 1 where that is possible, positive where not.
+    // The first coefficient becomes 1 if possible, else positive.
     let first = reduced.terms.first().map_or(0, |t| t.1);
     let factor = match near_inverse(first, m) {
         Some(inverse) => inverse,

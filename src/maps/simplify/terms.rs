@@ -1,6 +1,6 @@
-//! The terms of a sum, `coefficient * atom` each, without memory of their own where they are few.
+//! The terms of a sum, `coefficient * atom` each, without heap memory if they are few.
 //!
-//! Nearly all sums have at most [`FEW`] terms. These lie in the sum itself, so that it is made, copied and dropped
+//! Nearly all sums have at most [`FEW`] terms. These are stored inline, so that sums are made, copied and dropped
 //! without an allocation; longer sums are in a vector.
 
 use crate::numbers::{negatable, product};
@@ -13,7 +13,7 @@ pub(super) type Atom = u32;
 /// A coefficient with its atom.
 pub(super) type Term = (Atom, i64);
 
-/// How many terms need no memory of their own.
+/// The most terms that are stored inline.
 const FEW: usize = 5;
 
 /// Terms by ascending atom, no coefficient 0.
@@ -26,14 +26,14 @@ pub(super) enum TermList {
 impl TermList {
     pub const NONE: TermList = TermList::Near(0, [(0, 0); FEW]);
 
-    /// One term; none where the coefficient is 0.
+    /// One term; none if the coefficient is 0.
     pub fn one(atom: Atom, coefficient: i64) -> TermList {
         let mut terms = TermList::NONE;
         terms.push((atom, coefficient));
         terms
     }
 
-    /// The term, where it is the only one.
+    /// The term, if it is the only one.
     pub fn only(&self) -> Option<Term> {
         if let [term] = **self { Some(term) } else { None }
     }
@@ -42,7 +42,7 @@ impl TermList {
         (**self).iter().copied()
     }
 
-    /// The coefficient of an atom, 0 where it is in no term.
+    /// The coefficient of an atom, 0 if no term has it.
     pub fn coefficient(&self, atom: Atom) -> i64 {
         let terms = &**self;
         if terms.len() <= FEW {
@@ -51,7 +51,7 @@ impl TermList {
         terms.binary_search_by_key(&atom, |t| t.0).map_or(0, |k| terms[k].1)
     }
 
-    /// Adds a term behind all others, unless its coefficient is 0.
+    /// Appends a term, unless its coefficient is 0.
     #[inline]
     pub fn push(&mut self, term: Term) {
         if term.1 == 0 {
@@ -66,7 +66,7 @@ impl TermList {
         }
     }
 
-    /// Adds `coefficient * atom`; `None` where the sum is not between `-i64::MAX` and `i64::MAX`.
+    /// Adds `coefficient * atom`; `None` if the sum is not between `-i64::MAX` and `i64::MAX`.
     pub fn add(&mut self, atom: Atom, coefficient: i64) -> Option<()> {
         let (place, found) = match self.iter().rev().position(|t| t.0 <= atom) {
             Some(behind) => (self.len() - behind, self[self.len() - 1 - behind].0 == atom),
@@ -101,7 +101,7 @@ impl TermList {
         Some(())
     }
 
-    /// The terms in a vector of their own.
+    /// The terms in a vector, to which inline terms are moved.
     #[cold]
     fn spilled(&mut self) -> &mut Vec<Term> {
         if let TermList::Near(..) = self {
@@ -122,12 +122,12 @@ impl TermList {
         }
     }
 
-    /// Divides all coefficients by what divides them, a positive number.
+    /// Divides all coefficients by a positive common divisor.
     pub fn divide(&mut self, by: i64) {
         self.terms_mut().iter_mut().for_each(|t| t.1 /= by);
     }
 
-    /// Multiplies all coefficients by a number that is not 0; `None` where one is not between `-i64::MAX` and `i64::MAX`.
+    /// Multiplies all coefficients by a number that is not 0; `None` if one is not between `-i64::MAX` and `i64::MAX`.
     pub fn multiply(&mut self, by: i64) -> Option<()> {
         self.terms_mut().iter_mut().try_for_each(|t| {
             t.1 = product(t.1, by)?;
@@ -149,7 +149,7 @@ impl Deref for TermList {
 }
 
 impl FromIterator<Term> for TermList {
-    /// Terms that come by ascending atom; those with coefficient 0 are left out.
+    /// Collects terms by ascending atom; those with coefficient 0 are left out.
     fn from_iter<T: IntoIterator<Item = Term>>(all: T) -> TermList {
         let mut terms = TermList::NONE;
         all.into_iter().for_each(|t| terms.push(t));
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Against a map from atoms to coefficients, for lists around the length at which they get memory of their own.
+    /// Compares with a map from atoms to coefficients, for lists around the inline length.
     #[test]
     fn terms_add_up_as_in_a_map() {
         let mut random = fastrand::Rng::with_seed(3);

@@ -1,4 +1,4 @@
-//! The state of a domain that is simplified: its intervals and constraints, and the steps written down.
+//! The state during simplification of a domain: its intervals and constraints, and the logged steps.
 
 use super::form::Form;
 use crate::expr::Expr;
@@ -6,10 +6,10 @@ use crate::maps::domain::{Interval, WideInterval};
 use crate::maps::steps::{Claim, Constraint, Log, Rule, Using};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// There is no point.
+/// The domain has no point.
 pub(super) struct Empty;
 
-/// A domain on the way to a simpler one.
+/// A domain during simplification.
 pub(super) struct Tightening {
     /// The interval of each variable.
     pub vars: Vec<Interval>,
@@ -21,14 +21,14 @@ pub(super) struct Tightening {
 }
 
 impl Tightening {
-    /// Writes a step down, which uses no constraints but those it names.
+    /// Logs a step that uses no constraints but those it names.
     pub(super) fn note(&mut self, rule: Rule, claim: impl FnOnce() -> Claim, fact: Option<&Constraint>) {
         if let Some(log) = self.log.as_mut().filter(|log| log.open()) {
             log.add(rule, claim(), fact.cloned());
         }
     }
 
-    /// Writes down that one constraint becomes another.
+    /// Logs that one constraint becomes another.
     pub(super) fn note_one(
         &mut self,
         rule: Rule,
@@ -42,19 +42,19 @@ impl Tightening {
         }
     }
 
-    /// There is no point: these constraints leave none.
+    /// Fails: these constraints leave no point.
     pub(super) fn nothing<T>(&mut self, why: Vec<Constraint>) -> Result<T, Empty> {
         self.note(Rule::Empty, || Claim::Nothing(why), None);
         Err(Empty)
     }
 
-    /// Writes down that a constraint is left out, since the intervals imply it.
+    /// Logs that a constraint is dropped, since the intervals imply it.
     pub(super) fn drop(&mut self, e: &Expr, i: Interval, range: Option<Interval>) {
         let fact = range.map(|range| (e.clone(), range));
         self.note(Rule::Implied, || Claim::Constraints(vec![(e.clone(), i)], Vec::new()), fact.as_ref());
     }
 
-    /// Writes down what a form has noted, and goes on with it.
+    /// Takes over the log of a form, and continues it.
     pub(super) fn log_from(&mut self, form: &mut Form) {
         if let (Some(log), Some(own)) = (&mut self.log, form.log.take()) {
             form.log = Some(Log::new(own.using.clone()));
@@ -69,10 +69,10 @@ impl Tightening {
         form
     }
 
-    /// Narrows the interval of a variable, as a constraint says.
+    /// Narrows the interval of a variable by a constraint.
     pub(super) fn narrow(&mut self, v: usize, i: WideInterval, by: &Constraint) -> Result<(), Empty> {
         let known = self.vars[v];
-        // What leaves 64 bits leaves the interval, too.
+        // A bound beyond 64 bits is outside of the old interval, so nothing is left.
         let inside = i.meet(known.into()).narrow().unwrap_or(Interval::EMPTY);
         if inside != known {
             self.vars[v] = inside;
@@ -81,7 +81,7 @@ impl Tightening {
         if inside.lo > inside.hi { self.nothing(vec![(Expr::Var(v), inside)]) } else { Ok(()) }
     }
 
-    /// Moves the bounds of `v` to values where `(v + shift) mod m` is in `within`.
+    /// Moves the bounds of `v` to values with `(v + shift) mod m` in `within`.
     pub(super) fn narrow_to_residues(
         &mut self,
         v: usize,
@@ -118,7 +118,7 @@ impl Tightening {
         };
         let (lo, hi) = (up(lo, at(lo)), down(hi, at(hi)));
         if lo > hi {
-            // No residue is in reach, so the first value beyond the old bounds is the first one left.
+            // No residue is in reach, so no value is left.
             return self.narrow(v, Interval::EMPTY.into(), by);
         }
         self.narrow(v, WideInterval::new(lo, hi), by)

@@ -1,6 +1,6 @@
-//! Writing a normal form out as a quasi-affine expression, as cheap as a bounded search finds it.
+//! Writing a normal form as a quasi-affine expression, as cheap as a bounded search finds.
 //!
-//! The search of `planning` finds the cheapest plan for a sum; here expressions are built from it.
+//! The search of `planning` finds the cheapest plan for a sum; this file builds expressions from it.
 
 use super::form::{Form, What};
 use super::planned::CompoundTerm;
@@ -10,7 +10,7 @@ use crate::expr::Expr;
 use crate::expr::cost;
 use std::collections::BTreeMap;
 
-/// How large an expression may be to be simplified part by part.
+/// The largest expression that is simplified part by part.
 const PARTS: usize = 150;
 
 impl Form {
@@ -19,7 +19,7 @@ impl Form {
         self.simplify_whole(e, &mut None).0
     }
 
-    /// [`Form::simplify`], and the normal form from which the result was written, where it was; `last` is as for
+    /// [`Form::simplify`], and the normal form from which the result was written, if it was; `last` is as for
     /// [`Form::normal_after`].
     pub(super) fn simplify_whole<'e>(&mut self, e: &'e Expr, last: &mut Dividend<'e>) -> (Expr, Option<Sum>) {
         let sum = self.normal_after(e, last);
@@ -30,7 +30,7 @@ impl Form {
         }
     }
 
-    /// Simplifies only the parts: for where the result for the whole costs more, or cannot be computed.
+    /// Simplifies only the parts, for use if the result for the whole costs more or cannot be computed.
     fn simplify_parts(&mut self, e: &Expr) -> Expr {
         match e {
             Expr::Const(_) | Expr::Var(_) => e.clone(),
@@ -65,13 +65,13 @@ impl Form {
         }
     }
 
-    /// Writes a sum as an expression; `None` where no way is found.
+    /// Writes a sum as an expression; `None` if no plan is found.
     pub(super) fn write(&mut self, s: &Sum) -> Option<Expr> {
         self.plan(s, 0)?;
         self.build(s)
     }
 
-    /// The expression that was planned for a sum.
+    /// The expression of the plan for a sum.
     fn build(&self, s: &Sum) -> Option<Expr> {
         let mut terms: Vec<(i64, Expr)> = Vec::new();
         let mut s = s;
@@ -112,7 +112,7 @@ fn sorted(a: Expr, b: Expr) -> (Box<Expr>, Box<Expr>) {
     if b < a { (b.into(), a.into()) } else { (a.into(), b.into()) }
 }
 
-/// The `x` for which `a floordiv d` is `x ceildiv d`, where a term of `a` says so.
+/// The `x` with `a floordiv d = x ceildiv d`, if a term of `a` shows it.
 fn rounded_up(a: &Expr, d: i64) -> Option<Expr> {
     let mut terms = a.terms();
     let k = terms.iter().position(|t| **t == Expr::Const(d - 1))?;
@@ -120,7 +120,7 @@ fn rounded_up(a: &Expr, d: i64) -> Option<Expr> {
     (!terms.is_empty()).then(|| Expr::sum(terms.into_iter().cloned().collect()))
 }
 
-/// The sum of terms in the order in which a normal form is written.
+/// The sum of terms in the order of a written normal form.
 fn in_order<'a>(terms: impl Iterator<Item = &'a Expr>) -> Option<Expr> {
     let mut constant = 0i64;
     let mut list: BTreeMap<&Expr, i64> = BTreeMap::new();
@@ -144,7 +144,7 @@ fn scaled(e: Expr, c: i64) -> Expr {
     }
 }
 
-/// A sum of terms, equal factors taken out, and so ordered that it needs as few signs as it can; `None` where a coefficient has no
+/// A sum of terms with equal factors taken out, ordered for as few signs as possible; `None` if a coefficient has no
 /// absolute value.
 fn assemble(terms: Vec<(i64, Expr)>, constant: i64) -> Option<Expr> {
     if terms.iter().any(|t| t.0 == i64::MIN) {
@@ -181,7 +181,7 @@ fn assemble(terms: Vec<(i64, Expr)>, constant: i64) -> Option<Expr> {
     ordered(together, constant)
 }
 
-/// A sum of terms, a term without a sign of its own first, where there is one.
+/// A sum of terms, starting with a term without a sign if there is one.
 fn ordered(mut terms: Vec<(i64, Expr)>, constant: i64) -> Option<Expr> {
     if terms.len() == 1 && constant == 0 {
         let (c, base) = terms.pop()?;
