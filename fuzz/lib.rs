@@ -1,7 +1,7 @@
 //! Checks of every text that a user can write: in the maths, in the tools, and in MLIR with the dialect.
 //!
-//! A check takes bytes and panics where they show an error of ours: a panic in the code under test, a law that does not
-//! hold, such as `parse(print(x)) == x`, or a refusal without a message. A text that is refused with a message passes.
+//! A check takes bytes and panics if they show an error of ours: a panic in the code under test, a broken law such as
+//! `parse(print(x)) == x`, or a refusal without a message. A text that is refused with a message passes.
 //! Three programs run the checks:
 //!
 //! - `cargo test -p layout-fuzz` runs each for about a second, on its corpus first and then on mutations of it;
@@ -11,8 +11,9 @@
 //!
 //! A corpus is one file with texts between lines `// -----`. An input that showed an error is added to it.
 //!
-//! `mutate` changes texts by tokens: most changed bytes are refused by the lexer, and find no errors after it. [`grammar`]
-//! makes texts by the rules of `grammars/`, and changes them by these rules: most of them are valid. [`Source`] has both.
+//! `mutate` changes texts by tokens: the lexer refuses most changed bytes, so they find no errors behind it.
+//! [`grammar`] derives texts from the rules of `grammars/`, and changes them by these rules: most are valid. [`Source`]
+//! has both.
 
 mod checks;
 pub mod grammar;
@@ -22,17 +23,17 @@ mod source;
 pub use mutate::Mutator;
 pub use source::Source;
 
-/// A check, and texts to start from.
+/// A check, and its initial texts.
 pub struct Check {
-    /// The name, which is that of its target and of its corpus.
+    /// The name of the check, its target and its corpus.
     pub name: &'static str,
-    /// What it checks.
+    /// A description of the texts.
     pub about: &'static str,
-    /// Panics where the text shows an error.
+    /// The check itself, which panics if the text shows an error.
     pub check: fn(&str),
-    /// The file with the texts.
+    /// The texts of the corpus, in one file.
     pub corpus: &'static str,
-    /// The grammar of its texts.
+    /// The grammar of the texts.
     pub grammar: &'static str,
 }
 
@@ -77,10 +78,10 @@ impl Check {
     }
 }
 
-/// Runs a check on bytes; bytes that are no UTF-8 are no text, and pass.
+/// Runs a check on bytes; bytes that are not UTF-8 pass.
 ///
 /// # Panics
-/// Where there is no such check, and as the check does.
+/// If there is no such check, and as the check does.
 pub fn check(name: &str, data: &[u8]) {
     let known = Check::named(name).unwrap_or_else(|| panic!("unknown check `{name}`"));
     if let Ok(text) = std::str::from_utf8(data) {
@@ -88,8 +89,8 @@ pub fn check(name: &str, data: &[u8]) {
     }
 }
 
-/// A mutation for libFuzzer: by tokens, now and then a text of the grammar, and now and then its own (`other`) by bytes.
-/// Returns the new size, at most `most`.
+/// A mutation for libFuzzer: by tokens, now and then a text of the grammar, and now and then its own (`other`) by
+/// bytes. Returns the new size, at most `most`.
 pub fn mutate_in_place(
     name: &str,
     data: &mut [u8],

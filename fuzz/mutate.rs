@@ -1,8 +1,8 @@
 //! Changes of texts by tokens.
 //!
 //! A text is cut into words, numbers, spaces and single symbols. A mutation removes, repeats, swaps or replaces tokens,
-//! puts in one of any text of the corpus, or puts in a stretch of another text between brackets that match. Numbers
-//! change to those at which arithmetic breaks: 0, -1, powers of two, what 64 bits just hold and what they do not.
+//! inserts a token of the corpus, or inserts a stretch of another text between matching brackets. Numbers
+//! change to those at which arithmetic breaks: 0, -1, powers of two, the limits of 64 bits and the numbers beyond.
 
 use fastrand::Rng;
 
@@ -40,7 +40,7 @@ pub const NUMBERS: &[&str] = &[
     "0x10",
 ];
 
-/// Texts longer than this are not made longer.
+/// The length from which texts are not made longer.
 const LONGEST: usize = 1 << 14;
 
 /// The tokens and texts of a corpus.
@@ -114,7 +114,7 @@ impl Mutator {
                     tokens.splice(stretch(tokens, at), other[from].to_vec());
                 }
             }
-            // Nesting.
+            // Deeper nesting.
             _ => {
                 let range = stretch(tokens, at);
                 let (open, close) = [("(", ")"), ("[", "]"), ("{", "}"), ("<", ">"), ("min(", ", 1)")][rng.usize(..5)];
@@ -150,7 +150,7 @@ fn number(old: &str, rng: &mut Rng) -> String {
     }
 }
 
-/// From a token on, up to the bracket that matches where it is one; else the token.
+/// The range from a token to its matching bracket, if it is a bracket; else the token.
 fn stretch(tokens: &[String], at: usize) -> std::ops::Range<usize> {
     let depth = |token: &str| match token {
         "(" | "[" | "{" | "<" => 1,
@@ -167,7 +167,7 @@ fn stretch(tokens: &[String], at: usize) -> std::ops::Range<usize> {
     at..tokens.len()
 }
 
-/// The tokens of a text; together they are the text.
+/// The tokens of a text, which concatenate to the text.
 fn tokens(text: &str) -> Vec<String> {
     let kind = |c: char| match c {
         _ if c.is_ascii_digit() => 0,
@@ -178,7 +178,7 @@ fn tokens(text: &str) -> Vec<String> {
     let mut tokens: Vec<(i32, String)> = Vec::new();
     for c in text.chars() {
         match tokens.last_mut() {
-            // Digits go on a word, as in `f32`.
+            // Digits continue a word, as in `f32`.
             Some((last, token)) if kind(c) != 3 && (*last == kind(c) || *last == 1 && kind(c) == 0) => token.push(c),
             _ => tokens.push((kind(c), c.into())),
         }

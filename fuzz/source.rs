@@ -1,4 +1,4 @@
-//! Where texts for a check come from: its corpus, and its grammar.
+//! Sources of texts for a check: its corpus, and its grammar.
 
 use crate::Check;
 use crate::grammar::Grammar;
@@ -13,7 +13,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// The texts of this check.
+    /// The source of this check.
     pub fn new(check: &Check) -> Source {
         Source { mutator: Mutator::new(&check.texts()), grammar: Grammar::new(check.grammar) }
     }
@@ -28,7 +28,7 @@ impl Source {
     }
 
     /// A text of the grammar or of the corpus, and changes of it by tokens, each of the one before. Few changes reach
-    /// deep, many find what no one would write.
+    /// deep code, many find inputs that nobody would write.
     pub fn series(&self, rng: &mut Rng) -> Vec<String> {
         let (mut all, changes) = match rng.bool() {
             true => (vec![self.by_grammar(rng)], rng.usize(..3)),

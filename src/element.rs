@@ -1,7 +1,7 @@
 //! Element types, under the names that XLA prints.
 //!
-//! A type has two sizes: its own in bits (`pred` 1, `s4` 4, `c64` 64), and the whole bytes that an element takes where
-//! the layout does not say otherwise (`pred` and `s4` one byte each). `token` and `opaque` are not data and have neither.
+//! A type has two sizes: its own in bits (`pred` 1, `s4` 4, `c64` 64), and the whole bytes of an element where the
+//! layout does not say otherwise (`pred` and `s4` one byte each). `token` and `opaque` are not data and have neither.
 
 use crate::text::{Error, did_you_mean, excerpt, from_str};
 use std::fmt;
@@ -23,7 +23,7 @@ macro_rules! element_types {
                 match self { $(ElementType::$variant => $name,)* }
             }
 
-            /// The type of that name; where it is to be said what is wrong with the name, [`ElementType::parse`].
+            /// The type of that name; [`ElementType::parse`] has an error for an unknown name.
             pub fn from_name(name: &str) -> Option<ElementType> {
                 match name {
                     $($name => Some(ElementType::$variant),)*
@@ -31,7 +31,7 @@ macro_rules! element_types {
                 }
             }
 
-            /// The size in bits; `None` for what is not data.
+            /// The size in bits; `None` if the type is not data.
             pub fn bits(self) -> Option<i64> {
                 let bits = match self { $(ElementType::$variant => $bits,)* };
                 (bits != 0).then_some(bits)
@@ -55,7 +55,7 @@ impl ElementType {
     /// Reads the name of a type.
     ///
     /// # Errors
-    /// There is none of this name.
+    /// An unknown name.
     ///
     /// ```
     /// use tensor_layout::element::ElementType;
@@ -75,8 +75,8 @@ impl ElementType {
         })
     }
 
-    /// The type that NumPy and JAX (`bfloat16`, `float8_e4m3fn`, `uint4`, `bool`), C (`double`) or MLIR (`i32`, `ui8`,
-    /// `f8E4M3FN`) call by this name.
+    /// The type with this name in NumPy and JAX (`bfloat16`, `float8_e4m3fn`, `uint4`, `bool`), C (`double`) or MLIR
+    /// (`i32`, `ui8`, `f8E4M3FN`).
     pub fn from_foreign_name(name: &str) -> Option<ElementType> {
         let lower = name.to_ascii_lowercase().replace('_', "");
         match &*lower {
@@ -86,7 +86,7 @@ impl ElementType {
             "double" => return Some(ElementType::F64),
             _ => {}
         }
-        // The prefixes of NumPy stand before those of MLIR, with which some of them begin.
+        // NumPy's prefixes come before MLIR's, since some of NumPy's begin with those.
         const PREFIXES: [(&str, &str); 9] = [
             ("bfloat", "bf"),
             ("float", "f"),
@@ -102,17 +102,17 @@ impl ElementType {
         PREFIXES.into_iter().find_map(named)
     }
 
-    /// The bits of an element of a type that a text names.
+    /// The type with this name, and the bits of its elements.
     ///
     /// # Errors
-    /// There is no type of this name, or it is not data.
+    /// An unknown name, or a type that is not data.
     pub fn parse_data(name: &str) -> Result<(ElementType, i64), Error> {
         let element = ElementType::parse(name)?;
         let message = || format!("expected a type of data, such as `f32`, found `{name}`");
         Ok((element, element.bits().ok_or_else(|| Error::at(0, message()))?))
     }
 
-    /// The whole bytes that an element takes; `None` for what is not data.
+    /// The whole bytes of an element; `None` if the type is not data.
     pub fn bytes(self) -> Option<i64> {
         self.bits().map(|bits| (bits + 7) / 8)
     }

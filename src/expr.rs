@@ -2,14 +2,14 @@
 //!
 //! An expression is a small tree over numbered variables; division rounds towards minus infinity and a remainder is
 //! never negative, so `-3 floordiv 2` is `-2` and `-3 mod 2` is `1`. Rounding up needs no operation of its own:
-//! `x ceildiv 8` is `(x + 7) floordiv 8`, and prints as the former. Nothing here simplifies: see [the
+//! `x ceildiv 8` is `(x + 7) floordiv 8`, and prints as the former. This file does not simplify: see [the
 //! simplifier](mod@crate::maps::simplify).
 //!
 //! Sums of many terms are balanced trees ([`Expr::sum`]), so that walking a tree never goes deep.
 
 use std::fmt;
 
-/// A quasi-affine expression over the variables of some space, numbered from 0.
+/// A quasi-affine expression over variables numbered from 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Expr {
     /// An integer.
@@ -43,7 +43,7 @@ impl Expr {
     /// `self floordiv divisor`.
     ///
     /// # Panics
-    /// Where the divisor is not positive.
+    /// If the divisor is not positive.
     pub fn floor_div(self, divisor: i64) -> Expr {
         assert!(divisor > 0, "divisor {divisor} is not positive");
         if divisor == 1 { self } else { Expr::FloorDiv(Box::new(self), divisor) }
@@ -52,18 +52,17 @@ impl Expr {
     /// `self mod modulus`.
     ///
     /// # Panics
-    /// Where the modulus is not positive.
+    /// If the modulus is not positive.
     pub fn modulo(self, modulus: i64) -> Expr {
         assert!(modulus > 0, "modulus {modulus} is not positive");
         if modulus == 1 { Expr::Const(0) } else { Expr::Mod(Box::new(self), modulus) }
     }
 
     /// The digit of weight `weight`, with `extent` values, of an index below `size`: `self floordiv weight mod extent`.
-    /// Nothing is left of it where `extent` is 1, and no `mod` is needed for the topmost digit, where
-    /// `weight * extent >= size`.
+    /// The constant 0 if `extent` is 1; the topmost digit, with `weight * extent >= size`, needs no `mod`.
     ///
-    /// Post-condition: for each index `i` in `0..size` the value is `i / weight % extent`. This is the one place that
-    /// knows when the remainder can be left out.
+    /// Post-condition: for each index `i` in `0..size` the value is `i / weight % extent`. Only this function decides
+    /// when the remainder can be left out.
     ///
     /// # Example
     /// ```
@@ -80,7 +79,7 @@ impl Expr {
         if weight.saturating_mul(extent) >= size { part } else { part.modulo(extent) }
     }
 
-    /// The sum of all terms, as a tree of logarithmic depth where they are many.
+    /// The sum of all terms, a tree of logarithmic depth if there are many.
     pub fn sum(mut terms: Vec<Expr>) -> Expr {
         const FEW: usize = 8;
         while terms.len() > FEW {
@@ -109,7 +108,7 @@ impl Expr {
         terms
     }
 
-    /// The `x` of an `x ceildiv d`, which is kept as `(x + (d - 1)) floordiv d`.
+    /// The `x` of an `x ceildiv d`, represented as `(x + (d - 1)) floordiv d`.
     pub fn ceil_div(&self) -> Option<&Expr> {
         match self {
             Expr::FloorDiv(x, d) => match &**x {
@@ -130,7 +129,7 @@ impl Expr {
         a.into_iter().chain(b)
     }
 
-    /// Whether it is a sum of variables, products of them with constants, and a constant.
+    /// Whether the expression is a sum of variables, products of them with constants, and a constant.
     pub fn is_linear(&self) -> bool {
         match self {
             Expr::Const(_) | Expr::Var(_) => true,
@@ -139,7 +138,7 @@ impl Expr {
         }
     }
 
-    /// The number of operations on the longest way from the result to a variable or constant.
+    /// The number of operations on the longest path from the root to a variable or constant.
     pub fn depth(&self) -> usize {
         self.operands().map(|e| e.depth() + 1).max().unwrap_or(0)
     }
@@ -149,7 +148,7 @@ impl Expr {
         1 + self.operands().map(Expr::size).sum::<usize>()
     }
 
-    /// The expression with each variable replaced: variable `v` by `by[v]`.
+    /// Substitutes `by[v]` for each variable `v`.
     pub fn substitute(&self, by: &[Expr]) -> Expr {
         let both = |a: &Expr, b: &Expr| (Box::new(a.substitute(by)), Box::new(b.substitute(by)));
         match self {
@@ -170,7 +169,7 @@ impl Expr {
         }
     }
 
-    /// Calls back with the number of each variable, once for each occurrence.
+    /// Calls `f` with the number of each variable, once for each occurrence.
     pub fn for_each_var(&self, f: &mut impl FnMut(usize)) {
         match self {
             Expr::Var(v) => f(*v),
@@ -178,8 +177,8 @@ impl Expr {
         }
     }
 
-    /// The value at a point, which has one entry for each variable; `None` where 64 bits do not hold it, or 128 bits a
-    /// value on the way, where the point has no entry for a variable, and where a divisor is not positive.
+    /// The value at a point, which has one entry for each variable; `None` if it does not fit in 64 bits, or an
+    /// intermediate value in 128 bits, if the point has no entry for a variable, or if a divisor is not positive.
     pub fn evaluate(&self, point: &[i64]) -> Option<i64> {
         self.wide(point)?.try_into().ok()
     }
@@ -210,7 +209,7 @@ impl std::ops::Add for Expr {
     }
 }
 
-/// An expression with the names of its variables, which is how it prints.
+/// A printable expression: the expression, and the names of its variables.
 pub struct Named<'a>(pub &'a Expr, pub &'a dyn Fn(usize) -> String);
 
 impl fmt::Display for Named<'_> {
@@ -220,7 +219,7 @@ impl fmt::Display for Named<'_> {
 }
 
 impl Named<'_> {
-    /// Writes `e`, in parentheses where the place binds tighter: 0 for a term of a sum, 2 for an operand of a product.
+    /// Writes `e`, in parentheses if `place` binds tighter: 0 for a term of a sum, 2 for an operand of a product.
     fn write(&self, f: &mut fmt::Formatter<'_>, e: &Expr, place: u8) -> fmt::Result {
         let binds = match e {
             Expr::Add(..) => 0,
@@ -295,8 +294,8 @@ impl Named<'_> {
     }
 }
 
-/// What an expression costs to evaluate: 3 for each division or remainder, 1 for any other operation. The order of the
-/// terms of a sum changes nothing: `-x + y` is the difference `y - x`, and `(7 + x) floordiv 8` is `x ceildiv 8`.
+/// The cost of evaluating an expression: 3 for each division or remainder, 1 for any other operation, whatever the
+/// order of terms: `-x + y` is the difference `y - x`, and `(7 + x) floordiv 8` is `x ceildiv 8`.
 pub fn cost(e: &Expr) -> u32 {
     match e {
         Expr::Const(_) | Expr::Var(_) => 0,
@@ -312,7 +311,7 @@ pub fn cost(e: &Expr) -> u32 {
     }
 }
 
-/// What a sum costs, in which one constant is free, if any is.
+/// The cost of a sum, without the constant `free` if there is one.
 fn cost_of_sum(terms: &[&Expr], free: Option<i64>) -> u32 {
     let free = terms.iter().position(|t| matches!(t, Expr::Const(c) if Some(*c) == free));
     let paid = || terms.iter().enumerate().filter(|t| Some(t.0) != free).map(|t| *t.1);

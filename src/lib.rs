@@ -1,4 +1,4 @@
-//! Where each element of a tensor is: layouts, indexing maps, and what operations read and write.
+//! Layouts of tensors: offsets of elements, indexing maps, and the reads and writes of operations.
 //!
 //! A layout maps the indices of a tensor to positions in memory. `f32[3,5]{1,0:T(2,2)}` has 3 rows and 5 columns in
 //! tiles of 2×2, padded to 6 tiles; element (2, 3) is at offset 17 of 24:
@@ -12,12 +12,13 @@
 //! assert_eq!(expansion.offset(&[2, 3]).unwrap(), 17);
 //! ```
 //!
-//! Types with a text of their own are [`FromStr`](std::str::FromStr) and print what they read; a [`text::Error`] has its
-//! kind, the byte at fault, and a message that says what would be right. Answers that may get more fields, and lists that
-//! may get longer, are `#[non_exhaustive]`. [`operations::Operation`], [`element::ElementType`] and what else a compiler must
-//! know whole to be right are not: there, one more is a change that it has to see. `test/names.rs` lists them.
+//! Types with a text of their own are [`FromStr`](std::str::FromStr) and print what they read; a [`text::Error`] has
+//! its kind, the byte at fault, and a message with the correction. Answers that may get more fields, and lists that may
+//! get longer, are `#[non_exhaustive]`. [`operations::Operation`], [`element::ElementType`] and other types that a
+//! compiler must handle completely are not: a new variant is a change that the compiler must see. `test/names.rs` lists
+//! them.
 //!
-//! # From each room
+//! # An example from each room
 //!
 //! ```
 //! use tensor_layout::analysis::movement;
@@ -104,8 +105,8 @@
 //!
 //! # Rooms
 //!
-//! Each file and folder of the crate, in the order of what may use what: a room uses only the rooms of its last column,
-//! all of them above it. `test/arrows.rs` reads this table and the imports.
+//! Each file and folder of the crate, in the order of imports: a room uses only the rooms of its last column, all of
+//! them above it. `test/arrows.rs` reads this table and the imports.
 //!
 //! | room | what it holds | uses |
 //! |---|---|---|
@@ -135,11 +136,11 @@
 //! # Invariants
 //!
 //! - Nothing here knows MLIR, reads files or prints; there is no unsafe code.
-//! - One grammar for each text: [`tiled::Layout`], [`places::TensorLayout`], [`maps::Indexing`] and [`hlo`] parse it, and
-//!   the dialect and the tools call them.
+//! - One grammar for each text: [`tiled::Layout`], [`places::TensorLayout`], [`maps::Indexing`] and [`hlo`] parse it,
+//!   and the dialect and the tools call them.
 //! - [`maps::check`] shares no code with [`mod@maps::simplify`].
-//! - Sizes are `i64` and never wrap: what does not fit is an error. The simplifier leaves an expression
-//!   alone whose numbers do not fit on the way.
+//! - Sizes are `i64` and never wrap: a number that does not fit is an error. The simplifier returns an expression
+//!   unchanged if its intermediate numbers do not fit.
 //! - No input panics; nesting is bounded, so no input overflows the stack.
 
 pub mod analysis;

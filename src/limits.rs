@@ -1,23 +1,23 @@
-//! The limits of texts and passes: how large, how deep and how many.
+//! The limits of texts and passes: sizes, depths and numbers.
 //!
-//! What is beyond a limit is an error that names the limit. None of them is met by what is in use; they bound the time, the
-//! memory and the stack that a short text can cost. Each is here once, by the name that [`ALL`] has it under, and where it
-//! holds it is used from here. `docs/limits.md` lists them with the error one beyond; the test that writes the page tries
-//! each at the limit and one beyond.
+//! An input beyond a limit gets an error that names the limit. Inputs in use stay below all of them; they bound the
+//! time, memory and stack that a short text can cost. Each limit is a constant here, under its name in [`ALL`], and the
+//! code that checks it uses this constant. `docs/limits.md` lists them with the error one beyond; the test that writes
+//! the page tries each at the limit and one beyond.
 //!
-//! Sizes, strides and offsets have no other limit than 64 bits, and what does not fit is an error.
+//! Sizes, strides and offsets have no other limit than 64 bits; a number that does not fit is an error.
 
 /// A limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InputLimit {
-    /// Its name, that of the constant.
+    /// The name of the constant.
     pub name: &'static str,
-    /// The largest number that is taken.
+    /// The largest accepted number.
     pub value: u64,
-    /// Which texts, tools or passes it is of.
+    /// The texts, tools or passes that have the limit.
     pub of: &'static str,
-    /// What it counts.
+    /// The quantity that is limited.
     pub what: &'static str,
 }
 

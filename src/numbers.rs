@@ -1,6 +1,7 @@
-//! Greatest common divisors and inverses, and products and differences of 64 bits that can be negated.
+//! Greatest common divisors and inverses, and products and differences whose negatives also fit in 64 bits.
 //!
-//! The checker of simplifications has its own, in `maps/check/linear.rs`, because it shares no code with what it checks.
+//! The checker of simplifications has its own, in `maps/check/linear.rs`, because it shares no code with the
+//! simplifier.
 
 /// The greatest common divisor, not negative; of 0 and a number, that number without its sign.
 pub(crate) fn gcd(a: i128, b: i128) -> i128 {
@@ -27,22 +28,22 @@ pub(crate) fn near_gcd(a: i64, b: i64) -> i64 {
     x as i64
 }
 
-/// The number, where 64 bits hold its negative too.
+/// The number, if its negative also fits in 64 bits.
 pub(crate) fn negatable(x: i64) -> Option<i64> {
     (x != i64::MIN).then_some(x)
 }
 
-/// `a * b`, where 64 bits hold it and its negative.
+/// `a * b`, if it and its negative fit in 64 bits.
 pub(crate) fn product(a: i64, b: i64) -> Option<i64> {
     negatable(a.checked_mul(b)?)
 }
 
-/// `a - b`, where 64 bits hold it and its negative.
+/// `a - b`, if it and its negative fit in 64 bits.
 pub(crate) fn difference(a: i64, b: i64) -> Option<i64> {
     negatable(a.checked_sub(b)?)
 }
 
-/// The inverse of `c` modulo `m > 0`, in `0..m`; `None` where `c` and `m` have a common divisor.
+/// The inverse of `c` modulo `m > 0`, in `0..m`; `None` if `c` and `m` have a common divisor.
 pub(crate) fn inverse(c: i128, m: i128) -> Option<i128> {
     let (mut r0, mut r1, mut t0, mut t1) = (m, c.rem_euclid(m), 0i128, 1i128);
     while r1 != 0 {
@@ -57,7 +58,7 @@ pub(crate) fn inverse(c: i128, m: i128) -> Option<i128> {
 mod tests {
     use super::*;
 
-    /// Against the definitions, for all small numbers of both signs.
+    /// Compares with the definitions, for all small numbers of both signs.
     #[test]
     fn they_are_what_their_names_say() {
         for a in -30i128..=30 {

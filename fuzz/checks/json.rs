@@ -1,4 +1,4 @@
-//! The line protocol, of the program that speaks it: one answer for each line.
+//! Checks of the line protocol, on the program that speaks it: one answer for each line.
 
 use serde_json::Value;
 use std::cell::RefCell;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::{env, fs};
 
-/// `layout-inspect --json`, kept running from one line to the next.
+/// `layout-inspect --json`, which keeps running between lines.
 struct Server {
     child: Child,
     requests: ChildStdin,
@@ -15,7 +15,7 @@ struct Server {
 }
 
 impl Server {
-    /// Starts the program that `LAYOUT_INSPECT` names, or the one beside this.
+    /// Starts the program at `LAYOUT_INSPECT`, or the one beside this program.
     fn new() -> Server {
         let beside = || env::current_exe().expect("this program has a path").with_file_name("layout-inspect");
         let program = env::var_os("LAYOUT_INSPECT").map_or_else(beside, PathBuf::from);
@@ -34,7 +34,7 @@ impl Drop for Server {
     }
 }
 
-/// Each line gets one answer, an object with `ok`, and with `error` where that is false.
+/// Each line gets one answer, an object with `ok`, and with `error` if `ok` is false.
 pub fn json(text: &str) {
     thread_local! {
         static SERVER: RefCell<Option<Server>> = const { RefCell::new(None) };
@@ -51,7 +51,7 @@ pub fn json(text: &str) {
                 Some(true) => {}
                 Some(false) => {
                     let message = value["error"].as_str().unwrap_or_default();
-                    // A text that is refused is told as it is.
+                    // A refusal may quote the line.
                     let is_ours = message.contains("internal error") && !line.contains("internal error");
                     assert!(!message.is_empty() && !is_ours, "{line}: {answer}");
                 }

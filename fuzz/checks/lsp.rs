@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::{env, fs, thread};
 
-/// The server reads all messages, and says nothing of a panic. What MLIR's server behind it refuses is its own.
+/// The server reads all messages without a panic. A refusal by MLIR's server behind it is not checked.
 pub fn lsp(text: &str) {
     let beside = || env::current_exe().expect("this program has a path").with_file_name("layout-lsp-server");
     let program = env::var_os("LAYOUT_LSP_SERVER").map_or_else(beside, PathBuf::from);
@@ -20,7 +20,7 @@ pub fn lsp(text: &str) {
     let (mut input, mut answers) = (child.stdin.take().expect("a pipe"), child.stdout.take().expect("a pipe"));
     let mut errors = child.stderr.take().expect("a pipe");
     let writer = thread::spawn(move || {
-        // It may have ended before it has read all.
+        // The server may end before it has read everything.
         let _ = input.write_all(framed.as_bytes());
     });
     let reader = thread::spawn(move || {

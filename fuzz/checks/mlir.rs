@@ -1,6 +1,6 @@
-//! MLIR with the dialect and its passes.
+//! Checks of MLIR with the dialect and its passes.
 //!
-//! A context keeps every attribute and type that it has made, so it is replaced from time to time.
+//! A context keeps all its attributes and types, so it is replaced from time to time.
 
 use layout_dialect::register;
 use melior::dialect::DialectRegistry;
@@ -13,10 +13,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Once;
 
-/// How many texts a context is used for.
+/// The number of texts for which a context is used.
 const TEXTS: usize = 500;
 
-/// The errors that were reported since the last call of [`Host::errors`].
+/// The errors reported since the last call of [`Host::errors`].
 type Errors = Rc<RefCell<Vec<String>>>;
 
 struct Host {
@@ -56,9 +56,9 @@ impl Host {
         errors
     }
 
-    /// Reads a module; one that is refused is refused with a message. One on which MLIR itself crashes is not read.
+    /// Reads a module; a refusal has a message. A text on which MLIR itself crashes is not read.
     fn module(&self, text: &str) -> Option<Module<'_>> {
-        // melior gives MLIR a text that ends at its first zero, and panics where there is one before.
+        // melior passes a zero-terminated text, and panics if the text has an earlier zero.
         if crashes_mlir(text) || text.contains('\0') {
             return None;
         }
@@ -69,8 +69,8 @@ impl Host {
     }
 }
 
-/// Whether MLIR 22 crashes on this text without any of our code, as these checks have found: `tensor.concat` along a
-/// negative dimension, and `iterator_types` with anything but strings.
+/// Whether MLIR 22 crashes on this text without our code, as found by these checks: `tensor.concat` along a
+/// negative dimension, and `iterator_types` that are not all strings.
 fn crashes_mlir(text: &str) -> bool {
     let mut lists = text.match_indices("iterator_types").map(|(at, word)| &text[at + word.len()..]);
     let odd = |list: &str| {
@@ -93,7 +93,7 @@ fn with_host(body: impl FnOnce(&Host)) {
     });
 }
 
-/// An attribute or a type: what is read is printed, and read again as the same.
+/// Checks that an attribute or a type, printed and read again, stays the same.
 pub fn attribute(text: &str) {
     if text.contains('\0') {
         return;
@@ -113,7 +113,7 @@ pub fn attribute(text: &str) {
     });
 }
 
-/// A module: what is read is printed, and read again as what prints the same, but for the maps and sets of MLIR, which MLIR
+/// Checks that a module, printed and read again, prints the same, except for MLIR's maps and sets, which MLIR
 /// simplifies at each reading.
 pub fn module(text: &str) {
     with_host(|host| {
@@ -127,7 +127,7 @@ pub fn module(text: &str) {
     });
 }
 
-/// What the translation of HLO has written is a module.
+/// Checks that the translation of HLO is a module.
 pub fn translated(text: &str) {
     with_host(|host| {
         let module = Module::parse(&host.context, text);
@@ -135,7 +135,7 @@ pub fn translated(text: &str) {
     });
 }
 
-/// The options of lowering.
+/// The pipelines of lowering.
 const PIPELINES: &[&str] = &[
     "layout-to-memref",
     "layout-to-memref{form=physical}",
@@ -148,7 +148,7 @@ const PIPELINES: &[&str] = &[
     "layout-indexing-analysis",
 ];
 
-/// A module through a pipeline, which its text chooses. A pipeline that fails says why.
+/// Checks a module in a pipeline, which the text selects. A pipeline that fails gives a reason.
 pub fn lowering(text: &str) {
     with_host(|host| {
         let Some(mut module) = host.module(text) else { return };
@@ -165,7 +165,7 @@ pub fn lowering(text: &str) {
     });
 }
 
-/// A pipeline on one module. One that is refused is refused with a message, and one that fails says why.
+/// Checks a pipeline on one module. A refusal has a message, and a failure has a reason.
 pub fn pipeline(text: &str) {
     const MODULE: &str = "func.func @f(%x: tensor<4x8xf32, #layout.tiled<{1,0:T(2,4)}>>) -> tensor<4x8xf32> {
       %y = math.absf %x : tensor<4x8xf32, #layout.tiled<{1,0:T(2,4)}>>

@@ -1,4 +1,4 @@
-//! The checks, by what reads the text.
+//! The checks, by reader of the text.
 
 pub mod hlo;
 pub mod json;
@@ -9,7 +9,7 @@ pub mod texts;
 use layout_console::Complaint;
 use tensor_layout::text::Error;
 
-/// A refusal has a message, and a place inside the text; printing it does not fail.
+/// A refusal has a message, and an offset inside the text; printing it does not fail.
 fn refused(error: &Error, text: &str) {
     assert!(!error.message.is_empty(), "a refusal without a message");
     if let Some(at) = error.at {

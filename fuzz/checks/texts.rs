@@ -1,4 +1,4 @@
-//! The texts of the maths.
+//! Checks of the texts of the maths.
 
 use super::refused;
 use std::thread;
@@ -10,10 +10,10 @@ use tensor_layout::places::{Held, Machine, Placement, Slice, TensorLayout, plan}
 use tensor_layout::text::Error;
 use tensor_layout::tiled::{Expansion, Layout};
 
-/// How many points of a tensor or a domain are looked at.
+/// The most points of a tensor or a domain that are tried.
 const POINTS: usize = 24;
 
-/// Prints what was read, and reads it again: the same value, printed the same way.
+/// Prints a value and reads it again: the same value, printed the same way.
 fn round_trip<T: PartialEq + std::fmt::Debug + ToString>(value: &T, parse: fn(&str) -> Result<T, Error>) {
     let printed = value.to_string();
     let again = parse(&printed).unwrap_or_else(|error| panic!("`{printed}` is not read again: {}", error.message));
@@ -39,7 +39,7 @@ fn indices(sizes: &[i64]) -> Vec<Vec<i64>> {
     (0..POINTS).map(at).collect()
 }
 
-/// A shape, or a layout alone.
+/// Checks a shape, or a layout alone.
 pub fn shape(text: &str) {
     if text.trim_start().starts_with('{') {
         match Layout::parse(text) {
@@ -62,7 +62,7 @@ pub fn shape(text: &str) {
             }
         };
         if expansion.is_split() {
-            // An offset means nothing without naming one of the memories.
+            // An offset has no meaning without the number of a memory.
             for index in indices(&sizes) {
                 refused(&expansion.offset(&index).expect_err("an offset of a layout that is cut"), text);
             }
@@ -83,7 +83,7 @@ pub fn shape(text: &str) {
     }
 }
 
-/// The placement of a text that is one.
+/// The placement of a text, if it is one.
 fn placement(text: &str) -> Option<Placement> {
     match TensorLayout::parse(text) {
         Ok(layout) => round_trip(&layout, TensorLayout::parse),
@@ -101,7 +101,7 @@ fn placement(text: &str) -> Option<Placement> {
     }
 }
 
-/// A TensorLayout with sizes of its own.
+/// Checks a TensorLayout that states its sizes.
 pub fn tensor_layout(text: &str) {
     let Some(placement) = placement(text) else { return };
     let (extents, map) = (placement.extents(), placement.map());
@@ -126,15 +126,15 @@ pub fn tensor_layout(text: &str) {
     }
 }
 
-/// A layout in any notation, written in each. What a notation has written is read again; what is written of that is a
-/// text for the same places, and the last: a map of several results is one of one result the second time. Notations with tiles
-/// may refuse it, as the part of a tile that a dimension does not fill is not always found.
+/// Checks a layout in any notation, written in each. The written text is read and written again: that second text has
+/// the same places and is stable; a map of several results becomes a map of one result the second time. Notations with
+/// tiles may refuse, as the part of a tile that a dimension does not fill is not always found.
 pub fn notation(text: &str) {
     let described = match read(text) {
         Ok(described) => described,
         Err(error) => return refused(&error, text),
     };
-    // That of JAX says no sizes, so it is not read alone.
+    // JAX's notation has no sizes, so it cannot be read alone.
     for notation in Notation::ALL.iter().filter(|notation| **notation != Notation::Jax) {
         let again = |written: &str| {
             let again = read(written).unwrap_or_else(|error| panic!("{text} becomes {written}: {}", error.message));
@@ -151,7 +151,7 @@ pub fn notation(text: &str) {
     }
 }
 
-/// Two TensorLayouts, and a machine on the third line if there is one.
+/// Checks two TensorLayouts, with a machine on the third line if there is one.
 pub fn relayout(text: &str) {
     let mut lines = text.lines();
     let (Some(from), Some(to)) = (lines.next().and_then(placement), lines.next().and_then(placement)) else { return };
@@ -166,7 +166,7 @@ pub fn relayout(text: &str) {
     }
 }
 
-/// A machine, and a TensorLayout on the second line if there is one.
+/// Checks a machine, with a TensorLayout on the second line if there is one.
 pub fn machine(text: &str) {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let machine = match Machine::parse(first) {
@@ -183,7 +183,7 @@ pub fn machine(text: &str) {
     }
 }
 
-/// An indexing map. What reads and simplifies maps is bounded in its nesting, so that a small stack is enough.
+/// Checks an indexing map. Its parser and simplifier have bounded nesting, so a small stack is enough.
 pub fn map(text: &str) {
     let owned = text.to_owned();
     let thread = thread::Builder::new().stack_size(128 << 10).spawn(move || map_here(&owned));

@@ -1,18 +1,18 @@
-//! Texts of a grammar as trees: made, changed and printed.
+//! Texts of a grammar as trees: derived, changed and printed.
 
 use super::{Grammar, Kind, Symbol};
 use crate::mutate::NUMBERS;
 use fastrand::Rng;
 use std::collections::BTreeMap;
 
-/// How deep rules are put in each other before the shortest way out is taken.
+/// The depth of nested rules from which the shortest alternative is taken.
 const DEPTH: usize = 12;
 
 /// The tree of a text.
 #[derive(Clone)]
 pub struct Derivation {
     root: Node,
-    /// What is chosen once, by rule.
+    /// The nodes of rules that are chosen once.
     once: BTreeMap<usize, Node>,
 }
 
@@ -28,12 +28,12 @@ enum Part {
     Node(Node),
     Once(usize),
     New(String),
-    /// The kind, and a number that says which of the values there are.
+    /// The kind, and a number that selects one of the known values.
     Used(String, u32),
     Commit,
     Open,
     Close,
-    /// Repetitions, between the least and the most.
+    /// Repetitions, from `least` to `most`.
     Group {
         all: Vec<Vec<Part>>,
         least: usize,
@@ -42,13 +42,13 @@ enum Part {
 }
 
 impl Grammar {
-    /// A tree of the first rule.
+    /// Derives a tree of the first rule.
     pub fn derive(&self, rng: &mut Rng) -> Derivation {
         let mut once = BTreeMap::new();
         Derivation { root: self.node(0, 0, &mut once, rng), once }
     }
 
-    /// Changes a part of a tree for another of the same rule, or leaves out or repeats one.
+    /// Replaces a part of a tree by another of the same rule, or removes, repeats or swaps repetitions.
     pub fn change(&self, derivation: &mut Derivation, rng: &mut Rng) {
         let mut donors: BTreeMap<usize, Vec<Node>> = BTreeMap::new();
         let mut count = 0;
@@ -74,7 +74,7 @@ impl Grammar {
             }
             at += 1;
         });
-        // What the new part chooses once is kept, and the rest as it was or was changed.
+        // Nodes that only the new part chooses once are added; the others stay, changed or not.
         for (rule, node) in once {
             derivation.once.entry(rule).or_insert(node);
         }
@@ -118,7 +118,7 @@ impl Grammar {
     }
 }
 
-/// Leaves out, repeats or swaps.
+/// Removes, repeats or swaps repetitions.
 fn regroup(all: &mut Vec<Vec<Part>>, least: usize, most: usize, rng: &mut Rng) {
     match rng.u32(..3) {
         0 if all.len() > least => drop(all.remove(rng.usize(..all.len()))),
@@ -145,7 +145,7 @@ fn number(kind: Kind, rng: &mut Rng) -> String {
 }
 
 impl Derivation {
-    /// Calls `f` for each node, an outer one before those inside.
+    /// Calls `f` for each node, outer nodes before inner ones.
     fn each(&mut self, f: &mut impl FnMut(&mut Node)) {
         fn parts(all: &mut [Part], f: &mut impl FnMut(&mut Node)) {
             for part in all {
@@ -172,7 +172,7 @@ impl Derivation {
     }
 }
 
-/// The values of a region: those that there are, and those that are new.
+/// The values of a region: the known ones, and the new ones.
 #[derive(Default)]
 struct Scope {
     known: Vec<(String, String)>,

@@ -1,7 +1,7 @@
-//! Texts by grammars: most of them are valid, so that what comes after the parser is tried as well.
+//! Texts from grammars: most of them are valid, so that code behind the parser is tested, too.
 //!
-//! A grammar is a file of rules, one a line; the first is where a text starts, and a line that begins with a space goes on
-//! with the rule before:
+//! A grammar is a file of rules, one a line; the first is the start of a text, and a line that begins with a space
+//! continues the rule before:
 //!
 //! ```text
 //! program = (line ";")+ "return " -x
@@ -19,9 +19,9 @@
 //! | `{`, `}` | a region: what is new inside is gone behind it |
 //! | `( )` with `?`, `*`, `+` | at most once, any number of times, at least once |
 //!
-//! A [`Derivation`] is the tree of what was chosen. It is changed by rules: a part becomes another of the same rule, or is
-//! left out or repeated where the grammar says so. Names are given when it is printed, so a use stays one of a value that
-//! there is.
+//! A [`Derivation`] is the tree of the choices. Changes follow the rules: a part is replaced by another of the same
+//! rule, or left out or repeated where the grammar allows it. Names are given during printing, so that a use always
+//! names a known value.
 
 mod derive;
 mod read;
@@ -39,7 +39,7 @@ pub struct Grammar {
 #[derive(Default)]
 struct Rule {
     alternatives: Vec<Vec<Symbol>>,
-    /// The depth of the least text of it.
+    /// The depth of the shallowest text.
     least: usize,
 }
 
@@ -67,7 +67,7 @@ impl Grammar {
     /// Reads a grammar.
     ///
     /// # Panics
-    /// Where it is none, or a rule has no finite text.
+    /// If the text is no grammar, or a rule has no finite text.
     pub fn new(text: &str) -> Grammar {
         let mut names = HashMap::new();
         let mut grammar = Grammar { rules: Vec::new() };
@@ -91,7 +91,7 @@ impl Grammar {
         })
     }
 
-    /// The least depths, by going over all rules until nothing changes.
+    /// Computes the least depths, by iteration over all rules until nothing changes.
     fn measure(&mut self) {
         loop {
             let depths: Vec<usize> = self.rules.iter().map(|rule| rule.least).collect();
@@ -108,13 +108,13 @@ impl Grammar {
         assert!(self.rules.iter().all(|rule| rule.least < usize::MAX), "a rule has no finite text");
     }
 
-    /// A text.
+    /// A random text.
     pub fn text(&self, rng: &mut Rng) -> String {
         self.derive(rng).to_text()
     }
 }
 
-/// The depth of the least text of some symbols, with these depths of rules.
+/// The depth of the shallowest text of some symbols, with these depths of rules.
 fn depth(symbols: &[Symbol], depths: &[usize]) -> usize {
     let of = |symbol: &Symbol| match symbol {
         Symbol::Rule(rule) | Symbol::Once(rule) => depths[*rule],
@@ -133,7 +133,7 @@ program = (line ;)+ "return " -x "\n"
 line = +x " = add " -x ", " -x "\n" | +x " = " small "\n" | "loop {\n" { (line ;)* } "}\n"
 "#;
 
-    /// Every use is of a value that there is, in texts that are made and in those that are changed.
+    /// Every use names a known value, in derived and in changed texts.
     #[test]
     fn uses_are_of_values_that_there_are() {
         let (grammar, mut rng) = (Grammar::new(PROGRAM), Rng::with_seed(1));
@@ -151,7 +151,7 @@ line = +x " = add " -x ", " -x "\n" | +x " = " small "\n" | "loop {\n" { (line ;
                     Some((new, value)) => {
                         let names = value.strip_prefix("add ").map_or(Vec::new(), |names| names.split(", ").collect());
                         uses += names.iter().filter(|name| known(name)).count();
-                        // Where there is none, a use is of the name that none has.
+                        // Without a known value, a use has the name `none`.
                         assert!(names.iter().all(|name| known(name) || *name == "none"), "{text}");
                         scopes.last_mut().unwrap().push(new);
                     }

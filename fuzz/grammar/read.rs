@@ -7,7 +7,7 @@ use std::str::Chars;
 /// The most repetitions of a group.
 const MOST: usize = 5;
 
-/// The rules of a text: names, and what is behind `=`.
+/// The rules of a text: names, and the text behind `=`.
 pub fn rules(text: &str) -> Vec<(&str, &str)> {
     let mut starts: Vec<usize> = Vec::new();
     let mut at = 0;

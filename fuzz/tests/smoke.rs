@@ -1,4 +1,4 @@
-//! Each check for about a second, in a process of its own: a crash or a hang is reported with the text that it came from.
+//! Each check for about a second, in its own process: a crash or a hang is reported with its text.
 
 use layout_fuzz::CHECKS;
 use layout_test::Checkout;
@@ -7,10 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::{fs, path::Path};
 
-/// How long a check may take before it counts as hanging: its second, its corpus, and a slow machine.
+/// The time after which a check counts as hanging: its second, its corpus, and a slow machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How many mutations there are at most, so that a fast machine sees no others than a slow one.
+/// The most mutations, so that fast and slow machines see the same ones.
 const CASES: &str = "2000";
 
 fn smoke(name: &str) {

@@ -1,8 +1,9 @@
-//! Affine maps as layouts: `memref<16x256xf32, affine_map<(d0, d1) -> (d0 floordiv 8, d1 floordiv 128, d0 mod 8, d1 mod 128)>>`.
+//! Affine maps as layouts:
+//! `memref<16x256xf32, affine_map<(d0, d1) -> (d0 floordiv 8, d1 floordiv 128, d0 mod 8, d1 mod 128)>>`.
 //!
-//! The results are the index in another memref, with the last one fastest, as `--normalize-memrefs` of MLIR makes it:
-//! its sizes are one more than the most that each result can be, where `e mod m` can be `m - 1` whatever `e` is. One
-//! result is the offset in elements. The first size does not count: nothing is before it.
+//! The results are the index in another memref, with the last one fastest, as from `--normalize-memrefs` of MLIR: its
+//! sizes are one more than the upper bound of each result, where `e mod m` counts up to `m - 1` for any `e`. A single
+//! result is the offset in elements. The first size has no effect on offsets.
 
 use crate::element::ElementType;
 use crate::expr::{Expr, Named};
@@ -16,7 +17,7 @@ use crate::notations::types::{layout_space, spelled};
 use crate::text::{Cursor, Error};
 use crate::tiled::expansion::Expansion;
 
-/// Takes `affine_map<..>`, after its first word, as the layout of these sizes. `start` is the byte of the attribute.
+/// Reads `affine_map<..>`, after its first word, as the layout of these sizes. `start` is the byte of the attribute.
 pub(super) fn read_affine_map(cursor: &mut Cursor, sizes: &[i64], start: usize) -> Result<Description, Error> {
     cursor.expect("<", "`<` and a map")?;
     let at = cursor.at();
@@ -32,7 +33,7 @@ pub(super) fn read_affine_map(cursor: &mut Cursor, sizes: &[i64], start: usize) 
     of_results(sizes, results, start)
 }
 
-/// The layout that puts an element of these sizes at the index that the results give.
+/// The layout that puts an element at the index given by the results.
 pub(super) fn of_results(sizes: &[i64], results: Vec<Expr>, at: usize) -> Result<Description, Error> {
     if sizes.is_empty() || results.is_empty() {
         return Err(Error::at(at, "a map that is a layout must have a dimension and a result"));
@@ -67,7 +68,7 @@ pub(super) fn of_results(sizes: &[i64], results: Vec<Expr>, at: usize) -> Result
     })
 }
 
-/// The least and the most that an expression can be, as far as each operation shows by itself.
+/// Bounds of an expression, by interval arithmetic over each operation.
 fn range(e: &Expr, sizes: &[i64]) -> Option<(i128, i128)> {
     let of = |e: &Expr| range(e, sizes);
     Some(match e {
@@ -98,14 +99,14 @@ fn range(e: &Expr, sizes: &[i64]) -> Option<(i128, i128)> {
     })
 }
 
-/// How much is looked at of a map: so many elements, times the operations of the map.
+/// The most work on a map: elements times operations of the map.
 const LOOKED_AT: i128 = limits::NOTATION_MAP_WORK;
 
 /// Refuses a map that takes two elements to one place, or one to a negative place.
 fn injective(meaning: &Meaning) -> Result<(), String> {
     let described = Described::new(Description::Map(Box::new(meaning.clone())));
     if described.placement().is_ok() {
-        // A placement has no two elements in one place.
+        // A placement has no collisions.
         return Ok(());
     }
     let count = meaning.sizes.iter().try_fold(1i128, |all, size| all.checked_mul((*size).into()));
@@ -130,10 +131,10 @@ fn injective(meaning: &Meaning) -> Result<(), String> {
     }
 }
 
-/// The layout as a memref with an affine map: with a result for each part of a tiled layout, else with one.
+/// The layout as a memref with an affine map: one result for each part of a tiled layout, else one result.
 ///
 /// # Errors
-/// There is none, and why: axes of a machine.
+/// The reason why there is none: axes of a machine.
 pub fn affine_map(described: &Described, element: ElementType) -> Result<String, Error> {
     let meaning = described.meaning()?;
     if let Some(axis) = meaning.axes.first() {
@@ -142,7 +143,7 @@ pub fn affine_map(described: &Described, element: ElementType) -> Result<String,
     let sizes = &meaning.sizes;
     let mut ways = Vec::new();
     if let Description::Tiled { sizes, layout } = &described.description {
-        // What is always 0 is a dimension of size 1.
+        // A result that is always 0 is a dimension of size 1.
         let parts = Expansion::new(sizes, layout)?.exprs().into_iter().filter(|e| *e != Expr::Const(0));
         ways.push(parts.collect());
     }

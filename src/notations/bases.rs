@@ -1,4 +1,4 @@
-//! Layouts as bases: what each bit of a place adds to the index, by exclusive or. See [`mod@super::triton`].
+//! Layouts as bases: the index that each bit of a place adds, by exclusive or. See [`mod@super::triton`].
 
 use crate::expr::Expr;
 use crate::limits;
@@ -19,18 +19,18 @@ pub(super) const SHARED: [&str; 2] = ["offset", "block"];
 /// The most bits of a place along one input, so that places fit in 64 bits.
 pub(super) const MOST_BITS: usize = limits::NOTATION_BASES;
 
-/// The bases of an input, each where it is.
+/// The bases of an input, each with its byte offset.
 pub(super) type Bases = Vec<(usize, Vec<i64>)>;
 
-/// A layout: for each of its inputs the bases.
+/// A layout: the bases of each of its inputs.
 pub(super) struct LinearBases {
     pub names: &'static [&'static str],
     pub inputs: Vec<Bases>,
-    /// Where the layout is.
+    /// The byte offset of the layout.
     pub at: usize,
 }
 
-/// Takes `register = [[0, 1]], lane = []` up to the brace.
+/// Reads `register = [[0, 1]], lane = []` up to the brace.
 pub(super) fn read_bases(cursor: &mut Cursor, names: &'static [&'static str], at: usize) -> Result<LinearBases, Error> {
     let mut inputs: Vec<Option<Bases>> = vec![None; names.len()];
     while cursor.peek() != Some(b'}') {
@@ -56,7 +56,7 @@ pub(super) fn read_bases(cursor: &mut Cursor, names: &'static [&'static str], at
     Ok(LinearBases { names, inputs: inputs.into_iter().map(Option::unwrap_or_default).collect(), at })
 }
 
-/// Takes `[[0, 1], [0, 2]]`.
+/// Reads `[[0, 1], [0, 2]]`.
 pub(super) fn read_rows(cursor: &mut Cursor) -> Result<Bases, Error> {
     cursor.expect("[", "`[` and bases")?;
     let mut rows = Vec::new();
@@ -81,7 +81,7 @@ impl LinearBases {
         self.inputs.iter().flatten()
     }
 
-    /// The sizes: of each dimension the least power of two that all bases are below.
+    /// The sizes: for each dimension the least power of two above all bases.
     pub fn sizes(&self, given: Option<&[i64]>) -> Result<Vec<i64>, Error> {
         let rank = self.rows().map(|(_, row)| row.len()).next().or(given.map(<[i64]>::len));
         let rank = rank.ok_or_else(|| {
@@ -114,7 +114,7 @@ impl LinearBases {
         }
     }
 
-    /// Where the elements of a tensor of these sizes are.
+    /// The layout of a tensor of these sizes.
     pub fn describe(&self, sizes: &[i64]) -> Result<Description, Error> {
         let logs: Vec<u32> = sizes.iter().map(|size| size.trailing_zeros()).collect();
         if logs.iter().sum::<u32>() > 62 {
@@ -123,7 +123,7 @@ impl LinearBases {
         let first = |dim: usize| logs[..dim].iter().sum::<u32>();
         let packed =
             |row: &[i64]| row.iter().enumerate().fold(0u64, |all, (dim, entry)| all | (*entry as u64) << first(dim));
-        // The bits of a place that are no copies: the input, the bit, and its basis.
+        // The bits of a place that are not copies: the input, the bit, and its basis.
         let mut places: Vec<(usize, usize, u64)> = Vec::new();
         let mut broadcast = Vec::new();
         for (input, rows) in self.inputs.iter().enumerate() {
@@ -178,8 +178,8 @@ impl LinearBases {
         Ok(Description::Map(Box::new(self.map(sizes, &places, &inverted))))
     }
 
-    /// The map of a layout with bases of several bits: bit `p` of a place is the exclusive or of the bits of the index
-    /// whose column of the inverse has it.
+    /// The map of a layout whose bases have several bits: bit `p` of a place is the exclusive or of the index bits
+    /// whose column of the inverse contains it.
     fn map(&self, sizes: &[i64], places: &[(usize, usize, u64)], inverted: &[u64]) -> Meaning {
         let digits: Vec<Expr> = sizes
             .iter()
@@ -201,7 +201,7 @@ impl LinearBases {
     }
 }
 
-/// One more bit of an axis that copies differ in.
+/// Adds copies along one more bit of an axis.
 fn copied(broadcast: &mut Vec<Broadcast>, name: &str, by: i64) {
     if let Some(Broadcast::Part { extent, axis, stride: Some(stride) }) = broadcast.last_mut()
         && axis == name

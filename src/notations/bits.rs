@@ -1,23 +1,23 @@
-//! Layouts as matrices over bits: which bits of a place each bit of an index flips.
+//! Layouts as matrices over bits: the bits of a place that each bit of an index flips.
 //!
-//! Where all sizes are powers of two, a layout is *linear* if the place of `i xor j` is the place of `i` xor that of `j`.
-//! Then the places of the powers of two in each dimension say all; [`BitColumns`] are these places. They say nothing
-//! of a layout that is not linear, so who uses them compares what he makes of them with what they are of.
+//! If all sizes are powers of two, a layout is *linear* if the place of `i xor j` is the place of `i` xor that of `j`.
+//! Then the places of the powers of two in each dimension determine it; [`BitColumns`] are these places. For a layout
+//! that is not linear they are not enough, so callers must compare the reconstruction with the original.
 
 use crate::notations::meaning::Meaning;
 use crate::text::Error;
 
 /// The places of the powers of two.
 pub(super) struct BitColumns {
-    /// For each dimension and each bit of its index, the coordinate along each axis and last the address.
+    /// The coordinates along each axis, and last the address, for each dimension and each bit of its index.
     pub columns: Vec<Vec<Vec<i64>>>,
 }
 
 impl BitColumns {
-    /// The columns of a layout, if its sizes are powers of two and its first element is at 0.
+    /// The columns of a layout.
     ///
     /// # Errors
-    /// They are not.
+    /// A size that is no power of two, or a first element that is not at 0.
     pub fn of(meaning: &Meaning) -> Result<BitColumns, Error> {
         let mut columns = Vec::new();
         let mut index = vec![0; meaning.sizes.len()];
@@ -44,14 +44,14 @@ impl BitColumns {
     }
 }
 
-/// The inverse of a square matrix over bits: column `k` of the argument is the set of rows that are 1 in it. `None` where
+/// The inverse of a square matrix over bits; column `k` of the argument is the set of its rows with a 1. `None` if
 /// there is no inverse.
 pub(super) fn inverse(columns: &[u64]) -> Option<Vec<u64>> {
     let size = columns.len();
     if size > 64 {
         return None;
     }
-    // Each entry is a sum of columns: its value, and which columns.
+    // Each entry is a sum of columns: its value, and the set of these columns.
     let mut sums: Vec<(u64, u64)> = columns.iter().enumerate().map(|(k, column)| (*column, 1 << k)).collect();
     for row in 0..size {
         let pivot = (row..size).find(|k| sums[*k].0 >> row & 1 == 1)?;

@@ -4,7 +4,7 @@ use crate::notations::bases::{Bases, LinearBases, REGISTERS, read_rows};
 use crate::notations::lists::{ReadNumber, dimensions, list, values};
 use crate::text::{Cursor, Error};
 
-/// `#ttg.blocked`, each list where it is.
+/// `#ttg.blocked`, each list with its byte offset.
 pub(super) struct Blocked {
     per_thread: Vec<i64>,
     threads: Vec<i64>,
@@ -80,7 +80,7 @@ pub(super) fn read_blocked(cursor: &mut Cursor, at: usize) -> Result<Blocked, Er
     Ok(Blocked { per_thread, threads, warps, order, blocks, at })
 }
 
-/// The bases of blocks: in order, those that split a dimension and then those that copy it.
+/// The bases of blocks: in order, first the bits that split a dimension and then the bits that copy it.
 fn clusters(per_cluster: &[i64], split: &[i64], order: &[usize]) -> Vec<Vec<i64>> {
     let mut rows = Vec::new();
     for dim in order {
@@ -94,7 +94,7 @@ fn clusters(per_cluster: &[i64], split: &[i64], order: &[usize]) -> Vec<Vec<i64>
 }
 
 impl Blocked {
-    /// The bases on a tensor of these sizes, or of those of one block where none are given.
+    /// The bases on a tensor of these sizes, or by default of the sizes that all blocks cover once.
     pub fn on(&self, given: Option<&[i64]>) -> Result<(LinearBases, Vec<i64>), Error> {
         let rank = self.order.len();
         let wrong = |message: String| Error::at(self.at, message);
@@ -120,13 +120,13 @@ impl Blocked {
             return Err(wrong(format!("the sizes of a tensor with this layout must be powers of two, found {size}")));
         }
         let of_all = logs(&sizes);
-        // The bits of each dimension that tell blocks apart; those inside a block are below them.
+        // The bits of each dimension that number blocks; bits inside a block are below them.
         let outer: Vec<u32> = (0..rank).map(|dim| clusters[dim].min(of_all[dim])).collect();
         let inside: Vec<u32> = (0..rank).map(|dim| of_all[dim] - outer[dim]).collect();
         let mut next = vec![0u32; rank];
         let mut take = |dim: usize| {
             let mut row = vec![0; rank];
-            // What is beyond the size is a copy.
+            // A bit beyond the size is a copy.
             row[dim] = if next[dim] < inside[dim] { 1 << next[dim] } else { 0 };
             next[dim] += 1;
             (self.at, row)

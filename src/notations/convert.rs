@@ -1,18 +1,18 @@
-//! From a tiled layout to a TensorLayout of the same meaning, and back, or why there is none.
+//! Conversion of a tiled layout to a TensorLayout with the same places, and back, or the reason why there is none.
 //!
 //! `f32[3,5]{1,0:T(2,2)}` is `(3,5)/((2:12, 2:2), (3:4, 2:1))`: each part of the lowered form is a part on the address.
-//! A TensorLayout has no tail padding, so that of `L(n)` is dropped; and it cannot say what has no digits, such as an
+//! A TensorLayout has no tail padding, so `L(n)` is dropped; and it cannot express an index without digits, such as an
 //! index that `*` merges with another before a tile cuts across both.
 //!
-//! The other way, the parts by falling strides are the dimensions of memory. A tiled layout without `*` has them if and
-//! only if each stride is a multiple of the next smaller one: what is more than the extent of that part is padding. It
-//! is put on a dimension of size 1, or the leading dimension of a tile that is longer than the rank, where the stride
-//! is a multiple of the size of what follows it and the part that follows is not the most significant one of its
-//! dimension; else on that part. Then tiles cut what is not in place yet until all is. A tile at least as large as a
-//! dimension pads it, so a part that is padded has to be the first of a dimension that a tile takes whole:
+//! In the other direction, the parts by falling strides are the dimensions of memory. A tiled layout without `*` has
+//! them if and only if each stride is a multiple of the next smaller one: the excess over the extent of that part is
+//! padding. This goes on a dimension of size 1, or on the leading dimension of a tile longer than the rank, if the
+//! stride is a multiple of the size of what follows it and the part that follows is not the most significant one of its
+//! dimension; else on that part. Then tiles cut the parts that are not in place yet until all are. A tile at least as
+//! large as a dimension pads it, so a padded part must be the first of a dimension that a tile takes whole:
 //! `((4:8), (2:4, 3:1))` is `{1,0:T(3)(4)}`, where the second tile pads what the first one cuts off.
 //!
-//! Whatever is found is compared with what it was made from before it is given.
+//! Every result is compared with its source before it is returned.
 
 use crate::maps::equal::Equality;
 use crate::notations::meaning::Meaning;
@@ -24,13 +24,13 @@ use crate::tiled::expansion::Expansion;
 use crate::tiled::layout::{Layout, TileEntry};
 use std::cmp::Reverse;
 
-/// The largest size of a dimension that is looked at element by element.
+/// The largest size of a dimension that is checked element by element.
 const PROBED: i64 = 1 << 16;
 
-/// The TensorLayout that puts each element where `layout`, which `expansion` is of, puts it.
+/// The TensorLayout that puts each element at its place in `layout`; `expansion` must be of this layout.
 ///
 /// # Errors
-/// There is none, and why: no dimensions, cuts across memories, or offsets of a dimension that have no digits.
+/// The reason why there is none: no dimensions, cuts across memories, or offsets of a dimension without digits.
 ///
 /// # Example
 /// ```
@@ -57,7 +57,7 @@ pub fn to_tensor_layout(expansion: &Expansion, layout: &Layout) -> Result<Tensor
         let parts = expansion.parts().into_iter().filter(|part| part.dim == Some(dim));
         Some(parts.map(|part| Part { extent: part.size, axis: None, stride: part.stride }).collect())
     };
-    // Where `*` merges dimensions, one has the parts of all; the digits of each are found by looking.
+    // Where `*` merges dimensions, one has the parts of all; the digits of each are found from offsets.
     let offset = |index: &[i64]| expansion.offset(index).ok().map(|offset| vec![offset]);
     let looked_at = |dim: usize| digits(sizes, dim, &[], &offset);
     let mut why = None;
@@ -73,10 +73,10 @@ pub fn to_tensor_layout(expansion: &Expansion, layout: &Layout) -> Result<Tensor
         .unwrap_or_else(|| Error::new("the dimensions are too large to look for their digits").too_large()))
 }
 
-/// A layout of these parts on these sizes; those of one step are left out.
+/// A layout with these parts on these sizes, without parts of one step.
 pub(super) fn made(sizes: &[i64], dims: Vec<Vec<Part>>, broadcast: Vec<Broadcast>) -> TensorLayout {
     let dims: Vec<Vec<Part>> = match sizes.contains(&0) {
-        // Nothing is anywhere.
+        // An empty tensor is nowhere.
         true => sizes.iter().map(|size| joined(vec![Part { extent: (*size).max(1), axis: None, stride: 0 }])).collect(),
         false => dims.into_iter().map(joined).collect(),
     };
@@ -91,13 +91,13 @@ pub(super) fn made(sizes: &[i64], dims: Vec<Vec<Part>>, broadcast: Vec<Broadcast
     made
 }
 
-/// The layout, if it means what it was made from.
+/// The layout, if it has the places of its source.
 fn verified(expansion: &Expansion, made: TensorLayout) -> Result<TensorLayout, Error> {
     let placement = Placement::new(&made, None).map_err(|misplaced| misplaced.error)?;
     same(expansion, &placement).map(|()| made)
 }
 
-/// Refuses two that are not the same.
+/// Refuses two layouts with different places.
 fn same(tiled: &Expansion, parts: &Placement) -> Result<(), Error> {
     match Meaning::of_tiled(tiled, 0).compare(&Meaning::from(parts)) {
         Equality::Equal => Ok(()),
@@ -108,9 +108,9 @@ fn same(tiled: &Expansion, parts: &Placement) -> Result<(), Error> {
     }
 }
 
-/// The parts of a dimension's places where all other indices are 0, found from the least significant on: as many steps
-/// as are alike, and then the same among every so many elements. Each step must move along one axis only. `place` has
-/// a coordinate for each of the axes and last the address, all 0 at the index 0.
+/// The parts of a dimension, from the places where all other indices are 0, the least significant part first: as many
+/// equal steps as possible, then the same for every `extent`-th element. Each step must move along one axis only.
+/// `place` has a coordinate for each of the axes and last the address, all 0 at the index 0.
 pub(super) fn digits(
     sizes: &[i64],
     dim: usize,
@@ -146,7 +146,7 @@ pub(super) fn digits(
     Some(parts)
 }
 
-/// The tile entry that has no counterpart in the other notation, if the text of the tiles shows one.
+/// The tile entry without a counterpart in the other notation, if the text of the tiles shows one.
 fn obstacle(layout: &Layout) -> Option<Error> {
     for (k, tile) in layout.tiles.iter().enumerate() {
         if let Some(merge) = tile.iter().position(|entry| *entry == TileEntry::Combine) {
@@ -175,24 +175,24 @@ fn obstacle(layout: &Layout) -> Option<Error> {
     })
 }
 
-/// One dimension of memory on the way to tiles: a part of a logical dimension; `None` is the leading dimension of a
-/// tile that is longer than the rank.
+/// One dimension of memory during the search for tiles: a part of a logical dimension, or with `None` of the leading
+/// dimension of a tile longer than the rank.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     dim: Option<usize>,
     /// The number of indices, as a digit of its dimension.
     extent: i64,
-    /// The number of steps in memory, `extent` or more: the rest is padding.
+    /// The number of steps in memory, at least `extent`: the rest is padding.
     padded: i64,
-    /// How far a step moves in the index of the dimension; of what only pads, more than any other.
+    /// The distance of a step in the index of the dimension; for pure padding, more than any other.
     weight: i64,
 }
 
-/// The tiled layout that puts each element where the placement puts it.
+/// The tiled layout with the places of the placement.
 ///
 /// # Errors
-/// There is none, and why: a named axis, copies, or strides that are no multiples of each other. Layouts with `*`, which can
-/// have more, are not looked for.
+/// The reason why there is none: a named axis, copies, or strides that are no multiples of each other. Layouts with
+/// `*`, which could express more, are not tried.
 ///
 /// # Example
 /// ```
@@ -210,7 +210,7 @@ pub fn to_tiled(placement: &Placement) -> Result<Layout, Error> {
         return Ok(Layout::row_major(sizes.len()));
     }
     let runs = runs(placement)?;
-    // Dimensions of size 1 can have any position: the one of their number, or before all others.
+    // Dimensions of size 1 can have any position: at their number, or before all others.
     let mut order: Vec<usize> = Vec::new();
     for dim in runs.iter().filter_map(|run| run.dim.filter(|dim| sizes[*dim] > 1)) {
         if !order.contains(&dim) {
@@ -235,7 +235,7 @@ pub fn to_tiled(placement: &Placement) -> Result<Layout, Error> {
     Err(why)
 }
 
-/// Refuses named axes and copies, which `who` has not.
+/// Refuses named axes and copies, which the notation `who` lacks.
 pub(super) fn on_the_address(placement: &Placement, who: &str) -> Result<(), Error> {
     let layout = placement.layout();
     if let Some(axis) = layout.dims.iter().flatten().find_map(|part| part.axis.as_ref()) {
@@ -251,8 +251,8 @@ pub(super) fn on_the_address(placement: &Placement, who: &str) -> Result<(), Err
     }
 }
 
-/// The parts of a dimension that its elements reach, the least significant first, with their weights. The last has as
-/// many steps as elements reach.
+/// The parts of a dimension that its elements reach, with their weights, the least significant first. The last one has
+/// only the steps that elements reach.
 pub(super) fn reached(placement: &Placement, dim: usize) -> Vec<(i64, Part)> {
     let size = placement.sizes()[dim];
     let mut parts = Vec::new();
@@ -261,7 +261,7 @@ pub(super) fn reached(placement: &Placement, dim: usize) -> Vec<(i64, Part)> {
         if weight >= size {
             break;
         }
-        // What no element reaches is padding.
+        // Steps that no element reaches are padding.
         let reach = size / weight + i64::from(size % weight != 0);
         parts.push((weight, Part { extent: part.extent.min(reach), ..part.clone() }));
         weight *= part.extent;
@@ -269,7 +269,7 @@ pub(super) fn reached(placement: &Placement, dim: usize) -> Vec<(i64, Part)> {
     parts
 }
 
-/// The dimensions of memory, majormost first, with those that pad.
+/// The dimensions of memory, majormost first, including padding.
 fn runs(placement: &Placement) -> Result<Vec<Run>, Error> {
     let sizes = placement.sizes();
     // The part, its dimension, its weight, and whether it is the most significant one there.
@@ -283,7 +283,7 @@ fn runs(placement: &Placement) -> Result<Vec<Run>, Error> {
     parts.sort_by_key(|(part, ..)| Reverse(part.stride));
     let single = sizes.iter().position(|size| *size == 1);
     let mut runs: Vec<Run> = Vec::new();
-    // The size of what follows the next part; of the part that follows it, the stride, and whether it is the most
+    // The size of everything behind the next part; the stride of the part behind it, and whether that is the most
     // significant one of its dimension.
     let (mut behind, mut stride, mut on_top) = (1i64, 1, false);
     for (part, dim, weight, top) in parts.into_iter().rev() {
@@ -313,12 +313,11 @@ fn runs(placement: &Placement) -> Result<Vec<Run>, Error> {
     Ok(runs)
 }
 
-/// The tiles that make these dimensions of memory, where the logical ones are ordered so. The
-/// caller verifies that they do.
+/// The tiles that give these dimensions of memory for this order of the logical ones. The caller verifies them.
 ///
-/// Each dimension on the way is a list of runs, the most significant first. Leading runs that are in memory
-/// order stay; a tile cuts all others, and its grid is, dimension by dimension, what is next in memory. If that is in
-/// the middle of a dimension, a tile cuts this dimension first; if it has yet to be padded, a tile takes all dimensions
+/// Each intermediate dimension is a list of runs, the most significant first. Leading runs that are in memory
+/// order stay; a tile cuts all others, and its grid is, dimension by dimension, the next run in memory. If that is in
+/// the middle of a dimension, a tile cuts this dimension first; if it still needs padding, a tile takes all dimensions
 /// whole. Each tile leaves fewer runs that are not the first of a dimension, not padded or not in place.
 fn arranged(runs: &[Run], order: &[usize]) -> Layout {
     let of = |dim: Option<usize>| {
@@ -328,7 +327,7 @@ fn arranged(runs: &[Run], order: &[usize]) -> Layout {
     };
     let leading = Some(of(None)).filter(|own| !own.is_empty());
     let mut dims: Vec<Vec<usize>> = leading.into_iter().chain(order.iter().map(|dim| of(Some(*dim)))).collect();
-    // Of a dimension of size 1, all steps are padding: its first run has to be padded.
+    // In a dimension of size 1, all steps are padding: its first run must be padded.
     let to_pad = |run: &Run| run.padded > run.extent || run.weight == i64::MAX;
     let mut to_pad: Vec<bool> = runs.iter().map(to_pad).collect();
     let mut layout = Layout::row_major(order.len());

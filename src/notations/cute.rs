@@ -5,7 +5,7 @@
 //! time. `Sw<B,M,S> o offset o layout` takes `x = offset + layout(index)` to `x` with `B` bits flipped: bit `M + k` by
 //! bit `M + S + k`, for `S` below 0 bit `M - S + k` by bit `M + k`.
 //!
-//! A swizzle is a layout of strides where the bits that it flips are 0, for then it adds; and it is the identity where
+//! A swizzle is a layout of strides if the bits that it flips are 0, since then it adds; and it is the identity if
 //! the bits that it flips by are 0. All others are maps: `x xor y` of two bits is `(x + y) mod 2`.
 //!
 //! CuTe has no padding: sizes are products. It has no memory space and no axes of a machine.
@@ -24,12 +24,12 @@ use crate::places::tensor_layout::{Part, TensorLayout};
 use crate::text::{Cursor, Error};
 use crate::tiled::layout::{Layout, too_many_dims};
 
-/// How deep tuples may be nested.
+/// The greatest depth of nested tuples.
 const DEPTH: usize = limits::NOTATION_TUPLES;
-/// The most sizes under a swizzle, whose map has them once for each bit.
+/// The most sizes under a swizzle, whose map repeats them for each bit.
 const SWIZZLED: usize = 64;
 
-/// Flips bits of an address by others; see the file.
+/// A swizzle, which flips bits of an address by others: see the file's page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Swizzle {
     bits: i64,
@@ -43,7 +43,7 @@ enum Nested {
     Tuple { entries: Vec<Nested>, at: usize },
 }
 
-/// Takes a layout.
+/// Reads a layout.
 pub(super) fn read_cute(cursor: &mut Cursor) -> Result<Description, Error> {
     let swizzle = read_swizzle(cursor)?;
     let mut offset = 0;
@@ -82,7 +82,7 @@ fn composed(cursor: &mut Cursor) -> Result<(), Error> {
     Ok(())
 }
 
-/// Takes `Sw<B,M,S>`, which some versions write `S<B,M,S>`.
+/// Reads `Sw<B,M,S>`, or `S<B,M,S>` of some versions.
 fn read_swizzle(cursor: &mut Cursor) -> Result<Option<Swizzle>, Error> {
     let Some(word @ ("Sw" | "S")) = cursor.peek_word() else { return Ok(None) };
     cursor.advance(word.len());
@@ -134,7 +134,7 @@ fn nested(cursor: &mut Cursor, depth: usize, left: &mut usize, what: &str) -> Re
             cursor.expect(")", "`,` or `)`")?;
             return Ok(Nested::Tuple { entries, at });
         }
-        // As in Python, and as `(8,)` is printed by some versions.
+        // A trailing comma, as in Python; some versions print `(8,)`.
         if cursor.eat(")") {
             return Ok(Nested::Tuple { entries, at });
         }
@@ -213,7 +213,7 @@ fn leaves(
     }
 }
 
-/// The map of a layout under a swizzle; the layout itself where the swizzle changes nothing.
+/// The map of a layout under a swizzle; the layout itself if the swizzle changes nothing.
 fn swizzled(placement: &Placement, swizzle: Swizzle, offset: i64, at: usize) -> Result<Description, Error> {
     let most = placement.extents().last().copied().unwrap_or(1) - 1;
     let most =
@@ -247,10 +247,10 @@ fn swizzled(placement: &Placement, swizzle: Swizzle, offset: i64, at: usize) -> 
     }
 }
 
-/// The layout as CuTe has it.
+/// The layout in CuTe's notation.
 ///
 /// # Errors
-/// There is none, and why: padding, axes, elements that are not along strides.
+/// The reason why there is none: padding, axes, elements that are not along strides.
 pub fn cute(described: &Described) -> Result<String, Error> {
     let placement = match described.placement() {
         Ok(placement) => placement,
@@ -262,7 +262,7 @@ pub fn cute(described: &Described) -> Result<String, Error> {
     strided_modes(&placement)
 }
 
-/// `((2,4),3):((1,6),2)`.
+/// The text of strides, as `((2,4),3):((1,6),2)`.
 fn strided_modes(placement: &Placement) -> Result<String, Error> {
     on_the_address(placement, "a layout of CuTe")?;
     let sizes = placement.sizes();
@@ -296,10 +296,10 @@ fn strided_modes(placement: &Placement) -> Result<String, Error> {
     Ok(format!("({}):({})", shape.join(","), strides.join(",")))
 }
 
-/// A swizzle of a layout of strides that is the map, if one is found. The caller verifies it.
+/// The swizzle of a layout of strides that equals the map, if one is found and verified.
 ///
-/// Each bit of the index moves one bit of the address, or two that are as far apart as the swizzle shifts: then the one
-/// that flips the other is that of the layout. Which of the two that is, is the sign of the shift.
+/// Each bit of the index moves one bit of the address, or two at the distance of the swizzle's shift: then the layout
+/// has the bit that flips the other. The sign of the shift says which of the two flips.
 fn unswizzled(meaning: &Meaning) -> Option<String> {
     let columns = BitColumns::of(meaning).ok()?;
     let addresses: Vec<Vec<i64>> = columns

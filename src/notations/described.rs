@@ -1,7 +1,7 @@
-//! A layout on a shape, whatever it was written in: what every notation is read into, and written from.
+//! A layout on a shape, independent of its notation: the form that every notation is read into, and written from.
 //!
-//! There are three forms, of which each later one can say more of where the elements are: the tiled layout and the
-//! TensorLayout as they are, and a map for what neither says, such as a swizzle.
+//! There are three forms, each more expressive than the one before: the tiled layout and the TensorLayout, unchanged,
+//! and a map for layouts that are neither, such as a swizzle.
 
 use crate::element::ElementType;
 use crate::maps::equal::Equality;
@@ -18,39 +18,39 @@ use crate::tiled::layout::Layout;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Described {
-    /// The type of the elements, where the text says one.
+    /// The element type, if the text says one.
     pub element: Option<ElementType>,
-    /// XLA's number of the memory space; 0 where the text says none.
+    /// XLA's number of the memory space; 0 by default.
     pub memory_space: u8,
-    /// Where the elements are.
+    /// The places of the elements.
     pub description: Description,
-    /// How they are divided among devices, where they were read with a sharding.
+    /// The division among devices, if read with a sharding.
     pub(super) sharded: Option<Box<Sharded>>,
 }
 
-/// Where the elements of a tensor are.
+/// The places of the elements of a tensor.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Description {
-    /// As a tiled layout says.
+    /// As a tiled layout.
     Tiled {
         /// The logical sizes.
         sizes: Vec<i64>,
         /// The layout, which is not cut across memories.
         layout: Layout,
     },
-    /// As a TensorLayout says.
+    /// As a TensorLayout.
     Parts(Box<Placement>),
-    /// As a map says, in memory space 0.
+    /// As a map, in memory space 0.
     Map(Box<Meaning>),
 }
 
 impl Description {
-    /// A tensor of these sizes whose parts are `(dimension, weight, part)`, where a step of the part moves by `weight` in
+    /// A tensor of these sizes with parts `(dimension, weight, part)`, where a step of the part moves by `weight` in
     /// the index of the dimension. Rank 0 is the layout of a scalar.
     ///
     /// # Errors
-    /// Elements that share a place, and numbers that 64 bits do not hold.
+    /// Elements that share a place, and numbers that do not fit in 64 bits.
     pub(super) fn of_parts(
         sizes: &[i64],
         mut parts: Vec<(usize, i64, Part)>,
@@ -78,15 +78,15 @@ impl Description {
 }
 
 impl Described {
-    /// A layout of elements of no known type in memory space 0.
+    /// A layout of unknown element type in memory space 0.
     pub fn new(description: Description) -> Described {
         Described { element: None, memory_space: 0, description, sharded: None }
     }
 
-    /// Where each element is.
+    /// The place of each element, as a map.
     ///
     /// # Errors
-    /// Sizes that 64 bits do not hold.
+    /// Sizes that do not fit in 64 bits.
     pub fn meaning(&self) -> Result<Meaning, Error> {
         let memory_space = self.memory_space;
         Ok(match &self.description {
@@ -96,10 +96,10 @@ impl Described {
         })
     }
 
-    /// The TensorLayout that puts each element in the same places, on the sizes. It says no memory space.
+    /// The TensorLayout on the sizes with the same places, without a memory space.
     ///
     /// # Errors
-    /// There is none, and why.
+    /// The reason why there is none.
     pub fn placement(&self) -> Result<Placement, Error> {
         match &self.description {
             Description::Parts(placement) => Ok((**placement).clone()),
@@ -111,10 +111,10 @@ impl Described {
         }
     }
 
-    /// The tiled layout that puts each element where it is.
+    /// The tiled layout with the same places.
     ///
     /// # Errors
-    /// There is none, and why.
+    /// The reason why there is none.
     pub fn tiled(&self) -> Result<Layout, Error> {
         match &self.description {
             Description::Tiled { layout, .. } => Ok(layout.clone()),
@@ -157,7 +157,7 @@ fn placed(meaning: &Meaning) -> Result<Placement, Error> {
     }
 }
 
-/// The digits along each dimension are not those of the whole: what they make is another layout.
+/// The error for a map whose digits along each dimension do not add up to the whole.
 fn unlike(meaning: &Meaning, error: Error) -> Error {
     match meaning.sizes.len() {
         1 => error,

@@ -1,28 +1,28 @@
-//! Lists of numbers, as notations write them: `[1, 2]`, `(8, 128)`, and Python's `(8,)`.
+//! Lists of numbers in notations: `[1, 2]`, `(8, 128)`, and Python's `(8,)`.
 
 use crate::limits;
 use crate::text::{Cursor, Error};
 
-/// The most numbers that a list may have.
+/// The most numbers of a list.
 const LONGEST: usize = limits::NOTATION_NUMBERS;
 
-/// A number and the byte that it begins at.
+/// A number and its byte offset.
 #[derive(Clone, Copy)]
 pub(super) struct ReadNumber {
     pub value: i64,
     pub at: usize,
 }
 
-/// Takes a number, which may have a sign.
+/// Reads a number, which may have a sign.
 pub(super) fn number(cursor: &mut Cursor, what: &str) -> Result<ReadNumber, Error> {
     let at = cursor.at();
     let negative = cursor.eat("-");
     let value = cursor.integer(what)?;
-    // The least number of 64 bits is no size and no stride.
+    // `-value` excludes the least number of 64 bits, which is no size and no stride.
     Ok(ReadNumber { value: if negative { -value } else { value }, at })
 }
 
-/// Takes a list between two symbols; `what` describes one number. A comma may follow the last number where `trailing` is set.
+/// Reads a list between two symbols; `what` describes one number. With `trailing`, a comma may follow the last number.
 pub(super) fn list(
     cursor: &mut Cursor,
     [open, close]: [&str; 2],
@@ -60,12 +60,12 @@ pub(super) fn at_least(numbers: &[ReadNumber], least: i64, what: &str) -> Result
     }
 }
 
-/// The numbers alone.
+/// The numbers without their offsets.
 pub(super) fn values(numbers: &[ReadNumber]) -> Vec<i64> {
     numbers.iter().map(|number| number.value).collect()
 }
 
-/// Refuses a list whose entries are not a part of, or all of, the dimensions, each once.
+/// Refuses a list whose entries are not different dimensions below `rank`.
 pub(super) fn dimensions(numbers: &[ReadNumber], rank: usize, what: &str) -> Result<Vec<usize>, Error> {
     let mut dims = Vec::with_capacity(numbers.len());
     for ReadNumber { value, at } in numbers {

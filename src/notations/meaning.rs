@@ -1,8 +1,8 @@
-//! What tiled layouts and TensorLayouts have in common: where each element is, as an indexing map.
+//! The meaning of tiled layouts and TensorLayouts: the place of each element, as an indexing map.
 //!
-//! A [`Meaning`] takes the index of an element to its coordinate along each named axis and to its local address.
-//! It also lists the copies along each axis. A tiled layout names no axis: it uses the address alone. An axis that is
-//! not named, or broadcast whole, holds a copy at each of its places, so both are left out.
+//! A [`Meaning`] takes the index of an element to its coordinate along each named axis and to its local address. The
+//! meaning also lists the copies along each axis. A tiled layout names no axis: it uses the address alone. An axis that
+//! is unnamed, or broadcast whole, holds a copy at each of its places, so both are left out.
 
 use crate::maps::equal::Equality;
 use crate::maps::map::IndexingMap;
@@ -10,7 +10,7 @@ use crate::places::placement::{Copies, Placement};
 use crate::places::tensor_layout::ADDRESS;
 use crate::tiled::expansion::Expansion;
 
-/// Where the elements of a tensor are, whatever the notation.
+/// The places of the elements of a tensor, in any notation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Meaning {
@@ -18,11 +18,11 @@ pub struct Meaning {
     pub sizes: Vec<i64>,
     /// The named axes.
     pub axes: Vec<String>,
-    /// Takes an index to the coordinate along each of the axes, and last to the local address in elements.
+    /// The map from an index to the coordinate along each of the axes, and last the local address in elements.
     pub map: IndexingMap,
     /// The copies along each of the axes, none of them at every place.
     pub copies: Vec<Copies>,
-    /// XLA's number of the memory space; 0 where a notation has none.
+    /// XLA's number of the memory space; 0 if a notation has none.
     pub memory_space: u8,
 }
 
@@ -43,14 +43,14 @@ impl From<&Placement> for Meaning {
 }
 
 impl Meaning {
-    /// The meaning of a tiled layout in a memory space. It must not be cut across memories.
+    /// The meaning of a tiled layout in a memory space. The layout must not be cut across memories.
     pub fn of_tiled(expansion: &Expansion, memory_space: u8) -> Meaning {
         let sizes = expansion.logical_sizes().to_vec();
         let map = IndexingMap::of_sizes(&sizes, vec![expansion.offset_expr()]);
         Meaning { sizes, axes: Vec::new(), map, copies: Vec::new(), memory_space }
     }
 
-    /// Whether both put every element in the same places. The witness is an index.
+    /// Compares the places of all elements. The witness is an index.
     ///
     /// # Example
     /// ```

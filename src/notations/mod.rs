@@ -1,7 +1,7 @@
-//! The notations of a layout side by side: what all of them mean, and how one becomes another.
+//! The notations of layouts: their common meaning, and translation between them.
 //!
-//! [`read`] takes a text in any notation, [`write()`] a layout to a notation. What a notation cannot say is an error that
-//! says why; what is written has been read again and means the same.
+//! [`read`] reads a text in any notation, [`write()`] writes a layout in a notation. A layout that the notation cannot
+//! express is an error with the reason; every written text has been read again and means the same.
 //!
 //! | file | what it holds |
 //! |---|---|

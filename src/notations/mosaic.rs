@@ -1,9 +1,9 @@
 //! Mosaic's tiled memrefs: `memref<272x256xf32, #tpu.tiled<(8,128)(2,1),[2,1]>>`.
 //!
-//! The first tile cuts the last dimensions, as many as it has sizes, in their order. Then come strides, one for each
-//! dimension, between its tiles (between its elements where it is not cut), in units of the first tile. Later tiles
-//! cut the one before them, as in XLA's layouts, and divide it. Element (9, 130) of the example is in tile (1, 1), which
-//! begins at `(1*2 + 1*1) * 1024`, and in it at (1, 2), which `(2,1)` puts at 5: 3077.
+//! The first tile cuts the last dimensions, as many as it has sizes, in order. Then come strides, one for each
+//! dimension, between its tiles (between its elements if it is not cut), in units of the first tile. Later tiles cut
+//! the one before them, as in XLA's layouts, and divide it. Element (9, 130) of the example is in tile (1, 1), which
+//! begins at `(1*2 + 1*1) * 1024`, and there at (1, 2), which `(2,1)` puts at 5: 3077.
 
 use crate::element::ElementType;
 use crate::notations::convert::{made, on_the_address, reached, to_tensor_layout, to_tiled};
@@ -16,7 +16,7 @@ use crate::text::{Cursor, Error};
 use crate::tiled::expansion::Expansion;
 use crate::tiled::layout::{Layout, TileEntry};
 
-/// Takes `#tpu.tiled<..>`, from `<` on, on these sizes. `start` is the byte of the attribute.
+/// Reads `#tpu.tiled<..>`, from `<` on, on these sizes. `start` is the byte of the attribute.
 pub(super) fn read_mosaic(cursor: &mut Cursor, sizes: &[i64], start: usize) -> Result<Description, Error> {
     cursor.expect("<", "`<` and tiles")?;
     let mut tiles: Vec<(usize, Vec<ReadNumber>)> = Vec::new();
@@ -107,10 +107,10 @@ fn inside(tiles: &[(usize, Vec<ReadNumber>)]) -> Result<(Vec<(usize, i64, Part)>
     Ok((parts, sizes))
 }
 
-/// The layout as Mosaic has it.
+/// The layout in Mosaic's notation.
 ///
 /// # Errors
-/// There is none, and why: tiles that cut other dimensions than the last ones, axes, several strides of tiles.
+/// The reason why there is none: tiles that cut other dimensions than the last ones, axes, several strides of tiles.
 pub fn mosaic(described: &Described, element: ElementType) -> Result<String, Error> {
     let sizes = described.description.sizes();
     let space = match described.memory_space {
@@ -121,7 +121,7 @@ pub fn mosaic(described: &Described, element: ElementType) -> Result<String, Err
         Description::Tiled { sizes, layout } if layout.is_tiled() || sizes.is_empty() || sizes.contains(&0) => {
             of_tiled(sizes, layout)?
         }
-        // Without an element there is no place that strides could be wrong for.
+        // Without elements any strides are right.
         _ if sizes.contains(&0) => (Vec::new(), vec![1; sizes.len()]),
         _ => of_parts(&described.placement()?)?,
     };
@@ -133,7 +133,7 @@ pub fn mosaic(described: &Described, element: ElementType) -> Result<String, Err
 /// Tiles and strides.
 type TilesAndStrides = (Vec<Vec<i64>>, Vec<i64>);
 
-/// Those of a tiled layout, one stride after the other.
+/// The tiles and strides of a tiled layout.
 fn of_tiled(sizes: &[i64], layout: &Layout) -> Result<TilesAndStrides, Error> {
     let size = |entry: &TileEntry| match entry {
         TileEntry::Size(size) => Ok(*size),
@@ -170,7 +170,7 @@ fn of_tiled(sizes: &[i64], layout: &Layout) -> Result<TilesAndStrides, Error> {
     Ok((tiles, strides))
 }
 
-/// Those of a TensorLayout: the parts with the least strides are the tile.
+/// The tiles and strides of a TensorLayout: the parts with the least strides are the tile.
 fn of_parts(placement: &Placement) -> Result<TilesAndStrides, Error> {
     on_the_address(placement, "a layout of Mosaic")?;
     let rank = placement.sizes().len();
@@ -185,7 +185,7 @@ fn of_parts(placement: &Placement) -> Result<TilesAndStrides, Error> {
     })
 }
 
-/// The tiles and strides where these parts are inside of the first tile and those outside.
+/// The tiles and strides with these parts inside and outside of the first tile.
 fn split(
     placement: &Placement,
     inside: &[(usize, i64, Part)],
@@ -195,7 +195,8 @@ fn split(
     let from = inside.iter().map(|(dim, ..)| *dim).min().unwrap_or(rank);
     let mut inner: Vec<Vec<Part>> = vec![Vec::new(); rank - from];
     let mut least = inside.to_vec();
-    // What is between a part and the next larger stride is padding, if the part is the most significant of its dimension.
+    // The gap between a part and the next larger stride is padding, if the part is the most significant of its
+    // dimension.
     let later = inside.iter().chain(outside).skip(1).map(|(.., next)| next.stride);
     for ((dim, weight, part), next) in least.iter_mut().zip(later) {
         let top = inside.iter().chain(outside).all(|(other, heavier, _)| other != dim || heavier <= weight);
@@ -238,9 +239,9 @@ fn split(
     shorter.then(|| ([vec![tile], later].concat(), strides))
 }
 
-/// The later tiles that put the elements of a tile into another order than row-major. One of the sizes of some dimensions, and
-/// of 1 along all others, puts those behind these: `(4,128)(4,1)` is 128 columns of 4. So there is one for each place in the
-/// order, major to minor, where a dimension follows one of a larger number.
+/// The later tiles that reorder the elements of a tile from row-major. A tile with the sizes of some dimensions, and 1
+/// for all others, puts those dimensions last: `(4,128)(4,1)` is 128 columns of 4. So there is one for each place in
+/// the order, major to minor, where a dimension follows one of a larger number.
 fn reordering(tile: &[i64], minor_to_major: &[usize]) -> Vec<Vec<i64>> {
     let order: Vec<usize> = minor_to_major.iter().rev().copied().collect();
     let turns = (1..order.len()).filter(|at| order[*at] < order[at - 1]);

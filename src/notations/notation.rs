@@ -4,7 +4,7 @@ use crate::text::{Error, excerpt, from_str, instead};
 
 macro_rules! notations {
     ($($(#[$doc:meta])* $variant:ident $name:literal,)*) => {
-        /// A way of writing a layout.
+        /// A notation of layouts.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Notation {
@@ -26,7 +26,7 @@ macro_rules! notations {
             /// Reads the name of a notation.
             ///
             /// # Errors
-            /// There is none of this name.
+            /// An unknown name.
             ///
             /// ```
             /// use tensor_layout::notations::Notation;

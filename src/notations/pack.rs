@@ -1,15 +1,15 @@
 //! Packed tensors: IREE's encodings and MLIR's `linalg.pack`.
 //!
-//! `inner_dims_pos = [0, 1] inner_tiles = [8, 4] outer_dims_perm = [1, 0]` cuts dimensions 0 and 1 into tiles of 8 and 4.
-//! The packed tensor has the numbers of tiles first, in the order of `outer_dims_perm`, and then the sizes of the tiles,
-//! in that of `inner_dims_pos`; the last dimension varies fastest. Element (9, 5) is at `[5 floordiv 4, 9 floordiv 8, 9 mod 8,
-//! 5 mod 4]`. It is padded where tiles are not full.
+//! `inner_dims_pos = [0, 1] inner_tiles = [8, 4] outer_dims_perm = [1, 0]` cuts dimensions 0 and 1 into tiles of 8 and
+//! 4. The dimensions of the packed tensor are first the numbers of tiles, in the order of `outer_dims_perm`, then the
+//! sizes of the tiles, in the order of `inner_dims_pos`; the last dimension varies fastest. Element (9, 5) is at
+//! `[5 floordiv 4, 9 floordiv 8, 9 mod 8, 5 mod 4]`. Tiles that are not full are padded.
 //!
-//! An encoding of IREE says the same as `innerDimsPos`, `innerTileSizes`, `outerDimsPerm`. With `swizzle` the tiles are cut
-//! into the factors of `expandShape`, the most significant first, and these are permuted: dimension `k` of the result is
+//! An encoding of IREE has the same in `innerDimsPos`, `innerTileSizes`, `outerDimsPerm`. A `swizzle` cuts the tiles
+//! into the factors of `expandShape`, the most significant first, and permutes these: dimension `k` of the result is
 //! factor `permutation[k]`. Such a swizzle is read, and not written.
 //!
-//! A layout has one tile for each dimension here, so of XLA's tiled layouts those with one tile are said.
+//! Here a layout has one tile for each dimension, so of XLA's tiled layouts only those with one tile can be written.
 
 use crate::element::ElementType;
 use crate::notations::convert::{on_the_address, reached};
@@ -28,11 +28,11 @@ pub(super) struct PackedTiles {
     inner_tiles: Vec<i64>,
     outer_order: Vec<usize>,
     /// The factors of the tiles in memory order: the number of the tile, the weight in it, and the size. Without a
-    /// swizzle the tiles themselves.
+    /// swizzle, the whole tiles.
     factors: Vec<(usize, i64, i64)>,
 }
 
-/// The lists of a packing, each where it is.
+/// The lists of a packing, each with its byte offset.
 #[derive(Default)]
 pub(super) struct PackedLists {
     pub inner_dims: Option<(usize, Vec<ReadNumber>)>,
@@ -41,7 +41,7 @@ pub(super) struct PackedLists {
 }
 
 impl PackedLists {
-    /// The packing of a tensor of this rank. `at` is where the lists are.
+    /// The packing of a tensor of this rank. `at` is the byte offset of the lists.
     pub fn packing(self, rank: usize, at: usize) -> Result<PackedTiles, Error> {
         let (_, inner_dims) =
             self.inner_dims.ok_or_else(|| Error::at(at, "the dimensions of the tiles are missing").syntax())?;
@@ -77,7 +77,7 @@ impl PackedLists {
 }
 
 impl PackedTiles {
-    /// The tile of a dimension; 1 where it is not cut.
+    /// The tile of a dimension; 1 if it is not cut.
     fn tile(&self, dim: usize) -> i64 {
         self.inner_dims.iter().position(|inner| *inner == dim).map_or(1, |k| self.inner_tiles[k])
     }
@@ -91,7 +91,7 @@ impl PackedTiles {
         outer.chain(self.inner_tiles.iter().copied()).collect()
     }
 
-    /// Where the elements of a tensor of these sizes are.
+    /// The layout of a tensor of these sizes.
     pub fn describe(&self, sizes: &[i64], at: usize) -> Result<Description, Error> {
         let outer = self.outer_order.iter().zip(self.sizes(sizes)).map(|(dim, count)| (*dim, self.tile(*dim), count));
         let inner = self.factors.iter().map(|(k, weight, size)| (self.inner_dims[*k], *weight, *size));
@@ -107,7 +107,7 @@ impl PackedTiles {
     }
 }
 
-/// Takes `#iree_encoding.layout<[..]>`, or one of the attributes in it, of a tensor of these sizes.
+/// Reads `#iree_encoding.layout<[..]>`, or one of the attributes in it, of a tensor of these sizes.
 pub(super) fn read_iree(cursor: &mut Cursor, sizes: &[i64]) -> Result<Description, Error> {
     let start = cursor.at();
     let outside = cursor.eat("#iree_encoding.layout");
@@ -150,7 +150,7 @@ fn word(cursor: &mut Cursor, expected: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Takes `{innerDimsPos = [0, 1], innerTileSizes = [8, 4], outerDimsPerm = [0, 1]}`.
+/// Reads `{innerDimsPos = [0, 1], innerTileSizes = [8, 4], outerDimsPerm = [0, 1]}`.
 fn read_info(cursor: &mut Cursor, rank: usize, at: usize) -> Result<PackedTiles, Error> {
     cursor.expect("{", "`{`")?;
     let mut lists = PackedLists::default();
@@ -190,7 +190,7 @@ fn read_info(cursor: &mut Cursor, rank: usize, at: usize) -> Result<PackedTiles,
 /// The factors of a swizzle for each tile, and their order.
 type Factors = (Vec<Vec<ReadNumber>>, Vec<ReadNumber>);
 
-/// Takes `{expandShape = [[["CrossThread", 4 : i16], ..], ..], permutation = [1, 0]}`.
+/// Reads `{expandShape = [[["CrossThread", 4 : i16], ..], ..], permutation = [1, 0]}`.
 fn read_swizzle(cursor: &mut Cursor) -> Result<Factors, Error> {
     cursor.expect("{", "`{`")?;
     word(cursor, "expandShape")?;
@@ -224,7 +224,7 @@ fn read_swizzle(cursor: &mut Cursor) -> Result<Factors, Error> {
     Ok((factors, order))
 }
 
-/// Takes `["CrossThread", 4 : i16]`; who works on the factor does not move it.
+/// Reads `["CrossThread", 4 : i16]`; the kind of threads does not move the factor.
 fn read_factor(cursor: &mut Cursor) -> Result<ReadNumber, Error> {
     cursor.expect("[", "`[` and the kind of a factor")?;
     cursor.expect("\"", "the kind of the factor, as `\"CrossThread\"`")?;
@@ -285,7 +285,7 @@ fn swizzled(
 /// The layout as an encoding of IREE.
 ///
 /// # Errors
-/// There is none, and why.
+/// The reason why there is none.
 pub fn iree(described: &Described, element: ElementType) -> Result<String, Error> {
     let packing = packed(described)?;
     let numbers = |dims: &[usize]| text(&dims.iter().map(|dim| *dim as i64).collect::<Vec<_>>(), ["[", "]"]);
@@ -299,10 +299,10 @@ pub fn iree(described: &Described, element: ElementType) -> Result<String, Error
     ))
 }
 
-/// The layout as the operation that makes it.
+/// The layout as its `linalg.pack` operation.
 ///
 /// # Errors
-/// There is none, and why.
+/// The reason why there is none.
 pub fn pack(described: &Described, element: ElementType) -> Result<String, Error> {
     let packing = packed(described)?;
     let sizes = described.description.sizes();
@@ -358,7 +358,7 @@ fn of_parts(placement: &Placement) -> Result<PackedTiles, Error> {
         .flat_map(|dim| reached(placement, dim).into_iter().map(move |(weight, part)| (dim, weight, part)))
         .collect();
     parts.sort_by_key(|(.., part)| std::cmp::Reverse(part.stride));
-    // A tile of a dimension of size 1 only pads: it is what lies below the least stride.
+    // A tile of a dimension of size 1 only pads: it has the elements below the least stride.
     let single = placement.sizes().iter().position(|size| *size == 1);
     if let (Some(dim), Some(least)) = (single, parts.last().map(|(.., part)| part.stride).filter(|stride| *stride > 1))
     {
@@ -402,7 +402,7 @@ fn split(placement: &Placement, parts: &[(usize, i64, Part)], steps: &[i64], cou
         }
         packing.outer_order.push(*dim);
     }
-    // What has one tile only may be anywhere: at its number, if that can be.
+    // A dimension with a single tile may be anywhere: at its number, if possible.
     for (dim, size) in sizes.iter().enumerate() {
         if !packing.outer_order.contains(&dim) {
             if *size > packing.tile(dim) {

@@ -1,7 +1,7 @@
-//! JAX's layouts: `Layout(major_to_minor=(0, 1), tiling=((8, 128), (2, 1)))`, which say no sizes.
+//! JAX's layouts: `Layout(major_to_minor=(0, 1), tiling=((8, 128), (2, 1)))`, which have no sizes.
 //!
-//! The order is that of XLA's `minor_to_major` backwards, the tiles are XLA's. What JAX has no words for: merged
-//! dimensions, memory spaces (which belong to a sharding there), tail padding, cuts.
+//! The order is XLA's `minor_to_major` reversed, the tiles are XLA's. JAX cannot express merged dimensions, memory
+//! spaces (which belong to a sharding there), tail padding, and cuts.
 
 use crate::element::ElementType;
 use crate::notations::described::{Described, Description};
@@ -14,7 +14,7 @@ use crate::tiled::layout::{Layout, TileEntry};
 /// The arguments of `Layout`, in order.
 const ARGUMENTS: [&str; 3] = ["major_to_minor", "tiling", "sub_byte_element_size_in_bits"];
 
-/// Takes a layout, from `Layout` on, of an array of these sizes.
+/// Reads a layout, from `Layout` on, of an array of these sizes.
 pub(super) fn read_jax(cursor: &mut Cursor, sizes: &[i64]) -> Result<Description, Error> {
     let start = cursor.at();
     if cursor.peek_name() != Some("Layout") {
@@ -100,10 +100,10 @@ fn read_tiles(cursor: &mut Cursor) -> Result<Vec<Vec<TileEntry>>, Error> {
     Ok(tiles)
 }
 
-/// The layout as JAX has it.
+/// The layout in JAX's notation.
 ///
 /// # Errors
-/// There is none, and why.
+/// The reason why there is none.
 pub fn write_jax(described: &Described, element: ElementType) -> Result<String, Error> {
     let mut layout = described.tiled()?;
     let bits = element.bits().unwrap_or(0);

@@ -1,10 +1,11 @@
 //! Shardings as layouts: HLO's `sharding={devices=[2,4]<=[8]}`, which numbers devices, after the shape that it divides.
 //!
-//! A dimension of `n` elements in `t` parts has `ceil(n / t)` of them on each device, fewer on the last ones; the layout of
-//! the shape is that of each part. The parts of a dimension are steps along the axis `Device`, copies are `B@[..]`, and what
-//! is on a device is at an address there: `f32[8,6]{1,0} sharding={devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate}`
-//! is `((4_Device:1, 2:6), (6:1); B@[2_Device:4])`: device 5 has rows 2 and 3, a copy of those of device 1. Groups of devices
-//! with arrays of their own (`manual`) are copies along the axis `Manual`, their distance in devices.
+//! A dimension of `n` elements in `t` parts has `ceil(n / t)` of them on each device, fewer on the last ones; the
+//! layout of the shape is that of each part. The parts of a dimension are steps along the axis `Device`, copies are
+//! `B@[..]`, and elements on a device have an address there:
+//! `f32[8,6]{1,0} sharding={devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate}` is
+//! `((4_Device:1, 2:6), (6:1); B@[2_Device:4])`: device 5 has rows 2 and 3, a copy of device 1's. Groups of devices
+//! with arrays of their own (`manual`) are copies along the axis `Manual`, with their distance in devices.
 
 use crate::element::ElementType;
 use crate::expr::Expr;
@@ -34,7 +35,7 @@ pub(super) fn copies(axis: &str, extent: i64, stride: i64) -> Broadcast {
     Broadcast::Part { extent, axis: axis.to_string(), stride: Some(stride) }
 }
 
-/// Takes `sharding={..}` after the shape of `array`.
+/// Reads `sharding={..}` after the shape of `array`.
 pub(super) fn read_sharding(cursor: &mut Cursor, array: &Array, sizes: &[i64]) -> Result<Described, Error> {
     cursor.expect("sharding", "`sharding=`")?;
     cursor.expect("=", "`=` after `sharding`")?;
@@ -74,7 +75,7 @@ pub(super) fn read_sharding(cursor: &mut Cursor, array: &Array, sizes: &[i64]) -
     sharded.described(sizes, Some(array.element)).map_err(located)
 }
 
-/// For each dimension of the devices, how the number of the device grows along it; none where it does not by equal steps.
+/// The steps of the device number along each dimension of the devices; `None` if they are not equal steps.
 fn steps(tiles: &DeviceTiles) -> Option<Vec<Vec<Part>>> {
     let strides: Vec<i64> = (0..tiles.sizes.len()).map(|d| tiles.sizes[d + 1..].iter().product()).collect();
     let number = |index: &[i64]| index.iter().zip(&strides).map(|(i, stride)| i * stride).sum::<i64>();
@@ -98,7 +99,7 @@ fn steps(tiles: &DeviceTiles) -> Option<Vec<Vec<Part>>> {
     sum_is_device.then_some(parts)
 }
 
-/// How many parts a dimension has.
+/// The number of parts of a dimension.
 fn count(parts: &[Part]) -> Result<i64, Error> {
     let count = parts.iter().try_fold(1i64, |n, part| n.checked_mul(part.extent));
     count.ok_or_else(|| Error::new("the number of devices does not fit in 64 bits").too_large())
@@ -110,7 +111,7 @@ fn shard(n: i64, parts: i64) -> i64 {
 }
 
 impl Sharded {
-    /// The layout on an array of these sizes, which keeps how it was divided.
+    /// The layout on an array of these sizes, with its division.
     pub(super) fn described(self, sizes: &[i64], element: Option<ElementType>) -> Result<Described, Error> {
         let description = self.description(sizes)?;
         let memory_space = self.layout.memory_space;
@@ -138,7 +139,7 @@ impl Sharded {
                 return Ok(Description::Parts(Box::new(placement)));
             }
         }
-        // The padding of each part is between elements, where parts of a dimension have none.
+        // Each part has its own padding, which lies between elements of the dimension: only a map can express this.
         let mut axes: Vec<String> = Vec::new();
         let named = self.copies.iter().map(|copies| match copies {
             Broadcast::Axis(axis) | Broadcast::Part { axis, .. } => axis,
@@ -172,7 +173,7 @@ impl Sharded {
         Ok(Description::Map(Box::new(Meaning { sizes: sizes.to_vec(), axes, map, copies, memory_space: 0 })))
     }
 
-    /// The same with devices numbered row-major in the mesh.
+    /// The division with devices numbered row-major in the mesh.
     pub(super) fn numbered(&self) -> Result<Sharded, Error> {
         let stride = |name: &str, own: i64| {
             let k = self.mesh.iter().position(|known| known.axis == name)?;
@@ -191,14 +192,14 @@ impl Sharded {
             }
             Broadcast::Axis(axis) => Err(unknown(axis)),
         };
-        // Axes of one device move no number.
+        // Axes of a single device do not change the number.
         let numbered = |parts: &Vec<Part>| parts.iter().filter(|part| part.extent > 1).map(part).collect();
         let dims = self.dims.iter().map(numbered).collect::<Result<_, Error>>()?;
         let copies = self.copies.iter().map(copied).collect::<Result<_, Error>>()?;
         Ok(Sharded { dims, copies, layout: self.layout.clone(), mesh: Vec::new() })
     }
 
-    /// The same with devices that are numbered row-major as places of these axes.
+    /// The division with devices, numbered row-major, as places of these axes.
     fn placed(&self, axes: &[DeviceAxis]) -> Result<Sharded, Error> {
         let placed = |extent: i64, step: i64| {
             let crosses = || {
@@ -240,7 +241,7 @@ impl Sharded {
         Ok(Sharded { dims, copies: copied, layout: self.layout.clone(), mesh: axes.to_vec() })
     }
 
-    /// How many devices there are.
+    /// The number of devices.
     fn devices(&self) -> Result<i64, Error> {
         let copied = self.copies.iter().filter_map(|own| match own {
             Broadcast::Part { extent, axis, .. } if axis == DEVICE => Some(*extent),
@@ -250,10 +251,10 @@ impl Sharded {
         all.ok_or_else(|| Error::new("the number of devices does not fit in 64 bits").too_large())
     }
 
-    /// How the array was divided, or the parts of a layout where the devices cut each dimension first and evenly.
+    /// The division of the array, or of a layout whose parts on devices cut each dimension first and evenly.
     ///
     /// # Errors
-    /// It is none, and why.
+    /// The reason why there is none.
     pub(super) fn of(described: &Described) -> Result<Sharded, Error> {
         let memory_space = described.memory_space;
         if let Some(sharded) = &described.sharded {
@@ -315,10 +316,10 @@ impl Sharded {
 }
 
 impl Described {
-    /// The same with the axes of a mesh as one, `Device`, along which devices are numbered row-major in the mesh.
+    /// The layout with the axes of a mesh as one, `Device`, along which devices are numbered row-major in the mesh.
     ///
     /// # Errors
-    /// Counts that 64 bits do not hold.
+    /// Counts that do not fit in 64 bits.
     pub fn on_devices(&self) -> Result<Described, Error> {
         match &self.sharded {
             Some(sharded) if !sharded.mesh.is_empty() => {
@@ -328,11 +329,11 @@ impl Described {
         }
     }
 
-    /// The same over a machine. Where it names no axis `Device`, nor those of the mesh, devices are numbered row-major as the
-    /// places of its outer axes, as many of these as have as many places.
+    /// The layout over a machine. If the machine has no axis `Device`, nor the axes of the mesh, devices are numbered
+    /// row-major as the places of its outer axes, as many axes as have that many places.
     ///
     /// # Errors
-    /// Its outer axes have other numbers of places, or a part of the devices is in none of whole parts of axes.
+    /// The outer axes have another number of places, or a part of the devices does not fall on whole parts of axes.
     ///
     /// ```
     /// use tensor_layout::notations::read;
@@ -368,7 +369,7 @@ impl Described {
         numbered.placed(&axes)?.described(self.description.sizes(), self.element)
     }
 
-    /// Both over the same devices: as they are where the axes of both are of one mesh, or of none, and else with devices
+    /// Both layouts over the same devices: unchanged if both have the same mesh, or neither has one, else with devices
     /// numbered.
     ///
     /// # Errors
@@ -392,10 +393,11 @@ impl Described {
 /// The layout with HLO's sharding.
 ///
 /// # Errors
-/// There is none, and why.
+/// The reason why there is none.
 pub fn write_sharding(described: &Described, element: ElementType) -> Result<String, Error> {
     let sharded = Sharded::of(described)?;
-    // The steps in the order of the tiles, each with the number of its tile dimension: those of the array, copies, groups.
+    // The steps in the order of the tiles, each with the number of its tile dimension: first the array's, then copies,
+    // groups.
     let rank = sharded.dims.len();
     let mut steps: Vec<(usize, i64, i64)> = Vec::new();
     for (dim, part) in

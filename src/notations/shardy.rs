@@ -1,10 +1,11 @@
-//! Shardings of Shardy, after the shape that they divide: `f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"x"}, {"y"}]>`.
+//! Shardings of Shardy, after the shape that they divide:
+//! `f32[8,6]{1,0} #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"x"}, {"y"}]>`.
 //!
-//! Each axis of the mesh is an axis of the layout, with letters and digits of its name. A dimension is divided by the axes in
-//! its braces, the first of them the majormost, so that the example is `((2_x, 4:2), (4_y, 2:1))` with 6 columns of 8.
-//! `"y":(2)2` is a part of an axis: its size is 2, and 2 is the product of the sizes of the parts that are more major. Along
-//! what no dimension names there are copies. Whether a dimension is open (`?`), its priority (`p1`) and what is said to be
-//! replicated move no element.
+//! Each axis of the mesh is an axis of the layout, with letters and digits of its name. The axes in its braces divide a
+//! dimension, the first of them the majormost, so that the example is `((2_x, 4:2), (4_y, 2:1))` with 6 columns of 8.
+//! `"y":(2)2` is a part of an axis: its size is 2, and 2 is the product of the sizes of the more major parts. Along an
+//! axis that no dimension names there are copies. Whether a dimension is open (`?`), its priority (`p1`) and the list
+//! of replicated axes move no element.
 
 use crate::element::ElementType;
 use crate::hlo::mesh::{AxisPart, MeshAxis, mesh_axes, others, parts};
@@ -16,7 +17,7 @@ use crate::places::machine::{TIME, WORD};
 use crate::places::tensor_layout::{Broadcast, Part, check_axis};
 use crate::text::{Cursor, Error, excerpt};
 
-/// Takes `#sdy.sharding<..>` after the shape of `array`.
+/// Reads `#sdy.sharding<..>` after the shape of `array`.
 pub(super) fn read_shardy(cursor: &mut Cursor, array: &Array, sizes: &[i64]) -> Result<Described, Error> {
     let start = cursor.at();
     cursor.expect("#sdy.sharding", "`#sdy.sharding<..>`")?;
@@ -80,7 +81,7 @@ pub(super) fn read_shardy(cursor: &mut Cursor, array: &Array, sizes: &[i64]) -> 
         .map_err(|error| Error { at: Some(error.at.unwrap_or(start)), ..error })
 }
 
-/// The axes of a mesh with names that a layout can have: their own, the letters and digits of it, or `Axis0` and so on.
+/// The axes of a mesh with names that are valid in a layout: their own, its letters and digits, or `Axis0` and so on.
 fn named(axes: &[MeshAxis]) -> Vec<DeviceAxis> {
     let can_be = |name: &str| check_axis(name).is_ok() && ![TIME, WORD].contains(&name);
     let mut named: Vec<DeviceAxis> = Vec::new();
@@ -96,7 +97,7 @@ fn named(axes: &[MeshAxis]) -> Vec<DeviceAxis> {
     named
 }
 
-/// Takes `p1` where there is one.
+/// Reads `p1`, if it is next.
 fn priority(cursor: &mut Cursor) -> Result<(), Error> {
     let at = cursor.at();
     match cursor.peek_name() {
@@ -111,11 +112,11 @@ fn priority(cursor: &mut Cursor) -> Result<(), Error> {
     }
 }
 
-/// The layout with Shardy's sharding, over the mesh that it was read with, or one with the axes of the layout in the order in
-/// which they appear.
+/// The layout with Shardy's sharding, over the mesh that it was read with, or a mesh of the layout's axes in order of
+/// appearance.
 ///
 /// # Errors
-/// There is none, and why.
+/// The reason why there is none.
 pub fn write_shardy(described: &Described, element: ElementType) -> Result<String, Error> {
     let sharded = Sharded::of(described)?;
     let copied = sharded.copies.iter().map(|copied| match copied {
@@ -128,7 +129,7 @@ pub fn write_shardy(described: &Described, element: ElementType) -> Result<Strin
     let copied = copied.collect::<Result<Vec<_>, Error>>()?;
     let of_dims = sharded.dims.iter().flatten();
     let of_dims = of_dims.filter_map(|part| part.axis.as_ref().map(|axis| (axis, part.extent, part.stride)));
-    // The most significant part of an axis says its size.
+    // The most significant part of an axis determines its size.
     let mut axes: Vec<MeshAxis> = sharded.mesh.iter().map(|axis| (&axis.axis[..], axis.size)).collect();
     for (axis, extent, stride) in of_dims.chain(copied) {
         let large = || Error::new(format!("the size of axis `{axis}` does not fit in 64 bits")).too_large();

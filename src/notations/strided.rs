@@ -14,7 +14,7 @@ use crate::notations::meaning::Meaning;
 use crate::places::tensor_layout::Part;
 use crate::text::{Cursor, Error};
 
-/// Where elements are that have one stride for each dimension, the first at `offset`. `at` is the byte of the strides.
+/// The layout with one stride for each dimension and the first element at `offset`. `at` is the byte of the strides.
 pub(super) fn strided(sizes: &[i64], strides: &[i64], offset: i64, at: usize) -> Result<Description, Error> {
     if offset != 0 {
         let terms = strides.iter().enumerate().map(|(dim, stride)| Expr::Var(dim).times(*stride));
@@ -30,7 +30,7 @@ pub(super) fn strided(sizes: &[i64], strides: &[i64], offset: i64, at: usize) ->
     Description::of_parts(sizes, parts, Vec::new()).map_err(|error| Error { at: error.at.or(Some(at)), ..error })
 }
 
-/// The strides of elements one after the other, the last dimension fastest.
+/// The strides of contiguous elements, the last dimension fastest.
 pub(super) fn row_major(sizes: &[i64]) -> Result<Vec<i64>, Error> {
     let mut strides = vec![1i64; sizes.len()];
     for dim in (1..sizes.len()).rev() {
@@ -41,7 +41,7 @@ pub(super) fn row_major(sizes: &[i64]) -> Result<Vec<i64>, Error> {
     Ok(strides)
 }
 
-/// Takes `strided<[3, 1], offset: 0>`, after its first word.
+/// Reads `strided<[3, 1], offset: 0>`, after its first word.
 pub(super) fn read_attribute(cursor: &mut Cursor, sizes: &[i64]) -> Result<Description, Error> {
     cursor.expect("<", "`<` and the strides")?;
     let at = cursor.at();
@@ -60,7 +60,7 @@ pub(super) fn read_attribute(cursor: &mut Cursor, sizes: &[i64]) -> Result<Descr
     strided(sizes, &values(&strides), offset, at)
 }
 
-/// Refuses strides that are not one for each dimension, or that no layout has.
+/// Refuses strides whose number is not the rank, or that no layout has.
 fn checked(strides: &[ReadNumber], sizes: &[i64], at: usize) -> Result<(), Error> {
     if strides.len() != sizes.len() {
         let (rank, found) = (sizes.len(), strides.len());
@@ -83,7 +83,7 @@ fn checked(strides: &[ReadNumber], sizes: &[i64], at: usize) -> Result<(), Error
     }
 }
 
-/// What NumPy says of an array, each where it is said.
+/// The properties of a NumPy array, each with its byte offset.
 #[derive(Default)]
 struct ReadArray {
     shape: Option<Vec<ReadNumber>>,
@@ -91,8 +91,8 @@ struct ReadArray {
     itemsize: Option<ReadNumber>,
 }
 
-/// Takes what NumPy says of an array: `shape=(2, 3), strides=(12, 4), itemsize=4`, in any order. Without strides, or with
-/// `None`, elements are one after the other.
+/// Reads a NumPy array: `shape=(2, 3), strides=(12, 4), itemsize=4`, in any order. Without strides, or with `None`,
+/// elements are contiguous.
 pub(super) fn read_numpy(cursor: &mut Cursor, element: Option<ElementType>) -> Result<Description, Error> {
     let (start, array) = (cursor.at(), fields(cursor)?);
     let shape = array.shape.ok_or_else(|| Error::at(start, "`shape` is missing").syntax())?;
@@ -156,10 +156,10 @@ fn fields(cursor: &mut Cursor) -> Result<ReadArray, Error> {
     }
 }
 
-/// The layout as NumPy has it.
+/// The layout in NumPy's notation.
 ///
 /// # Errors
-/// There is none, and why: a dimension with several strides, places other than the address.
+/// The reason why there is none: a dimension with several strides, places other than the address.
 pub fn numpy(described: &Described, element: ElementType) -> Result<String, Error> {
     let sizes = described.description.sizes();
     let itemsize =

@@ -1,11 +1,11 @@
-//! Which notation a text is in; reading all of them, and writing what was read in another.
+//! Detection of the notation of a text; reading all of them, and writing a layout in another.
 //!
-//! Some notations say no sizes: `affine_map<..>`, `#tpu.tiled<..>`, `#iree_encoding.layout<..>`, JAX's `Layout(..)`. They
-//! stand in the type that has them, or after a shape: `f32[16,256] Layout(major_to_minor=(0, 1))`. A shape may be before
-//! any other notation, too, which must then be of that shape.
+//! Some notations have no sizes: `affine_map<..>`, `#tpu.tiled<..>`, `#iree_encoding.layout<..>`, JAX's `Layout(..)`.
+//! They stand in a type, or after a shape: `f32[16,256] Layout(major_to_minor=(0, 1))`. A shape may come before any
+//! other notation, too, which must then have that shape.
 //!
-//! What is written is read again and compared with what it was made from, so a notation that cannot say a layout
-//! is refused, and never says another one.
+//! Every written text is read again and compared with its source, so a notation that cannot express a layout gives an
+//! error, and never another layout.
 
 use crate::element::ElementType;
 use crate::maps::domain::Interval;
@@ -34,7 +34,7 @@ use crate::tiled::layout::Layout;
 /// Reads a layout in any of the notations.
 ///
 /// # Errors
-/// What is wrong, and at which byte of `text`: also where a layout has no counterpart here, such as a stride of 0.
+/// The fault, at its byte of `text`; also a layout without a counterpart here, such as a stride of 0.
 ///
 /// # Example
 /// ```
@@ -49,13 +49,13 @@ pub fn read(text: &str) -> Result<Described, Error> {
     let shape = prefix(&mut cursor)?;
     if let Some(shape) = shape.as_ref().filter(|_| cursor.rest().is_empty()) {
         cursor.finish("the end of the shape")?;
-        // An error without a place is about the sizes.
+        // An error without an offset is about the sizes.
         let sizes = || text.find('[').map(|at| at + 1);
         return of_shape(shape).map_err(|error| Error { at: error.at.or_else(sizes), ..error });
     }
     let sizes = shape.as_ref().map(sized).transpose()?;
     if let (Some(Shape::Array(array)), Some((_, sizes))) = (&shape, &sizes) {
-        // The layout of the shape is that of what a device has.
+        // The layout of the shape is that of the part on a device.
         let described = match cursor.rest() {
             rest if rest.starts_with("sharding") => Some(read_sharding(&mut cursor, array, sizes)?),
             rest if rest.starts_with("#sdy.") => Some(read_shardy(&mut cursor, array, sizes)?),
@@ -91,7 +91,7 @@ pub fn read(text: &str) -> Result<Described, Error> {
     }
 }
 
-/// The shape that a text begins with.
+/// The shape at the beginning of a text, if there is one.
 fn prefix(cursor: &mut Cursor) -> Result<Option<Shape>, Error> {
     // `f33[2]` is a shape with an unknown type.
     let bracket = cursor.peek_word().is_some_and(|word| cursor.rest()[word.len()..].trim_start().starts_with('['));
@@ -150,7 +150,7 @@ fn read_after(cursor: &mut Cursor, given: Given) -> Result<Described, Error> {
             Separator::Arrow => read_map(cursor)?,
             Separator::Other if !is_tensor_layout(rest) => return of_shape(&Shape::read(cursor, 0)?),
             Separator::Other => {
-                // Columns count from the beginning of the text.
+                // Offsets count from the beginning of the text.
                 let at = cursor.at();
                 let placement = Placement::parse(rest).map_err(|misplaced| misplaced.error);
                 let placement = placement.map_err(|error| Error { at: error.at.map(|offset| offset + at), ..error })?;
@@ -162,11 +162,11 @@ fn read_after(cursor: &mut Cursor, given: Given) -> Result<Described, Error> {
     Ok(Described::new(described))
 }
 
-/// What tells layouts in parentheses apart.
+/// The separator that distinguishes layouts in parentheses.
 enum Separator {
     /// A colon outside of all parentheses.
     Colon,
-    /// An arrow there.
+    /// An arrow outside of all parentheses.
     Arrow,
     Other,
 }
@@ -188,7 +188,7 @@ fn kind_of(text: &str) -> Separator {
     }
 }
 
-/// An attribute of a memref or a tensor of these sizes.
+/// Reads an attribute of a memref or a tensor of these sizes.
 fn read_layout(cursor: &mut Cursor, sizes: &[i64]) -> Result<Description, Error> {
     let start = cursor.at();
     match cursor.peek_name() {
@@ -207,7 +207,7 @@ fn read_layout(cursor: &mut Cursor, sizes: &[i64]) -> Result<Description, Error>
     }
 }
 
-/// Takes a type of MLIR with its layout.
+/// Reads a type of MLIR with its layout.
 fn read_type(cursor: &mut Cursor) -> Result<Described, Error> {
     let start = cursor.at();
     let memref = cursor.eat("memref");
@@ -252,7 +252,7 @@ fn read_type(cursor: &mut Cursor) -> Result<Described, Error> {
     Ok(Described { element: Some(element), memory_space, ..Described::new(description) })
 }
 
-/// Takes a `linalg.pack`, with or without the values and keywords around its lists.
+/// Reads a `linalg.pack`, with or without the values and keywords around its lists.
 fn read_pack(cursor: &mut Cursor) -> Result<Described, Error> {
     let start = cursor.at();
     cursor.expect("linalg.pack", "`linalg.pack`")?;
@@ -314,7 +314,7 @@ fn read_pack(cursor: &mut Cursor) -> Result<Described, Error> {
     Ok(Described { element: Some(element), ..Described::new(packing.describe(&sizes, start)?) })
 }
 
-/// Takes `tensor<16x256xf32>`, and says where it is.
+/// Reads `tensor<16x256xf32>`, and returns its byte offset, too.
 fn plain_tensor(cursor: &mut Cursor) -> Result<((Vec<i64>, ElementType), usize), Error> {
     let at = cursor.at();
     cursor.expect("tensor", "`tensor<..>`")?;
@@ -324,7 +324,7 @@ fn plain_tensor(cursor: &mut Cursor) -> Result<((Vec<i64>, ElementType), usize),
     Ok((read, at))
 }
 
-/// Takes an indexing map as a layout; its domain says the sizes.
+/// Reads an indexing map as a layout; its domain gives the sizes.
 fn read_map(cursor: &mut Cursor) -> Result<Description, Error> {
     let at = cursor.at();
     let map = IndexingMap::parse(cursor.rest());
@@ -340,10 +340,10 @@ fn read_map(cursor: &mut Cursor) -> Result<Description, Error> {
     }
 }
 
-/// Writes a layout in a notation. The type of the elements is `element` where the layout says none.
+/// Writes a layout in a notation. The element type is `element` if the layout has none.
 ///
 /// # Errors
-/// The notation cannot say it, and why.
+/// The reason why the notation cannot express it.
 ///
 /// # Example
 /// ```
@@ -388,7 +388,7 @@ pub fn write(described: &Described, notation: Notation, element: ElementType) ->
     }
 }
 
-/// Refuses what only XLA's layouts say.
+/// Refuses attributes that only XLA's layouts have.
 fn sayable(described: &Described, notation: Notation, element: ElementType) -> Result<(), Error> {
     let name = notation.name();
     if described.memory_space != 0

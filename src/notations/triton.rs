@@ -1,17 +1,17 @@
 //! Triton's layouts: `#ttg.linear`, `#ttg.blocked` and `#ttg.shared_linear`.
 //!
-//! They go from the place to the element. A place is a `register` of a `lane` of a `warp` of a `block`, or an `offset` in
-//! the shared memory of a `block`. Each bit of it has a *basis*: what it adds to the index, by exclusive or. So
-//! `#ttg.linear<{register = [[0, 1]], lane = [[1, 0], [2, 0]], warp = [], block = []}>` is 4×2 elements, a row for each of 4
-//! lanes, and register 1 of lane 3 is lane bits 1 and 2 and register bit 1: (1,0) xor (2,0) xor (0,1), element (3, 1).
-//! Here registers and offsets are the address, in elements, and the others are axes. A basis of zeros is a copy.
+//! They map the place to the element. A place is a `register` of a `lane` of a `warp` of a `block`, or an `offset` in
+//! the shared memory of a `block`. Each bit of it has a *basis*, which it adds to the index by exclusive or. So
+//! `#ttg.linear<{register = [[0, 1]], lane = [[1, 0], [2, 0]], warp = [], block = []}>` is 4×2 elements, a row for each
+//! of 4 lanes, and register 1 of lane 3 is lane bits 1 and 2 and register bit 1: (1,0) xor (2,0) xor (0,1), element (3,
+//! 1). Here registers and offsets are the address, in elements, and the others are axes. A basis of zeros is a copy.
 //!
-//! The other direction is the inverse of a matrix over bits. Where each basis has one bit, it is a TensorLayout; others,
+//! The other direction is the inverse of a matrix over bits. If each basis has one bit, it is a TensorLayout; others,
 //! which only shared memory has, are maps.
 //!
-//! `#ttg.blocked` on a shape: each thread has `sizePerThread`, each warp `threadsPerWarp` of them, each block `warpsPerCTA`
-//! of those, each time the dimension `order[0]` first. What is larger than that is more registers, in the same order;
-//! in what is smaller the topmost bits are copies.
+//! `#ttg.blocked` on a shape: each thread has `sizePerThread`, each warp `threadsPerWarp` of them, each block
+//! `warpsPerCTA` of those, each time the dimension `order[0]` first. A larger tensor takes more registers, in the same
+//! order; in a smaller one the topmost bits are copies.
 
 use crate::element::ElementType;
 use crate::notations::bases::{MOST_BITS, REGISTERS, SHARED, read_bases};
@@ -24,7 +24,7 @@ use crate::notations::types::spelled;
 use crate::places::placement::Copies;
 use crate::text::{Cursor, Error, excerpt};
 
-/// Takes an attribute, from `#ttg.` on, of a tensor of these sizes where they are known.
+/// Reads an attribute, from `#ttg.` on, of a tensor of these sizes, if known.
 pub(super) fn read_triton(cursor: &mut Cursor, sizes: Option<&[i64]>) -> Result<Description, Error> {
     let at = cursor.at();
     cursor.expect("#", "an attribute of Triton")?;
@@ -61,10 +61,11 @@ pub(super) fn read_triton(cursor: &mut Cursor, sizes: Option<&[i64]>) -> Result<
     bases.describe(&sizes)
 }
 
-/// The layout as Triton has it: in registers where it has the axes `lane`, `warp` and `block`, else in shared memory.
+/// The layout in Triton's notation: in registers if it has the axes `lane`, `warp` and `block`, else in shared memory.
 ///
 /// # Errors
-/// There is none, and why: sizes that are no powers of two, other axes, padding, places that are not linear in bits.
+/// The reason why there is none: sizes that are no powers of two, other axes, padding, places that are not linear in
+/// bits.
 pub fn triton(described: &Described, element: ElementType) -> Result<String, Error> {
     let meaning = described.meaning()?;
     let threads = meaning.axes.iter().any(|axis| axis == "lane" || axis == "warp");
@@ -94,15 +95,15 @@ pub fn triton(described: &Described, element: ElementType) -> Result<String, Err
     Ok(written(names, &lines, &meaning.sizes, element))
 }
 
-/// A bit of a place that elements move along.
+/// A bit of a place along which elements move.
 struct PlaceBit {
-    /// The number of the input, and of the coordinate among those of the layout.
+    /// The number of the input; `axis` is the number of the layout's coordinate.
     input: usize,
     axis: usize,
     bit: u32,
 }
 
-/// The bits of places that elements move along, and for each input a basis of zeros for each of its bits.
+/// The bits of places along which elements move, and for each input a basis of zeros for each of its bits.
 #[expect(clippy::type_complexity, reason = "bases for each input")]
 fn place_bits(
     meaning: &Meaning,

@@ -1,14 +1,14 @@
-//! The types of MLIR that have a layout: their sizes, elements and memory spaces.
+//! MLIR types with a layout: their sizes, elements and memory spaces.
 
 use crate::element::ElementType;
 use crate::text::{Cursor, Error, excerpt};
 use crate::tiled::layout::{Layout, too_many_dims};
 use crate::tiled::memory_space;
 
-/// Mosaic's names of memory spaces that XLA has a number for.
+/// Mosaic's names of memory spaces that have a number in XLA.
 const TPU_SPACES: [(&str, u8); 4] = [("hbm", 0), ("vmem", 1), ("host", 5), ("any", 0)];
 
-/// The name of an element type in MLIR. XLA's signed integers are MLIR's without a sign.
+/// The name of an element type in MLIR. XLA's signed integers are MLIR's signless ones.
 pub fn element(element: ElementType) -> String {
     let name = element.name();
     match element {
@@ -22,7 +22,7 @@ pub fn element(element: ElementType) -> String {
     }
 }
 
-/// `16x256xf32`.
+/// The text of sizes and element type: `16x256xf32`.
 pub(super) fn spelled(sizes: &[i64], of: ElementType) -> String {
     let sizes: String = sizes.iter().map(|size| format!("{size}x")).collect();
     sizes + &element(of)
@@ -33,7 +33,7 @@ pub(super) fn layout_space(number: u8) -> String {
     format!("#layout.memory_space<{}>", memory_space::name(number))
 }
 
-/// The attribute of a memory space of Mosaic.
+/// The attribute of a memory space in Mosaic.
 pub(super) fn tpu_space(number: u8) -> Result<String, Error> {
     let named = TPU_SPACES.iter().find(|(_, named)| *named == number);
     let (name, _) =
@@ -41,7 +41,7 @@ pub(super) fn tpu_space(number: u8) -> Result<String, Error> {
     Ok(format!("#tpu.memory_space<{name}>"))
 }
 
-/// Takes `16x256xf32`.
+/// Reads `16x256xf32`.
 pub(super) fn read_sizes(cursor: &mut Cursor) -> Result<(Vec<i64>, ElementType), Error> {
     let mut sizes = Vec::new();
     while cursor.peek().is_some_and(|b| b.is_ascii_digit() || b == b'?') {
@@ -74,12 +74,12 @@ pub(super) fn read_sizes(cursor: &mut Cursor) -> Result<(Vec<i64>, ElementType),
     Ok((sizes, found.ok_or_else(unknown)?))
 }
 
-/// Takes the memory space of a memref: a number, `#layout.memory_space<vmem>` or `#tpu.memory_space<vmem>`.
+/// Reads the memory space of a memref: a number, `#layout.memory_space<vmem>` or `#tpu.memory_space<vmem>`.
 pub(super) fn read_space(cursor: &mut Cursor) -> Result<u8, Error> {
     let at = cursor.at();
     if cursor.peek().is_some_and(|b| b.is_ascii_digit()) {
         let number = cursor.integer("a memory space")?;
-        // MLIR may print the type of the number.
+        // MLIR may print the type of the number after it.
         if cursor.eat(":") && cursor.word().is_none() {
             return Err(cursor.expected("the type of the number"));
         }

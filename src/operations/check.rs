@@ -1,4 +1,4 @@
-//! Checking an operation against its operands and results.
+//! Checks of an operation against its operands and results.
 
 use crate::operations::operation::Operation;
 use crate::operations::refusal::{Refusal, Subject};
@@ -11,15 +11,14 @@ use crate::operations::shape::{Array, Shape, leaves};
 use crate::operations::sizes::Sizes;
 
 impl Operation {
-    /// Checks the operation with these operands and results; tuples are taken apart into their arrays.
+    /// Checks the operation with these operands and results; tuples count as their arrays.
     ///
     /// - `sizes_c1`: no size is negative.
     ///
-    /// The other demands are those of each operation. Operations that run computations, and those of which nothing is
-    /// known, have no others.
+    /// Each operation has further rules of its own, except operations that run computations, and unknown ones.
     ///
     /// # Errors
-    /// The first rule that does not hold, what it is about, and what would be right.
+    /// The first rule that does not hold, its subject, and the correction.
     ///
     /// ```
     /// use tensor_layout::operations::{Operation, Shape, Subject};
@@ -31,7 +30,7 @@ impl Operation {
     pub fn check(&self, operands: &[&Shape], results: &[&Shape]) -> Result<(), Refusal> {
         let to = arrays(results);
         if let Operation::GetTupleElement { index } = self {
-            // Only the part is looked at: a tuple of many parts may have as many users.
+            // Only the one element is visited: a tuple of many elements may have as many users.
             let results = to.iter().map(|array| Sizes::of(array)).collect();
             return tuples::get_tuple_element(*index, operands, results);
         }
@@ -41,11 +40,11 @@ impl Operation {
         self.check_arrays(operands, &from, &to, &arrays)
     }
 
-    /// The sizes of `results` arrays that the operation makes of these operands; `None` where the operands and the
-    /// fields do not say them, as for a reshape. A size is unknown where that of an operand decides it and is.
+    /// The sizes of `results` arrays that the operation defines from these operands; `None` if operands and fields do
+    /// not determine them, as for a reshape. A size is unknown if the operand's size that determines it is unknown.
     ///
     /// # Errors
-    /// Those of [`Operation::check`].
+    /// As [`Operation::check`].
     ///
     /// ```
     /// use tensor_layout::operations::{Operation, Shape, Sizes};

@@ -8,26 +8,26 @@ use crate::operations::shape::Shape;
 pub struct Value {
     /// The number of the node in its graph.
     pub node: usize,
-    /// Which of its results.
+    /// The number of the result.
     pub result: usize,
 }
 
 /// An operation in a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// What it does.
+    /// The operation.
     pub operation: Operation,
-    /// The values that it takes.
+    /// The operands.
     pub operands: Vec<Value>,
-    /// The shapes of its results: one in HLO, where it may be a tuple.
+    /// The shapes of the results: one in HLO, where it may be a tuple.
     pub results: Vec<Shape>,
 }
 
-/// A computation: each node comes after those that it uses, and each graph after those that it calls.
+/// A computation: each node comes after its operands, and each graph after the graphs that it calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
     /// The operations.
     pub nodes: Vec<Node>,
-    /// What it computes.
+    /// The values that the computation returns.
     pub roots: Vec<Value>,
 }

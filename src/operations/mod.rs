@@ -1,4 +1,4 @@
-//! Operations on tensors without their text: shapes, what an operation is and demands, and graphs of operations.
+//! Operations on tensors without their text: shapes, operations and their rules, and graphs.
 
 pub mod check;
 pub mod collective;

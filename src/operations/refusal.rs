@@ -1,20 +1,20 @@
-//! Why an operation cannot have its operands, attributes or results.
+//! Refusals: the reasons why an operation cannot have its operands, attributes or results.
 
 use crate::operations::sizes::Sizes;
 use crate::text::Error;
 use std::fmt;
 
-/// A rule that does not hold. Prints as `{subject} must be .., found ..`, in the words of [`Operation`]'s fields.
+/// A rule that does not hold. Prints as `{subject} must be .., found ..`, with the names of [`Operation`]'s fields.
 ///
 /// [`Operation`]: crate::operations::operation::Operation
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// The label of the rule, such as `convolution_c1`; the description of the rule has it, too.
+    /// The label of the rule, such as `convolution_c1`, as in the rule's description.
     pub rule: &'static str,
-    /// What is wrong.
+    /// The part of the operation at fault.
     pub subject: Subject,
-    /// How it must be and how it is.
+    /// The required and the actual state.
     pub problem: Problem,
 }
 
@@ -32,22 +32,22 @@ pub enum Subject {
     Results,
     /// A field of the operation.
     Field {
-        /// Its name in [`Operation`](crate::operations::operation::Operation).
+        /// The name in [`Operation`](crate::operations::operation::Operation).
         name: &'static str,
-        /// Which of its entries.
+        /// The number of the entry at fault, if one is.
         entry: Option<usize>,
     },
 }
 
-/// How a part of an operation must be and how it is.
+/// The required and the actual state of a part of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// An array has other sizes than it must have.
+    /// An array has the wrong sizes.
     Sizes {
-        /// Those that it must have.
+        /// The required sizes.
         expected: Sizes,
-        /// Those that it has.
+        /// The actual sizes.
         found: Sizes,
     },
     /// The rest of a sentence about the subject: `must be .., found ..`.
@@ -59,12 +59,12 @@ impl Refusal {
         Refusal { rule, subject, problem: Problem::Other(must.into()) }
     }
 
-    /// About a field.
+    /// A refusal of a field.
     pub(super) fn field(rule: &'static str, name: &'static str, must: impl Into<String>) -> Refusal {
         Refusal::new(rule, Subject::Field { name, entry: None }, must)
     }
 
-    /// About an entry of a field.
+    /// A refusal of an entry of a field.
     pub(super) fn entry(rule: &'static str, name: &'static str, entry: usize, must: impl Into<String>) -> Refusal {
         Refusal::new(rule, Subject::Field { name, entry: Some(entry) }, must)
     }

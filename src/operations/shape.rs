@@ -18,14 +18,14 @@ use std::fmt;
 pub enum Dim {
     /// `n`.
     Exact(i64),
-    /// `<=n`: known at run time, and at most `n`, which memory is laid out for.
+    /// `<=n`: known at run time, and at most `n`, the size of the memory.
     Bounded(i64),
     /// `?`: known at run time.
     Unbounded,
 }
 
 impl Dim {
-    /// The size that memory is laid out for; `None` where there is no bound.
+    /// The size that memory is laid out for; `None` without a bound.
     pub fn bound(self) -> Option<i64> {
         match self {
             Dim::Exact(n) | Dim::Bounded(n) => Some(n),
@@ -37,11 +37,11 @@ impl Dim {
 /// An array, or `token[]` or `opaque[]`, which have no dimensions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Array {
-    /// The type of its elements.
+    /// The element type.
     pub element: ElementType,
-    /// Its logical sizes.
+    /// The logical sizes.
     pub dims: Vec<Dim>,
-    /// Its layout, of the same rank.
+    /// The layout, of the same rank.
     pub layout: Layout,
 }
 
@@ -49,7 +49,7 @@ impl Array {
     /// The array with these sizes.
     ///
     /// # Errors
-    /// `token` and `opaque`, which have no dimensions, and what [`Expansion::new`] refuses.
+    /// `token` and `opaque`, which have no dimensions, and sizes that [`Expansion::new`] refuses.
     ///
     /// ```
     /// use tensor_layout::element::ElementType;
@@ -68,7 +68,7 @@ impl Array {
     /// Reads a shape that is an array.
     ///
     /// # Errors
-    /// Those of [`Shape::parse`], a tuple and a buffer.
+    /// As [`Shape::parse`]; also tuples and buffers.
     pub fn parse(text: &str) -> Result<Array, Error> {
         match Shape::parse(text)? {
             Shape::Array(array) => Ok(array),
@@ -79,7 +79,7 @@ impl Array {
         }
     }
 
-    /// The logical sizes that memory is laid out for; `None` where one is unbounded.
+    /// The logical sizes that memory is laid out for; `None` if one is unbounded.
     pub fn sizes(&self) -> Option<Vec<i64>> {
         self.dims.iter().map(|dim| dim.bound()).collect()
     }
@@ -97,13 +97,13 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// How deep tuples may be nested.
+    /// The greatest depth of nested tuples.
     pub const MAX_DEPTH: usize = limits::TUPLES;
 
     /// Reads a shape, with white space and comments between its tokens and at both ends.
     ///
     /// # Errors
-    /// What is wrong, and at which byte of `text`.
+    /// The fault, at its byte of `text`.
     ///
     /// ```
     /// use tensor_layout::operations::Shape;
@@ -200,8 +200,8 @@ impl Array {
     }
 }
 
-/// The shape, as XLA writes it, of a text that begins with a tensor, memref or vector type of MLIR:
-/// `f32[3,5]{1,0:T(2,2)}` of `tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>`. Other encodings are left out.
+/// The XLA shape of a text that begins with a tensor, memref or vector type of MLIR: `f32[3,5]{1,0:T(2,2)}` for
+/// `tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>`. Other encodings are left out.
 fn mlir_shape(text: &str) -> Option<String> {
     let mut rest = ["tensor<", "memref<", "vector<"].iter().find_map(|kind| text.strip_prefix(kind))?;
     let mut sizes = Vec::new();
@@ -251,7 +251,7 @@ impl fmt::Display for Array {
         write!(f, "{}[", self.element)?;
         list(f, &self.dims)?;
         f.write_str("]")?;
-        // A scalar without attributes is the one array whose layout is not written.
+        // The layout of a scalar without attributes is the only one that is not printed.
         if self.dims.is_empty() && self.layout == Layout::row_major(0) {
             return Ok(());
         }
@@ -289,7 +289,7 @@ pub fn count(shape: &Shape) -> usize {
     }
 }
 
-/// The number of the first array of each shape among those of all, and behind them the number of all.
+/// The number of the first array of each shape among the arrays of all shapes, and last the number of all arrays.
 pub(crate) fn firsts<'s>(shapes: impl IntoIterator<Item = &'s Shape>) -> Vec<usize> {
     let mut firsts = vec![0];
     for shape in shapes {
@@ -298,7 +298,7 @@ pub(crate) fn firsts<'s>(shapes: impl IntoIterator<Item = &'s Shape>) -> Vec<usi
     firsts
 }
 
-/// The bits that an element takes in memory.
+/// The bits of an element in memory.
 pub fn bits(array: &Array) -> Option<i64> {
     match array.layout.element_bits {
         0 => Some(array.element.bytes()? * 8),

@@ -1,9 +1,9 @@
-//! Sizes of arrays as rules of shapes compare them.
+//! Sizes of arrays, as the rules of shapes compare them.
 
 use crate::operations::shape::Array;
 use std::fmt;
 
-/// The size of a dimension; `None` where only the running program knows it. A bound counts as a size.
+/// The size of a dimension; `None` if it is known only at run time. A bound counts as a size.
 pub type Size = Option<i64>;
 
 /// The sizes of an array. Prints as `[2, ?, 3]`.
@@ -16,7 +16,7 @@ impl Sizes {
         Sizes(array.dims.iter().map(|dim| dim.bound()).collect())
     }
 
-    /// Those of a scalar.
+    /// The sizes of a scalar.
     pub fn scalar() -> Sizes {
         Sizes(Vec::new())
     }
@@ -26,7 +26,7 @@ impl Sizes {
         self.0.len()
     }
 
-    /// Whether two arrays may have the same sizes: a size that is not known fits any.
+    /// Whether two arrays may have the same sizes: an unknown size fits any.
     pub fn fits(&self, other: &Sizes) -> bool {
         self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(|(a, b)| fits(*a, *b))
     }
@@ -36,12 +36,12 @@ impl Sizes {
         dims.iter().map(|dim| self.0[*dim]).collect()
     }
 
-    /// The sizes of all dimensions but these.
+    /// The sizes of all other dimensions.
     pub(super) fn without(&self, dims: &[usize]) -> Vec<Size> {
         self.at(&without(self.rank(), &[dims]))
     }
 
-    /// The number of elements: `None` where a size is not known, an error where 128 bits do not hold it.
+    /// The number of elements: `None` if a size is unknown, an error if it does not fit in 128 bits.
     pub fn elements(&self) -> Result<Option<i128>, TooLarge> {
         if self.0.contains(&Some(0)) {
             return Ok(Some(0));
@@ -55,7 +55,7 @@ impl Sizes {
     }
 }
 
-/// A number of elements, or a size, beyond what an integer holds.
+/// A number of elements, or a size, that does not fit in its integer type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge;
 

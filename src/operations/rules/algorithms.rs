@@ -1,4 +1,4 @@
-//! Operations of which each element of a result is made of many elements.
+//! Algorithms: operations in which an element of a result depends on many elements.
 
 use super::arrays::{Arrays, Verdict, dimension, entries};
 use super::windows::windows;
@@ -7,7 +7,7 @@ use crate::operations::operation::{Algorithm, Fourier, WindowDim};
 use crate::operations::refusal::{Refusal, Subject};
 use crate::operations::sizes::Size;
 
-/// The demands of each algorithm, and of `get_dimension_size`:
+/// Checks the rules of each algorithm, and of `get_dimension_size`:
 ///
 /// - `dimension_size_c1`: there are one operand and one result.
 /// - `dimension_size_c2`: the dimension is one of the operand's.
@@ -77,7 +77,7 @@ fn top_k(k: i64, arrays: &Arrays) -> Verdict {
     arrays.results("top_k_c3", &[outer, &[Some(k)]].concat())
 }
 
-/// The demands on windows, and:
+/// The rules of windows, and:
 ///
 /// - `select_and_scatter_c1`: there are three operands and one result.
 /// - `select_and_scatter_c2`: `window` has an entry for each dimension of the first operand.
@@ -98,8 +98,8 @@ fn select_and_scatter(window: &[WindowDim], arrays: &Arrays) -> Verdict {
 /// - `batch_norm_c1`: there are three operands and three results in training, five and one in inference, five and three
 ///   of the gradient.
 /// - `batch_norm_c2`: the feature is a dimension of the first operand.
-/// - `batch_norm_c3`: the last operand of the gradient has the sizes of the first one; all others have one dimension, of
-///   the features.
+/// - `batch_norm_c3`: the last operand of the gradient has the sizes of the first one; all others have one dimension,
+///   of the features.
 /// - `batch_norm_c4`: the first result has the sizes of the first operand; all others have one dimension, of the
 ///   features.
 fn batch_norm(feature: usize, operands: usize, results: usize, arrays: &Arrays) -> Verdict {
@@ -117,7 +117,8 @@ fn batch_norm(feature: usize, operands: usize, results: usize, arrays: &Arrays) 
 
 /// - `fft_c1`: there are one operand and one result.
 /// - `fft_c2`: there are 1 to 3 lengths, not more than the operand has dimensions, and each is at least 1.
-/// - `fft_c3`: they are the sizes of the operand's last dimensions; back to real numbers, `n / 2 + 1` is that of the last.
+/// - `fft_c3`: they are the sizes of the operand's last dimensions; back to real numbers, `n / 2 + 1` is that of the
+///   last.
 /// - `fft_c4`: the result has the sizes of the operand; of real numbers, `n / 2 + 1` in the last dimension, and back to
 ///   them `n`.
 fn fft(kind: Fourier, lengths: &[i64], arrays: &Arrays) -> Verdict {
@@ -145,7 +146,7 @@ fn fft(kind: Fourier, lengths: &[i64], arrays: &Arrays) -> Verdict {
     arrays.result("fft_c4", 0, result)
 }
 
-/// That the last two dimensions of the first operand have one size.
+/// Checks that the last two dimensions of the first operand have one size.
 ///
 /// - `cholesky_c1`: there are one operand and one result.
 /// - `cholesky_c2`: the operand has two dimensions at least, and the last two have one size.
@@ -167,8 +168,8 @@ fn square(rule: &'static str, arrays: &Arrays) -> Verdict {
 
 /// - `triangular_solve_c1`: there are two operands and one result.
 /// - `triangular_solve_c2`: the first has two dimensions at least, and the last two have one size.
-/// - `triangular_solve_c3`: the second has as many, of the same sizes but for one: the columns where the matrix is on the
-///   left, else the rows.
+/// - `triangular_solve_c3`: the second has as many, of the same sizes but for one: the columns where the matrix is on
+///   the left, else the rows.
 /// - `triangular_solve_c4`: the result has the sizes of the second.
 fn triangular_solve(left: bool, arrays: &Arrays) -> Verdict {
     arrays.count("triangular_solve_c1", 2, 1)?;

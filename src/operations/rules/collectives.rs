@@ -1,4 +1,4 @@
-//! Exchanges between devices: how many take part, and what each gets.
+//! Exchanges between devices: the groups, and the sizes that each device gets.
 
 use super::arrays::{Arrays, Verdict, dimension};
 use crate::operations::collective::{Collective, Exchange};
@@ -6,7 +6,7 @@ use crate::operations::refusal::{Refusal, Subject};
 use crate::operations::sizes::Size;
 use crate::text::counted;
 
-/// Of all exchanges:
+/// The rules of all exchanges:
 ///
 /// - `groups_c1`: `groups` has devices from 0 to before `devices`.
 /// - `groups_c2`: each is there at most once; of a permutation once as a source and once as a target.
@@ -27,10 +27,12 @@ use crate::text::counted;
 /// - `all_reduce_c1`: where one computation combines all operands, they have the same sizes.
 /// - `collective_c3`: each result has the sizes of its operand, where nothing else is said.
 /// - `permute_blocks_c1`: there are as many results as inputs, and for each as many blocks as sets of pairs.
-/// - `permute_blocks_c2`: the operands are the inputs, as many outputs, and two scalars for each dimension of each block.
+/// - `permute_blocks_c2`: the operands are the inputs, as many outputs, and two scalars for each dimension of each
+///   block.
 /// - `permute_blocks_c3`: each result has the sizes of its output.
-/// - `permute_blocks_c4`: each block has a size for each dimension of its input and of its output, 0 or more, and no larger.
-/// - `permute_blocks_c5`: where blocks begin is said by scalars.
+/// - `permute_blocks_c4`: each block has a size for each dimension of its input and of its output, 0 or more, and no
+///   larger.
+/// - `permute_blocks_c5`: the starts of blocks are scalars.
 /// - `ragged_c1`: there are 6 operands and a result, which has the sizes of operand 1.
 /// - `ragged_c2`: the input and the output agree in all dimensions but the first.
 /// - `ragged_c3`: the other operands are lists of as many numbers, a multiple of `n`.
@@ -63,7 +65,7 @@ pub fn collective(collective: &Collective, arrays: &Arrays) -> Verdict {
     }
 }
 
-/// One operand and its result.
+/// Checks one operand and its result.
 fn one(exchange: Exchange, n: i64, k: usize, arrays: &Arrays) -> Verdict {
     let from = &arrays.ins[k];
     let along = |dim: usize| match dimension("collective_c2", "dim", dim, from.rank()) {
@@ -103,7 +105,7 @@ fn one(exchange: Exchange, n: i64, k: usize, arrays: &Arrays) -> Verdict {
     }
 }
 
-/// An operand for each device of a group.
+/// Checks an exchange of whole operands, one for each device of a group.
 fn whole(n: i64, arrays: &Arrays) -> Verdict {
     let found = arrays.ins.len();
     if i64::try_from(found) != Ok(n) {
@@ -114,7 +116,7 @@ fn whole(n: i64, arrays: &Arrays) -> Verdict {
     (1..found).try_for_each(|k| arrays.operand("all_to_all_c2", k, &arrays.ins[0].0))
 }
 
-/// Blocks of inputs that go into outputs.
+/// Checks an exchange of blocks of inputs into outputs.
 fn permute_blocks(sets: usize, blocks: &[Vec<i64>], arrays: &Arrays) -> Verdict {
     let count = arrays.results_count();
     if count == 0 || count.checked_mul(sets) != Some(blocks.len()) {

@@ -1,4 +1,4 @@
-//! Operations that put elements into other dimensions.
+//! Operations that move elements to other dimensions.
 
 use super::arrays::{Arrays, Verdict, dimension, distinct, elements, entries};
 use crate::operations::refusal::{Refusal, Subject};
@@ -54,8 +54,8 @@ pub fn reshape(arrays: &Arrays) -> Verdict {
 }
 
 /// - `bitcast_c1`: there are one operand and one result.
-/// - `bitcast_c2`: both have the same number of bits, elements times the bits of one: `f32[6]` and `f64[3]` have 192. A
-///   layout with tiles may add padding, so with one nothing is compared.
+/// - `bitcast_c2`: both have the same number of bits, elements times bits per element: `f32[6]` and `f64[3]` have 192.
+///   A layout with tiles may add padding, so layouts with tiles are not compared.
 pub fn bitcast(arrays: &Arrays, from: &[&Array], to: &[&Array]) -> Verdict {
     arrays.count("bitcast_c1", 1, 1)?;
     let each = |array: &Array| bits(array).filter(|_| !array.layout.is_tiled());
@@ -63,7 +63,7 @@ pub fn bitcast(arrays: &Arrays, from: &[&Array], to: &[&Array]) -> Verdict {
     same_bits("bitcast_c2", (from[0], each(from[0])), (to, each(to)))
 }
 
-/// That two arrays with elements of so many bits have the same number of bits.
+/// Checks that two arrays, with elements of these bits, have the same number of bits.
 pub fn same_bits(rule: &'static str, from: (&Array, Option<i64>), to: (&Array, Option<i64>)) -> Verdict {
     let total = |subject, (array, each): (&Array, Option<i64>)| {
         let Some((n, each)) = elements(rule, subject, &Sizes::of(array))?.zip(each) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Products that sum over dimensions of both operands.
+//! Products with contracting dimensions.
 
 use super::arrays::{Arrays, Verdict, disjoint, distinct, entries};
 use crate::operations::operation::Contraction;
@@ -39,7 +39,7 @@ pub fn dot(dot: &Dot, arrays: &Arrays) -> Verdict {
     arrays.result("dot_c6", 0, &expected)
 }
 
-/// That the operands fit each other.
+/// Checks that the operands fit each other.
 pub fn sides(dot: &Dot, lhs: &Sizes, rhs: &Sizes) -> Verdict {
     distinct("dot_c2", "lhs_batch", dot.lhs_batch, lhs.rank())?;
     distinct("dot_c2", "rhs_batch", dot.rhs_batch, rhs.rank())?;

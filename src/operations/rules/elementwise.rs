@@ -30,7 +30,8 @@ fn pointwise([operands, results]: [&'static str; 2], arrays: &Arrays) -> Verdict
     let mut expected = arrays.ins[first].0.clone();
     for k in full {
         arrays.operand(operands, k, &expected)?;
-        // A size that one operand has at run time only is that of the result; a known one is compared with more.
+        // With wanted results, a size that one operand does not know is unknown; with given results, known sizes are
+        // compared.
         let joined = |a: Size, b: Size| if arrays.is_wanted() { a.and(b) } else { a.or(b) };
         expected.iter_mut().zip(&arrays.ins[k].0).for_each(|(size, found)| *size = joined(*size, *found));
     }

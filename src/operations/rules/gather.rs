@@ -1,4 +1,4 @@
-//! Blocks at starts that an array of indices holds.
+//! Gathers and scatters: blocks at starts from an array of indices.
 
 use super::arrays::{Arrays, Verdict, disjoint, distinct, entries};
 use super::slices::fitting;
@@ -7,19 +7,19 @@ use crate::operations::refusal::{Refusal, Subject};
 use crate::operations::sizes::{Size, Sizes, fits, without};
 use crate::text::counted;
 
-/// What the fields say of the data and the indices.
+/// The dimensions of blocks and of indices.
 struct Frame {
     /// The sizes of the indices without the dimension that lists an index.
     rows: Vec<Size>,
-    /// The dimensions of the data that blocks have.
+    /// The dimensions of the data that blocks keep.
     kept: Vec<usize>,
 }
 
 /// - `blocks_c1`: each list names different dimensions: `start_index_map`, `collapsed_slice_dims` and
 ///   `operand_batching_dims` of the data, `start_indices_batching_dims` of the indices.
 /// - `blocks_c2`: `index_vector_dim` is a dimension of the indices, or their rank, where each element is an index.
-/// - `blocks_c3`: `start_index_map` has an entry for each entry of an index: indices `[5, 2]` with `index_vector_dim =
-///   1` need two.
+/// - `blocks_c3`: `start_index_map` has an entry for each entry of an index: indices `[5, 2]` with
+///   `index_vector_dim = 1` need two.
 /// - `blocks_c4`: there are as many batching dimensions of the indices as of the data, and none lists an index.
 /// - `blocks_c5`: they have the same sizes.
 /// - `blocks_c6`: no batching dimension is collapsed, and none has a start.
@@ -46,7 +46,7 @@ fn frame(g: &Gather, data: &Sizes, indices: &Sizes) -> Result<Frame, Refusal> {
     })
 }
 
-/// `blocks_c4` and `blocks_c5`.
+/// Checks `blocks_c4` and `blocks_c5`.
 fn batching(g: &Gather, data: &Sizes, indices: &Sizes) -> Verdict {
     let (name, rows) = ("start_indices_batching_dims", &g.start_indices_batching_dims);
     let of = "one for each batching dimension of the data";
@@ -66,7 +66,7 @@ fn batching(g: &Gather, data: &Sizes, indices: &Sizes) -> Verdict {
     Ok(())
 }
 
-/// The sizes of all blocks in one array: those of a block in `offset_dims`, those of the rows in the other dimensions.
+/// The sizes of all blocks in one array: the sizes of a block in `offset_dims`, of the rows in the other dimensions.
 fn together(offset_dims: &[usize], block: &[Size], rows: &[Size]) -> Vec<Size> {
     let rank = block.len() + rows.len();
     let mut sizes = vec![None; rank];
@@ -75,7 +75,7 @@ fn together(offset_dims: &[usize], block: &[Size], rows: &[Size]) -> Vec<Size> {
     sizes
 }
 
-/// The demands on blocks (`blocks_c1` to `blocks_c6`), and:
+/// The rules of blocks (`blocks_c1` to `blocks_c6`), and:
 ///
 /// - `gather_c1`: there are two operands, the data and the indices, and one result.
 /// - `gather_c2`: `slice_sizes` has an entry for each dimension of the data.
@@ -103,7 +103,7 @@ pub fn gather(g: &Gather, arrays: &Arrays) -> Verdict {
     arrays.result("gather_c7", 0, &together(&g.offset_dims, &block, &rows))
 }
 
-/// The demands on blocks (`blocks_c1` to `blocks_c6`), and:
+/// The rules of blocks (`blocks_c1` to `blocks_c6`), and:
 ///
 /// - `scatter_c1`: the operands are as many arrays of data as results, the indices, and as many updates.
 /// - `scatter_c2`: the data and the results have the same sizes.
@@ -141,15 +141,15 @@ pub fn scatter(g: &Gather, arrays: &Arrays) -> Verdict {
 }
 
 impl Gather {
-    /// The sizes of the blocks that the updates of a scatter hold, in the `rank` dimensions of the data: 1 in those that
-    /// blocks do not have. The operation was checked with updates of these sizes.
+    /// The sizes of the blocks in the updates of a scatter, in the `rank` dimensions of the data: 1 in dimensions that
+    /// blocks lack. The operation must have been checked with updates of these sizes.
     pub fn block_sizes(&self, rank: usize, updates: &[i64]) -> Vec<i64> {
         update_sizes(self, rank, updates)
     }
 }
 
-/// The sizes of the blocks that updates of these sizes hold, in all dimensions of the data: 1 in those that blocks do
-/// not have. The operation was checked.
+/// The sizes of the blocks in updates of these sizes, in all dimensions of the data: 1 in dimensions that blocks lack.
+/// The operation must have been checked.
 pub(crate) fn update_sizes(g: &Gather, rank: usize, updates: &[i64]) -> Vec<i64> {
     let kept = without(rank, &[&g.collapsed_slice_dims, &g.operand_batching_dims]);
     let mut sizes = vec![1; rank];

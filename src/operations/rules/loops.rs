@@ -33,7 +33,7 @@ pub fn loops(loops: &Loops, arrays: &Arrays) -> Verdict {
     Ok(())
 }
 
-/// `loops_c3` and `loops_c4` of one index.
+/// Checks `loops_c3` and `loops_c4` of one index.
 fn index(name: &'static str, k: usize, index: &[Expr], sizes: &Sizes, vars: usize) -> Verdict {
     if index.len() != sizes.rank() {
         let must = format!("must have {} expressions, one for each dimension, found {}", sizes.rank(), index.len());

@@ -1,10 +1,9 @@
-//! The rules of shapes: what the operands, the fields and the results of each operation must be. A function for each
-//! operation, by families.
+//! The rules of shapes: the valid operands, fields and results of each operation. One function for each operation, by
+//! families.
 //!
 //! Every rule has a label, such as `slice_c2`, which is in the description of its function, in the
-//! [`Refusal`](crate::operations::refusal::Refusal) where it does not hold, and in the name of its test. Sizes that
-//! only the running program knows fit any size. Element types and layouts are not compared, but for the bits of a
-//! bitcast.
+//! [`Refusal`](crate::operations::refusal::Refusal) if it does not hold, and in the name of its test. Sizes that are
+//! known only at run time fit any size. Element types and layouts are not compared, except for the bits of a bitcast.
 
 pub(super) mod algorithms;
 pub(crate) mod arrays;

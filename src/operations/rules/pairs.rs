@@ -1,7 +1,7 @@
-//! Asynchronous pairs: what the start gives at once, and what is taken from it at the end.
+//! Asynchronous pairs: the tuple that the start returns at once, and the arrays that the end takes from it.
 //!
-//! `slice-start` of f32[8] gives `((f32[8]), f32[2], u32[])`: the operand, the slice, and an array that only the device
-//! uses. `slice-done` takes array 1 of these.
+//! `slice-start` of f32[8] returns `((f32[8]), f32[2], u32[])`: the operand, the slice, and an array that only the
+//! device uses. `slice-done` takes array 1 of these.
 
 use super::arrays::{Arrays, Verdict};
 use crate::operations::operation::Start;
@@ -28,7 +28,7 @@ pub fn leaves(numbers: &[Option<usize>], arrays: &Arrays) -> Verdict {
 }
 
 /// - `start_c1`: the arrays that the operation makes are among those of the result.
-/// - `start_c2`: so are those that are operands, at most one for each array of the operands.
+/// - `start_c2`: so are the arrays that alias operands, at most one for each array of the operands.
 /// - `start_c3`: each of these has the sizes of its operand.
 /// - The operation's own rules hold for the arrays that it makes.
 pub fn start(start: &Start, operands: &[&Shape], to: &[&Array], arrays: &Arrays) -> Verdict {
@@ -52,13 +52,13 @@ pub fn start(start: &Start, operands: &[&Shape], to: &[&Array], arrays: &Arrays)
 }
 
 impl Start {
-    /// The number of the operands' array that an array of the result is.
+    /// The number, among the arrays of the operands, of the one that an array of the result aliases.
     pub fn operand(&self, array: usize) -> Option<usize> {
         let (first, count) = self.operands?;
         array.checked_sub(first).filter(|operand| *operand < count)
     }
 
-    /// The number of an array of the result among those that the operation makes.
+    /// The number of an array of the result among the results of the operation.
     pub fn result(&self, array: usize) -> Option<usize> {
         let (first, count) = self.results;
         array.checked_sub(first).filter(|result| *result < count)

@@ -6,7 +6,7 @@ use crate::operations::operation::{Contraction, Ragged, RaggedDot};
 use crate::operations::refusal::{Refusal, Subject};
 use crate::operations::sizes::{Size, Sizes};
 
-/// The demands of a product on its operands, and:
+/// The rules of a product for its operands, and:
 ///
 /// - `scaled_dot_c1`: there are four operands and one result.
 /// - `scaled_dot_c2`: scales have the rank of their operand, and each of its sizes is a multiple of theirs.
@@ -29,16 +29,16 @@ pub fn scaled_dot(dims: &Contraction, arrays: &Arrays) -> Verdict {
     arrays.result("scaled_dot_c3", 0, &result(dims, lhs, rhs, None))
 }
 
-/// The demands of a product on its operands, and:
+/// The rules of a product for its operands, and:
 ///
 /// - `ragged_dot_c1`: there are three operands and one result.
 /// - `ragged_dot_c2`: the dimension with groups is one of the left operand's.
-/// - `ragged_dot_c3`: where it is one of the result, a dimension of the right operand counts the groups, which is neither
-///   a batch dimension nor one that is summed over; else none does.
+/// - `ragged_dot_c3`: where it is one of the result, a dimension of the right operand counts the groups, which is
+///   neither a batch dimension nor one that is summed over; else none does.
 /// - `ragged_dot_c4`: the sizes of the groups have one dimension, or those of the left operand before the one with
 ///   groups, too; the last one counts the groups.
-/// - `ragged_dot_c5`: the result has the sizes of the product, without the groups of the right operand; where groups are
-///   summed over, it has the groups as its first dimension.
+/// - `ragged_dot_c5`: the result has the sizes of the product, without the groups of the right operand; where groups
+///   are summed over, it has the groups as its first dimension.
 pub fn ragged_dot(dot: &RaggedDot, arrays: &Arrays) -> Verdict {
     arrays.count("ragged_dot_c1", 3, 1)?;
     let (lhs, rhs, groups) = (&arrays.ins[0], &arrays.ins[1], &arrays.ins[2]);
@@ -72,7 +72,7 @@ pub fn ragged_dot(dot: &RaggedDot, arrays: &Arrays) -> Verdict {
     arrays.result("ragged_dot_c5", 0, &expected)
 }
 
-/// The sizes of a product, without a dimension of the right operand.
+/// The sizes of a product, without dimension `but` of the right operand.
 fn result(dims: &Contraction, lhs: &Sizes, rhs: &Sizes, but: Option<usize>) -> Vec<Size> {
     let right = dims.rhs_free(rhs.rank()).into_iter().filter(|dim| Some(*dim) != but).collect::<Vec<_>>();
     [lhs.at(&dims.lhs_batch), lhs.at(&dims.lhs_free(lhs.rank())), rhs.at(&right)].concat()

@@ -1,11 +1,11 @@
-//! Combining elements of all inputs into one.
+//! Reductions of all inputs.
 
 use super::arrays::{Arrays, Verdict, distinct};
 use crate::operations::refusal::{Refusal, Subject};
 use crate::operations::sizes::Sizes;
 use crate::text::counted;
 
-/// The sizes of inputs that are followed by as many initial values, and have as many results.
+/// The sizes of the inputs of an operation with as many initial values and results.
 ///
 /// - `inputs_c1`: there is an initial value for each input, and there are inputs.
 /// - `inputs_c2`: there is a result for each input.
@@ -24,7 +24,7 @@ pub fn inputs(arrays: &Arrays) -> Result<&Sizes, Refusal> {
     Ok(&arrays.ins[0])
 }
 
-/// The demands of [`inputs`], and:
+/// The rules of [`inputs`], and:
 ///
 /// - `reduce_c1`: `dims` are different dimensions of the inputs.
 /// - `reduce_c2`: the results have the sizes of the other dimensions: `[2, 3, 5]` with `dims = [1]` becomes `[2, 5]`.

@@ -1,4 +1,4 @@
-//! Scans, and reshapes whose sizes operands say.
+//! Scans, and reshapes to sizes given by operands.
 
 use super::arrays::{Arrays, Verdict, dimension, elements};
 use crate::operations::refusal::{Refusal, Subject};

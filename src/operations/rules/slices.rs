@@ -1,4 +1,4 @@
-//! Blocks that are read, written or padded.
+//! Slices, updates and padding.
 
 use super::arrays::{Arrays, Verdict, entries};
 use super::windows::dilated;
@@ -119,7 +119,7 @@ fn data(arrays: &Arrays, rule: &'static str, least: usize) -> Verdict {
     arrays.count(rule, arrays.ins.len(), 1)
 }
 
-/// That from operand `first` on there is a scalar for each dimension of the data.
+/// Checks that from operand `first` on there is a scalar for each dimension of the data.
 fn starts(first: usize, arrays: &Arrays) -> Verdict {
     let (needed, found) = (arrays.ins[0].rank(), arrays.ins.len() - first);
     if needed != found {
@@ -129,7 +129,7 @@ fn starts(first: usize, arrays: &Arrays) -> Verdict {
     (first..first + needed).try_for_each(|k| arrays.operand("starts_c2", k, &[]))
 }
 
-/// That the sizes of a block are not negative and at most those of the data.
+/// Checks that the sizes of a block are not negative and at most those of the data.
 pub fn fitting(rule: &'static str, name: &'static str, sizes: &[i64], data: &Sizes) -> Verdict {
     for (k, (size, whole)) in sizes.iter().zip(&data.0).enumerate() {
         if *size < 0 || whole.is_some_and(|whole| *size > whole) {

@@ -1,4 +1,4 @@
-//! Tuples, by the arrays in them from left to right.
+//! Tuples, as the arrays in them from left to right.
 
 use super::arrays::{Arrays, Verdict};
 use crate::operations::refusal::{Refusal, Subject};
@@ -22,7 +22,7 @@ pub fn get_tuple_element(index: usize, operands: &[&Shape], results: Vec<Sizes>)
     passed(["get_tuple_element_c3", "get_tuple_element_c4"], &arrays)
 }
 
-/// The parts of the operand, of which there is one with this index.
+/// The elements of the operand, a tuple that has this index.
 fn parts<'a>(index: usize, operands: &[&'a Shape]) -> Result<&'a [Shape], Refusal> {
     let [Shape::Tuple(parts)] = operands else {
         let must = "must have one operand, a tuple, found others";
@@ -35,12 +35,12 @@ fn parts<'a>(index: usize, operands: &[&'a Shape]) -> Result<&'a [Shape], Refusa
     Err(Refusal::field("get_tuple_element_c2", "index", must))
 }
 
-/// How many arrays of the operand are before those of a part: one before part 1 of `(f32[2], (s32[], f32[3]))`.
+/// The number of arrays before an element of a tuple: one before element 1 of `(f32[2], (s32[], f32[3]))`.
 pub(crate) fn before(index: usize, operands: &[&Shape]) -> Result<usize, Refusal> {
     Ok(parts(index, operands)?[..index].iter().map(count).sum())
 }
 
-/// That the results have the sizes of the operands.
+/// Checks that the results have the sizes of the operands.
 fn passed([count, sizes]: [&'static str; 2], arrays: &Arrays) -> Verdict {
     let (expected, found) = (arrays.ins.len(), arrays.results_count());
     if found != expected {

@@ -6,16 +6,16 @@ use crate::operations::operation::{Convolution, WindowDim};
 use crate::operations::refusal::{Refusal, Subject};
 use crate::operations::sizes::Size;
 
-/// The places from the first to the last of `n` elements that are `step` apart: `(n - 1) * step + 1`, or 0 where there
-/// is none. So `dilated(3, 2)` is 5.
+/// The number of places from the first to the last of `n` elements that are `step` apart: `(n - 1) * step + 1`, or 0
+/// without elements. So `dilated(3, 2)` is 5.
 pub(crate) fn dilated(n: i64, step: i64) -> i128 {
     if n == 0 { 0 } else { (i128::from(n) - 1) * i128::from(step) + 1 }
 }
 
 /// The number of windows that fit into dimension `k`, of `size` elements:
 /// `floor((dilated(size, base_dilation) + low + high - dilated(window.size, window_dilation)) / stride) + 1`, or 0
-/// where the window is larger. A window of 3 in steps of 2 over 8 elements, padded by 1 on both sides, has `7 / 2 + 1 =
-/// 4` places.
+/// if the window is larger. A window of 3 in steps of 2 over 8 elements, padded by 1 on both sides, has
+/// `7 / 2 + 1 = 4` places.
 ///
 /// - `window_c1`: the window's size is at least 1.
 /// - `window_c2`: its stride is at least 1.
@@ -43,7 +43,7 @@ pub(crate) fn windows(k: usize, size: Size, dim: &WindowDim) -> Result<Size, Ref
     i64::try_from(count).map(Some).map_err(large)
 }
 
-/// The demands of [`inputs`] and of [`windows`], and:
+/// The rules of [`inputs`] and of [`windows`], and:
 ///
 /// - `reduce_window_c1`: `window` has an entry for each dimension of the inputs.
 /// - `reduce_window_c2`: the results have a dimension for each, of the number of windows.
@@ -54,7 +54,7 @@ pub fn reduce_window(window: &[WindowDim], arrays: &Arrays) -> Verdict {
     arrays.results("reduce_window_c2", &sizes.collect::<Result<Vec<_>, _>>()?)
 }
 
-/// The demands of [`windows`], and:
+/// The rules of [`windows`], and:
 ///
 /// - `convolution_c1`: there are two operands, the input and the kernel, and one result.
 /// - `convolution_c2`: both have two dimensions more than `window` has entries.
@@ -93,7 +93,7 @@ pub fn convolution(c: &Convolution, arrays: &Arrays) -> Verdict {
     arrays.result("convolution_c9", 0, &expected)
 }
 
-/// `convolution_c2` and `convolution_c3`.
+/// Checks `convolution_c2` and `convolution_c3`.
 fn dimensions(c: &Convolution, arrays: &Arrays) -> Verdict {
     let spatial = c.window.len();
     for k in 0..2 {
@@ -114,7 +114,7 @@ fn dimensions(c: &Convolution, arrays: &Arrays) -> Verdict {
     Ok(())
 }
 
-/// `convolution_c5` to `convolution_c7`.
+/// Checks `convolution_c5` to `convolution_c7`.
 fn groups(c: &Convolution, batch: Size, features: Size, outputs: Size) -> Verdict {
     for (rule, name, groups, sizes) in [
         (
