@@ -108,7 +108,7 @@
 //! Each file and folder of the crate, in the order of imports: a room uses only the rooms of its last column, all of
 //! them above it. `test/arrows.rs` reads this table and the imports.
 //!
-//! | room | what it holds | uses |
+//! | room | content | uses |
 //! |---|---|---|
 //! | [`limits`] | the limits of all texts and passes, in one list | |
 //! | [`text`] | cursor over a text, errors with a byte offset, suggestions | |
@@ -120,14 +120,14 @@
 //! | [`places`] | TensorLayouts, machines, relayouts | `expr`, `limits`, `maps`, `numbers`, `text`, `tiled` |
 //! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `limits`, `maps`, `numbers`, `text`, `tiled` |
 //! | [`packing`] | arrays into the memory of a layout, and out of it | `element`, `operations`, `text`, `tiled` |
-//! | [`drawing`] | the picture of a layout as SVG | `operations`, `places`, `text`, `tiled` |
-//! | [`targets`] | what layouts a machine has, and what they cost | `element`, `operations`, `places`, `text`, `tiled` |
-//! | [`analysis`] | what operations and graphs read, feed and move | `expr`, `maps`, `operations`, `text`, `tiled` |
+//! | [`drawing`] | a picture of a layout as SVG | `operations`, `places`, `text`, `tiled` |
+//! | [`targets`] | default layouts and costs of a machine | `element`, `operations`, `places`, `text`, `tiled` |
+//! | [`analysis`] | reads, feeds and movement of operations and graphs | `expr`, `maps`, `operations`, `text`, `tiled` |
 //! | [`hlo`] | HLO text to operations | `element`, `expr`, `limits`, `operations`, `text`, `tiled` |
 //! | [`notations`] | layouts in the notations of other projects, both ways | `element`, `expr`, `hlo`, `limits`, `maps`, `operations`, `places`, `text`, `tiled` |
-//! | [`offsets`] | offsets in one memory for what is live in ranges of time | |
-//! | [`scheduling`] | orders of tasks in which few bytes are live at once | `text` |
-//! | [`memory`] | the buffers of a program, when they are live, the peak, and orders with a lower one | `analysis`, `hlo`, `operations`, `scheduling`, `text`, `tiled` |
+//! | [`offsets`] | offsets in one memory for live ranges | |
+//! | [`scheduling`] | orders of tasks with few live bytes | `text` |
+//! | [`memory`] | the buffers of a program, their live ranges, the peak, and orders with a lower one | `analysis`, `hlo`, `operations`, `scheduling`, `text`, `tiled` |
 //! | [`transfers`] | relayouts and slices as strided copies | `operations`, `text`, `tiled` |
 //! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | `limits`, `text` |
 //! | [`plan`] | layouts for all values of a program | `element`, `expr`, `limits`, `operations`, `solver`, `targets`, `text`, `tiled`, `transfers` |

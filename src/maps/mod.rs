@@ -1,6 +1,6 @@
 //! Indexing maps: their text, their arithmetic, the simplifier, and the checker that replays its steps.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
 //! | [`domain`] | intervals of variables and constraints |
 //! | [`steps`] | the steps of a simplification as data: rules, claims, facts |

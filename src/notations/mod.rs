@@ -3,28 +3,28 @@
 //! [`read`] reads a text in any notation, [`write()`] writes a layout in a notation. A layout that the notation cannot
 //! express is an error with the reason; every written text has been read again and means the same.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
-//! | [`meaning`] | where each element is, as a map |
+//! | [`meaning`] | the place of each element, as a map |
 //! | [`convert`] | tiled layout to TensorLayout and back |
-//! | [`described`] | a layout on a shape, whatever it was written in |
+//! | [`described`] | a layout on a shape, independent of its notation |
 //! | [`notation`] | the list of notations |
 //! | `lists` | lists of numbers |
 //! | [`cute`] | CuTe: `(8,4):(1,8)`, with swizzles |
 //! | `bits` | layouts as matrices over bits |
-//! | `bases` | a layout by what each bit of a place adds to the index |
-//! | `blocked` | `#ttg.blocked` as such |
+//! | `bases` | a layout as the index that each bit of a place adds |
+//! | `blocked` | the attribute `#ttg.blocked` |
 //! | [`triton`] | Triton: `#ttg.linear`, `#ttg.blocked`, `#ttg.shared_linear` |
 //! | [`mosaic`] | Mosaic: `#tpu.tiled` |
 //! | [`pack`] | IREE's encodings and `linalg.pack` |
 //! | [`strided`] | NumPy's strides and `strided<..>` of MLIR |
 //! | [`python`] | JAX's `Layout(..)` |
 //! | [`affine`] | `affine_map<..>` of MLIR |
-//! | `sharded` | how an array is divided among devices |
+//! | `sharded` | the division of an array among devices |
 //! | `shardings` | shardings of HLO: `sharding={devices=[2,4]<=[8]}` |
 //! | `shardy` | shardings of Shardy: `#sdy.sharding<mesh<["x"=2, "y"=4]>, [{"x"}, {"y"}]>` |
 //! | [`types`] | the types of MLIR around them |
-//! | [`translate`] | which notation a text is in; reading and writing |
+//! | [`translate`] | detection of the notation of a text; reading and writing |
 
 pub mod affine;
 mod bases;

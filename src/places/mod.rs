@@ -1,17 +1,17 @@
 //! TensorLayouts: tensors spread over the places of a machine, `((4_PE, 3:8), (8:1))`.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
 //! | [`tensor_layout`] | the structure |
 //! | `notation` | the text |
-//! | `search` | digits that come to a given place |
-//! | [`placement`] | a TensorLayout on a shape: in which places and at which addresses each element is |
+//! | `search` | search for digits with given coordinates |
+//! | [`placement`] | a TensorLayout on a shape: the places and the address of each element |
 //! | [`views`] | reshape, transpose and slice as a change of the layout |
-//! | [`utilisation`] | how many places and elements of their memories are used |
+//! | [`utilisation`] | the numbers of used places and elements of their memories |
 //! | [`model`] | registers, default layouts and costs of a machine |
-//! | [`ready`] | machines that go by a name |
+//! | [`ready`] | named machines |
 //! | [`machine`] | axes, their parents, memories and capacities |
-//! | [`relayout`] | what moves between two placements, at which level of the machine |
+//! | [`relayout`] | copies between two placements, and the traffic of each level of the machine |
 
 pub mod machine;
 pub mod model;

@@ -1,8 +1,8 @@
 //! Units, rates and costs of a machine: the part of a machine's text that a layout planner reads.
 //!
 //! `unit: cycle, registers: 8x128, layouts: tiles, links: (PE: 8), costs: (kernel: 70, window: 1738.5)`: costs are in
-//! cycles; a register has 8 rows of 128 words; arrays are laid out in tiles of registers; a PE exchanges 8 bytes with its
-//! parent in a cycle; a kernel costs 70 cycles to start, and each of its windows 1738.5. Every part is optional.
+//! cycles; a register has 8 rows of 128 words; arrays are laid out in tiles of registers; a PE exchanges 8 bytes with
+//! its parent in a cycle; a kernel costs 70 cycles to start, and each of its windows 1738.5. Every part is optional.
 //!
 //! Numbers have up to six decimals and are kept as millionths, so that arithmetic on them is exact: see [`Decimal`].
 //! [`crate::targets`] computes with the costs and defines them.
@@ -89,7 +89,8 @@ costs! {
     copy,
     /// Each window of such a copy.
     copy_window,
-    /// Replaces `copy` and `copy_window` where neither side is in a memory with a rate of writing.
+    /// Replaces `copy` and `copy_window` where neither side is in a memory with a rate of writing and the result is not
+    /// packed.
     near_copy,
     /// Each tile of such a copy.
     copy_tile,
@@ -112,9 +113,9 @@ costs! {
     product,
     /// A product that reads an operand from a memory with a rate of writing.
     product_operands,
-    /// A product that writes its result into such a memory.
+    /// A product whose result is in such a memory, or packed.
     product_results,
-    /// Each window of such a product.
+    /// Each window of a product whose result is in such a memory; one window if the result is only packed.
     product_window,
     /// Cost of moving or computing, whichever is more, in one window of a product; 0: always one window.
     product_window_size,

@@ -1,10 +1,11 @@
 //! Tiled layouts, as XLA writes them: `{1,0:T(8,128)(2,1)S(1)}`.
 //!
-//! # Beside other descriptions of layouts
+//! # Comparison with other descriptions of layouts
 //!
-//! A layout is a function from a logical index to a place. Four projects write that function down in different ways:
+//! A layout is a function from a logical index to a place. Four other projects describe that function in different
+//! ways:
 //!
-//! | | elements of the description | what it can say and tiled layouts cannot | what tiled layouts and indexing maps can say and it cannot |
+//! | | form | expressible there, not in tiled layouts | expressible in tiled layouts and indexing maps, not there |
 //! |---|---|---|---|
 //! | XLA's indexing maps | affine expressions with `floordiv` and `mod`, intervals, constraints | run-time variables, several elements for one index; [`crate::maps`] has the same | which bytes are padding: a map has no size of the memory |
 //! | CuTe | nested shapes with strides, `(4,2):(1,16)` | any stride, also 0 (copies) and overlapping ones; composition and complement in closed form | padding: sizes that tiles do not divide (`3` by `2`); a remainder must be written as a predicate |
@@ -16,11 +17,11 @@
 //! notations. Directions differ, too: here a map takes the logical index to the place, a `LinearLayout` takes the place
 //! to the logical index.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
 //! | [`memory_space`] | numbers and names of memory spaces |
 //! | [`layout`] | the text and the structure |
-//! | [`mod@jax`] | the text as JAX has it |
+//! | [`mod@jax`] | the text in JAX's notation |
 //! | [`tiling`] | the rule of tiling, over dimensions of any kind |
 //! | [`expansion`] | the arithmetic: padded sizes, strides, offsets, maps |
 //! | `padding` | the padding that has an index |

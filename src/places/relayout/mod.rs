@@ -18,7 +18,7 @@
 //!
 //! Not promised: an order or a schedule of the copies, and room in the memories, which [`Machine::check`] verifies.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
 //! | `moves` | the plan: levels, and copies |
 //! | `counts` | counting without overflow, in a bounded number of steps |
@@ -26,7 +26,7 @@
 //! | `digits` | step 1 |
 //! | `joint` | step 2 |
 //! | `equal` | step 3 |
-//! | `collectives` | the same as a chain of collectives |
+//! | `collectives` | the relayout as a chain of collectives |
 
 mod collectives;
 mod counts;
