@@ -6,10 +6,10 @@
 //! puts element `(i, j)` at `PE = i floordiv 3` and address `i mod 3 * 8 + j`.
 //!
 //! Two elements collide where their digits differ by `delta`, with `sum(delta * stride) = 0` on every axis. Dropping
-//! the differences on all axes but one leaves a collision, so each axis is looked at alone, from the largest stride to
-//! the smallest, keeping only sums that the smaller ones can still bring back to 0. Of the indices with a given
-//! difference the least are those with digits `max(0, delta)` and `max(0, -delta)`: they tell whether padding is in the
-//! way, and are named in the message.
+//! the differences on all axes but one leaves a collision, so each axis is searched alone, from the largest stride to
+//! the smallest, keeping only sums that the smaller ones can still bring back to 0. The least indices with a given
+//! difference have the digits `max(0, delta)` and `max(0, -delta)`: the elements collide unless one of these is
+//! padding. The message names them.
 //!
 //! Addresses and sizes count elements (or words, where the layout says so), not bytes. Numbers that do not fit in
 //! 64 bits are an error.

@@ -146,7 +146,7 @@ impl<'a> Premises<'a> {
         if n == 1 || e.terms.is_empty() {
             return Linear::constant(numerators.constant.rem_euclid(n)).scaled(1, e.den);
         }
-        // e mod m = 0 where m divides e; only multiples of minima need this rule.
+        // e mod m = 0 where m divides e; only minima of multiples need this rule.
         if numerators.terms.keys().any(|atom| matches!(atom, Expr::Min(..))) && self.multiple(&numerators, n) {
             return Some(Linear::constant(0));
         }

@@ -31,7 +31,7 @@ pub(super) enum Leftover {
 
 /// Equations.
 impl Premises<'_> {
-    /// Proves an equation by its rule. Returns its atom and the value of that.
+    /// Proves an equation by its rule. Returns its atom and the atom's value.
     pub fn equation(&self, step: &Step, before: &Expr, after: &Expr) -> Result<(Expr, Linear), Reason> {
         let value = self.sum(after)?;
         if step.rule == Rule::Solved {

@@ -117,10 +117,9 @@ fn batch_norm(feature: usize, operands: usize, results: usize, arrays: &Arrays) 
 
 /// - `fft_c1`: there are one operand and one result.
 /// - `fft_c2`: there are 1 to 3 lengths, not more than the operand has dimensions, and each is at least 1.
-/// - `fft_c3`: they are the sizes of the operand's last dimensions; back to real numbers, `n / 2 + 1` is that of the
-///   last.
-/// - `fft_c4`: the result has the sizes of the operand; of real numbers, `n / 2 + 1` in the last dimension, and back to
-///   them `n`.
+/// - `fft_c3`: they are the sizes of the operand's last dimensions; for `InverseReal` the last size is `n / 2 + 1`.
+/// - `fft_c4`: the result has the sizes of the operand; the last size is `n / 2 + 1` for `Real`, and `n` for
+///   `InverseReal`.
 fn fft(kind: Fourier, lengths: &[i64], arrays: &Arrays) -> Verdict {
     arrays.count("fft_c1", 1, 1)?;
     let sizes = &arrays.ins[0].0;
@@ -168,8 +167,8 @@ fn square(rule: &'static str, arrays: &Arrays) -> Verdict {
 
 /// - `triangular_solve_c1`: there are two operands and one result.
 /// - `triangular_solve_c2`: the first has two dimensions at least, and the last two have one size.
-/// - `triangular_solve_c3`: the second has as many, of the same sizes but for one: the columns where the matrix is on
-///   the left, else the rows.
+/// - `triangular_solve_c3`: the second has the same rank and sizes, except for one dimension: the columns if the matrix
+///   is the left factor, else the rows.
 /// - `triangular_solve_c4`: the result has the sizes of the second.
 fn triangular_solve(left: bool, arrays: &Arrays) -> Verdict {
     arrays.count("triangular_solve_c1", 2, 1)?;
@@ -199,7 +198,7 @@ fn random_bits(arrays: &Arrays) -> Verdict {
 
 /// - `joined_c1`: there are one operand and one result.
 /// - `joined_c2`: the operand has a dimension.
-/// - `joined_c3`: the result has the sizes of the operand but for its last one.
+/// - `joined_c3`: the result has the sizes of the operand without the last one.
 fn joined(arrays: &Arrays) -> Verdict {
     arrays.count("joined_c1", 1, 1)?;
     match arrays.ins[0].0.split_last() {

@@ -9,12 +9,12 @@ use crate::text::counted;
 /// The rules of all exchanges:
 ///
 /// - `groups_c1`: `groups` has devices from 0 to before `devices`.
-/// - `groups_c2`: each is there at most once; of a permutation once as a source and once as a target.
-/// - `groups_c3`: all groups have as many devices; those of a reduction or a broadcast need not.
-/// - `groups_c4`: each device is in a group; of a broadcast or a permutation it need not be.
+/// - `groups_c2`: each device occurs at most once; in a permutation once as a source and once as a target.
+/// - `groups_c3`: all groups have the same number of devices, except in a reduction or a broadcast.
+/// - `groups_c4`: each device is in a group, except in a broadcast or a permutation.
 /// - `groups_c5`: each group of a permutation is a source and a target.
-/// - `groups_c6`: a permutation of blocks has as many pairs for each block of an input.
-/// - `collective_c1`: there are operands and as many results.
+/// - `groups_c6`: a permutation of blocks has the same number of pairs for each block of an input.
+/// - `collective_c1`: there are operands, and one result for each.
 ///
 /// With `n` devices in a group:
 ///
@@ -24,8 +24,8 @@ use crate::text::counted;
 /// - `reduce_scatter_c2`: each result has the sizes of its operand, in `dim` one `n`-th.
 /// - `all_to_all_c1`: the size of each operand in `dim` is a multiple of `n`; without `dim` there are `n` operands.
 /// - `all_to_all_c2`: without `dim`, all operands have the same sizes.
-/// - `all_reduce_c1`: where one computation combines all operands, they have the same sizes.
-/// - `collective_c3`: each result has the sizes of its operand, where nothing else is said.
+/// - `all_reduce_c1`: if one computation combines all operands, they have the same sizes.
+/// - `collective_c3`: each result has the sizes of its operand, unless another rule gives its sizes.
 /// - `permute_blocks_c1`: there are as many results as inputs, and for each as many blocks as sets of pairs.
 /// - `permute_blocks_c2`: the operands are the inputs, as many outputs, and two scalars for each dimension of each
 ///   block.
@@ -35,7 +35,7 @@ use crate::text::counted;
 /// - `permute_blocks_c5`: the starts of blocks are scalars.
 /// - `ragged_c1`: there are 6 operands and a result, which has the sizes of operand 1.
 /// - `ragged_c2`: the input and the output agree in all dimensions but the first.
-/// - `ragged_c3`: the other operands are lists of as many numbers, a multiple of `n`.
+/// - `ragged_c3`: the other operands are lists of one length, a multiple of `n`.
 pub fn collective(collective: &Collective, arrays: &Arrays) -> Verdict {
     let Collective { exchange, devices, groups, blocks } = collective;
     exchange.fits(groups, *devices, "device").map_err(|misfit| match misfit.entry {

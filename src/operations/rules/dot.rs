@@ -24,10 +24,10 @@ impl<'a> Dot<'a> {
 /// - `dot_c1`: there are two operands and one result.
 /// - `dot_c2`: the entries of each list are different dimensions of its operand.
 /// - `dot_c3`: no dimension is a batch dimension and a contracting dimension.
-/// - `dot_c4`: both operands have as many batch dimensions, and as many contracting ones.
-/// - `dot_c5`: those of the left operand have the sizes of the right one's, in the order of the lists.
-/// - `dot_c6`: the sizes of the result are those of the batch dimensions, then of the left operand's other dimensions,
-///   then of the right one's: `[9, 2, 3]` times `[9, 3, 5]` with batch `[0]`, `[0]` and contracting `[2]`, `[1]` is
+/// - `dot_c4`: both operands have the same number of batch dimensions, and of contracting ones.
+/// - `dot_c5`: they have the same sizes in both operands, in the order of the lists.
+/// - `dot_c6`: the result has the batch dimensions, then the left operand's free dimensions, then the right one's:
+///   `[9, 2, 3]` times `[9, 3, 5]` with batch `[0]`, `[0]` and contracting `[2]`, `[1]` is
 ///   `[9, 2, 5]`.
 pub fn dot(dot: &Dot, arrays: &Arrays) -> Verdict {
     arrays.count("dot_c1", 2, 1)?;

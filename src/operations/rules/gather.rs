@@ -21,7 +21,7 @@ struct Frame {
 /// - `blocks_c3`: `start_index_map` has an entry for each entry of an index: indices `[5, 2]` with
 ///   `index_vector_dim = 1` need two.
 /// - `blocks_c4`: there are as many batching dimensions of the indices as of the data, and none lists an index.
-/// - `blocks_c5`: they have the same sizes.
+/// - `blocks_c5`: the batching dimensions of both have the same sizes.
 /// - `blocks_c6`: no batching dimension is collapsed, and none has a start.
 fn frame(g: &Gather, data: &Sizes, indices: &Sizes) -> Result<Frame, Refusal> {
     if g.index_vector_dim > indices.rank() {
@@ -80,10 +80,10 @@ fn together(offset_dims: &[usize], block: &[Size], rows: &[Size]) -> Vec<Size> {
 /// - `gather_c1`: there are two operands, the data and the indices, and one result.
 /// - `gather_c2`: `slice_sizes` has an entry for each dimension of the data.
 /// - `gather_c3`: its entries are between 0 and the size of the dimension.
-/// - `gather_c4`: they are at most 1 in the dimensions that blocks do not have.
+/// - `gather_c4`: they are at most 1 in the dimensions that blocks lack.
 /// - `gather_c5`: `offset_dims` has an entry for each dimension that blocks have.
 /// - `gather_c6`: its entries are different dimensions of the result.
-/// - `gather_c7`: the result has the sizes of a block in `offset_dims`, and those of the indices without
+/// - `gather_c7`: the result has the sizes of a block in `offset_dims`, and the sizes of the indices without
 ///   `index_vector_dim` in the others: blocks `[1, 20]` of `[10, 20]` at indices `[5, 1]`, with dimension 0 collapsed
 ///   and `offset_dims = [1]`, are `[5, 20]`.
 pub fn gather(g: &Gather, arrays: &Arrays) -> Verdict {

@@ -27,10 +27,10 @@ pub fn leaves(numbers: &[Option<usize>], arrays: &Arrays) -> Verdict {
     })
 }
 
-/// - `start_c1`: the arrays that the operation makes are among those of the result.
-/// - `start_c2`: so are the arrays that alias operands, at most one for each array of the operands.
-/// - `start_c3`: each of these has the sizes of its operand.
-/// - The operation's own rules hold for the arrays that it makes.
+/// - `start_c1`: the result has the arrays that the operation defines.
+/// - `start_c2`: the result has the arrays that alias operands, at most one for each array of the operands.
+/// - `start_c3`: each array that aliases an operand has the operand's sizes.
+/// - The operation's own rules hold for the arrays that it defines.
 pub fn start(start: &Start, operands: &[&Shape], to: &[&Array], arrays: &Arrays) -> Verdict {
     let (first, count) = start.results;
     let Some(made) = first.checked_add(count).and_then(|end| to.get(first..end)) else {

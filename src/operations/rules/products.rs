@@ -32,13 +32,13 @@ pub fn scaled_dot(dims: &Contraction, arrays: &Arrays) -> Verdict {
 /// The rules of a product for its operands, and:
 ///
 /// - `ragged_dot_c1`: there are three operands and one result.
-/// - `ragged_dot_c2`: the dimension with groups is one of the left operand's.
-/// - `ragged_dot_c3`: where it is one of the result, a dimension of the right operand counts the groups, which is
-///   neither a batch dimension nor one that is summed over; else none does.
-/// - `ragged_dot_c4`: the sizes of the groups have one dimension, or those of the left operand before the one with
-///   groups, too; the last one counts the groups.
-/// - `ragged_dot_c5`: the result has the sizes of the product, without the groups of the right operand; where groups
-///   are summed over, it has the groups as its first dimension.
+/// - `ragged_dot_c2`: `ragged` is a dimension of the left operand.
+/// - `ragged_dot_c3`: if it is a dimension of the result, `group` is a dimension of the right operand, neither a batch
+///   nor a contracting one; else there is no `group`.
+/// - `ragged_dot_c4`: the group sizes have one dimension, which counts the groups, or before it the dimensions of
+///   [`RaggedDot::prefix`], too.
+/// - `ragged_dot_c5`: the result has the sizes of the product, without the right operand's `group`; if `ragged` is a
+///   contracting dimension, the first dimension counts the groups.
 pub fn ragged_dot(dot: &RaggedDot, arrays: &Arrays) -> Verdict {
     arrays.count("ragged_dot_c1", 3, 1)?;
     let (lhs, rhs, groups) = (&arrays.ins[0], &arrays.ins[1], &arrays.ins[2]);

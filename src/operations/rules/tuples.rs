@@ -13,8 +13,8 @@ pub fn tuple(arrays: &Arrays) -> Verdict {
 }
 
 /// - `get_tuple_element_c1`: there is one operand, a tuple.
-/// - `get_tuple_element_c2`: `index` is below the number of its parts.
-/// - `get_tuple_element_c3`: the result has as many arrays as the part.
+/// - `get_tuple_element_c2`: `index` is below the number of its elements.
+/// - `get_tuple_element_c3`: the result has as many arrays as the element.
 /// - `get_tuple_element_c4`: they have the same sizes, in their order.
 pub fn get_tuple_element(index: usize, operands: &[&Shape], results: Vec<Sizes>) -> Verdict {
     let part = parts(index, operands)?;
