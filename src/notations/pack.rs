@@ -1,8 +1,8 @@
 //! Packed tensors: IREE's encodings and MLIR's `linalg.pack`.
 //!
-//! `inner_dims_pos = [0, 1] inner_tiles = [8, 4] outer_dims_perm = [1, 0]` cuts dimensions 0 and 1 into tiles of 8 and
-//! 4. The dimensions of the packed tensor are first the numbers of tiles, in the order of `outer_dims_perm`, then the
-//! sizes of the tiles, in the order of `inner_dims_pos`; the last dimension varies fastest. Element (9, 5) is at
+//! `inner_dims_pos = [0, 1] inner_tiles = [8, 4] outer_dims_perm = [1, 0]` cuts dimension 0 into tiles of 8, dimension 1
+//! into tiles of 4. The sizes of the packed tensor are first the numbers of tiles, in the order of `outer_dims_perm`,
+//! then the tile sizes, in the order of `inner_dims_pos`; the last dimension varies fastest. Element (9, 5) is at
 //! `[5 floordiv 4, 9 floordiv 8, 9 mod 8, 5 mod 4]`. Tiles that are not full are padded.
 //!
 //! An encoding of IREE has the same in `innerDimsPos`, `innerTileSizes`, `outerDimsPerm`. A `swizzle` cuts the tiles
