@@ -1,48 +1,47 @@
-//! What a solution rests on: a plan, and a proof that no plan costs less than a bound.
+//! Certificates: a plan, and a proof that no plan costs less than a bound.
 //!
-//! The proof is a Lagrangian dual. Every step below keeps the cost of legal plans or lowers it, so what is left is a
-//! lower bound:
+//! The proof is a Lagrangian dual. Each step keeps or lowers the cost of legal plans, so the result is a lower bound:
 //!
-//! 1. **Reductions** leave a network with the same minimum: see [`Reduction`].
-//! 2. **Scale.** All costs are multiplied by `2^shift`, so that what follows is in integers.
+//! 1. **Reductions** give a network with the same minimum: see [`Reduction`].
+//! 2. **Scale.** All costs are multiplied by `2^shift`, so that the rest is computed in integers.
 //! 3. **Prices.** A resource has a price `p(t) >= 0` at some moments `t`. A choice that takes `u` at moments `T` pays
-//!    `u × (sum of p(t) for t in T)`, and `capacity × (sum of all p)` is refunded for the whole. A legal plan stays
-//!    within the capacity, so it is refunded at least what it pays.
-//! 4. **Messages.** For an edge between `a` and `b`, `m_a(i)` and `m_b(j)` are taken from the cost of the pair `(i, j)`
-//!    and given to the choices `i` of `a` and `j` of `b` (a reparametrisation).
-//! 5. **Elimination.** Some variables are minimised over, in order, each with all tables that it is in.
-//! 6. **Minima.** The minima of all tables that are left are added up.
+//!    `u × (sum of p(t) for t in T)`, and `capacity × (sum of all p)` is refunded once. A legal plan stays within the
+//!    capacity, so the refund covers its payments.
+//! 4. **Messages.** For an edge between `a` and `b`, `m_a(i)` and `m_b(j)` are subtracted from the cost of the pair
+//!    `(i, j)` and added to the choices `i` of `a` and `j` of `b` (a reparametrisation).
+//! 5. **Elimination.** Some variables are minimised over, in order, each with all tables that contain it.
+//! 6. **Minima.** The bound is the sum of the minima of all remaining tables.
 //!
-//! Where one dual is not enough, there is a tree of them: a branch distributes the choices of a variable, and choices
-//! are excluded that cannot be in a plan that costs less than the one that is known.
+//! If one dual is not enough, the proof is a tree: a branch distributes the choices of a variable, and an exclusion
+//! removes choices that no plan cheaper than the known one can have.
 
 /// A plan with a lower bound on the cost of all plans, and the proof of the bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certificate {
-    /// For each variable its choice.
+    /// The choice of each variable.
     pub choices: Vec<usize>,
-    /// What the plan costs.
+    /// The cost of the plan.
     pub cost: i64,
-    /// What every legal plan costs at least.
+    /// A lower bound on the cost of every legal plan.
     pub bound: i64,
-    /// How the network was reduced, in order.
+    /// The reductions of the network, in order.
     pub reductions: Vec<Reduction>,
-    /// A tree in prefix order; [`ProofNode::children`] says how many nodes are below one.
+    /// A tree in prefix order; [`ProofNode::children`] is the number of children of a node.
     pub proof: Vec<ProofNode>,
 }
 
 /// A step that keeps the least cost of legal plans.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reduction {
-    /// A choice that has no partner left at some neighbour is forbidden.
+    /// Forbids a choice without a partner at some neighbour.
     Drop {
         /// The variable.
         variable: usize,
         /// Its choice.
         choice: usize,
     },
-    /// A choice is forbidden since another takes no more of any resource, and costs no more whatever the neighbours
-    /// choose.
+    /// Forbids a choice because of another that takes no more of any resource and costs no more, for all choices of the
+    /// neighbours.
     Dominated {
         /// The variable.
         variable: usize,
@@ -51,8 +50,8 @@ pub enum Reduction {
         /// The other choice.
         by: usize,
     },
-    /// A variable of which each choice of a neighbour leaves at most one choice is put into the neighbour: the costs of
-    /// its choices and pairs and its amounts become those of the choices of the neighbour.
+    /// Merges a variable into a neighbour, each choice of which leaves it at most one choice: the neighbour's choices
+    /// take over its costs, pairs and amounts.
     Merge {
         /// The variable.
         from: usize,
@@ -64,12 +63,12 @@ pub enum Reduction {
 /// A node of the proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProofNode {
-    /// The dual bounds all plans here from below.
+    /// The dual is a lower bound on all plans here.
     Bound(Dual),
-    /// Every choice with which the dual is at or above a limit is forbidden in the node below: the cost of the best plan when
-    /// this was found. The dual eliminates no variable.
+    /// Forbids in the node below every choice whose bound by the dual reaches a limit: the cost of the best plan at
+    /// that time. The dual eliminates no variable.
     Exclude(i64, Dual),
-    /// Each choice of a variable that was not merged is in one of the sets; below is a node for each.
+    /// Each choice of an unmerged variable is in one of the sets; each set has a child node.
     Branch {
         /// The variable.
         variable: usize,
@@ -79,7 +78,7 @@ pub enum ProofNode {
 }
 
 impl ProofNode {
-    /// How many nodes are directly below this one.
+    /// The number of children of this node.
     pub fn children(&self) -> usize {
         match self {
             ProofNode::Bound(_) => 0,
@@ -89,20 +88,20 @@ impl ProofNode {
     }
 }
 
-/// Prices, messages and an order of elimination; see the head of the file.
+/// Prices, messages and an elimination order; see the head of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dual {
     /// Costs are multiplied by 2 to this power.
     pub shift: u32,
     /// Prices above 0.
     pub prices: Vec<Multiplier>,
-    /// At most one for each two variables.
+    /// At most one for each pair of variables.
     pub messages: Vec<Message>,
-    /// Variables that are eliminated exactly.
+    /// The variables to eliminate exactly.
     pub eliminated: Vec<usize>,
 }
 
-/// What a unit of a resource costs at a moment.
+/// The price of one unit of a resource at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Multiplier {
     /// The resource.
@@ -113,11 +112,11 @@ pub struct Multiplier {
     pub price: i64,
 }
 
-/// What moves from the pairs of two variables to their choices.
+/// A shift of costs from the pairs of two variables to their choices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Two variables with an edge, after the merges.
+    /// The two variables, joined by an edge after the merges.
     pub ends: [usize; 2],
-    /// For each choice of each end, what is added to its cost and taken from that of its pairs.
+    /// The amount for each choice of each end, added to its cost and subtracted from its pairs.
     pub to: [Vec<i64>; 2],
 }

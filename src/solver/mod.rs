@@ -1,4 +1,4 @@
-//! Plans of least cost: a choice for each variable of a [`CostNetwork`], and a proof of how far it is from the best.
+//! Plans of least cost: a choice for each variable of a [`CostNetwork`], with a proven lower bound.
 //!
 //! ```
 //! use tensor_layout::solver::{CostNetwork, Options, check, solve};

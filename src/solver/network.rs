@@ -17,9 +17,9 @@
 //! assert!(network.cost(&[0, 0]).unwrap_err().to_string().contains("3 more than its capacity 10"));
 //! ```
 //!
-//! The cost of a plan, one choice for each variable, is the sum of the costs of its choices and of its pairs. A plan is
-//! legal if no cost in the sum is [`FORBIDDEN`], and at each moment the amounts of the variables that live there are
-//! within the capacity of each resource.
+//! The cost of a plan, one choice for each variable, is the sum of the costs of its choices and pairs. A plan is legal
+//! if no cost in the sum is [`FORBIDDEN`] and, at each moment, the amounts of the live variables fit the capacity of
+//! each resource.
 
 use crate::limits;
 use crate::text::Error;
@@ -28,14 +28,14 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The cost of a choice, or of a pair of choices, that no plan may have.
+/// The cost of a choice or pair that no legal plan has.
 pub const FORBIDDEN: i64 = i64::MAX;
 
-/// Largest sum of the largest finite |cost| of each variable and edge, and largest sum of amounts: 2^58. Sums of a
-/// plan, and their differences, are then exact in 64 bits.
+/// The limit on the sum of the largest finite |cost| of each variable and edge, and on the sum of amounts: 2^58. Sums
+/// over a plan and their differences are then exact in 64 bits.
 pub const LARGEST_SUM: i64 = limits::COST_SUM;
 
-/// What is minimised; see the head of the file.
+/// The problem to minimise; see the head of the file.
 #[derive(Clone, Debug, Default)]
 pub struct CostNetwork {
     variables: Vec<Vec<i64>>,
@@ -52,31 +52,31 @@ pub struct CostNetwork {
 pub struct Edge {
     /// The two variables, which differ.
     pub ends: [usize; 2],
-    /// Row-major: the cost of choices `i` and `j` is at `i * (choices of ends[1]) + j`.
-    /// Edges that cost the same share them.
+    /// Row-major: the cost of choices `i` and `j` is at `i * (choices of ends[1]) + j`. Edges with equal costs share
+    /// the vector.
     pub costs: Arc<Vec<i64>>,
 }
 
-/// What a variable takes of a resource while it lives.
+/// The amount of a resource that a variable takes while it is live.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occupancy {
     /// The variable.
     pub variable: usize,
     /// The resource.
     pub resource: usize,
-    /// The moments at which the variable lives; not empty.
+    /// The live range of the variable; not empty.
     pub moments: Range<i64>,
-    /// For each choice the amount, at least 0.
+    /// The amount for each choice, at least 0.
     pub amounts: Vec<i64>,
 }
 
-/// Why a network cannot be built, or a plan is not legal.
+/// A reason why a network cannot be built, or a plan is not legal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NetworkError {
     /// A variable or resource that does not exist, or another value out of range.
     Invalid(String),
-    /// Costs or amounts whose sum may not fit; what was added is named.
+    /// Costs or amounts whose sum may not fit, with the name of the last addition.
     Overflow(String),
     /// The choice of a variable is forbidden.
     ForbiddenChoice {
@@ -94,15 +94,15 @@ pub enum NetworkError {
         /// Their choices.
         choices: [usize; 2],
     },
-    /// More is used than there is.
+    /// The plan uses more than the capacity.
     OverCapacity {
         /// The resource.
         resource: usize,
-        /// The first of the moments with the largest excess.
+        /// The first moment with the largest excess.
         moment: i64,
-        /// What is used at this moment.
+        /// The amount used at this moment.
         used: i64,
-        /// What there is.
+        /// The capacity.
         capacity: i64,
     },
 }
@@ -131,8 +131,8 @@ impl fmt::Display for NetworkError {
 
 impl std::error::Error for NetworkError {}
 
-/// For who has a program and does not know the numbers of variables and edges: of sums that are too large, the text leaves
-/// them out.
+/// Errors for a user who knows the program but not the numbers of variables and edges: the text of an overflow omits
+/// them.
 impl From<NetworkError> for Error {
     fn from(error: NetworkError) -> Error {
         match error {
@@ -142,14 +142,14 @@ impl From<NetworkError> for Error {
     }
 }
 
-/// What is wrong with sums above [`LARGEST_SUM`].
+/// The message for sums above [`LARGEST_SUM`].
 const TOO_LARGE: &str = "the largest values of all add up to more than 2^58, which is not supported";
 
 fn invalid<T>(message: String) -> Result<T, NetworkError> {
     Err(NetworkError::Invalid(message))
 }
 
-/// `sum` and the largest |value|, unless that is above [`LARGEST_SUM`].
+/// Adds the largest |value| to `sum`; an error above [`LARGEST_SUM`].
 fn add_largest(sum: i64, values: &[i64], what: impl Fn() -> String) -> Result<i64, NetworkError> {
     let finite = values.iter().filter(|value| **value != FORBIDDEN);
     let largest = finite.map(|value| value.unsigned_abs()).max().unwrap_or(0);
@@ -182,8 +182,8 @@ impl CostNetwork {
     }
 
     /// Adds a cost for each pair of choices of `a` and `b`, row-major with `a` first, and returns the number of the
-    /// edge. Two variables may have several edges, whose costs add up. Where many edges cost the same, an `Arc` of the costs
-    /// for all of them saves memory and time.
+    /// edge. Two variables may have several edges; their costs add up. Edges with equal costs can share one `Arc`,
+    /// which saves memory and time.
     ///
     /// # Errors
     /// Variables that do not exist or are the same; a wrong number of costs; costs that overflow.
@@ -219,7 +219,7 @@ impl CostNetwork {
         Ok(resource)
     }
 
-    /// Says that a variable takes `amounts[choice]` of a resource at each of the moments.
+    /// Adds an occupancy: the variable takes `amounts[choice]` of a resource at each of the moments.
     ///
     /// # Errors
     /// A variable or resource that does not exist; a wrong number of amounts, or one below 0; no moment; amounts that
@@ -257,7 +257,7 @@ impl CostNetwork {
         }
     }
 
-    /// The same network, in which a variable has one choice only.
+    /// A copy of the network in which one choice of a variable is possible.
     ///
     /// # Errors
     /// The variable or the choice does not exist.
@@ -272,7 +272,7 @@ impl CostNetwork {
         }
     }
 
-    /// The same network with another capacity of a resource.
+    /// A copy of the network with another capacity of a resource.
     ///
     /// # Errors
     /// There is no such resource, or the capacity is below 0.
@@ -300,7 +300,7 @@ impl CostNetwork {
         &self.resources
     }
 
-    /// What variables take of resources.
+    /// The amounts of resources that variables take.
     pub fn occupancies(&self) -> &[Occupancy] {
         &self.occupancies
     }
@@ -339,12 +339,12 @@ impl CostNetwork {
         Ok(sum)
     }
 
-    /// A plan that begins with some choices: each variable after these, in order, has the first of its choices with the least
-    /// `rank`, given the variable and the choice, of those that its cost and the choices before it do not forbid. It need not
-    /// be legal.
+    /// Completes a plan from its first choices. Each later variable, in order, gets the choice of least
+    /// `rank(variable, choice)` that its cost and the choices before it allow (the first one on ties). The result may
+    /// be illegal.
     pub fn completed<R: Ord>(&self, mut plan: Vec<usize>, rank: impl Fn(usize, usize) -> R) -> Vec<usize> {
         let first = plan.len();
-        // By variable, the edges to those before it.
+        // For each variable, the edges to earlier variables.
         let mut before: Vec<Vec<&Edge>> = vec![Vec::new(); self.variables.len().saturating_sub(first)];
         for edge in &self.edges {
             if let Some(own) = edge.ends[0].max(edge.ends[1]).checked_sub(first) {
@@ -366,7 +366,7 @@ impl CostNetwork {
         plan
     }
 
-    /// The moment with the largest excess, if there is one.
+    /// An error at the moment with the largest excess, if there is any.
     fn within_capacity(&self, plan: &[usize]) -> Result<(), NetworkError> {
         let mut changes: BTreeMap<(usize, i64), i64> = BTreeMap::new();
         for Occupancy { variable, resource, moments, amounts } in &self.occupancies {

@@ -1,6 +1,6 @@
 //! The text of a certificate, and its parser.
 //!
-//! A line for each part: a word, then numbers. `parse(to_string(c)) == c`.
+//! Each line is one item: a word, then numbers. `parse(to_string(c)) == c`.
 //!
 //! ```text
 //! certificate
@@ -18,7 +18,7 @@
 //! eliminate 0 1
 //! ```
 //!
-//! `exclude`, with its limit, and `bound shift` begin a dual, and the lines after it belong to it.
+//! `exclude`, with its limit, and `bound shift` begin a dual; the lines after it belong to the dual.
 
 use super::certificate::{Certificate, Dual, Message, Multiplier, ProofNode, Reduction};
 use crate::text::{Error, from_str};
@@ -78,10 +78,10 @@ fn write_dual(f: &mut fmt::Formatter<'_>, kind: &str, dual: &Dual) -> fmt::Resul
 }
 
 impl Certificate {
-    /// Parses the text that `to_string` makes. Whether it holds is for [`check`](super::check) to say.
+    /// Parses the text that `to_string` writes. [`check`](super::check) verifies the certificate.
     ///
     /// # Errors
-    /// A line that is none of a certificate's, with its byte offset.
+    /// A line that does not belong to a certificate, with its byte offset.
     pub fn parse(text: &str) -> Result<Certificate, Error> {
         let mut lines = Lines { text, at: 0 };
         lines.next("certificate")?.end()?;
@@ -160,7 +160,7 @@ impl<'a> Lines<'a> {
         None
     }
 
-    /// The next line, which begins with a word.
+    /// The next line, which must begin with `word`.
     fn next(&mut self, word: &str) -> Result<Line<'a>, Error> {
         let end = Line { text: self.text, at: self.text.len(), end: self.text.len() };
         let mut line = self.line().unwrap_or(end);
@@ -177,13 +177,13 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Where the next word begins.
+    /// The offset of the next word.
     fn place(&self) -> usize {
         let rest = &self.text[self.at..self.end];
         self.at + rest.len() - rest.trim_start().len()
     }
 
-    /// The next word, empty at the end, without taking it.
+    /// The next word, empty at the end of the line; does not consume it.
     fn peek(&self) -> &'a str {
         let rest = &self.text[self.place()..self.end];
         let length = rest.find(|c: char| c.is_whitespace() || c == ':').unwrap_or(rest.len());
@@ -226,7 +226,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Numbers up to a `/` or the end.
+    /// The numbers up to a `/` or the end.
     fn numbers<T: FromStr>(&mut self) -> Result<Vec<T>, Error> {
         let mut list = Vec::new();
         while !matches!(self.peek(), "" | "/") {
@@ -246,13 +246,13 @@ impl<'a> Line<'a> {
         if self.peek().is_empty() { Ok(()) } else { self.wrong("the end of the line") }
     }
 
-    /// The rest of a line that begins a dual.
+    /// The rest of the first line of a dual.
     fn dual(&mut self) -> Result<Dual, Error> {
         self.expect("shift")?;
         Ok(Dual { shift: self.only()?, ..Dual::default() })
     }
 
-    /// The rest of a line of a dual.
+    /// A further line of a dual.
     fn of_dual(&mut self, word: &str, at: usize, dual: &mut Dual) -> Result<(), Error> {
         match word {
             "price" => {

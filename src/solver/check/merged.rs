@@ -1,19 +1,19 @@
-//! The network after the reductions of a certificate, each of which is checked.
+//! The network after the reductions of a certificate; each reduction is checked.
 
 use super::sums::{finite_sum, turned, wrong};
 use crate::solver::network::{CostNetwork, FORBIDDEN};
 use crate::text::Error;
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
-/// The network after reductions. Tables are row-major and stand under both orders of their ends' numbers: `a < b`.
+/// The network after reductions. Tables are row-major and keyed by their ends `(a, b)` with `a < b`.
 pub struct Merged {
-    /// The costs of the variables that were not merged into others.
+    /// The costs of the variables that were not merged.
     pub unary: BTreeMap<usize, Vec<i64>>,
     pub tables: BTreeMap<(usize, usize), Vec<i64>>,
     pub near: Vec<BTreeSet<usize>>,
-    /// Per variable that was not merged: occupancies of it and of what was merged into it, with their amounts.
+    /// The occupancies of each unmerged variable and of those merged into it, with their amounts.
     pub occupied: BTreeMap<usize, Vec<(usize, Vec<i64>)>>,
-    /// Of each occupancy the resource and the moments.
+    /// The resource, first moment and end of each occupancy.
     spans: Vec<(usize, i64, i64)>,
 }
 
@@ -53,7 +53,7 @@ impl Merged {
         }
     }
 
-    /// The costs of the pairs, those of `a` as rows.
+    /// The costs of the pairs, with the choices of `a` as rows.
     fn table(&self, a: usize, b: usize) -> Option<Vec<i64>> {
         let table = self.tables.get(&(a.min(b), a.max(b)))?;
         Some(if a < b { table.clone() } else { turned(table, self.unary[&b].len()) })
@@ -118,7 +118,7 @@ impl Merged {
         Ok(())
     }
 
-    /// The costs of the pairs of a choice with those of a neighbour.
+    /// The costs of a choice with each choice of a neighbour.
     fn row(&self, variable: usize, other: usize, choice: usize) -> impl Iterator<Item = i64> {
         let costs = &self.tables[&(variable.min(other), variable.max(other))];
         let (own, width) = (self.unary[&variable].len(), self.unary[&other].len());
@@ -136,7 +136,7 @@ impl Merged {
             return wrong(format!("{}: they are the same", step()));
         }
         let Some(table) = self.take_table(into, from) else { return wrong(format!("{}: they share no edge", step())) };
-        // For each choice of `into` the only one of `from` that is possible with it.
+        // The only possible choice of `from` for each choice of `into`.
         let mut follows = Vec::with_capacity(self.unary[&into].len());
         for (i, row) in table.chunks(columns).enumerate() {
             let mut possible = (0..columns).filter(|j| row[*j] != FORBIDDEN && costs[*j] != FORBIDDEN);

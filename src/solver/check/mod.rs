@@ -1,9 +1,8 @@
 //! Checks a [`Certificate`] against its network; shares no code with the search.
 //!
-//! The plan's cost is added up by [`CostNetwork::cost`]. The proof is followed step by step as the head of
-//! `certificate.rs` defines it, from the costs of the network; nothing in the certificate is taken for true but that a
-//! sum of minima after these steps is a lower bound. Sums are checked, so a certificate with numbers that are too large
-//! is refused. The time is linear in the tables that are looked at.
+//! [`CostNetwork::cost`] adds up the cost of the plan. The proof is followed step by step as `certificate.rs` defines
+//! it, from the costs of the network. The only fact trusted is that the sum of minima after these steps is a lower
+//! bound. Sums are checked, so numbers that are too large are an error. Time is linear in the tables visited.
 
 mod merged;
 mod priced;
@@ -17,10 +16,10 @@ use priced::Priced;
 use std::collections::BTreeSet;
 use sums::wrong;
 
-/// Whether the plan is legal and costs what the certificate says, and the bound is what the proof shows.
+/// Checks that the plan is legal, has the stated cost, and that the proof shows the stated bound.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first mistake found.
 pub fn check(network: &CostNetwork, certificate: &Certificate) -> Result<(), Error> {
     let cost = network.cost(&certificate.choices).map_err(|error| Error::new(format!("the plan: {error}")))?;
     if cost != certificate.cost {
@@ -45,11 +44,11 @@ pub fn check(network: &CostNetwork, certificate: &Certificate) -> Result<(), Err
     Ok(())
 }
 
-/// What the proof shows: the least of the bounds of its leaves, and of the limits where choices were excluded; `None`
-/// where it shows that no plan is legal.
+/// The bound that the proof shows: the least of the bounds of its leaves and of the limits of exclusions; `None` if it
+/// shows that no plan is legal.
 fn proved(network: &CostNetwork, merged: &Merged, certificate: &Certificate) -> Result<Option<i64>, Error> {
     let mut least: Option<i64> = None;
-    // The choices that are forbidden for each node that is still to come.
+    // The forbidden choices for each node still to come.
     let mut open: Vec<BTreeSet<(usize, usize)>> = vec![BTreeSet::new()];
     for (at, node) in certificate.proof.iter().enumerate() {
         let within = |error: Error| {

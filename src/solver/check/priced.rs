@@ -8,7 +8,7 @@ use crate::text::Error;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
-/// Entries of the largest table that the checker makes, and of all tables at one time.
+/// The largest table of the checker, and all its tables at one time, in entries.
 const LARGEST_TABLE: usize = 1 << 26;
 const LARGEST_TABLES: usize = 1 << 28;
 
@@ -18,7 +18,7 @@ struct CostTable {
     costs: Vec<i64>,
 }
 
-/// What is left to minimise after scale, prices and messages.
+/// The tables to minimise after scale, prices and messages.
 pub struct Priced {
     unary: BTreeMap<usize, Vec<i64>>,
     tables: BTreeMap<(usize, usize), Vec<i64>>,
@@ -69,7 +69,7 @@ impl Priced {
         Ok(priced)
     }
 
-    /// Forbids choices that have no partner at some neighbour, until there are none.
+    /// Forbids choices without a partner at some neighbour, until none are left.
     fn drop_alone(&mut self, merged: &Merged) {
         let mut open: BTreeSet<usize> = self.unary.keys().copied().collect();
         while let Some(variable) = open.pop_first() {
@@ -91,9 +91,9 @@ impl Priced {
         }
     }
 
-    /// Charges the prices, and the refund.
+    /// Charges the prices, and computes the refund.
     fn pay(&mut self, network: &CostNetwork, merged: &Merged, dual: &Dual) -> Result<(), Error> {
-        // By resource: the sum of the prices at and before each moment that has one.
+        // For each resource, the prefix sums of its prices by moment.
         let mut sums: Vec<BTreeMap<i64, i128>> = vec![BTreeMap::new(); network.capacities().len()];
         for price in &dual.prices {
             let Some(sums) = sums.get_mut(price.resource) else {
@@ -167,14 +167,14 @@ impl Priced {
         Ok(())
     }
 
-    /// The bound; `None` where there is no plan.
+    /// The bound; `None` if there is no legal plan.
     pub fn bound(self, dual: &Dual) -> Result<Option<i64>, Error> {
         let Priced { unary, tables, refund, shift } = self;
         let sizes: FxHashMap<usize, usize> = unary.iter().map(|(v, costs)| (*v, costs.len())).collect();
         let unary = unary.into_iter().map(|(v, costs)| CostTable { scope: vec![v], costs });
         let pairs = tables.into_iter().map(|((a, b), costs)| CostTable { scope: vec![a, b], costs });
         let mut tables: Vec<Option<CostTable>> = unary.chain(pairs).map(Some).collect();
-        // By variable the tables that it is or was in.
+        // For each variable, the tables that contain or contained it.
         let mut near: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
         for (at, table) in tables.iter().flatten().enumerate() {
             table.scope.iter().for_each(|v| near.entry(*v).or_default().push(at));
@@ -201,13 +201,13 @@ impl Priced {
         Ok(Some(unscaled(sum, refund, shift)?).filter(|bound| *bound != FORBIDDEN))
     }
 
-    /// The choices with which the sum of the minima is at or above `cost`.
+    /// The choices whose sum of minima is at or above `cost`.
     pub fn excluded(&self, dual: &Dual, cost: i64) -> Result<Vec<(usize, usize)>, Error> {
         if !dual.eliminated.is_empty() {
             return wrong("variables are eliminated where choices are excluded".to_string());
         }
         let mut sum = 0;
-        // For each choice what it adds to the sum of the minima.
+        // The amount that each choice adds to the sum of the minima.
         let mut more = self.unary.clone();
         for costs in more.values_mut() {
             let least = least(costs.iter().copied());
@@ -240,7 +240,7 @@ impl Priced {
     }
 }
 
-/// A sum in the costs of the network: the refund taken off, rounded up to a whole cost.
+/// Converts a sum to costs of the network: minus the refund, divided by the scale, rounded up.
 fn unscaled(sum: i64, refund: i64, shift: u32) -> Result<i64, Error> {
     match add(sum, -refund)? {
         FORBIDDEN => Ok(FORBIDDEN),
@@ -248,7 +248,7 @@ fn unscaled(sum: i64, refund: i64, shift: u32) -> Result<i64, Error> {
     }
 }
 
-/// Tables over the same variables in one, so that the rest of the work does not depend on how many there are.
+/// Adds tables over the same variables, so that the later work does not depend on their number.
 fn added(bucket: Vec<CostTable>) -> Result<Vec<CostTable>, Error> {
     let mut sums: BTreeMap<Vec<usize>, Vec<i64>> = BTreeMap::new();
     for CostTable { scope, costs } in bucket {
@@ -264,7 +264,7 @@ fn added(bucket: Vec<CostTable>) -> Result<Vec<CostTable>, Error> {
     Ok(sums.into_iter().map(|(scope, costs)| CostTable { scope, costs }).collect())
 }
 
-/// The minimum over a variable of the sum of tables, over the other variables in them.
+/// The minimum over a variable of the sum of tables: a table over their other variables.
 fn minimised(variable: usize, bucket: &[CostTable], sizes: &FxHashMap<usize, usize>) -> Result<CostTable, Error> {
     let all: BTreeSet<usize> = bucket.iter().flat_map(|table| &table.scope).copied().collect();
     let scope: Vec<usize> = all.into_iter().filter(|v| *v != variable).collect();
@@ -272,7 +272,7 @@ fn minimised(variable: usize, bucket: &[CostTable], sizes: &FxHashMap<usize, usi
     let Some(entries) = entries.filter(|entries| entries.saturating_mul(sizes[&variable]) <= LARGEST_TABLE) else {
         return wrong(format!("variable {variable} cannot be eliminated: its table is larger than 2^26"));
     };
-    // For each table its stride along the variable and along each of the scope.
+    // The stride of each table along the variable, and along each variable of the scope.
     let stride = |table: &CostTable, v: usize| {
         table
             .scope

@@ -7,7 +7,7 @@ pub fn wrong<T>(message: String) -> Result<T, Error> {
     Err(Error::new(message))
 }
 
-/// The sum, forbidden if one of the two is.
+/// The sum, forbidden if either term is.
 pub fn add(a: i64, b: i64) -> Result<i64, Error> {
     if a == FORBIDDEN || b == FORBIDDEN {
         return Ok(FORBIDDEN);
@@ -22,12 +22,12 @@ pub fn least(costs: impl IntoIterator<Item = i64>) -> i64 {
     costs.into_iter().min().unwrap_or(FORBIDDEN)
 }
 
-/// For sums that the network has checked.
+/// The sum of costs whose range the network has checked.
 pub fn finite_sum(a: i64, b: i64) -> i64 {
     if a == FORBIDDEN || b == FORBIDDEN { FORBIDDEN } else { a + b }
 }
 
-/// A row-major table with rows and columns exchanged.
+/// Transposes a row-major table.
 pub fn turned(costs: &[i64], rows: usize) -> Vec<i64> {
     let columns = costs.len() / rows;
     (0..columns).flat_map(|j| (0..rows).map(move |i| costs[i * columns + j])).collect()

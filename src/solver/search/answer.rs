@@ -1,4 +1,4 @@
-//! What a search is given, and what it answers.
+//! The options and results of a search.
 
 use crate::solver::certificate::Certificate;
 use crate::solver::network::NetworkError;
@@ -8,13 +8,13 @@ use std::time::Duration;
 /// Limits of the search.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Threads that may run at once, 1 or 2. The answer does not depend on it.
+    /// The number of threads, 1 or 2. The result does not depend on it.
     pub threads: usize,
-    /// After about this many table entries looked at, the search ends with what it has.
+    /// The limit on table entries visited, approximate; the search then returns its best plan so far.
     pub work: u64,
-    /// Entries of the largest table of an exact elimination; 8 bytes each.
+    /// The limit on the entries of a table in exact elimination; 8 bytes each.
     pub table_entries: u64,
-    /// The search ends when the bound is within so many millionths of the cost.
+    /// The search ends when the bound is within this many millionths of the cost.
     pub gap: i64,
 }
 
@@ -26,36 +26,36 @@ impl Default for Options {
 }
 
 impl Options {
-    /// How long a search takes at most of which no limit is said.
+    /// The usual time limit of a search.
     pub const USUAL_TIME: Duration = Duration::from_secs(10);
 
-    /// Those of a search of which no limit is said: it ends where the bound is within a thousandth of the cost.
+    /// The usual limits: the search ends when the bound is within a thousandth of the cost.
     pub fn usual() -> Options {
         Options { gap: 1000, ..Options::default() }
     }
 
-    /// Whether a plan of this cost is near enough to the bound.
+    /// Whether this cost is within the gap of the bound.
     pub fn is_near(&self, cost: i64, bound: i64) -> bool {
         (i128::from(cost) - i128::from(bound)) * 1_000_000 <= i128::from(cost).abs() * i128::from(self.gap)
     }
 }
 
-/// How far a search is; given to the caller now and then, who answers whether to go on.
+/// The state of a search. The caller receives it from time to time and answers whether to continue.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Progress {
-    /// What is being done, as in `elimination`.
+    /// The current phase, such as `elimination`.
     pub phase: &'static str,
     /// The cost of the best plan so far.
     pub cost: Option<i64>,
     /// The best lower bound so far.
     pub bound: Option<i64>,
-    /// Table entries looked at.
+    /// The number of table entries visited.
     pub work: u64,
 }
 
 impl Progress {
-    /// That of a problem that is not searched yet: nothing is known of its plans.
+    /// The progress before a search: no cost and no bound.
     pub(crate) fn new(phase: &'static str, work: u64) -> Progress {
         Progress { phase, cost: None, bound: None, work }
     }
@@ -65,12 +65,12 @@ impl Progress {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Solution {
-    /// The plan, its cost, the bound, and why the bound holds.
+    /// The plan, its cost, the bound, and the proof of the bound.
     pub certificate: Certificate,
 }
 
 impl Solution {
-    /// For each variable its choice.
+    /// The choice of each variable.
     pub fn choices(&self) -> &[usize] {
         &self.certificate.choices
     }
@@ -80,50 +80,50 @@ impl Solution {
         self.certificate.cost
     }
 
-    /// What every legal plan costs at least.
+    /// A lower bound on the cost of every legal plan.
     pub fn bound(&self) -> i64 {
         self.certificate.bound
     }
 
-    /// Whether no legal plan costs less.
+    /// Whether the plan is proven optimal.
     pub fn optimal(&self) -> bool {
         self.cost() == self.bound()
     }
 }
 
-/// Why a search ended without a plan.
+/// The reason why a search found no plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoPlan {
-    /// No plan is legal, whatever the capacities: a variable has no choice that is possible.
+    /// No plan is legal for any capacities: a variable has no possible choice.
     Forbidden {
         /// The variable.
         variable: usize,
     },
-    /// No plan is legal, as a search through all of them shows.
+    /// No plan is legal, by exhaustive search.
     Proved {
-        /// How the plan that came nearest is not legal, where there is one without forbidden choices and pairs.
+        /// The violation in the nearest plan, if a plan without forbidden choices and pairs exists.
         nearest: Option<NetworkError>,
     },
-    /// At a moment even the smallest choices take more than there is.
+    /// At a moment, even the smallest choices exceed the capacity.
     Shortage {
         /// The resource.
         resource: usize,
         /// The moment.
         moment: i64,
-        /// What the smallest choices take.
+        /// The sum of the smallest choices.
         least: i64,
-        /// What there is.
+        /// The capacity.
         capacity: i64,
-        /// The variables that live then, the largest first.
+        /// The variables live at the moment, the largest first.
         variables: Vec<usize>,
     },
-    /// Not decided: no legal plan was found, nor shown not to be.
+    /// Undecided: the search found no legal plan, and no proof that none exists.
     NotFound {
-        /// How the plan that came nearest is not legal.
+        /// The violation in the nearest plan.
         nearest: NetworkError,
     },
-    /// Not decided: the caller or the limit of work ended the search before there was a plan.
+    /// Undecided: the caller or the work limit ended the search before a plan was found.
     Stopped,
 }
 

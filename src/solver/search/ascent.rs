@@ -1,12 +1,12 @@
 //! Lower bounds by reparametrisation: sequential tree-reweighted message passing (Kolmogorov's TRW-S).
 //!
-//! The costs of pairs are shared out to the choices at their ends: `m_a(i)` and `m_b(j)` are taken from the pair `(i, j)`
-//! and given to the choices. Whatever the messages are, the minima of what is left add up to a lower bound. A variable
-//! takes from its pairs all that they surely cost, then gives an equal share to each of the links ahead; one sweep goes
-//! up through the variables and one down. The bound never falls.
+//! Costs of pairs move to the choices at their ends: `m_a(i)` and `m_b(j)` are subtracted from the pair `(i, j)` and
+//! added to the choices. For any messages, the sum of the remaining minima is a lower bound. A variable takes from its
+//! pairs their minimum for each choice, then gives an equal share to each link ahead. One sweep goes up through the
+//! variables and one down. The bound never falls.
 //!
-//! Floating point is good enough here: the messages are rounded to integers afterwards, and the bound is taken from
-//! those.
+//! Floating point is enough here: the messages are rounded to integers afterwards, and the proven bound comes from the
+//! integers.
 
 use super::pairwise::{Pairwise, forbidden};
 
@@ -14,18 +14,18 @@ use super::pairwise::{Pairwise, forbidden};
 #[derive(Clone)]
 pub struct Ascent {
     start: Vec<usize>,
-    /// Costs and prices without messages, and with them.
+    /// The costs with prices, without messages; and `theta` with them.
     base: Vec<f64>,
     pub theta: Vec<f64>,
     links: Vec<Share>,
     tables: Vec<f64>,
     pub messages: Vec<f64>,
-    /// By variable the links to lower variables and those to higher ones.
+    /// The links of each variable to lower variables, and (`up`) to higher ones.
     down: Vec<Vec<u32>>,
     up: Vec<Vec<u32>>,
 }
 
-/// A link, with where its costs and its messages to both ends begin.
+/// A link, with the offsets of its costs and of its messages to both ends.
 #[derive(Clone, Copy)]
 struct Share {
     ends: [u32; 2],
@@ -38,7 +38,7 @@ fn float(cost: i64) -> f64 {
 }
 
 impl Ascent {
-    /// All choices must be possible: finite, and with a partner at each neighbour.
+    /// The initial state. Every choice must be possible: finite, and with a partner at each neighbour.
     pub fn new(problem: &Pairwise) -> Ascent {
         let count = problem.variables();
         let base: Vec<f64> = problem.unary.iter().map(|cost| float(*cost)).collect();
@@ -66,12 +66,12 @@ impl Ascent {
         ascent
     }
 
-    /// Work of a sweep, in table entries.
+    /// The work of a sweep, in table entries.
     pub fn work(&self) -> u64 {
         2 * self.tables.len() as u64 + self.base.len() as u64
     }
 
-    /// Puts other costs in the place of those of the choices, and keeps the messages.
+    /// Replaces the costs of the choices, and keeps the messages.
     pub fn set_costs(&mut self, costs: impl Iterator<Item = f64>) {
         for ((base, theta), cost) in self.base.iter_mut().zip(&mut self.theta).zip(costs) {
             *theta += cost - *base;
@@ -79,13 +79,13 @@ impl Ascent {
         }
     }
 
-    /// Takes all messages back.
+    /// Removes all messages.
     pub fn reset(&mut self) {
         self.messages.fill(0.0);
         self.theta.copy_from_slice(&self.base);
     }
 
-    /// The sum of the largest message of each link: what a variable gets is no more.
+    /// The sum of the largest |message| of each link, which bounds the messages to one variable.
     pub fn largest(&self) -> f64 {
         let largest = |messages: &[f64]| messages.iter().fold(0.0, |most: f64, m| most.max(m.abs()));
         self.shares().map(|[a, b]| largest(a).max(largest(b))).sum()
@@ -126,7 +126,7 @@ impl Ascent {
         self.theta[theta].iter_mut().for_each(|theta| *theta *= kept);
     }
 
-    /// What each choice's pairs cost at least goes to the choice.
+    /// Moves the minimum of each choice's pairs to the choice.
     fn pull(&mut self, variable: u32, link: usize, least: &mut Vec<f64>) {
         let Share { ends, table, message } = self.links[link];
         let [rows, columns] = ends.map(|end| self.size(end));
@@ -172,7 +172,7 @@ impl Ascent {
         })
     }
 
-    /// A plan: variable by variable the choice that costs least with those before it.
+    /// A greedy plan: for each variable in order, the cheapest choice given those before it.
     pub fn plan(&self) -> Vec<u32> {
         let mut plan: Vec<u32> = Vec::with_capacity(self.start.len() - 1);
         let mut costs = Vec::new();
@@ -200,7 +200,7 @@ impl Ascent {
         plan
     }
 
-    /// The messages of each link to both ends, by link of the problem.
+    /// The messages of each link to both ends, in the order of the problem's links.
     pub fn shares(&self) -> impl Iterator<Item = [&[f64]; 2]> {
         self.links.iter().map(|link| {
             let sizes = link.ends.map(|end| self.size(end));

@@ -1,9 +1,9 @@
-//! Branch and bound: where the bound of one dual is below the cost of the best plan, the choices of a variable are
-//! distributed over two problems, and so on.
+//! Branch and bound: if the bound of a dual is below the cost of the best plan, the choices of a variable are split
+//! into two subproblems, recursively.
 //!
-//! In each problem the prices start from those of the one above. Choices whose bound reaches the cost of the best plan are
-//! excluded before a problem is split. The problem with the lowest bound is split next: what all the open ones have at least
-//! is a bound for the whole, and grows with each split, so a search that is stopped has more to show than its first dual.
+//! Prices of a subproblem start from the parent's. Choices whose bound reaches the cost of the best plan are excluded
+//! before a split. The open problem with the lowest bound is split next. The least bound of all open problems bounds
+//! the whole, and grows with each split, so a stopped search still has a better bound than its first dual.
 
 use super::model::WorkingNetwork;
 use super::pairwise::forbidden;
@@ -12,28 +12,28 @@ use super::rooms::Rooms;
 use crate::solver::certificate::{Dual, Multiplier, ProofNode};
 use std::collections::BTreeMap;
 
-/// Steps of the prices in a problem, at most.
+/// The limit on price steps in a subproblem.
 const STEPS: usize = 150;
 
-/// Sweeps before bounds are taken in integers.
+/// Sweeps before the bound is computed in integers.
 const LAST_SWEEPS: usize = 10;
 
-/// Numbers in a proof, at most; a longer one is not continued.
+/// The limit on numbers in a proof; the search stops above it.
 const LARGEST_PROOF: usize = 1 << 26;
 
-/// A problem that is or was looked at, a part of the one above it.
+/// A visited problem, a part of its parent.
 struct Subproblem {
-    /// What its dual shows.
+    /// The bound of its dual.
     bound: i64,
     dual: Dual,
-    /// The cost from which on choices were excluded, where some were.
+    /// The cost at or above which choices were excluded, if any were.
     limit: Option<i64>,
-    /// The sets of choices of a variable, one for each child; without it there is one child at most.
+    /// The sets of choices of a variable, one for each child; without a branch there is at most one child.
     branch: Option<ProofNode>,
     children: Vec<usize>,
 }
 
-/// A problem that is still to be split.
+/// A problem to split.
 struct Open {
     domains: Domains,
     prices: Vec<f64>,
@@ -44,24 +44,24 @@ struct Open {
 pub struct Branching<'a> {
     model: &'a WorkingNetwork,
     pub rooms: Rooms,
-    /// The first is the whole; children come after what they are parts of.
+    /// The first node is the whole; children come after their parents.
     nodes: Vec<Subproblem>,
-    /// By bound and number.
+    /// By bound and node number.
     open: BTreeMap<(i64, usize), Open>,
-    /// Numbers in the duals.
+    /// The count of numbers in the duals.
     size: usize,
-    /// The best plan that was found here, and its cost.
+    /// The best plan found by branching, and its cost.
     pub found: Option<(Vec<u32>, i64)>,
     pub work: u64,
-    /// Whether the caller has ended it, so that not everything was looked at.
+    /// Whether the caller stopped the search before it was complete.
     stopped: bool,
 }
 
-/// Asked now and then whether to go on.
+/// A callback that answers whether to continue.
 pub type Go<'g> = dyn FnMut() -> bool + 'g;
 
 impl<'a> Branching<'a> {
-    /// Begins with a dual of the whole.
+    /// Starts from a dual of the whole problem.
     pub fn new(
         model: &'a WorkingNetwork,
         rooms: &Rooms,
@@ -79,17 +79,17 @@ impl<'a> Branching<'a> {
         all
     }
 
-    /// Whether everything was looked at, so that the proof is whole.
+    /// Whether the search is complete, so that the proof is whole.
     pub fn done(&self) -> bool {
         self.open.is_empty() && !self.stopped
     }
 
-    /// What all plans cost at least: the bound of the proof, unless the best plan costs less.
+    /// The lower bound of the proof, which may be above the cost of the best plan.
     pub fn bound(&self) -> i64 {
         self.values().first().copied().unwrap_or(i64::MIN)
     }
 
-    /// Goes on for about `work` table entries; `upper` is the cost of the best plan.
+    /// Continues for about `work` table entries; `upper` is the cost of the best plan.
     pub fn run(&mut self, work: u64, upper: i64, go: &mut Go) {
         let end = self.work + work;
         while self.work < end && self.size <= LARGEST_PROOF && !self.stopped {
@@ -100,18 +100,18 @@ impl<'a> Branching<'a> {
         }
     }
 
-    /// The cost of the best plan, given that of one that was found elsewhere.
+    /// The lower of `upper` and the cost of the best plan found here.
     fn least(&self, upper: i64) -> i64 {
         upper.min(self.found.as_ref().map_or(i64::MAX, |(_, cost)| *cost))
     }
 
-    /// Looks at both parts of a problem.
+    /// Visits both parts of a problem.
     fn split(&mut self, node: usize, open: Open, least: i64, upper: i64, go: &mut Go) {
         let Open { domains, prices, variable, parts } = open;
         let (name, choices) = &self.model.names[variable as usize];
         let mut named =
             parts.clone().map(|part| part.iter().map(|k| choices[*k as usize] as usize).collect::<Vec<usize>>());
-        // Choices that are gone may be in any part.
+        // Choices already excluded may be in either part.
         let gone = (0..self.model.sizes[*name]).filter(|k| named.iter().all(|part| !part.contains(k)));
         let gone: Vec<usize> = gone.collect();
         named[0].extend(gone);
@@ -121,13 +121,13 @@ impl<'a> Branching<'a> {
             self.nodes[node].children.push(child);
             let mut domains = domains.clone();
             domains[variable as usize] = part;
-            // The first part may have had a better plan.
+            // The first part may have found a better plan.
             self.consider(domains, prices.clone(), least, self.least(upper), false, go);
         }
     }
 
-    /// Looks at a problem, and as long as exclusions leave much less of it, at what they leave. `below` says that it is what
-    /// the last node leaves. Where `go` declines, the bound of the problem is the one of its dual as that is then.
+    /// Visits a problem, and then the remainder as long as exclusions shrink it much. `below`: it is the remainder of
+    /// the last node. If `go` declines, the problem gets the bound of its dual at that time.
     fn consider(
         &mut self,
         mut domains: Domains,
@@ -173,7 +173,7 @@ impl<'a> Branching<'a> {
         }
     }
 
-    /// Takes note of a problem with its dual; what exclusions leave of it, where that is much less.
+    /// Records a problem with its dual. Returns the remainder after exclusions, if that is much smaller.
     fn place(&mut self, pricing: Pricing, finished: Finished, least: i64, upper: i64) -> Option<(Domains, Vec<f64>)> {
         let at = self.nodes.len();
         let Finished { bound, with, dual } = finished;
@@ -193,7 +193,7 @@ impl<'a> Branching<'a> {
             let own = &domains[variable as usize];
             (variable, parts.map(|part| part.into_iter().filter(|k| own.contains(k)).collect::<Vec<u32>>()))
         });
-        // What was excluded may exclude more.
+        // Excluded choices may exclude more.
         let whole = parts.as_ref().is_none_or(|(_, parts)| parts.iter().all(|part| !part.is_empty()));
         if left * 10 < before * 9 || !whole || domains.iter().any(Vec::is_empty) {
             return Some((domains, pricing.best_prices));
@@ -208,8 +208,8 @@ impl<'a> Branching<'a> {
         None
     }
 
-    /// A problem with one choice for each variable: its plan is legal and no better than the best, or short of room, which
-    /// a price for the moment shows.
+    /// Closes a problem with one choice for each variable: its plan is legal and no better than the best, or exceeds a
+    /// capacity, shown by a price for that moment.
     fn only_plan(&mut self, domains: &Domains, upper: i64) {
         let at = self.nodes.len();
         self.nodes[at - 1].children.push(at);
@@ -238,7 +238,7 @@ impl<'a> Branching<'a> {
         self.nodes.push(Subproblem { bound, dual, limit: None, branch: None, children: Vec::new() });
     }
 
-    /// For each problem the best that its own dual or those of its parts show.
+    /// The best bound of each problem, by its own dual or its children.
     fn values(&self) -> Vec<i64> {
         let mut values: Vec<i64> = self.nodes.iter().map(|node| node.bound).collect();
         for (at, node) in self.nodes.iter().enumerate().rev() {
@@ -250,7 +250,7 @@ impl<'a> Branching<'a> {
         values
     }
 
-    /// The proof of [`Branching::bound`], in prefix order: of each problem its own dual, where its parts show no more.
+    /// The proof of [`Branching::bound`], in prefix order. A problem gets its own dual if its children show no more.
     pub fn proof(self) -> Vec<ProofNode> {
         let values = self.values();
         let mut nodes: Vec<Option<Subproblem>> = self.nodes.into_iter().map(Some).collect();

@@ -1,4 +1,4 @@
-//! The order of the phases of a search, and the certificate that comes out.
+//! The phases of a search in order, and the resulting certificate.
 
 use super::answer::{NoPlan, Options, Progress, Solution};
 use super::branch::Branching;
@@ -12,27 +12,27 @@ use super::rooms::Rooms;
 use crate::solver::certificate::{Certificate, Dual, ProofNode};
 use crate::solver::network::CostNetwork;
 
-/// Work of the first turn of branching and of local search, in table entries, and of the longest; each turn is twice as
-/// long as the one before.
+/// Work of the first and of the longest turn of branching and local search, in table entries; each turn is twice as
+/// long as the last.
 const FIRST_TURN: u64 = 1 << 16;
 const LONGEST_TURN: u64 = 1 << 22;
 
-/// Entries of all tables that an elimination keeps, in those of the largest.
+/// The limit on entries of all tables of an elimination, in multiples of the largest table.
 pub const TABLES: u64 = 8;
 
-/// Steps of the prices between two looks at the caller.
+/// Price steps between two calls to the caller.
 const STEPS: usize = 20;
 
-/// With more variables than this there is no branching.
+/// The limit on variables for branching.
 const BRANCHING: usize = 4096;
 
-/// Sweeps before the bound is taken in integers.
+/// Sweeps before the bound is computed in integers.
 const LAST_SWEEPS: usize = 50;
 
-/// A plan of least cost, as far as the limits allow, with a bound.
+/// Finds a plan of least cost, as far as the limits allow, with a bound.
 ///
-/// `watch` is called now and then; when it answers `false` the search ends with what it has. For the same network and
-/// options, and a `watch` that always agrees, the answer is the same every time.
+/// `watch` is called from time to time; if it returns `false`, the search ends with its best plan. For the same network
+/// and options, and a `watch` that always agrees, the result is deterministic.
 ///
 /// # Errors
 /// See [`NoPlan`].
@@ -44,8 +44,8 @@ pub fn solve(
     solve_from(network, &[], options, watch)
 }
 
-/// The same, where a plan is known, the `start`: no answer costs more than it, and there is one however early the search
-/// ends. A start that is not legal counts as none.
+/// Like [`solve`], with a known plan `start`. The result costs no more than it, and exists however early the search
+/// ends. An illegal start is ignored.
 ///
 /// # Errors
 /// See [`NoPlan`].
@@ -90,27 +90,27 @@ pub fn solve_from(
 struct Drive<'a> {
     network: &'a CostNetwork,
     model: &'a WorkingNetwork,
-    /// A legal plan of the network that is known, and its cost.
+    /// A known legal plan of the network, and its cost.
     start: Option<(&'a [usize], i64)>,
     options: &'a Options,
     watch: &'a mut dyn FnMut(&Progress) -> bool,
-    /// Table entries that the reductions have looked at; the limit of work is of the search.
+    /// Table entries visited by the reductions; the work limit applies to the search alone.
     reduced: u64,
     work: u64,
-    /// Whether the caller has ended the search; and whether that, a limit or a small gap has.
+    /// `over`: the caller has ended the search. `stopped`: the caller, a limit or a small gap has.
     over: bool,
     stopped: bool,
-    /// The best legal plan, of the model, and its cost.
+    /// The best legal plan of the model, and its cost.
     best: Option<(Vec<u32>, i64)>,
     /// A plan without forbidden choices and pairs.
     nearest: Option<Vec<u32>>,
-    /// What the proof shows.
+    /// The bound of the proof.
     bound: Option<i64>,
     proof: Vec<ProofNode>,
 }
 
 impl Drive<'_> {
-    /// Tells the caller, and sees whether to go on.
+    /// Reports to the caller; returns whether to continue.
     fn report(&mut self, phase: &'static str) -> bool {
         let cost = self.best.as_ref().map(|(_, cost)| *cost);
         let near = cost.zip(self.bound).is_some_and(|(cost, bound)| self.options.is_near(cost, bound));
@@ -120,13 +120,13 @@ impl Drive<'_> {
         !self.stopped
     }
 
-    /// The same where only the caller may stop what is going on; limits do so after it.
+    /// Like [`Drive::report`], but only the caller can stop the phase; limits apply after it.
     fn ask(&mut self, phase: &'static str) -> bool {
         self.report(phase);
         !self.over
     }
 
-    /// The cost that is to be beaten: above that of all plans where none is known.
+    /// The cost to beat; above the cost of all plans if none is known.
     fn upper(&self) -> i64 {
         self.best.as_ref().map_or(self.model.largest_cost + 1, |(_, cost)| *cost)
     }
@@ -137,7 +137,7 @@ impl Drive<'_> {
         }
     }
 
-    /// The optimum by elimination, where capacities do not matter and tables are small enough.
+    /// Finds the optimum by elimination, if capacities do not matter and tables are small enough.
     fn exact(&mut self) -> Result<bool, NoPlan> {
         let entries = self.options.table_entries;
         if !self.model.moments.is_empty() {
@@ -150,7 +150,7 @@ impl Drive<'_> {
         let eliminated = Elimination::new(&model.pairwise, &order, |entries| {
             let before = self.work;
             self.work += entries;
-            // Small tables are many.
+            // Report only every 2^20 entries: small tables are many.
             if before >> 20 != self.work >> 20 {
                 self.report("elimination");
             }
@@ -256,7 +256,7 @@ impl Drive<'_> {
             }
             self.report("search");
         }
-        // Everything was looked at and there is no plan.
+        // The search is complete and found no plan.
         if branching.done() && self.best.is_none() {
             return Err(self.no_plan());
         }
@@ -265,7 +265,7 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// Both get the better plan of the two.
+    /// Exchanges the best plan between branching and local search.
     fn meet(&mut self, branching: &mut Branching, local: &mut Option<Local>) {
         if let Some((plan, cost)) = &branching.found {
             self.take(plan.clone(), *cost);

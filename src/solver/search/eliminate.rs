@@ -1,17 +1,17 @@
-//! Exact minima by elimination of variables, one table for each.
+//! Exact minima by variable elimination, one table for each variable.
 //!
-//! To eliminate `v` with neighbours `s1 .. sn` (its scope) means to replace all tables that have `v` by one over the
-//! scope: `m(s1 .. sn) = min over v of their sum`. What is left without any variable is the minimum. Backwards through
-//! the order, the best choice of `v` follows from those of its scope.
+//! Eliminating `v` with neighbours `s1 .. sn` (its scope) replaces all tables that contain `v` by one over the scope:
+//! `m(s1 .. sn) = min over v of their sum`. The last table, without variables, is the minimum. Backwards through the
+//! order, the best choice of `v` follows from the choices of its scope.
 //!
-//! In each table the variable that is eliminated next is the last one, so its entries are contiguous.
+//! In each table the variable that is eliminated next comes last, so its entries are contiguous.
 
 use super::order::Order;
 use super::pairwise::{Pairwise, TOP, forbidden, plus};
 
 /// A table over some variables, row-major: the last varies fastest.
 struct Factor {
-    /// The variable that is eliminated last comes first.
+    /// The variable eliminated last comes first.
     scope: Vec<u32>,
     costs: Vec<i64>,
 }
@@ -20,14 +20,14 @@ struct Factor {
 pub struct Elimination<'a> {
     problem: &'a Pairwise,
     order: &'a Order,
-    /// The minimum, [`TOP`] where every plan is forbidden.
+    /// The minimum; [`TOP`] if every plan is forbidden.
     pub minimum: i64,
-    /// For each variable the tables that had it when it was eliminated.
+    /// For each variable, the tables that contained it when it was eliminated.
     buckets: Vec<Vec<Factor>>,
 }
 
 impl<'a> Elimination<'a> {
-    /// Eliminates all variables. `go` is asked before each with the entries of its table; `None` where it declines.
+    /// Eliminates all variables. Calls `go` before each with the entries of its table; `None` if `go` declines.
     pub fn new(problem: &'a Pairwise, order: &'a Order, mut go: impl FnMut(u64) -> bool) -> Option<Elimination<'a>> {
         let mut all = Elimination { problem, order, minimum: 0, buckets: buckets(problem, order) };
         for (variable, scope) in order.variables.iter().zip(&order.scopes) {
@@ -50,7 +50,7 @@ impl<'a> Elimination<'a> {
         Some(all)
     }
 
-    /// A plan of least cost; some plan where all are forbidden.
+    /// A plan of least cost; an arbitrary plan if all are forbidden.
     pub fn plan(&self) -> Vec<u32> {
         let mut plan = vec![0; self.problem.variables()];
         for (variable, scope) in self.order.variables.iter().zip(&self.order.scopes).rev() {
@@ -62,12 +62,12 @@ impl<'a> Elimination<'a> {
         plan
     }
 
-    /// For each choice of each variable the cost of the best plan with this choice (its min-marginals), [`TOP`] where
+    /// For each choice of each variable, the cost of the best plan with this choice (its min-marginal), or [`TOP`] if
     /// there is none. `visit` gets them variable by variable, the last eliminated first.
     ///
-    /// Down the order goes, for each variable, the joint min-marginal of its scope. With the choice `k` of the variable
-    /// as well it is `joint(s) + sum(s, k) - min over k of sum(s, k)`, where `sum` is that of the variable's bucket:
-    /// the minimum is what the tables above have of this bucket.
+    /// The joint min-marginal of each variable's scope is passed down the order. Together with choice `k` of the
+    /// variable it is `joint(s) + sum(s, k) - min over k of sum(s, k)`, where `sum` is the sum of the variable's
+    /// bucket: the tables above contain the bucket as that minimum.
     pub fn marginals(&self, mut visit: impl FnMut(u32, &[i64])) {
         let count = self.problem.variables();
         let mut children: Vec<Vec<u32>> = vec![Vec::new(); count];
@@ -111,7 +111,7 @@ impl<'a> Elimination<'a> {
         scope.iter().map(|v| self.problem.size(*v)).product()
     }
 
-    /// A walk over the choices of a scope through the tables of a variable's bucket and through `more` tables.
+    /// An odometer over the choices of a scope, through the tables of a variable's bucket and `more` tables.
     fn walk(&self, variable: u32, scope: &[u32], more: &[&[u32]]) -> Odometer {
         let bucket = self.buckets[variable as usize].iter().map(|factor| &factor.scope[..]);
         let strides = bucket.chain(more.iter().copied()).map(|table| {
@@ -150,7 +150,7 @@ fn buckets(problem: &Pairwise, order: &Order) -> Vec<Vec<Factor>> {
     buckets
 }
 
-/// Puts a table into a bucket: into one over the same variables where there is one.
+/// Adds a table to a bucket, into the table over the same variables if there is one.
 fn add(bucket: &mut Vec<Factor>, factor: Factor) {
     match bucket.iter_mut().find(|other| other.scope == factor.scope) {
         Some(other) => other.costs.iter_mut().zip(factor.costs).for_each(|(a, b)| *a = plus(*a, b)),
@@ -158,7 +158,7 @@ fn add(bucket: &mut Vec<Factor>, factor: Factor) {
     }
 }
 
-/// The choices of a scope in row-major order, and where the entries of each table begin for them.
+/// The choices of a scope in row-major order, and the offset of each table's entries for them.
 struct Odometer {
     index: Vec<usize>,
     sizes: Vec<usize>,
@@ -169,8 +169,8 @@ struct Odometer {
 }
 
 impl Odometer {
-    /// For each choice of the variable that is eliminated, the sum of all tables of its bucket; forbidden sums are
-    /// [`TOP`] / 2 or more.
+    /// For each choice of the eliminated variable, the sum of all tables of its bucket; forbidden sums are [`TOP`] / 2
+    /// or more.
     fn sum(&mut self, bucket: &[Factor]) -> &[i64] {
         let size = self.sum.len();
         self.sum.copy_from_slice(&bucket[0].costs[..size]);

@@ -1,12 +1,12 @@
-//! Local search: one or two blocks of the plan at a time are chosen anew, exactly.
+//! Local search: optimises one or two blocks of the plan at a time, exactly.
 //!
-//! A block grows from a random variable along its links; a second one begins at a variable that lives at the same moment,
-//! so that one can make room for the other. With everything else fixed, elimination finds the block's best choices under
-//! prices for capacity. Prices are those of the dual times a random factor; if the plan is short of room, they are raised.
-//! A plan that is a little worse is taken now and then (simulated annealing, reheated in turns).
+//! A block grows from a random variable along its links; a second block starts at a variable live at the same moment,
+//! so that one can make room for the other. With the rest fixed, elimination finds the block's best choices under
+//! prices for capacity: the prices of the dual times a random factor, raised if the plan is over capacity. A slightly
+//! worse plan is accepted at times (simulated annealing, reheated in turns).
 //!
-//! Plans are compared by what they are short of first, in units of each capacity, then by their cost. So the same search
-//! finds a first legal plan.
+//! Plans are compared by their excess over the capacities first, in units of each capacity, then by cost. So the same
+//! search finds a first legal plan.
 
 use super::eliminate::Elimination;
 use super::model::WorkingNetwork;
@@ -14,11 +14,11 @@ use super::order::order;
 use super::pairwise::{Pairwise, TOP, plus};
 use super::rooms::Rooms;
 
-/// Entries of the largest table of a block, and of all its tables.
+/// The limits on entries of the largest table of a block, and of all its tables.
 const BLOCK_TABLE: u64 = 1 << 13;
 const BLOCK_TABLES: u64 = 1 << 15;
 
-/// Moves of one round of cooling.
+/// The number of moves in one round of cooling.
 const ROUND: u64 = 2000;
 
 /// A pseudorandom sequence (xorshift*), the same on each machine.
@@ -42,16 +42,16 @@ impl Random {
         (self.next() % end as u64) as usize
     }
 
-    /// From 0 to 1.
+    /// A number from 0 to 1.
     fn unit(&mut self) -> f64 {
         self.next() as f64 / (1u64 << 53) as f64
     }
 }
 
-/// What a plan lacks, and what it costs.
+/// The excess and the cost of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Worth {
-    /// The sum over moments of what is used above the capacity, each divided by the capacity.
+    /// The sum over moments of the use above the capacity, each divided by the capacity.
     pub short: f64,
     pub cost: i64,
 }
@@ -101,7 +101,7 @@ impl<'a> Local<'a> {
         (&self.best.plan, self.best.worth)
     }
 
-    /// Goes on from another plan where that is better than its best.
+    /// Continues from another plan if it is better than the best one here.
     pub fn adopt(&mut self, plan: &[u32]) {
         let before = self.now.clone();
         self.now.plan = plan.to_vec();
@@ -115,7 +115,7 @@ impl<'a> Local<'a> {
         }
     }
 
-    /// Takes over the prices of moments of other rooms.
+    /// Takes over the prices of the moments of other rooms.
     pub fn set_prices(&mut self, rooms: &Rooms, prices: &[f64]) {
         self.prices.fill(0.0);
         for (moment, price) in rooms.moments.iter().zip(prices) {
@@ -128,7 +128,7 @@ impl<'a> Local<'a> {
         self.best.worth.short = short(&self.best.used, &self.rooms.room);
     }
 
-    /// What the plan of now takes; sees new moments where it is short.
+    /// Measures the current plan; adds moments where it exceeds the capacity.
     fn measure(&mut self) {
         self.rooms.admit(self.model, &self.now.plan);
         self.now.used = self.rooms.used(&self.now.plan);
@@ -136,7 +136,7 @@ impl<'a> Local<'a> {
         self.prices.resize(self.rooms.room.len(), 0.0);
     }
 
-    /// Moves until about `work` more entries were looked at.
+    /// Makes moves until about `work` more entries were visited.
     pub fn run(&mut self, work: u64) {
         let end = self.work + work;
         while self.work < end {
@@ -145,7 +145,7 @@ impl<'a> Local<'a> {
         }
     }
 
-    /// The temperature, falling within a round, from one of several heights.
+    /// The temperature: it falls within a round, from one of several heights.
     fn temperature(&self) -> f64 {
         let height = [1e-3, 1e-2, 1e-4, 3e-3][(self.moves / ROUND % 4) as usize];
         let left = 1.0 - (self.moves % ROUND) as f64 / ROUND as f64;
@@ -171,7 +171,7 @@ impl<'a> Local<'a> {
         }
     }
 
-    /// Random variables that hang together, in one piece or two.
+    /// A random block: variables connected by links, in one piece or two.
     fn block(&mut self) -> Vec<u32> {
         let count = self.model.names.len();
         let size = 1 + self.random.below([4, 12, 24, 40][self.random.clone().below(4)]);
@@ -197,7 +197,7 @@ impl<'a> Local<'a> {
         block
     }
 
-    /// A variable next to one of the block, more often to a late one.
+    /// A variable linked to one of the block, more often to a late one.
     fn neighbour(&mut self, block: &[u32]) -> Option<u32> {
         let from = block[self.random.below(block.len()).max(self.random.below(block.len()))];
         let links = &self.model.links_of[from as usize];
@@ -208,7 +208,7 @@ impl<'a> Local<'a> {
         Some(if a == from { b } else { a })
     }
 
-    /// A variable that lives when another does.
+    /// A variable live at the same time as another.
     fn contemporary(&mut self, of: u32) -> Option<u32> {
         let held = &self.rooms.held[of as usize];
         let moment = if held.is_empty() {
@@ -265,7 +265,7 @@ impl<'a> Local<'a> {
         if eliminated.minimum >= TOP / 2 { None } else { Some(eliminated.plan()) }
     }
 
-    /// The price of a moment; a small one where the dual has none but the plan is short.
+    /// The price of a moment; a small default if the dual has none.
     fn price(&self, moment: usize) -> f64 {
         let over = self.now.used[moment] - self.rooms.room[moment];
         let room = self.rooms.room[moment].max(1) as f64;
@@ -273,7 +273,7 @@ impl<'a> Local<'a> {
         if over > 0 { self.prices[moment].max(own) } else { self.prices[moment].max(1e-4 * own) }
     }
 
-    /// Takes new choices for a block where that is not much worse; `false` where there is not enough room for them.
+    /// Moves a block to new choices unless the plan gets much worse; `false` if they need more capacity than before.
     fn move_to(&mut self, block: &[u32], choices: &[u32]) -> bool {
         let changed: Vec<(u32, u32)> = (block.iter().copied().zip(choices.iter().copied()))
             .filter(|(v, choice)| self.now.plan[*v as usize] != *choice)
@@ -311,8 +311,8 @@ impl<'a> Local<'a> {
         fits
     }
 
-    /// Changes one choice; what that adds to the cost. Between the changes of a block, pairs may be forbidden, whose
-    /// costs cancel in the end.
+    /// Changes one choice, and returns the change in cost. Between the changes of a block, pairs may be forbidden;
+    /// their costs cancel in the end.
     fn change(&mut self, variable: u32, old: u32, new: u32) -> i128 {
         let v = variable as usize;
         let costs = self.model.pairwise.costs(variable);

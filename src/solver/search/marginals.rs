@@ -1,7 +1,7 @@
-//! Min-marginals: for each choice of a variable, what the best plan with it costs.
+//! Min-marginals: for each choice of a variable, the cost of the best plan with it.
 //!
-//! Without capacities they come from the tables of one elimination, where these are small enough. Else the rest of the plan
-//! has to fit beside the choice, so each choice is a problem of its own.
+//! Without capacities they come from the tables of one elimination, if these are small enough. Otherwise the rest of
+//! the plan has to fit beside the choice, so each choice is a problem of its own.
 
 use super::answer::{NoPlan, Options, Progress};
 use super::drive::{TABLES, solve};
@@ -10,19 +10,18 @@ use super::order::order;
 use super::pairwise::{Pairwise, TOP, clamped};
 use crate::solver::network::CostNetwork;
 
-/// What the best plan with a choice costs.
+/// The cost of the best plan with a choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Marginal {
-    /// The cost of the best plan that was found; `None` where none was.
+    /// The cost of the best plan found; `None` if none was found.
     pub cost: Option<i64>,
-    /// Whether that is near the best one, as the options say, or it is proved that there is none.
+    /// Whether the cost is within the gap of the optimum, or no such plan exists, by proof.
     pub is_decided: bool,
 }
 
-/// For each of the variables, for each of its choices, the best plan with this choice, the rest optimised anew; where each
-/// choice is a problem of its own, in an equal part of the work. What is left when `go_on` says no is not decided. `None`
-/// where a variable does not exist.
+/// The min-marginals of each choice of the given variables. If each choice is a problem of its own, each gets an equal
+/// part of the work. The rest is undecided once `go_on` declines. `None` if a variable does not exist.
 pub fn min_marginals(
     network: &CostNetwork,
     variables: &[usize],
@@ -42,10 +41,10 @@ pub fn min_marginals(
     })
 }
 
-/// Asked now and then whether to go on.
+/// A callback that answers whether to continue.
 type Asked<'a> = dyn FnMut(&Progress) -> bool + 'a;
 
-/// How an elimination ended.
+/// The outcome of an elimination.
 enum Eliminated {
     Exact(Vec<Vec<Marginal>>),
     Stopped,
@@ -99,16 +98,16 @@ fn solved(
 }
 
 impl Marginal {
-    /// That of a choice which no plan has.
+    /// The marginal of a choice that no plan has.
     pub(crate) const IMPOSSIBLE: Marginal = Marginal { cost: None, is_decided: true };
 
-    /// That of either of two choices.
+    /// The marginal of either of two choices.
     pub(crate) fn or(self, other: Marginal) -> Marginal {
         let cost = self.cost.into_iter().chain(other.cost).min();
         Marginal { cost, is_decided: self.is_decided && other.is_decided }
     }
 
-    /// What a search for the best plan has found: its cost and bound, or why there is none.
+    /// The marginal from a search: its cost and bound, or the reason why it found no plan.
     pub(crate) fn of(found: Result<(i64, i64), NoPlan>, options: &Options) -> Marginal {
         match found {
             Ok((cost, bound)) => Marginal { cost: Some(cost), is_decided: options.is_near(cost, bound) },

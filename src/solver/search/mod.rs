@@ -1,11 +1,11 @@
 //! The search for plans and bounds.
 //!
-//! 1. [`reduce`] and [`model`]: dominated choices go, variables that follow from others are merged, and of the moments
-//!    those stay where capacity may be short. A program of 65,000 variables may leave 250.
-//! 2. Without capacities, and where tables are small enough, elimination gives the optimum.
-//! 3. Else [`pricing`] maximises the bound over prices of capacities, with message passing inside.
-//! 4. [`branch`] closes the gap where it can, while [`local`] looks for better plans. Both do a fixed amount of work in
-//!    turns, and tell each other the best plan between the turns, so two threads give the same answer as one.
+//! 1. [`reduce`] and [`model`]: dominated choices are dropped, variables that follow from others are merged, and only
+//! moments stay at which capacity may be exceeded. A program of 65,000 variables may leave 250.
+//! 2. Elimination gives the optimum if there are no capacities and tables are small enough.
+//! 3. Otherwise [`pricing`] maximises the bound over prices of capacities, with message passing inside.
+//! 4. [`branch`] closes the gap if it can, while [`local`] looks for better plans. Both do a fixed amount of work in
+//!    turns, and exchange the best plan between turns, so two threads give the same result as one.
 
 mod answer;
 mod ascent;

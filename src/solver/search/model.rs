@@ -1,8 +1,8 @@
 //! The reduced network in flat arrays, and the moments at which capacities matter.
 //!
-//! Between two moments at which something begins or ends, the same variables live, so one moment stands for all. Of two
-//! neighbouring moments one is enough if what lives at the other lives there, too, and there is no more room. What a
-//! variable takes whatever is chosen is taken off the capacity.
+//! Live variables change only at moments where an occupancy begins or ends, so one moment stands for all up to the
+//! next. A moment is redundant if its live variables are all live at a neighbouring moment with no more room. The least
+//! amount of each variable, taken for every choice, is subtracted from the capacity.
 
 use super::answer::NoPlan;
 use super::pairwise::{Pairwise, forbidden, plus};
@@ -13,12 +13,12 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// What a variable takes at some moments, for each of its choices.
+/// The amount that each choice of a variable takes at some moments.
 #[derive(Clone, Debug)]
 pub struct Hold {
-    /// Numbers of moments.
+    /// A range of moment numbers.
     pub moments: Range<u32>,
-    /// Where its amounts begin in [`WorkingNetwork::amounts`].
+    /// The offset of its amounts in [`WorkingNetwork::amounts`].
     pub amounts: usize,
 }
 
@@ -27,20 +27,20 @@ pub struct Hold {
 pub struct ResourceMoment {
     pub resource: usize,
     pub time: i64,
-    /// What is left for amounts that depend on choices.
+    /// The capacity left for amounts that depend on choices.
     pub room: i64,
 }
 
 pub struct WorkingNetwork {
     pub pairwise: Pairwise,
-    /// The pairs of each variable: the numbers of its links.
+    /// The link numbers of each variable.
     pub links_of: Vec<Vec<u32>>,
-    /// By variable.
+    /// The holds of each variable.
     pub holds: Vec<Vec<Hold>>,
     pub amounts: Vec<i64>,
-    /// By resource, and in order of time.
+    /// Sorted by resource, then by time.
     pub moments: Vec<ResourceMoment>,
-    /// The variable of the network that each variable of the model is, and the choices that it has left.
+    /// For each variable of the model, the variable of the network, and its remaining choices.
     pub names: Vec<(usize, Vec<u32>)>,
     pub reductions: Vec<Reduction>,
     /// The number of choices of each variable in the network.
@@ -50,7 +50,7 @@ pub struct WorkingNetwork {
 }
 
 impl WorkingNetwork {
-    /// The reduced network; `go` is asked as in [`Reduced::new`].
+    /// Builds the reduced network; `go` is called as in [`Reduced::new`].
     pub fn new(network: &CostNetwork, go: impl FnMut(u64) -> bool) -> Result<WorkingNetwork, NoPlan> {
         let reduced = Reduced::new(network, go).map_err(|variable| NoPlan::Forbidden { variable })?;
         let mut number = vec![u32::MAX; reduced.unary.len()];
@@ -95,7 +95,7 @@ impl WorkingNetwork {
         stays: &[FxHashMap<Span, Vec<i64>>],
         number: &[u32],
     ) -> Result<(), NoPlan> {
-        // What is taken whatever is chosen, and where amounts that depend on the choice begin and end.
+        // The amounts independent of choices, and the moments where amounts that depend on the choice begin and end.
         let mut changes: BTreeMap<(usize, i64), Change> = BTreeMap::new();
         let mut left: Vec<(u32, Span, Vec<i64>)> = Vec::new();
         for (variable, stays) in stays.iter().enumerate().filter(|(_, stays)| !stays.is_empty()) {
@@ -139,12 +139,12 @@ impl WorkingNetwork {
         Ok(())
     }
 
-    /// The power of 2 that costs are multiplied by for integer duals: sums of `load`, with all else, stay below 2^58.
+    /// The power of 2 to scale costs by for integer duals: sums, `load` included, stay below 2^58.
     pub fn shift(&self, load: f64) -> u32 {
         (57.0 - (1.0 + self.largest_cost as f64 + load).log2().ceil()).clamp(0.0, 40.0) as u32
     }
 
-    /// The plan of the network for one of the model.
+    /// Translates a plan of the model to one of the network.
     pub fn lifted(&self, plan: &[u32]) -> Vec<usize> {
         let mut choices = vec![0u32; self.sizes.len()];
         for ((variable, names), choice) in self.names.iter().zip(plan) {
@@ -156,7 +156,7 @@ impl WorkingNetwork {
         choices.into_iter().map(|choice| choice as usize).collect()
     }
 
-    /// A plan of the model that costs no more than a legal one of the network, and takes no more.
+    /// A plan of the model that costs no more than a legal plan of the network, and takes no more.
     pub fn narrowed(&self, choices: &[usize]) -> Option<Vec<u32>> {
         let mut choices = choices.to_vec();
         for step in &self.reductions {
@@ -187,7 +187,7 @@ impl WorkingNetwork {
     }
 }
 
-/// What begins and ends at a moment.
+/// The changes of use at a moment.
 #[derive(Default)]
 struct Change {
     least: i64,
@@ -205,7 +205,7 @@ impl Change {
     }
 }
 
-/// The moments that matter; where even the least does not fit, the worst one with its least amount.
+/// The moments that matter; if even the least amounts exceed a capacity, the worst moment with its least amount.
 fn moments(
     network: &CostNetwork,
     changes: &BTreeMap<(usize, i64), Change>,
@@ -213,7 +213,7 @@ fn moments(
     let mut kept: Vec<(ResourceMoment, bool)> = Vec::new();
     let mut worst: Option<(i64, (usize, i64, i64))> = None;
     let (mut least, mut most) = (0, 0);
-    // Whether variables began or ended since the last moment that was kept.
+    // Whether variables began or ended since the last kept moment.
     let (mut began, mut ended) = (true, true);
     for ((resource, time), change) in changes {
         least += change.least;
@@ -224,13 +224,13 @@ fn moments(
         }
         began |= change.begin > 0;
         ended |= change.end > 0;
-        // Where all fits, a moment does not matter, but stands for the others until the end.
+        // A moment where everything fits does not matter, but stands for the others until the end.
         let matters = most - least > room;
         let moment = ResourceMoment { resource: *resource, time: *time, room };
         while let Some((last, _)) = kept.last() {
             if last.resource == *resource && !ended && last.room >= room {
                 kept.pop();
-                // What there was before the moment that was taken out is not known any more.
+                // The state before the removed moment is not known any more.
                 (began, ended) = (true, true);
             } else {
                 break;

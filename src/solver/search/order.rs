@@ -1,31 +1,31 @@
 //! The order in which variables are eliminated.
 //!
-//! To eliminate a variable is to make a table over its neighbours, which are neighbours of each other from then on.
-//! Good orders keep tables small. The next variable is, greedily, one that joins the fewest pairs of neighbours which
-//! are not joined yet (min-fill), and of those one with the smallest table. Counting the pairs of a variable with many
-//! neighbours takes long, so above [`COUNTED`] neighbours all pairs are taken to be new.
+//! Eliminating a variable makes a table over its neighbours, which become neighbours of each other. Good orders keep
+//! tables small. The next variable is, greedily, the one that joins the fewest unjoined pairs of neighbours (min-fill),
+//! and on ties the one with the smallest table. Counting the pairs among many neighbours is slow, so above [`COUNTED`]
+//! neighbours all pairs count as new.
 
 use super::pairwise::Pairwise;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// With more neighbours than this, pairs are not looked at one by one.
+/// The limit on neighbours for counting unjoined pairs one by one.
 const COUNTED: usize = 48;
 
-/// Variables in the order of their elimination, and of each the neighbours at that time.
+/// Variables in elimination order, and the neighbours of each at that time.
 pub struct Order {
     pub variables: Vec<u32>,
-    /// By position in the order; the neighbour that is eliminated last comes first.
+    /// By position in the order; the neighbour eliminated last comes first.
     pub scopes: Vec<Vec<u32>>,
-    /// Where each variable is in `variables`.
+    /// The position of each variable in `variables`.
     pub position: Vec<u32>,
-    /// Entries of all tables, the variable over which is minimised included, and without.
+    /// Entries of all tables with the minimised variable, and (`kept`) without it.
     pub entries: u64,
     pub kept: u64,
 }
 
-/// An order whose tables have at most `largest` entries each and, without the variable that goes, `most` in all; none is
-/// found where the graph is too dense.
+/// Finds an order whose tables have at most `largest` entries each and, without the eliminated variable, `most` in all;
+/// `None` if the graph is too dense.
 pub fn order(problem: &Pairwise, largest: u64, most: u64) -> Option<Order> {
     let mut graph = Adjacency::new(problem);
     let mut order = Order {
@@ -52,21 +52,21 @@ pub fn order(problem: &Pairwise, largest: u64, most: u64) -> Option<Order> {
     Some(order)
 }
 
-/// Pairs that elimination would join, the logarithm of the entries of its table, the variable.
+/// The number of pairs that elimination would join, the logarithm of the table's entries, the variable.
 type Key = (u64, u64, u32);
 
 struct Adjacency {
     sizes: Vec<u64>,
     /// 1024 × log2 of the sizes.
     weights: Vec<u64>,
-    /// Sorted; variables that are gone are left in until the list is rebuilt.
+    /// Sorted; eliminated variables stay in the list.
     near: Vec<Vec<u32>>,
     gone: Vec<bool>,
-    /// Of the neighbours that are not gone: how many there are, and the sum of their weights.
+    /// The number of remaining neighbours, and (`weight`) the sum of their weights.
     degree: Vec<u64>,
     weight: Vec<u64>,
     heap: BinaryHeap<Reverse<Key>>,
-    /// The key of each variable; others in the heap are out of date.
+    /// The current key of each variable; other keys in the heap are stale.
     current: Vec<Key>,
 }
 
@@ -101,7 +101,7 @@ impl Adjacency {
         self.heap.push(Reverse(key));
     }
 
-    /// The pairs of neighbours that are not joined.
+    /// The number of unjoined pairs of neighbours.
     fn fill(&self, variable: u32) -> u64 {
         let degree = self.degree[variable as usize];
         let pairs = degree * degree.saturating_sub(1) / 2;
@@ -131,7 +131,7 @@ impl Adjacency {
         None
     }
 
-    /// The entries of the table over a variable and its neighbours.
+    /// The number of entries of the table over a variable and its neighbours.
     fn entries(&self, variable: u32) -> u64 {
         let v = variable as usize;
         if self.weight[v] + self.weights[v] > 62 * 1024 {
@@ -141,7 +141,7 @@ impl Adjacency {
         near.fold(self.sizes[v], |product, u| product.saturating_mul(self.sizes[*u as usize]))
     }
 
-    /// Takes a variable out, joins its neighbours, and returns them.
+    /// Eliminates a variable: joins its neighbours, and returns them.
     fn eliminate(&mut self, variable: u32) -> Vec<u32> {
         let scope = self.live(variable);
         self.gone[variable as usize] = true;

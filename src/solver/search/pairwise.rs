@@ -1,30 +1,30 @@
-//! Costs of choices and of pairs of choices in flat arrays, which all searches work on.
+//! Costs of choices and of pairs of choices in flat arrays, shared by all searches.
 //!
-//! A cost at or above [`TOP`] / 2 is forbidden. Finite sums are at most 2^58 in absolute value, so the sum of two clamped
-//! costs is in range, and tells finite from forbidden.
+//! A cost at or above [`TOP`] / 2 is forbidden. Finite sums are at most 2^58 in absolute value, so the sum of two
+//! clamped costs is in range, and tells finite from forbidden.
 
 use crate::solver::network::FORBIDDEN;
 
-/// Stands for a forbidden cost in sums: 2^60.
+/// A forbidden cost in sums: 2^60.
 pub const TOP: i64 = 1 << 60;
 
-/// Whether a sum has a forbidden cost in it.
+/// Whether a sum contains a forbidden cost.
 pub fn forbidden(cost: i64) -> bool {
     cost >= TOP / 2
 }
 
-/// The sum of two costs, forbidden if one is.
+/// The sum of two costs, forbidden if either is.
 pub fn plus(a: i64, b: i64) -> i64 {
     let sum = a + b;
     if forbidden(sum) { TOP } else { sum }
 }
 
-/// A cost of a network as it stands in sums.
+/// Converts a cost of the network for sums: [`FORBIDDEN`] becomes [`TOP`].
 pub fn clamped(cost: i64) -> i64 {
     if cost == FORBIDDEN { TOP } else { cost }
 }
 
-/// Two variables and where the costs of their pairs begin in [`Pairwise::tables`]; row-major, `ends[0]` first.
+/// Two variables and the offset of the costs of their pairs in [`Pairwise::tables`]; row-major, `ends[0]` first.
 #[derive(Clone, Copy, Debug)]
 pub struct Binary {
     pub ends: [u32; 2],
@@ -34,7 +34,7 @@ pub struct Binary {
 /// A network without capacities.
 #[derive(Clone, Debug, Default)]
 pub struct Pairwise {
-    /// Where the costs of each variable begin in `unary`, and the end of the last.
+    /// The offset of each variable's costs in `unary`, and the end of the last.
     pub start: Vec<usize>,
     pub unary: Vec<i64>,
     pub links: Vec<Binary>,

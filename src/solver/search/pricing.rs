@@ -1,10 +1,10 @@
 //! Prices for capacities: the Lagrangian dual, maximised by subgradients.
 //!
-//! With a price for each moment that is short, what is left is a problem without capacities, which [`Ascent`] bounds. The
-//! bound less the refund of the capacities, `L(prices)`, is concave; where the plan of the priced problem takes more than
-//! there is, the price goes up, else down. The step is Polyak's, `factor × (target - L) / |direction|^2`, along an
-//! average of directions. When `L` has not grown for a while the factor is made smaller and the search goes back to the
-//! best prices.
+//! With a price for each moment where capacity may be exceeded, the rest is a problem without capacities, which
+//! [`Ascent`] bounds. The bound minus the refund of the capacities, `L(prices)`, is concave. A price rises where the
+//! plan of the priced problem exceeds the capacity, and falls elsewhere. The step is Polyak's,
+//! `factor × (target - L) / |direction|^2`, along an average of directions. When `L` has not grown for a while, the
+//! factor shrinks and the search returns to the best prices.
 
 use super::ascent::Ascent;
 use super::model::WorkingNetwork;
@@ -12,10 +12,10 @@ use super::pairwise::{Pairwise, TOP, forbidden, plus};
 use super::rooms::Rooms;
 use crate::solver::certificate::{Dual, Message, Multiplier};
 
-/// Choices that each variable of the model has left.
+/// The remaining choices of each variable of the model.
 pub type Domains = Vec<Vec<u32>>;
 
-/// A part of the model: fewer choices.
+/// The dual of a part of the model, with fewer choices.
 pub struct Pricing {
     pub domains: Domains,
     problem: Pairwise,
@@ -35,23 +35,24 @@ pub struct Pricing {
     seen: Vec<Vec<u32>>,
 }
 
-/// Without progress for this many steps, steps become smaller.
+/// The factor shrinks after this many steps without progress.
 const PATIENCE: u32 = 60;
 
 /// Sweeps of message passing for each step of the prices.
 const SWEEPS: usize = 3;
 
-/// Sweeps before the prices move for the first time.
+/// Sweeps before the first step of the prices.
 const FIRST_SWEEPS: usize = 30;
 
-/// Sweeps before the bound is taken in integers that are made in any case.
+/// The least number of sweeps before the bound is computed in integers.
 const LEAST_SWEEPS: usize = 2;
 
 /// The share of the last plan in the direction.
 const AVERAGE: f64 = 0.2;
 
 impl Pricing {
-    /// Steps begin with `factor`, which is below 1. `go` is asked before each of the first sweeps. `None` where a variable has no choice left. Choices without partner are taken out of the domains.
+    /// Starts with `factor`, which is below 1, and removes choices without a partner. Calls `go` before each of the
+    /// first sweeps. `None` if a variable has no choice left.
     pub fn new(
         model: &WorkingNetwork,
         mut domains: Domains,
@@ -87,7 +88,7 @@ impl Pricing {
         Some(pricing)
     }
 
-    /// Takes note of moments that are new.
+    /// Adds the moments that are new.
     pub fn see(&mut self, rooms: &Rooms) {
         if self.room.len() == rooms.room.len() && !self.held.is_empty() {
             return;
@@ -130,7 +131,7 @@ impl Pricing {
         costs
     }
 
-    /// What all choices pay at most, and the refund.
+    /// The sum of the largest payments and the refund.
     fn load(&self) -> f64 {
         let mut most: Vec<f64> = self.room.iter().map(|room| *room as f64).collect();
         for (held, domain) in self.held.iter().zip(&self.domains) {
@@ -142,7 +143,7 @@ impl Pricing {
         most.iter().zip(&self.best_prices).map(|(most, price)| most * price).sum()
     }
 
-    /// One step of the prices towards `target`; the plan of the priced problem, in choices of the model.
+    /// Makes one step of the prices towards `target`; returns the plan of the priced problem, in choices of the model.
     pub fn step(&mut self, target: f64) -> Vec<u32> {
         self.ascent.set_costs(self.priced(&self.prices).into_iter());
         (0..SWEEPS).for_each(|_| self.ascent.sweep());
@@ -190,9 +191,9 @@ impl Pricing {
         }
     }
 
-    /// The variable whose choices differ most, over the plans so far, in what they pay; and its choices in two parts, those
-    /// that pay less than the mean and the others. Where none differ, the variable with the most choices, halved.
-    /// `None` where no variable has two choices.
+    /// A variable to branch on, and its choices in two parts. The payments of its choices over the plans so far have
+    /// the largest variance; the first part pays at most the mean. If payments do not differ, the most frequent choice
+    /// is split from the others. `None` if no variable has two choices.
     pub fn split(&self) -> Option<(u32, [Vec<u32>; 2])> {
         let mut best: Option<(f64, u32, f64, Vec<f64>)> = None;
         for (v, (domain, seen)) in self.domains.iter().zip(&self.seen).enumerate().filter(|(_, (d, _))| d.len() > 1) {
@@ -206,7 +207,7 @@ impl Pricing {
             let mean = paid.iter().zip(seen).map(|(paid, n)| paid * f64::from(*n)).sum::<f64>() / count;
             let spread =
                 paid.iter().zip(seen).map(|(paid, n)| (paid - mean).powi(2) * f64::from(*n)).sum::<f64>() / count;
-            // Where payments do not differ, what matters is how undecided the choice is.
+            // If payments do not differ, the least decided variable wins.
             let most = seen.iter().map(|n| f64::from(*n)).fold(0.0, f64::max) / count;
             let score = spread.sqrt() + 1e-6 * (1.0 - most) + 1e-9 * domain.len() as f64;
             if best.as_ref().is_none_or(|(other, ..)| score > *other) {
@@ -226,14 +227,14 @@ impl Pricing {
         Some((variable, [named(&low), named(&high)]))
     }
 
-    /// Whether steps have become so small that more of them gain nothing.
+    /// Whether steps have become too small to gain anything.
     pub fn settled(&self) -> bool {
         self.factor < 1e-3 || self.room.is_empty() && self.since > 4
     }
 
-    /// The dual of the best prices in integers: its bound on the cost of legal plans, and for each choice that is left
-    /// the bound with it. A bound is [`TOP`] where no plan is legal. `go` is asked before each of the last
-    /// sweeps but the first ones.
+    /// The dual of the best prices in integers: its bound on the cost of legal plans, and the bound with each remaining
+    /// choice. A bound is [`TOP`] if no plan is legal. `go` is called before each of the last sweeps after the first
+    /// [`LEAST_SWEEPS`].
     pub fn finish(
         &mut self,
         model: &WorkingNetwork,
@@ -242,10 +243,10 @@ impl Pricing {
         go: &mut dyn FnMut() -> bool,
     ) -> Finished {
         let load = self.load();
-        // Prices run away where no plan is legal, so they are cut.
+        // Prices diverge if no plan is legal, so they are capped.
         let cut = (1e16 / load).min(1.0);
         self.best_prices.iter_mut().for_each(|price| *price *= cut);
-        // Messages of prices that were cut may be out of range.
+        // Messages of capped prices may be out of range.
         if cut < 1.0 {
             self.ascent.reset();
         }
@@ -255,7 +256,7 @@ impl Pricing {
         let prices: Vec<i64> = self.best_prices.iter().map(|price| whole(*price)).collect();
         let rounded: Vec<f64> = prices.iter().map(|price| *price as f64 / scale).collect();
         self.ascent.set_costs(self.priced(&rounded).into_iter());
-        // Without any, messages are those of other prices.
+        // Without a sweep, the messages would belong to other prices.
         for _ in (0..sweeps).take_while(|done| *done < LEAST_SWEEPS || go()) {
             self.ascent.sweep();
         }
@@ -302,7 +303,7 @@ impl Pricing {
         }
     }
 
-    /// The sum of the minima, and for each choice what it adds to that.
+    /// The sum of the minima, and the amount that each choice adds to it.
     fn minima(&self, unary: &[i64], tables: &[Vec<i64>]) -> (i64, Vec<Vec<i64>>) {
         let mut sum = 0;
         let mut with = Vec::with_capacity(self.domains.len());
@@ -356,7 +357,7 @@ impl Pricing {
         Dual {
             shift,
             prices: rooms.moments.iter().zip(prices).filter(|(_, price)| **price > 0).map(price).collect(),
-            // Between variables with one choice each, messages change nothing.
+            // Messages between variables with one choice each change nothing.
             messages: (self.problem.links.iter().zip(messages))
                 .filter(|(_, [a, b])| a.len() * b.len() > 1)
                 .map(message)
@@ -366,8 +367,7 @@ impl Pricing {
     }
 }
 
-/// The sum of the least costs of all variables and pairs: what all plans cost at least without any dual. `None` where no
-/// plan is legal.
+/// The sum of the least costs of all variables and pairs: a lower bound without any dual. `None` if no plan is legal.
 pub fn sum_of_minima(model: &WorkingNetwork) -> Option<i64> {
     let mut domains = all_choices(model);
     if !consistent(model, &mut domains) {
@@ -380,7 +380,7 @@ pub fn sum_of_minima(model: &WorkingNetwork) -> Option<i64> {
     Some(unary.chain(pairs).fold(0, plus)).filter(|sum| !forbidden(*sum))
 }
 
-/// All choices that the model has left.
+/// All choices of the model.
 pub fn all_choices(model: &WorkingNetwork) -> Domains {
     model.names.iter().map(|(_, choices)| (0..choices.len() as u32).collect()).collect()
 }
@@ -388,12 +388,12 @@ pub fn all_choices(model: &WorkingNetwork) -> Domains {
 /// A dual in integers.
 pub struct Finished {
     pub bound: i64,
-    /// By variable and place in its domain.
+    /// The bound with each choice, by variable and position in its domain.
     pub with: Vec<Vec<i64>>,
     pub dual: Dual,
 }
 
-/// Takes out choices that have no partner at some neighbour, until all have; `false` where a variable has none left.
+/// Removes choices without a partner at some neighbour until none are left; `false` if a variable has no choice left.
 fn consistent(model: &WorkingNetwork, domains: &mut Domains) -> bool {
     let mut queue: std::collections::VecDeque<u32> = (0..domains.len() as u32).collect();
     let mut queued = vec![true; domains.len()];
@@ -424,7 +424,7 @@ fn consistent(model: &WorkingNetwork, domains: &mut Domains) -> bool {
     domains.iter().all(|domain| !domain.is_empty())
 }
 
-/// The model with the choices of the domains alone.
+/// The model restricted to the choices of the domains.
 fn restricted(model: &WorkingNetwork, domains: &Domains) -> Pairwise {
     let mut problem = Pairwise::new();
     for (v, domain) in domains.iter().enumerate() {

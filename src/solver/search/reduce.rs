@@ -1,11 +1,11 @@
-//! Reductions that keep a best plan, also where there are capacities.
+//! Reductions that keep a best plan, with or without capacities.
 //!
 //! - **Drop** a choice that is forbidden, or has no partner left at some neighbour.
 //! - **Dominance**: drop a choice `k` for another `k'` that takes no more of any resource, and costs no more whatever the
 //!   neighbours choose: `c(k') - c(k) + sum over edges of max over l of (e(k', l) - e(k, l)) <= 0`.
-//! - **Merge** a variable into a neighbour whose choice leaves it only one, where tables do not grow by that.
+//! - **Merge** a variable into a neighbour whose choice determines its own, if tables do not grow by that.
 //!
-//! They are tried where something has changed, until nothing does.
+//! A reduction is tried wherever something has changed, until nothing changes.
 
 use super::pairwise::{TOP, clamped, forbidden, plus};
 use crate::solver::certificate::Reduction;
@@ -15,13 +15,13 @@ use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-/// Variables with more entries in their tables than this are not searched for dominated choices.
+/// The limit on table entries of a variable for the search for dominated choices.
 const DOMINANCE_ENTRIES: usize = 1 << 16;
 
-/// Table entries between two looks at the caller.
+/// Table entries between two calls to the caller.
 const LOOK: u64 = 1 << 18;
 
-/// When something is taken: the resource, the first moment, and the one after the last.
+/// The span of an occupancy: the resource, the first moment, and the one after the last.
 pub type Span = (u32, i64, i64);
 
 /// The costs of the pairs of two variables, row-major, `ends[0]` first.
@@ -30,31 +30,32 @@ pub struct PairCosts {
     pub costs: Arc<Vec<i64>>,
 }
 
-/// A network that is being reduced. Choices that are dropped cost [`TOP`].
+/// The network during the reductions. Dropped choices cost [`TOP`].
 pub struct Reduced {
-    /// Empty for variables that were merged.
+    /// The costs of each variable; empty if it was merged.
     pub unary: Vec<Vec<i64>>,
     pub pairs: Vec<Option<PairCosts>>,
-    /// By variable: neighbour to pair.
+    /// For each variable, a map from neighbour to pair.
     near: Vec<FxHashMap<u32, u32>>,
-    /// By variable: the choices of all its neighbours.
+    /// For each variable, the number of choices of all its neighbours.
     around: Vec<i64>,
-    /// What each variable takes, for each choice.
+    /// The amounts that each variable takes, for each choice.
     pub stays: Vec<FxHashMap<Span, Vec<i64>>>,
-    /// What was done, in order.
+    /// The reductions so far, in order.
     pub steps: Vec<Reduction>,
-    /// For each merge in `steps` the choice that follows, by the choice of the variable that was merged into.
+    /// For each merge in `steps`: the merged variable, its target, and the choice that follows from each choice of the
+    /// target.
     pub follows: Vec<(u32, u32, Vec<u32>)>,
-    /// Variables whose choices are to be looked at.
+    /// Variables whose choices are to be checked.
     queue: VecDeque<u32>,
     queued: Vec<bool>,
-    /// Pairs that may be merged.
+    /// Pairs whose ends may be merged.
     candidates: VecDeque<u32>,
 }
 
 impl Reduced {
-    /// Reduces a network; the variable that is left without a choice where there is one. `go` is asked now and then, with the
-    /// table entries looked at since; where it declines, what is reduced so far is the answer.
+    /// Reduces a network; the error is a variable without a possible choice. Calls `go` from time to time with the
+    /// table entries visited since; if it declines, the result is the network reduced so far.
     pub fn new(network: &CostNetwork, mut go: impl FnMut(u64) -> bool) -> Result<Reduced, usize> {
         let count = network.variables().len();
         let clamp = |costs: &Vec<i64>| costs.iter().map(|cost| clamped(*cost)).collect::<Vec<i64>>();
@@ -85,7 +86,7 @@ impl Reduced {
         }
         let mut work = 0;
         loop {
-            // Merges first: a variable is then looked at once, not after each.
+            // Merges first: a variable is then visited once, not after each merge.
             let seen = if let Some(pair) = reduced.candidates.pop_front() {
                 reduced.try_merge(pair)
             } else if let Some(variable) = reduced.queue.pop_front() {
@@ -103,7 +104,7 @@ impl Reduced {
         }
     }
 
-    /// The entries of the tables of a variable.
+    /// The number of entries of a variable's tables.
     fn entries(&self, variable: u32) -> u64 {
         let around = u64::try_from(self.around[variable as usize]).unwrap_or(0);
         1 + around * self.unary[variable as usize].len() as u64
@@ -129,7 +130,7 @@ impl Reduced {
         Ok(())
     }
 
-    /// Merges the ends of a pair where that may be; the entries that were looked at.
+    /// Merges the ends of a pair if possible; returns the entries visited.
     fn try_merge(&mut self, pair: u32) -> u64 {
         let Some(PairCosts { ends: [a, b], .. }) = self.pairs[pair as usize] else { return 1 };
         let merges = [(a, b), (b, a)]
@@ -141,7 +142,7 @@ impl Reduced {
         entries
     }
 
-    /// How much a merge of a variable moves: its pairs and stays.
+    /// The cost of merging a variable: the number of its pairs and stays.
     fn moved(&self, variable: u32) -> usize {
         self.near[variable as usize].len() + self.stays[variable as usize].len()
     }
@@ -181,7 +182,7 @@ impl Reduced {
         }
     }
 
-    /// The pair of two neighbours: its costs, and the strides along the choices of each.
+    /// The costs of the pair of two neighbours, and the strides along the choices of each.
     fn view(&self, a: u32, b: u32) -> (&[i64], usize, usize) {
         let pair = self.pairs[self.near[a as usize][&b] as usize].as_ref().expect("neighbours have a pair");
         match pair.ends[0] == a {
@@ -190,7 +191,7 @@ impl Reduced {
         }
     }
 
-    /// Drops what is forbidden or has no partner at some neighbour.
+    /// Drops choices without a partner at some neighbour.
     fn drop_choices(&mut self, variable: u32) -> bool {
         let v = variable as usize;
         let mut dropped = Vec::new();
@@ -241,7 +242,7 @@ impl Reduced {
         !dropped.is_empty()
     }
 
-    /// The pairs with a neighbour, and the choices that it has left.
+    /// The pairs with a neighbour, and its remaining choices.
     fn side(&self, variable: u32, other: u32) -> Side<'_> {
         let (costs, own, step) = self.view(variable, other);
         let unary = self.unary[other as usize].iter().enumerate();
@@ -249,7 +250,8 @@ impl Reduced {
         Side { costs, own, places }
     }
 
-    /// For each choice of `into` the one that it leaves to its neighbour `from`, if that is so and tables do not grow.
+    /// For each choice of `into`, the only choice it leaves to its neighbour `from`; `None` if there are several, or
+    /// tables would grow.
     fn mergeable(&self, from: u32, into: u32) -> Option<Vec<u32>> {
         let (f, i) = (from as usize, into as usize);
         let (size, new) = (self.unary[f].len() as i64, self.unary[i].len() as i64);
@@ -312,11 +314,11 @@ impl Reduced {
     }
 }
 
-/// The costs of the pairs of a variable with one neighbour, that of choices `k` and `l` at `k * own` and the place of `l`.
+/// The costs of a variable's pairs with one neighbour; choice `k` with place `p` is at `k * own + p`.
 struct Side<'a> {
     costs: &'a [i64],
     own: usize,
-    /// Of the choices that the neighbour has left.
+    /// The places of the neighbour's remaining choices.
     places: Vec<usize>,
 }
 
@@ -325,13 +327,13 @@ impl Side<'_> {
         self.costs[choice * self.own + place]
     }
 
-    /// Where a choice costs least; `None` where it has no partner.
+    /// The place where a choice costs least; `None` if it has no partner.
     fn cheapest(&self, choice: usize) -> Option<usize> {
         let least = self.places.iter().copied().min_by_key(|place| self.cost(choice, *place));
         least.filter(|place| !forbidden(self.cost(choice, *place)))
     }
 
-    /// How much more `by` costs than `choice` at most; `None` where it may be forbidden and `choice` is not.
+    /// The largest extra cost of `by` over `choice`; `None` if `by` may be forbidden where `choice` is not.
     fn most(&self, by: usize, choice: usize) -> Option<i64> {
         let mut most = i64::MIN;
         for place in &self.places {
@@ -348,8 +350,8 @@ impl Side<'_> {
     }
 }
 
-/// Whether `by`, which costs `more` by itself, can stand for `choice` in every plan. `cheapest` has the places where `choice`
-/// costs least: most choices that cannot be replaced already show it there, in one look at each neighbour.
+/// Whether `by`, which costs `more` by itself, can replace `choice` in every plan. `cheapest` has the places where
+/// `choice` costs least: most failures already show there, in one look at each neighbour.
 fn dominates(sides: &[Side], cheapest: &[Option<usize>], more: i64, by: usize, choice: usize) -> bool {
     let mut least = more;
     for (side, place) in sides.iter().zip(cheapest) {
@@ -363,12 +365,12 @@ fn dominates(sides: &[Side], cheapest: &[Option<usize>], more: i64, by: usize, c
     if least > 0 {
         return false;
     }
-    // Whether a sum of maxima is small enough does not depend on the order of the neighbours.
+    // The order of the neighbours does not matter for the sum of maxima.
     let most = sides.iter().try_fold(more, |sum, side| Some(sum + side.most(by, choice)?));
     most.is_some_and(|most| most <= 0)
 }
 
-/// A row-major table with its rows as columns; `rows` of them.
+/// Transposes a row-major table of `rows` rows.
 fn turned(costs: &[i64], rows: usize) -> Vec<i64> {
     let columns = costs.len() / rows;
     (0..columns).flat_map(|j| (0..rows).map(move |i| costs[i * columns + j])).collect()

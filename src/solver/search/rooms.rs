@@ -1,18 +1,18 @@
-//! The moments at which capacity has been short so far, and what each choice takes there.
+//! The moments at which capacity was exceeded so far, and the amount that each choice takes there.
 //!
-//! Most moments never matter. A plan is measured at all of them only when it is short at none of those here; the one
-//! where it is shortest then is added.
+//! Most moments never matter. A plan is first measured at these; only if it fits there is it measured at all, and the
+//! worst moments are then added.
 
 use super::model::WorkingNetwork;
 
-/// See the head of the file.
+/// A set of moments; see the head of the file.
 #[derive(Clone)]
 pub struct Rooms {
-    /// Numbers of moments of the model, in the order in which they were added.
+    /// Numbers of moments of the model, in the order of their addition.
     pub moments: Vec<u32>,
-    /// What there is for amounts that depend on choices.
+    /// The capacity left for amounts that depend on choices.
     pub room: Vec<i64>,
-    /// By variable: which of these moments it lives at, and where its amounts are in `amounts`.
+    /// For each variable, the moments here at which it is live, and the offset of its amounts in `amounts`.
     pub held: Vec<Vec<(u32, usize)>>,
     pub amounts: Vec<i64>,
 }
@@ -22,7 +22,7 @@ impl Rooms {
         Rooms { moments: Vec::new(), room: Vec::new(), held: vec![Vec::new(); model.names.len()], amounts: Vec::new() }
     }
 
-    /// What a plan takes at each moment of the model.
+    /// The use of a plan at each moment of the model.
     pub fn usage(model: &WorkingNetwork, plan: &[u32]) -> Vec<i64> {
         let mut change = vec![0i64; model.moments.len() + 1];
         for (holds, choice) in model.holds.iter().zip(plan) {
@@ -41,8 +41,8 @@ impl Rooms {
         change
     }
 
-    /// Whether a plan fits at all moments of the model. Where it does not, adds those where it is shortest, one of each
-    /// stretch of moments that follow each other.
+    /// Whether a plan fits at all moments of the model. If not, adds the worst moment of each stretch over capacity (at
+    /// most 8).
     pub fn admit(&mut self, model: &WorkingNetwork, plan: &[u32]) -> bool {
         let usage = Rooms::usage(model, plan);
         let mut worst: Option<(i64, u32)> = None;
@@ -64,7 +64,7 @@ impl Rooms {
         fits
     }
 
-    /// Adds a moment of the model; its number here.
+    /// Adds a moment of the model, and returns its number here.
     pub fn add(&mut self, model: &WorkingNetwork, moment: u32) -> usize {
         if let Some(at) = self.moments.iter().position(|other| *other == moment) {
             return at;
@@ -90,7 +90,7 @@ impl Rooms {
         number as usize
     }
 
-    /// What a plan takes at the moments here.
+    /// The use of a plan at the moments here.
     pub fn used(&self, plan: &[u32]) -> Vec<i64> {
         let mut used = vec![0; self.moments.len()];
         for (held, choice) in self.held.iter().zip(plan) {
