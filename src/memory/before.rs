@@ -1,10 +1,13 @@
-//! What has to run before what in a computation, whatever its order.
+//! Dependences between the instructions of a computation, in any order.
 //!
 //! | before | after |
 //! |---|---|
 //! | an operand, a control predecessor | the instruction |
-//! | an instruction with an effect | the next one of the text that has one: those that other devices or the host see, `rng`, custom calls with `custom_call_has_side_effect`, and what runs such |
-//! | what reads a buffer before an instruction writes over it in place, by `output_to_operand_aliasing`, `aliasing_operands` or as `dynamic-update-slice`, `scatter`, `sort` or `while` do; where the text reads the buffer later, or it may not be written over, the instruction is in place of a copy | that instruction |
+//! | an instruction with an effect | the next such instruction of the text: instructions visible to other devices or
+//! the host, `rng`, custom calls with `custom_call_has_side_effect`, and calls of these |
+//! | a reader of a buffer | the instruction that overwrites the buffer in place, by `output_to_operand_aliasing`,
+//! `aliasing_operands` or as `dynamic-update-slice`, `scatter`, `sort` or `while`. If the text reads the buffer later,
+//! or it is read-only, the instruction writes a copy instead |
 
 use super::buffers::Classes;
 use super::names::reads;
@@ -12,7 +15,7 @@ use crate::hlo::{Computation, Instruction};
 use crate::operations::operation::{Algorithm, Operation};
 use std::collections::HashMap;
 
-/// Pairs of instructions of which the first has to run before the second; `classes` are the leaves by name.
+/// Pairs of instructions whose first has to run before the second; `classes` has the leaves joined by name.
 pub fn before(computation: &Computation, classes: &Classes, effects: &[bool]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let mut last = None;
@@ -43,7 +46,7 @@ pub fn before(computation: &Computation, classes: &Classes, effects: &[bool]) ->
     pairs
 }
 
-/// Whether an instruction is one that writes over an operand, so that a copy in its place would be another program.
+/// Whether an instruction overwrites an operand, so that a copy in its place would change the program.
 fn writes_in_place(instruction: &Instruction) -> bool {
     let of_operation = match &instruction.operation {
         Operation::DynamicUpdateSlice | Operation::Scatter(_) | Operation::While { .. } => true,

@@ -1,4 +1,4 @@
-//! The buffers of one computation: its leaves, those of one buffer together, and from when to when each is live.
+//! The buffers of one computation: its leaves, grouped by buffer, and the live range of each.
 
 use super::footprint::Footprint;
 use super::names::{Names, reads};
@@ -10,45 +10,45 @@ use crate::operations::shape::{Array, Shape, leaves};
 use crate::text::Error;
 use std::collections::{HashMap, HashSet};
 
-/// How a computation runs, which says whose its parameters and results are.
+/// How a computation runs, which decides who owns its parameters and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum RunsAs {
-    /// As the program: they are the arguments and the outputs.
+    /// The program itself: its parameters are the arguments, its results the outputs.
     Entry,
-    /// By a `call`, a branch or as a condition: they are the caller's, and the parameters are not written over.
+    /// The target of a `call`, a branch, or a loop condition: the caller owns both, and parameters are read-only.
     Called,
-    /// As the body of a loop: each parameter and result is the loop's state, which is written over.
+    /// The body of a loop: each parameter and result is the loop's state, which is overwritten.
     Body,
 }
 
-/// What a buffer is for.
+/// The purpose of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Role {
-    /// It holds a parameter, and may hold other leaves.
+    /// The buffer of a parameter; may hold other leaves.
     Parameter,
-    /// It holds a leaf of the root.
+    /// The buffer of a leaf of the root.
     Result,
-    /// It holds a `constant`.
+    /// The buffer of a `constant`.
     Constant,
-    /// It is the computation's own.
+    /// A buffer of the computation's own.
     Temporary,
 }
 
-/// Leaves that lie in one place.
+/// Leaves that share one allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Buffer {
-    /// What it is for.
+    /// The purpose of the buffer.
     pub role: Role,
-    /// The instruction with the largest leaf in it, the first of these, and which leaf.
+    /// The instruction and the leaf number of its largest leaf, the first of these.
     pub made: (usize, usize),
     /// The bytes of that leaf.
     pub footprint: Footprint,
     /// The number of the memory space.
     pub space: u8,
-    /// The first and the last instruction at which it is live, both included.
+    /// The first and last instruction of its live range, inclusive.
     pub live: (usize, usize),
 }
 
@@ -56,33 +56,35 @@ pub struct Buffer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FrameBuffers {
-    /// The buffers, by the number of their first leaf.
+    /// The buffers, ordered by their first leaf.
     pub buffers: Vec<Buffer>,
-    /// For each instruction the buffer of each of its leaves.
+    /// For each instruction, the buffer of each of its leaves.
     pub of: Vec<Vec<Option<usize>>>,
-    /// Buffers that are needed beside: what a loop's state has to be copied from, with no leaf of its own.
+    /// Further buffers without leaves: sources of copies into a loop's state or a donated argument.
     pub copies: Vec<Buffer>,
-    /// The leaves of the result that are in an argument.
+    /// The leaves of the result that alias an argument.
     pub donated: Vec<AliasPair>,
-    /// Pairs of a buffer and of another that it may be written over where it is made, if both lie in the memory of an output.
+    /// Pairs of a buffer and the buffer it may overwrite at its definition, if both are placed in the memory of an
+    /// output.
     pub(super) overwrites: HashSet<(usize, usize)>,
     /// The instructions of the parameters, and of the result.
     pub(super) parameters: Vec<usize>,
     pub(super) root: usize,
 }
 
-/// The leaves of a loop's state that its body returns as it gets them, each by its own number: nothing writes over these.
+/// The leaves of a loop's state that its body returns unchanged, each by its own number: no instruction overwrites
+/// these.
 fn kept(body: &Computation) -> Vec<Option<usize>> {
     let [parameter] = body.parameters[..] else { return Vec::new() };
     let sources = Names::new(body).sources(body.root).into_iter().enumerate();
     sources.map(|(leaf, source)| (source == (parameter, leaf)).then_some(leaf)).collect()
 }
 
-/// The buffers of a computation that runs in this way. `passed` says for each computation that is called before which
-/// parameter, and which leaf of it, each leaf of its root is as it is.
+/// The buffers of a computation that runs in this way. `passed[c][leaf]`: the parameter of `c`, and its leaf, that the
+/// called computation `c` returns unchanged.
 ///
 /// # Errors
-/// An attribute about aliases cannot be read; 64 bits do not hold the bytes of an array.
+/// A malformed aliasing attribute; bytes of an array that overflow 64 bits.
 pub fn buffers(
     module: &Module,
     number: usize,
@@ -97,11 +99,10 @@ pub fn buffers(
     classes.finish(computation, frame, donated)
 }
 
-/// The leaves of a computation, those of one name together, and which of its results are in arguments; nothing is written
-/// over yet.
+/// The leaves of a computation, joined by name, and the donations of its arguments. Nothing is overwritten yet.
 ///
 /// # Errors
-/// `input_output_alias` cannot be read.
+/// A malformed `input_output_alias`.
 pub(super) fn named<'m>(
     module: &'m Module,
     number: usize,
@@ -128,7 +129,7 @@ pub(super) fn named<'m>(
     Ok((classes, donated))
 }
 
-/// What `input_output_alias` of the header says.
+/// The donations in the module's `input_output_alias`.
 fn donations(module: &Module) -> Result<Vec<AliasPair>, Error> {
     let Some(attribute) = module.attributes.iter().find(|a| a.name == "input_output_alias") else {
         return Ok(Vec::new());
@@ -139,7 +140,7 @@ fn donations(module: &Module) -> Result<Vec<AliasPair>, Error> {
         .map_err(|error| Error { at: error.at.map(|at| at + attribute.at), ..error })
 }
 
-/// Sets of leaves that are one buffer, as trees: leaf to leaf, up to one that stands for all.
+/// Union-find sets of leaves that share a buffer; `up` is the parent.
 #[derive(Clone)]
 pub(super) struct Classes<'m> {
     /// The number of the first leaf of each instruction.
@@ -148,19 +149,19 @@ pub(super) struct Classes<'m> {
     /// The instruction of each leaf.
     of: Vec<usize>,
     up: Vec<usize>,
-    /// Of the one that stands for all: the last instruction that reads one, the length of the computation where that is
-    /// what it returns to; and whether it may not be written over.
+    /// By representative: the last instruction that reads the set, or the length of the computation if the set is
+    /// returned; and (`read_only`) whether it must not be overwritten.
     last: Vec<usize>,
     pub(super) read_only: Vec<bool>,
-    /// Whether a leaf is another name alone.
+    /// Whether a leaf is only a name of another.
     pub(super) is_name: Vec<bool>,
-    /// For each instruction the pairs that share a buffer, where nothing reads the operand afterwards.
+    /// For each instruction, the pairs that share a buffer if nothing reads the operand afterwards.
     pub(super) pairs: Vec<Vec<Shared>>,
-    /// The same of those that share one only in the memory of an output.
+    /// For each instruction, the pairs that share a buffer only in the memory of an output.
     others: Vec<Vec<Shared>>,
-    /// Of the one that stands for all: the parameter's leaf in which a leaf of the root has to end.
+    /// By representative: the parameter's leaf that must hold a leaf of the root at the end.
     state: Vec<Option<usize>>,
-    /// Leaves with those that they may be written over in the memory of an output.
+    /// Pairs of a leaf and the leaf it may overwrite in the memory of an output.
     overwrites: Vec<(usize, usize)>,
 }
 
@@ -189,7 +190,7 @@ impl<'m> Classes<'m> {
         classes.up = (0..classes.arrays.len()).collect();
         classes.is_name = vec![false; classes.arrays.len()];
         classes.last = classes.of.clone();
-        // A parameter is there from the beginning, wherever the text has it.
+        // A parameter is live from the beginning, wherever the text has it.
         for leaf in computation.parameters.iter().flat_map(|k| classes.leaves(*k)).collect::<Vec<_>>() {
             classes.last[leaf] = 0;
         }
@@ -212,7 +213,7 @@ impl<'m> Classes<'m> {
         leaf
     }
 
-    /// Puts the later leaf's set to the earlier one's.
+    /// Joins two sets; the earlier leaf becomes the representative.
     fn join(&mut self, a: usize, b: usize) {
         let (of_a, of_b) = (self.find(a), self.find(b));
         let (low, high) = (of_a.min(of_b), of_a.max(of_b));
@@ -231,7 +232,7 @@ impl<'m> Classes<'m> {
         self.read_only[class] = false;
     }
 
-    /// Joins what has several names.
+    /// Joins leaves with their other names.
     fn name(
         &mut self,
         module: &Module,
@@ -273,7 +274,7 @@ impl<'m> Classes<'m> {
         }
     }
 
-    /// Makes a leaf another name; that alone does not keep a buffer.
+    /// Marks a leaf as another name; the name alone does not extend the live range.
     fn rename(&mut self, leaf: usize, operand: usize) {
         self.last[leaf] = 0;
         self.is_name[leaf] = true;
@@ -284,8 +285,8 @@ impl<'m> Classes<'m> {
         self.find(a) == self.find(b)
     }
 
-    /// For each computation that a `call` or a `conditional` runs, and each leaf that it returns: the leaf, among those of
-    /// all operands, that it returns as it got it.
+    /// For each computation run by a `call` or a `conditional`, and each leaf of its result: the operand leaf that it
+    /// returns unchanged.
     fn returned(
         &self,
         instruction: &Instruction,
@@ -307,7 +308,7 @@ impl<'m> Classes<'m> {
         computations.iter().enumerate().map(of).collect()
     }
 
-    /// Notes the last instruction that reads each leaf.
+    /// Records the last reader of each set.
     fn read(&mut self, computation: &Computation) {
         for (k, instruction) in computation.instructions.iter().enumerate().filter(|(_, i)| reads(i)) {
             for leaf in self.taken(instruction) {
@@ -321,10 +322,10 @@ impl<'m> Classes<'m> {
         }
     }
 
-    /// Finds the pairs that may share a buffer. An operand that is updated shares with the result of the update. Another is
-    /// written over as XLA's heap has it: where the operand and the result are each all that lies in a buffer, whatever the
-    /// order, and the instruction reads the operand by its own name. Results of the entry are placed before the heap, and
-    /// have no such limits; the next state of a loop lies where the last one does.
+    /// Finds the pairs that may share a buffer. An updated operand shares with the result of the update. Another
+    /// operand is overwritten as in XLA's heap: the operand and the result must each be all of a buffer, in any order,
+    /// and the instruction must read the operand by its own name. Results of the entry are placed before the heap and
+    /// have no such limits; the next state of a loop is placed over the last one.
     fn pair(
         &mut self,
         module: &Module,
@@ -332,7 +333,7 @@ impl<'m> Classes<'m> {
         (frame, donated): (RunsAs, &[AliasPair]),
         passed: &HashMap<usize, Vec<Option<(usize, usize)>>>,
     ) -> Result<(), Error> {
-        // Each leaf is above what stands for it, which is above nothing: ways are short from here on.
+        // Flattens the trees, so that later lookups are short.
         (0..self.up.len()).for_each(|leaf| self.up[leaf] = self.up[self.up[leaf]]);
         let mut found = Vec::with_capacity(computation.instructions.len());
         for (k, instruction) in computation.instructions.iter().enumerate() {
@@ -371,7 +372,7 @@ impl<'m> Classes<'m> {
         for (number, leaf) in ends.iter().enumerate() {
             is_end[self.find(*leaf)].get_or_insert(number);
         }
-        // The leaf in which each leaf of the root has to end.
+        // The leaf that must hold each leaf of the root at the end.
         let mut states = vec![None; ends.len()];
         match frame {
             RunsAs::Entry => {
@@ -383,7 +384,7 @@ impl<'m> Classes<'m> {
             RunsAs::Body => states.iter_mut().zip(&parameters).for_each(|(state, leaf)| *state = Some(*leaf)),
         }
         self.state = is_end.iter().map(|number| states[(*number)?]).collect();
-        // What may lie where a state does: what is written over it, and over that.
+        // Candidates for the buffer of a state: results that overwrite it, and results that overwrite those.
         let mut lies_in = vec![None; self.arrays.len()];
         for state in states.into_iter().flatten().map(|leaf| self.find(leaf)) {
             lies_in[state] = Some(state);
@@ -412,7 +413,7 @@ impl<'m> Classes<'m> {
         Ok(())
     }
 
-    /// The leaves that some branches of a `conditional` return as they get them, so that the others write over these.
+    /// Leaves that some branches of a `conditional` return unchanged, so that the other branches overwrite these.
     fn of_branches(
         &self,
         k: usize,
@@ -433,8 +434,7 @@ impl<'m> Classes<'m> {
         found
     }
 
-    /// Writes leaves of an instruction over operands that nothing reads afterwards.
-    /// Gives the operands' leaves that are written over.
+    /// Lets leaves of an instruction overwrite operands without later readers. Returns the overwritten operand leaves.
     pub(super) fn share(&mut self, computation: &Computation, k: usize) -> HashSet<usize> {
         let (pairs, mut others) = (std::mem::take(&mut self.pairs[k]), std::mem::take(&mut self.others[k]));
         if pairs.is_empty() && others.is_empty() {
@@ -449,7 +449,7 @@ impl<'m> Classes<'m> {
             if done.contains(&from) || self.read_only[from] || self.last[from] != k {
                 continue;
             }
-            // The last one did not come to lie where the state does, if something else reads that.
+            // Another reader kept the last state from its buffer.
             if !pair.updates && self.state[to].is_some_and(|state| self.find(state) != from) {
                 others.push(*pair);
                 continue;
@@ -467,7 +467,7 @@ impl<'m> Classes<'m> {
         written
     }
 
-    /// The buffers of the sets.
+    /// Converts the sets into buffers.
     fn finish(self, computation: &Computation, frame: RunsAs, donated: Vec<AliasPair>) -> Result<FrameBuffers, Error> {
         let end = computation.instructions.len() - 1;
         let mut memo: HashMap<&Array, Option<Footprint>> = HashMap::new();
@@ -513,11 +513,11 @@ impl<'m> Classes<'m> {
     }
 }
 
-/// How often an instruction reads each set, and how often in the way of each of its results.
+/// The number of reads of each set by an instruction, in all and through the pairs of each result.
 pub(super) struct Readers {
     all: HashMap<usize, usize>,
     own: HashMap<(usize, usize), usize>,
-    /// One branch of a `conditional` runs: no other reads its operand.
+    /// Only one branch of a `conditional` runs, so no other one reads its operand.
     is_conditional: bool,
 }
 
@@ -539,8 +539,8 @@ impl Readers {
         readers
     }
 
-    /// The sets of a result and of the operand that it may be written over. What reads the same buffer in another way would
-    /// see what is written.
+    /// The sets of a result and of the operand it may overwrite; `None` if the instruction also reads the operand's
+    /// buffer in another way, which would see the new values.
     pub(super) fn written(
         &self,
         classes: &Classes,
@@ -572,8 +572,8 @@ impl FrameBuffers {
         }
     }
 
-    /// Adds what is needed where a value has to end in the buffer of a parameter, and cannot be made there: since that is
-    /// still read, or the value is another parameter.
+    /// Adds a copy if a value must end in the buffer of a parameter but cannot be defined there: the parameter is still
+    /// read, or the value is another parameter.
     fn states(&mut self, computation: &Computation, frame: RunsAs) {
         let state: Vec<(usize, usize, usize)> = match frame {
             RunsAs::Entry => self.donated.iter().map(|pair| (pair.result, pair.operand, pair.leaf)).collect(),
@@ -591,7 +591,7 @@ impl FrameBuffers {
             let (made, state) = (&self.buffers[result], &self.buffers[parameter]);
             let copied = match made.role {
                 _ if result == parameter => None,
-                // It is copied at the end from where it is, through a third place if the two are exchanged.
+                // A parameter is copied at the end, through a third buffer if two are exchanged.
                 Role::Parameter => returned.contains(&parameter).then_some((end, end)),
                 Role::Constant => None,
                 _ if settled.contains(&result) => None,

@@ -1,26 +1,26 @@
-//! The bytes of an array, and the lanes that it fills.
+//! The bytes of an array, and its use of lanes.
 //!
-//! `f32[1000,3]{1,0:T(8,128)}` has 12,000 bytes and takes 512,000: 3 of 128 lanes are filled.
+//! `f32[1000,3]{1,0:T(8,128)}` has 12,000 bytes and takes 512,000: 3 of 128 lanes are used.
 
 use crate::operations::shape::{Array, Shape, leaves};
 use crate::text::Error;
 use crate::tiled::expansion::Expansion;
 use crate::tiled::layout::TileEntry;
 
-/// The bytes of an array or of several.
+/// The bytes of one or several arrays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
-    /// Those of the elements, each of its type's size.
+    /// The bytes of the elements, each of its type's size.
     pub logical: i64,
-    /// Those that memory is taken for.
+    /// The bytes allocated.
     pub padded: i64,
 }
 
 impl Footprint {
-    /// Of an array; `None` where it is no data or has a size without a bound.
+    /// The footprint of an array; `None` if its type has no data or a size is unbounded.
     ///
     /// # Errors
-    /// 64 bits do not hold the bytes.
+    /// Bytes that overflow 64 bits.
     pub fn of(array: &Array) -> Result<Option<Footprint>, Error> {
         let (true, Some(sizes)) = (array.element.is_data(), array.sizes()) else { return Ok(None) };
         let expansion = Expansion::new(&sizes, &array.layout)?;
@@ -28,10 +28,10 @@ impl Footprint {
         Ok(Some(Footprint { logical, padded }))
     }
 
-    /// Of the arrays of a shape together; `None` where none has bytes.
+    /// The sum over the arrays of a shape; `None` if none has bytes.
     ///
     /// # Errors
-    /// 64 bits do not hold the bytes.
+    /// Bytes that overflow 64 bits.
     pub fn of_all(shape: &Shape) -> Result<Option<Footprint>, Error> {
         let mut sum = None;
         for array in leaves(shape) {
@@ -42,35 +42,35 @@ impl Footprint {
         Ok(sum)
     }
 
-    /// Of both together.
+    /// The sum of two footprints.
     ///
     /// # Errors
-    /// 64 bits do not hold it.
+    /// Bytes that overflow 64 bits.
     pub fn plus(self, other: Footprint) -> Result<Footprint, Error> {
         let sum =
             |a: i64, b: i64| a.checked_add(b).ok_or_else(|| Error::new("the bytes do not fit in 64 bits").too_large());
         Ok(Footprint { logical: sum(self.logical, other.logical)?, padded: sum(self.padded, other.padded)? })
     }
 
-    /// The bytes that no element has. Of a layout that is cut across memories the padded bytes are those of one piece,
-    /// which may be fewer than the elements have; there is no waste then.
+    /// The padding bytes. In a layout cut across memories, the padded bytes count one piece, which may be smaller than
+    /// the elements; the waste is then 0.
     pub fn waste(self) -> i64 {
         (self.padded - self.logical).max(0)
     }
 }
 
-/// How much of the first tile's last two dimensions, lanes and sublanes, an array fills.
+/// The use of the first tile's last two dimensions, lanes and sublanes, by an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LaneUse {
-    /// The size of the minormost dimension, and the same rounded up to whole tiles.
+    /// The size of the minormost dimension, and the size rounded up to whole tiles.
     pub lanes: (i64, i64),
-    /// The same of the second minormost, where the tile has two dimensions.
+    /// The sizes of the second minormost dimension, if the tile has two dimensions.
     pub sublanes: Option<(i64, i64)>,
 }
 
 impl LaneUse {
-    /// Of an array; `None` where it has no tiles, or tiles that join dimensions.
+    /// The lane use of an array; `None` without tiles, or with tiles that combine dimensions.
     pub fn of(array: &Array) -> Option<LaneUse> {
         let (sizes, tile) = (array.sizes()?, array.layout.tiles.first()?);
         let filled = |place: usize| {

@@ -1,8 +1,8 @@
-//! The most bytes that a computation takes beside the buffers of the instruction that runs it.
+//! The peak of a called computation, beside the buffers of the instruction that runs it.
 //!
-//! These buffers are not full all the time. The state of a loop is empty in its body from the last read of the old value to
-//! where the new one is made; what a branch or a called computation returns is not there before it is made, and the operand
-//! of a `call` not after its last read. Temporaries may lie there, so what a computation takes is counted less that:
+//! These buffers are not always full. A loop's state is empty in the body from the last read of the old value to the
+//! definition of the new one. The result of a branch or called computation is empty before its definition, and the
+//! operand of a `call` after its last read. Temporaries may use this space, so it is subtracted from the peak:
 //!
 //! ```text
 //! body {
@@ -23,34 +23,34 @@ use std::collections::BTreeMap;
 /// The live bytes of a computation by instruction, for each memory space.
 pub type Timelines = BTreeMap<u8, Vec<i64>>;
 
-/// The computations that instructions run, with what is live in them.
+/// The frames of the computations that instructions run, and their live bytes.
 #[derive(Clone, Copy)]
 pub struct Frames<'f> {
-    /// The buffers of each.
+    /// The buffers of each frame.
     pub buffers: &'f BTreeMap<(usize, RunsAs), FrameBuffers>,
-    /// The bytes of temporaries.
+    /// The live bytes of temporaries.
     pub timelines: &'f BTreeMap<(usize, RunsAs), Timelines>,
 }
 
-/// A buffer of the one that runs a computation: its number, its bytes, its memory space.
+/// A buffer of the calling computation: its number, its bytes, its memory space.
 pub type Counted = (usize, i64, u8);
 
-/// When most is live in what an instruction runs.
+/// The peak of the computation that an instruction runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FramePeak {
     /// The bytes beside the instruction's buffers.
     pub bytes: i64,
-    /// The computation.
+    /// The computation, and how it runs.
     pub frame: (usize, RunsAs),
-    /// The instruction of it.
+    /// The instruction at the peak.
     pub at: usize,
-    /// The instruction's buffers that are empty then.
+    /// The caller's buffers that are empty at the peak.
     pub vacant: Vec<usize>,
 }
 
 impl Frames<'_> {
-    /// Where most is live in what an instruction runs, for each memory in which more is than its buffers hold. `counted` says
-    /// which of the leaves of its result and of its operands lie in buffers that count.
+    /// The peaks of the computations that an instruction runs, for each memory with more live bytes than its buffers
+    /// hold. `counted` maps leaves of its result and operands to the buffers that count.
     pub fn inside(
         &self,
         computation: &Computation,
@@ -73,7 +73,7 @@ impl Frames<'_> {
                 let mut empty = 0;
                 for (at, bytes) in bytes.iter().enumerate() {
                     empty += change[at];
-                    // What is empty is less than all buffers together, which fit.
+                    // Empty bytes are less than all buffers together, which fit.
                     let bytes = i64::try_from(i128::from(*bytes) - empty).unwrap_or(0);
                     if bytes > most.get(space).map_or(0, |most| most.bytes) {
                         let now = vacant
@@ -88,8 +88,8 @@ impl Frames<'_> {
         most
     }
 
-    /// The buffers of an instruction that are empty while a computation runs, each with the first and the last instruction
-    /// of that at which it is.
+    /// The buffers of an instruction that are empty while a computation runs, each with the first and last instruction
+    /// of the empty range.
     fn vacant(
         &self,
         computation: &Computation,
@@ -105,7 +105,7 @@ impl Frames<'_> {
         let mut add = |counted: Option<Counted>, range: Option<(usize, usize)>| {
             let Some(counted) = counted else { return };
             let range = range.filter(|(from, to)| from <= to);
-            // What two leaves lie in is not empty where one is.
+            // A buffer of two leaves is not empty while either is live.
             all.entry(counted.0).and_modify(|own| own.1 = None).or_insert((counted, range));
         };
         let results = if returns { count(&instruction.shape) } else { 0 };
@@ -129,7 +129,7 @@ impl Frames<'_> {
 }
 
 impl FrameBuffers {
-    /// From where to before where the buffer of a result is empty.
+    /// The range in which the buffer of a result is empty; the end is excluded.
     pub(super) fn before_result(&self, leaf: usize, frame: RunsAs) -> Option<(usize, usize)> {
         let result = (*self.of[self.root].get(leaf)?)?;
         let made = &self.buffers[result];
@@ -138,7 +138,7 @@ impl FrameBuffers {
             return Some((0, made.live.0));
         }
         let state = self.parameter(0, leaf)?;
-        // Else it is copied there, and the state is full until then.
+        // Otherwise the result is copied there, and the state is full until then.
         (result != state && self.buffers[state].live.1 < made.live.0).then_some(())?;
         Some((self.buffers[state].live.1 + 1, made.live.0))
     }

@@ -10,17 +10,17 @@ use crate::operations::shape::{Array, leaves};
 use crate::text::Error;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// The memory of a program.
+/// The memory use of a program.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MemoryUse {
-    /// By the number of the memory space; only those that have something in them.
+    /// By memory space; only spaces in use.
     pub spaces: BTreeMap<u8, Space>,
-    /// Whether the text says that its order is the one in which instructions run.
+    /// Whether the text declares its order as the schedule (`is_scheduled`).
     pub is_scheduled: bool,
-    /// The temporaries that fit into the memory of an output, before that is made.
+    /// The temporaries placed in the memory of an output, before its definition.
     pub in_outputs: Vec<InOutput>,
-    /// The buffers of each computation that has any, for each way in which it runs.
+    /// The buffers of each computation, for each way in which it runs.
     pub frames: BTreeMap<(usize, RunsAs), FrameBuffers>,
     /// The live temporaries of each computation.
     temporaries: BTreeMap<(usize, RunsAs), Timelines>,
@@ -33,43 +33,43 @@ pub struct MemoryUse {
 pub struct Space {
     /// The entry's parameters.
     pub arguments: Footprint,
-    /// The entry's results that are in no argument.
+    /// The entry's results that alias no argument.
     pub outputs: Footprint,
     /// The constants of all computations.
     pub constants: Footprint,
-    /// The most bytes of temporaries that are live together.
+    /// The peak of temporaries, in bytes.
     pub temporaries: i64,
-    /// The same without [`MemoryUse::in_outputs`]: what is to be allocated beside arguments, outputs and constants.
+    /// The peak without [`MemoryUse::in_outputs`]: the bytes to allocate beside arguments, outputs and constants.
     pub beside_outputs: i64,
-    /// The bytes of the tables that XLA:TPU makes for an output that is a tuple; not in `outputs`.
+    /// The bytes of the tables that XLA:TPU makes for a tuple output; not in `outputs`.
     pub tables: i64,
-    /// The same of the tuples inside of the program; in none of the other numbers.
+    /// The bytes of the tables of inner tuples; in none of the other numbers.
     pub inner_tables: i64,
-    /// Arguments, outputs, constants and temporaries together, padding included: the arguments, outputs and constants are there all the time.
+    /// Arguments, outputs and constants, which are live all the time, and temporaries, with padding.
     pub peak: i64,
-    /// The first instruction of the entry at which most temporaries are live.
+    /// The first instruction of the entry at the peak of temporaries.
     pub at: usize,
 }
 
-/// An instruction that is running, of a computation that runs in this way.
+/// A running instruction, in a computation that runs in this way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Moment {
     /// The number of the computation.
     pub computation: usize,
-    /// How it runs.
+    /// How the computation runs.
     pub frame: RunsAs,
     /// The number of the instruction.
     pub instruction: usize,
-    /// The buffers of the computation that are empty meanwhile, as what the instruction runs makes or reads them.
+    /// The buffers of the computation that are empty while the called computation is at its peak.
     pub vacant: Vec<usize>,
 }
 
 impl MemoryUse {
-    /// Of a module.
+    /// The memory use of a module.
     ///
     /// # Errors
-    /// `input_output_alias` or `output_to_operand_aliasing` cannot be read; 64 bits do not hold the bytes.
+    /// A malformed `input_output_alias` or `output_to_operand_aliasing`; bytes that overflow 64 bits.
     pub fn of(module: &Module) -> Result<MemoryUse, Error> {
         let mut used = MemoryUse {
             spaces: BTreeMap::new(),
@@ -113,11 +113,12 @@ impl MemoryUse {
         Ok(used)
     }
 
-    /// The temporaries of each computation at each instruction, those of what it runs included, but for some.
+    /// The live temporaries of each computation at each instruction, called computations included; `without` leaves
+    /// some out.
     fn live(&self, module: &Module, without: &[InOutput]) -> Result<BTreeMap<(usize, RunsAs), Timelines>, Error> {
         let without: HashSet<_> = without.iter().map(|inside| (inside.frame, inside.temporary)).collect();
         let mut all = BTreeMap::new();
-        // Computations are after those that they run.
+        // The map orders computations after those that they run.
         for (frame, found) in &self.frames {
             let inside = Frames { buffers: &self.frames, timelines: &all };
             let live = inside.live(&module.computations[frame.0], found, &|k| !without.contains(&(*frame, k)))?;
@@ -126,7 +127,7 @@ impl MemoryUse {
         Ok(all)
     }
 
-    /// Adds what is there for the whole run.
+    /// Adds arguments, outputs and constants, which are live for the whole run.
     fn add_whole(&mut self, module: &Module, wanted: &BTreeSet<(usize, RunsAs)>) -> Result<(), Error> {
         let entry = &module.computations[module.entry];
         let mut add = |array: &Array, to: fn(&mut Space) -> &mut Footprint| -> Result<(), Error> {
@@ -158,7 +159,7 @@ impl MemoryUse {
         Ok(())
     }
 
-    /// The live bytes of a memory space at each instruction of the entry; `None` where nothing is in it.
+    /// The live bytes of a memory space at each instruction of the entry; `None` if the space is unused.
     pub fn timeline(&self, space: u8) -> Option<Vec<i64>> {
         let own = self.spaces.get(&space)?;
         let whole = own.peak - own.temporaries;
@@ -168,13 +169,13 @@ impl MemoryUse {
         Some((0..length).map(|k| whole + temporaries.map_or(0, |bytes| bytes[k])).collect())
     }
 
-    /// What is running when most of a memory space is live, the entry first, then what it runs.
+    /// The call stack at the peak of a memory space: the instruction of the entry first, then the ones it runs.
     pub fn peak(&self, module: &Module, space: u8) -> Vec<Moment> {
         self.running(module, space, self.spaces.get(&space).map_or(0, |space| space.at))
     }
 
-    /// What is running while the entry is at an instruction: the entry first, then what it runs, each where most of the
-    /// memory space is live. The temporaries that are live at these moments are those of [`timeline`](Self::timeline).
+    /// The call stack while the entry is at an instruction: the entry first, then the computations it runs, each at its
+    /// own peak of the memory space. Their live temporaries add up to [`timeline`](Self::timeline).
     pub fn running(&self, module: &Module, space: u8, at: usize) -> Vec<Moment> {
         let first = Moment { computation: self.entry, frame: RunsAs::Entry, instruction: at, vacant: Vec::new() };
         let mut found = vec![first];
@@ -194,7 +195,7 @@ impl MemoryUse {
         found
     }
 
-    /// The temporaries of a memory space that are live at a moment, of its computation alone.
+    /// The temporaries of a memory space that are live at a moment, in its computation alone.
     pub fn live_at<'u>(&'u self, moment: &'u Moment, space: u8) -> impl Iterator<Item = &'u Buffer> {
         let (at, found) = (moment.instruction, &self.frames[&(moment.computation, moment.frame)]);
         let is_vacant = |own: &Buffer| moment.vacant.iter().any(|k| std::ptr::eq(own, &raw const found.buffers[*k]));
@@ -204,13 +205,13 @@ impl MemoryUse {
 }
 
 impl FrameBuffers {
-    /// The buffers that are the computation's own.
+    /// The buffers that the computation owns.
     pub fn temporaries(&self) -> impl Iterator<Item = &Buffer> {
         self.buffers.iter().filter(|buffer| buffer.role == Role::Temporary).chain(&self.copies)
     }
 }
 
-/// The computations that run with buffers of their own, each after those that it runs.
+/// The computations with buffers of their own, each after those that it runs.
 pub(super) fn frames(module: &Module) -> BTreeSet<(usize, RunsAs)> {
     let mut wanted = BTreeSet::from([(module.entry, RunsAs::Entry)]);
     for number in (0..module.computations.len()).rev() {
@@ -222,7 +223,7 @@ pub(super) fn frames(module: &Module) -> BTreeSet<(usize, RunsAs)> {
 }
 
 impl Frames<'_> {
-    /// The bytes of those temporaries of a computation that are left, at each instruction, with those of what it runs.
+    /// The bytes of a computation's temporaries that `is_left` accepts, at each instruction, with called computations.
     pub(super) fn live(
         &self,
         computation: &Computation,
@@ -255,7 +256,8 @@ impl Frames<'_> {
         changes.into_iter().map(|(space, changes)| Ok((space, sums(changes)?))).collect()
     }
 
-    /// Where most is live in what an instruction runs up to another one, beside those temporaries that are left.
+    /// The peaks of the computations that an instruction runs until another one, beside the temporaries that `is_left`
+    /// accepts.
     fn at(
         &self,
         computation: &Computation,
@@ -278,7 +280,7 @@ impl Frames<'_> {
         let counted = |(instruction, leaf): (usize, usize)| {
             let number = found.of[instruction][leaf].filter(|number| left[*number])?;
             let buffer = &found.buffers[number];
-            // An operand that is read later stays, but for one that is a result.
+            // An operand that is read later stays live, unless it is also a result.
             (instruction == k || buffer.live.1 == k || results.contains(&number)).then_some((
                 number,
                 buffer.footprint.padded,
@@ -289,12 +291,12 @@ impl Frames<'_> {
     }
 }
 
-/// The first of the largest, and it.
+/// The first index of the largest value, and the value.
 pub(super) fn first_most(bytes: &[i64]) -> (usize, i64) {
     bytes.iter().enumerate().fold((0, 0), |most, (k, bytes)| if *bytes > most.1 { (k, *bytes) } else { most })
 }
 
-/// For each leaf of a computation's root the parameter, and its leaf, that it is as it is.
+/// For each leaf of a computation's root: the parameter, and its leaf, that it returns unchanged.
 pub(super) fn passes(computation: &Computation, found: &FrameBuffers) -> Vec<Option<(usize, usize)>> {
     let mut parameters = HashMap::new();
     for (number, k) in computation.parameters.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The memory that a program takes: which values share a buffer, when each buffer is live, and the peak.
+//! The memory use of a program: which values share a buffer, the live range of each buffer, and the peak.
 //!
 //! ```
 //! use tensor_layout::hlo::Module;
@@ -18,48 +18,48 @@
 //! assert_eq!(hbm.at, 2);
 //! ```
 //!
-//! # What is counted
+//! # Rules
 //!
 //! A *leaf* is an array of the result of an instruction; [`leaves`](crate::operations::leaves) numbers those of a tuple.
-//! The leaves that lie in one place are a [`Buffer`]:
+//! The leaves of one allocation are a [`Buffer`]:
 //!
-//! 1. Tuples, their parts, bitcasts, `opt-barrier` and the ends of asynchronous pairs are other names for their operands.
-//!    The operands of a `ConcatBitcast` are the parts of its result. What the body of a loop returns as it gets it is
-//!    what the loop was given, and what every branch of a `conditional` returns as it gets it, the operand.
-//! 2. The result of an operation that can write over an operand does so where nothing reads that operand's buffer
-//!    afterwards, and the buffer may be written. Which these are is in `sharing`; where the text has XLA:TPU's
-//!    `aliasing_operands`, it is those.
-//! 3. All others are new.
+//! 1. Tuples, their parts, bitcasts, `opt-barrier` and the ends of asynchronous pairs are other names of their operands.
+//!    The operands of a `ConcatBitcast` are parts of its result. A leaf that a loop's body returns unchanged is the
+//!    loop's operand, and a leaf that every branch of a `conditional` returns unchanged is that operand.
+//! 2. The result of an operation that can overwrite an operand does so if nothing reads the operand's buffer afterwards,
+//!    and the buffer is not read-only. `sharing` lists these operations; with XLA:TPU's `aliasing_operands` in the text,
+//!    its lists apply instead.
+//! 3. All other leaves get new buffers.
 //!
-//! A buffer is live from the instruction that makes its first leaf to the last that reads one of its leaves, both
-//! included. Instructions run in the order of the text, which is XLA's own schedule where it says `is_scheduled=true`.
-//! Tuples and their parts read nothing.
+//! A buffer is live from the definition of its first leaf to the last read of any of its leaves, both included.
+//! Instructions run in the order of the text, XLA's own schedule if the module has `is_scheduled=true`. Tuples and
+//! their parts read nothing.
 //!
-//! The arguments, the outputs and the constants are there for the whole run; an output that `input_output_alias` puts
-//! into an argument is no buffer of its own. All else is temporary. The temporaries of a computation that a `while`, a
-//! `call`, a `conditional` or an `async-start` runs are live at that instruction, with those of the branch that takes
-//! most, and up to the end of the asynchronous pair. Its parameters and results are the caller's buffers. A loop's state
-//! is one buffer around: where a value of the next round is made while that of the last is still read, it is a temporary.
-//! What a fusion computes has no memory but its results.
+//! Arguments, outputs and constants are live for the whole run; an output that `input_output_alias` donates an argument
+//! to has no buffer of its own. All other buffers are temporaries. The temporaries of a computation run by a `while`,
+//! `call`, `conditional` or `async-start` are live at that instruction (the largest branch counts), and up to the end
+//! of an asynchronous pair. Its parameters and results are buffers of the caller. A loop's state is one buffer: if the
+//! next value is defined while the last one is still read, it is a temporary. Values inside a fusion have no memory,
+//! except its results.
 //!
-//! Memory for an output is there before the output is made. Temporaries may lie in it until then:
-//! [`Space::beside_outputs`] is the peak of the others, and [`MemoryUse::in_outputs`] says which these are.
+//! The memory of an output exists before its definition, and temporaries may use it until then:
+//! [`Space::beside_outputs`] is the peak of the other temporaries, and [`MemoryUse::in_outputs`] lists these.
 //!
-//! Not counted: what a kernel takes for itself (`scoped` memory), gaps between buffers, code.
+//! Not counted: memory inside a kernel (`scoped` memory), gaps between buffers, code.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
-//! | `footprint` | bytes of an array, and the lanes that it fills |
-//! | `names` | instructions that give their operands other names |
-//! | `sharing` | which operand a result may be written over |
+//! | `footprint` | bytes of an array, and its use of lanes |
+//! | `names` | instructions that rename their operands |
+//! | `sharing` | operands that a result may overwrite |
 //! | `buffers` | the buffers of one computation |
-//! | `runs` | which computations an instruction runs |
-//! | `inside` | what a computation takes beside the buffers of the instruction that runs it |
+//! | `runs` | the computations that an instruction runs |
+//! | `inside` | the peak of a called computation beside the caller's buffers |
 //! | `live` | the whole program: live bytes, peak |
 //! | `outputs` | temporaries in the memory of outputs, tables of tuples |
-//! | `relayout` | the instructions that only move bytes |
-//! | `before` | what has to run before what |
-//! | `tasks` | a computation as tasks and what they touch |
+//! | `relayout` | instructions that only move bytes |
+//! | `before` | dependences between instructions |
+//! | `tasks` | a computation as tasks and the buffers they touch |
 //! | `schedule` | orders of low peak |
 
 mod before;

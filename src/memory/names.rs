@@ -1,11 +1,11 @@
-//! Instructions that give their operands other names, and what such a name stands for.
+//! Instructions that rename their operands, and the definition behind a name.
 
 use crate::hlo::{Computation, Instruction};
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Shape, count, firsts};
 use std::collections::HashMap;
 
-/// A leaf of the result of an instruction: the instruction's number, and the leaf's.
+/// A leaf of the result of an instruction: the numbers of the instruction and of the leaf.
 pub type Leaf = (usize, usize);
 
 /// The names that the instructions of a computation give to leaves of their operands.
@@ -13,7 +13,7 @@ pub struct Names<'c> {
     computation: &'c Computation,
     /// The number of the first leaf of each part of a tuple, by its instruction.
     parts: HashMap<usize, Vec<usize>>,
-    /// The number of the first leaf of each operand of an instruction, and of all their leaves.
+    /// The number of the first leaf of each operand, among the leaves of all operands, by instruction.
     operands: HashMap<usize, Vec<usize>>,
 }
 
@@ -22,7 +22,7 @@ impl<'c> Names<'c> {
         Names { computation, parts: HashMap::new(), operands: HashMap::new() }
     }
 
-    /// The leaf of an operand that a leaf is another name of; `None` where its instruction does not rename it.
+    /// The operand leaf behind a name; `None` if its instruction does not rename it.
     pub fn operand(&mut self, (k, leaf): Leaf) -> Option<Leaf> {
         let all = &self.computation.instructions;
         let own = &all[k];
@@ -35,12 +35,12 @@ impl<'c> Names<'c> {
         let number = operand_leaf(own, leaf)?;
         let shapes = own.operands.iter().map(|operand| &all[*operand].shape);
         let firsts = self.operands.entry(k).or_insert_with(|| firsts(shapes));
-        // An operand without leaves has the first leaf of the one behind it.
+        // An operand without leaves has the first leaf of the next one.
         let place = firsts.partition_point(|first| *first <= number).checked_sub(1)?;
         Some((*own.operands.get(place)?, number - firsts[place]))
     }
 
-    /// The leaf that a leaf is a name of: itself, where its instruction does not rename it.
+    /// The definition behind a leaf; the leaf itself if its instruction does not rename it.
     pub fn source(&mut self, mut leaf: Leaf) -> Leaf {
         while let Some(operand) = self.operand(leaf) {
             leaf = operand;
@@ -48,15 +48,15 @@ impl<'c> Names<'c> {
         leaf
     }
 
-    /// The same for each leaf of an instruction.
+    /// The definition behind each leaf of an instruction.
     pub fn sources(&mut self, instruction: usize) -> Vec<Leaf> {
         let leaves = count(&self.computation.instructions[instruction].shape);
         (0..leaves).map(|leaf| self.source((instruction, leaf))).collect()
     }
 }
 
-/// The number, among the leaves of all operands, of the one that a leaf of the result is another name of, of instructions
-/// that take no part of a tuple.
+/// The operand leaf, numbered over all operands, that a leaf of the result renames; for instructions that take no part
+/// of a tuple.
 fn operand_leaf(instruction: &Instruction, leaf: usize) -> Option<usize> {
     match &instruction.operation {
         Operation::Tuple | Operation::Bitcast => Some(leaf),
@@ -70,7 +70,7 @@ fn operand_leaf(instruction: &Instruction, leaf: usize) -> Option<usize> {
     }
 }
 
-/// Whether an instruction reads its operands; tuples and their parts only name them.
+/// Whether an instruction reads its operands; tuples and their parts only rename them.
 pub(super) fn reads(instruction: &Instruction) -> bool {
     !matches!(&*instruction.opcode, "tuple" | "get-tuple-element")
 }

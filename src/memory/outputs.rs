@@ -1,7 +1,7 @@
-//! The memory of outputs: which temporaries fit into it before an output is made, and the tables of tuples.
+//! The memory of outputs: the temporaries that fit into it before an output is defined, and the tables of tuples.
 //!
-//! The caller gives the memory of each output for the whole run. Until the output is made, a temporary that needs no
-//! more bytes may lie there, up to the instruction that writes over it, and so does XLA's buffer assignment:
+//! The caller allocates each output for the whole run. Until the output is defined, a temporary of at most its size may
+//! be placed there, up to the instruction that overwrites it, as in XLA's buffer assignment:
 //!
 //! ```text
 //! ENTRY main {
@@ -12,10 +12,10 @@
 //! }
 //! ```
 //!
-//! The largest temporaries are placed first, of equal ones those that the result needs first, each in the smallest output in
-//! which nothing is live with it, of equal ones the last. So does XLA, and which temporary finds room depends on it. Times are
-//! those of the entry with all that it runs, once, put in. A buffer is also empty in a loop of which it is a state, from its last
-//! read to where the new value is made, and in a branch or a call before what that returns is made.
+//! As in XLA, the largest temporaries are placed first, on ties the one that the result needs first, each in the
+//! smallest output where nothing is live with it, on ties the last. The order decides which temporary fits. Times are
+//! instructions of the entry, with each called computation inserted once. A buffer is also empty in a loop whose state
+//! it is, from its last read to the new definition, and in a branch or call before the definition of its result.
 
 use super::buffers::{Buffer, FrameBuffers, Role, RunsAs};
 use super::runs::{called, until};
@@ -29,7 +29,7 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InOutput {
-    /// The computation whose temporary it is, and how it runs.
+    /// The computation of the temporary, and how it runs.
     pub frame: (usize, RunsAs),
     /// Its number among [`FrameBuffers::temporaries`].
     pub temporary: usize,
@@ -37,13 +37,13 @@ pub struct InOutput {
     pub output: usize,
 }
 
-/// A buffer in the memory of an output, or one that may lie there.
+/// A buffer in the memory of an output, or a candidate for it.
 struct Lodger<'f> {
     frame: (usize, RunsAs),
     found: &'f FrameBuffers,
-    /// Its number among the buffers, if it is no copy.
+    /// The number among the buffers; `None` for a copy.
     number: Option<usize>,
-    /// The first time, and that after the last.
+    /// The live range in program times, end excluded.
     live: (usize, usize),
 }
 
@@ -53,13 +53,13 @@ impl Lodger<'_> {
         overlap && !(self.frame == other.frame && (self.is_over(other) || other.is_over(self)))
     }
 
-    /// Whether it is written over another buffer of its computation where it is made.
+    /// Whether it overwrites another buffer of its computation at its definition.
     fn is_over(&self, other: &Lodger) -> bool {
         self.number.zip(other.number).is_some_and(|pair| self.found.overwrites.contains(&pair))
     }
 }
 
-/// The temporaries that lie in the memory of an output of the entry.
+/// The temporaries placed in the memory of an output of the entry.
 pub fn in_outputs(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffers>) -> Vec<InOutput> {
     let entry = (module.entry, RunsAs::Entry);
     let Some(own) = frames.get(&entry) else { return Vec::new() };
@@ -74,12 +74,12 @@ pub fn in_outputs(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffe
     for output in &outputs {
         let lodgers = inside.entry(*output).or_default();
         times.occupy(entry, *output, (own.buffers[*output].live.0, end), lodgers);
-        // An argument is in the memory of an output that is donated until it is read last.
+        // A donated argument occupies the memory of its output until its last read.
         if let Some(argument) = arguments.get(output) {
             times.occupy(entry, *argument, (0, own.buffers[*argument].live.1), lodgers);
         }
     }
-    // Most outputs of a program that only hands its arguments on have no room at any time.
+    // Most outputs of a program that only returns its arguments are never empty.
     let all_time = (0, times.all[&entry].times[end].1);
     outputs.retain(|output| !inside[output].iter().any(|lodger| lodger.live == all_time));
     let mut candidates: Vec<(InOutput, &Buffer, Vec<Lodger>, usize)> = Vec::new();
@@ -100,7 +100,7 @@ pub fn in_outputs(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffe
             candidates.push((InOutput { frame: *frame, temporary, output: 0 }, buffer, lodgers, needed[buffer.made.0]));
         }
     }
-    // What runs others is before them.
+    // The caller comes before the computations it runs.
     candidates.sort_by_key(|(own, buffer, _, needed)| (Reverse(buffer.footprint.padded), Reverse(own.frame), *needed));
     let mut all: Vec<InOutput> = Vec::new();
     for (candidate, buffer, lodgers, _) in candidates {
@@ -118,7 +118,7 @@ pub fn in_outputs(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffe
     all
 }
 
-/// For each instruction its place in the order in which a walk from the results through the operands comes to the end of them.
+/// The postorder number of each instruction, in a depth-first walk from the results through the operands.
 fn needed(computation: &Computation) -> Vec<usize> {
     let instructions = &computation.instructions;
     let mut is_used = vec![false; instructions.len()];
@@ -143,11 +143,11 @@ fn needed(computation: &Computation) -> Vec<usize> {
     place
 }
 
-/// A computation that runs once, in the times of the program: those of the entry with what it runs put in.
+/// A computation that runs once, in times of the program: the entry with called computations inserted.
 struct RunTimes {
-    /// For each instruction from when on it runs, with what it runs itself, and the time after.
+    /// For each instruction, its first time, called computations included, and the time after.
     times: Vec<(usize, usize)>,
-    /// For each buffer the instructions that run something and have it in their result: which, and in which leaf.
+    /// For each buffer, the calling instructions whose result contains it, with the leaf number.
     made: HashMap<usize, Vec<(usize, usize)>>,
 }
 
@@ -159,7 +159,7 @@ struct ProgramTimes<'m> {
     all: BTreeMap<(usize, RunsAs), RunTimes>,
 }
 
-/// How deep computations run each other whose temporaries may lie in outputs; it bounds the stack.
+/// The limit on nested calls whose temporaries may be placed in outputs; it bounds the stack.
 const MOST_DEPTH: usize = 64;
 
 impl<'m> ProgramTimes<'m> {
@@ -173,14 +173,14 @@ impl<'m> ProgramTimes<'m> {
         times
     }
 
-    /// Puts a computation in, with what it runs.
+    /// Inserts a computation, with those that it runs.
     fn run(&mut self, frame: (usize, RunsAs), time: &mut usize, depth: usize) {
         let computation = &self.module.computations[frame.0];
         let until = until(computation);
         let mut own = RunTimes { times: Vec::with_capacity(until.len()), made: HashMap::new() };
         for (k, instruction) in computation.instructions.iter().enumerate() {
             let first = *time;
-            // What runs beside others is no part of them.
+            // Asynchronous computations run beside others, so they are not inserted.
             for inner in called(instruction).into_iter().filter(|_| until[k] == k && depth < MOST_DEPTH) {
                 if self.calls[&inner.0] == 1 && self.frames.contains_key(&inner) {
                     self.run(inner, time, depth + 1);
@@ -197,8 +197,8 @@ impl<'m> ProgramTimes<'m> {
         self.all.insert(frame, own);
     }
 
-    /// Puts a buffer into the memory of an output, from one instruction to another, and in what these run that has it in its
-    /// result, while it is full there.
+    /// Adds the ranges in which a buffer occupies the memory of an output, from one instruction to another. Inside
+    /// called computations that return the buffer, only the times when it is full count.
     fn occupy(&self, frame: (usize, RunsAs), buffer: usize, (from, to): (usize, usize), lodgers: &mut Vec<Lodger<'m>>) {
         let own = &self.all[&frame];
         let mut first = own.times[from].0;
@@ -206,7 +206,7 @@ impl<'m> ProgramTimes<'m> {
         for (k, leaf) in own.made.get(&buffer).into_iter().flatten().filter(|(k, _)| (from..=to).contains(k)) {
             let instruction = &self.module.computations[frame.0].instructions[*k];
             let is_loop = instruction.opcode == "while";
-            // An operand of a branch may lie there.
+            // An operand of a branch may be there.
             if !is_loop && self.frames[&frame].buffers[buffer].live.0 < *k {
                 continue;
             }
@@ -220,7 +220,7 @@ impl<'m> ProgramTimes<'m> {
         lodgers.push(lodger((first, own.times[to].1)));
     }
 
-    /// The same in a computation, of the buffer that a leaf of its result ends in.
+    /// The ranges in a called computation, for the buffer of one leaf of its result.
     fn occupy_inside(&self, frame: (usize, RunsAs), leaf: usize, lodgers: &mut Vec<Lodger<'m>>) {
         let found = &self.frames[&frame];
         let end = found.of.len() - 1;
@@ -243,8 +243,7 @@ impl<'m> ProgramTimes<'m> {
 }
 
 impl FrameBuffers {
-    /// The buffer of the argument that each output has to be in, of those that have to be in one; the first that is said of an
-    /// output counts.
+    /// The argument's buffer for each output that must be in one; the first alias of an output counts.
     fn arguments_of_outputs(&self) -> HashMap<usize, usize> {
         let mut all = HashMap::new();
         for pair in &self.donated {
@@ -257,9 +256,9 @@ impl FrameBuffers {
     }
 }
 
-/// The bytes of the tables that XLA:TPU makes for an output that is a tuple: 4 for each part, a multiple of 512, for it
-/// and for each tuple in it. Measured with outputs of 5, 70 and 200 parts: 512, 512 and 1024. A text is taken to be
-/// XLA:TPU's where an array of the output has tiles.
+/// The bytes of the tables that XLA:TPU makes for a tuple output: 4 for each part, rounded up to a multiple of 512, for
+/// it and each tuple in it. Measured with outputs of 5, 70 and 200 parts: 512, 512 and 1024. Tiles on an array of the
+/// output identify XLA:TPU.
 pub fn tables(output: &Shape) -> i64 {
     if is_tiled(output) { tables_of(output) } else { 0 }
 }
@@ -268,9 +267,9 @@ fn is_tiled(output: &Shape) -> bool {
     leaves(output).iter().any(|array: &&Array| !array.layout.tiles.is_empty())
 }
 
-/// The same of the tuples that some computations make, all of them together: each has its own place. A tuple is made where
-/// it is no other name of one, and is not what the computation returns: that of a loop's body is the loop's, and that of
-/// the entry the output's. Measured with 33 programs, of which XLA's buffer assignment has 0 to 44 such tables.
+/// The bytes of the tables of all tuples that some computations make; each has its own memory. A tuple is made unless
+/// it renames another or is returned: the loop owns its body's, and the output the entry's. Measured with 33 programs,
+/// for which XLA's buffer assignment has 0 to 44 such tables.
 pub fn inner_tables<'m>(output: &Shape, computations: impl Iterator<Item = &'m Computation>) -> i64 {
     if !is_tiled(output) {
         return 0;
@@ -282,7 +281,7 @@ pub fn inner_tables<'m>(output: &Shape, computations: impl Iterator<Item = &'m C
     computations.map(made).sum()
 }
 
-/// Whether an instruction has a tuple as its result that is not an operand's, or a part of one.
+/// Whether an instruction makes a tuple, rather than rename an operand or part of one.
 fn makes_tuple(instruction: &Instruction) -> bool {
     let other_name = matches!(
         instruction.operation,

@@ -1,4 +1,4 @@
-//! The instructions that only move bytes: copies between layouts or memories, and transposes and reshapes that are no
+//! Instructions that only move bytes: copies between layouts or memories, and transposes and reshapes that are no
 //! bitcasts.
 
 use super::footprint::Footprint;
@@ -9,19 +9,19 @@ use crate::operations::shape::{Array, Shape};
 use crate::text::Error;
 use crate::tiled::layout::Layout;
 
-/// What moves.
+/// The kind of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shift {
-    /// Elements go to other offsets.
+    /// Elements move to other offsets.
     Layout,
-    /// All elements go to another memory space, each to its offset.
+    /// All elements move to another memory space, each to its offset.
     Space {
-        /// The operand's.
+        /// The memory space of the operand.
         from: u8,
-        /// The result's.
+        /// The memory space of the result.
         to: u8,
     },
-    /// Elements have the same offsets in another buffer.
+    /// Elements keep their offsets in another buffer.
     Same,
 }
 
@@ -29,20 +29,20 @@ pub enum Shift {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Relayout {
-    /// What moves.
+    /// The kind of the move.
     pub shift: Shift,
-    /// The operand's array and the result's.
+    /// The arrays of the operand and of the result.
     pub arrays: Box<(Array, Array)>,
-    /// Of the operand and of the result together: what is read and what is written.
+    /// The bytes read and written, together.
     pub moved: Footprint,
-    /// The result's layout with which nothing would move, where one was found.
+    /// A layout of the result with which nothing would move, if one was found.
     pub free: Option<Layout>,
 }
 
-/// The instruction as one that only moves bytes; `None` where it computes, or moves nothing.
+/// The relayout that an instruction performs; `None` if it computes, or moves nothing.
 ///
 /// # Errors
-/// 64 bits do not hold the bytes.
+/// Bytes that overflow 64 bits.
 pub fn relayout(computation: &Computation, instruction: &Instruction) -> Result<Option<Relayout>, Error> {
     let Some((operation, from, to)) = sides(computation, instruction) else { return Ok(None) };
     let (Some(read), Some(written)) = (Footprint::of(from)?, Footprint::of(to)?) else { return Ok(None) };
@@ -52,7 +52,7 @@ pub fn relayout(computation: &Computation, instruction: &Instruction) -> Result<
     let (shift, free) = if *operation == Operation::Elementwise && there == to.layout {
         (of_space, None)
     } else {
-        // In the memory of the result, since what is asked is whether offsets change.
+        // Placed in the result's memory, since only offsets are compared.
         let operand = Shape::Array(Array { layout: there, ..from.clone() });
         match movement(operation, &operand, &Shape::Array(to.clone())) {
             Ok(Movement::Free) if *operation == Operation::Elementwise => (of_space, None),
@@ -65,7 +65,7 @@ pub fn relayout(computation: &Computation, instruction: &Instruction) -> Result<
     Ok(Some(Relayout { shift, arrays: Box::new((from.clone(), to.clone())), moved, free }))
 }
 
-/// What is moved: the operation, and the arrays before and after.
+/// The operation, and the arrays before and after.
 fn sides<'m>(
     computation: &'m Computation,
     instruction: &'m Instruction,

@@ -1,4 +1,4 @@
-//! Which computations an instruction runs with buffers of their own, and when.
+//! The computations that an instruction runs with buffers of their own, and when.
 
 use super::buffers::RunsAs;
 use crate::hlo::{Computation, Instruction};
@@ -18,7 +18,8 @@ pub fn called(instruction: &Instruction) -> Vec<(usize, RunsAs)> {
     }
 }
 
-/// The last instruction at which what each instruction runs is running: itself, or the end of its asynchronous pair.
+/// For each instruction, the last instruction at which its called computations run: itself, or the end of its
+/// asynchronous pair.
 pub fn until(computation: &Computation) -> Vec<usize> {
     let mut last: Vec<usize> = (0..computation.instructions.len()).collect();
     let mut start = last.clone();

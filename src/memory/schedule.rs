@@ -1,7 +1,7 @@
-//! Orders of the instructions of a program in which it takes less memory.
+//! Instruction orders with a lower peak.
 //!
-//! Each computation is ordered for itself, those first that others run. An order is taken where no memory has a larger peak in
-//! it than in the text's, by the buffers that it has, and one has a lower one: the main memory first.
+//! Each computation is ordered by itself, called computations first. A new order is kept if, with its own buffers, one
+//! memory has a lower peak and none a higher peak than in the text; the main memory comes first.
 
 use super::buffers::{FrameBuffers, RunsAs, buffers};
 use super::inside::{Counted, Frames, Timelines};
@@ -15,26 +15,26 @@ use crate::scheduling::{MOST_STEPS, TaskGraph, least_peak};
 use crate::text::Error;
 use std::collections::{BTreeMap, HashMap};
 
-/// Orders of the instructions of computations.
+/// Instruction orders of computations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Schedule {
-    /// For each computation whose order is another than that of the text: the numbers of its instructions, first to last.
+    /// For each computation with a new order, its instruction numbers, first to last.
     pub orders: BTreeMap<usize, Vec<usize>>,
-    /// By memory space, the bytes of temporaries that the program takes in any order, at least.
+    /// For each memory space, a lower bound on the bytes of temporaries in any order.
     pub bounds: BTreeMap<u8, i64>,
 }
 
 impl Schedule {
-    /// Orders that were made before; nothing is known of bounds.
+    /// A schedule of known orders, without bounds.
     pub fn of_orders(orders: BTreeMap<usize, Vec<usize>>) -> Schedule {
         Schedule { orders, bounds: BTreeMap::new() }
     }
 
-    /// An order with a low peak for each computation of a module.
+    /// Finds an order with a low peak for each computation of a module.
     ///
     /// # Errors
-    /// An attribute about aliases cannot be read; 64 bits do not hold the bytes.
+    /// A malformed aliasing attribute; bytes that overflow 64 bits.
     pub fn least_memory(module: &Module) -> Result<Schedule, Error> {
         let found = Schedule::of_computations(module, &|_| true)?;
         let entry = (module.entry, RunsAs::Entry);
@@ -42,14 +42,14 @@ impl Schedule {
             Ok(peaks(&Ordering::as_it_is(ordered)?.timelines[&entry]))
         };
         let (after, before) = (peaks(&found.apply(module)?)?, peaks(module)?);
-        // A computation that takes less may do so when the buffers of the one that runs it are full.
+        // A computation with a lower peak may reach it while the caller's buffers are full.
         if after.iter().all(|(space, bytes)| bytes <= before.get(space).unwrap_or(&0)) {
             return Ok(found);
         }
         Schedule::of_computations(module, &|number| number == module.entry)
     }
 
-    /// The same, where only some computations are ordered.
+    /// Orders only the computations that `is_ordered` accepts.
     fn of_computations(module: &Module, is_ordered: &dyn Fn(usize) -> bool) -> Result<Schedule, Error> {
         let mut found = Schedule::default();
         let mut ordering = Ordering::new(module);
@@ -62,7 +62,7 @@ impl Schedule {
             let mut before = ordering.all_peaks(own)?;
             let mut order: Vec<usize> = (0..module.computations[number].instructions.len()).collect();
             for (k, frame) in own.iter().enumerate() {
-                // In the numbers of the text.
+                // Tasks are numbered as in the text.
                 let tasks = Tasks { module, frame: *frame, passed: &ordering.passed, effects: &effects };
                 let computation = &module.computations[number];
                 let until = until(computation);
@@ -71,7 +71,7 @@ impl Schedule {
                     most.into_iter().map(|(space, inside)| (space, inside.bytes)).collect()
                 };
                 let (graphs, _) = tasks.graphs(&inside)?;
-                // In another order, what computations take that are run here may be less, and at another time.
+                // In another order, called computations may need less, at another time.
                 let inside = |k: usize, counted: &dyn Fn(Leaf) -> Option<Counted>| {
                     least_inside(computation, k, &bounds, until[k] != k, counted)
                 };
@@ -112,8 +112,8 @@ impl Schedule {
     /// The module in these orders.
     ///
     /// # Errors
-    /// A computation that there is not; an order that is none of its instructions, or has one before another that it has to
-    /// come after.
+    /// A computation that does not exist; an order that is no permutation of the instructions, or violates a
+    /// dependence.
     pub fn apply(&self, module: &Module) -> Result<Module, Error> {
         let effects = module.effects();
         let frames = frames(module);
@@ -136,7 +136,7 @@ impl Schedule {
     }
 }
 
-/// Whether peaks are lower in a memory and not higher in any.
+/// Whether the peak of one memory is lower, and none is higher.
 fn is_better(new: &[BTreeMap<u8, i64>], old: &[BTreeMap<u8, i64>], space: u8) -> bool {
     let of = |peaks: &BTreeMap<u8, i64>, space: &u8| peaks.get(space).copied().unwrap_or(0);
     let all = || new.iter().zip(old);
@@ -144,7 +144,7 @@ fn is_better(new: &[BTreeMap<u8, i64>], old: &[BTreeMap<u8, i64>], space: u8) ->
     !all().any(higher) && all().any(|(new, old)| of(new, &space) < of(old, &space))
 }
 
-/// That an order has each instruction once, each after those that it needs.
+/// Checks that an order has each instruction once, after its dependences.
 fn check(order: &[usize], pairs: &[(usize, usize)], instructions: &[Instruction]) -> Result<(), Error> {
     let n = instructions.len();
     let mut place = vec![None; n];
@@ -167,7 +167,7 @@ fn check(order: &[usize], pairs: &[(usize, usize)], instructions: &[Instruction]
     }
 }
 
-/// A computation in another order.
+/// The computation in another order.
 fn reordered(computation: &Computation, order: &[usize]) -> Computation {
     let mut place = vec![0; order.len()];
     order.iter().enumerate().for_each(|(k, task)| place[*task] = k);
@@ -184,10 +184,11 @@ fn reordered(computation: &Computation, order: &[usize]) -> Computation {
     }
 }
 
-/// What computations take at least while they run, by memory space.
+/// Lower bounds on the peak of each computation, by memory space.
 type Peaks = BTreeMap<(usize, RunsAs), BTreeMap<u8, i64>>;
 
-/// What an instruction runs takes at least beside its buffers, which may be empty when most is live in it.
+/// A lower bound on the bytes that an instruction's computations need beside its buffers, which may be empty at their
+/// peak.
 fn least_inside(
     computation: &Computation,
     k: usize,
@@ -212,12 +213,12 @@ fn least_inside(
     most
 }
 
-/// The most bytes in each memory.
+/// The peak of each memory.
 fn peaks(timelines: &Timelines) -> BTreeMap<u8, i64> {
     timelines.iter().map(|(space, bytes)| (*space, first_most(bytes).1)).collect()
 }
 
-/// A module whose computations are being ordered, with what those take that are.
+/// A module during ordering, with the memory use of the computations already ordered.
 struct Ordering {
     module: Module,
     passed: HashMap<usize, Vec<Option<(usize, usize)>>>,
@@ -231,7 +232,7 @@ impl Ordering {
         Ordering { module: module.clone(), passed, buffers, timelines }
     }
 
-    /// With the buffers of all computations as they are.
+    /// The module in its own order, with the buffers of all computations.
     fn as_it_is(module: &Module) -> Result<Ordering, Error> {
         let mut own = Ordering::new(module);
         for frame in frames(module) {
@@ -240,12 +241,12 @@ impl Ordering {
         Ok(own)
     }
 
-    /// What is live in the computations that are ordered.
+    /// The frames of the computations ordered so far.
     fn inside(&self) -> Frames<'_> {
         Frames { buffers: &self.buffers, timelines: &self.timelines }
     }
 
-    /// The peaks of a computation in each of the ways in which it runs; what it runs is known.
+    /// The peaks of a computation for each way in which it runs; called computations must be done.
     fn all_peaks(&mut self, frames: &[(usize, RunsAs)]) -> Result<Vec<BTreeMap<u8, i64>>, Error> {
         let mut all = Vec::with_capacity(frames.len());
         for (number, frame) in frames {

@@ -1,14 +1,16 @@
-//! Which operand the result of an instruction may be written over, leaf by leaf.
+//! Operands that the result of an instruction may overwrite, leaf by leaf.
 //!
-//! | operation | the result's leaf may lie in |
+//! | operation | operand whose buffer the result's leaf may share |
 //! |---|---|
 //! | elementwise operations but `copy`, `select` | any operand of the same shape and layout |
 //! | `dynamic-update-slice`, `scatter`, `sort`, `while` | the operand that it updates |
 //! | `triangular-solve` | the right side |
-//! | `conditional` | an operand that a branch returns as it gets it |
-//! | a fusion | a parameter that a `dynamic-update-slice` or a `scatter` at its root updates, whatever else reads it: the compiler fuses only reads that come before the update. A tuple at the root has several such, and bitcasts may be between. Or a parameter from which all is computed elementwise; the operand that a `dynamic-update-slice` updates is read so |
-//! | a fusion or custom call with `output_to_operand_aliasing` | what that says, before all others |
-//! | any with `aliasing_operands` of XLA:TPU | what that says, and nothing else |
+//! | `conditional` | an operand that a branch returns unchanged |
+//! | a fusion | a parameter that a `dynamic-update-slice` or a `scatter` at its root updates, even with other readers:
+//! the compiler fuses only reads before the update. A tuple root has several such; bitcasts may be between. Also a
+//! parameter with only elementwise uses; the updated operand of a `dynamic-update-slice` is such a use |
+//! | a fusion or custom call with `output_to_operand_aliasing` | the listed operands, before all others |
+//! | any with `aliasing_operands` of XLA:TPU | the listed operands, and no others |
 
 use super::names::{Names, reads};
 use crate::hlo::aliases::{listed, pairs};
@@ -17,21 +19,21 @@ use crate::operations::operation::{Algorithm, Operation};
 use crate::operations::shape::{Array, Shape, count, leaves};
 use crate::text::Error;
 
-/// A leaf of the result and one of the operands', both numbered over all of them, that may share a buffer.
+/// A pair of a result leaf and an operand leaf, both numbered over all leaves, that may share a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shared {
     pub result: usize,
     pub operand: usize,
-    /// Whether the operation updates the operand, so that what else lies in the operand's buffer lies in the result's.
+    /// Whether the operation updates the operand, so that other leaves in the operand's buffer are in the result's.
     pub updates: bool,
 }
 
 type LeafPair = (usize, usize);
 
-/// The pairs that may share a buffer, those to be preferred first.
+/// The pairs that may share a buffer, preferred pairs first.
 ///
 /// # Errors
-/// An attribute cannot be read.
+/// A malformed attribute.
 pub fn shared(module: &Module, computation: &Computation, instruction: &Instruction) -> Result<Vec<Shared>, Error> {
     if !reads(instruction) {
         return Ok(Vec::new());
@@ -57,7 +59,7 @@ pub fn shared(module: &Module, computation: &Computation, instruction: &Instruct
     let results = count(&instruction.shape);
     let each = || (0..results).map(|k| (k, k));
     let of_operation: Vec<Shared> = match &instruction.operation {
-        // A copy is there to have a buffer of its own.
+        // The purpose of a copy is a buffer of its own.
         Operation::Elementwise if instruction.opcode == "copy" => Vec::new(),
         Operation::Elementwise | Operation::Select => (0..all).map(|operand| over((0, operand))).collect(),
         Operation::While { .. } => each().map(updates).collect(),
@@ -86,7 +88,7 @@ fn over((result, operand): LeafPair) -> Shared {
     Shared { result, operand, updates: false }
 }
 
-/// The pairs whose arrays are in one memory; with `same`, of one type, sizes and layout.
+/// Keeps the pairs in one memory; with `same`, those of one type, sizes and layout.
 fn fitting(found: impl Iterator<Item = Shared>, operands: &[&Shape], result: &Shape, same: bool) -> Vec<Shared> {
     let mut found = found.peekable();
     if found.peek().is_none() {
@@ -101,10 +103,10 @@ fn fitting(found: impl Iterator<Item = Shared>, operands: &[&Shape], result: &Sh
     found.filter(fits).collect()
 }
 
-/// The leaves of a fusion's root with those of the parameters that they may be written over.
+/// Pairs of a leaf of a fusion's root and a parameter leaf that it may overwrite.
 fn of_fusion(fused: &Computation) -> Vec<Shared> {
     let elementwise = elementwise(fused);
-    // The first leaf of each parameter among those of all operands.
+    // The first leaf of each parameter among the leaves of all operands.
     let mut first = vec![None; fused.instructions.len()];
     let mut whole = Vec::new();
     let mut leaf = 0;
@@ -128,7 +130,7 @@ fn of_fusion(fused: &Computation) -> Vec<Shared> {
     found
 }
 
-/// The operands that an instruction updates, each in the leaf of the result with its number.
+/// The updated operands; operand `k` shares with leaf `k` of the result.
 fn updated(instruction: &Instruction) -> Option<std::ops::Range<usize>> {
     match &instruction.operation {
         Operation::DynamicUpdateSlice => Some(0..1),
@@ -137,8 +139,7 @@ fn updated(instruction: &Instruction) -> Option<std::ops::Range<usize>> {
     }
 }
 
-/// For each instruction of a fusion whether all that is computed from it has each element at the place of that of it from
-/// which it is computed; some has to be.
+/// For each instruction of a fusion, whether it has users and all values computed from it are elementwise in it.
 fn elementwise(fused: &Computation) -> Vec<bool> {
     let count_of = fused.instructions.len();
     let (mut elementwise, mut is_used) = (vec![true; count_of], vec![false; count_of]);
@@ -160,7 +161,7 @@ fn elementwise(fused: &Computation) -> Vec<bool> {
     elementwise.into_iter().zip(is_used).map(|(elementwise, is_used)| elementwise && is_used).collect()
 }
 
-/// The sizes of an instruction's result, where it is one array.
+/// The sizes of the result; `None` unless it is one array.
 fn sizes(instruction: &Instruction) -> Option<Vec<i64>> {
     if let Shape::Array(array) = &instruction.shape { array.sizes() } else { None }
 }

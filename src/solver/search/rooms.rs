@@ -1,7 +1,7 @@
 //! The moments at which capacity was exceeded so far, and the amount that each choice takes there.
 //!
-//! Most moments never matter. A plan is first measured at these; only if it fits there is it measured at all, and the
-//! worst moments are then added.
+//! Most moments never matter, so local search measures a plan at these first. [`Rooms::admit`] measures it at all
+//! moments of the model, and adds the worst ones.
 
 use super::model::WorkingNetwork;
 
