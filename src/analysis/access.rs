@@ -1,62 +1,62 @@
-//! Pairs of elements as indexing maps, with what the running program adds to them.
+//! Element relations as indexing maps, with the run-time values they depend on.
 
 use crate::expr::{Expr, Named};
 use crate::maps::domain::Interval;
 use crate::maps::map::IndexingMap;
 use std::fmt;
 
-/// What the value of a run-time variable of a map is.
+/// The source of a run-time variable of a map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunTime<S = usize> {
-    /// What holds the value: an operand's leaf, or a place in a graph.
+    /// The holder of the value: an operand's leaf, or a node of a graph.
     pub source: S,
-    /// The element that holds it, over the variables of the map.
+    /// The index of the element that holds it, over the variables of the map.
     pub element: Vec<Expr>,
     /// The interval of the variable.
     pub within: Interval,
-    /// Whether a value outside is clamped into `within`; where not, it makes the map say nothing.
+    /// Whether a value outside is clamped into `within`; otherwise such a value makes the map empty.
     pub clamped: bool,
 }
 
-/// An indexing map whose run-time variables have a source each, in their order.
+/// An indexing map with a source for each run-time variable, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapped<S = usize> {
     /// The map, simplified.
     pub map: IndexingMap,
-    /// The number of devices, where elements come from other devices: then dimension 0 and result 0 of the map are the
-    /// device, which runs the same program, and the elements' indices come after it.
+    /// The number of devices, if elements come from other devices. Dimension 0 and result 0 of the map are then the
+    /// device, which runs the same program, and the element's indices follow.
     pub devices: Option<i64>,
     /// One entry for each run-time variable of the map.
     pub run_time: Vec<RunTime<S>>,
 }
 
-/// Which elements of one tensor go with an element of another: the points of all maps together.
+/// The elements of one tensor related to an element of another: the points of all maps together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access<S = usize> {
-    /// The maps; none where nothing is related.
+    /// The maps; none if nothing is related.
     pub maps: Vec<Mapped<S>>,
-    /// Why there may be more than the maps say; none where they say everything.
+    /// Reasons why elements beyond the maps may be related; none if the maps are complete.
     pub unknown: Vec<String>,
 }
 
 impl<S> Access<S> {
-    /// Nothing is related.
+    /// The empty relation.
     pub fn none() -> Access<S> {
         Access { maps: Vec::new(), unknown: Vec::new() }
     }
 
-    /// The number of devices, where elements come from other devices.
+    /// The number of devices, if elements come from other devices.
     pub fn devices(&self) -> Option<i64> {
         self.maps.iter().find_map(|m| m.devices)
     }
 
-    /// Whether the maps say everything.
+    /// Whether the maps are complete.
     pub fn is_known(&self) -> bool {
         self.unknown.is_empty()
     }
 }
 
-/// The maps, one a line, and then why there may be more; `KNOWN EMPTY` where there is neither.
+/// The maps, one per line, then the reasons why there may be more; `KNOWN EMPTY` if there are neither.
 impl<S: fmt::Display> fmt::Display for Access<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.maps.is_empty() && self.unknown.is_empty() {
@@ -76,7 +76,7 @@ impl<S: fmt::Display> fmt::Display for Access<S> {
     }
 }
 
-/// The map, and for each run-time variable where its value is: `rt0: 1[d0, 0]`.
+/// The map, then the source of each run-time variable: `rt0: 1[d0, 0]`.
 impl<S: fmt::Display> fmt::Display for Mapped<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.map)?;

@@ -1,23 +1,23 @@
-//! How many elements and bytes: numbers that are known, or only bounded.
+//! Counts of elements and bytes, exact or bounded.
 
-/// A number that is known, or between two.
+/// An exact number, or its bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// At least as many.
+    /// The lower bound.
     pub least: u128,
-    /// At most as many; `None` where there is no bound.
+    /// The upper bound; `None` if there is none.
     pub most: Option<u128>,
 }
 
-/// How much of a tensor is read when everything that is made of it is needed.
+/// The use of a tensor when all results computed from it are needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
     /// The elements of the tensor.
     pub size: u128,
-    /// How many of them are read.
+    /// The number of elements read.
     pub elements: Count,
-    /// How often elements are read: once for each point of each map.
+    /// The number of reads: one for each point of each map.
     pub reads: Count,
 }
 
@@ -25,14 +25,14 @@ pub struct Usage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Traffic {
-    /// Bytes of elements that are read, each at least once.
+    /// Bytes of the elements read, each counted at least once.
     pub read: Count,
-    /// Bytes that are written.
+    /// Bytes written.
     pub written: Count,
 }
 
 impl Count {
-    /// A number that is known.
+    /// An exact count.
     pub fn exactly(n: u128) -> Count {
         Count { least: n, most: Some(n) }
     }
@@ -41,7 +41,7 @@ impl Count {
         Count { least, most: Some(most) }
     }
 
-    /// The number, where it is known.
+    /// The number, if it is exact.
     pub fn exact(self) -> Option<u128> {
         self.most.filter(|most| *most == self.least)
     }
@@ -62,13 +62,13 @@ impl Count {
 }
 
 impl Usage {
-    /// Which share of the tensor is read, where this is known; all of a tensor without elements.
+    /// The share of the tensor that is read, if known; 1 for a tensor without elements.
     pub fn share(&self) -> Option<f64> {
         let elements = self.elements.exact()?;
         Some(if self.size == 0 { 1.0 } else { elements as f64 / self.size as f64 })
     }
 
-    /// How often an element that is read is read, on average.
+    /// The average number of reads of an element that is read.
     pub fn reads_per_element(&self) -> Option<f64> {
         let (reads, elements) = (self.reads.exact()?, self.elements.exact()?);
         (elements != 0).then(|| reads as f64 / elements as f64)

@@ -1,18 +1,17 @@
-//! Bitcasts: which elements share bytes.
+//! Bitcasts: elements that share bytes.
 //!
-//! A layout is a list of equations `whole = major * size + minor` between the logical indices and the expanded ones
-//! ([`crate::tiled::expansion`]); so is the statement that two expanded indices count to the same offset. All of them
-//! together relate the elements of two arrays. A value that is not below its size is padding, so an element at a byte
-//! that is padding on the other side is related to nothing. Where the elements of one side are wider, an unknown more
-//! counts the other side's elements in them.
+//! A layout is a list of equations `whole = major * size + minor` between logical and expanded indices
+//! ([`crate::tiled::expansion`]); the equality of two offsets is such equations, too. Together they relate the elements
+//! of two arrays. A value not below its size is padding, so an element at a padding byte of the other side is related
+//! to nothing. If the elements of one side are wider, a further unknown counts the other side's elements in them.
 
 use super::relation::{Direction, Relation, reshape};
 use crate::operations::shape::{Array, bits};
 use crate::text::Error;
 use crate::tiled::expansion::Expansion;
 
-/// Says that elements of `out` and `input`, whose indices are those of the relation, share bytes. Gives the reason
-/// where this is not known.
+/// Adds the equations under which elements of `out` and `input`, with the relation's indices, share bytes. Returns the
+/// reason if this is not known.
 pub(super) fn relate(
     r: &mut Relation,
     out: &Array,

@@ -1,4 +1,4 @@
-//! One map and then another: the maps of a chain of operations.
+//! Composition of maps: the maps of a chain of operations.
 
 use super::access::{Access, Mapped, RunTime};
 use crate::expr::Expr;
@@ -7,10 +7,10 @@ use crate::maps::map::{Indexing, IndexingMap, Kind};
 use crate::maps::simplify::{Form, simplify};
 use crate::text::Error;
 
-/// The name of the dimension that says which device.
+/// The name of the device dimension.
 pub(super) const DEVICE: &str = "device";
 
-/// Every element goes with itself.
+/// The identity: every element is related to itself.
 pub(super) fn identity<S>(sizes: &[i64]) -> Result<Access<S>, Error> {
     if sizes.contains(&0) {
         return Ok(Access::none());
@@ -22,12 +22,12 @@ pub(super) fn identity<S>(sizes: &[i64]) -> Result<Access<S>, Error> {
 }
 
 impl<S> Access<S> {
-    /// Whether nothing is related, and that for sure.
+    /// Whether nothing is related, for certain.
     pub(super) fn is_empty(&self) -> bool {
         self.maps.is_empty() && self.unknown.is_empty()
     }
 
-    /// The same with other sources.
+    /// Translates the sources.
     pub(super) fn place<T>(self, to: &impl Fn(&S) -> T) -> Access<T> {
         let run_time =
             |r: RunTime<S>| RunTime { source: to(&r.source), element: r.element, within: r.within, clamped: r.clamped };
@@ -53,8 +53,8 @@ impl<S> Mapped<S> {
 }
 
 impl<S: Clone + PartialEq> Access<S> {
-    /// The same where some run-time variables are known: `value` gives what is at the given index of a source. A value
-    /// outside of its interval is clamped, or leaves nothing, as [`RunTime::clamped`] says.
+    /// Substitutes known run-time values: `value` gives the value at an index of a source. A value outside its interval
+    /// is clamped, or makes the map empty, as [`RunTime::clamped`] says.
     pub fn with_values(self, value: impl Fn(&S, &[Expr]) -> Option<Expr>) -> Access<S> {
         let maps = self.maps.into_iter();
         let maps = maps.filter_map(|m| if m.run_time.is_empty() { Some(m) } else { m.with_values(&value) });
@@ -73,7 +73,7 @@ impl<S: Clone + PartialEq> Mapped<S> {
             let inside = within.holds(reach);
             let found = match found {
                 Expr::Const(c) if clamped => Expr::Const(c.clamp(within.lo, within.hi)),
-                // Clamping it would need a minimum and a maximum.
+                // Clamping would need a minimum and a maximum.
                 _ if clamped && !inside => continue,
                 found => found,
             };
@@ -85,7 +85,7 @@ impl<S: Clone + PartialEq> Mapped<S> {
         self.shortened()
     }
 
-    /// This map and then `second`, simplified, without variables that change nothing; `None` where no point is left.
+    /// Composes this map with `second` and simplifies, without redundant variables; `None` if no point is left.
     /// Run-time variables keep their sources.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl<S: Clone + PartialEq> Mapped<S> {
         self.then_within(second, &[])
     }
 
-    /// The same, where all results of this map are known to be in `known`.
+    /// Like [`Mapped::then`], with the results of this map known to be in `known`.
     pub(super) fn then_within(&self, second: &Mapped<S>, known: &[Interval]) -> Result<Option<Mapped<S>>, Error> {
         if let (Some(n), None) | (None, Some(n)) = (self.devices, second.devices) {
             return self.across(n).then_within(&second.across(n), known);
@@ -105,7 +105,7 @@ impl<S: Clone + PartialEq> Mapped<S> {
         };
         let (a, b) = (&self.map, &second.map);
         let all = a.then_within(b, known)?;
-        // Written in one way, whatever the path: equal maps are to be found equal.
+        // In canonical form on every path, so that equal maps compare equal.
         let Indexing::Map(map) = all.simplify() else { return Ok(None) };
         // Dimensions, ranges of the second and the first, run-time variables of the second and the first.
         let (ranges, run_time) = (a.dims + b.ranges, a.dims + b.ranges + a.ranges);
@@ -130,7 +130,7 @@ impl<S: Clone + PartialEq> Mapped<S> {
         Ok(Mapped { map, devices: self.devices, run_time }.shortened())
     }
 
-    /// The same on each of `n` devices, which read their own elements.
+    /// The map on each of `n` devices, which read their own elements.
     pub(super) fn across(&self, n: i64) -> Mapped<S> {
         if self.devices.is_some() {
             return self.clone();
@@ -148,7 +148,7 @@ impl<S: Clone + PartialEq> Mapped<S> {
         Mapped { map, devices: Some(n), run_time: run_time.collect() }
     }
 
-    /// Puts an expression for a variable everywhere.
+    /// Substitutes an expression for a variable everywhere.
     fn replace(&mut self, v: usize, by: &Expr) {
         let mut all: Vec<Expr> = (0..self.map.variables()).map(Expr::Var).collect();
         all[v] = by.clone();
@@ -158,11 +158,11 @@ impl<S: Clone + PartialEq> Mapped<S> {
         exprs.chain(elements).for_each(|e| *e = e.substitute(&all));
     }
 
-    /// Without run-time variables that have the same value as another, range variables that a constraint fixes, and
-    /// range and run-time variables on which nothing depends.
+    /// Removes run-time variables equal to another, range variables fixed by a constraint, and unused range and
+    /// run-time variables.
     fn shortened(mut self) -> Option<Mapped<S>> {
         let first = self.map.dims + self.map.ranges;
-        // One that is only dropped outside of its interval says something even where nothing depends on it.
+        // An unclamped variable restricts the map even if nothing depends on it.
         let mut needed: Vec<bool> = self.run_time.iter().map(|r| !r.clamped).collect();
         for (k, needed) in needed.iter_mut().enumerate() {
             if let Some(same) = (0..k).find(|j| self.run_time[*j] == self.run_time[k]) {
@@ -180,7 +180,7 @@ impl<S: Clone + PartialEq> Mapped<S> {
         }
         let Indexing::Map(map) = self.map.simplify() else { return None };
         self.map = map;
-        // A run-time variable may say where another one's value is.
+        // The source of one run-time variable may be indexed by another.
         loop {
             let elements = self.run_time.iter().zip(&needed).filter(|x| *x.1).flat_map(|x| &x.0.element);
             let mut used = vec![false; self.map.variables()];
@@ -193,14 +193,14 @@ impl<S: Clone + PartialEq> Mapped<S> {
             }
             needed = now;
         }
-        // Elements are results while variables are left out.
+        // Elements become results while variables are removed.
         let results = self.map.results.len();
         let mut kept: Vec<RunTime<S>> =
             self.run_time.iter().zip(&needed).filter(|x| *x.1).map(|x| x.0.clone()).collect();
         for r in &kept {
             self.map.results.extend(r.element.iter().cloned());
         }
-        // A run-time variable that only says that a block is there is used by that.
+        // Keeps run-time variables that only decide whether a block exists.
         let held = first..first + needed.len();
         let held: Vec<usize> = held.filter(|v| needed[v - first]).collect();
         self.map.results.extend(held.iter().map(|v| Expr::Var(*v)));
@@ -216,7 +216,7 @@ impl<S: Clone + PartialEq> Mapped<S> {
         Some(Mapped { map, devices: self.devices, run_time: kept })
     }
 
-    /// A range variable that a constraint fixes, and its value.
+    /// A range variable fixed by a constraint, and its value.
     fn fixed(&self) -> Option<(usize, Expr)> {
         for (e, within) in self.map.domain.constraints.iter().filter(|(_, i)| i.lo == i.hi) {
             let terms = e.terms();
@@ -242,8 +242,8 @@ impl<S: Clone + PartialEq> Mapped<S> {
         None
     }
 
-    /// The same with range and run-time variables numbered in the order in which they are used, and range variables
-    /// that count up from 0 where they are first used.
+    /// The canonical form: range and run-time variables numbered in order of use; range variables count up from 0 at
+    /// their first use.
     pub(super) fn canonical(&self) -> Mapped<S> {
         let (dims, ranges) = (self.map.dims, self.map.ranges);
         if self.map.variables() == dims {

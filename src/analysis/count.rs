@@ -1,13 +1,13 @@
-//! How much of a tensor is read, and how often.
+//! Counts of the elements read and of the reads.
 //!
-//! A transposed and a plain read of the same 9×9 tensor read all 81 elements, 162 times. What is read by `(d0)[s0] ->
-//! (d0 * 2 + s0)` with `d0` in `[0, 3]` and `s0` in `[0, 2]` are 9 elements in 12 reads.
+//! A transposed and a plain read of the same 9×9 tensor read all 81 elements, 162 times. The map
+//! `(d0)[s0] -> (d0 * 2 + s0)` with `d0` in `[0, 3]` and `s0` in `[0, 2]` reads 9 elements in 12 reads.
 //!
-//! Variables that meet in no result and no constraint are independent, so a map falls into parts and its counts are
-//! products of theirs. A part is counted by its structure where it is a bijection, or a sum that leaves no gap; else by
-//! the formulas of [`super::image`]; else by going through it, up to [`COUNTED`] points; else only bounds are known. A run-time variable has one value for the
-//! whole tensor, or, where its source depends on the index, a value for each; what depends on values is given as
-//! bounds.
+//! Variables that share no result and no constraint are independent, so a map splits into parts, and its counts are
+//! products. A part is counted by structure if it is a bijection or a sum without gaps; else by the formulas of
+//! [`super::image`]; else by enumeration of up to [`COUNTED`] points; else only bounds are known. A run-time variable
+//! has one value for the whole tensor, or, if its source depends on the index, one for each element. Counts that depend
+//! on values are bounds.
 
 use super::access::{Access, Mapped, RunTime};
 use super::amount::{Count, Usage};
@@ -20,16 +20,16 @@ use crate::maps::map::{IndexingMap, Kind};
 use crate::maps::simplify::Form;
 use std::collections::{BTreeMap, HashSet};
 
-/// How many points are gone through to count; fewer where a map is long.
+/// The limit on enumerated points; lower for long maps.
 pub const COUNTED: u128 = 1 << 16;
 
-/// Points of several maps that are gone through before formulas are tried.
+/// The limit on points of several maps for enumeration before formulas.
 const FEW: u128 = 64;
 
 impl<S: Clone + PartialEq> Access<S> {
-    /// How much is read of a tensor of these sizes, where the maps lead to it.
+    /// The use of a tensor of these sizes, the target of the maps.
     ///
-    /// Where elements come from other devices, all devices' reads are counted, and the tensors of all devices.
+    /// If elements come from other devices, the tensors and reads of all devices are counted.
     pub fn usage(&self, sizes: &[i64]) -> Usage {
         if let Some(n) = self.devices()
             && self.maps.iter().any(|m| m.devices.is_none())
@@ -72,11 +72,11 @@ fn is_fixed<S>(map: &IndexingMap, r: &RunTime<S>) -> bool {
     fixed
 }
 
-/// The points of a map and the elements they lead to, with the run-time variables given.
+/// The number of points of a map and of the elements they lead to, for fixed run-time variables.
 fn counted<S>(mapped: &Mapped<S>) -> (Count, Count) {
     let map = &mapped.map;
     let first = map.dims + map.ranges;
-    // Without variables a constraint is in no part.
+    // A constraint without variables belongs to no part.
     let fails = |(e, i): &(Expr, Interval)| e.evaluate(&[]).is_some_and(|x| x < i.lo || i.hi < x);
     if map.domain.constraints.iter().any(fails) {
         return (Count::exactly(0), Count::exactly(0));
@@ -85,14 +85,14 @@ fn counted<S>(mapped: &Mapped<S>) -> (Count, Count) {
         let late: Vec<usize> = part.vars.iter().copied().filter(|v| *v >= first).collect();
         let run_time = |v: &usize| &mapped.run_time[v - first];
         let fixed = late.iter().all(|v| is_fixed(map, run_time(v)));
-        // All values that the variables may have, also those that the map has no point for.
+        // All values that the variables may have, also values without a point.
         let values = late.iter().map(|v| Some(run_time(v).within).filter(|_| run_time(v).clamped)).collect();
         let (p, e) = part.count(&late, fixed, values);
         (points.times(p), elements.times(e))
     })
 }
 
-/// The maps with one point where they had a part that is the same in all of them, and the points and elements of those.
+/// Reduces the parts common to all maps to one point, and returns the points and elements of those parts.
 fn apart<S: Clone>(maps: &[Mapped<S>]) -> (Vec<Mapped<S>>, (Count, Count)) {
     let mut maps = maps.to_vec();
     let mut common = (Count::exactly(1), Count::exactly(1));
@@ -114,18 +114,18 @@ fn apart<S: Clone>(maps: &[Mapped<S>]) -> (Vec<Mapped<S>>, (Count, Count)) {
     (maps, common)
 }
 
-/// Independent variables of a map, with the results and constraints over them.
+/// A set of dependent variables of a map, with the results and constraints over them.
 struct Component<'a> {
     vars: Vec<usize>,
     intervals: &'a [Interval],
-    /// Which results of the map they are.
+    /// The positions of its results in the map.
     places: Vec<usize>,
     results: Vec<&'a Expr>,
     constraints: Vec<&'a (Expr, Interval)>,
 }
 
 fn parts(map: &IndexingMap) -> Vec<Component<'_>> {
-    // The least variable that each is connected with.
+    // The least variable that each one is connected with.
     let mut of: Vec<usize> = (0..map.variables()).collect();
     let exprs = || map.results.iter().chain(map.domain.constraints.iter().map(|c| &c.0));
     for e in exprs() {
@@ -168,8 +168,8 @@ impl Component<'_> {
         own.map(|v| length(&self.intervals[*v])).fold(1, u128::saturating_mul)
     }
 
-    /// The points and the elements; `late` are the run-time variables, which have these values, or are dropped outside of
-    /// their intervals.
+    /// The number of points and of elements; the run-time variables `late` have these values, or none if the map is
+    /// empty outside their intervals.
     fn count(&self, late: &[usize], fixed: bool, values: Option<Vec<Interval>>) -> (Count, Count) {
         let held = |e: &Expr| {
             let mut held = false;
@@ -181,11 +181,11 @@ impl Component<'_> {
         let whole = self.box_points(late);
         let shifts = |e: &&Expr| !held(e) || linear(e).is_some();
         if free && (late.is_empty() || fixed && self.results.iter().all(shifts)) {
-            // A value only moves what is read.
+            // The value only shifts the elements read.
             return (self.points(late), self.elements(late));
         }
         if fixed && let Some(found) = self.for_each_value(late, values.as_ref().unwrap_or(&own)) {
-            // Outside of the intervals there is no point.
+            // Outside the intervals there is no point.
             return found.map(|c| if values.is_none() { Count { least: 0, ..c } } else { c }).into();
         }
         let most = self.elements(&[]).most;
@@ -193,7 +193,7 @@ impl Component<'_> {
         (points, Count { least: points.least.min(1), most })
     }
 
-    /// The points and the elements, where the run-time variables have any of these values.
+    /// The number of points and of elements, for any of these values of the run-time variables.
     fn for_each_value(&self, late: &[usize], values: &[Interval]) -> Option<[Count; 2]> {
         if let Some(found) = self.formula(late, values) {
             return Some(found.map(|(least, most)| Count::between(least, most)));
@@ -207,7 +207,7 @@ impl Component<'_> {
             *points += 1;
             elements.insert(self.results.iter().filter_map(|e| e.evaluate(point)).collect());
         });
-        // There may be values without any point, those outside of the intervals among them.
+        // Some values may have no point, such as values outside the intervals.
         let values = values.iter().map(length).fold(1, u128::saturating_mul);
         let all = values == found.len() as u128;
         let bound = |part: usize| {
@@ -217,7 +217,7 @@ impl Component<'_> {
         Some([bound(0), bound(1)])
     }
 
-    /// The least and the greatest numbers of points and of elements, where `late` have any of these values, by formulas.
+    /// The least and greatest numbers of points and elements over these values of `late`, by formulas.
     fn formula(&self, late: &[usize], values: &[Interval]) -> Option<[(u128, u128); 2]> {
         let mut place = vec![NOWHERE; self.intervals.len()];
         let others = self.vars.iter().filter(|v| !late.contains(v));
@@ -227,20 +227,20 @@ impl Component<'_> {
         image::together(&[points], values)
     }
 
-    /// The same, where `without` have any one value.
+    /// The number of points and of elements for one fixed value of each of `without`.
     fn formula_without(&self, without: &[usize]) -> Option<[u128; 2]> {
         let least: Vec<Interval> = without.iter().map(|v| self.intervals[*v].lo).map(|x| Interval::new(x, x)).collect();
         self.formula(without, &least).map(|found| found.map(|c| c.0))
     }
 
-    /// Whether this many points can be gone through. Long expressions take longer.
+    /// Whether this many points can be enumerated; long expressions lower the limit.
     fn few(&self, points: u128) -> bool {
         let exprs = self.results.iter().copied().chain(self.constraints.iter().map(|c| &c.0));
         let long = exprs.map(cost).fold(0, u32::saturating_add) / 16;
         points.saturating_mul(u128::from(long) + 1) <= COUNTED
     }
 
-    /// The number of points, where `without` have any one value.
+    /// The number of points for one fixed value of each of `without`.
     fn points(&self, without: &[usize]) -> Count {
         let whole = self.box_points(without);
         if self.constraints.is_empty() {
@@ -257,7 +257,7 @@ impl Component<'_> {
         Count::exactly(points)
     }
 
-    /// The number of different results, where `without` have any one value.
+    /// The number of distinct results for one fixed value of each of `without`.
     fn elements(&self, without: &[usize]) -> Count {
         let whole = self.box_points(without);
         if self.results.is_empty() {
@@ -286,7 +286,7 @@ impl Component<'_> {
         Count::between(u128::from(self.constraints.is_empty()), whole.min(image))
     }
 
-    /// The number of values of the only result, where it is a sum without gaps that constraints only cut off.
+    /// The number of values of the only result, if it is a sum without gaps and constraints only cut off its ends.
     fn interval(&self, without: &[usize]) -> Option<u128> {
         let [e] = self.results[..] else { return None };
         let (mut terms, _) = linear(e)?;
@@ -296,13 +296,13 @@ impl Component<'_> {
         terms.retain(|v, _| !without.contains(v));
         let interval = |v: &usize| self.intervals[*v];
         let all: Vec<(i128, u128)> = terms.iter().map(|(v, c)| (*c, length(&interval(v)))).collect();
-        // Variables of the part that the result does not have are in no constraint either.
+        // Variables absent from the result are in no constraint either.
         let (n, step) = gapless(all)?;
         let [] = self.constraints[..] else {
             if !without.is_empty() {
                 return None;
             }
-            // All values between the ends, by steps from the lower one.
+            // All values between the ends, in steps from the lower one.
             let ends = |low: bool| -> Option<i128> {
                 let end = |(v, c): (&usize, &i128)| {
                     let i = interval(v);
@@ -331,7 +331,7 @@ impl Component<'_> {
         IndexingMap::new(self.vars.iter().map(|v| self.intervals[*v]).collect(), results).invert().is_some()
     }
 
-    /// Every point that the constraints allow; those of `without` stay at their least value.
+    /// Visits every point that the constraints allow; variables of `without` stay at their least value.
     fn walk(&self, without: &[usize], visit: &mut dyn FnMut(&[i64])) {
         let own: Vec<usize> = self.vars.iter().copied().filter(|v| !without.contains(v)).collect();
         let mut point: Vec<i64> = self.intervals.iter().map(|i| i.lo).collect();
@@ -355,14 +355,14 @@ impl Component<'_> {
     }
 }
 
-/// The elements and the points of several maps, whose run-time variables have one value each.
+/// The number of elements and of points of several maps, for one value of each run-time variable.
 fn together<S: Clone + PartialEq>(maps: &[Mapped<S>]) -> Option<(Count, Count)> {
     let mut values: Vec<&RunTime<S>> = Vec::new();
     let mut own = Vec::new();
     for mapped in maps {
         let mut places = Vec::new();
         for r in &mapped.run_time {
-            // Only those whose source is one element, whatever the other variables.
+            // Only sources at a constant index.
             let mut plain = r.clamped;
             r.element.iter().for_each(|e| plain &= matches!(e, Expr::Const(_)));
             plain.then_some(())?;
@@ -398,7 +398,7 @@ fn together<S: Clone + PartialEq>(maps: &[Mapped<S>]) -> Option<(Count, Count)> 
     if points > COUNTED { None } else { walked(maps, &own, &values) }
 }
 
-/// The same by going through all points for all values; `own` are the numbers of the values of each map's variables.
+/// The same counts by enumeration of all points for all values; `own` has the value numbers of each map's variables.
 fn walked<S>(maps: &[Mapped<S>], own: &[Vec<usize>], values: &[Interval]) -> Option<(Count, Count)> {
     let assignments = IndexingMap::new(values.to_vec(), Vec::new());
     let mut found: Option<(Count, Count)> = None;
@@ -409,7 +409,7 @@ fn walked<S>(maps: &[Mapped<S>], own: &[Vec<usize>], values: &[Interval]) -> Opt
             let first = map.dims + map.ranges;
             for (k, place) in places.iter().enumerate() {
                 let (i, x) = (&mut map.domain.vars[first + k], held[*place]);
-                // Outside of what the map allows there is no point.
+                // Outside the interval of the map there is no point.
                 *i = if i.lo <= x && x <= i.hi { Interval::new(x, x) } else { Interval::new(1, 0) };
             }
             for point in map.points() {

@@ -1,9 +1,9 @@
-//! What a computation reads and feeds: operations composed along a graph.
+//! The reads and feeds of a computation: maps of operations composed along a graph.
 //!
 //! In `y = p + transpose(p)` the root reads `p` at `(d0, d1)` and at `(d1, d0)`. From the root down, every value gets
-//! the set of maps by which the root reaches it; an operation's maps take the set of its result to those of its
-//! operands. Nodes come after those that they use, so each is visited once, whatever the number of paths to it; equal
-//! maps are kept once, so forty diamonds in a chain still give one map.
+//! the set of maps by which the root reaches it; the maps of an operation carry this set from its result to its
+//! operands. Nodes come after their operands, so each is visited once for any number of paths; equal maps are stored
+//! once, so a chain of forty diamonds still gives one map.
 //!
 //! ```
 //! use tensor_layout::analysis::flow;
@@ -28,31 +28,31 @@
 //! assert_eq!(maps[1], "(d0, d1) -> (d1, d0), domain: d0 in [0, 8], d1 in [0, 8]");
 //! ```
 //!
-//! The flow of a computation is computed once, however often it is called. A conditional reads what each of its
-//! branches reads. A loop passes on what its body passes on; what the body changes is unknown, because the number of
-//! rounds is.
-//!
+//! The flow of a computation is computed once for all its calls. A conditional reads everything that its branches read.
+//! A loop passes on what its body passes on; the other effects of the body are unknown, because the trip count is.
 //! Limits: [`MOST_MAPS`] maps for a value, [`MOST_OPERATIONS`] in a map, and [`WORK`] in all; beyond these the access
+//! is unknown, with the reason.
 //! is unknown, with the reason.
 
 use super::access::Access;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A leaf of a node's results, in a graph or in one that it calls. Prints as `7#0`, and `4/7#0` in what node 4 calls.
+/// A leaf of a node's results, in a graph or in a called one. Prints as `7#0`, and as `4/7#0` inside the call of node
+/// 4.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// The nodes that call the graph, the outermost first.
+    /// The calling nodes, outermost first.
     pub calls: Vec<usize>,
-    /// The graph that the node is in.
+    /// The graph of the node.
     pub graph: usize,
     /// The node.
     pub node: usize,
-    /// The leaf, counted through all results of the node.
+    /// The leaf, counted over all results of the node.
     pub leaf: usize,
 }
 
-/// What a computation reads and feeds.
+/// The reads and feeds of a computation.
 #[derive(Clone, Debug)]
 pub struct Flow {
     /// By leaves of the roots.
@@ -60,45 +60,46 @@ pub struct Flow {
     /// The number of leaves of each parameter.
     pub(super) parameters: Vec<usize>,
     pub(super) none: Pair,
-    /// For each leaf of the roots that is a parameter's leaf as it is, which one.
+    /// For each root leaf that is a parameter unchanged: that parameter's leaf.
     pub(super) passed: Vec<Option<(usize, usize)>>,
 }
 
-/// What a leaf of the roots reads, and what is fed to it.
+/// The reads and feeds of one root leaf.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row {
-    /// By parameter and leaf; others have nothing to do with it.
+    /// By parameter and leaf; missing ones are unrelated.
     pub pairs: BTreeMap<(usize, usize), Pair>,
-    /// What goes for the other ones, where the work was too much.
+    /// The access for all missing ones, if the work limit was reached.
     pub others: Option<Pair>,
 }
 
-/// What is read for an element of the root, and what of the root is made of an element.
+/// The elements read for an element of the root, and the elements of the root fed by an element.
 pub(super) type Pair = (Access<Place>, Access<Place>);
 
-/// How many maps are kept for one value; what is beyond is unknown.
+/// The limit on maps of one value; more are unknown.
 pub(super) const MOST_MAPS: usize = 256;
-/// How many operations a map may have, divisions counted three times; what is beyond is unknown.
+/// The limit on operations in a map, divisions counted three times; a longer one is unknown.
 pub(super) const MOST_OPERATIONS: u32 = 400;
-/// How many variables and operations all maps may have that are composed, each step along an operand counting as one; what
-/// is beyond is unknown. Each graph adds [`WORK_PER_NODE`] and [`WORK_PER_LEAF`], so an analysis takes as long as there
-/// are operations.
+/// The limit on variables and operations of all composed maps, each step along an operand counting as one; the rest is
+/// unknown. Each graph adds [`WORK_PER_NODE`] and [`WORK_PER_LEAF`], so the time of an analysis is linear in the
+/// operations.
 pub(super) const WORK: u64 = 10_000;
-/// How many more for each operation.
+/// The work added for each operation.
 pub(super) const WORK_PER_NODE: u64 = 60;
-/// How many more for each array in the results of operations.
+/// The work added for each array in the results of operations.
 pub(super) const WORK_PER_LEAF: u64 = 20;
-/// The reason where that was not enough.
+/// The reason if the work limit was reached.
 pub(super) const TOO_MUCH: &str = "the maps have too many operations together";
 
 impl Flow {
-    /// From an index of a leaf of the roots to what is read of a leaf of a parameter; `None` where there is none.
-    /// Leaves of the roots are counted through all roots.
+    /// The map from an index of a root leaf to the elements read of a parameter leaf; `None` if either does not exist.
+    /// Root leaves are counted over all roots.
     pub fn reads(&self, parameter: usize, leaf: usize, root: usize) -> Option<&Access<Place>> {
         self.pair(parameter, leaf, root).map(|pair| &pair.0)
     }
 
-    /// From an index of a leaf of a parameter to what it feeds of a leaf of the roots; `None` where there is none.
+    /// The map from an index of a parameter leaf to the elements of a root leaf that it feeds; `None` if either does
+    /// not exist.
     pub fn feeds(&self, parameter: usize, leaf: usize, root: usize) -> Option<&Access<Place>> {
         self.pair(parameter, leaf, root).map(|pair| &pair.1)
     }
@@ -108,13 +109,12 @@ impl Flow {
         Some(row.pairs.get(&(parameter, leaf)).or(row.others.as_ref()).unwrap_or(&self.none))
     }
 
-    /// The parameters and their leaves that a leaf of the roots has to do with, ascending. A tuple of many arrays has
-    /// few for each.
+    /// The related parameter leaves of a root leaf, ascending; few even in a tuple of many arrays.
     pub fn related(&self, root: usize) -> impl Iterator<Item = (usize, usize)> {
         self.rows.get(root).into_iter().flat_map(|row| row.pairs.keys().copied())
     }
 
-    /// What goes for all other parameters of a leaf of the roots, where there were too many to look at.
+    /// The access to all other parameters of a root leaf, if the work limit was reached.
     pub fn others(&self, root: usize) -> Option<&Access<Place>> {
         self.rows.get(root)?.others.as_ref().map(|pair| &pair.0)
     }
@@ -124,7 +124,7 @@ impl Flow {
         self.rows.len()
     }
 
-    /// Whether a leaf of the roots is a parameter's leaf as it is.
+    /// Whether a root leaf is a parameter leaf unchanged.
     pub fn passes_on(&self, root: usize) -> bool {
         self.passed.get(root).is_some_and(Option::is_some)
     }
@@ -135,7 +135,7 @@ impl Flow {
     }
 }
 
-/// Flows by the numbers of their graphs.
+/// Flows by graph number.
 pub(super) type FlowTable = BTreeMap<usize, Flow>;
 
 impl fmt::Display for Place {

@@ -1,4 +1,4 @@
-//! Flows and traffic of a list of graphs, each graph computed once.
+//! Flows and traffic of a list of graphs; each graph is computed once.
 
 use super::amount::Traffic;
 use super::flow::{Flow, FlowTable, WORK, WORK_PER_LEAF, WORK_PER_NODE};
@@ -10,18 +10,18 @@ use crate::operations::shape::count;
 use crate::text::Error;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the graph with number `entry` reads of its parameters. Other graphs are those that it calls.
+/// Computes the reads and feeds between the roots and parameters of graph `entry`. The other graphs are those it calls.
 ///
 /// # Errors
-/// A node that uses a later one, a graph that calls a later one, operations whose shapes do not fit, parameters that
-/// do not fit a call.
+/// A node that uses a later one, a graph that calls a later one, operations whose shapes do not fit, parameters that do
+/// not fit a call.
 pub fn flow(graphs: &[Graph], entry: usize) -> Result<Flow, Error> {
     Flows::default().flow_once(graphs, entry)
 }
 
-/// The bytes that a graph moves where all of it is one kernel, and where every operation is one: read are the elements
-/// that are needed, once; written are all results. Tuples, and what only renames bytes, move nothing. In a called graph
-/// every operation is one too; a loop moves as much each round, and the number of rounds is not known.
+/// The bytes that a graph moves as one kernel, and with one kernel per operation. Each needed element is read once, and
+/// all results are written. Tuples and bitcasts move nothing. Operations of called graphs are kernels, too; a loop
+/// moves the same bytes each round, for an unknown trip count.
 ///
 /// # Errors
 /// As [`flow`].
@@ -29,16 +29,16 @@ pub fn traffic(graphs: &[Graph], entry: usize) -> Result<(Traffic, Traffic), Err
     Flows::default().traffic(graphs, entry)
 }
 
-/// What is known of a list of graphs, kept from one question to the next.
+/// The analysis of a list of graphs, cached between calls.
 #[derive(Debug)]
 pub struct Flows {
     known: FlowTable,
     solved: Solved,
-    /// How much work is left: each graph adds some.
+    /// The remaining work; each graph adds some.
     spare: u64,
-    /// What each graph moves where every operation is one kernel.
+    /// The traffic of each graph with one kernel per operation.
     apart: BTreeMap<usize, Traffic>,
-    /// What each graph moves as one kernel.
+    /// The traffic of each graph as one kernel.
     fused: BTreeMap<usize, Traffic>,
 }
 
@@ -55,7 +55,7 @@ impl Default for Flows {
 }
 
 impl Flows {
-    /// [`flow`] of a graph. The list may have grown since the last time, but not changed.
+    /// Computes [`flow`] of a graph. The list may grow between calls, but not change.
     ///
     /// # Errors
     /// As [`flow`].
@@ -65,12 +65,12 @@ impl Flows {
         Ok(&self.known[&entry])
     }
 
-    /// [`flow`] of a graph that may be another one the next time, unless [`Flows::flow`] has computed it.
+    /// Computes [`flow`] of a graph that may change before the next call; kept only if [`Flows::flow`] has computed it.
     ///
     /// # Errors
     /// As [`flow`].
     pub fn flow_once(&mut self, graphs: &[Graph], entry: usize) -> Result<Flow, Error> {
-        // What a known graph calls stays known.
+        // The callees of a known graph stay known.
         let known = self.known.contains_key(&entry);
         let found = self.flow(graphs, entry)?;
         if known {
@@ -79,7 +79,7 @@ impl Flows {
         self.known.remove(&entry).ok_or_else(|| Error::new("the graph must be known, found none"))
     }
 
-    /// [`traffic`] of a graph. The list may have grown since the last time, but not changed.
+    /// Computes [`traffic`] of a graph. The list may grow between calls, but not change.
     ///
     /// # Errors
     /// As [`flow`].
@@ -96,9 +96,8 @@ impl Flows {
     }
 }
 
-/// The numbers of the graph `entry` and of all that it calls, ascending, without those that are known. What a known
-/// graph calls is known, so it is not looked at: asking for each of a chain of calls takes as long as asking for the
-/// last one.
+/// The unknown graphs among `entry` and its callees, ascending. Callees of a known graph are known and not visited: a
+/// query for each graph of a call chain takes as long as one for the last.
 fn missing<T>(known: &BTreeMap<usize, T>, graphs: &[Graph], entry: usize) -> Result<BTreeSet<usize>, Error> {
     let n = graphs.len();
     if entry >= n {
@@ -122,7 +121,7 @@ fn missing<T>(known: &BTreeMap<usize, T>, graphs: &[Graph], entry: usize) -> Res
     Ok(missing)
 }
 
-/// Adds the flows of these graphs, each of which comes after those that it calls. `spare` is the work that is left.
+/// Adds the flows of these graphs, each after its callees. `spare` is the remaining work.
 fn add(
     known: &mut FlowTable,
     graphs: &[Graph],

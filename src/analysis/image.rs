@@ -1,39 +1,39 @@
-//! How many elements maps lead to, by formulas.
+//! Counts of the distinct elements that maps lead to, by formulas.
 //!
-//! A window of 3 that moves by 2 leads to `i = 2*o + w`. The rule:
+//! A window of 3 that moves by 2 gives `i = 2*o + w`. The rule:
 //!
 //! 1. Quotients and remainders become variables: `x floordiv d` is a `q` with `0 <= x - d*q < d`.
-//! 2. Column operations, as in Hermite's normal form, give variables of which some follow from the results, and the
-//!    others change none: here `z = 2*o + w`, and `o`. The first are counted, the second only have to exist.
-//! 3. A variable that has at most one value for the counted ones is counted instead. One that has a value wherever
-//!    real numbers would have one is left out, by Fourier's and Motzkin's elimination: `o` with `z - 2 <= 2*o <= z`, since
-//!    there is an even number among three.
-//! 4. What is left are the integer points of inequalities: [`super::points`].
+//! 2. Column operations, as in Hermite's normal form, split the variables: some follow from the results, the others
+//!    change none. Here they are `z = 2*o + w`, and `o`. The first are counted, the second only have to exist.
+//! 3. A variable with at most one value for the counted ones is counted instead. A variable with an integer value
+//!    wherever it has a real one is eliminated, by Fourier and Motzkin: `o` with `z - 2 <= 2*o <= z`, since one of three
+//!    consecutive numbers is even.
+//! 4. The result is the number of integer points of inequalities: [`super::points`].
 //!
-//! Elements of several maps are counted by inclusion and exclusion; what two maps share is an image, too. Run-time
-//! variables are *given*: they are neither counted nor left out. The count is a function of them whose greatest and
+//! Elements of several maps are counted by inclusion and exclusion; the intersection of two images is an image, too.
+//! Run-time variables are *given*: neither counted nor eliminated. The count is a function of them whose greatest and
 //! least values are at the ends of the intervals on which it is linear.
 //!
-//! Not promised: an answer. There is none where step 3 does not apply, where a result is a minimum or a maximum, where
-//! numbers are large, and where the work is too much.
+//! Not promised: an answer. There is none if step 3 does not apply, if a result is a minimum or a maximum, for large
+//! numbers, and beyond the work limits.
 
 use super::points::{Bounds, Inequality, LARGEST, System, length, pieces, scaled, small};
 use crate::expr::Expr;
 use crate::maps::domain::Interval;
 use std::collections::BTreeSet;
 
-/// What is known of a variable.
+/// The role of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Quantifier {
-    /// It has one value, the same for all maps.
+    /// One value, the same for all maps.
     Given,
-    /// Its values are counted.
+    /// All values are counted.
     Counted,
-    /// It has to have a value.
+    /// Some value must exist.
     Free,
 }
 
-/// The points of a map, and what it leads to.
+/// The points of a map, and its results.
 #[derive(Clone, Debug)]
 pub(super) struct Points {
     system: System,
@@ -53,24 +53,24 @@ pub(super) struct Expressions<'a> {
     pub results: &'a [&'a Expr],
 }
 
-/// The place of a variable that is in no expression.
+/// The place of a variable that no expression has.
 pub(super) const NOWHERE: usize = usize::MAX;
 
-/// How many intersections are counted for a union.
+/// The limit on intersections for a union.
 const MOST_INTERSECTIONS: usize = 300;
 
-/// How many values of given variables are tried.
+/// The limit on values of given variables.
 const MOST_VALUES: u128 = 1 << 10;
 
-/// How often variables take all their values in one answer.
+/// The limit on points enumerated for one answer.
 const WORK: u64 = 1 << 13;
 
-/// A count as a function of the given variables: its value, and where it may be greatest or least.
+/// A sign, and a system whose points are counted for given variables.
 type Signed = (i128, System, Vec<Quantifier>);
 
 impl Points {
-    /// The points of a map. `place` says for each of its variables which one it is here: first come the given ones, whose
-    /// intervals are `given`, and then `others` of the map's own.
+    /// The points of a map. `place` maps its variables to those here: first the given ones, with the intervals `given`,
+    /// then `others` of the map's own.
     pub fn new(
         given: &[Interval],
         others: usize,
@@ -86,7 +86,7 @@ impl Points {
             vars[*k] = (vars[*k].0.max(lo), vars[*k].1.min(hi));
         }
         if vars.iter().any(|x| x.0 > x.1) {
-            // Intervals of quotients are not looked for.
+            // Intervals of quotients are not needed.
             vars.iter_mut().for_each(|x| *x = (1, 0));
             let class = vec![Quantifier::Counted; vars.len()];
             let results = of.results.iter().map(|_| (vec![0; vars.len()], 0)).collect();
@@ -118,7 +118,7 @@ impl Points {
         Some(points)
     }
 
-    /// Whether the intervals alone show that there is no point.
+    /// Whether the intervals alone exclude all points.
     pub fn has_no_point(mut self) -> bool {
         self.system.narrow() == Some(false)
     }
@@ -179,10 +179,10 @@ impl Points {
         Some((sum, q))
     }
 
-    /// What this and another map lead to for the same given values: as a map, its variables those of both.
+    /// The intersection with the image of another map for equal given values, over the variables of both.
     fn and(&self, other: &Points, given: usize) -> Option<Points> {
         let (n, more) = (self.class.len(), other.class.len() - given);
-        // The variables of the other map come after those of this one, but for the given ones.
+        // Variables of the other map come after those of this one, except the given ones.
         let moved = |terms: &[i128]| {
             let mut all = vec![0; n + more];
             all[..given].copy_from_slice(&terms[..given]);
@@ -207,8 +207,8 @@ impl Points {
         Some(both)
     }
 
-    /// Inequalities whose counted variables have as many values together as the map leads to elements, for all values
-    /// of the given ones; `Some(None)` where there is none.
+    /// Inequalities whose counted variables have as many values as the map has distinct elements, for all values of the
+    /// given ones; `Some(None)` if there are none.
     fn elements(mut self) -> Option<Option<(System, Vec<Quantifier>)>> {
         if !self.system.narrow()? {
             return Some(None);
@@ -223,7 +223,7 @@ impl Points {
         Some(self.system.narrow()?.then_some((self.system, self.class)))
     }
 
-    /// Changes variables so that as few as can be are in the results.
+    /// Changes variables so that the results depend on as few as possible.
     fn lead(&mut self) -> Option<()> {
         let mut results: Vec<Vec<i128>> = self.results.iter().map(|r| r.0.clone()).collect();
         let mut led: Vec<bool> = self.class.iter().map(|c| *c == Quantifier::Given).collect();
@@ -252,7 +252,7 @@ impl Points {
         Some(())
     }
 
-    /// Puts `z - f * x` for the variable `p`, where `x` is another one.
+    /// Substitutes `z - f * x` for the variable `p`, where `x` is another one.
     fn combine(&mut self, p: usize, other: usize, f: i128) -> Option<()> {
         let system = &mut self.system;
         let mut unit = vec![0; system.vars.len()];
@@ -266,7 +266,7 @@ impl Points {
         Some(())
     }
 
-    /// Makes one free variable a counted one, or leaves it out; `None` where no rule applies to any.
+    /// Counts or eliminates one free variable; `None` if no rule applies to any.
     fn leave_out(&mut self, first: usize) -> Option<()> {
         let rows = &self.system.rows;
         for v in (first..self.class.len()).filter(|v| self.class[*v] == Quantifier::Free) {
@@ -291,7 +291,7 @@ impl Points {
         self.eliminate(free.min_by_key(uses)?)
     }
 
-    /// Whether there is a whole number between the bounds of a variable wherever there is a real one.
+    /// Whether the bounds of a variable contain an integer wherever they contain a real number.
     fn is_dense(&self, v: usize) -> bool {
         let rows: Vec<&Inequality> = self.system.rows.iter().filter(|row| row.terms[v] != 0).collect();
         let large = rows.iter().filter(|row| row.terms[v].abs() != 1);
@@ -329,7 +329,7 @@ impl Points {
     }
 }
 
-/// `a + factor * b`; the shorter one is filled with zeros.
+/// `a + factor * b`; the shorter one is padded with zeros.
 fn added(a: &(Vec<i128>, i128), b: &(Vec<i128>, i128), factor: i128) -> Option<(Vec<i128>, i128)> {
     let n = a.0.len().max(b.0.len());
     let at = |terms: &[i128], k: usize| terms.get(k).copied().unwrap_or(0);
@@ -337,8 +337,8 @@ fn added(a: &(Vec<i128>, i128), b: &(Vec<i128>, i128), factor: i128) -> Option<(
     Some((terms, small(a.1 + factor * b.1)?))
 }
 
-/// The least and the greatest numbers of points and of elements of some maps together, over all values of the given
-/// variables, which have these intervals.
+/// The least and greatest numbers of points and of elements of several maps together, over all values of the given
+/// variables in these intervals.
 pub(super) fn together(maps: &[Points], given: &[Interval]) -> Option<[(u128, u128); 2]> {
     let n = given.len();
     let points = maps.iter().map(|m| (1, m.system.clone(), m.class.clone())).collect();
@@ -390,7 +390,7 @@ fn union(maps: &[Points], given: usize) -> Option<Vec<Signed>> {
     Some(found)
 }
 
-/// Values of the given variables among which are those for which the counts are greatest and least.
+/// Values of the given variables that include a maximum and a minimum of each count.
 fn values(counts: &[Vec<Signed>; 2], given: &[Interval]) -> Option<Vec<Vec<i128>>> {
     const FEW: u128 = 16;
     let bounds: Vec<Bounds> = given.iter().map(|i| (i.lo.into(), i.hi.into())).collect();
@@ -415,8 +415,8 @@ fn values(counts: &[Vec<Signed>; 2], given: &[Interval]) -> Option<Vec<Vec<i128>
     Some(found)
 }
 
-/// The ends of the intervals on which the number of points is a linear function of the given variable `v`; `None` where
-/// it is none.
+/// The ends of the intervals on which the number of points is a linear function of the given variable `v`; `None` if it
+/// is not piecewise linear.
 fn ends(system: &System, class: &[Quantifier], v: usize, (lo, hi): Bounds) -> Option<Vec<i128>> {
     let mut system = system.clone();
     system.vars[v] = (system.vars[v].0.max(lo), system.vars[v].1.min(hi));
@@ -427,7 +427,7 @@ fn ends(system: &System, class: &[Quantifier], v: usize, (lo, hi): Bounds) -> Op
     let mut found: Vec<i128> = around(system.vars[v]).collect();
     let mut with = system.rows.iter().filter(|row| row.terms[v] != 0);
     let Some(first) = with.next() else { return Some(inside(found, (lo, hi))) };
-    // One other variable, which meets no third.
+    // One other variable, which shares no row with a third.
     let y = first.used().find(|w| *w != v)?;
     let alone = |row: &Inequality| row.used().all(|w| w == v || w == y) || row.terms[v] == 0 && row.terms[y] == 0;
     if class[y] == Quantifier::Given || !system.rows.iter().all(alone) {
@@ -467,7 +467,7 @@ mod tests {
             Points::new(&[given], self.vars.len() - 1, (0..self.vars.len()).collect(), &self.vars, of)
         }
 
-        /// The points where the given variable is `x`, and what they lead to.
+        /// The results of all points at which the given variable is `x`.
         fn walk(&self, x: i64) -> Vec<Vec<i64>> {
             let mut points = vec![Vec::new()];
             for i in &self.vars {

@@ -1,4 +1,4 @@
-//! Expressions that are sums of variables with factors.
+//! Expressions that are linear sums of variables.
 
 use crate::expr::Expr;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// The coefficient of each variable, and the constant.
 type LinearSum = (BTreeMap<usize, i128>, i128);
 
-/// A sum of products of variables with constants.
+/// An expression as a linear sum of variables; `None` if it is none.
 pub(super) fn linear(e: &Expr) -> Option<LinearSum> {
     let (mut all, mut constant): (BTreeMap<usize, i128>, i128) = Default::default();
     for term in e.terms() {
@@ -28,7 +28,7 @@ pub(super) fn linear(e: &Expr) -> Option<LinearSum> {
     Some((all, constant))
 }
 
-/// The number of different sums of these terms `(step, count)`, and their common step, if they leave no gap.
+/// The number of distinct sums of these terms `(step, count)`, and their common step, if they leave no gap.
 pub(super) fn gapless(mut terms: Vec<(i128, u128)>) -> Option<(u128, i128)> {
     terms.retain(|t| t.1 != 1);
     for t in &mut terms {

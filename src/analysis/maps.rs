@@ -1,4 +1,4 @@
-//! What one operation reads and feeds, as indexing maps.
+//! The reads and feeds of one operation, as indexing maps.
 
 use super::access::Access;
 use super::equations::Application;
@@ -8,25 +8,25 @@ use crate::operations::shape::{Shape, count};
 use crate::text::Error;
 use std::collections::BTreeMap;
 
-/// What an operation reads and feeds, for every pair of leaves.
+/// The reads and feeds of an operation, for every pair of leaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Maps {
     /// The numbers of leaves of the operands and of the results.
     leaves: [usize; 2],
-    /// By operand and result; pairs of which an operation that only passes arrays on relates nothing are left out.
+    /// By operand and result; pairs that a pass-through operation leaves unrelated are absent.
     pairs: BTreeMap<(usize, usize), (Access, Access)>,
     none: (Access, Access),
 }
 
 impl Maps {
-    /// From an index of a result to the elements of an operand that are read for it. Both are leaf numbers; `None`
-    /// where there is no such leaf.
+    /// The map from an index of a result to the elements of an operand that are read for it. Both are leaf numbers;
+    /// `None` if a leaf does not exist.
     pub fn reads(&self, operand: usize, result: usize) -> Option<&Access> {
         self.pair(operand, result).map(|pair| &pair.0)
     }
 
-    /// From an index of an operand to the elements of a result that are made of it. Both are leaf numbers; `None` where
-    /// there is no such leaf.
+    /// The map from an index of an operand to the elements of a result computed from it. Both are leaf numbers; `None`
+    /// if a leaf does not exist.
     pub fn feeds(&self, operand: usize, result: usize) -> Option<&Access> {
         self.pair(operand, result).map(|pair| &pair.1)
     }
@@ -37,10 +37,10 @@ impl Maps {
     }
 }
 
-/// Which elements of its operands an operation reads, and which elements of its results they feed.
+/// Derives the elements that an operation reads of its operands, and the elements of its results that they feed.
 ///
 /// # Errors
-/// Operands and results that the operation cannot have, and sizes whose arithmetic 64 bits do not hold.
+/// Operands and results that the operation cannot have, and sizes whose arithmetic overflows 64 bits.
 pub fn maps(operation: &Operation, operands: &[&Shape], results: &[&Shape]) -> Result<Maps, Error> {
     let applied = Application::new(operation, operands, results)?;
     let mut pairs = BTreeMap::new();

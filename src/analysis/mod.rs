@@ -1,9 +1,9 @@
-//! Which elements every operation reads and feeds.
+//! The elements that each operation reads and feeds.
 //!
-//! For the element of a result at an index, [`Maps::reads`] says which elements of an operand it is made of; for the
-//! element of an operand, [`Maps::feeds`] gives the elements of a result that use it. Both describe one relation, and
-//! both are sets of [indexing maps](crate::maps::map), because one map does not say everything: what a padding reads of
-//! its value is all that is before, after and between the data.
+//! For an element of a result, [`Maps::reads`] gives the elements of an operand it is computed from; for an element of
+//! an operand, [`Maps::feeds`] gives the elements of a result that use it. Both describe one relation, and both are
+//! sets of [indexing maps](crate::maps::map), because one map is not always enough: a `pad` reads its value before,
+//! after and between the data.
 //!
 //! ```
 //! use tensor_layout::analysis::maps;
@@ -19,12 +19,12 @@
 //! assert_eq!(found.feeds(0, 0).unwrap().to_string(), text);
 //! ```
 //!
-//! Offsets that only the running program knows are run-time variables; [`RunTime`] says which element of which operand
-//! holds the value. What no finite map says is unknown, with the reason; it is never an error. Errors are shapes that
-//! the operation cannot have.
+//! Offsets known only at run time are run-time variables; [`RunTime`] has the element of the operand that holds the
+//! value. A relation without a finite map is unknown, with the reason; this is never an error. Shapes that the
+//! operation cannot have are errors.
 //!
-//! Tuples are taken apart: operands and results are numbered by their *leaves*, the arrays in them from left to right.
-//! A size that is a bound counts as that size.
+//! Tuples are split: operands and results are numbered by their *leaves*, the arrays in them from left to right. A
+//! bounded size counts as its bound.
 
 mod access;
 mod amount;

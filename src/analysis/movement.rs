@@ -1,15 +1,15 @@
-//! Whether an operation that only renames elements moves bytes, which it moves first, and how it need not.
+//! Whether a reshape, transpose or copy moves bytes, the first element that moves, and a layout that avoids it.
 //!
-//! `f32[8,128]{1,0}` transposed to `f32[128,8]{0,1}` stays where it is, because dimension 0 of the result varies
-//! fastest, as dimension 1 of the operand does. To `f32[128,8]{1,0}` element `(0, 1)` moves, from byte 512 to byte 4;
-//! the layout `{0,1}` is the one with which nothing would.
+//! `f32[8,128]{1,0}` transposed to `f32[128,8]{0,1}` moves nothing, because dimension 0 of the result varies fastest,
+//! as dimension 1 of the operand does. To `f32[128,8]{1,0}`, element `(0, 1)` moves from byte 512 to byte 4; with the
+//! layout `{0,1}` nothing would.
 //!
-//! The rule: with the result's index put into the operand's offset, both offsets must be the same expression; the
-//! normal form decides, and where it does not, going through the elements. What is in another memory space moves, too.
+//! The rule: with the result's index substituted into the operand's offset, both offsets must be the same expression.
+//! The normal form decides, or else enumeration of the elements. A change of memory space is a move, too.
 //!
-//! Layouts of the result are proposed only after the same check. Tried are the operand's tiles with each size moved
-//! to the dimensions that a reshape has made: `T(8,128)` of `f32[15,256]` is `T(*,8,128)` of `f32[3,5,256]`. Where
-//! that is not enough, tiles join all dimensions, cut them as the operand's are, and put them in its order.
+//! Proposed layouts of the result have passed the same check. Candidates are the operand's tiles with each size moved
+//! to the dimensions that a reshape has made: `T(8,128)` of `f32[15,256]` is `T(*,8,128)` of `f32[3,5,256]`. If these
+//! fail, tiles combine all dimensions, cut them as the operand's are, and put them in its order.
 
 use super::access::Access;
 use super::count::COUNTED;
@@ -27,39 +27,39 @@ use crate::tiled::layout::{Layout, Tile, TileEntry};
 use std::collections::HashSet;
 use std::fmt;
 
-/// Whether an operation moves anything.
+/// Whether an operation moves any element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Movement {
     /// Every element stays at its byte: the operation is a bitcast.
     Free,
-    /// It is none.
+    /// An element moves.
     Moves {
-        /// Why.
+        /// The reason.
         cause: Cause,
-        /// The layout of the result with which nothing moves that differs least from the given one, of those that
-        /// were tried; or why none was found, which does not say that there is none.
+        /// The layout nearest to the given one, among those tried, with which nothing moves; or the reason why none was
+        /// found. Another one may exist.
         nearest: Result<Layout, String>,
     },
-    /// No element was found that moves, nor was it shown that none does.
+    /// Undecided: no element was found that moves, nor a proof that none does.
     Unknown {
-        /// What was tried.
+        /// The checks that were tried.
         reason: String,
     },
 }
 
-/// Why an operation is no bitcast.
+/// The reason why an operation is no bitcast.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cause {
-    /// An element moves: the first in the row-major order of the result.
+    /// An element moves: the first in row-major order of the result.
     Element(Moved),
-    /// All stay, but the result takes more memory than the operand has.
+    /// All elements stay, but the result takes more memory than the operand has.
     Larger,
     /// The result is in another memory space.
     Space {
-        /// The operand's.
+        /// The memory space of the operand.
         from: u8,
-        /// The result's.
+        /// The memory space of the result.
         to: u8,
     },
 }
@@ -67,11 +67,11 @@ pub enum Cause {
 /// An element that moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
-    /// Its index in the result.
+    /// The index in the result.
     pub index: Vec<i64>,
-    /// Its offset in the operand, in elements.
+    /// The offset in the operand, in elements.
     pub from: i64,
-    /// Its offset in the result, in elements.
+    /// The offset in the result, in elements.
     pub to: i64,
 }
 
@@ -96,8 +96,8 @@ impl fmt::Display for Movement {
     }
 }
 
-/// Whether a reshape, a transpose or a copy (an elementwise operation of one operand) from one array to another moves
-/// anything.
+/// Decides whether a reshape, a transpose or a copy (an elementwise operation of one operand) from one array to another
+/// moves any element.
 ///
 /// # Errors
 /// Another operation, shapes that it cannot have, elements of different widths, layouts cut across memories.
@@ -156,29 +156,29 @@ pub fn movement(operation: &Operation, operand: &Shape, result: &Shape) -> Resul
     let mut proposed = proposed(operation, from, &sizes, &to.layout, &out, &question);
     let mut seen = HashSet::new();
     proposed.retain(|layout| seen.insert(layout.clone()));
-    // Of equals the first.
+    // The first of equals wins.
     proposed.sort_by_key(|(order, tiles)| distance(&to.layout, order, tiles));
     let nearest = question.nearest(&proposed, &from.layout, &to.layout, &out);
     let reason = || format!("{} layouts were tried", proposed.len());
     Ok(Movement::Moves { cause, nearest: nearest.ok_or_else(reason) })
 }
 
-/// How many orders are tried that differ in the places of dimensions of size 1.
+/// The limit on orders that differ in the places of dimensions of size 1.
 const PLACES: usize = 128;
 
-/// How many elements are looked at before a layout is checked.
+/// The limit on samples before a layout is checked.
 const SAMPLES: usize = 256;
 
 /// An order of dimensions and tiles.
 type Proposed = (Vec<usize>, Vec<Tile>);
 
-/// An order with the tiles of these layouts, and with none.
+/// An order with the tiles of each of these layouts, and without tiles.
 fn with_tiles(order: &[usize], layouts: &[&Layout]) -> Vec<Proposed> {
     let tiles = layouts.iter().map(|layout| layout.tiles.clone()).chain([Vec::new()]);
     tiles.map(|tiles| (order.to_vec(), tiles)).collect()
 }
 
-/// How many entries of tiles, counted from the minor end, differ from those of the given layout, and how many of the
+/// The number of tile entries, counted from the minor end, that differ from the given layout, and of entries of the
 /// order.
 fn distance(asked: &Layout, order: &[usize], tiles: &[Tile]) -> (usize, usize) {
     let entry = |tiles: &[Tile], k: usize, j: usize| tiles.get(k).and_then(|tile| tile.iter().rev().nth(j).copied());
@@ -191,13 +191,13 @@ fn distance(asked: &Layout, order: &[usize], tiles: &[Tile]) -> (usize, usize) {
     (entries, order.iter().zip(&asked.minor_to_major).filter(|(a, b)| a != b).count())
 }
 
-/// Where the elements of a result come from.
+/// The origin of the elements of a result.
 struct Question<'a> {
-    /// From the result's index to the operand's.
+    /// The map from the result's index to the operand's.
     map: &'a IndexingMap,
     /// The offset over the operand's index.
     operand: Expr,
-    /// The elements that the operand's memory has.
+    /// The number of elements allocated for the operand.
     allocated: i64,
 }
 
@@ -214,7 +214,7 @@ impl Question<'_> {
         self.operand.substitute(&self.map.results)
     }
 
-    /// Whether all elements have the offset that they have in the operand.
+    /// Whether every element keeps its offset.
     fn compare(&self, result: &Expansion) -> Result<Answer, Error> {
         if result.is_split() {
             return Err(Error::new("the layout must be in one memory, found several").unsupported());
@@ -266,7 +266,7 @@ impl Question<'_> {
     }
 }
 
-/// Layouts that the result might have.
+/// Candidate layouts of the result.
 fn proposed(
     operation: &Operation,
     from: &Array,
@@ -283,7 +283,7 @@ fn proposed(
             groups(sizes, out)
         }
         _ => {
-            // A dimension of the result is one of the operand.
+            // Each dimension of the result is one of the operand.
             let origin = |dim: usize| match operation {
                 Operation::Transpose { permutation } => permutation[dim],
                 _ => dim,
@@ -295,7 +295,7 @@ fn proposed(
         }
     };
     let mut form = Form::new(&question.map.domain);
-    // Without tiles the offset is a sum of the dimensions.
+    // Without tiles the offset is a linear sum of the dimensions.
     let sum = linear(&form.simplify(&question.from())).map(|(terms, _)| {
         let mut order: Vec<usize> = (0..out.len()).filter(long).collect();
         order.sort_by_key(|dim| terms.get(dim).copied());
@@ -307,7 +307,7 @@ fn proposed(
     for (order, bundles) in sum.into_iter().chain(of_bundles) {
         let mut next = order.iter();
         let kept = asked.minor_to_major.iter().map(|dim| if long(dim) { *next.next().unwrap_or(dim) } else { *dim });
-        // The places of dimensions of size 1 matter to tiles: the first are put everywhere, the rest over the others.
+        // Tiles depend on the places of dimensions of size 1: few are tried everywhere, the others before the rest.
         let mut orders = vec![order.clone()];
         for one in (0..out.len()).rev().filter(|dim| !long(dim)) {
             let places = orders[0].len() + 1;
@@ -327,7 +327,7 @@ fn proposed(
     all
 }
 
-/// Dimensions that are adjacent in memory and have as many elements in the operand as in the result, majormost first.
+/// Dimensions that are adjacent in memory and have equal element counts in the operand and the result, majormost first.
 #[derive(Clone, Default)]
 struct Bundle {
     /// The dimensions of the result, without those of size 1.
@@ -338,8 +338,8 @@ struct Bundle {
     outs: Vec<i64>,
 }
 
-/// The bundles in memory order, majormost first: one of leading dimensions of size 1, and then one for each group of
-/// dimensions that become others. None where the dimensions of a group are not adjacent, in order.
+/// The bundles in memory order, majormost first: leading dimensions of size 1, then one bundle for each group of
+/// corresponding dimensions. `None` if the dimensions of a group are not adjacent and in order.
 fn bundles(from: &Array, sizes: &[i64], mut groups: Vec<Correspondence>) -> Option<Vec<Bundle>> {
     let mut all = vec![Bundle::default()];
     let mut awaited = Vec::new().into_iter();
@@ -358,20 +358,20 @@ fn bundles(from: &Array, sizes: &[i64], mut groups: Vec<Correspondence>) -> Opti
     Some(all)
 }
 
-/// The operand's tiles, with each size moved to the dimensions of the result that the operand's have become.
-/// `join` merges all dimensions that share a size; else only those over which the size cannot be distributed.
+/// The operand's tiles, with each size moved to the corresponding dimensions of the result. `join` merges all
+/// dimensions that share a size; otherwise only those over which the size cannot be distributed.
 fn handed_on(from: &Array, bundles: &[Bundle], order: &[usize], out: &[i64], join: bool) -> Option<Vec<Tile>> {
     let mut bundles = bundles.to_vec();
     bundles.first()?;
     let mut at = 0;
     for dim in order.iter().rev() {
-        // A dimension of size 1 goes with those that it comes after.
+        // A dimension of size 1 joins those that it comes after.
         at = bundles.iter().position(|bundle| bundle.dims.contains(dim)).unwrap_or(at);
         bundles[at].outs.push(out[*dim]);
     }
     let mut tiles = Vec::new();
     for tile in &from.layout.tiles {
-        // A tile with more entries than there are dimensions adds leading dimensions of size 1.
+        // A tile with more entries than dimensions adds leading dimensions of size 1.
         let missing = tile.len().saturating_sub(bundles.iter().map(|bundle| bundle.ins.len()).sum());
         bundles[0].ins.splice(..0, vec![1; missing]);
         if bundles[0].outs.is_empty() && !bundles[0].ins.is_empty() {
@@ -389,7 +389,7 @@ fn handed_on(from: &Array, bundles: &[Bundle], order: &[usize], out: &[i64], joi
             if ins.is_empty() {
                 continue;
             }
-            // Leading dimensions that the tile covers whole need not be named.
+            // Leading dimensions that the tile covers whole can be omitted.
             if found.is_empty() {
                 let named = parts.iter().position(|part| part.by != 1 || part.merged != 0).unwrap_or(parts.len());
                 parts.drain(..named.min(parts.len().saturating_sub(1)));
@@ -411,10 +411,10 @@ fn up(n: i64, by: i64) -> i64 {
     n / by + i64::from(n % by != 0)
 }
 
-/// The sizes in the operand, each with what the tile cuts it by where it names it, and the sizes in the result.
+/// The sizes in the operand, each with its tile entry, if any, and the sizes in the result.
 type Cut = (Vec<(i64, Option<i64>)>, Vec<i64>);
 
-/// What a tile does to each bundle. Blocks that it merges are one.
+/// The cut of each bundle by a tile. Merged blocks become one.
 fn named(bundles: &[Bundle], tile: &[TileEntry]) -> Option<Vec<Cut>> {
     let mut entries = tile.iter().rev();
     let mut all: Vec<Cut> = Vec::new();
@@ -443,7 +443,7 @@ fn named(bundles: &[Bundle], tile: &[TileEntry]) -> Option<Vec<Cut>> {
     Some(all)
 }
 
-/// What cuts of several dimensions come to as one of all of them, where it is one.
+/// Merges the cuts of several dimensions into one, if they form one.
 fn whole(ins: &[(i64, Option<i64>)]) -> Option<i64> {
     let (mut all, mut full) = (1i64, true);
     for (k, (n, by)) in ins.iter().enumerate().rev() {
@@ -457,15 +457,15 @@ fn whole(ins: &[(i64, Option<i64>)]) -> Option<i64> {
     Some(all)
 }
 
-/// A dimension of the result, or several merged, and what it is cut by.
+/// A dimension of the result, or several merged, and its cut.
 struct Divided {
     size: i64,
     by: i64,
-    /// How many are merged into the last one.
+    /// The number of dimensions merged into the last one.
     merged: usize,
 }
 
-/// The cuts of dimensions that come to one of all of them, majormost first.
+/// Distributes a cut of all dimensions together over them, majormost first.
 fn digits(outs: &[i64], all: i64, join: bool) -> Vec<Divided> {
     let (mut found, mut rest, mut end) = (Vec::new(), all, outs.len());
     while end > 0 {
@@ -473,7 +473,7 @@ fn digits(outs: &[i64], all: i64, join: bool) -> Vec<Divided> {
         let by = loop {
             first -= 1;
             size = size.saturating_mul(outs[first]);
-            // The majormost one takes what is left, and may be padded.
+            // The majormost one takes the rest, and may be padded.
             if outs[..first].iter().all(|n| *n == 1) {
                 break rest;
             }
@@ -482,7 +482,7 @@ fn digits(outs: &[i64], all: i64, join: bool) -> Vec<Divided> {
             }
         };
         found.push(Divided { size, by, merged: end - 1 - first });
-        // Where it is cut in the middle, nothing is left.
+        // After a cut inside a dimension, nothing is left.
         rest = if by == size { rest / by } else { 1 };
         end = first;
     }
@@ -490,13 +490,13 @@ fn digits(outs: &[i64], all: i64, join: bool) -> Vec<Divided> {
     found
 }
 
-/// Tiles that make one dimension of all that there are, cut it into the operand's dimensions, put these in the order in
-/// memory, and go on as the operand's do.
+/// Tiles that merge all dimensions into one, cut it into the operand's dimensions, put these in memory order, and
+/// continue with the operand's tiles.
 fn rebuilt(from: &Array, sizes: &[i64], rank: usize) -> Vec<Tile> {
     use TileEntry::{Combine, Size};
     let mut tiles = Vec::new();
     let Some(mut rest) = sizes.iter().try_fold(1i64, |all, n| all.checked_mul(*n)) else { return tiles };
-    // The operand's dimensions, and `None` for what has size 1 besides.
+    // The operand's dimensions, and `None` for further ones of size 1.
     let mut list = vec![None; rank.min(1)];
     if rest > 1 {
         list = vec![None; usize::from(rank > 1)];
@@ -509,7 +509,7 @@ fn rebuilt(from: &Array, sizes: &[i64], rank: usize) -> Vec<Tile> {
         }
         list.extend((0..sizes.len()).map(Some));
         let order: Vec<usize> = from.layout.major_to_minor().collect();
-        // What comes later, but is not in order, is put after the rest.
+        // Later dimensions out of order move after the rest.
         for late in order.chunk_by(|a, b| a < b).skip(1) {
             let start = list.iter().position(|value| *value == Some(late[0])).unwrap_or(0);
             let moved = |dim| match late.contains(&dim) {
@@ -530,7 +530,7 @@ fn rebuilt(from: &Array, sizes: &[i64], rank: usize) -> Vec<Tile> {
     tiles
 }
 
-/// A tile from a place in a list on, with the entry for each dimension, and what its outer and its inner part are.
+/// A tile from a position of a list on, with the entry of each dimension, and its outer and inner parts.
 fn cut(
     list: &mut Vec<Option<usize>>,
     start: usize,
@@ -557,10 +557,10 @@ fn cut(
     tile
 }
 
-/// Dimensions of the operand, and those of the result that they become.
+/// Dimensions of the operand, and the corresponding dimensions of the result.
 type Correspondence = (Vec<usize>, Vec<usize>);
 
-/// The smallest groups of dimensions, in row-major order, that have as many elements on both sides; without those of
+/// The smallest groups of dimensions, in row-major order, with equal element counts on both sides; without those of
 /// size 1.
 fn groups(a: &[i64], b: &[i64]) -> Vec<Correspondence> {
     let long = |sizes: &[i64]| (0..sizes.len()).filter(|dim| sizes[*dim] != 1).collect::<Vec<_>>();

@@ -1,18 +1,17 @@
-//! How many integer points satisfy linear inequalities.
+//! Counts of integer points of linear inequalities.
 //!
 //! `0 <= x <= 99`, `0 <= y <= 9` and `x + 2*y in [0, 20]` have 121 solutions. The rule, in this order:
 //!
-//! 1. Inequalities narrow the intervals of the variables, and those that then always hold are left out.
+//! 1. Inequalities narrow the intervals of the variables; inequalities that then always hold are dropped.
 //! 2. An equation in which a variable has the coefficient 1 or -1 gives that variable, and its interval becomes an
 //!    inequality over the others.
-//! 3. Variables that meet in no inequality are independent: counts are multiplied.
-//! 4. Two variables: for each `x`, the values of `y` are between two bounds, each the least or the greatest of some
-//!    quotients `(p*x + q) floordiv d`. Where two of these cross, the range of `x` is cut; on each piece one quotient is
-//!    the bound, and the sum of it over an interval has a formula ([`floor_sum`]).
-//! 5. Of three variables or more, the one with the fewest values takes them one by one; this is limited.
+//! 3. Variables that share no inequality are independent: counts are multiplied.
+//! 4. Two variables: for each `x`, the values of `y` are between two bounds, each the least or greatest of some quotients
+//!    `(p*x + q) floordiv d`. Where two of these cross, the range of `x` is cut; on each piece one quotient is the bound,
+//!    and its sum over an interval has a formula ([`floor_sum`]).
+//! 5. With three variables or more, the one with the fewest values is enumerated; this is limited.
 //!
-//! Numbers are below [`LARGEST`], so that products of two of them and sums of these fit in 128 bits; where one is not,
-//! nothing is known.
+//! Numbers are below [`LARGEST`], so that sums of products of two fit in 128 bits; beyond it there is no answer.
 
 /// A linear inequality: the sum of the terms is in the interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +31,7 @@ pub(super) struct System {
     pub rows: Vec<Inequality>,
 }
 
-/// What is left of an inequality.
+/// A simplified inequality.
 enum Shortened {
     /// No point satisfies it.
     Never,
@@ -41,19 +40,19 @@ enum Shortened {
     Inequality(Inequality),
 }
 
-/// Coefficients and bounds are at most this.
+/// The limit on coefficients and bounds.
 pub(super) const LARGEST: i128 = 1 << 56;
 
-/// Inequalities of a system; with more, nothing is known.
+/// The limit on inequalities of a system; with more there is no answer.
 const MOST_ROWS: usize = 48;
 
-/// How often intervals are narrowed: each round makes them at most smaller.
+/// The limit on rounds of narrowing; later rounds would only shrink intervals further.
 const ROUNDS: usize = 6;
 
-/// How many quotients bound one variable; each is compared with each.
+/// The limit on quotients that bound one variable; each pair is compared.
 const MOST_QUOTIENTS: usize = 24;
 
-/// `n`, where it is not too large.
+/// `n`, if it is within the limit.
 pub(super) fn small(n: i128) -> Option<i128> {
     (-LARGEST..=LARGEST).contains(&n).then_some(n)
 }
@@ -72,7 +71,7 @@ fn ceil_div(a: i128, b: i128) -> i128 {
     -(-a).div_euclid(b)
 }
 
-/// The greatest common divisor; 0 where all are 0.
+/// The greatest common divisor; 0 if all are 0.
 fn common(terms: &[i128]) -> i128 {
     terms.iter().fold(0, |mut a, b| {
         let mut b = b.abs();
@@ -84,12 +83,12 @@ fn common(terms: &[i128]) -> i128 {
 }
 
 impl Inequality {
-    /// The variables that it has.
+    /// The variables with a coefficient.
     pub fn used(&self) -> impl Iterator<Item = usize> {
         self.terms.iter().enumerate().filter(|t| *t.1 != 0).map(|t| t.0)
     }
 
-    /// Puts `by` for the variable `v`, in which `v` has no coefficient, plus a constant.
+    /// Substitutes `by` plus a constant for the variable `v`, which has no coefficient in `by`.
     pub fn substitute(&mut self, v: usize, by: &[i128], constant: i128) -> Option<()> {
         let c = std::mem::take(&mut self.terms[v]);
         if c != 0 {
@@ -109,8 +108,8 @@ impl System {
         each.fold((0, 0), |sum, x| (sum.0 + x.0, sum.1 + x.1))
     }
 
-    /// Narrows the intervals, and leaves out inequalities that always hold; `Some(false)` where nothing satisfies them,
-    /// `None` where a number is too large.
+    /// Narrows the intervals, and drops inequalities that always hold; `Some(false)` if they have no solution, `None`
+    /// if a number is too large.
     pub fn narrow(&mut self) -> Option<bool> {
         for round in 0.. {
             if self.vars.iter().any(|x| x.0 > x.1) {
@@ -121,7 +120,7 @@ impl System {
                 match self.shortened(row)? {
                     Shortened::Never => return Some(false),
                     Shortened::Always => {}
-                    // What an interval says is no inequality.
+                    // A row with one variable becomes its interval.
                     Shortened::Inequality(row) if row.used().nth(1).is_none() => changed |= self.narrow_by(&row),
                     Shortened::Inequality(row) => {
                         changed |= round < ROUNDS && self.narrow_by(&row);
@@ -142,7 +141,7 @@ impl System {
         Some(self.vars.iter().all(|x| x.0 <= x.1))
     }
 
-    /// The inequality without variables that have one value, and with the least coefficients.
+    /// The inequality without fixed variables, and with the least coefficients.
     fn shortened(&self, mut row: Inequality) -> Option<Shortened> {
         for v in 0..self.vars.len() {
             let (lo, hi) = self.vars[v];
@@ -156,7 +155,7 @@ impl System {
             let holds = row.within.0 <= 0 && 0 <= row.within.1;
             return Some(if holds { Shortened::Always } else { Shortened::Never });
         }
-        // The first coefficient is positive, so that equal sums are found equal.
+        // The first coefficient becomes positive, so that equal sums compare equal.
         if row.terms.iter().find(|c| **c != 0).is_some_and(|c| *c < 0) {
             row.within = (-row.within.1, -row.within.0);
             divisor = -divisor;
@@ -175,14 +174,14 @@ impl System {
         Some(Shortened::Inequality(row))
     }
 
-    /// Narrows the intervals of the variables of an inequality; returns whether it did.
+    /// Narrows the intervals of the variables of an inequality; returns whether any changed.
     fn narrow_by(&mut self, row: &Inequality) -> bool {
         let (lo, hi) = self.reach(&row.terms);
         let mut changed = false;
         for v in row.used() {
             let c = row.terms[v];
             let own = scaled(self.vars[v], c);
-            // What the other terms leave for this one.
+            // The range that the other terms leave for this one.
             let rest = (row.within.0 - (hi - own.1), row.within.1 - (lo - own.0));
             let (from, to) = if c > 0 { rest } else { (-rest.1, -rest.0) };
             let new = (ceil_div(from, c.abs()), to.div_euclid(c.abs()));
@@ -196,7 +195,7 @@ impl System {
         changed
     }
 
-    /// One inequality for each sum; whether all have a value.
+    /// Merges inequalities over the same sum; returns whether each has a solution.
     fn merge(&mut self) -> bool {
         self.rows.sort_unstable_by(|a, b| a.terms.cmp(&b.terms));
         self.rows.dedup_by(|next, kept| {
@@ -209,8 +208,8 @@ impl System {
         self.rows.iter().all(|row| row.within.0 <= row.within.1)
     }
 
-    /// An inequality for the interval of a variable, which an equation gives; what it is, with its constant. The variable
-    /// has then one value, 0, and no coefficient.
+    /// Eliminates a variable by an equation: substitutes its value, and keeps its interval as an inequality. The
+    /// variable then has the one value 0, and no coefficient.
     pub fn solve(&mut self, row: usize, v: usize) -> Option<()> {
         let Inequality { terms, within } = self.rows.swap_remove(row);
         let sign = terms[v];
@@ -222,7 +221,7 @@ impl System {
         self.rows.iter_mut().try_for_each(|row| row.substitute(v, &by, sign * within.0))
     }
 
-    /// The number of points; `None` where a number is too large or `work` is used up.
+    /// The number of points; `None` if a number is too large or `work` is used up.
     pub fn count(mut self, work: &mut u64) -> Option<u128> {
         loop {
             *work = work.checked_sub(1)?;
@@ -239,7 +238,7 @@ impl System {
         self.parts().into_iter().try_fold(1u128, |all, part| all.checked_mul(part.connected(work)?))
     }
 
-    /// The systems of variables that are connected.
+    /// The independent subsystems.
     pub fn parts(&self) -> Vec<System> {
         let mut of: Vec<usize> = (0..self.vars.len()).collect();
         for row in &self.rows {
@@ -291,7 +290,7 @@ impl System {
         Some(sum)
     }
 
-    /// What bounds `y` from above, and `-y`, over `x`; no other variable has more than one value.
+    /// The upper bounds of `y`, and of `-y`, over `x`; every other variable has one value.
     pub fn sides(&self, y: usize, x: usize) -> Option<[Vec<Quotient>; 2]> {
         let (lo, hi) = self.vars[y];
         let constant = |q: i128| Quotient { p: 0, q, d: 1 };
@@ -306,7 +305,7 @@ impl System {
     }
 }
 
-/// `(p * x + q) / d`, where `d` is positive.
+/// `(p * x + q) / d` with positive `d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Quotient {
     p: i128,
@@ -326,7 +325,7 @@ impl Quotient {
         Some(a.checked_add(sign * b)?.signum())
     }
 
-    /// The last whole numbers before and at the place where `self + sign * other` changes its sign.
+    /// The last integers before and at the point where `self + sign * other` changes its sign.
     fn crossing(&self, other: &Quotient, sign: i128) -> Option<[i128; 2]> {
         let p = self.p.checked_mul(other.d)?.checked_add(sign * other.p.checked_mul(self.d)?)?;
         let q = self.q.checked_mul(other.d)?.checked_add(sign * other.q.checked_mul(self.d)?)?;
@@ -338,7 +337,7 @@ impl Quotient {
     }
 }
 
-/// Where `x` is in `[from, to]`, `y` is at most `upper`, and `-y` at most `lower`, and there are such real numbers.
+/// A piece on which `x` is in `[from, to]`, `y` at most `upper`, and `-y` at most `lower`; real solutions exist.
 pub(super) struct Segment {
     pub from: i128,
     pub to: i128,
@@ -346,7 +345,7 @@ pub(super) struct Segment {
     pub lower: Quotient,
 }
 
-/// Cuts the interval of `x` where the least of the quotients of one side changes, or the two sides meet.
+/// Cuts the interval of `x` where the least quotient of a side changes, or the two sides meet.
 pub(super) fn pieces((lo, hi): Bounds, [above, below]: &[Vec<Quotient>; 2]) -> Option<Vec<Segment>> {
     let mut ends = vec![hi];
     for side in [above, below] {
@@ -364,7 +363,7 @@ pub(super) fn pieces((lo, hi): Bounds, [above, below]: &[Vec<Quotient>; 2]) -> O
         let least = |side: &[Quotient]| -> Option<Quotient> {
             let mut least = *side.first()?;
             for other in &side[1..] {
-                // Without a crossing inside, one end says what the other may not.
+                // Without a crossing inside, one end decides if the other is a tie.
                 let order = other.compare(&least, -1, from)?;
                 if order < 0 || order == 0 && other.compare(&least, -1, to)? < 0 {
                     least = *other;
@@ -405,7 +404,7 @@ fn floor_sum(from: i128, to: i128, Quotient { p, q, d }: Quotient) -> Option<i12
 mod tests {
     use super::*;
 
-    /// By going through the box.
+    /// The count by enumeration of the box.
     fn counted(system: &System) -> u128 {
         let mut points = vec![Vec::new()];
         for (lo, hi) in &system.vars {

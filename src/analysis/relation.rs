@@ -1,14 +1,13 @@
-//! Which elements of two tensors go together, as equations that are solved for one side or the other.
+//! The relation of two tensors' elements: equations that are solved for one side or the other.
 //!
-//! A window of a pooling with stride 2 reads place `w` of window `o` at `i = 2*o + w - 1`. Given `o`, the place `w` is
+//! A pooling window with stride 2 reads position `w` of window `o` at `i = 2*o + w - 1`. Given `o`, the position `w` is
 //! a range variable and `i` follows. Given `i`, the equation `2*o + w = i + 1` with `w` in `[0, 1]` has one solution:
-//! `o` and `w` are digits, the quotient and the remainder of `i + 1` by 2. So one set of equations gives both
-//! directions, and these cannot disagree.
+//! `o` and `w` are digits, the quotient and the remainder of `i + 1` by 2. One set of equations gives both directions,
+//! so they cannot disagree.
 //!
-//! The rule: an equation whose unknowns have coefficients that make them digits (each larger than the sum of all
-//! smaller ones) is solved by division with remainder. Where no equation is left that can be, an unknown becomes a
-//! range variable. A solved unknown must be in its interval; that is a constraint, and the simplifier drops those that
-//! always hold.
+//! The rule: an equation whose coefficients make its unknowns digits (each larger than the sum of all smaller ones) is
+//! solved by division with remainder. If no such equation is left, an unknown becomes a range variable. A solved
+//! unknown must be in its interval; the simplifier drops such constraints that always hold.
 
 use crate::expr::Expr;
 use crate::maps::domain::{Domain, Interval};
@@ -19,25 +18,25 @@ use crate::text::Error;
 use super::access::{Mapped, RunTime};
 use super::compose::DEVICE;
 
-/// Which side is given.
+/// The given side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
-    /// The output's index is given: what does it read?
+    /// The output's index is given; the map gives the elements it reads.
     Reads,
-    /// The input's index is given: what does it feed?
+    /// The input's index is given; the map gives the elements it feeds.
     Feeds,
 }
 
-/// Products of unknowns with constants; the sum of all terms.
+/// A sum of unknowns times constants.
 pub(super) type Terms = Vec<(usize, i64)>;
 
-/// Coefficients and constants are below this, so that sums of a few of them fit.
+/// The limit on coefficients and constants, so that sums of a few of them fit.
 const LARGEST: i64 = 1 << 62;
 
-/// The most operations in the value of one unknown before it is simplified.
+/// The limit on operations in the value of one unknown before simplification.
 const LONGEST: usize = 1 << 16;
 
-/// Equations over the indices of an output, those of an input, and unknowns of neither.
+/// Equations over the indices of an output and an input, and further unknowns.
 #[derive(Clone, Debug)]
 pub(super) struct Relation {
     /// The number of devices, which are index 0 of both sides.
@@ -45,9 +44,9 @@ pub(super) struct Relation {
     intervals: Vec<Interval>,
     outs: usize,
     ins: usize,
-    /// Each sum with its interval; `[0, 0]` makes it an equation.
+    /// Each sum with its interval; a one-point interval makes it an equation.
     sums: Vec<(Terms, Interval)>,
-    /// Unknowns that become range variables before anything is solved.
+    /// Unknowns that become range variables before the solution.
     loops: Vec<usize>,
     run_time: Vec<RunTimeUnknown>,
 }
@@ -68,7 +67,7 @@ pub(super) enum Element {
 }
 
 impl Relation {
-    /// All pairs of an element of the output and one of the input.
+    /// The relation of every element of the output and every element of the input.
     pub fn new(out: &[i64], input: &[i64]) -> Relation {
         Relation {
             devices: None,
@@ -81,46 +80,47 @@ impl Relation {
         }
     }
 
-    /// The same on `n` devices: index 0 of both sides is the device.
+    /// The same relation on `n` devices: index 0 of both sides is the device.
     pub fn across(n: i64, out: &[i64], input: &[i64]) -> Relation {
         Relation { devices: Some(n), ..Relation::new(&[&[n], out].concat(), &[&[n], input].concat()) }
     }
 
-    /// The index of the output along a dimension.
+    /// The unknown of the output's index along a dimension.
     pub fn out(&self, dim: usize) -> usize {
         dim
     }
 
-    /// The index of the input along a dimension.
+    /// The unknown of the input's index along a dimension.
     pub fn input(&self, dim: usize) -> usize {
         self.outs + dim
     }
 
-    /// A further unknown.
+    /// Adds a further unknown.
     pub fn unknown(&mut self, lo: i64, hi: i64) -> usize {
         self.intervals.push(Interval::new(lo, hi));
         self.intervals.len() - 1
     }
 
-    /// An unknown that becomes a range variable.
+    /// Makes an unknown a range variable.
     pub fn range(&mut self, unknown: usize) {
         self.loops.push(unknown);
     }
 
-    /// An unknown that an element of an operand holds; outside `[lo, hi]` it is clamped, or else nothing is related.
+    /// Adds an unknown whose value is in an element of an operand; outside `[lo, hi]` it is clamped, or nothing is
+    /// related.
     pub fn run_time(&mut self, (lo, hi): (i64, i64), operand: usize, element: Vec<Element>, clamped: bool) -> usize {
         let unknown = self.unknown(lo, hi);
         self.run_time.push(RunTimeUnknown { unknown, operand, element, clamped });
         unknown
     }
 
-    /// Adds that the terms and the constant add up to 0.
+    /// Requires that the terms and the constant add up to 0.
     pub fn equation(&mut self, terms: Terms, constant: i64) -> Result<(), Error> {
         let value = constant.checked_neg().ok_or_else(too_large)?;
         self.within(terms, value, value)
     }
 
-    /// Adds that the sum of the terms is between these.
+    /// Requires that the sum of the terms is in `[lo, hi]`.
     pub fn within(&mut self, terms: Terms, lo: i64, hi: i64) -> Result<(), Error> {
         if terms.iter().map(|t| t.1).chain([lo, hi]).any(|c| !(-LARGEST..=LARGEST).contains(&c)) {
             return Err(too_large());
@@ -129,15 +129,15 @@ impl Relation {
         Ok(())
     }
 
-    /// Adds that the two sides have the same index along these dimensions.
+    /// Equates the indices of the two sides along these dimensions.
     pub fn link(&mut self, out: usize, input: usize) -> Result<(), Error> {
         self.equation(vec![(self.out(out), 1), (self.input(input), -1)], 0)
     }
 
-    /// The map from the given side to the other; `None` where nothing is related.
+    /// Solves for the map from the given side to the other; `None` if nothing is related.
     ///
     /// # Errors
-    /// 64 bits do not hold a coefficient.
+    /// A coefficient that overflows 64 bits.
     pub fn solve(&self, direction: Direction) -> Result<Option<Mapped>, Error> {
         if self.intervals.iter().any(|i| i.lo > i.hi) {
             return Ok(None);
@@ -166,7 +166,7 @@ impl Relation {
         for v in &self.loops {
             solver.choose(*v);
         }
-        // The unknowns of neither side come last; those in no equation are of no interest.
+        // Unknowns of neither side come last; unused ones are skipped.
         let mut choices = wanted.clone().chain(self.outs + self.ins..self.intervals.len());
         loop {
             if solver.step()? {
@@ -202,7 +202,7 @@ impl Solver<'_> {
         }
     }
 
-    /// Uses the sum with the fewest unknowns that can be used.
+    /// Uses the solvable sum with the fewest unknowns.
     fn step(&mut self) -> Result<bool, Error> {
         let unknowns = |k: &usize| self.relation.sums[*k].0.iter().filter(|t| self.values[t.0].is_none()).count();
         let mut order: Vec<(usize, usize)> = self.open.iter().map(|k| (unknowns(k), *k)).collect();
@@ -213,7 +213,7 @@ impl Solver<'_> {
                 let all = terms.iter().filter_map(|t| Some(scaled(self.values[t.0].as_ref()?, t.1))).collect();
                 self.constraints.push((gathered(all)?, *within));
             } else if within.lo == within.hi {
-                // What the unknown terms must add up to, the largest of them counting up.
+                // The required sum of the unknown terms, with a positive sign on the largest.
                 let open = terms.iter().filter(|t| self.values[t.0].is_none());
                 let sign = open.clone().max_by_key(|t| t.1.abs()).map_or(1, |t| t.1.signum());
                 let open: Terms = open.map(|t| (t.0, t.1 * sign)).collect();
@@ -231,7 +231,7 @@ impl Solver<'_> {
         Ok(false)
     }
 
-    /// Solves `terms = sum of rest`, where the terms are digits.
+    /// Solves `terms = sum of rest`, if the terms are digits.
     fn digits(&mut self, mut terms: Terms, mut rest: Vec<Expr>) -> Result<bool, Error> {
         let interval = |v: usize| self.relation.intervals[v];
         let count = |v: usize| interval(v).hi.checked_sub(interval(v).lo).and_then(|n| n.checked_add(1));
@@ -258,7 +258,7 @@ impl Solver<'_> {
                 self.constraints.push((digit.clone(), Interval::new(0, n - 1)));
             }
             rest = match rest {
-                // A remainder of a remainder is one.
+                // A remainder of a remainder is one remainder.
                 Expr::Mod(x, m) if m % c == 0 => x.modulo(c),
                 rest => rest.modulo(c),
             };
@@ -276,7 +276,7 @@ impl Solver<'_> {
         Ok(true)
     }
 
-    /// The map, its variables in their order, simplified.
+    /// The simplified map, with its variables in order.
     fn finish(self, given: std::ops::Range<usize>, wanted: std::ops::Range<usize>) -> Option<Mapped> {
         let relation = self.relation;
         let run_time = relation.run_time.iter().map(|r| r.unknown);
@@ -320,8 +320,8 @@ impl Solver<'_> {
     }
 }
 
-/// Adds that two lists of unknowns, each with its size and the majormost first, count to the same place in row-major
-/// order. They fall into groups with equal numbers of places, from the minor end, and an equation for each group.
+/// Equates the row-major positions of two lists of unknowns, each with its size and the majormost first. They split
+/// into groups with equal numbers of positions, from the minor end, with an equation for each group.
 pub(super) fn reshape(r: &mut Relation, outs: &[(usize, i64)], ins: &[(usize, i64)]) -> Result<(), Error> {
     if outs.iter().chain(ins).any(|x| x.1 == 0) {
         return Ok(());

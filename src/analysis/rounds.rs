@@ -1,18 +1,18 @@
-//! What the parts of what a loop carries depend on, over all of its rounds.
+//! Dependences between the parts of a loop's state, over all of its rounds.
 
 use super::access::Access;
 use super::flow::{Flow, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the parts of a loop depend on; lists are ascending.
+/// The dependences of a loop's parts; lists are ascending.
 pub struct Rounds {
     /// The parameter and the leaf of each part.
     pub parts: Vec<(usize, usize)>,
-    /// For each part, those that a round reads for it.
+    /// For each part, the parts that one round reads for it.
     reads: Vec<Vec<usize>>,
-    /// Those on which the number of rounds depends, in any round.
+    /// The parts that decide the trip count, in any round.
     counting: BTreeSet<usize>,
-    /// For each requested result, those on which it depends, in any round.
+    /// For each requested result, the parts it depends on, in any round.
     pub changes: BTreeMap<usize, Vec<usize>>,
 }
 
@@ -31,7 +31,7 @@ impl Rounds {
         rounds
     }
 
-    /// These parts, those that a round reads for them, those that a round reads for these, and so on.
+    /// The transitive closure of these parts under the reads of a round, with the parts that decide the trip count.
     fn closed(&self, mut queue: Vec<usize>) -> BTreeSet<usize> {
         let mut reached = self.counting.clone();
         reached.extend(&queue);
@@ -41,9 +41,8 @@ impl Rounds {
         reached
     }
 
-    /// The parts that any round may look at for a result: those that it depends on, and those that the number of rounds
-    /// depends on. A part that every round makes of itself, element by element (`same`), is made of itself at the end,
-    /// too.
+    /// The parts that a result may depend on in any round, and the parts that decide the trip count. If every round
+    /// computes a part only from itself, element by element (`same`), so does the whole loop.
     pub fn changes(&mut self, body: &Flow, result: usize, same: Option<&Access<Place>>) -> &[usize] {
         if !self.changes.contains_key(&result) {
             let (parameter, leaf) = self.parts[result];

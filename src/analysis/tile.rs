@@ -1,14 +1,14 @@
-//! Tiles of a result become tiles of what it is made of.
+//! Tiles of a result, and the tiles of operands they need.
 //!
-//! A tile is a box with steps: rows `8*i` to `8*i + 7` of the result of a matrix product need the same rows of the left
-//! operand, with all columns, because the contracted index is a range variable that takes all its values. A tile of 16
-//! elements of `reshape [4,8] -> [32]` that begins at `16*i` is a tile of 2 rows and 8 columns that begins at
-//! `(2*i, 0)`: its index falls into two digits, and each dimension of the operand takes one of them.
+//! A tile is a strided box: rows `8*i` to `8*i + 7` of a matrix product need the same rows of the left operand, with
+//! all columns, because the contracted index is a range variable that takes all its values. A tile of 16 elements of
+//! `reshape [4,8] -> [32]` at `16*i` is a tile of 2 rows and 8 columns at `(2*i, 0)`: its index splits into two digits,
+//! one for each dimension of the operand.
 //!
-//! The rule: with the tile's index put into the map, each result must be an offset plus a sum of products of variables
-//! that leaves no gap, and no two results may share a variable. What is left out, by the map's constraints or because
-//! the tile goes on beyond the result, must be at the ends of a dimension, so that the tile is the same with its edge
-//! cut off; else the reason says which constraint it is. Reasons are over the variables of the map.
+//! The rule: with the tile's index substituted into the map, each result must be an offset plus a linear sum of
+//! variables without gaps, and no two results may share a variable. Elements excluded by the map's constraints or by
+//! the edge of the result must be at the ends of a dimension, so that the tile is only cut at its edge; else the reason
+//! names the constraint. Reasons are over the variables of the map.
 
 use super::access::{Access, Mapped};
 use super::image::{Expressions, Points};
@@ -19,44 +19,43 @@ use crate::maps::map::{IndexingMap, Kind};
 use crate::maps::simplify::Form;
 use crate::text::Error;
 
-/// A part of a tensor: along each dimension the elements `offset + stride * k` for `k` from 0 to below `size`.
+/// A strided part of a tensor: along each dimension the elements `offset + stride * k` for `0 <= k < size`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StridedTile {
     /// The first element, over variables that the caller chooses.
     pub offsets: Vec<Expr>,
-    /// How many elements.
+    /// The number of elements.
     pub sizes: Vec<i64>,
-    /// From one element to the next, at least 1.
+    /// The distance between elements, at least 1.
     pub strides: Vec<i64>,
 }
 
-/// What a tile of a result needs of an operand.
+/// The tile of an operand that a tile of a result needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Needed {
-    /// The tile. Behind the variables that were given, its offsets have one for each run-time variable of the map.
+    /// The tile. After the given variables, its offsets have one for each run-time variable of the map.
     pub tile: StridedTile,
-    /// Whether part of it may be outside of the operand, where nothing is read.
+    /// Whether part of it may be outside the operand, where nothing is read.
     pub cut: bool,
-    /// The first and the last index of each dimension that is read, where the tile goes on inside of the operand: what
-    /// comes after the last element of the result of a dynamic slice is not read.
+    /// The first and last index read along each dimension, if that is inside the operand: elements after the last one
+    /// of a dynamic slice's result are not read.
     pub ends: Vec<[Option<Expr>; 2]>,
 }
 
-/// How often an index is split into digits, or a digit is fixed.
+/// The limit on splits of indices into digits and on fixed digits.
 const SPLITS: usize = 16;
 
-/// How many values of a digit are tried.
+/// The limit on enumerated values of a digit.
 const TRIED: i64 = 1 << 12;
 
 impl<S> Access<S> {
     /// The tiles of an operand of sizes `to` that a tile of a result of sizes `from` needs, one for each map, or the
-    /// reason why what a map needs is no tile. `variables` are the intervals of the variables of the tile's offsets.
-    /// The first element of the tile is in the result; what is outside needs nothing.
+    /// reason why there is none. `variables` are the intervals of the variables of the tile's offsets. The first
+    /// element of the tile is in the result; elements outside need nothing.
     ///
     /// # Errors
-    /// The tile has another rank than the maps have dimensions, a size is negative, a stride is not positive, an offset
-    /// uses a variable that is not there.
+    /// A rank other than the maps' dimensions, a negative size, a stride below 1, an offset with an unknown variable.
     pub fn tiles(
         &self,
         tile: &StridedTile,
@@ -73,7 +72,7 @@ impl<S> Access<S> {
     }
 }
 
-/// Results over the variables of offsets and the indices that count inside a tile.
+/// Results over the variables of offsets and the indices inside a tile.
 struct Inside<'a> {
     map: &'a IndexingMap,
     domain: Domain,
@@ -83,21 +82,21 @@ struct Inside<'a> {
     limits: Vec<Limit>,
 }
 
-/// A condition: what has a value outside of an interval is left out.
+/// A condition: elements with a value outside the interval are excluded.
 struct Limit {
     value: Expr,
     within: Interval,
-    /// Whether it leaves out what is outside of the result; the first element of the tile is inside.
+    /// Whether it is the edge of the result; the first element of the tile is inside.
     edge: bool,
     /// The value over the variables of the map.
     original: Expr,
 }
 
-/// An offset, and the steps of the places inside.
+/// An offset, and the steps of the indices inside the tile.
 type Steps = (Expr, Vec<(usize, i128)>);
 
 impl<S> Mapped<S> {
-    /// The tile that a tile needs: see [`Access::tiles`].
+    /// The operand tile that a result tile needs: see [`Access::tiles`].
     ///
     /// # Errors
     /// As [`Access::tiles`].
@@ -122,7 +121,7 @@ impl<S> Mapped<S> {
         Ok(inside.tile(sizes))
     }
 
-    /// That the tile is one of the map's dimensions, over the given variables.
+    /// Checks that the tile has the map's dimensions and the given variables.
     fn check(&self, tile: &StridedTile, variables: &[Interval], from: &[i64], sizes: &[i64]) -> Result<(), Error> {
         let (rank, results) = (self.map.dims, self.map.results.len());
         for (what, found, expected) in [
@@ -153,10 +152,10 @@ impl<S> Mapped<S> {
         }
     }
 
-    /// Puts the tile's index into the map.
+    /// Substitutes the tile's index into the map.
     fn inside(&self, tile: &StridedTile, variables: &[Interval], from: &[i64]) -> Inside<'_> {
         let map = &self.map;
-        // The given variables, those of run time, the place in the tile, the ranges.
+        // The given variables, run-time variables, indices in the tile, ranges.
         let late = map.variables() - map.dims - map.ranges;
         let given = variables.len() + late;
         let mut vars = variables.to_vec();
@@ -191,7 +190,7 @@ impl<S> Mapped<S> {
 }
 
 impl Inside<'_> {
-    /// Whether a limit leaves nothing.
+    /// Whether a limit excludes everything.
     fn is_never(&self) -> bool {
         let mut form = Form::new(&self.domain);
         self.limits.iter().any(|limit| {
@@ -200,8 +199,8 @@ impl Inside<'_> {
         })
     }
 
-    /// The tile: indices are split into digits as far as limits and divisions need it, each result becomes an offset
-    /// and steps, and what the limits leave out is cut off.
+    /// The tile: indices are split into digits as limits and divisions require, each result becomes an offset and
+    /// steps, and excluded elements are cut off.
     fn tile(mut self, sizes: &[i64]) -> Result<Needed, String> {
         self.simplify();
         self.drop_implied();
@@ -233,7 +232,7 @@ impl Inside<'_> {
         Ok(needed)
     }
 
-    /// The tile without what the limits leave out, and the offset and the steps of each of its dimensions.
+    /// The tile before cuts by limits, and the offset and steps of each of its dimensions.
     fn steps(&self) -> Result<(StridedTile, Vec<Steps>), String> {
         let mut tile = StridedTile { offsets: Vec::new(), sizes: Vec::new(), strides: Vec::new() };
         let mut all: Vec<Steps> = Vec::new();
@@ -262,7 +261,7 @@ impl Inside<'_> {
         self.results.iter_mut().chain(values).for_each(|e| *e = form.simplify(e));
     }
 
-    /// Leaves out each limit that the other ones imply: what it leaves out is left out without it.
+    /// Drops each limit that the others imply.
     fn drop_implied(&mut self) {
         let place: Vec<usize> = (0..self.domain.vars.len()).collect();
         for k in (0..self.limits.len()).rev() {
@@ -288,7 +287,7 @@ impl Inside<'_> {
         }
     }
 
-    /// What is read of a dimension of size 1 only for one index: that index is the place in it.
+    /// A dimension of size 1 that is read only for one index: uses that index as its offset.
     fn single(&mut self, sizes: &[i64]) {
         let mut moves = vec![false; self.counts.len()];
         self.results.iter().for_each(|e| e.for_each_var(&mut |v| moves[v] = true));
@@ -303,7 +302,7 @@ impl Inside<'_> {
         }
     }
 
-    /// Fixes a digit that a limit leaves only some values, one after the other, or a place that changes nothing.
+    /// Fixes a digit whose values a limit restricts to an interval, or an index that moves nothing.
     fn fix(&mut self) -> bool {
         let mut moves = vec![false; self.counts.len()];
         self.results.iter().for_each(|e| e.for_each_var(&mut |v| moves[v] = true));
@@ -353,7 +352,7 @@ impl Inside<'_> {
         Some((n, i64::try_from(step).ok()?))
     }
 
-    /// A result as what the tile's place does not change, and products of the places inside.
+    /// Splits a result into an offset, constant in the tile, and steps of the indices inside.
     fn offset(&self, e: &Expr) -> Option<Steps> {
         let (mut offset, mut moving) = (Vec::new(), Vec::new());
         for term in e.terms() {
@@ -374,7 +373,7 @@ impl Inside<'_> {
         Some((Expr::sum(offset), all))
     }
 
-    /// Splits a place in the tile into two digits, where a division does.
+    /// Splits an index in the tile into two digits, if a division does.
     fn split(&mut self) -> bool {
         let values = self.limits.iter().map(|limit| &limit.value);
         let Some((v, low)) = self.results.iter().chain(values).find_map(|e| self.digit(e)) else { return false };
@@ -391,7 +390,7 @@ impl Inside<'_> {
         true
     }
 
-    /// A place of which a division takes whole digits, and the count of the lower one.
+    /// An index from which a division takes whole digits, and the size of the lower digit.
     fn digit(&self, e: &Expr) -> Option<(usize, i64)> {
         if let Expr::FloorDiv(x, m) | Expr::Mod(x, m) = e {
             for term in x.terms() {
@@ -413,13 +412,13 @@ impl Inside<'_> {
         e.operands().find_map(|e| self.digit(e))
     }
 
-    /// An expression over the variables of the map.
+    /// The text of an expression over the variables of the map.
     fn named(&self, e: &Expr) -> String {
         Named(e, &|v| self.map.name(v)).to_string()
     }
 }
 
-/// The dimension of the operand that each variable moves; an error where it moves two.
+/// The dimension of the operand that each variable moves; an error if it moves two.
 fn owners(parts: &[Steps], variables: usize) -> Result<Vec<Option<usize>>, String> {
     let mut owner: Vec<Option<usize>> = vec![None; variables];
     for (k, (_, terms)) in parts.iter().enumerate() {
@@ -434,45 +433,45 @@ fn owners(parts: &[Steps], variables: usize) -> Result<Vec<Option<usize>>, Strin
     Ok(owner)
 }
 
-/// Cutting off from a tile what the limits leave out.
+/// Cuts off from a tile the elements that limits exclude.
 struct Cutting<'a> {
     inside: &'a Inside<'a>,
     /// The sizes of the operand.
     sizes: &'a [i64],
     /// The offset and the steps of each dimension of the tile.
     parts: Vec<Steps>,
-    /// Which of these each variable moves.
+    /// The dimension that each variable moves.
     owner: Vec<Option<usize>>,
-    /// Which of these are cut off already by something that only some of their variables move.
+    /// Whether each dimension is already cut along only some of its variables.
     partly: Vec<bool>,
     form: Form,
 }
 
-/// A limit as what the tile's place does not change, and the variables of the tile that move it.
+/// A limit as an offset, constant in the tile, and the variables of the tile that move it.
 struct Moving<'a> {
     limit: &'a Limit,
-    /// Whether something is below the interval of the limit.
+    /// Whether some value is below the interval of the limit.
     below: bool,
-    /// Whether something is above it.
+    /// Whether some value is above it.
     above: bool,
     base: Expr,
     own: Vec<(usize, i128)>,
-    /// From one value to the next.
+    /// The distance between values.
     step: i64,
     /// The least value.
     first: Expr,
 }
 
-/// The first and the last index of a dimension that is read, where there is a limit.
+/// The first and last index read along a dimension, if limited.
 type Ends = [Option<Expr>; 2];
 
 impl<'a> Cutting<'a> {
-    /// Cuts off what a limit leaves out. `None` where that is not at the ends of a dimension.
+    /// Cuts off the elements that a limit excludes. `None` if they are not at the ends of a dimension.
     fn cut(&mut self, limit: usize, needed: &mut Needed) -> Option<()> {
         let Some(moving) = self.moving(limit)? else { return Some(()) };
         let dims: Vec<(usize, i128)> = match moving.own.first() {
             Some((v, _)) => self.owner[*v].map(|k| (k, 1)).into_iter().collect(),
-            // All of it or nothing: a dimension of one element is there or not, and may be at either edge.
+            // All or nothing: a dimension of one element exists or not, and may be at either edge.
             None => {
                 let single = (0..self.parts.len()).filter(|k| self.parts[*k].1.is_empty());
                 single.flat_map(|k| [(k, 1), (k, -1)]).collect()
@@ -502,8 +501,8 @@ impl<'a> Cutting<'a> {
         Some(())
     }
 
-    /// How the tile moves a limit; `Some(None)` where the limit leaves nothing out, `None` where it is no sum of offset
-    /// and steps.
+    /// The offset and steps of a limit; `Some(None)` if it excludes nothing, `None` if it is no sum of offset and
+    /// steps.
     fn moving(&mut self, number: usize) -> Option<Option<Moving<'a>>> {
         let inside = self.inside;
         let limit = &inside.limits[number];
@@ -515,12 +514,12 @@ impl<'a> Cutting<'a> {
         }
         let (mut base, own) = inside.offset(value)?;
         let (own, free): (Vec<_>, Vec<_>) = own.into_iter().partition(|(v, _)| self.owner[*v].is_some());
-        // The first place is inside of the result.
+        // The first index is inside the result.
         if *edge && own.is_empty() {
             return Some(None);
         }
         if !free.is_empty() {
-            // One of the places that change nothing has to be there, which the least is. No other limit may need
+            // One of the indices that move nothing must satisfy the limit; the least does. No other limit may need
             // another one.
             let mut other = below;
             for (_, limit) in inside.limits.iter().enumerate().filter(|(k, _)| *k != number) {
@@ -533,12 +532,12 @@ impl<'a> Cutting<'a> {
         Some(Some(Moving { limit, below, above, base, own, step, first }))
     }
 
-    /// Where a limit ends dimension `k` of the tile, if the two move together; `sign` says in which direction where the
-    /// tile does not move the limit. `None` where what is left is no tile.
+    /// The ends of dimension `k` of the tile under a limit, if the two move together; `sign` is the direction if the
+    /// tile does not move the limit. `None` if the rest is no tile.
     fn ends(&mut self, m: &Moving, k: usize, sign: i128, stride: i64) -> Option<Option<Ends>> {
         let (offset, terms) = self.parts[k].clone();
         let (inside, within) = (self.inside, m.limit.within);
-        // From one value to the next the result goes by a factor; the rest does not depend on it.
+        // From one value to the next the result moves by a factor; the rest does not depend on it.
         let of = |v: usize| terms.iter().find(|term| term.0 == v).map_or(0, |term| term.1);
         let factor = m.own.first().map_or(sign, |(v, c)| of(*v).checked_div(c / i128::from(m.step)).unwrap_or(0));
         let moves = |(v, c): &(usize, i128)| (c / i128::from(m.step)).checked_mul(factor) == Some(of(*v));
@@ -554,20 +553,20 @@ impl<'a> Cutting<'a> {
         let mut ends = [None, None];
         let sides = [(m.below, within.lo, true), (m.above, within.hi, false)];
         for (_, end, up) in sides.into_iter().filter(|side| side.0) {
-            // How many values come before.
+            // The number of values before.
             let more = Expr::Const(if up { end.checked_add(m.step - 1)? } else { end }) + m.first.clone().times(-1);
             let last = up != (factor > 0);
             let rest = Expr::Const(inside.end(&rest, !last)?);
             let end = self.form.simplify(&(more.floor_div(m.step).times(factor) + start.clone() + rest));
             let i = self.form.interval(&end);
-            // What comes next is outside of the operand.
+            // The next element is outside the operand.
             let outside = if last { i.lo.checked_add(stride)? >= self.sizes[k] } else { i.hi.checked_sub(stride)? < 0 };
             ends[usize::from(last)] = (!outside).then_some(end);
         }
         Some(Some(ends))
     }
 
-    /// Whether the rest of what moves a dimension leaves no gap with fewer values of what is cut off, and there is one.
+    /// Whether the other variables of a dimension leave no gap after the cut, and some value remains.
     fn is_closed(&mut self, m: &Moving, rest: &[(usize, i128)], factor: i128) -> Option<bool> {
         let (inside, within) = (self.inside, m.limit.within);
         let (reach, fine) = inside.gapless(rest)?;

@@ -1,7 +1,7 @@
-//! The bytes that a graph moves: as one kernel, or as one for each operation.
+//! The bytes that a graph moves: as one kernel, or with one kernel per operation.
 //!
 //! `y = a + b; z = y * y` over `f32[1000]` reads 8000 bytes and writes 4000 as one kernel; as two, `y` is written and
-//! read once more, which is 12000 and 8000.
+//! read once more: 12000 and 8000.
 
 use super::access::Access;
 use super::amount::{Count, Traffic};
@@ -21,14 +21,14 @@ fn add(a: Traffic, b: Traffic) -> Traffic {
     Traffic { read: a.read.plus(b.read), written: a.written.plus(b.written) }
 }
 
-/// One or the other.
+/// The bounds of either of two traffics.
 fn either(a: Traffic, b: Traffic) -> Traffic {
     let join =
         |a: Count, b: Count| Count { least: a.least.min(b.least), most: a.most.zip(b.most).map(|(a, b)| a.max(b)) };
     Traffic { read: join(a.read, b.read), written: join(a.written, b.written) }
 }
 
-/// What a graph moves where every operation is one kernel; `apart` has those of the graphs that it calls.
+/// The traffic of a graph with one kernel per operation; `apart` has the traffic of its callees.
 pub(super) fn apart(
     graphs: &[Graph],
     number: usize,
@@ -52,7 +52,7 @@ pub(super) fn apart(
                 _ => moved(&mut walk, k)?,
             },
             Operation::Conditional { branches } => branches.iter().map(|b| apart[b]).reduce(either).unwrap_or(NONE),
-            // The number of rounds is not known.
+            // The trip count is unknown.
             Operation::While { .. } => Traffic { read: UNKNOWN, written: UNKNOWN },
             _ => moved(&mut walk, k)?,
         };
@@ -61,8 +61,8 @@ pub(super) fn apart(
     Ok(sum)
 }
 
-/// What a graph moves as one kernel: what the roots read of the parameters, and the roots but for those that are
-/// parameters as they are.
+/// The traffic of a graph as one kernel: parameters are read as the roots need them, and roots are written, unless they
+/// are parameters unchanged.
 pub(super) fn fused(graphs: &[Graph], number: usize, known: &FlowTable, solved: &Solved) -> Result<Traffic, Error> {
     let (walk, flow) = (Walk::new(graphs, number, known, solved)?, &known[&number]);
     let mut sum = NONE;
@@ -86,11 +86,10 @@ pub(super) fn fused(graphs: &[Graph], number: usize, known: &FlowTable, solved: 
     Ok(sum)
 }
 
-/// What one operation reads and writes.
+/// The bytes that one operation reads and writes.
 fn moved(walk: &mut Walk, k: usize) -> Result<Traffic, Error> {
     let mut read = Count::exactly(0);
-    // What is only passed on is neither read nor written. Of an operation of which nothing is known each result reads the
-    // same.
+    // Arrays that are only passed on are neither read nor written. Each result of an unknown operation reads the same.
     let other = matches!(walk.operation(k), Operation::Other { .. });
     let made = (0..walk.applied[k].results.len()).filter(|result| walk.applied[k].makes(*result));
     let made: Vec<usize> = made.take(if other { 1 } else { usize::MAX }).collect();
@@ -106,7 +105,7 @@ fn moved(walk: &mut Walk, k: usize) -> Result<Traffic, Error> {
     Ok(Traffic { read, written })
 }
 
-/// Adds to one access what another one says.
+/// Adds an access to another.
 fn join<S: Clone + PartialEq>(to: &mut Access<S>, other: Option<&Access<S>>) {
     let Some(other) = other else { return };
     to.maps.extend(other.maps.iter().filter(|m| !to.maps.contains(m)).cloned().collect::<Vec<_>>());
@@ -125,7 +124,7 @@ fn whole(array: &Array) -> Count {
 }
 
 fn bytes<S: Clone + PartialEq>(array: &Array, access: &Access<S>) -> Count {
-    // A device reads as many as all together, divided among them.
+    // A device reads its share of the elements that all devices read.
     let n = access.devices().map_or(1, |n| u128::try_from(n).unwrap_or(1));
     let each = |c: Count| Count { least: c.least / n, most: c.most.map(|most| most.div_ceil(n)) };
     let elements = array.sizes().map(|sizes| each(access.usage(&sizes).elements));

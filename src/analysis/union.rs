@@ -1,4 +1,4 @@
-//! The union of accesses: each map once, with bounds for their number and size.
+//! The union of accesses: each map once, with limits on their number and size.
 
 use super::access::{Access, Mapped};
 use super::flow::{MOST_MAPS, MOST_OPERATIONS, Place, TOO_MUCH};
@@ -7,20 +7,20 @@ use crate::maps::equal::Equality;
 use crate::maps::map::IndexingMap;
 use std::collections::BTreeSet;
 
-/// How many reasons are kept.
+/// The limit on reasons.
 const MOST_REASONS: usize = 8;
-/// How many maps are compared as they are before they are written in one way.
+/// The number of maps compared directly before the canonical texts are.
 const FIRST: usize = 4;
-/// How many maps are compared point by point, on how many points.
+/// The limits on maps compared point by point, and on their points.
 const COMPARED: (usize, u128) = (16, 4096);
-/// At how many points they are compared before.
+/// The number of sample points compared before.
 const SAMPLES: i64 = 8;
 
-/// An access to which more is added.
+/// A growing union of accesses.
 #[derive(Clone, Debug)]
 pub struct Union {
     pub access: Access<Place>,
-    /// The text of each map, its variables in the order in which they are used.
+    /// The canonical text of each map.
     texts: BTreeSet<String>,
 }
 
@@ -42,7 +42,7 @@ impl Union {
         self.access.is_empty()
     }
 
-    /// Adds all of `first` and then `second`, by way of an array of these sizes, with as much work as is left.
+    /// Adds the composition of `first` and `second`, through an array of these sizes, within the remaining work.
     pub fn extend(&mut self, first: &Access<Place>, second: &Access<Place>, sizes: Option<&[i64]>, work: &mut u64) {
         if first.is_empty() || second.is_empty() {
             return;
@@ -50,7 +50,7 @@ impl Union {
         for reason in first.unknown.iter().chain(&second.unknown) {
             self.doubt(reason);
         }
-        // The index of what is read of an array is one of the array.
+        // An index that is read of an array is in its range.
         let inside: Vec<Interval> = sizes.unwrap_or(&[]).iter().map(|n| Interval::new(0, n - 1)).collect();
         for a in &first.maps {
             for b in &second.maps {
@@ -110,10 +110,10 @@ impl Union {
     }
 }
 
-/// Whether two maps of the same variables differ at one of a few points.
+/// Whether two maps over the same variables differ at a few sample points.
 fn differ(a: &IndexingMap, b: &IndexingMap) -> bool {
     let vars = &a.domain.vars;
-    // Corners, and places inside that are another part of each interval.
+    // Corners, and points inside at another fraction of each interval.
     let at = |k: i64| {
         move |(v, i): (usize, &Interval)| {
             let length = i128::from(i.hi) - i128::from(i.lo) + 1;

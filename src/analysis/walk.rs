@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use std::rc::Rc;
 
-/// The computation that an operation runs on all of its operands, and which of its roots an array of the result is.
+/// The computation that an operation runs on all of its operands, and the root behind an array of the result.
 fn called(operation: &Operation, result: usize) -> Option<(usize, usize)> {
     match operation {
         Operation::Call { computation } => Some((*computation, result)),
@@ -25,11 +25,10 @@ fn called(operation: &Operation, result: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// What operations read and feed, by the texts of the operations and of their shapes, and by leaves: programs repeat their
-/// layers.
+/// The maps of operations, by the text of the operation and its arrays, and by leaves: programs repeat their layers.
 pub type Solved = RefCell<HashMap<String, Rc<(Access, Access)>>>;
 
-/// How many of them are kept, and how many leaves they may have.
+/// The limits on entries, and on the leaves of one.
 const MOST_SOLVED: usize = 1 << 14;
 const SMALL: usize = 16;
 
@@ -41,15 +40,15 @@ pub struct Walk<'a> {
     graph: &'a Graph,
     flows: &'a FlowTable,
     pub applied: Vec<Application<'a>>,
-    /// The sizes of each node's leaves; `None` where one is not bounded.
+    /// The sizes of each node's leaves; `None` if one is unbounded.
     sizes: Vec<Vec<Option<Vec<i64>>>>,
-    /// For each node and leaf of its operands, the node and leaf that it is.
+    /// For each node and leaf of its operands, the defining node and leaf.
     operands: Vec<Vec<(usize, usize)>>,
-    /// For each node and leaf of its operands, the number of the operand, and which of its leaves it is.
+    /// For each node and leaf of its operands, the number of the operand, and of the leaf in it.
     positions: Vec<Vec<(usize, usize)>>,
     /// The node of each parameter.
     parameters: Vec<usize>,
-    /// What leaves of results read and feed, by node, operand's leaf and result's leaf.
+    /// The maps of nodes, by node, operand's leaf and result's leaf.
     known: BTreeMap<(usize, usize, usize), Rc<Pair>>,
     /// The loops, by node.
     loops: BTreeMap<usize, Rounds>,
@@ -121,14 +120,14 @@ impl<'a> Walk<'a> {
         Ok(walk)
     }
 
-    /// Checks that the computations that a node runs have its operands as parameters and its results as roots.
+    /// Checks that the computations of a node have its operands as parameters and its results as roots.
     fn called(&self, k: usize) -> Result<(), String> {
         let node = &self.graph.nodes[k];
         let arity = |callee: usize, operands: &[Value]| {
             let flow = &self.flows[&callee];
             let shapes = operands.iter().map(|v| &self.graph.nodes[v.node].results[v.result]);
             let given: Vec<usize> = shapes.map(count).collect();
-            // Without any root nothing is known of the parameters, or needed.
+            // Without roots, nothing is known of the parameters, or needed.
             if flow.roots() != 0 && flow.parameters() != given {
                 let expected = flow.parameters();
                 return Err(format!("the operands of graph {callee} must have {expected:?} arrays, found {given:?}"));
@@ -184,7 +183,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What a node does.
+    /// The operation of a node.
     pub fn operation(&self, k: usize) -> &'a Operation {
         &self.graph.nodes[k].operation
     }
@@ -194,12 +193,12 @@ impl<'a> Walk<'a> {
         self.parameters.iter().map(|node| self.applied[*node].results.clone()).collect()
     }
 
-    /// The arrays of the roots; the roots were checked.
+    /// The arrays of the roots; the roots must be checked.
     pub fn root_arrays(&self) -> Vec<&'a Array> {
         self.graph.roots.iter().flat_map(|v| leaves(&self.graph.nodes[v.node].results[v.result])).collect()
     }
 
-    /// What every leaf of the roots reads.
+    /// The reads and feeds of all root leaves.
     pub fn all(mut self, work: &mut u64) -> Result<Flow, Error> {
         let (mut rows, mut passed) = (Vec::new(), Vec::new());
         for root in &self.graph.roots {
@@ -227,14 +226,13 @@ impl<'a> Walk<'a> {
         Ok(Flow { rows, parameters, none: (Access::none(), Access::none()), passed })
     }
 
-    /// What one leaf of the root reads of all parameters.
+    /// The reads and feeds of one root leaf.
     fn from(&mut self, root: usize, leaf: usize, work: &mut u64) -> Result<Row, Error> {
         let start = match &self.sizes[root][leaf] {
             Some(sizes) => identity(sizes)?,
             None => Access { maps: Vec::new(), unknown: vec!["a size is not bounded".to_string()] },
         };
-        // By node and leaf; only those that are reached are here. The last node goes first: it is used by none that is
-        // left.
+        // By node and leaf; only reached ones. The last node goes first: no remaining node uses it.
         let mut sets = BTreeMap::from([((root, leaf), (Union::of(start.clone()), Union::of(start)))]);
         let mut row = Row::default();
         while let Some((&(k, _), _)) = sets.last_key_value() {
@@ -259,7 +257,7 @@ impl<'a> Walk<'a> {
                     *work = left;
                     let own = self.pair(k, operand, result)?;
                     let (of_reads, of_feeds) = sets.entry(self.operands[k][operand]).or_default();
-                    // Maps to be joined meet at the node's result.
+                    // Maps are composed at the node's result.
                     let middle = self.sizes[k][result].as_deref();
                     of_reads.extend(&reads.access, &own.0, middle, work);
                     of_feeds.extend(&own.1, &feeds.access, middle, work);
@@ -269,7 +267,7 @@ impl<'a> Walk<'a> {
         Ok(row)
     }
 
-    /// The leaves of a node's operands that one of its result may have to do with.
+    /// The operand leaves of a node that a leaf of its result may depend on.
     fn related(&mut self, k: usize, result: usize) -> Result<Vec<usize>, Error> {
         if let Some(operand) = self.applied[k].passed(result) {
             return Ok(vec![operand]);
@@ -288,7 +286,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What a leaf of a node's result reads of a leaf of its operands, and the other way round.
+    /// The maps between a leaf of a node's result and a leaf of its operands, both ways.
     pub fn pair(&mut self, k: usize, operand: usize, result: usize) -> Result<Rc<Pair>, Error> {
         if let Some(pair) = self.known.get(&(k, operand, result)) {
             return Ok(pair.clone());
@@ -319,7 +317,7 @@ impl<'a> Walk<'a> {
         Ok(pair)
     }
 
-    /// What an operation reads and feeds by itself.
+    /// The maps of a node's operation by itself, cached.
     fn solved(&self, k: usize, operand: usize, result: usize) -> Result<Rc<(Access, Access)>, Error> {
         let (applied, node) = (&self.applied[k], &self.graph.nodes[k]);
         let small = applied.operands.len().max(applied.results.len()) <= SMALL;
@@ -343,11 +341,11 @@ impl<'a> Walk<'a> {
         Ok(found)
     }
 
-    /// What a computation that node `k` runs on its operands from `first` on reads of a parameter.
+    /// The maps of a parameter of a computation that node `k` runs on its operands from `first` on.
     fn inside(&self, k: usize, callee: usize, (parameter, leaf): (usize, usize), root: usize, first: usize) -> Pair {
         let nodes = &self.graphs[callee].nodes;
         let outside = |place: &Place| match (&place.calls[..], nodes.get(place.node).map(|node| &node.operation)) {
-            // What is in a parameter is in an operand.
+            // A value in a parameter is in an operand.
             ([], Some(Operation::Parameter { number })) => {
                 let value = self.graph.nodes[k].operands[first + number];
                 self.place((value.node, self.graph.nodes[value.node].first(value.result) + place.leaf))
@@ -360,8 +358,7 @@ impl<'a> Walk<'a> {
         (lift(flow.reads(parameter, leaf, root)), lift(flow.feeds(parameter, leaf, root)))
     }
 
-    /// What a loop reads of its operand: a part that the body only passes on is read as it is, anything else by an
-    /// unknown number of rounds.
+    /// The maps of a loop: a part that the body passes on is read unchanged, any other by an unknown number of rounds.
     fn repeated(
         &mut self,
         k: usize,
@@ -396,7 +393,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The parts of a loop's operand that a part of its result has to do with, ascending.
+    /// The operand parts that a part of a loop's result depends on, ascending.
     fn reached(&mut self, k: usize, condition: usize, body: usize, result: usize) -> Result<Vec<usize>, Error> {
         let (condition, body) = (&self.flows[&condition], &self.flows[&body]);
         let rounds = self.loops.entry(k).or_insert_with(|| Rounds::new(condition, body));
@@ -412,7 +409,7 @@ impl<'a> Walk<'a> {
         Ok(all)
     }
 
-    /// Every element of an operand is read for every element of the result.
+    /// The relation of every element of an operand with every element of the result.
     fn everything(&self, k: usize, operand: usize, result: usize) -> Result<Pair, Error> {
         let (node, leaf) = self.operands[k][operand];
         let (Some(input), Some(out)) = (&self.sizes[node][leaf], &self.sizes[k][result]) else {
@@ -427,7 +424,7 @@ impl<'a> Walk<'a> {
         Ok((access(Direction::Reads)?, access(Direction::Feeds)?))
     }
 
-    /// The source of a leaf: operations that only forward it are skipped.
+    /// The source of a leaf: pass-through operations are skipped.
     fn place(&self, (mut node, mut leaf): (usize, usize)) -> Place {
         while let Some(from) = self.applied[node].passed(leaf) {
             (node, leaf) = self.operands[node][from];

@@ -1,9 +1,9 @@
-//! A computation as tasks: its buffers in one memory as far as they do not depend on the order.
+//! A computation as tasks: its buffers in one memory, as far as they do not depend on the order.
 //!
-//! A value is what has one name. Which value is written over which depends on the order; what may be is shared. A value that
-//! may come to lie in a parameter that is written over, or in a result, is in a group with these: of what such values take
-//! together, the bytes of the parameters and results are there anyway. So what a task graph says of an order is never more than
-//! what the buffers of that order take.
+//! A value is the set of leaves of one name. The order decides which value overwrites which; all possible pairs are
+//! shared. A value that may be placed in a writable parameter or in a result forms a group with it, and the bytes of
+//! the group's parameters and results are free for its values. So the task graph never charges an order more than the
+//! buffers of that order.
 
 use super::before::before;
 use super::buffers::{Readers, RunsAs, named};
@@ -16,21 +16,22 @@ use crate::scheduling::{TaskGraph, TaskValue};
 use crate::text::Error;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What an instruction runs takes beside its buffers, by memory space; asked with which leaves lie in buffers that count.
+/// The bytes that an instruction's computations take beside its buffers, by memory space. The second parameter maps
+/// leaves to the buffers that count.
 pub type Beside<'b> = dyn Fn(usize, &dyn Fn(Leaf) -> Option<Counted>) -> BTreeMap<u8, i64> + 'b;
 
 /// The task graph of a computation for each memory space.
 pub type TaskGraphs = BTreeMap<u8, TaskGraph>;
 
-/// A computation that is run in some way.
+/// A computation that runs in some way.
 pub struct Tasks<'m> {
     /// The module.
     pub module: &'m Module,
     /// The computation, and how it runs.
     pub frame: (usize, RunsAs),
-    /// Which leaf of the root each computation returns as it got it, as [`super::buffers::buffers`] has it.
+    /// For each computation, the parameter leaves that it returns unchanged, as in [`super::buffers::buffers`].
     pub passed: &'m HashMap<usize, Vec<Option<(usize, usize)>>>,
-    /// Which computations have an effect.
+    /// Whether each computation has an effect.
     pub effects: &'m [bool],
 }
 
@@ -44,10 +45,10 @@ struct NamedLeaves {
 }
 
 impl Tasks<'_> {
-    /// The task graph of each memory space, and the pairs of tasks of which one has to run before the other.
+    /// The task graph of each memory space, and the dependences between tasks.
     ///
     /// # Errors
-    /// An attribute about aliases cannot be read; bytes that are too many.
+    /// A malformed aliasing attribute; bytes that overflow.
     pub fn graphs(&self, inside: &Beside) -> Result<(TaskGraphs, Vec<(usize, usize)>), Error> {
         let (number, frame) = self.frame;
         let computation = &self.module.computations[number];
@@ -78,7 +79,7 @@ impl Tasks<'_> {
                 }
             }
         }
-        // What is there all the time, and is not written over, is nothing that an order changes.
+        // Read-only values are live all the time in every order.
         all.retain(|class, own| own.value.bytes > 0 && !(classes.read_only[*class]));
         let mut shares = Vec::new();
         let mut groups = Groups::default();
@@ -99,7 +100,7 @@ impl Tasks<'_> {
                 }
             }
         }
-        // The results that have to end in a parameter.
+        // The results that must end in a parameter.
         let root = classes.first[computation.root];
         let states: Vec<(usize, usize)> = match frame {
             RunsAs::Entry => {
@@ -121,7 +122,7 @@ impl Tasks<'_> {
             if both.is_some_and(|(a, b)| a == b) {
                 groups.join(result, parameter);
                 if let Some(own) = all.get_mut(&result).filter(|own| !own.is_parameter) {
-                    // It has no memory of its own beside the parameter's.
+                    // Such a result has no memory beside the parameter's.
                     own.is_result = false;
                 }
             }
@@ -169,7 +170,7 @@ impl Tasks<'_> {
             }
             let mut graph = TaskGraph::new(computation.instructions.len(), &pairs, values)?;
             beside.into_iter().try_for_each(|(k, bytes)| graph.add_beside(k, bytes))?;
-            // A place for each parameter, and for each result that has to be in no parameter.
+            // A place for each parameter, and for each result that need not end in a parameter.
             let mut numbers: HashMap<usize, usize> = HashMap::new();
             let mut place = |class: usize| {
                 let next = numbers.len();
@@ -205,7 +206,7 @@ impl Tasks<'_> {
     }
 }
 
-/// An instruction and those that end what it starts, up to the last one.
+/// An asynchronous start and the instructions that end it, up to the last one.
 fn ends(first: usize, last: usize, started: &dyn Fn(usize) -> Option<usize>) -> Vec<usize> {
     let mut all = vec![first];
     for k in first + 1..=last {
@@ -216,7 +217,7 @@ fn ends(first: usize, last: usize, started: &dyn Fn(usize) -> Option<usize>) -> 
     all
 }
 
-/// Sets of classes.
+/// Union-find sets of classes.
 #[derive(Default)]
 struct Groups {
     up: HashMap<usize, usize>,

@@ -1,37 +1,37 @@
-//! Tasks, what has to run before what, and the values that they touch.
+//! Tasks, their dependences, and the values that they touch.
 
 use crate::text::Error;
 
-/// Bytes that are live from the first task that touches them to the last, both included.
+/// A buffer that is live from the first task that touches it to the last, both included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskValue {
-    /// How many, at least 0.
+    /// The size, at least 0.
     pub bytes: i64,
-    /// The tasks that make and read them.
+    /// The tasks that define and read it.
     pub tasks: Vec<usize>,
-    /// Whether they are live before all tasks.
+    /// Whether it is live before all tasks.
     pub from_start: bool,
-    /// Whether they are live after all tasks.
+    /// Whether it is live after all tasks.
     pub to_end: bool,
-    /// The group whose memory they may lie in.
+    /// The group whose memory it may use.
     pub group: Option<usize>,
-    /// The place in which they are before all tasks, of those that [`TaskGraph::add_places`] says.
+    /// The place that holds it before all tasks, from [`TaskGraph::add_places`].
     pub starts_in: Option<usize>,
-    /// The place in which they lie after all tasks, if it is vacant when they are made.
+    /// The place that holds it after all tasks, if vacant at its definition.
     pub ends_in: Option<usize>,
 }
 
 impl TaskValue {
-    /// So many bytes for these tasks.
+    /// A value of this size, touched by these tasks.
     pub fn new(bytes: i64, tasks: &[usize]) -> TaskValue {
         TaskValue { bytes, tasks: tasks.to_vec(), ..TaskValue::default() }
     }
 }
 
-/// Tasks with what has to run before what.
+/// Tasks with their dependences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskGraph {
-    /// For each task those that have to run before it, and those after it.
+    /// The predecessors and successors of each task.
     pub(super) before: Vec<Vec<usize>>,
     pub(super) after: Vec<Vec<usize>>,
     pub(super) values: Vec<TaskValue>,
@@ -39,24 +39,24 @@ pub struct TaskGraph {
     pub(super) touched: Vec<Vec<usize>>,
     /// The bytes that each task takes beside its values.
     pub(super) beside: Vec<i64>,
-    /// For each task its results that may be written over operands.
+    /// For each task, its results that may overwrite operands.
     pub(super) shares: Vec<Vec<(usize, usize)>>,
-    /// The bytes of each group that are there anyway; of a part, less what values that it does not touch take of them.
+    /// The free bytes of each group; in a part, minus the bytes taken by values the part does not touch.
     pub(super) free: Vec<i64>,
-    /// The number of places in memory that is there anyway.
+    /// The number of places in preallocated memory.
     pub(super) places: usize,
-    /// The values that have to be in a place in the end.
+    /// The values that must be in a place at the end.
     pub(super) ends: Vec<(usize, usize)>,
-    /// The bytes of all values and all that is beside.
+    /// The sum of all values and of all bytes beside.
     pub(super) all: i64,
 }
 
 impl TaskGraph {
-    /// So many tasks, of which some have to run before others: pairs of the former and the latter. A task of a value has to
-    /// be ordered by such pairs, too.
+    /// A graph of so many tasks; the first of each pair must run before the second. The tasks of a value must be
+    /// ordered by such pairs, too.
     ///
     /// # Errors
-    /// The number of a task is not below that of the tasks; bytes below 0, or together above 2^61.
+    /// A task number out of range; bytes below 0, or together above 2^61.
     pub fn new(tasks: usize, pairs: &[(usize, usize)], mut values: Vec<TaskValue>) -> Result<TaskGraph, Error> {
         let known = |task: &usize| match *task < tasks {
             true => Ok(()),
@@ -96,10 +96,10 @@ impl TaskGraph {
         Ok(graph)
     }
 
-    /// Lets a task take so many bytes beside its values.
+    /// Adds bytes that a task takes beside its values.
     ///
     /// # Errors
-    /// There is no such task; the bytes are below 0, or with all others above 2^61.
+    /// An unknown task; bytes below 0, or with all others above 2^61.
     pub fn add_beside(&mut self, task: usize, bytes: i64) -> Result<(), Error> {
         let all = added(self.all, bytes)?;
         let own = self.beside.get_mut(task).ok_or_else(|| Error::new(format!("there must be a task {task}")))?;
@@ -108,22 +108,22 @@ impl TaskGraph {
         Ok(())
     }
 
-    /// Says that a task may write one of its values over another, where nothing touches that afterwards. Both are values that it
-    /// touches.
+    /// Lets a task overwrite one of its values with another, if nothing touches it afterwards. The task must touch
+    /// both.
     pub fn share(&mut self, task: usize, result: usize, operand: usize) {
         self.shares[task].push((result, operand));
     }
 
-    /// Puts values into a group: of what they take together, so many bytes are there anyway.
+    /// Puts values into a group: so many bytes of their sum are free.
     pub fn group(&mut self, values: &[usize], bytes: i64) {
         let group = self.free.len();
         self.free.push(bytes.max(0));
         values.iter().for_each(|value| self.values[*value].group = Some(group));
     }
 
-    /// Says which values are in memory that is there anyway, each place of which has room for one at a time: those that start
-    /// in a place, and those that have to be in one in the end. A value is in the first place that is said of it. Of one place
-    /// and of each start is one value.
+    /// Assigns values to places in preallocated memory, each with room for one at a time: values that start in a place,
+    /// and values that must end in one. The first place given for a value counts. Each place has at most one starting
+    /// value.
     pub fn add_places(&mut self, places: usize, starts: &[(usize, usize)], ends: &[(usize, usize)]) {
         self.places = places;
         self.ends = ends.to_vec();
@@ -145,7 +145,7 @@ impl TaskGraph {
         self.before.is_empty()
     }
 
-    /// The graph whose orders are those of this one from the end to the beginning, with the same bytes live.
+    /// The reversed graph: its orders are reversed, with the same bytes live.
     pub(super) fn reversed(&self) -> TaskGraph {
         let mut graph = self.clone();
         std::mem::swap(&mut graph.before, &mut graph.after);
@@ -157,10 +157,10 @@ impl TaskGraph {
     }
 }
 
-/// The most bytes of all tasks and values together, so that sums and differences of two such sums fit in 64 bits.
+/// The limit on the bytes of all tasks and values, so that sums and differences of two such sums fit in 64 bits.
 const MOST_BYTES: i64 = 1 << 61;
 
-/// The sum, where it is not too large.
+/// The sum, if it is within the limit.
 fn added(sum: i64, bytes: i64) -> Result<i64, Error> {
     if bytes < 0 {
         return Err(Error::new(format!("the bytes of a value must be 0 or more, found {bytes}")));

@@ -1,17 +1,17 @@
-//! Orders by rules: from lists of what is ready, and depth first.
+//! Orders by rules: list scheduling, and depth first.
 
 use super::graph::TaskGraph;
 use super::running::Running;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// Of how many tasks that leave fewest bytes live it is looked whether they fit below the peak so far. It bounds the work for a
-/// task where many are ready. Of 107 random graphs of up to 12 tasks in which the given order can be bettered
-/// (`test/scheduling.rs`) the rules alone find a least peak in 93, with 0 in 92; the programs of `benches/schedule.md` have
-/// the same peaks with each number from 0 to 100,000.
+/// The limit on ready tasks, least growth first, checked for a fit below the peak so far. It bounds the work per task
+/// with many ready. Of 107 random graphs of up to 12 tasks whose given order can be improved (`test/scheduling.rs`),
+/// the rules alone find a least peak in 93, with 0 in 92; the programs of `benches/schedule.md` have the same peaks
+/// with each number from 0 to 100,000.
 const LOOKED_AT: usize = 32;
 
-/// Orders by all rules.
+/// The orders by all rules.
 pub fn orders(graph: &TaskGraph) -> Vec<Vec<usize>> {
     let mut found = Vec::new();
     let reversed = graph.reversed();
@@ -26,15 +26,15 @@ pub fn orders(graph: &TaskGraph) -> Vec<Vec<usize>> {
     found
 }
 
-/// Tasks that are ready, in two orders.
+/// The ready tasks, sorted in two ways.
 struct Listing<'g> {
     graph: &'g TaskGraph,
     running: Running<'g>,
     done: Vec<bool>,
     waiting: Vec<usize>,
-    /// For each task that is ready the bytes that it adds, and those that it takes while it runs.
+    /// For each ready task, the bytes that it adds, and the bytes it takes while it runs.
     keys: Vec<Option<(i64, i64)>>,
-    /// The ready tasks by what they add, and by what they take; of equals the lowest number is first.
+    /// The ready tasks by added bytes, and by taken bytes; on ties the lowest number first.
     by_added: BTreeSet<(i64, i64, usize)>,
     by_taken: BTreeSet<(i64, i64, usize)>,
 }
@@ -47,14 +47,14 @@ impl<'g> Listing<'g> {
         Listing { graph, running: Running::new(graph), done, waiting, keys: vec![None; n], by_added, by_taken }
     }
 
-    /// What a value counts: nothing where it ends in memory that is there anyway.
+    /// The size of a value for the rules: 0 if it ends in preallocated memory.
     fn bytes(&self, value: usize) -> i64 {
         let own = &self.graph.values[value];
         let is_there = own.to_end && own.group.is_some_and(|group| self.graph.free[group] > 0);
         if is_there { 0 } else { own.bytes }
     }
 
-    /// Puts a task among the ready ones, or puts it where it belongs now.
+    /// Inserts a task into the ready ones, or updates its position.
     fn put(&mut self, task: usize) {
         self.remove(task);
         let (mut added, mut taken) = (0, self.graph.beside[task]);
@@ -100,7 +100,7 @@ impl<'g> Listing<'g> {
             peak = peak.max(self.running.run(task));
             self.done[task] = true;
             order.push(task);
-            // Others that touch the same values add other bytes now: those that were first here, or of which one task is left.
+            // Other tasks of these values add other bytes now: after a first touch, or before the last.
             for (value, first) in touched.iter().zip(first) {
                 if !first && self.running.left(*value) != 1 {
                     continue;
@@ -122,8 +122,8 @@ impl<'g> Listing<'g> {
     }
 }
 
-/// Each task right after what it needs, where of that comes first what takes most more than it leaves: on trees the rule of Sethi
-/// and Ullman.
+/// Orders each task right after its predecessors, first the one whose peak exceeds its result most: on trees the rule
+/// of Sethi and Ullman.
 fn depth_first(graph: &TaskGraph) -> Vec<usize> {
     let n = graph.len();
     let mut makes = vec![0i64; n];
@@ -147,7 +147,7 @@ fn depth_first(graph: &TaskGraph) -> Vec<usize> {
             }
         }
     }
-    // For each task those before it in the order in which they are taken, and the peak with them alone.
+    // For each task, its predecessors in the order taken, and the peak with them alone.
     let mut peaks = vec![0i64; n];
     let mut needs: Vec<Vec<usize>> = vec![Vec::new(); n];
     for task in order {

@@ -1,8 +1,8 @@
-//! Orders of tasks in which few bytes are live at once, and how few they are in any order.
+//! Orders of tasks with a low peak of live bytes, and a lower bound for any order.
 //!
-//! A task needs its values while it runs; a value is live from the first task that touches it to the last. Of `a`, `b`, `c`
-//! that take 100 bytes each and are made from nothing, and `s`, `t`, `u` of 1 byte, each made of one of them, the order
-//! `a b c s t u` has 301 bytes live at `s`, and `a s b t c u` 103 at `u`:
+//! A task needs its values while it runs; a value is live from the first task that touches it to the last. Let `a`,
+//! `b`, `c` define 100 bytes each, and `s`, `t`, `u` compute 1 byte each from one of them. The order `a b c s t u` has
+//! 301 bytes live at `s`, and `a s b t c u` 103 at `u`:
 //!
 //! ```
 //! use tensor_layout::scheduling::{MOST_STEPS, TaskGraph, TaskValue, least_peak};
@@ -17,25 +17,26 @@
 //! assert_eq!((found.peak, found.bound), (103, 103));
 //! ```
 //!
-//! What is live at a task: the values live then, and `beside` it; two things take less than they seem:
+//! The live bytes at a task are the values live then, and the bytes beside it, with two deductions:
 //!
-//! - A result that may be written over an operand that nothing reads afterwards takes no bytes of its own at the task
-//!   that makes it ([`TaskGraph::share`]).
-//! - The values of a group may lie in memory that is there anyway: what they take together counts from so many bytes on
-//!   ([`TaskGraph::group`]). So it is never more than what an order takes; [`TaskGraph::add_places`] says which value lies
-//!   where, and what an order takes then ([`placed`]).
+//! - A result that may overwrite an operand without later readers takes no bytes at the task
+//!   that defines it ([`TaskGraph::share`]).
+//! - The values of a group may use preallocated memory: only their sum above its bytes counts ([`TaskGraph::group`]).
+//!   This is a lower bound; [`TaskGraph::add_places`] assigns values to places, for the bytes that an order takes
+//!   ([`placed`]).
 //!
-//! 1. Where all tasks before a task are needed for it and all after it need it, the graph is cut: the parts are ordered
-//!    each for itself, which loses nothing.
-//! 2. In each part, the given order, one by lists of what is ready and one depth first, each from the front and from the back, are compared
-//!    ([`listing`]).
-//! 3. An exact search goes through the sets of tasks that may be done together, from the start and from the end
-//!    ([`search`]). Where its steps are used up it has a bound, which it has found to be needed.
-//! 4. Where a gap is left, stretches of the best order around its peak are searched in the same way.
-//! 5. Where values have places, a graph of few tasks is searched once more as a whole, from the end, where it is known which
-//!    value has to be in which place ([`placed`]).
+//! 1. The graph is cut at each task that depends on all tasks before it and precedes all after it. The parts are
+//! ordered
+//!    separately, without loss.
+//! 2. In each part, the given order, list scheduling and depth first, each from the front and from the back, are
+//!    compared ([`listing`]).
+//! 3. An exact search visits sets of tasks that may be done together, from the start and from the end ([`search`]). If its
+//!    steps run out, it has a proven lower bound.
+//! 4. If a gap is left, stretches of the best order around its peak are searched in the same way.
+//! 5. If values have places, a graph of few tasks is searched once more as a whole, from the end, where the place of each
+//!    value is known ([`placed`]).
 //!
-//! The order that is found has no larger peak than the given one. All is deterministic.
+//! The result has no larger peak than the given order. All is deterministic.
 
 pub mod graph;
 pub mod listing;
@@ -57,32 +58,31 @@ use search::{OrderSearch, OrderSearched, SearchSide};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskOrder {
-    /// The tasks.
+    /// The task numbers, first to last.
     pub order: Vec<usize>,
-    /// The most bytes that are live at once.
+    /// The peak of live bytes.
     pub peak: i64,
-    /// No order has fewer.
+    /// A lower bound on the peak of any order.
     pub bound: i64,
 }
 
-/// The steps of all exact searches of a program, each a touch of a value or a word of a state: about 0.1 µs, together 4 seconds.
-/// Of 160 random programs of 64 instructions 153 are searched to the end in them; with 150 million, 156.
+/// The steps of all exact searches of a program, each a touch of a value or a word of a state: about 0.1 µs, together 4
+/// seconds. Of 160 random programs of 64 instructions, 153 are searched to the end in them; with 150 million, 156.
 pub const MOST_STEPS: u64 = 40_000_000;
 
-/// The tasks of a stretch that is searched around a peak. With 24, 32 and 48 the peaks of the 92 programs of
+/// The tasks of a stretch searched around a peak. With 24, 32 and 48 the peaks of the 92 programs of
 /// `benches/schedule.md` are the lowest; with 16 and fewer two are 2.7 % higher, with 64 one is 1.4 % higher.
 const STRETCH: usize = 24;
 
-/// How often stretches of one part are looked for. It bounds the time in a part with many equal peaks, as each takes time in
-/// proportion to the part. Two of the 92 programs of `benches/schedule.md` have peaks 2.7 % lower with one than without; with
-/// more than one no peak is lower.
+/// The limit on stretches of one part. It bounds the time in a part with many equal peaks, as each takes time in
+/// proportion to the part. Two of the 92 programs of `benches/schedule.md` have peaks 2.7 % lower with one than
+/// without; with more than one no peak is lower.
 const MOST_STRETCHES: usize = 64;
 
-/// The most tasks of a graph that is searched with the places of all values: a state is as long as there are such, and each step
-/// looks at all.
+/// The limit on tasks of a graph searched with places: a state has as many entries, and each step visits all.
 const MOST_PLACED: usize = 128;
 
-/// An order of low peak, which is not above that of the given one. The steps that searches use are taken from `steps`.
+/// Finds an order of low peak, not above the given order's. The searches deduct their steps from `steps`.
 ///
 /// # Errors
 /// `given` is no order of the tasks.
@@ -116,7 +116,7 @@ pub fn least_peak(graph: &TaskGraph, given: &[usize], steps: &mut u64) -> Result
     Ok(best)
 }
 
-/// An order of a part between two cuts.
+/// Finds an order of a part between two cuts.
 fn of_part(part: &TaskPart, steps: &mut u64) -> TaskOrder {
     let graph = &part.graph;
     let given: Vec<usize> = (0..graph.len()).collect();
@@ -147,14 +147,14 @@ fn of_part(part: &TaskPart, steps: &mut u64) -> TaskOrder {
     best
 }
 
-/// An order of a graph below a peak, by a search from both ends.
+/// Searches an order below a peak, from both ends.
 fn searched(graph: &TaskGraph, below: i64, least: i64, steps: &mut u64) -> OrderSearched {
     let reversed = graph.reversed();
     let side = |(graph, from_end)| SearchSide { progress: Running::new(graph), from_end };
     OrderSearch { sides: [(graph, false), (&reversed, true)].map(side).into(), below, least }.run(steps)
 }
 
-/// Orders a stretch around the first peak of an order anew; whether the order is better now, at that place at least.
+/// Reorders a stretch around the first peak; returns whether that peak is lower now.
 fn improved(graph: &TaskGraph, best: &mut TaskOrder, steps: &mut u64) -> bool {
     let costs = graph.costs(&best.order);
     let Some(at) = costs.iter().position(|cost| *cost == best.peak) else { return false };
@@ -175,7 +175,7 @@ fn improved(graph: &TaskGraph, best: &mut TaskOrder, steps: &mut u64) -> bool {
 mod tests {
     use super::*;
 
-    /// In a long row of tasks around the example of this page: the stretch around the peak has all of it.
+    /// A long row of tasks around the example of this page: the stretch around the peak contains all of it.
     #[test]
     fn a_stretch_around_the_peak_is_ordered_anew() {
         const BEFORE: usize = 30;

@@ -1,4 +1,4 @@
-//! Operations of which each element of a result is made of many elements: of a line, a window, a feature, a matrix.
+//! Operations whose result elements each depend on many elements: of a line, a window, a feature, a matrix.
 
 use super::products;
 use super::sides::{Equations, Related, Sides};
@@ -7,12 +7,11 @@ use crate::analysis::relation::{Direction, Relation};
 use crate::operations::operation::{Algorithm, WindowDim};
 use crate::text::Error;
 
-/// What an element of an operand and one of a result have to do with each other: an element of the operand may change
-/// one of the result.
+/// The equations between an operand and a result: an element of the operand may change the element of the result.
 pub fn algorithm(algorithm: &Algorithm, s: &Sides) -> Equations {
     let rank = s.input().len();
     match algorithm {
-        // Any element of a line may be the one that is put in a place, or the one that decides which is.
+        // Any element of a line may move to a place, or decide which one does.
         Algorithm::Sort { dim } => linked(s, (0..rank).filter(|k| k != dim).map(|k| (k, k))),
         Algorithm::TopK { .. } => linked(s, (0..rank - 1).map(|k| (k, k))),
         Algorithm::SelectAndScatter { window } => select_and_scatter(window, s),
@@ -55,14 +54,14 @@ fn nothing() -> Equations {
     Ok(Related::By(Vec::new()))
 }
 
-/// All pairs with the same index along these dimensions of the result and of the operand.
+/// All pairs with equal indices along these dimensions of the result and the operand.
 fn linked(s: &Sides, dims: impl IntoIterator<Item = (usize, usize)>) -> Equations {
     let mut r = s.relation();
     dims.into_iter().try_for_each(|(out, input)| r.link(out, input))?;
     Ok(r.into())
 }
 
-/// A step reads all of its slices and of the carries, which are made of the slices of the steps before.
+/// A step reads all of its slices and of the carries, which depend on the slices of earlier steps.
 fn scan(dim: usize, inputs: usize, reversed: bool, s: &Sides) -> Equations {
     let mut r = s.relation();
     let outputs = s.outs.len() - (s.ins.len() - inputs);
@@ -73,8 +72,7 @@ fn scan(dim: usize, inputs: usize, reversed: bool, s: &Sides) -> Equations {
     Ok(r.into())
 }
 
-/// An element of the result may come from each window that it is in, and all elements of these windows decide whether it
-/// does.
+/// An element of the result may come from each window that contains it, and all elements of these windows decide.
 fn select_and_scatter(window: &[WindowDim], s: &Sides) -> Equations {
     let mut r = s.relation();
     let windows = &s.ins[1];
@@ -102,20 +100,21 @@ fn select_and_scatter(window: &[WindowDim], s: &Sides) -> Equations {
     Ok(r.into())
 }
 
-/// The operands are data, scale, mean, variance and the gradient of the result; the results those of data, scale and
-/// offset.
+/// The operands are data, scale, mean, variance and the gradient of the result; the results are the gradients of data,
+/// scale and offset.
 fn batch_norm_grad(feature: usize, s: &Sides) -> Equations {
     let own = if matches!(s.operand, 0 | 4) { feature } else { 0 };
     match (s.operand, s.result) {
-        // The gradient of the scale does not depend on the scale, that of the offset on nothing but the result's.
+        // The gradient of the scale does not depend on the scale; the gradient of the offset depends only on the
+        // result's.
         (1, 1) | (0..=3, 2) => nothing(),
         (_, 0) => linked(s, [(feature, own)]),
         _ => linked(s, [(0, own)]),
     }
 }
 
-/// `A = L L*`: an element in row `i` and column `j <= i` of `L` is made of those of `A` in rows and columns up to `j`, and
-/// of those of row `i` in these columns. Of a symmetric matrix only the triangle is read that is asked for.
+/// `A = L L*`: the element of `L` in row `i` and column `j <= i` depends on the elements of `A` in rows and columns up
+/// to `j`, and on row `i` in these columns. Only the requested triangle of a symmetric matrix is read.
 fn cholesky(lower: bool, s: &Sides) -> Equations {
     let rank = s.input().len();
     let (row, column) = if lower { (rank - 2, rank - 1) } else { (rank - 1, rank - 2) };
@@ -124,7 +123,7 @@ fn cholesky(lower: bool, s: &Sides) -> Equations {
         let mut r = s.relation();
         (0..rank - 2).try_for_each(|k| r.link(k, k))?;
         let [to_row, to_column, of_row, of_column] = [r.out(row), r.out(column), r.input(row), r.input(column)];
-        // In the triangle on both sides; in columns up to that of the result.
+        // In the triangle on both sides, in columns up to the result's.
         ordered(&mut r, n, to_column, to_row, 0)?;
         ordered(&mut r, n, of_column, of_row, 0)?;
         ordered(&mut r, n, of_column, to_column, 0)?;
@@ -133,7 +132,7 @@ fn cholesky(lower: bool, s: &Sides) -> Equations {
     let (mut above, mut same) = (common()?, common()?);
     let [to_row, to_column, of_row] = [same.out(row), same.out(column), same.input(row)];
     ordered(&mut above, n, of_row, to_column, 0)?;
-    // On the diagonal the row of the result is one of the first kind.
+    // On the diagonal, `above` covers the row of the result.
     same.link(row, row)?;
     ordered(&mut same, n, to_column, to_row, 1)?;
     Ok(Related::By(vec![above, same]))
@@ -152,30 +151,30 @@ fn in_place(lower: bool, s: &Sides) -> Equations {
     Ok(Related::By(all))
 }
 
-/// That `a + gap <= b`, two unknowns between 0 and before `n`.
+/// Adds `a + gap <= b` for two unknowns in `[0, n)`.
 fn ordered(r: &mut Relation, n: i64, a: usize, b: usize, gap: i64) -> Result<(), Error> {
     r.within(vec![(b, 1), (a, -1)], gap, n)
 }
 
-/// The triangle of a matrix that systems of equations are solved with.
+/// The triangle of the matrix of a linear system.
 struct Triangle {
-    /// Whether it is the lower one, after the matrix is transposed.
+    /// Whether it is the lower triangle, after transposition.
     forward: bool,
     transposed: bool,
     /// Whether the diagonal is not read.
     unit: bool,
 }
 
-/// `op(A) x = b`, with `op(A)` lower triangular where `forward`: row `i` of `x` is made of the rows of `b` up to `i`, and
-/// of the elements of `op(A)` in the triangle of these rows. On the right, `x op(A) = b`, the columns are those of the
-/// transposed matrix.
+/// `op(A) x = b`, with `op(A)` lower triangular if `forward`: row `i` of `x` depends on the rows of `b` up to `i`, and
+/// on the elements of `op(A)` in the triangle of these rows. For `x op(A) = b`, the columns are those of the transposed
+/// matrix.
 fn triangular_solve(left: bool, triangle: Triangle, s: &Sides) -> Equations {
     let rank = s.input().len();
     let mut r = s.relation();
     (0..rank - 2).try_for_each(|k| r.link(k, k))?;
     let (solved, free) = if left { (rank - 2, rank - 1) } else { (rank - 1, rank - 2) };
     let n = s.out()[solved];
-    // On the right the transposed system is solved from the left: forward becomes backward.
+    // On the right, the transposed system is solved from the left: forward becomes backward.
     let forward = triangle.forward == left;
     let order = |r: &mut Relation, a: usize, b: usize, gap: i64| match forward {
         true => ordered(r, n, a, b, gap),
@@ -188,7 +187,7 @@ fn triangular_solve(left: bool, triangle: Triangle, s: &Sides) -> Equations {
         order(&mut r, input, out, 0)?;
         return Ok(r.into());
     }
-    // Row and column of the matrix that is solved from the left.
+    // Row and column of the matrix of the left-hand system.
     let turned = triangle.transposed == left;
     let (row, column) =
         if turned { (r.input(rank - 1), r.input(rank - 2)) } else { (r.input(rank - 2), r.input(rank - 1)) };

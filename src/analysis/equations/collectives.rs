@@ -1,4 +1,4 @@
-//! Exchanges between devices. The device comes first in both indices: `(device, d1)` of the result goes with
+//! Exchanges between devices. The device comes first in both indices: `(device, d1)` of the result is related to
 //! `(device', d1')` of an operand.
 
 use super::sides::{Equations, Related, Sides};
@@ -6,7 +6,7 @@ use crate::analysis::relation::{Relation, Terms, too_large};
 use crate::operations::collective::{Collective, Exchange};
 use crate::text::Error;
 
-/// How many relations are made where groups or pairs follow no pattern.
+/// The limit on relations for groups or pairs without a pattern.
 const MOST: usize = 64;
 
 /// The relations of an operand and a result.
@@ -31,7 +31,7 @@ pub fn related(c: &Collective, s: &Sides) -> Equations {
     Ok(Related::By(each.collect::<Result<_, Error>>()?))
 }
 
-/// The equations between the two indices; `own` and `other` are the places of both devices in their group.
+/// Adds the equations between the two indices; `own` and `other` are the positions of both devices in their group.
 fn exchanged(c: &Collective, s: &Sides, r: &mut Relation, own: &Terms, other: &Terms) -> Result<(), Error> {
     let n = i64::try_from(c.groups.first().map_or(1, Vec::len)).map_err(|_| too_large())?;
     let along = match c.exchange {
@@ -63,16 +63,16 @@ fn place(k: usize) -> Result<i64, Error> {
     i64::try_from(k).map_err(|_| too_large())
 }
 
-/// The terms, and others times a factor.
+/// The terms, plus others times a factor.
 fn with(terms: impl IntoIterator<Item = (usize, i64)>, others: &Terms, factor: i64) -> Result<Terms, Error> {
     let scaled = |(v, c): &(usize, i64)| Ok((*v, c.checked_mul(factor).ok_or_else(too_large)?));
     terms.into_iter().map(Ok).chain(others.iter().map(scaled)).collect()
 }
 
-/// Two devices of a group: the relation of them, and the place of each in the group.
+/// The relation of two devices of a group, and the position of each in the group.
 type Members = (Relation, Terms, Terms);
 
-/// Relations of two devices of a group, each with the places of both in it; none where they are too many.
+/// The relations of two devices of a group, with the positions of both; `None` if there are too many.
 fn members(c: &Collective, s: &Sides) -> Result<Option<Vec<Members>>, Error> {
     if let Some((first, outer, inner)) = pattern(&c.groups) {
         let mut r = Relation::across(c.devices, s.out(), s.input());
@@ -113,10 +113,11 @@ fn members(c: &Collective, s: &Sides) -> Result<Option<Vec<Members>>, Error> {
     Ok(Some(all))
 }
 
-/// A size and a step for each digit of a counter, the one that counts first in front.
+/// The size and step of each digit of a counter, the fastest digit first.
 type Digits = Vec<(i64, i64)>;
 
-/// Groups as a first device, the digits of the group and those of the place in it; none where they are no such counter.
+/// Groups as a first device, the digits of the group and the digits of the position in it; `None` if they form no
+/// counter.
 fn pattern(groups: &[Vec<i64>]) -> Option<(i64, Digits, Digits)> {
     let (first, firsts) =
         (groups.first()?, groups.iter().map(|group| group.first().copied()).collect::<Option<Vec<_>>>()?);
@@ -130,7 +131,7 @@ fn pattern(groups: &[Vec<i64>]) -> Option<(i64, Digits, Digits)> {
     Some((firsts[0], outer, inner))
 }
 
-/// A list as a counter from its first number on.
+/// A list as the digits of a counter, from its first number on.
 fn digits(list: &[i64]) -> Option<Digits> {
     let (mut rest, mut found) = (list.to_vec(), Vec::new());
     while rest.len() > 1 {
@@ -147,7 +148,7 @@ fn digits(list: &[i64]) -> Option<Digits> {
     Some(found)
 }
 
-/// Runs of targets whose sources are as far away.
+/// One relation for each run of targets with a constant distance to their sources.
 fn permute(c: &Collective, s: &Sides) -> Equations {
     let mut pairs: Vec<(i64, i64)> = c.groups.iter().map(|pair| (pair[1], pair[0])).collect();
     pairs.sort_unstable();
@@ -181,7 +182,7 @@ mod tests {
 
     type Pair = (Vec<i64>, Vec<i64>);
 
-    /// All pairs of what is made and what is read, both with their devices, by trying all.
+    /// All related pairs, both with their devices, by brute force.
     fn expected(c: &Collective, [ins, outs]: [&[i64]; 2], (operand, result): (usize, usize)) -> BTreeSet<Pair> {
         let points = |sizes: &[i64]| {
             let mut all = vec![vec![]];
@@ -242,7 +243,7 @@ mod tests {
     fn shuffled(rng: &mut fastrand::Rng, n: i64, size: usize) -> Vec<Vec<i64>> {
         let mut all: Vec<i64> = (0..n).collect();
         match rng.u8(0..4) {
-            // In order, by columns, or the other way round.
+            // In order, by columns, reversed, or shuffled.
             0 => {}
             1 => {
                 let columns = n as usize / size;

@@ -1,4 +1,4 @@
-//! Operations that put elements into other dimensions, or combine those of some dimensions.
+//! Operations that permute, insert or reduce dimensions.
 
 use super::sides::{Equations, Sides};
 use crate::analysis::relation::reshape as same_position;
@@ -19,7 +19,7 @@ pub fn transpose(permutation: &[usize], s: &Sides) -> Equations {
     Ok(r.into())
 }
 
-/// `out[k] + in[k] = n - 1` in the dimensions that are reversed.
+/// `out[k] + in[k] = n - 1` in the reversed dimensions.
 pub fn reverse(dims: &[usize], s: &Sides) -> Equations {
     let mut r = s.relation();
     for (k, n) in s.input().iter().enumerate() {
@@ -31,7 +31,7 @@ pub fn reverse(dims: &[usize], s: &Sides) -> Equations {
     Ok(r.into())
 }
 
-/// The dimensions that are left are the result's. An initial value is read for all.
+/// The remaining dimensions are the result's. An initial value is read for every element.
 pub fn reduce(dims: &[usize], s: &Sides) -> Equations {
     let mut r = s.relation();
     if s.operand < s.ins.len() / 2 {
@@ -41,7 +41,7 @@ pub fn reduce(dims: &[usize], s: &Sides) -> Equations {
     Ok(r.into())
 }
 
-/// Both indices are at the same position in row-major order.
+/// Both indices have the same row-major position.
 pub fn reshape(s: &Sides) -> Equations {
     let mut r = s.relation();
     let outs: Vec<_> = s.out().iter().enumerate().map(|(k, n)| (r.out(k), *n)).collect();
@@ -50,10 +50,10 @@ pub fn reshape(s: &Sides) -> Equations {
     Ok(r.into())
 }
 
-/// `out[dim] = in[dim] + before`, where `before` is the sum of the sizes of the operands before.
+/// `out[dim] = in[dim] + before`, where `before` is the sum of the sizes of earlier operands.
 pub fn concatenate(dim: usize, s: &Sides) -> Equations {
     let mut r = s.relation();
-    // The sum with all operands fits: it is the size of the result.
+    // The sum over all operands fits: it is the size of the result.
     let before = s.ins[..s.operand].iter().map(|sizes| sizes[dim]).sum();
     for k in 0..s.input().len() {
         let shift = if k == dim { before } else { 0 };
@@ -62,7 +62,7 @@ pub fn concatenate(dim: usize, s: &Sides) -> Equations {
     Ok(r.into())
 }
 
-/// Batch dimensions come first in the result, then those of the left operand that are neither, then the right one's.
+/// Result dimensions: batch, then the free dimensions of the left operand, then of the right.
 pub fn dot(dot: &Dot, s: &Sides) -> Equations {
     let mut r = s.relation();
     let (batch, contracting) = match s.operand {

@@ -1,4 +1,4 @@
-//! Blocks at starts that an array of indices holds.
+//! Blocks whose starts are in an array of indices.
 
 use super::sides::{Equations, Sides};
 use crate::analysis::relation::{Element, Relation};
@@ -7,7 +7,7 @@ use crate::operations::rules::gather::update_sizes;
 use crate::operations::sizes::without;
 use crate::text::Error;
 
-/// An element of a block is one of the data at the start of the block; a row of the indices is read for its block.
+/// An element of a block is an element of the data at the block's start; a row of the indices is read for its block.
 pub fn gather(g: &Gather, s: &Sides) -> Equations {
     let mut r = s.relation();
     let (outs, ins) = unknowns(&r, s);
@@ -21,14 +21,14 @@ pub fn gather(g: &Gather, s: &Sides) -> Equations {
     Ok(r.into())
 }
 
-/// An element of an update is one of the result at the start of its block, where the block fits into the data.
+/// An element of an update goes to the result at the start of its block, if the block fits into the data.
 pub fn scatter(g: &Gather, s: &Sides) -> Equations {
     let n = s.ins.len() / 2;
     if s.operand < n {
         return s.identity();
     }
     let mut r = s.relation();
-    // Any index may be the one that names a given element.
+    // Any index may address a given element.
     if s.operand > n {
         let (outs, ins) = unknowns(&r, s);
         let slices = update_sizes(g, s.out().len(), s.input());
@@ -42,7 +42,8 @@ fn unknowns(r: &Relation, s: &Sides) -> (Vec<usize>, Vec<usize>) {
     ((0..s.out().len()).map(|k| r.out(k)).collect(), (0..s.input().len()).map(|k| r.input(k)).collect())
 }
 
-/// Says that an element of the data is one of the blocks; `at` are the unknowns of the data's index and the blocks'.
+/// Equates an element of the data and an element of the blocks; the first two slices hold the unknowns of their
+/// indices.
 fn block(
     r: &mut Relation,
     g: &Gather,

@@ -1,4 +1,4 @@
-//! Loops around one element of each operand and result, as `linalg.generic` has them.
+//! Loop nests around one element of each operand and result, as in `linalg.generic`.
 
 use super::sides::{Equations, Related, Sides};
 use crate::analysis::relation::{Relation, Terms, too_large};
@@ -9,7 +9,7 @@ use crate::operations::operation::Loops;
 use crate::text::Error;
 use std::collections::BTreeMap;
 
-/// Each index is that of its expressions over the loops. Unknown where an expression is no sum of quotients and
+/// Equates each index with its expressions over the loops. Unknown if an expression is no sum of quotients and
 /// remainders.
 pub fn related(loops: &Loops, s: &Sides) -> Equations {
     let mut r = s.relation();
@@ -38,7 +38,7 @@ pub fn related(loops: &Loops, s: &Sides) -> Equations {
     Ok(r.into())
 }
 
-/// Each unknown once.
+/// Adds up the terms of each unknown.
 fn added_up(terms: Terms) -> Result<Terms, Error> {
     let mut sums = BTreeMap::new();
     for (unknown, c) in terms {
@@ -48,7 +48,7 @@ fn added_up(terms: Terms) -> Result<Terms, Error> {
     Ok(sums.into_iter().filter(|term| term.1 != 0).collect())
 }
 
-/// Adds `c * e` to the terms, an unknown for each quotient and remainder in it. Returns what it adds to the constant.
+/// Adds `c * e` to the terms, with an unknown for each quotient and remainder in it. Returns the constant part.
 fn add(
     r: &mut Relation,
     form: &mut Form,
@@ -87,7 +87,7 @@ mod tests {
     use crate::operations::shape::Shape;
     use std::collections::BTreeSet;
 
-    /// An index over the loops and the offset, and how large it gets.
+    /// An index over the loops and the offset, and its size.
     fn index(rng: &mut fastrand::Rng, domain: &Domain) -> (Expr, i64) {
         let v = |rng: &mut fastrand::Rng| Expr::Var(rng.usize(0..domain.vars.len()));
         let e = match rng.u8(0..7) {

@@ -1,7 +1,7 @@
-//! The equations between an operand's index and a result's, a function for each operation.
+//! The equations between an operand's index and a result's, one function per operation.
 //!
-//! A slice from 1 in steps of 2 has `in = 1 + 2 * out`; solved for `in` it says what is read, solved for `out` what is
-//! fed. What a padding reads of its value takes several lists of equations: before, between and after the data.
+//! A slice from 1 in steps of 2 has `in = 1 + 2 * out`; solved for `in` it gives the elements read, solved for `out`
+//! the elements fed. A `pad` needs several lists of equations for its value: before, between and after the data.
 
 mod algorithms;
 mod collectives;
@@ -23,25 +23,25 @@ use crate::operations::shape::{Array, Shape, leaves};
 use crate::text::Error;
 use sides::{Equations, Related, Sides};
 
-/// An operation with its operands and results, taken apart into arrays.
+/// An operation applied to operands and results, split into arrays.
 pub(super) struct Application<'a> {
     operation: &'a Operation,
-    /// The arrays of the operands; of a tuple of which one part is taken, those of the part.
+    /// The arrays of the operands; for a `get-tuple-element`, only the arrays of the part.
     pub operands: Vec<&'a Array>,
-    /// How many arrays of the operands are before those.
+    /// The number of operand arrays before those.
     pub first: usize,
     /// The arrays of the results.
     pub results: Vec<&'a Array>,
-    /// The sizes of both; `None` where one is not bounded.
+    /// The sizes of both; `None` if one is unbounded.
     sizes: Option<[Vec<Vec<i64>>; 2]>,
-    /// The array of the operands that each array of the results is, where the operation only passes it on.
+    /// For each result array, the operand array that the operation passes on as it.
     passed: Vec<Option<usize>>,
-    /// What the start of an asynchronous pair runs.
+    /// The operation of an asynchronous start.
     started: Option<Box<Application<'a>>>,
 }
 
 impl<'a> Application<'a> {
-    /// Checks the operation.
+    /// Checks the operation and splits it.
     ///
     /// # Errors
     /// A rule that does not hold.
@@ -52,7 +52,7 @@ impl<'a> Application<'a> {
     ) -> Result<Application<'a>, Error> {
         operation.check(operands, results)?;
         let arrays = |shapes: &[&'a Shape]| shapes.iter().flat_map(|shape| leaves(shape)).collect::<Vec<_>>();
-        // A tuple of many parts may have as many users, so only the part is looked at.
+        // A tuple of many parts may have as many users, so only one part is visited.
         let (first, from) = match (operation, operands) {
             (Operation::GetTupleElement { index }, [Shape::Tuple(parts)]) => {
                 (before(*index, operands)?, arrays(&[&parts[*index]]))
@@ -62,7 +62,7 @@ impl<'a> Application<'a> {
         Ok(Application::of(operation, first, from, arrays(results)))
     }
 
-    /// An operation that was checked, on arrays, of which `first` arrays of the operands were left out.
+    /// A checked operation on arrays, without the first `first` arrays of the operands.
     fn of(
         operation: &'a Operation,
         first: usize,
@@ -87,12 +87,12 @@ impl<'a> Application<'a> {
         Application { operation, operands, first, results, sizes, passed, started }
     }
 
-    /// The array of the operands that an array of the results is, where the operation only passes it on.
+    /// The operand array that the operation passes on as this result, if any.
     pub fn passed(&self, result: usize) -> Option<usize> {
         self.passed.get(result).copied().flatten()
     }
 
-    /// Whether an array of the results is new, and not one of the operands or one that only the device uses.
+    /// Whether a result array is newly computed, and neither an operand nor internal to the device.
     pub fn makes(&self, result: usize) -> bool {
         match self.operation {
             Operation::Start(start) => start.result(result).is_some(),
@@ -100,7 +100,7 @@ impl<'a> Application<'a> {
         }
     }
 
-    /// What an element of an array reads or feeds on the other side.
+    /// The elements that an element of an array reads or feeds on the other side.
     pub fn access(&self, operand: usize, result: usize, direction: Direction) -> Result<Access, Error> {
         Ok(match self.related(operand, result, direction)? {
             Related::Unknown(reason) => Access { maps: Vec::new(), unknown: vec![reason] },
@@ -111,7 +111,7 @@ impl<'a> Application<'a> {
         })
     }
 
-    /// How an operand and a result are related.
+    /// The equations between an operand and a result.
     fn related(&self, operand: usize, result: usize, direction: Direction) -> Equations {
         let unknown = |reason: &str| Ok(Related::Unknown(reason.to_string()));
         let none = Ok(Related::By(Vec::new()));

@@ -3,7 +3,7 @@
 use super::sides::{Equations, Related, Sides};
 use crate::operations::operation::{Contraction, Ragged, RaggedDot};
 
-/// A scale is read with each element of its block; the elements are those of a product.
+/// A scale is read with each element of its block; data elements are read as in a plain product.
 pub fn scaled_dot(dims: &Contraction, s: &Sides) -> Equations {
     let mut r = s.relation();
     let side = s.operand % 2;
@@ -17,7 +17,7 @@ pub fn scaled_dot(dims: &Contraction, s: &Sides) -> Equations {
     Ok(r.into())
 }
 
-/// Any group may be that of an element: which is, the sizes of the groups say.
+/// An element may belong to any group, as the sizes of the groups decide.
 pub fn ragged_dot(dot: &RaggedDot, s: &Sides) -> Equations {
     let mut r = s.relation();
     let dims = &dot.dims;
@@ -39,7 +39,7 @@ pub fn ragged_dot(dot: &RaggedDot, s: &Sides) -> Equations {
     if dot.kind() == Ragged::Batch {
         return Ok(Related::By(Vec::new()));
     }
-    // The sizes of the groups up to one say where it begins; they may be others for each index before it.
+    // The sizes of the groups up to one give its start; they may differ for each index before it.
     let free = dims.lhs_free(rank);
     let place = |dim: &usize| {
         let own = |list: &[usize]| list.iter().position(|d| d == dim);
@@ -59,7 +59,7 @@ pub fn ragged_dot(dot: &RaggedDot, s: &Sides) -> Equations {
     Ok(r.into())
 }
 
-/// The dimensions of a product's result, and those of the operand on one side that they are.
+/// Pairs of a dimension of a product's result and the dimension of one operand it comes from.
 fn kept(dims: &Contraction, side: usize, rank: usize, results: usize) -> Vec<(usize, usize)> {
     let (batch, free) = match side {
         0 => (&dims.lhs_batch, dims.lhs_free(rank)),

@@ -1,17 +1,17 @@
-//! One operand and one result of an operation, between which equations are set up.
+//! An operand and a result of an operation, with the equations between them.
 
 use crate::analysis::relation::{Direction, Relation};
 use crate::text::Error;
 
-/// How two arrays are related.
+/// The relation of two arrays.
 pub(super) enum Related {
-    /// By one of these, each for other pairs of elements.
+    /// The union of these relations, each over other pairs of elements.
     By(Vec<Relation>),
-    /// In a way that no map says.
+    /// A relation that no map expresses, with the reason.
     Unknown(String),
 }
 
-/// The equations of an operand and a result, or why there are none.
+/// The equations of an operand and a result, or an error.
 pub(super) type Equations = Result<Related, Error>;
 
 impl From<Relation> for Related {
@@ -20,17 +20,17 @@ impl From<Relation> for Related {
     }
 }
 
-/// An operand and a result among those of an operation.
+/// One operand and one result of an operation.
 pub(super) struct Sides<'a> {
     /// The sizes of all operands.
     pub ins: &'a [Vec<i64>],
-    /// Those of all results.
+    /// The sizes of all results.
     pub outs: &'a [Vec<i64>],
-    /// Which operand.
+    /// The number of the operand.
     pub operand: usize,
-    /// Which result.
+    /// The number of the result.
     pub result: usize,
-    /// Which of the two maps to derive.
+    /// The map to derive, of the two.
     pub direction: Direction,
 }
 
@@ -45,12 +45,12 @@ impl<'a> Sides<'a> {
         &self.outs[self.result]
     }
 
-    /// All pairs of elements, without any equation yet.
+    /// The relation of all pairs of elements, without equations.
     pub fn relation(&self) -> Relation {
         Relation::new(self.out(), self.input())
     }
 
-    /// The same index on both sides.
+    /// The relation of equal indices.
     pub fn identity(&self) -> Equations {
         let mut r = self.relation();
         (0..self.input().len()).try_for_each(|k| r.link(k, k))?;

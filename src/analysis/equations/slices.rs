@@ -1,4 +1,4 @@
-//! Blocks that are read, written or padded.
+//! Operations that read, write or pad blocks.
 
 use super::sides::{Equations, Related, Sides};
 use crate::analysis::relation::{Direction, Relation, narrow};
@@ -15,7 +15,7 @@ pub fn slice(starts: &[i64], strides: &[i64], s: &Sides) -> Equations {
 
 /// `out[k] = low[k] + (interior[k] + 1) * in[k]` for the data; the value is read everywhere else.
 pub fn pad(low: &[i64], interior: &[i64], s: &Sides) -> Equations {
-    // Checked: one more is a stride that fits.
+    // Checked before: the interior plus one is a stride that fits.
     let steps: Vec<i64> = interior.iter().map(|n| n.saturating_add(1)).collect();
     if s.operand != 0 {
         return padding(Relation::new(s.out(), &[]), &s.ins[0], s.out(), low, &steps, s.direction);
@@ -32,7 +32,7 @@ pub fn insert_slice(starts: &[i64], strides: &[i64], s: &Sides) -> Equations {
     let mut r = s.relation();
     if s.operand == 0 {
         (0..s.out().len()).try_for_each(|k| r.link(k, k))?;
-        // Both indices are the same, so an equation for one of them is enough.
+        // Both indices are equal, so an equation for one of them is enough.
         return padding(r, &s.ins[1], s.out(), starts, strides, Direction::Reads);
     }
     for k in 0..s.input().len() {
@@ -59,8 +59,8 @@ pub fn dynamic_update_slice(s: &Sides) -> Equations {
     updated(s.operand, &s.ins[0], &s.ins[1])
 }
 
-/// Where a tensor has no element of `data`, which starts at `low` and goes on in `steps`: what is data in all
-/// dimensions before `k` and none in dimension `k`.
+/// The indices of a tensor without an element of `data`, which starts at `low` and advances in `steps`: data in all
+/// dimensions before `k`, but not in dimension `k`.
 fn padding(
     mut before: Relation,
     data: &[i64],
@@ -107,7 +107,7 @@ fn padding(
     Ok(Related::By(found))
 }
 
-/// What a data, an update and a start go into when the update is written into the data.
+/// The equations of the data, the update or a start when the update is written into the data.
 fn updated(operand: usize, data: &[i64], update: &[i64]) -> Equations {
     let room = |k: usize| (0, data[k] - update[k]);
     let start = |r: &mut Relation, k: usize| r.run_time(room(k), 2 + k, Vec::new(), true);

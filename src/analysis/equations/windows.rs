@@ -1,22 +1,22 @@
-//! Windows that move over dimensions.
+//! Windows that slide over dimensions.
 
 use super::sides::{Equations, Sides};
 use crate::analysis::relation::{Direction, Relation, too_large};
 use crate::operations::operation::{Convolution, WindowDim};
 use crate::text::Error;
 
-/// Which unknown of a window becomes a range variable.
+/// The unknown of a window that becomes a range variable.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ranges {
-    /// The place in the window.
+    /// The position in the window.
     Places,
-    /// Those of the windows that cover a place, counted from the last one.
+    /// The windows that cover a position, counted from the last one.
     Windows,
-    /// The window itself.
+    /// No unknown.
     Neither,
 }
 
-/// `in[k]` is at a place of window `out[k]`. An initial value is read for all.
+/// `in[k]` is at a position of window `out[k]`. An initial value is read for every element.
 pub fn reduce_window(window: &[WindowDim], s: &Sides) -> Equations {
     let mut r = s.relation();
     if s.operand < s.ins.len() / 2 {
@@ -29,23 +29,23 @@ pub fn reduce_window(window: &[WindowDim], s: &Sides) -> Equations {
     Ok(r.into())
 }
 
-/// An element of the input or the kernel, and the result of all products that it is in.
+/// Relates an element of the input or the kernel to the result of each of its products.
 pub fn convolution(c: &Convolution, s: &Sides) -> Equations {
     let mut r = s.relation();
     products(&mut r, c, [&s.ins[0], &s.ins[1], s.out()], s.operand == 1, s.direction)?;
     Ok(r.into())
 }
 
-/// Adds that `i` is at a place of window `o`; returns the place.
+/// Puts `i` at a position of window `o`; returns the position.
 pub(super) fn place(r: &mut Relation, dim: &WindowDim, o: usize, i: usize, ranges: Ranges) -> Result<usize, Error> {
     let w = r.unknown(0, dim.size - 1);
     let step = dim.window_dilation;
     let rest = [(i, -dim.base_dilation)];
     let low = dim.low.checked_neg().ok_or_else(too_large)?;
-    // The number of places of a window before the next window begins.
+    // The number of positions of a window before the next window begins.
     let between = dim.stride / step;
     if ranges == Ranges::Windows && dim.stride % step == 0 && dim.size > between && between > 1 {
-        // The place is `between * back + first`: `back` windows ago the same element was at `first`.
+        // The position is `between * back + first`: `back` windows ago the same element was at `first`.
         let back = r.unknown(0, (dim.size - 1) / between);
         let first = r.unknown(0, between - 1);
         r.range(back);
@@ -61,8 +61,8 @@ pub(super) fn place(r: &mut Relation, dim: &WindowDim, o: usize, i: usize, range
     Ok(w)
 }
 
-/// The products of a convolution: an element of the result with those of the input and the kernel. The relation is
-/// between the result and one of these; the other's indices are unknowns.
+/// Adds the products of a convolution: an element of the result with elements of the input and the kernel. The relation
+/// is between the result and one of these; the indices of the other are unknowns.
 fn products(
     r: &mut Relation,
     c: &Convolution,
@@ -95,7 +95,7 @@ fn products(
         r.range(part);
     }
     r.equation(vec![(o, 1), (kernel_at[c.kernel_output_feature], -1)], 0)?;
-    // A group of input features makes a group of output features.
+    // Each group of input features gives a group of output features.
     let each = outputs / c.feature_groups;
     let group = r.unknown(0, c.feature_groups - 1);
     let within = r.unknown(0, each - 1);
@@ -104,7 +104,7 @@ fn products(
     }
     r.equation(vec![(group, each), (within, 1), (o, -1)], 0)?;
     r.equation(vec![(group, kernel[c.kernel_input_feature]), (part, 1), (feature, -1)], 0)?;
-    // A group of batches makes one too.
+    // Each group of batches does, too.
     let (each, batches) = (outputs / c.batch_groups, out[c.output_batch]);
     let group = r.unknown(0, c.batch_groups - 1);
     let within = r.unknown(0, each - 1);
