@@ -76,7 +76,7 @@ impl<S> Access<S> {
 struct Inside<'a> {
     map: &'a IndexingMap,
     domain: Domain,
-    /// Whether each variable counts inside.
+    /// Whether each variable is an index inside the tile.
     counts: Vec<bool>,
     results: Vec<Expr>,
     limits: Vec<Limit>,

@@ -1,4 +1,4 @@
-//! One walk through time: each range lies in the smallest gap that holds it when it begins.
+//! Best fit: one walk through time; each range gets the smallest gap that holds it when it begins.
 
 use super::LiveRange;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,18 +20,18 @@ pub fn best_fit(ranges: &[LiveRange]) -> Vec<i64> {
     offsets
 }
 
-/// The bytes that nothing has.
+/// The free bytes.
 #[derive(Default)]
 struct Gaps {
-    /// The bytes of each gap below `total`, by its start. No two are side by side.
+    /// The size of each gap below `total`, by start. No two gaps are adjacent.
     by_start: BTreeMap<i64, i64>,
-    /// The same, with the bytes first.
+    /// The same gaps, sorted by size.
     by_size: BTreeSet<(i64, i64)>,
     total: i64,
 }
 
 impl Gaps {
-    /// Adds a gap, joined with those beside it.
+    /// Adds a gap, joined with adjacent ones.
     fn add(&mut self, mut start: i64, mut bytes: i64) {
         if bytes == 0 {
             return;
@@ -55,8 +55,8 @@ impl Gaps {
         self.by_size.remove(&(bytes, start));
     }
 
-    /// The offset in the smallest gap that holds the range, of the first few of those large enough without their
-    /// alignment; where there is none, the last gap grows.
+    /// The offset in the smallest gap that holds the range, among the first few that are large enough before alignment;
+    /// otherwise the last gap grows.
     fn take(&mut self, range: &LiveRange) -> i64 {
         let holds = |(size, start): &&(i64, i64)| range.align(*start) - start + range.bytes <= *size;
         let found = self.by_size.range((range.bytes, 0)..).take(8).find(holds).copied();

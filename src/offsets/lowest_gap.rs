@@ -1,8 +1,8 @@
-//! Ranges one after another, each in the lowest gap that what is placed leaves it.
+//! First fit in an order: each range gets the lowest gap among the placed ranges.
 
 use super::{LiveRange, PlacingOrder, crowd};
 
-/// The offset of each range; `meets` are those that each meets.
+/// The offset of each range; `meets` has the ranges that overlap each one in time.
 pub fn lowest_gap(ranges: &[LiveRange], live: &[Vec<usize>], meets: &[Vec<usize>], order: PlacingOrder) -> Vec<i64> {
     let mut offsets: Vec<Option<i64>> = vec![None; ranges.len()];
     for k in order.of(ranges, &crowd(ranges, live)) {

@@ -1,23 +1,23 @@
-//! Offsets in one memory for what is live in ranges of time: no two that are live together overlap, and the end of all
-//! is as low as can be found.
+//! Offsets in one memory for live ranges: no two ranges live together overlap, and the total size is as low as the
+//! search finds.
 //!
 //! ```
 //! use tensor_layout::offsets::{LiveRange, SearchLimits, offsets};
 //!
-//! // The last one lies where the first has ended.
+//! The last range uses the place of the first, which has ended.
 //! let of = |first, last, bytes| LiveRange { live: (first, last), bytes, alignment: 64 };
 //! let arena = offsets(&[of(0, 1, 128), of(1, 2, 64), of(2, 3, 128)], &SearchLimits::default()).unwrap();
 //! assert_eq!((arena.offsets, arena.bytes, arena.peak), (vec![0, 128, 0], 192, 192));
 //! ```
 //!
-//! 1. The *peak*, the most bytes that are live at one moment, is a lower bound.
+//! 1. The *peak*, the maximum of live bytes, is a lower bound.
 //! 2. `best_fit` walks through time and gives each range the smallest gap that holds it, in O(n log n).
 //! 3. `lowest_gap` places ranges in several orders, each in its lowest gap, and keeps the lowest end.
-//! 4. `search` is exact, on the state of `niches`. It is asked for the peak first, then for ends between what is known
-//!    to be impossible and the best that was found, until its steps are used up.
+//! 4. `search` is exact, on the state of `niches`. Its first target is the peak, then sizes between the impossible ones
+//!    and the best found, until its steps are used up.
 //!
-//! The second alone decides where the ranges are very many ([`LARGEST_OVERLAP`]), and the last does nothing above
-//! [`LARGEST_SEARCH`]. All are deterministic.
+//! For very many ranges ([`LARGEST_OVERLAP`]) only `best_fit` runs, and above [`LARGEST_SEARCH`] the search is skipped.
+//! All are deterministic.
 
 mod best_fit;
 mod lowest_gap;
@@ -28,14 +28,14 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// Bytes that are needed from one moment to another.
+/// A buffer with its live range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiveRange {
     /// The first and the last moment, both included.
     pub live: (usize, usize),
-    /// How many bytes.
+    /// The size in bytes.
     pub bytes: i64,
-    /// What the offset is a multiple of.
+    /// The alignment of the offset.
     pub alignment: i64,
 }
 
@@ -45,20 +45,19 @@ impl LiveRange {
         self.live.0..=self.live.1
     }
 
-    /// The least offset from `from` on that it may have; the largest number where 64 bits do not hold it, which no
-    /// capacity that is searched for is.
+    /// Aligns `from` upwards; `i64::MAX` on overflow, above every capacity of a search.
     fn align(&self, from: i64) -> i64 {
         let end = from.checked_add(self.alignment - 1);
         end.map_or(i64::MAX, |end| end / self.alignment * self.alignment)
     }
 }
 
-/// How long to search, and when to stop.
+/// The limits of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchLimits {
-    /// The bytes of the memory: a lower end than this is not searched for. Without it, the lowest.
+    /// The bytes of the memory; the search stops below it. `None` searches for the lowest size.
     pub capacity: Option<i64>,
-    /// Steps of the exact search, of about 10 ns each.
+    /// Steps of the exact search, about 10 ns each.
     pub steps: u64,
 }
 
@@ -69,7 +68,7 @@ impl Default for SearchLimits {
     }
 }
 
-/// Where each range lies.
+/// The placement of all ranges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Arena {
@@ -77,40 +76,39 @@ pub struct Arena {
     pub offsets: Vec<i64>,
     /// The largest end.
     pub bytes: i64,
-    /// The most bytes that are live at one moment.
+    /// The maximum of live bytes.
     pub peak: i64,
-    /// A largest end that is shown to be impossible to go below: `peak` or more. Where it is `bytes`, this is the
-    /// optimum.
+    /// A proven lower bound on `bytes`, at least `peak`. If equal to `bytes`, the result is optimal.
     pub bound: i64,
 }
 
-/// Why there are no offsets.
+/// The reason why there are no offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoOffsets {
-    /// A range ends before it begins, has less than no bytes, or an alignment below one.
+    /// A range that ends before it begins, has a negative size, or an alignment below one.
     Wrong {
-        /// Its number.
+        /// The number of the range.
         range: usize,
     },
-    /// 64 bits do not hold the bytes, each rounded up to its alignment, of all.
+    /// The sum of all sizes, each rounded up to its alignment, overflows 64 bits.
     TooLarge,
-    /// More bytes are live together than the memory has.
+    /// The peak exceeds the capacity.
     Peak {
-        /// The first moment at which most are live.
+        /// The first moment at the peak.
         moment: usize,
-        /// These bytes.
+        /// The live bytes at the peak.
         bytes: i64,
-        /// What the memory has.
+        /// The capacity of the memory.
         capacity: i64,
     },
-    /// The bytes that are live together would fit, but no offsets are known.
+    /// The peak fits, but no offsets are known.
     Fragments {
-        /// The lowest end that was found.
+        /// The lowest size found.
         bytes: i64,
-        /// What the memory has.
+        /// The capacity of the memory.
         capacity: i64,
-        /// Whether it is shown that there are none.
+        /// Whether it is proven that none exist.
         is_proved: bool,
     },
 }
@@ -141,17 +139,17 @@ impl fmt::Display for NoOffsets {
 
 impl std::error::Error for NoOffsets {}
 
-/// The most pairs of a moment and a range that is live at it, for all but the walk: they are listed. Only moments at
-/// which a range begins are counted.
+/// The limit on pairs of a moment and a range live at it, for all but `best_fit`: the pairs are listed. Only moments at
+/// which a range begins count.
 pub const LARGEST_OVERLAP: usize = 1 << 22;
 
-/// The most ranges for the exact search, which recurs once for each.
+/// The limit on ranges for the exact search, whose recursion is as deep.
 pub const LARGEST_SEARCH: usize = 1000;
 
-/// Offsets for all ranges.
+/// Finds offsets for all ranges.
 ///
 /// # Errors
-/// A range is wrong, the bytes are too many, or nothing was found that fits in the capacity.
+/// A malformed range, an overflow, or no offsets found within the capacity.
 pub fn offsets(ranges: &[LiveRange], limits: &SearchLimits) -> Result<Arena, NoOffsets> {
     check(ranges)?;
     let moments = Moments::of(ranges);
@@ -181,11 +179,11 @@ pub fn offsets(ranges: &[LiveRange], limits: &SearchLimits) -> Result<Arena, NoO
     }
 }
 
-/// Asks the exact search for lower and lower ends.
+/// Runs the exact search for lower and lower sizes.
 fn descend(best: &mut Arena, ranges: &[LiveRange], live: &[Vec<usize>], limits: &SearchLimits) {
     let enough = limits.capacity.unwrap_or(best.peak);
     let (mut steps, mut target) = (limits.steps, enough);
-    // Ends below this were tried without an answer.
+    // Lower sizes were tried without an answer.
     let mut tried = best.peak;
     while best.bytes > enough.max(best.bound) && steps > 0 {
         let mut given = if limits.capacity.is_some() { steps } else { steps.div_ceil(2) };
@@ -204,7 +202,7 @@ fn descend(best: &mut Arena, ranges: &[LiveRange], live: &[Vec<usize>], limits: 
 }
 
 impl Arena {
-    /// Takes other offsets where they end lower.
+    /// Takes over other offsets if they end lower.
     fn improve(&mut self, ranges: &[LiveRange], offsets: Vec<i64>) {
         let bytes = end(ranges, &offsets);
         if bytes < self.bytes {
@@ -218,7 +216,7 @@ fn end(ranges: &[LiveRange], offsets: &[i64]) -> i64 {
 }
 
 /// # Errors
-/// See [`offsets`]. Afterwards no sum of ends overflows, wherever the ranges are put one after another.
+/// As [`offsets`]. Afterwards no sum of ends overflows, for ranges placed one after another.
 fn check(ranges: &[LiveRange]) -> Result<(), NoOffsets> {
     let mut all = 0_i64;
     for (k, range) in ranges.iter().enumerate() {
@@ -231,9 +229,9 @@ fn check(ranges: &[LiveRange]) -> Result<(), NoOffsets> {
     Ok(())
 }
 
-/// Time with only the moments at which a range begins: what is live together at some moment is so at one of these.
+/// Time reduced to the moments at which a range begins; ranges that overlap do so at one of these.
 struct Moments {
-    /// The moments that are left, as they were.
+    /// The original numbers of these moments.
     starts: Vec<usize>,
     /// The ranges in numbers of these.
     ranges: Vec<LiveRange>,
@@ -249,7 +247,7 @@ impl Moments {
         Moments { starts, ranges }
     }
 
-    /// The most bytes that are live at a moment, and the first such moment.
+    /// The peak, and the first moment at it.
     fn peak(&self) -> (i64, usize) {
         let mut changes = vec![0_i64; self.starts.len() + 1];
         for range in &self.ranges {
@@ -266,7 +264,7 @@ impl Moments {
         peak
     }
 
-    /// The ranges that are live at each moment; None where they are more than [`LARGEST_OVERLAP`].
+    /// The ranges live at each moment; `None` above [`LARGEST_OVERLAP`] pairs.
     fn live(&self) -> Option<Vec<Vec<usize>>> {
         let pairs: usize = self.ranges.iter().map(|i| i.live.1 - i.live.0 + 1).sum();
         (pairs <= LARGEST_OVERLAP).then_some(())?;
@@ -278,10 +276,10 @@ impl Moments {
     }
 }
 
-/// In which order ranges are placed: that of the most...
+/// The order in which ranges are placed, largest first, by...
 #[derive(Clone, Copy, Debug)]
 enum PlacingOrder {
-    /// ...bytes of all at one of its moments.
+    /// ...live bytes of all ranges at one of its moments.
     Crowd,
     /// ...moments times bytes.
     Area,
@@ -292,7 +290,7 @@ enum PlacingOrder {
 }
 
 impl PlacingOrder {
-    /// The numbers of all in this order; `crowd` are the bytes of all at each moment.
+    /// The range numbers in this order; `crowd` has the live bytes at each moment.
     fn of(self, ranges: &[LiveRange], crowd: &[i64]) -> Vec<usize> {
         let key = |k: &usize| {
             let range = &ranges[*k];
@@ -311,17 +309,17 @@ impl PlacingOrder {
     }
 }
 
-/// The bytes of all that is live at each moment.
+/// The live bytes at each moment.
 fn crowd(ranges: &[LiveRange], live: &[Vec<usize>]) -> Vec<i64> {
     live.iter().map(|live| live.iter().map(|k| ranges[*k].bytes).sum()).collect()
 }
 
-/// For each range those that it meets, in order.
+/// For each range, the ranges that overlap it in time, in order.
 fn neighbours(ranges: &[LiveRange], live: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut begins = vec![Vec::new(); live.len()];
     ranges.iter().enumerate().for_each(|(k, range)| begins[range.live.0].push(k));
     let of = |k: usize| {
-        // What it meets is live at its first moment, or begins while it is live.
+        // Such a range is live at the first moment, or begins later.
         let (first, last) = ranges[k].live;
         let later = begins[first + 1..=last].iter().flatten();
         let mut met: Vec<usize> = live[first].iter().chain(later).copied().filter(|other| *other != k).collect();

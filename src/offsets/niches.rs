@@ -1,63 +1,63 @@
-//! The state of the exact search: at each moment the floor, below which nothing more is placed.
+//! The state of the exact search: a floor at each moment, below which nothing more is placed.
 //!
-//! What holds between two choices ([`settle`](Niches::settle)):
+//! Invariants between two choices ([`settle`](Niches::settle)):
 //!
 //! - the least offset of an unplaced range is the highest floor of its moments, rounded up to its alignment;
-//! - the floor of a moment is the least offset of an unplaced range that is live there. So one lies at each floor;
-//! - the floor and the bytes of all that is unplaced do not exceed the capacity at any moment.
+//! - the floor of a moment is the lowest least offset of its unplaced ranges, so one of them is at each floor;
+//! - the floor plus the bytes of all unplaced ranges is within the capacity at every moment.
 
 use super::{LiveRange, PlacingOrder, crowd};
 
-/// What a step changed, to be taken back.
+/// An undo record of a step.
 enum Undo {
     Floor(usize, i64),
     Least(usize, i64),
     Placed(usize),
 }
 
-/// A moment at the end of a niche, a run of moments of one floor between higher ones.
+/// A moment at the end of a niche, a run of moments with one floor between higher ones.
 pub struct Niche {
     /// The moment.
     pub moment: usize,
-    /// The first moment of the niche and the last.
+    /// The first and the last moment of the niche.
     first: usize,
     last: usize,
-    /// The floors beside it; the capacity where there is none.
+    /// The adjacent floors; the capacity if there is none.
     before: i64,
     after: i64,
 }
 
-/// The state. Ranges of no bytes count as placed at 0.
+/// The search state. Ranges of no bytes count as placed at 0.
 pub struct Niches<'a> {
     pub ranges: &'a [LiveRange],
-    /// For each moment those that are live, and for each range those that it meets.
+    /// The ranges live at each moment, and (`meets`) the ranges that overlap each one in time.
     pub live: &'a [Vec<usize>],
     meets: &'a [Vec<usize>],
     capacity: i64,
-    /// The steps that are left.
+    /// The remaining steps.
     pub steps: u64,
-    /// For each range its offset, where it is placed.
+    /// The offset of each placed range.
     pub offsets: Vec<i64>,
     is_placed: Vec<bool>,
-    /// For each unplaced range the least offset.
+    /// The least offset of each unplaced range.
     least: Vec<i64>,
     floor: Vec<i64>,
-    /// For each moment, of what is unplaced: the bytes, how many are live, how many at this and the next moment.
+    /// For each moment, of unplaced ranges: the bytes, the number live, the number live at this and the next moment.
     rest: Vec<i64>,
     open: Vec<usize>,
     crossing: Vec<usize>,
-    /// How often the capacity was exceeded at each moment.
+    /// The number of times each moment exceeded the capacity.
     pub exceeded: Vec<u64>,
     trail: Vec<Undo>,
-    /// The moments at which something changed.
+    /// The moments to settle.
     changed: Vec<usize>,
     is_changed: Vec<bool>,
-    /// For each moment the ranges that begin there.
+    /// For each moment, the ranges that begin there.
     begin: Vec<Vec<usize>>,
 }
 
 impl<'a> Niches<'a> {
-    /// Nothing is placed. `exceeded` are the counts of an earlier search.
+    /// The state without placed ranges. `exceeded` are the counts of an earlier search.
     pub fn new(
         ranges: &'a [LiveRange],
         live: &'a [Vec<usize>],
@@ -92,12 +92,12 @@ impl<'a> Niches<'a> {
         }
     }
 
-    /// For each range its number in an order; with a seed above 0 each is exchanged with one of the next few.
+    /// The rank of each range in an order; with a seed above 0, each is swapped with one of the next few.
     pub fn ranked(&self, order: PlacingOrder, seed: u64) -> Vec<usize> {
         let mut ordered = order.of(self.ranges, &self.rest);
         let mut random = seed;
         for at in 0..if seed > 0 { ordered.len() } else { 0 } {
-            // A linear congruence of 64 bits, of which the upper ones are used.
+            // A linear congruential generator of 64 bits; the upper bits are used.
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let other = at + (random >> 33) as usize % 8;
             ordered.swap(at, other.min(self.ranges.len() - 1));
@@ -107,7 +107,7 @@ impl<'a> Niches<'a> {
         rank
     }
 
-    /// How far the state is, for [`take_back`](Self::take_back).
+    /// A mark of the state, for [`take_back`](Self::take_back).
     pub fn mark(&self) -> usize {
         self.trail.len()
     }
@@ -123,13 +123,13 @@ impl<'a> Niches<'a> {
         }
     }
 
-    /// [`settle`](Self::settle) for all moments.
+    /// Runs [`settle`](Self::settle) for all moments.
     pub fn settle_all(&mut self) -> bool {
         (0..self.live.len()).for_each(|moment| self.change(moment));
         self.settle()
     }
 
-    /// Raises floors and least offsets until each is what the others make it; false where the capacity is exceeded.
+    /// Raises floors and least offsets to a fixed point; false if the capacity is exceeded.
     pub fn settle(&mut self) -> bool {
         let mut fits = true;
         while let Some(moment) = self.changed.pop() {
@@ -145,14 +145,14 @@ impl<'a> Niches<'a> {
         fits
     }
 
-    /// Whether all that is unplaced at a moment fits above its floor.
+    /// Whether all unplaced ranges of a moment fit above its floor.
     fn fits(&mut self, moment: usize) -> bool {
         let fits = self.floor[moment].saturating_add(self.rest[moment]) <= self.capacity;
         self.exceeded[moment] += u64::from(!fits);
         fits
     }
 
-    /// Raises a floor, and with it what is live there; false where the capacity is exceeded.
+    /// Raises a floor, and the ranges live there; false if the capacity is exceeded.
     pub fn raise(&mut self, moment: usize, to: i64) -> bool {
         self.trail.push(Undo::Floor(moment, self.floor[moment]));
         self.floor[moment] = to;
@@ -173,7 +173,7 @@ impl<'a> Niches<'a> {
         }
     }
 
-    /// Places a range at its least offset; false where the capacity is exceeded.
+    /// Places a range at its least offset; false if the capacity is exceeded.
     pub fn put(&mut self, k: usize) -> bool {
         let (range, meets) = (self.ranges[k], self.meets);
         let end = self.least[k].saturating_add(range.bytes);
@@ -194,7 +194,7 @@ impl<'a> Niches<'a> {
         fits
     }
 
-    /// Takes back what was changed since a [`mark`](Self::mark).
+    /// Undoes all changes since a [`mark`](Self::mark).
     pub fn take_back(&mut self, mark: usize) {
         while let Some(moment) = self.changed.pop() {
             self.is_changed[moment] = false;
@@ -216,8 +216,8 @@ impl<'a> Niches<'a> {
         }
     }
 
-    /// The moments from one to another in parts that nothing unplaced crosses, without those at which nothing is
-    /// unplaced. The shortest are first: they fail soonest.
+    /// Splits an interval of moments where no unplaced range crosses, without moments that have none. The shortest
+    /// parts come first: they fail soonest.
     pub fn parts(&self, first: usize, last: usize) -> Vec<(usize, usize)> {
         let (mut parts, mut from) = (Vec::new(), first);
         for moment in first..=last {
@@ -232,7 +232,7 @@ impl<'a> Niches<'a> {
         parts
     }
 
-    /// The state of a part in 128 bits: its floors and what is unplaced.
+    /// The state of a part in 128 bits: its floors and unplaced ranges.
     pub fn key(&self, first: usize, last: usize) -> u128 {
         let mut key = 0_u128;
         for moment in first..=last {
@@ -243,14 +243,14 @@ impl<'a> Niches<'a> {
         key
     }
 
-    /// The unplaced ranges that may lie at the floor of a moment.
+    /// The unplaced ranges that may be placed at the floor of a moment.
     pub fn at_floor(&self, moment: usize) -> impl Iterator<Item = usize> {
         let floor = self.floor[moment];
         self.live[moment].iter().copied().filter(move |k| !self.is_placed[*k] && self.least[*k] == floor)
     }
 
-    /// The moment to branch at: of those at the ends of niches the one with the fewest branches for the times that its
-    /// capacity was exceeded, and of these the lowest.
+    /// The moment to branch at: among the ends of niches, the fewest branches per time that its capacity was exceeded,
+    /// and on ties the lowest floor.
     pub fn choose(&mut self, first: usize, last: usize) -> Niche {
         let (mut best, mut best_key) = (None, (0, 0, 0));
         let (mut begin, mut looked) = (first, last - first);
@@ -259,7 +259,7 @@ impl<'a> Niches<'a> {
             if end < last && self.floor[end + 1] == floor {
                 continue;
             }
-            // What is unplaced has bytes, so every floor is below the capacity.
+            // Unplaced ranges have bytes, so every floor is below the capacity.
             let before = if begin > first { self.floor[begin - 1] } else { self.capacity };
             let after = if end < last { self.floor[end + 1] } else { self.capacity };
             let ends = (begin..=end).step_by((end - begin).max(1)).filter(|_| floor < before && floor < after);
@@ -268,7 +268,7 @@ impl<'a> Niches<'a> {
                 let may_be_free = floor + self.rest[moment] < self.capacity;
                 let branches = self.at_floor(moment).count() as u64 + u64::from(may_be_free);
                 let exceeded = if branches < 2 { u64::MAX } else { self.exceeded[moment] + 1 };
-                // Quotients are compared by their products.
+                // Compares quotients by cross products.
                 let (a, b) =
                     (u128::from(branches) * u128::from(best_key.1), u128::from(best_key.0) * u128::from(exceeded));
                 if best.is_none() || a < b || (a == b && floor < best_key.2) {
@@ -282,8 +282,8 @@ impl<'a> Niches<'a> {
         best.expect("the lowest floor is that of a niche")
     }
 
-    /// How well a range at the bottom of a niche joins what is beside it: 1 for the whole width, 1 for each end at a
-    /// wall whose height is that of the range.
+    /// The number of joints of a range at the bottom of a niche: 1 for the whole width, 1 for each end at a wall of
+    /// equal height.
     pub fn joints(&self, k: usize, niche: &Niche) -> usize {
         let (begin, end) = (self.ranges[k].live.0 == niche.first, self.ranges[k].live.1 == niche.last);
         let top = self.least[k].saturating_add(self.ranges[k].bytes);
@@ -291,8 +291,8 @@ impl<'a> Niches<'a> {
         joins.into_iter().filter(|joins| *joins).count()
     }
 
-    /// The least place of the lowest range at a moment if none is at its floor, as [`Niches`] has it. Where nothing can
-    /// be moved down, such a range is supported by another unplaced one that it meets. None where nothing can be.
+    /// The lowest offset of a range at a moment if none is at its floor. If nothing can be moved down, such a range
+    /// rests on another unplaced range that overlaps it in time. `None` if no range can.
     pub fn above(&self, moment: usize) -> Option<i64> {
         let place = |k: &usize| {
             if self.least[*k] > self.floor[moment] {
@@ -306,7 +306,7 @@ impl<'a> Niches<'a> {
     }
 }
 
-/// Two numbers in 128 bits that look random: two rounds of multiplications and shifts of each half.
+/// A 128-bit hash of two numbers: two rounds of multiplications and shifts of each half.
 fn mixed(a: u64, b: u64) -> u128 {
     let round = |x: u64| {
         let x = (x ^ (x >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -1,9 +1,9 @@
-//! The exact search: offsets below a capacity, or that there are none.
+//! The exact search: offsets within a capacity, or a proof that there are none.
 //!
-//! Where a solution exists, one does in which nothing can be moved down: each range lies at 0 or at the end, rounded
-//! up, of one that it meets. The search builds these from below. Its state is a *floor* at each moment, below which
-//! nothing more is placed ([`Niches`]). A step chooses a moment, and a branch says which range is the lowest one above
-//! its floor:
+//! If a solution exists, so does one in which nothing can be moved down: each range is at 0 or at the end, rounded up,
+//! of a range that overlaps it in time. The search builds these from below. Its state is a *floor* at each moment,
+//! below which nothing more is placed ([`Niches`]). A step chooses a moment, and each branch chooses the lowest range
+//! above its floor:
 //!
 //! ```text
 //! bytes                   The floor has a niche of moments 1 and 2. What is live at moment 1 alone, or at 1 and 2, may
@@ -13,43 +13,43 @@
 //!     0   1  2   3  moment
 //! ```
 //!
-//! 1. Only moments at the two ends of niches are chosen, where few ranges fit: those that begin or end there. Of these
-//!    the one with the fewest, divided by how often the capacity was exceeded there.
-//! 2. A branch ends where the floor and the bytes of all that is unplaced exceed the capacity at a moment.
-//! 3. Unplaced ranges that share no moment with the others are a part that is solved by itself: if it has no solution,
-//!    another choice in another part does not help.
-//! 4. Parts without solution are kept, as 128 bits of hash of their floors and unplaced ranges, and not tried again.
-//! 5. The search begins again with another order of the branches when its steps are used up, and more of them; what is
-//!    kept by 4 stays.
+//! 1. Only the two ends of niches are chosen, where few ranges fit: those that begin or end there. Among these, the
+//! moment
+//!    with the fewest ranges, divided by the number of times its capacity was exceeded.
+//! 2. A branch ends if the floor plus the bytes of all unplaced ranges exceeds the capacity at a moment.
+//! 3. Unplaced ranges that share no moment with the others are a part, solved by itself: if it has no solution, choices in
+//!    other parts do not help.
+//! 4. Parts without solution are stored, as a 128-bit hash of their floors and unplaced ranges, and not tried again.
+//! 5. When its steps are used up, the search restarts with another order of the branches and more steps; the parts stored
+//!    by 4 stay.
 
 use super::niches::Niches;
 use super::{LiveRange, PlacingOrder, neighbours};
 use std::collections::HashSet;
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug)]
 pub enum Attempt {
     /// The offset of each range.
     Offsets(Vec<i64>),
-    /// There are none below the capacity.
+    /// No offsets exist within the capacity.
     Impossible,
     /// The steps did not suffice.
     Unknown,
 }
 
-/// Which is tried first where several can lie at the bottom of a niche.
+/// The orders in which ranges at the bottom of a niche are tried.
 const ORDERS: [PlacingOrder; 4] = [PlacingOrder::Area, PlacingOrder::Length, PlacingOrder::Bytes, PlacingOrder::Crowd];
 
-/// The steps of a search in one order before another is tried. In each round the orders as they are get twice as many,
-/// and changed ones as many again. Of 168 rectangles cut into 100 to 450, with up to half of the cuts pinwheels and up to
+/// The steps of a search in one order before another is tried. In each round the plain orders get twice as many, and
+/// shuffled ones as many again. Of 168 rectangles cut into 100 to 450, with up to half of the cuts pinwheels and up to
 /// 5 % taken out, 115 are found in 20 million steps; with ten times as many before another order, 114.
 const STEPS: u64 = 20_000;
 
-/// The most parts without solution that are kept, in 40 MB. Beyond, all are forgotten.
+/// The limit on stored parts without solution, in 40 MB. Above it, all are dropped.
 const MOST_FAILED: usize = 1 << 20;
 
-/// Searches for offsets of which no end exceeds `capacity`, with so many steps (each a range at a moment that is looked
-/// at), which are counted down.
+/// Searches for offsets with all ends within `capacity`. Deducts from `steps`, each a visit of a range at a moment.
 pub fn search(ranges: &[LiveRange], live: &[Vec<usize>], capacity: i64, steps: &mut u64) -> Attempt {
     let meets = neighbours(ranges, live);
     let (mut failed, mut exceeded) = (HashSet::new(), vec![0; live.len()]);
@@ -81,7 +81,7 @@ pub fn search(ranges: &[LiveRange], live: &[Vec<usize>], capacity: i64, steps: &
 /// The tree of choices.
 struct ChoiceTree<'a> {
     niches: Niches<'a>,
-    /// For each range its number in the order.
+    /// The rank of each range in the order.
     rank: Vec<usize>,
     /// The keys of parts without solution.
     failed: HashSet<u128>,
@@ -95,8 +95,8 @@ impl ChoiceTree<'_> {
         self.solve(0, self.niches.live.len() - 1)
     }
 
-    /// Places what is unplaced from one moment to another, which nothing unplaced crosses; None where the steps end.
-    /// What is placed is taken back if it fails.
+    /// Places the unplaced ranges in an interval that no unplaced range crosses; `None` if the steps end. Undoes its
+    /// placements if it fails.
     fn solve(&mut self, first: usize, last: usize) -> Option<bool> {
         let mark = self.niches.mark();
         for (first, last) in self.niches.parts(first, last) {
@@ -122,7 +122,7 @@ impl ChoiceTree<'_> {
             let mut next: Vec<usize> = self.niches.at_floor(niche.moment).collect();
             next.sort_unstable_by_key(|k| (std::cmp::Reverse(self.niches.joints(*k, &niche)), self.rank[*k]));
             for (at, &k) in next.iter().enumerate() {
-                // One of the same moments and bytes leads to the same.
+                // A range with the same moments and bytes gives the same result.
                 if next[..at].iter().any(|other| self.niches.ranges[*other] == self.niches.ranges[k]) {
                     continue;
                 }

@@ -25,8 +25,7 @@
 //!   This is a lower bound; [`TaskGraph::add_places`] assigns values to places, for the bytes that an order takes
 //!   ([`placed`]).
 //!
-//! 1. The graph is cut at each task that depends on all tasks before it and precedes all after it. The parts are
-//! ordered
+//! 1. The graph is cut at each task that depends on all before it and precedes all after it. The parts are ordered
 //!    separately, without loss.
 //! 2. In each part, the given order, list scheduling and depth first, each from the front and from the back, are
 //!    compared ([`listing`]).

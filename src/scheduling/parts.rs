@@ -1,4 +1,4 @@
-//! What orders of a graph take, and the parts that it is cut into.
+//! The live bytes of orders of a graph, and the parts that it is cut into.
 
 use super::graph::{TaskGraph, TaskValue};
 use super::placed::Places;
@@ -7,7 +7,7 @@ use crate::text::Error;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Some tasks of a graph that follow each other in an order.
+/// Consecutive tasks of an order, as a graph.
 pub(super) struct TaskPart {
     pub(super) graph: TaskGraph,
     /// The numbers of its tasks in the whole graph.
@@ -18,7 +18,7 @@ impl TaskGraph {
     /// The bytes live at each task of an order.
     ///
     /// # Errors
-    /// A task is missing, there twice, or before one that has to run before it.
+    /// A task that is missing, repeated, or before one that must run before it.
     pub fn live(&self, order: &[usize]) -> Result<Vec<i64>, Error> {
         let mut done = vec![false; self.len()];
         for task in order {
@@ -36,35 +36,35 @@ impl TaskGraph {
         Ok(self.costs(order))
     }
 
-    /// The bytes live at each task of an order, where each value is counted as its place says, and not by groups.
+    /// The bytes live at each task of an order, with values counted by place rather than by group.
     ///
     /// # Errors
-    /// Those of [`TaskGraph::live`].
+    /// As [`TaskGraph::live`].
     pub fn placed(&self, order: &[usize]) -> Result<Vec<i64>, Error> {
         self.live(order)?;
         Ok(Places::new(self).costs(order))
     }
 
-    /// The most bytes that are live at once in an order.
+    /// The peak of live bytes in an order.
     ///
     /// # Errors
-    /// Those of [`TaskGraph::live`].
+    /// As [`TaskGraph::live`].
     pub fn peak(&self, order: &[usize]) -> Result<i64, Error> {
         Ok(self.live(order)?.into_iter().max().unwrap_or(0))
     }
 
-    /// The same of what is known to be an order.
+    /// The bytes live at each task of a valid order.
     pub(super) fn costs(&self, order: &[usize]) -> Vec<i64> {
         let mut running = Running::new(self);
         order.iter().map(|task| running.run(*task)).collect()
     }
 
-    /// The most of them.
+    /// The peak of a valid order.
     pub(super) fn peak_of(&self, order: &[usize]) -> i64 {
         self.costs(order).into_iter().max().unwrap_or(0)
     }
 
-    /// What no order has less than: what each task touches, all that may be shared shared.
+    /// A lower bound on the peak of any order: the values that each task touches, with all possible sharing.
     pub fn least(&self) -> i64 {
         let mut least = 0;
         let mut grouped = vec![0; self.free.len()];
@@ -91,12 +91,12 @@ impl TaskGraph {
         least
     }
 
-    /// The parts between tasks that all others run before or after, whatever the order, in this order.
+    /// The parts between the tasks that every other task must precede or follow, in this order.
     pub(super) fn cut(&self, order: &[usize]) -> Vec<TaskPart> {
         let n = order.len();
         let mut place = vec![0; n];
         order.iter().enumerate().for_each(|(k, task)| place[*task] = k);
-        // All before a task lead to it if each has something after it that is no later than the task.
+        // All tasks before one lead to it if each has a successor no later than it.
         let leads = |k: usize| self.after[order[k]].iter().map(|task| place[*task]).min().unwrap_or(n);
         let follows = |k: usize| self.before[order[k]].iter().map(|task| place[*task] + 1).max().unwrap_or(0);
         let mut furthest = vec![0; n + 1];
@@ -126,14 +126,14 @@ impl TaskGraph {
         self.parts(order, &parts)
     }
 
-    /// Some tasks of an order, with what is live around them.
+    /// Some tasks of an order, with the bytes live around them.
     pub(super) fn part(&self, order: &[usize], range: Range<usize>) -> TaskPart {
         let mut running = Running::new(self);
         order[..range.start].iter().for_each(|task| _ = running.run(*task));
         self.part_of(&running, &order[range])
     }
 
-    /// The same of ranges that follow each other.
+    /// The parts of consecutive ranges.
     fn parts(&self, order: &[usize], ranges: &[Range<usize>]) -> Vec<TaskPart> {
         let mut running = Running::new(self);
         let mut found = Vec::with_capacity(ranges.len());
@@ -144,7 +144,7 @@ impl TaskGraph {
         found
     }
 
-    /// The part that these tasks are after those that have run.
+    /// The part of these tasks after those that have run.
     fn part_of(&self, running: &Running, tasks: &[usize]) -> TaskPart {
         let mut number = FxHashMap::default();
         tasks.iter().enumerate().for_each(|(k, task)| _ = number.insert(*task, k));
@@ -174,7 +174,7 @@ impl TaskGraph {
                 None => around -= self.values[*value].bytes,
             }
         }
-        // The groups that the part does not touch are as they are.
+        // Groups that the part does not touch keep their bytes.
         let mut kept: Vec<Option<usize>> = vec![None; self.free.len()];
         let mut free = Vec::new();
         for value in &mut values {

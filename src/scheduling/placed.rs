@@ -1,11 +1,10 @@
-//! Tasks run one after the other, from the last to the first, with the place of each value: where it lies in memory that is there
-//! anyway, it takes none.
+//! Tasks run from the last to the first, with the place of each value: a value in preallocated memory takes no bytes.
 //!
-//! A result that is written over its operand lies where that lies; values that are written over each other are a chain. A
-//! chain takes no bytes where its first value starts in a place, as a parameter does. Nor does it where its last value ends
-//! in a place, as a result does, and that is vacant when the first value is made. From the end, the last value of a chain comes
-//! first, so it is known where it ends. Only where something starts in a place there is a choice, of which a task that comes
-//! later decides whether an order goes on from it:
+//! A result that overwrites its operand has the operand's place; values that overwrite each other form a chain. A chain
+//! takes no bytes if its first value starts in a place, as a parameter does, or if its last value ends in a place, as a
+//! result does, that is vacant when the first value is defined. From the end, the last value of a chain comes first, so
+//! its end is known. A choice exists only where a value starts in a place; a task visited later decides whether the
+//! order can go on:
 //!
 //! ```text
 //! a = f(x)         in the place of the result z, as z is written over it
@@ -13,20 +12,20 @@
 //! z = a + 1        written over `a`, if it is the last to read it
 //! ```
 //!
-//! Of two states after the same tasks the one in which fewer values take bytes is no worse, where the values are the same in the
-//! places in which something starts.
+//! Of two states after the same tasks with the same values in the places where some value starts, the one with fewer
+//! values that take bytes is no worse.
 
 use super::graph::TaskGraph;
 use super::progress::{LiveBytes, TaskState};
 
-/// Where a value lies.
+/// The memory of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ValueHome {
-    /// In memory of its own.
+    /// Memory of its own.
     Own,
-    /// In this place, in which a value starts that it is written over, or that it is.
+    /// The place where it, or a value that it overwrites, starts.
     Started(usize),
-    /// In this place, in which a value ends that is written over it, or that it is.
+    /// The place where it, or a value that overwrites it, ends.
     Ended(usize),
 }
 
@@ -39,36 +38,36 @@ impl ValueHome {
     }
 }
 
-/// What of a graph does not depend on the order.
+/// The parts of the state that do not depend on the order.
 pub struct Places<'g> {
     graph: &'g TaskGraph,
     reversed: TaskGraph,
-    /// For each value the places of what it may be written over, directly or not, or starts in itself.
+    /// For each value, the places where it or a value below it in a possible chain starts.
     starts: Vec<Vec<usize>>,
-    /// Whether a value may lie where one ends in a place.
+    /// Whether a value may be in a chain that ends in a place.
     may_end: Vec<bool>,
-    /// Whether a value starts in a place.
+    /// Whether a value starts in each place.
     is_started: Vec<bool>,
-    /// The operands that each value may be written over.
+    /// The operands that each value may overwrite.
     operands: Vec<Vec<usize>>,
 }
 
-/// The state before some tasks: those after have run.
+/// The state before some tasks; all later tasks have run.
 #[derive(Clone)]
 pub struct PlacedTasks<'p> {
     places: &'p Places<'p>,
     tasks_left: usize,
-    /// The tasks of each value that have not run.
+    /// The number of tasks of each value that have not run.
     left: Vec<usize>,
     homes: Vec<ValueHome>,
-    /// The live values in each place.
+    /// The number of live values in each place.
     occupants: Vec<usize>,
     /// The bytes of live values in memory of their own.
     own: i64,
 }
 
 impl<'g> Places<'g> {
-    /// Of a graph.
+    /// The places of a graph.
     pub fn new(graph: &'g TaskGraph) -> Places<'g> {
         let count = graph.values.len();
         let mut starts: Vec<Vec<usize>> =
@@ -79,7 +78,7 @@ impl<'g> Places<'g> {
         let mut operands = vec![Vec::new(); count];
         let pairs: Vec<(usize, usize)> = graph.shares.iter().flatten().copied().collect();
         pairs.iter().for_each(|(result, operand)| operands[*result].push(*operand));
-        // Chains are no longer than there are values.
+        // Chains are no longer than the number of values.
         for _ in 0..count {
             let mut changed = false;
             for (result, operand) in &pairs {
@@ -97,17 +96,17 @@ impl<'g> Places<'g> {
         Places { graph, reversed: graph.reversed(), starts, may_end, is_started, operands }
     }
 
-    /// The bytes live at each task of what is known to be an order.
+    /// The bytes live at each task of a valid order.
     pub fn costs(&self, order: &[usize]) -> Vec<i64> {
         let values = &self.graph.values;
-        // When each value is touched first and last.
+        // The first and last touch of each value.
         let mut touched: Vec<Option<(usize, usize)>> = vec![None; values.len()];
         for (at, task) in order.iter().enumerate() {
             self.graph.touched[*task]
                 .iter()
                 .for_each(|value| touched[*value] = Some((touched[*value].map_or(at, |own| own.0), at)));
         }
-        // Which value is written over which.
+        // The value above and below each one in its chain.
         let mut over: Vec<Option<usize>> = vec![None; values.len()];
         let mut under: Vec<Option<usize>> = vec![None; values.len()];
         for (at, task) in order.iter().enumerate() {
@@ -167,7 +166,7 @@ impl<'g> Places<'g> {
     }
 }
 
-/// The results of a task that are written over operands, each over the first that nothing reads afterwards.
+/// The results of a task that overwrite operands, each the first one without later readers.
 fn written_over(
     shares: &[(usize, usize)],
     is_first: impl Fn(usize) -> bool,
@@ -183,7 +182,7 @@ fn written_over(
     found
 }
 
-/// The bytes of values that have to go from one place to another in the end, while that holds a result, too.
+/// The bytes of values that must change place at the end, while the new place still holds another result.
 fn exchanged(graph: &TaskGraph, homes: &[ValueHome]) -> i64 {
     let is_held = |place: usize| graph.ends.iter().any(|(value, _)| homes[*value] == ValueHome::Started(place));
     let moved = |(value, place): &&(usize, usize)| {
@@ -193,7 +192,7 @@ fn exchanged(graph: &TaskGraph, homes: &[ValueHome]) -> i64 {
 }
 
 impl<'p> PlacedTasks<'p> {
-    /// After the last task.
+    /// The state after the last task.
     pub fn new(places: &'p Places<'p>) -> PlacedTasks<'p> {
         let values = &places.graph.values;
         PlacedTasks {
@@ -211,18 +210,18 @@ impl<'p> PlacedTasks<'p> {
         (own.to_end || self.left[value] < own.tasks.len()) && (own.from_start || self.left[value] > 0)
     }
 
-    /// Whether a task that has not run is the first of a value if it runs now, as all others have.
+    /// Whether the next task to run, from the end, is the first of a value: all others have run.
     fn is_first(&self, value: usize) -> bool {
         !self.places.graph.values[value].from_start && self.left[value] == 1
     }
 
-    /// Whether it is the last, as no other has.
+    /// Whether it is the last: no other has run.
     fn is_last(&self, value: usize) -> bool {
         let own = &self.places.graph.values[value];
         !own.to_end && self.left[value] == own.tasks.len()
     }
 
-    /// The results of a task that are written over operands if it runs now.
+    /// The results of a task that overwrite operands if it runs now.
     fn written_over(&self, task: usize) -> Vec<(usize, usize)> {
         written_over(&self.places.graph.shares[task], |value| self.is_first(value), |value| self.is_last(value))
     }
@@ -235,7 +234,7 @@ impl<'p> PlacedTasks<'p> {
         }
     }
 
-    /// The values that are written over by none and come to be live where a task runs.
+    /// The values that nothing overwrites and that become live when a task runs, from the end.
     fn begun(&self, task: usize, over: &[(usize, usize)]) -> Vec<usize> {
         let graph = self.places.graph;
         let is_read = |value: &usize| self.is_last(*value) && over.iter().all(|(_, operand)| operand != value);
@@ -246,7 +245,7 @@ impl<'p> PlacedTasks<'p> {
         all
     }
 
-    /// In how many places such a value may lie.
+    /// The number of possible homes of such a value.
     fn choices(&self, value: usize) -> usize {
         let own = &self.places.graph.values[value];
         match own.starts_in {
@@ -255,14 +254,14 @@ impl<'p> PlacedTasks<'p> {
         }
     }
 
-    /// Where it may lie if it lies where nothing starts.
+    /// Its possible homes outside places where a value starts.
     fn ends(&self, value: usize) -> [Option<ValueHome>; 2] {
         let end = self.places.graph.values[value].ends_in;
         let own = end.is_none_or(|place| self.places.is_started[place]).then_some(ValueHome::Own);
         [end.map(ValueHome::Ended), own]
     }
 
-    /// One of these.
+    /// One of the possible homes.
     fn home(&self, value: usize, choice: usize) -> ValueHome {
         if let Some(place) = self.places.graph.values[value].starts_in {
             return ValueHome::Started(place);
@@ -271,7 +270,7 @@ impl<'p> PlacedTasks<'p> {
         self.ends(value).into_iter().flatten().chain(started).nth(choice).unwrap_or(ValueHome::Own)
     }
 
-    /// Whether a value that is live may still be written over what starts in a place.
+    /// Whether a live value may still overwrite the value that starts in a place.
     fn may_start(&self, value: usize, place: usize) -> bool {
         self.places.graph.values[value].starts_in == Some(place)
             || self.places.operands[value]
@@ -380,7 +379,7 @@ impl TaskState for PlacedTasks<'_> {
         LiveBytes { counted: self.own, plain: self.own, grouped: Vec::new() }
     }
 
-    /// What it reads last may lie in a place in no order, or lies in one that is vacant all the time.
+    /// Whether each value that the task reads last can use no place, or uses one that is vacant all the time.
     fn is_settled(&self, task: usize) -> bool {
         if self.tasks_left == self.places.graph.len() {
             return false;

@@ -1,4 +1,4 @@
-//! What a search over sets of tasks has to know of the tasks that have run.
+//! The interface between the search over sets of tasks and the tasks that have run.
 
 use super::graph::TaskGraph;
 
@@ -7,41 +7,42 @@ pub trait TaskState {
     /// The graph.
     fn graph(&self) -> &TaskGraph;
 
-    /// What the bytes of the tasks that are left depend on beside the set of those that have run.
+    /// The state beside the set of tasks that have run, on which the bytes of later tasks depend.
     fn memory(&self) -> Vec<u64>;
 
-    /// Whether after the same tasks all orders go on from one memory that go on from the other, with no more bytes.
+    /// Whether, after the same tasks, every order that continues from `other` continues from `memory`, with no more
+    /// bytes.
     fn is_no_worse(&self, memory: &[u64], other: &[u64]) -> bool;
 
-    /// In how many ways a task may run: one or more.
+    /// The number of ways in which a task may run, at least 1.
     fn ways(&self, task: usize) -> usize;
 
-    /// Runs a task in one of them: the bytes that are live while it runs; `None` where no order goes on from there.
+    /// Runs a task in one way, and returns the bytes live while it runs; `None` if no order continues from there.
     fn step(&mut self, task: usize, way: usize) -> Option<i64>;
 
-    /// Takes back the task that ran last.
+    /// Undoes the last task.
     fn undo(&mut self, task: usize);
 
     /// The live bytes.
     fn live(&self) -> LiveBytes;
 
-    /// Whether no other task takes more because a task that is ready runs now, but for the bytes that it leaves live.
+    /// Whether running a ready task now costs no later task anything but the bytes that it leaves live.
     fn is_settled(&self, task: usize) -> bool;
 }
 
-/// The bytes that are live after some tasks.
+/// The bytes live after some tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveBytes {
-    /// Those that count.
+    /// The bytes that count.
     pub counted: i64,
-    /// Those of no group.
+    /// The bytes outside groups.
     pub plain: i64,
-    /// Those of each group.
+    /// The bytes of each group.
     pub grouped: Vec<i64>,
 }
 
 impl LiveBytes {
-    /// Whether no more count than of others, whatever else is live.
+    /// Whether these count at most as much as the other ones, whatever else is live.
     pub fn is_at_most(&self, other: &LiveBytes) -> bool {
         let groups = self.grouped.iter().zip(&other.grouped);
         self.plain - other.plain + groups.map(|(own, other)| (own - other).max(0)).sum::<i64>() <= 0

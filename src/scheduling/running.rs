@@ -1,4 +1,4 @@
-//! Tasks run one after the other: what is live after them, and what is while one runs.
+//! Tasks run in order: the bytes live after them, and while each runs.
 
 use super::graph::TaskGraph;
 use super::progress::{LiveBytes, TaskState};
@@ -7,17 +7,17 @@ use super::progress::{LiveBytes, TaskState};
 #[derive(Clone, Debug)]
 pub struct Running<'g> {
     graph: &'g TaskGraph,
-    /// The tasks of each value that have not run.
+    /// The number of tasks of each value that have not run.
     left: Vec<usize>,
-    /// The live bytes of no group, and of each group.
+    /// The live bytes outside groups, and (`grouped`) of each group.
     plain: i64,
     grouped: Vec<i64>,
-    /// What counts of all groups together.
+    /// The counted bytes of all groups together.
     over: i64,
 }
 
 impl<'g> Running<'g> {
-    /// Before the first task.
+    /// The state before the first task.
     pub fn new(graph: &'g TaskGraph) -> Running<'g> {
         let left = graph.values.iter().map(|value| value.tasks.len()).collect();
         let mut running = Running { graph, left, plain: 0, grouped: vec![0; graph.free.len()], over: 0 };
@@ -38,18 +38,18 @@ impl<'g> Running<'g> {
         self.over = self.grouped.iter().zip(&self.graph.free).map(|(bytes, free)| (bytes - free).max(0)).sum();
     }
 
-    /// Whether a value is live between what has run and what has not.
+    /// Whether a value is live between the tasks that have run and the others.
     pub fn is_live(&self, value: usize) -> bool {
         let own = &self.graph.values[value];
         (own.from_start || self.left[value] < own.tasks.len()) && (own.to_end || self.left[value] > 0)
     }
 
-    /// The tasks of a value that have not run.
+    /// The number of tasks of a value that have not run.
     pub fn left(&self, value: usize) -> usize {
         self.left[value]
     }
 
-    /// The live bytes: of no group, and of each group.
+    /// The live bytes outside groups, and of each group.
     pub fn bytes(&self) -> (i64, Vec<i64>) {
         (self.plain, self.grouped.clone())
     }
@@ -74,19 +74,19 @@ impl<'g> Running<'g> {
         self.over += (self.grouped[group] - free).max(0);
     }
 
-    /// Whether a task that has not run is the first of a value, and whether it is the last.
+    /// Whether the next task of a value is its first.
     pub fn is_first(&self, value: usize) -> bool {
         let own = &self.graph.values[value];
         !own.from_start && self.left[value] == own.tasks.len()
     }
 
-    /// The same of the last.
+    /// Whether the next task of a value is its last.
     pub fn is_last(&self, value: usize) -> bool {
         !self.graph.values[value].to_end && self.left[value] == 1
     }
 
-    /// What is saved at a task, for each result that may be written over an operand: at most the larger of those for which that
-    /// is so.
+    /// The bytes saved at a task, for each result that overwrites an operand: with several such operands, the largest
+    /// saving.
     pub fn savings(graph: &TaskGraph, task: usize, mut shared: impl FnMut(usize, usize) -> bool) -> Vec<(usize, i64)> {
         let mut found: Vec<(usize, i64)> = Vec::new();
         for (result, operand) in &graph.shares[task] {
@@ -102,7 +102,7 @@ impl<'g> Running<'g> {
         found
     }
 
-    /// Runs a task: the bytes that are live while it runs.
+    /// Runs a task, and returns the bytes live while it runs.
     pub fn run(&mut self, task: usize) -> i64 {
         let touched = &self.graph.touched[task];
         for value in touched {

@@ -1,74 +1,75 @@
-//! The order of least peak, by a search over sets of tasks that have run.
+//! Orders of least peak, by a search over sets of tasks that have run.
 //!
-//! A state is a set of tasks with all that have to run before them, and what else the tasks that are left depend on
-//! ([`TaskState::memory`]): what is live after it does not depend on the order of those that have run. Whether an order takes
-//! at most so many bytes is decided by a walk, depth first, over the states that are reached within them. So each state is
-//! entered once, and one that is [no better](TaskState::is_no_worse) than another after the same tasks is not entered. The
-//! least number is found by bisection between a bound and the peak of a known order.
+//! A state is a set of tasks closed under predecessors, and the rest that later tasks depend on
+//! ([`TaskState::memory`]); the live bytes after it do not depend on the order of its tasks. A depth-first walk over
+//! the states within a limit of bytes decides whether an order within it exists. Each state is entered once, and only
+//! if no other state after the same tasks is [no worse](TaskState::is_no_worse). The least limit is found by bisection
+//! between a bound and the peak of a known order.
 //!
-//! Tasks that end with no more live than before, and at no time less, run without a choice, as no other order can be better. With
-//! `live` for what is live after a set, `a` for the set so far, `b` for it with these tasks, and `c` for what another order has
-//! run at some time: live(b | c) <= live(c), since a value counts from its first task to its last, so that
-//! live(b | c) + live(b & c) <= live(b) + live(c), and live(b) <= live(b & c). These are single tasks, and chains in which
-//! each task needs the one before: `b & c` is then a first part of the chain.
+//! Tasks that end with no more live bytes than at any time before run without a choice, as no other order is better.
+//! Let `live` be the live bytes after a set, `a` the set so far, `b` that set with these tasks, and `c` the set of
+//! another order at some time. Then live(b | c) <= live(c), since a value counts from its first task to its last, so
+//! that live(b | c) + live(b & c) <= live(b) + live(c), and live(b) <= live(b & c). Such tasks are single, or chains in
+//! which each task needs the one before: `b & c` is then a prefix of the chain.
 //!
-//! A walk from the end to the start is one of the reversed graph. A proof needs the smaller of the two, so both get steps in turn.
+//! A walk from the end is a walk of the reversed graph. A proof needs the cheaper of the two, so both get steps in
+//! turn.
 
 use super::progress::{LiveBytes, TaskState};
 use rustc_hash::FxHashMap;
 
-/// A set of tasks, a bit for each, or the memory of a state.
+/// A set of tasks, one bit for each, or the memory of a state.
 type StateKey = Box<[u64]>;
 
-/// What is searched for.
+/// A search for an order below a peak.
 pub struct OrderSearch<P> {
-    /// Where it begins: at the start, at the end, or at both.
+    /// The initial states: at the start, at the end, or both.
     pub sides: Vec<SearchSide<P>>,
-    /// The peak that an order has to be below.
+    /// The peak that an order must be below.
     pub below: i64,
-    /// A peak that none is below.
+    /// A lower bound on the peak.
     pub least: i64,
 }
 
-/// The state that a search begins with.
+/// The initial state of a search in one direction.
 pub struct SearchSide<P> {
-    /// Before the first task, in the direction in which it goes.
+    /// The state before the first task, in the direction of the search.
     pub progress: P,
-    /// Whether it goes from the last task to the first.
+    /// Whether the direction is from the last task to the first.
     pub from_end: bool,
 }
 
-/// What a search has found.
+/// The result of a search.
 pub struct OrderSearched {
-    /// An order below.
+    /// An order below the peak.
     pub order: Option<Vec<usize>>,
-    /// What no order is below; that of the order, where there is one, or `below` where there is none, if all was searched.
+    /// A lower bound on the peak. After a complete search: the order's peak, or `below` if there is no order.
     pub bound: i64,
 }
 
 const MOST_WORDS: usize = 1 << 22;
 
-/// The steps after which the other side is tried.
+/// The steps before the other side gets its turn.
 const FIRST_STEPS: u64 = 1 << 14;
 
-/// The tasks of a chain that may run at once.
+/// The limit on tasks of a chain that run without a choice.
 const CHAIN: usize = 4;
 
-/// What is known of orders of so many bytes.
+/// The answer to a limit of bytes.
 enum Decided {
     /// An order, with its peak.
     Order(Vec<usize>, i64),
-    /// There is none with so few bytes, nor with fewer than these.
+    /// No order within the limit, nor below this number.
     None(i64),
-    /// The steps or the memory are used up.
+    /// Undecided: the steps or the memory are used up.
     Open,
 }
 
 impl<P: TaskState> OrderSearch<P> {
-    /// Searches until it is done or the steps are used up, and takes what it used from them.
+    /// Searches until it is done or out of steps, and deducts the steps used.
     pub fn run(mut self, steps: &mut u64) -> OrderSearched {
         let (mut bound, mut below, mut order) = (self.least, self.below, None);
-        // The numbers of bytes from the first to before the second are not decided by the steps of one walk.
+        // The range of limits that one walk's steps did not decide, end excluded.
         let mut open: Option<(i64, i64)> = None;
         while bound < below {
             // Orders first, then the bound.
@@ -97,7 +98,7 @@ impl<P: TaskState> OrderSearch<P> {
         OrderSearched { order, bound }
     }
 
-    /// Whether an order takes at most so many bytes. The steps of the two sides double in turn.
+    /// Decides whether an order within `most` bytes exists. The steps of the two sides double in turn.
     fn decide(&mut self, most: i64, steps: &mut u64) -> Decided {
         let mut share = if self.sides.len() > 1 { FIRST_STEPS } else { *steps };
         loop {
@@ -108,7 +109,7 @@ impl<P: TaskState> OrderSearch<P> {
                 let found = SetWalk::new(&mut side.progress, most, &mut left).decide();
                 *steps -= given - left;
                 match found {
-                    // The memory for states is used up where steps are left.
+                    // Open with steps left: the memory for states is used up.
                     Decided::Open => goes_on |= left == 0,
                     Decided::Order(mut order, peak) => {
                         if side.from_end {
@@ -127,11 +128,11 @@ impl<P: TaskState> OrderSearch<P> {
     }
 }
 
-/// A walk over the states that are reached within so many bytes.
+/// A walk over the states within a limit of bytes.
 struct SetWalk<'p, P> {
     progress: &'p mut P,
     most: i64,
-    /// The fewest bytes above that a task took.
+    /// The least cost of a task above the limit.
     next: i64,
     peak: i64,
     steps: &'p mut u64,
@@ -139,15 +140,15 @@ struct SetWalk<'p, P> {
     waiting: Vec<usize>,
     ready: Vec<usize>,
     set: Vec<u64>,
-    /// The tasks that have run, each with its place among the ready ones, and the peak before.
+    /// The tasks that have run, each with its position among the ready ones, and the peak before.
     path: Vec<(usize, usize, i64)>,
 }
 
-/// A state on the way.
+/// A state on the path.
 struct SetBranch {
-    /// The tasks that have run before.
+    /// The number of tasks that ran before.
     ran: usize,
-    /// The tasks that may run next, with the way; the best last.
+    /// The tasks that may run next, with the way; the best one last.
     choices: Vec<(usize, usize)>,
 }
 
@@ -160,7 +161,7 @@ impl<'p, P: TaskState> SetWalk<'p, P> {
         SetWalk { progress, most, next: i64::MAX, peak: 0, steps, after, waiting, ready, set, path: Vec::new() }
     }
 
-    /// Walks, and goes back to the first state.
+    /// Walks, and returns to the first state.
     fn decide(mut self) -> Decided {
         let found = self.walk();
         while !self.path.is_empty() {
@@ -215,7 +216,7 @@ impl<'p, P: TaskState> SetWalk<'p, P> {
         }
     }
 
-    /// Runs a ready task if it takes no more than may be.
+    /// Runs a ready task if it stays within the limit.
     fn run(&mut self, place: usize, way: usize) -> bool {
         let task = self.ready[place];
         let graph = self.progress.graph();
@@ -239,7 +240,7 @@ impl<'p, P: TaskState> SetWalk<'p, P> {
         true
     }
 
-    /// Takes back the task that ran last.
+    /// Undoes the last task.
     fn undo(&mut self) {
         let Some((task, place, peak)) = self.path.pop() else { return };
         for then in self.after[task].iter().rev() {
@@ -256,7 +257,7 @@ impl<'p, P: TaskState> SetWalk<'p, P> {
         self.progress.undo(task);
     }
 
-    /// Runs what runs without a choice, until there is no more.
+    /// Runs all tasks that need no choice.
     fn settle(&mut self) {
         let (mut place, mut since) = (0, 0);
         while since < self.ready.len() && *self.steps > 0 {
@@ -269,8 +270,8 @@ impl<'p, P: TaskState> SetWalk<'p, P> {
         }
     }
 
-    /// Runs a ready task, or a chain that begins with it, if no more is live afterwards than at any time since the first of
-    /// these levels.
+    /// Runs a ready task, or a chain that begins with it, if the live bytes afterwards are at most each of these
+    /// levels.
     fn goes_down(&mut self, place: usize, levels: &mut Vec<LiveBytes>) -> bool {
         let task = self.ready[place];
         if !self.progress.is_settled(task) || !self.run(place, 0) {
@@ -294,7 +295,7 @@ impl<'p, P: TaskState> SetWalk<'p, P> {
         false
     }
 
-    /// The tasks that may run next, in each way; what leaves fewest bytes live is last.
+    /// The tasks that may run next, in each way; the one that leaves fewest bytes live is last.
     fn choices(&mut self) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         for place in 0..self.ready.len() {

@@ -1,10 +1,10 @@
-//! Relayouts and slices as the strided copies that a DMA engine is given.
+//! Relayouts and slices as strided copies for a DMA engine.
 //!
 //! ```
 //! use tensor_layout::operations::Array;
 //! use tensor_layout::transfers::{CopyRules, Window, strided_copies};
 //!
-//! // 4 rows of 256 in row-major order, into 2 tiles of 4×128: of each row two runs of 128.
+//! 4 rows of 256 in row-major order, into 2 tiles of 4×128: each row has two runs of 128.
 //! let from: Array = "f32[4,256]{1,0}".parse().unwrap();
 //! let to: Array = "f32[4,256]{1,0:T(4,128)S(1)}".parse().unwrap();
 //! let copies = strided_copies(&from, &to, &Window::whole(&[4, 256]), &CopyRules::default()).unwrap();
@@ -13,16 +13,16 @@
 //!     (&[2, 4, 128][..], &[128, 256, 1][..], &[512, 128, 1][..]));
 //! ```
 //!
-//! Without `*` an offset is a sum of one function for each dimension, so pieces of the dimensions, in which both
-//! offsets are strided, give pieces of the whole: their products. The pieces of a dimension are found from the offsets
-//! of all its indices (`series`); where a layout merges dimensions, those of all elements. Loops of a piece that
-//! continue each other on both sides are one loop.
+//! Without `*` an offset is a sum of one function for each dimension, so products of strided pieces of the dimensions
+//! are strided pieces of the whole. The pieces of a dimension come from the offsets of all its indices (`series`); if a
+//! layout merges dimensions, from the offsets of all elements. Loops of a piece that continue each other on both sides
+//! are merged.
 //!
-//! Every element of the window is copied once. The number of copies is the least for one dimension up to size 9,
-//! against all partitions, in all but one of the 450 cases of `test/transfers.rs`; for more dimensions it is the least
-//! product. Padding is not touched, or, with [`CopyRules::padding`], copied where that needs fewer copies.
+//! Every element of the window is copied once. The number of copies for one dimension up to size 9 is the least of all
+//! partitions, in all but one of the 450 cases of `test/transfers.rs`; for more dimensions it is the least product.
+//! Padding is untouched, or copied with [`CopyRules::padding`] if that needs fewer copies.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
 //! | `series` | a sequence of offsets as strided pieces |
 
@@ -34,10 +34,10 @@ use crate::tiled::expansion::Expansion;
 use crate::tiled::layout::{Layout, TileEntry};
 use series::{OffsetPair, StridedPiece, joined, pieces};
 
-/// The most indices of a dimension, or elements where a layout merges dimensions, and the most copies.
+/// The limit on indices of a dimension, or on elements if a layout merges dimensions, and on copies.
 pub const MAX_STEPS: i64 = 1 << 20;
 
-/// Which elements are copied: those of a box, into a box of the same sizes.
+/// The elements to copy: a box, into a box of the same sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Window {
@@ -45,7 +45,7 @@ pub struct Window {
     pub sizes: Vec<i64>,
     /// The index of its first element in the source.
     pub from: Vec<i64>,
-    /// How far apart its elements are in the source, along each dimension.
+    /// The step between its elements in the source, along each dimension.
     pub steps: Vec<i64>,
     /// The index of its first element in the destination.
     pub to: Vec<i64>,
@@ -62,69 +62,69 @@ impl Window {
         }
     }
 
-    /// A slice: the elements of these sizes from an index on, so many apart, which are all of the destination.
+    /// A strided slice of the source, which fills the whole destination.
     pub fn slice(sizes: &[i64], from: &[i64], steps: &[i64]) -> Window {
         Window { from: from.to_vec(), steps: steps.to_vec(), ..Window::whole(sizes) }
     }
 }
 
-/// What the copies may be.
+/// The rules for copies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CopyRules {
-    /// The most loops of a copy; any number where it is `None`.
+    /// The limit on loops of a copy; unlimited if `None`.
     pub rank: Option<usize>,
-    /// Whether padding of the destination may get what the source's padding holds.
+    /// Whether padding of the source may be copied to padding of the destination.
     pub padding: bool,
 }
 
 impl CopyRules {
-    /// Copies of at most so many loops.
+    /// Limits copies to so many loops.
     pub fn with_rank(self, rank: usize) -> CopyRules {
         CopyRules { rank: Some(rank), ..self }
     }
 
-    /// Copies that may write padding.
+    /// Allows copies to write padding.
     pub fn with_padding(self) -> CopyRules {
         CopyRules { padding: true, ..self }
     }
 }
 
-/// A strided copy: for all values of the counters, the element at the sum of the source's offset and its strides times
-/// the counters goes to the same of the destination. Offsets and strides are in elements.
+/// A strided copy: each element at the source's offset plus its strides times the counters goes to the same of the
+/// destination. Offsets and strides are in elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StridedCopy {
-    /// How many values each counter has, 2 or more; the innermost is last.
+    /// The number of values of each counter, 2 or more; the innermost is last.
     pub sizes: Vec<i64>,
     /// The offset of the first element in the source.
     pub from: i64,
-    /// What a step of each counter adds to it.
+    /// The stride of each counter in the source.
     pub from_strides: Vec<i64>,
     /// The offset of the first element in the destination.
     pub to: i64,
-    /// What a step of each counter adds to it.
+    /// The stride of each counter in the destination.
     pub to_strides: Vec<i64>,
 }
 
 impl StridedCopy {
-    /// How many elements are copied.
+    /// The number of elements copied.
     pub fn elements(&self) -> i64 {
         self.sizes.iter().product()
     }
 
-    /// How many elements one after another are one after another on both sides.
+    /// The length of the innermost run that is contiguous on both sides.
     pub fn run(&self) -> i64 {
         let last = (self.sizes.last(), self.from_strides.last(), self.to_strides.last());
         if let (Some(size), Some(1), Some(1)) = last { *size } else { 1 }
     }
 }
 
-/// The copy of all of an array's memory to an array of the same layout, which may be in another memory: one run of all
-/// elements, padding included.
+/// A copy of an array's whole memory to an array of the same layout, maybe in another memory: one run of all elements,
+/// padding included.
 ///
 /// # Errors
-/// A size without a bound, or a layout that does not fit the sizes.
+/// An unbounded size, or a layout that does not fit the sizes.
 pub fn whole_copy(array: &Array) -> Result<StridedCopy, Error> {
     let sizes = array.sizes().ok_or_else(|| Error::new(format!("each size must be known, found {array}")))?;
     let elements = Expansion::new(&sizes, &array.layout)?.elements();
@@ -132,12 +132,10 @@ pub fn whole_copy(array: &Array) -> Result<StridedCopy, Error> {
     Ok(StridedCopy { sizes, from: 0, from_strides: steps.clone(), to: 0, to_strides: steps })
 }
 
-/// The strided copies that bring the elements of a window from one array into another, of which both have one element
-/// type and may be in any memories.
+/// The strided copies of a window's elements from one array into another, of the same element type, in any memories.
 ///
-/// # Errors
-/// Other element types, a size without a bound, a window that is not in both arrays, a layout that is cut across
-/// memories, and more than [`MAX_STEPS`] indices or copies.
+/// Different element types, an unbounded size, a window outside an array, a layout cut across memories, and more than
+/// [`MAX_STEPS`] indices or copies.
 pub fn strided_copies(from: &Array, to: &Array, window: &Window, rules: &CopyRules) -> Result<Vec<StridedCopy>, Error> {
     if from.element != to.element || bits(from).is_none() || bits(from) != bits(to) {
         let message = format!("both must have one type of elements, found {} and {}", from.element, to.element);
@@ -173,10 +171,10 @@ pub fn strided_copies(from: &Array, to: &Array, window: &Window, rules: &CopyRul
     Ok(if padded.len() < copies.len() { padded } else { copies })
 }
 
-/// The copies of a box that begins where the boxes of both sides do. Dimensions of one group are gone through together.
+/// The copies of a box at the start of both sides' boxes. Dimensions of one group are enumerated together.
 ///
 /// # Errors
-/// The indices or the copies are too many.
+/// Too many indices or copies.
 fn copies_of(
     sides: &[WindowSide; 2],
     sizes: &[i64],
@@ -223,7 +221,7 @@ impl WindowSide {
     }
 
     /// # Errors
-    /// The box is not in the array.
+    /// A box outside the array.
     fn check(&self, sizes: &[i64], array: &Array) -> Result<(), Error> {
         let all = self.expansion.logical_sizes();
         let ranks = [self.first.len(), self.steps.len(), sizes.len()];
@@ -246,7 +244,7 @@ impl WindowSide {
         self.expansion.logical_sizes() == sizes && self.steps.iter().all(|step| *step == 1)
     }
 
-    /// Makes the sizes as large as they can be in the same memory, padding being elements too, and returns them.
+    /// Grows the sizes to the largest in the same memory, so that padding becomes elements, and returns them.
     fn extend(&mut self) -> Result<Vec<i64>, Error> {
         let mut sizes = self.expansion.logical_sizes().to_vec();
         let fits = |sizes: &[i64]| {
@@ -277,10 +275,10 @@ fn merges(layout: &Layout) -> bool {
     layout.tiles.iter().flatten().any(|entry| *entry == TileEntry::Combine)
 }
 
-/// How far the elements along some dimensions, in row-major order, are from the first one.
+/// The offsets of the elements along some dimensions, in row-major order, relative to the first one.
 ///
 /// # Errors
-/// They are too many.
+/// Too many elements.
 fn offsets(
     sides: &[WindowSide; 2],
     sizes: &[i64],
@@ -307,7 +305,7 @@ fn offsets(
     Ok(found)
 }
 
-/// Makes one loop of two that continue each other on both sides, and puts the loops in the order of the destination.
+/// Merges two loops that continue each other on both sides, and sorts the loops by the destination's strides.
 fn coalesce(piece: &mut StridedPiece) {
     let loops = &mut piece.loops;
     loops.sort_by_key(|(_, (from, to))| std::cmp::Reverse((to.unsigned_abs(), from.unsigned_abs())));
@@ -326,10 +324,11 @@ fn coalesce(piece: &mut StridedPiece) {
     }
 }
 
-/// A piece as copies of so many loops: its longest loops are kept, for each step of the others there is a copy.
+/// Splits a piece into copies of at most so many loops: the longest loops are kept, with a copy for each step of the
+/// others.
 ///
 /// # Errors
-/// The copies are too many.
+/// Too many copies.
 fn limited(piece: StridedPiece, rank: Option<usize>) -> Result<Vec<StridedCopy>, Error> {
     let rank = rank.unwrap_or(piece.loops.len());
     let mut by_size: Vec<usize> = (0..piece.loops.len()).collect();

@@ -1,7 +1,7 @@
 //! The search for plans and bounds.
 //!
 //! 1. [`reduce`] and [`model`]: dominated choices are dropped, variables that follow from others are merged, and only
-//! moments stay at which capacity may be exceeded. A program of 65,000 variables may leave 250.
+//!    moments stay at which capacity may be exceeded. A program of 65,000 variables may leave 250.
 //! 2. Elimination gives the optimum if there are no capacities and tables are small enough.
 //! 3. Otherwise [`pricing`] maximises the bound over prices of capacities, with message passing inside.
 //! 4. [`branch`] closes the gap if it can, while [`local`] looks for better plans. Both do a fixed amount of work in
