@@ -1,30 +1,32 @@
-//! The attributes that say which result lies in which operand.
+//! Attributes that alias results with operands.
 //!
 //! | text | where |
 //! |---|---|
-//! | `input_output_alias={ {1}: (0, {}, may-alias) }` | the header: part 1 of the result is in parameter 0 |
-//! | `output_to_operand_aliasing={{0}: (1, {2})}` | a fusion or a custom call: part 0 of the result is part 2 of operand 1 |
-//! | `"aliasing_operands":{"lists":[{"indices":["0","3"]}]}` | `backend_config` of XLA:TPU: arrays that share a buffer, those of the operands and then those of the result |
+//! | `input_output_alias={ {1}: (0, {}, may-alias) }` | the header: part 1 of the result aliases parameter 0 |
+//! | `output_to_operand_aliasing={{0}: (1, {2})}` | a fusion or a custom call: part 0 of the result aliases part 2 of
+//! operand 1 |
+//! | `"aliasing_operands":{"lists":[{"indices":["0","3"]}]}` | `backend_config` of XLA:TPU: arrays that share a buffer,
+//! operands first, then results |
 
 use super::shapes::{fits, plain};
 use crate::operations::shape::{Shape, count, firsts};
 use crate::text::{Cursor, Error};
 use std::collections::HashMap;
 
-/// Two leaves in one place.
+/// Two leaves that share a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AliasPair {
     /// The leaf of the result.
     pub result: usize,
-    /// The operand or parameter.
+    /// The number of the operand or parameter.
     pub operand: usize,
-    /// The leaf of it.
+    /// The leaf of the operand.
     pub leaf: usize,
 }
 
-/// Two parts in one place.
+/// Two parts that share a buffer.
 struct AliasEntry<'a> {
-    /// Where the part of the result is written.
+    /// The position of the result's part in the text.
     at: usize,
     result: AliasedPart<'a>,
     operand: usize,
@@ -38,10 +40,10 @@ struct AliasedPart<'a> {
     shape: &'a Shape,
 }
 
-/// Reads `{{0}: (1, {2}), ..}`, an entry for each pair of parts.
+/// Reads `{{0}: (1, {2}), ..}`, with an entry for each pair of parts.
 ///
 /// # Errors
-/// What is wrong, and at which byte of `text`; a part that the shapes do not have.
+/// A syntax error with its byte in `text`; a part that the shapes do not have.
 pub fn pairs(text: &str, result: &Shape, operands: &[&Shape]) -> Result<Vec<AliasPair>, Error> {
     let mut found = Vec::new();
     for AliasEntry { at, result, operand, part } in entries(text, result, operands)? {
@@ -55,11 +57,11 @@ pub fn pairs(text: &str, result: &Shape, operands: &[&Shape]) -> Result<Vec<Alia
     Ok(found)
 }
 
-/// Checks `input_output_alias`: a part of the result lies in the place of a parameter's part, so both have one shape. XLA's
-/// parser takes others, its verifier does not.
+/// Checks `input_output_alias`: a part of the result and a parameter's part that share a buffer must have one shape.
+/// XLA's verifier requires this, its parser does not.
 ///
 /// # Errors
-/// Those of [`pairs`], and parts of different shapes.
+/// As [`pairs`], and parts of different shapes.
 pub fn check(text: &str, result: &Shape, parameters: &[&Shape]) -> Result<(), Error> {
     for AliasEntry { at, result, operand, part } in entries(text, result, parameters)? {
         if !fits(result.shape, part.shape) {
@@ -109,10 +111,10 @@ fn entries<'a>(text: &str, result: &'a Shape, operands: &[&'a Shape]) -> Result<
     Ok(found)
 }
 
-/// The first leaves of the parts of tuples: many aliases name parts of one tuple.
+/// The first leaves of the parts of tuples, cached: many aliases name parts of one tuple.
 type FirstLeaves = HashMap<*const Shape, Vec<usize>>;
 
-/// The part of a shape that a list of indices such as `{1,0}` names.
+/// The part of a shape at a list of indices such as `{1,0}`.
 fn part<'a>(cursor: &mut Cursor, shape: &'a Shape, known: &mut FirstLeaves) -> Result<AliasedPart<'a>, Error> {
     let (mut shape, mut first) = (shape, 0);
     cursor.expect("{", "`{` before a part")?;
@@ -132,7 +134,7 @@ fn part<'a>(cursor: &mut Cursor, shape: &'a Shape, known: &mut FirstLeaves) -> R
     Ok(AliasedPart { first, shape })
 }
 
-/// The lists of `aliasing_operands` in a `backend_config`; `None` where it has none.
+/// The lists of `aliasing_operands` in a `backend_config`; `None` if it has none.
 pub fn listed(config: &str) -> Option<Vec<Vec<usize>>> {
     let begin = "\"aliasing_operands\":{\"lists\":[";
     let mut rest = &config[config.find(begin)? + begin.len()..];

@@ -1,7 +1,7 @@
-//! The names of attributes, and which operations have them.
+//! The names of attributes, and the operations that have them.
 //!
-//! XLA's attributes grow with its versions, so that an unknown one is skipped with a warning. One that is written nearly
-//! as a known one is an error: `lowr=true` would leave `lower` false. So is one of another operation, as XLA says too:
+//! XLA's attributes grow with its versions, so an unknown one is skipped with a warning. A near miss of a known name is
+//! an error: `lowr=true` would leave `lower` false. An attribute of another operation is an error as in XLA:
 //! `slice={[0:2]}` of an `add` would be lost.
 
 use super::opcodes;
@@ -11,11 +11,11 @@ use crate::text::{Error, excerpt, nearest};
 /// The operations of an attribute that every instruction may have.
 const ANYWHERE: &[&str] = &[];
 
-/// Stands for the parts of every asynchronous pair, such as `sort-start`. They have the attributes of the operation that
-/// they run, too; `async` is that of `async-start`, which names a computation.
+/// The placeholder for the parts of every asynchronous pair, such as `sort-start`. They also have the attributes of the
+/// operation that they run; `async` stands for `async-start`, which names a computation.
 const PAIR: &str = "pair";
 
-/// The attributes of instructions, in order, each with the operations that have it.
+/// The attributes of instructions, sorted, each with its operations.
 static KNOWN: &[(&str, &[&str])] = &[
     ("algorithm", &["dot", "ragged-dot", "rng-bit-generator", "scaled-dot"]),
     ("all_reduce_id", &["all-reduce"]),
@@ -197,7 +197,7 @@ static KNOWN: &[(&str, &[&str])] = &[
     ("window", &["convolution", "custom-call", "reduce-window", "select-and-scatter"]),
 ];
 
-/// The attributes of the header, in order.
+/// The attributes of the header, sorted.
 static OF_HEADER: &[&str] = &[
     "alias_passthrough_params",
     "allow_spmd_sharding_propagation_to_output",
@@ -216,12 +216,12 @@ fn known(name: &str) -> Option<&'static [&'static str]> {
     KNOWN.binary_search_by_key(&name, |known| known.0).ok().map(|k| KNOWN[k].1)
 }
 
-/// Warnings about the attributes of the header that are not known.
+/// Warnings about unknown attributes of the header.
 pub(super) fn unknown(header: &[RawAttribute]) -> Vec<Error> {
     header.iter().filter(|attribute| OF_HEADER.binary_search(&attribute.name).is_err()).map(skipped).collect()
 }
 
-/// Warnings about the attributes of an instruction that are not known.
+/// Warnings about unknown attributes of an instruction.
 pub(super) fn unknown_of(instruction: &RawInstruction) -> Vec<Error> {
     instruction.attributes.iter().filter(|attribute| known(attribute.name).is_none()).map(skipped).collect()
 }
@@ -235,13 +235,13 @@ fn skipped(attribute: &RawAttribute) -> Error {
     .unknown()
 }
 
-/// Refuses a name that is not known and [`nearest`] to one that is, and that the instruction does not have, and one that
-/// its operation does not have.
+/// Rejects an unknown name that is [`nearest`] to a known one the instruction lacks, and an attribute that the
+/// operation does not have.
 pub(super) fn check(instruction: &RawInstruction) -> Result<(), Error> {
     for attribute in &instruction.attributes {
         let name = attribute.name;
         if let Some(operations) = known(name) {
-            // An operation that is not known is complained of itself.
+            // An unknown operation has its own error.
             if !has(instruction.opcode, operations) && opcodes::find(instruction.opcode).is_some() {
                 return Err(Error::at(attribute.name_at, misplaced(instruction.opcode, name)));
             }
@@ -263,7 +263,7 @@ fn has(opcode: &str, operations: &[&str]) -> bool {
     operations == ANYWHERE || of(opcode) || in_pair()
 }
 
-/// What is said of an attribute that an operation does not have.
+/// The message for an attribute that an operation does not have.
 fn misplaced(opcode: &str, name: &str) -> String {
     let own = KNOWN.iter().filter(|known| known.1 != ANYWHERE && has(opcode, known.1));
     let own: Vec<String> = own.map(|known| format!("`{}`", known.0)).collect();

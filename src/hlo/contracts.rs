@@ -1,17 +1,17 @@
-//! The layouts that instructions keep, whatever a compiler chooses around them.
+//! Layout contracts: layouts that instructions keep, for any choice of the compiler around them.
 //!
-//! | text | what keeps its layout |
+//! | text | fixed layouts |
 //! |---|---|
 //! | `custom-call(..), operand_layout_constraints={..}` | the operands, as the list says, and the results |
 //! | `custom_call_target="LayoutConstraint"` | the results |
-//! | `output_to_operand_aliasing={{0}: (1, {})}` | a result of a custom call, in that of the operand in whose place it is |
-//! | `infeed`, `recv` | what comes from outside |
-//! | `outfeed`, `send` | what goes there: as `outfeed_shape` or the result of the `send` says |
-//! | `all-reduce(..), constrain_layout=true`, and the same of other collectives | the results |
+//! | `output_to_operand_aliasing={{0}: (1, {})}` | a result of a custom call, in the layout of the aliased operand |
+//! | `infeed`, `recv` | the received arrays |
+//! | `outfeed`, `send` | the sent arrays: as in `outfeed_shape` or the result of the `send` |
+//! | `all-reduce(..), constrain_layout=true`, and other such collectives | the results |
 //! | `metadata={preserve_layout=true}` | the results |
 //!
-//! The same holds of the start of an asynchronous pair that runs one of them. A layout that the text leaves out is
-//! row-major. Every other layout is the compiler's choice, that of a custom call without constraints, too.
+//! The start of an asynchronous pair keeps the layouts of the operation that it runs. An omitted layout is row-major.
+//! Every other layout is the compiler's choice, also for a custom call without constraints.
 
 use super::aliases::pairs;
 use super::module::{Computation, Instruction};
@@ -20,7 +20,7 @@ use crate::operations::facts::LayoutContract;
 use crate::operations::shape::{Shape, count, leaves};
 use crate::tiled::layout::Layout;
 
-/// What an instruction of a computation keeps; `None` where all is open.
+/// The layout contract of an instruction; `None` if all layouts are free.
 pub(super) fn contract(computation: &Computation, instruction: &Instruction) -> Option<LayoutContract> {
     let opcode = instruction.opcode.as_str();
     let base = opcode.strip_suffix("-start").unwrap_or(opcode);
@@ -57,16 +57,16 @@ fn layouts(shape: &Shape) -> Vec<Option<Layout>> {
     leaves(shape).into_iter().map(|array| Some(array.layout.clone())).collect()
 }
 
-/// The arrays of a custom call's results that are in the places of arrays of its operands.
+/// Pairs of a result array of a custom call and the operand array that it aliases.
 fn aliases(instruction: &Instruction, operands: &[&Shape]) -> Vec<(usize, usize)> {
     let Some(text) = instruction.attribute("output_to_operand_aliasing") else { return Vec::new() };
-    // What cannot be read is said where memory is asked for, which depends on more of it.
+    // The memory analysis, which depends more on this attribute, reports a malformed one.
     let found = pairs(text, &instruction.shape, operands).unwrap_or_default();
     let first = |operand: usize| operands[..operand].iter().map(|shape| count(shape)).sum::<usize>();
     found.into_iter().map(|own| (own.result, first(own.operand) + own.leaf)).collect()
 }
 
-/// Whether the metadata asks for the layout that the text gives.
+/// Whether the metadata has `preserve_layout=true`.
 fn preserves(instruction: &Instruction) -> bool {
     let metadata = instruction.attributes.iter().filter(|attribute| attribute.name == "metadata");
     let fields = metadata

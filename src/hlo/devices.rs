@@ -1,17 +1,17 @@
-//! The devices that run a module, and lists of them that are written by a pattern: `[4,2]<=[2,4]T(1,0)`.
+//! The devices that run a module, and their iota lists: `[4,2]<=[2,4]T(1,0)`.
 //!
-//! The devices 0, 1, 2, ... are laid out row-major in the sizes after `<=`, transposed by the permutation after `T`, and
-//! read in that order into the sizes in front.
+//! The devices 0, 1, 2, ... are laid out row-major in the sizes after `<=`, transposed by the permutation after `T`,
+//! and reshaped to the sizes in front.
 
 use super::raw::RawAttribute;
 use crate::limits;
 use crate::text::{Cursor, Error};
 
-/// The most devices of a list: far above the largest machines, and few enough that a list of them can be made.
+/// The limit on devices of a list: far above the largest machines, and few enough to list them.
 pub(super) const MOST_DEVICES: i64 = limits::HLO_DEVICES;
 
-/// How many devices run a module: `replica_count` times `num_partitions` of its header, none where it says neither.
-/// Device `r * partitions + p` is partition `p` of replica `r`.
+/// The device count of a module: `replica_count` times `num_partitions` of its header, each `None` if absent. Device
+/// `r * partitions + p` is partition `p` of replica `r`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Devices {
     pub replicas: Option<i64>,
@@ -40,7 +40,7 @@ impl Devices {
     }
 }
 
-/// Devices in the places of an array.
+/// An array of devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tiles {
     /// The sizes of the array.
@@ -49,21 +49,21 @@ pub(super) struct Tiles {
     pub devices: Vec<i64>,
 }
 
-/// Takes `[sizes]<=[sizes]T(permutation)`.
+/// Parses `[sizes]<=[sizes]T(permutation)`.
 pub(super) fn tiles(cursor: &mut Cursor) -> Result<Tiles, Error> {
     let (at, sizes, count) = sizes(cursor)?;
     cursor.expect("<=", "`<=` and the sizes of the devices")?;
     Ok(Tiles { sizes, devices: counted(cursor, at, count)? })
 }
 
-/// Takes `[sizes]T(permutation)` after `<=`: the devices in their order. The list before it, at `at`, has `count`.
+/// Parses `[sizes]T(permutation)` after `<=`: the devices in order. The list before it, at `at`, has `count` devices.
 pub(super) fn counted(cursor: &mut Cursor, at: usize, count: i64) -> Result<Vec<i64>, Error> {
     let (_, from, all) = sizes(cursor)?;
     if all != count {
         return Err(Error::at(at, format!("must have as many devices as the sizes after `<=`, {all}, found {count}")));
     }
     let order = if cursor.eat("T") { permutation(cursor, from.len())? } else { (0..from.len()).collect() };
-    // How far apart devices are along each dimension of the transposed array.
+    // The stride of devices along each dimension of the transposed array.
     let strides: Vec<i64> = order.iter().map(|dim| from[dim + 1..].iter().product()).collect();
     let mut devices = vec![0];
     for (dim, stride) in order.iter().zip(strides) {
@@ -72,7 +72,7 @@ pub(super) fn counted(cursor: &mut Cursor, at: usize, count: i64) -> Result<Vec<
     Ok(devices)
 }
 
-/// Takes `[2,4]`, with its position and the product.
+/// Parses `[2,4]`; returns its position, the sizes and their product.
 pub(super) fn sizes(cursor: &mut Cursor) -> Result<(usize, Vec<i64>, i64), Error> {
     let at = cursor.at();
     cursor.expect("[", "`[` and the sizes of a list of devices")?;
@@ -92,7 +92,7 @@ pub(super) fn sizes(cursor: &mut Cursor) -> Result<(usize, Vec<i64>, i64), Error
     Ok((at, sizes, all))
 }
 
-/// Takes `(1,0)`, each dimension below `rank` once.
+/// Parses `(1,0)`: each dimension below `rank` once.
 fn permutation(cursor: &mut Cursor, rank: usize) -> Result<Vec<usize>, Error> {
     cursor.expect("(", "`(` and the order of the dimensions")?;
     let mut order = Vec::new();

@@ -1,16 +1,16 @@
 //! Operands that are parts of tuples: `t#1#0` is part 0 of part 1 of `t`.
 //!
-//! Newer versions of XLA write `get-tuple-element` in this way. Each part gets an instruction of its own, as in XLA's
-//! parser: `t_1` and `t_1_0`, with `.1`, `.2` and so on behind a name that is taken.
+//! Newer versions of XLA write `get-tuple-element` in this way. Each part gets its own instruction, as in XLA's parser:
+//! `t_1` and `t_1_0`, with the suffix `.1`, `.2` and so on if the name is taken.
 
 use super::raw::{RawAttribute, RawComputation, RawInstruction, RawOperand};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// What separates a tuple from the number of its part.
+/// The separator between a tuple and the number of its part.
 const SIGN: char = '#';
 
-/// Puts a `get-tuple-element` in front of the first instruction that uses a part.
+/// Inserts a `get-tuple-element` before the first instruction that uses a part.
 pub(super) fn expand(computation: &mut RawComputation) {
     let is_part = |operand: &RawOperand| operand.name.contains(SIGN);
     if !computation.instructions.iter().any(|instruction| instruction.operands.iter().any(is_part)) {
@@ -38,13 +38,13 @@ pub(super) fn expand(computation: &mut RawComputation) {
 struct TupleParts<'a> {
     /// The names of all instructions.
     names: HashSet<String>,
-    /// The names of the parts, by what is written.
+    /// The names of the parts, by their text.
     made: HashMap<&'a str, String>,
     instructions: Vec<RawInstruction<'a>>,
 }
 
 impl<'a> TupleParts<'a> {
-    /// Makes the parts of `text`, and gives the operand the name of the last one.
+    /// Creates the parts of `text`, and renames the operand to the last one.
     fn split(&mut self, text: &'a str, operand: &mut RawOperand<'a>) {
         let mut end = text.find(SIGN).unwrap_or(text.len());
         let mut of: Cow<'a, str> = text[..end].into();

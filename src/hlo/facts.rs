@@ -1,13 +1,12 @@
-//! What a module says of its instructions beside what they do with indices: which are copies, which have an effect, how
-//! often loops run, the layouts of arguments and results, those that instructions [keep](super::contracts), and which
-//! results take the place of arguments.
+//! Facts of a module beside the index maps: copies, effects, trip counts of loops, the layouts of arguments and
+//! results, [layout contracts](super::contracts), and donations.
 //!
-//! A loop runs as often as `known_trip_count` of its `backend_config` says. Else it counts: its condition is
-//! `compare(i, n), direction=LT`, where `n` is a constant and `i` a part of the tuple that begins as a constant, and to which
-//! the body adds a constant.
+//! The trip count of a loop is the `known_trip_count` of its `backend_config`, or is derived from its counter: the
+//! condition must be `compare(i, n), direction=LT` with a constant `n`, and `i` a part of the tuple that starts at a
+//! constant, to which the body adds a constant.
 //!
-//! Before a compiler assigns layouts, those of the instructions are row-major, and `entry_computation_layout` has what
-//! the caller passes and gets.
+//! Before layout assignment, instructions have row-major layouts, and `entry_computation_layout` has the layouts of the
+//! caller's arrays.
 
 use super::aliases::pairs;
 use super::contracts::contract;
@@ -44,7 +43,7 @@ impl Module {
                 }
             }
         }
-        // Reading the module has checked it.
+        // Checked when the module was read.
         if let Some(text) = self.attribute("entry_computation_layout") {
             let _ = self.entry_layouts(text, &mut facts);
         }
@@ -57,10 +56,10 @@ impl Module {
         facts
     }
 
-    /// Which computations have an instruction with an effect, or one that runs another such computation.
+    /// Whether each computation has an instruction with an effect, or one that runs such a computation.
     pub fn effects(&self) -> Vec<bool> {
         let mut found: Vec<bool> = Vec::with_capacity(self.computations.len());
-        // A computation comes after those that it calls.
+        // Computations come after their callees.
         for computation in &self.computations {
             let own = computation.instructions.iter().any(|instruction| instruction.runs_effect(&found));
             found.push(own);
@@ -83,7 +82,7 @@ impl Module {
         Ok(())
     }
 
-    /// How often a loop runs that counts.
+    /// The trip count of a loop with a counter.
     fn counted(&self, around: &Computation, own: &Instruction, condition: usize, body: usize) -> Option<i64> {
         let (condition, body) = (&self.computations[condition], &self.computations[body]);
         let compare = condition.result();
@@ -105,7 +104,7 @@ impl Module {
         Some(span / step + i64::from(span % step != 0))
     }
 
-    /// The instruction that is a part of a tuple.
+    /// The operand of a tuple at a part.
     fn element(&self, computation: &Computation, tuple: usize, part: i64) -> Option<usize> {
         let tuple = &computation.instructions[tuple];
         if tuple.opcode != "tuple" {
@@ -123,7 +122,7 @@ fn said(cursor: &mut Cursor) -> Result<Vec<(usize, Layout)>, Error> {
     Ok(leaves(&shape).into_iter().map(|array| array.layout.clone()).enumerate().filter(|_| has_layout).collect())
 }
 
-/// Which part of the computation's parameter an instruction is.
+/// The part of the computation's parameter that an instruction extracts.
 fn part(computation: &Computation, k: usize) -> Option<i64> {
     let instruction = &computation.instructions[k];
     match instruction.operation {
@@ -135,7 +134,7 @@ fn part(computation: &Computation, k: usize) -> Option<i64> {
     }
 }
 
-/// The integer that an instruction is.
+/// The integer value of a constant.
 fn constant(computation: &Computation, k: usize) -> Option<i64> {
     match &computation.instructions[k].literal.as_ref()?.values {
         Values::Integers(values) => values.first().and_then(|n| i64::try_from(*n).ok()),

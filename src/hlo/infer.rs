@@ -1,8 +1,8 @@
-//! Shapes of results that the text leaves out, as in `y = add(x, x)`.
+//! Inference of result shapes that the text omits, as in `y = add(x, x)`.
 //!
-//! The rule of the operation says the sizes and the types of elements, as it does where the shape is written. The layout
-//! is the one that XLA's parser gives: that of an operand, where each element stays at its index, that of the operand
-//! with its dimensions in the other order for a transpose, and else the row-major one.
+//! The rule of the operation gives the sizes and element types, as for a written shape. The layout is the one that
+//! XLA's parser gives: an operand's layout if each element keeps its index, the permuted layout for a transpose, else
+//! row-major.
 
 use crate::element::ElementType;
 use crate::hlo::shapes::together;
@@ -12,8 +12,8 @@ use crate::operations::shape::{Array, Dim, Shape, leaves};
 use crate::operations::sizes::Sizes;
 use crate::tiled::layout::Layout;
 
-/// The shape that an operation makes of these operands, with elements of these types; `None` where the operands and the
-/// fields do not say it.
+/// The result shape of an operation on these operands, with these element types; `None` if the operands and fields do
+/// not determine it.
 ///
 /// # Errors
 /// The operation does not take these operands.
@@ -42,11 +42,11 @@ pub(super) fn shape(
 fn unknown(operands: &[&Shape]) -> Vec<Shape> {
     let size = |dim: &Dim| if let Dim::Exact(_) = dim { *dim } else { Dim::Unbounded };
     let array = |array: &Array| Array { dims: array.dims.iter().map(size).collect(), ..array.clone() };
-    // A rule takes the operands apart into arrays.
+    // A rule splits the operands into arrays.
     operands.iter().flat_map(|shape| leaves(shape)).map(|one| Shape::Array(array(one))).collect()
 }
 
-/// The dimensions of a result: a size that is not known where bounds are not is up to a bound itself.
+/// The dimensions of a result: a size that is unknown without the bounds is bounded itself.
 fn dims(bounds: &Sizes, at_run_time: &Sizes) -> Vec<Dim> {
     let dim = |(bound, known): (&Option<i64>, &Option<i64>)| match (bound, known) {
         (Some(n), Some(_)) => Dim::Exact(*n),
@@ -69,7 +69,7 @@ fn layout(operation: &Operation, opcode: &str, operands: &[&Array], k: usize, di
     found.unwrap_or_else(|| Layout::row_major(dims.len()))
 }
 
-/// The operand whose elements stay at their indices in result `k`.
+/// The operand whose elements keep their indices in result `k`.
 fn source(operation: &Operation, opcode: &str, operands: &[&Array], k: usize) -> Option<usize> {
     match operation {
         Operation::Elementwise if opcode == "clamp" => Some(1),
@@ -89,8 +89,8 @@ fn source(operation: &Operation, opcode: &str, operands: &[&Array], k: usize) ->
     }
 }
 
-/// The layout in which the elements stay in their places when dimension `permutation[i]` becomes dimension `i`; `None`
-/// where splits name dimensions.
+/// The layout that keeps elements in place when dimension `permutation[i]` becomes dimension `i`; `None` if splits name
+/// dimensions.
 fn permuted(layout: &Layout, permutation: &[usize]) -> Option<Layout> {
     let place = |dim: &usize| permutation.iter().position(|from| from == dim);
     let minor_to_major = layout.minor_to_major.iter().map(place).collect::<Option<_>>()?;

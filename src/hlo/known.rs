@@ -1,7 +1,7 @@
-//! Integers that the text says: constants, iotas, and what is only another order or another type of these.
+//! Integers known from the text: constants, iotas, and rearrangements or conversions of these.
 //!
-//! `iota()` along dimension 1, as `s32[2,8]`, is `0 + 0*i0 + 1*i1`; a slice of it by `[0:2], [1:8:3]` is `1 + 3*i1`. So an
-//! offset that is taken from it is no run-time variable.
+//! `iota()` along dimension 1, as `s32[2,8]`, is `0 + 0*i0 + 1*i1`; its slice by `[0:2], [1:8:3]` is `1 + 3*i1`. An
+//! offset from such values is no run-time variable.
 
 use super::literal::{Literal, Values};
 use super::module::{Computation, Instruction};
@@ -10,13 +10,13 @@ use crate::expr::Expr;
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, Shape};
 
-/// Integers that are a sum of the index's coordinates times constants, and a constant.
+/// Integers that are an affine function of the index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct KnownValues {
     /// The value at index 0.
     pub constant: i64,
-    /// What a step along each dimension adds.
+    /// The step of the value along each dimension.
     pub steps: Vec<i64>,
 }
 
@@ -27,7 +27,7 @@ impl KnownValues {
         Expr::sum(terms.chain([Expr::Const(self.constant)].into_iter().filter(|c| *c != Expr::Const(0))).collect())
     }
 
-    /// Values in row-major order, if they are such a sum.
+    /// Row-major values as an affine function, if they are one.
     fn of(values: &[i128], sizes: &[i64]) -> Option<KnownValues> {
         let constant = i64::try_from(*values.first()?).ok()?;
         let mut steps = vec![0; sizes.len()];
@@ -54,7 +54,7 @@ impl KnownValues {
         Some(found)
     }
 
-    /// Whether each value is one of an integer type.
+    /// Whether the values fit the integer type.
     fn fits(&self, array: &Array) -> Option<bool> {
         let element = array.element;
         let signed = element.is_signed();
@@ -75,7 +75,7 @@ impl KnownValues {
 }
 
 impl Computation {
-    /// The integers that each instruction is known to have.
+    /// The known integers of each instruction.
     pub fn known(&self) -> Vec<Option<KnownValues>> {
         let mut known: Vec<Option<KnownValues>> = Vec::with_capacity(self.instructions.len());
         for instruction in &self.instructions {
@@ -128,7 +128,7 @@ impl Computation {
                 let (affine, from) = operand()?;
                 let Shape::Array(from) = &from.shape else { return None };
                 (from.element == array.element).then_some(())?;
-                // Dimensions of size 1 come and go; else all values have to be the same.
+                // Dimensions of size 1 come and go; otherwise all values must be equal.
                 let long = |sizes: &[i64]| (0..sizes.len()).filter(|dim| sizes[*dim] != 1).collect::<Vec<_>>();
                 let (old, new) = (from.sizes()?, long(&sizes));
                 let moved = |dims: Vec<usize>| dims.iter().map(|dim| old[*dim]).collect::<Vec<_>>();

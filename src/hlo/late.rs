@@ -1,15 +1,15 @@
 //! Operands that an `async-update` binds.
 //!
 //! `s = ((), (), s32[]) call-start(), to_apply=f` starts without operands, and
-//! `u = ((f32[2]), f32[2]) async-update(s, x)` gives it `x`. The operation runs where all operands are bound: here `u` is
-//! the start of `f` with `x`, and `s` only a name for what is bound later.
+//! `u = ((f32[2]), f32[2]) async-update(s, x)` binds `x`. The operation runs once all operands are bound: here `u` is
+//! the start of `f` with `x`, and `s` only a name for later operands.
 
 use super::opcodes::find;
 use super::raw::{RawComputation, RawInstruction};
 use std::collections::BTreeMap;
 
-/// The instructions that bind operands, each as the start of what it continues, with the operands bound so far. `uses` and
-/// `calls` become those of that start.
+/// The instructions that bind operands, each as the start it continues, with the operands bound so far. `uses` and
+/// `calls` are updated to match.
 pub(super) fn bind<'a>(
     raw: &RawComputation<'a>,
     uses: &mut [(usize, Vec<usize>)],
@@ -19,7 +19,7 @@ pub(super) fn bind<'a>(
     let is_late =
         |i: usize, uses: &[(usize, Vec<usize>)]| raw.instructions[i].opcode.ends_with("-update") && uses[i].0 > 1;
     let late: Vec<usize> = (0..raw.instructions.len()).filter(|i| is_late(*i, uses)).collect();
-    // What an update takes may be written behind it, and may bind operands itself.
+    // An update may be used before its definition in the text, and may bind operands itself.
     let written: Vec<(usize, Vec<usize>)> = late.iter().map(|i| uses[*i].clone()).collect();
     for (place, &i) in late.iter().enumerate() {
         let Some((start, operands)) = chain(raw, uses, (&late, &written), place) else { continue };
@@ -48,7 +48,7 @@ pub(super) fn bind<'a>(
     bound
 }
 
-/// The start that an update continues, and all operands that are bound up to it; `None` where there is no such start.
+/// The start that an update continues, and all operands bound up to it; `None` if there is no such start.
 fn chain(
     raw: &RawComputation,
     uses: &[(usize, Vec<usize>)],

@@ -8,7 +8,7 @@ use crate::text::{Cursor, Error, counted, excerpt, length};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Literal {
-    /// The value as it is written: `1.5`, `{{1,2},{3,4}}`, `{...}`.
+    /// The text of the value: `1.5`, `{{1,2},{3,4}}`, `{...}`.
     pub text: String,
     /// The elements.
     pub values: Values,
@@ -17,22 +17,22 @@ pub struct Literal {
 /// The elements of a literal in row-major order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// `{...}`: left out by the printer.
+    /// `{...}`: elided by the printer.
     Elided,
-    /// Of `pred`.
+    /// Values of `pred`.
     Booleans(Vec<bool>),
-    /// Of the integer types, each in the range of its type.
+    /// Values of an integer type, each in range.
     Integers(Vec<i128>),
-    /// Of the floating-point types, to the precision of `f64`; `-nan` has its sign.
+    /// Values of a floating-point type, to the precision of `f64`; `-nan` has its sign.
     Floats(Vec<f64>),
     /// Real and imaginary parts.
     Complex(Vec<(f64, f64)>),
-    /// Of a tuple.
+    /// Values of a tuple.
     Tuple(Vec<Literal>),
 }
 
 impl Literal {
-    /// The literals of arrays, in order; of a tuple that is left out, itself.
+    /// The literals of arrays, in order; an elided tuple is one literal.
     pub fn leaves(&self) -> Vec<&Literal> {
         match &self.values {
             Values::Tuple(parts) => parts.iter().flat_map(Literal::leaves).collect(),
@@ -64,7 +64,7 @@ impl Literal {
     }
 }
 
-/// Why one value is no array.
+/// The remedy if an array has a single value.
 const ONE_VALUE: &str = "one value is what XLA's parser reads as the first element, with zeros for all others, and a \
                          `broadcast` of a scalar constant has it everywhere";
 
@@ -98,12 +98,12 @@ impl Values {
         Ok(values)
     }
 
-    /// Reads what dimension 0 of `sizes` lists; recursion is as deep as the rank.
+    /// Reads the list for dimension 0 of `sizes`; recursion is as deep as the rank.
     fn read_level(&mut self, cursor: &mut Cursor, element: ElementType, sizes: &[i64]) -> Result<(), Error> {
         let Some((&size, inner)) = sizes.split_first() else {
             return self.push(cursor, element);
         };
-        // The messages are only made where they are needed: there may be millions of values.
+        // Messages are built only on error: there may be millions of values.
         if !cursor.eat("{") {
             return Err(cursor.expected(&format!("`{{` to open {}", counted(size, "value"))));
         }
@@ -150,7 +150,7 @@ impl Values {
                 let value: i128 = word.parse().map_err(|_| wrong())?;
                 let bits = element.bits().unwrap_or(64) - i64::from(element.is_signed());
                 let (lowest, end) = (if element.is_signed() { -(1i128 << bits) } else { 0 }, 1i128 << bits);
-                // XLA reads a number below 0 as the one of 64 bits that it is modulo 2^64.
+                // XLA reads a negative `u64` modulo 2^64.
                 let wraps = element == ElementType::U64 && (-(1i128 << 63)..0).contains(&value);
                 let value = if wraps { value + end } else { value };
                 if !(lowest..end).contains(&value) {
@@ -166,7 +166,7 @@ impl Values {
     }
 }
 
-/// Takes `{...}`, if it is next.
+/// Parses `{...}`, if it is next.
 fn left_out(cursor: &mut Cursor) -> Result<bool, Error> {
     let mut ahead = *cursor;
     let found = ahead.eat("{") && ahead.eat("...");
@@ -177,7 +177,7 @@ fn left_out(cursor: &mut Cursor) -> Result<bool, Error> {
     Ok(found)
 }
 
-/// The word of a number, taken.
+/// Parses the word of a number.
 fn number<'a>(cursor: &mut Cursor<'a>, element: ElementType) -> Result<&'a str, Error> {
     let rest = cursor.rest();
     let end = length(rest, |b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.' | b'_'));
@@ -191,7 +191,7 @@ fn number<'a>(cursor: &mut Cursor<'a>, element: ElementType) -> Result<&'a str, 
 fn float(cursor: &mut Cursor, element: ElementType) -> Result<f64, Error> {
     let at = cursor.at();
     let word = number(cursor, element)?;
-    // The bits of a NaN stay text.
+    // The payload of a NaN stays text.
     if word.ends_with("nan") && cursor.eat("(") {
         number(cursor, element)?;
         cursor.expect(")", "`)` after the bits of a nan")?;
@@ -201,7 +201,7 @@ fn float(cursor: &mut Cursor, element: ElementType) -> Result<f64, Error> {
         "nan" | "inf" => word.parse().ok(),
         _ => word.bytes().all(known).then(|| word.parse().ok()).flatten(),
     };
-    // What would round to infinity is too large.
+    // A value that would round to infinity is too large.
     let large = |value: f64| match element {
         ElementType::F16 => value.abs() >= 65520.0,
         ElementType::BF16 => value.abs() >= 3.396_177_529_230_495_7e38,

@@ -1,9 +1,9 @@
 //! Groups of devices by the axes of a mesh: `mesh['x'=2,'y'=4] {'y'}`.
 //!
 //! The devices 0, 1, 2, ... are laid out row-major in the sizes of the axes; `device_ids=([4,2]T(1,0))` or
-//! `device_ids=(0,2,1,3)` puts others there. A group has the devices that differ in the axes in braces only, the first
-//! of them the majormost: `{'y'}` of 2 by 4 gives `{0,1,2,3}` and `{4,5,6,7}`. `'y':(2)2` is a part of an axis: its size
-//! is 2, and 2 is the product of the sizes of the parts that are more major.
+//! `device_ids=(0,2,1,3)` gives another order. A group has the devices that differ only in the axes in braces, the
+//! first axis majormost: `{'y'}` of 2 by 4 gives `{0,1,2,3}` and `{4,5,6,7}`. `'y':(2)2` is a part of an axis: its size
+//! is 2, and `(2)` is the product of the sizes of the more major parts.
 
 use super::devices::{MOST_DEVICES, counted};
 use crate::text::{Cursor, Error, did_you_mean, excerpt};
@@ -16,25 +16,25 @@ pub(crate) type MeshAxis<'a> = (&'a str, i64);
 pub(crate) struct AxisPart {
     /// The number of the axis.
     pub axis: usize,
-    /// The product of the sizes of the parts of the axis that are more major.
+    /// The product of the sizes of the more major parts of the axis.
     pub before: i64,
-    /// Its own size.
+    /// The size of the part.
     pub size: i64,
 }
 
 impl AxisPart {
-    /// How far apart coordinates along the axis are whose digits of this part are neighbours.
+    /// The stride of the part's digit along the axis.
     pub fn stride(&self, axes: &[MeshAxis]) -> i64 {
         axes[self.axis].1 / (self.before * self.size)
     }
 }
 
-/// Takes `mesh['x'=2,'y'=4], device_ids=(0,1,..) {'y'}`: the groups.
+/// Parses `mesh['x'=2,'y'=4], device_ids=(0,1,..) {'y'}`, and returns the groups.
 pub(super) fn groups(cursor: &mut Cursor) -> Result<Vec<Vec<i64>>, Error> {
     let (axes, devices) = mesh(cursor)?;
     let parts = parts(cursor, &axes, &mut Vec::new())?;
     let of_axes = others(&axes, &parts);
-    // How far apart devices are along a part.
+    // The stride of devices along a part.
     let stride = |part: &AxisPart| {
         let minor: i64 = axes[part.axis + 1..].iter().map(|(_, size)| size).product();
         part.stride(&axes) * minor
@@ -46,13 +46,13 @@ pub(super) fn groups(cursor: &mut Cursor) -> Result<Vec<Vec<i64>>, Error> {
         })
     };
     let inside = places(&parts);
-    // A place is below the number of devices, which is small.
+    // A position is below the number of devices, which is small.
     let device = |place: i64| usize::try_from(place).map_or(0, |place| devices[place]);
     let group = |first: i64| inside.iter().map(|place| device(first + place)).collect();
     Ok(places(&of_axes).into_iter().map(group).collect())
 }
 
-/// Takes the axes, and the device at each place.
+/// Parses the axes, and the device at each position.
 fn mesh<'a>(cursor: &mut Cursor<'a>) -> Result<(Vec<MeshAxis<'a>>, Vec<i64>), Error> {
     cursor.word();
     let (axes, all) = mesh_axes(cursor)?;
@@ -70,7 +70,7 @@ fn mesh<'a>(cursor: &mut Cursor<'a>) -> Result<(Vec<MeshAxis<'a>>, Vec<i64>), Er
     Ok((axes, devices))
 }
 
-/// Takes `['x'=2,'y'=4]`: the axes, and the number of devices.
+/// Parses `['x'=2,'y'=4]`, and returns the axes and the number of devices.
 pub(crate) fn mesh_axes<'a>(cursor: &mut Cursor<'a>) -> Result<(Vec<MeshAxis<'a>>, i64), Error> {
     cursor.expect("[", "`[` and the axes of the mesh")?;
     let (mut axes, mut all): (Vec<MeshAxis>, i64) = (Vec::new(), 1);
@@ -94,7 +94,7 @@ pub(crate) fn mesh_axes<'a>(cursor: &mut Cursor<'a>) -> Result<(Vec<MeshAxis<'a>
     Ok((axes, all))
 }
 
-/// Takes `0,2,1,3`.
+/// Parses `0,2,1,3`.
 fn listed(cursor: &mut Cursor, count: i64) -> Result<Vec<i64>, Error> {
     let mut devices = Vec::new();
     for k in 0..count {
@@ -106,7 +106,7 @@ fn listed(cursor: &mut Cursor, count: i64) -> Result<Vec<i64>, Error> {
     Ok(devices)
 }
 
-/// Takes `'x'`, `"x"` or `x`, with its position.
+/// Parses `'x'`, `"x"` or `x`; returns the name and its position.
 fn axis<'a>(cursor: &mut Cursor<'a>) -> Result<(&'a str, usize), Error> {
     let (at, rest) = (cursor.at(), cursor.rest());
     let in_quotes = |quote: char| rest.strip_prefix(quote).and_then(|rest| Some(&rest[..rest.find(quote)?]));
@@ -118,8 +118,8 @@ fn axis<'a>(cursor: &mut Cursor<'a>) -> Result<(&'a str, usize), Error> {
     Ok((name, at))
 }
 
-/// Takes `{'x','y':(2)2}`, axes; no two parts of an axis have anything in common, those of `taken` included, to which they
-/// are added. A `?` at the end, which says that there may be more axes one day, is left out.
+/// Parses axes, `{'x','y':(2)2}`, and adds them to `taken`; no two parts of an axis may overlap. A `?` at the end,
+/// which allows more axes later, is ignored.
 pub(crate) fn parts(cursor: &mut Cursor, axes: &[MeshAxis], taken: &mut Vec<AxisPart>) -> Result<Vec<AxisPart>, Error> {
     let mut parts: Vec<AxisPart> = Vec::new();
     cursor.expect("{", "`{` and axes")?;
@@ -149,7 +149,7 @@ pub(crate) fn parts(cursor: &mut Cursor, axes: &[MeshAxis], taken: &mut Vec<Axis
     Ok(parts)
 }
 
-/// Takes `(2)4`, a part of an axis.
+/// Parses `(2)4`, a part of an axis.
 fn sub_axis(cursor: &mut Cursor, (name, whole): MeshAxis) -> Result<(i64, i64), Error> {
     let at = cursor.at();
     cursor.expect("(", "`(` and what is more major in the axis")?;
@@ -166,7 +166,7 @@ fn sub_axis(cursor: &mut Cursor, (name, whole): MeshAxis) -> Result<(i64, i64), 
     }
 }
 
-/// What these parts leave of the axes, from the majormost.
+/// The remaining parts of the axes, from the majormost.
 pub(crate) fn others(axes: &[MeshAxis], parts: &[AxisPart]) -> Vec<AxisPart> {
     let mut others = Vec::new();
     for (axis, (_, whole)) in axes.iter().enumerate() {

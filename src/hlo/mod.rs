@@ -20,17 +20,17 @@
 //! assert_eq!(errors[0].message, "the result of `transpose` must be f32[3,2], found f32[2,3]");
 //! ```
 //!
-//! In a module that is returned every name is resolved, every [operation](crate::operations::operation::Operation) has
-//! passed its check, and no computation calls itself. Computations come after those that they call, instructions after
-//! those that they use; texts in that order keep it. All errors of a text are reported, up to [`Module::MAX_ERRORS`]:
-//! an error in one instruction does not hide those of others.
+//! In a parsed module every name is resolved, every [operation](crate::operations::operation::Operation) has passed its
+//! check, and no computation calls itself. Computations come after their callees, instructions after their operands; a
+//! text in that order keeps it. All errors of a text are reported, up to [`Module::MAX_ERRORS`]: an error in one
+//! instruction hides no others.
 //!
-//! Names are without `%`. Attributes that have no effect on indices are kept as text. Sharding and other
-//! attributes of one compiler are not interpreted; a name that is nearly one of HLO's is an error. Shapes that the text leaves out are those that operands and attributes
-//! say.
+//! Names omit the `%`. Attributes without effect on indices stay text. Sharding and other attributes of one compiler
+//! are not interpreted; a near miss of a name of HLO is an error. Omitted shapes are inferred from operands and
+//! attributes.
 //!
-//! The way of a text: `read` takes it apart (`raw`, `words`, `literal`), `resolve` turns names into numbers and runs
-//! the rule of each opcode (`opcodes`, `rules`), and the result is a [`Module`].
+//! The stages: `read` parses the text (`raw`, `words`, `literal`), `resolve` turns names into numbers and runs the rule
+//! of each opcode (`opcodes`, `rules`), and the result is a [`Module`].
 
 pub(crate) mod aliases;
 mod attributes;

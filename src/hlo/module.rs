@@ -9,19 +9,19 @@ use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error};
 use std::collections::BTreeSet;
 
-/// A module.
+/// An HLO module.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Module {
-    /// Its name.
+    /// The name of the module.
     pub name: String,
     /// The attributes of the header, after the name.
     pub attributes: Vec<Attribute>,
-    /// What the text says that is skipped: attributes of other versions of XLA, each where it is. None is an error.
+    /// Warnings about skipped attributes of other versions of XLA, each at its position. None is an error.
     pub warnings: Vec<Error>,
-    /// The computations; each comes after those that it calls.
+    /// The computations, each after its callees.
     pub computations: Vec<Computation>,
-    /// The place of the entry in `computations`.
+    /// The index of the entry in `computations`.
     pub entry: usize,
 }
 
@@ -29,43 +29,43 @@ pub struct Module {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Computation {
-    /// Its name.
+    /// The name of the computation.
     pub name: String,
-    /// The byte offset of its name in the text.
+    /// The byte offset of the name in the text.
     pub at: usize,
-    /// The instructions; each comes after those that it uses.
+    /// The instructions, each after its operands.
     pub instructions: Vec<Instruction>,
-    /// The places of the parameters in `instructions`, by their numbers.
+    /// The indices of the parameters in `instructions`, by their numbers.
     pub parameters: Vec<usize>,
-    /// The place of the root in `instructions`.
+    /// The index of the root in `instructions`.
     pub root: usize,
 }
 
 /// An instruction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instruction {
-    /// Its name.
+    /// The name of the instruction.
     pub name: String,
-    /// The byte offset of its name in the text.
+    /// The byte offset of the name in the text.
     pub at: usize,
-    /// The shape of its result.
+    /// The shape of the result.
     pub shape: Shape,
-    /// The name of what it does, such as `dot`.
+    /// The opcode, such as `dot`.
     pub opcode: String,
-    /// The places of its operands in the computation.
+    /// The indices of the operands in the computation.
     pub operands: Vec<usize>,
-    /// What it does with indices.
+    /// The operation, for index maps.
     pub operation: Operation,
-    /// All computations it names, by their places in the module: in the order of a `while`'s condition and body,
-    /// of a conditional's branches, of `select` and `scatter` in `select-and-scatter`.
+    /// The indices of all named computations in the module: condition and body of a `while`, the branches of a
+    /// conditional, `select` and `scatter` of a `select-and-scatter`.
     pub called: Vec<usize>,
-    /// Instructions that must run before though they are no operands.
+    /// Instructions that must run before this one, beside the operands.
     pub control: Vec<usize>,
     /// The value of a `constant`.
     pub literal: Option<Literal>,
-    /// What is written after the operands, in order.
+    /// The attributes after the operands, in order.
     pub attributes: Vec<Attribute>,
-    /// Where it comes from.
+    /// The source of the instruction in the program.
     pub source: Source,
 }
 
@@ -73,38 +73,39 @@ pub struct Instruction {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Attribute {
-    /// Its name.
+    /// The name of the attribute.
     pub name: String,
-    /// The byte offset of its value in the module's text.
+    /// The byte offset of the value in the module's text.
     pub at: usize,
-    /// Its value as it is written: `LT`, `{0,1}`, `"Sharding"` with the quotes.
+    /// The text of the value: `LT`, `{0,1}`, `"Sharding"` with the quotes.
     pub text: String,
 }
 
-/// What an instruction was made from.
+/// The origin of an instruction in the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Source {
     /// `op_name` of the metadata: the path of names in the program.
     pub op_name: Option<String>,
-    /// The program's file, from the metadata itself or through its stack frame.
+    /// The source file, from the metadata itself or through its stack frame.
     pub file: Option<String>,
     /// The line in the file, from 1.
     pub line: Option<i64>,
 }
 
 impl Module {
-    /// How many errors [`Module::parse`] reports at most: so many lines may be wrong in the same words.
+    /// The limit on errors that [`Module::parse`] reports.
     pub const MAX_ERRORS: usize = 10_000;
 
-    /// The messages of the warnings, each once.
+    /// The distinct messages of the warnings.
     pub fn warning_messages(&self) -> Vec<String> {
         let mut seen = BTreeSet::new();
         let messages = self.warnings.iter().map(|warning| &warning.message);
         messages.filter(|message| seen.insert(*message)).cloned().collect()
     }
 
-    /// The computations as graphs for [`flow`](crate::analysis::flow): a node for each instruction, in the same places.
+    /// The computations as graphs for [`flow`](crate::analysis::flow): a node for each instruction, with the same
+    /// index.
     pub fn graphs(&self) -> Vec<Graph> {
         let node = |instruction: &Instruction| Node {
             operation: instruction.operation.clone(),
@@ -118,30 +119,30 @@ impl Module {
         self.computations.iter().map(graph).collect()
     }
 
-    /// The attribute of the header with this name, as it is written.
+    /// The text of the header's attribute with this name.
     pub fn attribute(&self, name: &str) -> Option<&str> {
         text_of(&self.attributes, name)
     }
 }
 
 impl Computation {
-    /// The instruction whose value the computation has.
+    /// The root instruction.
     pub fn result(&self) -> &Instruction {
         &self.instructions[self.root]
     }
 }
 
 impl Instruction {
-    /// The attribute with this name, as it is written.
+    /// The text of the attribute with this name.
     pub fn attribute(&self, name: &str) -> Option<&str> {
         text_of(&self.attributes, name)
     }
 
-    /// Whether it does more than its result says, what it runs apart: the host or other devices see it, or its result is
-    /// another one each time.
+    /// Whether it has an effect beyond its result, apart from called computations: the host or other devices see it, or
+    /// its result differs each time.
     pub fn has_effect(&self) -> bool {
         let opcode = self.opcode.as_str();
-        // Of a pair, the start is what runs; the end waits for it.
+        // The start of a pair runs the operation; the end waits for it.
         let base = opcode.strip_suffix("-start").unwrap_or(opcode);
         let seen =
             matches!(
@@ -152,32 +153,32 @@ impl Instruction {
         seen || self.flag("custom_call_has_side_effect")
     }
 
-    /// The same, or it runs a computation of which this holds, by the numbers of computations.
+    /// Whether it has an effect, or runs a computation that has one; `computations` says which have.
     pub fn runs_effect(&self, computations: &[bool]) -> bool {
         let runs_one = || self.called.iter().any(|called| computations.get(*called).copied().unwrap_or(false));
         self.has_effect() || runs_one()
     }
 
-    /// The text that an attribute such as `custom_call_target="Sharding"` has between its quotes, unescaped.
+    /// The unescaped text in the quotes of an attribute such as `custom_call_target="Sharding"`.
     pub fn string(&self, name: &str) -> Option<String> {
         unquote(self.attribute(name)?)
     }
 
-    /// The numbers that an attribute such as `dimensions={0,1}` lists, or the one of `index=3`.
+    /// The numbers of an attribute such as `dimensions={0,1}` or `index=3`.
     pub fn numbers(&self, name: &str) -> Option<Vec<i64>> {
         let mut cursor = Cursor::new(self.attribute(name)?);
         let numbers = numbers(&mut cursor).ok()?;
         cursor.finish("").ok().map(|()| numbers.into_iter().map(|(n, _)| n).collect())
     }
 
-    /// The shapes of the operands in the layouts in which a custom call takes them, `operand_layout_constraints`. Before
-    /// layouts are assigned, the operands themselves may be in others.
+    /// The operand shapes with the layouts of a custom call's `operand_layout_constraints`. Before layout assignment,
+    /// the operands themselves may have others.
     pub fn operand_layouts(&self) -> Option<Vec<Shape>> {
         let shapes = list(&mut Cursor::new(self.attribute("operand_layout_constraints")?)).ok()?;
         Some(shapes.into_iter().map(|(shape, _)| shape).collect())
     }
 
-    /// Whether an attribute such as `is_stable=true` is there and true.
+    /// Whether an attribute such as `is_stable=true` is present and true.
     pub fn flag(&self, name: &str) -> bool {
         self.attribute(name) == Some("true")
     }

@@ -8,14 +8,14 @@ use crate::text::did_you_mean;
 pub(super) struct Opcode {
     /// The name in the text.
     pub name: &'static str,
-    /// The fewest and the most operands.
+    /// The least and greatest number of operands.
     pub operands: (usize, usize),
-    /// Checks an instruction against the operation's meaning, and says what it does with indices.
+    /// The rule that checks an instruction and derives its operation.
     pub rule: OpcodeRule,
-    /// Of the start of an asynchronous pair: the rule of the operation that it runs.
+    /// For the start of an asynchronous pair: the rule of the operation that it runs.
     pub wrapped: Option<OpcodeRule>,
-    /// Of [`other`]: why indices do not say what the operation does. Of the elementwise rules: the classes of elements
-    /// that operands may have: `p` for `pred`, `s` and `u` integers with and without sign, `f` floats, `c` complex.
+    /// For [`other`]: the reason why indices do not describe the operation. For elementwise rules: the element classes
+    /// of operands: `p` for `pred`, `s` and `u` signed and unsigned integers, `f` floats, `c` complex.
     pub note: &'static str,
 }
 
@@ -26,7 +26,7 @@ const fn row(name: &'static str, least: usize, most: usize, rule: OpcodeRule, no
 const MANY: usize = usize::MAX;
 const FLOAT: &str = "fc";
 
-/// All operations, in the order of their names.
+/// All operations, sorted by name.
 static OPCODES: &[Opcode] = &[
     row("abs", 1, 1, magnitude, "sfc"),
     row("acos", 1, 1, elementwise, FLOAT),
@@ -151,8 +151,8 @@ static OPCODES: &[Opcode] = &[
     row("xor", 2, 2, elementwise, "psu"),
 ];
 
-/// The row of an operation; of `op-start`, `op-update` and `op-done` for any `op`, and for `async`, which names a
-/// computation.
+/// The row of an operation, also for `op-start`, `op-update` and `op-done` with any `op`, or with `async`, which names
+/// a computation.
 pub(super) fn find(name: &str) -> Option<Opcode> {
     let row_of = |name| OPCODES.binary_search_by_key(&name, |opcode| opcode.name).ok().map(|i| OPCODES[i]);
     let base = |name| if name == "async" { row_of("call") } else { row_of(name) };
@@ -163,13 +163,13 @@ pub(super) fn find(name: &str) -> Option<Opcode> {
         .or_else(|| part("-done").map(|_| row("", 1, 1, done, "")))
 }
 
-/// The operation that an asynchronous pair runs, of which this is the name of a part.
+/// The operation of an asynchronous pair, from the name of one of its parts.
 pub(super) fn in_pair(name: &str) -> Option<&str> {
     let is_own = |name: &str| OPCODES.binary_search_by_key(&name, |opcode| opcode.name).is_ok();
     ["-start", "-update", "-done"].iter().find_map(|end| name.strip_suffix(end)).filter(|_| !is_own(name))
 }
 
-/// The question whether the name that is most like `name` is meant, if one is.
+/// A hint with the known name most like `name`, if there is one.
 pub(super) fn near(name: &str) -> String {
     did_you_mean(&name.replace('_', "-"), OPCODES.iter().map(|opcode| opcode.name))
 }

@@ -1,14 +1,14 @@
-//! From a text to a [`Module`]: it is taken apart, then names are resolved and instructions checked.
+//! Parsing of a text to a [`Module`]: reading, then resolution of names and checks of instructions.
 
 use super::module::Module;
 use super::{read, resolve};
 use crate::text::{Error, from_str};
 
 impl Module {
-    /// Reads a module.
+    /// Parses a module.
     ///
     /// # Errors
-    /// All that is wrong with `text`, in its order; at least one error, at most [`Module::MAX_ERRORS`].
+    /// The errors in `text`, in order; at least one, at most [`Module::MAX_ERRORS`].
     pub fn parse(text: &str) -> Result<Module, Vec<Error>> {
         let mut errors = Vec::new();
         let raw = read::module(text, &mut errors);

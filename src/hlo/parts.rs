@@ -1,14 +1,15 @@
 //! The order of the parts of a `ConcatBitcast`.
 //!
-//! Memory space assignment copies an array in slices, each to its place in one buffer, and a `ConcatBitcast` names that
-//! buffer. Its operands are in the order in which the copies start, which need not be that of the places: where `a`
-//! takes `slice={[4:8]}` of an array and `b` takes `slice={[0:4]}`, `ConcatBitcast(a, b)` is the array, `b` before `a`.
+//! Memory space assignment copies an array in slices, each to its offset in one buffer, and a `ConcatBitcast` names
+//! that buffer. Its operands are in the order in which the copies start, which may differ from the order in memory: if
+//! `a` has `slice={[4:8]}` of an array and `b` has `slice={[0:4]}`, `ConcatBitcast(a, b)` is the array, with `b` before
+//! `a`.
 
 use super::raw::{RawComputation, RawInstruction};
 use super::rules::ranges;
 
-/// Puts the operands of each `ConcatBitcast` in the order of their places, where they are slices that together are a range
-/// of one array. `uses` has for each instruction the count of its operands, and them first.
+/// Sorts the operands of each `ConcatBitcast` by offset, if they are slices that together form a range of one array.
+/// `uses` has the operand count of each instruction, and its operands first.
 pub(super) fn order(raw: &RawComputation, uses: &mut [(usize, Vec<usize>)]) {
     for i in (0..raw.instructions.len()).filter(|i| joins(&raw.instructions[*i])) {
         let parts = &uses[i].1[..uses[i].0];
@@ -32,16 +33,16 @@ fn joins(instruction: &RawInstruction) -> bool {
         && has("operand_layout_constraints").is_none()
 }
 
-/// A part of an array.
+/// A slice of an array.
 struct CopiedPart {
-    /// The instruction that gives it, and the one that gives the array.
+    /// The instructions that define the slice, and (`of`) the array.
     made: usize,
     of: usize,
     /// The start and the limit in each dimension.
     ranges: Vec<(i64, i64)>,
 }
 
-/// What an instruction slices; `None` where it slices nothing, or with steps.
+/// The slice that an instruction takes; `None` if it is no slice, or has strides.
 fn slice(raw: &RawComputation, uses: &[(usize, Vec<usize>)], made: usize) -> Option<CopiedPart> {
     let operand = |i: usize| uses[i].1[..uses[i].0].first().copied();
     let start = if raw.instructions[made].opcode == "slice-done" { operand(made)? } else { made };
@@ -56,7 +57,7 @@ fn slice(raw: &RawComputation, uses: &[(usize, Vec<usize>)], made: usize) -> Opt
     Some(CopiedPart { made, of: operand(start)?, ranges: found.iter().map(range).collect::<Option<_>>()? })
 }
 
-/// Whether a slice begins in one dimension where another ends, and has the range of the other in all others.
+/// Whether the second slice begins where the first ends in one dimension, with equal ranges in all others.
 fn follow(first: &CopiedPart, second: &CopiedPart) -> bool {
     let mut others = first.ranges.iter().zip(&second.ranges).filter(|(a, b)| a != b);
     let next = others.next().is_some_and(|(a, b)| a.1 == b.0);

@@ -1,4 +1,4 @@
-//! A module as it is written: names are not resolved, values of attributes are slices of the text.
+//! The raw module: names are unresolved, values of attributes are slices of the text.
 
 use super::literal::Literal;
 use super::module::Attribute;
@@ -8,7 +8,7 @@ use crate::text::{Cursor, Error, excerpt};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// A module as it is written.
+/// A module as parsed.
 #[derive(Default)]
 pub(super) struct RawModule<'a> {
     pub name: Cow<'a, str>,
@@ -19,7 +19,7 @@ pub(super) struct RawModule<'a> {
     pub broken: bool,
 }
 
-/// The attributes that name computations, in the order in which an instruction lists what it calls.
+/// The attributes that name computations, in the order of an instruction's called computations.
 pub(super) const CALLS: [&str; 10] = [
     "condition",
     "body",
@@ -33,35 +33,34 @@ pub(super) const CALLS: [&str; 10] = [
     "called_computations",
 ];
 
-/// A computation as it is written. One that is written inside an instruction is named after that, such as
-/// `main.reduce.1.to_apply`.
+/// A computation as parsed. A computation inside an instruction is named after it, such as `main.reduce.1.to_apply`.
 pub(super) struct RawComputation<'a> {
     pub name: Cow<'a, str>,
     pub at: usize,
     pub entry: bool,
-    /// The parameters and the result between the name and the body, if they are there.
+    /// The parameters and the result between the name and the body, if present.
     pub head: Option<Head>,
     pub instructions: Vec<RawInstruction<'a>>,
-    /// Where the body ends.
+    /// The end of the body.
     pub end: usize,
-    /// Whether something in it could not be read.
+    /// Whether some part of it could not be read.
     pub broken: bool,
 }
 
 impl<'a> RawComputation<'a> {
-    /// A computation of which nothing was read yet; `end` is where the text ends.
+    /// An empty computation; `end` is the end of the text.
     pub fn new(name: Cow<'a, str>, at: usize, end: usize) -> RawComputation<'a> {
         RawComputation { name, at, entry: false, head: None, instructions: Vec::new(), end, broken: true }
     }
 }
 
-/// `(name: shape, name: shape) -> shape`: the shapes, each with its place.
+/// `(name: shape, name: shape) -> shape`: the shapes, each with its position.
 pub(super) struct Head {
     pub parameters: Vec<(Shape, usize)>,
     pub result: (Shape, usize),
 }
 
-/// An instruction as it is written; one that could not be read ends where its text is wrong.
+/// An instruction as parsed; after an error it ends at the error.
 pub(super) struct RawInstruction<'a> {
     pub name: Cow<'a, str>,
     pub at: usize,
@@ -75,13 +74,13 @@ pub(super) struct RawInstruction<'a> {
     pub number: Option<i64>,
     pub literal: Option<Literal>,
     pub attributes: Vec<RawAttribute<'a>>,
-    /// The names of the computations that are written inside an attribute.
+    /// The names of the computations inside attributes.
     pub inside: Vec<(&'a str, Vec<String>)>,
     pub broken: bool,
 }
 
 impl<'a> RawInstruction<'a> {
-    /// An instruction of which nothing but the name was read yet.
+    /// An instruction with only its name.
     pub fn new(name: Cow<'a, str>, at: usize) -> RawInstruction<'a> {
         RawInstruction {
             name,
@@ -100,22 +99,22 @@ impl<'a> RawInstruction<'a> {
         }
     }
 
-    /// Its operand of this name, or one in its place.
+    /// The operand of this name, or a new one at the opcode's position.
     pub fn operand(&self, name: &Cow<'a, str>) -> RawOperand<'a> {
         let written = self.operands.iter().find(|operand| operand.name == *name);
         RawOperand { name: name.clone(), at: written.map_or(self.opcode_at, |operand| operand.at), shape: None }
     }
 }
 
-/// An operand as it is written.
+/// An operand as parsed.
 pub(super) struct RawOperand<'a> {
     pub name: Cow<'a, str>,
     pub at: usize,
-    /// The shape before the name, if there is one.
+    /// The shape before the name, if present.
     pub shape: Option<Shape>,
 }
 
-/// An attribute as it is written.
+/// An attribute as parsed.
 #[derive(Clone, Copy)]
 pub(super) struct RawAttribute<'a> {
     pub name: &'a str,
@@ -125,7 +124,7 @@ pub(super) struct RawAttribute<'a> {
 }
 
 impl RawAttribute<'_> {
-    /// An error in the value as one in the module's text.
+    /// Moves an error in the value to its position in the module's text.
     fn place(&self, error: Error) -> Error {
         let message = match error.message.strip_suffix("found the end of the text") {
             Some(expected) => format!("{expected}found the end of `{}`", excerpt(self.name)),
@@ -138,7 +137,7 @@ impl RawAttribute<'_> {
         Attribute { name: self.name.to_string(), at: self.at, text: self.text.to_string() }
     }
 
-    /// What `read` makes of the whole value.
+    /// Parses the whole value with `read`.
     pub fn read<T>(&self, read: impl FnOnce(&mut Cursor) -> Result<T, Error>) -> Result<T, Error> {
         let mut cursor = Cursor::new(self.text);
         read(&mut cursor)
@@ -150,7 +149,7 @@ impl RawAttribute<'_> {
     }
 }
 
-/// The tables after the header, by the numbers of their rows.
+/// The tables after the header, by row number.
 #[derive(Default)]
 pub(super) struct Tables {
     files: HashMap<i64, String>,
@@ -161,7 +160,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Adds a row to the table that the attribute is named as.
+    /// Adds a row to the table named by the attribute.
     pub fn add(&mut self, row: i64, fields: &RawAttribute) -> Result<(), Error> {
         match fields.name {
             "FileNames" => {
@@ -187,7 +186,7 @@ impl Tables {
         Ok(())
     }
 
-    /// File and line of a stack frame; an error where there are frames but not this one.
+    /// The file and line of a stack frame; an error if other frames exist, but not this one.
     pub fn frame(&self, frame: i64) -> Result<Option<(&str, i64)>, String> {
         if frame == 0 || self.frames.is_empty() {
             return Ok(None);
@@ -218,7 +217,7 @@ impl<'a> RawAttribute<'a> {
         Ok(fields)
     }
 
-    /// The number in one of the fields.
+    /// The number in the field of this name.
     fn field(&self, name: &str) -> Result<i64, Error> {
         let fields = self.fields()?;
         let found = fields.iter().find(|f| f.name == name);

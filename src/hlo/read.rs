@@ -1,8 +1,8 @@
-//! From the text of a module to its raw parts.
+//! The reader from the text of a module to its raw parts.
 //!
-//! An error in an instruction or a computation is reported, and reading goes on at the next line that begins one.
-//! Nothing here recurses but shapes and literals, which are as deep as [`Shape::MAX_DEPTH`] and the rank, and computations
-//! and operands inside instructions, which are as deep as [`MAX_INSIDE`].
+//! After an error in an instruction or a computation, reading continues at the next line that begins one. Only shapes
+//! and literals recurse, as deep as [`Shape::MAX_DEPTH`] and the rank, and computations and operands inside
+//! instructions, as deep as [`MAX_INSIDE`].
 
 use super::literal::Literal;
 use super::module::Module;
@@ -13,13 +13,13 @@ use crate::operations::shape::Shape;
 use crate::text::{Cursor, Error, excerpt};
 use std::borrow::Cow;
 
-/// The most attributes of an instruction; each is compared with those before it.
+/// The limit on attributes of an instruction; each is compared with those before it.
 const MAX_ATTRIBUTES: usize = limits::HLO_ATTRIBUTES;
 
-/// How deep computations and operands may be written inside instructions of each other.
+/// The limit on the nesting of computations and operands inside instructions.
 const MAX_INSIDE: usize = limits::HLO_INSIDE;
 
-/// Takes a module's text apart.
+/// Reads a module's text.
 pub(super) fn module<'a>(text: &'a str, errors: &mut Vec<Error>) -> RawModule<'a> {
     let mut reader =
         ModuleReader { cursor: Cursor::with_bodies(text), text, inside: Vec::new(), depth: 0, nameless: None, errors };
@@ -35,7 +35,7 @@ pub(super) fn module<'a>(text: &'a str, errors: &mut Vec<Error>) -> RawModule<'a
     while reader.cursor.at() < text.len() && reader.errors.len() < Module::MAX_ERRORS {
         let (before, from) = (module.computations.len(), reader.cursor.at());
         if let Err(error) = reader.computation(&mut module) {
-            // A head that says no name may have been the one of the entry.
+            // A head without a name may have been the entry's.
             module.broken |= module.computations.len() == before;
             reader.errors.push(error);
             reader.resume(false, from);
@@ -45,7 +45,7 @@ pub(super) fn module<'a>(text: &'a str, errors: &mut Vec<Error>) -> RawModule<'a
         reader.errors.push(error);
     }
     module.broken |= reader.cursor.at() < text.len();
-    // Where none is marked, the last computation is the entry.
+    // Without a mark, the last computation is the entry.
     if let (false, Some(last)) =
         (module.computations.iter().any(|c| c.entry) || module.broken, module.computations.last_mut())
     {
@@ -54,7 +54,7 @@ pub(super) fn module<'a>(text: &'a str, errors: &mut Vec<Error>) -> RawModule<'a
     if module.name.is_empty()
         && let Some(entry) = module.computations.iter().find(|c| c.entry)
     {
-        // As XLA names it.
+        // The name that XLA gives.
         module.name = format!("module_{}", entry.name).into();
     }
     module.computations.append(&mut reader.inside);
@@ -64,8 +64,7 @@ pub(super) fn module<'a>(text: &'a str, errors: &mut Vec<Error>) -> RawModule<'a
 /// Some editors put it before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// What is wrong with a text that is a module of MLIR, and how to get HLO of it. One that begins as HLO may have names of
-/// MLIR in it.
+/// The message for an MLIR module, and how to get HLO from it. A text that begins as HLO may contain names of MLIR.
 fn found_mlir(text: &str, begins_as_hlo: bool) -> Option<String> {
     let begin: String = text.trim_start_matches(BYTE_ORDER_MARK).chars().take(100_000).collect();
     let first = begin.lines().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with("//"))?;
@@ -83,11 +82,11 @@ fn found_mlir(text: &str, begins_as_hlo: bool) -> Option<String> {
 struct ModuleReader<'a, 'e> {
     cursor: Cursor<'a>,
     text: &'a str,
-    /// The computations that are written inside instructions.
+    /// The computations inside instructions.
     inside: Vec<RawComputation<'a>>,
-    /// How many computations and operands inside instructions are open.
+    /// The number of open computations and operands inside instructions.
     depth: usize,
-    /// In a text that is one instruction: how many of its operands are shapes without names.
+    /// In a text of one instruction: the number of operands that are shapes without names.
     nameless: Option<usize>,
     errors: &'e mut Vec<Error>,
 }
@@ -98,7 +97,7 @@ impl<'a> ModuleReader<'a, '_> {
             let (is_computation, is_instruction) = (self.at_computation(), at_instruction(&self.cursor));
             if let Some(message) = found_mlir(self.text, is_computation || is_instruction) {
                 let place = self.cursor.at();
-                // Nothing of it is HLO.
+                // No part of the text is HLO.
                 self.cursor.advance(self.cursor.rest().len());
                 return Err(Error::at(place, message));
             }
@@ -110,7 +109,7 @@ impl<'a> ModuleReader<'a, '_> {
         }
         self.cursor.word();
         module.name = name(&mut self.cursor, "the module's name")?.0.into();
-        // Texts that people write may have it.
+        // Texts written by hand may have it.
         self.cursor.eat(":");
         self.attributes(&mut module.attributes, End::Space)?;
         while let Some(table @ ("FileNames" | "FunctionNames" | "FileLocations" | "StackFrames")) =
@@ -127,7 +126,7 @@ impl<'a> ModuleReader<'a, '_> {
         Ok(())
     }
 
-    /// Whether a computation is next: `ENTRY`, or a name and perhaps a head before a `{`.
+    /// Whether a computation is next: `ENTRY`, or a name, perhaps with a head, before a `{`.
     fn at_computation(&mut self) -> bool {
         let begin = self.cursor;
         let named = name(&mut self.cursor, "").is_ok();
@@ -137,8 +136,8 @@ impl<'a> ModuleReader<'a, '_> {
         is_computation
     }
 
-    /// Reads a text that is one instruction: `f32[4] add(f32[4] x, f32[4] y)`. It is the root of the entry, and what its
-    /// operands name are the parameters in their order.
+    /// Reads a text of one instruction: `f32[4] add(f32[4] x, f32[4] y)`. It becomes the root of the entry, and its
+    /// operands become the parameters in order.
     fn single(&mut self, module: &mut RawModule<'a>) -> Result<(), Error> {
         const NAME: &str = "_";
         module.name = NAME.into();
@@ -162,7 +161,7 @@ impl<'a> ModuleReader<'a, '_> {
         self.cursor.finish("the end of the text")
     }
 
-    /// Reads `, name=value` as often as it is there.
+    /// Reads any number of `, name=value`.
     fn attributes(&mut self, attributes: &mut Vec<RawAttribute<'a>>, until: End) -> Result<(), Error> {
         while self.cursor.eat(",") {
             self.attribute(attributes, until)?;
@@ -195,11 +194,11 @@ impl<'a> ModuleReader<'a, '_> {
         self.cursor.expect("{", "`{` to open the computation")?;
         computation.broken = false;
         self.body(computation)?;
-        // Such as `execution_thread="x"`, which says nothing about indices.
+        // For example `execution_thread="x"`, without effect on indices.
         self.attributes(&mut Vec::new(), End::Space)
     }
 
-    /// Reads `(name: shape, name: shape) -> shape`, where it is there.
+    /// Reads `(name: shape, name: shape) -> shape`, if present.
     fn head(&mut self) -> Result<Option<Head>, Error> {
         if !self.cursor.eat("(") {
             return Ok(None);
@@ -236,7 +235,7 @@ impl<'a> ModuleReader<'a, '_> {
                 next => Some(next),
             };
             let Some(next) = next else {
-                // The next computation begins, or the text ends: the body does not go on.
+                // The next computation begins, or the text ends: the body is over.
                 self.errors.push(self.cursor.expected(&open()));
                 computation.broken = true;
                 return Ok(());
@@ -268,8 +267,8 @@ impl<'a> ModuleReader<'a, '_> {
         Ok(RawInstruction { root, ..RawInstruction::new(name.into(), at) })
     }
 
-    /// Reads `shape opcode(operands), name=value`, an instruction of this computation. Those in the place of its
-    /// operands are added to `inner`, each after its own.
+    /// Reads `shape opcode(operands), name=value`, an instruction of this computation. Instructions written as operands
+    /// are added to `inner`, each after its own operands.
     fn instruction(
         &mut self,
         instruction: &mut RawInstruction<'a>,
@@ -331,8 +330,8 @@ impl<'a> ModuleReader<'a, '_> {
         Ok(())
     }
 
-    /// Reads an operand: a name, perhaps with its shape in front, or an instruction without attributes, `f32[3] abs(x)`.
-    /// Operand 1 of `y` that is an instruction is named `y(1)`.
+    /// Reads an operand: a name, maybe after its shape, or an instruction without attributes, `f32[3] abs(x)`. An
+    /// instruction as operand 1 of `y` is named `y(1)`.
     fn operand(
         &mut self,
         owner: &RawInstruction<'a>,
@@ -358,7 +357,7 @@ impl<'a> ModuleReader<'a, '_> {
         read.map(|()| RawOperand { name, at: begin, shape: None })
     }
 
-    /// Goes one level deeper into an instruction.
+    /// Enters one level of nesting.
     fn deeper(&mut self) -> Result<(), Error> {
         if self.depth == MAX_INSIDE {
             let message = format!("instructions must be at most {MAX_INSIDE} deep inside instructions, found more");
@@ -368,7 +367,7 @@ impl<'a> ModuleReader<'a, '_> {
         Ok(())
     }
 
-    /// Takes `, calls=` where what follows is no name but the body of a computation, or a list of bodies.
+    /// Consumes `, calls=` if the body of a computation, or a list of bodies, follows instead of a name.
     fn at_inside(&mut self) -> Option<(&'a str, usize)> {
         let mut ahead = self.cursor;
         let (name, name_at) = ahead.eat(",").then(|| name(&mut ahead, "").ok()).flatten()?;
@@ -388,7 +387,7 @@ impl<'a> ModuleReader<'a, '_> {
         })
     }
 
-    /// Reads the bodies of computations that an instruction has in the place of their names; the names that they get.
+    /// Reads the bodies of computations inside an attribute; returns their names.
     fn computations_inside(&mut self, (computation, owner): (&str, &str), key: &str) -> Result<Vec<String>, Error> {
         let mut list = self.cursor;
         let is_list = list.eat("{") && list.eat("{");
@@ -424,8 +423,8 @@ impl<'a> ModuleReader<'a, '_> {
         Ok((Shape::read(&mut self.cursor, 0)?, at))
     }
 
-    /// Goes on after an error in what began at `from`: at the next line that begins an instruction or ends the
-    /// computation, or, outside of one, that begins a computation.
+    /// Continues after an error in the item that began at `from`: at the next line that begins an instruction or ends
+    /// the computation, or, outside of one, that begins a computation.
     fn resume(&mut self, inside: bool, from: usize) {
         while let Some(byte) = self.cursor.peek() {
             let at = self.cursor.at();
@@ -433,7 +432,7 @@ impl<'a> ModuleReader<'a, '_> {
             let rest = &self.text[begin..];
             let end = rest.find('\n').unwrap_or(rest.len());
             let line = &rest[..end];
-            // Only where nothing of the line was taken.
+            // Only if no part of the line was consumed.
             let whole = at > from && self.text[begin..at].trim_start().is_empty();
             if whole && (begins_computation(line) || inside && (byte == b'}' || begins_instruction(line))) {
                 return;
@@ -443,7 +442,7 @@ impl<'a> ModuleReader<'a, '_> {
     }
 }
 
-/// Adds an attribute to those of an instruction or the header.
+/// Adds an attribute to an instruction or the header.
 fn add<'a>(attributes: &mut Vec<RawAttribute<'a>>, attribute: RawAttribute<'a>) -> Result<(), Error> {
     let name_at = attribute.name_at;
     if attributes.iter().any(|a| a.name == attribute.name) {
@@ -459,7 +458,7 @@ fn add<'a>(attributes: &mut Vec<RawAttribute<'a>>, attribute: RawAttribute<'a>) 
     Ok(())
 }
 
-/// The parameters that the operands of instructions with a shape and an unknown name are.
+/// The parameters for operands with a shape and an unknown name.
 fn parameters<'a>(instructions: &[RawInstruction<'a>]) -> Vec<RawInstruction<'a>> {
     let mut operands: Vec<_> = instructions.iter().flat_map(|instruction| &instruction.operands).collect();
     operands.sort_by_key(|operand| operand.at);
@@ -495,7 +494,7 @@ fn at_word(cursor: &Cursor, word: &str) -> bool {
     cursor.rest().strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '\t', '\n', '\r', '%']))
 }
 
-/// The error where a shape is left out that nothing else says.
+/// The error for an omitted shape that cannot be inferred.
 pub(super) fn left_out(opcode: &str, at: usize) -> Error {
     Error::at(at, format!("expected a shape before `{}`: operands and attributes do not say it", excerpt(opcode)))
         .syntax()

@@ -1,14 +1,14 @@
-//! From the parts of a text to a [`Module`].
+//! The resolver from the raw parts of a text to a [`Module`].
 //!
 //! 1. Names become numbers: of instructions in their computation, of computations in the module.
-//! 2. Computations are put after those that they call, and instructions after those that they use. Both orders are
-//!    found without recursion, and texts that are in such an order keep it.
-//! 3. Each instruction is checked by the rule of its opcode, with the shapes of its operands and the signatures of the
+//! 2. Computations are sorted after their callees, and instructions after their operands. Both orders are found
+//!    without recursion; a text already in such an order keeps it.
+//! 3. The rule of its opcode checks each instruction, with the shapes of its operands and the signatures of the
 //!    computations that it names.
 //!
-//! Every step goes on after errors. An instruction whose text, operands or computations are wrong is not checked, so
-//! one mistake gives one error. Names are looked up with the hash function of the standard library, which a text cannot
-//! be made to collide in.
+//! Every step continues after errors. An instruction whose text, operands or computations are wrong is not checked, so
+//! one mistake gives one error. Names are looked up with the standard library's hash function, against which a text
+//! cannot construct collisions.
 
 use super::aliases;
 use super::attributes;
@@ -34,7 +34,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// A computation with its names resolved, in the order of the text.
 #[derive(Default)]
 struct Resolved<'a> {
-    /// For each instruction: how many operands, and the operands, then those that must run before.
+    /// For each instruction: the operand count, and the operands, then the control predecessors.
     uses: Vec<(usize, Vec<usize>)>,
     /// For each instruction that names computations: their numbers in the text.
     calls: BTreeMap<usize, Vec<usize>>,
@@ -42,13 +42,13 @@ struct Resolved<'a> {
     late: BTreeMap<usize, RawInstruction<'a>>,
     parameters: Vec<usize>,
     root: usize,
-    /// Whether all operands of an instruction are there.
+    /// Whether all operands of each instruction are known.
     whole: Vec<bool>,
-    /// The instructions, each after those that it uses.
+    /// The instructions, each after its operands.
     order: Vec<usize>,
 }
 
-/// Makes a module; `None` where something is wrong, which `errors` then says.
+/// Resolves a module; `None` after an error in `errors`.
 pub(super) fn module(mut raw: RawModule, end: usize, errors: &mut Vec<Error>) -> Option<Module> {
     raw.computations.iter_mut().for_each(elements::expand);
     let names = computation_names(&raw, errors);
@@ -102,9 +102,9 @@ pub(super) fn module(mut raw: RawModule, end: usize, errors: &mut Vec<Error>) ->
     })
 }
 
-/// Finds the shapes that the text leaves out: of a parameter in the head of its computation, of all others by the rule of
-/// the operation, from operands and computations that come before. Shapes that are written get the sizes at run time that
-/// a `set-dimension-size` of a static result brings in.
+/// Infers omitted shapes: for a parameter from the head of its computation, otherwise by the rule of the operation,
+/// from earlier operands and computations. Written shapes get the run-time sizes that a `set-dimension-size` of a
+/// static result introduces.
 fn complete(raw: &mut RawModule, resolved: &[Resolved], order: &[usize], devices: Devices, errors: &mut Vec<Error>) {
     for &c in order {
         let mut varying = HashSet::new();
@@ -144,7 +144,7 @@ fn complete(raw: &mut RawModule, resolved: &[Resolved], order: &[usize], devices
     }
 }
 
-/// Whether a `set-dimension-size` does not set the size by a constant to the one that its result has.
+/// Whether a `set-dimension-size` sets another size than the constant one of its result.
 fn sets_size(raw: &RawComputation, resolved: &Resolved, i: usize) -> bool {
     let instruction = &raw.instructions[i];
     let constant = || match raw.instructions[*resolved.uses[i].1.get(1)?].literal.as_ref()?.values {
@@ -160,7 +160,7 @@ fn sets_size(raw: &RawComputation, resolved: &Resolved, i: usize) -> bool {
     constant().is_none_or(|n| whole().map(i128::from) != Some(n))
 }
 
-/// A shape that is written with the sizes at run time that the rule of its operation says; `None` where it has them.
+/// A written shape with the run-time sizes of the inferred one; `None` if it has them already.
 fn at_run_time(written: &Shape, inferred: &Shape) -> Option<Shape> {
     match (written, inferred) {
         (Shape::Tuple(parts), Shape::Tuple(inferred)) if parts.len() == inferred.len() => {
@@ -181,8 +181,7 @@ fn at_run_time(written: &Shape, inferred: &Shape) -> Option<Shape> {
     }
 }
 
-/// The shape that the rule of an instruction says, whatever is written; `None` where something that it needs is complained
-/// of elsewhere.
+/// The shape by the rule of an instruction, for any written shape; `None` if an input has an error reported elsewhere.
 fn inferred(
     raw: &RawModule,
     resolved: &[Resolved],
@@ -215,7 +214,7 @@ fn inferred(
     Some((opcode.rule)(&mut site).and_then(|_| site.shape().cloned()))
 }
 
-/// The numbers of the computations by their names.
+/// The numbers of the computations by name.
 fn computation_names<'a>(raw: &'a RawModule, errors: &mut Vec<Error>) -> HashMap<&'a str, usize> {
     let mut names = HashMap::new();
     for (i, computation) in raw.computations.iter().enumerate() {
@@ -227,7 +226,7 @@ fn computation_names<'a>(raw: &'a RawModule, errors: &mut Vec<Error>) -> HashMap
     names
 }
 
-/// The number of the entry; `end` is where the text ends.
+/// The number of the entry; `end` is the end of the text.
 fn entry(raw: &RawModule, end: usize, errors: &mut Vec<Error>) -> Option<usize> {
     let mut entries = (0..raw.computations.len()).filter(|i| raw.computations[*i].entry);
     let first = entries.next();
@@ -240,8 +239,7 @@ fn entry(raw: &RawModule, end: usize, errors: &mut Vec<Error>) -> Option<usize> 
     first
 }
 
-/// The computations in an order in which each comes after those that it calls, or in that of the text, where there is
-/// none.
+/// The computations, each after its callees; in the order of the text if there is a cycle.
 fn computation_order(raw: &RawModule, resolved: &[Resolved], errors: &mut Vec<Error>) -> Vec<usize> {
     let called = |i: usize| resolved[i].calls.values().flatten().copied().collect::<Vec<_>>();
     sorted(raw.computations.len(), called).unwrap_or_else(|at| {
@@ -253,11 +251,11 @@ fn computation_order(raw: &RawModule, resolved: &[Resolved], errors: &mut Vec<Er
     })
 }
 
-/// The numbers `0..n` in an order in which each comes after those that it needs: depth first, the stack on the heap.
-/// Their own order is kept where it is such an order. An error is a number that needs itself.
+/// A topological order of `0..n`: depth first, with the stack on the heap. A sequence in such an order is kept. The
+/// error is a number on a cycle.
 fn sorted<E: AsRef<[usize]>>(n: usize, needs: impl Fn(usize) -> E) -> Result<Vec<usize>, usize> {
     let mut order = Vec::with_capacity(n);
-    // Not seen, begun, done.
+    // Unseen, begun, done.
     let mut state = vec![0u8; n];
     let mut path: Vec<(usize, E, usize)> = Vec::new();
     for first in 0..n {
@@ -337,7 +335,7 @@ fn resolve<'a>(raw: &RawComputation<'a>, computations: &HashMap<&str, usize>, er
     resolved
 }
 
-/// The numbers of the instructions by their names.
+/// The numbers of the instructions by name.
 fn instruction_names<'a>(raw: &'a RawComputation, errors: &mut Vec<Error>) -> HashMap<&'a str, usize> {
     let mut names = HashMap::new();
     for (i, instruction) in raw.instructions.iter().enumerate() {
@@ -364,7 +362,7 @@ fn root(raw: &RawComputation, errors: &mut Vec<Error>) -> usize {
     first.unwrap_or(raw.instructions.len().saturating_sub(1))
 }
 
-/// The parameters by their numbers, which must be 0, 1, 2 and so on.
+/// The parameters by number; the numbers must be 0, 1, 2 and so on.
 fn parameters(raw: &RawComputation, errors: &mut Vec<Error>) -> Vec<usize> {
     let all = raw.instructions.iter().enumerate();
     let mut numbered: Vec<(i64, usize)> = all.filter_map(|(i, instruction)| Some((instruction.number?, i))).collect();
@@ -372,7 +370,7 @@ fn parameters(raw: &RawComputation, errors: &mut Vec<Error>) -> Vec<usize> {
     let mut found = Vec::new();
     for (expected, &(number, i)) in numbered.iter().enumerate() {
         let (at, name) = (raw.instructions[i].at, excerpt(&raw.name));
-        // Only the first error: all numbers after it are wrong, too.
+        // Only the first error: all later numbers are wrong, too.
         let first = found.len() == expected;
         let wanted = i64::try_from(expected).unwrap_or(i64::MAX);
         if first && number > wanted && !raw.broken {
@@ -400,7 +398,7 @@ fn operands(
     for operand in &instruction.operands {
         let Some(&used) = names.get(&*operand.name) else {
             whole = false;
-            // What could not be read may have been its definition.
+            // An unreadable line may have been its definition.
             if !raw.broken {
                 let hint = known_near(&operand.name, names, errors);
                 let (name, computation) = (excerpt(&operand.name), excerpt(&raw.name));
@@ -421,8 +419,7 @@ fn operands(
     whole
 }
 
-/// The question whether a known name is meant, for one that is not known. Not looked for where it would take long: among many names, or after
-/// many errors.
+/// A hint with the known name nearest to an unknown one. Skipped if slow: among many names, or after many errors.
 fn known_near(name: &str, known: &HashMap<&str, usize>, errors: &[Error]) -> String {
     const MOST_NAMES: usize = 1000;
     const MOST_ERRORS: usize = 100;
@@ -430,7 +427,7 @@ fn known_near(name: &str, known: &HashMap<&str, usize>, errors: &[Error]) -> Str
     if few { did_you_mean(name, known.keys().copied()) } else { String::new() }
 }
 
-/// Finds what `name` or `{name, name}` names; returns whether all is known.
+/// Looks up the names in `name` or `{name, name}`; returns whether all are known.
 fn list(
     attribute: &RawAttribute,
     known: &HashMap<&str, usize>,
@@ -457,7 +454,7 @@ fn list(
     whole
 }
 
-/// The parameters and the result of a computation, compared with those of its head; `None` where it could not be read.
+/// The parameters and the result of a computation, checked against its head; `None` if it could not be read.
 fn signature<'a>(raw: &'a RawComputation, resolved: &Resolved, errors: &mut Vec<Error>) -> Option<Signature<'a>> {
     if raw.broken {
         return None;
@@ -484,7 +481,7 @@ fn signature<'a>(raw: &'a RawComputation, resolved: &Resolved, errors: &mut Vec<
     Some(signature)
 }
 
-/// The parameters and the result of a computation; `None` where a shape is not known.
+/// The parameters and the result of a computation; `None` if a shape is unknown.
 fn shapes<'a>(raw: &'a RawComputation, resolved: &Resolved) -> Option<Signature<'a>> {
     let shape = |i: usize| raw.instructions.get(i)?.shape.as_ref();
     let parameters: Option<Vec<&Shape>> = resolved.parameters.iter().map(|&i| shape(i)).collect();
@@ -515,7 +512,7 @@ fn check_entry(cursor: &mut Cursor, signature: &Signature) -> Result<(), Error> 
     cursor.expect("}", "`}` to close the layout")
 }
 
-/// Checks the instructions of a computation; their operations and sources, in the order of the text.
+/// Checks the instructions of a computation; returns operations and sources, in the order of the text.
 fn check(
     raw: &RawComputation,
     resolved: &Resolved,
@@ -543,7 +540,7 @@ fn check(
     operations
 }
 
-/// The operation of one instruction; `None` where it could not be read, for which there is an error already.
+/// The operation of one instruction; `None` if it could not be read, with an error reported before.
 fn operation(
     raw: &RawComputation,
     resolved: &Resolved,
@@ -551,7 +548,7 @@ fn operation(
     called: Vec<usize>,
     (signatures, devices): (&[Option<Signature>], Devices),
 ) -> Result<Option<Operation>, Error> {
-    // What binds operands of a start is checked as the start with these operands.
+    // An update that binds operands is checked as the start with these operands.
     let instruction = resolved.late.get(&i).unwrap_or(&raw.instructions[i]);
     if instruction.opcode.is_empty() {
         return Ok(None);
@@ -588,7 +585,7 @@ fn operation(
     }
 }
 
-/// That an instruction has as many operands as its operation takes.
+/// Checks the number of operands of an instruction.
 fn counted(instruction: &RawInstruction, opcode: &Opcode) -> Result<(), Error> {
     let ((least, most), found) = (opcode.operands, instruction.operands.len());
     if (least..=most).contains(&found) {
@@ -604,7 +601,7 @@ fn counted(instruction: &RawInstruction, opcode: &Opcode) -> Result<(), Error> {
     Err(Error::at(instruction.opcode_at, format!("`{}` must have {needs}, found {found}", instruction.opcode)))
 }
 
-/// Puts a computation together in its order; `None` where there is none.
+/// Builds a computation in its order; `None` if a shape is missing.
 fn make(
     raw: RawComputation,
     resolved: Resolved,
@@ -640,7 +637,7 @@ fn make(
     })
 }
 
-/// What the metadata says about where an instruction comes from.
+/// The source of an instruction, from its metadata.
 fn source(raw: &RawInstruction, tables: &Tables) -> Result<Source, Error> {
     let mut source = Source::default();
     let Some(metadata) = raw.attributes.iter().find(|a| a.name == "metadata") else { return Ok(source) };

@@ -1,37 +1,35 @@
-//! Sequences of pairs of offsets as few strided pieces.
+//! Splits a sequence of offset pairs into few strided pieces.
 //!
-//! Offsets `0 1 2 3 12 13 14 15 24` are pieces of 4, 4 and 1 with stride 1; the two of 4 are one piece of 2 by 4 with
-//! strides 12 and 1. So pieces of the same loops whose starts have one distance become one piece, until nothing
-//! changes.
+//! Offsets `0 1 2 3 12 13 14 15 24` are pieces of 4, 4 and 1 with stride 1; the two of 4 form one piece of 2 by 4 with
+//! strides 12 and 1. Pieces with equal loops and equidistant starts become one piece, until nothing changes.
 
 use std::collections::HashMap;
 
-/// A place in the source and one in the destination.
+/// An offset in the source and one in the destination.
 pub type OffsetPair = (i64, i64);
 
-/// Loops, the innermost first: how many steps each has, and what a step adds.
+/// Loops, the innermost first: the number of steps and the stride of each.
 pub type StridedLoops = Vec<(i64, OffsetPair)>;
 
-/// Pairs that begin at one and go through loops.
+/// Offset pairs from a start, through loops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StridedPiece {
     pub start: OffsetPair,
     pub loops: StridedLoops,
 }
 
-/// How a sequence is cut where the distance of its elements changes. At such a place an element is in two runs of one
-/// distance.
+/// The owner of an element where the distance changes: such an element is in two runs of equal distance.
 #[derive(Clone, Copy)]
 enum CutRule {
-    /// It belongs to the longer one.
+    /// The longer run.
     Longest,
-    /// To the first.
+    /// The first run.
     First,
-    /// To the last.
+    /// The last run.
     Last,
 }
 
-/// The pairs of a sequence as pieces, the fewest of three ways to cut it.
+/// Splits a sequence into pieces; the best of three cut rules.
 pub fn pieces(pairs: &[OffsetPair]) -> Vec<StridedPiece> {
     let single = |start: &OffsetPair| StridedPiece { start: *start, loops: Vec::new() };
     let all = || pairs.iter().map(single).collect();
@@ -39,7 +37,7 @@ pub fn pieces(pairs: &[OffsetPair]) -> Vec<StridedPiece> {
     ways.into_iter().min_by_key(Vec::len).unwrap_or_default()
 }
 
-/// Pieces of the same loops whose starts have one distance as one piece.
+/// Joins pieces with equal loops and equidistant starts.
 pub fn joined(pieces: Vec<StridedPiece>) -> Vec<StridedPiece> {
     joined_by(pieces, CutRule::Longest)
 }
@@ -76,9 +74,9 @@ fn distance(a: OffsetPair, b: OffsetPair) -> OffsetPair {
     (b.0 - a.0, b.1 - a.1)
 }
 
-/// The runs of one distance, as first elements and lengths, in order.
+/// The runs of equal distance, as first elements and lengths, in order.
 fn runs(starts: &[OffsetPair], rule: CutRule) -> Vec<(usize, usize)> {
-    // Runs as long as they can be: the last element of one is the first of the next.
+    // Maximal runs: the last element of one is the first of the next.
     let mut longest: Vec<(usize, usize)> = Vec::new();
     let mut first = 0;
     for at in 1..starts.len() {

@@ -1,4 +1,4 @@
-//! Operations of which each element of a result is made of many elements: of a line, a window, a feature, a matrix.
+//! Operations whose result elements each depend on many elements: of a line, a window, a feature, a matrix.
 
 use super::site::{Found, Site, Types};
 use super::windows::window;
@@ -29,7 +29,7 @@ pub fn sort(site: &mut Site) -> Found {
     Ok(found)
 }
 
-/// `k` says how many elements of each line there are in the result.
+/// `k` is the number of elements of each line in the result.
 pub fn top_k(site: &mut Site) -> Found {
     let element = site.class(0)?;
     site.need("k", "number")?;
@@ -37,8 +37,7 @@ pub fn top_k(site: &mut Site) -> Found {
     checked(site, Algorithm::TopK { k }, &Types { operands: vec![element], results: vec![element, ElementType::S32] })
 }
 
-/// A call of XLA's top-k, where the operand and the result have its shapes: how many elements of each line there are is
-/// the last size of the result.
+/// A call of XLA's top-k, if the operand and the result have its shapes: `k` is the last size of the result.
 pub fn top_k_call(site: &Site) -> Option<Operation> {
     let ([Shape::Array(operand)], Some(Shape::Tuple(parts))) = (&site.operands[..], site.written) else { return None };
     let Some(Shape::Array(largest)) = parts.first() else { return None };
@@ -47,7 +46,7 @@ pub fn top_k_call(site: &Site) -> Option<Operation> {
     checked(site, Algorithm::TopK { k }, &types).ok()
 }
 
-/// One computation selects an element in each window of the first operand; another puts those of the second there.
+/// One computation selects an element in each window of the first operand; another adds the second operand's there.
 pub fn select_and_scatter(site: &mut Site) -> Found {
     let element = site.element(0)?;
     (1..3).try_for_each(|k| site.array(k).map(|_| ()))?;
@@ -114,7 +113,7 @@ pub fn fft(site: &mut Site) -> Found {
     checked(site, Algorithm::Fft { kind, lengths }, &Types { operands: vec![from], results: vec![to] })
 }
 
-/// `name=true` or `name=false`, false where it is not there.
+/// `name=true` or `name=false`, false if absent.
 pub(super) fn flag(site: &Site, name: &str) -> Result<bool, Error> {
     match site.attribute(name).map(|attribute| attribute.text) {
         None | Some("false") => Ok(false),
@@ -123,14 +122,14 @@ pub(super) fn flag(site: &Site, name: &str) -> Result<bool, Error> {
     }
 }
 
-/// `lower` says which triangle is read and made.
+/// `lower` selects the triangle that is read and written.
 pub fn cholesky(site: &mut Site) -> Found {
     let element = site.class(0)?;
     let lower = flag(site, "lower")?;
     checked(site, Algorithm::Cholesky { lower }, &Types { operands: vec![element], results: vec![element] })
 }
 
-/// The code of the letter that a call of LAPACK says for a choice, `uplo = 76 : ui8` in `backend_config`.
+/// The letter of a LAPACK option, from its code: `uplo = 76 : ui8` in `backend_config`.
 fn letter(site: &Site, name: &str) -> Option<char> {
     let text = site.attribute("backend_config")?.text.strip_prefix('{')?.strip_suffix('}')?;
     let entries = text.split(',').filter_map(|entry| entry.split_once('='));
@@ -138,7 +137,7 @@ fn letter(site: &Site, name: &str) -> Option<char> {
     value.split(':').next()?.trim().parse().ok().map(|code: u8| char::from(code))
 }
 
-/// LAPACK's `potrf`, as XLA's CPU backend calls it: `uplo` says which triangle; the other one stays.
+/// LAPACK's `potrf`, as XLA's CPU backend calls it: `uplo` selects the triangle; the other one is unchanged.
 pub fn potrf_call(site: &Site) -> Option<Operation> {
     let [Shape::Array(from)] = &site.operands[..] else { return None };
     let lower = match letter(site, "uplo")? {
@@ -150,7 +149,7 @@ pub fn potrf_call(site: &Site) -> Option<Operation> {
     checked(site, Algorithm::CholeskyInPlace { lower }, &types).ok()
 }
 
-/// BLAS' `trsm`, as XLA's CPU backend calls it; one that takes the adjoint is not known.
+/// BLAS' `trsm`, as XLA's CPU backend calls it; the adjoint is unsupported.
 pub fn trsm_call(site: &Site) -> Option<Operation> {
     let [Shape::Array(matrix), Shape::Array(right)] = &site.operands[..] else { return None };
     let choice = |name, no: char, yes: char| letter(site, name).filter(|c| [no, yes].contains(c)).map(|c| c == yes);
@@ -160,7 +159,7 @@ pub fn trsm_call(site: &Site) -> Option<Operation> {
     checked(site, Algorithm::TriangularSolve { left, lower, transposed, unit }, &types).ok()
 }
 
-/// `left_side`, `lower`, `unit_diagonal` and `transpose_a` say which system is solved.
+/// `left_side`, `lower`, `unit_diagonal` and `transpose_a` define the system.
 pub fn triangular_solve(site: &mut Site) -> Found {
     let element = site.class(0)?;
     let (left, lower, unit) = (flag(site, "left_side")?, flag(site, "lower")?, flag(site, "unit_diagonal")?);
@@ -233,7 +232,7 @@ pub fn random(site: &mut Site) -> Found {
     }
 }
 
-/// The state that all random numbers of a program share; `delta` is added to it.
+/// The random state of a program; `delta` is added to it.
 pub fn state(site: &mut Site) -> Found {
     site.number("delta", "delta", 1)?;
     site.result_is(&array(ElementType::U64, &[Some(2)]))?;
@@ -248,7 +247,7 @@ pub fn dimension_size(site: &mut Site) -> Found {
     checked(site, Algorithm::DimensionSize { dim }, &types)
 }
 
-/// The operand with another size of the dimension in `dimensions`, up to its bound: elements stay where they are.
+/// The operand with another size of the dimension in `dimensions`, up to its bound: elements keep their indices.
 pub fn set_dimension_size(site: &mut Site) -> Found {
     let element = site.element(0)?;
     let dim = site.dim("dim", "dimensions")?;

@@ -1,4 +1,4 @@
-//! Exchanges between devices: which take part together, and the rules of each exchange.
+//! Exchanges between devices: their groups, and the rules of each exchange.
 
 use super::algorithms::flag;
 use super::control::other;
@@ -13,7 +13,7 @@ use crate::operations::shape::{Array, Shape, leaves};
 use crate::operations::sizes::Sizes;
 use crate::text::{Cursor, Error, counted};
 
-/// What the numbers in groups are.
+/// The meaning of the numbers in groups.
 #[derive(Clone, Copy, PartialEq)]
 enum Ids {
     /// Replicas; each partition exchanges with the same one of other replicas.
@@ -36,21 +36,21 @@ impl Ids {
     }
 }
 
-/// Groups as they are written.
+/// Groups as parsed.
 struct Listed {
     groups: Vec<Vec<i64>>,
-    /// The place in the text of each entry; none where a pattern says all.
+    /// The position in the text of each entry; empty for a pattern.
     places: Vec<Vec<usize>>,
 }
 
-/// Each gets the operands of all along `dimensions`.
+/// Each device gets the operands of all along `dimensions`.
 pub fn all_gather(site: &mut Site) -> Found {
     let dim = site.dim("dim", "dimensions")?;
     checked(site, Exchange::Gather { dim })
 }
 
-/// The operands of all are combined by `to_apply`: each on its own, or, where it has two parameters for each operand, all
-/// at once.
+/// `to_apply` combines the operands of all devices: each operand separately, or, with two parameters for each operand,
+/// all at once.
 pub fn all_reduce(site: &mut Site) -> Found {
     let count = site.operands.len();
     let parameters =
@@ -64,13 +64,13 @@ pub fn all_reduce(site: &mut Site) -> Found {
     Ok(operation)
 }
 
-/// The same, cut into parts along `dimensions`.
+/// An all-reduce, cut into parts along `dimensions`.
 pub fn reduce_scatter(site: &mut Site) -> Found {
     let dim = site.dim("dim", "dimensions")?;
     combined(site, Exchange::ReduceScatter { dim })
 }
 
-/// Parts along `dimensions`, or without it whole operands.
+/// Exchanges parts along `dimensions`, or whole operands without it.
 pub fn all_to_all(site: &mut Site) -> Found {
     let dim = match site.attribute("dimensions") {
         Some(_) => Some(site.dim("dim", "dimensions")?),
@@ -79,8 +79,8 @@ pub fn all_to_all(site: &mut Site) -> Found {
     checked(site, Exchange::AllToAll { dim })
 }
 
-/// The first of each group sends to all others. With `has_dynamic_root`, and where two operands give one array, it is one
-/// whose place in the group the last operand says for each other operand.
+/// The first device of each group sends to all others. With `has_dynamic_root`, or if two operands give one array, the
+/// last operand holds the root's position in the group for each other operand.
 pub fn collective_broadcast(site: &mut Site) -> Found {
     let is_root = site.operands.len() == 2 && matches!(site.written, Some(Shape::Array(_)));
     if !flag(site, "has_dynamic_root")? && !is_root {
@@ -90,7 +90,7 @@ pub fn collective_broadcast(site: &mut Site) -> Found {
         return Err(site.error("must have an operand and, behind all, the places of the roots, found 1 operand"));
     };
     let roots = site.array(last)?;
-    // XLA's parser takes numbers of any type, and a scalar.
+    // XLA's parser accepts numbers of any type, and a scalar.
     let (number, sizes) = (roots.element, Sizes::of(roots));
     let is_number = number.is_signed() || number.is_unsigned() || number.is_float();
     let is_scalar = last == 1 && sizes.0.is_empty();
@@ -104,17 +104,18 @@ pub fn collective_broadcast(site: &mut Site) -> Found {
     checked.map(|_| Operation::Other { reason: "collective-broadcast: the root is an operand".to_string() })
 }
 
-/// `source_target_pairs` says who sends to whom; with `slice_sizes`, blocks go into another operand.
+/// `source_target_pairs` has the senders and receivers; with `slice_sizes`, blocks go into another operand.
 pub fn collective_permute(site: &mut Site) -> Found {
     if is_of_blocks(site) { permute_blocks(site) } else { checked(site, Exchange::Permute) }
 }
 
-/// Whether a permutation is one of blocks: of an input and an output, or tuples of these, and two tuples of scalars.
+/// Whether a permutation moves blocks: its operands are an input and an output, or tuples of these, and two tuples of
+/// scalars.
 pub fn is_of_blocks(site: &Site) -> bool {
     site.attribute("slice_sizes").is_some() && site.operands.len() == 4
 }
 
-/// The operands are the input, the output, and where blocks begin in both. `slice_sizes` has the sizes of each block.
+/// The operands are the input, the output, and the starts of blocks in both. `slice_sizes` has the sizes of each block.
 fn permute_blocks(site: &mut Site) -> Found {
     let attribute = *site.need("slice_sizes", "{{sizes}}")?;
     let Listed { groups: blocks, places } = attribute.read(lists)?;
@@ -149,7 +150,7 @@ fn permute_blocks(site: &mut Site) -> Found {
     Ok(operation)
 }
 
-/// Rows to places that the operands say.
+/// Rows go to positions that operands hold.
 pub fn ragged_all_to_all(site: &mut Site) -> Found {
     let (data, index) = (site.element(0)?, site.element(2)?);
     if !index.is_signed() && !index.is_unsigned() {
@@ -160,7 +161,7 @@ pub fn ragged_all_to_all(site: &mut Site) -> Found {
     site.checked(operation, &types)
 }
 
-/// The number of the partition or the replica that runs.
+/// The number of the current partition or replica.
 pub fn device_id(site: &mut Site) -> Found {
     site.result_is(&scalar(ElementType::U32))?;
     other(site)
@@ -173,14 +174,14 @@ fn combined(site: &mut Site, exchange: Exchange) -> Found {
     Ok(operation)
 }
 
-/// An exchange whose results have the types of its operands; that of one operand may be a tuple of one array.
+/// An exchange whose results have the types of its operands; a single operand may give a tuple of one array.
 fn checked(site: &mut Site, exchange: Exchange) -> Found {
     let operation = exchanged(site, exchange, Vec::new())?;
     let each = (0..site.operands.len()).map(|k| site.element(k)).collect::<Result<Vec<_>, Error>>()?;
     site.checked_in_tuple(operation, &Types { operands: each.clone(), results: each }, false)
 }
 
-/// The exchange with its groups, which fit the module's devices.
+/// The exchange with its groups, checked against the module's devices.
 fn exchanged(site: &mut Site, exchange: Exchange, blocks: Vec<Vec<i64>>) -> Found {
     let by_pairs = matches!(exchange, Exchange::Permute | Exchange::PermuteBlocks { .. });
     let key = if by_pairs { "source_target_pairs" } else { "replica_groups" };
@@ -196,8 +197,8 @@ fn exchanged(site: &mut Site, exchange: Exchange, blocks: Vec<Vec<i64>>) -> Foun
         None => Listed { groups: Vec::new(), places: Vec::new() },
     };
     let ids = ids(site, exchange)?;
-    // Where the header does not say how many there are, or says 1, they are as many as the groups name, as for XLA's verifier;
-    // where they name none, as the shapes say.
+    // If the header gives no count, or 1, the groups' largest number gives it, as in XLA's verifier; without numbers,
+    // the shapes do.
     let named = groups.iter().flatten().max().map(|most| most.saturating_add(1));
     let named = named.or_else(|| times_as_large(site, exchange)).map_or(1, |count| count.clamp(1, MOST_DEVICES));
     let known = site.devices;
@@ -230,7 +231,7 @@ fn exchanged(site: &mut Site, exchange: Exchange, blocks: Vec<Vec<i64>>) -> Foun
     })?;
     let devices = replicas * partitions;
     let groups = match exchange {
-        // Each set is spread on its own.
+        // Each set is spread separately.
         Exchange::PermuteBlocks { sets } => {
             let length = (groups.len() / sets.max(1)).max(1);
             groups.chunks(length).flat_map(|set| spread(set, ids, replicas, partitions)).collect()
@@ -240,7 +241,7 @@ fn exchanged(site: &mut Site, exchange: Exchange, blocks: Vec<Vec<i64>>) -> Foun
     Ok(Operation::Collective(Box::new(Collective { exchange, devices, groups, blocks })))
 }
 
-/// How many devices there are in a group where parts along a dimension are put together or taken apart.
+/// The number of devices in a group, from the sizes of a gather or a reduce-scatter.
 fn times_as_large(site: &Site, exchange: Exchange) -> Option<i64> {
     let size = |shape: &Shape, dim: usize| leaves(shape).first()?.sizes()?.get(dim).copied();
     let (dim, whole, part) = match exchange {
@@ -252,7 +253,7 @@ fn times_as_large(site: &Site, exchange: Exchange) -> Option<i64> {
     (part > 0 && whole % part == 0).then(|| whole / part)
 }
 
-/// What the numbers in the groups of an instruction are.
+/// The meaning of the numbers in an instruction's groups.
 fn ids(site: &Site, exchange: Exchange) -> Result<Ids, Error> {
     let channel = match site.attribute("channel_id") {
         Some(attribute) => attribute.read(|cursor| cursor.integer("a channel's number"))? > 0,
@@ -279,7 +280,7 @@ fn ids(site: &Site, exchange: Exchange) -> Result<Ids, Error> {
     })
 }
 
-/// The groups as groups of devices.
+/// Translates groups to groups of devices.
 fn spread(groups: &[Vec<i64>], ids: Ids, replicas: i64, partitions: i64) -> Vec<Vec<i64>> {
     let each = |of: &dyn Fn(i64) -> i64| {
         groups.iter().map(|group| group.iter().map(|id| of(*id)).collect()).collect::<Vec<Vec<i64>>>()
@@ -295,7 +296,7 @@ fn spread(groups: &[Vec<i64>], ids: Ids, replicas: i64, partitions: i64) -> Vec<
     }
 }
 
-/// Takes `[2,4]<=[8]`: the rows are groups.
+/// Parses `[2,4]<=[8]`: the rows are groups.
 fn pattern(cursor: &mut Cursor) -> Result<Listed, Error> {
     let at = cursor.at();
     let tiles = tiles(cursor)?;
@@ -307,7 +308,7 @@ fn pattern(cursor: &mut Cursor) -> Result<Listed, Error> {
     Ok(Listed { groups, places: Vec::new() })
 }
 
-/// Takes `{{0,1},{2,3}}`.
+/// Parses `{{0,1},{2,3}}`.
 fn lists(cursor: &mut Cursor) -> Result<Listed, Error> {
     let mut listed = Listed { groups: Vec::new(), places: Vec::new() };
     cursor.expect("{", "`{` and groups, `[` or `mesh`")?;

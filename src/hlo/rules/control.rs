@@ -1,4 +1,4 @@
-//! Tuples, computations that instructions run, and operations of which nothing is known.
+//! Tuples, calls of computations, and unknown operations.
 
 use super::site::{Found, Site, Types};
 use crate::element::ElementType;
@@ -7,12 +7,12 @@ use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, Shape, leaves};
 use crate::text::Error;
 
-/// Why indices do not say what the operation does, as the table has it.
+/// An operation that indices do not describe, with the reason from the table.
 pub fn other(site: &mut Site) -> Found {
     Ok(Operation::Other { reason: format!("{}: {}", site.raw.opcode, site.note) })
 }
 
-/// The value was read by the shape.
+/// The literal was read with the shape.
 pub fn constant(_: &mut Site) -> Found {
     Ok(Operation::Constant)
 }
@@ -66,7 +66,7 @@ pub fn call(site: &mut Site) -> Found {
     Ok(Operation::Call { computation: *computation })
 }
 
-/// `condition` says whether `body` runs once more; both take the operand.
+/// `condition` decides whether `body` runs once more; both take the operand.
 pub fn while_loop(site: &mut Site) -> Found {
     site.need("condition", "computation")?;
     site.need("body", "computation")?;
@@ -89,7 +89,7 @@ pub fn conditional(site: &mut Site) -> Found {
     if !pred && !index {
         return Err(site.operand_must(0, "be pred[] or s32[]"));
     }
-    // A number selects none of what is for true and for false.
+    // An integer selects neither a true nor a false computation.
     let keys: &[&str] = match site.attribute("branch_computations") {
         None if pred => &["true_computation", "false_computation"],
         _ => &["branch_computations"],
@@ -113,7 +113,7 @@ pub fn conditional(site: &mut Site) -> Found {
     Ok(Operation::Conditional { branches })
 }
 
-/// The result is the first operand; the second, a token, only puts operations in an order.
+/// The result is the first operand; the second, a token, only orders operations.
 pub fn dependency(site: &mut Site) -> Found {
     site.result_is(site.operands[0])?;
     if !fits(site.operands[1], &scalar(ElementType::Token)) {

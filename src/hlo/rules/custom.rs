@@ -1,7 +1,6 @@
-//! Custom calls. Targets that do no more than book-keeping are what they mean; of all others only the target knows what
-//! it does.
+//! Custom calls. Targets for book-keeping have known operations; all others are opaque.
 //!
-//! A target whose operands and result do not have the shapes of its meaning is one of the others.
+//! A known target with unexpected shapes is opaque, too.
 
 use super::algorithms::{potrf_call, top_k_call, trsm_call};
 use super::control::other;
@@ -13,16 +12,16 @@ use crate::operations::shape::{Array, Shape};
 use crate::text::{Error, counted};
 use crate::tiled::layout::{Layout, TileEntry};
 
-/// What a target means; `None` where the shapes are others.
+/// The operation of a target; `None` for unexpected shapes.
 type TargetMeaning = fn(&Site) -> Option<Operation>;
 
-/// The targets whose meaning is known.
+/// The known targets.
 const MEANINGS: &[(&str, TargetMeaning)] = &[
-    // A buffer that is written later.
+    // A buffer to write later.
     ("AllocateBuffer", |site| site.operands.is_empty().then_some(Operation::Constant)),
     // The indices of a gather are known to be in bounds.
     ("AssumeGatherIndicesInBound", same),
-    // Buffers that lie one behind the other, as one. `parts` has put them in that order.
+    // Adjacent buffers, as one; `parts` has sorted them.
     ("ConcatBitcast", joined),
     // The indices of a gather were packed into one number before.
     ("GatherScatterIndicesBitpacked", same),
@@ -33,9 +32,9 @@ const MEANINGS: &[(&str, TargetMeaning)] = &[
     ("SPMDFullToShardShape", same),
     ("SPMDShardToFullShape", same),
     ("Sharding", same),
-    // The greatest elements of each line, and their places.
+    // The greatest elements of each line, and their positions.
     ("TopK", |site| top_k_call(site)),
-    // A number of 64 bits of its two halves, and the halves.
+    // A 64-bit number from its two halves, and each half.
     ("X64Combine", |site| elementwise(site, 2)),
     ("X64SplitHigh", |site| elementwise(site, 1)),
     ("X64SplitLow", |site| elementwise(site, 1)),
@@ -71,7 +70,7 @@ pub fn custom_call(site: &mut Site) -> Found {
     }
 }
 
-/// That `operand_layout_constraints`, where it is there, has a layout for each operand.
+/// Checks that `operand_layout_constraints`, if present, has a layout for each operand.
 fn constrained(site: &Site) -> Result<(), Error> {
     let key = "operand_layout_constraints";
     let Some(attribute) = site.attribute(key) else { return Ok(()) };
@@ -89,7 +88,7 @@ fn constrained(site: &Site) -> Result<(), Error> {
     Ok(())
 }
 
-/// The result is the operand, perhaps in another layout, or the operands are its parts.
+/// The result is the operand, maybe in another layout, or the operands are its parts.
 fn same(site: &Site) -> Option<Operation> {
     match (&site.operands[..], site.written?) {
         ([operand], shape) if fits(operand, shape) => match operand {
@@ -106,20 +105,20 @@ fn same(site: &Site) -> Option<Operation> {
     }
 }
 
-/// Each element is made of those of so many operands at its index.
+/// An elementwise operation of so many operands.
 fn elementwise(site: &Site, operands: usize) -> Option<Operation> {
     let Shape::Array(to) = site.written? else { return None };
     let fit = |operand: &&Shape| matches!(operand, Shape::Array(from) if from.dims == to.dims);
     (site.operands.len() == operands && site.operands.iter().all(fit)).then_some(Operation::Elementwise)
 }
 
-/// The bytes of the operands one after the other, where these are the operands one after the other along a dimension.
+/// The concatenation of the operands' bytes, if it is their concatenation along a dimension.
 fn joined(site: &Site) -> Option<Operation> {
     let Shape::Array(to) = site.written? else { return None };
     let arrays: Option<Vec<&Array>> =
         site.operands.iter().map(|shape| if let Shape::Array(array) = shape { Some(array) } else { None }).collect();
     let (arrays, sizes) = (arrays?, to.sizes()?);
-    // The majormost dimension of more than one index.
+    // The majormost dimension larger than 1.
     let place = to.layout.minor_to_major.iter().rposition(|dim| sizes[*dim] > 1)?;
     let dim = to.layout.minor_to_major[place];
     let step = first_tile(&to.layout, place)?;
@@ -134,8 +133,7 @@ fn joined(site: &Site) -> Option<Operation> {
     operation.check(&site.operands, &[site.written?]).ok().map(|()| operation)
 }
 
-/// The size of the tiles along the dimension that is the majormost but for `place` more minor ones; `None` where tiles
-/// do not follow each other along it.
+/// The tile size along the dimension with `place` more minor ones; `None` if tiles are not consecutive along it.
 fn first_tile(layout: &Layout, place: usize) -> Option<i64> {
     let Some((first, later)) = layout.tiles.split_first() else { return Some(1) };
     let combines = layout.tiles.iter().flatten().any(|entry| matches!(entry, TileEntry::Combine));
@@ -148,7 +146,7 @@ fn first_tile(layout: &Layout, place: usize) -> Option<i64> {
     }
 }
 
-/// Whether two layouts differ in nothing but the memory space.
+/// Whether two layouts differ only in the memory space.
 fn is_like(a: &Layout, b: &Layout) -> bool {
     let untailed = b.tail_alignment == 1 && b.splits.is_empty() && b.metadata_prefix == 0;
     untailed && Layout { memory_space: b.memory_space, ..a.clone() } == *b
