@@ -1,7 +1,8 @@
-//! The picture of a layout as SVG: a grid of the elements of the last two dimensions, padding in grey.
+//! Drawings of a layout as SVG: a grid of the elements of the last two dimensions, with padding in grey.
 //!
-//! A cell of a TensorLayout has the coordinates of the place and the address, and a colour for each place; a cell of a
-//! shape has the offset, and the first tiles are outlined. The first slice is drawn, at most [`MOST`] rows and columns.
+//! A cell of a TensorLayout has the coordinates of the place, the address, and a colour for each place; a cell of a
+//! shape has the offset, and the first tiles are outlined. Only the first slice is drawn, at most [`MOST`] rows and
+//! columns.
 
 use crate::operations::shape::Array;
 use crate::places::placement::{Copies, Placement};
@@ -10,31 +11,31 @@ use crate::tiled::Expansion;
 use crate::tiled::layout::{Layout, TileEntry};
 use std::fmt::{Arguments, Write};
 
-/// The most rows and columns that are drawn.
+/// The limit on drawn rows and columns.
 pub const MOST: i64 = 64;
-/// The most places in the legend.
+/// The limit on places in the legend.
 const LEGEND: usize = 32;
 
-/// A cell, and the margins: of the numbers on the left, of the titles above, of the legend on the right.
+/// The size of a cell, and the margins for the row numbers, the titles and the legend.
 const WIDTH: i64 = 64;
 const HEIGHT: i64 = 32;
 const LEFT: i64 = 48;
 const TOP: i64 = 64;
 const RIGHT: i64 = 240;
 
-/// The elements of a slice and all that is drawn around them.
+/// The elements of a slice, with title and legend.
 struct Grid {
     title: String,
-    /// The kind of text in the cells: `offsets in elements`.
+    /// The meaning of the text in the cells: `offsets in elements`.
     note: String,
     /// The sizes and the padded sizes of the last two dimensions.
     sizes: [i64; 2],
     padded: [i64; 2],
-    /// The sizes of the tiles that are outlined, 0 where none are.
+    /// The sizes of the outlined tiles, 0 for none.
     tiles: [i64; 2],
     /// The cell of an element.
     cell: Box<dyn Fn([i64; 2]) -> Cell>,
-    /// The colours, and the name of the place for each.
+    /// The colours, with the name of the place for each.
     legend: Vec<(String, String)>,
     /// The number of places that the legend leaves out.
     more: usize,
@@ -46,11 +47,11 @@ struct Cell {
     fill: String,
 }
 
-/// The picture of an array: the offset of each element, of at most so many rows and columns, none above [`MOST`].
+/// Draws an array: the offset of each element, of at most so many rows and columns, and at most [`MOST`].
 ///
 /// # Errors
-/// There are no offsets: of `token[]` and `opaque[]`, of sizes without a bound, of a layout that is cut across memories;
-/// those of [`Expansion::new`].
+/// No offsets: `token[]` and `opaque[]`, unbounded sizes, a layout that is cut across memories; errors of
+/// [`Expansion::new`].
 ///
 /// ```
 /// use tensor_layout::drawing::{MOST, draw_array};
@@ -86,12 +87,12 @@ pub fn draw_array(array: &Array, most: [i64; 2]) -> Result<String, Error> {
     Ok(svg(&grid, most))
 }
 
-/// The picture of a TensorLayout: the place of each element, of at most so many rows and columns, none above [`MOST`].
+/// Draws a TensorLayout: the place of each element, of at most so many rows and columns, and at most [`MOST`].
 pub fn draw_placement(placement: Placement, most: [i64; 2]) -> String {
     svg(&places(placement), most)
 }
 
-/// The coordinates of a place, `*` along an axis where every coordinate has a copy.
+/// The coordinates of a place, with `*` along an axis where every coordinate has a copy.
 pub fn label(placement: &Placement, place: &[i64]) -> String {
     let coordinate = |(axis, at): (usize, &i64)| match axis < placement.axes().len() {
         true if placement.copies(axis) == Copies::All => "*".to_string(),
@@ -100,7 +101,7 @@ pub fn label(placement: &Placement, place: &[i64]) -> String {
     place.iter().enumerate().map(coordinate).collect::<Vec<_>>().join("/")
 }
 
-/// The size of the first tile along each dimension; 0 where the tile has none for it alone.
+/// The size of the first tile along each dimension; 0 if the tile has none for it alone.
 pub fn tile_sizes(sizes: &[i64], layout: &Layout) -> Vec<i64> {
     let mut found = vec![0; sizes.len()];
     let Some(tile) = layout.tiles.first() else { return found };
@@ -123,7 +124,7 @@ pub fn padded_sizes(sizes: &[i64], layout: &Layout) -> Vec<i64> {
     sizes.iter().zip(tile_sizes(sizes, layout)).map(up).collect()
 }
 
-/// The last two sizes, `missing` where there are fewer.
+/// The last two sizes; `missing` if there are fewer.
 fn plane(sizes: &[i64], missing: i64) -> [i64; 2] {
     let last = |k: usize| sizes.len().checked_sub(k).map_or(missing, |k| sizes[k]);
     [last(2), last(1)]
@@ -149,7 +150,7 @@ fn places(placement: Placement) -> Grid {
     let named = placement.axes().len();
     let empty = placement.sizes().contains(&0);
     let of = move |placement: &Placement, at: [i64; 2]| placement.place(&index(at, rank)).unwrap_or_default();
-    // The places that are drawn, in order; no more than there are cells.
+    // The places to draw, in order; at most one per cell.
     let mut found: Vec<Vec<i64>> = Vec::new();
     for row in (0..sizes[0].min(MOST)).filter(|_| !empty) {
         for column in 0..sizes[1].min(MOST) {
@@ -184,7 +185,7 @@ fn places(placement: Placement) -> Grid {
     }
 }
 
-/// A light colour for each number, neighbours far apart.
+/// A light colour for each number, with neighbours far apart.
 fn colour(number: usize) -> String {
     // The golden angle.
     format!("hsl({}, 70%, 82%)", number * 137 % 360)
@@ -203,10 +204,10 @@ fn svg(grid: &Grid, most: [i64; 2]) -> String {
     drawing.out + "</svg>\n"
 }
 
-/// The text of a picture while it is written.
+/// The text of an SVG drawing.
 struct Drawing {
     out: String,
-    /// The rows and columns that are drawn.
+    /// The drawn rows and columns.
     shown: [i64; 2],
     height: i64,
 }
@@ -250,7 +251,7 @@ impl Drawing {
         self.text(LEFT, 36, "start", &format!("{}; grey is padding", grid.note));
     }
 
-    /// The cells with the numbers of their rows and columns.
+    /// Draws the cells, with the numbers of their rows and columns.
     fn cells(&mut self, grid: &Grid) {
         for column in 0..self.shown[1].min(grid.sizes[1]) {
             self.text(x(column) + WIDTH / 2, TOP - 6, "middle", &column.to_string());
@@ -279,7 +280,7 @@ impl Drawing {
         }
     }
 
-    /// The borders of the first tiles, and the number of rows and columns that are left out.
+    /// Draws the borders of the first tiles, and the number of omitted rows and columns.
     fn tiles(&mut self, grid: &Grid) {
         let (right, bottom) = (x(self.shown[1]), y(self.shown[0]));
         for (axis, tile) in grid.tiles.iter().enumerate().filter(|(_, tile)| **tile > 0) {

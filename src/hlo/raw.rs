@@ -153,9 +153,9 @@ impl RawAttribute<'_> {
 #[derive(Default)]
 pub(super) struct Tables {
     files: HashMap<i64, String>,
-    /// File and line.
+    /// The file and line of each location.
     locations: HashMap<i64, (i64, i64)>,
-    /// Location.
+    /// The location of each frame.
     frames: HashMap<i64, i64>,
 }
 

@@ -1,7 +1,7 @@
-//! Comparing shapes as HLO does, and showing them in messages.
+//! Comparison of shapes as in HLO, and their text in messages.
 //!
-//! Layouts are not compared, they are the compiler's choice. A size that only the running program knows fits any. Where
-//! XLA lets floats of different precision be mixed, so do the rules.
+//! Layouts are not compared; they are the compiler's choice. A size known only at run time fits any. Like XLA, the
+//! rules accept floats of mixed precision.
 
 use crate::element::ElementType;
 use crate::operations::shape::{Array, Dim, Shape};
@@ -9,12 +9,12 @@ use crate::operations::sizes::{Size, Sizes};
 use crate::text::{Cursor, Error};
 use crate::tiled::layout::Layout;
 
-/// Whether two shapes are the same but for their layouts.
+/// Whether two shapes are equal except for layouts.
 pub(super) fn fits(a: &Shape, b: &Shape) -> bool {
     agree(a, b, &|a, b| a == b)
 }
 
-/// The same, with element types compared in another way. Recursion is as deep as the shapes.
+/// Like [`fits`], with another comparison of element types. Recursion is as deep as the shapes.
 pub(super) fn agree(a: &Shape, b: &Shape, elements: &dyn Fn(ElementType, ElementType) -> bool) -> bool {
     match (a, b) {
         (Shape::Tuple(a), Shape::Tuple(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| agree(a, b, elements)),
@@ -25,13 +25,13 @@ pub(super) fn agree(a: &Shape, b: &Shape, elements: &dyn Fn(ElementType, Element
     }
 }
 
-/// Whether values of one type may be used where the other is expected: floats may change their precision.
+/// Whether one type is accepted in place of the other: floats may differ in precision.
 pub(super) fn alike(a: ElementType, b: ElementType) -> bool {
     a == b || a.is_float() && b.is_float()
 }
 
-/// The type that XLA infers for a result of operands of these types: complex numbers before floats before integers, and
-/// of these the one of the largest range and then of the most bits. `bf16` has a larger range than `f16`.
+/// The result type that XLA infers for these operand types: complex numbers before floats before integers, then the
+/// largest range, then the most bits. `bf16` has a larger range than `f16`.
 pub(super) fn finest(elements: &[ElementType]) -> ElementType {
     let range = |element: &ElementType| match element {
         ElementType::F64 | ElementType::C128 => 11,
@@ -63,7 +63,7 @@ pub(super) fn together(mut shapes: Vec<Shape>) -> Shape {
     if shapes.len() == 1 { shapes.remove(0) } else { Shape::Tuple(shapes) }
 }
 
-/// Takes `{f32[2]{0}, s32[]}`, each shape with its position.
+/// Parses `{f32[2]{0}, s32[]}`, each shape with its position.
 pub(super) fn list(cursor: &mut Cursor) -> Result<Vec<(Shape, usize)>, Error> {
     cursor.expect("{", "`{` to open the shapes")?;
     let mut shapes = Vec::new();
@@ -77,7 +77,7 @@ pub(super) fn list(cursor: &mut Cursor) -> Result<Vec<(Shape, usize)>, Error> {
     Ok(shapes)
 }
 
-/// A shape as messages show it: without layouts, and not too long.
+/// The text of a shape in messages: without layouts, and not too long.
 pub(super) fn plain(shape: &Shape) -> String {
     const LONGEST: usize = 100;
     fn write(shape: &Shape, text: &mut String) {

@@ -1,7 +1,7 @@
-//! How values are divided among devices: `sharding={devices=[2,4]<=[8] last_tile_dim_replicate}`.
+//! Shardings of values over devices: `sharding={devices=[2,4]<=[8] last_tile_dim_replicate}`.
 //!
-//! A sharding says nothing about which elements an instruction reads; it is checked, so that it can be passed on as it
-//! is. A tuple has one in braces for each of its arrays, or one for all. [`Sharding`] is one of them, of an array.
+//! A sharding has no effect on the elements that an instruction reads; it is checked and passed on unchanged. A tuple
+//! has one in braces for each of its arrays, or one for all. A [`Sharding`] is for one array.
 
 use super::devices::{MOST_DEVICES, counted, sizes};
 use super::words::{End, value};
@@ -15,27 +15,27 @@ const WHOLE: [&str; 5] = ["replicated", "maximal", "manual", "unknown", "unreduc
 const FURTHER: [&str; 6] =
     ["last_tile_dim_replicate", "last_tile_dims", "shard_as", "shard_like", "metadata", "device"];
 
-/// How the elements of an array are divided among devices.
+/// The division of an array's elements among devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sharding {
-    /// Each device has all.
+    /// Each device has all elements.
     Replicated,
-    /// One device has all.
+    /// One device has all elements.
     Maximal(i64),
     /// Each device has an array of its own.
     Manual,
-    /// It is still to be chosen.
+    /// The sharding is not chosen yet.
     Unknown,
-    /// The elements are the sums of those of all devices.
+    /// The elements are sums over all devices.
     Unreduced,
     /// Each device has a part.
     Tiles(DeviceTiles),
-    /// By the axes of a mesh that has a name, as it is written.
+    /// The axes of a named mesh, kept as text.
     Named,
 }
 
-/// Devices in an array: dimension `d` of what is divided has `sizes[d]` parts of as many elements, the last of them fewer.
+/// An array of devices: dimension `d` of the data has `sizes[d]` parts of equal size, except a shorter last one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceTiles {
@@ -43,11 +43,11 @@ pub struct DeviceTiles {
     pub sizes: Vec<i64>,
     /// The devices, row-major.
     pub devices: Vec<i64>,
-    /// What devices are to each other that differ in one of the last dimensions.
+    /// The relation of devices that differ only in one of the last dimensions.
     pub subgroups: Vec<Subgroup>,
 }
 
-/// What devices have that have the same part.
+/// The relation of devices that share a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Subgroup {
@@ -55,11 +55,11 @@ pub enum Subgroup {
     Replicated,
     /// Arrays of their own.
     Manual,
-    /// It is still to be chosen.
+    /// Not chosen yet.
     Unknown,
-    /// What they have is to be added up.
+    /// Partial sums.
     Unreduced,
-    /// All is on one of them.
+    /// All elements on one of them.
     Maximal,
 }
 
@@ -67,7 +67,7 @@ impl Sharding {
     /// Reads `{devices=[2,4]<=[8]}` of an array of so many dimensions.
     ///
     /// # Errors
-    /// What is wrong, and at which byte.
+    /// A syntax error, with its byte.
     ///
     /// ```
     /// use tensor_layout::hlo::Sharding;
@@ -84,7 +84,7 @@ impl Sharding {
     }
 }
 
-/// The shardings of the arrays of a shape, each as it is written with its braces: `{{manual}, {replicated}}` of two.
+/// The texts of the shardings of a shape's arrays, with braces: `{{manual}, {replicated}}` has two.
 pub fn shardings<'a>(text: &'a str, shape: &Shape) -> Vec<&'a str> {
     let arrays = leaves(shape).len();
     let mut parts = Vec::new();
@@ -100,7 +100,7 @@ pub fn shardings<'a>(text: &'a str, shape: &Shape) -> Vec<&'a str> {
     if parts.is_empty() { vec![text; arrays] } else { parts }
 }
 
-/// Checks `{..}` or `{{..}, {..}}` for a shape; `partitions` is the number of devices, where the header says it.
+/// Checks `{..}` or `{{..}, {..}}` for a shape; `partitions` is the number of devices, if the header has it.
 pub(super) fn check(cursor: &mut Cursor, shape: &Shape, partitions: Option<i64>) -> Result<(), Error> {
     let arrays = leaves(shape);
     cursor.expect("{", "`{` to open the sharding")?;
@@ -124,9 +124,9 @@ pub(super) fn check(cursor: &mut Cursor, shape: &Shape, partitions: Option<i64>)
     Err(Error::at(at, must))
 }
 
-/// Takes what is between `{` and `}`, of an array of so many dimensions.
+/// Parses the sharding between `{` and `}`, for an array of so many dimensions.
 fn one(cursor: &mut Cursor, rank: Option<usize>, partitions: Option<i64>) -> Result<Sharding, Error> {
-    // A mesh with names: kept as it is.
+    // A named mesh is kept as text.
     if cursor.peek() == Some(b'@') || matches!(cursor.peek_word(), Some("mesh" | "maximal_mesh")) {
         while !matches!(cursor.peek(), Some(b'}') | None) {
             value(cursor, End::Space)?;
@@ -174,7 +174,7 @@ fn one(cursor: &mut Cursor, rank: Option<usize>, partitions: Option<i64>) -> Res
     Ok(sharding)
 }
 
-/// Takes `=[2,4]<=[8]` or `=[2,2]0,2,1,3`: where it is, the sizes, and the devices.
+/// Parses `=[2,4]<=[8]` or `=[2,2]0,2,1,3`; returns the position, the sizes, and the devices.
 fn devices(cursor: &mut Cursor, partitions: Option<i64>) -> Result<(usize, Vec<i64>, Vec<i64>), Error> {
     cursor.expect("=", "`=` after `devices`")?;
     let (at, sizes, count) = sizes(cursor)?;
@@ -200,7 +200,7 @@ fn devices(cursor: &mut Cursor, partitions: Option<i64>) -> Result<(usize, Vec<i
     Ok((at, sizes, devices))
 }
 
-/// Takes the number of a device.
+/// Parses the number of a device.
 fn below(cursor: &mut Cursor, partitions: Option<i64>) -> Result<i64, Error> {
     let at = cursor.at();
     let device = cursor.integer("the number of a device")?;
@@ -211,7 +211,7 @@ fn below(cursor: &mut Cursor, partitions: Option<i64>) -> Result<i64, Error> {
     }
 }
 
-/// Takes a word after the devices, with the subgroups that it stands for.
+/// Parses a word after the devices, and adds its subgroups.
 fn rest(cursor: &mut Cursor, subgroups: &mut Vec<Subgroup>) -> Result<(), Error> {
     let at = cursor.at();
     match cursor.word() {

@@ -2,12 +2,12 @@
 
 use crate::text::{Cursor, Error, excerpt, length};
 
-/// The number of bytes of the name with which `text` begins.
+/// The length of the name at the start of `text`, in bytes.
 pub(super) fn name_length(text: &str) -> usize {
     length(text, |b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b'#'))
 }
 
-/// Takes a name and its `%`, with its position.
+/// Parses a name and its `%`, with its position.
 pub(super) fn name<'a>(cursor: &mut Cursor<'a>, what: &str) -> Result<(&'a str, usize), Error> {
     let (at, rest) = (cursor.at(), cursor.rest());
     let sign = usize::from(rest.starts_with('%'));
@@ -20,9 +20,9 @@ pub(super) fn name<'a>(cursor: &mut Cursor<'a>, what: &str) -> Result<(&'a str, 
     Ok((&rest[sign..end], at))
 }
 
-/// Takes a symbol after a name.
+/// Parses a symbol after a name.
 pub(super) fn after(cursor: &mut Cursor, symbol: &str, name: &str) -> Result<(), Error> {
-    // The message is only made where it is needed.
+    // The message is built only on error.
     if cursor.eat(symbol) { Ok(()) } else { Err(cursor.expected(&format!("`{symbol}` after `{}`", excerpt(name)))) }
 }
 
@@ -35,14 +35,14 @@ pub(super) fn begins_instruction(line: &str) -> bool {
     rest.len() < line.len() && rest.starts_with([' ', '\t']) && rest.trim_start().starts_with('=')
 }
 
-/// Whether a line that is not indented ends with the `{` that opens a computation.
+/// Whether an unindented line ends with the `{` that opens a computation.
 pub(super) fn begins_computation(line: &str) -> bool {
     line.starts_with(|c: char| c == '%' || c == '_' || c.is_ascii_alphabetic())
         && line.trim_end().ends_with('{')
         && !line.contains('=')
 }
 
-/// Where an attribute's value ends: at the next `,` that is not inside brackets or quotes, or
+/// The end of an attribute's value: at the next `,` outside brackets and quotes, or
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum End {
     /// at the next space,
@@ -53,7 +53,7 @@ pub(super) enum End {
     Braces,
 }
 
-/// Takes an attribute's value, with its position.
+/// Parses an attribute's value, with its position.
 pub(super) fn value<'a>(cursor: &mut Cursor<'a>, until: End) -> Result<(usize, &'a str), Error> {
     let (at, text) = (cursor.at(), cursor.rest());
     let bytes = text.as_bytes();
@@ -106,9 +106,9 @@ pub(super) fn value<'a>(cursor: &mut Cursor<'a>, until: End) -> Result<(usize, &
     Ok((at, &text[..end]))
 }
 
-/// The bytes of the string with which `text` begins, with its quotes; `None` where it does not end. One over several
-/// lines ends in front of white space, a comma or a bracket: else its quote is the one that opens the next string, and
-/// its own is missing.
+/// The length of the string at the start of `text`, in bytes, with its quotes; `None` if it does not end. A string over
+/// several lines must end before white space, a comma or a bracket: otherwise its own quote is missing, and this one
+/// opens the next string.
 pub(super) fn string_length(text: &str) -> Option<usize> {
     let (mut bytes, mut lines) = (text.bytes().enumerate().skip(1), false);
     while let Some((i, byte)) = bytes.next() {
@@ -127,7 +127,7 @@ pub(super) fn string_length(text: &str) -> Option<usize> {
     None
 }
 
-/// The text between the quotes, unescaped; `None` where there are no quotes.
+/// The text between the quotes, unescaped; `None` without quotes.
 pub(super) fn unquote(text: &str) -> Option<String> {
     let mut bytes = text.strip_prefix('"')?.strip_suffix('"')?.bytes().peekable();
     let mut found = Vec::new();
@@ -154,7 +154,7 @@ pub(super) fn unquote(text: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&found).into_owned())
 }
 
-/// Takes a number with its sign, with its position.
+/// Parses a number with its sign; returns its position, too.
 pub(super) fn number(cursor: &mut Cursor, what: &str) -> Result<(i64, usize), Error> {
     let at = cursor.at();
     let negative = cursor.eat("-");
@@ -162,7 +162,7 @@ pub(super) fn number(cursor: &mut Cursor, what: &str) -> Result<(i64, usize), Er
     Ok((if negative { -size } else { size }, at))
 }
 
-/// Takes `{1,2}` or one number, with its position.
+/// Parses `{1,2}` or one number, each with its position.
 pub(super) fn numbers(cursor: &mut Cursor) -> Result<Vec<(i64, usize)>, Error> {
     if !cursor.eat("{") {
         return Ok(vec![number(cursor, "a number or `{`")?]);

@@ -1,23 +1,23 @@
-//! Elements that take other bits than their own: `E(4)` puts two into a byte, `E(32)` one into four.
+//! Elements with another width in memory: `E(4)` puts two into a byte, `E(32)` one into four.
 
-/// The sizes of an element.
+/// The widths of an element.
 #[derive(Clone, Copy)]
 pub struct Bits {
-    /// The bytes outside of the memory, and which bits of them count, the low ones.
+    /// The bytes outside the memory, and the number of low bits of them in use.
     pub width: usize,
     pub own: usize,
     /// The bits in memory.
     pub inside: usize,
-    /// Whether the bits above its own are copies of the highest one.
+    /// Whether the upper bits are sign extension.
     pub signed: bool,
 }
 
-/// The bit `k` of a row of bytes, the first in the low bits.
+/// Bit `k` of a row of bytes, the first in the low bits.
 fn bit(bytes: &[u8], k: usize) -> bool {
     bytes[k / 8] >> (k % 8) & 1 == 1
 }
 
-/// Writes elements of whole bytes with the bits that they have in memory.
+/// Packs elements of whole bytes to their width in memory.
 pub fn squeeze(whole: &[u8], Bits { width, own, inside, .. }: Bits, packed: &mut [u8]) {
     packed.fill(0);
     // Several elements to a byte.
@@ -36,9 +36,9 @@ pub fn squeeze(whole: &[u8], Bits { width, own, inside, .. }: Bits, packed: &mut
     }
 }
 
-/// Reads elements into whole bytes.
+/// Unpacks elements into whole bytes.
 pub fn spread(packed: &[u8], Bits { width, own, inside, signed }: Bits, whole: &mut [u8]) {
-    // The bits above its own that a negative number has.
+    // The sign extension of a negative number.
     let above = if signed && own < 8 { u8::MAX << own } else { 0 };
     if let (1, 1 | 2 | 4) = (width, inside) {
         let low = (1_u8 << own) - 1;

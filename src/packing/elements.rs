@@ -1,29 +1,29 @@
-//! The loops over elements, which are what takes the time of packing.
+//! The loops over elements, where packing spends its time.
 //!
-//! An element is an array of bytes of a size that is known when this is compiled, so that it is moved as one number. A
-//! block of memory has rows of columns. Where the columns are neighbours in the dense array, rows are copied whole; where
-//! the rows are, as with `(2,1)` that puts two rows into one of pairs, or in a transposition, the block is gone through in
-//! pieces that fit into lines of the cache.
+//! An element is an array of bytes of a size known at compile time, so it moves as one number. A block of memory has
+//! rows of columns. Columns adjacent in the dense array are copied row by row; if rows are adjacent instead, as with
+//! `(2,1)`, which interleaves two rows in pairs, or in a transposition, the block is copied in pieces that fit cache
+//! lines.
 
 use super::loops::{MemoryBlock, Walker};
 
-/// The rows of a piece of a transposition: as many neighbours as are read in one go.
+/// The rows of a piece of a transposition, read in one go.
 const PIECE: usize = 16;
 
-/// From a dense array into memory.
+/// Copies a dense array into memory.
 pub struct Pack<'a, E> {
     pub dense: &'a [E],
     pub padding: E,
     pub memory: &'a mut [E],
 }
 
-/// From memory into a dense array.
+/// Copies memory into a dense array.
 pub struct Unpack<'a, E> {
     pub memory: &'a [E],
     pub dense: &'a mut [E],
 }
 
-/// `$run!(N)` with the number of columns as a constant where it is one of the usual ones.
+/// `$run!(N)` with the number of columns as a constant, for common numbers.
 macro_rules! with_columns {
     ($columns:expr, $run:ident) => {
         match $columns {

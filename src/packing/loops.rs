@@ -1,29 +1,29 @@
-//! Memory as loops over digits of the indices of an array.
+//! Memory as loops over digits of an array's indices.
 //!
 //! A tile splits an index into a quotient and a remainder, so an expanded index is a digit of it: `f32[3,300]` in tiles
-//! of (8,128) has the digits 1, 3, 8, 128 of which the second and the last are of dimension 1, with scales 128 and 1. Where
-//! each dimension's digits make up its index, the elements of a block of memory are those with a sum of digits times
-//! scales that is less than the size. Merged dimensions are one where they are neighbours of a row-major array.
+//! of (8,128) has the digits 1, 3, 8, 128; the second and the last belong to dimension 1, with scales 128 and 1. If the
+//! digits of each dimension make up its index, the elements of a block of memory are those whose sum of digits times
+//! scales is below the size. Merged dimensions are one if they are adjacent in a row-major array.
 //!
-//! Not all layouts are so: a tile whose size the next one does not divide has padding inside, and merged parts may be
-//! neighbours in memory only. For these there are no digits, and each element is looked up by itself.
+//! Some layouts have no such digits: a tile size that the next one does not divide leaves padding inside, and merged
+//! parts may be adjacent in memory only. Their elements are looked up one by one.
 
 use crate::tiled::Expansion;
 
 /// A loop over memory: one digit of one index.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryLoop {
-    /// The index that it is a digit of, by number.
+    /// The number of its index.
     pub of: usize,
     pub size: usize,
-    /// How far a step moves in the index, in the dense array, and in memory.
+    /// The step in the index, in the dense array, and in memory.
     pub scale: usize,
     pub dense: usize,
     pub memory: usize,
 }
 
 impl MemoryLoop {
-    /// Whether a step goes over all of the other loop in memory.
+    /// Whether a step covers all of the other loop in memory.
     fn holds(&self, inner: &MemoryLoop) -> bool {
         self.memory == inner.size * inner.memory
     }
@@ -37,10 +37,10 @@ pub struct MemoryLoops {
     sizes: Vec<usize>,
 }
 
-/// The elements of a block of memory: those of the last two loops whose digits are less than `rows` and `columns`.
+/// The elements of a block of memory: those of the last two loops with digits below `rows` and `columns`.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryBlock {
-    /// Where the block begins.
+    /// The start of the block in the dense array, and in memory.
     pub dense: usize,
     pub memory: usize,
     pub rows: usize,
@@ -50,15 +50,15 @@ pub struct MemoryBlock {
     pub column: MemoryLoop,
 }
 
-/// What is done on a way through the memory, in order.
+/// A visitor of the memory, in order.
 pub trait Walker {
-    /// A block that has elements.
+    /// Visits a block with elements.
     fn block(&mut self, block: MemoryBlock);
-    /// So many elements of padding.
+    /// Visits so many elements of padding.
     fn padding(&mut self, at: usize, count: usize);
 }
 
-/// A value of an expansion while its steps are followed: `scale` times a digit of index `of`.
+/// A value of an expansion: `scale` times a digit of index `of`.
 #[derive(Clone, Copy)]
 struct Traced {
     of: usize,
@@ -73,11 +73,11 @@ struct Index {
 }
 
 impl MemoryLoops {
-    /// The loops of an expansion, if it has such.
+    /// The loops of an expansion; `None` if it has no digits.
     pub fn new(expansion: &Expansion) -> Option<MemoryLoops> {
         let equations = expansion.equations();
         let logical = expansion.logical_sizes();
-        // An empty array has nothing but padding, and strides of 0.
+        // An empty array has only padding, and strides of 0.
         if logical.contains(&0) {
             return None;
         }
@@ -92,7 +92,7 @@ impl MemoryLoops {
         follow(&equations.digits, &mut traced, &mut indices, &equations.sizes)?;
         let mut loops: Vec<MemoryLoop> = Vec::new();
         for (value, memory) in equations.expanded.iter().zip(expansion.strides()) {
-            // What no step has made of an index is a leading dimension, of size 1.
+            // A value without an index is a leading dimension of size 1.
             let Some(Traced { of, scale, size }) = traced[*value] else { continue };
             if size == 1 {
                 continue;
@@ -101,12 +101,12 @@ impl MemoryLoops {
             let [size, scale, dense, memory] = [size, scale, dense, *memory].map(|n| usize::try_from(n).ok());
             let next = MemoryLoop { of, size: size?, scale: scale?, dense: dense?, memory: memory? };
             match loops.last_mut() {
-                // Neighbouring digits of one index in order are one digit.
+                // Adjacent digits of one index in order are merged.
                 Some(last) if last.of == of && last.holds(&next) && last.scale == next.size * next.scale => {
                     *last = MemoryLoop { size: last.size * next.size, ..next };
                 }
-                // Whole indices that are neighbours in the dense array and in memory are one index. A higher digit may have as
-                // many values as its index, all but the first of them padding.
+                // Whole indices adjacent in the dense array and in memory are merged. A higher digit may have as many
+                // values as its index, all but the first of them padding.
                 Some(last)
                     if [*last, next]
                         .iter()
@@ -133,24 +133,24 @@ impl MemoryLoops {
         self.loops[0].size * self.loops[0].memory
     }
 
-    /// Goes through memory in order, block by block.
+    /// Visits memory in order, block by block.
     pub fn walk(&self, way: &mut impl Walker) {
         let mut left = self.sizes.clone();
         self.step(0, 0, 0, &mut left, way);
     }
 
-    /// Calls `f` with the places of each element in the dense array and in memory.
+    /// Calls `f` with the positions of each element in the dense array and in memory.
     pub fn each(&self, f: &mut impl FnMut(usize, usize)) {
         self.walk(&mut Each(f));
     }
 
-    /// The loop `level` of the block that begins at `dense` and `memory`; `left` is how much of each index is left there.
+    /// Visits the loop `level` of the block at `dense` and `memory`; `left` is the rest of each index there.
     fn step(&self, level: usize, dense: usize, memory: usize, left: &mut [usize], way: &mut impl Walker) {
         let digit = self.loops[level];
-        // The digits of which an element is left.
+        // The number of digits with an element.
         let full = left[digit.of].div_ceil(digit.scale).min(digit.size);
         if let [row, column] = self.loops[level..] {
-            // Two digits of one index end at a place that is not the same in each row.
+            // Two digits of one index end at a different position in each row.
             if row.of == column.of {
                 for k in 0..full {
                     let columns = (left[row.of] - k * row.scale).div_ceil(column.scale).min(column.size);
@@ -181,7 +181,7 @@ impl MemoryLoops {
     }
 }
 
-/// Says for each value which digit of which index it is; `None` where one is none.
+/// Finds the digit and the index of each value; `None` if a value has none.
 fn follow(
     steps: &[(usize, usize, i64, usize)],
     traced: &mut [Option<Traced>],
@@ -190,9 +190,9 @@ fn follow(
 ) -> Option<()> {
     let mut split = vec![false; sizes.len()];
     for &(whole, major, by, minor) in steps {
-        // A step makes new values, which have higher numbers: two of one, or one of two.
+        // A step defines values with higher numbers: two from one, or one from two.
         if whole < major {
-            // A leading dimension is 0: so are its parts, of which the remainder may have a size.
+            // A leading dimension is 0, and so are its parts; the remainder may have a size.
             let Traced { of, scale, size } = match traced[whole] {
                 Some(known) => known,
                 None => {
@@ -200,7 +200,7 @@ fn follow(
                     Traced { of: indices.len() - 1, scale: 1, size: 1 }
                 }
             };
-            // Inside a tile, the last part must be whole: memory has padding there otherwise.
+            // Inside a tile the last part must be whole, as memory has padding there otherwise.
             if split[whole] && size % by != 0 {
                 return None;
             }
@@ -211,7 +211,7 @@ fn follow(
         }
         let (a, b) = (traced[major], traced[minor]);
         let (Some(a), Some(b)) = (a, b) else {
-            // One of them is a leading dimension, whose index is 0: the other is the whole.
+            // One is a leading dimension with index 0, so the other is the whole.
             if sizes[if a.is_none() { major } else { minor }] != 1 {
                 return None;
             }
@@ -234,7 +234,7 @@ fn follow(
     Some(())
 }
 
-/// Calls a function with the places of each element.
+/// A visitor that calls a function with the positions of each element.
 struct Each<'a, F>(&'a mut F);
 
 impl<F: FnMut(usize, usize)> Walker for Each<'_, F> {

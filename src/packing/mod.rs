@@ -1,7 +1,8 @@
-//! Arrays into the memory of a layout, and out of it.
+//! Packing of arrays into the memory of a layout, and back.
 //!
-//! An array comes *dense*: its elements in row-major order, each in the whole bytes of its type. In memory they are where
-//! the layout says, and what is no element is padding. `s8[3,5]{1,0:T(2,2)}` has 15 bytes dense and 24 in memory:
+//! An array is passed *dense*: its elements in row-major order, each in the whole bytes of its type. In memory,
+//! elements are at the offsets of the layout, and the rest is padding. `s8[3,5]{1,0:T(2,2)}` has 15 bytes dense and 24
+//! in memory:
 //!
 //! ```
 //! use tensor_layout::operations::Shape;
@@ -20,13 +21,13 @@
 //! ```
 //!
 //! Bytes are little-endian. With `E(n)`, element `k` of the memory is in the bits from `k * n` on, the first in the low
-//! bits of a byte; where `n` is more than the type has, the others are written as 0 and not read.
+//! bits of a byte; if `n` exceeds the width of the type, the extra bits are written as 0 and not read.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
 //! | `loops` | memory as loops over digits of the indices |
 //! | `elements` | the loops over elements: the only part whose speed counts |
-//! | `bits` | elements that take other bits than their own |
+//! | `bits` | elements with another width in memory |
 
 mod bits;
 mod elements;
@@ -39,29 +40,28 @@ use crate::tiled::Expansion;
 use bits::Bits;
 use loops::MemoryLoops;
 
-/// How the elements of an array go into memory and come back.
+/// The conversion of an array between dense and memory form.
 #[derive(Clone, Debug)]
 pub struct Packer {
     element: ElementType,
     expansion: Expansion,
-    /// `None` where the indices of the memory are no digits of those of the array.
+    /// `None` if the expanded indices are no digits of the array's.
     loops: Option<MemoryLoops>,
-    /// The bytes of an element outside of the memory, and the bits in it.
+    /// The bytes of an element outside the memory, and the bits inside.
     width: usize,
     element_bits: usize,
-    /// The elements of the array, and those that memory is taken for.
+    /// The numbers of elements of the array, and of allocated elements.
     dense: usize,
     allocated: usize,
     memory_bytes: usize,
 }
 
 impl Packer {
-    /// For an array of this shape.
+    /// The packer of an array of this shape.
     ///
     /// # Errors
-    /// A size without a bound, a size that is known at run time only, a layout that is cut across memories (`SC`), has
-    /// metadata in front of the data (`M`) or is sparse, `E(n)` with fewer bits than the type has, and sizes that do not
-    /// fit in 64 bits.
+    /// An unbounded size, a size known only at run time, a layout that is cut across memories (`SC`), has metadata
+    /// before the data (`M`) or is sparse, `E(n)` with fewer bits than the type, and sizes that overflow 64 bits.
     pub fn new(array: &Array) -> Result<Packer, Error> {
         let element = array.element;
         let (Some(own), Some(width)) = (element.bits(), element.bytes()) else {
@@ -88,7 +88,7 @@ impl Packer {
                 .unsupported());
         }
         let expansion = Expansion::new(&sizes, layout)?;
-        // Each fits in 64 bits where these do, and memory is never larger than that.
+        // Each fits in 64 bits if these do, and memory is never larger than that.
         let memory_bytes = expansion.padded_bytes(element)?;
         let in_own_bytes = expansion.allocated_elements().checked_mul(width);
         let (Some(_), Some(_)) = (in_own_bytes, expansion.logical_elements()?.checked_mul(width)) else {
@@ -106,20 +106,20 @@ impl Packer {
         })
     }
 
-    /// The bytes of the array, dense.
+    /// The size of the dense array, in bytes.
     pub fn dense_bytes(&self) -> usize {
         self.dense * self.width
     }
 
-    /// The bytes of the memory.
+    /// The size of the memory, in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.memory_bytes
     }
 
-    /// Writes a dense array into memory, and the element `padding` where no element is.
+    /// Writes a dense array into memory, and the element `padding` elsewhere.
     ///
     /// # Errors
-    /// A slice with another number of bytes than [`Packer::dense_bytes`], an element's, [`Packer::memory_bytes`].
+    /// A slice whose length is not [`Packer::dense_bytes`], an element's size, or [`Packer::memory_bytes`].
     pub fn pack(&self, dense: &[u8], padding: &[u8], memory: &mut [u8]) -> Result<(), Error> {
         self.check(dense.len(), memory.len())?;
         if padding.len() != self.width {
@@ -139,7 +139,7 @@ impl Packer {
     /// Reads a dense array from memory.
     ///
     /// # Errors
-    /// A slice with another number of bytes than [`Packer::dense_bytes`], [`Packer::memory_bytes`].
+    /// A slice whose length is not [`Packer::dense_bytes`] or [`Packer::memory_bytes`].
     pub fn unpack(&self, memory: &[u8], dense: &mut [u8]) -> Result<(), Error> {
         self.check(dense.len(), memory.len())?;
         if self.element_bits == self.width * 8 {
@@ -155,7 +155,7 @@ impl Packer {
     /// The offset in memory of each element, in elements, in row-major order.
     ///
     /// # Errors
-    /// A slice with another length than the array has elements.
+    /// A slice whose length is not the number of elements.
     pub fn offsets(&self, offsets: &mut [i64]) -> Result<(), Error> {
         if offsets.len() != self.dense {
             return Err(Error::new(format!("the array has {} elements, found {} offsets", self.dense, offsets.len())));
@@ -180,7 +180,7 @@ impl Packer {
         Ok(())
     }
 
-    /// Calls `f` with the number of each element in row-major order and its offset.
+    /// Calls `f` with the row-major number of each element and its offset.
     fn each(&self, mut f: impl FnMut(usize, usize)) {
         match &self.loops {
             Some(loops) => loops.each(&mut f),
@@ -240,7 +240,7 @@ impl Packer {
     }
 }
 
-/// A size as one of a slice.
+/// Converts a size to the length of a slice.
 fn whole(n: i64) -> Result<usize, Error> {
     usize::try_from(n).map_err(|_| Error::new(format!("this computer has no memory of {n} bytes")).too_large())
 }

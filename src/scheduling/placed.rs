@@ -12,7 +12,7 @@
 //! z = a + 1        written over `a`, if it is the last to read it
 //! ```
 //!
-//! Of two states after the same tasks with the same values in the places where some value starts, the one with fewer
+//! If two states after the same tasks have the same values in the places where some value starts, the one with fewer
 //! values that take bytes is no worse.
 
 use super::graph::TaskGraph;

@@ -1,4 +1,4 @@
-//! Operations that put elements into other dimensions, or combine those of some dimensions.
+//! Operations that permute, insert or reduce dimensions.
 
 use super::site::{Found, Site, Types};
 use crate::hlo::shapes::{agree, alike, finest, plain};
@@ -8,13 +8,13 @@ use crate::operations::shape::{Array, Shape};
 use crate::operations::sizes::Sizes;
 use crate::text::Error;
 
-/// One operand and one result of its type.
+/// An operation of one operand, whose result has its type.
 fn moved(site: &Site, operation: Operation) -> Found {
     let element = site.element(0)?;
     site.checked(operation, &Types { operands: vec![element], results: vec![element] })
 }
 
-/// `dimensions` are those of the result.
+/// `dimensions` are the result's.
 pub fn broadcast(site: &mut Site) -> Found {
     if !site.array(0)?.dims.is_empty() {
         site.need("dimensions", "{result dimensions}")?;
@@ -40,12 +40,12 @@ pub fn reverse(site: &mut Site) -> Found {
     moved(site, Operation::Reverse { dims })
 }
 
-/// The same number of elements.
+/// A reshape keeps the number of elements.
 pub fn reshape(site: &mut Site) -> Found {
     moved(site, Operation::Reshape)
 }
 
-/// The same number of bits.
+/// A bitcast keeps the number of bits.
 pub fn bitcast(site: &mut Site) -> Found {
     let operation = Operation::Bitcast;
     let types = Types { operands: Vec::new(), results: Vec::new() };
@@ -59,8 +59,8 @@ pub fn bitcast(site: &mut Site) -> Found {
     }
 }
 
-/// The same number of bits without regard to layouts; where the size of elements changes, the wider type has one
-/// dimension less.
+/// The same number of bits without regard to layouts; if the element size changes, the wider type has one dimension
+/// less.
 pub fn bitcast_convert(site: &mut Site) -> Found {
     let (from, to) = (site.array(0)?, site.result()?);
     let types = Types { operands: vec![from.element], results: vec![to.element] };
@@ -72,7 +72,7 @@ pub fn bitcast_convert(site: &mut Site) -> Found {
         site.not_spread(0..1, &types)?;
         return Ok(operation);
     }
-    // The last dimension on the side of the narrower type counts the parts of an element.
+    // The last dimension of the narrower type counts the parts of an element.
     let cut = from.dims.len() < to.dims.len();
     let (mut long, short) = if cut { (Sizes::of(to), Sizes::of(from)) } else { (Sizes::of(from), Sizes::of(to)) };
     let parts = long.0.pop();
@@ -81,14 +81,14 @@ pub fn bitcast_convert(site: &mut Site) -> Found {
             format!("have the sizes of the operand, {}, with one dimension more or less at the end", Sizes::of(from));
         return Err(site.result_must(must));
     }
-    // As far as indices go, an element is broadcast to its parts.
+    // For indices, an element is broadcast to its parts.
     Ok(match cut {
         true => Operation::Broadcast { dims: (0..short.rank()).collect() },
         false => Operation::Algorithm(Box::new(Algorithm::Joined)),
     })
 }
 
-/// The operands one after the other along the dimension in `dimensions`.
+/// Concatenates the operands along the dimension in `dimensions`.
 pub fn concatenate(site: &mut Site) -> Found {
     let each = (0..site.operands.len()).map(|k| site.element(k)).collect::<Result<Vec<_>, Error>>()?;
     let dim = site.dim("dim", "dimensions")?;
@@ -96,7 +96,7 @@ pub fn concatenate(site: &mut Site) -> Found {
     site.checked(Operation::Concatenate { dim }, &types)
 }
 
-/// Four lists of dimensions. The type of the result is free.
+/// Four lists of dimensions. The result's type is free.
 pub fn dot(site: &mut Site) -> Found {
     let operation = Operation::Dot {
         lhs_batch: site.dims("lhs_batch", "lhs_batch_dims")?,
@@ -110,7 +110,7 @@ pub fn dot(site: &mut Site) -> Found {
 }
 
 impl Site<'_> {
-    /// That the result is this shape, but for the precision of floats and the layout.
+    /// Checks that the result has this shape, except for the precision of floats and the layout.
     pub(super) fn result_is(&self, expected: &Shape) -> Result<(), Error> {
         if agree(expected, self.shape_or(expected), &alike) {
             return Ok(());

@@ -10,7 +10,7 @@ use crate::text::Error;
 /// The result has the type of the operands.
 pub fn elementwise(site: &mut Site) -> Found {
     if let ([Shape::Tuple(_)], ANY) = (&site.operands[..], site.note) {
-        // A whole tuple may be copied, or held back by a barrier.
+        // A copy or a barrier may take a whole tuple.
         site.result_is(site.operands[0])?;
         return Ok(Operation::Tuple);
     }
@@ -46,7 +46,7 @@ pub fn is_finite(site: &mut Site) -> Found {
     typed(site, |_| ElementType::Pred)
 }
 
-/// `abs`, `real` and `imag`: of complex numbers, floats of half the size.
+/// `abs`, `real` and `imag`: complex numbers give floats of half the size.
 pub fn magnitude(site: &mut Site) -> Found {
     typed(site, |element| match element {
         ElementType::C64 => ElementType::F32,
@@ -55,7 +55,7 @@ pub fn magnitude(site: &mut Site) -> Found {
     })
 }
 
-/// Real and imaginary parts become complex numbers.
+/// Real and imaginary parts give complex numbers.
 pub fn complex(site: &mut Site) -> Found {
     match site.class(0)? {
         ElementType::F32 => typed(site, |_| ElementType::C64),
@@ -64,14 +64,14 @@ pub fn complex(site: &mut Site) -> Found {
     }
 }
 
-/// The type of the result is free.
+/// The result's type is free.
 pub fn convert(site: &mut Site) -> Found {
     site.class(0)?;
     let result = site.written().and_then(|_| site.result())?.element;
     free(site, result)
 }
 
-/// The second operand holds random bits. The type of the result is free.
+/// The second operand holds random bits. The result's type is free.
 pub fn stochastic_convert(site: &mut Site) -> Found {
     site.class(0)?;
     site.class(1)?;
@@ -79,7 +79,7 @@ pub fn stochastic_convert(site: &mut Site) -> Found {
     free(site, result)
 }
 
-/// The types of the operands and of the result are free, but they are no scalars for all elements.
+/// The types of the operands and of the result are free; scalar operands are not broadcast.
 fn free(site: &Site, result: ElementType) -> Found {
     let n = site.operands.len();
     let operands = (0..n).map(|k| site.element(k)).collect::<Result<Vec<_>, Error>>()?;
@@ -108,7 +108,7 @@ pub fn select(site: &mut Site) -> Found {
     Ok(operation)
 }
 
-/// `to_apply` is run on the elements.
+/// `to_apply` maps the elements.
 pub fn map(site: &mut Site) -> Found {
     for k in 0..site.operands.len() {
         site.class(k)?;
@@ -133,7 +133,7 @@ pub fn iota(site: &mut Site) -> Found {
     site.checked(Operation::Iota { dim }, &Types { operands: Vec::new(), results: vec![element] })
 }
 
-/// `exponent_bits`, of which there is one at least, and `mantissa_bits`.
+/// `exponent_bits`, at least 1, and `mantissa_bits`.
 pub fn reduce_precision(site: &mut Site) -> Found {
     let exponent = site.index("exponent_bits", "exponent_bits", "8")?;
     site.index("mantissa_bits", "mantissa_bits", "7")?;

@@ -1,10 +1,10 @@
-//! Blocks at starts that an array of indices holds.
+//! Blocks whose starts are in an array of indices.
 
 use super::site::{Found, Site, Types};
 use crate::operations::operation::{Gather, Operation};
 use crate::text::Error;
 
-/// The dimension of the indices that lists an index; `map` must be there, too.
+/// The dimension of the indices that holds an index; the attribute `map` is required, too.
 fn index_vector(site: &mut Site, indices: usize, map: &str) -> Result<usize, Error> {
     let element = site.element(indices)?;
     if !element.is_signed() && !element.is_unsigned() {
@@ -33,7 +33,7 @@ pub fn gather(site: &mut Site) -> Found {
     site.checked(operation, &types)
 }
 
-/// Blocks of the updates, combined into the data. The fields are those of the gather that reads them back.
+/// Blocks of the updates, combined into the data. The fields are those of the inverse gather.
 pub fn scatter(site: &mut Site) -> Found {
     let n = site.operands.len() / 2;
     let data = (0..n).map(|k| site.element(k)).collect::<Result<Vec<_>, Error>>()?;

@@ -1,9 +1,9 @@
-//! From instructions to [operations](crate::operations::operation::Operation): a function for each row of the table of
-//! opcodes, by families.
+//! Rules that turn instructions into [operations](crate::operations::operation::Operation): a function for each row of
+//! the table of opcodes, by families.
 //!
-//! A rule reads attributes, checks element types and the computations that are run, and leaves sizes to
-//! [`Operation::check`](crate::operations::operation::Operation::check), whose refusals become errors at the place of
-//! the text that they are about.
+//! A rule reads attributes, checks element types and called computations, and leaves sizes to
+//! [`Operation::check`](crate::operations::operation::Operation::check), whose refusals become errors at their
+//! positions in the text.
 
 mod algorithms;
 mod collectives;

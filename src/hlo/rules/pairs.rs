@@ -2,7 +2,7 @@
 //! `op-done` of any operation.
 //!
 //! The start runs the operation, and its result is a tuple: `slice-start` of f32[8] gives `((f32[8]), f32[2], u32[])`,
-//! the operands, what the slice makes, and arrays that only the device uses. The done takes what was made from the tuple.
+//! the operands, the slice, and arrays internal to the device. The done takes the slice from the tuple.
 
 use super::collectives::is_of_blocks;
 use super::control::other;
@@ -14,13 +14,13 @@ use crate::operations::shape::{Array, Shape, leaves};
 use crate::operations::sizes::Sizes;
 use crate::text::{Error, counted};
 
-/// Which parts of the tuple of a start are the operands and what is made of them.
+/// The positions of the operands and of the result in a start's tuple.
 struct Parts {
     operands: usize,
     made: usize,
 }
 
-/// The parts in the tuple of a start or a done. `all-reduce-start` has none: its result is what is made.
+/// The positions in the tuple of a start or a done; `None` for `all-reduce-start`, whose result is no tuple.
 fn parts_of(opcode: &str) -> Option<Parts> {
     match opcode.rsplit_once('-').map_or(opcode, |(base, _)| base) {
         "all-reduce" => None,
@@ -29,12 +29,12 @@ fn parts_of(opcode: &str) -> Option<Parts> {
     }
 }
 
-/// How many arrays are before a part of a tuple.
+/// The number of arrays before a part of a tuple.
 fn before(parts: &[Shape], part: usize) -> usize {
     parts[..part].iter().map(|part| leaves(part).len()).sum()
 }
 
-/// The operation that is started, with the shape of what it makes.
+/// The start of an operation, with the shape of its result.
 pub fn start(site: &mut Site) -> Found {
     let opcode = site.raw.opcode;
     let Some(place) = parts_of(opcode) else {
@@ -47,7 +47,7 @@ pub fn start(site: &mut Site) -> Found {
         Shape::Tuple(parts) if parts.len() >= 2 => parts,
         _ => return Err(site.result_must("be a tuple of the operands, what is made of them, and what the device uses")),
     };
-    // Of a permutation of blocks only the input is there, and not where its blocks are.
+    // A permutation of blocks lists only the input, not the starts of its blocks.
     let blocks = opcode == "collective-permute-start" && is_of_blocks(site);
     let listed = if blocks { &site.operands[..1] } else { &site.operands[..] };
     let given = leaves(&parts[place.operands]);
@@ -72,14 +72,14 @@ pub fn start(site: &mut Site) -> Found {
     })))
 }
 
-/// Whether more operands are bound later: a computation that makes something has made nothing yet.
+/// Whether more operands are bound later: the computation has a result, but the tuple's is still empty.
 fn is_incomplete(site: &Site, made: &Shape) -> bool {
     let empty = Shape::Tuple(Vec::new());
     let result = site.called.first().and_then(|callee| site.result_of(*callee).ok());
     *made == empty && result.is_some_and(|result| *result != empty)
 }
 
-/// What the operation without `-start` does with the operands, as if it made this shape.
+/// The operation without `-start` on the operands, with a result of this shape.
 fn wrapped<'a>(site: &mut Site<'a>, shape: &'a Shape) -> Found {
     let Some(rule) = site.wrapped else { return other(site) };
     let whole = site.written.replace(shape);
@@ -88,7 +88,7 @@ fn wrapped<'a>(site: &mut Site<'a>, shape: &'a Shape) -> Found {
     found
 }
 
-/// The tuple of the start, as it is. One that binds operands is checked as the start that it continues.
+/// The tuple of the start, unchanged. An update that binds operands is checked as the start that it continues.
 pub fn update(site: &mut Site) -> Found {
     if site.operands.len() > 1 {
         return Err(site.operand_must(0, "be a start, to which the others are bound"));
@@ -97,7 +97,7 @@ pub fn update(site: &mut Site) -> Found {
     Ok(Operation::Tuple)
 }
 
-/// What was made, from the tuple of the start.
+/// The result, from the tuple of the start.
 pub fn done(site: &mut Site) -> Found {
     let Some(place) = parts_of(site.raw.opcode) else { return update(site) };
     let parts = tuple(site, place.made + 1)?;
@@ -107,7 +107,7 @@ pub fn done(site: &mut Site) -> Found {
     Ok(Operation::GetTupleElement { index: place.made })
 }
 
-/// The parts of the operand, of which there must be so many.
+/// The parts of the operand, at least so many.
 fn tuple<'a>(site: &Site<'a>, least: usize) -> Result<&'a [Shape], Error> {
     match site.operands[0] {
         Shape::Tuple(parts) if parts.len() >= least => Ok(parts),
@@ -115,7 +115,7 @@ fn tuple<'a>(site: &Site<'a>, least: usize) -> Result<&'a [Shape], Error> {
     }
 }
 
-/// The value goes to another device or to the host: the result is the value, an array that only the device uses, and a
+/// Sends a value to another device or to the host; the result is the value, an array internal to the device, and a
 /// token.
 pub fn send(site: &mut Site) -> Found {
     let token = scalar(ElementType::Token);
@@ -133,7 +133,7 @@ pub fn send_done(site: &mut Site) -> Found {
     Ok(Operation::GetTupleElement { index: 2 })
 }
 
-/// A value that comes from another device or from the host, an array that only the device uses, and a token.
+/// A value from another device or from the host, an array internal to the device, and a token.
 pub fn recv(site: &mut Site) -> Found {
     let Shape::Tuple(parts) = site.written()? else { return Err(site.result_must("be a tuple")) };
     if parts.len() != 3 {
@@ -151,7 +151,7 @@ pub fn recv_done(site: &mut Site) -> Found {
     Ok(Operation::Leaves { numbers: (0..value).chain([value + context]).map(Some).collect() })
 }
 
-/// A value that comes from the host, and a token.
+/// A value from the host, and a token.
 pub fn infeed(site: &mut Site) -> Found {
     match site.written()? {
         Shape::Tuple(parts) if parts.len() == 2 && fits(&parts[1], &scalar(ElementType::Token)) => from_outside(site),
@@ -159,7 +159,7 @@ pub fn infeed(site: &mut Site) -> Found {
     }
 }
 
-/// The arrays of the result are of no operand, but for the token after them.
+/// The arrays of the result come from no operand, except the last token.
 fn from_outside(site: &Site) -> Found {
     let count = leaves(site.written()?).len();
     let token = site.operands.first().map(|_| 0);

@@ -1,4 +1,4 @@
-//! Products with scales and with groups, scans, and reshapes whose sizes operands say.
+//! Products with scales and with groups, scans, and reshapes to sizes in operands.
 
 use super::site::{Found, Site, Types};
 use crate::element::ElementType;
@@ -30,7 +30,7 @@ pub fn scaled_dot(site: &mut Site) -> Found {
     checked(site, Algorithm::ScaledDot(dims), &Types { operands, results })
 }
 
-/// `lhs_ragged_dims` is the dimension with groups, `rhs_group_dims` the one that counts them.
+/// `lhs_ragged_dims` is the grouped dimension, `rhs_group_dims` the dimension of groups.
 pub fn ragged_dot(site: &mut Site) -> Found {
     let operands = (0..3).map(|k| site.element(k)).collect::<Result<Vec<_>, _>>()?;
     if !operands[2].is_signed() && !operands[2].is_unsigned() {
@@ -46,7 +46,7 @@ pub fn ragged_dot(site: &mut Site) -> Found {
     checked(site, Algorithm::RaggedDot(RaggedDot { dims, ragged, group }), &Types { operands, results })
 }
 
-/// `to_apply` makes the slices of the outputs, and the next carries, of the slices of the inputs and the carries.
+/// `to_apply` computes the slices of the outputs and the next carries from the slices of the inputs and the carries.
 pub fn scan(site: &mut Site) -> Found {
     let operands = (0..site.operands.len()).map(|k| site.element(k)).collect::<Result<Vec<_>, _>>()?;
     let dim = site.dim("dim", "dimensions")?;
@@ -93,7 +93,7 @@ pub fn scan(site: &mut Site) -> Found {
     Ok(operation)
 }
 
-/// The result of a scan whose computation gives this: arrays of the slices of all steps, then the carries.
+/// The result of a scan, from its computation's: the stacked slices of all steps, then the carries.
 fn stacked(slices: &Shape, carries: usize, dim: usize, input: Sizes) -> Shape {
     let parts = if let Shape::Tuple(parts) = slices { parts.clone() } else { vec![slices.clone()] };
     let outputs = parts.len().saturating_sub(carries);

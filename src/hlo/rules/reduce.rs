@@ -1,4 +1,4 @@
-//! Combining elements: reductions, and windows of them.
+//! Reductions of elements, whole or in windows.
 
 use super::site::{Found, Site, Types};
 use super::windows::window;
@@ -6,11 +6,11 @@ use crate::operations::operation::Operation;
 use crate::operations::shape::Shape;
 use crate::text::Error;
 
-/// The types of inputs followed by as many initial values; those of the inputs are the results'.
+/// The types of the inputs, followed by as many initial values; the results have the inputs' types.
 fn inputs(site: &Site) -> Result<Types, Error> {
     let n = site.operands.len() / 2;
     let results = (0..n).map(|k| site.element(k)).collect::<Result<Vec<_>, Error>>()?;
-    // Where the number of operands is odd, that is the error.
+    // An odd number of operands is an error elsewhere.
     let operands = results.iter().chain(&results).copied().collect();
     for k in n..site.operands.len() {
         site.array(k)?;
@@ -18,7 +18,7 @@ fn inputs(site: &Site) -> Result<Types, Error> {
     Ok(Types { operands, results })
 }
 
-/// The elements of `dimensions` are combined.
+/// Reduces the elements along `dimensions`.
 pub fn reduce(site: &mut Site) -> Found {
     let types = inputs(site)?;
     site.need("dimensions", "{dimensions}")?;
@@ -31,7 +31,7 @@ pub fn reduce(site: &mut Site) -> Found {
     Ok(operation)
 }
 
-/// The elements of each window are combined.
+/// Reduces the elements of each window.
 pub fn reduce_window(site: &mut Site) -> Found {
     let types = inputs(site)?;
     let rank = site.array(0)?.dims.len();

@@ -1,4 +1,4 @@
-//! The computations that instructions run: parameters and results must be those of the instruction.
+//! Checks of called computations: their parameters and results must match the instruction.
 
 use super::site::Site;
 use crate::element::ElementType;
@@ -7,8 +7,7 @@ use crate::operations::shape::Shape;
 use crate::text::{Error, counted, excerpt};
 
 impl Site<'_> {
-    /// That the computation `number` of those that are named has scalars of these types as parameters, and such as
-    /// results.
+    /// Checks that the `number`th named computation has scalars of these types as parameters and as results.
     pub(super) fn region(
         &self,
         key: &str,
@@ -27,18 +26,18 @@ impl Site<'_> {
         self.fitted(key, region, &takes.iter().collect::<Vec<_>>(), &gives, alike)
     }
 
-    /// That a computation combines two values into one, for each of these types: first all values so far, then all new
-    /// ones. One value may be in a tuple.
+    /// Checks that a computation combines two values into one, for each of these types: first all values so far, then
+    /// all new ones. A single value may be in a tuple.
     pub(super) fn reducer(&self, key: &str, number: usize, types: &[ElementType]) -> Result<(), Error> {
         self.region(key, number, &types.repeat(2), types)
     }
 
-    /// That a computation has parameters of the shapes of these operands, and this result.
+    /// Checks that a computation has parameters of these operands' shapes, and this result.
     pub(super) fn calls(&self, key: &str, callee: usize, operands: &[&Shape], result: &Shape) -> Result<(), Error> {
         self.fitted(key, callee, operands, result, |a, b| a == b)
     }
 
-    /// The same, where the result of the computation is that of the instruction.
+    /// Checks the parameters of a computation, and that it has the instruction's result.
     pub(super) fn calls_whole(&self, key: &str, callee: usize, operands: &[&Shape]) -> Result<(), Error> {
         let result = match self.written {
             Some(written) => written,

@@ -1,7 +1,7 @@
-//! An instruction that is being checked: its attributes are read here, and refusals get their places in the text.
+//! The site of a check: an instruction, its attributes, and the positions of errors in the text.
 //!
-//! A rule reads the fields of an [`Operation`] from attributes. For each field, and each entry of a list, the place is
-//! kept: where `dimensions={1,7}` of a transpose at byte 40 becomes `permutation`, entry 1 is at byte 54. So
+//! A rule reads the fields of an [`Operation`] from attributes. For each field, and each entry of a list, the position
+//! is kept: if `dimensions={1,7}` of a transpose at byte 40 becomes `permutation`, entry 1 is at byte 54. So
 //! [`Operation::check`], which knows no text, says `entry 1 of permutation`, and the error is at the `7`.
 
 use crate::element::ElementType;
@@ -32,70 +32,70 @@ pub(in crate::hlo) struct Signature<'a> {
     pub result: &'a Shape,
 }
 
-/// An instruction to be checked.
+/// An instruction to check.
 pub(in crate::hlo) struct Site<'a> {
     pub raw: &'a RawInstruction<'a>,
-    /// What the table of opcodes says besides the rule.
+    /// The note in the table of opcodes.
     pub note: &'static str,
-    /// Of the start of an asynchronous pair: the rule of the operation that it runs.
+    /// For the start of an asynchronous pair: the rule of the operation that it runs.
     pub wrapped: Option<OpcodeRule>,
-    /// The shape before the opcode; `None` where the text leaves it out, and the rule says it.
+    /// The shape before the opcode; `None` if omitted, so that the rule infers it.
     pub written: Option<&'a Shape>,
-    /// The shape that the rule said, where it is not written.
+    /// The shape inferred by the rule, if none is written.
     pub inferred: OnceCell<Shape>,
     pub operands: Vec<&'a Shape>,
-    /// The computations that it names.
+    /// The named computations.
     pub called: Vec<usize>,
-    /// Of all computations; `None` where one could not be read.
+    /// The signatures of all computations; `None` if one could not be read.
     pub signatures: &'a [Option<Signature<'a>>],
     /// The devices that run the module.
     pub devices: Devices,
-    /// Where the fields of the operation were read.
+    /// The positions of the operation's fields in the text.
     pub origins: Vec<Origin>,
 }
 
-/// The place in the text of a field of an operation, or of an entry of it.
+/// The position in the text of an operation's field, or of an entry of it.
 pub(in crate::hlo) struct Origin {
     pub field: &'static str,
     pub entry: Option<usize>,
-    /// The attribute that it was read from.
+    /// The source attribute.
     pub attribute: &'static str,
-    /// What the entry is in the attribute, such as `limit`; an entry of a plain list has none.
+    /// The role of the entry in the attribute, such as `limit`; empty in a plain list.
     pub part: &'static str,
     pub at: usize,
 }
 
 /// The element types that an instruction must have.
 pub(in crate::hlo) struct Types {
-    /// Of each operand.
+    /// The type of each operand.
     pub operands: Vec<ElementType>,
-    /// Of each array of the result.
+    /// The type of each array of the result.
     pub results: Vec<ElementType>,
 }
 
 pub(in crate::hlo) type Found = Result<Operation, Error>;
 
-/// Checks an instruction against the operation's meaning, and says what it does with indices.
+/// Checks an instruction against its operation's definition, and returns the operation.
 pub(in crate::hlo) type OpcodeRule = fn(&mut Site) -> Found;
 
 impl<'a> Site<'a> {
     /// The shape before the opcode.
     ///
     /// # Errors
-    /// The text leaves it out, and nothing else says it.
+    /// The shape is omitted and cannot be inferred.
     pub fn written(&self) -> Result<&'a Shape, Error> {
         self.written.ok_or_else(|| left_out(self.raw.opcode, self.raw.opcode_at))
     }
 
-    /// The shape of the result: the written one, or the one that the rule said.
+    /// The shape of the result, written or inferred.
     ///
     /// # Errors
-    /// There is neither.
+    /// Neither exists.
     pub fn shape(&self) -> Result<&Shape, Error> {
         self.written.or(self.inferred.get()).ok_or_else(|| left_out(self.raw.opcode, self.raw.opcode_at))
     }
 
-    /// The written shape, or this one, where none is written.
+    /// The written shape, or else this one.
     pub fn shape_or(&self, expected: &Shape) -> &Shape {
         self.written.unwrap_or_else(|| self.inferred.get_or_init(|| expected.clone()))
     }
@@ -105,26 +105,26 @@ impl<'a> Site<'a> {
         Error::at(self.raw.opcode_at, format!("`{}` {}", self.raw.opcode, must.as_ref()))
     }
 
-    /// An error at an operand, with what it is.
+    /// An error at an operand, with its shape.
     pub fn operand_must(&self, operand: usize, must: impl AsRef<str>) -> Error {
         let (opcode, found) = (self.raw.opcode, plain(self.operands[operand]));
         let message = format!("operand {operand} of `{opcode}` must {}, found {found}", must.as_ref());
         Error::at(self.raw.operands[operand].at, message)
     }
 
-    /// An error at the shape, with what it is.
+    /// An error at the shape, with the shape.
     pub fn result_must(&self, must: impl AsRef<str>) -> Error {
         let (opcode, found) = (self.raw.opcode, self.shape().map_or(String::new(), plain));
         Error::at(self.raw.shape_at, format!("the result of `{opcode}` must {}, found {found}", must.as_ref()))
     }
 
-    /// An error at the value of an attribute, or at the opcode where there is none.
+    /// An error at the value of an attribute, or at the opcode if it is absent.
     pub fn attribute_must(&self, name: &str, must: impl AsRef<str>) -> Error {
         let at = self.attribute(name).map_or(self.raw.opcode_at, |a| a.at);
         Error::at(at, format!("`{name}` of `{}` must {}", self.raw.opcode, must.as_ref()))
     }
 
-    /// A refusal of the operation as an error at what it is about.
+    /// Converts a refusal of the operation to an error at its subject.
     pub fn refused(&self, refusal: &Refusal, types: &Types) -> Error {
         let (opcode, problem) = (self.raw.opcode, &refusal.problem);
         let must = |element: Option<&ElementType>, found: Option<&Shape>| match (problem, element, found) {
@@ -155,8 +155,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// An error at the entry of an attribute that a field was read from, or at the attribute, or at the opcode where
-    /// there is none.
+    /// An error at the attribute's entry of a field, at the attribute, or at the opcode if it is absent.
     fn refused_field(&self, field: &str, entry: Option<usize>, problem: &Problem) -> Error {
         let origin = |entry| self.origins.iter().find(|origin| origin.field == field && origin.entry == entry);
         let opcode = self.raw.opcode;
@@ -179,8 +178,8 @@ impl<'a> Site<'a> {
         self.checked_with(operation, &self.operands, types)
     }
 
-    /// The same of an operation whose result of one array may be a tuple of it; `is_tuple` says so where the shape is
-    /// left out.
+    /// Like [`Site::checked`], for an operation whose single array may be in a tuple; `is_tuple` decides if the shape
+    /// is omitted.
     pub fn checked_in_tuple(&mut self, operation: Operation, types: &Types, is_tuple: bool) -> Found {
         let whole = self.written;
         if let (Some(Shape::Tuple(parts)), [_]) = (whole, &types.results[..])
@@ -196,7 +195,7 @@ impl<'a> Site<'a> {
         found
     }
 
-    /// The same, where the operation has other operands than the instruction.
+    /// Like [`Site::checked`], with other operands than the instruction's.
     pub fn checked_with(&self, operation: Operation, operands: &[&Shape], types: &Types) -> Found {
         let refused = |refusal| self.refused(&refusal, types);
         if let Some(shape) = self.written {
@@ -213,7 +212,7 @@ impl<'a> Site<'a> {
         Ok(operation)
     }
 
-    /// That an operand is an array of elements of this type; floats may have another precision.
+    /// Checks that an operand is an array of this element type; floats may have another precision.
     pub fn operand_type(&self, k: usize, element: ElementType) -> Result<(), Error> {
         let found = self.array(k)?;
         if alike(found.element, element) {
@@ -222,7 +221,7 @@ impl<'a> Site<'a> {
         Err(self.operand_must(k, format!("be {}", plain(&array(element, &Sizes::of(found).0)))))
     }
 
-    /// That the result is an array of elements of this type, or a tuple of several arrays.
+    /// Checks that the result is an array of this element type, or a tuple of several arrays.
     fn result_types(&self, types: &[ElementType]) -> Result<(), Error> {
         let parts: Vec<&Shape> = match self.shape()? {
             Shape::Tuple(parts) if types.len() != 1 => parts.iter().collect(),
@@ -243,7 +242,7 @@ impl<'a> Site<'a> {
         Err(self.result_must(format!("be {}", plain(&crate::hlo::shapes::together(expected)))))
     }
 
-    /// That these operands have the rank of the result: where an operation takes scalars for all elements, the
+    /// Checks that these operands have the rank of the result: the operation accepts scalars for all elements, but the
     /// instruction does not.
     pub fn not_spread(&self, operands: std::ops::Range<usize>, types: &Types) -> Result<(), Error> {
         let expected = Sizes::of(self.result()?);
@@ -281,7 +280,7 @@ impl<'a> Site<'a> {
         as_array(self.shape()?).ok_or_else(|| self.result_must("be an array"))
     }
 
-    /// The element type of the result, which is free: the written one, or this one.
+    /// The free element type of the result: the written one, or else this one.
     pub fn result_element(&self, inferred: ElementType) -> Result<ElementType, Error> {
         if self.written.is_some() { Ok(self.result()?.element) } else { Ok(inferred) }
     }
@@ -295,7 +294,7 @@ impl<'a> Site<'a> {
         signature.map(|signature| signature.result).ok_or_else(|| left_out(self.raw.opcode, self.raw.opcode_at))
     }
 
-    /// That an operand's elements are of one of the classes that the operation takes.
+    /// Checks the class of an operand's elements, and returns their type.
     pub fn class(&self, operand: usize) -> Result<ElementType, Error> {
         let element = self.element(operand)?;
         let class = match element {
@@ -323,12 +322,12 @@ impl<'a> Site<'a> {
         self.raw.attributes.iter().find(|a| a.name == name)
     }
 
-    /// The attribute with this name, which must be there; `form` shows what it looks like.
+    /// The attribute with this name, which is required; `form` is an example.
     pub fn need(&self, name: &str, form: &str) -> Result<&RawAttribute<'a>, Error> {
         self.attribute(name).ok_or_else(|| self.error(format!("must have the attribute `{name}={form}`, found none")))
     }
 
-    /// Keeps where a field, or an entry of it, was read.
+    /// Records the position of a field, or of an entry of it.
     pub fn origin(
         &mut self,
         (field, entry): (&'static str, Option<usize>),
@@ -339,7 +338,7 @@ impl<'a> Site<'a> {
         self.origins.push(Origin { field, entry, attribute, part, at });
     }
 
-    /// Reads a field that is a list of numbers, empty where the attribute is not there.
+    /// Reads a field that is a list of numbers; empty if the attribute is absent.
     pub fn list(&mut self, field: &'static str, name: &'static str) -> Result<Vec<i64>, Error> {
         let Some(&attribute) = self.attribute(name) else {
             self.origin((field, None), name, "", self.raw.opcode_at);
@@ -353,7 +352,7 @@ impl<'a> Site<'a> {
         Ok(found.into_iter().map(|(n, _)| n).collect())
     }
 
-    /// Reads a field that is a list of dimensions, empty where the attribute is not there.
+    /// Reads a field that is a list of dimensions; empty if the attribute is absent.
     pub fn dims(&mut self, field: &'static str, name: &'static str) -> Result<Vec<usize>, Error> {
         let found = self.list(field, name)?;
         let dimension = |(k, n): (usize, &i64)| {
@@ -363,7 +362,7 @@ impl<'a> Site<'a> {
         found.iter().enumerate().map(dimension).collect()
     }
 
-    /// The same, in ascending order.
+    /// Reads a list of dimensions in ascending order.
     pub fn ascending(&mut self, field: &'static str, name: &'static str) -> Result<Vec<usize>, Error> {
         let dims = self.dims(field, name)?;
         if dims.is_sorted() {
@@ -377,7 +376,7 @@ impl<'a> Site<'a> {
         self.need(name, "{dimension}")?;
         match self.dims(field, name)?[..] {
             [dim] => {
-                // The place of the field is that of its only entry.
+                // The field has the position of its only entry.
                 self.origins.retain(|origin| origin.field != field || origin.entry.is_some());
                 self.origins.iter_mut().filter(|origin| origin.field == field).for_each(|origin| origin.entry = None);
                 Ok(dim)
@@ -386,12 +385,12 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// The start of an attribute's value.
+    /// The beginning of an attribute's value.
     pub fn excerpt(&self, name: &str) -> String {
         format!("`{}`", self.attribute(name).map_or(String::new(), |attribute| excerpt(attribute.text)))
     }
 
-    /// Reads a field that is one number, `default` where the attribute is not there.
+    /// Reads a field that is one number; `default` if the attribute is absent.
     pub fn number(&mut self, field: &'static str, name: &'static str, default: i64) -> Result<i64, Error> {
         let Some(&attribute) = self.attribute(name) else { return Ok(default) };
         let n = attribute.read(|cursor| number(cursor, "a number"))?.0;
@@ -399,7 +398,7 @@ impl<'a> Site<'a> {
         Ok(n)
     }
 
-    /// Reads a field that is a number of at least 0 and must be there.
+    /// Reads a required field that is a number of at least 0.
     pub fn index(&mut self, field: &'static str, name: &'static str, form: &str) -> Result<usize, Error> {
         self.need(name, form)?;
         let n = self.number(field, name, 0)?;

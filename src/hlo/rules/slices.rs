@@ -1,4 +1,4 @@
-//! Blocks that are read, written or padded.
+//! Operations that read, write or pad blocks.
 
 use super::site::{Found, Site, Types};
 use crate::hlo::shapes::{finest, scalar};
@@ -21,10 +21,10 @@ pub fn slice(site: &mut Site) -> Found {
     site.checked(operation, &Types { operands: vec![element], results: vec![element] })
 }
 
-/// The start, the limit and the stride of each dimension, and where they are.
+/// The start, the limit and the stride of each dimension, with their positions.
 ///
 /// # Errors
-/// There are others than so many ranges.
+/// Another number of ranges than the rank.
 pub fn ranges(cursor: &mut Cursor, rank: usize) -> Result<Vec<[(i64, usize); 3]>, Error> {
     let mut found = Vec::new();
     cursor.expect("{", "`{` to open the ranges")?;
@@ -45,7 +45,7 @@ pub fn ranges(cursor: &mut Cursor, rank: usize) -> Result<Vec<[(i64, usize); 3]>
     Ok(found)
 }
 
-/// The numbers, whose places in the attribute are kept.
+/// Records the positions of the numbers in the attribute, and returns the numbers.
 fn kept(
     site: &mut Site,
     field: &'static str,
@@ -87,7 +87,7 @@ pub fn pad(site: &mut Site) -> Found {
     site.checked(operation, &Types { operands: vec![element; 2], results })
 }
 
-/// The operands from `first` on are starts: one integer scalar for each dimension; or, in older texts, one array of as
+/// The operands from `first` on are starts: one integer scalar for each dimension, or, in older texts, one array of as
 /// many.
 fn starts(site: &Site, first: usize, operation: Operation) -> Found {
     let (element, rank) = (site.element(0)?, site.array(0)?.dims.len());

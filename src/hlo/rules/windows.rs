@@ -6,7 +6,7 @@ use crate::hlo::words::number;
 use crate::operations::operation::{Convolution, Operation, WindowDim};
 use crate::text::{Cursor, Error, did_you_mean, excerpt, length};
 
-/// The fields of `window` and those of [`WindowDim`].
+/// The fields of `window`, and the corresponding fields of [`WindowDim`].
 const FIELDS: [(&str, &str); 4] =
     [("size", "size"), ("stride", "stride"), ("lhs_dilate", "base_dilation"), ("rhs_dilate", "window_dilation")];
 
@@ -62,7 +62,7 @@ pub(super) fn window(site: &mut Site, rank: usize) -> Result<Vec<WindowDim>, Err
     Ok(window)
 }
 
-/// What the dimensions of one array in `dim_labels` are: those of two letters, then the spatial ones by their digits.
+/// The dimensions of one array in `dim_labels`: those of the two letters, then the spatial ones by their digits.
 fn labels(cursor: &mut Cursor, letters: [char; 2], rank: usize) -> Result<(usize, usize, Vec<usize>), Error> {
     let at = cursor.at();
     let text = cursor.rest();
@@ -73,7 +73,7 @@ fn labels(cursor: &mut Cursor, letters: [char; 2], rank: usize) -> Result<(usize
             .syntax()
     };
     cursor.advance(text.len());
-    // Only places up to the rank are read, each once.
+    // Only positions up to the rank are read, each once.
     let place = |c: char| Some(text.char_indices().find(|(_, found)| *found == c)?.0);
     let (Some(first), Some(second), true) = (place(a), place(b), text.len() == rank) else { return Err(form()) };
     let mut spatial: Vec<(u32, usize)> = text.char_indices().filter_map(|(i, c)| Some((c.to_digit(10)?, i))).collect();
@@ -85,8 +85,8 @@ fn labels(cursor: &mut Cursor, letters: [char; 2], rank: usize) -> Result<(usize
     Ok((first, second, spatial.into_iter().map(|(_, i)| i).collect()))
 }
 
-/// `dim_labels=b01f_01io->b01f` says what each dimension of the input, the kernel and the result is. The type of the
-/// result is free.
+/// `dim_labels=b01f_01io->b01f` names each dimension of the input, the kernel and the result. The result's type is
+/// free.
 pub fn convolution(site: &mut Site) -> Found {
     let (rank, of_kernel) = (site.array(0)?.dims.len(), site.array(1)?.dims.len());
     let attribute = *site.need("dim_labels", "b01f_01io->b01f")?;
