@@ -114,7 +114,7 @@ fn apart<S: Clone>(maps: &[Mapped<S>]) -> (Vec<Mapped<S>>, (Count, Count)) {
     (maps, common)
 }
 
-/// A set of dependent variables of a map, with the results and constraints over them.
+/// Variables of a map connected by results and constraints, with these.
 struct Component<'a> {
     vars: Vec<usize>,
     intervals: &'a [Interval],

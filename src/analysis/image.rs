@@ -62,7 +62,7 @@ const MOST_INTERSECTIONS: usize = 300;
 /// The limit on values of given variables.
 const MOST_VALUES: u128 = 1 << 10;
 
-/// The limit on points enumerated for one answer.
+/// The limit on counting steps for one answer, such as a value of a variable.
 const WORK: u64 = 1 << 13;
 
 /// A sign, and a system whose points are counted for given variables.

@@ -307,7 +307,7 @@ fn proposed(
     for (order, bundles) in sum.into_iter().chain(of_bundles) {
         let mut next = order.iter();
         let kept = asked.minor_to_major.iter().map(|dim| if long(dim) { *next.next().unwrap_or(dim) } else { *dim });
-        // Tiles depend on the places of dimensions of size 1: few are tried everywhere, the others before the rest.
+        // Tiles depend on the places of dimensions of size 1: the first are tried everywhere, the rest as majormost.
         let mut orders = vec![order.clone()];
         for one in (0..out.len()).rev().filter(|dim| !long(dim)) {
             let places = orders[0].len() + 1;

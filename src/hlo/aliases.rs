@@ -3,10 +3,10 @@
 //! | text | where |
 //! |---|---|
 //! | `input_output_alias={ {1}: (0, {}, may-alias) }` | the header: part 1 of the result aliases parameter 0 |
-//! | `output_to_operand_aliasing={{0}: (1, {2})}` | a fusion or a custom call: part 0 of the result aliases part 2 of
-//! operand 1 |
-//! | `"aliasing_operands":{"lists":[{"indices":["0","3"]}]}` | `backend_config` of XLA:TPU: arrays that share a buffer,
-//! operands first, then results |
+//! | `output_to_operand_aliasing={{0}: (1, {2})}` | fusion, custom call: part 0 of the result aliases part 2 of operand 1 |
+//! | `"aliasing_operands":{"lists":[{"indices":["0","3"]}]}` | `backend_config` of XLA:TPU: arrays that share a buffer |
+//!
+//! XLA:TPU numbers the arrays of the operands first, then those of the result.
 
 use super::shapes::{fits, plain};
 use crate::operations::shape::{Shape, count, firsts};

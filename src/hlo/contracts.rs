@@ -2,7 +2,7 @@
 //!
 //! | text | fixed layouts |
 //! |---|---|
-//! | `custom-call(..), operand_layout_constraints={..}` | the operands, as the list says, and the results |
+//! | `custom-call(..), operand_layout_constraints={..}` | the operands, in the listed layouts, and the results |
 //! | `custom_call_target="LayoutConstraint"` | the results |
 //! | `output_to_operand_aliasing={{0}: (1, {})}` | a result of a custom call, in the layout of the aliased operand |
 //! | `infeed`, `recv` | the received arrays |

@@ -94,7 +94,7 @@ pub struct Source {
 }
 
 impl Module {
-    /// The limit on errors that [`Module::parse`] reports.
+    /// The limit on errors that [`Module::parse`] reports: many lines may repeat one mistake.
     pub const MAX_ERRORS: usize = 10_000;
 
     /// The distinct messages of the warnings.

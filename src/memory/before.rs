@@ -1,13 +1,11 @@
 //! Dependences between the instructions of a computation, in any order.
 //!
-//! | before | after |
-//! |---|---|
-//! | an operand, a control predecessor | the instruction |
-//! | an instruction with an effect | the next such instruction of the text: instructions visible to other devices or
-//! the host, `rng`, custom calls with `custom_call_has_side_effect`, and calls of these |
-//! | a reader of a buffer | the instruction that overwrites the buffer in place, by `output_to_operand_aliasing`,
-//! `aliasing_operands` or as `dynamic-update-slice`, `scatter`, `sort` or `while`. If the text reads the buffer later,
-//! or it is read-only, the instruction writes a copy instead |
+//! - An instruction runs after its operands and control predecessors.
+//! - Instructions with an effect keep the order of the text: those visible to other devices or the host, `rng`, custom
+//!   calls with `custom_call_has_side_effect`, and calls of these.
+//! - An instruction that overwrites a buffer in place, by `output_to_operand_aliasing`, `aliasing_operands` or as
+//!   `dynamic-update-slice`, `scatter`, `sort` or `while`, runs after the earlier readers of the buffer. If the text
+//!   reads the buffer later, or it is read-only, the instruction writes to a copy, and needs no order.
 
 use super::buffers::Classes;
 use super::names::reads;

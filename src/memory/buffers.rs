@@ -323,9 +323,9 @@ impl<'m> Classes<'m> {
     }
 
     /// Finds the pairs that may share a buffer. An updated operand shares with the result of the update. Another
-    /// operand is overwritten as in XLA's heap: the operand and the result must each be all of a buffer, in any order,
-    /// and the instruction must read the operand by its own name. Results of the entry are placed before the heap and
-    /// have no such limits; the next state of a loop is placed over the last one.
+    /// operand is overwritten as in XLA's heap: the operand and the result must each be alone in a buffer for every
+    /// order, and the instruction must read the operand by its own name. Results of the entry are placed before the
+    /// heap and have no such limits; the next state of a loop is placed over the last one.
     fn pair(
         &mut self,
         module: &Module,
@@ -449,7 +449,7 @@ impl<'m> Classes<'m> {
             if done.contains(&from) || self.read_only[from] || self.last[from] != k {
                 continue;
             }
-            // Another reader kept the last state from its buffer.
+            // Another reader of the state kept the operand out of its buffer.
             if !pair.updates && self.state[to].is_some_and(|state| self.find(state) != from) {
                 others.push(*pair);
                 continue;

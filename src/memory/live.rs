@@ -169,13 +169,13 @@ impl MemoryUse {
         Some((0..length).map(|k| whole + temporaries.map_or(0, |bytes| bytes[k])).collect())
     }
 
-    /// The call stack at the peak of a memory space: the instruction of the entry first, then the ones it runs.
+    /// The running instructions at the peak of a memory space: the entry's first, then those that it runs.
     pub fn peak(&self, module: &Module, space: u8) -> Vec<Moment> {
         self.running(module, space, self.spaces.get(&space).map_or(0, |space| space.at))
     }
 
-    /// The call stack while the entry is at an instruction: the entry first, then the computations it runs, each at its
-    /// own peak of the memory space. Their live temporaries add up to [`timeline`](Self::timeline).
+    /// The running instructions while the entry is at one: the entry's first, then those that it runs, each at the peak
+    /// of its computation. The live temporaries at these moments make up [`timeline`](Self::timeline).
     pub fn running(&self, module: &Module, space: u8, at: usize) -> Vec<Moment> {
         let first = Moment { computation: self.entry, frame: RunsAs::Entry, instruction: at, vacant: Vec::new() };
         let mut found = vec![first];

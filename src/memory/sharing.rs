@@ -2,15 +2,16 @@
 //!
 //! | operation | operand whose buffer the result's leaf may share |
 //! |---|---|
-//! | elementwise operations but `copy`, `select` | any operand of the same shape and layout |
+//! | elementwise operations except `copy`; `select` | any operand of the same shape and layout |
 //! | `dynamic-update-slice`, `scatter`, `sort`, `while` | the operand that it updates |
 //! | `triangular-solve` | the right side |
 //! | `conditional` | an operand that a branch returns unchanged |
-//! | a fusion | a parameter that a `dynamic-update-slice` or a `scatter` at its root updates, even with other readers:
-//! the compiler fuses only reads before the update. A tuple root has several such; bitcasts may be between. Also a
-//! parameter with only elementwise uses; the updated operand of a `dynamic-update-slice` is such a use |
+//! | a fusion | a parameter that its root updates, or that is used elementwise only |
 //! | a fusion or custom call with `output_to_operand_aliasing` | the listed operands, before all others |
 //! | any with `aliasing_operands` of XLA:TPU | the listed operands, and no others |
+//!
+//! A fusion's root updates by a `dynamic-update-slice` or a `scatter`, also in a tuple or behind bitcasts, even with
+//! other readers: the compiler fuses only reads before the update. An update counts as elementwise in its operand.
 
 use super::names::{Names, reads};
 use crate::hlo::aliases::{listed, pairs};

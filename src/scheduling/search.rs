@@ -6,7 +6,7 @@
 //! if no other state after the same tasks is [no worse](TaskState::is_no_worse). The least limit is found by bisection
 //! between a bound and the peak of a known order.
 //!
-//! Tasks that end with no more live bytes than at any time before run without a choice, as no other order is better.
+//! Tasks that end with no more live bytes than before them, or between, run without a choice: no order is better.
 //! Let `live` be the live bytes after a set, `a` the set so far, `b` that set with these tasks, and `c` the set of
 //! another order at some time. Then live(b | c) <= live(c), since a value counts from its first task to its last, so
 //! that live(b | c) + live(b & c) <= live(b) + live(c), and live(b) <= live(b & c). Such tasks are single, or chains in
