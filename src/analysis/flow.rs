@@ -30,8 +30,8 @@
 //!
 //! The flow of a computation is computed once for all its calls. A conditional reads everything that its branches read.
 //! A loop passes on what its body passes on; the other effects of the body are unknown, because the trip count is.
+//!
 //! Limits: [`MOST_MAPS`] maps for a value, [`MOST_OPERATIONS`] in a map, and [`WORK`] in all; beyond these the access
-//! is unknown, with the reason.
 //! is unknown, with the reason.
 
 use super::access::Access;

@@ -4,7 +4,7 @@
 //! ```
 //! use tensor_layout::offsets::{LiveRange, SearchLimits, offsets};
 //!
-//! The last range uses the place of the first, which has ended.
+//! // The last one lies where the first has ended.
 //! let of = |first, last, bytes| LiveRange { live: (first, last), bytes, alignment: 64 };
 //! let arena = offsets(&[of(0, 1, 128), of(1, 2, 64), of(2, 3, 128)], &SearchLimits::default()).unwrap();
 //! assert_eq!((arena.offsets, arena.bytes, arena.peak), (vec![0, 128, 0], 192, 192));

@@ -4,7 +4,7 @@
 //! use tensor_layout::operations::Array;
 //! use tensor_layout::transfers::{CopyRules, Window, strided_copies};
 //!
-//! 4 rows of 256 in row-major order, into 2 tiles of 4×128: each row has two runs of 128.
+//! // 4 rows of 256 in row-major order, into 2 tiles of 4×128: of each row two runs of 128.
 //! let from: Array = "f32[4,256]{1,0}".parse().unwrap();
 //! let to: Array = "f32[4,256]{1,0:T(4,128)S(1)}".parse().unwrap();
 //! let copies = strided_copies(&from, &to, &Window::whole(&[4, 256]), &CopyRules::default()).unwrap();
@@ -134,6 +134,7 @@ pub fn whole_copy(array: &Array) -> Result<StridedCopy, Error> {
 
 /// The strided copies of a window's elements from one array into another, of the same element type, in any memories.
 ///
+/// # Errors
 /// Different element types, an unbounded size, a window outside an array, a layout cut across memories, and more than
 /// [`MAX_STEPS`] indices or copies.
 pub fn strided_copies(from: &Array, to: &Array, window: &Window, rules: &CopyRules) -> Result<Vec<StridedCopy>, Error> {
