@@ -19,7 +19,7 @@ pub(super) fn bind<'a>(
     let is_late =
         |i: usize, uses: &[(usize, Vec<usize>)]| raw.instructions[i].opcode.ends_with("-update") && uses[i].0 > 1;
     let late: Vec<usize> = (0..raw.instructions.len()).filter(|i| is_late(*i, uses)).collect();
-    // An update may be used before its definition in the text, and may bind operands itself.
+    // An operand of an update may come after it in the text, and may bind operands itself.
     let written: Vec<(usize, Vec<usize>)> = late.iter().map(|i| uses[*i].clone()).collect();
     for (place, &i) in late.iter().enumerate() {
         let Some((start, operands)) = chain(raw, uses, (&late, &written), place) else { continue };

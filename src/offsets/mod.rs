@@ -55,7 +55,7 @@ impl LiveRange {
 /// The limits of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchLimits {
-    /// The bytes of the memory; the search stops below it. `None` searches for the lowest size.
+    /// The bytes of the memory; no lower size is searched for. `None` searches for the lowest.
     pub capacity: Option<i64>,
     /// Steps of the exact search, about 10 ns each.
     pub steps: u64,

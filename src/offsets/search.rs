@@ -13,9 +13,8 @@
 //!     0   1  2   3  moment
 //! ```
 //!
-//! 1. Only the two ends of niches are chosen, where few ranges fit: those that begin or end there. Among these, the
-//! moment
-//!    with the fewest ranges, divided by the number of times its capacity was exceeded.
+//! 1. Only the two ends of niches are chosen, where few ranges fit: those that begin or end there. The best one has the
+//!    fewest ranges, divided by the number of times its capacity was exceeded.
 //! 2. A branch ends if the floor plus the bytes of all unplaced ranges exceeds the capacity at a moment.
 //! 3. Unplaced ranges that share no moment with the others are a part, solved by itself: if it has no solution, choices in
 //!    other parts do not help.

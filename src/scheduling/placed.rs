@@ -215,7 +215,7 @@ impl<'p> PlacedTasks<'p> {
         !self.places.graph.values[value].from_start && self.left[value] == 1
     }
 
-    /// Whether it is the last: no other has run.
+    /// Whether the task is the last of a value: no other has run.
     fn is_last(&self, value: usize) -> bool {
         let own = &self.places.graph.values[value];
         !own.to_end && self.left[value] == own.tasks.len()

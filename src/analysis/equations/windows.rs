@@ -12,7 +12,7 @@ pub(super) enum Ranges {
     Places,
     /// The windows that cover a position, counted from the last one.
     Windows,
-    /// No unknown.
+    /// Neither of these.
     Neither,
 }
 

@@ -20,7 +20,7 @@ struct Parts {
     made: usize,
 }
 
-/// The positions in the tuple of a start or a done; `None` for `all-reduce-start`, whose result is no tuple.
+/// The positions in the tuple of a start or a done; `None` for `all-reduce-start`, with the operation's result.
 fn parts_of(opcode: &str) -> Option<Parts> {
     match opcode.rsplit_once('-').map_or(opcode, |(base, _)| base) {
         "all-reduce" => None,
