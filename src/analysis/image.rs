@@ -6,8 +6,8 @@
 //! 2. Column operations, as in Hermite's normal form, split the variables: some follow from the results, the others
 //!    change none. Here they are `z = 2*o + w`, and `o`. The first are counted, the second only have to exist.
 //! 3. A variable with at most one value for the counted ones is counted instead. A variable with an integer value
-//!    wherever it has a real one is eliminated, by Fourier and Motzkin: `o` with `z - 2 <= 2*o <= z`, since one of three
-//!    consecutive numbers is even.
+//!    wherever it has a real one is eliminated, by Fourier and Motzkin: `o` with `z - 2 <= 2*o <= z`, since one of
+//!    three consecutive numbers is even.
 //! 4. The result is the number of integer points of inequalities: [`super::points`].
 //!
 //! Elements of several maps are counted by inclusion and exclusion; the intersection of two images is an image, too.

@@ -6,9 +6,9 @@
 //! 2. An equation in which a variable has the coefficient 1 or -1 gives that variable, and its interval becomes an
 //!    inequality over the others.
 //! 3. Variables that share no inequality are independent: counts are multiplied.
-//! 4. Two variables: for each `x`, the values of `y` are between two bounds, each the least or greatest of some quotients
-//!    `(p*x + q) floordiv d`. Where two of these cross, the range of `x` is cut; on each piece one quotient is the bound,
-//!    and its sum over an interval has a formula ([`floor_sum`]).
+//! 4. Two variables: for each `x`, the values of `y` are between two bounds, each the least or greatest of some
+//!    quotients `(p*x + q) floordiv d`. Where two of these cross, the range of `x` is cut; on each piece one quotient
+//!    is the bound, and its sum over an interval has a formula ([`floor_sum`]).
 //! 5. With three variables or more, the one with the fewest values is enumerated; this is limited.
 //!
 //! Numbers are below [`LARGEST`], so that sums of products of two fit in 128 bits; beyond it there is no answer.

@@ -3,8 +3,8 @@
 //! | text | where |
 //! |---|---|
 //! | `input_output_alias={ {1}: (0, {}, may-alias) }` | the header: part 1 of the result aliases parameter 0 |
-//! | `output_to_operand_aliasing={{0}: (1, {2})}` | fusion, custom call: part 0 of the result aliases part 2 of operand 1 |
-//! | `"aliasing_operands":{"lists":[{"indices":["0","3"]}]}` | `backend_config` of XLA:TPU: arrays that share a buffer |
+//! | `output_to_operand_aliasing={{0}: (1, {2})}` | fusion, custom call: part 0 of the result, part 2 of operand 1 |
+//! | `"aliasing_operands":{"lists":[{"indices":["0","3"]}]}` | `backend_config` of XLA:TPU: arrays of one buffer |
 //!
 //! XLA:TPU numbers the arrays of the operands first, then those of the result.
 

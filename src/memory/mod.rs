@@ -20,14 +20,14 @@
 //!
 //! # Rules
 //!
-//! A *leaf* is an array of the result of an instruction; [`leaves`](crate::operations::leaves) numbers those of a tuple.
+//! A *leaf* is an array of an instruction's result; [`leaves`](crate::operations::leaves) numbers those of a tuple.
 //! The leaves of one allocation are a [`Buffer`]:
 //!
-//! 1. Tuples, their parts, bitcasts, `opt-barrier` and the ends of asynchronous pairs are other names of their operands.
+//! 1. Tuples, their parts, bitcasts, `opt-barrier` and the ends of asynchronous pairs are names of their operands.
 //!    The operands of a `ConcatBitcast` are parts of its result. A leaf that a loop's body returns unchanged is the
 //!    loop's operand, and a leaf that every branch of a `conditional` returns unchanged is that operand.
-//! 2. The result of an operation that can overwrite an operand does so if nothing reads the operand's buffer afterwards,
-//!    and the buffer is not read-only. `sharing` lists these operations; with XLA:TPU's `aliasing_operands` in the text,
+//! 2. The result of an operation that can overwrite an operand does so if nothing reads the operand's buffer later, and
+//!    the buffer is not read-only. `sharing` lists these operations; with XLA:TPU's `aliasing_operands` in the text,
 //!    its lists apply instead.
 //! 3. All other leaves get new buffers.
 //!

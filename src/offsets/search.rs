@@ -16,11 +16,11 @@
 //! 1. Only the two ends of niches are chosen, where few ranges fit: those that begin or end there. The best one has the
 //!    fewest ranges, divided by the number of times its capacity was exceeded.
 //! 2. A branch ends if the floor plus the bytes of all unplaced ranges exceeds the capacity at a moment.
-//! 3. Unplaced ranges that share no moment with the others are a part, solved by itself: if it has no solution, choices in
-//!    other parts do not help.
+//! 3. Unplaced ranges that share no moment with the others are a part, solved by itself: if it has no solution, choices
+//!    in other parts do not help.
 //! 4. Parts without solution are stored, as a 128-bit hash of their floors and unplaced ranges, and not tried again.
-//! 5. When its steps are used up, the search restarts with another order of the branches and more steps; the parts stored
-//!    by 4 stay.
+//! 5. When its steps are used up, the search restarts with another order of the branches and more steps; the parts
+//!    stored by 4 stay.
 
 use super::niches::Niches;
 use super::{LiveRange, PlacingOrder, neighbours};

@@ -29,11 +29,11 @@
 //!    separately, without loss.
 //! 2. In each part, the given order, list scheduling and depth first, each from the front and from the back, are
 //!    compared ([`listing`]).
-//! 3. An exact search visits sets of tasks that may be done together, from the start and from the end ([`search`]). If its
-//!    steps run out, it has a proven lower bound.
+//! 3. An exact search visits sets of tasks that may be done together, from the start and from the end ([`search`]). If
+//!    its steps run out, it has a proven lower bound.
 //! 4. If a gap is left, stretches of the best order around its peak are searched in the same way.
-//! 5. If values have places, a graph of few tasks is searched once more as a whole, from the end, where the place of each
-//!    value is known ([`placed`]).
+//! 5. If values have places, a graph of few tasks is searched once more as a whole, from the end, where the place of
+//!    each value is known ([`placed`]).
 //!
 //! The result has no larger peak than the given order. All is deterministic.
 

@@ -1,8 +1,8 @@
 //! Reductions that keep a best plan, with or without capacities.
 //!
 //! - **Drop** a choice that is forbidden, or has no partner left at some neighbour.
-//! - **Dominance**: drop a choice `k` for another `k'` that takes no more of any resource, and costs no more whatever the
-//!   neighbours choose: `c(k') - c(k) + sum over edges of max over l of (e(k', l) - e(k, l)) <= 0`.
+//! - **Dominance**: drop a choice `k` for another `k'` that takes no more of any resource, and costs no more whatever
+//!   the neighbours choose: `c(k') - c(k) + sum over edges of max over l of (e(k', l) - e(k, l)) <= 0`.
 //! - **Merge** a variable into a neighbour whose choice determines its own, if tables do not grow by that.
 //!
 //! A reduction is tried wherever something has changed, until nothing changes.
