@@ -1,4 +1,4 @@
-//! `layout-outline-loops`: the loop nests of a large function become functions, and equal ones the same function.
+//! `layout-outline-loops`: outlines the loop nests of a large function; equal nests share one function.
 //!
 //! ```text
 //! func @layers(%x, %y) {            func private @loops_0(%p: !llvm.ptr, %q: !llvm.ptr) {
@@ -7,14 +7,14 @@
 //! }                                 func @layers(%x, %y) { call @loops_0(&x, &y); call @loops_0(&y, &x) }
 //! ```
 //!
-//! A *nest* is a loop, or an operation of linalg on memrefs, in which nothing is called, allocated or freed. Of a loop
-//! that is none, or that holds too many loops, those inside are looked at. What a nest takes from outside is passed to it,
-//! constants and globals excepted, which it gets as its own. Two nests are equal if they are so operation by operation,
-//! with what they take from outside numbered in the order of its first use.
+//! A *nest* is a loop, or an operation of linalg on memrefs, without calls, allocations and deallocations inside. If a
+//! loop is no nest, or holds too many loops, the pass looks at the loops inside. Values from outside are passed as
+//! arguments, except constants and globals, which are cloned. Two nests are equal if all their operations are, with
+//! values from outside numbered in the order of first use.
 //!
-//! A memref whose type has all sizes, strides and its offset is passed as a pointer, from which the function makes the
-//! same descriptor: a call of `memref<2x8x128xf32>` then has one operand in LLVM IR, not nine. The others are passed as
-//! they are.
+//! A memref with static sizes, strides and offset is passed as a pointer, from which the function rebuilds the
+//! descriptor: a call with `memref<2x8x128xf32>` then has one operand in LLVM IR, not nine. Other memrefs are passed
+//! whole.
 
 use crate::buffers::index::constant_value;
 use crate::descriptors::{at_pointer, descriptor, number, pointer_type, position};
@@ -31,24 +31,24 @@ use std::collections::{HashMap, HashSet};
 /// Loops, each of which may begin a nest.
 const LOOPS: [&str; 6] = ["affine.for", "affine.parallel", "scf.for", "scf.forall", "scf.parallel", "scf.while"];
 
-/// What a nest has not in it.
+/// Operations that a nest must not contain.
 const NOT_INSIDE: [&str; 6] =
     ["func.call", "func.call_indirect", "memref.alloc", "memref.dealloc", "memref.realloc", "func.return"];
 
-/// What a nest gets as its own instead of an argument. LLVM then knows the values.
+/// Operations that are cloned into a nest's function instead of passed. LLVM then knows the values.
 const COPIED: [&str; 2] = ["arith.constant", "memref.get_global"];
 
-/// MLIR's dialect conversion numbers all operations of a block anew for each value that it replaces in it, so that time is
-/// quadratic in the operations of a block.
+/// The least number of operations between two splits of a block. MLIR's dialect conversion renumbers all operations of
+/// a block for each value that it replaces there: quadratic time in the block's length.
 const MOST_IN_BLOCK: usize = 256;
 
-/// Outlines the loop nests of a module that has more loops than the options say; false for any other.
+/// Outlines the loop nests of a module with more loops than the option allows; returns false for other modules.
 pub fn run<'c>(rewriter: &'c Rewriter, options: OutlineLoopsOptions) -> bool {
     let module = rewriter.root();
     let body: Vec<Op<'c>> = ir::blocks(module).into_iter().flat_map(ir::operations).collect();
     let mut outline = Outline {
         rewriter,
-        // The descriptors that are made have sizes of 64 bits.
+        // The rebuilt descriptors have 64-bit sizes.
         pointers: ir::attribute(module, "dlti.dl_spec").is_none(),
         symbols: body.iter().filter_map(|op| ir::text(ir::attribute(*op, "sym_name")?)).collect(),
         names: 0,
@@ -71,11 +71,11 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: OutlineLoopsOptions) -> bool {
     true
 }
 
-/// The nests of a function of no more than `most` loops each.
+/// The nests of a function, each of at most `most` loops.
 fn nests<'c>(function: Op<'c>, most: u64) -> Vec<Op<'c>> {
     let operations = ir::all_operations(function);
     let number: HashMap<usize, usize> = operations.iter().enumerate().map(|(k, op)| (ir::op_key(*op), k)).collect();
-    // Of each operation and what is in it: how many loops and operations, and whether it may be in a nest.
+    // For each operation with its regions: the numbers of loops and operations, and whether it may be in a nest.
     let mut loops: Vec<u64> = operations.iter().map(|op| is_loop(*op).into()).collect();
     let mut count = vec![1; operations.len()];
     let mut inside: Vec<bool> = operations.iter().map(|op| may_be_inside(ir::name(*op))).collect();
@@ -98,7 +98,7 @@ fn nests<'c>(function: Op<'c>, most: u64) -> Vec<Op<'c>> {
     found
 }
 
-/// Ends a block of a function by a branch to the next after every [`MOST_IN_BLOCK`] operations or so: loops ended them before.
+/// Splits blocks after calls, about every [`MOST_IN_BLOCK`] operations: loops split them before.
 fn cut(function: Op) {
     for block in ir::blocks(function) {
         let mut ends = Vec::new();
@@ -107,7 +107,7 @@ fn cut(function: Op) {
                 ends.push((k, op));
             }
         }
-        // Each takes what comes after it along.
+        // Each split moves all operations after it.
         ends.into_iter().rev().for_each(|(_, op)| ir::end_block_after(op));
     }
 }
@@ -122,7 +122,7 @@ fn may_be_inside(name: &str) -> bool {
     !NOT_INSIDE.contains(&name) && !name.starts_with("cf.") && !name.starts_with("bufferization.")
 }
 
-/// The functions made so far.
+/// The functions outlined so far.
 struct Outline<'c> {
     rewriter: &'c Rewriter,
     /// Whether memrefs may be passed as pointers.
@@ -131,16 +131,16 @@ struct Outline<'c> {
     symbols: HashSet<&'c str>,
     /// How many names have been tried.
     names: usize,
-    /// The name of the function for a nest, by what the nest is.
+    /// Function names by the key of their nest.
     functions: HashMap<Vec<usize>, String>,
     /// The pointers to the buffers of memrefs.
     known: HashMap<usize, Val<'c>>,
-    /// What `known` has been found through, each after its source.
+    /// The views behind `known`, each after its source.
     views: Vec<Op<'c>>,
 }
 
 impl<'c> Outline<'c> {
-    /// Replaces a nest by a call of a function that is it.
+    /// Replaces a nest by a call of its function.
     fn outline(&mut self, function: Op<'c>, nest: Op<'c>) {
         let NestKey { words, captured, copied, .. } = NestKey::of(function, nest);
         let b = Builder::before(nest);
@@ -180,7 +180,7 @@ impl<'c> Outline<'c> {
         self.functions.insert(words, name);
     }
 
-    /// A symbol that the module does not have.
+    /// A new symbol of the module.
     fn name(&mut self) -> String {
         loop {
             let name = format!("loops_{}", self.names);
@@ -191,7 +191,7 @@ impl<'c> Outline<'c> {
         }
     }
 
-    /// How a value is passed, and as what.
+    /// How a value is passed, and the operand of the call.
     fn passed(&mut self, value: Val<'c>) -> (Passed, Val<'c>) {
         let memref = ir::memref(value.r#type()).filter(|t| self.pointers && t.space.is_none());
         match memref.and_then(|t| numbers(&t)) {
@@ -200,8 +200,8 @@ impl<'c> Outline<'c> {
         }
     }
 
-    /// The pointer to the buffer of a memref, made once, where the memref is. That of a transposed one is the same, and
-    /// that of a part of an allocation is so many bytes from the allocation's.
+    /// The pointer to the buffer of a memref, computed once, at the memref's definition. A transposed memref has the same
+    /// pointer; a part of an allocation has the allocation's pointer plus an offset in bytes.
     fn pointer(&mut self, value: Val<'c>) -> Val<'c> {
         let (mut views, mut base) = (Vec::new(), value);
         while let (None, Some(view)) = (self.known.get(&ir::key(base)), View::of(base)) {
@@ -233,7 +233,7 @@ impl<'c> Outline<'c> {
         pointer
     }
 
-    /// Erases the views of which only the pointers are used.
+    /// Erases the views that are used only for their pointers.
     fn erase_views(&self) {
         for op in self.views.iter().rev().filter(|op| !ir::is_used(ir::result(**op, 0))) {
             let shift = ir::operands(*op).get(1).copied();
@@ -245,7 +245,7 @@ impl<'c> Outline<'c> {
     }
 }
 
-/// A memref that begins so many bytes after the first operand of its operation.
+/// A memref that begins `bytes` after the first operand of its operation.
 struct View<'c> {
     op: Op<'c>,
     bytes: i64,
@@ -263,7 +263,7 @@ impl<'c> View<'c> {
     }
 }
 
-/// The offset of a memref, its sizes and its strides, where its type says them all.
+/// The offset, sizes and strides of a memref, if all are static.
 fn numbers(t: &Shaped) -> Option<Vec<i64>> {
     let sizes = t.sizes()?;
     let (offset, strides) = match t.layout {
@@ -279,23 +279,23 @@ fn numbers(t: &Shaped) -> Option<Vec<i64>> {
     Some([vec![offset], sizes, strides].concat())
 }
 
-/// How a function gets a value.
+/// How a value is passed to a function.
 enum Passed {
-    /// As it is.
+    /// Unchanged.
     Whole,
-    /// As a pointer, to be put into a descriptor with this offset and these sizes and strides.
+    /// As a pointer, for a descriptor with this offset, these sizes and strides.
     Pointer(Vec<i64>),
 }
 
 impl Passed {
-    /// The value of this type that the function has for its argument.
+    /// The value of this type that the function computes from its argument.
     fn argument<'c>(&self, b: Builder<'c>, argument: Val<'c>, t: Type<'c>) -> Val<'c> {
         let Passed::Pointer(numbers) = self else { return argument };
         at_pointer(b, argument, numbers, t)
     }
 }
 
-/// The attributes of the function for a nest of another one.
+/// The attributes of the function for a nest of function `of`.
 fn attributes<'c>(b: Builder<'c>, of: Op<'c>, name: &str, t: Type<'c>) -> Vec<(Identifier<'c>, Attribute<'c>)> {
     let string = |text: &str| Attribute::from(StringAttribute::new(b.context(), text));
     let internal = Attribute::parse(b.context(), "#llvm.linkage<internal>").expect("an attribute of the LLVM dialect");
@@ -305,7 +305,7 @@ fn attributes<'c>(b: Builder<'c>, of: Op<'c>, name: &str, t: Type<'c>) -> Vec<(I
         b.named("sym_visibility", string("private")),
         b.named("llvm.linkage", internal),
     ];
-    // It would be inlined again, into what is too large then. `no_inline` is lost in the conversion to LLVM.
+    // LLVM would inline it again. `no_inline` is lost in the conversion to LLVM.
     let mut passed_on = vec![string("noinline")];
     for name in MACHINE {
         match ir::attribute(of, name) {
@@ -318,19 +318,19 @@ fn attributes<'c>(b: Builder<'c>, of: Op<'c>, name: &str, t: Type<'c>) -> Vec<(I
     all
 }
 
-/// The attribute that has attributes of LLVM IR, as they are written there.
+/// The attribute that holds attributes of LLVM IR in their own spelling.
 const PASSTHROUGH: &str = "passthrough";
 
-/// The attributes of a function that say what its code is made for.
+/// The attributes of a function that describe its target.
 const MACHINE: [&str; 6] = [PASSTHROUGH, "frame_pointer", "target_cpu", "target_features", "tune_cpu", "vscale_range"];
 
-/// What a nest is.
+/// The identity of a nest.
 struct NestKey<'c> {
-    /// All that makes it differ from others: addresses of what MLIR keeps once, such as attributes, and numbers.
+    /// Everything that distinguishes it: numbers, and addresses of objects that MLIR uniques, such as attributes.
     words: Vec<usize>,
-    /// What it takes from outside, in the order of first use.
+    /// The values used from outside, in the order of first use.
     captured: Vec<Val<'c>>,
-    /// What is outside of it and it gets as its own.
+    /// Operations outside that are cloned into it.
     copied: Vec<Op<'c>>,
     /// The number of each value.
     numbers: HashMap<usize, usize>,
@@ -347,7 +347,7 @@ impl<'c> NestKey<'c> {
         made
     }
 
-    /// Takes note of an operation; what is in it comes next.
+    /// Records an operation; the operations inside follow.
     fn operation(&mut self, op: Op<'c>) {
         self.itself(op);
         let operands = ir::operands(op);
@@ -366,7 +366,7 @@ impl<'c> NestKey<'c> {
         }
     }
 
-    /// What an operation does, apart from its operands and what is in it.
+    /// Records an operation without its operands and regions.
     fn itself(&mut self, op: Op<'c>) {
         self.words.extend([ir::name(op).as_ptr().addr(), upstream::attributes(op).to_raw().ptr.addr()]);
         let results = ir::results(op);
@@ -378,7 +378,7 @@ impl<'c> NestKey<'c> {
         self.numbers.insert(ir::key(value), self.numbers.len());
     }
 
-    /// The number of a value, which is from outside if it has none yet.
+    /// The number of a value; a value without one is from outside.
     fn number(&mut self, value: Val<'c>) -> usize {
         if let Some(number) = self.numbers.get(&ir::key(value)) {
             return *number;

@@ -1,7 +1,7 @@
-//! What a kernel computes for each element: the body of a structured operation, with those that are fused with it.
+//! The computation of a kernel for each element: the body of a structured operation with the bodies fused into it.
 //!
-//! For `exp(a + b)` in two operations the body of the exponential has one argument, [`Argument::Made`] of the body of the
-//! sum, which has two, [`Argument::Element`] of the first and second operand of the kernel's nest.
+//! For `exp(a + b)` in two operations, the exponential's body has one argument, [`Argument::Made`] with the sum's body.
+//! This has two, [`Argument::Element`] of the first and second operand of the kernel's nest.
 
 use crate::buffers::operations::{LANEWISE, LIBRARY_CALL, WIDENS, is, is_approximable};
 use crate::kernel::combiner::Combiner;
@@ -11,21 +11,21 @@ use layout_ir::{self as ir, Op, Val};
 use melior::ir::{BlockRef, TypeLike, ValueLike};
 use std::rc::Rc;
 
-/// What is computed for each element: the body of a structured operation, and of those that are fused with it.
+/// The computation for each element: the body of a structured operation with the bodies fused into it.
 pub struct Body<'c> {
     /// The arguments of the body, each with its source.
     pub arguments: Vec<(Val<'c>, Argument<'c>)>,
-    /// The body; none copies what its one argument is.
+    /// The body; `None` copies its one argument.
     pub block: Option<BlockRef<'c, 'c>>,
     /// The initial value of a reduction.
     pub initial: Option<Argument<'c>>,
-    /// What a reduction's results go through, if they are not stored as they are.
+    /// The body that transforms a reduction's results before they are stored.
     pub then: Option<Rc<Body<'c>>>,
-    /// How many operands, the first ones, are read for each step of a reduction.
+    /// The number of operands, from the first, that are read in each step of a reduction.
     pub feeds: usize,
 }
 
-/// What an argument of a body is.
+/// The source of a body's argument.
 #[derive(Clone)]
 pub enum Argument<'c> {
     /// The element of an operand of the nest.
@@ -38,7 +38,7 @@ pub enum Argument<'c> {
     Made(Rc<Body<'c>>),
 }
 
-/// The most bits of the vectors that LLVM knows functions of the C library's vector maths for.
+/// The widest vectors, in bits, for which LLVM knows functions of the C library's vector maths.
 const LIBRARY_BITS: u32 = 256;
 
 impl<'c> Body<'c> {
@@ -47,7 +47,7 @@ impl<'c> Body<'c> {
         Body { arguments, block, initial: None, then: None, feeds: 0 }
     }
 
-    /// The bodies that this one is made of, itself the first.
+    /// This body and all bodies inside it, itself first.
     fn all(&self) -> Vec<&Body<'c>> {
         let made = self.arguments.iter().filter_map(|(_, from)| match from {
             Argument::Made(body) => Some(body.all()),
@@ -60,12 +60,12 @@ impl<'c> Body<'c> {
         self.all().into_iter().filter_map(|body| body.block).flat_map(ir::operations).collect()
     }
 
-    /// Whether it computes with indices.
+    /// Whether the body uses indices.
     pub fn has_index(&self) -> bool {
         self.operations().into_iter().any(|op| ir::name(op) == "linalg.index")
     }
 
-    /// The bits of the widest value that is computed; 8 where there is none.
+    /// The bits of the widest computed value; 8 if there is none.
     pub fn widest(&self) -> Result<i64, String> {
         let mut widest = 8;
         for op in self.operations() {
@@ -88,7 +88,7 @@ impl<'c> Body<'c> {
         Ok(widest)
     }
 
-    /// Inputs of which nothing is used but what an operation makes of them in a wider type.
+    /// Inputs that are only used through an operation that widens them.
     pub fn widenings(&self) -> Vec<(usize, Op<'c>)> {
         let arguments: Vec<&(Val<'c>, Argument<'c>)> =
             self.all().into_iter().flat_map(|body| &body.arguments).collect();
@@ -103,7 +103,7 @@ impl<'c> Body<'c> {
         arguments.iter().filter_map(widening).collect()
     }
 
-    /// Whether results are elements of operands as they are.
+    /// Whether results are unchanged elements of operands.
     pub fn only_moves(&self) -> bool {
         let elements = self.arguments.iter().all(|(_, from)| matches!(from, Argument::Element(_)));
         elements && self.initial.is_none() && self.block.is_none_or(|block| ir::operations(block).len() == 1)
@@ -113,19 +113,19 @@ impl<'c> Body<'c> {
         matches!(from, Argument::Element(o) if *o == operand)
     }
 
-    /// The most bits of a vector that is computed with.
+    /// The widest vector to compute with, in bits.
     pub fn most_bits(&self, target: &Options) -> u32 {
         let approximated = |op| is_approximable(op) && FastMath::of(op).has(FastMath::APPROXIMATE);
         let calls = self.operations().into_iter().any(|op| is(ir::name(op), LIBRARY_CALL) && !approximated(op));
         if calls { target.vector_bits().min(LIBRARY_BITS) } else { target.vector_bits() }
     }
 
-    /// How results are put together in any order, if they may be.
+    /// The operation that combines results in any order, if there is one.
     pub fn combiner(&self) -> Option<Combiner<'c>> {
         Combiner::of(self.block?)
     }
 
-    /// Whether results may be put together in any order.
+    /// Whether results may be combined in any order.
     pub fn reorders(&self, target: &Options) -> bool {
         self.combiner().is_some_and(|combiner| combiner.reorders(target))
     }

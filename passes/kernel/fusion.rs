@@ -1,4 +1,4 @@
-//! Which structured operations become one kernel.
+//! Decides which structured operations become one kernel.
 //!
 //! A buffer that only the next operation reads need not be stored: its values stay in registers. Elementwise operations
 //! and copies are fused into the operation that reads their result, if it reads each element once or if they only
@@ -16,22 +16,22 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use tensor_layout::expr::Expr;
 
-/// A structured operation on buffers taken apart.
+/// A structured operation on buffers, taken apart.
 pub struct Described<'c> {
-    /// Its operands that are read, then those that are written.
+    /// The operands that it reads, then those that it writes.
     pub values: Vec<Val<'c>>,
-    /// For each of them its number among the operands of the nest, if it is a buffer that is read or written.
+    /// For each operand its number in the nest, if it is a buffer that is accessed.
     pub number: Vec<Option<usize>>,
     /// How many are read.
     pub inputs: usize,
-    /// What is read and written.
+    /// The loop nest with its accesses.
     pub nest: Nest<'c>,
     /// The body; none for a copy.
     pub body: Option<BlockRef<'c, 'c>>,
 }
 
 impl<'c> Described<'c> {
-    /// What the body's arguments are, of the operation alone.
+    /// The body's arguments with their sources, of this operation alone.
     fn arguments(&self) -> Vec<(Val<'c>, Argument<'c>)> {
         let argument = |k: usize| match self.number[k] {
             Some(n) => Argument::Element(n),
@@ -40,7 +40,7 @@ impl<'c> Described<'c> {
         (0..self.values.len()).map(|k| (self.argument(k), argument(k))).collect()
     }
 
-    /// An argument of the body; of a copy, which has none, what is copied.
+    /// An argument of the body; for a copy, the operand.
     fn argument(&self, k: usize) -> Val<'c> {
         self.body.map_or(self.values[k], |body| ir::arguments(body)[k])
     }
@@ -69,12 +69,12 @@ impl<'c> Described<'c> {
         self.inputs..self.values.len()
     }
 
-    /// The dimensions that an output has, in its order, where it has nothing else and each once.
+    /// The dimensions of an output, in its order, if its map is a list of different dimensions.
     fn output_dims(&self) -> Option<Vec<usize>> {
         variables(self.map(self.inputs)?)
     }
 
-    /// Whether some dimension is not one of the first output's.
+    /// Whether some dimension is not in the first output's map.
     fn reduces(&self) -> bool {
         let dims = self.nest.extents.len();
         self.map(self.inputs).is_some_and(|map| (0..dims).any(|d| !map.iter().any(|e| uses(e, d))))
@@ -84,7 +84,7 @@ impl<'c> Described<'c> {
         self.body.is_some_and(|body| ir::operations(body).iter().any(|op| ir::name(*op) == "linalg.index"))
     }
 
-    /// Whether the body does no more than copy or convert.
+    /// Whether the body only copies or converts.
     fn converts(&self) -> bool {
         let Some(body) = self.body else { return true };
         let operations = ir::operations(body);
@@ -94,7 +94,7 @@ impl<'c> Described<'c> {
     }
 }
 
-/// What a buffer is part of: two of which are different do not overlap.
+/// The memory that a buffer is in. Two different bases do not overlap.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Base<'c> {
     /// An allocation, or an argument of a function.
@@ -104,7 +104,7 @@ pub enum Base<'c> {
 }
 
 impl<'c> Base<'c> {
-    /// The allocation, argument or global that a buffer is or shows; none where it could be any.
+    /// The allocation, argument or global that a buffer is or views; `None` if it could be any.
     pub fn of(mut buffer: Val<'c>) -> Option<Base<'c>> {
         while let Some(op) = ir::defining_op(buffer) {
             match ir::name(op) {
@@ -114,7 +114,7 @@ impl<'c> Base<'c> {
                 _ => return None,
             }
         }
-        // What a loop or a branch carries may be any buffer; an argument of a function is one of its own.
+        // A loop-carried or branch value may be any buffer; an argument of a function is a buffer of its own.
         let (owner, number) = ir::block_argument(buffer)?;
         let own = *ir::arguments(*ir::blocks(owner).first()?).get(number)?;
         let is_own = ir::name(owner) == "func.func" && ir::key(own) == ir::key(buffer);
@@ -132,7 +132,7 @@ pub(super) fn uses(e: &Expr, dim: usize) -> bool {
     found
 }
 
-/// The variables that these are, where they are variables and all different.
+/// The variables of the expressions, if all are variables and different.
 fn variables(exprs: &[Expr]) -> Option<Vec<usize>> {
     let variable = |e: &Expr| if let Expr::Var(v) = e { Some(*v) } else { None };
     let variables: Vec<usize> = exprs.iter().map(variable).collect::<Option<_>>()?;
@@ -144,7 +144,7 @@ fn does_not_access(op: Op) -> bool {
     is(ir::name(op), NO_ACCESS)
 }
 
-/// What decides which operations become one kernel.
+/// The input of the fusion decision.
 pub struct Fusion<'a, 'c> {
     /// The tiled buffers.
     pub buffers: &'a Buffers<'c>,
@@ -189,7 +189,7 @@ impl<'c> Fusion<'_, 'c> {
                     extents[*d] = Some(*size);
                 }
             }
-            // One that only has sizes, such as those of a window, is not read.
+            // An operand used only for its sizes, such as a window's, is not read.
             if k < inputs && !ir::is_used(arguments[k]) {
                 continue;
             }
@@ -217,7 +217,7 @@ impl<'c> Fusion<'_, 'c> {
     pub fn consumer(&self, op: Op<'c>) -> Option<Op<'c>> {
         let first = self.described(op).ok().filter(|d| self.is_plain(d) && !d.has_index() && d.outputs().len() == 1)?;
         let written = self.base(&first, first.inputs);
-        // What a reduction's results go through keeps lanes from what is reduced: not more of that.
+        // A consumer of a reduction's results keeps lanes from the reduced operand: only one.
         let is_another = |base| !first.reduces() && written.is_some_and(|written| written != base);
         let next = self.next_access(op, &is_another)?;
         let then = self.described(next).ok().filter(|d| self.is_plain(d))?;
@@ -227,16 +227,16 @@ impl<'c> Fusion<'_, 'c> {
         let reduced = first.reduces() || parts.iter().any(Described::reduces);
         let converts = first.converts() && parts.iter().all(Described::converts);
         let fuses = match (reduced, then.reduces()) {
-            // Where a reduction starts from: a fill of what it writes, and does not read.
+            // The initial value of a reduction: a fill of its output, which it does not read.
             (false, true) if ir::key(then.values[then.inputs]) == ir::key(through) => {
                 return (self.is_fill(&first) && !reads(&then, through) && then.outputs().len() == 1).then_some(next);
             }
             (false, _) => self.is_made(&first) && (converts || self.reads_once(&then, through)),
-            // All of its reads are of one place, or it would have to be made for each.
+            // All its reads use one map, or the reduction would be computed for each.
             (true, false) => self.is_made(&first) && self.reads_once(&then, through) && reads_alike(&then, through),
             (true, true) => false,
         };
-        // Computed for each operand that reads it, with all that is fused into it.
+        // The value is computed for each operand that reads it, with everything fused into it.
         let reading = (0..then.inputs).filter(|k| ir::key(then.values[*k]) == ir::key(through)).count();
         let fuses = fuses && parts.len() < MAX_FUSED && (reading == 1 || first.reduces() || parts.is_empty());
         // A buffer that an operation in between reads must not be written there.
@@ -253,7 +253,7 @@ impl<'c> Fusion<'_, 'c> {
         (fits && self.is_local(through, op, next)).then_some(next)
     }
 
-    /// The next operation that accesses memory, but for loads of buffers that `is_another` is true of.
+    /// The next operation that accesses memory; skips loads of buffers for which `is_another` holds.
     pub fn next_access(&self, op: Op<'c>, is_another: &dyn Fn(Base<'c>) -> bool) -> Option<Op<'c>> {
         let loads_another =
             |op: Op<'c>| ir::name(op) == "memref.load" && Base::of(ir::operands(op)[0]).is_some_and(is_another);
@@ -264,18 +264,18 @@ impl<'c> Fusion<'_, 'c> {
         Some(next)
     }
 
-    /// The buffers that an operation writes; none where one could be any.
+    /// The buffers that an operation writes; `None` if one could be any.
     pub fn written(&self, op: Op<'c>) -> Option<Vec<Base<'c>>> {
         let d = self.described(op).ok()?;
         d.outputs().map(|k| self.base(&d, k)).collect()
     }
 
-    /// The buffer that an operand is a view of; none where it could be any.
+    /// The buffer that an operand views; `None` if it could be any.
     fn base(&self, d: &Described<'c>, k: usize) -> Option<Base<'c>> {
         Base::of(d.nest.operands[d.number[k]?].access.base)
     }
 
-    /// Whether an operation computes each element of its output once, from nothing that was there.
+    /// Whether an operation computes each element of its output once, without reading the old contents.
     fn is_made(&self, d: &Described<'c>) -> bool {
         let Some(dims) = d.output_dims() else { return false };
         let whole = d.nest.operands.last().is_some_and(|o| o.access.is_whole());
@@ -297,7 +297,7 @@ impl<'c> Fusion<'_, 'c> {
         reading.all(|k| d.map(k).and_then(variables).is_some_and(|dims| dims.len() == d.nest.extents.len()))
     }
 
-    /// Whether a buffer is one that only these operations, and what comes before them in their kernel, use.
+    /// Whether only these operations, and those before them in their kernel, use a buffer.
     fn is_local(&self, v: Val<'c>, op: Op<'c>, next: Op<'c>) -> bool {
         let allocated = |mut v: Val<'c>| loop {
             let Some(op) = ir::defining_op(v) else { return false };
@@ -316,7 +316,7 @@ impl<'c> Fusion<'_, 'c> {
         allocated(v) && ir::uses(v).iter().all(|(user, _)| known(*user) || ir::name(*user) == "memref.dealloc")
     }
 
-    /// The nest and body of an operation with all that is fused into it.
+    /// The nest and body of an operation with everything fused into it.
     pub fn fused(&self, op: Op<'c>) -> Result<(Nest<'c>, Body<'c>), String> {
         let last = self.described(op)?;
         let parts = self.fused_into.get(&ir::op_key(op)).into_iter().flatten();
@@ -368,7 +368,7 @@ impl<'c> Fusion<'_, 'c> {
     }
 }
 
-/// Whether an operation reads the same element of a buffer wherever it reads one.
+/// Whether all reads of a buffer by an operation use the same map.
 fn reads_alike<'c>(d: &Described<'c>, v: Val<'c>) -> bool {
     let mut maps = (0..d.inputs).filter(|k| ir::key(d.values[*k]) == ir::key(v)).map(|k| d.map(k));
     let first = maps.next();
@@ -379,16 +379,16 @@ fn reads<'c>(d: &Described<'c>, v: Val<'c>) -> bool {
     (0..d.inputs).any(|k| ir::key(d.values[k]) == ir::key(v))
 }
 
-/// A kernel of several operations in the making.
+/// A kernel of several operations under construction.
 struct Fusing<'a, 'c> {
-    /// The operations that are fused into the last one, in their order.
+    /// The operations fused into the last one, in program order.
     parts: &'a [Described<'c>],
     extents: Vec<Size<'c>>,
     operands: Vec<Operand<'c>>,
 }
 
 impl<'c> Fusing<'_, 'c> {
-    /// Adds a buffer of an operation whose dimensions are `dims` of the kernel's.
+    /// Adds a buffer of an operation. `dims` maps the operation's dimensions to the kernel's.
     fn operand(&mut self, d: &Described<'c>, k: usize, dims: &[Expr]) -> Argument<'c> {
         let operand = &d.nest.operands[d.number[k].expect("a buffer")];
         let map = operand.map.iter().map(|e| e.substitute(dims)).collect();
@@ -396,8 +396,8 @@ impl<'c> Fusing<'_, 'c> {
         Argument::Element(self.operands.len() - 1)
     }
 
-    /// The body of an operation whose dimensions are `dims` of the kernel's, with what is fused into its first `inputs`
-    /// operands.
+    /// The body of an operation, with everything fused into its first `inputs` operands. `dims` maps its dimensions to the
+    /// kernel's.
     fn body(&mut self, d: &Described<'c>, dims: &[Expr], inputs: usize) -> Body<'c> {
         let mut arguments = Vec::new();
         for k in 0..inputs {
@@ -422,8 +422,8 @@ impl<'c> Fusing<'_, 'c> {
         Body::simple(arguments, d.body)
     }
 
-    /// The dimensions of a reduction that is fused into an operation: those of its output, by which they are connected
-    /// through elementwise operations, and new ones for what is reduced.
+    /// The kernel dimensions of a fused reduction: those of its output, connected through elementwise operations, and new
+    /// ones for its reduced dimensions.
     fn dims_of(&mut self, d: &Described<'c>, last: &Described<'c>, dims: &[Expr]) -> Result<Vec<Expr>, String> {
         let index = self.index_of(d, last, dims).ok_or("its results do not reach the last operation")?;
         let own = d.output_dims().ok_or("its results are not in the order of its loops")?;
@@ -439,7 +439,7 @@ impl<'c> Fusing<'_, 'c> {
         Ok(made)
     }
 
-    /// The index at which an operation reads, itself or through others, what a reduction writes.
+    /// The index at which an operation reads a reduction's output, itself or through others.
     fn index_of(&self, d: &Described<'c>, reader: &Described<'c>, dims: &[Expr]) -> Option<Vec<Expr>> {
         for k in (0..reader.inputs).filter(|k| reader.number[*k].is_some()) {
             let index = || reader.map(k).map(|map| map.iter().map(|e| e.substitute(dims)).collect::<Vec<_>>());

@@ -1,22 +1,22 @@
-//! Kernels over whole tiles: where what padding holds cannot be seen, or changes nothing.
+//! Widens kernels to whole tiles where the contents of padding are invisible or change no result.
 //!
-//! A dimension of 100 whose operands have it in tiles of 128 has 28 more indices, all of padding. A kernel may go
-//! through these as well, with no code of its own for the end and no masks:
+//! A dimension of size 100 in tiles of 128 has 28 indices of padding. A kernel may run over these too, and then needs
+//! neither a remainder loop nor masks:
 //!
-//! - *A dimension of the outputs*: the results are padding of the outputs.
-//! - *A dimension that is reduced*: what the body makes there must change no result, bit for bit. It is computed from what
-//!   padding holds, by upstream's folder, with all other elements unknown: 0 times an unknown number is unknown, since
+//! - *A dimension of the outputs*: the results there are padding of the outputs.
+//! - *A reduced dimension*: the body's value there must change no result, bit for bit. Upstream's folder computes this
+//!   value from the contents of padding, with all other elements unknown: 0 times an unknown number is unknown, since
 //!   the number may be NaN, and so a product needs zeros in the padding of both inputs.
 //!
-//! What changes no result is what upstream's folder says: -0 in a sum, but +0 only in one that did not begin as -0. Such
-//! a sum never becomes -0: only -0 and -0 make it, and numbers that cancel make +0.
+//! Upstream's folder decides which values are neutral: -0 in a sum, but +0 only if the sum did not begin as -0. Such
+//! a sum never becomes -0: only -0 + -0 gives -0, and numbers that cancel give +0.
 //!
-//! What outputs hold there afterwards is computed in the same way. An index of padding is beyond the end of some dimension,
-//! and the inputs that have that dimension are padding there; so what holds everywhere is what the body makes for each
-//! dimension of these alone: 0 of a product of integers both of whose inputs hold 0, and nothing known of floating-point
+//! The padding of outputs afterwards is computed in the same way. An index of padding is beyond the end of some dimension,
+//! and the inputs with that dimension are padding there. So the value is known if the body gives the same one for each
+//! such dimension alone: 0 for a product of integers whose inputs both hold 0, and unknown for floating-point
 //! numbers, as 0 times an element may be NaN.
 //!
-//! Where inputs do not hold what a reduction needs, [`wishes`] says what they would have to.
+//! If inputs do not hold the values that a reduction needs, [`wishes`] returns the needed ones.
 
 use crate::buffers::lowered::Lowered;
 use crate::buffers::operations::{CONTRACTS, is};
@@ -33,30 +33,30 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use tensor_layout::expr::Expr;
 
-/// What all padding of a buffer that has an index holds; none where that is not known.
+/// The value in all padding of a buffer that has an index; `None` if unknown.
 pub type Content<'c> = Option<Attribute<'c>>;
 
-/// What is known of the operands of a kernel.
+/// Known facts about the padding of a kernel's operands.
 pub struct KnownPadding<'c> {
-    /// What the padding of each operand holds.
+    /// Value in the padding of each operand.
     pub held: Vec<Content<'c>>,
-    /// What may be written into the padding of each output.
+    /// Values allowed in the padding of each output.
     pub kept: Vec<Kept<'c>>,
 }
 
-/// What may be written into the padding of a buffer.
+/// The values that a kernel may write into the padding of a buffer.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Kept<'c> {
-    /// Anything.
+    /// Any value.
     Nothing,
-    /// This value alone, which something relies on.
+    /// Only this value, which a reader relies on.
     Value(Attribute<'c>),
-    /// Nothing at all: it may be padding of which something relies on what it holds.
+    /// No value: some reader may rely on the present contents.
     All,
 }
 
 impl<'c> Kept<'c> {
-    /// Whether a kernel may write this.
+    /// Whether a kernel may write this value.
     fn allows(self, value: Content<'c>) -> bool {
         match self {
             Kept::Nothing => true,
@@ -66,25 +66,25 @@ impl<'c> Kept<'c> {
     }
 }
 
-/// The padding that a kernel reads and writes.
+/// The padding that a widened kernel reads and writes.
 #[derive(Default)]
 pub struct Widened<'c> {
-    /// The dimensions, each with its size before and now.
+    /// The widened dimensions: number, size before, size now.
     pub dims: Vec<(usize, i64, i64)>,
-    /// The operands of which it matters what their padding holds.
+    /// Operands whose padding value the result depends on.
     pub relied: Vec<usize>,
-    /// What it writes into the padding of each output, and whether into all; none where it writes none.
+    /// For each output: the value written into its padding, and whether all padding is written; `None` if none is.
     pub written: Vec<Option<(Content<'c>, bool)>>,
-    /// Why other dimensions end where they did.
+    /// Why other dimensions were not widened.
     pub reasons: Vec<String>,
 }
 
-/// Lowered forms with full tiles, by the address of the form that they are of, which is kept beside them.
+/// Lowered forms with full tiles, keyed by the address of the original form, which is kept beside them.
 pub type WholeTiles<'c> = HashMap<usize, (Rc<Lowered<'c>>, Option<Rc<Lowered<'c>>>)>;
 
-/// A kernel goes through at most so many times the elements of the one with masks. Of 100×100 in tiles of 8×128, of which
-/// whole tiles have 1.33 times as many, sums took 1.1 to 1.2 of the time, and a product, of 1.38 times, 1.2; of 1000×1000,
-/// 1.02 and 1.05 times, all took as long or less.
+/// The limit of a widened kernel's iterations, relative to the masked kernel's. For 100×100 in tiles of 8×128, with
+/// 1.33 times the elements, sums took 1.1 to 1.2 of the time, and a product, with 1.38 times, 1.2; for 1000×1000,
+/// with 1.02 and 1.05 times, all took as long or less.
 const WORK: f64 = 1.25;
 
 /// Rounds the dimensions of a nest up to whole tiles, where that changes no result.
@@ -110,7 +110,7 @@ pub fn widen<'c>(
             results.push((dim, size.0, size.1));
             continue;
         }
-        // Those that have the dimension are padding wherever it is beyond its end.
+        // Operands with this dimension are padding beyond its end.
         match maker.changes_nothing(body, &|operand| uses(&nest.operands[operand].map, dim)) {
             Ok(relied) => {
                 widened.dims.push((dim, size.0, size.1));
@@ -145,8 +145,8 @@ pub fn widen<'c>(
     widened
 }
 
-/// What padding of some inputs would have to hold, of those that are `fillable`, so that reduced dimensions can run to whole
-/// tiles which cannot as it is: zeros, or else what changes nothing in the reduction.
+/// The values that padding of `fillable` inputs needs, so that more reduced dimensions can run to whole tiles: zeros,
+/// or else the reduction's neutral element. Returns pairs of operand and value.
 pub fn wishes<'c>(
     nest: &Nest<'c>,
     body: &Body<'c>,
@@ -198,8 +198,8 @@ pub fn wishes<'c>(
     wishes
 }
 
-/// What a nest writes into the padding of its outputs where these dimensions of theirs run to whole tiles; and the operands of
-/// which it matters what they hold.
+/// The value written into the padding of each output if these dimensions of outputs run to whole tiles, and the
+/// operands whose padding it depends on.
 fn results_of<'c>(
     maker: &Maker<'_, 'c>,
     nest: &Nest<'c>,
@@ -222,7 +222,7 @@ fn results_of<'c>(
     (values, relied)
 }
 
-/// The lowered form with full tiles of what an operand reads or writes, if it is all of a buffer that has such.
+/// The lowered form with full tiles, if the operand accesses a whole buffer that has one.
 pub fn whole_tiles<'c>(
     access: &Access<'c>,
     location: Location<'c>,
@@ -233,7 +233,7 @@ pub fn whole_tiles<'c>(
     tiles.entry(Rc::as_ptr(lowered) as usize).or_insert_with(made).1.clone()
 }
 
-/// The size of a dimension and that up to which all operands that have it have padding, if there is any.
+/// The size of a dimension, and the size up to which all its operands have padding; `None` if there is no padding.
 fn rounded(nest: &Nest, dim: usize, whole: &[Option<Rc<Lowered>>]) -> Option<(i64, i64)> {
     let size = nest.extents[dim].known()?;
     let mut to = i64::MAX;
@@ -246,7 +246,7 @@ fn rounded(nest: &Nest, dim: usize, whole: &[Option<Rc<Lowered>>]) -> Option<(i6
     (size < to && to != i64::MAX).then_some((size, to))
 }
 
-/// The dimensions that may be rounded up, those that cost the least first, as far as [`WORK`] allows.
+/// The dimensions to round up, cheapest first, within [`WORK`].
 fn worth(nest: &Nest, whole: &[Option<Rc<Lowered>>]) -> Vec<(usize, (i64, i64))> {
     let times = |(_, (size, to)): &(usize, (i64, i64))| *to as f64 / *size as f64;
     let all = (0..nest.extents.len()).filter_map(|dim| Some((dim, rounded(nest, dim, whole)?)));
@@ -278,14 +278,14 @@ fn uses(map: &[Expr], dim: usize) -> bool {
     found
 }
 
-/// What bodies make of padding.
+/// Evaluates bodies on padding.
 struct Maker<'a, 'c> {
     held: &'a [Content<'c>],
     options: &'a Options,
 }
 
 impl<'c> Maker<'_, 'c> {
-    /// Whether a reduction adds nothing where these operands are padding; returns those of which it matters what they hold.
+    /// Checks that a reduction adds nothing where these operands are padding; returns the operands whose padding matters.
     fn changes_nothing(&self, body: &Body<'c>, is_padding: &dyn Fn(usize) -> bool) -> Result<Vec<usize>, String> {
         let combiner = body.block.and_then(Combiner::of).ok_or("its body is not the combination of two elements")?;
         let initial = body.initial.as_ref().and_then(constant);
@@ -300,7 +300,7 @@ impl<'c> Maker<'_, 'c> {
         }
     }
 
-    /// Whether an element changes nothing in a reduction that begins with `initial`.
+    /// Whether an element is neutral in a reduction that begins with `initial`.
     fn is_neutral(&self, combiner: &Combiner<'c>, element: Content<'c>, initial: Content<'c>) -> bool {
         let Some(element) = element.filter(|_| !promises(combiner.op)) else { return false };
         let mut operands = [None, None];
@@ -316,8 +316,7 @@ impl<'c> Maker<'_, 'c> {
             && initial.and_then(number).is_some_and(|n| n != 0.0 || n.is_sign_positive())
     }
 
-    /// What a body makes for each output where these operands are padding; returns the operands of which it matters what
-    /// they hold.
+    /// The body's value for each output where these operands are padding, and the operands whose padding matters.
     fn results(
         &self,
         body: &Body<'c>,
@@ -346,11 +345,11 @@ impl<'c> Maker<'_, 'c> {
     }
 }
 
-/// What bodies make where some operands are padding.
+/// Evaluates bodies where some operands are padding.
 struct MadeOfPadding<'a, 'b, 'c> {
     maker: &'a Maker<'b, 'c>,
     is_padding: &'a dyn Fn(usize) -> bool,
-    /// The operands whose padding has been looked at.
+    /// The operands whose padding has been read.
     relied: Vec<usize>,
 }
 
@@ -392,7 +391,7 @@ impl<'c> MadeOfPadding<'_, '_, 'c> {
         values
     }
 
-    /// What an argument of a body is.
+    /// The value of a body's argument.
     fn argument(&mut self, from: &Argument<'c>, sum: Content<'c>) -> Content<'c> {
         match from {
             Argument::Element(operand) if (self.is_padding)(*operand) => {
@@ -406,8 +405,8 @@ impl<'c> MadeOfPadding<'_, '_, 'c> {
         }
     }
 
-    /// What an operation makes, if that is one value whatever it is compiled to: functions of `math` may be other programs
-    /// here and there, and so may what flags let LLVM rewrite.
+    /// The result of an operation, if it is the same however it is compiled: functions of `math` may have several
+    /// implementations, and fast-math flags let LLVM rewrite.
     fn made(&self, op: Op<'c>, operands: &[Content<'c>]) -> Content<'c> {
         match ir::name(op) {
             "arith.constant" => return of_constant(ir::result(op, 0)),
@@ -423,8 +422,8 @@ impl<'c> MadeOfPadding<'_, '_, 'c> {
     }
 }
 
-/// Whether an operation says something of its operands, which is true of elements and need not be of padding: that they are
-/// no NaN, no infinity, small, or multiples of a power of two. Its result may be anything there.
+/// Whether an operation promises a property of its operands that padding may break: no NaN, no infinity, small, or a
+/// multiple of a power of two. Its result on padding may be anything.
 fn promises(op: Op) -> bool {
     let flags = FastMath::of(op);
     let wraps = ir::attribute(op, "overflowFlags").is_none_or(|flags| flags.to_string() == "#arith.overflow<none>");
@@ -434,18 +433,18 @@ fn promises(op: Op) -> bool {
         || ir::attribute(op, "isExact").is_some_and(ir::is_unit)
 }
 
-/// Whether flags let the result of an operation be another number than its own: a sum in another order, a product with the
-/// reciprocal, which is 0.99999994 for 41 / 41 in f32, or a zero of another sign. Contraction is the folder's matter.
+/// Whether flags allow a different result: a sum in another order, a product with the reciprocal, which is 0.99999994
+/// for 41 / 41 in f32, or a zero of another sign. The folder handles contraction.
 fn is_rewritten(op: Op) -> bool {
     !FastMath::CONTRACT.has(FastMath::of(op))
 }
 
-/// The constant that is the same argument everywhere.
+/// The constant of an argument that is the same for all elements.
 fn constant<'c>(from: &Argument<'c>) -> Content<'c> {
     if let Argument::Value(v) = from { of_constant(*v) } else { None }
 }
 
-/// The constant that a value is.
+/// The constant that defines a value.
 fn of_constant<'c>(v: Val<'c>) -> Content<'c> {
     let op = ir::defining_op(v).filter(|op| ir::name(*op) == "arith.constant")?;
     ir::attribute(op, "value").filter(|_| ir::bits(v.r#type()).is_some_and(|bits| bits <= 64))

@@ -1,4 +1,4 @@
-//! What becomes of each buffer that a function's blocks own, read from a function in which buffers are freed already.
+//! The end of each buffer that a function's blocks own, read from a function that already frees its buffers.
 
 use crate::ownership::order::Numbered;
 use crate::ownership::sets::Sets;
@@ -10,21 +10,21 @@ use std::collections::HashMap;
 pub struct Owner<'c> {
     /// The result or block argument.
     pub value: Val<'c>,
-    /// What becomes of it.
+    /// The end of its buffer.
     pub fate: Fate<'c>,
 }
 
-/// What becomes of a buffer.
+/// The end of a buffer.
 pub enum Fate<'c> {
     /// An operation of its block frees it.
     Freed(Op<'c>),
-    /// It is an operand of an operation that hands it on: to owners of these numbers, or to the caller.
+    /// Operand `operand` of `op` hands it on: to owners of these numbers, or to the caller.
     HandedOn { op: Op<'c>, operand: usize, to: Vec<usize> },
-    /// It is not known, or it is never freed.
+    /// Unknown, or never freed.
     Unknown,
 }
 
-/// The buffers that a function's blocks own; none where it is not known what they are.
+/// The buffers that a function's blocks own; `None` if ownership is unknown.
 pub fn owners<'c>(function: Op<'c>) -> Option<Vec<Owner<'c>>> {
     let order = Numbered::of(function)?;
     let mut sets = Sets::default();
@@ -39,7 +39,7 @@ pub fn owners<'c>(function: Op<'c>) -> Option<Vec<Owner<'c>>> {
         let known = only.filter(|only| sets.owned[*only].block == order.block(order.number(operand.op)));
         match known {
             Some(only) => fates[only].push(Fate::HandedOn { op: operand.op, operand: operand.operand, to }),
-            // Who gets it does not know what it gets.
+            // The receiver does not know what it gets.
             None => {
                 let all = sets.of(operand.value).owned.clone();
                 all.into_iter().chain(to).for_each(|number| fates[number].extend([Fate::Unknown, Fate::Unknown]));
@@ -66,7 +66,7 @@ pub fn owners<'c>(function: Op<'c>) -> Option<Vec<Owner<'c>>> {
     Some(owners.map(|(owned, fates)| Owner { value: owned.value, fate: only(fates) }).collect())
 }
 
-/// What an owner of which no fate is known hands on is not known to who gets it, either.
+/// Marks as unknown each owner that receives a buffer from an owner without a known fate.
 fn spread_unknown(fates: &mut [Vec<Fate>]) {
     let is_known = |fates: &[Fate]| matches!(fates, [Fate::Freed(_) | Fate::HandedOn { .. }]);
     let mut open: Vec<usize> = (0..fates.len()).filter(|number| !is_known(&fates[*number])).collect();

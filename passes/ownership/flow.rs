@@ -1,23 +1,23 @@
-//! How buffers get from operation to operation: what makes them, shows them, and carries them from block to block.
+//! The flow of buffers between operations: definitions, views, and values carried from block to block.
 
 use crate::buffers::operations::{SAME_BUFFER, VIEW, is};
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::ValueLike;
 
-/// What the results of an operation are that are buffers.
+/// The relation of an operation's buffer results to other buffers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// New ones, which the block that the operation is in owns.
+    /// New buffers, owned by the operation's block.
     New,
-    /// Some that the block does not own.
+    /// Buffers that the block does not own.
     Lent,
-    /// Its operands, or parts of them.
+    /// The operands, or parts of them.
     Shown,
-    /// What its regions give.
+    /// Values that its regions yield.
     Carried,
 }
 
-/// What the results of an operation are; none where that is not known.
+/// The origin of an operation's results; `None` if unknown.
 pub fn made(op: Op) -> Option<Origin> {
     match ir::name(op) {
         "bufferization.clone" | "func.call" | "func.call_indirect" | "memref.alloc" => Some(Origin::New),
@@ -34,15 +34,15 @@ pub fn is_buffer(value: Val) -> bool {
     ir::is_buffer(value.r#type())
 }
 
-/// A value that control flow carries: from any of some operands to all of some values.
+/// Values of control flow: any operand of `from` may become all values of `to`.
 pub struct Carried<'c> {
-    /// The operands, each an operation and the number of its operand.
+    /// The operands: operation and operand number.
     pub from: Vec<(Op<'c>, usize)>,
     /// Results of the operation, and arguments of its blocks.
     pub to: Vec<Val<'c>>,
 }
 
-/// What an operation with regions carries of the values that are `wanted`; none where that is not known.
+/// The `wanted` values that an operation with regions carries; `None` if unknown.
 pub fn carried<'c>(op: Op<'c>, wanted: impl Fn(Val<'c>) -> bool) -> Option<Vec<Carried<'c>>> {
     let blocks = ir::blocks(op);
     if blocks.is_empty() {
@@ -79,7 +79,7 @@ pub fn carried<'c>(op: Op<'c>, wanted: impl Fn(Val<'c>) -> bool) -> Option<Vec<C
     Some(all.into_iter().filter(|carried| carried.to.iter().any(|v| wanted(*v))).collect())
 }
 
-/// Whether an operation may hand the address of a buffer to something that is not a buffer.
+/// Whether an operation may let the address of a buffer escape into a value that is no buffer.
 pub fn leaks_address(op: Op) -> bool {
     let dialect = ir::name(op).split('.').next().unwrap_or_default();
     let known =
@@ -87,7 +87,7 @@ pub fn leaks_address(op: Op) -> bool {
     !known.contains(&dialect) || ir::name(op) == "memref.extract_aligned_pointer_as_index" && !is_of_alignment(op)
 }
 
-/// Whether nothing but the alignment of an address is used: its lowest bits, which say nothing of where the buffer is.
+/// Whether an address is used only for its alignment: the lowest bits, which do not identify the buffer.
 fn is_of_alignment(op: Op) -> bool {
     let constant = |v: Val| ir::attribute(ir::defining_op(v)?, "value").and_then(ir::integer);
     let mut addresses = vec![ir::result(op, 0)];
@@ -105,9 +105,9 @@ fn is_of_alignment(op: Op) -> bool {
     false
 }
 
-/// How many values are looked at to find what an address is used for: a kernel's test of its alignment has one address and one
-/// stride for each dimension of a buffer.
+/// The limit of values followed to find the uses of an address: a kernel's test of its alignment has one address and
+/// one stride for each dimension of a buffer.
 const TESTS: usize = 64;
 
-/// The bytes of the smallest page: no allocator aligns what it returns by more than it was asked to, or by this.
+/// The bytes of the smallest page. No allocator aligns beyond both the requested alignment and this.
 const PAGE: i64 = 4096;

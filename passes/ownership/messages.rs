@@ -1,4 +1,4 @@
-//! How long what a message is sent from, or received in, is in use.
+//! Live ranges of the buffers that messages are sent from or received in.
 //!
 //! ```mlir
 //! %0 = mpi.isend(%x, %tag, %rank, %comm) : .. -> !mpi.request
@@ -11,8 +11,8 @@
 use crate::ownership::order::Numbered;
 use layout_ir::{self as ir, Op};
 
-/// The numbers of the operations that wait for the request of a message, or that read the list in which it is; the end of
-/// the function where something else is done with it.
+/// The numbers of the operations that wait for a message's request or read the list that holds it; the end of the
+/// function if the request is used otherwise.
 pub fn ends<'c>(order: &Numbered<'c>, message: Op<'c>) -> Vec<usize> {
     let Some(request) = ir::results(message).pop() else { return vec![usize::MAX] };
     let (mut values, mut found) = (vec![request], Vec::new());

@@ -1,8 +1,8 @@
-//! Who frees which buffer, decided when the program is compiled, in time linear in the operations of a function.
+//! Decides at compile time who frees which buffer, in time linear in the operations of a function.
 //!
-//! A block *owns* the buffers that it allocates and those that calls in it return. It frees each after the last use, or
-//! hands it on at the last use: to the caller, to the next iteration, to what comes after a loop or condition. So no
-//! program asks at run time who owns a buffer.
+//! A block *owns* the buffers that it allocates and those that its calls return. Each is freed after its last use, or
+//! handed on there: to the caller, to the next iteration, or to the users of a loop's or conditional's results. So no
+//! program tests at run time who owns a buffer.
 //!
 //! ```text
 //! %0 = alloc                          owned here
@@ -15,16 +15,16 @@
 //!
 //! 1. Operations get numbers in program order ([`Numbered`]). Values that may be the same buffer, or parts of it, are
 //!    joined in [`Sets`].
-//! 2. What a loop or condition carries is either *lent*, where all that is carried was made outside of it: it joins the
-//!    set of that; or *owned* by who gets it, where any was made inside. This is decided from the inside out.
-//! 3. A buffer is handed on if its set has one owner and nothing that is not owned, its block is the one that hands it on,
-//!    and nothing uses it afterwards; otherwise a copy of it is. What is returned is always owned by the caller, as
+//! 2. A value that a loop or conditional carries is *lent* if all its sources are defined outside: it joins their set.
+//!    If any source is defined inside, the receiver *owns* the value. This is decided from the inside out.
+//! 3. A buffer is handed on if its set has one owner and no lent value, the owner's block hands it on,
+//!    and nothing uses it afterwards; otherwise a copy is handed on. The caller always owns returned buffers, as
 //!    upstream has it.
-//! 4. What is not handed on is freed after the last use of its set, in its block. An allocation of the same type that
-//!    comes next takes the buffer over.
+//! 4. Other buffers are freed in their block, after the last use of their set. The next allocation of the same type
+//!    takes the buffer over.
 //!
-//! A loop and all inside of it counts as one operation of its block, so that an order by number is enough. A function
-//! with several blocks in a region, or an operation that is not known here, is left alone.
+//! A loop with its body counts as one operation of its block, so that an order by number is enough. The pass leaves
+//! functions alone that have a region of several blocks or an unknown operation.
 
 mod fates;
 mod flow;
@@ -46,24 +46,24 @@ use order::{BlockKey, Numbered, block_key};
 use sets::{Owned, Sets};
 use std::collections::HashSet;
 
-/// On an allocation or deallocation: the program's own, which passes are to leave.
+/// Marks an allocation or deallocation as the program's own, which passes leave alone.
 pub const KEEP: &str = "bufferization.manual_deallocation";
 
-/// On an allocation before bufferization: lowering made it, and frees it. On a function until its buffers are freed: it had tensors
-/// in layouts that pad the tail, of which a copy that is handed on has to be as long.
+/// On an allocation before bufferization: lowering made it, and frees it. On a function until its buffers are freed: it
+/// had tensors in layouts that pad the tail, and a copy that is handed on needs the same length.
 pub const AUTOMATIC: &str = "automatic_deallocation";
 
-/// The number of an operand that is no operand which is handed on, after all those.
+/// The operand number of a use that does not hand on, after all those that do.
 const READ_OR_WRITTEN: usize = usize::MAX;
 
-/// Frees what a function's blocks own. False where it is not known what that is; then nothing has changed.
+/// Frees the buffers that a function's blocks own. Returns false, with nothing changed, if ownership is unknown.
 pub fn free<'c>(rewriter: &'c Rewriter, function: Op<'c>) -> bool {
     let Some(plan) = Decided::of(function) else { return false };
     plan.follow(rewriter);
     true
 }
 
-/// The operands of a function's terminators that are handed on as copies; none where it is not known who owns what.
+/// The operands of a function's terminators that are handed on as copies; empty if ownership is unknown.
 pub fn copied<'c>(function: Op<'c>) -> Vec<(Op<'c>, usize)> {
     let copied = Decided::of(function).map(|decided| decided.copied).unwrap_or_default();
     copied.into_iter().map(|operand| (operand.op, operand.operand)).collect()
@@ -74,7 +74,7 @@ struct HandedOn<'c> {
     op: Op<'c>,
     operand: usize,
     value: Val<'c>,
-    /// What gets it; nothing where the caller does.
+    /// The values that receive it; empty if the caller does.
     to: Vec<Val<'c>>,
 }
 
@@ -89,13 +89,13 @@ enum End {
     OfBlock,
 }
 
-/// What is to be done.
+/// The result of the analysis.
 struct Decided<'c> {
     order: Numbered<'c>,
     owned: Vec<Owned<'c>>,
-    /// Where each of them is freed.
+    /// The end of each owned value.
     ends: Vec<End>,
-    /// What is handed on as a copy.
+    /// The operands that are handed on as copies.
     copied: Vec<HandedOn<'c>>,
 }
 
@@ -144,7 +144,7 @@ impl<'c> Decided<'c> {
     }
 }
 
-/// Where a buffer that is not handed on is freed.
+/// The place where a buffer that is not handed on is freed.
 fn end<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>, number: usize) -> End {
     let owned = sets.owned[number];
     let set = sets.of(owned.value);
@@ -152,14 +152,14 @@ fn end<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>, number: usize) -> End {
         return End::Elsewhere;
     }
     let last = set.last.map_or(owned.at, |last| last.0);
-    // What is used past its block is used there under the name of another buffer of the set.
+    // A use past its block is a use under the name of another buffer of the set.
     match (last < order.operations.len()).then(|| order.of_block(last.max(owned.at), owned.block)).flatten() {
         Some(last) if ir::next(order.operations[last]).is_some() => End::After(last),
         _ => End::OfBlock,
     }
 }
 
-/// Takes note of what is made, and of what shows what; none where an operation is not known.
+/// Records definitions and views; `None` if an operation is unknown.
 fn define<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>) -> Option<()> {
     let entry = ir::blocks(order.operations[0]).into_iter().flat_map(ir::arguments);
     entry.filter(|v| is_buffer(*v)).for_each(|argument| sets.of(argument).lent = true);
@@ -180,13 +180,13 @@ fn define<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>) -> Option<()> {
     Some(())
 }
 
-/// Decides what is owned of what control flow carries; returns the operands that are handed on.
+/// Decides the owners of values that control flow carries; returns the operands that are handed on.
 fn hand_on<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>) -> Option<Vec<HandedOn<'c>>> {
     let mut all = Vec::new();
-    // What is inside an operation comes after it.
+    // Operations inside have higher numbers.
     for (at, op) in order.operations.iter().enumerate().skip(1).rev() {
         let mut lent = carried(*op, is_buffer)?;
-        // What one of them owns may be what the next one gets.
+        // One value's owner may decide the next one's.
         loop {
             let mut made_inside = |operand: &(Op<'c>, usize)| {
                 let set = sets.of(ir::operands(operand.0)[operand.1]).owned.clone();
@@ -218,7 +218,7 @@ fn hand_on<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>) -> Option<Vec<HandedOn
     Some(all)
 }
 
-/// The block that owns a result or block argument of an operation, and from which operation on.
+/// The block that owns a result or block argument of an operation, and the first operation where it does.
 fn home<'c>(order: &Numbered<'c>, value: Val<'c>, op: Op<'c>) -> (BlockKey, usize) {
     let at = order.number(op);
     let mut blocks = ir::blocks(op).into_iter();
@@ -231,7 +231,7 @@ fn home<'c>(order: &Numbered<'c>, value: Val<'c>, op: Op<'c>) -> (BlockKey, usiz
     }
 }
 
-/// Takes note of all uses.
+/// Records all uses.
 fn use_all<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>, handed_on: &[HandedOn<'c>]) {
     let handed_on: HashSet<(usize, usize)> = handed_on.iter().map(|h| (ir::op_key(h.op), h.operand)).collect();
     for (at, op) in order.operations.iter().enumerate() {
@@ -241,17 +241,17 @@ fn use_all<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>, handed_on: &[HandedOn<
             }
             let is_handed_on = handed_on.contains(&(ir::op_key(*op), operand));
             let operand = if is_handed_on { operand } else { READ_OR_WRITTEN };
-            // Nothing is known of what is done with an address.
+            // An escaped address may be used anywhere.
             let at = if leaks_address(*op) { usize::MAX } else { at };
             sets.used(value, (at, operand));
         }
-        // What a copy reads and writes is in use until the copy is waited for.
+        // Both sides of a DMA copy are in use until its wait.
         if ir::name(*op) == "memref.dma_wait" {
             let starts = ir::uses(ir::operands(*op)[0]).into_iter().filter_map(|(user, _)| DmaStart::of(user));
             let sides = starts.flat_map(|start| [start.from.0, start.to.0]);
             sides.for_each(|value| sets.used(value, (at, READ_OR_WRITTEN)));
         }
-        // And a message until its request is.
+        // A message's buffer is in use until its request is done.
         if matches!(ir::name(*op), "mpi.isend" | "mpi.irecv") {
             for end in messages::ends(order, *op) {
                 sets.used(ir::operands(*op)[0], (end, READ_OR_WRITTEN));

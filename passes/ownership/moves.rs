@@ -1,6 +1,6 @@
-//! Copies of buffers that are not needed any more: what the copy is for takes the buffer itself.
+//! Removes copies of buffers that are not needed any more: the users of the copy take the buffer itself.
 //!
-//! Upstream's bufferization copies what a loop hands from its condition to its body, and from one iteration to the next,
+//! Upstream's bufferization copies loop-carried values from condition to body, and from one iteration to the next,
 //! unless each element is written in place:
 //!
 //! ```text
@@ -14,7 +14,7 @@ use layout_ir::{self as ir, Op, Rewriter, Val};
 use melior::ir::ValueLike;
 use std::collections::HashSet;
 
-/// Replaces copies in a function by what they are copies of, where its block owns that and does not use it again.
+/// Replaces copies in a function by their sources, if the block owns the source and does not use it again.
 pub fn instead_of_copies<'c>(rewriter: &'c Rewriter, function: Op<'c>) {
     for (copy, source, target) in found(function).unwrap_or_default() {
         rewriter.erase(copy);
@@ -23,7 +23,7 @@ pub fn instead_of_copies<'c>(rewriter: &'c Rewriter, function: Op<'c>) {
     }
 }
 
-/// The copies, with what they read and the allocation that they write; none where it is not known who owns what.
+/// The copies, each with its source and the allocation that it writes; `None` if ownership is unknown.
 fn found<'c>(function: Op<'c>) -> Option<Vec<(Op<'c>, Val<'c>, Val<'c>)>> {
     let order = Numbered::of(function)?;
     let is_copy = |op: &Op| ir::name(*op) == "memref.copy";
@@ -47,7 +47,7 @@ fn found<'c>(function: Op<'c>) -> Option<Vec<(Op<'c>, Val<'c>, Val<'c>)>> {
         let is_owned = only.is_some_and(|only| {
             ir::key(sets.owned[only].value) == ir::key(source) && sets.owned[only].block == order.block(at)
         });
-        // What was taken once, or takes something, is another buffer than the sets say.
+        // A buffer that was replaced before, or replaces one, is no longer described by the sets.
         let is_first = is_new && is_last && is_owned && source.r#type() == target.r#type();
         if is_first && !seen.contains(&ir::key(source)) && !seen.contains(&ir::key(target)) {
             seen.extend([ir::key(source), ir::key(target)]);

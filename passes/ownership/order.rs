@@ -6,15 +6,15 @@ use melior::ir::operation::OperationLike;
 use melior::ir::{BlockRef, RegionLike};
 use std::collections::HashMap;
 
-/// What identifies a block.
+/// The identity of a block.
 pub type BlockKey = usize;
 
-/// What identifies a block, for use as a key.
+/// The identity of a block, as a key.
 pub fn block_key(block: BlockRef) -> BlockKey {
     block.to_raw().ptr as usize
 }
 
-/// A function's operations, each before what it holds.
+/// A function's operations, each before the operations inside it.
 pub struct Numbered<'c> {
     /// The operations; the first is the function.
     pub operations: Vec<Op<'c>>,
@@ -30,7 +30,7 @@ pub struct Numbered<'c> {
 }
 
 impl<'c> Numbered<'c> {
-    /// Numbers the operations of a function; none where a region has several blocks, whose order is no order of time.
+    /// Numbers the operations of a function; `None` if a region has several blocks, whose order is no order of time.
     pub fn of(function: Op<'c>) -> Option<Numbered<'c>> {
         let (mut operations, mut blocks, mut parents) = (Vec::new(), Vec::new(), Vec::new());
         let mut terminators = HashMap::new();
@@ -87,7 +87,7 @@ impl<'c> Numbered<'c> {
         std::iter::successors(Some(number), |n| Some(self.parents[*n])).take_while(|n| *n > 0)
     }
 
-    /// The operation of a block that the one of this number is, or is inside of.
+    /// The operation of a block that is or contains the one of this number.
     pub fn of_block(&self, number: usize, block: BlockKey) -> Option<usize> {
         self.outwards(number).find(|n| self.blocks[*n] == block)
     }

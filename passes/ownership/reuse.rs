@@ -1,7 +1,7 @@
-//! Buffers that an allocation takes over from what was freed before it.
+//! Allocations that take over the memory of buffers freed before them.
 //!
-//! An allocation takes over a buffer of its block that was freed since the last allocation, if both are of one type. So
-//! nothing is kept for longer while other memory is allocated, and the peak of memory does not grow.
+//! An allocation takes over a buffer of its block that was freed since the last allocation, if both have one type. So
+//! no buffer stays while other memory is allocated, and the peak does not grow.
 
 use crate::ownership::order::BlockKey;
 use crate::ownership::{Decided, End};
@@ -12,13 +12,13 @@ use std::collections::{HashMap, HashSet};
 /// Buffers by their types.
 type Free<'c> = HashMap<Type<'c>, Vec<usize>>;
 
-/// Replaces allocations by buffers that are free then, which are not freed before. `buffers` is what each owned value
-/// is afterwards. An operation in `copying` has copies made before it.
+/// Replaces allocations by free buffers, whose deallocations are dropped. `buffers` receives the buffer of each owned
+/// value. An operation in `copying` has copies made before it.
 pub fn reuse<'c>(rewriter: &'c Rewriter, plan: &mut Decided<'c>, copying: &[usize], buffers: &mut [Val<'c>]) {
     let order = &plan.order;
     let copying: HashSet<usize> = copying.iter().copied().collect();
     let mut allocated = HashMap::new();
-    // What is freed before the operation of a number.
+    // Buffers freed before the operation of a number.
     let mut freed: HashMap<usize, Vec<usize>> = HashMap::new();
     for (number, owned) in plan.owned.iter().enumerate() {
         let allocation = ir::defining_op(owned.value).filter(|op| ir::name(*op) == "memref.alloc");
@@ -55,7 +55,7 @@ pub fn reuse<'c>(rewriter: &'c Rewriter, plan: &mut Decided<'c>, copying: &[usiz
     }
 }
 
-/// Whether an operation may allocate memory before what it holds does.
+/// Whether an operation may allocate before the operations inside it.
 fn allocates(name: &str) -> bool {
     matches!(name, "bufferization.clone" | "func.call" | "func.call_indirect" | "memref.alloc")
 }

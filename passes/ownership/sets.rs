@@ -4,24 +4,24 @@ use crate::ownership::order::BlockKey;
 use layout_ir::{self as ir, Val};
 use std::collections::HashMap;
 
-/// A value that a block owns: it is to free it, unless it hands it on.
+/// A value whose buffer a block has to free or hand on.
 #[derive(Clone, Copy)]
 pub struct Owned<'c> {
     pub value: Val<'c>,
     /// The block.
     pub block: BlockKey,
-    /// The number of the operation that makes it, or of the first one in the block whose argument it is.
+    /// The number of its definition, or of its block's first operation if it is a block argument.
     pub at: usize,
 }
 
-/// A use: the number of the operation, and of the operand where that is handed on. Uses that read or write are the last
-/// ones of their operation.
+/// A use: the number of the operation, then of the operand that is handed on. Reads and writes are the last uses of
+/// their operation.
 pub type Use = (usize, usize);
 
-/// What is known of the values of a set.
+/// Facts about the values of a set.
 #[derive(Default)]
 pub struct Set {
-    /// What is owned of them, as numbers in [`Sets::owned`].
+    /// Its owned values, as numbers in [`Sets::owned`].
     pub owned: Vec<usize>,
     /// Whether one of them may be a buffer that no block owns, such as an argument.
     pub lent: bool,
@@ -62,7 +62,7 @@ impl<'c> Sets<'c> {
         &mut self.sets[at]
     }
 
-    /// Makes one set of those of two values.
+    /// Merges the sets of two values.
     pub fn join(&mut self, one: Val<'c>, other: Val<'c>) {
         let (mut into, mut from) = (self.find(one), self.find(other));
         if into == from {
@@ -80,14 +80,14 @@ impl<'c> Sets<'c> {
         set.by_hand |= gone.by_hand;
     }
 
-    /// Takes note that a value is owned.
+    /// Records an owned value.
     pub fn own(&mut self, owned: Owned<'c>) {
         let number = self.owned.len();
         self.owned.push(owned);
         self.of(owned.value).owned.push(number);
     }
 
-    /// Takes note of a use of a value.
+    /// Records a use of a value.
     pub fn used(&mut self, value: Val<'c>, at: Use) {
         let set = self.of(value);
         set.last = set.last.max(Some(at));

@@ -1,7 +1,7 @@
-//! The buffers of a function that are in one place, one after another, and when.
+//! Buffers of a function that share a place, one after another, and their live ranges.
 //!
-//! A *web* is the owners that hand one buffer on to each other: what branches make and the conditional gives, what a loop
-//! begins with, what its body makes for the next iteration, and what comes out of it.
+//! A *web* is a set of owners that hand one buffer on to each other: the buffers that branches yield and the results of
+//! the conditional; a loop's initial operands, the values that its body yields, and its results.
 //!
 //! ```text
 //! %0 = alloc                       a
@@ -11,8 +11,8 @@
 //! use %r; dealloc %r               a or b
 //! ```
 //!
-//! A web takes one slot where no buffer of it is made while another one is live. It takes two where at most one other is
-//! live: the new one is then in the slot that the other one is not in, which is known when the program runs.
+//! A web takes one slot if no buffer of it is allocated while another is live. Two slots suffice if at most one other is
+//! live: the new buffer then takes the slot that the other one is not in, which is known at run time.
 
 use crate::functions::callee;
 use crate::ownership::{Fate, Owner, owners};
@@ -23,7 +23,7 @@ use melior::ir::{TypeLike, ValueLike};
 use std::collections::{HashMap, HashSet};
 use tensor_layout::offsets::LiveRange;
 
-/// What runs what is in it once at a time.
+/// Operations that run their regions sequentially.
 const IN_ORDER: [&str; 8] = [
     "affine.for",
     "affine.if",
@@ -39,16 +39,16 @@ const IN_ORDER: [&str; 8] = [
 pub struct Text<'c> {
     /// The operations; the first is the function.
     pub operations: Vec<Op<'c>>,
-    /// The number of each.
+    /// Each operation's number.
     numbers: HashMap<usize, usize>,
     /// The number of the last operation inside each, or its own.
     ends: Vec<usize>,
-    /// Those that other threads may run at the same time.
+    /// Operations that several threads may run at the same time.
     at_once: HashSet<usize>,
 }
 
 impl<'c> Text<'c> {
-    /// That of a function.
+    /// Numbers the operations of a function.
     pub fn of(function: Op<'c>) -> Text<'c> {
         let operations = ir::all_operations(function);
         let numbers: HashMap<usize, usize> =
@@ -71,57 +71,57 @@ impl<'c> Text<'c> {
         self.numbers[&ir::op_key(op)]
     }
 
-    /// Whether what an operation makes is one buffer at a time.
+    /// Whether only one buffer of an operation exists at a time.
     pub fn is_in_order(&self, op: Op) -> bool {
         !self.at_once.contains(&self.number(op))
     }
 }
 
-/// A buffer that an operation makes: an allocation, or a call whose callee is given the memory of what it returns.
+/// The definition of a buffer: an allocation, or a call whose callee gets the memory of its result.
 pub struct Creation<'c> {
     /// The operation.
     pub op: Op<'c>,
     /// Its result.
     pub value: Val<'c>,
-    /// What is live of the web at that time.
+    /// The buffer of the web that is live at that time.
     pub other: Option<Val<'c>>,
 }
 
-/// A web.
+/// The buffers of one web.
 pub struct Web<'c> {
-    /// What is made, in the order of the text.
+    /// Definitions of buffers, in program order.
     pub creations: Vec<Creation<'c>>,
-    /// What frees buffers of it.
+    /// Operations that free its buffers.
     pub frees: Vec<Op<'c>>,
     /// The bytes of a slot, a multiple of [`ALIGNMENT`], and the number of slots.
     pub slot: i64,
     pub slots: i64,
-    /// From where to where in the text it is needed.
+    /// The live range, in operation numbers.
     live: (usize, usize),
-    /// Which operand of the function's `func.return` it is, where the memory for it is given.
+    /// The operand of the function's `func.return`, if the caller gives the memory.
     pub returned: Option<usize>,
-    /// The `func.return` and its operand of which the caller gets a copy.
+    /// The `func.return` and its operand, if the caller gets a copy.
     pub copied: Option<(Op<'c>, usize)>,
 }
 
 impl Web<'_> {
-    /// The bytes that it takes, and when; none where they are too many to count.
+    /// The live range with its bytes; `None` if they overflow.
     pub fn interval(&self) -> Option<LiveRange> {
         Some(LiveRange { live: self.live, bytes: self.slot.checked_mul(self.slots)?, alignment: ALIGNMENT })
     }
 }
 
-/// A member of a web: an owner, where it is live.
+/// A member of a web: an owner with its live range.
 struct Member<'c> {
     owner: Owner<'c>,
-    /// The operation that makes it, with the bytes.
+    /// The operation that defines it, and its bytes.
     made: Option<(Op<'c>, i64)>,
-    /// It is live behind the first operation and before the last.
+    /// Live after the first operation and before the last.
     live: (usize, usize),
 }
 
-/// The webs of a function that may have places in a memory. `signatures` are those of functions that are given their memory;
-/// `returns` says whether this one will be.
+/// The webs of a function that may have places in a memory. `signatures` holds the functions that are given their
+/// memory; `returns` tells whether this one will be.
 pub fn webs<'c>(
     text: &Text<'c>,
     signatures: &HashMap<&'c str, GivenMemory>,
@@ -164,7 +164,7 @@ fn root(roots: &mut [usize], mut at: usize) -> usize {
     at
 }
 
-/// The buffers that the block in which they are made frees, of a function of which no more is known.
+/// Buffers that the block of their definition frees; used if the owners of a function are unknown.
 fn freed_in_their_block<'c>(text: &Text<'c>) -> Vec<Owner<'c>> {
     let made = text.operations.iter().filter(|op| ["memref.alloc", "func.call"].contains(&ir::name(**op)));
     let buffers = made.flat_map(|op| ir::results(*op)).filter(|v| ir::is_buffer(v.r#type()));
@@ -181,7 +181,7 @@ fn freed_in_their_block<'c>(text: &Text<'c>) -> Vec<Owner<'c>> {
     buffers.filter_map(owner).collect()
 }
 
-/// An owner with its time; none where its buffer cannot have a place.
+/// An owner with its live range; `None` if its buffer cannot have a place.
 fn member<'c>(
     text: &Text<'c>,
     signatures: &HashMap<&'c str, GivenMemory>,
@@ -209,7 +209,7 @@ fn member<'c>(
     text.is_in_order(op).then_some(Member { owner, made: Some((op, bytes)), live: (at, to) })
 }
 
-/// The web of members; none where three buffers of it are live at once, or where the caller is to free what it gets.
+/// The web of members; `None` if three of its buffers are live at once, or the caller has to free the result.
 fn web<'c>(text: &Text<'c>, members: &[Member<'c>], returns: bool) -> Option<Web<'c>> {
     let mut web = Web {
         creations: vec![],
@@ -253,7 +253,7 @@ fn web<'c>(text: &Text<'c>, members: &[Member<'c>], returns: bool) -> Option<Web
             web.creations.push(Creation { op, value: member.owner.value, other });
         }
     }
-    // One copy is for the allocations of all iterations.
+    // One copy serves the allocations of all iterations.
     let in_loop = members.iter().any(|member| ir::block_argument(member.owner.value).is_some());
     if web.copied.is_some_and(|(op, operand)| !in_loop || !is_plain(ir::operands(op)[operand])) {
         return None;
@@ -262,19 +262,19 @@ fn web<'c>(text: &Text<'c>, members: &[Member<'c>], returns: bool) -> Option<Web
     (!web.creations.is_empty()).then_some(web)
 }
 
-/// Whether an allocation can be of a value's type.
+/// Whether an allocation can have a value's type.
 fn is_plain(value: Val) -> bool {
     ir::memref(value.r#type()).is_some_and(|t| t.layout.is_none() && t.sizes().is_some())
 }
 
-/// The bytes of an allocation in a memory, of known size without strides, rounded up.
+/// The bytes of an allocation with static sizes and no strides, in this memory, rounded up.
 fn bytes(allocation: Op, memory: ArenaMemory) -> Option<i64> {
     let t = ir::memref(ir::result(allocation, 0).r#type()).filter(|t| t.layout.is_none() && t.space == memory.space)?;
     let alignment = ir::attribute(allocation, "alignment").and_then(ir::integer).unwrap_or(1);
     if ALIGNMENT % alignment.max(1) != 0 {
         return None;
     }
-    // As LLVM stores them.
+    // Element sizes in LLVM.
     let element = if t.element.is_index() {
         8
     } else {
