@@ -200,7 +200,7 @@ impl<'c> Outline<'c> {
         }
     }
 
-    /// The pointer to the buffer of a memref, computed once, at the memref's definition. A transposed memref has the same
+    /// The pointer to a memref's buffer, computed once, at the memref's definition. A transposed memref has the same
     /// pointer; a part of an allocation has the allocation's pointer plus an offset in bytes.
     fn pointer(&mut self, value: Val<'c>) -> Val<'c> {
         let (mut views, mut base) = (Vec::new(), value);

@@ -396,8 +396,8 @@ impl<'c> Fusing<'_, 'c> {
         Argument::Element(self.operands.len() - 1)
     }
 
-    /// The body of an operation, with everything fused into its first `inputs` operands. `dims` maps its dimensions to the
-    /// kernel's.
+    /// The body of an operation, with everything fused into its first `inputs` operands. `dims` maps its dimensions to
+    /// the kernel's.
     fn body(&mut self, d: &Described<'c>, dims: &[Expr], inputs: usize) -> Body<'c> {
         let mut arguments = Vec::new();
         for k in 0..inputs {
@@ -422,8 +422,8 @@ impl<'c> Fusing<'_, 'c> {
         Body::simple(arguments, d.body)
     }
 
-    /// The kernel dimensions of a fused reduction: those of its output, connected through elementwise operations, and new
-    /// ones for its reduced dimensions.
+    /// The kernel dimensions of a fused reduction: those of its output, connected through elementwise operations, and
+    /// new ones for its reduced dimensions.
     fn dims_of(&mut self, d: &Described<'c>, last: &Described<'c>, dims: &[Expr]) -> Result<Vec<Expr>, String> {
         let index = self.index_of(d, last, dims).ok_or("its results do not reach the last operation")?;
         let own = d.output_dims().ok_or("its results are not in the order of its loops")?;

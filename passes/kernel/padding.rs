@@ -11,10 +11,10 @@
 //! Upstream's folder decides which values are neutral: -0 in a sum, but +0 only if the sum did not begin as -0. Such
 //! a sum never becomes -0: only -0 + -0 gives -0, and numbers that cancel give +0.
 //!
-//! The padding of outputs afterwards is computed in the same way. An index of padding is beyond the end of some dimension,
-//! and the inputs with that dimension are padding there. So the value is known if the body gives the same one for each
-//! such dimension alone: 0 for a product of integers whose inputs both hold 0, and unknown for floating-point
-//! numbers, as 0 times an element may be NaN.
+//! The padding of outputs afterwards is computed in the same way. An index of padding is beyond the end of some
+//! dimension, and the inputs with that dimension are padding there. So the value is known if the body gives the same
+//! one for each such dimension alone: 0 for a product of integers whose inputs both hold 0, and unknown for
+//! floating-point numbers, as 0 times an element may be NaN.
 //!
 //! If inputs do not hold the values that a reduction needs, [`wishes`] returns the needed ones.
 
@@ -285,7 +285,8 @@ struct Maker<'a, 'c> {
 }
 
 impl<'c> Maker<'_, 'c> {
-    /// Checks that a reduction adds nothing where these operands are padding; returns the operands whose padding matters.
+    /// Checks that a reduction adds nothing where these operands are padding; returns the operands whose padding
+    /// matters.
     fn changes_nothing(&self, body: &Body<'c>, is_padding: &dyn Fn(usize) -> bool) -> Result<Vec<usize>, String> {
         let combiner = body.block.and_then(Combiner::of).ok_or("its body is not the combination of two elements")?;
         let initial = body.initial.as_ref().and_then(constant);

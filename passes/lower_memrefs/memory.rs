@@ -1,4 +1,4 @@
-//! Operations that make, read, write and pass on buffers.
+//! Lowers operations that allocate, read, write and forward buffers.
 
 use super::state::Lowering;
 use super::types::tiled_layout;
@@ -18,8 +18,8 @@ use std::rc::Rc;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::{IndexingMap, Interval};
 
-/// Copies what a function hands on as a copy, where its layout pads the tail: buffer deallocation would copy it as long as its
-/// lowered type says, which is without the tail.
+/// Copies the buffers that a function hands on as copies, if their layout pads the tail: buffer deallocation would copy
+/// only the length of the lowered type, without the tail.
 pub(super) fn copy_with_tail(function: Op) {
     let of_tail =
         |t: Type| tiled_layout(t).and_then(layout_dialect::tiled).is_some_and(|layout| layout.tail_alignment > 1);
@@ -49,7 +49,7 @@ pub(super) fn allocates_strides(op: Op) -> bool {
 }
 
 impl<'c> Lowering<'c> {
-    /// A row of as many elements as the strides reach over, seen with these strides.
+    /// Allocates the span of the strides as one dimension, and views it with these strides.
     pub(super) fn strided_allocation(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let t = ir::result(op, 0).r#type();
         let shaped = ir::memref(t).ok_or("it is not a memref")?;
@@ -64,7 +64,7 @@ impl<'c> Lowering<'c> {
             );
         }
         let index = (0..steps.len()).fold(Expr::Const(first), |sum, d| sum + Expr::Var(d).times(steps[d]));
-        // An unknown size is taken for one that does not reach into the next stride.
+        // A dynamic size is assumed not to reach the next stride.
         let sizes = shaped.shape.iter().zip(&steps).map(|(n, step)| {
             n.unwrap_or_else(|| {
                 steps.iter().filter(|outer| *outer > step).min().map_or(2, |outer| outer / (*step).max(1))
@@ -109,7 +109,7 @@ impl<'c> Lowering<'c> {
     pub(super) fn allocation(&mut self, b: Builder<'c>, op: Op<'c>, lowered: Rc<Lowered<'c>>) -> Result<(), String> {
         let sizes = lowered.shape.iter().filter(|n| n.is_none()).count();
         let operands = ir::operands(op);
-        // After them come symbols of the layout's map, which the type already has as sizes.
+        // The symbols of the layout's map follow; the type already has them as sizes.
         let operands = operands.get(..sizes).ok_or("it has too few size operands")?;
         let attributes: Vec<_> = ir::attributes(op)
             .into_iter()
@@ -178,8 +178,7 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    /// An operation that reads and writes one element at once, of the memref that is this operand, with its indices behind
-    /// it: it takes the index into the buffer instead.
+    /// Lowers an access to one element: operand `memref`, followed by its indices, becomes the buffer and the index in it.
     pub(super) fn on_element(&mut self, b: Builder<'c>, op: Op<'c>, memref: usize) -> Result<(), String> {
         let operands = ir::operands(op);
         let access = self.buffers.access(operands[memref])?;
@@ -194,7 +193,7 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    /// A prefetch is of the element, or of the one that it is a part of, at the first of its places.
+    /// Lowers a prefetch: of the element, or of the first place that holds it.
     pub(super) fn prefetch(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let at = self.element_of_buffer(b, op, 0)?;
         let attributes = ["isWrite", "localityHint", "isDataCache"];
@@ -204,8 +203,7 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    /// The buffer of the memref that is an operand, and the index into the buffer of the element that the operands behind
-    /// it name.
+    /// The buffer of operand `memref`, and the buffer index of the element that the operands after it select.
     fn element_of_buffer(&mut self, b: Builder<'c>, op: Op<'c>, memref: usize) -> Result<Vec<Val<'c>>, String> {
         let operands = ir::operands(op);
         let mut vars = IndexVars::default();
@@ -215,7 +213,7 @@ impl<'c> Lowering<'c> {
         Ok([base].into_iter().chain(index[..rank].iter().map(|e| vars.value(b, e))).collect())
     }
 
-    /// The index into the buffer of the element that an operation with plain indices names.
+    /// The buffer index of the element at an operation's plain indices.
     fn element(
         &mut self,
         op: Op<'c>,
@@ -227,7 +225,7 @@ impl<'c> Lowering<'c> {
         Ok(self.buffers.access(memref)?.simple_index(vars, &view))
     }
 
-    /// A read or write of a vector.
+    /// Lowers a vector read or write.
     pub(super) fn transfer(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let is_spread = |v: &Val<'c>| {
             self.buffers.reach(*v) && self.buffers.access(*v).is_ok_and(|access| access.spread_buffer().is_some())
@@ -240,7 +238,7 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    /// An operation on strided memrefs takes the strided view of an untiled buffer.
+    /// Lowers an operation on strided memrefs to the strided view of an untiled buffer.
     pub(super) fn strided(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let source = ir::operands(op)[0];
         let lowered = self.buffers.get(source).ok_or("its source is not a buffer")?;
@@ -250,8 +248,8 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    /// A cast that says more or less of the sizes is still one where both types have the same dimensions. Where a tiled
-    /// size becomes known or unknown, the dimension that carries it goes or comes.
+    /// Lowers a cast between static and dynamic sizes to a cast if both types have the same dimensions. If a tiled
+    /// size becomes static or dynamic, the dimension that carries it disappears or appears.
     pub(super) fn cast(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let (source, result) = (ir::operands(op)[0], ir::result(op, 0));
         self.whole_only(&[source])?;
@@ -279,7 +277,7 @@ impl<'c> Lowering<'c> {
                 size.ok_or_else(|| format!("its dimension must be below the rank, found {which}"))?.value(b)
             }
             None => {
-                // The size of the dimension that it is, of all of them.
+                // The full size of the carrying dimension.
                 let sizes: Vec<Val<'c>> = access.sizes.iter().map(|size| size.value(b)).collect();
                 let mut known = *sizes.last().ok_or("it has no dimension")?;
                 for (k, size) in sizes.iter().enumerate().rev().skip(1) {
@@ -293,7 +291,7 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    /// The memory of a buffer under another type, in which each element is at the same byte.
+    /// Views the memory of a buffer as another type, with each element at the same byte.
     pub(super) fn same_bytes(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let (source, result) = (ir::operands(op)[0], ir::result(op, 0));
         self.whole_only(&[source])?;
@@ -313,7 +311,7 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    /// A copy of all of a buffer to one of the same layout copies the bytes as they are, with padding.
+    /// Lowers a DMA copy of a whole buffer to one of the same layout: a copy of its bytes, padding included.
     pub(super) fn dma_start(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let start = DmaStart::of(op).ok_or("it has not the operands that it needs")?;
         let sides = [&start.from, &start.to];
@@ -349,7 +347,7 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    /// An operation that needs no more than the right types, which it has, unless it takes part of a buffer.
+    /// Checks that an operation with only new types takes no part of a buffer.
     pub(super) fn whole_only(&self, operands: &[Val<'c>]) -> Result<(), String> {
         match operands.iter().any(|v| is_view(*v)) {
             false => Ok(()),
@@ -358,7 +356,7 @@ impl<'c> Lowering<'c> {
     }
 }
 
-/// How many elements a memref of static shape reaches over from its first one on, and of which type.
+/// The number of elements from the first to the last of a memref of static shape, and their type.
 fn span<'c>(t: Type<'c>) -> Option<(i64, Type<'c>)> {
     let shaped = ir::memref(t)?;
     let sizes = shaped.sizes()?;

@@ -1,26 +1,26 @@
 //! `layout-lower-memrefs`: memrefs with tiled layouts become plain strided ones, with the operations that use them.
 //!
-//! A memref is *tiled* when its layout is `#layout.tiled` or `#layout.tensor_layout`, or when its memory space is
-//! `#layout.pending`, as which a tensor's layout survives bufferization. The phases, each over the operations in
-//! the order of the program:
+//! A memref is *tiled* if its layout is `#layout.tiled` or `#layout.tensor_layout`, or if its memory space is
+//! `#layout.pending`, the form in which a tensor's layout survives bufferization. The phases, each over the operations in
+//! program order:
 //!
-//! 1. *Convert types* (`state.rs`, what a type becomes in `types.rs`): tiled buffers get their lowered types in place.
-//! 2. *Rewrite* what reaches into a tiled buffer. Slices and reshapes are followed to their buffer by composing index
-//!    maps. What makes, reads or writes a buffer is in `memory.rs`. A structured operation becomes scalar loops, or with
-//!    `vectorize` vector code (`nests.rs`), which has steps of its own:
-//!    - *fuse*: an operation that the next one can compute on the way is not emitted but noted in `fused_into`;
-//!    - *wait*: kernels one after another wait for the last of them; those that go over the same rows of buffers that
-//!      are larger than the cache go together, some rows after others (`one_pass.rs`);
-//!    - *widen*: with `padding=typed` the kernel goes over whole tiles where that changes no result (`padding.rs`);
-//!    - *plan and emit* the kernel of an operation with all that was fused into it;
+//! 1. *Convert types* (`state.rs`, lowered types in `types.rs`): tiled buffers get their lowered types in place.
+//! 2. *Rewrite* operations on tiled buffers. Slices and reshapes are followed to their buffer by composing index
+//!    maps. `memory.rs` lowers allocations, reads and writes. A structured operation becomes scalar loops, or with
+//!    `vectorize` vector code (`nests.rs`), in steps of its own:
+//!    - *fuse*: an operation that the next one can compute on the way is not emitted but recorded in `fused_into`;
+//!    - *wait*: consecutive kernels wait for the last of them; those over the same rows of buffers larger than
+//!      the cache are fused by blocks of rows (`one_pass.rs`);
+//!    - *widen*: with `padding=typed` the kernel runs over whole tiles if that changes no result (`padding.rs`);
+//!    - *plan and emit* the kernel of an operation with everything fused into it;
 //!    - if the kernel cannot be vectorised, each of its operations is rewritten alone, once: `no_fusion` ends the
-//!      recursion. One that cannot be vectorised alone becomes scalar loops, with a remark.
-//! 3. *Erase* (`Lowering::erase_views`) the slices and reshapes, which nothing uses any more.
+//!      recursion. An operation that cannot be vectorised alone becomes scalar loops, with a remark.
+//! 3. *Erase* (`Lowering::erase_views`) the slices and reshapes, which have no users any more.
 //!
-//! Before, copies of buffers that nothing uses any more are left out: afterwards they are loops.
+//! Copies of buffers without other users are removed first: afterwards they are loops.
 //!
-//! The pass works on a copy of the module and puts it in place of the original only when everything could be lowered,
-//! so a failure leaves the module as it was.
+//! The pass works on a copy of the module and replaces the original only if everything was lowered,
+//! so a failure leaves the module unchanged.
 
 mod memory;
 mod nests;
@@ -46,7 +46,7 @@ use melior::ir::Type;
 use melior::ir::operation::OperationMutLike;
 use state::Lowering;
 
-/// Lowers all tiled memrefs of a module; or reports what could not be lowered, and changes nothing.
+/// Lowers all tiled memrefs of a module. On failure reports the reasons and changes nothing.
 pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagnostic<'c>>> {
     let module = rewriter.root();
     options.check().map_err(|message| vec![Diagnostic::error(ir::location(module), message)])?;
@@ -82,8 +82,8 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagn
     Ok(())
 }
 
-/// Writes the layouts that are affine maps and sums of strides as `strided`, or leaves them out where they are row-major.
-/// False where there are none, and nothing is allocated with strides.
+/// Converts layouts that are affine maps with a strided form to `strided`, or drops them if row-major.
+/// Returns false if there are none, and nothing is allocated with strides.
 fn as_strided<'c>(operations: &[Op<'c>]) -> bool {
     let mut any = false;
     let mut convert = TypeConverter::new(|t: Type<'c>| {
@@ -99,7 +99,7 @@ fn as_strided<'c>(operations: &[Op<'c>]) -> bool {
     any || operations.iter().any(|op| memory::allocates_strides(*op))
 }
 
-/// Lets functions be approximated that there are polynomials for; false where there are none.
+/// Marks operations with polynomial approximations as approximable; returns false if there are none.
 fn allow_approximations(operations: &[Op]) -> bool {
     let mut any = false;
     for op in operations.iter().filter(|op| is_approximable(**op)) {
@@ -117,7 +117,7 @@ impl<'c> Lowering<'c> {
         }
         let name = ir::name(op);
         if name == "memref.global" || self.touches(op) || memory::allocates_strides(op) {
-            // It may be gone afterwards.
+            // The operation may be erased afterwards.
             let location = ir::location(op);
             if let Err(reason) = self.rewrite(op) {
                 self.error(location, format!("'{name}' op cannot be lowered: {reason}"));
@@ -125,17 +125,17 @@ impl<'c> Lowering<'c> {
         } else if self.options.vectorize != Target::None
             && (self.maps.contains_key(&ir::op_key(op)) || name == "memref.copy")
         {
-            // A program without layouts gets vectors as well; what is not for buffers is left to upstream's passes.
+            // A program without layouts gets vectors as well; upstream's passes handle operations that are not on buffers.
             let _ = self.in_vectors(op);
         }
     }
 
-    /// Whether an operation reaches into a tiled buffer.
+    /// Whether an operation accesses a tiled buffer.
     fn touches(&self, op: Op<'c>) -> bool {
         ir::operands(op).into_iter().chain(ir::results(op)).any(|v| self.buffers.reach(v))
     }
 
-    /// Rewrites an operation that reaches into a tiled buffer; the error is the reason why it cannot be.
+    /// Rewrites an operation on a tiled buffer; the error is the reason why this is impossible.
     fn rewrite(&mut self, op: Op<'c>) -> Result<(), String> {
         let b = Builder::before(op);
         let operands = ir::operands(op);
@@ -181,7 +181,7 @@ impl<'c> Lowering<'c> {
         }
     }
 
-    /// Erases the views that no one uses any more, innermost first.
+    /// Erases views without users, innermost first.
     fn erase_views(&mut self) {
         for op in std::mem::take(&mut self.views).into_iter().rev() {
             if !ir::is_used(ir::result(op, 0)) {

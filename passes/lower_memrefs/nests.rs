@@ -56,7 +56,7 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    /// A structured operation or a copy becomes a nest, or vector code.
+    /// Lowers a structured operation or a copy to a loop nest or vector code.
     pub(super) fn nest(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         if self.options.vectorize != Target::None && self.in_vectors(op)? {
             return Ok(());
@@ -64,12 +64,12 @@ impl<'c> Lowering<'c> {
         self.scalar(b, op)
     }
 
-    /// A structured operation or a copy becomes a nest of scalars.
+    /// Lowers a structured operation or a copy to scalar loops.
     pub(super) fn scalar(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         if ir::name(op) == "memref.copy" { self.buffer_copy(b, op) } else { self.structured(b, op) }
     }
 
-    /// A structured operation becomes a nest with its body inside.
+    /// Lowers a structured operation to a loop nest with its body inside.
     fn structured(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let Described { values, number, inputs, mut nest, body } = self.fusion().described(op)?;
         let body = body.ok_or("it has no body")?;
@@ -115,7 +115,7 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    /// Copies all elements.
+    /// Emits a copy of all elements.
     fn copy(&mut self, b: Builder<'c>, from: Access<'c>, to: Access<'c>) {
         let nest = copy_nest(from, to);
         if self.options.vectorize != Target::None {
@@ -128,7 +128,7 @@ impl<'c> Lowering<'c> {
         kernel::emit(&nest, b, |inner| inner.store(1, inner.load(0)));
     }
 
-    /// Vector code for a structured operation or a copy, as the header says; false where it is to become scalar loops.
+    /// Emits vector code for a structured operation or a copy, as the header says; returns false for scalar loops.
     pub(super) fn in_vectors(&mut self, op: Op<'c>) -> Result<bool, String> {
         let key = ir::op_key(op);
         if let Some(consumer) = self.fusion().consumer(op).filter(|_| !self.no_fusion.contains(&key)) {
@@ -144,7 +144,7 @@ impl<'c> Lowering<'c> {
         self.in_one_pass(op)
     }
 
-    /// Vector code for an operation with what is fused into it; false where it is to become scalar loops.
+    /// Emits vector code for an operation with everything fused into it; returns false for scalar loops.
     pub(super) fn alone(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<bool, String> {
         let key = ir::op_key(op);
         let made = self.kernel(b, op);
@@ -171,7 +171,7 @@ impl<'c> Lowering<'c> {
         }
     }
 
-    /// The kernel of an operation with all that is fused into it: over whole tiles where it can be.
+    /// Emits the kernel of an operation with everything fused into it, over whole tiles if possible.
     fn kernel(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let (mut nest, body) = self.fusion().fused(op)?;
         let (mut widened, fills) = self.widened(op, &mut nest, &body);
@@ -191,9 +191,8 @@ impl<'c> Lowering<'c> {
         }
     }
 
-    /// Where an input is spread over axes that the output of a reduction does not have, and the elements may be added
-    /// in any order, lets each place reduce its share: the nest then writes a buffer of partial results. Returns how
-    /// they are to be combined, and the output.
+    /// Splits a reduction among places, if an input is spread over axes that the output does not have and additions may be
+    /// reordered: the nest then writes a buffer of partial results. Returns their combiner and the output.
     fn split_reduction(
         &mut self,
         b: Builder<'c>,
@@ -208,7 +207,7 @@ impl<'c> Lowering<'c> {
         if contracted.is_empty() {
             return None;
         }
-        // Sums of parts may overflow where the whole does not.
+        // Partial sums may overflow although the whole does not.
         if ir::attribute(combiner.op, "overflowFlags").is_some() {
             let none = Attribute::parse(b.context(), "#arith.overflow<none>").expect("an attribute of arith");
             ir::edit(combiner.op).set_attribute("overflowFlags", none);
@@ -229,7 +228,7 @@ impl<'c> Lowering<'c> {
         Some((combiner, output))
     }
 
-    /// Copies inputs that a place needs and does not hold into layouts in which it does.
+    /// Copies inputs with elements that a place needs but does not hold into layouts in which it does.
     fn relayout_inputs(&mut self, b: Builder<'c>, nest: &mut Nest<'c>) {
         if !places::outputs_cover_places(nest) {
             return;
@@ -238,7 +237,7 @@ impl<'c> Lowering<'c> {
             let Some(shaped) = ir::memref(nest.operands[k].access.base.r#type()) else { continue };
             let shape = nest.operands[k].access.sizes.iter().map(|n| n.known()).collect();
             let shaped = Shaped { shape, layout: None, ..shaped };
-            // Without such a layout, each element is fetched when it is needed.
+            // Without such a layout, each element is fetched on demand.
             let Ok(lowered) =
                 Lowered::new(b.location, &shaped, &AnyLayout::Tensor(layout), &self.types.axes, self.types.form)
             else {
@@ -259,7 +258,7 @@ fn scalar_remark<'c>(location: Location<'c>, reason: &str) -> Diagnostic<'c> {
     Diagnostic::remark(location, format!("not vectorised: {reason}"))
 }
 
-/// Adds to an output what each place has put in its partial results, the last operand of the nest.
+/// Adds each place's partial results, the last operand of the nest, to an output.
 fn combine<'c>(b: Builder<'c>, nest: &Nest<'c>, output: Operand<'c>, combiner: &Combiner<'c>) {
     let Some(partial) = nest.operands.last() else { return };
     let Some(spread_buffer) = partial.access.spread_buffer() else { return };
@@ -283,7 +282,7 @@ fn combine<'c>(b: Builder<'c>, nest: &Nest<'c>, output: Operand<'c>, combiner: &
     });
 }
 
-/// Whether a structured operation does no more than copy its input element by element.
+/// Whether a structured operation only copies its input element by element.
 fn is_copy(body: BlockRef, nest: &Nest) -> bool {
     let operations = ir::operations(body);
     let [end] = operations[..] else { return false };
@@ -292,7 +291,7 @@ fn is_copy(body: BlockRef, nest: &Nest) -> bool {
         && ir::operands(end).first().map(|v| ir::key(*v)) == ir::arguments(body).first().map(|v| ir::key(*v))
 }
 
-/// Makes the symbols of an affine map dimensions: a variable of a loop is no symbol where `linalg.index` was one.
+/// Turns the symbols of an affine map into dimensions: a loop variable is no symbol, unlike `linalg.index`.
 fn symbols_to_dims(op: Op) {
     if !matches!(ir::name(op), "affine.apply" | "affine.max" | "affine.min") {
         return;

@@ -1,9 +1,9 @@
-//! Kernels one after another that go over the same rows: together, so that memory is read and written once.
+//! Fuses consecutive kernels over the same rows, so that memory is read and written once.
 //!
-//! A kernel waits if the next operation that accesses memory is one that may become a kernel, too. The last of them makes all:
-//! as many as have rows in common as one, by blocks of rows, and others each by itself. They stay in the program's order, but
-//! for kernels that have no buffer in common with those that would go around them: these come first. Between them are only
-//! operations that access no memory, and loads of what none of them writes.
+//! A kernel waits if the next operation that accesses memory may become a kernel, too. The last of them emits all:
+//! kernels with common rows together, by blocks of rows, and others each alone. They stay in program order,
+//! except kernels without a common buffer with those that they would pass: these move first. Between the kernels are
+//! only operations without memory access, and loads of buffers that no kernel writes.
 
 use super::padding_state::root;
 use super::state::Lowering;
@@ -16,16 +16,16 @@ use crate::vectorize::RowBlocks;
 use layout_ir::{self as ir, Builder, Op, Val};
 use std::collections::HashSet;
 
-/// The most kernels that go together, and the most of which these are found.
+/// The most kernels in one fused group, and the most kernels among which these are sought.
 const MOST: usize = 16;
 const LOOKED_AT: usize = 31;
-/// The most operations that wait.
+/// The most waiting operations.
 const WAITING: usize = 64;
 
 impl<'c> Lowering<'c> {
-    /// Whether an operation is to be lowered with the one that comes next.
+    /// Whether an operation is lowered together with the next one.
     pub(super) fn waits(&self, op: Op<'c>) -> bool {
-        // Threads get parts of one kernel; what padding holds is decided kernel by kernel.
+        // Threads split one kernel; padding is decided kernel by kernel.
         if self.options.parallel != Parallel::None || self.options.padding != Padding::Masked {
             return false;
         }
@@ -37,7 +37,7 @@ impl<'c> Lowering<'c> {
         next.is_some_and(|op| self.maps.contains_key(&ir::op_key(op)) || ir::name(op) == "memref.copy")
     }
 
-    /// The next operation that accesses memory, but for loads of what neither these operations nor those that wait write.
+    /// The next operation that accesses memory, except loads of buffers that neither `and` nor waiting operations write.
     fn next_access(&self, op: Op<'c>, and: &[Op<'c>]) -> Option<Op<'c>> {
         let fusion = self.fusion();
         let writes_others = |op: &Op<'c>, base| fusion.written(*op).is_some_and(|written| !written.contains(&base));
@@ -45,20 +45,20 @@ impl<'c> Lowering<'c> {
         fusion.next_access(op, &is_another)
     }
 
-    /// Makes all that waits where a load between an operation and the one that it is fused into may be of what that writes.
+    /// Emits all waiting operations if a load between an operation and its consumer may read a buffer that they write.
     pub(super) fn make_before_loads(&mut self, op: Op<'c>, consumer: Op<'c>) {
         if self.next_access(op, &[]).is_none_or(|next| ir::op_key(next) != ir::op_key(consumer)) {
             std::mem::take(&mut self.waiting).into_iter().for_each(|op| self.by_itself(op));
         }
     }
 
-    /// Vector code for an operation and all that wait; false where it is to become scalar loops itself.
+    /// Emits vector code for an operation and all waiting ones; returns false if the operation is to become scalar loops.
     pub(super) fn in_one_pass(&mut self, last: Op<'c>) -> Result<bool, String> {
         let mut ops = std::mem::take(&mut self.waiting);
         ops.push(last);
         let mut nests: Vec<Option<(Nest<'c>, Body<'c>)>> = Vec::new();
         if ops.len() > 1 {
-            // A body without a vector form may reach memory that is no operand.
+            // A body without a vector form may access memory that is no operand.
             let nest = |op: &Op<'c>| self.fusion().fused(*op).ok().filter(|(_, body)| body.widest().is_ok());
             nests.extend(ops.iter().map(nest));
         }
@@ -79,9 +79,9 @@ impl<'c> Lowering<'c> {
         Ok(true)
     }
 
-    /// Makes an operation that waited: vector code, or scalar loops.
+    /// Emits a waiting operation: as vector code, or as scalar loops.
     fn by_itself(&mut self, op: Op<'c>) {
-        // Of a program without layouts, what is not for vectors is left to upstream's passes.
+        // Upstream's passes handle the rest of a program without layouts.
         let (location, name, touches) = (ir::location(op), ir::name(op), self.touches(op));
         let made = self.alone(Builder::before(op), op);
         let made = made.and_then(|made| if made || !touches { Ok(()) } else { self.scalar(Builder::before(op), op) });
@@ -90,7 +90,7 @@ impl<'c> Lowering<'c> {
         }
     }
 
-    /// Makes as many of the first kernels as go over the same rows. Returns how many these are; nothing is made of one.
+    /// Emits the longest run of first kernels over the same rows. Returns its length; a single kernel is not emitted.
     fn together(&mut self, ops: &[Op<'c>], nests: &[Option<(Nest<'c>, Body<'c>)>]) -> usize {
         let options = self.options;
         let mut most = MOST;
@@ -138,8 +138,8 @@ impl<'c> Lowering<'c> {
     }
 }
 
-/// Whether a buffer is an allocation that only these operations use, of which `last` is the last, in their block: of one
-/// outside of a loop around them each iteration finds what the one before left.
+/// Whether a buffer is an allocation before `last` in the same block that only these operations use. An allocation
+/// outside of a surrounding loop keeps its contents between iterations.
 fn is_local(buffer: Val, last: Op, own: &HashSet<usize>) -> bool {
     let root = root(buffer);
     let mut seen = vec![root];

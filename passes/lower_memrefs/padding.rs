@@ -1,19 +1,19 @@
-//! What the padding of buffers holds while a module is lowered.
+//! Contents of the padding of buffers during lowering.
 //!
-//! A kernel over whole tiles writes padding, and so does nothing else. So the padding of a buffer holds one value at an
+//! Only kernels over whole tiles write padding. So the padding of a buffer holds one value at an
 //! operation if
 //!
-//! - the buffer is an allocation all of whose uses are known, a constant, or an argument whose `layout.padding` says so;
-//! - a kernel before it, in its block or in one around it, wrote that value into all of the padding;
-//! - all kernels since then that write its padding write the same value.
+//! - the buffer is an allocation with only known uses, a constant, or an argument with a `layout.padding`;
+//! - a kernel before it, in its block or a surrounding one, wrote this value into all padding;
+//! - all later kernels that write its padding write the same value.
 //!
-//! Where a reduction needs another value, one is written into the padding of its inputs before, if these are such allocations
-//! and nothing relies on what is there: behind the last kernel that wrote to it, outside of the loops that the reduction
-//! is in since.
+//! If a reduction needs another value, the pass fills the padding of its inputs first, if they are such allocations
+//! and nothing relies on the old contents. The fill is placed after the last kernel that wrote the buffer, outside of
+//! the loops around the reduction that begin later.
 //!
-//! In a loop, kernels behind the operation run before it as well. So where the operation relies on what its padding holds
-//! and is inside a loop that the kernel is not in, those that follow in the loop have to keep it. Operations are visited
-//! in the order of the program, so each is known before the first that could break it.
+//! In a loop, kernels after the operation also run before it. So if the operation relies on padding and is inside a loop
+//! that does not contain the writing kernel, later kernels of the loop must preserve the padding. Operations are visited
+//! in program order, so each is known before the first kernel that could break it.
 
 use super::padding_fills::Fill;
 use super::padding_state::{Writer, block, root};
@@ -32,7 +32,7 @@ use melior::ir::{Attribute, TypeLike, ValueLike};
 use std::collections::HashSet;
 
 impl<'c> Lowering<'c> {
-    /// Rounds the dimensions of a nest up to whole tiles, as far as the options and what is known allow.
+    /// Rounds the dimensions of a nest up to whole tiles, as far as the options and the known padding allow.
     pub(super) fn widened(&mut self, op: Op<'c>, nest: &mut Nest<'c>, body: &Body<'c>) -> (Widened<'c>, Vec<Fill<'c>>) {
         if self.options.padding == Padding::Masked {
             return (Widened::default(), Vec::new());
@@ -40,7 +40,7 @@ impl<'c> Lowering<'c> {
         let roots: Vec<Val<'c>> = nest.operands.iter().map(|o| root(o.access.base)).collect();
         let first = roots.len() - nest.outputs;
         let is_written = |v: Val<'c>| roots[first..].iter().any(|other| ir::key(*other) == ir::key(v));
-        // Where what is read is written, the next iteration of a loop finds something else.
+        // An input that is also written differs in the next iteration of a loop.
         let reads = |k: usize| if k < first { !is_written(roots[k]) } else { body.initial.is_some() };
         let held = (0..roots.len()).map(|k| reads(k).then(|| self.held(roots[k], op)).flatten()).collect();
         let kept = roots[first..].iter().map(|v| self.kept(*v, op)).collect();
@@ -58,7 +58,7 @@ impl<'c> Lowering<'c> {
         (widened, fills)
     }
 
-    /// Takes note of a kernel that was made of a nest of these operands.
+    /// Records the padding that a kernel with these operands writes and relies on.
     pub(super) fn note_padding(&mut self, op: Op<'c>, bases: &[Val<'c>], widened: Widened<'c>) {
         if self.options.padding == Padding::Report {
             let dims = widened.dims.iter().map(|(dim, from, to)| format!("d{dim} runs to {to} in place of {from}"));
@@ -87,13 +87,13 @@ impl<'c> Lowering<'c> {
         }
     }
 
-    /// Takes note of padding that holds a value from an operation on.
+    /// Records that padding holds a value from an operation on.
     pub(super) fn note_fill(&mut self, root: Val<'c>, value: Attribute<'c>, from: Op<'c>) {
         let writer = Writer { value: Some(value), all: true, block: block(from) };
         self.padding.writers.entry(ir::key(root)).or_default().push(writer);
     }
 
-    /// Takes note of a global of numbers that nothing writes to: its padding holds its only element, or zeros.
+    /// Records the padding of a read-only global of numbers: its only element, or zeros.
     pub(super) fn note_constant(&mut self, global: Op<'c>, value: &Constant<'c>) {
         let name = ir::attribute(global, "sym_name").and_then(ir::text);
         let zero = || {
@@ -109,7 +109,7 @@ impl<'c> Lowering<'c> {
         }
     }
 
-    /// What the padding of a buffer holds where an operation begins.
+    /// The contents of a buffer's padding before an operation.
     fn held(&mut self, base: Val<'c>, op: Op<'c>) -> Content<'c> {
         if let Some(global) = ir::defining_op(base).filter(|op| ir::name(*op) == "memref.get_global") {
             let name = ir::attribute(global, "name")?.to_string();
@@ -124,8 +124,8 @@ impl<'c> Lowering<'c> {
         self.writer(base, op).map(|known| known.0)
     }
 
-    /// The value that a kernel before an operation wrote into all padding, and which is there since; with the operation of
-    /// that kernel's block that the operation is inside of, if that is another.
+    /// The value that an earlier kernel wrote into all padding, if it is still there. Also returns the operation in that
+    /// kernel's block that contains `op`, if it is another one.
     fn writer(&self, base: Val<'c>, op: Op<'c>) -> Option<(Attribute<'c>, Option<usize>)> {
         let around: Vec<Op<'c>> = std::iter::successors(Some(op), |op| ir::parent(*op)).collect();
         let mut known: Content = None;
@@ -143,7 +143,7 @@ impl<'c> Lowering<'c> {
         None
     }
 
-    /// What a kernel may write into the padding of a buffer.
+    /// The values that a kernel may write into the padding of a buffer.
     pub(super) fn kept(&mut self, base: Val<'c>, op: Op<'c>) -> Kept<'c> {
         let around: HashSet<usize> = std::iter::successors(Some(op), |op| ir::parent(*op)).map(ir::op_key).collect();
         let needed = self.padding.needed.get(&ir::key(base)).into_iter().flatten();
@@ -155,8 +155,8 @@ impl<'c> Lowering<'c> {
         }
     }
 
-    /// Whether a buffer may be an argument of which a caller outside relies on what its padding holds: where it is chosen
-    /// by a branch, carried by a loop, or was handed to a function.
+    /// Whether a buffer may be an argument with padding that an outside caller relies on: if a branch chooses it, a loop
+    /// carries it, or it was passed to a function.
     fn may_be_promised(&self, base: Val<'c>) -> bool {
         let promised = ir::memref(base.r#type()).is_some_and(|t| self.padding.promised.contains(&t.element));
         let known = match (ir::defining_op(base), ir::block_argument(base)) {
@@ -171,7 +171,7 @@ impl<'c> Lowering<'c> {
         symbol(function).is_none_or(|name| self.padding.referred.contains(name))
     }
 
-    /// What the `layout.padding` of an argument says: its caller is outside of the module, or would have to be looked at.
+    /// The `layout.padding` of an argument; `None` if the module refers to the function, as its callers are not checked.
     fn promised(&self, base: Val<'c>) -> Content<'c> {
         let (function, number) = ir::block_argument(base)?;
         if !is_own(base, function, number) || self.is_referred(function) {
@@ -184,8 +184,8 @@ impl<'c> Lowering<'c> {
         fits.then_some(promise)
     }
 
-    /// Whether a buffer is an allocation, or an argument that is one, and only operations use it that write its padding only
-    /// where they are noted.
+    /// Whether a buffer is an allocation, or an argument that is one, whose users write its padding only
+    /// where this is recorded.
     pub(super) fn is_owned(&mut self, base: Val<'c>) -> bool {
         if let Some(known) = self.padding.owned.get(&ir::key(base)) {
             return *known;
@@ -218,7 +218,7 @@ impl<'c> Lowering<'c> {
     }
 }
 
-/// Whether an argument of a block is that of a function, of that number.
+/// Whether a block argument is the function's argument of this number.
 fn is_own(base: Val, owner: Op, number: usize) -> bool {
     let entry = ir::blocks(owner).first().copied().filter(|_| ir::name(owner) == "func.func");
     entry.is_some_and(|entry| ir::arguments(entry).get(number).is_some_and(|own| ir::key(*own) == ir::key(base)))

@@ -1,7 +1,7 @@
-//! Padding of the inputs of reductions that is filled with what changes nothing in them.
+//! Fills the padding of reduction inputs with neutral values.
 //!
-//! Columns 1000 to 1023 of f32[1000,1000] in tiles of 128, say, before a product: a fortieth of what the product reads, each
-//! once, while the product reads each a thousand times.
+//! An example is columns 1000 to 1023 of f32[1000,1000] in tiles of 128 before a product: a fortieth of the product's
+//! input, written once, while the product reads each element a thousand times.
 
 use super::padding_state::{block, root};
 use super::state::Lowering;
@@ -16,24 +16,24 @@ use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::Attribute;
 use tensor_layout::expr::Expr;
 
-/// Padding that is to be filled.
+/// A planned fill of padding.
 pub(super) struct Fill<'c> {
     /// The buffer, over whole tiles.
     access: Access<'c>,
     /// Its sizes without padding.
     sizes: Vec<i64>,
-    /// What makes the buffer.
+    /// The definition of the buffer.
     pub(super) root: Val<'c>,
-    /// What its padding is to hold.
+    /// The value for its padding.
     pub(super) value: Attribute<'c>,
-    /// Which operand of the kernel it is.
+    /// The operand number in the kernel.
     operand: usize,
-    /// The same as a constant, behind which it is to be filled.
+    /// The value as a constant, after which the fill is inserted.
     constant: Op<'c>,
 }
 
 impl<'c> Lowering<'c> {
-    /// The padding to be filled so that a reduction can go over whole tiles, where that is less work than it saves.
+    /// The fills that let a reduction run over whole tiles, if they cost less than they save.
     pub(super) fn fills(
         &mut self,
         op: Op<'c>,
@@ -70,7 +70,7 @@ impl<'c> Lowering<'c> {
         fills
     }
 
-    /// The operation before which the padding of a buffer may be filled for another one; `None` where it may not be.
+    /// The operation before which the padding of a buffer may be filled for `op`; `None` if it may not.
     fn place_of_fill(&mut self, base: Val<'c>, op: Op<'c>) -> Option<Op<'c>> {
         let root = root(base);
         let made = ir::defining_op(root).filter(|_| self.is_owned(root))?;
@@ -78,16 +78,16 @@ impl<'c> Lowering<'c> {
         let wanted = last.map_or_else(|| block(made), |writer| writer.block);
         let mut around = std::iter::successors(Some(op), |op| ir::parent(*op));
         let before = around.find(|around| block(*around) == wanted).unwrap_or(op);
-        // What shows the buffer may be inside a loop that the buffer is outside of.
+        // A view of the buffer may be inside a loop that the buffer is outside of.
         let shows = ir::defining_op(base)?;
         let mut around = std::iter::successors(Some(before), |op| ir::parent(*op));
         let there = around.find(|around| block(*around) == block(shows)).is_some_and(|op| ir::comes_before(shows, op));
         (there && self.kept(root, before) == Kept::Nothing).then_some(before)
     }
 
-    /// Writes into padding, and takes note of it.
+    /// Emits fills, and records them.
     pub(super) fn fill_padding(&mut self, fills: Vec<Fill<'c>>) {
-        // What is filled is read soon, and is little.
+        // The filled padding is small and read soon.
         let options = Options { cache_bytes: 0, parallel: Parallel::None, ..self.options };
         for fill in fills {
             let b = Builder::before(ir::next(fill.constant).expect("a constant is no terminator"));
@@ -104,12 +104,12 @@ impl<'c> Lowering<'c> {
 }
 
 impl<'c> Fill<'c> {
-    /// What a remark says of it.
+    /// The text of a remark about it.
     pub(super) fn said(&self) -> String {
         format!("padding of operand {} is filled before with {}", self.operand, self.value)
     }
 
-    /// The parts that are padding: for each dimension those beyond its end, of which the dimensions before it are not.
+    /// The boxes of padding: for each dimension the indices beyond its end, with earlier dimensions inside theirs.
     fn nests(&self) -> Vec<Nest<'c>> {
         let whole: Vec<i64> = self.access.sizes.iter().filter_map(|n| n.known()).collect();
         let ragged = (0..whole.len()).filter(|d| self.sizes[*d] < whole[*d]);
@@ -134,7 +134,7 @@ fn same(v: Val, other: Val) -> bool {
     ir::key(root(v)) == ir::key(root(other))
 }
 
-/// Whether filling the padding of an operand is little beside what a nest reads.
+/// Whether the filled padding of an operand is small compared with a nest's reads.
 fn pays(nest: &Nest, operand: usize, whole: &Lowered) -> bool {
     let count = |sizes: Vec<Option<i64>>| sizes.into_iter().try_fold(1i64, |n, size| n.checked_mul(size?));
     let known = |sizes: &[Size]| count(sizes.iter().map(|n| n.known()).collect());
@@ -144,7 +144,7 @@ fn pays(nest: &Nest, operand: usize, whole: &Lowered) -> bool {
     filled.zip(read).is_some_and(|(filled, read)| filled <= read / READS_PER_FILL)
 }
 
-/// How many elements a nest reads for each that is filled. A product of f32[1000,1000] whose both inputs have what is summed
-/// over in lanes reads 40,000 and has, filled, 0.67 of the instructions, for as much time; sums of rows of it read 41:
-/// 0.84; of f32[120,120] 15: 1.03.
+/// The least reads of a nest for each filled element. A product of f32[1000,1000], both inputs with the summed
+/// dimension in lanes, reads 40,000 and has, filled, 0.67 of the instructions, for as much time; sums of its rows
+/// read 41: 0.84; of f32[120,120] 15: 1.03.
 const READS_PER_FILL: i64 = 32;

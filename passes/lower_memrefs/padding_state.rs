@@ -1,4 +1,4 @@
-//! What is known of the padding of buffers while a module is lowered.
+//! The known state of the padding of buffers during lowering.
 
 use crate::buffers::operations::{SAME_BUFFER, is};
 use crate::functions::{referred, symbol};
@@ -16,24 +16,24 @@ pub(super) struct Writer<'c> {
     pub(super) value: Content<'c>,
     /// Whether it wrote all of the buffer's padding.
     pub(super) all: bool,
-    /// The block that it is in.
+    /// Its block.
     pub(super) block: usize,
 }
 
-/// What is known of the padding of buffers, by the value that is the whole buffer.
+/// The known state of padding, by the value of the whole buffer.
 #[derive(Default)]
 pub(super) struct PaddingState<'c> {
     pub(super) tiles: WholeTiles<'c>,
     pub(super) writers: HashMap<usize, Vec<Writer<'c>>>,
-    /// What padding must go on holding inside an operation.
+    /// Values that padding must keep inside an operation.
     pub(super) needed: HashMap<usize, Vec<(Attribute<'c>, usize)>>,
-    /// Whether all uses of a buffer are known.
+    /// Whether all users of a buffer are known.
     pub(super) owned: HashMap<usize, bool>,
-    /// What the padding of constants holds, by their names.
+    /// The padding of constants, by their names.
     pub(super) constants: HashMap<String, Attribute<'c>>,
     /// The functions that the module itself refers to.
     pub(super) referred: HashSet<String>,
-    /// The elements of arguments whose padding holds what their `layout.padding` says.
+    /// The element types of arguments with a `layout.padding`.
     pub(super) promised: HashSet<Type<'c>>,
 }
 
@@ -51,7 +51,7 @@ impl<'c> PaddingState<'c> {
     }
 }
 
-/// The buffer that a value shows.
+/// The buffer that a value views.
 pub(super) fn root(mut v: Val) -> Val {
     while let Some(op) = ir::defining_op(v).filter(|op| is(ir::name(*op), SAME_BUFFER)) {
         v = ir::operands(op)[0];
@@ -59,7 +59,7 @@ pub(super) fn root(mut v: Val) -> Val {
     v
 }
 
-/// What identifies the block of an operation.
+/// The identity of an operation's block.
 pub(super) fn block(op: Op) -> usize {
     op.block().map_or(0, |block| block.to_raw().ptr as usize)
 }

@@ -1,4 +1,4 @@
-//! What is known of a module while it is lowered.
+//! The state of a module during lowering.
 
 use super::padding_state::PaddingState;
 use super::types::{Types, lower_type, tiled_layout};
@@ -20,21 +20,21 @@ pub(super) struct Lowering<'c> {
     pub(super) rewriter: &'c Rewriter,
     pub(super) options: Options,
     pub(super) types: Types<'c>,
-    /// What tiled buffers are lowered to, and how their elements are reached.
+    /// The lowered forms of tiled buffers, and the index maps to their elements.
     pub(super) buffers: Buffers<'c>,
     /// The indexing maps of structured operations.
     pub(super) maps: HashMap<usize, Vec<AffineMap<'c>>>,
-    /// Operations whose code is part of the kernel of the one with this key, in order.
+    /// Operations that are part of the kernel of the operation with this key, in order.
     pub(super) fused_into: HashMap<usize, Vec<Op<'c>>>,
-    /// Operations that are lowered together with the next one, if they can be.
+    /// Operations that wait for the next one, to be lowered with it.
     pub(super) waiting: Vec<Op<'c>>,
-    /// Operations that are lowered alone, as a kernel with others could not be vectorised.
+    /// Operations that are lowered alone, as their fused kernel could not be vectorised.
     pub(super) no_fusion: HashSet<usize>,
-    /// Operations that are gone, by their old address.
+    /// Erased operations, by their old address.
     pub(super) erased: HashSet<usize>,
     /// Slices and reshapes of pending buffers, sources first.
     pub(super) views: Vec<Op<'c>>,
-    /// What the padding of buffers holds.
+    /// Known contents of padding.
     pub(super) padding: PaddingState<'c>,
     pub(super) errors: Vec<Diagnostic<'c>>,
     /// Remarks, emitted if there are no errors.
@@ -44,7 +44,7 @@ pub(super) struct Lowering<'c> {
 impl<'c> Lowering<'c> {
     pub(super) fn new(rewriter: &'c Rewriter, root: Op<'c>, options: Options, operations: &[Op<'c>]) -> Self {
         let axes = Axes::of(root, operations);
-        // Named operations make their maps from their operands' types, so they are read before those change.
+        // Named operations derive their maps from their operands' types, so they are read before those change.
         let structured = operations.iter().filter(|op| ir::name(**op).starts_with("linalg."));
         Lowering {
             rewriter,
@@ -67,7 +67,7 @@ impl<'c> Lowering<'c> {
         self.errors.push(Diagnostic::error(location, message));
     }
 
-    /// Gives all tiled buffers their lowered types and takes note of them. False where there are none.
+    /// Gives all tiled buffers their lowered types and records them. Returns false if there are none.
     pub(super) fn convert_types(&mut self, operations: &[Op<'c>]) -> bool {
         let mut known = HashMap::new();
         let mut found = false;
@@ -94,7 +94,7 @@ impl<'c> Lowering<'c> {
                 continue;
             }
             if ir::name(*op) == "memref.global" {
-                // Its type becomes that of the allocation, once its data have been looked at.
+                // Its type becomes that of the allocation after its data are examined.
                 found |= ir::attribute(*op, "type").and_then(ir::type_in).is_some_and(|t| tiled_layout(t).is_some());
                 continue;
             }
@@ -109,7 +109,7 @@ impl<'c> Lowering<'c> {
         found
     }
 
-    /// The lowered form of a tiled type; where there is none, an error at `location`, once for each type.
+    /// The lowered form of a tiled type; reports an error at `location`, once for each type, if there is none.
     pub(super) fn lowered(&mut self, t: Type<'c>, location: Location<'c>) -> Option<Rc<Lowered<'c>>> {
         if let Some(known) = self.types.lowered.get(&t) {
             return known.clone();
@@ -124,7 +124,7 @@ impl<'c> Lowering<'c> {
         Fusion { buffers: &self.buffers, maps: &self.maps, fused_into: &self.fused_into }
     }
 
-    /// Removes an operation in favour of these values for its results.
+    /// Replaces the results of an operation by these values and erases it.
     pub(super) fn replace(&mut self, op: Op<'c>, by: &[Val<'c>]) {
         for (old, new) in ir::results(op).into_iter().zip(by) {
             ir::replace_all_uses(old, *new);

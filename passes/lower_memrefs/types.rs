@@ -1,4 +1,4 @@
-//! Which memref types are tiled, and what they are lowered to.
+//! Tiled memref types and their lowered types.
 
 use crate::buffers::lowered::{AnyLayout, Lowered};
 use crate::buffers::spread::Axes;
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use tensor_layout::tiled::Layout;
 
-/// The types that have been looked at.
+/// A cache of examined types.
 pub(super) struct Types<'c> {
     pub(super) form: Form,
     pub(super) axes: Axes,
@@ -18,7 +18,7 @@ pub(super) struct Types<'c> {
     pub(super) nested_layout: HashMap<Type<'c>, bool>,
 }
 
-/// The layout of a type: in its own slot, or pending in that of the memory space.
+/// The layout of a type: in its own slot, or pending in the memory space.
 pub(super) fn tiled_layout<'c>(t: Type<'c>) -> Option<Attribute<'c>> {
     let shaped = ir::memref(t)?;
     let own = shaped.layout.filter(|_| AnyLayout::of_memref(t).is_some());
@@ -54,8 +54,8 @@ pub(super) fn lower_type<'c>(
     };
     let shaped = Shaped { layout: None, space, ..shaped };
     let lowered = |layout: &AnyLayout<'c>| Lowered::new(location, &shaped, layout, axes, form);
-    // Bufferization gives the copy of a slice or reshape the layout of the buffer that it is from. Where the copy cannot
-    // have it, the layout is free: it is a buffer of its own.
+    // Bufferization gives the copy of a slice or reshape the layout of its source buffer. If the copy cannot
+    // have it, the layout is free: the copy is a buffer of its own.
     let row_major = AnyLayout::Tiled(Layout::row_major(shaped.shape.len()));
     match &layout {
         AnyLayout::Tiled(tiled) if pending.is_some() && tiled.rank() != shaped.shape.len() => lowered(&row_major),

@@ -1,28 +1,28 @@
-//! A relayout between processes as a chain of collectives, and what it costs.
+//! A relayout between processes as a chain of collectives, and its cost.
 //!
-//! [`tensor_layout::places::collectives`] finds the chain; where it finds none, or one that is dearer, all that differs is
+//! [`tensor_layout::places::collectives`] finds the chain; if it finds none, or a dearer one, the digits that differ are
 //! gathered and each process keeps its part.
 
 use super::grid::{Digits, Grid, PROCESS, ProcessDigit, local_sizes};
 use tensor_layout::places::{Broadcast, CollectiveKind, IndexDigit, Part, Placement, TensorLayout, collectives};
 
-/// What some axes of the grid have before and after a step; `None` are copies.
+/// The digits of some axes of the grid before and after a step; `None` stands for copies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GridExchange {
     /// The axes, the most significant first.
     pub axes: Vec<usize>,
-    /// Before, as one digit of all axes.
+    /// The digit before, over all axes.
     pub before: Option<ProcessDigit>,
-    /// After.
+    /// The digit after, over all axes.
     pub after: Option<ProcessDigit>,
 }
 
 /// A step of a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GridStep {
-    /// What is done.
+    /// The collective.
     pub kind: CollectiveKind,
-    /// Along which axes.
+    /// The exchanges, each along some axes.
     pub along: Vec<GridExchange>,
 }
 
@@ -31,19 +31,19 @@ pub struct GridStep {
 pub struct GridChain {
     /// Its steps, in their order.
     pub steps: Vec<GridStep>,
-    /// The most elements that a process gets from others.
+    /// The most elements that a process receives from others.
     pub received: i64,
-    /// The strides at which the grid has to be cut further for it; then `steps` are not all.
+    /// The strides at which the grid needs further cuts; if there are any, `steps` are incomplete.
     pub cuts: Vec<i64>,
 }
 
-/// The chain that takes a tensor of these sizes from some digits to others.
+/// The chain that takes a tensor of these sizes from digits `from` to digits `to`.
 pub fn chain(grid: &Grid, sizes: &[i64], from: &Digits, to: &Digits) -> GridChain {
     if from == to {
         return GridChain::default();
     }
     let plain = gather_then_slice(grid, sizes, from, to);
-    // Nothing has to be sent of no elements, but types change.
+    // Without elements nothing is sent, but types change.
     if sizes.contains(&0) {
         return plain;
     }
@@ -75,7 +75,7 @@ pub fn chain(grid: &Grid, sizes: &[i64], from: &Digits, to: &Digits) -> GridChai
     chain
 }
 
-/// Where a permutation takes a part of what an axis has: from index bits 4, 2, 1 along 2 × 4 processes to bits 1, 4, 2, the
+/// The strides at which a permutation cuts an axis: from index bits 4, 2, 1 along 2 × 4 processes to bits 1, 4, 2, the
 /// axis of 4 is cut at 2.
 fn cuts_of_permutation(grid: &Grid, along: &[GridExchange]) -> Vec<i64> {
     let digits = along.iter().flat_map(|exchange| [exchange.before, exchange.after].into_iter().flatten());
@@ -100,7 +100,7 @@ fn cuts_of_permutation(grid: &Grid, along: &[GridExchange]) -> Vec<i64> {
     cuts
 }
 
-/// Both sides as row-major parts of processes.
+/// Both sides as row-major parts.
 fn placements(grid: &Grid, sizes: &[i64], sides: [&Digits; 2]) -> Option<[Placement; 2]> {
     let [from, to] = sides.map(|digits| placement(grid, sizes, digits));
     Some([from?, to?])
@@ -148,7 +148,7 @@ fn placement(grid: &Grid, sizes: &[i64], digits: &Digits) -> Option<Placement> {
     Placement::new(&layout, Some(sizes)).ok()
 }
 
-/// The digits that differ are gathered, axis by axis, and then each process keeps its part.
+/// Gathers the digits that differ, axis by axis; then each process keeps its part.
 fn gather_then_slice(grid: &Grid, sizes: &[i64], from: &Digits, to: &Digits) -> GridChain {
     let differs: Vec<usize> = (0..grid.rank()).filter(|axis| from[*axis] != to[*axis]).collect();
     let mut chain = GridChain::default();
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(kinds(&grid, &[12, 8], &rows, &rows), (vec![], 0));
     }
 
-    /// The bits of ranks are the bits 4, 2, 1 of the index, and are to be 1, 4, 2.
+    /// Moves the bits of ranks from index bits 4, 2, 1 to 1, 4, 2.
     #[test]
     fn a_permutation_of_parts_of_axes() {
         let grid = Grid::new(8, &[4]).unwrap();

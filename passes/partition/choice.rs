@@ -1,8 +1,8 @@
-//! Which loops of an operation are spread over processes: the choice for which least has to be sent.
+//! The choice of an operation's sharded loops: the one with the least communication and work.
 //!
-//! The digits of its operands and results are tried as digits of loops, for each axis of the grid one of them or none. What a
-//! choice costs are the iterations of a process and the bytes that it gets from others: to convert operands, to combine
-//! partial sums, to convert results. Of two that cost the same, one with fewer bytes is taken, then one with fewer collectives.
+//! The digits of its operands and results are candidates for digits of loops, one or none for each axis of the grid. The
+//! cost of a choice is the iterations of a process and the bytes that it receives: to convert operands, to combine
+//! partial sums, to convert results. Ties go to fewer bytes, then to fewer collectives.
 
 use super::chain::{GridExchange, chain};
 use super::grid::{Digits, Grid, ProcessDigit, local_sizes};
@@ -10,32 +10,32 @@ use super::loops::LoopNest;
 use super::sharded::Sharded;
 use std::collections::HashMap;
 
-/// The most choices that are tried one by one. On a grid of 3 axes with 7 digits each there are 512; above, those of single
-/// operands and results are tried.
+/// The most choices for an exhaustive search. A grid of 3 axes with 7 digits each has 512; above, only the choices of
+/// single operands and results are candidates.
 const MOST_CHOICES: usize = 512;
 
-/// The iterations that take as long as a byte from another process, where the machine says no rates: on two cores of a server
+/// The iterations that take as long as a byte from another process, if the machine gives no rates: on two cores of a server
 /// with AVX2, a product of 768 x 768 x 768 took 8.0 ms, and a message of 4 MiB 1.3 ms: 0.31 ns a byte, and 17 iterations.
 pub const ITERATIONS_OF_A_BYTE: f64 = 16.0;
 
-/// A tensor as it comes to an operation.
+/// An operand with its present shardings.
 #[derive(Clone, Debug)]
 pub struct Coming<'c> {
-    /// How it is spread.
+    /// Its sharding.
     pub sharded: Sharded<'c>,
-    /// Whether it can be made in any other way at no cost, as what is filled.
+    /// Whether any other sharding is free, as for fills.
     pub free: bool,
-    /// In which other ways it is there already.
+    /// Other shardings that already exist.
     pub known: Vec<Digits>,
 }
 
-/// What an operation takes and makes.
+/// The operands and results of an operation.
 pub struct Spreadings<'n, 'c> {
     /// Its loops.
     pub nest: &'n LoopNest<'c>,
-    /// Its operands; none for those that are no tensors.
+    /// Its operands; `None` for those that are no tensors.
     pub operands: Vec<Option<Coming<'c>>>,
-    /// Its results, as they are wanted.
+    /// Its results in the wanted sharding.
     pub results: Vec<Sharded<'c>>,
     /// For each result, whether partial results can only be gathered.
     pub gathered: Vec<bool>,
@@ -43,10 +43,10 @@ pub struct Spreadings<'n, 'c> {
     pub iterations_of_a_byte: f64,
 }
 
-/// What a choice costs.
+/// The cost of a choice.
 #[derive(Clone, Copy, Debug, Default)]
 struct ChoiceCost {
-    /// The bytes that a process gets from others.
+    /// The bytes that a process receives.
     bytes: i64,
     /// The iterations of a process.
     work: i64,
@@ -54,19 +54,19 @@ struct ChoiceCost {
     steps: usize,
 }
 
-/// How partial results become results.
+/// The combination of partial results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Combining {
-    /// The axes along which each process keeps a part of the sum.
+    /// The axes along which each process keeps a part of the sum (reduce-scatter).
     pub scattered: Vec<usize>,
-    /// The axes along which each has all of the sum.
+    /// The axes along which each process gets the whole sum (all-reduce).
     pub reduced: Vec<usize>,
     /// The digits after both.
     pub digits: Digits,
 }
 
 impl Combining {
-    /// That of a result where loops have these digits, and its tensor is to have those of `to`.
+    /// The combination for a result with these loop digits and target digits `to`.
     pub fn of(nest: &LoopNest, loops: &Digits, result: usize, to: &Digits, gathered: bool) -> Combining {
         let dims = &nest.results[result];
         let mut digits = nest.digits_of(dims, loops);
@@ -88,7 +88,7 @@ impl Combining {
         Combining { scattered, reduced, digits }
     }
 
-    /// The parts that processes keep, each along as many axes as its digits go on.
+    /// The scattered parts, each along consecutive axes of one digit.
     pub fn scatters(&self) -> Vec<GridExchange> {
         let mut all: Vec<GridExchange> = Vec::new();
         for axis in &self.scattered {
@@ -112,7 +112,7 @@ impl Combining {
         !self.reduced.is_empty() || !self.scattered.is_empty()
     }
 
-    /// The elements that a process gets from others, of a result of these sizes.
+    /// The elements that a process receives, for a result of these sizes.
     fn received(&self, grid: &Grid, sizes: &[i64], before: &Digits, gathered: bool) -> i64 {
         let mut local: i64 = local_sizes(sizes, before).iter().product();
         let all = grid.along(&self.reduced);
@@ -125,13 +125,13 @@ impl Combining {
             received = received.saturating_add(local / extent * (extent - 1));
             local /= extent;
         }
-        // A sum that all have is a scattered one that is gathered.
+        // An all-reduce is a reduce-scatter and an all-gather.
         let twice = (i128::from(local) * 2 * i128::from(all - 1) + i128::from(all) - 1) / i128::from(all);
         received.saturating_add(i64::try_from(twice).unwrap_or(i64::MAX))
     }
 }
 
-/// Whether digits of a dimension are above each other.
+/// Whether the digits of each dimension are nested.
 fn is_nested(digits: &Digits) -> bool {
     let mut own: Vec<_> = digits.iter().flatten().collect();
     own.sort_by_key(|digit| (digit.dim, digit.weight));
@@ -140,7 +140,7 @@ fn is_nested(digits: &Digits) -> bool {
 }
 
 impl Spreadings<'_, '_> {
-    /// The digits of loops that cost least.
+    /// The cheapest digits of loops.
     pub fn best(&self, grid: &Grid) -> Digits {
         let mut best: Option<(ChoiceCost, Digits)> = None;
         let mut chains = KnownChains::default();
@@ -157,7 +157,7 @@ impl Spreadings<'_, '_> {
         best.map_or(vec![None; grid.rank()], |(_, loops)| loops)
     }
 
-    /// The choices that are tried; the first one spreads nothing.
+    /// The candidates; the first one shards nothing.
     fn choices(&self, grid: &Grid) -> Vec<Digits> {
         let nest = self.nest;
         let operands =
@@ -188,7 +188,7 @@ impl Spreadings<'_, '_> {
         all
     }
 
-    /// What a choice costs. `chains` keeps what was found of a tensor before.
+    /// The cost of a choice. `chains` caches the chains of each tensor.
     fn cost(&self, grid: &Grid, loops: &Digits, chains: &mut KnownChains) -> ChoiceCost {
         let nest = self.nest;
         let work = nest.local_sizes(loops).iter().fold(1i64, |n, size| n.saturating_mul(*size));
@@ -196,7 +196,7 @@ impl Spreadings<'_, '_> {
         for (k, (own, dims)) in self.operands.iter().zip(&nest.operands).enumerate() {
             let (Some(own), Some(dims)) = (own, dims) else { continue };
             let wanted = nest.digits_of(dims, loops);
-            // What a partial sum is added to is wanted where the sum is.
+            // The initial value of a partial sum is needed in the sharding of the sum.
             let partial = nest.outputs.iter().position(|output| *output == Some(k)).filter(|result| {
                 Combining::of(nest, loops, *result, &self.results[*result].digits, self.gathered[*result]).is_needed()
             });
@@ -226,7 +226,7 @@ impl ChoiceCost {
     }
 }
 
-/// The bytes and steps of chains, by the number of a tensor and both its digits.
+/// The bytes and steps of chains, by a tensor's number and both of its digits.
 #[derive(Default)]
 struct KnownChains(HashMap<(usize, Digits, Digits), (i64, usize)>);
 

@@ -1,8 +1,8 @@
 //! Collectives between processes as operations of the dialect `shard`, on row-major parts.
 //!
-//! A digit of weight 4 that a process does not have is put where it belongs: its dimension, of 24 elements in the process, is
-//! seen as 6 × 4, gathered along the second of these, and is one dimension again. So elements keep the order of their indices
-//! however they are dealt out, and nothing has to be transposed.
+//! A missing digit of weight 4 is inserted where it belongs: its dimension, of 24 elements in the process, is
+//! expanded to 6 × 4, gathered along the second of these, and collapsed again. So elements keep the order of their
+//! indices under any sharding, and nothing is transposed.
 
 use super::chain::{GridChain, GridExchange};
 use super::grid::{Digits, Grid, ProcessDigit, local_weight};
@@ -12,18 +12,18 @@ use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::{Attribute, Identifier, Type, ValueLike};
 use tensor_layout::places::CollectiveKind;
 
-/// Writes collectives.
+/// Emits collectives.
 #[derive(Clone, Copy)]
 pub struct Exchanger<'g, 'c> {
     /// The grid.
     pub grid: &'g Grid,
     /// The name of the grid.
     pub symbol: &'g str,
-    /// Where operations are made.
+    /// The insertion point.
     pub b: Builder<'c>,
 }
 
-/// How partial results are combined.
+/// The combination of partial results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
     /// By the operation of this name of `shard`.
@@ -33,7 +33,7 @@ pub enum Reduction {
 }
 
 impl<'c> Exchanger<'_, 'c> {
-    /// Does a chain; the value that it leaves, spread as `to`.
+    /// Emits a chain; returns the resulting value, sharded as `to`.
     pub fn run(&self, v: Val<'c>, from: &Sharded<'c>, to: &Digits, chain: &GridChain) -> Val<'c> {
         let (mut v, mut now) = (v, from.plain());
         for step in &chain.steps {
@@ -54,7 +54,7 @@ impl<'c> Exchanger<'_, 'c> {
         v
     }
 
-    /// The state after an exchange.
+    /// Updates the sharding for an exchange.
     fn exchanged(&self, now: &mut Sharded<'c>, exchange: &GridExchange) {
         let mut stride = 1;
         for axis in exchange.axes.iter().rev() {
@@ -65,7 +65,7 @@ impl<'c> Exchanger<'_, 'c> {
         }
     }
 
-    /// Each process gets the parts of all others along the axes.
+    /// All-gather: each process gets the parts of all others along the axes.
     fn gather(&self, v: Val<'c>, now: &Sharded<'c>, exchange: &GridExchange) -> Val<'c> {
         let Some(digit) = exchange.before else { return v };
         let weight = local_weight(&digit, &without(&now.digits, &exchange.axes));
@@ -80,7 +80,7 @@ impl<'c> Exchanger<'_, 'c> {
         )
     }
 
-    /// Each process keeps its part along the axes, or with a reduction its part of what all of them combine.
+    /// Each process keeps its part along the axes; with a reduction, its part of the combined value.
     pub fn cut(
         &self,
         v: Val<'c>,
@@ -100,10 +100,10 @@ impl<'c> Exchanger<'_, 'c> {
         self.on(v, &view, Collective { name, keys: vec![(key, at)], changes, reduction }, exchange)
     }
 
-    /// Each process gets a part of what each other has along the axes.
+    /// All-to-all: each process gets a part of every other's data along the axes.
     fn all_to_all(&self, v: Val<'c>, now: &Sharded<'c>, exchange: &GridExchange) -> Val<'c> {
         let (Some(old), Some(new)) = (exchange.before, exchange.after) else { return v };
-        // In a part as it is now the old digit is missing and the new one is there.
+        // The present part lacks the old digit and has the new one.
         let end = local_weight(&new, &now.digits) * new.extent;
         let joined = local_weight(&old, &without(&now.digits, &exchange.axes));
         let view = CutView::new(now, &[(new.dim, end), (old.dim, joined)]);
@@ -113,7 +113,7 @@ impl<'c> Exchanger<'_, 'c> {
         self.on(v, &view, Collective { name: "shard.all_to_all", keys, changes, reduction: None }, exchange)
     }
 
-    /// Each process gets what one other has.
+    /// Permutation: each process gets the data of one other.
     fn permute(&self, v: Val<'c>, now: &mut Sharded<'c>, along: &[GridExchange]) -> Val<'c> {
         let old = now.digits.clone();
         along.iter().for_each(|exchange| self.exchanged(now, exchange));
@@ -144,13 +144,13 @@ impl<'c> Exchanger<'_, 'c> {
         point("shard.recv", sent, "source", &from)
     }
 
-    /// What all processes along some axes have, combined.
+    /// All-reduce: the combined data of all processes along some axes.
     pub fn all_reduce(&self, v: Val<'c>, axes: &[usize], kind: &str) -> Val<'c> {
         let attributes = [self.grid(), self.axes("grid_axes", axes), self.reduction(kind)];
         self.b.value("shard.all_reduce", &[v], v.r#type(), &attributes)
     }
 
-    /// What all processes along some axes have, along a new first dimension.
+    /// The data of all processes along some axes, stacked along a new first dimension.
     pub fn stacked(&self, v: Val<'c>, axes: &[usize]) -> Val<'c> {
         let part = ir::tensor(v.r#type()).expect("a tensor");
         let shape = |first: i64| [&[Some(first)], &part.shape[..]].concat();
@@ -190,7 +190,7 @@ impl<'c> Exchanger<'_, 'c> {
         self.b.named("reduction", Attribute::parse(self.b.context(), &text).expect("shard is loaded"))
     }
 
-    /// A collective on a value whose dimensions are cut.
+    /// Emits a collective on a value whose dimensions are cut.
     fn on(&self, v: Val<'c>, view: &CutView<'c>, collective: Collective, exchange: &GridExchange) -> Val<'c> {
         let of = |sizes: &[i64]| {
             let shape = sizes.iter().copied().map(Some).collect();
@@ -227,9 +227,9 @@ impl<'c> Exchanger<'_, 'c> {
 /// A collective on a view.
 struct Collective {
     name: &'static str,
-    /// The attributes that are dimensions of the view.
+    /// Attributes whose values are dimensions of the view.
     keys: Vec<(&'static str, usize)>,
-    /// Dimensions of the view, and by what their sizes are multiplied and divided.
+    /// Dimensions of the view, each with the factor and the divisor of its size.
     changes: Vec<(usize, i64, i64)>,
     reduction: Option<&'static str>,
 }
@@ -239,14 +239,14 @@ struct CutView<'c> {
     element: Type<'c>,
     /// The sizes of the view.
     sizes: Vec<i64>,
-    /// The dimensions of the view that are one of the tensor.
+    /// For each dimension of the tensor, its dimensions in the view.
     groups: Vec<Vec<usize>>,
     /// The dimension of the tensor and the weight at which each dimension of the view ends.
     ends: Vec<(usize, i64)>,
 }
 
 impl<'c> CutView<'c> {
-    /// A cut at weight 1 makes a last dimension of size 1.
+    /// The view with these cuts. A cut at weight 1 adds a last dimension of size 1.
     fn new(now: &Sharded<'c>, cuts: &[(usize, i64)]) -> CutView<'c> {
         let mut view = CutView { element: now.element, sizes: Vec::new(), groups: Vec::new(), ends: Vec::new() };
         for (dim, size) in now.local().unwrap_or_default().into_iter().enumerate() {
@@ -264,22 +264,22 @@ impl<'c> CutView<'c> {
         view
     }
 
-    /// The dimension of the view that ends at a weight; the first one where that is the size or more.
+    /// The dimension of the view that ends at a weight; the first one if the weight is the size or more.
     fn below(&self, dim: usize, weight: i64) -> usize {
         let found = self.ends.iter().position(|end| *end == (dim, weight));
         found.unwrap_or(self.groups[dim].first().copied().unwrap_or(0))
     }
 }
 
-/// Digits with copies along some axes.
+/// Digits with copies along these axes.
 fn without(digits: &Digits, axes: &[usize]) -> Digits {
     let mut left = digits.clone();
     axes.iter().for_each(|axis| left[*axis] = None);
     left
 }
 
-/// For each axis of a permutation, the axis along which the process that has the data has the coordinate that this process has
-/// along it.
+/// The axis map of a permutation: for each axis, the axis of the source process whose coordinate equals this process's
+/// coordinate along it.
 fn sources(axes: &[usize], old: &Digits, new: &Digits, extents: &[i64]) -> Vec<usize> {
     // Process `c` wants `new[k] = c[k]`; its source `s` has `old[j] = s[j]`: so `s[j] = c[k]` where `old[j] == new[k]`.
     let mut of: Vec<Option<usize>> =

@@ -1,16 +1,16 @@
 //! The grid of processes: the axis `Process` of the machine, cut where layouts cut it.
 //!
-//! On 8 processes `((2_Process:4, 512:128), (4_Process:1, 128:1))` and `((8_Process, 128:512), (512:1))` cut the axis at 4
-//! alone: the grid is 2 × 4, the axis with the larger stride first, so that the linear index of a process is its rank. The
-//! first layout has a digit of dimension 0 on axis 0 and one of dimension 1 on axis 1; the second one has digits of dimension 0
-//! on both, of the weights 512 and 128.
+//! On 8 processes `((2_Process:4, 512:128), (4_Process:1, 128:1))` and `((8_Process, 128:512), (512:1))` cut the axis only
+//! at 4: the grid is 2 × 4, the axis with the larger stride first, so that the linear index of a process is its rank. The
+//! first layout has a digit of dimension 0 on axis 0 and one of dimension 1 on axis 1; the second one has digits of
+//! dimension 0 on both, with weights 512 and 128.
 
 use tensor_layout::places::Placement;
 
 /// The axis of the machine whose places are processes.
 pub const PROCESS: &str = "Process";
 
-/// A digit of the index along a dimension, `index floordiv weight mod extent`, which says which process has an element.
+/// A digit of the index along a dimension, `index floordiv weight mod extent`, that selects the process of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ProcessDigit {
     /// The dimension.
@@ -21,7 +21,7 @@ pub struct ProcessDigit {
     pub extent: i64,
 }
 
-/// What each axis of the grid has of a tensor: a digit, or copies.
+/// For each axis of the grid, a tensor's digit; `None` stands for copies.
 pub type Digits = Vec<Option<ProcessDigit>>;
 
 /// The axes of the grid, the most significant first.
@@ -29,15 +29,15 @@ pub type Digits = Vec<Option<ProcessDigit>>;
 pub struct Grid {
     /// The number of processes along each axis.
     pub extents: Vec<i64>,
-    /// How far apart in rank the processes along each axis are.
+    /// The rank stride of each axis.
     pub strides: Vec<i64>,
 }
 
 impl Grid {
-    /// The grid of so many processes that is cut at these strides.
+    /// The grid of `processes`, cut at these strides.
     ///
     /// # Errors
-    /// Two strides of which neither divides the other, or one that does not divide the number of processes.
+    /// Two strides, neither of which divides the other, or one that does not divide the number of processes.
     pub fn new(processes: i64, cuts: &[i64]) -> Result<Grid, String> {
         let mut bounds: Vec<i64> = cuts.iter().copied().filter(|cut| *cut > 1 && *cut < processes).collect();
         bounds.extend([1, processes]);
@@ -81,7 +81,7 @@ impl Grid {
         axes.iter().map(|axis| self.extents[*axis]).product()
     }
 
-    /// The axes between two strides, the first of them the most significant; none where the grid is not cut there.
+    /// The axes between two strides, the most significant first; `None` if the grid is not cut there.
     pub fn between(&self, stride: i64, extent: i64) -> Option<Vec<usize>> {
         let end = stride.checked_mul(extent)?;
         let inside = |axis: &usize| self.strides[*axis] >= stride && self.strides[*axis] < end;
@@ -99,7 +99,7 @@ impl Grid {
     /// The digits of a placement on the axes of this grid.
     ///
     /// # Errors
-    /// Processes that have nothing of it, and a size that processes do not have equal parts of.
+    /// Processes without any part, and a size that is not divided evenly.
     pub fn digits(&self, placement: &Placement) -> Result<Digits, String> {
         let (processes, mut digits) = (self.processes(), vec![None; self.rank()]);
         let Some(axis) = placement.axes().iter().position(|name| name == PROCESS) else { return Ok(digits) };
@@ -132,7 +132,7 @@ impl Grid {
     }
 }
 
-/// A digit of a layout that is along the processes, of a dimension or of copies.
+/// A digit of a layout along the processes, of a dimension or of copies.
 struct ProcessPart {
     dim: Option<usize>,
     extent: i64,
@@ -148,7 +148,7 @@ fn on_processes(placement: &Placement) -> Vec<ProcessPart> {
         .collect()
 }
 
-/// Whether all processes have as many indices of a dimension.
+/// Checks that all processes have the same number of indices of a dimension.
 fn check_size(dim: usize, size: i64, digits: &Digits) -> Result<(), String> {
     let of_dim = || digits.iter().flatten().filter(|digit| digit.dim == dim);
     let Some(top) = of_dim().max_by_key(|digit| digit.weight) else { return Ok(()) };
@@ -162,14 +162,14 @@ fn check_size(dim: usize, size: i64, digits: &Digits) -> Result<(), String> {
     ))
 }
 
-/// Sizes of the part of one process.
+/// The sizes of one process's part.
 pub fn local_sizes(sizes: &[i64], digits: &Digits) -> Vec<i64> {
     let parts =
         |dim| digits.iter().flatten().filter(|digit| digit.dim == dim).map(|digit| digit.extent).product::<i64>();
     sizes.iter().enumerate().map(|(dim, size)| size / parts(dim)).collect()
 }
 
-/// The weight of a digit in the part of one process: without what digits below it of the same dimension are worth.
+/// The weight of a digit in one process's part: divided by the extents of lower digits of the same dimension.
 pub fn local_weight(digit: &ProcessDigit, digits: &Digits) -> i64 {
     let below = digits.iter().flatten().filter(|other| other.dim == digit.dim && other.weight < digit.weight);
     digit.weight / below.map(|other| other.extent).product::<i64>()

@@ -1,10 +1,10 @@
-//! Operations as loops, of which each process runs a part.
+//! Operations as loop nests, of which each process runs a part.
 //!
 //! A product of 64 × 32 by 32 × 16 has the loops `i` below 64, `j` below 16 and `k` below 32. Its operands have `(i, k)` and
-//! `(k, j)`, its result `(i, j)`. With `i` spread over processes the first operand and the result are spread by rows and each
-//! process has all of the second operand; with `k` spread each process has a part of every sum.
+//! `(k, j)`, its result `(i, j)`. With `i` sharded, the first operand and the result are sharded by rows and each
+//! process has the whole second operand; with `k` sharded, each process has a part of every sum.
 //!
-//! A dimension has several loops where it is made of several: that of 64 × 32 elements that are collapsed to 2048 has `(i, k)`.
+//! A collapsed dimension has several loops: 64 × 32 elements collapsed to 2048 have `(i, k)`.
 
 use super::grid::{Digits, ProcessDigit};
 use super::sharded::is_tensor;
@@ -16,40 +16,40 @@ use melior::ir::operation::OperationLike;
 use melior::ir::{AffineMap, Attribute};
 use tensor_layout::expr::Expr;
 
-/// The loops of each dimension of a tensor, the most significant first; none for one that no loop goes along, of which a
-/// process needs all.
+/// The loops of each dimension of a tensor, the most significant first; empty for a dimension without loops, which each
+/// process needs whole.
 pub type DimLoops = Vec<Vec<usize>>;
 
-/// How an operation combines what it adds to its result.
+/// The combination of an operation's contributions into its result.
 #[derive(Clone, Debug)]
 pub struct Combination<'c> {
     /// The operation of two elements.
     pub op: Op<'c>,
-    /// The element that changes nothing.
+    /// The neutral element.
     pub neutral: Attribute<'c>,
 }
 
-/// An operation as loops.
+/// An operation as a loop nest.
 #[derive(Clone, Debug)]
 pub struct LoopNest<'c> {
     /// The number of iterations of each loop.
     pub sizes: Vec<i64>,
-    /// Whether processes may have parts of each.
+    /// Whether each loop may be sharded.
     pub spreads: Vec<bool>,
-    /// The loops of each operand; none for one that is no tensor.
+    /// The loops of each operand; `None` for one that is no tensor.
     pub operands: Vec<Option<DimLoops>>,
     /// The loops of each result.
     pub results: Vec<DimLoops>,
-    /// The operand that each result is written over, where there is one.
+    /// The operand that each result overwrites, if there is one.
     pub outputs: Vec<Option<usize>>,
-    /// How each result is combined.
+    /// The combination of each result.
     pub combinations: Vec<Option<Combination<'c>>>,
     /// Whether all tensors must have one layout.
     pub alike: bool,
 }
 
 impl<'c> LoopNest<'c> {
-    /// The loops of an operation whose tensors have these sizes; none where it is not known as loops.
+    /// The loops of an operation whose tensors have these sizes; `None` if it has no known loop form.
     pub fn of(op: Op<'c>, sizes: &dyn Fn(Val<'c>) -> Option<Vec<i64>>) -> Option<LoopNest<'c>> {
         match ir::name(op) {
             "tensor.empty" | "tensor.splat" | "arith.constant" => along_result(op, sizes),
@@ -65,7 +65,7 @@ impl<'c> LoopNest<'c> {
         }
     }
 
-    /// The digits of a tensor where loops have these; those of its dimensions are digits of loops.
+    /// The digits of a tensor for these loop digits, as digits of its dimensions.
     pub fn digits_of(&self, dims: &DimLoops, loops: &Digits) -> Digits {
         let digit = |of: ProcessDigit| {
             let dim = dims.iter().position(|own| own.contains(&of.dim))?;
@@ -75,7 +75,7 @@ impl<'c> LoopNest<'c> {
         loops.iter().map(|of| of.and_then(digit)).collect()
     }
 
-    /// The digit of a loop that a digit of a tensor is; none where there is no such loop.
+    /// The loop digit of a tensor's digit; `None` if there is no such loop.
     pub fn digit_of_loop(&self, dims: &DimLoops, digit: ProcessDigit) -> Option<ProcessDigit> {
         let mut base = 1i64;
         for own in dims[digit.dim].iter().rev() {
@@ -94,7 +94,7 @@ impl<'c> LoopNest<'c> {
         None
     }
 
-    /// Whether loops can have these digits at the same time, with as many iterations at each process.
+    /// Whether loops can have these digits together, with equal iterations at each process.
     pub fn fits(&self, loops: &Digits) -> bool {
         (0..self.sizes.len()).all(|own| {
             let mut digits: Vec<ProcessDigit> =
@@ -118,7 +118,7 @@ fn each(rank: usize) -> DimLoops {
     (0..rank).map(|dim| vec![dim]).collect()
 }
 
-/// Loops along the dimensions of the result, which all tensors have.
+/// Loops along the dimensions of the result, shared by all tensors.
 fn along_result<'c>(op: Op<'c>, sizes: &dyn Fn(Val<'c>) -> Option<Vec<i64>>) -> Option<LoopNest<'c>> {
     let results = ir::results(op);
     let own = sizes(*results.first()?)?;
@@ -129,13 +129,13 @@ fn along_result<'c>(op: Op<'c>, sizes: &dyn Fn(Val<'c>) -> Option<Vec<i64>>) -> 
         .map(|nest| LoopNest { alike: true, ..nest })
 }
 
-/// Loops that all spread, of an operation that adds nothing up and writes over nothing.
+/// A nest of loops that may all be sharded, without combinations and overwritten operands.
 fn plain<'c>(sizes: Vec<i64>, operands: Vec<Option<DimLoops>>, results: Vec<DimLoops>) -> LoopNest<'c> {
     let (outputs, combinations) = (vec![None; results.len()], vec![None; results.len()]);
     LoopNest { spreads: vec![true; sizes.len()], sizes, operands, results, outputs, combinations, alike: false }
 }
 
-/// The dimensions of a longer list of sizes that a shorter one is, without some that are 1.
+/// The dimensions of the longer list that remain in the shorter one; the others have size 1.
 fn kept(longer: &[i64], shorter: &[i64]) -> Option<Vec<usize>> {
     let mut kept = Vec::new();
     for (dim, size) in longer.iter().enumerate() {
@@ -148,7 +148,7 @@ fn kept(longer: &[i64], shorter: &[i64]) -> Option<Vec<usize>> {
     (kept.len() == shorter.len()).then_some(kept)
 }
 
-/// Whether a slice takes all of each dimension of a tensor of these sizes.
+/// For each dimension of a tensor of these sizes, whether a slice takes it whole.
 fn taken_whole(op: Op, of: &[i64]) -> Option<Vec<bool>> {
     let [offsets, sizes, strides] =
         ["static_offsets", "static_sizes", "static_strides"].map(|name| ir::sizes(op, name));
@@ -184,7 +184,7 @@ fn insert_slice<'c>(op: Op<'c>, sizes: &dyn Fn(Val<'c>) -> Option<Vec<i64>>) -> 
     Some(LoopNest { outputs: vec![Some(1)], ..plain(target, operands, vec![of_target]) })
 }
 
-/// The loops are those of the longer shape.
+/// The loops of a reshape: those of the longer shape.
 fn reshape<'c>(op: Op<'c>, sizes: &dyn Fn(Val<'c>) -> Option<Vec<i64>>, collapses: bool) -> Option<LoopNest<'c>> {
     let (source, result) = (sizes(ir::operands(op)[0])?, sizes(ir::result(op, 0))?);
     let groups = ir::reassociation(op)?;
@@ -225,7 +225,7 @@ fn softmax<'c>(op: Op<'c>, sizes: &dyn Fn(Val<'c>) -> Option<Vec<i64>>) -> Optio
     Some(nest)
 }
 
-/// The loops that an operation of linalg says.
+/// The loops of an operation of linalg.
 fn structured<'c>(op: Op<'c>, sizes: &dyn Fn(Val<'c>) -> Option<Vec<i64>>) -> Option<LoopNest<'c>> {
     let maps = ir::indexing_maps(op)?;
     let all = ir::operands(op);
@@ -268,7 +268,7 @@ fn structured<'c>(op: Op<'c>, sizes: &dyn Fn(Val<'c>) -> Option<Vec<i64>>) -> Op
     Some(LoopNest { sizes, spreads, operands, results: made, outputs, combinations, alike: false })
 }
 
-/// The loop that a result of a map is.
+/// The loop in a result of a map, if it is a single one.
 fn single_loop(map: AffineMap, dim: usize) -> Option<usize> {
     match exprs_of_map(map)?.get(dim)? {
         Expr::Var(own) => Some(*own),
@@ -276,7 +276,7 @@ fn single_loop(map: AffineMap, dim: usize) -> Option<usize> {
     }
 }
 
-/// The loops in a result of a map; all where it is not known.
+/// The loops in a result of a map; all if unknown.
 fn loops_in(map: AffineMap, dim: usize, loops: usize) -> Vec<usize> {
     let found = exprs_of_map(map).and_then(|all| all.get(dim).cloned());
     let Some(found) = found else { return (0..loops).collect() };
@@ -285,7 +285,7 @@ fn loops_in(map: AffineMap, dim: usize, loops: usize) -> Vec<usize> {
     all
 }
 
-/// How the body of a structured operation combines a result.
+/// The combination of a result in the body of a structured operation.
 fn combination<'c>(op: Op<'c>, number: usize, results: usize) -> Option<Combination<'c>> {
     let body = ir::blocks(op).first().copied()?;
     let arguments = ir::arguments(body);
@@ -294,9 +294,9 @@ fn combination<'c>(op: Op<'c>, number: usize, results: usize) -> Option<Combinat
     let by = ir::defining_op(*ir::operands(end).get(number)?).filter(|by| by.block() == end.block())?;
     let operands = ir::operands(by);
     let is_last = operands.len() == 2 && operands.iter().filter(|v| ir::key(**v) == ir::key(so_far)).count() == 1;
-    // What a sum so far is used for besides cannot be taken apart, nor what is made of a sum that others read.
+    // The partial sum and the combined value must have no other users.
     let alone = ir::uses(so_far).len() == 1 && ir::uses(ir::result(by, 0)).len() == 1;
-    // Those that have one commute.
+    // Operations with a neutral element commute.
     let neutral = (is_last && alone).then(|| upstream::neutral_element(by)).flatten()?;
     Some(Combination { op: by, neutral })
 }

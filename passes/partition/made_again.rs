@@ -1,23 +1,23 @@
-//! Tensors that cost nothing to make in another way: empty ones, filled ones, and constants whose elements are all alike.
+//! Tensors that are free to recompute in another sharding: empty ones, fills, and splat constants.
 
 use super::sharded::{Sharded, is_tensor};
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::Attribute;
 use melior::ir::attribute::AttributeLike;
 
-/// How a tensor is made.
+/// A cheap definition of a tensor.
 #[derive(Clone, Copy)]
 pub enum MadeAgain<'c> {
-    /// With any elements.
+    /// Undefined elements.
     Empty,
-    /// With this value for each element.
+    /// This value for each element.
     Filled(Val<'c>),
-    /// As this constant, whose elements are all alike.
+    /// A splat constant.
     Alike(Attribute<'c>),
 }
 
 impl<'c> MadeAgain<'c> {
-    /// How a value is made; none where it costs something.
+    /// The cheap definition of a value; `None` if its computation has a cost.
     pub fn of(v: Val<'c>) -> Option<MadeAgain<'c>> {
         let op = ir::defining_op(v)?;
         match ir::name(op) {
@@ -32,7 +32,7 @@ impl<'c> MadeAgain<'c> {
         }
     }
 
-    /// The tensor, spread in some way; none where its sizes are known only at run time.
+    /// Emits the tensor in another sharding; `None` if its sizes are known only at run time.
     pub fn make(self, b: Builder<'c>, to: &Sharded<'c>) -> Option<Val<'c>> {
         let t = to.r#type()?;
         let empty = || b.value("tensor.empty", &[], t, &[]);
@@ -43,7 +43,7 @@ impl<'c> MadeAgain<'c> {
         })
     }
 
-    /// The one value of all elements, as far as it is a constant.
+    /// The value of all elements, if it is a constant.
     pub fn element(self) -> Option<Attribute<'c>> {
         match self {
             MadeAgain::Empty => None,

@@ -1,4 +1,4 @@
-//! `layout-partition`: one program for each process, in which tensors are the parts that a process has.
+//! `layout-partition`: makes one program for each process, in which tensors are the parts of that process.
 //!
 //! ```text
 //! tensor<1024x512xf32, ((8_Process, 128:512), (512:1))>  -->  tensor<128x512xf32>
@@ -6,25 +6,25 @@
 //! layout.convert to tensor<1024x512xf32>                 -->  shard.all_gather
 //! ```
 //!
-//! Types say what a process has of a tensor. For each operation the loops are chosen that processes have parts of
-//! (`choice`), operands are converted to what these parts read, and results to what their types say. All processes run the
-//! same program on other parts, so they come to the same collectives in the same order.
+//! Types fix the part of each process. For each operation the pass chooses the sharded loops (`choice`), converts
+//! operands to what these loops read, and results to their types. All processes run the
+//! same program on different parts, so they reach the same collectives in the same order.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
 //! | `grid` | the processes as a grid, and digits of dimensions on it |
 //! | `chain` | a relayout as a chain of collectives |
-//! | `sharded` | tensor types as they are spread, and the types of parts |
-//! | `loops` | operations as loops |
-//! | `choice` | which loops are spread |
+//! | `sharded` | sharded tensor types, and the types of parts |
+//! | `loops` | operations as loop nests |
+//! | `choice` | the choice of sharded loops |
 //! | `exchange` | collectives as operations of `shard` |
 //! | `operations` | attributes and indices of operations on parts |
-//! | `made_again` | tensors that cost nothing to make in another way |
-//! | `partial` | sums of which each process has a part |
+//! | `made_again` | tensors that are free to recompute |
+//! | `partial` | partial sums and their combination |
 //! | `write` | the walk over the module |
 //!
-//! Not promised: that what a program sends is least in all; each operation is looked at alone. Sums of floating-point numbers
-//! over a dimension that is spread are rounded in another order.
+//! Not promised: a global minimum of communication; each operation is decided alone. Floating-point sums
+//! over a sharded dimension are rounded in another order.
 
 mod chain;
 mod choice;
@@ -53,10 +53,10 @@ use write::{Partition, Stop};
 /// The name of the grid, unless the module has another symbol of that name.
 const GRID: &str = "processes";
 
-/// Partitions a module; whether its machine has processes.
+/// Partitions a module; returns whether its machine has processes.
 ///
 /// # Errors
-/// What cannot be partitioned; then the module is as it was.
+/// Operations that cannot be partitioned; then the module is unchanged.
 pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
     let module = rewriter.root();
     let at = |op: Op<'c>, message: String| vec![Diagnostic::error(ir::location(op), message)];
@@ -102,7 +102,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
     Ok(true)
 }
 
-/// The types of an operation: of its results, the arguments of its blocks, and a function's own.
+/// The types in an operation: of its results, of the arguments of its blocks, and of the function itself.
 fn types<'c>(op: Op<'c>) -> Vec<Type<'c>> {
     let mut all: Vec<Type> = values(op).into_iter().map(|v| v.r#type()).collect();
     let function = ir::attribute(op, "function_type").and_then(ir::type_in).and_then(ir::function);
@@ -144,7 +144,7 @@ fn cuts<'c>(module: Op<'c>) -> Result<Vec<i64>, Vec<Diagnostic<'c>>> {
     Ok(cuts)
 }
 
-/// A name for the grid that no other symbol of the module has.
+/// A name for the grid that is unique in the module.
 fn symbol(module: Op) -> String {
     let known: HashSet<&str> =
         ir::blocks(module).into_iter().flat_map(ir::operations).filter_map(crate::functions::symbol).collect();

@@ -1,4 +1,4 @@
-//! Operations on the parts of a process: their attributes, the indices that they read, and what they are fallen back to.
+//! Operations on the parts of a process: attributes, indices, and the fallback to replicated execution.
 
 use super::exchange::Exchanger;
 use super::grid::{Digits, PROCESS, local_weight};
@@ -11,8 +11,8 @@ use melior::ir::operation::OperationMutLike;
 use melior::ir::{Type, ValueLike};
 use tensor_layout::expr::Expr;
 
-/// The name of a function that is only declared, has no results, takes nothing that is spread, and writes to no memory: of
-/// a memref `bufferization.access = "read"` says so.
+/// The name of a function that is only declared, has no results and no sharded arguments, and writes to no memory:
+/// `bufferization.access = "read"` marks a memref as read.
 pub fn is_called_once<'c>(op: Op<'c>) -> Option<&'c str> {
     let declared = ir::name(op) == "func.func" && ir::blocks(op).is_empty();
     let t = declared.then(|| ir::attribute(op, "function_type")).flatten().and_then(ir::type_in)?;
@@ -29,7 +29,7 @@ pub fn is_called_once<'c>(op: Op<'c>) -> Option<&'c str> {
     (results.is_empty() && !writes && !inputs.iter().any(takes_parts)).then(|| symbol(op)).flatten()
 }
 
-/// An operation that each process does as a whole; none for one that may do more than compute.
+/// The nest of an operation that each process executes whole; `None` for one that may do more than compute.
 pub fn done_by_all<'c>(op: Op<'c>) -> Option<LoopNest<'c>> {
     let name = ir::name(op);
     let computes =
@@ -53,7 +53,7 @@ pub fn done_by_all<'c>(op: Op<'c>) -> Option<LoopNest<'c>> {
     })
 }
 
-/// Gives the attributes of an operation the sizes that it has where processes have parts of its loops.
+/// Sets the attributes of an operation to its local sizes.
 pub fn set_sizes(op: Op, nest: &LoopNest, loops: &Digits) {
     let local = nest.local_sizes(loops);
     let (name, dims) = match ir::name(op) {
@@ -70,7 +70,7 @@ pub fn set_sizes(op: Op, nest: &LoopNest, loops: &Digits) {
     ir::edit(op).set_attribute(name, ir::sizes_attribute(context, &sizes));
 }
 
-/// Lets `linalg.index` in a body give the index in all of the loops, and not in those of the process.
+/// Makes `linalg.index` in a body return the global index instead of the local one.
 pub fn set_indices<'c>(op: Op<'c>, nest: &LoopNest<'c>, loops: &Digits, exchanger: &Exchanger<'_, 'c>) {
     for inside in ir::all_operations(op).into_iter().skip(1).filter(|inside| ir::name(*inside) == "linalg.index") {
         let Some(own) = ir::attribute(inside, "dim").and_then(ir::integer).and_then(|dim| usize::try_from(dim).ok())
@@ -92,8 +92,8 @@ pub fn set_indices<'c>(op: Op<'c>, nest: &LoopNest<'c>, loops: &Digits, exchange
     }
 }
 
-/// The index in all of a loop: variable 0 is the index in a process, of so many, and variable `1 + k` the coordinate of the
-/// process along the axis `k` of these.
+/// The global index of a loop of this size. Variable 0 is the local index, variable `1 + k` the coordinate of the process
+/// along the axis `k` of `axes`.
 fn whole_index(own: usize, size: i64, axes: &[usize], loops: &Digits) -> Expr {
     let mut digits: Vec<_> = axes.iter().enumerate().filter_map(|(k, axis)| Some((k, loops[*axis]?))).collect();
     digits.sort_by_key(|(_, digit)| digit.weight);
@@ -119,7 +119,7 @@ mod tests {
     use crate::partition::grid::{Grid, local_sizes};
     use tensor_layout::places::Placement;
 
-    /// All indices of a loop are those of the processes, each once, where the layout says.
+    /// Checks that the processes' indices together are all indices of a loop, each once and in the process of the layout.
     #[test]
     fn indices_are_those_of_all_processes() {
         let layouts = [

@@ -1,8 +1,8 @@
-//! Sums of which each process has a part, and how they are combined.
+//! Partial sums of processes, and their combination.
 //!
-//! The rows of `A` are summed up, 64 at each of 4 processes. Each adds its own to a neutral element, the parts are combined by
-//! `shard.all_reduce`, or by `shard.reduce_scatter` where each process wants a part of the result, and what the sum is added to
-//! comes last. What is filled with the neutral element needs no last step.
+//! The rows of `A` are summed, 64 at each of 4 processes. Each process adds its rows to a neutral element, then
+//! `shard.all_reduce` combines the parts, or `shard.reduce_scatter` if each process wants a part of the result. The
+//! initial value is added last; a fill with the neutral element needs no last step.
 
 use super::exchange::Reduction;
 use super::loops::Combination;
@@ -12,16 +12,16 @@ use layout_ir::{self as ir, Builder, Shaped, Val};
 use melior::ir::attribute::DenseI64ArrayAttribute;
 use melior::ir::{Attribute, ValueLike};
 
-/// How the parts of a sum are combined.
+/// The combination of partial sums.
 pub fn reduction(own: &Combination) -> Reduction {
     let element = ir::result(own.op, 0).r#type();
     let text = element.to_string();
-    // Those that the operations of MPI have.
+    // Element types of MPI's operations.
     let (float, integer) = (matches!(&*text, "f32" | "f64"), matches!(&*text, "i8" | "i16" | "i32" | "i64"));
     let kind = match ir::name(own.op) {
         "arith.addf" if float => "sum",
         "arith.mulf" if float => "product",
-        // Which of two zeros, and what becomes of NaN, `shard` does not say.
+        // `shard` does not define the sign of zero and the result for NaN.
         "arith.maximumf" | "arith.maxnumf" if float && is_total(own) => "max",
         "arith.minimumf" | "arith.minnumf" if float && is_total(own) => "min",
         "arith.addi" if integer => "sum",
@@ -40,8 +40,8 @@ fn is_total(own: &Combination) -> bool {
     FastMath::of(own.op).has(FastMath::NO_NANS.with(FastMath::NO_SIGNED_ZEROS))
 }
 
-/// Whether each process may add to what the sum is added to, instead of a neutral element: a constant that changes nothing
-/// however often it is added.
+/// Whether each process may start from the initial value instead of a neutral element: a constant that may be
+/// added repeatedly without effect.
 pub fn may_be_added_often(own: &Combination, to: Val) -> bool {
     let Some(made) = MadeAgain::of(to) else { return false };
     let repeats = ["max", "min", "and", "or"];
@@ -50,16 +50,16 @@ pub fn may_be_added_often(own: &Combination, to: Val) -> bool {
         return !matches!(made, MadeAgain::Empty);
     }
     let Some(element) = made.element() else { return false };
-    // The neutral element of floating-point sums is -0.0, which only sums of nothing but negative zeros tell from 0.0.
+    // The neutral element of floating-point sums is -0.0; only sums of negative zeros alone distinguish it from 0.0.
     element == own.neutral || matches!(name, "addf" | "addi" | "xori") && is_zero(element)
 }
 
-/// Two tensors, combined element by element.
+/// Combines two tensors element by element.
 pub fn combined<'c>(b: Builder<'c>, own: &Combination<'c>, x: Val<'c>, y: Val<'c>) -> Val<'c> {
     b.value(ir::name(own.op), &[x, y], y.r#type(), &b.attributes_of(own.op))
 }
 
-/// A tensor combined along its first dimension.
+/// Reduces a tensor along its first dimension.
 pub fn along_first<'c>(b: Builder<'c>, own: &Combination<'c>, v: Val<'c>) -> Val<'c> {
     let all = ir::tensor(v.r#type()).expect("a tensor");
     let t = ir::tensor_type(&Shaped { shape: all.shape[1..].to_vec(), ..all.clone() });
@@ -74,7 +74,7 @@ pub fn along_first<'c>(b: Builder<'c>, own: &Combination<'c>, v: Val<'c>) -> Val
     ir::result(op, 0)
 }
 
-/// A tensor whose elements are all this constant.
+/// A tensor filled with a constant.
 pub fn filled<'c>(b: Builder<'c>, element: Attribute<'c>, t: melior::ir::Type<'c>) -> Val<'c> {
     let (value, empty) = (b.constant(element), b.value("tensor.empty", &[], t, &[]));
     ir::result(b.named_structured("linalg.fill", &[value, empty], &[1, 1], t), 0)

@@ -1,4 +1,4 @@
-//! Tensors of a module as they are spread over processes, and the types of their parts.
+//! Sharded tensors of a module, and the types of their parts.
 
 use super::grid::{Digits, Grid, PROCESS, local_sizes};
 use layout_ir::{self as ir, Op, Shaped};
@@ -6,24 +6,24 @@ use melior::Context;
 use melior::ir::{Attribute, Type, ValueLike};
 use tensor_layout::places::{Broadcast, Machine, Placement, TensorLayout};
 
-/// A tensor that is spread over processes.
+/// A tensor that is sharded over processes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sharded<'c> {
-    /// The sizes of all of it; none where a size is known only at run time, which each process has a copy of.
+    /// The global sizes; `None` if one is known only at run time, then each process has a copy.
     pub sizes: Option<Vec<i64>>,
-    /// What each axis of the grid has of it.
+    /// The digit of each axis of the grid.
     pub digits: Digits,
-    /// The layout of the part of a process; none for row-major.
+    /// The layout of a process's part; `None` for row-major.
     pub inner: Option<Attribute<'c>>,
     /// The type of an element.
     pub element: Type<'c>,
 }
 
 impl<'c> Sharded<'c> {
-    /// What a type says.
+    /// The sharding that a type describes.
     ///
     /// # Errors
-    /// Processes with nothing, sizes that are not divided evenly, and a size known only at run time that is spread.
+    /// Processes without any part, sizes that are not divided evenly, and a sharded size that is known only at run time.
     pub fn of(grid: &Grid, context: &'c Context, shaped: &Shaped<'c>) -> Result<Sharded<'c>, String> {
         let whole = Sharded {
             sizes: shaped.sizes(),
@@ -48,39 +48,39 @@ impl<'c> Sharded<'c> {
         Ok(Sharded { digits, inner: inner.map_err(|error| error.message)?, ..whole })
     }
 
-    /// Whether each process has all of it.
+    /// Whether each process has the whole tensor.
     pub fn is_whole(&self) -> bool {
         self.digits.iter().all(Option::is_none)
     }
 
-    /// The sizes of the part of a process.
+    /// The sizes of a process's part.
     pub fn local(&self) -> Option<Vec<i64>> {
         Some(local_sizes(self.sizes.as_ref()?, &self.digits))
     }
 
-    /// The bytes of an element, each in whole bytes; an index has 8.
+    /// The bytes of an element, rounded up; an index has 8.
     pub fn element_bytes(&self) -> i64 {
         ir::bits(self.element).map_or(8, |bits| (bits + 7) / 8)
     }
 
-    /// The type of the part of a process; none where sizes are known only at run time.
+    /// The type of a process's part; `None` if sizes are known only at run time.
     pub fn r#type(&self) -> Option<Type<'c>> {
         let shape = self.local()?.into_iter().map(Some).collect();
         Some(ir::tensor_type(&Shaped { shape, element: self.element, layout: self.inner, space: None }))
     }
 
-    /// The same with row-major parts.
+    /// The same sharding with row-major parts.
     pub fn plain(&self) -> Sharded<'c> {
         Sharded { inner: None, ..self.clone() }
     }
 
-    /// The same elements, spread in another way, in row-major parts.
+    /// The same tensor in another sharding, with row-major parts.
     pub fn spread(&self, digits: &Digits) -> Sharded<'c> {
         Sharded { digits: digits.clone(), ..self.plain() }
     }
 }
 
-/// A layout without the processes; none where what is left is row-major.
+/// A layout without the processes; `None` if the rest is row-major.
 fn inner_layout(layout: &TensorLayout, sizes: &[i64], digits: &Digits) -> Result<Option<TensorLayout>, String> {
     let local = local_sizes(sizes, digits);
     let dims: Vec<Vec<_>> = layout
@@ -112,7 +112,7 @@ fn is_row_major(placement: &Placement) -> bool {
             .all(|digit| digit.dim.is_some_and(|dim| digit.weight.checked_mul(below(dim)) == Some(digit.stride)))
 }
 
-/// The machine of one process; none where nothing is left of it.
+/// The machine of one process; `None` if no axis remains.
 ///
 /// # Errors
 /// Processes inside of other places.
@@ -134,12 +134,12 @@ pub fn inner_machine(machine: &Machine) -> Result<Option<Machine>, String> {
     Ok((!inner.axes.is_empty() || !inner.memories.is_empty()).then_some(inner))
 }
 
-/// The tensor types that an operation has: of its results and of the arguments of its blocks.
+/// The results of an operation and the arguments of its blocks.
 pub fn values<'c>(op: Op<'c>) -> Vec<ir::Val<'c>> {
     ir::results(op).into_iter().chain(ir::blocks(op).into_iter().flat_map(ir::arguments)).collect()
 }
 
-/// The layout of a tensor or memref type, as far as it is a TensorLayout.
+/// The TensorLayout of a tensor or memref type, if it has one.
 pub fn tensor_layout_of(t: Type) -> Option<(Shaped, TensorLayout)> {
     let shaped = ir::tensor(t).or_else(|| ir::memref(t))?;
     let layout = shaped.layout.and_then(layout_dialect::tensor_layout)?;

@@ -1,4 +1,4 @@
-//! The walk over a module: each operation on the parts of a process.
+//! The walk over a module that rewrites each operation for the parts of a process.
 
 use super::chain::chain;
 use super::choice::{Combining, Coming, Spreadings};
@@ -20,25 +20,25 @@ use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::{Attribute, BlockLike, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
 
-/// Why a module is not partitioned.
+/// The reason why a module is not partitioned.
 pub enum Stop<'c> {
-    /// The grid has to be cut at these strides as well.
+    /// The grid needs further cuts at these strides.
     FurtherCuts(Vec<i64>),
-    /// It cannot be.
+    /// Partitioning is impossible.
     Wrong(Vec<Diagnostic<'c>>),
 }
 
-/// A module while it becomes the program of one process.
+/// A module during its rewriting into the program of one process.
 pub struct Partition<'g, 'c> {
     rewriter: &'c Rewriter,
     grid: &'g Grid,
     symbol: &'g str,
     iterations_of_a_byte: f64,
-    /// How each tensor is spread.
+    /// The sharding of each tensor.
     values: HashMap<usize, Sharded<'c>>,
-    /// Conversions that were made, by the value and the block that they are in.
+    /// Emitted conversions, by value and block.
     converted: HashMap<(usize, usize), Vec<(Sharded<'c>, Val<'c>)>>,
-    /// The functions that one process calls for all.
+    /// Functions that one process calls for all.
     called_once: HashSet<&'c str>,
 }
 
@@ -46,7 +46,7 @@ impl<'g, 'c> Partition<'g, 'c> {
     /// Partitions a module in place.
     ///
     /// # Errors
-    /// Where the module is left half done: what is in the way.
+    /// The obstacle; the module is then left half done.
     pub fn run(
         rewriter: &'c Rewriter,
         module: Op<'c>,
@@ -126,7 +126,7 @@ impl<'g, 'c> Partition<'g, 'c> {
         }
     }
 
-    /// The type of a function whose tensors are parts.
+    /// Rewrites the type of a function to tensors that are parts.
     fn function(&self, op: Op<'c>) -> Result<(), Stop<'c>> {
         let Some(t) = ir::attribute(op, "function_type").and_then(ir::type_in) else { return Ok(()) };
         let Some((inputs, results)) = ir::function(t) else { return Ok(()) };
@@ -141,7 +141,7 @@ impl<'g, 'c> Partition<'g, 'c> {
         Ok(())
     }
 
-    /// Lets process 0 alone do an operation without results.
+    /// Makes only process 0 execute an operation without results.
     fn by_one(&self, op: Op<'c>) {
         let b = Builder::before(op);
         let first = b.equal(self.exchanger(b).rank(), b.index(0));
@@ -152,7 +152,7 @@ impl<'g, 'c> Partition<'g, 'c> {
         let (source, result) = (ir::operands(op)[0], ir::result(op, 0));
         let wanted = self.of(result).clone();
         if self.of(source).digits == wanted.digits && source.r#type() != result.r#type() {
-            // Processes keep what they have.
+            // Processes keep their data.
             return Ok(());
         }
         let made = self.bring(source, &wanted, op)?;
@@ -161,7 +161,7 @@ impl<'g, 'c> Partition<'g, 'c> {
         Ok(())
     }
 
-    /// Each process has all of a constant, and takes its part; one whose elements are alike is a smaller one.
+    /// Rewrites a constant: each process takes its part of the whole; a splat shrinks.
     fn constant(&mut self, op: Op<'c>) -> Result<(), Stop<'c>> {
         let result = ir::result(op, 0);
         let Some(value) = ir::attribute(op, "value") else { return Ok(()) };
@@ -192,7 +192,7 @@ impl<'g, 'c> Partition<'g, 'c> {
         Ok(())
     }
 
-    /// The size of all of a tensor.
+    /// Rewrites `tensor.dim` to the global size.
     fn dim(&mut self, op: Op<'c>) -> Result<(), Stop<'c>> {
         let [source, at] = ir::operands(op)[..] else { return Ok(()) };
         let number = ir::defining_op(at).and_then(|op| ir::attribute(op, "value")).and_then(ir::integer);
@@ -206,7 +206,7 @@ impl<'g, 'c> Partition<'g, 'c> {
         Ok(())
     }
 
-    /// An operation that is only known where each process has all of its tensors.
+    /// Checks that each process has all of an operation's tensors whole.
     fn unspread(&self, op: Op<'c>) -> Result<(), Stop<'c>> {
         let mut all = ir::operands(op).into_iter().chain(values(op)).filter(|v| is_tensor(*v));
         match all.any(|v| !self.of(v).is_whole()) {
@@ -215,7 +215,7 @@ impl<'g, 'c> Partition<'g, 'c> {
         }
     }
 
-    /// An operation of tensors.
+    /// Rewrites an operation on tensors.
     fn tensors(&mut self, op: Op<'c>) -> Result<(), Stop<'c>> {
         let (operands, results) = (ir::operands(op), ir::results(op));
         let mut all = operands.iter().chain(&results).filter(|v| is_tensor(**v));
@@ -250,8 +250,8 @@ impl<'g, 'c> Partition<'g, 'c> {
         self.write(op, &nest, &loops, &reductions)
     }
 
-    /// What a sum is converted to, where nothing else is done with it: it is made so at once. One of which each process wants a
-    /// part is then never at all of them.
+    /// The target of the conversions that are a sum's only users: the sum is then produced in it directly. A sum of which each
+    /// process wants a part is then never whole at all of them.
     fn converted_alone(&self, v: Val<'c>) -> Option<(Sharded<'c>, Type<'c>)> {
         let made = |user: Op<'c>| {
             let converts = ir::name(user) == "layout.convert" && !is_async(user);
@@ -263,7 +263,7 @@ impl<'g, 'c> Partition<'g, 'c> {
         same.then(|| (self.of(to).clone(), to.r#type()))
     }
 
-    /// Writes an operation with some loops spread.
+    /// Emits an operation with some loops sharded.
     fn write(
         &mut self,
         op: Op<'c>,
@@ -273,7 +273,7 @@ impl<'g, 'c> Partition<'g, 'c> {
     ) -> Result<(), Stop<'c>> {
         let (operands, results) = (ir::operands(op), ir::results(op));
         let wanted: Vec<Option<Sharded>> = results.iter().map(|v| self.values.get(&ir::key(*v)).cloned()).collect();
-        // Only structured operations take and make tensors in several layouts.
+        // Only structured operations allow several layouts.
         let one_layout = ir::indexing_maps(op).is_none();
         let stays = |own: &Sharded, dims| own.digits == nest.digits_of(dims, loops);
         let all_stay = operands
@@ -334,7 +334,7 @@ impl<'g, 'c> Partition<'g, 'c> {
         }
         set_sizes(op, nest, loops);
         set_indices(op, nest, loops, &self.exchanger(Builder::before(op)));
-        // All results before the same operation, so that later ones may use what was converted for earlier ones.
+        // Insert all results before one operation, so that later results can use the conversions of earlier ones.
         let after = ir::next(op).expect("an operation that makes a tensor is not the last of its block");
         for (k, v) in results.into_iter().enumerate() {
             if let (Some(wanted), Some(how)) = (&wanted[k], &combining[k]) {
@@ -344,7 +344,7 @@ impl<'g, 'c> Partition<'g, 'c> {
         Ok(())
     }
 
-    /// Combines the parts of a result, and converts it to what its type says.
+    /// Combines the partial results, and converts them to the result's type.
     fn deliver(
         &mut self,
         (op, after): (Op<'c>, Op<'c>),
@@ -386,7 +386,7 @@ impl<'g, 'c> Partition<'g, 'c> {
         Ok(())
     }
 
-    /// A tensor, spread and laid out in some way, for an operation.
+    /// A tensor in the sharding and layout that an operation needs.
     fn bring(&mut self, v: Val<'c>, to: &Sharded<'c>, user: Op<'c>) -> Result<Val<'c>, Stop<'c>> {
         let own = self.of(v).clone();
         if own == *to {
@@ -422,7 +422,7 @@ impl<'g, 'c> Partition<'g, 'c> {
         Ok(last)
     }
 
-    /// The part of a process in another layout.
+    /// A process's part in another layout.
     fn laid_out(&mut self, b: Builder<'c>, v: Val<'c>, to: Sharded<'c>) -> Val<'c> {
         match to.r#type() {
             Some(t) => {
@@ -433,7 +433,7 @@ impl<'g, 'c> Partition<'g, 'c> {
         }
     }
 
-    /// The digits that a value was brought to before, where an operation can use them.
+    /// The digits of earlier conversions of a value that an operation can use.
     fn known_elsewhere(&self, v: Val<'c>, user: Op<'c>) -> Vec<Digits> {
         let home = (ir::key(v), block_key(place(v, user)));
         self.converted.get(&home).into_iter().flatten().map(|known| known.0.digits.clone()).collect()
@@ -449,7 +449,7 @@ impl<'g, 'c> Partition<'g, 'c> {
     }
 }
 
-/// Where a value is converted for an operation: outside of bodies, and of loops that certainly run and do not change it.
+/// The operation before which a value is converted: outside of bodies, and of loops that certainly run and do not change it.
 fn place<'c>(v: Val<'c>, user: Op<'c>) -> Op<'c> {
     let home = ir::defining_op(v).or_else(|| ir::block_argument(v).map(|argument| argument.0));
     let is_outside = |around: Op<'c>| {

@@ -11,7 +11,7 @@
 //! use %r; dealloc %r               a or b
 //! ```
 //!
-//! A web takes one slot if no buffer of it is allocated while another is live. Two slots suffice if at most one other is
+//! A web takes one slot if no buffer of it is allocated while another is live. It takes two if at most one other is
 //! live: the new buffer then takes the slot that the other one is not in, which is known at run time.
 
 use crate::functions::callee;

@@ -1,4 +1,4 @@
-//! The code of one block: what is loaded, prefetched and stored.
+//! The code of one block: loads, prefetches and stores.
 
 use super::distance::Distance;
 use super::extremes::Piece;
@@ -23,14 +23,13 @@ pub struct Loaded<'c> {
     pub expanded: HashMap<(usize, Key), Val<'c>>,
 }
 
-/// Which element of a vector is meant.
+/// The position of a lane, as an attribute.
 fn position<'c>(b: Builder<'c>, lane: i64) -> (Identifier<'c>, Attribute<'c>) {
     b.named("static_position", ir::integers_attribute(b.context(), &[lane]))
 }
 
 impl<'c> Kernel<'_, 'c> {
-    /// The type in which an operand's elements are moved between lanes: small ones as integers, which the machine
-    /// shuffles faster.
+    /// The type in which an operand's elements are shuffled: small ones as integers, which the machine shuffles faster.
     pub fn moved(&self, b: Builder<'c>, operand: usize) -> Type<'c> {
         let element = self.element(operand);
         match ir::bits(element) {
@@ -48,7 +47,7 @@ impl<'c> Kernel<'_, 'c> {
         Loaded { bases, registers, expanded: HashMap::new() }
     }
 
-    /// The index of the element of an operand with this key, if it is there; else of one that is.
+    /// The index of an operand's element with this key, if it exists; else of one that does.
     pub fn index_of(
         &self,
         b: Builder<'c>,
@@ -92,8 +91,8 @@ impl<'c> Kernel<'_, 'c> {
         self.cast(b, loaded, self.moved(b, operand))
     }
 
-    /// Tells the cache what comes after a block, in one of so many parts. What is written past it needs no telling;
-    /// what is written through it needs the nearest cache itself.
+    /// Prefetches the data after a block, in one of `parts` parts. Non-temporal stores need no prefetch; stores through
+    /// the caches need the nearest one.
     pub fn prefetch(&self, b: Builder<'c>, at: &At, part: usize, parts: usize) {
         let through = |o: usize| o >= self.output && !at.streams && self.plan.mode == Mode::Elementwise;
         let crowded = (0..self.buffers.len()).any(|o| through(o) && self.is_large(o) != Some(false));
@@ -119,7 +118,7 @@ impl<'c> Kernel<'_, 'c> {
         }
     }
 
-    /// A vector with its bits read as elements of another type.
+    /// A vector with its bits reinterpreted as elements of another type.
     pub fn cast(&self, b: Builder<'c>, v: Val<'c>, element: Type<'c>) -> Val<'c> {
         let t = ir::vector(v.r#type()).expect("registers are vectors");
         if t.element == element {
@@ -133,7 +132,7 @@ impl<'c> Kernel<'_, 'c> {
         b.value("vector.broadcast", &[v], t, &[])
     }
 
-    /// Loads all of the block that has lanes, in the order of memory.
+    /// Loads all vectors of the block with lanes, in memory order.
     pub fn load_in_order(&self, b: Builder<'c>, at: &At, loaded: &mut Loaded<'c>) {
         for operand in 0..self.output {
             let memory = &self.plan.memory[operand];
@@ -150,7 +149,7 @@ impl<'c> Kernel<'_, 'c> {
         }
     }
 
-    /// One block: of outputs, or what it adds to the accumulators.
+    /// One block: computes outputs, or adds to the accumulators.
     pub fn block(&self, b: Builder<'c>, at: &At, mut sums: Sums<'c>) -> Sums<'c> {
         let mut loaded = self.loading(b, at);
         let lanes = self.plan.lanes.clone();
@@ -169,12 +168,12 @@ impl<'c> Kernel<'_, 'c> {
             return sums;
         }
         let mut steps: Vec<Key> = subsets(self.plan.reduced & !mask(&lanes)).collect();
-        // As sums are written down: larger parts of a dimension change last.
+        // Sums are written in this order: larger parts of a dimension change last.
         steps.sort_by_key(|step| self.plan.levels.iter().map(|level| level.step(*step)).collect::<Vec<_>>());
         let mut keys: Vec<Key> = sums.keys().map(|of| of.0).collect();
         keys.dedup();
-        // In any order, accumulator by accumulator, so that memory is read in order; else what is loaded once serves
-        // all.
+        // If additions may be reordered, go accumulator by accumulator, so that memory is read in order; else each
+        // loaded register serves all accumulators.
         let in_turn: Vec<(Key, Key)> = match self.plan.mode {
             Mode::Reassociated => keys.iter().flat_map(|sum| steps.iter().map(|step| (*sum, *step))).collect(),
             _ => steps.iter().flat_map(|step| keys.iter().map(|sum| (*sum, *step))).collect(),
@@ -260,7 +259,7 @@ impl<'c> Kernel<'_, 'c> {
         }
     }
 
-    /// The attributes of a store past the caches.
+    /// The attributes of a non-temporal store.
     fn streaming(&self, b: Builder<'c>, output: usize) -> Vec<(Identifier<'c>, Attribute<'c>)> {
         let bytes = self.vector(output) * self.bytes(output);
         let alignment = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), bytes);

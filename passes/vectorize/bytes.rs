@@ -1,11 +1,11 @@
 //! Vector code on bytes that hold several elements.
 //!
-//! Where all operands have one layout, byte `p` of each holds the same elements. A byte whose elements are all there is
-//! loaded once, taken apart into registers of the first elements of each byte, the second, and so on, and stored whole.
-//! Where an operation is one on bits (`and`, `or`, `xor`, copies) it is done on the bytes as they are.
+//! If all operands have one layout, byte `p` of each holds the same elements. A byte whose elements all exist is
+//! loaded once, split into registers (the first elements of each byte, the second, and so on), and stored whole.
+//! Bitwise operations (`and`, `or`, `xor`, copies) work on the bytes directly.
 //!
-//! Full tiles are contiguous: in `{1,0:T(32,128)(32,1)E(1)}` each has 512 bytes. They are one loop with vectors. What is
-//! left of each dimension behind its full tiles is computed element by element, so padding stays as it is.
+//! Full tiles are contiguous: in `{1,0:T(32,128)(32,1)E(1)}` each has 512 bytes. They form one loop with vectors. The
+//! rest of each dimension, behind its full tiles, is computed element by element, so that padding does not change.
 
 use super::rows::Row;
 use crate::buffers::index::IndexVars;
@@ -26,10 +26,10 @@ use std::collections::HashMap;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::Interval;
 
-/// Fewer contiguous bytes than these are not worth a vector.
+/// The fewest contiguous bytes that are worth a vector.
 const LEAST: i64 = 8;
 
-/// Makes vector code for a nest before `b`; the error is the reason why there can be none, and nothing was made.
+/// Emits vector code for a nest before `b`. If this is impossible, returns the reason and emits nothing.
 pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Options) -> Result<(), String> {
     let (lowered, packing) = one_layout(nest)?;
     check(body)?;
@@ -56,7 +56,7 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
     Ok(())
 }
 
-/// The layout that all operands have.
+/// The layout of all operands.
 fn one_layout<'a, 'c>(nest: &'a Nest<'c>) -> Result<(&'a Lowered<'c>, Packing<'c>), String> {
     let first = nest.operands[0].access.lowered.as_deref().ok_or("an operand is not in bytes of several elements")?;
     let identity = |o: &Operand<'c>| o.map.iter().enumerate().all(|(d, e)| *e == Expr::Var(d)) && o.access.is_whole();
@@ -71,7 +71,7 @@ fn one_layout<'a, 'c>(nest: &'a Nest<'c>) -> Result<(&'a Lowered<'c>, Packing<'c
     }
 }
 
-/// Whether vectors can compute all of a body.
+/// Checks that vectors can compute the whole body.
 fn check(body: &Body) -> Result<(), String> {
     if body.initial.is_some() || body.then.is_some() {
         return Err("it reduces elements of which a byte holds several".into());
@@ -89,7 +89,7 @@ fn check(body: &Body) -> Result<(), String> {
     })
 }
 
-/// Whether a body does the same to each bit, of elements that fill their places.
+/// Whether a body does the same to each bit, of elements without spare bits.
 fn is_on_bits(nest: &Nest, body: &Body, packing: Packing) -> bool {
     let bitwise =
         |op: Op| matches!(ir::name(op), "arith.andi" | "arith.ori" | "arith.xori" | "arith.constant" | "linalg.yield");
@@ -107,11 +107,11 @@ fn is_on_bits(nest: &Nest, body: &Body, packing: Packing) -> bool {
 
 /// The full tiles of a layout, in bytes.
 struct Tiles {
-    /// For each dimension the elements of a tile along it.
+    /// For each dimension, the elements of a tile along it.
     scales: Vec<i64>,
-    /// For each dimension how many tiles are full.
+    /// For each dimension, the number of full tiles.
     full: Vec<i64>,
-    /// The loops over tiles: how many iterations, and how many bytes apart.
+    /// The loops over tiles: iterations, and stride in bytes.
     loops: Vec<(i64, i64)>,
     /// The contiguous bytes in each iteration.
     run: i64,
@@ -157,7 +157,7 @@ impl Tiles {
             loops: Vec::new(),
             run: run.ok_or("its tiles are not contiguous")?,
         };
-        // Neighbouring tiles are one run, as long as nothing is between them.
+        // Adjacent tiles form one run.
         let mut open = true;
         while let Some(next) = grid.iter().position(|(_, _, stride)| open && *stride == tiles.run) {
             let (d, size, _) = grid.swap_remove(next);
@@ -173,7 +173,7 @@ impl Tiles {
     }
 }
 
-/// The dimension and divisor of an index that is a quotient of that of a dimension.
+/// The dimension and divisor of an index that is a quotient of a dimension.
 fn quotient(e: &Expr) -> Option<(usize, i64)> {
     match e {
         Expr::Var(d) => Some((*d, 1)),
@@ -182,7 +182,7 @@ fn quotient(e: &Expr) -> Option<(usize, i64)> {
     }
 }
 
-/// The one dimension that an index is made of.
+/// The only dimension in an index.
 fn dim(e: &Expr) -> Option<usize> {
     let mut dims = Vec::new();
     e.for_each_var(&mut |d| dims.push(d));
@@ -190,18 +190,18 @@ fn dim(e: &Expr) -> Option<usize> {
     if let [d] = dims[..] { Some(d) } else { None }
 }
 
-/// The kernel while it is generated.
+/// A kernel under construction.
 struct Bytes<'a, 'c> {
     nest: &'a Nest<'c>,
     body: &'a Body<'c>,
     packing: Packing<'c>,
-    /// Each operand as one row of bytes, and where its first element is.
+    /// Each operand as a view of bytes, and the offset of its first element.
     buffers: Vec<(Val<'c>, i64)>,
     on_bits: bool,
 }
 
 impl<'c> Bytes<'_, 'c> {
-    /// The loops over full tiles, and in each iteration the loop over vectors of at most so many bytes.
+    /// The loops over full tiles; inside, a loop over vectors of at most `widest` bytes.
     fn full_tiles(&self, b: Builder<'c>, tiles: &Tiles, widest: i64) {
         let mut vars = IndexVars::default();
         let mut b = b;
@@ -211,7 +211,7 @@ impl<'c> Bytes<'_, 'c> {
             b = a_loop(b, &mut vars, var, &[Expr::Const(*iterations)], true);
             start.push(Expr::Var(var).times(*stride));
         }
-        // The rest of a run has shorter vectors, each half as long as the last.
+        // The rest of a run takes shorter vectors, each half as long as the one before.
         let (mut done, mut width) = (0, widest);
         while width > 0 {
             let vectors = (tiles.run - done) / width;
@@ -281,7 +281,7 @@ impl<'c> Bytes<'_, 'c> {
         }
     }
 
-    /// A scalar as it is broadcast: for an operation on bits, a byte of such elements.
+    /// A scalar ready for broadcast: for a bitwise operation, a byte filled with the element.
     fn repeated(&self, b: Builder<'c>, v: Val<'c>) -> Val<'c> {
         if !self.on_bits {
             return v;
@@ -293,7 +293,7 @@ impl<'c> Bytes<'_, 'c> {
         b.value("arith.muli", &[wide, pattern], byte, &[])
     }
 
-    /// The elements from these indices to those, one at a time.
+    /// Computes the elements from `starts` to `ends`, one at a time.
     fn elements(&self, b: Builder<'c>, starts: &[i64], ends: &[i64]) {
         let map = || starts.iter().enumerate().map(|(d, start)| Expr::Var(d) + Expr::Const(*start)).collect();
         let part = Nest {
@@ -313,7 +313,7 @@ impl<'c> Bytes<'_, 'c> {
     }
 }
 
-/// What a body yields for these elements, in values of the types that `lanes` makes of those of scalars.
+/// The values that a body yields for these elements. `lanes` maps each scalar type to the vector type.
 fn compute<'c>(
     b: Builder<'c>,
     body: &Body<'c>,
@@ -354,7 +354,7 @@ fn compute<'c>(
     Vec::new()
 }
 
-/// The integer with the bits of an element.
+/// The integer type of an element's width.
 fn integer<'c>(b: Builder<'c>, element: Type<'c>) -> Type<'c> {
     match ir::bits(element) {
         Some(bits) if element.is_float() => IntegerType::new(b.context(), bits as u32).into(),

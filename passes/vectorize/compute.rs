@@ -1,4 +1,4 @@
-//! What a kernel computes: the operations of its body on whole registers.
+//! The computation of a kernel: the operations of its body on whole registers.
 
 use super::block::Loaded;
 use super::kernel::{At, Kernel};
@@ -15,7 +15,7 @@ use melior::ir::{Attribute, Identifier, Type, TypeLike, ValueLike};
 use std::collections::HashMap;
 
 impl<'c> Kernel<'_, 'c> {
-    /// The register of an operand with this number, in the lanes that are computed with.
+    /// An operand's register with this key, in the lanes of the computation.
     pub fn register(&self, b: Builder<'c>, at: &At, loaded: &mut Loaded<'c>, operand: usize, key: Key) -> Val<'c> {
         let bits = self.plan.bits[operand];
         let own: Vec<usize> = self.plan.lanes.iter().copied().filter(|bit| bits >> bit & 1 == 1).collect();
@@ -39,7 +39,7 @@ impl<'c> Kernel<'_, 'c> {
             let mut source = |key: Key| self.load(b, at, base, operand, key & bits);
             let moved = loaded.registers[operand].register(b, key, &mut source);
             let moved = self.cast(b, moved, self.element(operand));
-            // Lanes of bits that the operand does not have repeat its elements.
+            // An operand without a lane bit repeats its elements along it.
             let lane = |lane: usize| {
                 let at = place(&self.plan.lanes, 0, lane);
                 own.iter().enumerate().map(|(k, bit)| ((at >> bit & 1) << k) as i64).sum()
@@ -72,7 +72,7 @@ impl<'c> Kernel<'_, 'c> {
         }
     }
 
-    /// The values that a body yields, for one register; of an extreme, the element that its combiner adds.
+    /// The values that a body yields, for one register; for an extreme, the element that its combiner adds.
     pub fn compute(
         &self,
         b: Builder<'c>,
@@ -136,7 +136,7 @@ impl<'c> Kernel<'_, 'c> {
         Vec::new()
     }
 
-    /// The combiner of the reduction, if it is this operation.
+    /// The combiner of the reduction, if this operation is the one.
     fn combines(&self, op: Op<'c>) -> Option<&Combiner<'c>> {
         self.combiner.as_ref().filter(|combiner| ir::op_key(combiner.op) == ir::op_key(op))
     }
@@ -148,7 +148,7 @@ impl<'c> Kernel<'_, 'c> {
         from.is_f32() && to == Type::bfloat16(b.context()) && ir::attribute(op, "roundingmode").is_none()
     }
 
-    /// A vector of f32 as bf16: ties go to the even one, and NaN stays NaN.
+    /// A vector of f32 as bf16: ties go to even, and NaN stays NaN.
     pub fn rounded(&self, b: Builder<'c>, v: Val<'c>) -> Val<'c> {
         let integer = |bits: u32| -> Type<'c> { IntegerType::new(b.context(), bits).into() };
         let of = |element: Type<'c>| ir::vector_type(&[1 << self.plan.lanes.len()], element);
@@ -172,7 +172,7 @@ impl<'c> Kernel<'_, 'c> {
     pub fn attributes(&self, b: Builder<'c>, op: Op<'c>) -> Vec<(Identifier<'c>, Attribute<'c>)> {
         let contracts = self.target.contract && is(ir::name(op), CONTRACTS);
         let mut attributes = b.attributes_of(op);
-        // Sums of parts may overflow where the whole does not.
+        // Partial sums may overflow although the whole does not.
         if self.combines(op).is_some() {
             attributes.retain(|a| a.0 != Identifier::new(b.context(), "overflowFlags"));
         }
@@ -184,7 +184,7 @@ impl<'c> Kernel<'_, 'c> {
         attributes
     }
 
-    /// The indices in a dimension of the elements of a register.
+    /// The indices of a register's elements along a dimension.
     pub fn indices(&self, b: Builder<'c>, at: &At, dim: usize, key: Key) -> Val<'c> {
         let first = self.broadcast(b, self.vars.value(b, &at.dims[dim]));
         let index = |lane: usize| -> i64 {

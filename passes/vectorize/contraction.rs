@@ -22,17 +22,17 @@ const APART: i64 = 16;
 /// other value is on record.
 const PANEL: i64 = 4;
 
-/// What the number of steps of an open level is thought to be, to compare strides with.
+/// The assumed number of steps of an open level, for comparing strides.
 const STEPS: i64 = 1 << 10;
 
 impl<'a> Planner<'a> {
-    /// The level of the first lanes of a reduction in order.
+    /// The level of the first lanes of an ordered reduction.
     pub fn lane_level(&self) -> Option<usize> {
         let of = |(dim, scale)| self.levels.iter().position(|l| l.dim == dim && l.scale == scale);
         self.across.and_then(of).or_else(|| self.chain(self.output).first().copied())
     }
 
-    /// Lets the block have so many lanes of the output's.
+    /// Gives the block at least this many lanes of the output.
     pub fn widen_lanes(&mut self, lanes: i64) {
         match (self.across, self.lane_level()) {
             (Some(_), Some(level)) => {
@@ -43,7 +43,8 @@ impl<'a> Planner<'a> {
     }
 
     /// Plans a kernel that adds each output's elements in the program's order: contractions, and reductions that must
-    /// not be reassociated. Lanes are outputs, and so are the rows of accumulators that one load of an input serves.
+    /// not be reassociated. Lanes run along outputs, and so do the rows of accumulators that one load of an input
+    /// serves.
     pub fn sequential(&mut self, lanes: i64) -> Order {
         self.across = self.lanes_across(lanes);
         self.widen_lanes(lanes);
@@ -70,8 +71,8 @@ impl<'a> Planner<'a> {
         self.levels.iter().any(|l| dims.contains(&l.dim) && l.is_of(operand))
     }
 
-    /// The level to take lanes from where the output's fastest one is too short: a sub-tile of 2 bf16 rows, with two
-    /// rows in each word, has 2 elements before the next column. The columns then are the lanes, and the rows are rows.
+    /// The level that provides lanes if the output's fastest one is too short: a sub-tile of 2 bf16 rows, with two
+    /// rows in each word, has 2 elements before the next column. Then columns become lanes, and rows stay rows.
     pub fn lanes_across(&self, lanes: i64) -> Option<(usize, i64)> {
         let chain = self.chain(self.output);
         let first = chain.first().filter(|l| self.levels[**l].size < lanes)?;
@@ -80,7 +81,7 @@ impl<'a> Planner<'a> {
         Some((long.dim, long.scale))
     }
 
-    /// Levels along which an input that has the lanes stays the same: what is loaded once serves all their steps.
+    /// Levels along which an input with the lanes does not change: one load serves all their steps.
     pub fn rows_of_one_load(&self, panel: &[usize]) -> Vec<usize> {
         let is_row = |l: &usize| {
             let dim = self.levels[*l].dim;
@@ -90,7 +91,7 @@ impl<'a> Planner<'a> {
         (0..self.levels.len()).rev().filter(is_row).collect()
     }
 
-    /// Makes the block so large that accumulators fill half of the registers; the others are for what is loaded.
+    /// Enlarges the block until accumulators fill half of the registers; the others are for loads.
     pub fn fill_accumulators(&mut self, lanes: i64, panel: &[usize], rows: &[usize]) {
         let accumulators = i64::from(self.target.vector_registers()) / 2;
         let fastest = self.lane_level();
@@ -103,7 +104,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Lets the block hold whole vectors of the inputs that have the lanes, as far as the registers go round twice.
+    /// Lets the block hold whole vectors of the inputs with the lanes, within twice the number of registers.
     pub fn widen_inputs(&mut self, lanes: i64, panel: &[usize]) {
         let budget = 2 * i64::from(self.target.vector_registers()) * lanes;
         let inputs: Vec<usize> = (0..self.feeds).filter(|o| self.has_dim(*o, panel)).collect();
@@ -117,7 +118,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Leaves the block whole steps of the innermost reduced levels only: others would change the order of additions.
+    /// Keeps only whole steps of the innermost reduced levels in the block: others would change the order of additions.
     pub fn keep_order(&mut self) {
         let reduced: Vec<usize> = (0..self.levels.len()).rev().filter(|l| !self.is_parallel(*l)).collect();
         let mut whole = true;
@@ -128,7 +129,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Batches, then the panel's dimensions, then rows; else in the order of the output's memory.
+    /// The loop order batches, panel dimensions, rows; without a contraction, the output's memory order.
     pub fn by_panels(&self, contraction: bool, panel: &[usize]) -> Order {
         let is_batch = |dim: usize| (0..self.feeds).all(|o| self.has_dim(o, &[dim]));
         self.sorted(true, |l| {
@@ -181,7 +182,7 @@ impl<'a> Planner<'a> {
             }
             let mut copy = self.copy_of(operand, &order, &strides);
             let digits = copy.elementwise(lanes);
-            // Where it cannot be copied in vectors, it is read where it is.
+            // An input that cannot be copied in vectors is read in place.
             let Ok(plan) = copy.finish(Mode::Elementwise, lanes, digits) else {
                 self.values.truncate(known);
                 continue;
@@ -193,7 +194,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// A number of elements times the number of a level's steps, which becomes a value where it is known only at run time.
+    /// `size` times the number of a level's steps; a run-time value if that number is.
     fn times_steps(&mut self, size: &Distance, level: usize) -> Distance {
         let Level { dim, scale, size: steps, is_open, .. } = self.levels[level];
         if !is_open {
@@ -207,7 +208,7 @@ impl<'a> Planner<'a> {
         Distance::value(self.values.len() - 1, size.about().saturating_mul(STEPS))
     }
 
-    /// Whether an input is read by enough blocks, and not yet contiguous in the order in which they read it.
+    /// Whether enough blocks read an input, and it is not yet contiguous in their reading order.
     pub fn is_worth_packing(&self, operand: usize, panel: &[usize]) -> bool {
         let dims: Vec<usize> = self.levels.iter().filter(|l| l.is_of(operand)).map(|l| l.dim).collect();
         let others = (0..self.levels.len()).filter(|l| self.is_parallel(*l) && !dims.contains(&self.levels[*l].dim));
@@ -215,10 +216,10 @@ impl<'a> Planner<'a> {
         let widens = self.element_bits[operand] != self.widened[operand];
         let lane_dim = self.lane_level().map(|l| self.levels[l].dim);
         let has_lanes = |l: usize| Some(self.levels[l].dim) == lane_dim;
-        // Rows that are packed into words are taken apart as they are widened.
+        // Rows packed into words are split when they are widened.
         let in_word =
             |l: usize| self.levels[l].size.saturating_mul(self.element_bits[operand]) <= self.widened[operand];
-        // A stride of a multiple of 4 KiB maps all steps to few sets of the cache, which then miss for lack of ways.
+        // A stride of a multiple of 4 KiB maps all steps to few sets of the cache: conflict misses.
         let steps = (0..self.levels.len()).filter(|l| !self.is_parallel(*l) && self.levels[*l].size > 1);
         let step = steps.map(|l| self.levels[l].strides[operand].about()).filter(|s| *s > 0).min().unwrap_or(0);
         let is_near = step.saturating_mul(self.element_bits[operand]) < 8 * PAGE;
@@ -231,8 +232,8 @@ impl<'a> Planner<'a> {
         blocks.fold(1, i64::saturating_mul) >= REUSE && !dims.is_empty() && !is_contiguous
     }
 
-    /// The levels of a packed input, fastest first: the block's lanes, then one step of the reduction after another,
-    /// then block after block. Of an input without the lanes, the steps of the reduction are fastest up to [`APART`].
+    /// The levels of a packed input, fastest first: the block's lanes, the steps of the reduction, then the blocks. For
+    /// an input without the lanes, the steps of the reduction are fastest up to [`APART`].
     pub fn packed_order(&self, operand: usize, panel: &[usize]) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.levels.len()).filter(|l| self.has(operand, *l)).collect();
         let has_lanes = order.iter().any(|l| panel.contains(&self.levels[*l].dim));
@@ -259,7 +260,7 @@ impl<'a> Planner<'a> {
         order
     }
 
-    /// The planner of the copy of an input: from where it is to these strides.
+    /// The planner for the copy of an input, from its present strides to these.
     pub fn copy_of(&self, operand: usize, order: &[usize], strides: &[Distance]) -> Planner<'a> {
         let level = |l: &usize| {
             let strides = vec![self.levels[*l].strides[operand].clone(), strides[*l].clone()];
@@ -282,7 +283,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Makes the block's part of each level outputs have a level of its own.
+    /// Splits off the block's part of each level of the outputs as a level of its own.
     pub fn split_blocks(&mut self) {
         let levels = std::mem::take(&mut self.levels);
         for level in levels {

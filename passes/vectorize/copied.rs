@@ -1,8 +1,8 @@
-//! Contractions whose operands are cut differently: inputs are copied first.
+//! Contractions with misaligned operand cuts: inputs are copied first.
 //!
-//! With `k` in tiles of 8 in one input and `k` in parts of 16 times 3 in the other, which is read through a reshape, neither
-//! 3 nor 8 divides the other, so the address of one of them is no sum of the parts of `k`. Of a copy in rows it is, whatever
-//! the other has. In a product each element is read many times and copied once.
+//! With `k` in tiles of 8 in one input and `k` in parts of 16 times 3 in the other, which is read through a reshape,
+//! neither 3 nor 8 divides the other, so the address in one of them is no sum over the parts of `k`. In a row-major
+//! copy it is, whatever the other input has. A product reads each element many times and copies it once.
 
 use super::distance::Distance;
 use super::linear::Refusal;
@@ -18,8 +18,8 @@ use crate::options::Options;
 use layout_ir::{Builder, Val};
 use tensor_layout::expr::Expr;
 
-/// Makes vector code for copies of inputs and a nest that reads these; the error is the reason why there can be none, and
-/// nothing was made.
+/// Emits vector code for copies of inputs and a nest that reads them. If this is impossible, returns the reason and
+/// emits nothing.
 pub fn emit<'c>(
     b: Builder<'c>,
     nest: &Nest<'c>,
@@ -37,7 +37,7 @@ pub fn emit<'c>(
         let bases = copied.iter().map(|input| nest.operands[input.operand].access.base);
         planner::plan(b, &with(nest, copied, bases), body, target, &mut IndexVars::default()).is_ok()
     };
-    // The smallest one that is enough, or all.
+    // The smallest sufficient input, or all.
     let copied = inputs.chunks(1).chain([&inputs[..]]).find(plans).ok_or_else(|| refusal.reason.clone())?;
     nest.operands.iter().try_for_each(|o| Row::of(o.access.base).map(drop))?;
     let buffers: Vec<Val<'c>> = copied.iter().map(|input| input.copy(b, nest, target)).collect();
@@ -51,14 +51,14 @@ pub fn emit<'c>(
 /// An input that may be copied.
 struct Input {
     operand: usize,
-    /// The dimension of the nest of each of its own, and its sizes.
+    /// For each dimension of the input the dimension of the nest, and its size.
     dims: Vec<usize>,
     sizes: Vec<i64>,
     elements: i64,
 }
 
 impl Input {
-    /// An input each of whose elements is read often enough.
+    /// The input, if each of its elements is read often enough.
     fn of(nest: &Nest, extents: &[i64], operand: usize) -> Option<Input> {
         let Operand { access, map, across } = &nest.operands[operand];
         let mut dims = Vec::new();
@@ -77,7 +77,7 @@ impl Input {
         (is_reused && is_whole).then_some(Input { operand, dims, sizes, elements })
     }
 
-    /// The copy in a buffer.
+    /// The access to the copy in a buffer.
     fn read<'c>(&self, nest: &Nest<'c>, base: Val<'c>) -> Access<'c> {
         let mut stride = 1;
         let mut terms: Vec<Expr> = Vec::new();
@@ -97,7 +97,7 @@ impl Input {
         }
     }
 
-    /// Makes the copy.
+    /// Emits the copy.
     fn copy<'c>(&self, b: Builder<'c>, nest: &Nest<'c>, target: &Options) -> Val<'c> {
         let Operand { access, map, .. } = &nest.operands[self.operand];
         let made = scratch(b, &Distance::fixed(self.elements), access.packing.element, &[]);
@@ -115,7 +115,7 @@ impl Input {
     }
 }
 
-/// The nest that reads copies of these inputs in these buffers.
+/// The nest with these inputs read from copies in these buffers.
 fn with<'c>(nest: &Nest<'c>, copied: &[Input], bases: impl Iterator<Item = Val<'c>>) -> Nest<'c> {
     let operand = |o: &Operand<'c>| Operand { access: o.access.clone(), map: o.map.clone(), across: o.across.clone() };
     let mut operands: Vec<Operand<'c>> = nest.operands.iter().map(operand).collect();

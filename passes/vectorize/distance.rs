@@ -1,9 +1,9 @@
-//! Distances and addresses, of which parts are known only at run time.
+//! Distances and addresses, partly known only at run time.
 //!
-//! In `memref<?x?xf32, strided<[?, 1]>>` row 8 begins `8 * s` elements after row 0, where `s` is a stride that the
-//! descriptor has. A [`Distance`] is a number and multiples of such values, each known by its number among
-//! [`Plan::values`](super::plan::Plan::values); an [`Address`] is a sum of loop variables, each times a distance. Affine
-//! maps have no products of two values, so these are multiplied by `arith.muli`.
+//! In `memref<?x?xf32, strided<[?, 1]>>` row 8 begins `8 * s` elements after row 0, where `s` is a stride from the
+//! descriptor. A [`Distance`] is a constant plus multiples of such values, each named by its number in
+//! [`Plan::values`](super::plan::Plan::values); an [`Address`] is a sum of loop variables, each times a distance.
+//! Affine maps have no products of two values, so `arith.muli` multiplies these.
 
 use crate::buffers::index::IndexVars;
 use layout_ir::{Builder, Val};
@@ -13,26 +13,26 @@ use tensor_layout::expr::Expr;
 /// A distance in elements.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Distance {
-    /// What is known of it now.
+    /// The static part.
     pub fixed: i64,
-    /// Values known only at run time, and how many times each is part of it.
+    /// Run-time values, each with its factor.
     pub terms: Vec<(usize, i64)>,
-    /// What the terms are thought to sum up to; only the order of loops depends on it.
+    /// An estimate of the terms' sum; only the order of loops depends on it.
     guess: i64,
 }
 
 impl Distance {
-    /// A distance known now.
+    /// A static distance.
     pub fn fixed(fixed: i64) -> Distance {
         Distance { fixed, ..Distance::default() }
     }
 
-    /// The value of this number, which is thought to be about so large.
+    /// The run-time value of this number, with an estimate.
     pub fn value(number: usize, guess: i64) -> Distance {
         Distance { fixed: 0, terms: vec![(number, 1)], guess }
     }
 
-    /// The distance, where all of it is known now.
+    /// The distance, if it is static.
     pub fn known(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.fixed)
     }
@@ -41,12 +41,12 @@ impl Distance {
         self.known() == Some(0)
     }
 
-    /// How large it is, for comparison with others.
+    /// The estimated size, for comparison.
     pub fn about(&self) -> i64 {
         self.fixed.saturating_abs().saturating_add(self.guess.saturating_abs())
     }
 
-    /// So many times the distance. One that 64 bits do not hold is in no buffer that is there.
+    /// The distance times `n`. A distance beyond 64 bits occurs in no real buffer.
     pub fn times(&self, n: i64) -> Distance {
         if n == 0 {
             return Distance::default();
@@ -58,7 +58,7 @@ impl Distance {
         }
     }
 
-    /// The sum of two.
+    /// The sum of two distances.
     pub fn plus(mut self, other: &Distance) -> Distance {
         self.fixed = self.fixed.saturating_add(other.fixed);
         self.guess = self.guess.saturating_add(other.guess);
@@ -72,12 +72,12 @@ impl Distance {
         self
     }
 
-    /// What puts distances in an order, as far as it is known now the one of memory.
+    /// A sort key: the order in memory, as far as it is static.
     pub fn order(&self) -> (i64, Vec<(usize, i64)>) {
         (self.fixed.saturating_add(self.guess), self.terms.clone())
     }
 
-    /// An index that is this far behind another.
+    /// The index at this distance behind another.
     pub fn behind<'c>(&self, b: Builder<'c>, base: Val<'c>, values: &[Val<'c>]) -> Val<'c> {
         let index = Type::index(b.context());
         let add = |x: Val<'c>, y: Val<'c>| b.value("arith.addi", &[x, y], index, &[]);
@@ -92,8 +92,8 @@ pub fn product<'c>(b: Builder<'c>, value: Val<'c>, times: i64) -> Val<'c> {
     if times == 1 { value } else { b.value("arith.muli", &[value, b.index(times)], Type::index(b.context()), &[]) }
 }
 
-/// A place in an operand, in elements from its start: sums over variables of loops, one that is known now and one for
-/// each value that it is to be multiplied by.
+/// An offset in an operand, in elements from its start: sums over loop variables, one static and one for each run-time
+/// value that multiplies it.
 #[derive(Clone)]
 pub struct Address {
     fixed: Expr,
@@ -106,7 +106,7 @@ impl Address {
         Address { fixed: Expr::Const(0), scaled: Vec::new() }
     }
 
-    /// Goes so many steps of a distance.
+    /// Advances by `steps` times a distance.
     pub fn advance(&mut self, steps: &Expr, by: &Distance) {
         add(&mut self.fixed, steps, by.fixed);
         for (value, times) in &by.terms {
@@ -119,17 +119,17 @@ impl Address {
         }
     }
 
-    /// The part that no value is multiplied by.
+    /// The part without run-time factors.
     pub fn fixed_part(&self) -> &Expr {
         &self.fixed
     }
 
-    /// The values that parts of it are multiplied by.
+    /// The run-time values that multiply parts of it.
     pub fn values(&self) -> impl Iterator<Item = usize> {
         self.scaled.iter().map(|term| term.0)
     }
 
-    /// The index that it is.
+    /// Emits the index.
     pub fn value<'c>(&self, b: Builder<'c>, vars: &IndexVars<'c>, values: &[Val<'c>]) -> Val<'c> {
         let index = Type::index(b.context());
         let mut sum = (self.fixed != Expr::Const(0) || self.scaled.is_empty()).then(|| vars.value(b, &self.fixed));
@@ -144,7 +144,7 @@ impl Address {
     }
 }
 
-/// Adds so many times a factor.
+/// Adds `steps` times a factor.
 pub fn add(to: &mut Expr, steps: &Expr, factor: i64) {
     let step = match steps {
         Expr::Const(n) => Expr::Const(n.saturating_mul(factor)),

@@ -1,19 +1,20 @@
 //! Quotients and remainders of integers, in vectors that cannot trap.
 //!
-//! Lanes that are not used hold anything, zeros mostly, and `arith.divsi` of a vector is undefined if one divisor is 0. So
-//! each lane whose divisor is 0 divides by 1, and the quotient is computed
+//! Unused lanes hold anything, zeros mostly, and `arith.divsi` of a vector is undefined if one divisor is 0. So
+//! each lane with divisor 0 divides by 1, and the quotient is computed
 //!
-//! - of a constant divisor, but 0 and -1, by the operation itself: LLVM multiplies and shifts;
-//! - of 8 and 16 bits in f32, and of 32 in f64, as machines have no division of integer vectors;
-//! - of 64 bits and indices by the operation itself, of which LLVM makes one division for each lane. There a lane with the
+//! - by the operation itself for a constant divisor, except 0 and -1: LLVM multiplies and shifts;
+//! - in f32 for 8 and 16 bits, and in f64 for 32 bits, as machines have no division of integer vectors;
+//! - by the operation itself for 64 bits and indices, as one division for each lane in LLVM. There a lane with the
 //!   least number over -1 divides by 1, too.
 //!
 //! The floating-point quotient is exact once its fraction is cut off. With `p` bits of a significand, 24 or 53, and
-//! `|x| < 2^p`: let `z = |x| / |y|`. If `z` is an integer, it is below `2^p` and is not rounded. Else the next larger integer
-//! is at least `1 / |y|` away. Rounding moves `z` by at most `z * 2^-p`, which is less than `1 / |y|` as `|x| < 2^p`, so it
-//! does not reach that integer; nor does it go below the integer part of `z`, which is a number of `p` bits itself.
+//! `|x| < 2^p`: let `z = |x| / |y|`. If `z` is an integer, it is below `2^p` and is not rounded. Else the next larger
+//! integer is at least `1 / |y|` away. Rounding moves `z` by at most `z * 2^-p`, which is less than `1 / |y|` as
+//! `|x| < 2^p`, so it does not reach that integer. Nor does it go below the integer part of `z`, a number of `p` bits.
 //!
-//! The least number of 32 bits over -1 gives no certain number, as in `arith`; of 8 and 16 bits it gives itself.
+//! The least number of 32 bits over -1 has an unspecified quotient, as in `arith`; for 8 and 16 bits the quotient is
+//! itself.
 
 use super::kernel::Kernel;
 use super::rest::{EQUAL, LESS, UNEQUAL, compare};
@@ -24,8 +25,8 @@ use melior::ir::attribute::{DenseElementsAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type, ValueLike};
 
-/// How many operations a divisor is followed through to a constant. The guard of a division that is imported from HLO,
-/// `select(y == 0 || x == least && y == -1, 1, y)`, has four from end to end.
+/// The longest chain of operations between a divisor and a constant. The guard of a division imported from HLO,
+/// `select(y == 0 || x == least && y == -1, 1, y)`, has four.
 const DEPTH: usize = 4;
 
 impl<'c> Kernel<'_, 'c> {
@@ -46,7 +47,7 @@ impl<'c> Kernel<'_, 'c> {
         if matches!(name, "arith.remsi" | "arith.remui") {
             return rest;
         }
-        // Of what is rounded up or down the quotient is one off where there is a rest, of the sign that is rounded.
+        // Rounding up or down changes the quotient by one if there is a remainder, of the sign that is rounded.
         let zero = self.number(b, t, 0);
         let mut off = compare(b, UNEQUAL, rest, zero, bit);
         if signed {
@@ -62,7 +63,7 @@ impl<'c> Kernel<'_, 'c> {
         b.value("arith.select", &[off, on(to, quotient, one), quotient], t, &[])
     }
 
-    /// The quotient without its fraction; `safe` if no lane can trap.
+    /// The truncated quotient; `safe` if no lane can trap.
     fn quotient(&self, b: Builder<'c>, x: Val<'c>, y: Val<'c>, signed: bool, safe: bool) -> Val<'c> {
         let t = x.r#type();
         let kind = if signed { "si" } else { "ui" };
@@ -91,7 +92,7 @@ impl<'c> Kernel<'_, 'c> {
             return divide(y);
         }
         let word = self.vector_of(IntegerType::new(b.context(), 32).into());
-        // All numbers of less bits are signed ones of 32.
+        // Narrower numbers are all signed ones of 32 bits.
         let (kind, float) = match bits {
             32 => (kind, Type::float64(b.context())),
             _ => ("si", Type::float32(b.context())),
@@ -110,7 +111,7 @@ impl<'c> Kernel<'_, 'c> {
         if bits == 32 { quotient } else { b.value("arith.trunci", &[quotient], t, &[]) }
     }
 
-    /// The type of a vector of these elements.
+    /// The vector type of these elements.
     fn vector_of(&self, element: Type<'c>) -> Type<'c> {
         ir::vector_type(&[1 << self.plan.lanes.len()], element)
     }
@@ -123,7 +124,7 @@ impl<'c> Kernel<'_, 'c> {
     }
 }
 
-/// The constant that a value of a body is, through so many operations.
+/// The constant behind a value of a body, through at most `depth` operations.
 fn constant<'c>(body: &Body<'c>, v: Val<'c>, depth: usize) -> Option<Attribute<'c>> {
     let argument = body.arguments.iter().find(|(argument, _)| ir::key(*argument) == ir::key(v));
     let v = match argument {
@@ -144,7 +145,7 @@ fn constant<'c>(body: &Body<'c>, v: Val<'c>, depth: usize) -> Option<Attribute<'
     }
 }
 
-/// Whether no number over this one is undefined.
+/// Whether every number can be divided by this one.
 fn divides_safely(by: Attribute, signed: bool) -> bool {
     ir::integer(by).is_some_and(|by| by != 0 && !(signed && by == -1))
 }

@@ -1,4 +1,4 @@
-//! What elements in memory are of the values that are computed with: see `narrow`, which converts one to the other.
+//! The encoding of values as elements in memory; `narrow` converts between both.
 
 use crate::kernel::access::Operand;
 use crate::kernel::body::Body;
@@ -6,19 +6,19 @@ use crate::kernel::nest::Nest;
 use layout_ir as ir;
 use melior::ir::Type;
 
-/// What an element of memory is of the value that is computed with.
+/// The encoding of a value as an element in memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Narrow<'c> {
-    /// The value.
+    /// The value itself.
     Same,
     /// A byte that is 0 or 1.
     Bool,
-    /// An integer, which has a value of this type in its low bits.
+    /// An integer with a value of this type in its low bits.
     LowBits(Type<'c>),
 }
 
 impl<'c> Narrow<'c> {
-    /// For each operand of a nest. Elements that are only moved, from memory to memory of one kind, stay as they are there.
+    /// The encoding of each operand of a nest. Elements that are only moved between memories of one kind stay encoded.
     pub fn of_operands(nest: &Nest<'c>, body: &Body<'c>) -> Vec<Narrow<'c>> {
         let of = |o: &Operand<'c>| match o.access.packing {
             packing if !packing.is_whole() => Narrow::LowBits(packing.element),
@@ -31,7 +31,7 @@ impl<'c> Narrow<'c> {
     }
 }
 
-/// Whether elements are of one bit.
+/// Whether elements have one bit.
 pub fn is_bool(element: Type) -> bool {
     ir::bits(element) == Some(1)
 }

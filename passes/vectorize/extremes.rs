@@ -1,9 +1,9 @@
-//! The largest or least of many floating-point numbers, found as integers.
+//! Maximum and minimum of floating-point numbers, computed as integers.
 //!
-//! `arith.maximumf` gives NaN where an operand is one, and takes +0 for larger than -0. x86 has no such instruction: LLVM
-//! makes six of each. So an accumulator has three parts, each of which takes one instruction for an element, and the
-//! result is made of them once, behind the loops. As integers, numbers with a clear sign are in their order, those with
-//! the sign set in the opposite one, and NaN is behind the infinity of its sign:
+//! `arith.maximumf` returns NaN if an operand is NaN, and orders +0 above -0. x86 has no such instruction: LLVM
+//! needs six. So an accumulator has three parts, each of which takes one instruction for an element, and the
+//! result is computed from them once, behind the loops. As integers, numbers with a clear sign are in their order,
+//! those with the sign set in the opposite one, and NaN is beyond the infinity of its sign:
 //!
 //! ```text
 //! signed:  0xFF800001  -NaN   less than  0x80000000  -0      0x7F800000  +inf   less than  0x7FC00000  +NaN
@@ -16,11 +16,11 @@
 //! least   = top > +inf as signed ? top : bottom < 0 ? bottom : low
 //! ```
 //!
-//! Zeros and infinities are numbers like any other, and a result that is NaN is one of the elements. Which one, if there
-//! are several, is left open, as it is by `arith.maximumf`.
+//! Zeros and infinities are numbers like any other, and a NaN result is one of the elements. If there
+//! are several, either may be the result, as with `arith.maximumf`.
 //!
-//! Not promised: fewer instructions on other machines. AArch64 has one for floating-point numbers, and AVX2 has none for
-//! integers of 64 bits; there the code stays as it is.
+//! Not promised: fewer instructions on other machines. AArch64 has one for floating-point numbers, and AVX2 has none
+//! for integers of 64 bits; there the code does not change.
 
 use super::plan::{Mode, Plan};
 use super::rest::{GREATER, LESS, compare};
@@ -33,7 +33,7 @@ use melior::ir::r#type::IntegerType;
 /// The unsigned predicate of `arith.cmpi`: greater.
 const ABOVE: i64 = 8;
 
-/// What an accumulator is, or of the largest or least number what each of its parts is.
+/// An accumulator, or one of the three parts of an extreme's accumulator.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Piece {
     Whole,
@@ -46,7 +46,7 @@ pub enum Piece {
 pub const PARTS: [(Piece, &str); 3] =
     [(Piece::Top, "arith.maxsi"), (Piece::Low, "arith.minui"), (Piece::Bottom, "arith.maxui")];
 
-/// Which result a reduction has, where that is the largest or least number.
+/// The result of a reduction to a maximum or minimum.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Extreme {
     Largest,
@@ -54,7 +54,7 @@ pub enum Extreme {
 }
 
 impl Extreme {
-    /// That of a reduction with this combiner; none where the machine does better without, or has too few registers.
+    /// The extreme of this combiner; `None` if the machine does better without it, or has too few registers.
     pub fn of(combiner: Option<&Combiner>, plan: &Plan, target: &Options) -> Option<Extreme> {
         let op = combiner?.op;
         let widest = match target.vectorize {
@@ -65,7 +65,7 @@ impl Extreme {
         let bits = ir::bits(ir::result(op, 0).r#type()).filter(|bits| [16, 32, 64].contains(bits))?;
         match ir::name(op) {
             _ if plan.mode == Mode::Elementwise || bits > widest => None,
-            // Contractions have as many accumulators as registers hold in one part.
+            // Contractions have as many accumulators as registers can hold with one part each.
             _ if 4 * plan.accumulators() > i64::from(target.vector_registers()) => None,
             "arith.maximumf" => Some(Extreme::Largest),
             "arith.minimumf" => Some(Extreme::Least),
@@ -73,8 +73,8 @@ impl Extreme {
         }
     }
 
-    /// The result of the parts of an accumulator; `infinity` is the number that changes no result, behind which NaN is. All
-    /// as integers.
+    /// The result from the parts of an accumulator. `infinity` is the neutral number, beyond which NaN lies. All values
+    /// are integers.
     pub fn put_together<'c>(self, b: Builder<'c>, [top, low, bottom]: [Val<'c>; 3], infinity: Val<'c>) -> Val<'c> {
         let t = top.r#type();
         let lanes = ir::vector(t).expect("registers are vectors").shape;

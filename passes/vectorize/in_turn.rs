@@ -1,8 +1,8 @@
-//! Kernels whose operands are cut differently along some dimensions: the steps of these one after another.
+//! Kernels with misaligned operand cuts along some dimensions: one step of these after another.
 //!
-//! With an operand in tiles of 8 rows, and another that is a slice of such a buffer from row 1 on, row `i` of the latter is
-//! in tile `(i + 1) floordiv 8`: no sum of the parts of `i`. In a loop over the rows, `i` is a value, and so is its tile; each
-//! step is a kernel for the other dimensions.
+//! With an operand in tiles of 8 rows, and another that is a slice of such a buffer from row 1 on, row `i` of the
+//! latter is in tile `(i + 1) floordiv 8`: no sum over the parts of `i`. In a loop over the rows, `i` is a value, and
+//! so is its tile; each step is a kernel for the other dimensions.
 
 use super::linear::Refusal;
 use super::planner;
@@ -16,8 +16,8 @@ use layout_ir::{self as ir, Builder, Val};
 use melior::ir::Type;
 use tensor_layout::expr::Expr;
 
-/// Makes vector code for the steps of the dimensions to which the refusal of a nest is due; the error is the reason why there
-/// can be none, and nothing was made.
+/// Emits vector code for each step of the dimensions that caused a refusal. If this is impossible, returns the reason
+/// and emits nothing.
 pub fn emit<'c>(
     b: Builder<'c>,
     nest: &Nest<'c>,
@@ -26,11 +26,11 @@ pub fn emit<'c>(
     refusal: Refusal,
 ) -> Result<(), String> {
     let Refusal { reason, mut dims } = refusal;
-    // An index of the body is that of the whole nest.
+    // An index in the body counts over the whole nest.
     if dims.is_empty() || body.has_index() {
         return Err(reason);
     }
-    // Any value will do for a plan.
+    // A plan accepts any value here.
     let any = nest.operands[0].access.base;
     loop {
         let known = dims.iter().all(|dim| nest.extents[*dim].known().is_some());
@@ -58,13 +58,13 @@ pub fn emit<'c>(
     super::emit(inside, &at(nest, &dims, &values), body, target)
 }
 
-/// The nest at these values of some dimensions, which have one step each.
+/// The nest at these values of some dimensions, each with one step.
 fn at<'c>(nest: &Nest<'c>, dims: &[usize], values: &[Val<'c>]) -> Nest<'c> {
     let mut extents = nest.extents.clone();
     dims.iter().for_each(|dim| extents[*dim] = Size::Static(1));
     let operand = |operand: &Operand<'c>| {
         let Access { logical, symbols, .. } = &operand.access;
-        // The view's index is that of the nest: the variables are its dimensions, the symbols, and the values.
+        // The view's index is over the nest: variables are its dimensions, the symbols, and the values.
         let (first, after) = (extents.len(), extents.len() + symbols.len());
         let of_nest = |d: usize| match dims.iter().position(|dim| *dim == d) {
             Some(k) => Expr::Var(after + k),

@@ -1,15 +1,15 @@
 //! The loops of a kernel around its blocks.
 //!
-//! The code goes through the digits of the plan, outermost first. Of `n` elements that are left, a digit with steps of
-//! `s` has a loop of `n floordiv s` full steps, inside of which `s` elements are left, and behind it the code for the last
-//! `n mod s`. Where `n` is known only at run time, so are these numbers, and the code behind the loop is under a condition:
+//! The code follows the digits of the plan, outermost first. For `n` remaining elements, a digit with steps of
+//! `s` has a loop of `n floordiv s` full steps, each over `s` elements, and behind it the code for the last
+//! `n mod s`. If `n` is known only at run time, so are these numbers, and the code behind the loop is conditional:
 //!
 //! ```text
 //! for i0 = 0 to n floordiv 8      { for i1 = 0 to 8 .. }
 //! if n mod 8 > 0                  { for i1 = 0 to n mod 8 .. }
 //! ```
 //!
-//! So full tiles have the code that they have with sizes in the types.
+//! So full tiles have the same code as with static sizes.
 
 use super::distance::{Address, Distance, product};
 use super::elements::Narrow;
@@ -30,36 +30,36 @@ use std::collections::{BTreeMap, HashMap};
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::Interval;
 
-/// The steps of a kernel, one for each combination of its indices, from which on threads get parts of its outermost loop.
-/// That many additions of f32 take 24 us on one core and 13 on two, that many products of a matrix product 12 and 7; a
-/// thread that sleeps takes up to 60 us to wake up.
+/// The least number of steps (combinations of indices) of a kernel whose outermost loop is split among threads. That
+/// many additions of f32 take 24 us on one core and 13 on two, that many products of a matrix product 12 and 7; a
+/// sleeping thread takes up to 60 us to wake up.
 const THREAD_STEPS: i64 = 1 << 18;
 
 /// The parts of accumulators, by the numbers of their registers.
 pub type Sums<'c> = BTreeMap<(Key, Piece), Val<'c>>;
 
-/// The state of the loops around the code that is being made.
+/// The state of the loops around the code being emitted.
 #[derive(Clone)]
 pub struct At {
-    /// How many elements of each dimension are left to the digits that have not been passed.
+    /// For each dimension, the elements left to the remaining digits.
     pub rest: Vec<Rest>,
     /// The index in each dimension, without the block's bits.
     pub dims: Vec<Expr>,
     /// The address in each operand, without the block's bits.
     pub addresses: Vec<Address>,
-    /// The address of what is prefetched, in each operand.
+    /// The prefetch address in each operand.
     pub prefetches: Vec<Address>,
-    /// The steps of a level that are there, where not all are.
+    /// The range of a level's steps, if not all exist.
     pub ranges: Vec<Option<(i64, i64)>>,
-    /// From which scale on the block has all of a dimension, and how many elements of it there are.
+    /// The scale from which on the block covers a dimension, and the number of elements left.
     pub tails: Vec<Option<(i64, Rest)>>,
-    /// Whether no loop is around.
+    /// Whether no loop surrounds the code.
     pub outermost: bool,
     /// Whether stores are non-temporal.
     pub streams: bool,
 }
 
-/// A kernel in the making.
+/// A kernel under construction.
 pub struct Kernel<'a, 'c> {
     pub body: &'a Body<'c>,
     pub target: &'a Options,
@@ -67,21 +67,21 @@ pub struct Kernel<'a, 'c> {
     /// The number of the first operand that is written.
     pub output: usize,
     pub buffers: Vec<Val<'c>>,
-    /// What the elements of each are of the values that are computed with.
+    /// The encoding of each operand's elements in memory.
     pub narrow: Vec<Narrow<'c>>,
-    /// What distances are multiples of.
+    /// The run-time factors of distances.
     pub values: Vec<Val<'c>>,
     pub vars: IndexVars<'c>,
     pub combiner: Option<Combiner<'c>>,
-    /// Whether results are the largest or least numbers, and found in parts.
+    /// Whether results are maxima or minima, computed in parts.
     pub extreme: Option<Extreme>,
     /// The widening that a copy applies to each element.
     pub widening: Option<Op<'c>>,
-    /// Operations of the body that have been done on an operand already, when it was packed.
+    /// Operations of the body that were applied to an operand when it was packed.
     pub done: HashMap<usize, usize>,
     /// The region of each operand that is prefetched.
     pub prefetches: Vec<Option<Prefetch>>,
-    /// Operands that are in the cache, or are to stay there, whatever their size.
+    /// Operands that are or should stay in the cache, whatever their size.
     pub cached: Vec<bool>,
 }
 
@@ -116,19 +116,19 @@ impl<'a, 'c> Kernel<'a, 'c> {
         }
     }
 
-    /// All of the code, for dimensions of these sizes.
+    /// Emits the kernel for dimensions of these sizes.
     pub fn emit(&mut self, b: Builder<'c>, sizes: &[Rest]) {
         self.emit_from(b, sizes, vec![Expr::Const(0); sizes.len()], self.plan.starts.clone());
     }
 
-    /// The code for so many elements of each dimension from an index on, at which operands are at these addresses.
+    /// Emits the code for these sizes from index `dims` on, with the operands at the addresses `starts`.
     pub fn emit_from(&mut self, b: Builder<'c>, sizes: &[Rest], dims: Vec<Expr>, starts: Vec<Address>) {
         // Only memory-bound kernels prefetch: elementwise ones, and reductions whose combiner is cheap.
         let memory_bound = match self.plan.mode {
             Mode::Elementwise => true,
             Mode::Sequential => false,
             Mode::Reassociated => {
-                // Of loops whose counts it does not know LLVM schedules the loads late, whatever the combiner.
+                // LLVM schedules the loads late in loops with unknown counts, whatever the combiner.
                 let open = sizes.iter().any(|size| matches!(size, Rest::Open { .. }));
                 let cheap = |op| self.extreme.is_some() || !is(ir::name(op), MULTI_INSTRUCTION);
                 self.combiner.as_ref().is_some_and(|combiner| open || cheap(combiner.op))
@@ -171,7 +171,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         self.walk(b.at(otherwise), 0, at, Sums::new());
     }
 
-    /// Whether the outermost loop may run its iterations at the same time.
+    /// Whether the outermost loop may run its iterations in parallel.
     fn in_parallel(&self, extents: &[i64]) -> bool {
         let steps = extents.iter().fold(1i64, |all, n| all.saturating_mul(*n));
         match self.target.parallel {
@@ -181,13 +181,13 @@ impl<'a, 'c> Kernel<'a, 'c> {
         }
     }
 
-    /// The code for what comes from memory: it prefetches, and where the output may be, it is stored past the caches.
+    /// Emits memory-bound code: with prefetches, and with non-temporal stores where the output allows them.
     fn for_memory(&mut self, b: Builder<'c>, at: At, streamed: Option<usize>) {
         let Some(output) = streamed else {
             self.walk(b, 0, at, Sums::new());
             return;
         };
-        // Streaming stores are of whole vectors at their own alignment, which the program may keep or not.
+        // Streaming stores need whole, aligned vectors, which the program may or may not provide.
         let mut streams = self.is_aligned(b, &at, output);
         if self.is_large(output).is_none() {
             let bit: Type<'c> = IntegerType::new(b.context(), 1).into();
@@ -198,7 +198,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         self.walk(b.at(otherwise), 0, at, Sums::new());
     }
 
-    /// The code of all digits from the `k`th on.
+    /// Emits all digits from the `k`th on.
     fn walk(&mut self, b: Builder<'c>, k: usize, at: At, sums: Sums<'c>) -> Sums<'c> {
         if k == self.plan.parallel && self.plan.mode != Mode::Elementwise && sums.is_empty() {
             let sums = self.start(b, &at);
@@ -217,7 +217,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         }
     }
 
-    /// A digit of a dimension of which so many elements are left.
+    /// A digit of a dimension with `n` remaining elements.
     fn known_digit(&mut self, b: Builder<'c>, k: usize, at: At, sums: Sums<'c>, n: i64) -> Sums<'c> {
         let digit = self.plan.digits[k];
         let dim = self.plan.levels[digit.level].dim;
@@ -239,7 +239,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         sums
     }
 
-    /// A digit of a dimension of which `rest` elements are left, fewer than `below`.
+    /// A digit of a dimension with `rest` remaining elements, fewer than `below`.
     fn open_digit(&mut self, b: Builder<'c>, k: usize, at: At, sums: Sums<'c>, rest: Expr, below: i64) -> Sums<'c> {
         let digit = self.plan.digits[k];
         let dim = self.plan.levels[digit.level].dim;
@@ -259,7 +259,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         self.where_positive(b, left, sums, |kernel, b, sums| kernel.walk(b, k + 1, at, sums))
     }
 
-    /// The code inside, where a number is positive.
+    /// Emits code under the condition that a number is positive.
     fn where_positive(
         &mut self,
         b: Builder<'c>,
@@ -282,7 +282,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         keys.into_iter().zip(ir::results(ir::parent(then).expect("the end of a branch is in it"))).collect()
     }
 
-    /// Goes so many steps of the `k`th digit.
+    /// Advances the `k`th digit by `steps`.
     fn advance(&self, at: &mut At, k: usize, steps: Expr) {
         let digit = self.plan.digits[k];
         let level = &self.plan.levels[digit.level];
@@ -336,7 +336,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         sums.into_keys().zip(ir::results(op)).collect()
     }
 
-    /// A digit that the block has all of.
+    /// A digit inside the block.
     fn block_digit(&mut self, b: Builder<'c>, k: usize, at: At, sums: Sums<'c>) -> Sums<'c> {
         let digit = self.plan.digits[k];
         let level = &self.plan.levels[digit.level];
@@ -371,8 +371,8 @@ impl<'a, 'c> Kernel<'a, 'c> {
         sums
     }
 
-    /// A digit of the block around loops of its dimension, of which a number of elements is left that is known only at run
-    /// time: its steps one after another, each as far as it is there.
+    /// A digit of the block around loops of its dimension, with a run-time number of remaining elements: one step after
+    /// another, each with the elements it has.
     fn open_steps(&mut self, b: Builder<'c>, k: usize, at: At, sums: Sums<'c>, var: usize, below: i64) -> Sums<'c> {
         let digit = self.plan.digits[k];
         let level = &self.plan.levels[digit.level];
@@ -389,7 +389,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         sums
     }
 
-    /// Whether an operand is larger than the cache; none where that is known only at run time.
+    /// Whether an operand is larger than the cache; `None` if known only at run time.
     pub fn is_large(&self, operand: usize) -> Option<bool> {
         if self.target.cache_bytes == 0 {
             return Some(false);
@@ -398,8 +398,8 @@ impl<'a, 'c> Kernel<'a, 'c> {
         Some(size.unsigned_abs().saturating_mul(self.bytes(operand).unsigned_abs()) > self.target.cache_bytes)
     }
 
-    /// Whether an operand that would be prefetched or stored past the caches is larger than these; none where one of the
-    /// former is in any case, or none depends on what is known only at run time.
+    /// Whether an operand to prefetch or to store non-temporally exceeds the cache, as a run-time test; `None` if the
+    /// size of a prefetched operand is static, or no operand has a run-time size.
     fn is_large_at_run_time(&self, b: Builder<'c>, streamed: Option<usize>) -> Option<Val<'c>> {
         let mut asked: Vec<usize> = (0..self.buffers.len()).filter(|o| self.prefetches[*o].is_some()).collect();
         if asked.iter().any(|o| self.is_large(*o).is_some()) {
@@ -419,7 +419,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         compare(b, GREATER, size, most, IntegerType::new(b.context(), 1).into())
     }
 
-    /// The output that is written with non-temporal stores: one that is, or may be, larger than the cache, and whose
+    /// The output for non-temporal stores: one that is, or may be, larger than the cache, and whose
     /// vectors all have the alignment of the first.
     fn streamed(&self, at: &At) -> Option<usize> {
         let output = self.output;
@@ -434,18 +434,18 @@ impl<'a, 'c> Kernel<'a, 'c> {
         (self.is_large(output) != Some(false) && !self.cached[output] && only && aligned).then_some(output)
     }
 
-    /// How many steps of a level are inside a vector of the output. They are no matter for its alignment.
+    /// The number of a level's steps inside a vector of the output. They do not affect its alignment.
     fn steps_of_vector(&self, level: &Level) -> i64 {
         1 << (level.mask() & mask(&self.plan.memory[self.output])).count_ones()
     }
 
-    /// How many elements a vector of an operand has.
+    /// The number of elements in an operand's vector.
     pub fn vector(&self, operand: usize) -> i64 {
         1 << self.plan.memory[operand].len()
     }
 
-    /// Whether a buffer starts where one of its vectors may be streamed to, and all distances known only at run time
-    /// are of whole vectors.
+    /// Whether the start of a buffer is aligned for non-temporal stores, and all run-time distances are multiples of
+    /// whole vectors.
     fn is_aligned(&self, b: Builder<'c>, at: &At, buffer: usize) -> Val<'c> {
         let index = Type::index(b.context());
         let bytes = self.vector(buffer) * self.bytes(buffer);
@@ -478,19 +478,19 @@ impl<'a, 'c> Kernel<'a, 'c> {
     }
 }
 
-/// How often a loop runs.
+/// The trip count of a loop.
 #[derive(Clone, Copy)]
 enum Count<'c> {
     Known(i64),
     Value(Val<'c>),
 }
 
-/// A number, 0 for all, that a sum is a multiple of whatever its variables are.
+/// A number whose power-of-two factors divide the sum, whatever its variables; 0 if the sum is 0.
 fn multiple(e: &Expr) -> i64 {
     match e {
         Expr::Const(c) => *c,
         Expr::Mul(_, f) => *f,
-        // Of both, where they are powers of two; else no more than their lowest bits.
+        // A power of two divides the bitwise or if it divides both.
         Expr::Add(a, b) => multiple(a) | multiple(b),
         _ => 1,
     }

@@ -7,11 +7,11 @@ use crate::kernel::access::Operand;
 use std::collections::BTreeMap;
 use tensor_layout::expr::Expr;
 
-/// Why there can be no vector code for a nest.
+/// The reason why there is no vector code for a nest.
 pub struct Refusal {
     /// The reason.
     pub reason: String,
-    /// The dimensions to which it is due; none where it is due to others as well.
+    /// The dimensions that cause it; empty if others do, too.
     pub dims: Vec<usize>,
 }
 
@@ -32,12 +32,13 @@ impl From<&str> for Refusal {
 pub struct Linear {
     pub factors: BTreeMap<usize, Distance>,
     pub constant: Distance,
-    /// What is no sum, of values alone: the same for all elements, as the tile of a row whose number the program computes.
+    /// Terms in values only, without a linear form: the same for all elements, as the tile of a row computed at run
+    /// time.
     pub fixed: Vec<(Expr, Distance)>,
 }
 
-/// The address of an operand's element at an index of the iteration space, as a sum over variables: those of loops, of
-/// which `dim_of` gives the dimension, and values. Strides that are known only at run time are added to `values`.
+/// The address of an operand's element at an index of the iteration space, as a sum over variables: loop variables,
+/// whose dimension `dim_of` returns, and values. Strides known only at run time are added to `values`.
 pub fn address<'c>(
     number: usize,
     operand: &Operand<'c>,
@@ -68,8 +69,8 @@ pub fn address<'c>(
 }
 
 impl Linear {
-    /// Adds an expression times a number and a distance; `None` where it is no sum, except of values, or 64 bits do not
-    /// hold it.
+    /// Adds an expression times a number and a distance; `None` if it is not linear, except in values, or exceeds 64
+    /// bits.
     fn add(&mut self, e: &Expr, times: i64, stride: &Distance, is_value: &dyn Fn(usize) -> bool) -> Option<()> {
         let fits = |n: i64| stride.fixed.checked_mul(n).map(|_| stride.times(n));
         match e {

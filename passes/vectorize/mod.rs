@@ -2,30 +2,29 @@
 //!
 //! A kernel works on one block of elements after another: it loads the block of each operand as registers, rearranges
 //! them so that all have the same elements in the same lanes, computes with whole registers, and rearranges and stores
-//! the results. Full blocks and ragged ends are different code, with constant bounds and masks in each, but for sizes
-//! known only at run time, where the ends have masks that are computed; padding is neither read nor written, unless the
-//! nest goes through it ([`crate::kernel::padding`]). Reductions keep their results in registers for as long as the loops
-//! over what is reduced run.
+//! the results. Full blocks and ragged ends are separate code, each with constant bounds and masks; for run-time
+//! sizes, the ends compute their masks. Padding is neither read nor written, unless the nest covers it
+//! ([`crate::kernel::padding`]). Reductions keep their results in registers throughout the reduced loops.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `distance` | distances and addresses, of which parts are known only at run time |
-//! | `registers` | blocks in registers, and how they are rearranged |
-//! | `plan`, `planner`, `contraction` | which elements at once, in which order |
+//! | `distance` | distances and addresses, partly known only at run time |
+//! | `registers` | blocks in registers, and their shuffles |
+//! | `plan`, `planner`, `contraction` | the block's elements and the order of blocks |
 //! | `linear` | addresses as sums |
-//! | `in_turn` | dimensions in which operands are cut differently |
-//! | `copied` | contractions whose operands are cut differently |
-//! | `prefetch` | what is loaded into the cache ahead |
+//! | `in_turn` | dimensions with misaligned operand cuts |
+//! | `copied` | contractions with misaligned operand cuts |
+//! | `prefetch` | software prefetch |
 //! | `rows` | buffers as views of one dimension |
 //! | `kernel` | the loops |
-//! | `planned` | a kernel with its plan and buffers, before it is made |
-//! | `row_blocks` | kernels over the same rows, some rows after others |
-//! | `rest`, `there` | which elements are there, at the ends |
-//! | `compute`, `block`, `sums` | the code inside them |
+//! | `planned` | a kernel with its plan and buffers, before emission |
+//! | `row_blocks` | kernels over the same rows, block by block |
+//! | `rest`, `there` | masks at ragged ends |
+//! | `compute`, `block`, `sums` | the code inside the loops |
 //! | `division` | quotients and remainders of integers |
-//! | `extremes` | largest and least numbers |
-//! | `elements` | what elements in memory are of the values that are computed with |
-//! | `narrow` | elements of fewer bits than memory has for each |
+//! | `extremes` | maxima and minima |
+//! | `elements` | the encoding of values in memory |
+//! | `narrow` | elements narrower than their place in memory |
 //! | `bytes` | bytes that hold several elements |
 
 mod block;
@@ -59,7 +58,7 @@ use layout_ir::Builder;
 use planned::PlannedKernel;
 pub use row_blocks::RowBlocks;
 
-/// Makes vector code for a nest before `b`; the error is the reason why there can be none, and nothing was made.
+/// Emits vector code for a nest before `b`. If this is impossible, returns the reason and emits nothing.
 pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Options) -> Result<(), String> {
     if nest.extents.iter().any(|n| n.known() == Some(0)) {
         return Ok(());

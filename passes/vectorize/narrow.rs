@@ -1,20 +1,20 @@
-//! Elements of fewer bits than memory has for each.
+//! Elements narrower than their place in memory.
 //!
 //! | element | in memory | as a value |
 //! |---|---|---|
 //! | `i1` | a byte that is 0 or 1, as LLVM stores it | the byte is not 0 |
 //! | `i1`, `i4`, .. with `E(8)`, `E(16)`, .. | an integer, whose upper bits are written as 0 and not read | the low bits |
 //!
-//! LLVM stores a vector of `i1` as packed bits. So the kernel sees a buffer of `i1` as one of `i8`, and its elements are
-//! bytes until something is computed with them:
+//! LLVM stores a vector of `i1` as packed bits. So the kernel treats a buffer of `i1` as `i8`, and its elements stay
+//! bytes until an operation uses them:
 //!
 //! ```text
 //! memref<4096xi1>  as  memref<4096xi8>     load vector<16xi8>, shuffle, compare with 0, compute
 //! ```
 //!
-//! A truncation to `vector<16xi1>` would do as well, but LLVM moves it before the shuffle, and machines have no instructions
-//! that shuffle bits: a choice between f32 by bytes of `T(8,128)(4,1)` took most of the time of `embedding_gather` in the
-//! layouts of a TPU.
+//! A truncation to `vector<16xi1>` would do as well, but LLVM moves it before the shuffle, and machines have no
+//! instructions that shuffle bits: a choice between f32 by bytes of `T(8,128)(4,1)` took most of the time of
+//! `embedding_gather` in TPU layouts.
 //!
 //! A descriptor of `i1` is one of `i8`, as pointers have no type: the cast is gone with `reconcile-unrealized-casts`.
 
@@ -26,7 +26,7 @@ use layout_ir::{self as ir, Builder, Shaped, Val};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, ValueLike};
 
-/// A buffer of elements of one bit as one of bytes; others as they are.
+/// A buffer of `i1` viewed as `i8`; other buffers unchanged.
 pub fn as_bytes<'c>(b: Builder<'c>, buffer: Val<'c>) -> Val<'c> {
     let shaped = ir::memref(buffer.r#type()).expect("operands are memrefs");
     if !is_bool(shaped.element) {
@@ -38,7 +38,7 @@ pub fn as_bytes<'c>(b: Builder<'c>, buffer: Val<'c>) -> Val<'c> {
 }
 
 impl<'c> Kernel<'_, 'c> {
-    /// A register of an operand's elements as values to compute with.
+    /// Decodes a register of an operand's elements.
     pub fn as_values(&self, b: Builder<'c>, operand: usize, v: Val<'c>) -> Val<'c> {
         match self.narrow[operand] {
             Narrow::Same => v,
@@ -50,7 +50,7 @@ impl<'c> Kernel<'_, 'c> {
         }
     }
 
-    /// A register of values as elements of an operand.
+    /// Encodes a register of values as elements of an operand.
     pub fn as_elements(&self, b: Builder<'c>, operand: usize, v: Val<'c>) -> Val<'c> {
         let value = ir::vector(v.r#type()).expect("registers are vectors").element;
         match self.narrow[operand] {
@@ -65,7 +65,7 @@ impl<'c> Kernel<'_, 'c> {
         }
     }
 
-    /// The type of a vector of as many integers of so many bits.
+    /// The vector type with as many integers of this width.
     fn lanes_of(&self, v: Val<'c>, bits: i64, b: Builder<'c>) -> Type<'c> {
         let lanes = ir::vector(v.r#type()).expect("registers are vectors").shape;
         ir::vector_type(&lanes, IntegerType::new(b.context(), bits as u32).into())

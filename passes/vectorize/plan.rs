@@ -1,16 +1,16 @@
-//! Which elements a kernel works on at once, and in which order.
+//! The plan of a kernel: the elements of a block, and the order of blocks.
 //!
-//! Each dimension is cut where its operands' tiles are, so that every operand's address is a sum over the *levels* of
-//! the dimensions. Of the levels whose elements are contiguous in an operand, a power of two becomes part of the block
-//! that is kept in registers; the rest of each level is a loop.
+//! Each dimension is cut at its operands' tile boundaries, so that every operand's address is a sum over the *levels*
+//! of the dimensions. A power of two of the levels that are contiguous in an operand becomes part of the block
+//! in registers; the rest of each level is a loop.
 //!
-//! Of a size that is known only at run time, the largest level is open: it has as many steps as there are. All others
-//! have theirs in the layouts, so the block and the loops inside it are the same as for a size in the type.
+//! For a size known only at run time, the largest level is open: its number of steps is a value. Layouts fix the steps
+//! of all other levels, so the block and the loops inside it are the same as for a static size.
 
 use super::distance::{Address, Distance};
 use super::registers::{Key, Lanes, mask};
 
-/// The steps of an open level, as far as the plan is concerned: more than any number it is compared with.
+/// The assumed steps of an open level: more than any number it is compared with.
 pub const MANY: i64 = 1 << 60;
 
 /// A part of a dimension between two cuts.
@@ -18,72 +18,72 @@ pub const MANY: i64 = 1 << 60;
 pub struct Level {
     /// The dimension.
     pub dim: usize,
-    /// How many elements of the dimension a step is.
+    /// Elements of the dimension for each step.
     pub scale: i64,
-    /// How many steps there are.
+    /// Number of steps.
     pub size: i64,
     /// Whether the number of steps is known only at run time, so that `size` is [`MANY`], or a part of it.
     pub is_open: bool,
-    /// How far apart the steps are in each operand.
+    /// Stride of the steps in each operand.
     pub strides: Vec<Distance>,
-    /// How many of the steps, a power of two, a block has.
+    /// Number of steps inside a block, a power of two.
     pub chunk: i64,
-    /// The number of the first bit of the step inside the block.
+    /// The first bit of the step's number in the block.
     pub first_bit: usize,
 }
 
 impl Level {
-    /// How many bits number its steps in a block.
+    /// The number of bits for its steps in a block.
     pub fn bits(&self) -> usize {
         self.chunk.trailing_zeros() as usize
     }
 
-    /// The step that an element of the block has.
+    /// The step of an element of the block.
     pub fn step(&self, key: Key) -> i64 {
         (key >> self.first_bit & ((1 << self.bits()) - 1)) as i64
     }
 
-    /// The block's bits that number its steps.
+    /// The bits of the block for its steps.
     pub fn mask(&self) -> Key {
         ((1 << self.bits()) - 1) << self.first_bit
     }
 
-    /// Whether an operand has it.
+    /// Whether an operand has this level.
     pub fn is_of(&self, operand: usize) -> bool {
         !self.strides[operand].is_zero()
     }
 }
 
-/// A level's steps inside the block, or those of blocks.
+/// The part of a level inside the block, or over blocks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Digit {
     /// The level.
     pub level: usize,
-    /// How many elements of the dimension a step of the digit is.
+    /// Elements of the dimension for each step of the digit.
     pub scale: i64,
-    /// Whether the block has all of it.
+    /// Whether it is inside the block.
     pub block: bool,
 }
 
-/// How elements are combined to results.
+/// The combination of elements into results.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// Every element of an output is computed once.
     Elementwise,
     /// Elements are added to an output one after another, in order.
     Sequential,
-    /// Elements are added up in any order, also across lanes.
+    /// Elements are added in any order, also across lanes.
     Reassociated,
 }
 
-/// A value that is known only at run time, of which distances are multiples.
+/// A value known only at run time that is a factor of distances.
 #[derive(Clone, Copy)]
 pub enum RunTime {
     /// The stride of this dimension of an operand's buffer.
     Stride { operand: usize, dim: usize },
-    /// Where an operand's buffer has its first element.
+    /// The offset of the first element in an operand's buffer.
     Offset { operand: usize },
-    /// The product of a number, a value before this one if there is one, and the number of steps of this size in a
+    /// The product of a number, an earlier value if there is one, and the number of steps of this size in a
     /// dimension, rounded up.
     Steps { times: i64, of: Option<usize>, dim: usize, scale: i64 },
 }
@@ -92,27 +92,27 @@ pub enum RunTime {
 pub struct Plan {
     /// The parts of the dimensions.
     pub levels: Vec<Level>,
-    /// The digits, outermost loop first; those of dimensions that no output has come last.
+    /// The digits, outermost loop first; those of reduced dimensions come last.
     pub digits: Vec<Digit>,
-    /// How many digits outputs have.
+    /// The number of digits of outputs.
     pub parallel: usize,
-    /// How results are put together.
+    /// The combination of results.
     pub mode: Mode,
-    /// The lanes of registers that are computed with.
+    /// The lanes of registers in the computation.
     pub lanes: Lanes,
-    /// The lanes of registers that are loaded and stored, for each operand.
+    /// The lanes of registers in loads and stores, for each operand.
     pub memory: Vec<Lanes>,
-    /// Bits of the block that each operand has.
+    /// The block bits of each operand.
     pub bits: Vec<Key>,
-    /// Bits of the block that no output has.
+    /// Block bits of no output.
     pub reduced: Key,
-    /// Those of them that have accumulators of their own.
+    /// Reduced bits with accumulators of their own.
     pub kept: Key,
     /// The address of each operand's first element, over the symbols of its view.
     pub starts: Vec<Address>,
-    /// Inputs that are copied first, into the order in which the kernel reads them.
+    /// Inputs that are first copied into the reading order of the kernel.
     pub packed: Vec<Packed>,
-    /// What distances are multiples of; those of packed inputs, too.
+    /// The run-time factors of distances, also for packed inputs.
     pub values: Vec<RunTime>,
 }
 
@@ -127,18 +127,18 @@ impl Plan {
         self.all_bits() & !self.reduced & !mask(&self.lanes) | self.kept
     }
 
-    /// How many accumulators a whole block has.
+    /// The number of accumulators of a whole block.
     pub fn accumulators(&self) -> i64 {
         1 << self.of_accumulators().count_ones()
     }
 }
 
-/// An input of a contraction that is copied before, because each of its elements is read many times.
+/// An input of a contraction that is copied first, because each of its elements is read many times.
 pub struct Packed {
     /// The input.
     pub operand: usize,
-    /// How many elements the copy has.
+    /// The number of elements of the copy.
     pub size: Distance,
-    /// The kernel that copies: from the first of its operands to the second.
+    /// The copying kernel: from its first operand to its second.
     pub plan: Plan,
 }

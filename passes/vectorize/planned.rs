@@ -1,4 +1,4 @@
-//! A kernel that has a plan and is not made yet.
+//! A kernel with a plan, before emission.
 
 use super::distance::Distance;
 use super::elements::Narrow;
@@ -19,7 +19,7 @@ use melior::ir::ValueLike;
 use std::collections::HashMap;
 use tensor_layout::expr::Expr;
 
-/// A nest of which a kernel can be made.
+/// A nest that can become a kernel.
 pub struct PlannedKernel<'a, 'c> {
     pub nest: &'a Nest<'c>,
     pub plan: Plan,
@@ -31,11 +31,11 @@ pub struct PlannedKernel<'a, 'c> {
 }
 
 impl<'a, 'c> PlannedKernel<'a, 'c> {
-    /// Plans a kernel; the error is the reason why there can be none.
+    /// Plans a kernel; the error is the reason why there is none.
     pub fn of(b: Builder<'c>, nest: &'a Nest<'c>, body: &'a Body<'c>, target: &'a Options) -> Result<Self, Refusal> {
         let mut vars = IndexVars::default();
         let mut plan = planner::plan(b, nest, body, target, &mut vars)?;
-        // The reasons of a buffer are no dimension's.
+        // A refusal for a buffer names no dimension.
         let rows = nest.operands.iter().map(|o| Row::of(o.access.base)).collect::<Result<Vec<_>, _>>()?;
         for (operand, row) in rows.iter().enumerate().filter(|(_, row)| row.offset != Some(0)) {
             let offset = row.offset.map(Distance::fixed).unwrap_or_else(|| {
@@ -49,7 +49,7 @@ impl<'a, 'c> PlannedKernel<'a, 'c> {
         Ok(PlannedKernel { nest, plan, body, target, vars, rows })
     }
 
-    /// Makes the kernel.
+    /// Emits the kernel.
     pub fn emit(self, b: Builder<'c>) {
         let BegunKernel { mut kernel, rests, copies } = self.begin(b, &HashMap::new());
         kernel.emit(b, &rests);
@@ -58,7 +58,7 @@ impl<'a, 'c> PlannedKernel<'a, 'c> {
         }
     }
 
-    /// Makes what is in front of the kernel's loops, with other buffers in place of those of some operands.
+    /// Emits the code before the kernel's loops, with other buffers instead of some operands'.
     pub fn begin(mut self, b: Builder<'c>, instead: &HashMap<usize, Val<'c>>) -> BegunKernel<'a, 'c> {
         let PlannedKernel { nest, body, target, .. } = self;
         let mut vars = self.vars;
@@ -102,11 +102,11 @@ impl<'a, 'c> PlannedKernel<'a, 'c> {
     }
 }
 
-/// A kernel whose loops are to be made.
+/// A kernel before its loops are emitted.
 pub struct BegunKernel<'a, 'c> {
     pub kernel: Kernel<'a, 'c>,
     /// The sizes of its dimensions.
     pub rests: Vec<Rest>,
-    /// Copies of its inputs, which are freed behind it.
+    /// Copies of its inputs, freed after it.
     copies: Vec<Val<'c>>,
 }

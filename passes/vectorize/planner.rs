@@ -1,4 +1,4 @@
-//! Makes plans.
+//! Builds plans.
 
 use super::distance::Address;
 use super::linear::{Linear, Refusal, address};
@@ -17,15 +17,15 @@ use melior::ir::ValueLike;
 use std::cmp::Reverse;
 use tensor_layout::expr::Expr;
 
-/// The most bits of a block: with 16 it has 65536 elements, each vector of which is unrolled.
+/// The most bits of a block: with 16 it has 65536 elements in unrolled vectors.
 const MAX_BITS: usize = 16;
 
-/// Blocks each way of a square, in which operands whose fastest dimensions differ are visited. With 1, each block of a
-/// transpose touches a page of its own for each row, and the TLB misses. `f32-transpose` took 122 ms in the last table
-/// of `benches/kernels.md` without squares, 4.5 ms in the first one with 8; no other value is on record.
+/// Side of the squares of blocks that are visited in turn if operands have different fastest dimensions. With 1, each
+/// block of a transpose touches its own page for each row, and the TLB misses. `f32-transpose` took 122 ms in the last
+/// table of `benches/kernels.md` without squares, 4.5 ms in the first one with 8; no other value is on record.
 const SQUARE: i64 = 8;
 
-/// Plans a kernel for a nest; the error is the reason why there can be none.
+/// Plans a kernel for a nest; the error is the reason why there is none.
 pub fn plan<'c>(
     b: Builder<'c>,
     nest: &Nest<'c>,
@@ -74,7 +74,7 @@ pub fn plan<'c>(
     Ok(planner.finish(mode, lanes, order)?)
 }
 
-/// A plan in the making.
+/// A plan under construction.
 pub struct Planner<'a> {
     pub target: &'a Options,
     /// The bits of a vector.
@@ -83,19 +83,19 @@ pub struct Planner<'a> {
     pub starts: Vec<Address>,
     /// The number of the first operand that is written.
     pub output: usize,
-    /// How many operands, the first ones, are read for each step of a reduction.
+    /// The number of operands, from the first, that are read for each step of a reduction.
     pub feeds: usize,
-    /// Whether what is reduced may be added up in any order.
+    /// Whether the reduction may be reordered.
     pub reorders: bool,
-    /// The dimension and scale of the level that lanes are of, where that is not contiguous in the output.
+    /// The dimension and scale of the level for lanes, if it is not contiguous in the output.
     pub across: Option<(usize, i64)>,
     pub element_bits: Vec<i64>,
-    /// The same once the body has widened inputs.
+    /// Element bits after the body has widened inputs.
     pub widened: Vec<i64>,
-    /// How many dimensions there are.
+    /// The number of dimensions.
     pub dims: usize,
     pub packed: Vec<Packed>,
-    /// What distances are multiples of.
+    /// The run-time factors of distances.
     pub values: Vec<RunTime>,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Planner<'a> {
                 let reason = "the tile sizes of its operands do not divide each other".into();
                 return Err(Refusal { reason, dims: vec![dim] });
             }
-            // Only the bounds of loops are made of a size's value, and none is made here: any value will do.
+            // Only loop bounds use a size's value, and this function emits none: any value will do.
             let extent = nest.extents[dim].known().map_or(Size::Value(nest.operands[0].access.base), Size::Static);
             dims.push(split(b, &mut own, &mut parts, dim, scales, extent));
         }
@@ -146,7 +146,7 @@ impl<'a> Planner<'a> {
             for (level, part) in levels.iter_mut().zip(&parts) {
                 level.strides.push(factors.remove(&part.var).unwrap_or_default());
             }
-            // What is left are values; the kernel has variables of its own for them.
+            // The remaining variables are values; the kernel has its own variables for them.
             let mut start = Address::start();
             start.advance(&Expr::Const(1), &constant);
             for (var, factor) in factors {
@@ -186,7 +186,7 @@ impl<'a> Planner<'a> {
         self.levels[level].is_of(operand)
     }
 
-    /// The input that has all levels, and some of these among the elements of one of its vectors.
+    /// The input that has all levels, some of `reduced` among them inside one vector.
     pub fn main(&self, reduced: &[usize]) -> Option<usize> {
         let near = |o: &usize| {
             let mut lanes = i64::from(self.vector_bits) / self.element_bits[*o];
@@ -216,15 +216,15 @@ impl<'a> Planner<'a> {
         chain
     }
 
-    /// The operand that has lanes' elements side by side where nothing is reduced: the widest of those that have all levels.
-    /// `contiguous` tells how many bits number elements of an operand that are.
+    /// The operand that decides the lanes if nothing is reduced: the widest with all levels. `contiguous` returns how
+    /// many block bits number contiguous elements of an operand.
     fn leader(&self, contiguous: impl Fn(usize) -> usize) -> Option<usize> {
         let all = |o: usize| (0..self.levels.len()).all(|l| self.levels[l].size == 1 || self.has(o, l));
         let key = |o: &usize| (all(*o), self.element_bits[*o], *o >= self.output, contiguous(*o), Reverse(*o));
         (0..self.element_bits.len()).filter(|o| contiguous(*o) > 0).max_by_key(key)
     }
 
-    /// The fastest levels of an operand, up to the one with which it has so many contiguous elements.
+    /// The fastest levels of an operand, up to the one with this many contiguous elements.
     fn within(&self, operand: usize, mut elements: i64) -> Vec<usize> {
         let mut chain = self.chain(operand);
         let needed = chain.iter().take_while(|l| {
@@ -236,7 +236,7 @@ impl<'a> Planner<'a> {
         chain
     }
 
-    /// Lets the block hold so many contiguous elements of an operand, or as many as there are.
+    /// Lets the block hold `lanes` contiguous elements of an operand, or as many as there are.
     pub fn widen(&mut self, operand: usize, lanes: i64) {
         let mut lanes = lanes.max(1);
         for level in self.chain(operand) {
@@ -250,7 +250,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Bits of the block along which an operand's elements are contiguous, at most so many elements.
+    /// Block bits along which an operand's elements are contiguous, for at most `lanes` elements.
     pub fn side_by_side(&self, operand: usize, lanes: i64) -> Lanes {
         let mut bits = Lanes::new();
         for level in self.chain(operand) {
@@ -270,7 +270,7 @@ impl<'a> Planner<'a> {
 
     pub fn elementwise(&mut self, lanes: i64) -> Order {
         let mut bits = i64::from(self.vector_bits);
-        // An input that has none of the levels that lanes are of is loaded element by element, whatever is contiguous in it.
+        // An input without any level of the lanes is loaded element by element, even if it is contiguous.
         let whole = |o: usize| i64::from(self.vector_bits) / self.element_bits[o];
         let contiguous = |o: usize| {
             let sizes = self.within(o, whole(o)).into_iter().map(|l| self.levels[l].size);
@@ -289,16 +289,16 @@ impl<'a> Planner<'a> {
             }
             bits /= 2;
         }
-        // In the memory order of the widest input: reads are prefetched, and writes are buffered wherever they go.
+        // The order is the widest input's in memory: reads are prefetched, and writes are buffered in any order.
         let all = |o: &usize| (0..self.levels.len()).all(|l| self.levels[l].size == 1 || self.has(*o, l));
         let leading = (0..self.output).rev().filter(all).max_by_key(|o| self.element_bits[*o]).unwrap_or(self.output);
         let order = self.sorted(false, |l| Reverse(l.strides[leading].about()));
         self.in_squares(&order).unwrap_or(order)
     }
 
-    /// The order that goes through squares of blocks, where operands have different fastest levels: so both stay on
-    /// few pages of memory. The output's comes last, so that lines are written whole. None where they have the same, or
-    /// too few blocks.
+    /// The order through squares of blocks, for operands with different fastest levels: each operand then stays on
+    /// few pages of memory. The output's level comes last, so that whole lines are written. `None` if all have the same
+    /// fastest level, or too few blocks.
     pub fn in_squares(&self, order: &Order) -> Option<Order> {
         let fastest = |o: usize| self.chain(o).into_iter().find(|l| self.levels[*l].chunk < self.levels[*l].size);
         let last = fastest(self.output)?;
@@ -334,13 +334,13 @@ impl<'a> Planner<'a> {
         let accumulators = i64::from(self.target.vector_registers()) / 4;
         let have: i64 = rows.iter().map(|l| self.levels[*l].chunk).fold(1, i64::saturating_mul);
         self.fill(&rows, (accumulators / have).max(1));
-        // Row after row: memory is read in order.
+        // Memory is read in order, row after row.
         let row = i64::from(self.vector_bits) / self.element_bits[main];
         self.widen(main, row * accumulators);
         self.sorted(false, |l| Reverse(l.strides[main].about()))
     }
 
-    /// Lets the block have so many times more steps of these levels, the first of them first.
+    /// Multiplies the block's steps of these levels, the first of them first, by `times` in all.
     pub fn fill(&mut self, levels: &[usize], mut times: i64) {
         for level in levels {
             let level = &mut self.levels[*level];
@@ -356,7 +356,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The digits of all levels, parallel ones first, in the order of a key; larger parts of a dimension are outside
+    /// The digits of all levels, parallel ones first, sorted by a key; larger parts of a dimension are outside
     /// smaller ones.
     pub fn sorted<K: Ord>(&self, in_order: bool, key: impl Fn(&Level) -> K) -> Order {
         let mut order = Order::new();
@@ -365,7 +365,7 @@ impl<'a> Planner<'a> {
             if parallel || !in_order {
                 group.sort_by_key(|l| key(&self.levels[*l]));
             } else {
-                // In the order of the dimensions, which is that in which sums are written down.
+                // The order of dimensions is the order of the sums.
                 group.sort_by_key(|l| (self.levels[*l].dim, Reverse(self.levels[*l].scale)));
             }
             let outer = |l: &usize| {
@@ -388,7 +388,7 @@ impl<'a> Planner<'a> {
         order
     }
 
-    /// Numbers the block's bits and chooses those that are lanes: of what is computed, and of each operand in memory.
+    /// Numbers the block's bits and chooses the lanes: for the computation, and for each operand in memory.
     pub fn finish(mut self, mode: Mode, lanes: i64, digits: Order) -> Result<Plan, String> {
         let mut next = 0;
         for level in &mut self.levels {
@@ -425,7 +425,7 @@ impl<'a> Planner<'a> {
         })
     }
 
-    /// The block's bits that number the lanes of what is computed.
+    /// The block bits for the lanes of the computation.
     pub fn lanes(&self, mode: Mode, lanes: i64, reduced: Key, memory: &[Lanes]) -> Result<Lanes, String> {
         let first = match mode {
             Mode::Elementwise => self.leader(|o| memory[o].len()),
@@ -448,7 +448,7 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// Bits of what is reduced that get accumulators of their own, so that one addition need not wait for the last: up to
+/// Reduced bits that get accumulators of their own, so that additions do not wait for each other: up to
 /// two, fewer where rows of outputs have accumulators of their own.
 fn kept(bits: usize, reduced: Key, lanes: &[usize]) -> Key {
     let lanes = mask(lanes);
@@ -458,7 +458,7 @@ fn kept(bits: usize, reduced: Key, lanes: &[usize]) -> Key {
     mask(&free[..free.len().min(2usize.saturating_sub(rows))])
 }
 
-/// The widenings of a body that a copy of an input may apply: to elements that are values as they are in memory.
+/// The widenings of a body that the copy of an input may apply: to elements that are not encoded in memory.
 pub fn widenings<'a, 'c>(nest: &'a Nest<'c>, body: &Body<'c>) -> impl Iterator<Item = (usize, Op<'c>)> + use<'a, 'c> {
     body.widenings().into_iter().filter(|(operand, _)| nest.operands[*operand].access.packing.is_whole())
 }
@@ -468,7 +468,7 @@ fn element_bits(operand: &Operand) -> Result<i64, String> {
     let packing = operand.access.packing;
     let element = packing.element;
     match packing.bits.or(ir::bits(element)) {
-        // A byte of its own: `narrow`.
+        // An `i1` takes one byte: `narrow`.
         Some(1) => Ok(8),
         Some(n @ (8 | 16 | 32 | 64)) => Ok(n),
         _ => Err(format!("elements must have 1, 8, 16, 32 or 64 bits, found {element}")),

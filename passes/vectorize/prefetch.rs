@@ -1,11 +1,11 @@
 //! Software prefetch of the next region of a large operand.
 //!
-//! Hardware prefetchers follow addresses that rise one after another, but not the rows of tiles that are read in turns.
+//! Hardware prefetchers follow rising addresses, but not the rows of tiles that are read in turns.
 //! So while the kernel works on one region of an operand, `memref.prefetch` loads the next one into the cache, line by
-//! line in the order of memory, whatever the order of the blocks: for `f32[4096,4096]` in tiles of 8x128, while tile `k`
+//! line in memory order, whatever the order of the blocks: for `f32[4096,4096]` in tiles of 8x128, while tile `k`
 //! (4 KiB) is read, tile `k + 1` is prefetched.
 //!
-//! Fetching ahead, with reading in the order of memory, took `f32-to-tiles` of `benches/kernels.md` from 3.6 ms to 2.4 ms
+//! Prefetching, with reads in memory order, took `f32-to-tiles` of `benches/kernels.md` from 3.6 ms to 2.4 ms
 //! and `i8-to-tiles` from 4.9 ms to 2.7 ms. No other values of the constants below are on record.
 
 use super::distance::Distance;
@@ -14,30 +14,30 @@ use super::plan::{Digit, MANY, Plan};
 /// The bytes of a line of the cache.
 const LINE: i64 = 64;
 
-/// Prefetch distance: the bytes of work between a prefetch and its use, at least. A page, at
-/// whose end hardware prefetchers stop.
+/// Prefetch distance: at least this many bytes of work between a prefetch and its use. One page, where hardware
+/// prefetchers stop.
 const DISTANCE: i64 = 4096;
 
-/// Upper bound on the bytes that are prefetched and not yet used, so that they do not evict each other from L2: an eighth
+/// Upper bound on bytes in flight, so that they do not evict each other from L2: an eighth
 /// of the 1 MiB of the machine of `benches/kernels.md`.
 const MAX_IN_FLIGHT: i64 = 128 * 1024;
 
 /// The lines that each block of a kernel prefetches, in elements of an operand.
 pub struct Prefetch {
-    /// Where the ones of the first block start, after the operand's start.
+    /// The start of the first block's lines, after the operand's start.
     pub start: Distance,
     /// The distance of one step of each digit of the plan.
     pub steps: Vec<Distance>,
     /// The lines of a block.
     pub lines: Vec<Distance>,
-    /// Whether the regions are in one piece, so that lines come one after another.
+    /// Whether each region is contiguous, so that its lines follow one another.
     pub in_one_piece: bool,
 }
 
 impl Prefetch {
-    /// Of an operand with elements of so many bytes, for dimensions of these sizes, [`MANY`](super::plan::MANY) where known only
-    /// at run time; `None` where it is read more than once, too little of it comes after what a block reads, or a block
-    /// reads so much that machines see what comes.
+    /// The prefetch of an operand with elements of `bytes`, for dimensions of these sizes, [`MANY`](super::plan::MANY)
+    /// if known only at run time. `None` if the operand is read more than once, too little data follows a block, or a
+    /// block reads enough for the hardware to prefetch.
     pub fn new(plan: &Plan, operand: usize, bytes: i64, extents: &[i64]) -> Option<Prefetch> {
         let step = |digit: &Digit| {
             let level = &plan.levels[digit.level];
@@ -59,16 +59,14 @@ impl Prefetch {
         if block.len() as i64 * bytes > DISTANCE {
             return None;
         }
-        // How many elements the loops inside the one that is looked at go through; ends of rows that are not there are
-        // counted, too.
+        // Elements covered by the loops inside loop `k`, missing ends of rows included.
         let mut inside = block.len() as i64;
         let mut in_turn = steps.clone();
         let mut apart = None;
         for k in loops {
             let (step, size) = (&steps[k], inside.saturating_mul(bytes));
             if size > MAX_IN_FLIGHT {
-                // As many bytes as there are steps of a loop whose count is known only at run time: then the next of
-                // what that loop goes through.
+                // A loop with an unknown count covers an unknown number of bytes: then prefetch its next region.
                 apart = apart.or((size >= MANY).then(|| step.clone()));
                 break;
             }
@@ -82,12 +80,12 @@ impl Prefetch {
             in_turn[k] = Distance::fixed(inside);
             inside = inside.saturating_mul(count(k));
         }
-        // No region is in one piece: each block prefetches what the next block at its place reads.
+        // No region is contiguous: each block prefetches the data that the next block at its position reads.
         let line = |offset: &Distance| offset.clone().plus(&Distance::fixed(-(offset.fixed % in_line)));
         let mut lines: Vec<Distance> = block.iter().map(line).collect();
         lines.sort_by_key(Distance::order);
         lines.dedup();
-        // Not if most of a line is read by other blocks, which would prefetch it again.
+        // Skip this if other blocks read most of a line: they would prefetch it again.
         let is_used = lines.len() as i64 * in_line <= 2 * block.len() as i64;
         Some(Prefetch { start: apart.filter(|_| is_used)?, steps, lines, in_one_piece: false })
     }
@@ -110,8 +108,8 @@ mod tests {
     use crate::vectorize::plan::{Digit, Level, Mode};
     use std::collections::BTreeSet;
 
-    /// An operand of two dimensions in tiles, or without where a tile is all of it, read in blocks of one row of so many
-    /// elements: tile by tile, or row by row.
+    /// An operand of two dimensions in tiles, or without where a tile is all of it, read in blocks of one row of so
+    /// many elements: tile by tile, or row by row.
     fn plan(shape: [i64; 2], tile: [i64; 2], chunk: i64, by_rows: bool) -> Plan {
         let tiles = [0, 1].map(|d| (shape[d] + tile[d] - 1) / tile[d]);
         let size = tile[0] * tile[1];
@@ -144,8 +142,8 @@ mod tests {
         }
     }
 
-    /// The same without tiles, in blocks of so many rows and columns, with loops over each outermost first: of a dimension,
-    /// with so many elements a step.
+    /// The same without tiles, in blocks of so many rows and columns, with loops over each outermost first: of a
+    /// dimension, with so many elements a step.
     fn blocks(chunk: [i64; 2], loops: &[(usize, i64)]) -> Plan {
         let mut plan = plan([4096, 4096], [4096, 4096], chunk[1], false);
         plan.levels[2].chunk = chunk[0];
@@ -169,8 +167,8 @@ mod tests {
         starts.iter().flat_map(|start| prefetch.lines.iter().map(move |line| start + known(line))).collect()
     }
 
-    /// In whichever order blocks go through tiles, lines come in the order of memory, each once, and all of them but those
-    /// of the first region; as many as are left out there come after the end.
+    /// In whichever order blocks go through tiles, lines come in the order of memory, each once, and all of them but
+    /// those of the first region; as many as are left out there come after the end.
     #[test]
     fn lines_come_once_and_in_order() {
         for (shape, tile, by_rows) in [
@@ -205,8 +203,8 @@ mod tests {
         assert_eq!(lines.first(), Some(&prefetch.start.fixed));
     }
 
-    /// Lines of which a block reads less than half would be prefetched again and again, and a block that reads pages reads
-    /// them in order.
+    /// Lines of which a block reads less than half would be prefetched again and again, and a block that reads pages
+    /// reads them in order.
     #[test]
     fn few_lines_are_prefetched() {
         let prefetch =

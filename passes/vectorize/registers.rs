@@ -1,9 +1,9 @@
 //! Blocks of elements in vector registers.
 //!
-//! A block has a power of two elements in each of its digits, so an element's place in it is a string of *bits*, and
-//! where the elements are in registers follows from which of the bits number the lanes: the others number the
-//! registers. To transpose, to interleave packed rows and to take them apart are then one thing, a change of the lanes'
-//! bits, made of steps in each of which one bit at most comes in: every register of a step is one `vector.shuffle` of
+//! A block has a power of two elements in each of its digits, so an element's position in it is a string of *bits*.
+//! Some of the bits number the lanes; the others number the
+//! registers. Transposing, interleaving packed rows and splitting them are then one operation, a change of the lanes'
+//! bits, in steps that each bring in at most one bit: every register of a step is one `vector.shuffle` of
 //! at most two registers of the step before.
 
 use layout_ir::{self as ir, Builder, Val};
@@ -12,20 +12,20 @@ use std::collections::HashMap;
 /// The bits that number the lanes, lowest first.
 pub type Lanes = Vec<usize>;
 
-/// The place of an element, or of a register: bit `k` of the block is bit `k` of the number.
+/// The position of an element, or of a register: bit `k` of the block is bit `k` of the number.
 pub type Key = u64;
 
-/// The place of a lane of a register.
+/// The position of a register's lane.
 pub fn place(lanes: &[usize], register: Key, lane: usize) -> Key {
     lanes.iter().enumerate().fold(register, |at, (k, bit)| if lane >> k & 1 == 1 { at | 1 << bit } else { at })
 }
 
-/// All these bits.
+/// The mask with these bits set.
 pub fn mask(bits: &[usize]) -> Key {
     bits.iter().fold(0, |all, bit| all | 1 << bit)
 }
 
-/// The numbers that have no other bits than these, in order.
+/// The numbers with no bits beyond these, in order.
 pub fn subsets(bits: Key) -> impl Iterator<Item = Key> {
     let mut next = Some(0);
     std::iter::from_fn(move || {
@@ -35,14 +35,13 @@ pub fn subsets(bits: Key) -> impl Iterator<Item = Key> {
     })
 }
 
-/// The lanes at each step on the way from one arrangement to another, the last of them the other; empty where both are
-/// the same.
+/// The lanes at each step from one arrangement to another, the last being `to`; empty if both are the same.
 fn steps(from: &[usize], to: &[usize]) -> Vec<Lanes> {
     let mut steps: Vec<Lanes> = Vec::new();
     let mut lanes = from.to_vec();
     let mut extra: Vec<usize> = lanes.iter().copied().filter(|bit| !to.contains(bit)).collect();
-    // Bits that stay are in their last order after each step: to interleave pairs, then pairs of pairs, is what machines
-    // have instructions for. Where none stays, halves change their places, which they can do as they are loaded.
+    // Bits that stay are in their final order after each step: machines have instructions that interleave pairs, then
+    // pairs of pairs. If none stays, halves are swapped, which loads can do.
     let interleaves = extra.len() < from.len();
     let place = |bit: &usize| to.iter().position(|b| b == bit).unwrap_or(to.len());
     for bit in to.iter().filter(|bit| !from.contains(bit)) {
@@ -60,7 +59,7 @@ fn steps(from: &[usize], to: &[usize]) -> Vec<Lanes> {
         lanes.retain(|bit| *bit != gone);
         steps.push(lanes.clone());
     }
-    // The last step puts the lanes in any order at no cost.
+    // The last step can order the lanes at no cost.
     match steps.last_mut() {
         Some(last) => *last = to.to_vec(),
         None if lanes != to => steps.push(to.to_vec()),
@@ -69,31 +68,31 @@ fn steps(from: &[usize], to: &[usize]) -> Vec<Lanes> {
     steps
 }
 
-/// Registers of one block and one element type, in one arrangement, made from those in another on demand.
+/// Registers of one block and one element type, in one arrangement, computed on demand from another.
 pub struct Rearranged<'c> {
-    /// The arrangements: that of the source, and after each step.
+    /// The arrangements: the source's, and one after each step.
     lanes: Vec<Lanes>,
     known: Vec<HashMap<Key, Val<'c>>>,
 }
 
 impl<'c> Rearranged<'c> {
-    /// Registers with the lanes `to`, of such with the lanes `from`.
+    /// Rearranges registers with lanes `from` to lanes `to`.
     pub fn new(from: &[usize], to: &[usize]) -> Self {
         let lanes: Vec<Lanes> = [from.to_vec()].into_iter().chain(steps(from, to)).collect();
         Rearranged { known: vec![HashMap::new(); lanes.len()], lanes }
     }
 
-    /// Whether the arrangement stays as it is.
+    /// Whether the arrangement does not change.
     pub fn is_same(&self) -> bool {
         self.lanes.len() == 1
     }
 
-    /// Makes a register of the first arrangement now, rather than when another is made of it.
+    /// Loads a register of the first arrangement now, rather than on demand.
     pub fn load(&mut self, b: Builder<'c>, key: Key, source: &mut dyn FnMut(Key) -> Val<'c>) {
         self.at(b, 0, key, source);
     }
 
-    /// The register with this number; `source` gives those of the first arrangement, each once.
+    /// The register with this key; `source` returns those of the first arrangement, called once for each.
     pub fn register(&mut self, b: Builder<'c>, key: Key, source: &mut dyn FnMut(Key) -> Val<'c>) -> Val<'c> {
         self.at(b, self.lanes.len() - 1, key, source)
     }
@@ -128,7 +127,7 @@ impl<'c> Rearranged<'c> {
     }
 }
 
-/// The elements with these numbers of one or two registers side by side.
+/// The elements with these numbers of one or two concatenated registers.
 pub fn shuffle<'c>(b: Builder<'c>, sources: &[Val<'c>], picked: &[i64]) -> Val<'c> {
     use melior::ir::ValueLike;
     let t = ir::vector(sources[0].r#type()).expect("registers are vectors");

@@ -1,4 +1,4 @@
-//! Kernels over the same rows, made for a block of rows after another.
+//! Kernels over the same rows, fused at one block of rows after another.
 //!
 //! ```text
 //! for i = 0 to 4096              for block = 0 to 512
@@ -7,11 +7,12 @@
 //!   e[i, j] = exp(..)              ..
 //! ```
 //!
-//! Of a softmax of f32[4096,4096] each kernel alone reads or writes 64 MiB of memory; eight rows stay in the cache from the
-//! first to the last, so that memory is read once and written once. A buffer that only these kernels use has a block of rows.
+//! Each kernel of a softmax of f32[4096,4096] alone reads or writes 64 MiB of memory; eight rows stay in the cache from
+//! the first kernel to the last, so memory is read once and written once. A buffer that only these kernels use shrinks
+//! to a block of rows.
 //!
-//! Each kernel keeps its plan, which is for all rows: so each element is computed by the same operations in the same order as
-//! without blocks. [`CommonRows`] says which dimensions are rows.
+//! Each kernel keeps its plan for all rows, so each element is computed by the same operations in the same order as
+//! without blocks. [`CommonRows`] finds the row dimensions.
 
 use super::distance::{Address, Distance};
 use super::kernel::Kernel;
@@ -32,7 +33,7 @@ use std::collections::HashMap;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::Interval;
 
-/// The steps of a dimension that are made together.
+/// The steps of a dimension that form a block.
 struct RowSteps {
     /// The dimension in each kernel.
     dims: Vec<usize>,
@@ -40,13 +41,13 @@ struct RowSteps {
     step: i64,
 }
 
-/// A buffer that kernels reach.
+/// A buffer that kernels access.
 struct RowBuffer<'c> {
     base: Base<'c>,
     bytes: i64,
 }
 
-/// Kernels that are planned, and how many rows of them are made together.
+/// Planned kernels, and the rows of a block.
 pub struct RowBlocks<'a, 'c> {
     kernels: Vec<PlannedKernel<'a, 'c>>,
     rows: Vec<RowSteps>,
@@ -54,8 +55,8 @@ pub struct RowBlocks<'a, 'c> {
 }
 
 impl<'a, 'c> RowBlocks<'a, 'c> {
-    /// Plans kernels that have rows in common; none where one of them cannot be planned, all that they reach stays in the
-    /// cache at any rate, or a block of rows does not. The error is how many of the first may go together instead.
+    /// Plans kernels with common rows. Fails if a kernel cannot be planned, all their buffers fit in the cache anyway,
+    /// or the buffers of one block do not. The error is the number of leading kernels that may go together instead.
     pub fn of(
         b: Builder<'c>,
         nests: &[&'a (Nest<'c>, Body<'c>)],
@@ -84,7 +85,7 @@ impl<'a, 'c> RowBlocks<'a, 'c> {
                 return Err(kernels.len());
             }
             match PlannedKernel::of(b, nest, body, target) {
-                // Copies of operands would be made for each block.
+                // Copies of operands would be repeated for each block.
                 Ok(kernel) if kernel.plan.packed.is_empty() => kernels.push(kernel),
                 _ => return Err(kernels.len()),
             }
@@ -94,7 +95,7 @@ impl<'a, 'c> RowBlocks<'a, 'c> {
             let strides = of_dim(plan, rows.dims[0]).flat_map(|level| level.strides.iter().map(Distance::about));
             Reverse(strides.max())
         });
-        // Kernels of little else than rows need no whole vectors of these, and may read them in any order.
+        // Small operands, hardly more than the rows, need no whole vectors, and any order of reads will do.
         let largest = buffers.iter().map(|buffer| buffer.bytes).max().unwrap_or(0);
         let is_large = |o: &Operand| bytes_of(o).is_some_and(|bytes| bytes >= largest / 16);
         let outermost = |k: usize| {
@@ -137,7 +138,8 @@ impl<'a, 'c> RowBlocks<'a, 'c> {
         if fits { Ok(RowBlocks { kernels, rows, common }) } else { Err(nests.len() - 1) }
     }
 
-    /// Makes the kernels before `b`, each with the location of an operation. `is_local` tells buffers that nothing else uses.
+    /// Emits the kernels before `b`, each with an operation's location. `is_local` returns whether nothing else uses a
+    /// buffer.
     pub fn emit(self, b: Builder<'c>, ops: &[Op<'c>], is_local: &dyn Fn(Val<'c>) -> bool) {
         let RowBlocks { kernels, rows, common } = self;
         let mut local: Vec<(Base<'c>, Option<i64>, Val<'c>)> = Vec::new();
@@ -193,18 +195,18 @@ impl<'a, 'c> RowBlocks<'a, 'c> {
     }
 }
 
-/// A kernel, and the rows that are made of it.
+/// A kernel, and its rows in one block.
 struct BlockOfRows<'a, 'c> {
     kernel: Kernel<'a, 'c>,
     op: Op<'c>,
-    /// How many elements of each dimension, and from where on.
+    /// The number of elements in each dimension, and the first index.
     rests: Vec<Rest>,
     dims: Vec<Expr>,
-    /// Whether the place of an operand is another one for other rows.
+    /// Whether an operand's address depends on the rows.
     moves: Vec<bool>,
 }
 
-/// The loops over rows, and the kernels inside.
+/// The loops over rows, with the kernels inside.
 fn go<'c>(b: Builder<'c>, rows: &[RowSteps], kernels: &mut [BlockOfRows<'_, 'c>]) {
     let Some((RowSteps { dims, size, step }, inside)) = rows.split_first() else {
         kernels.iter_mut().for_each(|part| part.emit(b));
@@ -263,19 +265,19 @@ fn of_dim(plan: &Plan, dim: usize) -> impl Iterator<Item = &Level> {
     plan.levels.iter().filter(move |level| level.dim == dim)
 }
 
-/// Whether the last of these dimensions is outside of all others but the ones before in an operand's memory.
+/// Whether the last of these dimensions is outermost in an operand's memory, apart from the ones before it.
 fn is_outermost(plan: &Plan, operand: usize, dims: &[usize]) -> bool {
     let farthest = |levels: &mut dyn Iterator<Item = &Level>| levels.map(|l| l.strides[operand].about()).max();
     let own = farthest(&mut of_dim(plan, dims[dims.len() - 1]));
     own >= farthest(&mut plan.levels.iter().filter(|level| !dims.contains(&level.dim)))
 }
 
-/// How many steps of a dimension a block of the kernel has.
+/// The number of steps of a dimension in a block of the kernel.
 fn block(plan: &Plan, dim: usize) -> i64 {
     of_dim(plan, dim).filter(|level| level.chunk > 1).map(|level| level.scale * level.chunk).max().unwrap_or(1)
 }
 
-/// The buffers that kernels reach; none where the bytes of one are not known.
+/// The buffers that kernels access; `None` if the bytes of one are unknown.
 fn reached<'c>(nests: &[&(Nest<'c>, Body<'c>)]) -> Option<Vec<RowBuffer<'c>>> {
     let mut buffers: Vec<RowBuffer<'c>> = Vec::new();
     for operand in nests.iter().flat_map(|(nest, _)| &nest.operands) {
@@ -295,8 +297,8 @@ fn bytes_of(operand: &Operand) -> Option<i64> {
     elements.checked_mul((packing.bits.or(ir::bits(packing.element))? + 7) / 8)
 }
 
-/// How many elements of an operand's buffer a block of rows reaches, up to the last one, from the first row on; none where
-/// that is not known.
+/// The number of elements in an operand's buffer from the first row to the last accessed element of a block of rows;
+/// `None` if unknown.
 fn most(plan: &Plan, operand: usize, kernel: usize, rows: &[RowSteps]) -> Option<i64> {
     let Expr::Const(start) = *plan.starts[operand].fixed_part() else { return None };
     let mut last = start;

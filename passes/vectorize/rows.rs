@@ -1,7 +1,6 @@
-//! Buffers as the kernels see them: views of one dimension over all elements, so that it makes no difference which form
-//! their types have.
+//! Buffers as the kernels see them: views of one dimension over all elements, whatever the form of their types.
 //!
-//! What of sizes, strides and offsets is known only at run time, a buffer's descriptor has.
+//! Run-time sizes, strides and offsets come from the buffer's descriptor.
 
 use super::distance::{Distance, product};
 use super::plan::{Plan, RunTime};
@@ -18,17 +17,17 @@ use tensor_layout::maps::Interval;
 
 /// The view of a buffer.
 pub struct Row<'c> {
-    /// Of one dimension over all of the buffer, up to its last element; of unknown size where the buffer's are.
+    /// One dimension over all of the buffer, up to its last element; of dynamic size if the buffer's sizes are.
     shaped: Shaped<'c>,
-    /// Where the first element is; none where known only at run time.
+    /// The offset of the first element; `None` if known only at run time.
     pub offset: Option<i64>,
-    /// The buffer's sizes and strides; none where known only at run time.
+    /// The buffer's sizes and strides; `None` if known only at run time.
     sizes: Vec<Option<i64>>,
     strides: Vec<Option<i64>>,
 }
 
 impl<'c> Row<'c> {
-    /// The view of a buffer; the error is why there is none.
+    /// The view of a buffer; the error is the reason why there is none.
     pub fn of(buffer: Val<'c>) -> Result<Row<'c>, String> {
         let shaped = ir::memref(buffer.r#type()).ok_or("an operand is not a memref")?;
         if shaped.space.is_some_and(|space| !upstream::is_memory_space(space)) {
@@ -44,7 +43,7 @@ impl<'c> Row<'c> {
         Ok(Row { shaped: Shaped { shape: vec![size], layout: None, ..shaped }, offset, sizes, strides })
     }
 
-    /// Makes the view.
+    /// Emits the view.
     pub fn view(self, b: Builder<'c>, buffer: Val<'c>) -> Val<'c> {
         let t = ir::memref_type(b.location, &self.shaped).expect("elements of a memref make a memref");
         if t == buffer.r#type() {
@@ -54,7 +53,7 @@ impl<'c> Row<'c> {
         b.reinterpret(buffer, t, (&[Some(0)], &[]), (&self.shaped.shape, &size), (&[Some(1)], &[]))
     }
 
-    /// How many elements there are up to the last one.
+    /// The number of elements up to the last one.
     fn size(&self, b: Builder<'c>, buffer: Val<'c>) -> Val<'c> {
         let index = Type::index(b.context());
         let binary = |name: &str, x: Val<'c>, y: Val<'c>| b.value(name, &[x, y], index, &[]);
@@ -66,18 +65,18 @@ impl<'c> Row<'c> {
             let steps = binary("arith.subi", of(*size, 2 + d), b.index(1));
             count = binary("arith.addi", count, binary("arith.muli", steps, of(*stride, 2 + rank + d)));
         }
-        // Without elements the sum may be less than nothing.
+        // The sum may be negative without elements.
         binary("arith.maxsi", count, b.index(0))
     }
 }
 
-/// How many elements there are up to the last one; `None` where 64 bits do not hold it.
+/// The number of elements up to the last one; `None` if it exceeds 64 bits.
 fn reach(offset: Option<i64>, sizes: &[Option<i64>], strides: &[Option<i64>]) -> Option<i64> {
     let steps = sizes.iter().zip(strides).map(|(n, s)| n.as_ref()?.checked_sub(1)?.checked_mul((*s)?.max(0)));
     steps.fold(offset?.checked_add(1), |sum, step| sum?.checked_add(step?))
 }
 
-/// Makes the values that a plan's distances are multiples of; `sizes` are those of the dimensions.
+/// Emits the run-time factors of a plan's distances; `sizes` are those of the dimensions.
 pub fn values<'c>(b: Builder<'c>, plan: &Plan, nest: &Nest<'c>, sizes: &[Val<'c>]) -> Vec<Val<'c>> {
     let mut values: Vec<Val<'c>> = Vec::new();
     for value in &plan.values {
@@ -103,7 +102,7 @@ pub fn values<'c>(b: Builder<'c>, plan: &Plan, nest: &Nest<'c>, sizes: &[Val<'c>
     values
 }
 
-/// A buffer for the time of a kernel.
+/// A buffer for the duration of a kernel.
 pub fn scratch<'c>(b: Builder<'c>, size: &Distance, element: Type<'c>, values: &[Val<'c>]) -> Val<'c> {
     let sizes: Vec<Val<'c>> = size.terms.iter().map(|(value, times)| product(b, values[*value], *times)).collect();
     let shaped = Shaped { shape: vec![size.known()], element, layout: None, space: None };
@@ -113,7 +112,7 @@ pub fn scratch<'c>(b: Builder<'c>, size: &Distance, element: Type<'c>, values: &
     b.value("memref.alloc", &sizes, t, &[segments, b.named("alignment", alignment), caller_frees(b)])
 }
 
-/// Says of an allocation that the one who made it frees it.
+/// The attribute for an allocation that its creator frees.
 pub fn caller_frees<'c>(b: Builder<'c>) -> (Identifier<'c>, Attribute<'c>) {
     b.named(ownership::KEEP, Attribute::unit(b.context()))
 }

@@ -1,4 +1,4 @@
-//! Accumulators: what they start from, and where their sums go.
+//! Accumulators: their initial values, and the storing of results.
 
 use super::extremes::{Extreme, PARTS, Piece};
 use super::kernel::{At, Kernel, Sums};
@@ -27,13 +27,13 @@ impl<'c> Kernel<'_, 'c> {
         self.accumulators(b, keys.into_iter().map(|key| (key, self.argument(b, at, &mut loaded, key, None, initial))))
     }
 
-    /// A register of the element that changes nothing.
+    /// A register of the neutral element.
     pub fn neutral(&self, b: Builder<'c>) -> Val<'c> {
         let neutral = self.combiner.as_ref().expect("what is added in any order has a combiner").neutral;
         self.broadcast(b, b.constant(neutral))
     }
 
-    /// Puts the accumulators of each output element together and stores them.
+    /// Combines the accumulators of each output element and stores the results.
     pub fn store_sums(&self, b: Builder<'c>, at: &At, sums: Sums<'c>) {
         let output = self.output;
         let base = at.addresses[output].value(b, &self.vars, &self.values);
@@ -108,7 +108,7 @@ impl<'c> Kernel<'_, 'c> {
         sums
     }
 
-    /// Adds an element, which is any number of the reduction's type, to the parts of an accumulator.
+    /// Adds an element of the reduction's type to the parts of an accumulator.
     pub fn take(&self, b: Builder<'c>, sums: &mut Sums<'c>, key: Key, element: Val<'c>) {
         let integers = self.integers(b, element);
         for (part, op) in PARTS {
@@ -117,7 +117,7 @@ impl<'c> Kernel<'_, 'c> {
         }
     }
 
-    /// What accumulators have come to.
+    /// The results in the accumulators.
     pub fn results(&self, b: Builder<'c>, sums: &Sums<'c>) -> BTreeMap<Key, Val<'c>> {
         let first = |of: &&(Key, Piece)| matches!(of.1, Piece::Whole | Piece::Top);
         let result = |of: &(Key, Piece)| match self.extreme {
@@ -127,7 +127,7 @@ impl<'c> Kernel<'_, 'c> {
         sums.keys().filter(first).map(result).collect()
     }
 
-    /// The result of two elements.
+    /// The combination of two elements.
     pub fn combined(&self, b: Builder<'c>, x: Val<'c>, y: Val<'c>) -> Val<'c> {
         let Combiner { op, .. } = *self.combiner.as_ref().expect("this mode has a combiner");
         let Some(extreme) = self.extreme else {
@@ -137,7 +137,7 @@ impl<'c> Kernel<'_, 'c> {
         self.put_together(b, extreme, PARTS.map(|(_, op)| b.value(op, &[x, y], x.r#type(), &[])))
     }
 
-    /// The result of the parts of an accumulator.
+    /// The result from the parts of an accumulator.
     fn put_together(&self, b: Builder<'c>, extreme: Extreme, parts: [Val<'c>; 3]) -> Val<'c> {
         let lanes = ir::vector(parts[0].r#type()).expect("registers are vectors").shape;
         let Combiner { op, neutral, .. } = *self.combiner.as_ref().expect("an extreme has a combiner");

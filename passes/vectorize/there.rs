@@ -1,8 +1,8 @@
-//! Which elements of a block are there.
+//! Masks of a block: the elements that exist at ragged ends.
 //!
-//! At ragged ends a block has less than all of its elements. Which ones is known now where the sizes are; else it is a
-//! comparison with how many are left, which the code of the end makes: one for a register all of whose elements are there
-//! or none, one for each lane where that differs.
+//! At ragged ends a block lacks some of its elements. For static sizes the mask is a constant; else it is a
+//! comparison with the number of remaining elements, emitted at the end: one for a register whose elements exist
+//! all or not at all, one for each lane otherwise.
 
 use super::kernel::{At, Kernel};
 use super::plan::Mode;
@@ -13,11 +13,11 @@ use melior::ir::attribute::{DenseElementsAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type};
 
-/// When an element is there.
+/// The condition under which an element exists.
 #[derive(Clone, PartialEq)]
 pub enum There {
     Never,
-    /// Where more elements than these numbers are left in these dimensions; always where there is none.
+    /// Exists if more elements than these numbers are left in these dimensions; always if the list is empty.
     If(Vec<(usize, i64)>),
 }
 
@@ -31,20 +31,20 @@ impl There {
     }
 }
 
-/// Which lanes of a register are there.
+/// The existing lanes of a register.
 pub enum Mask<'c> {
     None,
     All,
-    /// This lane alone.
+    /// Only this lane.
     One(i64),
-    /// All of them, or none: where this bit is set. It is one of the key of a register that is always there.
+    /// All or none, by this bit.
     Whole(Val<'c>),
-    /// Those whose bits are set.
+    /// Lanes whose bits are set.
     Lanes(Val<'c>),
 }
 
 impl<'c> Kernel<'_, 'c> {
-    /// When an element of the block is there, in an operand or, for all of its bits, in the iteration.
+    /// The condition for an element of the block, in an operand or, with all its bits, in the iteration.
     pub fn there(&self, at: &At, operand: Option<usize>, key: Key) -> There {
         let mut sums = vec![0i64; at.tails.len()];
         for (number, level) in self.plan.levels.iter().enumerate() {
@@ -67,7 +67,7 @@ impl<'c> Kernel<'_, 'c> {
         for (dim, (tail, sum)) in at.tails.iter().zip(sums).enumerate() {
             match tail {
                 Some((_, Rest::Known(left))) if sum >= *left => return There::Never,
-                // At least one is left, and at most one less than the bound.
+                // At least one element is left, and fewer than the bound.
                 Some((_, Rest::Open { below, .. })) if sum + 1 >= *below => return There::Never,
                 Some((_, Rest::Open { .. })) if sum > 0 => needs.push((dim, sum)),
                 _ => {}
@@ -76,18 +76,18 @@ impl<'c> Kernel<'_, 'c> {
         There::If(needs)
     }
 
-    /// The same of each lane of a register.
+    /// The condition for each lane of a register.
     pub fn lanes_there(&self, at: &At, operand: Option<usize>, lanes: &[usize], key: Key) -> Vec<There> {
         (0..1usize << lanes.len()).map(|lane| self.there(at, operand, place(lanes, key, lane))).collect()
     }
 
-    /// Whether a register has any element that is there.
+    /// Whether any element of a register may exist.
     pub fn is_any_there(&self, at: &At, operand: Option<usize>, lanes: &[usize], key: Key) -> bool {
         self.lanes_there(at, operand, lanes, key).iter().any(There::is_possible)
     }
 
-    /// A key of an operand that is there whenever the block is: the first of those that differ from this one in
-    /// dimensions whose rest is open.
+    /// A key of an operand that exists whenever the block does: the first of those that differ from this one only in
+    /// dimensions with an open rest.
     pub fn first_there(&self, at: &At, key: Key) -> Key {
         self.plan.levels.iter().fold(key, |key, level| match at.tails[level.dim] {
             Some((scale, Rest::Open { .. })) if level.scale <= scale => key & !level.mask(),
@@ -95,12 +95,12 @@ impl<'c> Kernel<'_, 'c> {
         })
     }
 
-    /// The mask of the lanes of a register that an operation may touch.
+    /// The mask of the lanes that an operation may access.
     pub fn mask(&self, b: Builder<'c>, at: &At, there: &[There]) -> Mask<'c> {
         let possible: Vec<usize> = (0..there.len()).filter(|lane| there[*lane].is_possible()).collect();
         match possible[..] {
             [] => return Mask::None,
-            // Loaded and stored by itself: of a number that is made narrower on the way to a mask of one lane, LLVM
+            // One lane is accessed as a scalar: if a number is narrowed before a store with a mask of one lane, LLVM
             // stores all bytes.
             [lane] if there[lane].is_certain() => return Mask::One(lane as i64),
             _ => {}
@@ -123,7 +123,7 @@ impl<'c> Kernel<'_, 'c> {
         each.collect::<Vec<_>>().into_iter().reduce(|x, y| b.value("arith.andi", &[x, y], bit, &[])).expect("a need")
     }
 
-    /// How many elements of a dimension are left, and what there are less than.
+    /// The number of remaining elements of a dimension, and its exclusive bound.
     fn left(&self, at: &At, dim: usize) -> (Val<'c>, i64) {
         match at.tails[dim] {
             Some((_, Rest::Open { var, below })) => (self.vars.bound(var), below),
@@ -167,8 +167,8 @@ impl<'c> Kernel<'_, 'c> {
         masks.into_iter().reduce(|x, y| b.value("arith.andi", &[x, y], bits, &[])).expect("a mask")
     }
 
-    /// Which lanes of a register count in a sum: not those of elements that are not there, though their results are. What
-    /// is in lanes outside the output is not stored, so it may be anything.
+    /// The lanes of a register that count in a sum: not those of missing elements of reduced dimensions. Lanes outside
+    /// the output are not stored, so they may hold anything.
     pub fn counting(&self, at: &At, key: Key) -> Vec<There> {
         debug_assert!(self.plan.mode != Mode::Elementwise);
         let is_reduced = |dim: usize| {
