@@ -1,8 +1,8 @@
 //! Index values as expressions over variables with known ranges.
 //!
-//! `affine.apply`, sums, products with constants, linearised and delinearised indices are looked through; what is left
-//! are *variables*: those of loops, whose intervals and steps come from their loops, and values of which nothing is known.
-//! A tree of such operations can be exponentially larger than their graph, so the walk has a budget; past
+//! The walk goes through `affine.apply`, sums, products with constants, linearised and delinearised indices. The leaves
+//! are *variables*: those of loops, with intervals and steps from the loops, and values without known facts.
+//! A tree of such operations can be exponentially larger than their graph, so the walk has a budget; beyond
 //! it a value is a variable.
 
 use crate::upstream;
@@ -16,28 +16,28 @@ use tensor_layout::maps::{Domain, Form, Interval, simplify};
 /// The most symbolic bounds that are recorded for a loop.
 const BOUNDS: usize = 4;
 
-/// Operations that one index is looked through.
+/// The most operations that the walk of one index goes through.
 const BUDGET: usize = 24;
 
 /// Index values as variables of a domain.
 #[derive(Clone, Default)]
 pub struct IndexVars<'c> {
-    /// Where the value of each variable comes from.
+    /// The source of each variable's value.
     pub(super) sources: Vec<Source<'c>>,
     numbers: HashMap<usize, usize>,
     /// The facts about the variables.
     pub domain: Domain,
 }
 
-/// Where the value of a variable comes from.
+/// The source of a variable's value.
 #[derive(Clone)]
 pub(super) enum Source<'c> {
-    /// A loop that is still to be made.
+    /// A loop that is not emitted yet.
     Unbound,
     Value(Val<'c>),
-    /// The size of a dimension of a memref, asked for where it is used.
+    /// The size of a memref's dimension, emitted at its use.
     Size(Val<'c>, usize),
-    /// The product of two expressions over the variables before, made where it is used.
+    /// The product of two expressions over earlier variables, emitted at its use.
     Product([Expr; 2]),
 }
 
@@ -45,11 +45,11 @@ pub(super) enum Source<'c> {
 #[derive(Default)]
 struct Known {
     interval: Option<Interval>,
-    /// Its step and a value that it takes, where it does not step by one.
+    /// The step and one value, if the step is not one.
     step: Option<(i64, Expr)>,
-    /// It is at least each of these.
+    /// Lower bounds, inclusive.
     from: Vec<Expr>,
-    /// It is less than each of these.
+    /// Upper bounds, exclusive.
     below: Vec<Expr>,
 }
 
@@ -63,12 +63,12 @@ impl Known {
 struct Bounds {
     /// The interval of the lower bound.
     lower: Interval,
-    /// The interval of the upper bound, which the variable stays below.
+    /// The interval of the exclusive upper bound.
     upper: Interval,
     step: i64,
-    /// The expressions that the lower bound is the greatest of, where they are known.
+    /// The expressions whose maximum is the lower bound, if known.
     from: Vec<Expr>,
-    /// The expressions that the upper bound is the least of, where they are known.
+    /// The expressions whose minimum is the upper bound, if known.
     below: Vec<Expr>,
 }
 
@@ -85,7 +85,7 @@ impl<'c> IndexVars<'c> {
         self.through_operations(v, &mut budget)
     }
 
-    /// The expression of an index value whose operation is not looked through, unless it is a constant.
+    /// The expression of an index value as a variable or constant, without walking through its operation.
     pub fn shallow(&mut self, v: Val<'c>) -> Expr {
         match (constant_value(v), self.numbers.get(&ir::key(v))) {
             (Some(c), _) => Expr::Const(c),
@@ -94,7 +94,7 @@ impl<'c> IndexVars<'c> {
         }
     }
 
-    /// A variable of its own for a value, with what is known of it.
+    /// A variable of its own for a value, with this interval.
     pub fn var(&mut self, v: Val<'c>, interval: Interval) -> Expr {
         let next = self.sources.len();
         let number = *self.numbers.entry(ir::key(v)).or_insert(next);
@@ -112,7 +112,7 @@ impl<'c> IndexVars<'c> {
         Expr::Var(known.unwrap_or_else(|| self.push(Source::Size(memref, dim), Interval::new(0, i64::MAX))))
     }
 
-    /// The product of two expressions over the variables, neither of them negative: a variable, unless one is a number.
+    /// The product of two nonnegative expressions over the variables: a new variable, unless one is a number.
     pub fn product(&mut self, factors: [Expr; 2]) -> Expr {
         let factors: [Expr; 2] = self.simplified(&factors, &[]).try_into().expect("two simplified are two");
         match factors {
@@ -126,7 +126,7 @@ impl<'c> IndexVars<'c> {
         }
     }
 
-    /// One more variable.
+    /// Adds a variable.
     fn push(&mut self, source: Source<'c>, interval: Interval) -> usize {
         self.sources.push(source);
         self.domain.vars.push(interval);
@@ -138,7 +138,7 @@ impl<'c> IndexVars<'c> {
         self.numbers.get(&ir::key(v)).copied()
     }
 
-    /// A variable for a value that does not exist yet; [`IndexVars::bind`] gives it.
+    /// A variable for a value that does not exist yet; [`IndexVars::bind`] sets it.
     pub fn unbound(&mut self, interval: Interval) -> usize {
         self.push(Source::Unbound, interval)
     }
@@ -148,12 +148,12 @@ impl<'c> IndexVars<'c> {
         self.sources[var] = Source::Value(v);
     }
 
-    /// Whether a variable is a value that there is.
+    /// Whether a variable is an existing value.
     pub fn is_bound(&self, var: usize) -> bool {
         matches!(self.sources[var], Source::Value(_))
     }
 
-    /// The value of a variable that is one.
+    /// The value of a variable that is an existing value.
     pub fn bound(&self, var: usize) -> Val<'c> {
         match self.sources[var] {
             Source::Value(v) => v,
@@ -161,7 +161,7 @@ impl<'c> IndexVars<'c> {
         }
     }
 
-    /// What the variables are thought to be where these are 0 or known: sizes are about a thousand.
+    /// An estimate of variables that are 0 or unknown: sizes are about a thousand.
     pub fn guessed(&self, mut point: Vec<i64>) -> Vec<i64> {
         for (var, source) in self.sources.iter().enumerate() {
             match source {
@@ -197,13 +197,13 @@ impl<'c> IndexVars<'c> {
         self.as_variable(v, budget)
     }
 
-    /// A variable for a value, with all that is known of it.
+    /// A variable for a value, with all known facts.
     fn as_variable(&mut self, v: Val<'c>, budget: &mut usize) -> Expr {
         let Known { interval, step, from, below } = self.known(v).unwrap_or_default();
         let interval = self.upstream(v, interval.unwrap_or(Interval::ALL), budget);
         let e = self.var(v, interval);
         let gap = |more: &Expr, less: &Expr| more.clone() + less.clone().times(-1);
-        // Bounds that are numbers are in the intervals already.
+        // The intervals already contain constant bounds.
         let open = |e: &&Expr| !matches!(e, Expr::Const(_));
         let low = from.iter().filter(open).map(|low| (gap(&e, low), Interval::new(0, i64::MAX)));
         let high = below.iter().filter(open).map(|high| (gap(high, &e), Interval::new(1, i64::MAX)));
@@ -221,7 +221,7 @@ impl<'c> IndexVars<'c> {
         e
     }
 
-    /// The expression of a result of an operation; `None` for one that is not looked through.
+    /// The expression of an operation's result; `None` if the walk does not go through it.
     fn operation(&mut self, op: Op<'c>, result: usize, budget: &mut usize) -> Option<Expr> {
         let operands = ir::operands(op);
         match ir::name(op) {
@@ -266,7 +266,7 @@ impl<'c> IndexVars<'c> {
         let (mut sum, mut stride) = (Expr::Const(0), 1i64);
         for (k, v) in operands.get(..count)?.iter().enumerate().rev() {
             sum = self.through_operations(*v, budget).times(stride) + sum;
-            // The basis may leave the outermost size out; it is not needed.
+            // The basis may omit the outermost size; it is not needed.
             if k > 0 {
                 let size = *basis.get(basis.len().checked_sub(count - k)?)?;
                 stride = stride.checked_mul(size).filter(|_| size > 0)?;
@@ -275,7 +275,7 @@ impl<'c> IndexVars<'c> {
         Some(sum)
     }
 
-    /// One digit of the index that an `affine.delinearize_index` with static sizes takes.
+    /// One digit of the operand of an `affine.delinearize_index` with static sizes.
     fn delinearized(&mut self, op: Op<'c>, result: usize, budget: &mut usize) -> Option<Expr> {
         let basis = ir::integers(op, "static_basis");
         let inner = ir::results(op).len() - 1 - result;
@@ -289,7 +289,7 @@ impl<'c> IndexVars<'c> {
         (size > 0).then(|| digit.modulo(size))
     }
 
-    /// The expression of an operation whose result wraps around, if it does not: its operation promises so, or the
+    /// The expression of an operation that wraps around, if it cannot overflow: the operation promises so, or the
     /// ranges of its variables exclude it.
     fn no_overflow(&self, op: Op<'c>, e: Expr) -> Option<Expr> {
         let promised = upstream::no_signed_wrap(op);
@@ -311,10 +311,10 @@ impl<'c> IndexVars<'c> {
         extreme(&bounds, ir::name(op) == "affine.max").map(Known::of)
     }
 
-    /// An interval, narrowed by what upstream's interface infers from the operands' intervals.
+    /// An interval, narrowed by upstream's range inference from the operands' intervals.
     fn upstream(&mut self, v: Val<'c>, interval: Interval, budget: &mut usize) -> Interval {
-        // Of a map with a remainder MLIR 22 infers wrong bounds: [11, 14] for `i mod 16`, i in [14, 27].
-        // test/upstream/range-of-mod.mlir fails when that is mended.
+        // MLIR 22 infers wrong bounds for a map with a remainder: [11, 14] for `i mod 16`, i in [14, 27].
+        // test/upstream/range-of-mod.mlir fails once that is fixed.
         let wrong = |op| matches!(ir::name(op), "affine.apply" | "affine.min" | "affine.max");
         if *budget == 0 || ir::defining_op(v).is_none_or(wrong) {
             return interval;
@@ -375,7 +375,7 @@ impl<'c> IndexVars<'c> {
         Some(Bounds::of(lower, upper, constant_value(operands[2 * loops + argument])?))
     }
 
-    /// Each bound is in an attribute, or among the operands of its group.
+    /// The bounds of an `scf.forall`: each is in an attribute, or among the operands of its group.
     fn scf_forall(&mut self, op: Op<'c>, argument: usize) -> Option<Bounds> {
         let segments = ir::integers(op, "operandSegmentSizes");
         let operands = ir::operands(op);
@@ -409,7 +409,7 @@ impl<'c> IndexVars<'c> {
         Some(Bounds { lower: extreme(&lower, true)?, upper: extreme(&upper, false)?, step, from, below })
     }
 
-    /// All bounds of all loops are results of one map; a group of them belongs to each loop.
+    /// The bounds of an `affine.parallel`: results of one map, in one group for each loop.
     fn affine_parallel(&mut self, op: Op<'c>, argument: usize) -> Option<Bounds> {
         let operands = ir::operands(op);
         let map = ir::affine_map(ir::attribute(op, "lowerBoundsMap")?)?;
@@ -439,7 +439,7 @@ impl<'c> IndexVars<'c> {
         Some(exprs.iter().map(|e| form.interval(e)).collect())
     }
 
-    /// Simplifies expressions over the variables, knowing besides that each of `within` is in its interval.
+    /// Simplifies expressions over the variables, with the additional facts that each of `within` is in its interval.
     pub fn simplified(&self, exprs: &[Expr], within: &[(Expr, Interval)]) -> Vec<Expr> {
         let mut domain = self.domain.clone();
         domain.constraints.extend(within.iter().cloned());
@@ -455,7 +455,7 @@ pub fn indices<'c>(op: Op<'c>, operands: &[Val<'c>], vars: &mut IndexVars<'c>) -
     }
 }
 
-/// The interval of the greatest, or of the least, of values in these intervals.
+/// The interval of the maximum or minimum of values in these intervals.
 fn extreme(of: &[Interval], greatest: bool) -> Option<Interval> {
     let (lows, highs) = (of.iter().map(|i| i.lo), of.iter().map(|i| i.hi));
     Some(match greatest {

@@ -1,4 +1,4 @@
-//! What expressions over variables become: values, affine maps, loads and stores.
+//! Emits expressions over variables: as values, affine maps, loads and stores.
 
 use crate::buffers::index::{IndexVars, Source};
 use crate::upstream;

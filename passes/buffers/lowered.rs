@@ -1,10 +1,10 @@
 //! The plain memref type that replaces one with a layout.
 //!
 //! `memref<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>` has 2×3 tiles of 2×2. Its strided type has one dimension for each
-//! part, those of a logical dimension together: `memref<2x2x3x2xf32, strided<[12, 2, 4, 1]>>`. The physical type of
-//! the same bytes has them in memory order: `memref<2x3x2x2xf32>`. Buffers are allocated in their physical type, of
-//! which the strided one is a transpose; where an allocation has more than the type shows (tail padding, metadata), or
-//! a size that only the type's dimensions in front carry, it is one row. See [`Parts`] and [`Packing`].
+//! part, grouped by logical dimension: `memref<2x2x3x2xf32, strided<[12, 2, 4, 1]>>`. The physical type of
+//! the same bytes has them in memory order: `memref<2x3x2x2xf32>`. Buffers are allocated in their physical type; the
+//! strided one is its transpose. If an allocation has more than the type shows (tail padding, metadata), or
+//! a size that only the type's leading dimensions carry, it is one row. See [`Parts`] and [`Packing`].
 //!
 //! A TensorLayout becomes one buffer for all places of the machine: see [`crate::buffers::spread`]. An `affine_map` has its
 //! results as dimensions: see [`crate::buffers::maps`].
@@ -26,32 +26,32 @@ use tensor_layout::places::TensorLayout;
 use tensor_layout::tiled::Expansion;
 use tensor_layout::tiled::Layout;
 
-/// The most elements, padding included, of a constant that is put in the order of a layout. Lowering takes 16 bytes for
-/// each, so 1 GiB at most. The padding counts, which a few bytes of program text can make large: `{0:T(3000000000)}`
+/// The most elements, padding included, of a constant that is reordered for a layout. Lowering takes 16 bytes for
+/// each, so 1 GiB at most. Padding counts, as a few bytes of program text can make it large: `{0:T(3000000000)}`
 /// makes three thousand million elements of two.
 const MAX_CONSTANT: i64 = limits::CONSTANT_ELEMENTS;
 
 /// A layout on one shape, lowered.
 pub struct Lowered<'c> {
-    /// The logical sizes; none where known only at run time.
+    /// The logical sizes; `None` where known only at run time.
     pub shape: Vec<Option<i64>>,
     /// The layout's text, for messages and comparison.
     pub layout: String,
     /// The type of values, in the form of the options.
     pub value_type: Type<'c>,
-    /// The index into the value type, from the logical index and the products; then the step in its element in which the
-    /// layout's element begins, where that may be another than the first.
+    /// The index into the value type, from the logical index and the products; then the step inside its element at which the
+    /// layout's element begins, if this may be another than the first.
     pub exprs: Vec<Expr>,
     /// The strides that belong to these, in such steps, which are elements of the layout if those share bytes and are in one
     /// each; none where unknown.
     pub strides: Vec<Option<i64>>,
-    /// The products of values known only at run time in the index and in the sizes.
+    /// The products of run-time values in the index and in the sizes.
     products: Products,
-    /// How the value type's elements hold those of the layout.
+    /// The encoding of the layout's elements in the value type's.
     pub packing: Packing<'c>,
-    /// The sizes of the value type's dimensions; none where unknown.
+    /// The sizes of the value type's dimensions; `None` where unknown.
     sizes: Vec<Option<i64>>,
-    /// The strides of the value type's dimensions, in its elements; none where unknown.
+    /// The strides of the value type's dimensions, in its elements; `None` where unknown.
     own_strides: Vec<Option<i64>>,
     /// The value type's dimensions in memory order, outermost first.
     order: Vec<usize>,
@@ -61,42 +61,42 @@ pub struct Lowered<'c> {
     physical_type: Type<'c>,
     /// The strided type's dimensions in memory order.
     transposed: Vec<usize>,
-    /// For each logical dimension of unknown size, the dimension of the value type that has the same size.
+    /// For each logical dimension of dynamic size, the dimension of the value type that has the same size.
     dynamic: Vec<(usize, usize)>,
-    /// For each dimension of the value type of unknown size, the size over the logical sizes and the products.
+    /// For each dimension of the value type of dynamic size, the size over the logical sizes and the products.
     run_time: Vec<(usize, Expr)>,
     storage: Storage,
 }
 
-/// How a buffer stores its elements.
+/// The storage of a buffer's elements.
 enum Storage {
     Tiles {
         expansion: Expansion,
         untiled: bool,
         /// The elements of the memref in front of the first.
         prefix: i64,
-        /// What the number of elements is rounded up to.
+        /// The multiple to which the number of elements is rounded up.
         tail: i64,
         /// Whether the allocation is one row.
         row: bool,
     },
     SpreadBuffer(SpreadBuffer),
-    /// The index is what a map makes of the logical index.
+    /// A map from the logical index to the index.
     Mapped,
 }
 
-/// A layout that is lowered.
+/// A layout to be lowered.
 pub enum AnyLayout<'c> {
     /// `#layout.tiled`.
     Tiled(Layout),
     /// `#layout.tensor_layout`.
     Tensor(TensorLayout),
-    /// An `affine_map` that is no sum of strides.
+    /// An `affine_map` without a strided form.
     Map(AffineMap<'c>),
 }
 
 impl<'c> AnyLayout<'c> {
-    /// The layout of a memref; `None` for one that upstream's operations take as it is.
+    /// The layout of a memref; `None` for one that upstream's operations accept.
     pub fn of_memref(t: Type<'c>) -> Option<AnyLayout<'c>> {
         let layout = ir::memref(t)?.layout?;
         let map = || ir::affine_map(layout).filter(|_| ir::strides_and_offset(t).is_none()).map(AnyLayout::Map);
@@ -140,7 +140,7 @@ impl<'c> Lowered<'c> {
         Ok(Lowered { layout: map.to_string(), products, dynamic, run_time, ..lowered })
     }
 
-    /// A memref of whole elements, whose dimensions lie in memory in their order.
+    /// A memref of whole elements with its dimensions in memory order.
     fn in_order(
         logical: &Shaped<'c>,
         value_type: Type<'c>,
@@ -243,27 +243,27 @@ impl<'c> Lowered<'c> {
         })
     }
 
-    /// The places that a TensorLayout is spread over.
+    /// The distribution of a TensorLayout over places.
     pub fn spread_buffer(&self) -> Option<&SpreadBuffer> {
         if let Storage::SpreadBuffer(spread_buffer) = &self.storage { Some(spread_buffer) } else { None }
     }
 
-    /// The sizes of the value type's dimensions; none where unknown.
+    /// The sizes of the value type's dimensions; `None` where unknown.
     pub fn sizes(&self) -> &[Option<i64>] {
         &self.sizes
     }
 
-    /// How many dimensions of the value type are further out in memory than one.
+    /// The number of value-type dimensions further out in memory.
     pub fn place_in_memory(&self, dim: usize) -> usize {
         self.order.iter().position(|k| *k == dim).unwrap_or(dim)
     }
 
-    /// The dimension of the value type whose size is that of a logical dimension of unknown size.
+    /// The dimension of the value type whose size equals the dynamic size of a logical dimension.
     pub fn dim_of_size(&self, logical: usize) -> Option<usize> {
         self.dynamic.iter().find(|d| d.0 == logical).map(|d| d.1)
     }
 
-    /// Allocates with `op`, `memref.alloc` or `memref.alloca`; `sizes` has a value for each unknown logical size.
+    /// Allocates with `op`, `memref.alloc` or `memref.alloca`; `sizes` has a value for each dynamic logical size.
     pub fn allocate(
         &self,
         b: Builder<'c>,
@@ -278,7 +278,7 @@ impl<'c> Lowered<'c> {
         self.view(b, allocation, sizes)
     }
 
-    /// The unknown sizes of the allocation, in the order of its dimensions.
+    /// The dynamic sizes of the allocation, in the order of its dimensions.
     fn allocation_sizes(&self, b: Builder<'c>, sizes: &[Val<'c>]) -> Vec<Val<'c>> {
         let known = self.run_time_sizes(b, sizes);
         if !self.is_row() {
@@ -299,7 +299,7 @@ impl<'c> Lowered<'c> {
             None => b.index(self.sizes[*k].unwrap_or(1)),
         });
         let mut count = dims.reduce(product).unwrap_or_else(|| b.index(1));
-        // The tail is counted in elements of the layout, as many as would fill the bytes.
+        // The tail is counted in elements of the layout that would fill the bytes.
         let held = self.packing.held;
         let rounded = |v: Val<'c>, f: &dyn Fn(Expr) -> Expr| {
             let mut vars = IndexVars::default();
@@ -315,7 +315,7 @@ impl<'c> Lowered<'c> {
         vec![count]
     }
 
-    /// The unknown sizes of the value type's dimensions, from a value for each unknown logical size.
+    /// The dynamic sizes of the value type's dimensions, from a value for each dynamic logical size.
     fn run_time_sizes(&self, b: Builder<'c>, sizes: &[Val<'c>]) -> Vec<(usize, Val<'c>)> {
         let mut vars = IndexVars::default();
         let mut sizes = sizes.iter();
@@ -324,7 +324,7 @@ impl<'c> Lowered<'c> {
             None => sizes.next().map_or(Expr::Const(0), |v| vars.var(*v, Interval::new(0, i64::MAX))),
         });
         let logical: Vec<Expr> = logical.collect();
-        // Sizes depend on sizes alone, so any index will do.
+        // Sizes depend on sizes only, so any index will do.
         let terms = self.products.terms(&mut vars, &vec![Expr::Const(0); logical.len()], &logical);
         let sizes = self.run_time.iter().map(|(k, size)| {
             let size = vars.simplified(&[size.substitute(&terms)], &[]).remove(0);
@@ -347,18 +347,18 @@ impl<'c> Lowered<'c> {
         self.exprs.iter().map(|e| e.substitute(&terms)).collect()
     }
 
-    /// Whether an index into the value type has products of values known only at run time.
+    /// Whether an index into the value type has products of run-time values.
     pub fn has_products(&self) -> bool {
         !self.products.is_empty()
     }
 
-    /// Whether the value type has dimensions that do no more than carry a logical size.
+    /// Whether the value type has dimensions that only carry a logical size.
     pub fn carries(&self) -> bool {
         matches!(self.storage, Storage::Tiles { .. })
             && self.run_time.iter().any(|(k, _)| self.own_strides[*k] == Some(0))
     }
 
-    /// The type of the allocation: the physical type, or one row where that does not show all of it.
+    /// The type of the allocation: the physical type, or one row if that does not cover all of it.
     pub fn allocation_type(&self, location: Location<'c>) -> Type<'c> {
         let Storage::Tiles { expansion, prefix, .. } = &self.storage else { return self.physical_type };
         if !self.is_row() {
@@ -371,12 +371,12 @@ impl<'c> Lowered<'c> {
         ir::memref_type(location, &row).expect("a row of elements that are in a memref makes a memref")
     }
 
-    /// Whether the allocation is one row, of a layout of tiles.
+    /// Whether the allocation of a tiled layout is one row.
     fn is_row(&self) -> bool {
         matches!(self.storage, Storage::Tiles { row: true, .. })
     }
 
-    /// The value that an allocation is seen as; `sizes` has a value for each unknown logical size.
+    /// The view of an allocation as a value; `sizes` has a value for each dynamic logical size.
     pub fn view(&self, b: Builder<'c>, allocation: Val<'c>, sizes: &[Val<'c>]) -> Val<'c> {
         let row = self.is_row() || self.spread_buffer().is_some() && !self.is_physical();
         match row {
@@ -386,12 +386,12 @@ impl<'c> Lowered<'c> {
         }
     }
 
-    /// The value of this type whose memory begins where that of another does, with these sizes.
+    /// The value of this type and these sizes at the start of another value's memory.
     pub fn reinterpreted(&self, b: Builder<'c>, from: Val<'c>, sizes: &[Val<'c>]) -> Val<'c> {
         let known = self.run_time_sizes(b, sizes);
         let index = Type::index(b.context());
         let size = |k: usize| known.iter().find(|size| size.0 == k).map(|size| size.1);
-        // The unknown strides, from the innermost dimension outwards: each is the last one times the size there.
+        // Dynamic strides, from the innermost dimension outwards: each is the previous one times its size.
         let mut strides: Vec<Option<Val<'c>>> = vec![None; self.sizes.len()];
         for pair in self.order.windows(2).rev() {
             let (outer, inner) = (pair[0], pair[1]);
@@ -413,7 +413,7 @@ impl<'c> Lowered<'c> {
         )
     }
 
-    /// For an untiled layout, the value with one dimension for each logical one and their strides, which is what
+    /// For an untiled layout, the value with one strided dimension for each logical one, the form that
     /// MLIR's own operations on strided memrefs expect.
     pub fn logical_view(&self, b: Builder<'c>, value: Val<'c>) -> Option<Val<'c>> {
         if !matches!(self.storage, Storage::Tiles { untiled: true, .. }) || !self.packing.is_whole() {
@@ -438,8 +438,8 @@ impl<'c> Lowered<'c> {
         b.value("memref.transpose", &[physical], self.strided_type, &[permutation])
     }
 
-    /// The same memory as that of an array all of whose tiles are full, in which padding has an index; none where that is
-    /// this one, or sizes are known only at run time.
+    /// The same memory as an array with only full tiles, in which padding has an index; `None` if all tiles are full, or
+    /// sizes are known only at run time.
     pub fn whole_tiles(&self, location: Location<'c>) -> Option<Lowered<'c>> {
         let Storage::Tiles { expansion, .. } = &self.storage else { return None };
         let shape = self.shape.iter().copied().collect::<Option<Vec<i64>>>()?;
@@ -454,8 +454,8 @@ impl<'c> Lowered<'c> {
         (made.sizes == self.sizes && made.own_strides == self.own_strides).then_some(made)
     }
 
-    /// The slots for elements in the allocation, those of the metadata first: how many before the elements, and all. Where
-    /// elements begin inside bytes, those of the metadata are no slots.
+    /// The element slots of the allocation: the number before the first element (metadata), and the total. If
+    /// elements begin inside bytes, metadata takes no slots.
     fn slots(&self) -> (i64, i64) {
         let held = self.packing.held;
         match &self.storage {
@@ -471,7 +471,7 @@ impl<'c> Lowered<'c> {
         }
     }
 
-    /// The bits of the metadata in front of the first of [`Lowered::gather`].
+    /// The bits of metadata before the first of [`Lowered::gather`].
     pub fn bits_before(&self) -> usize {
         match self.storage {
             Storage::Tiles { prefix, .. } if self.packing.straddles() => usize::try_from(prefix).unwrap_or(0) * 8,
@@ -484,7 +484,7 @@ impl<'c> Lowered<'c> {
         self.slots().1 <= MAX_CONSTANT
     }
 
-    /// For each element that the allocation has room for, the logical element that is there, by its row-major number.
+    /// For each element slot of the allocation, the row-major number of its logical element.
     ///
     /// # Errors
     /// More than [`MAX_CONSTANT`] elements, and sizes known only at run time.
@@ -533,7 +533,7 @@ impl<'c> Lowered<'c> {
     }
 }
 
-/// How many elements of the memref the metadata are that come before those of the layout.
+/// The number of memref elements of metadata before those of the layout.
 ///
 /// # Errors
 /// Splits, and metadata that are no whole elements.

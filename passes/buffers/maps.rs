@@ -1,11 +1,11 @@
-//! The plain memref that a memref with an `affine_map` as its layout becomes.
+//! The plain memref that replaces one with an `affine_map` layout.
 //!
-//! The results of the map are the index into it, so that it has one dimension for each result, as large as the largest
-//! result and one more: `memref<85x40xf32, affine_map<(i, j) -> (j, i)>>` becomes `memref<40x85xf32>`, and
-//! `memref<10xf32, affine_map<(i) -> (i floordiv 4, i mod 4)>>` becomes `memref<3x4xf32>`. That is the memref that upstream's
-//! `--normalize-memrefs` makes, too. A map of one result that is a sum of strides is left to upstream, as `strided`.
+//! The results of the map are the index into it, so it has one dimension for each result, with the largest
+//! result plus one as its size: `memref<85x40xf32, affine_map<(i, j) -> (j, i)>>` becomes `memref<40x85xf32>`, and
+//! `memref<10xf32, affine_map<(i) -> (i floordiv 4, i mod 4)>>` becomes `memref<3x4xf32>`. Upstream's
+//! `--normalize-memrefs` makes the same memref. A map with one result and a strided form is left to upstream, as `strided`.
 //!
-//! No two elements may be at one place. The digits of the map show that, or all of its elements, one by one.
+//! No two elements may share an address. The digits of the map prove it, or a comparison of all elements.
 
 use crate::buffers::parts::row_major;
 use layout_dialect::affine;
@@ -14,16 +14,16 @@ use std::collections::HashMap;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::IndexingMap;
 
-/// How many elements are compared one by one where the digits of a map do not show that no two are at one place.
+/// The most elements to compare if the digits of a map do not prove that all addresses differ.
 const COMPARED: u128 = 1 << 20;
 
 /// The dimensions of the plain memref.
 pub struct MappedDims {
-    /// The index in each, over the logical index.
+    /// The index in each dimension, over the logical index.
     pub exprs: Vec<Expr>,
-    /// The sizes; none where known only at run time.
+    /// The sizes; `None` where known only at run time.
     pub sizes: Vec<Option<i64>>,
-    /// For each logical dimension of unknown size, the dimension that is as large.
+    /// For each logical dimension of dynamic size, the dimension of the same size.
     pub dynamic: Vec<(usize, usize)>,
 }
 
@@ -31,8 +31,8 @@ impl MappedDims {
     /// The dimensions for a map on these sizes.
     ///
     /// # Errors
-    /// Symbols, divisors that are no constants, a negative index, two elements at one place, sizes that do not fit, and an
-    /// unknown size of which the map does more than to put its dimension somewhere.
+    /// Symbols, divisors that are no constants, a negative index, two elements with one address, sizes that overflow, and a
+    /// dynamic size whose dimension the map does more than move.
     pub fn of(shape: &[Option<i64>], map: AffineMap) -> Result<MappedDims, String> {
         if map.symbol_count() > 0 {
             return Err("its map must have no symbols unless it is a sum of strides".into());
@@ -53,7 +53,7 @@ impl MappedDims {
             let sizes = vec![Some(0); exprs.len()];
             return Ok(MappedDims { exprs, sizes, dynamic });
         }
-        // One row of those of unknown size has all that the map does.
+        // One row along dynamic dimensions shows the whole map.
         let known: Vec<i64> = shape.iter().map(|n| n.unwrap_or(1)).collect();
         let on_sizes = IndexingMap::of_sizes(&known, exprs.clone());
         let mut sizes = Vec::new();
@@ -74,10 +74,10 @@ impl MappedDims {
     }
 }
 
-/// Whether no two elements are at one place.
+/// Checks that all elements have different addresses.
 ///
 /// # Errors
-/// Two that are, or that this is not known.
+/// Two elements with one address, or an unknown answer.
 pub fn one_to_one(map: &IndexingMap) -> Result<(), String> {
     if map.invert().is_some() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What relayouts and slices copy, as the strided copies that a DMA engine is given.
+//! Relayouts and slices as the strided copies that a DMA engine performs.
 //!
 //! ```text
 //! %1 = layout.convert %0 : tensor<4x256xf32> to tensor<4x256xf32, #layout.tiled<{1,0:T(4,128)S(1)}>>
@@ -6,8 +6,8 @@
 //! [2, 4, 128] elements, from 0 by [128, 256, 1] in memory space 0, to 0 by [512, 128, 1] in memory space 1
 //! ```
 //!
-//! The first counter is the outermost; offsets and strides are in elements of the buffer that a layout describes. Between
-//! layouts that differ in the memory space alone it is one run of all elements, padding included.
+//! The first counter is the outermost; offsets and strides are in elements of the buffer that a layout describes. Layouts
+//! that differ only in the memory space need one run of all elements, padding included.
 
 use super::site::shape;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -21,8 +21,8 @@ use tensor_layout::transfers::{CopyRules, StridedCopy, Window, strided_copies, w
 /// The most copies that are listed.
 const MOST: usize = 16;
 
-/// The copies of a conversion or a slice of tensors with tiled layouts as a remark, with a note for each, and where they
-/// start and are done if that is not at the operation; none of any other operation.
+/// The copies of a conversion or slice of tiled tensors as a remark, with a note for each, and notes for the start and
+/// wait of an asynchronous one; `None` for any other operation.
 pub fn remark<'c>(op: Op<'c>) -> Option<Diagnostic<'c>> {
     let (location, (sides, window)) = (ir::location(op), parts(op)?);
     let [from, to] = [0, 1].map(|side: usize| sides[side].layout.memory_space);
@@ -56,7 +56,7 @@ pub fn remark<'c>(op: Op<'c>) -> Option<Diagnostic<'c>> {
     Some(Diagnostic { severity: Severity::Remark, location, message, notes })
 }
 
-/// What an operation reads and what it writes, and which elements; no elements where they are known only at run time.
+/// The source and the result of an operation, and the copied elements; no elements if known only at run time.
 fn parts(op: Op) -> Option<([Array; 2], Option<Window>)> {
     let operands = ir::operands(op);
     match ir::name(op) {
@@ -78,7 +78,7 @@ fn parts(op: Op) -> Option<([Array; 2], Option<Window>)> {
     }
 }
 
-/// What is read and what is written, both tensors of one rank whose layout is tiled or row-major.
+/// The source and the result, both tensors of one rank with a tiled or row-major layout.
 fn sides(from: Val, to: Val) -> Option<[Array; 2]> {
     let side = |v: Val| {
         let tensor = ir::tensor(v.r#type())?;
@@ -92,7 +92,7 @@ fn sides(from: Val, to: Val) -> Option<[Array; 2]> {
     (sides[0].dims.len() == sides[1].dims.len()).then_some(sides)
 }
 
-/// The elements of a slice of known offsets, sizes and strides, which are all of its result.
+/// The elements of a slice with static offsets, sizes and strides, which form its whole result.
 fn window(op: Op) -> Option<Window> {
     let known = |name| ir::sizes(op, name).into_iter().collect::<Option<Vec<i64>>>();
     let [offsets, sizes, strides] = ["static_offsets", "static_sizes", "static_strides"].map(known);
@@ -100,7 +100,7 @@ fn window(op: Op) -> Option<Window> {
 }
 
 /// # Errors
-/// An offset or size that is known only at run time, or that the copies are too many.
+/// A dynamic offset or size, or too many copies.
 fn copies([from, to]: &[Array; 2], window: Option<Window>) -> Result<Vec<StridedCopy>, Error> {
     let window =
         window.ok_or_else(|| Error::new("an offset, size or step is known only at run time, or no copy has it"))?;

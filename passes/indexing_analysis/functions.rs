@@ -11,7 +11,7 @@ use tensor_layout::analysis::{Access, Flows, Place};
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::{Graph, Operation, Value};
 
-/// The functions of a module as graphs; each comes after those that it calls.
+/// The functions of a module as graphs, callees first.
 #[derive(Default)]
 pub struct Functions {
     graphs: Vec<Graph>,
@@ -29,7 +29,7 @@ impl Functions {
             if ir::name(op) == "func.func"
                 && let Some(name) = symbol(op)
             {
-                // What has the name of another, in a nested module, is not looked into.
+                // A symbol that occurs twice, because of nested modules, is not analysed.
                 bodies.entry(name).and_modify(|body| *body = None).or_insert(Some(op));
             }
         }
@@ -39,13 +39,13 @@ impl Functions {
         functions
     }
 
-    /// Adds a function after those that it calls; its number, if it is a graph.
+    /// Adds a function after its callees; returns its number, if it is a graph.
     fn add(&mut self, name: &str, bodies: &BTreeMap<String, Option<Op>>, callers: &mut Vec<String>) -> Option<usize> {
         if let Some(number) = self.numbers.get(name) {
             return Some(*number);
         }
         let [block] = ir::blocks((*bodies.get(name)?)?)[..] else { return None };
-        // What calls itself is no graph, nor is what calls very deeply.
+        // Recursive functions and very deep calls are no graphs.
         if callers.len() > DEEPEST || callers.iter().any(|caller| caller == name) {
             return None;
         }
@@ -68,7 +68,7 @@ impl Functions {
         number
     }
 
-    /// Adds the operations of a block; the values that its terminator forwards.
+    /// Adds the operations of a block; returns the values that its terminator forwards.
     fn block(
         &mut self,
         block: BlockRef,
@@ -97,7 +97,7 @@ impl Functions {
         None
     }
 
-    /// An operation as a node, and the values that it takes.
+    /// An operation as a node, and its operands.
     fn operation(
         &mut self,
         op: Op,
@@ -123,8 +123,8 @@ impl Functions {
         }
     }
 
-    /// Adds an operation that runs its regions, as a conditional or a loop over a tuple of all that they use; its
-    /// results. None for other operations, and regions that forward more than a value for each result.
+    /// Adds an operation that runs its regions, as a conditional or a loop over a tuple of all values that they use; returns
+    /// its results. `None` for other operations, and for regions that forward more than one value for each result.
     fn control(
         &mut self,
         op: Op,
@@ -137,7 +137,7 @@ impl Functions {
         if ir::results(op).is_empty() || callers.len() > DEEPEST {
             return None;
         }
-        // A region is one more call, of no name.
+        // A region is one more call, without a name.
         callers.push(String::new());
         let mut regions = Regions { functions: self, captured, bodies, callers };
         let results = match (ir::name(op), &ir::blocks(op)[..]) {
@@ -150,7 +150,7 @@ impl Functions {
         results
     }
 
-    /// What a function's results read of its arguments, or a call's of its operands.
+    /// The maps between a function's results and its arguments, or a call's results and its operands.
     pub fn analyse(&mut self, op: Op) -> Option<Pairs> {
         let name = if ir::name(op) == "func.func" { symbol(op)? } else { callee(op)? };
         let entry = *self.numbers.get(&name)?;
@@ -169,10 +169,10 @@ impl Functions {
     }
 }
 
-/// The depth to which calls are followed.
+/// The maximal depth of analysed calls.
 const DEEPEST: usize = 256;
 
-/// The regions of an operation as computations. Each is a call of a tuple: what it is given, then what it captures.
+/// The regions of an operation as computations. Each takes a tuple: the given values, then the captured ones.
 struct Regions<'a, 'o> {
     functions: &'a mut Functions,
     captured: &'a [Captured],
@@ -181,7 +181,7 @@ struct Regions<'a, 'o> {
 }
 
 impl Regions<'_, '_> {
-    /// The graph of a region that is given these values, and the values that it forwards.
+    /// The graph of a region with these given values, and the values that it forwards.
     fn region(&mut self, block: BlockRef, given: &[Value], graph: &Building) -> Option<(Building, Vec<Value>)> {
         let mut inner = graph.region(block, given, self.captured);
         let forwarded = self.functions.block(block, &mut inner, self.bodies, self.callers)?;
@@ -219,7 +219,7 @@ impl Regions<'_, '_> {
         graph: &mut Building,
     ) -> Option<Vec<Value>> {
         let (inner, forwarded) = self.region(before, own, graph)?;
-        // Only where the first region forwards what it was given.
+        // Only if the first region forwards its arguments unchanged.
         let arguments: Vec<usize> = ir::arguments(before).into_iter().map(ir::key).collect();
         let same = arguments.iter().zip(forwarded.get(1..)?).all(|(key, value)| inner.places[key] == *value);
         if !same || arguments.len() != forwarded.len() - 1 {
@@ -234,7 +234,7 @@ impl Regions<'_, '_> {
         Some((0..ir::results(op).len()).map(|k| graph.element(Value { node, result: 0 }, k)).collect())
     }
 
-    /// The loop's variable goes from the first bound up to the second, in steps.
+    /// The induction variable runs from the first bound to the second, in steps.
     fn for_loop(&mut self, op: Op, own: &[Value], block: BlockRef, graph: &mut Building) -> Option<Vec<Value>> {
         let (bounds, initial) = own.split_at_checked(3)?;
         let given = [&bounds[..1], initial].concat();
@@ -249,7 +249,7 @@ impl Regions<'_, '_> {
         let mut inner = graph.region(block, &given, self.captured);
         let less = inner.node(Operation::Elementwise, vec![inner.places[&variable]], scalar);
         let condition = self.functions.push(inner, vec![Value { node: less, result: 0 }]);
-        // The variable is made of all three.
+        // The variable depends on all three bounds.
         let shapes = vec![graph.shape(bounds[0])];
         let bounds = graph.node(Operation::Elementwise, bounds.to_vec(), shapes);
         let all = graph.tuple([&[Value { node: bounds, result: 0 }], initial, &self.outside()].concat());

@@ -1,4 +1,4 @@
-//! A graph of operations while it is made, in values of MLIR.
+//! A graph of operations under construction, with values of MLIR.
 
 use super::site::{SiteOperand, scalar, shape};
 use layout_ir::{self as ir, Op, Val};
@@ -7,10 +7,10 @@ use std::collections::{HashMap, HashSet};
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::{Node, Operation, Shape, Value};
 
-/// A value that a region takes from outside, and its key.
+/// A value that a region captures, and its key.
 pub type Captured = (usize, Value);
 
-/// A graph while it is made.
+/// A graph under construction.
 #[derive(Default)]
 pub struct Building {
     pub nodes: Vec<Node>,
@@ -50,7 +50,7 @@ impl Building {
         Value { node, result: 0 }
     }
 
-    /// The values from before an operation that its regions use.
+    /// The values defined before an operation that its regions use.
     pub fn captured(&self, op: Op) -> Vec<Captured> {
         let inner = ir::blocks(op).into_iter().flat_map(ir::operations).flat_map(ir::all_operations);
         let mut seen = HashSet::new();
@@ -62,7 +62,7 @@ impl Building {
             .collect()
     }
 
-    /// A graph for a region whose arguments are `given`: its parameter is a tuple of these and of what is captured.
+    /// A graph for a region with the arguments `given`: its parameter is a tuple of these and the captured values.
     pub fn region(&self, block: BlockRef, given: &[Value], captured: &[Captured]) -> Building {
         let mut inner = Building::default();
         let shapes = given.iter().chain(captured.iter().map(|c| &c.1)).map(|v| self.shape(*v)).collect();
@@ -85,7 +85,7 @@ impl Building {
         (parts.len() - captured..parts.len()).map(|k| self.element(Value { node: 0, result: 0 }, k)).collect()
     }
 
-    /// Adds an operation whose region takes these values from outside, nobody knows where.
+    /// Adds an operation whose region captures these values, with unknown uses.
     pub fn with_captured(&mut self, op: Op, operation: Operation, mut operands: Vec<Value>, captured: Vec<Captured>) {
         let constant = |v: &Value| self.nodes[v.node].operation == Operation::Constant;
         let captured: Vec<Value> = captured.into_iter().map(|c| c.1).filter(|v| !constant(v)).collect();
@@ -116,7 +116,7 @@ impl Building {
     }
 }
 
-/// What is unknown, and why.
+/// An unknown operation, and the reason.
 pub fn other(reason: String) -> Operation {
     Operation::Other { reason }
 }

@@ -1,14 +1,14 @@
-//! `layout-indexing-analysis`: which elements every operation on tensors reads and feeds.
+//! `layout-indexing-analysis`: the elements that every operation on tensors reads and feeds.
 //!
-//! [`tensor_layout::analysis`] knows what operations read. Functions of one block are graphs of operations: a call reads
-//! what its callee's results read of its arguments, and a function gets the maps between its results and its arguments.
+//! [`tensor_layout::analysis`] knows the accesses of operations. Functions of one block are graphs of operations: a call
+//! reads its operands as its callee's results read the arguments, and a function gets maps between results and arguments.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
 //! | `copies` | the strided copies of relayouts and slices |
-//! | `pairs` | what a result reads of an operand |
+//! | `pairs` | the maps between a result and an operand |
 //! | `site` | the table from MLIR's operations to those of the analysis |
-//! | `graph` | a graph of operations while it is made |
+//! | `graph` | a graph of operations under construction |
 //! | `functions` | functions and regions as graphs |
 
 mod copies;
@@ -39,7 +39,7 @@ use tensor_layout::tiled::{Expansion, Layout};
 pub use pairs::{Pair, Pairs, values};
 pub(crate) use site::{SiteOperand, shape, site};
 
-/// Attaches what each operation below `root` reads and feeds, or reports it as remarks.
+/// Attaches the maps of each operation below `root`, or reports them as remarks.
 pub fn run(root: Op, report: bool) {
     for (op, pairs) in below(root) {
         if report && let Some(said) = traffic(root, op) {
@@ -58,7 +58,7 @@ pub fn run(root: Op, report: bool) {
     }
 }
 
-/// The operations on tensors below `root`, itself included, with what they read and feed. Calls are looked into.
+/// The operations on tensors below `root`, itself included, with their maps. Calls are followed.
 pub fn analyse_below<'a>(root: OperationRef<'_, 'a>) -> Vec<(Op<'a>, Pairs)> {
     below(root).collect()
 }
@@ -66,7 +66,7 @@ pub fn analyse_below<'a>(root: OperationRef<'_, 'a>) -> Vec<(Op<'a>, Pairs)> {
 fn below<'c>(root: Op<'c>) -> impl Iterator<Item = (Op<'c>, Pairs)> {
     let mut functions = Functions::below(root);
     ir::all_operations(root).into_iter().filter_map(move |op| {
-        // What their regions do with the operands is a matter of the function.
+        // The function's analysis covers the regions of control flow.
         if matches!(ir::name(op), "scf.if" | "scf.for" | "scf.while") {
             return None;
         }
@@ -74,7 +74,7 @@ fn below<'c>(root: Op<'c>) -> impl Iterator<Item = (Op<'c>, Pairs)> {
     })
 }
 
-/// For each result and each operand the maps of one direction.
+/// The maps of one direction, for each result and each operand.
 fn attribute<'c>(b: Builder<'c>, pairs: &[Vec<Pair>], of: fn(&Pair) -> &Access<String>) -> Attribute<'c> {
     let array = |elements: Vec<Attribute<'c>>| -> Attribute<'c> { ArrayAttribute::new(b.context(), &elements).into() };
     // A relation that an affine map cannot hold is UNDEFINED in the attribute.
@@ -87,7 +87,7 @@ fn attribute<'c>(b: Builder<'c>, pairs: &[Vec<Pair>], of: fn(&Pair) -> &Access<S
     array(pairs.iter().map(|row| array(row.iter().map(maps).collect())).collect())
 }
 
-/// What a conversion moves between places, as a remark; none where neither side is a TensorLayout.
+/// The traffic of a conversion between places, as a remark; `None` if neither side is a TensorLayout.
 fn traffic<'c>(root: Op<'c>, op: Op<'c>) -> Option<Diagnostic<'c>> {
     if ir::name(op) != "layout.convert" {
         return None;
@@ -145,8 +145,8 @@ fn remark<'c>(op: Op<'c>, pairs: &[Vec<Pair>]) -> Diagnostic<'c> {
     Diagnostic { severity: Severity::Remark, location, message, notes }
 }
 
-/// What an operation reads and feeds. Calls and functions are followed through the program around them, for which
-/// [`analyse_below`] reads it only once. None where no tensor is taken or given.
+/// The elements that an operation reads and feeds. Calls and functions are followed through the surrounding program, which
+/// [`analyse_below`] reads only once. `None` if no operand or result is a tensor.
 ///
 /// ```
 /// use melior::{Context, dialect::DialectRegistry, ir::{BlockLike, Module, RegionLike, operation::OperationLike}, utility};
@@ -177,12 +177,12 @@ pub fn analyse(op: OperationRef) -> Option<Pairs> {
     Functions::below(root).analyse(op).or_else(|| alone(op))
 }
 
-/// What an operation reads of an operand for a result, or else what the operand feeds into the result, as
-/// `#layout.indexing_map` attributes, whose points together are the answer.
+/// The elements of an operand that an operation reads for a result, or else the elements of the result that the operand
+/// feeds, as the union of `#layout.indexing_map` attributes.
 ///
 /// # Errors
-/// An operation without tensors, numbers of a result and an operand that it does not have, and a relation that no affine
-/// map holds.
+/// An operation without tensors, a result or operand number out of range, and a relation without an affine
+/// map.
 pub fn between<'c>(op: Op<'c>, reads: bool, result: i64, operand: i64) -> Result<Vec<Attribute<'c>>, Error> {
     let context = ir::borrowed(&op.context());
     layout_dialect::load(context)?;

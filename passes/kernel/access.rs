@@ -1,7 +1,7 @@
-//! How a nest reaches the elements of its operands.
+//! Access of a nest to the elements of its operands.
 //!
 //! Views are followed from the value down to its buffer, by composing index maps, so that an access has one buffer and
-//! one index into it whatever slices and reshapes are between.
+//! one index into it, whatever slices and reshapes are between.
 
 use crate::buffers::index::IndexVars;
 use crate::buffers::lowered::Lowered;
@@ -19,7 +19,7 @@ use tensor_layout::maps::{Domain, Interval, simplify};
 /// The size of a dimension.
 #[derive(Clone, Copy)]
 pub enum Size<'c> {
-    /// Known now.
+    /// A static size.
     Static(i64),
     /// A value.
     Value(Val<'c>),
@@ -28,7 +28,7 @@ pub enum Size<'c> {
 }
 
 impl<'c> Size<'c> {
-    /// The size, if it is known now.
+    /// The size, if it is static.
     pub fn known(self) -> Option<i64> {
         if let Size::Static(n) = self { Some(n) } else { None }
     }
@@ -43,30 +43,30 @@ impl<'c> Size<'c> {
     }
 }
 
-/// How an element of a logical memref, or of a view of one, is reached.
+/// The access to elements of a logical memref, or of a view of one.
 #[derive(Clone)]
 pub struct Access<'c> {
     /// The buffer.
     pub base: Val<'c>,
-    /// Its layout; none where its index is the logical index.
+    /// Its layout; `None` if its index is the logical index.
     pub lowered: Option<Rc<Lowered<'c>>>,
     /// The sizes of the view.
     pub sizes: Vec<Size<'c>>,
-    /// The buffer's logical index over the view's index, which are the first variables, and the symbols after them.
+    /// The buffer's logical index, over the view's index (the first variables) and the symbols.
     pub logical: Vec<Expr>,
     /// The values of the variables after those of the view's index.
     pub symbols: Vec<Val<'c>>,
-    /// The logical sizes of the buffer; none where unknown.
+    /// The logical sizes of the buffer; `None` where unknown.
     pub shape: Vec<Option<i64>>,
-    /// How the buffer's elements hold those of the layout.
+    /// The encoding of the layout's elements in the buffer's.
     pub packing: Packing<'c>,
-    /// The strides of the buffer's own dimensions, in elements of the layout; none where unknown. Where a byte holds
-    /// several elements, the last is that inside a byte.
+    /// The strides of the buffer's dimensions, in elements of the layout; `None` where unknown. If a byte holds
+    /// several elements, the last stride is the one inside a byte.
     pub strides: Vec<Option<i64>>,
 }
 
 impl<'c> Access<'c> {
-    /// The index into the buffer for a view index over `vars`, and what is known of the logical index on the way.
+    /// The index into the buffer for a view index over `vars`, and the intervals of the logical index in between.
     pub fn index(&self, vars: &mut IndexVars<'c>, view: &[Expr]) -> (Vec<Expr>, Vec<(Expr, Interval)>) {
         let (logical, within) = self.logical(vars, view);
         let index = match &self.lowered {
@@ -85,13 +85,14 @@ impl<'c> Access<'c> {
         (logical, within)
     }
 
-    /// The element at an index into the buffer, in all its places.
+    /// The element at an index into the buffer, with all its copies.
     pub fn at(&self, index: Vec<Expr>) -> Reached<'c> {
         let copies = self.spread_buffer().map(SpreadBuffer::copies).unwrap_or_default();
         Reached { base: self.base, packing: self.packing, index, copies }
     }
 
-    /// What the buffer's index is made of, for a view index over `vars`: cut where these are, each is a sum.
+    /// The buffer's index, in digits if it is spread over places, for a view index over `vars`. Cuts at its divisors
+    /// make each expression a sum.
     pub fn cut_index(&self, vars: &mut IndexVars<'c>, view: &[Expr]) -> Vec<Expr> {
         let Some(spread_buffer) = self.spread_buffer() else { return self.simple_index(vars, view) };
         let (logical, within) = self.logical(vars, view);
@@ -99,14 +100,14 @@ impl<'c> Access<'c> {
         vars.simplified(&digits, &within)
     }
 
-    /// What the stride of a dimension of the buffer is thought to be where it is known only at run time: for comparison
-    /// with others, which are larger further out in memory.
+    /// An estimate of a buffer dimension's stride if it is known only at run time, for comparison with other strides: larger
+    /// further out in memory.
     pub fn guess(&self, dim: usize) -> i64 {
         let place = self.lowered.as_ref().map_or(dim, |lowered| lowered.place_in_memory(dim));
         1 << (50 - 2 * place.min(15))
     }
 
-    /// Why there is no vector code for these elements, if there is none.
+    /// The reason why there is no vector code for these elements, if there is none.
     pub fn only_scalar(&self) -> Option<String> {
         if self.packing.straddles() {
             let bits = self.packing.bits.unwrap_or(0);
@@ -116,12 +117,12 @@ impl<'c> Access<'c> {
         products.then(|| "the place of an element is the product of its index and a size known only at run time".into())
     }
 
-    /// The places that the buffer is spread over.
+    /// The buffer's distribution over places.
     pub fn spread_buffer(&self) -> Option<&SpreadBuffer> {
         self.lowered.as_ref()?.spread_buffer()
     }
 
-    /// Whether the view is the whole buffer: a slice that begins where the buffer does ends before it.
+    /// Whether the view is the whole buffer. A slice that begins where the buffer does ends before it.
     pub fn is_whole(&self) -> bool {
         let is_all = |(size, n): (&Size, &Option<i64>)| match size {
             Size::Static(size) => Some(*size) == *n,
@@ -133,7 +134,7 @@ impl<'c> Access<'c> {
             && self.sizes.iter().zip(&self.shape).all(is_all)
     }
 
-    /// The same buffer with an index for the padding of its tiles, as another layout on it has.
+    /// Extends the index to the padding of the buffer's tiles, as another layout of the buffer.
     pub fn fill_tiles(&mut self, whole: Option<Rc<Lowered<'c>>>) {
         if let Some(whole) = whole {
             self.shape = whole.shape.clone();
@@ -153,21 +154,21 @@ impl<'c> Access<'c> {
 pub struct Reached<'c> {
     /// The buffer, or the part of it at a place.
     pub base: Val<'c>,
-    /// How its elements hold those of the layout.
+    /// The encoding of the layout's elements in the buffer's.
     pub packing: Packing<'c>,
     /// The index into it.
     pub index: Vec<Expr>,
-    /// The copies that are to be kept alike: the dimension that they are along, how many, how far apart.
+    /// Copies to keep equal: the dimension that they are along, their number, their stride.
     pub copies: Vec<(usize, i64, i64)>,
 }
 
 impl<'c> Reached<'c> {
-    /// Loads the element, with an affine operation where that is wanted and allowed.
+    /// Loads the element, with an affine operation if `affine` is set and this is allowed.
     pub fn load(&self, vars: &IndexVars<'c>, b: Builder<'c>, affine: bool) -> Val<'c> {
         self.packing.load(vars, b, self.base, &self.index, affine)
     }
 
-    /// Stores the element and all its copies, with an affine operation where that is wanted and allowed.
+    /// Stores the element and all its copies, with an affine operation if `affine` is set and this is allowed.
     pub fn store(&self, vars: &IndexVars<'c>, b: Builder<'c>, value: Val<'c>, affine: bool) {
         if self.copies.is_empty() {
             return self.packing.store(vars, b, value, self.base, &self.index, affine);
@@ -187,18 +188,18 @@ impl<'c> Reached<'c> {
     }
 }
 
-/// An operand of a nest: which of its elements the iteration reads or writes.
+/// An operand of a nest, with the elements that the iteration reads or writes.
 pub struct Operand<'c> {
-    /// How its elements are reached.
+    /// The access to its elements.
     pub access: Access<'c>,
     /// Its index over the dimensions of the iteration space.
     pub map: Vec<Expr>,
-    /// Axes along which the place is not this one but the index in a dimension.
+    /// Axes whose coordinate is the index in a dimension instead of the own place.
     pub across: Vec<(usize, usize)>,
 }
 
 impl<'c> Operand<'c> {
-    /// An operand of which each place reaches what it holds itself, as far as it holds it.
+    /// An operand of which each place accesses only its own part.
     pub fn new(access: Access<'c>, map: Vec<Expr>) -> Self {
         Operand { access, map, across: Vec::new() }
     }
@@ -209,7 +210,7 @@ impl<'c> Operand<'c> {
 pub struct Buffers<'c> {
     /// Their layouts, by value.
     pub lowered: HashMap<usize, Rc<Lowered<'c>>>,
-    /// How the elements of views that have been lowered are reached, by value.
+    /// The accesses to lowered views, by value.
     pub views: HashMap<usize, Access<'c>>,
 }
 
@@ -224,7 +225,7 @@ impl<'c> Buffers<'c> {
         self.get(v).is_some() || is_view(v)
     }
 
-    /// How the elements of a memref are reached; views are followed to their buffer.
+    /// The access to a memref's elements; views are followed to their buffer.
     pub fn access(&self, v: Val<'c>) -> Result<Access<'c>, String> {
         // Views from the value down to the buffer, without recursion: chains may be long.
         let mut chain = Vec::new();
@@ -267,7 +268,7 @@ impl<'c> Buffers<'c> {
     }
 }
 
-/// Whether a value shows part of a pending buffer, or shows it in another shape.
+/// Whether a value is a view of a pending buffer: a part, or another shape.
 pub fn is_view(v: Val) -> bool {
     let mut v = v;
     loop {
@@ -281,22 +282,22 @@ pub fn is_view(v: Val) -> bool {
     }
 }
 
-/// The dimensions that a reshape puts together.
+/// The dimension groups of a reshape.
 fn groups(op: Op) -> Result<Vec<Vec<usize>>, String> {
     ir::reassociation(op).ok_or_else(|| "its `reassociation` must be an array of arrays of integers".into())
 }
 
-/// The part of its source that a view shows.
+/// A view's part of its source.
 struct Shown<'c> {
     /// The sizes of the view.
     sizes: Vec<Size<'c>>,
-    /// The source's index over the view's, which are the first variables, then the source's symbols, then the view's own.
+    /// The source's index, over the view's index (the first variables), the source's symbols, and the view's own symbols.
     index: Vec<Expr>,
     /// The values of the view's own symbols.
     symbols: Vec<Val<'c>>,
 }
 
-/// The access through one more view of what is accessed.
+/// The access through one more view.
 fn view<'c>(op: Op<'c>, source: Access<'c>) -> Result<Access<'c>, String> {
     let shape = ir::memref(ir::result(op, 0).r#type()).ok_or("it is not a memref")?.shape;
     let Shown { sizes, index, symbols } = match ir::name(op) {
@@ -330,7 +331,7 @@ fn subview<'c>(op: Op<'c>, source: &Access<'c>, shape: &[Option<i64>]) -> Result
     let operands = ir::operands(op);
     let segments = ir::integers(op, "operandSegmentSizes");
     let values = segments.get(1).and_then(|n| usize::try_from(*n).ok()).ok_or("it has no operandSegmentSizes")?;
-    // After the source come the offsets that are values, then the sizes that are.
+    // Operands after the source: offsets that are values, then sizes that are.
     let (mut offset, mut size) = (1, 1 + values);
     let [offsets, lengths, strides] =
         ["static_offsets", "static_sizes", "static_strides"].map(|name| ir::sizes(op, name));
@@ -351,7 +352,7 @@ fn subview<'c>(op: Op<'c>, source: &Access<'c>, shape: &[Option<i64>]) -> Result
             Size::Value(operands[size - 1])
         };
         let stride = stride.ok_or("its stride is known only at run time")?;
-        // A dimension of size 1 that the result leaves out, or has one of: either way its index is 0.
+        // The result drops a dimension of size 1, or keeps it: either way its index is 0.
         if shape.get(shown.sizes.len()).is_some_and(|kept| *kept == n) {
             shown.index.push(from + Expr::Var(shown.sizes.len()).times(stride));
             shown.sizes.push(length);
@@ -365,7 +366,7 @@ fn subview<'c>(op: Op<'c>, source: &Access<'c>, shape: &[Option<i64>]) -> Result
     }
 }
 
-/// Each index is a digit of the index in the dimension that several became.
+/// A collapse: each index is a digit of the index in the collapsed dimension.
 fn collapsed<'c>(op: Op<'c>, source: &Access<'c>) -> Result<Shown<'c>, String> {
     let mut shown = Shown { sizes: Vec::new(), index: vec![Expr::Const(0); source.sizes.len()], symbols: Vec::new() };
     for (k, group) in groups(op)?.into_iter().enumerate() {
@@ -393,9 +394,9 @@ fn collapsed<'c>(op: Op<'c>, source: &Access<'c>) -> Result<Shown<'c>, String> {
     Ok(shown)
 }
 
-/// Each index is the sum of those in the dimensions that one became.
+/// An expansion: each index is the sum of the indices in the expanded dimensions.
 fn expanded<'c>(op: Op<'c>, shape: &[Option<i64>]) -> Result<Shown<'c>, String> {
-    // After the source come the sizes that are values.
+    // Operands after the source: the sizes that are values.
     let mut values = ir::operands(op).into_iter().skip(1);
     let size = |n: &Option<i64>| n.map(Size::Static).or_else(|| values.next().map(Size::Value));
     let sizes: Vec<Size<'c>> = shape.iter().map(size).collect::<Option<_>>().ok_or(RESHAPES)?;

@@ -1,4 +1,4 @@
-//! The operation by which a reduction adds an element to its result.
+//! The operation that adds an element to a reduction's result.
 //!
 //! The body of a sum is `%r = arith.addf %s, %e`, where `%s` is the result so far. If the order of additions does not
 //! matter, `%s` may start as the neutral element in several accumulators, which the same operation combines at the end:
@@ -13,14 +13,14 @@ use melior::ir::{Attribute, BlockRef};
 pub struct Combiner<'c> {
     /// The operation, of two elements.
     pub op: Op<'c>,
-    /// Which of the two is the element that is added; the other one is the result so far.
+    /// The operand number of the added element; the other operand is the result so far.
     pub element: usize,
-    /// The element that changes nothing.
+    /// The neutral element.
     pub neutral: Attribute<'c>,
 }
 
 impl<'c> Combiner<'c> {
-    /// The operation by which the body of a reduction adds to its one output, where that may be done in any order.
+    /// The combiner in a reduction's body with one output, if additions can be reordered mathematically.
     pub fn of(body: BlockRef<'c, 'c>) -> Option<Combiner<'c>> {
         let output = *ir::arguments(body).last()?;
         let end = *ir::operations(body).last()?;
@@ -41,7 +41,7 @@ impl<'c> Combiner<'c> {
 
     /// Whether elements may be added in another order than the program's.
     pub fn reorders(&self, options: &Options) -> bool {
-        // Sums and products round. Of zeros that differ in their sign, either may be the least or greatest number.
+        // Sums and products round. For zeros of different signs, either may be the minimum or maximum.
         let free = match ir::name(self.op) {
             "arith.addf" | "arith.mulf" => FastMath::REASSOC,
             "arith.maxnumf" | "arith.minnumf" => FastMath::NO_SIGNED_ZEROS,

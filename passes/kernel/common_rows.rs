@@ -1,15 +1,15 @@
-//! Dimensions in which kernels may go together: step `i` of all of them before step `i + 1` of any.
+//! Dimensions along which kernels can be fused: step `i` of all of them before step `i + 1` of any.
 //!
 //! ```text
 //! m[i] = max_j x[i, j]      e[i, j] = exp(x[i, j] - m[i])      s[i] = sum_j e[i, j]      y[i, j] = e[i, j] / s[i]
 //! ```
 //!
-//! In all four, `i` is a dimension of the result, and each buffer that one of them writes and another one reads or writes
-//! has `i` as the same one of its indices, and in no other, wherever it is accessed. So what a step reaches of such a
-//! buffer no other step does, and each step may go through all kernels on its own, in their order. Along `j` they may
-//! not: `m[i]` is of all `j`.
+//! In all four, `i` is a dimension of the result, and each buffer that one kernel writes and another one reads or writes
+//! has `i` as the same index, and as no other, in all accesses. So no two steps access the same part of such a
+//! buffer, and each step may run all kernels on its own, in their order. Along `j` they cannot:
+//! `m[i]` depends on all `j`.
 //!
-//! The operations of a step are those of the kernels, and in the same order for each element; no number changes.
+//! Each element is computed by the same operations in the same order; no number changes.
 
 use crate::kernel::access::Operand;
 use crate::kernel::fusion::{Base, uses};
@@ -17,23 +17,23 @@ use crate::kernel::nest::Nest;
 use layout_ir as ir;
 use tensor_layout::expr::Expr;
 
-/// Dimensions that kernels have in common.
+/// The common dimensions of some kernels.
 pub struct CommonRows<'c> {
-    /// For each such dimension its number in each kernel.
+    /// For each common dimension its number in each kernel.
     pub dims: Vec<Vec<usize>>,
     reaches: Vec<Reach<'c>>,
 }
 
-/// How a kernel reaches a buffer.
+/// The access of a kernel to a buffer.
 struct Reach<'c> {
     kernel: usize,
     part_of: Base<'c>,
-    /// The value that is the buffer.
+    /// The value of the buffer.
     base: usize,
     is_written: bool,
-    /// Whether different indices are different places of memory.
+    /// Whether different indices have different addresses.
     is_injective: bool,
-    /// The dimension that each index of the buffer is, where it is one that no other index has.
+    /// The dimension of each index of the buffer, if it is a single one that no other index has.
     index: Vec<Option<usize>>,
 }
 
@@ -71,8 +71,8 @@ impl<'c> CommonRows<'c> {
         reaches(nest, 0).is_some_and(|reaches| reaches.iter().all(apart))
     }
 
-    /// The dimension of one more kernel that is a common one wherever it reaches what the others do; none where there is none,
-    /// or it reaches nothing of that.
+    /// The dimension of a further kernel that is common in all accesses to shared buffers; `None` if there is no such
+    /// dimension, or no shared buffer.
     fn dim(&self, of: &[usize], added: &[Reach<'c>]) -> Option<usize> {
         let mut found = None;
         for reach in added {
@@ -88,13 +88,13 @@ impl<'c> CommonRows<'c> {
         found
     }
 
-    /// Whether a kernel, earlier than this one or with `later` later, reaches a buffer.
+    /// Whether a kernel before this one, or after it if `later`, accesses a buffer.
     pub fn is_reached(&self, kernel: usize, buffer: Base<'c>, later: bool) -> bool {
         let other = |reach: &Reach<'c>| if later { reach.kernel > kernel } else { reach.kernel < kernel };
         self.reaches.iter().any(|reach| reach.part_of == buffer && other(reach))
     }
 
-    /// Whether a buffer has a common dimension: one of its indices is, wherever a kernel reaches it.
+    /// Whether a buffer has a common dimension among its indices in all accesses.
     pub fn has(&self, buffer: Base<'c>, of: &[usize]) -> bool {
         let mut reaches = self.reaches.iter().filter(|reach| reach.part_of == buffer);
         reaches.all(|reach| reach.index.contains(&Some(of[reach.kernel])))
@@ -107,8 +107,8 @@ fn is_row(nest: &Nest, dim: usize) -> bool {
     outputs.iter().all(|output| dims_of(nest, output).contains(&Some(dim)))
 }
 
-/// How a kernel reaches its operands; none where one may be part of any buffer, or is on places, and where a size is known
-/// only at run time or 0.
+/// The accesses of a kernel to its operands; `None` if one may be part of any buffer or is spread over places, or if a
+/// size is dynamic or 0.
 fn reaches<'c>(nest: &Nest<'c>, kernel: usize) -> Option<Vec<Reach<'c>>> {
     if !nest.extents.iter().all(|n| n.known().is_some_and(|n| n > 0)) {
         return None;
@@ -124,8 +124,8 @@ fn reaches<'c>(nest: &Nest<'c>, kernel: usize) -> Option<Vec<Reach<'c>>> {
     nest.operands.iter().enumerate().map(reach).collect()
 }
 
-/// The dimension that each index of an operand's buffer is, where it is one and no other index has anything of it: so a step
-/// of the dimension moves this index alone.
+/// The dimension of each index of an operand's buffer, if it is a single one that no other index depends on: a step
+/// of the dimension then moves this index alone.
 fn dims_of(nest: &Nest, operand: &Operand) -> Vec<Option<usize>> {
     let dims = nest.extents.len();
     let symbols = (0..operand.access.symbols.len()).map(|k| Expr::Var(dims + k));
@@ -136,8 +136,8 @@ fn dims_of(nest: &Nest, operand: &Operand) -> Vec<Option<usize>> {
     index.iter().map(|e| dim(e).filter(is_alone)).collect()
 }
 
-/// Whether no two elements of a buffer are at one place: of tiles none are, and of strides where each is at least as far
-/// as all that is inside.
+/// Whether all elements of a buffer have different addresses: always for tiles, and for strides if each is at least the
+/// span of all inner dimensions.
 fn is_injective(operand: &Operand) -> bool {
     let access = &operand.access;
     if access.lowered.is_some() {

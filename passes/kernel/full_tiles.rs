@@ -1,8 +1,8 @@
-//! Full tiles apart from ragged ones, where the sizes are known only at run time.
+//! Separate code for full and ragged tiles, for sizes known only at run time.
 //!
-//! Of `n` rows in tiles of 8, tile `i0` has `min(8, n - 8*i0)`. A loop with such a bound is not unrolled or vectorised as
-//! one to 8 is. So the loops inside the tile stand twice, under `n - 8*i0 >= 8` with constant bounds, and under the
-//! opposite with the others:
+//! For `n` rows in tiles of 8, tile `i0` has `min(8, n - 8*i0)`. A loop with such a bound is not unrolled or vectorised
+//! like a loop of 8. So the loops inside the tile are emitted twice, under `n - 8*i0 >= 8` with constant bounds, and under
+//! the opposite with the others:
 //!
 //! ```text
 //! for i0 = 0 to ceil(n / 8)
@@ -11,8 +11,8 @@
 //!   if not full  { for i1 = 0 to min(8, n - 8*i0) .. }
 //! ```
 //!
-//! One condition covers all dimensions, so a tile at any edge is ragged; the branch is taken once for each tile. With
-//! sizes in the types, where MLIR has bounds that are constants or nearly so, there is one set of loops.
+//! One condition covers all dimensions, so a tile at any edge is ragged; the branch is taken once for each tile. For
+//! static sizes, whose bounds are constants or nearly so, there is one set of loops.
 
 use crate::buffers::index::IndexVars;
 use crate::kernel::nest::Part;
@@ -22,26 +22,26 @@ use melior::ir::attribute::IntegerAttribute;
 use melior::ir::r#type::IntegerType;
 use tensor_layout::expr::Expr;
 
-/// Which loops of a nest stand twice, and when.
+/// The loops of a nest that are emitted twice, and their condition.
 pub struct FullTiles {
-    /// The loops from this one on.
+    /// The first of these loops.
     pub first: usize,
-    /// All tiles are full where each of these is at least 0.
+    /// Terms that are all at least 0 if all tiles are full.
     conditions: Vec<Expr>,
     /// For each dimension, the variable of its size if that is known only at run time.
     sizes: Vec<Option<usize>>,
 }
 
-/// The loops that are under a condition while they are made.
+/// Conditional loops under construction.
 pub struct Branch<'c> {
     op: Op<'c>,
-    /// The upper bounds that are constant in full tiles: the value, where it is made, and the bounds there.
+    /// Upper bounds that are constant in full tiles: the value, its insertion point, and the bounds there.
     bounds: Vec<(Val<'c>, Builder<'c>, Vec<Expr>)>,
 }
 
 impl FullTiles {
-    /// The loops inside tiles, of these parts in the order of the loops; none where no tile can be ragged at run time.
-    /// `sizes` are the variables of sizes that are known only then.
+    /// The loops inside tiles, for parts in loop order; `None` if no tile can be ragged at run time.
+    /// `sizes` holds the variables of dynamic sizes.
     pub fn of(parts: &[Part], scales: &[Vec<i64>], sizes: Vec<Option<usize>>) -> Option<FullTiles> {
         let outermost = |part: &Part| part.level == 0 && sizes[part.dim].is_some();
         let first = parts.iter().rposition(outermost)? + 1;
@@ -58,11 +58,11 @@ impl FullTiles {
         (!conditions.is_empty()).then_some(FullTiles { first, conditions, sizes })
     }
 
-    /// The branch for full tiles; returns it with its inside.
+    /// Emits the branch for full tiles; returns it and the insertion point inside.
     pub fn enter<'c>(&self, b: Builder<'c>, vars: &IndexVars<'c>) -> (Branch<'c>, Builder<'c>) {
         let bit: Type<'c> = IntegerType::new(b.context(), 1).into();
         let wide = IntegerType::new(b.context(), 64).into();
-        // Signed, at least.
+        // Predicate `sge`.
         let predicate = b.named("predicate", IntegerAttribute::new(wide, 5));
         let conditions = self.conditions.iter().map(|e| {
             let left = vars.value(b, &vars.simplified(std::slice::from_ref(e), &[])[0]);
@@ -83,13 +83,13 @@ impl FullTiles {
 }
 
 impl<'c> Branch<'c> {
-    /// Takes note of the upper bound of a loop made before `b`, and of those that it has in full tiles.
+    /// Records the upper bound of a loop before `b`, and its bounds in full tiles.
     pub fn note(&mut self, bound: Val<'c>, b: Builder<'c>, full: Vec<Expr>) {
         self.bounds.push((bound, b, full));
     }
 
-    /// Once the loops have their body: lets a copy of them run where not all tiles are full, and gives these the bounds
-    /// of full ones.
+    /// Completes the loops once they have their body: copies them into the branch for ragged tiles, and sets the bounds of
+    /// full tiles.
     pub fn finish(self, vars: &IndexVars<'c>) {
         let b = Builder::before(ir::next(self.op).expect("a branch is no terminator")).located(self.op);
         let full = ir::operands(self.op)[0];

@@ -1,6 +1,6 @@
 //! A nest as loops over the parts of its dimensions.
 //!
-//! A size that is known only at run time makes tiles that may be ragged: see [`FullTiles`].
+//! A dynamic size makes tiles that may be ragged: see [`FullTiles`].
 
 use crate::buffers::index::IndexVars;
 use crate::buffers::spread::Spread;
@@ -13,13 +13,13 @@ use std::cmp::Reverse;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::{Form, Interval};
 
-/// The innermost place of a nest.
+/// The innermost body of a nest.
 pub struct Inner<'a, 'c> {
     /// Inserts at the end of the innermost body.
     pub b: Builder<'c>,
     pub vars: &'a IndexVars<'c>,
     pub dims: &'a [Expr],
-    /// What the nest reads or writes of each operand.
+    /// The accessed element of each operand.
     pub reached: Vec<Reached<'c>>,
 }
 
@@ -40,7 +40,7 @@ impl<'c> Inner<'_, 'c> {
     }
 }
 
-/// Makes the loops of a nest before `b` and calls back for what is inside.
+/// Emits the loops of a nest before `b` and calls back for their body.
 pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c>)) {
     let scales = scales(nest);
     let mut vars = IndexVars::default();
@@ -102,7 +102,7 @@ pub fn scales(nest: &Nest) -> Vec<Vec<i64>> {
     let mut scales = vec![vec![1i64]; nest.extents.len()];
     let digit = |part: &Spread| Some(Expr::Var(part.dim?).floor_div(part.weight).modulo(part.extent));
     let contracted: Vec<Expr> = nest.contracted.iter().filter_map(digit).collect();
-    // Cuts that do not divide each other conflict: those of the outputs come first, and stay.
+    // Cuts that do not divide each other conflict; the outputs' cuts come first and win.
     let mut index: Vec<Expr> = Vec::new();
     for (k, operand) in nest.operands.iter().enumerate().rev() {
         if k + nest.outputs + 1 == nest.operands.len() {
@@ -126,8 +126,8 @@ pub fn scales(nest: &Nest) -> Vec<Vec<i64>> {
     scales
 }
 
-/// Puts the parts in the order of the loops, outermost first: that of the output's memory, with exceptions for what is
-/// reduced.
+/// Sorts the parts into loop order, outermost first: the memory order of the output, with exceptions for
+/// reduced dimensions.
 pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], vars: &IndexVars) {
     let uses = |operand: usize, dim: usize| {
         let mut found = false;
@@ -146,8 +146,8 @@ pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], vars: &IndexV
     } else if !(0..dims).any(reduced) {
         descending(parts, inputs);
     } else if let Some(whole) = (0..inputs).find(|o| (0..dims).all(|d| uses(*o, d))) {
-        // A reduction of one operand: in that operand's memory order, but for what is reduced, which is added up
-        // dimension by dimension, as the program has it.
+        // A reduction of one operand: that operand's memory order, except for the reduced dimensions, which are added up
+        // one after another, in program order.
         descending(parts, whole);
         let slots: Vec<usize> = (0..parts.len()).filter(|k| reduced(parts[*k].dim)).collect();
         sort_within(parts, &slots);
@@ -164,8 +164,8 @@ pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], vars: &IndexV
     }
 }
 
-/// A contraction: the reduction outside the tiles and the output's fastest loop, so that a tile is worked on while it is in
-/// the cache. Of the tiles of an input whose output has none, that loop is the innermost: it stores side by side.
+/// Loop order of a contraction: the reduction is outside the tiles and the output's fastest loop, so that a tile is reused
+/// in the cache. If an input has tiles and the output has none, that loop is the innermost: its stores are contiguous.
 fn order_contraction(parts: &mut [Part], reduced: &impl Fn(usize) -> bool, stride: &impl Fn(&Part) -> i64) {
     let innermost = parts.iter().filter(|p| !reduced(p.dim)).min_by_key(|p| stride(p));
     let innermost = innermost.map(|p| (p.dim, p.level));
@@ -180,7 +180,7 @@ fn order_contraction(parts: &mut [Part], reduced: &impl Fn(usize) -> bool, strid
     });
 }
 
-/// How far apart in an operand's buffer the steps of a variable are, for an index of the operand.
+/// The stride of a variable in an operand's buffer, for an index of the operand.
 fn stride(nest: &Nest, operand: usize, index: &[Expr], var: usize, vars: &IndexVars) -> i64 {
     let zero = vec![0; vars.domain.vars.len()];
     let mut one = zero.clone();
@@ -195,7 +195,7 @@ fn stride(nest: &Nest, operand: usize, index: &[Expr], var: usize, vars: &IndexV
     index.iter().enumerate().map(|e| step(e).unwrap_or(0)).fold(0, i64::saturating_add)
 }
 
-/// Puts the parts in these slots in the order of their dimensions, larger parts first; the others stay.
+/// Sorts the parts in these slots by dimension, larger parts first; the others stay.
 fn sort_within(parts: &mut [Part], slots: &[usize]) {
     for (n, slot) in slots.iter().enumerate() {
         let first = slots[n..].iter().copied().min_by_key(|k| (parts[*k].dim, parts[*k].level));
@@ -212,7 +212,7 @@ pub fn split<'c>(
     scales: &[i64],
     extent: Size<'c>,
 ) -> Expr {
-    // What the whole index stays below: a number, or the variable of a value.
+    // The bound of the whole index: a number, or the variable of a value.
     let whole = match extent {
         Size::Static(n) => Expr::Const(n),
         unknown => vars.var(unknown.value(b), Interval::new(0, i64::MAX)),
@@ -255,8 +255,8 @@ pub fn split<'c>(
     sum(&terms)
 }
 
-/// How many parts of a level there are before the end of the dimension, and of each larger part: with 15 rows in tiles
-/// of 8, `(15 - 8*i0) ceildiv 1` rows of tile `i0`. Not where the larger parts divide evenly, so that the tile is full.
+/// The number of parts of a level before the end of the dimension, and of each larger part: with 15 rows in tiles
+/// of 8, `(15 - 8*i0) ceildiv 1` rows of tile `i0`. Larger parts that divide evenly are omitted: their tiles are full.
 fn rests<'a>(
     scales: &'a [i64],
     level: usize,
@@ -270,7 +270,7 @@ fn rests<'a>(
             0 => (whole.clone(), extent),
             _ => (Expr::Const(scales[above - 1]), Some(scales[above - 1])),
         };
-        // What is left is a positive multiple of the part above where that divides all it is left from.
+        // The rest is a positive multiple of the part above if that divides everything it is subtracted from.
         let mut left_from = [size].into_iter().chain(scales[above..level].iter().map(|s| Some(*s)));
         if level > above && left_from.all(|n| n.is_some_and(|n| n % scales[level - 1] == 0)) {
             return None;
@@ -284,8 +284,8 @@ fn ceil_div(a: i64, b: i64) -> i64 {
     a.div_euclid(b) + i64::from(a.rem_euclid(b) != 0)
 }
 
-/// Calls back with each cut that an index makes in a dimension: the dimension, the scale, and the size of the part
-/// that the cut is inside of, if it is.
+/// Calls back for each cut of an index in a dimension, with the dimension, the scale, and the size of the part around
+/// the cut, if there is one.
 fn cuts(e: &Expr, found: &mut impl FnMut(usize, i64, Option<i64>)) {
     if let Some((dim, chain)) = digit(e) {
         let (mut scale, mut inside) = (1i64, None);
@@ -323,7 +323,7 @@ fn digit(e: &Expr) -> Option<(usize, Vec<(bool, i64)>)> {
     }
 }
 
-/// A loop from 0 to the least of `bounds` by 1; binds `var` to its variable and returns the inside.
+/// Emits a loop from 0 to the least of `bounds` by 1; binds `var` to its variable and returns the body's insertion point.
 pub fn a_loop<'c>(b: Builder<'c>, vars: &mut IndexVars<'c>, var: usize, bounds: &[Expr], affine: bool) -> Builder<'c> {
     let index = Type::index(b.context());
     let (op, end) = if affine {

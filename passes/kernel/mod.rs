@@ -1,9 +1,10 @@
-//! An operation on whole buffers as loops over their elements.
+//! Operations on whole buffers as loops over their elements.
 //!
-//! In the order in which they use each other: `access` (how an element of an operand is reached), `combiner` and `body`
-//! (what is computed), `nest` (over which elements), `loops`, `full_tiles` and `places` (a nest as code: loops, twice where
-//! tiles may be ragged at run time, or one program for each place of a machine), `fusion` (which operations become one
-//! kernel), `common_rows` (in which dimensions kernels may go together), `padding` (nests over whole tiles), `transfers` (reads and writes of vectors).
+//! In order of dependency: `access` (access to an operand's elements), `combiner` and `body`
+//! (the computation), `nest` (the iteration space), `loops`, `full_tiles` and `places` (code for a nest: loops, twice if
+//! tiles may be ragged at run time, or one program for each place of a machine), `fusion` (fusion of operations into one
+//! kernel), `common_rows` (dimensions along which kernels can be fused), `padding` (nests over whole tiles),
+//! `transfers` (vector reads and writes).
 
 pub mod access;
 pub mod body;
@@ -21,8 +22,8 @@ use layout_ir::Builder;
 use loops::Inner;
 use nest::Nest;
 
-/// Makes the code of a nest before `b` and calls back for what is inside its loops: one program for each place of the
-/// machine where places write the outputs, else one set of loops.
+/// Emits a nest before `b` and calls back for the body of its loops: one program for each place of the
+/// machine if places write the outputs, else one set of loops.
 pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c>)) {
     if nest.extents.iter().any(|n| n.known() == Some(0)) {
         return;

@@ -1,7 +1,7 @@
 //! Loop nests over the parts of tiled operands.
 //!
 //! A structured operation runs over an iteration space whose dimensions index its operands. The nest cuts each
-//! dimension where its operands' tiles do: with one operand in tiles of 8 rows and another in tiles of 2, row `i` is
+//! dimension at its operands' tile boundaries: with one operand in tiles of 8 rows and another in tiles of 2, row `i` is
 //! `8*i0 + 2*i1 + i2`, one loop for each part, and every operand's index is a sum of loop variables. Ragged ends are
 //! loop bounds, `min(2, 15 - 8*i0 - 2*i1)`, so padding is neither read nor written.
 //!
@@ -16,23 +16,23 @@ use tensor_layout::expr::Expr;
 pub struct Nest<'c> {
     /// The sizes of the iteration space.
     pub extents: Vec<Size<'c>>,
-    /// What is read and written.
+    /// The operands that are read, then those that are written.
     pub operands: Vec<Operand<'c>>,
-    /// How many operands, the last ones, are written.
+    /// The number of outputs, the last operands.
     pub outputs: usize,
-    /// Parts of dimensions that no output has, spread over places: each place does its own share of them.
+    /// Parts of reduced dimensions that are spread over places: each place reduces its own share.
     pub contracted: Vec<Spread>,
-    /// Whether the body may stand twice: it uses no memory itself.
+    /// Whether the body may be emitted twice: it does not access memory itself.
     pub repeats: bool,
 }
 
 /// One loop: a part of a dimension.
 pub struct Part {
     pub dim: usize,
-    /// Its place among the scales of its dimension.
+    /// Its position among the scales of its dimension.
     pub level: usize,
     pub var: usize,
-    /// The loop ends at the least of these.
+    /// Upper bounds; the loop ends at the least one.
     pub bounds: Vec<Expr>,
 }
 

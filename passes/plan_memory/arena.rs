@@ -1,4 +1,4 @@
-//! Where the memory of a call is from.
+//! The memory of a call: an allocation, an argument, or memory kept between calls.
 
 use crate::descriptors::{at_pointer, number, pointer_type};
 use crate::diagnostic::Diagnostic;
@@ -9,17 +9,17 @@ use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use std::collections::HashSet;
 
-/// The functions of C's library that kept memory is from.
+/// Functions of the C library for kept memory.
 const LIBRARY: [(&str, &str); 2] = [("aligned_alloc", "(i64, i64) -> !llvm.ptr"), ("free", "(!llvm.ptr)")];
 
 /// The arenas of a module's functions.
 pub struct Arenas<'c> {
     module: Op<'c>,
     from: Arena,
-    /// The memory that they are in.
+    /// The memory of the arenas.
     pub memory: ArenaMemory<'c>,
     symbols: HashSet<String>,
-    /// Text of what is added to the module.
+    /// Text to be added to the module.
     added: String,
     /// The functions that take kept memory and give it back, and the variables that keep it.
     functions: Option<(String, String)>,
@@ -28,11 +28,11 @@ pub struct Arenas<'c> {
 
 impl<'c> Arenas<'c> {
     /// # Errors
-    /// A function of the module that has the name of one of C's library that is called.
+    /// A function of the module with the name of a C library function that is needed.
     pub fn of(rewriter: &'c Rewriter, from: Arena) -> Result<Arenas<'c>, Vec<Diagnostic<'c>>> {
         let module = rewriter.root();
         let operations: Vec<Op<'c>> = ir::blocks(module).into_iter().flat_map(ir::operations).collect();
-        // Pointers and sizes have 64 bits in what is added.
+        // The added code has 64-bit pointers and sizes.
         let own_data_layout = ir::attribute(module, "dlti.dl_spec").is_some();
         let from = if from == Arena::Kept && own_data_layout { Arena::Call } else { from };
         let symbols: HashSet<String> = operations.iter().filter_map(|op| symbol(*op)).map(str::to_owned).collect();
@@ -51,7 +51,7 @@ impl<'c> Arenas<'c> {
         Ok(Arenas { module, from, memory, symbols, added, functions: None, variables: Vec::new() })
     }
 
-    /// The arena of a function that no caller gives one; none for no bytes.
+    /// The arena of a function that gets none from its callers; `None` for 0 bytes.
     pub fn arena(&mut self, function: Op<'c>, bytes: i64) -> Option<Val<'c>> {
         let is_private = ir::attribute(function, "sym_visibility").and_then(ir::text) == Some("private");
         if self.from == Arena::Argument && !is_private {
@@ -73,7 +73,7 @@ impl<'c> Arenas<'c> {
         Some(arena)
     }
 
-    /// Memory that a variable keeps from call to call. A call takes it out, so that one at the same time finds none.
+    /// Emits memory that a variable keeps between calls. A call takes it out, so that a concurrent call finds none.
     fn kept(&mut self, b: Builder<'c>, function: Op<'c>, bytes: i64) -> Val<'c> {
         let variable = self.name(&format!("{}_arena{}", symbol(function).unwrap_or_default(), self.memory.suffix()));
         let (take, keep) = match &self.functions {
@@ -98,7 +98,7 @@ impl<'c> Arenas<'c> {
         at_pointer(b, pointer, &[0, bytes, 1], self.memory.bytes(b, bytes))
     }
 
-    /// Adds a function that returns how many bytes a function is to be given.
+    /// Adds a function that returns the bytes of another function's arena.
     fn say_bytes(&mut self, function: Op<'c>, bytes: i64) {
         let name = self.name(&format!("{}_arena_bytes{}", symbol(function).unwrap_or_default(), self.memory.suffix()));
         self.added += &format!(
@@ -107,7 +107,7 @@ impl<'c> Arenas<'c> {
         );
     }
 
-    /// A symbol that the module does not have: this one, or with a number behind.
+    /// A new symbol of the module: the wanted one, or the same with a number.
     fn name(&mut self, wanted: &str) -> String {
         let more = (1..).map(|k| format!("{wanted}_{k}"));
         let mut names = std::iter::once(wanted.to_owned()).chain(more);
@@ -116,7 +116,7 @@ impl<'c> Arenas<'c> {
         name
     }
 
-    /// Puts what is needed beside the functions into the module.
+    /// Adds the support functions and variables to the module.
     pub fn finish(mut self) {
         if let Some((take, keep)) = self.functions.take() {
             let text = self.of_kept(&take, &keep);
@@ -174,7 +174,7 @@ impl<'c> Arenas<'c> {
     }
 }
 
-/// A name as a symbol of the text of a module.
+/// A name as a symbol in module text.
 fn quoted(name: &str) -> String {
     let byte = |byte: u8| match byte {
         b' '..=b'~' if !b"\"\\".contains(&byte) => char::from(byte).to_string(),

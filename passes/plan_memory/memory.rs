@@ -7,14 +7,14 @@ use melior::ir::operation::OperationMutLike;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, BlockLike, Type, ValueLike};
 
-/// What the start of each buffer, and of all, is a multiple of: the bytes of a line of the cache, and what lowering gives
+/// The alignment of each buffer and of arenas, in bytes: a cache line, and the alignment that lowering gives
 /// `memref.alloc`.
 pub const ALIGNMENT: i64 = 64;
 
 /// A memory of the machine.
 #[derive(Clone, Copy)]
 pub struct ArenaMemory<'c> {
-    /// The memory space that memrefs in it have.
+    /// The memory space of its memrefs.
     pub space: Option<Attribute<'c>>,
 }
 
@@ -31,13 +31,13 @@ impl<'c> ArenaMemory<'c> {
         std::iter::once(ArenaMemory { space: None }).chain(others).collect()
     }
 
-    /// What is behind names of the memory's own: nothing, or the number of the memory space.
+    /// The suffix of the memory's names: empty, or the number of the memory space.
     pub fn suffix(self) -> String {
         let number = self.space.and_then(layout_dialect::memory_space);
         number.map_or(String::new(), |number| format!("_{number}"))
     }
 
-    /// One more argument of so many bytes.
+    /// Adds an argument of this many bytes.
     pub fn add_argument(self, function: Op<'c>, bytes: i64) -> Val<'c> {
         let entry = ir::blocks(function)[0];
         let b = Builder::before(ir::operations(entry)[0]);
@@ -51,14 +51,14 @@ impl<'c> ArenaMemory<'c> {
         ir::arguments(entry).pop().expect("the block has an argument now")
     }
 
-    /// So many bytes.
+    /// The memref type of this many bytes.
     pub fn bytes(self, b: Builder<'c>, bytes: i64) -> Type<'c> {
         let element = IntegerType::new(b.context(), 8).into();
         let shape = ir::Shaped { shape: vec![Some(bytes)], element, layout: None, space: self.space };
         ir::memref_type(b.location, &shape).expect("a memref of bytes")
     }
 
-    /// An allocation of so many bytes.
+    /// Emits an allocation of this many bytes.
     pub fn allocate(self, b: Builder<'c>, bytes: i64) -> Val<'c> {
         let alignment = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), ALIGNMENT);
         let attributes = [b.named("alignment", alignment), b.segments(&[0, 0])];

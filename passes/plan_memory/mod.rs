@@ -1,21 +1,21 @@
-//! `layout-plan-memory`: the buffers of a call are parts of one allocation, its *arena*, for each memory of the machine.
+//! `layout-plan-memory`: puts the buffers of a call into one allocation, its *arena*, for each memory of the machine.
 //!
 //! ```text
 //! %x = alloc : memref<4x8xf32>   ...  dealloc %x          %all = alloc : memref<192xi8>
 //! %y = alloc : memref<16xf32>    ...  dealloc %y    =>    %x = view %all[0], %y = view %all[128]
 //! ```
 //!
-//! A buffer is *live* from its allocation to its deallocation, with what is executed meanwhile between them in the text, or
-//! through the loops and conditions that hand it on (see `webs`). Two buffers may be at one address where these intervals
-//! of the text do not meet; [`mod@tensor_layout::offsets`] finds their places. A buffer in the body of a loop has the same
-//! place in each iteration; one in a loop whose iterations may run at the same time stays an allocation, and so does one
-//! of dynamic size, and one that a public function returns.
+//! A buffer is *live* from its allocation to its deallocation, in the order of the text, including everything that runs
+//! in between, or through the loops and conditionals that hand it on (see `webs`). Two buffers may share an address if
+//! their live ranges do not overlap; [`mod@tensor_layout::offsets`] finds the offsets. A buffer in a loop's body has the
+//! same offset in each iteration. Buffers in loops with parallel iterations, buffers
+//! of dynamic size, and buffers that a public function returns stay allocations.
 //!
 //! Functions are planned before their callers. A private function whose calls are all known is given its memory as
-//! arguments: one of bytes for each buffer that it returns, and one for all the others. To its caller, these are buffers:
-//! the first are live as long as what is returned, the last during the call. So the arena of a public function is enough
-//! for all that it calls, and its size is known when the program is compiled. A function that may call itself, or that
-//! something else refers to, has an arena of its own.
+//! arguments: bytes for each buffer that it returns, and bytes for all the others. To its caller, these are buffers:
+//! the first live as long as the results, the last during the call. So the arena of a public function also covers
+//! all its callees, and its size is known at compile time. A function that may call itself, or has
+//! other references, has an arena of its own.
 
 mod arena;
 mod memory;
@@ -34,10 +34,10 @@ use memory::ArenaMemory;
 use planned::Planned;
 use std::collections::{HashMap, HashSet};
 
-/// Plans the memory of a module; false where there is nothing to plan.
+/// Plans the memory of a module; returns false if there is nothing to plan.
 ///
 /// # Errors
-/// A function of the module that has the name of one that is needed.
+/// A function of the module with the name of a needed one.
 pub fn run<'c>(rewriter: &'c Rewriter, options: PlanMemoryOptions) -> Result<bool, Vec<Diagnostic<'c>>> {
     if options.arena == Arena::None {
         return Ok(false);
@@ -55,7 +55,7 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanMemoryOptions) -> Result<boo
     Ok(found)
 }
 
-/// Plans what a module has in one memory, with the arenas of all; false where there is nothing to plan.
+/// Plans the buffers of a module in one memory; returns false if there are none.
 ///
 /// # Errors
 /// Those of [`run`].
@@ -94,7 +94,7 @@ fn plan_in<'c>(
     Ok(options.arena != Arena::Call || !all.is_empty())
 }
 
-/// What an arena has, and what of it is live at once.
+/// The remark about an arena: its contents, and its peak.
 fn remark<'c>(function: Op<'c>, planned: &Planned<'c>, memory: ArenaMemory<'c>) -> Diagnostic<'c> {
     let Planned { webs, calls, bytes, peak, .. } = planned;
     let count = webs.iter().filter(|web| web.returned.is_none()).count() + calls.len();
@@ -106,7 +106,7 @@ fn remark<'c>(function: Op<'c>, planned: &Planned<'c>, memory: ArenaMemory<'c>) 
 }
 
 /// # Errors
-/// Calls of public functions, to which their callers give memory that the module's own calls do not have.
+/// Calls of public functions: their callers have to pass memory that the module's own calls do not.
 fn no_public_calls<'c>(operations: &[Op<'c>]) -> Result<(), Vec<Diagnostic<'c>>> {
     let is_public = |op: &&Op<'c>| {
         let visibility = ir::attribute(**op, "sym_visibility").and_then(ir::text);
@@ -124,7 +124,7 @@ fn no_public_calls<'c>(operations: &[Op<'c>]) -> Result<(), Vec<Diagnostic<'c>>>
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
-/// The functions with a body, each after those that it calls, and whether it may call itself.
+/// The functions with a body, callees first, each with whether it may call itself.
 fn callees_first<'c>(operations: &[Op<'c>]) -> Vec<(Op<'c>, bool)> {
     let is_function = |op: &&Op<'c>| {
         ir::name(**op) == "func.func" && ir::parent(**op) == Some(operations[0]) && !ir::blocks(**op).is_empty()
@@ -139,7 +139,7 @@ fn callees_first<'c>(operations: &[Op<'c>]) -> Vec<(Op<'c>, bool)> {
     let called: Vec<Vec<usize>> = functions.iter().map(called).collect();
     let (mut order, mut done, mut open, mut circular) = (vec![], HashSet::new(), HashSet::new(), HashSet::new());
     for first in 0..functions.len() {
-        // Each function comes twice: to put those that it calls in front, and then itself.
+        // Each function is pushed twice: once to push its callees, then to be recorded itself.
         let mut stack = vec![(first, false)];
         while let Some((function, is_ready)) = stack.pop() {
             if is_ready {
@@ -147,7 +147,7 @@ fn callees_first<'c>(operations: &[Op<'c>]) -> Vec<(Op<'c>, bool)> {
                 done.insert(function);
                 order.push(function);
             } else if open.contains(&function) {
-                // It is called below itself; all that are open from there on may be called again.
+                // A recursive call; all functions opened since then may be called again.
                 circular.extend(open.iter().copied());
             } else if !done.contains(&function) {
                 open.insert(function);

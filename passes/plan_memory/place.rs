@@ -1,4 +1,4 @@
-//! Buffers put into their places.
+//! Rewrites buffers into their places.
 
 use crate::functions::{callee, symbol};
 use crate::plan_memory::arena::Arenas;
@@ -13,7 +13,7 @@ use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type, ValueLike};
 use std::collections::HashMap;
 
-/// Follows the plan of a function, which is `given` its memory by its callers or has its own.
+/// Applies the plan of a function, which is `given` its memory by its callers or has its own.
 pub fn place<'c>(
     rewriter: &'c Rewriter,
     function: Op<'c>,
@@ -23,7 +23,7 @@ pub fn place<'c>(
     arenas: &mut Arenas<'c>,
     poison: bool,
 ) {
-    // Before the end of the arena, which comes before the return as well.
+    // Before the end of the arena, which also comes before the return.
     planned.webs.iter().filter_map(|web| web.copied).for_each(|(end, operand)| copy(end, operand));
     let (mut returned, memory) = (HashMap::new(), arenas.memory);
     let arena = if given {
@@ -52,7 +52,7 @@ pub fn place<'c>(
     }
 }
 
-/// Lets a function return a copy.
+/// Makes a function return a copy.
 fn copy(end: Op, operand: usize) {
     let (b, value) = (Builder::before(end), ir::operands(end)[operand]);
     let alignment = IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), ALIGNMENT);
@@ -61,19 +61,19 @@ fn copy(end: Op, operand: usize) {
     ir::edit(end).set_operand(operand, new);
 }
 
-/// What has places so far.
+/// The rewriting state of one function.
 struct Placed<'c> {
     rewriter: &'c Rewriter,
     memory: ArenaMemory<'c>,
     poison: bool,
-    /// What allocations became.
+    /// The replacements of allocations.
     replaced: HashMap<usize, Val<'c>>,
     /// The memory of the results of calls.
     results: HashMap<usize, Val<'c>>,
 }
 
 impl<'c> Placed<'c> {
-    /// Gives a buffer of a web its place; `place` is that of the web in `base`.
+    /// Gives a buffer of a web its place; `place` is the web's in `base`.
     fn create(&mut self, web: &Web<'c>, creation: &Creation<'c>, base: Val<'c>, place: i64) {
         let b = Builder::before(creation.op);
         let shift = match creation.other {
@@ -97,7 +97,7 @@ impl<'c> Placed<'c> {
         }
     }
 
-    /// What frees a buffer of a web does no more.
+    /// Removes a deallocation of a web's buffer.
     fn free(&self, web: &Web<'c>, free: Op<'c>) {
         let view = ir::defining_op(ir::operands(free)[0]).filter(|op| ir::name(*op) == "memref.view");
         if let Some(view) = view.filter(|_| self.poison) {
@@ -108,7 +108,7 @@ impl<'c> Placed<'c> {
         self.rewriter.erase(free);
     }
 
-    /// Gives a call the memory that its callee wants; `own` is the caller's, with the place of what is only needed meanwhile.
+    /// Passes a call the memory that its callee wants; `own` is the caller's, with the offset of the scratch memory.
     fn give(&self, call: Op<'c>, signature: &GivenMemory, own: Option<(Val<'c>, i64)>) {
         let b = Builder::before(call);
         let mut operands = ir::operands(call);
@@ -137,7 +137,7 @@ impl<'c> Placed<'c> {
     }
 }
 
-/// The place of the slot of two in which a buffer is not.
+/// The offset of the slot, out of two, that a buffer is not in.
 fn other_slot<'c>(b: Builder<'c>, base: Val<'c>, other: Val<'c>, place: i64, slot: i64) -> Val<'c> {
     let index = Type::index(b.context());
     let address = |v| b.value("memref.extract_aligned_pointer_as_index", &[v], index, &[]);
@@ -148,7 +148,7 @@ fn other_slot<'c>(b: Builder<'c>, base: Val<'c>, other: Val<'c>, place: i64, slo
     b.value("arith.select", &[is_first, second, first], index, &[])
 }
 
-/// Fills bytes with ones: no number in floating point.
+/// Fills bytes with ones: a NaN in floating point.
 fn fill<'c>(b: Builder<'c>, memory: Val<'c>, bytes: i64) {
     let byte: Type = IntegerType::new(b.context(), 8).into();
     let ones = b.constant(Attribute::from(IntegerAttribute::new(byte, -1)));

@@ -8,25 +8,25 @@ use layout_ir::{self as ir, Op};
 use std::collections::HashMap;
 use tensor_layout::offsets::{LiveRange, SearchLimits, offsets};
 
-/// How long offsets are searched for: a hundredth of a second for each function.
+/// Limits of the offset search: a hundredth of a second for each function.
 const LIMITS: SearchLimits = SearchLimits { capacity: None, steps: 200_000 };
 
 /// A function with its buffers in places.
 pub struct Planned<'c> {
     pub text: Text<'c>,
     pub webs: Vec<Web<'c>>,
-    /// The place of each web, but for those that are returned.
+    /// The offset of each web that is not returned.
     pub places: Vec<i64>,
-    /// The calls of functions that are given memory for their own use, with the bytes and the place.
+    /// Calls of functions that are given scratch memory, with its bytes and offset.
     pub calls: Vec<(Op<'c>, i64, i64)>,
-    /// The bytes of all.
+    /// The bytes of the arena.
     pub bytes: i64,
-    /// The most bytes that are live at once: no arena has fewer.
+    /// The peak of live bytes, a lower bound for the arena.
     pub peak: i64,
 }
 
 impl<'c> Planned<'c> {
-    /// The plan of a function. Where its bytes are too many to count, nothing has a place.
+    /// The plan of a function. If its bytes overflow, nothing has a place.
     pub fn of(
         function: Op<'c>,
         signatures: &HashMap<&'c str, GivenMemory>,
@@ -56,7 +56,7 @@ impl<'c> Planned<'c> {
         Planned { text, webs, places: of_webs, calls, bytes, peak }
     }
 
-    /// What callers are to give.
+    /// The memory that callers have to pass.
     pub fn signature(&self) -> GivenMemory {
         let ends = self.text.operations.iter().filter(|op| ir::name(**op) == "func.return");
         let count = ends.map(|op| ir::operands(*op).len()).max().unwrap_or(0);

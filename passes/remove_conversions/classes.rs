@@ -1,11 +1,11 @@
-//! Values that have one layout, as classes that are made one (union-find).
+//! Equivalence classes of values with one layout (union-find).
 //!
-//! Each class has the layout that all its values get. It begins as the one that is written. Where two classes become
-//! one, the layout is that of the fixed one; else the one that says the memory space; else that of the class with more
-//! bytes. Two fixed layouts, two memory spaces, a TensorLayout and any other layout do not become one, and neither does a
-//! class with a layout that a shape of the other cannot have.
+//! Each class has one layout for all its values, at first the written one. When two classes merge,
+//! the fixed layout wins; else the one with a memory space; else that of the class with more
+//! bytes. Two fixed layouts, two memory spaces, or a TensorLayout and any other layout never merge, nor
+//! does a class with a layout that a shape of the other cannot have.
 //!
-//! Each class keeps its distinct shapes. The smaller list is added to the larger one, so all joins of `n` values take
+//! Each class keeps its distinct shapes. The smaller list is added to the larger one, so all merges of `n` values take
 //! `n log n` steps.
 
 use crate::buffers::lowered::{AnyLayout, Lowered};
@@ -18,20 +18,20 @@ use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, Location, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
 
-/// The bytes of the elements of a tensor. Sizes known only at run time count 1.
+/// The bytes of a tensor's elements. A dynamic size counts as 1.
 pub fn bytes(shaped: &Shaped) -> u64 {
     let elements = shaped.shape.iter().fold(1u64, |n, size| n.saturating_mul(size.unwrap_or(1).unsigned_abs()));
     elements.saturating_mul(element::least_bits(shaped.element).unsigned_abs().div_ceil(8))
 }
 
-/// Where a layout says that elements are.
+/// The memory that a layout puts elements in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Space {
-    /// It does not say it: a type without a layout.
+    /// Unspecified: a type without a layout.
     Unstated,
     /// In this memory space.
     Memory(u8),
-    /// At the places of a machine, or as an encoding says that is no layout.
+    /// The places of a machine, or an encoding that is no layout.
     Other,
 }
 
@@ -46,14 +46,14 @@ impl Space {
     }
 }
 
-/// What the values of a class have in common.
+/// The common properties of a class.
 struct Class<'c> {
     layout: Option<Attribute<'c>>,
     fixed: bool,
     space: Space,
     /// The distinct types of the values, without a layout.
     shapes: HashSet<Type<'c>>,
-    /// Whether one of the values is a constant, whose elements are put in the order of the layout.
+    /// Whether one of the values is a constant, whose elements are reordered for the layout.
     constant: bool,
     /// The bytes of the values.
     bytes: u64,
@@ -66,7 +66,7 @@ pub struct Classes<'c> {
     /// The number of each value.
     numbers: HashMap<usize, usize>,
     values: Vec<Val<'c>>,
-    /// The class of a number, or a number nearer to it.
+    /// The class of a number, or a number closer to it.
     parents: Vec<usize>,
     /// The class of each number that is its own parent.
     classes: Vec<Class<'c>>,
@@ -75,7 +75,7 @@ pub struct Classes<'c> {
 }
 
 impl<'c> Classes<'c> {
-    /// No values yet.
+    /// An empty set of classes.
     pub fn new(location: Location<'c>, axes: Axes) -> Self {
         Classes {
             location,
@@ -88,7 +88,7 @@ impl<'c> Classes<'c> {
         }
     }
 
-    /// The number of the class of a value; none where it is no ranked tensor.
+    /// The number of a value's class; `None` for a value that is no ranked tensor.
     fn class(&mut self, v: Val<'c>) -> Option<usize> {
         let number = match self.numbers.get(&ir::key(v)) {
             Some(number) => *number,
@@ -96,7 +96,7 @@ impl<'c> Classes<'c> {
         };
         let mut root = number;
         while self.parents[root] != root {
-            // Each step halves the way.
+            // Path halving.
             self.parents[root] = self.parents[self.parents[root]];
             root = self.parents[root];
         }
@@ -121,7 +121,7 @@ impl<'c> Classes<'c> {
         Some(number)
     }
 
-    /// Says that a value keeps the layout that is written.
+    /// Fixes a value to its written layout.
     pub fn fix(&mut self, v: Val<'c>) {
         let Some(class) = self.class(v) else { return };
         let class = &mut self.classes[class];
@@ -131,7 +131,7 @@ impl<'c> Classes<'c> {
         }
     }
 
-    /// Says that two values have one layout. Where the written ones differ, both are kept.
+    /// Requires one layout for two values. If the written ones differ, both are kept.
     pub fn same(&mut self, a: Val<'c>, b: Val<'c>) {
         let (Some(first), Some(second)) = (self.class(a), self.class(b)) else { return };
         if self.classes[first].layout != self.classes[second].layout {
@@ -145,7 +145,7 @@ impl<'c> Classes<'c> {
         }
     }
 
-    /// Makes the classes of the source and the result of a conversion one, unless a rule is against it.
+    /// Merges the classes of a conversion's source and result, unless a rule forbids it.
     pub fn join(&mut self, source: Val<'c>, result: Val<'c>) {
         let (Some(a), Some(b)) = (self.class(source), self.class(result)) else { return };
         if a == b {
@@ -156,7 +156,7 @@ impl<'c> Classes<'c> {
         }
     }
 
-    /// The layout that two classes can have in common.
+    /// The layout that two classes can share.
     fn common(&mut self, a: usize, b: usize) -> Option<Option<Attribute<'c>>> {
         let (first, second) = (&self.classes[a], &self.classes[b]);
         if first.layout == second.layout && first.space == second.space {
@@ -173,7 +173,7 @@ impl<'c> Classes<'c> {
         let rank = |class: &Class| (class.fixed, said(class), class.bytes);
         let (better, worse) = if rank(first) >= rank(second) { (a, b) } else { (b, a) };
         let is_last = self.classes[better].fixed || said(&self.classes[better]) != said(&self.classes[worse]);
-        // A layout that is not fixed may give way to one that says as much.
+        // A layout that is not fixed may be replaced by one that specifies as much.
         let ways = if is_last { vec![(better, worse)] } else { vec![(better, worse), (worse, better)] };
         ways.into_iter()
             .find(|(of, to)| self.can_have(*to, self.classes[*of].layout))
@@ -228,7 +228,7 @@ impl<'c> Classes<'c> {
     }
 }
 
-/// The value of an `arith.constant` as a constant of another type; none where its elements are not in the module.
+/// The value of an `arith.constant` as a constant of another type; `None` if its elements are not in the module.
 pub fn reshaped<'c>(constant: ir::Op<'c>, t: Type<'c>) -> Option<Attribute<'c>> {
     ir::constant(ir::attribute(constant, "value")?)?.reshaped(t)
 }

@@ -1,8 +1,8 @@
-//! Which values must have one layout, and which keep the one that is written.
+//! Constraints on layouts: values that must share one, and values with a fixed one.
 //!
-//! One match over all operations says it. An operation that is not in it fixes its operands and results.
+//! One match over all operations defines them. An operation that is not in it fixes its operands and results.
 //!
-//! A slice or a reshape has no row of its own, as reading one in place costs nothing whatever the two types say, and one
+//! Slices and reshapes have no row of their own: reading one in place costs nothing, whatever the two types are, and one
 //! that leaves its block is copied anyhow: see [`is_read_in_place`].
 
 use super::PLANNED;
@@ -14,25 +14,25 @@ use layout_ir::{self as ir, Op, Val};
 use melior::ir::{BlockRef, ValueLike};
 use std::collections::HashMap;
 
-/// What is known before any conversion is looked at.
+/// The constraints before any conversion is removed.
 pub struct Constraints<'c> {
     /// The classes of values that must have one layout.
     pub classes: Classes<'c>,
-    /// The functions whose types follow from their blocks.
+    /// Functions whose types follow from their blocks.
     pub functions: Vec<Op<'c>>,
 }
 
 /// The walk over the operations.
 struct Walk<'c> {
     classes: Classes<'c>,
-    /// The functions whose arguments and results have the layouts that are best inside, by their names.
+    /// Functions by name, whose argument and result layouts are chosen by their bodies.
     free: HashMap<&'c str, Op<'c>>,
-    /// Views that are only read, and those that are not.
+    /// Whether each view is only read.
     read_in_place: HashMap<usize, bool>,
 }
 
 impl<'c> Constraints<'c> {
-    /// Those of the operations of a module, each after the one around it.
+    /// The constraints of the operations of a module, each after its parent.
     pub fn of(classes: Classes<'c>, operations: &[Op<'c>]) -> Self {
         let free = free_functions(operations);
         let functions = free.values().copied().collect();
@@ -58,7 +58,7 @@ impl<'c> Walk<'c> {
             | "tensor.extract"
             | "tensor.dim" => {}
             "arith.constant" if ir::attribute(op, "value").and_then(ir::constant).is_some() => {}
-            // Its parts are inserted one by one, which needs static sizes.
+            // The parts are inserted one by one, which needs static sizes.
             "tensor.concat" if is_static(&operands) => {}
             "tensor.insert" | "tensor.insert_slice" => self.classes.same(operands[1], results[0]),
             "tensor.cast" if [operands[0], results[0]].iter().any(|v| ir::tensor(v.r#type()).is_none()) => {
@@ -67,7 +67,7 @@ impl<'c> Walk<'c> {
             "tensor.cast" => self.classes.same(operands[0], results[0]),
             "linalg.softmax" => self.all_same(operands.into_iter().chain(results)),
             "func.func" => self.function(op),
-            // The operation around it says what becomes of its operands.
+            // The parent operation handles its operands.
             "func.return" | "scf.yield" | "scf.condition" | "linalg.yield" | "tensor.yield" => {}
             "func.call" => self.call(op, &operands, &results),
             "scf.if" | "scf.index_switch" | "scf.execute_region" => {
@@ -80,7 +80,7 @@ impl<'c> Walk<'c> {
             name if is(name, VIEW) => self.view(operands[0], results[0]),
             name if is(name, ELEMENTWISE) => self.all_same(operands.into_iter().chain(results)),
             _ if ir::indexing_maps(op).is_some() => {
-                // The operands that are updated come last, one for each result.
+                // The updated operands come last, one for each result.
                 let inputs = operands.len().saturating_sub(results.len());
                 self.pairs(&results, &operands[inputs..]);
             }
@@ -88,7 +88,7 @@ impl<'c> Walk<'c> {
         }
     }
 
-    /// One layout for each pair.
+    /// Requires one layout for each pair.
     fn pairs(&mut self, some: &[Val<'c>], others: &[Val<'c>]) {
         some.iter().zip(others).for_each(|(a, b)| self.classes.same(*a, *b));
     }
@@ -98,13 +98,13 @@ impl<'c> Walk<'c> {
         tensors.windows(2).for_each(|pair| self.classes.same(pair[0], pair[1]));
     }
 
-    /// An operation of which nothing is known.
+    /// Fixes everything around an unknown operation.
     fn fix_all(&mut self, op: Op<'c>) {
         let ends = terminators(op).flat_map(ir::operands).collect::<Vec<_>>();
         let arguments = ir::blocks(op).into_iter().flat_map(ir::arguments);
         let values = ir::operands(op).into_iter().chain(ir::results(op)).chain(arguments).chain(ends);
         values.for_each(|v| self.classes.fix(v));
-        // The blocks that it branches to are those of the operation around it.
+        // Branches target blocks of the parent operation.
         let around = ir::parent(op).filter(|_| ir::name(op).starts_with("cf."));
         let blocks = around.map(ir::blocks).unwrap_or_default();
         blocks.into_iter().skip(1).flat_map(ir::arguments).for_each(|v| self.classes.fix(v));
@@ -134,7 +134,7 @@ impl<'c> Walk<'c> {
         }
     }
 
-    /// The values that a loop starts with, its block's arguments after the induction variable, and what it yields.
+    /// A `for` loop: its initial values, its block's arguments after the induction variable, and its yielded values.
     fn for_loop(&mut self, op: Op<'c>, starts: &[Val<'c>], results: &[Val<'c>]) {
         self.pairs(results, starts);
         let (Some(body), Some(end)) = (ir::blocks(op).first().copied(), terminators(op).next()) else { return };
@@ -142,7 +142,7 @@ impl<'c> Walk<'c> {
         self.pairs(results, &ir::operands(end));
     }
 
-    /// The values that a loop starts with go where its second region yields; its condition passes on its results.
+    /// A `while` loop: the second region yields to the initial values; the condition forwards to the results.
     fn while_loop(&mut self, op: Op<'c>, starts: &[Val<'c>], results: &[Val<'c>]) {
         let blocks = ir::blocks(op);
         let ends: Vec<Op<'c>> = terminators(op).collect();
@@ -153,11 +153,11 @@ impl<'c> Walk<'c> {
         self.pairs(results, &ir::arguments(*after));
     }
 
-    /// A slice or reshape that is not only read in place keeps what costs no copy.
+    /// Constrains a slice or reshape that is not only read in place to layouts that cost no copy.
     fn view(&mut self, source: Val<'c>, result: Val<'c>) {
         let [from, to] = [source, result].map(|v| ir::tensor(v.r#type()));
         let (Some(from), Some(to)) = (from, to) else { return };
-        // What shows part of a spread tensor, and what names another memory, stays as it is.
+        // A view of a part of a spread tensor, or one with another memory, stays unchanged.
         let spaces = [from.layout, to.layout].map(Space::of);
         if spaces.contains(&Space::Other)
             || from.layout != to.layout && !spaces.contains(&Space::Unstated) && spaces[0] != spaces[1]

@@ -1,23 +1,23 @@
-//! `layout-remove-conversions`: conversions that nobody needs go away.
+//! `layout-remove-conversions`: removes conversions without need.
 //!
 //! A conversion moves bytes and changes no value, and most operations read operands in any layout and write results in
 //! any layout. So the layout of a tensor inside a module is free, up to three rules:
 //!
-//! - *one layout*: some values must have the same one, such as the results of a loop and what its body yields
+//! - *one layout*: some values must share one, such as the results of a loop and its yielded values
 //!   (`constraints.rs`);
-//! - *fixed*: some have the one that is written, such as the arguments of public functions (`constraints.rs`);
-//! - *spaces*: a memory space and a TensorLayout say where data are to be; that stays as it is written.
+//! - *fixed*: some keep the written one, such as the arguments of public functions (`constraints.rs`);
+//! - *spaces*: a memory space and a TensorLayout fix where data are; they stay as written.
 //!
-//! Values with one layout are a class. The conversions are visited from the one that moves the most bytes to the one that
-//! moves the fewest, loops and calls counted (`runs`), and the classes of source and result are made one where the
-//! rules allow it (`classes.rs`); such a conversion goes away. The others are those that were there before, so no
+//! Values with one layout form a class. The conversions are visited from the most bytes moved to the
+//! fewest, loops and calls counted (`runs`), and the classes of source and result merge if the
+//! rules allow it (`classes.rs`); such a conversion disappears. The others existed before, so no
 //! conversion is added, whatever the order. In `convert(A to B); add; convert(B to A)` between an argument and a result of
 //! a public function, both with layout A, all four values become one class, of layout A.
 //!
-//! Before, each use of a conversion gets one of its own (`place.rs`): one use may need it where others do not.
-//! The conversions that are left read the value behind a chain of conversions, are made once for each layout, go out of
-//! loops and into the branch that alone uses them (`place.rs`); those of an empty tensor, a constant or a fill become
-//! that in the other layout.
+//! First, each use of a conversion gets its own copy (`place.rs`): one use may need it where others do not.
+//! The remaining conversions read the source of a chain of conversions, are merged for each layout, and move out of
+//! loops and into the only branch that uses them (`place.rs`). Conversions of an empty tensor, a constant or a fill become
+//! the same definition in the other layout.
 //!
 //! Not promised: the fewest bytes. That is a multiway cut, which is NP-hard.
 
@@ -39,10 +39,10 @@ use melior::ir::ValueLike;
 pub use classes::reshaped;
 pub use place::erase_dead;
 
-/// On a conversion that `layout-plan` has made: it stays.
+/// Marks a conversion from `layout-plan`, which stays.
 pub const PLANNED: &str = "planned";
 
-/// Removes the conversions of a module that nobody needs.
+/// Removes the conversions of a module without need.
 pub fn run(rewriter: &Rewriter, options: RemoveConversionsOptions) {
     let module = rewriter.root();
     let before = Moved::of(module);
@@ -88,13 +88,13 @@ fn is_conversion(op: Op) -> bool {
     ir::name(op) == "layout.convert" && ir::tensor(ir::result(op, 0).r#type()).is_some()
 }
 
-/// The bytes of the elements that a conversion moves, as often as it runs.
+/// The bytes that a conversion moves, times its executions.
 fn moved_bytes(op: Op, runs: &Runs) -> u64 {
     let shaped = ir::tensor(ir::result(op, 0).r#type()).expect("a conversion of tensors");
     bytes(&shaped).saturating_mul(runs.of_op(op))
 }
 
-/// What the conversions of a module move.
+/// The totals of a module's conversions.
 struct Moved {
     conversions: usize,
     bytes: u64,
@@ -113,7 +113,7 @@ impl Moved {
     }
 }
 
-/// Removes a conversion to the type that its source has; false for any other.
+/// Removes a conversion to its source's type; returns false for any other.
 fn erase_identity(rewriter: &Rewriter, op: Op) -> bool {
     let (source, result) = (ir::operands(op)[0], ir::result(op, 0));
     if source.r#type() != result.r#type() {

@@ -1,4 +1,4 @@
-//! The conversions that stay: what they read, how many there are of one kind, and where they are.
+//! The remaining conversions: their sources, merging, and position.
 
 use super::classes::{Space, reshaped};
 use crate::buffers::operations::{ELEMENTWISE, is};
@@ -9,11 +9,11 @@ use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::{Type, ValueLike};
 use std::collections::HashMap;
 
-/// Lets each conversion of a conversion read what that reads, unless that brings it to another memory or to the places
-/// of a machine. `convert(convert(x : A to B) : B to C)` is `convert(x : A to C)`.
+/// Makes each conversion of a conversion read the first source, unless the first one moves data to another memory or to the
+/// places of a machine. `convert(convert(x : A to B) : B to C)` is `convert(x : A to C)`.
 pub fn shorten_chains(module: Op) {
     for op in ir::all_operations(module).into_iter().filter(|op| super::is_conversion(*op)) {
-        // Those before it have been shortened, so one step is enough.
+        // Earlier conversions are shortened already, so one step is enough.
         let between = ir::operands(op)[0];
         let Some(first) = ir::defining_op(between).filter(|op| super::is_conversion(*op)) else { continue };
         let source = ir::operands(first)[0];
@@ -27,8 +27,8 @@ pub fn shorten_chains(module: Op) {
     }
 }
 
-/// Gives each use of a conversion a conversion of its own, beside the others, so that one can go where another has to
-/// stay. Those that stay are made one again by [`settle`].
+/// Gives each use of a conversion its own copy, beside the others, so that one can disappear while another
+/// stays. [`settle`] merges those that stay.
 pub fn split_uses(module: Op) {
     for op in ir::all_operations(module).into_iter().filter(|op| super::is_conversion(*op)) {
         let result = ir::result(op, 0);
@@ -39,7 +39,7 @@ pub fn split_uses(module: Op) {
     }
 }
 
-/// Puts the conversions that are left where they run least often, and makes each once.
+/// Moves the remaining conversions to where they run least often, and merges equal ones.
 pub fn settle(rewriter: &Rewriter, conversions: Vec<Op>) {
     let mut kept = Vec::new();
     for op in conversions {
@@ -59,7 +59,7 @@ pub fn settle(rewriter: &Rewriter, conversions: Vec<Op>) {
     }
 }
 
-/// An empty tensor, a constant or a filled tensor, made in the type of its conversion.
+/// An empty tensor, a constant or a fill, defined directly in the type of its conversion.
 fn made_anew<'c>(op: Op<'c>) -> Option<Val<'c>> {
     let (source, t) = (ir::defining_op(ir::operands(op)[0])?, ir::result(op, 0).r#type());
     let b = Builder::before(op);
@@ -92,7 +92,7 @@ fn hoist(op: Op) {
     }
 }
 
-/// Whether a loop runs the block of an operation in it each time.
+/// Whether a loop runs the block that contains an operation in every execution.
 fn certainly_runs(around: Op, op: Op) -> bool {
     match ir::name(around) {
         "scf.for" => constant_trips(around).is_some_and(|trips| trips > 0),
@@ -105,8 +105,8 @@ fn is_inside(op: Op, around: Op) -> bool {
     std::iter::successors(ir::parent(op), |op| ir::parent(*op)).any(|op| op == around)
 }
 
-/// Lets each conversion stand for those after it, in its block and inside, from one value to one type; those that are
-/// left.
+/// Merges conversions of one value to one type into the first, in its block and inside; returns the remaining
+/// ones.
 fn merged<'c>(rewriter: &'c Rewriter) -> Vec<Op<'c>> {
     let mut known: HashMap<(usize, Type<'c>), Vec<Op<'c>>> = HashMap::new();
     let mut left = Vec::new();
@@ -130,13 +130,13 @@ fn merged<'c>(rewriter: &'c Rewriter) -> Vec<Op<'c>> {
     left
 }
 
-/// Moves a conversion into the branch of a conditional that alone uses it.
+/// Moves a conversion into the branch of a conditional that holds all its users.
 fn sink(op: Op) {
     let users: Vec<Op> = ir::uses(ir::result(op, 0)).into_iter().map(|u| u.0).collect();
     loop {
         let home = op.block();
         let mut branches = users.iter().map(|user| {
-            // The operation in the conversion's block around the user, and the block in it on the way.
+            // The operation around the user in the conversion's block, and the block inside it.
             let mut inner = None;
             let mut at = *user;
             while at.block() != home {
@@ -155,9 +155,9 @@ fn sink(op: Op) {
     }
 }
 
-/// Removes what makes tensors that nobody reads.
+/// Erases operations whose tensors nothing reads.
 pub fn erase_dead(rewriter: &Rewriter) {
-    // Readers come after what they read, so one walk backwards finds chains.
+    // Readers follow their operands, so one backward walk removes chains.
     for op in ir::all_operations(rewriter.root()).into_iter().rev() {
         if is_dead(op) {
             rewriter.erase(op);
@@ -165,7 +165,7 @@ pub fn erase_dead(rewriter: &Rewriter) {
     }
 }
 
-/// Whether an operation makes tensors, does nothing else, and nothing reads them.
+/// Whether an operation only computes tensors that nothing reads.
 fn is_dead(op: Op) -> bool {
     let results = ir::results(op);
     let name = ir::name(op);
@@ -179,7 +179,7 @@ fn is_dead(op: Op) -> bool {
         && ir::all_operations(op).into_iter().skip(1).all(|inner| is_pure(ir::name(inner)))
 }
 
-/// Whether an operation inside a structured one does no more than compute.
+/// Whether an operation inside a structured one only computes.
 fn is_pure(name: &str) -> bool {
     ["arith.", "math.", "complex.", "tensor.", "affine.", "linalg."].iter().any(|dialect| name.starts_with(dialect))
 }

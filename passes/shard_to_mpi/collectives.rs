@@ -1,4 +1,4 @@
-//! The operations of `shard`, each as an exchange.
+//! The operations of `shard` as message exchanges.
 
 use crate::shard_to_mpi::entry::Process;
 use crate::shard_to_mpi::exchange::{Exchange, Sent};
@@ -12,12 +12,12 @@ use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::ValueLike;
 use melior::ir::operation::OperationLike;
 
-/// The bytes up to which all processes send all elements to all: one message after another costs more then than bytes do.
-/// Of 4 processes on 2 cores, in microseconds, all to all and in two exchanges: 64 bytes 3 to 6 and 16 to 24, 1 KiB 10 to 12
+/// The bytes up to which all processes send all elements to all: below, one message after another costs more than the bytes.
+/// For 4 processes on 2 cores, in microseconds, all to all and in two exchanges: 64 bytes 3 to 6 and 16 to 24, 1 KiB 10 to 12
 /// and 18 to 23, 4 KiB 47 to 107 and 27 to 28.
 const FEW_BYTES: i64 = 1024;
 
-/// What an operation does.
+/// The kind of an operation.
 pub enum Kind<'c> {
     Gather {
         dim: usize,
@@ -36,7 +36,7 @@ pub enum Kind<'c> {
     Slice {
         dim: usize,
     },
-    /// To the process that is so many further along an axis of the grid; around its end, or not.
+    /// Sends to the process `offset` further along an axis of the grid, around its end or not.
     Shift {
         along: usize,
         offset: i64,
@@ -66,7 +66,7 @@ pub struct MessageStep<'c> {
 
 impl<'c> MessageStep<'c> {
     /// # Errors
-    /// What cannot be lowered of the operation, and why.
+    /// The reason why the operation cannot be lowered.
     pub fn of(op: Op<'c>, grid: &RankGrid) -> Result<MessageStep<'c>, String> {
         let axes = grid.axes(op, "grid_axes")?;
         let group = grid.group(&axes);
@@ -184,7 +184,7 @@ impl<'c> MessageStep<'c> {
         Ok(MessageStep { kind, group, axes, single })
     }
 
-    /// The results of an operation that asks for sizes of the grid.
+    /// Replaces the results of an operation that returns sizes of the grid.
     pub fn sizes(&self, op: Op<'c>) {
         let Kind::Shape(sizes) = &self.kind else { return };
         let b = Builder::before(op);
@@ -196,7 +196,7 @@ impl<'c> MessageStep<'c> {
         Peer { group: &self.group, sizes: &self.axes, index }
     }
 
-    /// Lowers the operation, which nothing uses then.
+    /// Lowers the operation, which has no users afterwards.
     pub fn follow(&self, op: Op<'c>, process: &Process<'c>, tag: i64) {
         let b = Builder::before(op);
         match &self.kind {
@@ -227,7 +227,7 @@ impl<'c> MessageStep<'c> {
             Kind::Receive { from } => return messages::receive(op, process, &self.peers(from)),
             _ => {}
         }
-        // Where nothing uses what would come, no process sends it: all run the same program.
+        // Without users of the result no process sends: all run the same program.
         let Some(user) = first_user(op, result) else { return };
         let begin = begin_at(op, input, process);
         let end = b.at(user);
@@ -279,8 +279,8 @@ impl<'c> MessageStep<'c> {
     }
 }
 
-/// The operation in the block of `op` in which the first use of a value is, or the last one where all uses are in other
-/// blocks; `None` where there is no use.
+/// The operation in the block of `op` that contains the first use of a value, or the last one if all uses are in other
+/// blocks; `None` if there is no use.
 fn first_user<'c>(op: Op<'c>, v: Val<'c>) -> Option<Op<'c>> {
     let in_block = |user: Op<'c>| {
         let around = std::iter::successors(Some(user), |op| ir::parent(*op));
@@ -293,7 +293,7 @@ fn first_user<'c>(op: Op<'c>, v: Val<'c>) -> Option<Op<'c>> {
     if uses.is_empty() { None } else { first.or_else(last) }
 }
 
-/// Where an operation may begin: after what makes its operand, in its own block.
+/// The insertion point for the start of an operation: after the definition of its operand, in its own block.
 fn begin_at<'c>(op: Op<'c>, operand: Val<'c>, process: &Process<'c>) -> Builder<'c> {
     let made = ir::after(operand).filter(|made| made.block() == op.block());
     Builder::before(process.not_before(made.unwrap_or_else(|| ir::first_of_block(op)))).located(op)

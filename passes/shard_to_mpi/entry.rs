@@ -1,4 +1,4 @@
-//! What a function knows of its process, and where a program starts and ends MPI.
+//! A function's process, and the start and end of MPI.
 //!
 //! ```mlir
 //! func.func @main() {
@@ -11,7 +11,7 @@
 //! }
 //! ```
 //!
-//! `layout-call-mpi` reads `processes`, and lets the program end with an error where there are more or fewer.
+//! `layout-call-mpi` reads `processes`, and makes the program fail if the number of processes differs.
 
 use crate::functions::{ends, symbol};
 use layout_ir::{self as ir, Builder, Op, Val};
@@ -21,13 +21,13 @@ use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Identifier, Type};
 use std::cell::Cell;
 
-/// On `mpi.init` and `mpi.comm_rank`: the number of processes that the program is for.
+/// On `mpi.init` and `mpi.comm_rank`: the number of processes of the program.
 pub const PROCESSES: &str = "processes";
 
-/// The function that starts MPI, and ends it.
+/// The function that starts and ends MPI.
 const MAIN: &str = "main";
 
-/// Which MPI is meant, as upstream's conversion to LLVM asks for it.
+/// The MPI implementation, for upstream's conversion to LLVM.
 pub const IMPLEMENTATION: (&str, &str) = ("dlti.map", "#dlti.map<\"MPI:Implementation\" = \"OpenMPI\">");
 
 /// A function's process.
@@ -37,12 +37,12 @@ pub struct Process<'c> {
     pub rank: Val<'c>,
     /// All processes, of type `!mpi.comm`.
     pub world: Val<'c>,
-    /// The last operation of what has begun last: what follows in the program begins after it.
+    /// The last operation of the latest started exchange: later ones start after it.
     pub begun: Cell<Option<Op<'c>>>,
 }
 
 impl<'c> Process<'c> {
-    /// The process of a function with a body, with the operations that ask for it.
+    /// The process of a function with a body; inserts the operations that query it.
     pub fn of(function: Op<'c>, processes: i64) -> Process<'c> {
         let operations = ir::operations(ir::blocks(function)[0]);
         let begun = operations.iter().find(|op| ir::name(**op) == "mpi.init").and_then(|op| ir::next(*op));
@@ -55,13 +55,13 @@ impl<'c> Process<'c> {
         Process { function, rank, world, begun: Cell::new(None) }
     }
 
-    /// Inserts at the beginning of the function.
+    /// The insertion point at the start of the function.
     pub fn entry(&self) -> Builder<'c> {
         Builder::before(ir::operations(ir::blocks(self.function)[0])[0])
     }
 
-    /// The latest of an operation, the first one that may use what is known of the process, and the one after what has
-    /// begun in this block.
+    /// The latest of three operations: the given one, the first one after the process queries, and the one after the latest
+    /// started exchange in this block.
     pub fn not_before(&self, op: Op<'c>) -> Op<'c> {
         let begun = self.begun.get().and_then(ir::next);
         let later =
@@ -74,7 +74,7 @@ fn count<'c>(b: Builder<'c>, processes: i64) -> (Identifier<'c>, Attribute<'c>) 
     b.named(PROCESSES, IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), processes))
 }
 
-/// Lets `main`, where the module has it, start MPI, and says which MPI is meant. Returns `main` where it is to end MPI.
+/// Makes `main`, if the module has it, start MPI, and sets the implementation. Returns `main` if it has to end MPI.
 pub fn begin<'c>(module: Op<'c>, processes: i64) -> Option<Op<'c>> {
     let context = Builder::before(module).context();
     if ir::attribute(module, IMPLEMENTATION.0).is_none() {
@@ -91,7 +91,7 @@ pub fn begin<'c>(module: Op<'c>, processes: i64) -> Option<Op<'c>> {
     Some(main)
 }
 
-/// Lets `main` end MPI, after everything that it waits for.
+/// Makes `main` end MPI, after all its waits.
 pub fn end(main: Op) {
     for end in ends(main) {
         Builder::before(end).op("mpi.finalize", &[], &[], &[]);

@@ -1,4 +1,4 @@
-//! Pieces from each process of a group to each: sends and receives that begin, and the wait for them.
+//! Exchange of pieces between all processes of a group: nonblocking sends and receives, then a wait.
 //!
 //! ```text
 //! for d in 1..n:  irecv pieces[(own - d) mod n]  from member (own - d) mod n
@@ -7,9 +7,9 @@
 //! wait for all                                                      end
 //! ```
 //!
-//! All receives have begun before anything is waited for, so that no message has to be kept by MPI, whatever its size, and
-//! no order of the waits can block. At each distance `d` every process sends one piece and receives one. The pieces of two
-//! exchanges differ in their tags; those of one in a loop come in the order in which they are sent.
+//! All receives start before the first wait, so that MPI never has to buffer a message, whatever its size, and
+//! no order of the waits can deadlock. At each distance `d` every process sends one piece and receives one. Two exchanges
+//! have different tags; those of one exchange in a loop arrive in the order of sending.
 
 use crate::ownership::AUTOMATIC;
 use crate::shard_to_mpi::entry::Process;
@@ -20,10 +20,10 @@ use melior::ir::attribute::IntegerAttribute;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type, ValueLike};
 
-/// What an allocation's address is a multiple of, as bufferization has it: the bytes of a line of the cache.
+/// The alignment of an allocation, the same as bufferization's: the bytes of a cache line.
 const ALIGNMENT: i64 = 64;
 
-/// What a process sends to the others of its group.
+/// The data that a process sends to the others of its group.
 #[derive(Clone, Copy)]
 pub enum Sent<'c> {
     /// A tensor, to all.
@@ -32,24 +32,24 @@ pub enum Sent<'c> {
     Each(Val<'c>),
 }
 
-/// An exchange that has begun.
+/// A started exchange.
 pub struct Exchange<'c> {
     sent: Sent<'c>,
     member: Val<'c>,
     pieces: Val<'c>,
     requests: Requests<'c>,
-    /// The last operation of its beginning.
+    /// The last operation of its start.
     pub last: Op<'c>,
 }
 
-/// Sends and receives that have begun.
+/// Started sends and receives.
 pub struct Requests<'c> {
     list: Val<'c>,
     count: i64,
 }
 
 impl<'c> Requests<'c> {
-    /// A list of so many requests in the frame of the function around an operation.
+    /// A list of `count` requests in the frame of the function around an operation.
     pub fn new(process: &Process<'c>, op: Op<'c>, count: i64) -> Requests<'c> {
         let b = process.entry().located(op);
         let integer: Type = IntegerType::new(b.context(), 64).into();
@@ -58,9 +58,9 @@ impl<'c> Requests<'c> {
         Requests { list: b.value("memref.alloca", &[], list, &[b.segments(&[0, 0])]), count }
     }
 
-    /// Begins to send (`mpi.isend`) or to receive (`mpi.irecv`) a contiguous buffer.
+    /// Starts to send (`mpi.isend`) or to receive (`mpi.irecv`) a contiguous buffer.
     ///
-    /// The buffer is for the process with the rank beside it, or from it; the request has this number of the list.
+    /// The rank beside the buffer is its destination or source; the request gets this number in the list.
     #[allow(clippy::too_many_arguments, reason = "a message has that many parts")]
     pub fn begin(
         &self,
@@ -81,7 +81,7 @@ impl<'c> Requests<'c> {
         b.op("memref.store", &[kept, self.list, at], &[], &[]);
     }
 
-    /// Waits for all.
+    /// Waits for all requests.
     pub fn wait(&self, b: Builder<'c>) {
         let (b, at) = counted(b, 0, self.count);
         let integer: Type = IntegerType::new(b.context(), 64).into();
@@ -92,7 +92,7 @@ impl<'c> Requests<'c> {
     }
 }
 
-/// A loop over numbers: where its body goes, and the number.
+/// Emits a loop over numbers; returns the insertion point in its body, and the number.
 fn counted<'c>(b: Builder<'c>, from: i64, below: i64) -> (Builder<'c>, Val<'c>) {
     let bounds = [b.index(from), b.index(below), b.index(1)];
     let (op, end) = b.with_body("scf.for", &bounds, &[], &[], &[Type::index(b.context())], "scf.yield");
@@ -112,7 +112,7 @@ pub fn allocated<'c>(b: Builder<'c>, t: Type<'c>) -> Val<'c> {
     b.value("memref.alloc", &[], memref_of(b, t), &[b.named("alignment", alignment), automatic, b.segments(&[0, 0])])
 }
 
-/// The tensor in a buffer that nothing else uses.
+/// The tensor in a buffer without other users.
 pub fn tensor_in<'c>(b: Builder<'c>, buffer: Val<'c>, t: Type<'c>) -> Val<'c> {
     let attributes = ["restrict", "writable"].map(|name| b.named(name, Attribute::unit(b.context())));
     b.value("bufferization.to_tensor", &[buffer], t, &attributes)
@@ -124,7 +124,7 @@ fn memref_of<'c>(b: Builder<'c>, t: Type<'c>) -> Type<'c> {
 }
 
 impl<'c> Exchange<'c> {
-    /// Begins to send and receive; `op` is what this is for.
+    /// Starts to send and receive, for the operation `op`.
     pub fn begin(
         b: Builder<'c>,
         op: Op<'c>,
@@ -164,10 +164,10 @@ impl<'c> Exchange<'c> {
         Exchange { sent, member, pieces, requests, last }
     }
 
-    /// Waits for the pieces: a tensor of them, with the process's own.
+    /// Waits for the pieces; returns a tensor of them, with the own piece.
     ///
-    /// The own piece is read after the wait. For bufferization that is a use of what is sent, so that nothing which is
-    /// computed in between is written over it.
+    /// The own piece is read after the wait. For bufferization this is a use of the sent tensor, so that no computation in
+    /// between overwrites it.
     pub fn end(self, b: Builder<'c>) -> Val<'c> {
         self.requests.wait(b);
         let t = ir::memref(self.pieces.r#type()).expect("a buffer");

@@ -1,8 +1,8 @@
 //! Grids of processes, and the groups along some of their axes.
 //!
-//! A process has the number that MPI gives it, its *rank*, which is its linear index in the grid, row-major. A group along
-//! axes of the grid is the processes that differ in these alone; a *member* of it is numbered row-major in the order in
-//! which the axes are given.
+//! A process has the number that MPI gives it, its *rank*, which is its row-major linear index in the grid. A group along
+//! axes of the grid contains the processes that differ only in these; its *members* are numbered row-major in the order
+//! of the axes.
 //!
 //! ```text
 //! grid 2x4, axes [0]: the groups are {0, 4} {1, 5} {2, 6} {3, 7}; rank 5 is member 1 of the second
@@ -20,10 +20,10 @@ pub struct RankGrid {
 }
 
 impl RankGrid {
-    /// The grid that a `shard.grid` says.
+    /// The grid of a `shard.grid`.
     ///
     /// # Errors
-    /// A size that is not known or below 1, and more processes than a rank of MPI can number.
+    /// A size that is dynamic or below 1, and more processes than MPI can number.
     pub fn of(op: Op) -> Result<RankGrid, String> {
         let shape = ir::integers(op, "shape");
         if let Some(size) = shape.iter().find(|size| **size < 1) {
@@ -36,10 +36,10 @@ impl RankGrid {
         Ok(RankGrid { shape, processes })
     }
 
-    /// The axes that an attribute of an operation lists; all of them where it lists none.
+    /// The axes that an attribute of an operation lists; all of them if the list is empty.
     ///
     /// # Errors
-    /// An axis that the grid does not have or that is listed twice.
+    /// An axis that the grid does not have, or one that is listed twice.
     pub fn axes(&self, op: Op, name: &str) -> Result<Vec<usize>, String> {
         let listed = short_integers(op, name);
         let mut axes = Vec::new();
@@ -54,7 +54,7 @@ impl RankGrid {
         Ok(axes)
     }
 
-    /// How far apart the ranks of two processes are that are next to each other along an axis.
+    /// The rank stride of neighbours along an axis.
     fn stride(&self, axis: usize) -> i64 {
         self.shape[axis + 1..].iter().product()
     }
@@ -75,14 +75,14 @@ impl RankGrid {
     }
 }
 
-/// The integers of a dense array of 16 bits, as the dialect keeps axes.
+/// The integers of a dense array of 16 bits, the dialect's storage of axes.
 fn short_integers(op: Op, name: &str) -> Vec<i64> {
     let text = ir::attribute(op, name).map(|attribute| attribute.to_string()).unwrap_or_default();
     let listed = text.trim_start_matches("array<i16").trim_end_matches('>').trim_start_matches(':');
     listed.split(',').filter_map(|number| number.trim().parse().ok()).collect()
 }
 
-/// A part of the number of a process: neighbours along it are `stride` ranks apart.
+/// A digit of a rank: neighbours along it are `stride` ranks apart.
 #[derive(Clone, Copy)]
 struct RankDigit {
     stride: i64,
@@ -99,7 +99,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// The number in its group of the process with a rank.
+    /// The member number of the process with a rank.
     pub fn member<'c>(&self, b: Builder<'c>, rank: Val<'c>) -> Val<'c> {
         let digits: Vec<Val<'c>> = self.digits.iter().map(|digit| self.digit(b, rank, *digit)).collect();
         let sizes: Vec<i64> = self.digits.iter().map(|digit| digit.size).collect();
@@ -112,7 +112,7 @@ impl Group {
         if digit.stride * digit.size == self.processes { shifted } else { arith(b, "arith.remui", shifted, digit.size) }
     }
 
-    /// The rank of a member of the group that the process with a rank is in.
+    /// The rank of a member of the group that contains the process with a rank.
     pub fn rank_of<'c>(&self, b: Builder<'c>, rank: Val<'c>, member: Val<'c>) -> Val<'c> {
         if let [RankDigit { stride: 1, size }] = self.digits[..]
             && size == self.processes
@@ -130,14 +130,14 @@ impl Group {
     }
 }
 
-/// The row-major number of an index in an array of these sizes.
+/// The row-major linear index in an array of these sizes.
 pub fn linear<'c>(b: Builder<'c>, index: &[Val<'c>], sizes: &[i64]) -> Val<'c> {
     let mut all = index.iter().zip(sizes);
     let Some((first, _)) = all.next() else { return b.index(0) };
     all.fold(*first, |number, (digit, size)| add(b, arith(b, "arith.muli", number, *size), *digit))
 }
 
-/// An operation of `arith` on an index and a constant; what changes nothing is left out.
+/// An operation of `arith` on an index and a constant; identities are omitted.
 pub fn arith<'c>(b: Builder<'c>, name: &str, x: Val<'c>, n: i64) -> Val<'c> {
     match (name, n) {
         ("arith.muli" | "arith.divui", 1) | ("arith.addi", 0) => x,

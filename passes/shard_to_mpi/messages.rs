@@ -9,13 +9,13 @@ use melior::ir::attribute::IntegerAttribute;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, ValueLike};
 
-/// The tag of what the program sends and receives by operations of its own.
+/// The tag of the program's own sends and receives.
 const PAIRED: i64 = 0;
 
-/// The rank of nobody (`MPI_PROC_NULL` of Open MPI): nothing is sent to it or received from it.
+/// The null rank (`MPI_PROC_NULL` of Open MPI): sends to it and receives from it do nothing.
 const NOBODY: i64 = -2;
 
-/// The process at an index of a group, of which some numbers are values: operands after the first.
+/// A process at an index of a group, with dynamic numbers as operands after the first.
 pub struct Peer<'s> {
     pub group: &'s Group,
     pub sizes: &'s [i64],
@@ -42,7 +42,7 @@ pub struct Way {
     pub tag: i64,
 }
 
-/// Sends a tensor, and waits at the end of the block: the receiver may be waiting itself for what a later operation sends.
+/// Sends a tensor, and waits at the end of the block: the receiver may itself wait for the data of a later operation.
 pub fn send<'c>(op: Op<'c>, process: &Process<'c>, to: &Peer) {
     let (b, input, result) = (Builder::before(op), ir::operands(op)[0], ir::result(op, 0));
     let sent = converted(b, input, without_layout(input));
@@ -51,7 +51,7 @@ pub fn send<'c>(op: Op<'c>, process: &Process<'c>, to: &Peer) {
     let last = std::iter::successors(Some(op), |op| ir::next(*op)).last().unwrap_or(op);
     let end = b.at(last);
     requests.wait(end);
-    // For bufferization a use of what is sent: nothing is written over it before.
+    // A use of the sent tensor for bufferization: nothing overwrites it before.
     buffer(end, sent);
     ir::replace_all_uses(result, input);
 }
@@ -67,7 +67,7 @@ pub fn receive<'c>(op: Op<'c>, process: &Process<'c>, from: &Peer) {
     ir::replace_all_uses(result, converted(b, tensor_in(b, into, t), result.r#type()));
 }
 
-/// Sends a tensor so far along an axis and receives the one that comes from as far behind.
+/// Sends a tensor along an axis by an offset and receives the one from the opposite direction.
 pub fn shift<'c>(op: Op<'c>, process: &Process<'c>, axis: &Group, way: &Way) {
     let (b, input, result) = (Builder::before(op), ir::operands(op)[0], ir::result(op, 0));
     if way.offset == 0 {
