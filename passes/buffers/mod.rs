@@ -1,8 +1,8 @@
-//! What becomes of one buffer: its type, its index, the operations that reach it.
+//! Lowering of one buffer: its type, its index, the operations that access it.
 //!
 //! `operations` is the table of upstream's operations; `index` makes expressions of index values, and `index_values` values
-//! of expressions; `packing`, `parts`, `products`, `spread`, `maps` and `lowered` say which memref a layout becomes;
-//! `type_converter` changes types in a module; `globals` sorts its constants; `views` says which slices and reshapes are
+//! of expressions; `packing`, `parts`, `products`, `spread`, `maps` and `lowered` compute the memref of a layout;
+//! `type_converter` changes types in a module; `globals` sorts its constants; `views` finds slices and reshapes that are
 //! only read.
 
 pub mod globals;

@@ -1,9 +1,9 @@
-//! What lowering has to know of MLIR's own operations: one row for each operation, and one for each dialect whose
+//! The traits of MLIR's own operations that lowering needs: one row for each operation, and one for each dialect whose
 //! operations are mostly alike.
 //!
-//! A row has all traits of its operation: `arith.divsi` has `LANEWISE`, which `arith.*` has, and `DIVIDES`. Structured
-//! operations are not here, as their indexing maps say what they read and write; nor is what a single `match` rewrites or
-//! reads.
+//! A row has all traits of its operation: `arith.divsi` has `LANEWISE`, as all `arith.*`, and `DIVIDES`. Structured
+//! operations are not here, as their indexing maps describe their accesses; nor are properties that only a single `match`
+//! needs.
 
 use layout_ir::{self as ir, Op};
 use melior::ir::{Type, TypeLike, ValueLike};
@@ -32,9 +32,9 @@ impl Traits {
 pub const FORWARDS: Traits = Traits(1 << 0);
 /// A value leaves its block through it.
 pub const BOUNDARY: Traits = Traits(1 << 1);
-/// Stock bufferization, or what prepares it, knows it on tensors with layouts.
+/// Stock bufferization, or its preparation, knows it on tensors with layouts.
 pub const BUFFERIZES: Traits = Traits(1 << 2);
-/// The result shows (part of) the first operand, and indices into it are affine in indices into the result.
+/// The result is a view of the first operand or a part of it, with indices that are affine in each other.
 pub const VIEW: Traits = Traits(1 << 3);
 /// The result is in the same buffer as the first operand.
 pub const SAME_BUFFER: Traits = Traits(1 << 4);
@@ -46,20 +46,19 @@ pub const NO_ACCESS: Traits = Traits(1 << 6);
 pub const READS: Traits = Traits(1 << 7);
 /// On tensors it computes each element from those at the same index.
 pub const ELEMENTWISE: Traits = Traits(1 << 8);
-/// A vector of it, or what vector code makes of it, computes the same lane by lane, and cannot fail in lanes that are not
-/// used.
+/// Vector code for it computes the same lane by lane, and cannot fail in unused lanes.
 pub const LANEWISE: Traits = Traits(1 << 9);
 /// Takes several machine instructions.
 pub const MULTI_INSTRUCTION: Traits = Traits(1 << 10);
-/// Becomes a call into a maths library, as machines have no instruction for it.
+/// Becomes a call of a maths library, as machines have no instruction for it.
 pub const LIBRARY_CALL: Traits = Traits(1 << 11);
-/// Makes the type of its operand wider without a change of its value.
+/// Widens the type of its operand without a change of its value.
 pub const WIDENS: Traits = Traits(1 << 12);
 /// May become one operation with a product or sum beside it, rounded once.
 pub const CONTRACTS: Traits = Traits(1 << 13);
 /// A function that may be approximated by a polynomial.
 pub const APPROXIMABLE: Traits = Traits(1 << 14);
-/// Divides integers: it traps where the divisor is 0, so that a vector of it needs code of its own.
+/// Divides integers: it traps if the divisor is 0, so that a vector of it needs code of its own.
 pub const DIVIDES: Traits = Traits(1 << 15);
 
 const NONE: Traits = Traits(0);
@@ -72,8 +71,8 @@ const SHOWS: Traits = SAME_BUFFER.and(NO_ACCESS);
 /// Upstream has a polynomial within a few units in the last place, for all arguments.
 const POLYNOMIAL: Traits = MATH.and(LIBRARY_CALL).and(APPROXIMABLE);
 
-/// Of memrefs: the same bytes under another type, of a layout in which every element stays at its byte, or as bytes where
-/// elements are bits in bytes.
+/// The cast of memrefs to another type over the same bytes: of a layout in which every element stays at its byte, or as
+/// bytes if elements are bits in bytes.
 pub const SAME_BYTES: &str = "builtin.unrealized_conversion_cast";
 
 /// The rows, in the order of their names.
@@ -188,7 +187,7 @@ const OPERATIONS: &[(&str, Traits)] = &[
     ("vector.transfer_write",                  BUFFERIZES),
 ];
 
-/// The traits of an operation; none for one that is not in the table.
+/// The traits of an operation; `NONE` for one that is not in the table.
 fn traits(name: &str) -> Traits {
     let row = |name: &str| OPERATIONS.binary_search_by_key(&name, |row| row.0).ok().map(|row| OPERATIONS[row].1);
     let dialect = || {
@@ -206,7 +205,7 @@ pub fn is(name: &str, wanted: Traits) -> bool {
     traits(name).0 & wanted.0 == wanted.0
 }
 
-/// Whether an operation, on scalars or vectors, is a function of a type that there is a polynomial for.
+/// Whether an operation, on scalars or vectors, is a function with a polynomial for its type.
 pub fn is_approximable(op: Op) -> bool {
     let element = |t: Type| {
         let element = ir::vector(t).map_or(t, |vector| vector.element);

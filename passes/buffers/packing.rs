@@ -1,4 +1,4 @@
-//! How the elements of a memref hold those of a layout: `E(n)`, the bits that an element takes.
+//! The encoding of a layout's elements in those of a memref: `E(n)`, the bits of an element.
 //!
 //! | element | layout | element of the memref | holds |
 //! |---|---|---|---|
@@ -10,16 +10,16 @@
 //! | `i3` | `E(3)` | `i8` | a part: three bytes hold eight of them |
 //! | `i12` | `E(12)` | `i8` | a part: three bytes hold two of them |
 //!
-//! The memref elements that hold several are one more level of tiles, of which the memref has no dimension: the last
-//! expression of an index is then where in one byte the element begins. A store reads the byte and writes it back with
-//! its own bits changed, so neighbours and padding keep theirs. Where iterations run at the same time, and may write to
+//! Memref elements that hold several layout elements are one more level of tiles, without a dimension in the memref: the
+//! last expression of an index is then the position inside a byte. A store reads the byte and writes it back with
+//! only its own bits changed, so neighbours and padding keep theirs. If parallel iterations may write to
 //! one byte of a buffer from outside of them, two atomic operations clear and set the element's bits. Upstream's emulation
 //! of narrow types is no pass, and refuses transposed memrefs, arguments and stores.
 //!
-//! An element that may begin in one byte and end in another is an integer of all bytes that it may touch, shifted. Of
-//! twelve bits, the first four in byte 1, the integer is `byte 1 | byte 2 << 8`. The last of these bytes is there only if
-//! the element reaches it. Where it does not, the one before is read in its place, whose bits are then above those of the
-//! element, and is written back as it is.
+//! An element that may begin in one byte and end in another is an integer of all bytes that it may touch, shifted. For
+//! twelve bits, the first four in byte 1, the integer is `byte 1 | byte 2 << 8`. The last of these bytes exists only if
+//! the element reaches it. Otherwise the byte before is read in its place; its bits are then above those of the
+//! element, and are written back unchanged.
 
 use crate::buffers::index::IndexVars;
 use crate::buffers::operations::{SAME_BUFFER, is};
@@ -37,10 +37,10 @@ use tensor_layout::limits;
 const AND: i64 = 2;
 const OR: i64 = 14;
 
-/// The most bits that an element takes: those of a complex number of two `f64`.
+/// The most bits of an element: a complex number of two `f64`.
 const MOST_BITS: i64 = limits::ELEMENT_BITS;
 
-/// How many elements of a layout how many of the memref hold, in the smallest numbers: eight `E(3)` are three bytes.
+/// The ratio of layout elements to memref elements, in lowest terms: eight `E(3)` are three bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Held {
     /// The bits of an element of the memref.
@@ -53,14 +53,14 @@ impl Held {
     /// Each element of the layout is one of the memref.
     pub const ONE: Held = Held { integer: 0, elements: 1, units: 1 };
 
-    /// How elements of `own` bits that take so many, as `E(n)` says, are held; none where an element of the memref is one of
-    /// the layout.
+    /// The ratio for elements of `own` bits that take `bits`, as `E(n)` gives it; `None` if memref elements are layout
+    /// elements.
     ///
     /// # Errors
-    /// Bits that are less than the element's, and more than any element has.
+    /// Fewer bits than the element has, and more than any element has.
     pub fn new(element: &dyn fmt::Display, own: i64, bits: i64) -> Result<Option<Held>, String> {
-        // LLVM takes the upper bits of an `i4` in a byte for 0, and integers of other than 1, 2, 4, 8 or 16 bytes are further apart
-        // in a memref than their bytes.
+        // LLVM assumes that the upper bits of an `i4` in a byte are 0, and integers of other than 1, 2, 4, 8 or 16 bytes have a
+        // larger stride in a memref than their bytes.
         if bits == 0 || bits == own && own % 8 == 0 && own.count_ones() == 1 {
             return Ok(None);
         }
@@ -77,36 +77,34 @@ impl Held {
         }
     }
 
-    /// Whether each element of the layout is in one element of the memref and fills it.
+    /// Whether each element of the layout fills one element of the memref.
     pub fn is_one(self) -> bool {
         (self.elements, self.units) == (1, 1)
     }
 
-    /// The elements of the memref for so many of the layout, the last one perhaps not filled; none where 64 bits do not
-    /// hold the number.
+    /// The memref elements for this many layout elements, the last one perhaps partly filled; `None` beyond 64 bits.
     pub fn units_of(self, elements: i64) -> Option<i64> {
         let units = elements.checked_mul(self.units)?;
         Some(units / self.elements + i64::from(units % self.elements != 0))
     }
 
-    /// From a position in steps, of which [`Held::elements`] are an element of the memref: which element of the memref, and
-    /// the step in it.
+    /// The memref element of a position in steps, and the step inside it. [`Held::elements`] steps are one memref element.
     pub fn position(self, steps: Expr) -> (Expr, Option<Expr>) {
         let digit = (self.elements > 1).then(|| steps.clone().modulo(self.elements));
         (steps.floor_div(self.elements), digit)
     }
 }
 
-/// How the elements of a memref hold those of a layout.
+/// The encoding of a layout's elements in those of a memref.
 #[derive(Clone, Copy)]
 pub struct Packing<'c> {
     /// An element of the layout.
     pub element: Type<'c>,
     /// An element of the memref.
     pub held_in: Type<'c>,
-    /// The bits that an element of the layout takes; none where it is an element of the memref.
+    /// The bits of a layout element; `None` if it is a memref element.
     pub bits: Option<i64>,
-    /// How many elements of the layout how many of the memref hold.
+    /// The ratio of layout elements to memref elements.
     pub held: Held,
     /// The dimension of the memref along which its elements are contiguous.
     pub fastest: usize,
@@ -118,10 +116,10 @@ impl<'c> Packing<'c> {
         Packing { element, held_in: element, bits: None, held: Held::ONE, fastest: 0 }
     }
 
-    /// The packing of elements that take so many bits, as `E(n)` says; 0 is the default.
+    /// The packing for elements of this many bits, as `E(n)` gives it; 0 is the default.
     ///
     /// # Errors
-    /// Bits that are less than the element's or more than any element has, and other bits than its own for an element that
+    /// Fewer bits than the element has, more than any element has, and other bits than its own for an element that
     /// is no integer and no floating-point number.
     pub fn new(element: Type<'c>, bits: i64) -> Result<Packing<'c>, String> {
         let whole = Packing::whole(element);
@@ -147,12 +145,12 @@ impl<'c> Packing<'c> {
         self.bits.is_none()
     }
 
-    /// Whether an element may be in several of the memref.
+    /// Whether an element may span several memref elements.
     pub fn straddles(self) -> bool {
         self.held.units > 1
     }
 
-    /// Loads the element at an index into a memref, with an affine operation where that is wanted and allowed.
+    /// Loads the element at an index into a memref, with an affine operation if `affine` is set and this is allowed.
     pub fn load(self, vars: &IndexVars<'c>, b: Builder<'c>, base: Val<'c>, index: &[Expr], affine: bool) -> Val<'c> {
         let load = |index: &[Expr]| match affine {
             true => vars.load(b, base, index),
@@ -179,8 +177,8 @@ impl<'c> Packing<'c> {
         if integer == self.element { low } else { b.value("arith.bitcast", &[low], self.element, &[]) }
     }
 
-    /// Stores the element at an index into a memref, with an affine operation where that is wanted and allowed. Bits of
-    /// other elements stay as they are.
+    /// Stores the element at an index into a memref, with an affine operation if `affine` is set and this is allowed. Bits of
+    /// other elements do not change.
     pub fn store(
         self,
         vars: &IndexVars<'c>,
@@ -210,7 +208,7 @@ impl<'c> Packing<'c> {
                 resized(b, b.value("arith.shrui", &[v, far], wide, &[]), self.held_in)
             }
         };
-        // The element's own bits, where others are in its bytes.
+        // The element's own bits, if its bytes hold others.
         let own = (self.held.elements > 1).then(|| shifted(self.low_bits(b, wide, bits)));
         let shared = is_shared(b, base);
         for (k, at) in bytes.iter().enumerate() {
@@ -238,7 +236,7 @@ impl<'c> Packing<'c> {
         }
     }
 
-    /// The index of the memref's element in which an element of the layout begins, and the step in it.
+    /// The index of the memref element in which a layout element begins, and the step inside it.
     fn split(self, index: &[Expr]) -> (&[Expr], &Expr) {
         match index.split_last() {
             Some((digit, at)) if self.held.elements > 1 => (at, digit),
@@ -246,7 +244,7 @@ impl<'c> Packing<'c> {
         }
     }
 
-    /// The elements of the memref that hold the lowest bits of an element, so many of them.
+    /// The memref elements that hold the lowest `bits` bits of an element.
     fn bytes(self, at: &[Expr], digit: &Expr, bits: i64) -> Vec<Vec<Expr>> {
         let unit = self.held.integer;
         let last_step = match digit {
@@ -258,7 +256,7 @@ impl<'c> Packing<'c> {
             at[self.fastest] = at[self.fastest].clone() + k;
             at
         };
-        // Those that it reaches wherever it begins, and those that it may reach.
+        // Bytes that the element always reaches, and bytes that it may reach.
         let [all, most] = [0, last_step].map(|step| (step * self.step() + bits + unit - 1) / unit);
         let whole = (0..all).map(|k| if k == 0 { at.to_vec() } else { behind(Expr::Const(k)) });
         let last = (digit.clone().times(self.step()) + Expr::Const(bits - 1)).floor_div(unit);
@@ -270,12 +268,12 @@ impl<'c> Packing<'c> {
         self.held.integer / self.held.elements
     }
 
-    /// The integer of so many elements of the memref.
+    /// The integer type of this many memref elements.
     fn wide(self, b: Builder<'c>, count: usize) -> Type<'c> {
         IntegerType::new(b.context(), self.held.integer as u32 * count as u32).into()
     }
 
-    /// How far an element is from the lowest bit; none where it always is there.
+    /// The distance of an element from the lowest bit; `None` if it is always 0.
     fn shift(self, vars: &IndexVars<'c>, b: Builder<'c>, digit: &Expr, wide: Type<'c>) -> Option<Val<'c>> {
         let shift = match digit {
             Expr::Const(step) => Expr::Const(step * self.step()),
@@ -288,12 +286,12 @@ impl<'c> Packing<'c> {
         }
     }
 
-    /// An integer whose lowest bits, so many, are set.
+    /// An integer with its lowest `bits` bits set.
     fn low_bits(self, b: Builder<'c>, wide: Type<'c>, bits: i64) -> Val<'c> {
         if bits < 63 {
             return number(b, wide, (1 << bits) - 1);
         }
-        // A number of MLIR's interface has 64 bits.
+        // MLIR's C API takes numbers of 64 bits.
         let all = b.value("arith.subi", &[number(b, wide, 0), number(b, wide, 1)], wide, &[]);
         let above = number(b, wide, ir::bits(wide).unwrap_or(bits) - bits);
         b.value("arith.shrui", &[all, above], wide, &[])
@@ -313,7 +311,7 @@ fn number<'c>(b: Builder<'c>, of: Type<'c>, number: i64) -> Val<'c> {
     b.constant(IntegerAttribute::new(of, number).into())
 }
 
-/// The lowest bits of an integer as another one, with zeros above.
+/// Truncates or zero-extends an integer.
 fn resized<'c>(b: Builder<'c>, v: Val<'c>, to: Type<'c>) -> Val<'c> {
     let [from, bits] = [v.r#type(), to].map(|t| ir::bits(t).unwrap_or(0));
     match from.cmp(&bits) {
@@ -323,7 +321,7 @@ fn resized<'c>(b: Builder<'c>, v: Val<'c>, to: Type<'c>) -> Val<'c> {
     }
 }
 
-/// Whether iterations that run at the same time reach a buffer: one that is made outside of their loop.
+/// Whether parallel iterations share a buffer: one defined outside of their loop.
 fn is_shared<'c>(b: Builder<'c>, base: Val<'c>) -> bool {
     let mut base = base;
     let owner = loop {

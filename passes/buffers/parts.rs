@@ -1,12 +1,12 @@
-//! The dimensions of the memref that a tiled layout becomes: their sizes, strides, and indices.
+//! The memref dimensions of a tiled layout: their sizes, strides, and indices.
 //!
 //! A part of a tiled dimension is a dimension of the memref; see [`Expansion::parts`]. Two kinds of size need more:
 //!
-//! - *A size known only at run time.* Of `?` rows in tiles of 8, `ceil(n / 8)` tiles follow each other, so one part is of
-//!   unknown size and what is further out in memory has an unknown stride. The number of rows itself is the size of a
-//!   dimension in front whose stride is 0: a memref carries it wherever it goes, and its index there is always 0. Indices
+//! - *A dynamic size.* For `?` rows in tiles of 8, there are `ceil(n / 8)` tiles, so one part has a dynamic
+//!   size, and parts further out in memory have a dynamic stride. The number of rows itself is the size of a leading
+//!   dimension with stride 0: a memref carries it everywhere, and its index there is always 0. Indices
 //!   and sizes that are products of such sizes are in [`Products`].
-//! - *Elements of other than whole bytes*, `E(n)`. The part that varies fastest is cut into bytes. Where no part fills whole
+//! - *Elements of other than whole bytes*, `E(n)`. The fastest part is cut into bytes. If no part fills whole
 //!   bytes, a row may begin inside one: then all elements are one dimension of bytes.
 
 use crate::buffers::packing::Held;
@@ -14,30 +14,30 @@ use crate::buffers::products::{Products, TiledIndex};
 use tensor_layout::expr::Expr;
 use tensor_layout::tiled::{Expansion, Layout, Tiling};
 
-/// The dimensions of a memref, those of a logical dimension together.
+/// The dimensions of a memref, grouped by logical dimension.
 #[derive(Clone)]
 pub struct Parts {
-    /// The layout on the sizes, with others in place of the unknown ones.
+    /// The layout on the sizes, with stand-ins for the dynamic ones.
     pub expansion: Expansion,
     /// The index in each dimension, over the logical index and the products.
     pub exprs: Vec<Expr>,
-    /// Where in the memref's element the element begins, in the steps of [`Held`]; none where it always is the first bit.
+    /// The position of the element in the memref element, in the steps of [`Held`]; `None` if always the first bit.
     pub digit: Option<Expr>,
-    /// None where known only at run time.
+    /// Sizes; `None` if known only at run time.
     pub sizes: Vec<Option<i64>>,
-    /// In elements of the memref; none where known only at run time.
+    /// Strides in elements of the memref; `None` if known only at run time.
     pub strides: Vec<Option<i64>>,
     /// The dimensions in memory order, outermost first.
     pub order: Vec<usize>,
-    /// The dimension along which memory is contiguous, where elements are cut into bytes.
+    /// The contiguous dimension, if elements are cut into bytes.
     pub fastest: usize,
-    /// For each logical dimension of unknown size, the dimension of the memref that has the same size.
+    /// For each logical dimension of dynamic size, the dimension of the memref that has the same size.
     pub dynamic: Vec<(usize, usize)>,
-    /// For each dimension of unknown size, the size over the logical sizes and the products.
+    /// For each dimension of dynamic size, the size over the logical sizes and the products.
     pub run_time: Vec<(usize, Expr)>,
-    /// How many dimensions, the first ones, do no more than carry a logical size.
+    /// The number of leading dimensions that only carry a logical size.
     pub carriers: usize,
-    /// What the variables of `exprs` and `run_time` are.
+    /// The meaning of the variables in `exprs` and `run_time`.
     pub products: Products,
 }
 
@@ -45,7 +45,7 @@ impl Parts {
     /// The dimensions for a layout on these sizes.
     ///
     /// # Errors
-    /// Sizes that do not fit.
+    /// Sizes that overflow.
     pub fn of(shape: &[Option<i64>], layout: &Layout, held: Held) -> Result<Parts, String> {
         let expansion = Expansion::new(&stand_ins(shape, layout)?, layout).map_err(|e| e.message)?;
         let (products, digits) = Products::of(shape, layout);
@@ -69,13 +69,13 @@ impl Parts {
         for (k, size) in made.products.simplified(&of(|digit| &digit.size), shape).into_iter().enumerate() {
             if !matches!(size, Expr::Const(_)) {
                 made.sizes[k] = None;
-                // The strides of what is further out in memory are multiples of this size.
+                // Strides further out in memory are multiples of this size.
                 let outer = (0..parts.len()).filter(|outer| parts[*outer].position < parts[k].position);
                 outer.for_each(|outer| made.strides[outer] = None);
                 made.run_time.push((k, size));
             }
         }
-        // Without elements any order will do, and strides of 0 would be none.
+        // Without elements any order will do; strides of 0 would be invalid.
         match made.sizes.contains(&Some(0)) {
             true => made.strides = row_major(&made.sizes),
             false => made.order.sort_by_key(|k| parts[*k].position),
@@ -95,7 +95,7 @@ impl Parts {
         Ok(made)
     }
 
-    /// Cuts the part that varies fastest into memref elements, which hold the layout's as is said.
+    /// Cuts the fastest part into memref elements, which encode the layout's as `held` says.
     fn pack(&mut self, shape: &[Option<i64>], digits: Vec<TiledIndex>, held: Held) -> Result<(), String> {
         const LARGE: &str = "its bytes overflow 64 bits";
         let fastest = (0..self.sizes.len()).find(|k| self.strides[*k] == Some(1) && self.sizes[*k] != Some(1));
@@ -104,7 +104,7 @@ impl Parts {
             let units = |n: i64| held.units_of(n).ok_or(LARGE);
             (self.exprs[fastest], self.digit) = held.position(self.exprs[fastest].clone().times(held.units));
             self.sizes[fastest] = self.sizes[fastest].map(units).transpose()?;
-            // What is further in has one place, and the stride of what is inside it, as in any dense memref.
+            // Dimensions further in have size 1, and the stride of the dimension inside them, as in any dense memref.
             for stride in self.strides.iter_mut().filter(|stride| **stride != Some(1)) {
                 *stride = stride.map(units).transpose()?;
             }
@@ -128,12 +128,12 @@ impl Parts {
         Ok(())
     }
 
-    /// Whether the dimensions follow each other in memory, the last one fastest. Unknown strides look alike in any order.
+    /// Whether the dimensions are in memory order, the last one fastest. Dynamic strides look alike in any order.
     pub fn is_row_major(&self) -> bool {
         self.strides == row_major(&self.sizes) && (!self.strides.contains(&None) || self.order.is_sorted())
     }
 
-    /// Puts a dimension with the size of each of these logical dimensions in front.
+    /// Adds leading dimensions that carry the sizes of these logical dimensions.
     fn carry(&mut self, tiled: &[usize]) {
         let n = tiled.len();
         self.carriers = n;
@@ -150,7 +150,7 @@ impl Parts {
         self.run_time.sort_by_key(|run_time| run_time.0);
     }
 
-    /// The same dimensions in memory order, with nothing between them.
+    /// The same dimensions in memory order, without gaps.
     pub fn in_memory_order(mut self) -> Parts {
         let place = |k: usize, order: &[usize]| order.iter().position(|o| *o == k).expect("the order is a permutation");
         self.exprs = self.order.iter().map(|k| self.exprs[*k].clone()).collect();
@@ -159,7 +159,7 @@ impl Parts {
         self.strides.splice(0..0, vec![Some(0); self.carriers]);
         self.dynamic.iter_mut().for_each(|(_, k)| *k = place(*k, &self.order));
         self.run_time.iter_mut().for_each(|(k, _)| *k = place(*k, &self.order));
-        // Without dimensions there is none.
+        // A memref without dimensions has no fastest one.
         self.fastest = self.order.iter().position(|k| *k == self.fastest).unwrap_or(0);
         self.run_time.sort_by_key(|run_time| run_time.0);
         self.order = (0..self.order.len()).collect();
@@ -167,7 +167,7 @@ impl Parts {
     }
 }
 
-/// The strides of sizes without padding, last dimension fastest; none before an unknown size.
+/// The strides of sizes without padding, last dimension fastest; `None` before a dynamic size.
 pub fn row_major(sizes: &[Option<i64>]) -> Vec<Option<i64>> {
     let mut strides = vec![Some(1i64); sizes.len()];
     for k in (1..sizes.len()).rev() {
@@ -176,7 +176,7 @@ pub fn row_major(sizes: &[Option<i64>]) -> Vec<Option<i64>> {
     strides
 }
 
-/// The sizes, and in place of each unknown one such that no part of it is left out: twice the product of the tiles' sizes.
+/// The sizes, with a stand-in for each dynamic one large enough to keep all its parts: twice the product of tile sizes.
 fn stand_ins(shape: &[Option<i64>], layout: &Layout) -> Result<Vec<i64>, String> {
     let mut cuts = Cuts { shape, products: vec![2; shape.len()] };
     let mut indices: Vec<Vec<usize>> = layout.major_to_minor().map(|d| vec![d]).collect();
@@ -186,7 +186,7 @@ fn stand_ins(shape: &[Option<i64>], layout: &Layout) -> Result<Vec<i64>, String>
     Ok(shape.iter().zip(cuts.products).map(|(n, product)| n.unwrap_or(product)).collect())
 }
 
-/// The tiling rule on the logical dimensions that an index is made of.
+/// The tiling rule on the logical dimensions in an index.
 struct Cuts<'a> {
     shape: &'a [Option<i64>],
     products: Vec<i64>,
@@ -205,7 +205,7 @@ impl Tiling for Cuts<'_> {
     }
 
     fn split(&mut self, index: Vec<usize>, by: i64) -> Result<[Vec<usize>; 2], String> {
-        // Of merged dimensions one that is large enough makes all of them so.
+        // One large enough dimension suffices for merged dimensions.
         if let Some(&d) = index.iter().find(|d| self.shape[**d].is_none()) {
             self.products[d] = self.products[d].checked_mul(by).ok_or("the product of its tile sizes overflows")?;
         }

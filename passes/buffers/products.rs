@@ -1,8 +1,8 @@
 //! Products of values that are known only at run time.
 //!
-//! `*` merges the indices `[i, j]` into `i * n + j`, where `n` is the size that `j` stays below. Where `n` is known only at
-//! run time this is a product of two values, of which affine expressions have none. So the expressions of a layout have a
-//! variable for it, and [`Products`] say of what it is the product. For an array of rank `r` the variables are
+//! `*` merges the indices `[i, j]` into `i * n + j`, where `n` is the bound of `j`. If `n` is known only at
+//! run time, this is a product of two values, which affine expressions do not have. So the expressions of a layout have a
+//! variable for it, and [`Products`] holds its factors. For an array of rank `r` the variables are
 //!
 //! | variables | are |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | `r .. 2r` | the logical sizes |
 //! | from `2r` on | products of two expressions over the variables before |
 //!
-//! The tiling rule on such expressions gives the indices and sizes of all dimensions that tiles make, whatever they merge:
+//! The tiling rule on such expressions gives the indices and sizes of all dimensions of the tiles, whatever they merge:
 //! `{1,0:T(*,2)}` on `[5, n]` has `(i * n + j) floordiv 2`, below `(5 * n) ceildiv 2`, and `(i * n + j) mod 2`.
 
 use crate::buffers::index::IndexVars;
@@ -26,7 +26,7 @@ pub struct Products {
     factors: Vec<[Expr; 2]>,
 }
 
-/// A dimension that tiles make: its index, and what this stays below.
+/// A dimension from tiling: its index, and the bound of the index.
 #[derive(Clone)]
 pub struct TiledIndex {
     pub index: Expr,
@@ -34,7 +34,7 @@ pub struct TiledIndex {
 }
 
 impl Products {
-    /// The dimensions that a layout makes of an array of these sizes, in memory order, and the products in them.
+    /// The dimensions of a layout on an array of these sizes, in memory order, and the products in them.
     pub fn of(shape: &[Option<i64>], layout: &Layout) -> (Products, Vec<TiledIndex>) {
         let rank = shape.len();
         let mut products = Products { rank, factors: Vec::new() };
@@ -64,8 +64,8 @@ impl Products {
         simplify(exprs, &Domain { vars: known.chain(open).collect(), constraints: Vec::new() })
     }
 
-    /// What the variables of the layout's expressions are for this logical index and these logical sizes, which are over
-    /// other variables. The products become variables of theirs.
+    /// The values of the layout's variables for this logical index and these logical sizes, as expressions over
+    /// other variables. The products become new variables.
     pub fn terms(&self, vars: &mut IndexVars, index: &[Expr], sizes: &[Expr]) -> Vec<Expr> {
         let mut terms = [index, sizes].concat();
         for factors in &self.factors {
@@ -165,7 +165,7 @@ mod tests {
         unit * bits * held.elements / held.units + digit * bits / held.units
     }
 
-    /// At all small sizes, each element is where the layout on these sizes has it.
+    /// Checks at all small sizes that each element has the address that the layout has on static sizes.
     #[test]
     fn elements_are_where_known_sizes_have_them() {
         let tiles = ["", ":T(2,4)", ":T(*,3)", ":T(*,*,2)", ":T(2,4)(2,1)", ":T(2,3)(*,*,4)", ":T(*,2,3)(*,*,2)(*,2)"];

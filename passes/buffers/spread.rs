@@ -18,12 +18,12 @@ use tensor_layout::places::Placement;
 use tensor_layout::places::TensorLayout;
 use tensor_layout::places::{Machine, TIME, WORD};
 
-/// The axes that the TensorLayouts of a module run over, parent to child.
+/// The axes of a module's TensorLayouts, parent to child.
 #[derive(Clone, Default)]
 pub struct Axes {
     /// Each axis, and the number of its places.
     pub extents: Vec<(String, i64)>,
-    /// The machine that they are of, where the module names one.
+    /// The machine of the axes, if the module names one.
     machine: Option<Machine>,
 }
 
@@ -31,11 +31,11 @@ pub struct Axes {
 pub struct Local {
     /// The dimension whose index it is part of; `None` for copies, along `W` or `Time`.
     pub dim: Option<usize>,
-    /// A step of it in that index.
+    /// Its step in that index.
     pub weight: i64,
     /// The number of its values.
     pub extent: i64,
-    /// A step of it in the buffer, in elements.
+    /// Its step in the buffer, in elements.
     pub stride: i64,
     /// Whether it runs over time.
     pub time: bool,
@@ -46,13 +46,13 @@ pub struct Local {
 pub struct Spread {
     /// The dimension whose index it is part of; `None` for copies.
     pub dim: Option<usize>,
-    /// A step of it in that index.
+    /// Its step in that index.
     pub weight: i64,
     /// The number of its values.
     pub extent: i64,
     /// The axis, which is the buffer's dimension of that number.
     pub axis: usize,
-    /// How many places a step of it moves.
+    /// Its step, in places.
     pub stride: i64,
 }
 
@@ -62,13 +62,13 @@ pub struct SpreadBuffer {
     pub names: Vec<String>,
     /// The number of places along each of them.
     pub places: Vec<i64>,
-    /// The parts over axes, copies at places that the layout numbers included.
+    /// The parts over axes, including copies at places that the layout numbers.
     pub spread: Vec<Spread>,
-    /// Whether the layout names each axis. Where not, every place along it has a copy.
+    /// Whether the layout names each axis. Every place along an unnamed axis has a copy.
     pub named: Vec<bool>,
     /// The parts inside a place.
     pub local: Vec<Local>,
-    /// The elements that a place has room for.
+    /// The capacity of a place, in elements.
     room: i64,
     /// The elements of the buffer, all places together.
     elements: i64,
@@ -76,8 +76,8 @@ pub struct SpreadBuffer {
 }
 
 impl Axes {
-    /// The axes of the machine that a module names, else as many as its layouts reach, in the order in which they
-    /// appear.
+    /// The axes of the machine that a module names, else the axes of its layouts, in order of
+    /// appearance.
     pub fn of<'c>(module: Op<'c>, operations: &[Op<'c>]) -> Axes {
         let machine = ir::attribute(module, MACHINE).and_then(layout_dialect::machine);
         if let Some(machine) = &machine {
@@ -103,12 +103,12 @@ impl Axes {
         axes
     }
 
-    /// Makes room for the layout of a type.
+    /// Extends the axes for the layout of a type.
     fn reach(&mut self, t: Type) {
         let Some(shaped) = ir::memref(t).or_else(|| ir::tensor(t)) else { return };
         let attribute = shaped.layout.into_iter().chain(shaped.space.and_then(layout_dialect::pending));
         let Some(layout) = attribute.filter_map(layout_dialect::tensor_layout).next() else { return };
-        // A size that does not fit is reported when the buffer is lowered.
+        // Sizes that overflow are reported when the buffer is lowered.
         let Some(sizes) = shaped.sizes() else { return };
         let Ok(placement) = Placement::new(&layout, Some(&sizes)) else { return };
         for (name, extent) in placement.axes().iter().zip(placement.extents()) {
@@ -169,7 +169,7 @@ impl SpreadBuffer {
         }
         let names = axes.extents.iter().map(|axis| axis.0.clone()).collect();
         let spread_buffer = SpreadBuffer { names, places, spread, named, local, room, elements, placement };
-        // Of another element type no more is known than that it fits in two words.
+        // Other element types are assumed to fit in two words.
         let bytes = element::bits(logical.element).map_or(16, |bits| (bits + 7) / 8);
         elements.checked_mul(bytes).ok_or("the number of its bytes, all places together, overflows 64 bits")?;
         Ok(spread_buffer)
@@ -221,7 +221,7 @@ impl SpreadBuffer {
         })
     }
 
-    /// Each part as an expression of the logical index; a loop for each makes the index into the buffer a sum.
+    /// Each part as an expression of the logical index; with a loop for each, the index into the buffer is a sum.
     pub fn digits(&self) -> Vec<Expr> {
         let over_axes = self.spread.iter().filter_map(|part| Some(self.digit(part.dim?, part.weight, part.extent)));
         over_axes.chain(self.local_exprs()).collect()
@@ -232,8 +232,8 @@ impl SpreadBuffer {
         Expr::Var(dim).digit(weight, extent, self.placement.padded_sizes()[dim])
     }
 
-    /// Where the copies of an element are besides the first: the dimension of the buffer, how many, and how far apart in
-    /// it. Those of several dimensions multiply.
+    /// The positions of an element's further copies: the dimension of the buffer, their number, and their stride in it.
+    /// Copies of several dimensions multiply.
     pub fn copies(&self) -> Vec<(usize, i64, i64)> {
         let told = self.spread.iter().filter(|part| part.dim.is_none()).map(|p| (p.axis, p.extent, p.stride));
         let all = (0..self.places.len()).filter(|axis| !self.named[*axis] && self.places[*axis] > 1);
@@ -241,7 +241,7 @@ impl SpreadBuffer {
         told.chain(all.map(|axis| (axis, self.places[axis], 1))).chain(inside).collect()
     }
 
-    /// The copies inside a place: the dimension of the place's part of the buffer, and how many.
+    /// The copies inside a place: the dimension of the place's part of the buffer, and their number.
     pub fn local_copies(&self) -> Vec<(usize, i64)> {
         let copies = self.local.iter().enumerate().filter(|(_, part)| part.dim.is_none());
         copies.map(|(k, part)| (k, part.extent)).collect()

@@ -54,8 +54,8 @@ impl<'c, F: FnMut(Type<'c>) -> Option<Type<'c>>> TypeConverter<'c, F> {
         new
     }
 
-    /// Changes all types that an operation itself names: its results', its blocks' arguments', a function's, a global's
-    /// and a constant's, which keeps its data. Other attributes stay.
+    /// Changes all types in an operation itself: of its results, its blocks' arguments, a function, a global,
+    /// and a constant, which keeps its data. Other attributes stay.
     pub fn operation(&mut self, op: Op<'c>) {
         let arguments = ir::blocks(op).into_iter().flat_map(ir::arguments);
         for value in ir::results(op).into_iter().chain(arguments) {
@@ -64,7 +64,7 @@ impl<'c, F: FnMut(Type<'c>) -> Option<Type<'c>>> TypeConverter<'c, F> {
                 ir::set_type(value, new);
             }
         }
-        // None of these operations takes operands, and looking for an attribute by its name takes longer than all else.
+        // None of these operations has operands, and this test is faster than looking for attributes by name.
         if !ir::operands(op).is_empty() {
             return;
         }

@@ -199,7 +199,7 @@ fn at<T>(all: &[T], position: i64) -> Result<&T, Error> {
     element.ok_or_else(|| Error::new(message()))
 }
 
-/// [`analyse`] without a look at anything else: calls are unknown.
+/// The maps of an operation without its surroundings: calls are unknown.
 fn alone(op: Op) -> Option<Pairs> {
     let site = site(op)?;
     let own = ir::operands(op);

@@ -1,10 +1,10 @@
-//! What results read of operands, and what operands feed of results.
+//! The maps between results and operands, in both directions.
 
 use tensor_layout::analysis::{Access, Mapped, RunTime};
 use tensor_layout::maps::{Indexing, Interval, Kind};
 
-/// What a result reads of an operand, and what that feeds of it. Run-time values are named by the number of their
-/// operand, or by their place in the function that is called.
+/// The elements of an operand that a result reads, and the elements of the result that the operand feeds. Run-time values
+/// are named by their operand number, or by their position in the called function.
 pub struct Pair {
     /// From the result's index to the operand's.
     pub reads: Access<String>,
@@ -12,16 +12,16 @@ pub struct Pair {
     pub feeds: Access<String>,
 }
 
-/// What the results of an operation have to do with its operands: a row for each result, in it a pair for each operand.
+/// The maps of an operation: a row for each result, with a pair for each operand.
 pub type Pairs = Vec<Vec<Pair>>;
 
-/// The maps of one direction as values, whose points together are the answer.
+/// The maps of one direction as values; their union is the answer.
 pub fn values<S>(access: &Access<S>) -> Vec<Indexing> {
     let known = access.maps.iter().map(|mapped| Indexing::Map(mapped.map.clone()));
     known.chain(access.unknown.first().map(|_| Indexing::Undefined)).collect()
 }
 
-/// The maps with run-time variables replaced whose `value` is known, and the others named by `name`.
+/// The maps with known run-time variables replaced by their `value`, and the others named by `name`.
 pub fn with_names<S>(
     access: &Access<S>,
     value: &dyn Fn(&S) -> Option<i64>,

@@ -1,5 +1,5 @@
-//! The table from MLIR's operations to [`Operation`]: structured operations through their indexing maps, those of `tensor`
-//! through what they mean.
+//! The table from MLIR's operations to [`Operation`]: structured operations by their indexing maps, those of `tensor`
+//! by their definition.
 
 use crate::buffers::operations::{ELEMENTWISE, is};
 use layout_dialect::{affine, element};
@@ -22,13 +22,13 @@ pub enum SiteOperand {
     Fixed(i64),
 }
 
-/// An operation with the operands and results that its indices are about.
+/// An operation with the operands and results of its indices.
 pub struct Site {
     pub operation: Operation,
     pub operands: Vec<SiteOperand>,
 }
 
-/// The table: what an operation does with indices; none where it has no tensor.
+/// The table entry of an operation; `None` if it has no tensor.
 pub fn site(op: Op) -> Option<Site> {
     let (operands, results) = (ir::operands(op), ir::results(op));
     let tensors = |values: &[Val]| values.iter().any(|v| ir::tensor(v.r#type()).is_some());
@@ -74,7 +74,7 @@ fn unknown(op: Op, reason: &str) -> Site {
     Site { operation: Operation::Other { reason: reason.to_string() }, operands }
 }
 
-/// The loops of a structured operation. What its body does not use is not read.
+/// The loops of a structured operation. Operands that its body does not use are not read.
 fn structured(op: Op, maps: &[melior::ir::AffineMap]) -> Option<Loops> {
     let operands = ir::operands(op);
     let indices = maps.iter().map(|map| affine::exprs_of_map(*map)).collect::<Option<Vec<_>>>()?;
@@ -108,7 +108,7 @@ fn slice(op: Op) -> Option<Loops> {
     let kept = kept(&sizes, &result)?;
     let (mut offsets, mut index) = (Vec::new(), Vec::new());
     for (k, start) in starts.iter().enumerate() {
-        // Of the loops, one for each dimension, those of size 1 that the result leaves out are none.
+        // The result has no loop for dropped dimensions of size 1.
         let along = kept.iter().position(|dim| *dim == k).map_or(Expr::Const(0), Expr::Var).times(steps[k]);
         let start = if let Some(start) = *start {
             Expr::Const(start)
@@ -125,7 +125,7 @@ fn slice(op: Op) -> Option<Loops> {
     Some(Loops { sizes: loops, offsets, operands, results: vec![(0..kept.len()).map(Expr::Var).collect()] })
 }
 
-/// Which of a slice's dimensions its result keeps: those of size 1 may be left out.
+/// The dimensions of a slice that its result keeps: those of size 1 may be dropped.
 fn kept(sizes: &[i64], result: &[i64]) -> Option<Vec<usize>> {
     let mut kept = Vec::with_capacity(result.len());
     for (k, size) in sizes.iter().enumerate() {
@@ -141,7 +141,7 @@ fn kept(sizes: &[i64], result: &[i64]) -> Option<Vec<usize>> {
     (kept.len() == result.len()).then_some(kept)
 }
 
-/// `tensor.pad` with sizes that are known, and one value for all padding.
+/// `tensor.pad` with static sizes, and one value for all padding.
 fn padding(op: Op) -> Option<Site> {
     let known = |name| ir::sizes(op, name).into_iter().collect::<Option<Vec<i64>>>();
     let (low, high) = (known("static_low")?, known("static_high")?);
@@ -196,7 +196,7 @@ pub fn scalar(element: ElementType) -> Shape {
     Shape::Array(Array { element, dims: Vec::new(), layout: Layout::row_major(0) })
 }
 
-/// An element type of as many bits: the analysis needs only the bits. 64 bits where there is none.
+/// An element type of the same width, as the analysis needs only the bits; 64 bits if there is none.
 fn element(t: Type) -> ElementType {
     let bits = element::bits(t);
     ElementType::ALL.iter().copied().find(|e| bits.is_some() && e.bits() == bits).unwrap_or(ElementType::S64)

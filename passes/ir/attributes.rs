@@ -58,13 +58,13 @@ pub fn boolean(attribute: Attribute) -> Option<bool> {
     unsafe { sys::mlirAttributeIsABool(attribute.to_raw()).then(|| sys::mlirBoolAttrGetValue(attribute.to_raw())) }
 }
 
-/// The booleans that an attribute of an operation lists; none where it is missing, is not an array, or has an element
+/// The booleans that an attribute of an operation lists; `None` if it is missing, is not an array, or has an element
 /// that is not a boolean.
 pub fn booleans(op: Op, name: &str) -> Option<Vec<bool>> {
     array_elements(attribute(op, name)?)?.into_iter().map(boolean).collect()
 }
 
-/// The elements of an array attribute of an operation; empty where it is missing or of another kind.
+/// The elements of an array attribute of an operation; empty if it is missing or of another kind.
 pub fn elements<'c>(op: Op<'c>, name: &str) -> Vec<Attribute<'c>> {
     attribute(op, name).map(array).unwrap_or_default()
 }
@@ -99,15 +99,15 @@ pub fn dictionary_attribute<'c>(context: &'c Context, entries: &[(Identifier<'c>
     }
 }
 
-/// The reassociation of a reshape: the dimensions of the longer shape, grouped by those of the shorter. None for an
-/// operation that does not say it as arrays of numbers.
+/// The reassociation of a reshape: the dimensions of the longer shape, grouped by those of the shorter. `None` for an
+/// operation without it as arrays of numbers.
 pub fn reassociation(op: Op) -> Option<Vec<Vec<usize>>> {
     let number = |a: Attribute| usize::try_from(integer(a)?).ok();
     let group = |g: Attribute| array_elements(g)?.into_iter().map(number).collect();
     array_elements(attribute(op, "reassociation")?)?.into_iter().map(group).collect()
 }
 
-/// The integer of an integer attribute; none for any other, and where `i64` does not hold it.
+/// The integer of an integer attribute; `None` for any other, and beyond `i64`.
 pub fn integer(attribute: Attribute) -> Option<i64> {
     let raw = attribute.to_raw();
     // SAFETY: the attribute is alive and an integer; its type is `index`, which has 64 bits, or an integer type. What
@@ -144,7 +144,7 @@ pub fn affine_map_attribute<'c>(map: AffineMap<'c>) -> Attribute<'c> {
     unsafe { Attribute::from_raw(sys::mlirAffineMapAttrGet(map.to_raw())) }
 }
 
-/// The constraints of an integer set, each with whether it is an equality; none where one is not affine.
+/// The constraints of an integer set, each with whether it is an equality; `None` if one is not affine.
 pub fn integer_set(attribute: Attribute) -> Option<Vec<(Expr, bool)>> {
     // SAFETY: the attribute is alive and an integer set, and constraints are read below its count.
     unsafe {
@@ -162,14 +162,14 @@ pub fn integer_set(attribute: Attribute) -> Option<Vec<(Expr, bool)>> {
     }
 }
 
-/// The indexing maps of a structured operation, one for each operand; none for other operations.
+/// The indexing maps of a structured operation, one for each operand; `None` for other operations.
 pub fn indexing_maps<'c>(op: Op<'c>) -> Option<Vec<AffineMap<'c>>> {
     // SAFETY: the operation is alive; the result is null where it is not structured, and else an attribute.
     let maps = unsafe { Attribute::from_option_raw(sys::mlirLinalgGetIndexingMapsAttribute(op.to_raw())) };
     array_elements(maps?)?.into_iter().map(affine_map).collect()
 }
 
-/// The structured operation in whose body an operation is: the innermost one, whose index a `linalg.index` there gives.
+/// The innermost structured operation around an operation, the one that a `linalg.index` there refers to.
 pub fn nearest_structured<'c>(inside: Op<'c>) -> Option<Op<'c>> {
     std::iter::successors(parent(inside), |op| parent(*op)).find(|op| indexing_maps(*op).is_some())
 }

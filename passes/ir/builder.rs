@@ -18,7 +18,7 @@ use melior::ir::{
 use mlir_sys as sys;
 use tensor_layout::expr::Expr;
 
-/// Numbers that are sizes, strides or offsets, none where known only at run time, and the values of those in their order.
+/// Sizes, strides or offsets, `None` if known only at run time, and the values of the dynamic ones in their order.
 pub type Numbers<'a, 'c> = (&'a [Option<i64>], &'a [Val<'c>]);
 
 /// Makes operations before an existing one, at its location.
@@ -38,17 +38,17 @@ impl<'c> Builder<'c> {
         Builder { context: borrowed(&location_context(location)), before: op, location }
     }
 
-    /// The context of everything made.
+    /// The context of all operations of the builder.
     pub fn context(&self) -> &'c Context {
         self.context
     }
 
-    /// The same with the location of an operation.
+    /// The same builder with the location of an operation.
     pub fn located(self, op: Op<'c>) -> Builder<'c> {
         Builder { location: location(op), ..self }
     }
 
-    /// The same in another place.
+    /// The same builder at another insertion point.
     pub fn at(self, before: Op<'c>) -> Builder<'c> {
         Builder { before, ..self }
     }
@@ -63,12 +63,12 @@ impl<'c> Builder<'c> {
         (Identifier::new(self.context(), name), value.into())
     }
 
-    /// How many operands each group of an operation's operands has.
+    /// The number of operands in each group of an operation's operands.
     pub fn segments(&self, counts: &[i32]) -> (Identifier<'c>, Attribute<'c>) {
         self.named("operandSegmentSizes", DenseI32ArrayAttribute::new(self.context(), counts))
     }
 
-    /// Puts an operation in front.
+    /// Inserts an operation.
     ///
     /// # Panics
     /// If the operation that it is inserted before is in no block, because it was erased.
@@ -82,7 +82,7 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// A `memref.reinterpret_cast` to this offset, which is one number, and to these sizes and strides.
+    /// A `memref.reinterpret_cast` to this offset, these sizes and strides. The offset is one number.
     pub fn reinterpret(
         &self,
         from: Val<'c>,
@@ -114,7 +114,7 @@ impl<'c> Builder<'c> {
         crate::read::results(self.op("memref.extract_strided_metadata", &[of], &types, &[]))
     }
 
-    /// A copy of an operation with all that is in it.
+    /// A copy of an operation with its regions.
     pub fn copy(&self, op: Op<'c>) -> Op<'c> {
         // SAFETY: the operation is alive, and nothing else owns its copy.
         self.insert(unsafe { Operation::from_raw(sys::mlirOperationClone(op.to_raw())) })
@@ -168,7 +168,7 @@ impl<'c> Builder<'c> {
         IntegerAttribute::new(Type::index(self.context()), value).into()
     }
 
-    /// An expression that has no minimum and no maximum as an affine one.
+    /// An affine expression; minima and maxima are not allowed.
     fn affine(&self, e: &Expr, dim: &dyn Fn(usize) -> AffineExpr<'c>) -> AffineExpr<'c> {
         affine::affine_expr(self.context(), e, dim).expect("lowering makes no affine minimum or maximum")
     }
@@ -203,7 +203,7 @@ impl<'c> Builder<'c> {
         }
     }
 
-    /// A `linalg.copy` or a `linalg.fill` on tensors, with the body that its definition says.
+    /// A `linalg.copy` or a `linalg.fill` on tensors, with the body of its definition.
     ///
     /// # Panics
     /// For any other operation.
@@ -289,7 +289,7 @@ impl<'c> Builder<'c> {
         self.value("memref.subview", &operands, part.expect("part of a memref is one"), &attributes)
     }
 
-    /// An operation with one region of one block, whose terminator is given; also returns the terminator.
+    /// An operation with one region of one block, with this terminator; also returns the terminator.
     #[allow(clippy::too_many_arguments, reason = "an operation has that many parts")]
     pub fn with_body(
         &self,
@@ -313,11 +313,11 @@ impl<'c> Builder<'c> {
     }
 }
 
-/// The same expression with no negative coefficient under a remainder: `(i - k) mod 3` is `(i + 2*k) mod 3`.
+/// The same expression without negative coefficients under a remainder: `(i - k) mod 3` is `(i + 2*k) mod 3`.
 ///
-/// MLIR 22's canonicalizer takes the remainder of a sum's lower bound for the lower bound of its remainder, which is
+/// MLIR 22's canonicalizer uses the remainder of a sum's lower bound as the lower bound of its remainder, which is
 /// wrong below zero: with `i` in `[0, 2]` and `k` in `[0, 3]` it folds `((i - 2*k) mod 5) floordiv 4` to 1.
-/// `test/upstream/canonicalize-mod.mlir` fails when that is mended.
+/// `test/upstream/canonicalize-mod.mlir` fails once that is fixed.
 fn nonnegative(e: &Expr) -> Expr {
     match e {
         Expr::Const(_) | Expr::Var(_) => e.clone(),
@@ -330,7 +330,7 @@ fn nonnegative(e: &Expr) -> Expr {
     }
 }
 
-/// A sum that is the same modulo `m`: as it is, or with all factors and constants in `0..m` if one was negative.
+/// A sum that is equal modulo `m`: unchanged, or with all factors and constants in `0..m` if one was negative.
 fn residues(e: &Expr, m: i64) -> Expr {
     if has_negative(e) { reduced(e, 1 % m, m) } else { e.clone() }
 }

@@ -25,7 +25,7 @@ pub fn zeros<'c>(t: Type<'c>) -> Attribute<'c> {
     made.unwrap_or_else(|| panic!("expected a type that has zeros, found {t}"))
 }
 
-/// A shaped type of known sizes.
+/// The shape of a type with static sizes.
 struct Shape<'c> {
     elements: i64,
     element: Type<'c>,
@@ -52,7 +52,7 @@ impl<'c> Shape<'c> {
     }
 }
 
-/// The bytes in which a constant keeps an element; none where elements are no numbers.
+/// The bytes of an element in a constant; `None` if elements are no numbers.
 pub fn element_bytes(element: Type) -> Option<usize> {
     let raw = element.to_raw();
     // SAFETY: the type is alive, and its part is read only if it is complex.
@@ -77,7 +77,7 @@ pub struct Constant<'c> {
     pub element: Type<'c>,
 }
 
-/// Looks into a constant of numbers; none for any other attribute.
+/// The constant of numbers in an attribute; `None` for any other attribute.
 pub fn constant<'c>(attribute: Attribute<'c>) -> Option<Constant<'c>> {
     let raw = attribute.to_raw();
     // SAFETY: the attribute is alive; its type and its splat are read only if it has dense elements.
@@ -92,7 +92,7 @@ pub fn constant<'c>(attribute: Attribute<'c>) -> Option<Constant<'c>> {
 }
 
 impl<'c> Constant<'c> {
-    /// The same data with another type; none unless it has as many elements of the same type.
+    /// The same data with another type; `None` unless it has as many elements of the same type.
     pub fn reshaped(&self, t: Type<'c>) -> Option<Attribute<'c>> {
         let fits = Shape::of(t).is_some_and(|to| to.element == self.element && to.elements == self.elements);
         // SAFETY: the constant and the type are alive and have the same elements, and as many.
@@ -101,14 +101,14 @@ impl<'c> Constant<'c> {
         })
     }
 
-    /// The element of this splat; none where it is none.
+    /// The element of a splat; `None` for other constants.
     pub fn splat_element(&self) -> Option<Attribute<'c>> {
         // SAFETY: the constant is a splat, whose element lives with the context.
         self.splat
             .then(|| unsafe { Attribute::from_raw(sys::mlirDenseElementsAttrGetSplatValue(self.attribute.to_raw())) })
     }
 
-    /// A constant of any shape all of whose elements are this splat's; none where this is no splat, or the type has
+    /// A constant of any shape with this splat's element; `None` if this is no splat, or the type has
     /// other elements.
     pub fn resplat(&self, t: Type<'c>) -> Option<Attribute<'c>> {
         let fits = self.splat && Shape::of(t).is_some_and(|to| to.element == self.element);
@@ -119,8 +119,8 @@ impl<'c> Constant<'c> {
         })
     }
 
-    /// The data in another order: element `k` of the result is element `source[k]`, or zero where there is none. None
-    /// where the type has other elements or another number of them, or a source is not below the number of elements.
+    /// The data in another order: element `k` of the result is element `source[k]`, or zero if that is `None`. `None`
+    /// if the type has other elements or another number of them, or a source is out of range.
     pub fn gathered(&self, t: Type<'c>, source: &[Option<usize>]) -> Option<Attribute<'c>> {
         let to = Shape::of(t)?;
         let inside = |k: &Option<usize>| k.is_none_or(|k| (k as i64) < self.elements);

@@ -1,24 +1,24 @@
-//! Cycles of definitions: values that are computed from themselves.
+//! Cycles of definitions: values that depend on themselves.
 //!
-//! Where definitions dominate uses there are none. But graph regions (such as the body of a module) and blocks that nothing
-//! branches to may hold `%0 = f(%1)` and `%1 = g(%0)`, and a walk from a value to what defines or uses it never ends there.
+//! There are none if definitions dominate uses. But graph regions (such as the body of a module) and unreachable
+//! blocks may hold `%0 = f(%1)` and `%1 = g(%0)`, and a walk along definitions or uses never ends there.
 //!
-//! A use inside a region counts as a use by the operation that holds the region, in the region of the definition. So
-//! `%0 = f() ({ g(%0) })` is a cycle, too. What a loop hands on to its next iteration goes through a block argument, which is
-//! no definition by an operation: that is no cycle. Neither is what goes through an operation of a dialect that is not
-//! loaded, such as a register of a circuit: no pass follows a value through an operation that it does not know.
+//! A use inside a region counts as a use by the operation with the region, in the region of the definition. So
+//! `%0 = f() ({ g(%0) })` is a cycle, too. A loop-carried value goes through a block argument, which no operation
+//! defines: that is no cycle. Nor are paths through operations of dialects that are not
+//! loaded, such as a register of a circuit: no pass follows a value through an unknown operation.
 
 use crate::read::{Op, all_operations, defining_op, is_registered, op_key, operands, parent};
 use std::collections::HashMap;
 
 /// The operations of a cycle of definitions below `root`, each a user of a result of the next, and the last of the first;
-/// none where all definitions come before their uses in some order.
+/// `None` if all definitions can be ordered before their uses.
 pub fn cycle<'c>(root: Op<'c>) -> Option<Vec<Op<'c>>> {
     let operations = all_operations(root);
     let numbers: HashMap<usize, usize> = operations.iter().enumerate().map(|(k, op)| (op_key(*op), k)).collect();
     let parents: Vec<Option<usize>> =
         operations.iter().map(|op| parent(*op).and_then(|op| numbers.get(&op_key(op)).copied())).collect();
-    // An operation comes before those that it holds, so those follow it without a gap.
+    // An operation comes before those inside it, which follow it without a gap.
     let mut ends: Vec<usize> = (1..=operations.len()).collect();
     for k in (0..operations.len()).rev() {
         if let Some(outer) = parents[k] {
@@ -28,7 +28,7 @@ pub fn cycle<'c>(root: Op<'c>) -> Option<Vec<Op<'c>>> {
     let definitions = |k: usize| operands(operations[k]).into_iter().filter_map(defining_op);
     let number = |op: Op<'c>| numbers.get(&op_key(op)).copied();
     let is_in_order = |k: usize| definitions(k).filter_map(number).all(|from| ends[from] <= k);
-    // Nearly all programs are in order as they are written.
+    // Nearly all programs are in order as written.
     if (0..operations.len()).all(is_in_order) {
         return None;
     }
@@ -44,10 +44,10 @@ pub fn cycle<'c>(root: Op<'c>) -> Option<Vec<Op<'c>>> {
     Some(found.into_iter().map(|k| operations[k]).collect())
 }
 
-/// A cycle in a graph of edges from each node to its sources, by a search in depth first.
+/// A cycle in a graph with edges from each node to its sources, found by depth-first search.
 fn search(sources: &[Vec<usize>]) -> Option<Vec<usize>> {
     let mut done = vec![false; sources.len()];
-    // The place on the path to the node that is looked at.
+    // The position of a node on the current path.
     let mut places: Vec<Option<usize>> = vec![None; sources.len()];
     for start in 0..sources.len() {
         let mut path = Vec::new();
@@ -82,7 +82,7 @@ mod tests {
     use melior::ir::{Module, ValueLike};
     use melior::{Context, ir::OperationRef};
 
-    /// The types of the results of the cycle in a module of casts, which are written without their common part.
+    /// The result types of the cycle in a module of casts, which are written without their common part.
     fn types(casts: &[&str]) -> Vec<String> {
         let context = Context::new();
         context.set_allow_unregistered_dialects(true);
@@ -99,10 +99,10 @@ mod tests {
     fn no_cycle_where_definitions_come_late() {
         assert!(types(&[]).is_empty());
         assert!(types(&["%0 = cast(%1) : (i2) -> i1", "%1 = \"b\"() : () -> i2"]).is_empty());
-        // Two ways to one definition.
+        // Two paths to one definition.
         let two = ["%0 = cast(%1, %2) : (i2, i3) -> i1", "%1 = cast(%2) : (i3) -> i2", "%2 = \"c\"() : () -> i3"];
         assert!(types(&two).is_empty());
-        // What a region uses is defined behind it.
+        // A region uses a value that is defined after it.
         assert!(
             types(&["builtin.module { \"b\"() : () -> () }", "%0 = cast(%1) : (i2) -> i1", "%1 = \"b\"() : () -> i2"])
                 .is_empty()

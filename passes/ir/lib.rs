@@ -1,6 +1,6 @@
 //! The part of MLIR's C API that melior does not wrap, and a builder that inserts before an operation.
 //!
-//! `read.rs` has operations, values and blocks as they are; `cycles.rs` finds values that are computed from themselves;
+//! `read.rs` reads operations, values and blocks; `cycles.rs` finds values that depend on themselves;
 //! `attributes.rs`, `types.rs` and `constant.rs` take attributes and types apart and make them; `change.rs` changes and
 //! erases operations; `builder.rs` makes new ones.
 //!

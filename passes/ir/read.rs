@@ -1,4 +1,4 @@
-//! Operations, values and blocks as they are, and the walk over them.
+//! Reads operations, values and blocks, and walks over them.
 
 use melior::ContextRef;
 use melior::ir::block::BlockLike;
@@ -11,12 +11,12 @@ pub type Op<'c> = OperationRef<'c, 'c>;
 /// A value in the module that a pass works on.
 pub type Val<'c> = Value<'c, 'c>;
 
-/// What identifies a value, for use as a key.
+/// The identity of a value, as a key.
 pub fn key(v: Val) -> usize {
     v.to_raw().ptr as usize
 }
 
-/// What identifies an operation, for use as a key.
+/// The identity of an operation, as a key.
 pub fn op_key(op: Op) -> usize {
     op.to_raw().ptr as usize
 }
@@ -54,7 +54,7 @@ pub fn defining_op<'c>(v: Val<'c>) -> Option<Op<'c>> {
     Some(unsafe { OperationRef::from_raw(sys::mlirOpResultGetOwner(v.to_raw())) })
 }
 
-/// Which result of its operation a value is; none for a block argument.
+/// The number of a result; `None` for a block argument.
 pub fn result_number(v: Val) -> Option<usize> {
     // SAFETY: the value is alive and a result.
     v.is_operation_result().then(|| unsafe { sys::mlirOpResultGetResultNumber(v.to_raw()) as usize })
@@ -131,7 +131,8 @@ pub fn arguments<'c>(block: BlockRef<'c, 'c>) -> Vec<Val<'c>> {
     (0..block.argument_count()).map(|k| block.argument(k).expect("k is below the count").into()).collect()
 }
 
-/// An operation and all below it, each before what it holds. The stack is on the heap: nesting costs no recursion.
+/// An operation and all below it, each before the operations inside it. The stack is on the heap: nesting costs no
+/// recursion.
 pub fn all_operations<'c>(root: Op<'c>) -> Vec<Op<'c>> {
     let mut all = Vec::new();
     let mut stack = vec![root];
@@ -144,7 +145,7 @@ pub fn all_operations<'c>(root: Op<'c>) -> Vec<Op<'c>> {
     all
 }
 
-/// The operations that use a value, each with the number of the operand that it is.
+/// The users of a value, each with the operand number.
 pub fn uses<'c>(v: Val<'c>) -> Vec<(Op<'c>, usize)> {
     let mut all = Vec::new();
     // SAFETY: the value is alive; a use is null after the last one, and else belongs to an operation that is alive.
@@ -165,7 +166,7 @@ pub fn next<'c>(op: Op<'c>) -> Option<Op<'c>> {
     unsafe { OperationRef::from_option_raw(sys::mlirOperationGetNextInBlock(op.to_raw())) }
 }
 
-/// The operation before which a value is new: that after its own, or the first of the block whose argument it is.
+/// The first operation after a value's definition: the next one, or the first of the block whose argument it is.
 pub fn after<'c>(v: Val<'c>) -> Option<Op<'c>> {
     if let Some(op) = defining_op(v) {
         return next(op);

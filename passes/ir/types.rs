@@ -8,16 +8,16 @@ use melior::ir::{Attribute, Location, Type, TypeLike};
 use mlir_sys as sys;
 use tensor_layout::maps::Interval;
 
-/// What MLIR writes for a size, stride or offset that is known only at run time. No number here is one: what is known at
-/// run time only is none of an [`Option`], so that nothing computes with it.
+/// MLIR's number for a dynamic size, stride or offset. Nothing in this project computes with it: a dynamic number is the
+/// `None` of an [`Option`].
 const DYNAMIC: i64 = i64::MIN;
 
-/// A size, stride or offset as MLIR keeps it.
+/// A size, stride or offset from MLIR's number.
 pub(crate) fn known(n: i64) -> Option<i64> {
     (n != DYNAMIC).then_some(n)
 }
 
-/// Sizes, strides or offsets for MLIR to keep.
+/// Sizes, strides or offsets as MLIR's numbers.
 pub(crate) fn raw(numbers: &[Option<i64>]) -> Vec<i64> {
     numbers.iter().map(|n| n.unwrap_or(DYNAMIC)).collect()
 }
@@ -30,7 +30,7 @@ pub fn indices_below(size: Option<i64>) -> Interval {
 /// A memref or ranked tensor type taken apart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shaped<'c> {
-    /// Sizes; none where known only at run time.
+    /// Sizes; `None` if known only at run time.
     pub shape: Vec<Option<i64>>,
     /// The type of an element.
     pub element: Type<'c>,
@@ -59,7 +59,7 @@ pub struct Vector<'c> {
 /// The sizes of a type of known rank.
 ///
 /// # Safety
-/// It is one.
+/// The type is shaped and ranked.
 unsafe fn shape_of(raw: sys::MlirType) -> impl Iterator<Item = i64> {
     // SAFETY: the type has a rank, and sizes are read below it.
     let rank = unsafe { sys::mlirShapedTypeGetRank(raw) };
@@ -82,7 +82,7 @@ pub fn memref<'c>(t: Type<'c>) -> Option<Shaped<'c>> {
             return None;
         }
         let layout = Attribute::from_raw(sys::mlirMemRefTypeGetLayout(raw));
-        // A layout of this dialect says more than its map.
+        // A layout of this dialect holds more than its map.
         let own = layout_dialect::tiled(layout).is_some();
         let plain = !own && affine_map(layout).is_some_and(|m| m.is_identity());
         Some(Shaped {

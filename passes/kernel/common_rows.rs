@@ -38,13 +38,13 @@ struct Reach<'c> {
 }
 
 impl<'c> CommonRows<'c> {
-    /// Of one kernel alone: the dimensions that all its outputs have. None where it is not known what its buffers are part of.
+    /// The rows of one kernel alone: the dimensions of all its outputs. `None` if the base of a buffer is unknown.
     pub fn of(nest: &Nest<'c>) -> Option<CommonRows<'c>> {
         let dims = (0..nest.extents.len()).filter(|dim| is_row(nest, *dim)).map(|dim| vec![dim]).collect();
         Some(CommonRows { dims, reaches: reaches(nest, 0)? })
     }
 
-    /// With one more kernel; false, and nothing has changed, where no dimension would be left. `first` is the first kernel.
+    /// Adds a kernel; returns false, with nothing changed, if no dimension would remain. `first` is the first kernel.
     pub fn add(&mut self, first: &Nest<'c>, nest: &Nest<'c>) -> bool {
         let Some(added) = self.dims.first().and_then(|of| reaches(nest, of.len())) else { return false };
         let mut dims = Vec::new();
@@ -63,7 +63,7 @@ impl<'c> CommonRows<'c> {
         true
     }
 
-    /// Whether a kernel reaches nothing that these write, and writes nothing that they reach.
+    /// Whether a kernel neither accesses a buffer that these write, nor writes one that they access.
     pub fn is_apart_from(&self, nest: &Nest<'c>) -> bool {
         let shared =
             |one: &Reach<'c>, other: &Reach<'c>| one.part_of == other.part_of && (one.is_written || other.is_written);

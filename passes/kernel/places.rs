@@ -1,14 +1,14 @@
 //! One program for every place: nests whose outputs are spread over the places of a machine.
 //!
-//! An `scf.forall` runs over the axes of the machine, and each of its iterations writes what its place holds of the
-//! outputs. The parts that the output's layout spreads over an axis are not loops then but digits of the place's own
-//! coordinate; what is left are loops over the parts inside the place, those over time outside. Where the coordinates
-//! of an input's element are those of this place, whatever the loops, the input is reached through a view of
-//! the place's own memory. Otherwise the place fetches the element from where it is.
+//! An `scf.forall` runs over the axes of the machine, and each of its iterations writes its place's part of the
+//! outputs. Parts that the output's layout spreads over an axis are not loops but digits of the place's
+//! coordinate; the remaining loops run over the parts inside the place, those over time outermost. If the coordinates
+//! of an input's element are always those of this place, whatever the loops, the input is accessed through a view of
+//! the place's own memory. Otherwise the place fetches the element from its owner.
 //!
-//! A coordinate may belong to no element: the layout leaves places out, or they hold padding. A condition excludes
-//! such places, as far out as its values are known. Where parts interleave along an axis, divisions cannot separate
-//! them: there the parts stay loops, and a condition selects what comes to the place.
+//! A coordinate may have no element: the layout omits places, or they hold padding. A condition excludes
+//! such places, as far out as its values are known. If parts interleave along an axis, divisions cannot separate
+//! them: these parts stay loops, and a condition selects the elements of the place.
 
 use crate::buffers::index::IndexVars;
 use crate::buffers::spread::{Spread, SpreadBuffer};
@@ -37,7 +37,7 @@ impl Guard {
     }
 }
 
-/// Whether each place can write what it holds of the outputs, and nothing else writes them.
+/// Whether each place can write its own part of the outputs, and nothing else writes them.
 pub fn outputs_cover_places(nest: &Nest) -> bool {
     let outputs = &nest.operands[nest.operands.len() - nest.outputs..];
     let spread = |operand: &Operand| -> Option<Vec<Spread>> {
@@ -56,7 +56,7 @@ pub fn outputs_cover_places(nest: &Nest) -> bool {
     others.iter().all(|operand| spread(operand).as_ref() == Some(&parts) && named(operand) == named(first))
 }
 
-/// Makes the program of every place before `b` and calls back for what is inside its loops. The outputs
+/// Emits the program of every place before `b` and calls back for the body of its loops. The outputs
 /// [are written](outputs_cover_places) by their places.
 pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c>)) {
     let output = &nest.operands[nest.operands.len() - nest.outputs];
@@ -68,7 +68,7 @@ pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c
         let view: Vec<Expr> = operand.map.iter().map(|e| e.substitute(&places.dims)).collect();
         let (exprs, within) = operand.access.index(&mut places.vars, &view);
         index.push(places.vars.simplified(&exprs, &within));
-        // The place's digits are made from the output's own layout.
+        // The output's own layout defines the place's digits.
         local.push(k + nest.outputs >= nest.operands.len() || places.holds(operand, &view));
     }
     let dims = places.vars.simplified(&places.dims, &[]);
@@ -91,7 +91,8 @@ pub fn emit<'c>(nest: &Nest<'c>, b: Builder<'c>, body: impl FnOnce(&Inner<'_, 'c
     body(&Inner { b, vars: &places.vars, dims: &dims, reached });
 }
 
-/// Whether some part along an axis, all by falling strides, does not pass what the smaller ones reach.
+/// Whether parts along an axis, sorted by falling strides, interleave: a part's stride is less than the span of the
+/// smaller ones.
 fn interleave(parts: &[Spread]) -> bool {
     let mut reach = 0i64;
     parts.iter().rev().any(|part| {
@@ -101,23 +102,23 @@ fn interleave(parts: &[Spread]) -> bool {
     })
 }
 
-/// The state while the program of a place is generated.
+/// The state while the program of a place is emitted.
 struct Places<'c> {
     vars: IndexVars<'c>,
     /// The coordinate of the place along each axis.
     coordinates: Vec<usize>,
-    /// The same, as a sum of the parts that the place's elements have there; itself where nothing is spread.
+    /// The coordinate as a sum of the parts of the place's elements; the coordinate itself if nothing is spread.
     own: Vec<Expr>,
     /// The index in each dimension of the iteration space, as a sum of parts.
     dims: Vec<Expr>,
     scales: Vec<Vec<i64>>,
     parts: Vec<Part>,
-    /// The variables that are no loops, and their values over the coordinates.
+    /// Variables that are no loops, with their values over the coordinates.
     digits: Vec<(usize, Expr)>,
     guards: Vec<Guard>,
-    /// The variables that number copies and are loops, and how many there are.
+    /// Loop variables that number copies, with their trip counts.
     copies: Vec<(usize, i64)>,
-    /// The variables whose values are known where the program is being made.
+    /// Variables with known values at the insertion point.
     bound: Vec<usize>,
 }
 
@@ -144,7 +145,7 @@ impl<'c> Places<'c> {
         places
     }
 
-    /// Takes the coordinate along an axis apart into these parts, by falling strides.
+    /// Splits the coordinate along an axis into these parts, sorted by falling strides.
     fn axis(&mut self, axis: usize, spread: &[Spread]) {
         let coordinate = Expr::Var(self.coordinates[axis]);
         if interleave(spread) {
@@ -167,12 +168,12 @@ impl<'c> Places<'c> {
             }
         }
         self.own[axis] = Expr::sum(own);
-        // What the parts leave of the coordinate: anything but 0 is a place without elements.
+        // The rest of the coordinate: a place with a rest other than 0 has no elements.
         self.guards.push(Guard::Zero(Expr::sum(rest)));
     }
 
-    /// Where parts interleave along an axis, divisions cannot separate them: they stay loops, and only what comes to
-    /// the coordinate is done.
+    /// Interleaved parts along an axis cannot be separated by divisions: they stay loops, and a condition selects
+    /// the elements of the coordinate.
     fn interleaved(&mut self, axis: usize, coordinate: Expr, spread: &[Spread]) {
         let mut own = Vec::new();
         for part in spread {
@@ -194,7 +195,7 @@ impl<'c> Places<'c> {
         self.guards.push(Guard::Zero(coordinate + self.own[axis].clone().times(-1)));
     }
 
-    /// The loops that one part of a dimension would be are digits of the coordinate's digit.
+    /// Replaces the loops of one part of a dimension by digits of the coordinate's digit.
     fn digit(&mut self, part: &Spread, dim: usize, digit: &Expr, own: &mut Vec<Expr>) {
         if !self.scales[dim].contains(&part.weight) {
             // The dimension is too small to be cut there.
@@ -207,7 +208,7 @@ impl<'c> Places<'c> {
             if scale < part.weight || scale >= end {
                 continue;
             }
-            // What is left below the larger cuts, which this one need not divide.
+            // The rest below the larger cuts, which this one need not divide.
             let value = left.clone().floor_div(scale / part.weight);
             left = left.modulo(scale / part.weight);
             let made = self.parts.iter().find(|p| p.dim == dim && p.level == level);
@@ -259,7 +260,7 @@ impl<'c> Places<'c> {
         })
     }
 
-    /// The loop over all places, each at its coordinates; returns its inside.
+    /// Emits the loop over all places, each with its coordinates; returns the insertion point inside.
     fn enter(&mut self, b: Builder<'c>, names: &[String]) -> Builder<'c> {
         if self.coordinates.is_empty() {
             return b;
@@ -277,7 +278,7 @@ impl<'c> Places<'c> {
         b.at(end)
     }
 
-    /// Gives the variables that are no loops their values.
+    /// Binds the variables that are no loops to their values.
     fn bind_digits(&mut self, b: Builder<'c>) {
         for (var, value) in self.digits.clone() {
             let value = self.vars.simplified(std::slice::from_ref(&value), &[]).remove(0);
@@ -286,8 +287,8 @@ impl<'c> Places<'c> {
         }
     }
 
-    /// How a place reaches the elements of an operand with this index: in its own memory, `here`, if they always are
-    /// there; else wherever they are.
+    /// The access of a place to the elements of an operand with this index: in its own memory, `here`, if they always are
+    /// there; else in the memory of their owners.
     fn reach(
         &self,
         b: Builder<'c>,
@@ -308,7 +309,7 @@ impl<'c> Places<'c> {
         if let Some(here) = here.filter(|here| !here.is_empty()) {
             return Reached { base: b.part(base, &operand.access.strides, here), packing, index: inside, copies };
         }
-        // Along an axis that has a copy everywhere, the nearest is at the place itself.
+        // Along an axis with copies everywhere, the nearest copy is at the place itself.
         let at = index.into_iter().enumerate().map(|(k, e)| match self.coordinates.get(k) {
             Some(var) if !own.named[k] => Expr::Var(*var),
             _ => e,
@@ -316,7 +317,7 @@ impl<'c> Places<'c> {
         Reached { base, packing, index: at.collect(), copies }
     }
 
-    /// The loops over copies; returns their inside.
+    /// Emits the loops over copies; returns the insertion point inside.
     fn copies(&mut self, b: Builder<'c>) -> Builder<'c> {
         let mut b = b;
         for (var, extent) in std::mem::take(&mut self.copies) {
@@ -327,11 +328,11 @@ impl<'c> Places<'c> {
         b
     }
 
-    /// The loops inside a place, outermost first; returns their inside.
+    /// Emits the loops inside a place, outermost first; returns the insertion point inside.
     fn loops(&mut self, b: Builder<'c>, loops: &[Part]) -> Builder<'c> {
         let mut b = b;
         for (k, part) in loops.iter().enumerate() {
-            // Time may run outside of the larger parts that bound it: then a condition inside those ends it.
+            // Time may run outside of larger parts that bound it: then a condition inside those ends it.
             let (later, bounds): (Vec<Expr>, Vec<Expr>) = part.bounds.iter().cloned().partition(|bound| {
                 let mut inner = false;
                 bound.for_each_var(&mut |v| inner |= loops[k..].iter().any(|part| part.var == v));
@@ -347,7 +348,7 @@ impl<'c> Places<'c> {
         b
     }
 
-    /// Enters the branch where the conditions hold whose values are known by now.
+    /// Enters the branch for the conditions whose values are known by now.
     fn guard(&mut self, b: Builder<'c>) -> Builder<'c> {
         let digits = self.digits.clone();
         let mut known = None;
@@ -358,7 +359,7 @@ impl<'c> Places<'c> {
                 Guard::Zero(e) => (e, false),
                 Guard::Positive(e) => (e, true),
             };
-            // In terms of the coordinates, of which nothing but their range is taken for granted yet.
+            // Expressions over the coordinates; only their ranges are known so far.
             let by: Vec<Expr> = (0..self.vars.domain.vars.len())
                 .map(|v| digits.iter().find(|d| d.0 == v).map_or(Expr::Var(v), |d| d.1.clone()))
                 .collect();
@@ -395,8 +396,8 @@ impl<'c> Places<'c> {
     }
 }
 
-/// The parts of dimensions that no output has which an input spreads over axes that the output leaves alone: each
-/// place can do its own share of them, if what the shares come to is combined afterwards.
+/// Parts of reduced dimensions that an input spreads over axes without the output: each
+/// place can reduce its own share, if the partial results are combined afterwards.
 pub fn contraction(nest: &Nest) -> Vec<Spread> {
     let (inputs, outputs) = nest.operands.split_at(nest.operands.len() - nest.outputs);
     let [output] = outputs else { return Vec::new() };
@@ -407,7 +408,7 @@ pub fn contraction(nest: &Nest) -> Vec<Spread> {
             Some(Expr::Var(v)) if !output.map.contains(&Expr::Var(*v)) => Some(*v),
             _ => None,
         };
-        // An axis whose parts all are of such dimensions, so that nothing else decides which place it is.
+        // An axis with such parts only, so that nothing else decides the place.
         let free = |axis: usize| !spread_buffer.named[axis] && own.along(axis).iter().all(|part| over(part).is_some());
         let parts = own.spread.iter().filter(|part| free(part.axis));
         let parts: Vec<Spread> = parts.filter_map(|part| Some(Spread { dim: Some(over(part)?), ..*part })).collect();
@@ -418,8 +419,8 @@ pub fn contraction(nest: &Nest) -> Vec<Spread> {
     Vec::new()
 }
 
-/// The inputs spread over places whose elements are not always where they are needed, each with the layout in which
-/// they would be; none where no TensorLayout is one.
+/// The inputs spread over places whose elements are not always at the places that need them, each with the layout that
+/// puts them there; inputs without such a TensorLayout are omitted.
 pub fn inputs_to_relayout<'c>(nest: &Nest<'c>, b: Builder<'c>) -> Vec<(usize, TensorLayout)> {
     let output = &nest.operands[nest.operands.len() - nest.outputs];
     let Some(spread_buffer) = output.access.spread_buffer() else { return Vec::new() };
@@ -471,7 +472,7 @@ fn needed(nest: &Nest, operand: &Operand, spread_buffer: &SpreadBuffer, spread: 
         part.stride = stride;
         stride = stride.checked_mul(part.extent)?;
     }
-    // Along an axis that the operand's own dimensions are on, the other parts distinguish copies.
+    // Along an axis of the operand's own dimensions, the other parts distinguish copies.
     let told = |part: &&Spread| part.dim.is_none_or(|d| !variables.contains(&d));
     let used =
         |axis: usize| spread.iter().any(|part| part.axis == axis && part.dim.is_some_and(|d| variables.contains(&d)));

@@ -1,8 +1,8 @@
 //! Vector reads and writes of tiled buffers.
 //!
-//! Where the elements of a vector are contiguous inside a tile, in the buffer's last dimension, the operation
-//! becomes a vector load or store of the lowered buffer. Elsewhere it becomes a loop over its elements; those that a
-//! mask leaves out, and those outside the logical sizes of a transfer, are not touched.
+//! If the elements of a vector are contiguous inside a tile, in the buffer's last dimension, the operation
+//! becomes a vector load or store of the lowered buffer. Otherwise it becomes a loop over its elements; masked elements
+//! and elements outside the logical sizes of a transfer are not accessed.
 
 use crate::buffers::index::{IndexVars, indices};
 use crate::kernel::access::{Access, Buffers};
@@ -16,16 +16,16 @@ use tensor_layout::maps::{Form, Interval};
 /// A vector operation taken apart.
 struct Transfer<'c> {
     write: bool,
-    /// What is written; for reads the value of elements out of bounds, if the operation has one.
+    /// The stored value; for reads the value of elements out of bounds, if the operation has one.
     value: Option<Val<'c>>,
     mask: Option<Val<'c>>,
     vector: ir::Vector<'c>,
     vector_type: Type<'c>,
     /// The logical index of the first element.
     first: Vec<Expr>,
-    /// For each dimension of the vector the logical dimension it runs along, none where it repeats.
+    /// The logical dimension of each dimension of the vector; `None` for a broadcast.
     along: Vec<Option<usize>>,
-    /// For each dimension of the vector whether all of it is inside the logical sizes.
+    /// Whether each dimension of the vector is inside the logical sizes.
     in_bounds: Vec<bool>,
 }
 
@@ -86,7 +86,7 @@ pub fn lower<'c>(buffers: &Buffers<'c>, b: Builder<'c>, op: Op<'c>) -> Result<Ve
     element_by_element(b, &access, &mut vars, &transfer)
 }
 
-/// One vector load or store, where the elements are contiguous in the buffer.
+/// Emits one vector load or store, if the elements are contiguous in the buffer.
 fn contiguous<'c>(
     b: Builder<'c>,
     access: &Access<'c>,
@@ -96,7 +96,7 @@ fn contiguous<'c>(
     let [length] = t.vector.shape[..] else { return None };
     let along = t.along[0]?;
     if ir::bits(t.vector.element).is_some_and(|n| n % 8 != 0) || !access.packing.is_whole() {
-        // In a vector such elements are packed, in a buffer each has bytes of its own, or other bits.
+        // A vector packs such elements; a buffer gives each its own bytes, or other bits.
         return None;
     }
     if access.strides.last() != Some(&Some(1)) {
@@ -134,7 +134,7 @@ fn contiguous<'c>(
     })
 }
 
-/// A loop over the vector's elements, seen as one row.
+/// Emits a loop over the vector's elements, viewed as one dimension.
 fn element_by_element<'c>(
     b: Builder<'c>,
     access: &Access<'c>,
@@ -206,7 +206,7 @@ struct Element {
     masked: Expr,
 }
 
-/// The element whose row-major number is this variable.
+/// The element with this variable as its row-major number.
 fn element(t: &Transfer, number: usize) -> Element {
     let mut view = t.first.clone();
     let mut below = 1i64;
@@ -249,7 +249,7 @@ fn is_there<'c>(
     conditions.into_iter().reduce(|x, y| b.value("arith.andi", &[x, y], bit, &[]))
 }
 
-/// The position in a vector is an operand.
+/// The attribute for a vector position given as an operand.
 fn dynamic_position<'c>(b: Builder<'c>) -> (melior::ir::Identifier<'c>, Attribute<'c>) {
     b.named("static_position", ir::sizes_attribute(b.context(), &[None]))
 }

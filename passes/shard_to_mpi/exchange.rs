@@ -28,7 +28,7 @@ const ALIGNMENT: i64 = 64;
 pub enum Sent<'c> {
     /// A tensor, to all.
     Same(Val<'c>),
-    /// The pieces of a tensor of pieces, each to the member with its number.
+    /// The pieces of a stacked tensor, each to the member with its number.
     Each(Val<'c>),
 }
 

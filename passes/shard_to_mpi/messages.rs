@@ -74,14 +74,14 @@ pub fn shift<'c>(op: Op<'c>, process: &Process<'c>, axis: &Group, way: &Way) {
         return ir::replace_all_uses(result, converted(b, input, result.r#type()));
     }
     let member = axis.member(b, process.rank);
-    // The member that is so far along, counted from 0 and around the end; and whether there is one without going around.
+    // The member at this offset, counted from 0 around the end; and whether it is reached without going around.
     let peer = |offset: i64| {
         let sum = arith(b, "arith.addi", member, offset.rem_euclid(way.size));
         let rank = axis.rank_of(b, process.rank, arith(b, "arith.remui", sum, way.size));
         if way.rotates {
             return rank;
         }
-        // Past the end by an offset above 0, or below 0 where the sum has not come around.
+        // Past the end for a positive offset; for a negative one, below 0 if the sum has not wrapped around.
         let predicate = if offset > 0 { ULT } else { UGE };
         let predicate =
             b.named("predicate", IntegerAttribute::new(IntegerType::new(b.context(), 64).into(), predicate));

@@ -1,7 +1,7 @@
-//! `layout-shard-to-mpi`: what processes exchange, from upstream's dialect `shard` to its dialect `mpi`.
+//! `layout-shard-to-mpi`: lowers communication from upstream's dialect `shard` to its dialect `mpi`.
 //!
 //! A program runs in each process of a grid, on the process's own part of each tensor. Each collective operation becomes
-//! an exchange of pieces between the processes of a group (see `exchange`), with what has to be done to tensors before
+//! an exchange of pieces between the processes of a group (see `exchange`), with tensor operations before
 //! and after it:
 //!
 //! | operation | sent by each of `n` processes | before | after |
@@ -13,11 +13,11 @@
 //! | `shift`, `send`, `recv` | the tensor to one | | |
 //! | `all_slice` | nothing | | its slice |
 //!
-//! `all_gather`, `all_to_all` and `reduce_scatter` send the least that any way of doing them can, and `all_reduce` of
-//! `n` processes `2 (n - 1) / n` times its bytes, which is the least as well.
+//! `all_gather`, `all_to_all` and `reduce_scatter` send the minimum of any algorithm, and so does `all_reduce` with
+//! `2 (n - 1) / n` times its bytes for `n` processes.
 //!
-//! Sends and receives begin as soon as what is sent is there, and are waited for before the first use of what comes: what
-//! stands between them is computed meanwhile. Bytes are moved, whatever the type of elements is.
+//! Sends and receives start as soon as their data are ready, and are waited for before the first use of the result:
+//! the operations in between overlap with them. Bytes are sent, whatever the element type.
 
 mod collectives;
 mod entry;
@@ -36,14 +36,14 @@ use layout_ir::{self as ir, Op, Rewriter};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use std::collections::HashMap;
 
-/// What moves or names parts of tensors in this dialect before programs are cut by process.
+/// Operations of this dialect that exist only before programs are partitioned by process.
 const BEFORE: [&str; 4] = ["shard.shard", "shard.sharding", "shard.get_sharding", "shard.shard_shape"];
 
-/// Lowers a module; false where no grid is in it.
+/// Lowers a module; returns false if it has no grid.
 ///
 /// # Errors
-/// An operation of `shard` that is not lowered, with sizes that are not known or do not divide, and grids of different
-/// numbers of processes. The module is as it was then.
+/// An operation of `shard` that cannot be lowered, dynamic or indivisible sizes, and grids with different
+/// numbers of processes. The module is then unchanged.
 pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
     let module = rewriter.root();
     let all = ir::all_operations(module);
@@ -83,7 +83,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
     }
     let main = entry::begin(module, processes);
     let mut known: HashMap<usize, Process<'c>> = HashMap::new();
-    // Tag 0 is for sends and receives that the program pairs itself.
+    // Tag 0 is for the program's own sends and receives.
     let mut tag = 0;
     for (op, step, function) in steps {
         let needs_process = !matches!(step.kind, Kind::Shape(_));
@@ -101,7 +101,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
     Ok(true)
 }
 
-/// The function with a body that an operation is in.
+/// The function with a body around an operation.
 fn function_of(op: Op) -> Result<Op, String> {
     let function = std::iter::successors(Some(op), |op| ir::parent(*op)).find(|op| ir::name(*op) == "func.func");
     function.ok_or_else(|| "expected it inside of a `func.func`".into())
@@ -118,7 +118,7 @@ fn refused<'c>(op: Op<'c>, reason: &str) -> Diagnostic<'c> {
     Diagnostic::error(ir::location(op), format!("'{}' op cannot be lowered to MPI: {reason}", ir::name(op)))
 }
 
-/// These errors, or else one for each operation, of which none has a grid.
+/// These errors, or else one for each operation without a grid.
 fn with_missing<'c>(errors: Vec<Diagnostic<'c>>, all: &[Op<'c>]) -> Vec<Diagnostic<'c>> {
     if errors.is_empty() { all.iter().map(|op| refused(*op, &unknown(*op))).collect() } else { errors }
 }

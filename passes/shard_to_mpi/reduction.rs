@@ -1,13 +1,13 @@
-//! How elements of several processes become one.
+//! Reductions of elements of several processes.
 
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
 use melior::ir::{Attribute, Type, ValueLike};
 
-/// What is done with elements of one type.
+/// A reduction of elements of one type.
 pub struct ElementReduction<'c> {
     operation: &'static str,
-    /// The type in which it is done: that of the result, or f32 for shorter floats, which are rounded once at the end.
+    /// The type of the computation: the result's, or f32 for shorter floats, which are rounded once at the end.
     pub within: Type<'c>,
     /// The type of the result.
     to: Type<'c>,
@@ -15,7 +15,7 @@ pub struct ElementReduction<'c> {
     pub is_average: bool,
 }
 
-/// What is computed with a type.
+/// The kind of a number type.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Numbers {
     Integers,
@@ -35,10 +35,10 @@ fn numbers(t: Type) -> Option<Numbers> {
 }
 
 impl<'c> ElementReduction<'c> {
-    /// The reduction that a word of the dialect means, of elements of one type to those of another.
+    /// The reduction for a word of the dialect, from elements of one type to those of another.
     ///
     /// # Errors
-    /// A word that means nothing for this type, and types that are not converted.
+    /// A word that does not apply to this type, and types without a conversion.
     pub fn of(b: Builder<'c>, word: &str, from: Type<'c>, to: Type<'c>) -> Result<ElementReduction<'c>, String> {
         use Numbers::{Complex, Floats, Integers};
         let unknown = |t: Type| format!("expected elements that are numbers, found {t}");
@@ -76,7 +76,7 @@ impl<'c> ElementReduction<'c> {
         Ok(ElementReduction { operation, within, to, is_average: word == "average" })
     }
 
-    /// An element as what is computed with.
+    /// An element in the type of the computation.
     pub fn widened(&self, b: Builder<'c>, v: Val<'c>) -> Val<'c> {
         let name = match (numbers(v.r#type()), numbers(self.within)) {
             _ if v.r#type() == self.within => return v,
@@ -87,12 +87,12 @@ impl<'c> ElementReduction<'c> {
         b.value(name, &[v], self.within, &[])
     }
 
-    /// Two elements as one.
+    /// Combines two elements.
     pub fn combined(&self, b: Builder<'c>, x: Val<'c>, y: Val<'c>) -> Val<'c> {
         b.value(self.operation, &[x, y], self.within, &[])
     }
 
-    /// An element of the result, made of that of `count` processes.
+    /// An element of the result, from the combination over `count` processes.
     pub fn finished(&self, b: Builder<'c>, v: Val<'c>, count: i64) -> Val<'c> {
         let mut made = v;
         if self.is_average {

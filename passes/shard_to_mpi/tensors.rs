@@ -1,4 +1,4 @@
-//! What is done to tensors before they are sent and after they have come: cut into pieces, put together, added up.
+//! Tensor operations before sends and after receives: cutting, joining, reducing.
 
 use crate::shard_to_mpi::reduction::ElementReduction;
 use layout_ir::{self as ir, Builder, Shaped, Val};
@@ -32,7 +32,7 @@ pub fn converted<'c>(b: Builder<'c>, v: Val<'c>, to: Type<'c>) -> Val<'c> {
     if v.r#type() == to { v } else { b.value("layout.convert", &[v], to, &[]) }
 }
 
-/// A tensor under other sizes. `groups` are the dimensions of the one with more of them, by those of the other.
+/// A reshaped tensor. `groups` are the dimensions of the longer shape, grouped by those of the shorter.
 fn reshaped<'c>(b: Builder<'c>, v: Val<'c>, to: &[i64], groups: &[Vec<usize>]) -> Val<'c> {
     let expands = to.len() > sizes(v).map_or(0, |sizes| sizes.len());
     let mut attributes = vec![b.named("reassociation", ir::reassociation_attribute(b.context(), groups))];
@@ -43,7 +43,7 @@ fn reshaped<'c>(b: Builder<'c>, v: Val<'c>, to: &[i64], groups: &[Vec<usize>]) -
     b.value(name, &[v], plain(element(v), to), &attributes)
 }
 
-/// A tensor with one dimension as two, of which the first has `n` indices.
+/// A tensor with one dimension split into two, the first of size `n`.
 fn split<'c>(b: Builder<'c>, v: Val<'c>, dim: usize, n: i64) -> Val<'c> {
     let old = sizes(v).expect("static sizes");
     let mut new = old.clone();
@@ -52,7 +52,7 @@ fn split<'c>(b: Builder<'c>, v: Val<'c>, dim: usize, n: i64) -> Val<'c> {
     reshaped(b, v, &new, &(0..old.len()).map(group).collect::<Vec<_>>())
 }
 
-/// A tensor with a dimension and the one after it as one.
+/// A tensor with a dimension and the next one merged.
 fn merged<'c>(b: Builder<'c>, v: Val<'c>, dim: usize) -> Val<'c> {
     let mut new = sizes(v).expect("static sizes");
     let second = new.remove(dim + 1);
@@ -61,7 +61,7 @@ fn merged<'c>(b: Builder<'c>, v: Val<'c>, dim: usize) -> Val<'c> {
     reshaped(b, v, &new, &(0..new.len()).map(group).collect::<Vec<_>>())
 }
 
-/// All elements in one dimension.
+/// A tensor flattened to one dimension.
 pub fn flat<'c>(b: Builder<'c>, v: Val<'c>) -> Val<'c> {
     let old = sizes(v).expect("static sizes");
     match old.len() {
@@ -80,7 +80,7 @@ pub fn unflat<'c>(b: Builder<'c>, v: Val<'c>, to: &[i64]) -> Val<'c> {
     }
 }
 
-/// A tensor cut along a dimension into `n` pieces, which are its first dimension then.
+/// A tensor cut along a dimension into `n` pieces, stacked along a new first dimension.
 pub fn pieces<'c>(b: Builder<'c>, v: Val<'c>, dim: usize, n: i64) -> Val<'c> {
     let split = split(b, v, dim, n);
     let rank = sizes(split).map_or(0, |sizes| sizes.len());
@@ -137,10 +137,10 @@ fn loops<'c>(
     ir::result(op, 0)
 }
 
-/// Where a slice of whole rows of a tensor is: the first, and how many. None of the first is one that a value says.
+/// The first row and the number of rows of a slice; the first is a number, or else a value.
 type Rows<'c> = (Option<i64>, Option<Val<'c>>, i64);
 
-/// The attributes and operands of an operation on a slice of the first dimension; all of the others.
+/// The attributes and operands of a slice of the first dimension, whole in all others.
 fn rows_of<'c>(
     b: Builder<'c>,
     whole: &[i64],
@@ -162,14 +162,14 @@ fn rows_of<'c>(
     ]
 }
 
-/// The piece with a number of a tensor of pieces.
+/// One piece of stacked pieces, by its number.
 pub fn piece<'c>(b: Builder<'c>, v: Val<'c>, at: Val<'c>) -> Val<'c> {
     let whole = sizes(v).expect("static sizes");
     let attributes = rows_of(b, &whole, (None, Some(at), 1), 1);
     b.value("tensor.extract_slice", &[v, at], plain(element(v), &whole[1..]), &attributes)
 }
 
-/// A tensor of pieces with one of them put into it.
+/// Stacked pieces with one replaced.
 pub fn with_piece<'c>(b: Builder<'c>, v: Val<'c>, piece: Val<'c>, at: Val<'c>) -> Val<'c> {
     let whole = sizes(v).expect("static sizes");
     let attributes = rows_of(b, &whole, (None, Some(at), 1), 2);
@@ -181,7 +181,7 @@ pub fn first<'c>(b: Builder<'c>, v: Val<'c>, count: i64) -> Val<'c> {
     rows(b, v, 0, count)
 }
 
-/// Some of the pieces of a tensor of pieces.
+/// A range of stacked pieces.
 fn rows<'c>(b: Builder<'c>, v: Val<'c>, from: i64, count: i64) -> Val<'c> {
     let mut whole = sizes(v).expect("static sizes");
     let attributes = rows_of(b, &whole, (Some(from), None, count), 1);
@@ -189,7 +189,7 @@ fn rows<'c>(b: Builder<'c>, v: Val<'c>, from: i64, count: i64) -> Val<'c> {
     b.value("tensor.extract_slice", &[v], plain(element(v), &whole), &attributes)
 }
 
-/// A tensor of one dimension with more elements behind, of any value.
+/// A tensor of one dimension extended by undefined elements.
 pub fn padded<'c>(b: Builder<'c>, v: Val<'c>, count: i64) -> Val<'c> {
     let old = sizes(v).expect("static sizes");
     if old == [count] {
@@ -200,7 +200,7 @@ pub fn padded<'c>(b: Builder<'c>, v: Val<'c>, count: i64) -> Val<'c> {
     b.value("tensor.insert_slice", &[v, empty], empty.r#type(), &attributes)
 }
 
-/// The slice of a dimension with a number, of as many as there are when each has `size` indices.
+/// The slice with this number of a dimension cut into slices of `size`.
 pub fn slice<'c>(b: Builder<'c>, v: Val<'c>, dim: usize, from: Val<'c>, size: i64) -> Val<'c> {
     let mut to = sizes(v).expect("static sizes");
     let mut offsets = vec![Some(0); to.len()];
@@ -214,7 +214,7 @@ pub fn slice<'c>(b: Builder<'c>, v: Val<'c>, dim: usize, from: Val<'c>, size: i6
     b.value("tensor.extract_slice", &[v, from], plain(element(v), &to), &attributes)
 }
 
-/// Pieces combined element by element, the first with the second, that with the third, and so on: all processes that have
+/// Pieces combined element by element, in order: all processes with
 /// the same pieces get the same bits.
 pub fn reduced<'c>(b: Builder<'c>, v: Val<'c>, by: &ElementReduction<'c>, to: Type<'c>) -> Val<'c> {
     let whole = sizes(v).expect("static sizes");
