@@ -1,9 +1,9 @@
-//! What to do instead, where upstream refuses an operation on a memref because a layout gives it no strides.
+//! Advice for upstream's errors about memrefs whose layout has no strides.
 //!
-//! Upstream's verifiers say what they want, "most minor memref dim must have unit stride", and no interface lets an
-//! attribute say more. So the dialect adds a note to such an error.
+//! Upstream's verifiers state a requirement, "most minor memref dim must have unit stride", and no interface lets an
+//! attribute add to it. So the dialect adds a note to such an error.
 
-/// The errors of upstream's verifiers on memrefs without strides, and what to do instead.
+/// The errors of upstream's verifiers on memrefs without strides, and the advice.
 const ADVICE: &[(&str, &str)] = &[
     (
         "most minor memref dim must have unit stride",
@@ -17,7 +17,7 @@ const ADVICE: &[(&str, &str)] = &[
     ),
 ];
 
-/// The note for an error whose text, with its own notes, is this; none where it is about something else.
+/// The note for an error with this text, including its own notes; `None` if the error is about something else.
 pub fn advice(error: &str) -> Option<&'static str> {
     let has_layout = ["#layout.tiled<", "#layout.tensor_layout<"].iter().any(|layout| error.contains(layout));
     ADVICE.iter().find(|(what, _)| has_layout && error.contains(what)).map(|(_, advice)| *advice)

@@ -8,20 +8,20 @@ use ::tensor_layout::expr::Expr;
 use melior::Context;
 use melior::ir::{AffineExpr, AffineMap};
 
-/// The results of an affine map; variables are its dimensions first and then symbols; none where a product or a
+/// The results of an affine map; variables are its dimensions, then its symbols. `None` if a product or a
 /// divisor is not a constant.
 pub fn exprs_of_map(map: AffineMap) -> Option<Vec<Expr>> {
     let variables: Vec<Expr> = (0..map.dim_count() + map.symbol_count()).map(Expr::Var).collect();
     exprs_at(map, &variables)
 }
 
-/// The results of an affine map with these expressions for its dimensions and symbols; none where a product or a
-/// divisor is not a constant even so.
+/// The results of an affine map with these expressions for its dimensions and symbols; `None` if a product or a
+/// divisor is still not a constant.
 pub fn exprs_at(map: AffineMap, operands: &[Expr]) -> Option<Vec<Expr>> {
     (0..map.result_count()).map(|k| expr_of(map.result(k).ok()?, map.dim_count(), operands)).collect()
 }
 
-/// An affine expression as an [`Expr`]: its `dims` dimensions and then its symbols become the operands.
+/// An affine expression as an [`Expr`], with the operands for its `dims` dimensions and then its symbols.
 pub fn expr_of(e: AffineExpr, dims: usize, operands: &[Expr]) -> Option<Expr> {
     if e.is_constant() {
         return Some(Expr::Const(e.constant_value()));
@@ -51,7 +51,7 @@ pub fn expr_of(e: AffineExpr, dims: usize, operands: &[Expr]) -> Option<Expr> {
     }
 }
 
-/// An [`Expr`] as an affine expression; `variable` is what each of its variables becomes. `None` where the
+/// An [`Expr`] as an affine expression; `variable` maps its variables. `None` if the
 /// expression has a minimum or maximum, which no affine expression has.
 ///
 /// MLIR adds and multiplies coefficients without a check: see [`fits`].
@@ -78,7 +78,7 @@ pub fn is_affine(e: &Expr) -> bool {
     fits(e) && !has_extremes(e)
 }
 
-/// Whether no coefficient overflows, however MLIR puts terms together: it adds and multiplies them without a check.
+/// Whether no coefficient overflows, however MLIR combines terms: it adds and multiplies them without a check.
 pub fn fits(e: &Expr) -> bool {
     magnitude(e).is_some()
 }
@@ -87,7 +87,7 @@ fn has_extremes(e: &Expr) -> bool {
     matches!(e, Expr::Min(..) | Expr::Max(..)) || e.operands().any(has_extremes)
 }
 
-/// A bound of the sum of all coefficients' magnitudes; `None` where 64 bits do not hold it.
+/// A bound of the sum of all coefficients' magnitudes; `None` beyond 64 bits.
 fn magnitude(e: &Expr) -> Option<i64> {
     match e {
         Expr::Const(c) => c.checked_abs(),
@@ -141,8 +141,8 @@ mod tests {
         MemRefType::try_from(memref.unwrap_or_else(|| panic!("{text}"))).unwrap().affine_map()
     }
 
-    /// The same letters are the same function in `affine_map<..>` and in `#layout.indexing_map<..>`, and what one of them
-    /// prints is that function in the other.
+    /// Checks that the same letters are the same function in `affine_map<..>` and in `#layout.indexing_map<..>`, and that the
+    /// printed text of one is that function in the other.
     #[test]
     fn affine_maps_and_indexing_maps_read_alike() {
         const DOMAIN: &str = "domain: d0 in [-9, 9], d1 in [-9, 9], d2 in [-9, 9]";

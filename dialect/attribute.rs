@@ -76,7 +76,7 @@ pub fn parse_text(mnemonic: &str, text: &str) -> Result<Body, Error> {
     reader(mnemonic)?(text)
 }
 
-/// Checks that the text of an attribute is canonical: that it is what its value prints.
+/// Checks that the text of an attribute is canonical, that is, printed by its own value.
 ///
 /// (tiled_c5), (tensor_layout_c5), (machine_c1)
 pub fn verify_text(mnemonic: &str, text: &str) -> Result<(), String> {
@@ -112,7 +112,7 @@ pub fn parse(body: &str) -> Result<Body, Error> {
     reader(text).map_err(|error| Error::at(start + error.at.unwrap_or(0), error.message))
 }
 
-/// Writes what [`parse`] reads.
+/// Writes the form that [`parse`] reads.
 pub fn print(body: &Body) -> String {
     format!("{}<{}>", body.mnemonic(), body.text())
 }

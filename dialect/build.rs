@@ -1,4 +1,4 @@
-//! Builds the dialect's C++, makes the names of the attributes of `Layout.td`, and gives everything above MLIR's C API
+//! Builds the dialect's C++, generates the names of the attributes of `Layout.td`, and links everything above MLIR's C API
 //! as a shared library.
 
 use layout_build::{

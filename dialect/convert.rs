@@ -1,8 +1,8 @@
 //! `layout.convert`: its verifier, its folder and its memory effects.
 //!
 //! A chain of conversions folds to one: after `%1 = convert %0 : A to B`, `convert %1 : B to A` is `%0`, and
-//! `convert %1 : B to C` becomes `convert %0 : A to C`. That holds because layouts do not change values. A conversion that
-//! is `async` stands for a copy that was planned, so neither it nor a chain through it folds.
+//! `convert %1 : B to C` becomes `convert %0 : A to C`, because layouts do not change values. An
+//! `async` conversion is a planned copy, so neither it nor a chain through it folds.
 
 use crate::imports::{ConvertOp, shape};
 use melior::ir::{
@@ -39,9 +39,9 @@ pub fn verify(op: &ConvertOp) -> Result<(), String> {
     Ok(())
 }
 
-/// The value to use in place of the result: one of the same type among the source and what it was converted from.
+/// A replacement for the result: a value of the same type, among the source and the sources of conversions before it.
 ///
-/// Else, where the source was converted from something, the operation takes that as its source and gives its own result.
+/// Otherwise, if the source is a conversion, the operation takes that one's source and returns its own result.
 pub fn fold<'c, 'a>(op: &ConvertOp<'c, 'a>) -> Option<Value<'c, 'a>> {
     let (result, source) = (op.result(), op.source());
     if op.is_async() {

@@ -1,4 +1,4 @@
-//! How many bits an element takes: the one place that knows it of MLIR's types.
+//! The bits of element types: the one place that knows them for MLIR's types.
 //!
 //! | type | bits |
 //! |---|---|
@@ -24,21 +24,21 @@ pub fn bits(element: Type) -> Option<i64> {
     }
 }
 
-/// The bits that an element takes at least, for checks whether a memory has room: [`bits`], a byte where they are
+/// The least bits of an element, for checks of a memory's capacity: [`bits`], a byte if they are
 /// unknown, and 1 for `i0`.
 pub fn least_bits(element: Type) -> i64 {
     bits(element).map_or(8, |bits| bits.max(1))
 }
 
-/// The bits that an element of so many takes in memory, where the layout does not say otherwise: whole bytes.
+/// The bits in memory of an element of this width, unless the layout says otherwise: whole bytes.
 pub fn stored_bits(bits: i64) -> i64 {
     (bits + 7) / 8 * 8
 }
 
-/// An element type of the maths with as many bits, which is all that layouts know of elements; for MLIR's truth values,
-/// of one bit, it is `pred`. `None` where there is no such type.
+/// An element type of the maths with this width, which is all that layouts know of elements; for MLIR's booleans,
+/// of one bit, it is `pred`. `None` if there is no such type.
 pub fn alike(bits: i64) -> Option<ElementType> {
-    // Truth values take a byte, and are no numbers of one bit.
+    // Booleans take a byte, and are no numbers of one bit.
     let alike = |t: &&ElementType| if bits == 1 { **t == ElementType::Pred } else { t.bits() == Some(bits) };
     ElementType::ALL.iter().find(alike).copied()
 }

@@ -1,7 +1,7 @@
-//! What C++ calls: the `layout_rs_*` of `Glue.h`. Each converts its arguments and calls a function of another file.
+//! Functions for C++: the `layout_rs_*` of `Glue.h`. Each converts its arguments and calls a function of another file.
 //!
 //! Two rules hold for each function. Its body runs in [`guard`], so a panic becomes an error of that call and never
-//! unwinds into C++. Pointers from C++ are valid for the call, as `Glue.h` promises, and nothing of them is kept.
+//! unwinds into C++. Pointers from C++ are valid for the call, as `Glue.h` promises, and none of them is kept.
 
 use crate::advice;
 use crate::attribute;
@@ -28,10 +28,10 @@ use std::{
     ptr, slice,
 };
 
-/// Receives an error in a text: the byte offset, what is wrong, and the caller's pointer.
+/// Receives an error in a text: the byte offset, the message, and the caller's pointer.
 type ErrorAt = unsafe extern "C" fn(usize, MlirStringRef, *mut c_void);
 
-/// Receives numbers: where they are, how many, and the caller's pointer.
+/// Receives numbers: their address, their count, and the caller's pointer.
 type Numbers = unsafe extern "C" fn(*const i64, usize, *mut c_void);
 
 /// See `Glue.h`.
@@ -317,7 +317,7 @@ extern "C" fn layout_rs_tiled_strides(
     })
 }
 
-/// Gives C++, which has room for `rank` strides and an offset, the strides and the offset 0; false where there are
+/// Writes the strides and the offset 0 to C++, which has room for `rank` strides and an offset; returns false if there are
 /// none.
 fn write_strides(found: Option<Vec<Option<i64>>>, rank: usize, strides: *mut i64, offset: *mut i64) -> bool {
     let Some(found) = found else { return false };
@@ -570,7 +570,7 @@ fn give(callback: Numbers, user: *mut c_void, numbers: &[i64]) {
     unsafe { callback(numbers.as_ptr(), numbers.len(), user) }
 }
 
-/// Tells C++ the error of a check, or the panic in it; true where there is neither.
+/// Passes C++ the error of a check, or the panic in it; returns true if there is neither.
 pub(crate) fn verdict(
     error: MlirStringCallback,
     user: *mut c_void,

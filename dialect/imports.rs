@@ -1,9 +1,9 @@
-//! What Rust takes from C++: the `layout_cc_*` of `Glue.h`, and of MLIR's C API what melior does not have. Each is here
-//! once as a safe function, so that no other file has to know how C++ wants it.
+//! Functions from C++: the `layout_cc_*` of `Glue.h`, and the part of MLIR's C API that melior lacks. Each appears here
+//! once as a safe function, so that no other file has to know the C++ side.
 //!
-//! Why these are sound: melior's handles (`Attribute<'c>`, `Type<'c>`, `OperationRef<'c, 'a>`) are pointers that are
-//! not null into a context that lives for `'c`. MLIR never frees an attribute or a type while its context lives, so
-//! texts and parts that C++ lends of an attribute live for `'c` as well.
+//! These are sound: melior's handles (`Attribute<'c>`, `Type<'c>`, `OperationRef<'c, 'a>`) are non-null
+//! pointers into a context that lives for `'c`. MLIR never frees an attribute or a type while its context lives, so
+//! texts and parts that C++ lends from an attribute live for `'c` as well.
 
 use crate::indexing_map as map;
 use crate::strings::{bytes, string_ref, with_message};
@@ -61,7 +61,7 @@ unsafe extern "C" {
 /// Adds the dialect to a registry.
 ///
 /// # Panics
-/// Where the registry has it from another copy of this library.
+/// If the registry has it from another copy of this library.
 pub fn register(registry: &DialectRegistry) {
     // SAFETY: the registry is alive.
     unsafe { register_raw(registry.to_raw()) }.unwrap_or_else(|error| panic!("{error}"));
@@ -70,7 +70,7 @@ pub fn register(registry: &DialectRegistry) {
 /// Adds the dialect to a registry that C++ owns.
 ///
 /// # Errors
-/// Where the registry has it from another copy of this library, which is left in charge; says from which file.
+/// If the registry has it from another copy of this library, which stays in charge; names its file.
 ///
 /// # Safety
 /// The registry is alive.
@@ -80,7 +80,7 @@ pub unsafe fn register_raw(registry: MlirDialectRegistry) -> Result<(), String> 
     with_message(|error, user| unsafe { layout_cc_register(registry, error, user) })
 }
 
-/// Loads the dialect into a context; again does nothing.
+/// Loads the dialect into a context; further calls do nothing.
 ///
 /// # Errors
 /// Where the context's registry does not have the dialect, or has another copy's.
@@ -93,7 +93,7 @@ pub fn load(context: &Context) -> Result<(), Error> {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Attributes: what C++ keeps of each, and how it makes one
+// Attributes: the parts that C++ keeps of each, and their constructors
 // ---------------------------------------------------------------------------------------------------------------------
 
 /// An attribute that C++ keeps as its canonical text.
@@ -138,7 +138,7 @@ pub fn axis(attribute: Attribute) -> Option<(String, i64)> {
     Some((String::from_utf8_lossy(name).into_owned(), level))
 }
 
-/// The `#layout.axis` attribute of a name and a level that its verifier takes.
+/// The `#layout.axis` attribute of a name and a level that its verifier accepts.
 pub fn axis_of<'c>(context: &'c Context, name: &str, level: i64) -> Result<Attribute<'c>, Error> {
     load(context)?;
     // SAFETY: the context is alive and has the dialect; the text is copied.
@@ -152,7 +152,7 @@ pub fn memory_space(attribute: Attribute) -> Option<i64> {
     (number >= 0).then_some(number)
 }
 
-/// The `#layout.memory_space` attribute of a number that its verifier takes.
+/// The `#layout.memory_space` attribute of a number that its verifier accepts.
 pub fn memory_space_of(context: &Context, number: i64) -> Result<Attribute<'_>, Error> {
     load(context)?;
     // SAFETY: the context is alive and has the dialect.
@@ -187,7 +187,7 @@ pub struct RawIndexingMap {
 }
 
 impl RawIndexingMap {
-    /// Copies what the pointers show.
+    /// Copies the elements behind the pointers.
     ///
     /// # Safety
     /// The pointers are valid for as many elements as the counts say, and the maps live for `'c`.
@@ -223,7 +223,7 @@ pub fn indexing_map<'c>(attribute: Attribute<'c>) -> Option<map::Parts<'c>> {
     is_map.then(|| unsafe { parts.assume_init().read() })
 }
 
-/// The `#layout.indexing_map` attribute of parts that its verifier takes.
+/// The `#layout.indexing_map` attribute of parts that its verifier accepts.
 pub fn indexing_map_of<'c>(context: &'c Context, parts: &map::Parts<'c>) -> Result<Attribute<'c>, Error> {
     load(context)?;
     let raw = RawIndexingMap {
@@ -281,9 +281,9 @@ pub fn encoding(of: RankedTensorType) -> Option<Attribute> {
     unsafe { Attribute::from_option_raw(mlirRankedTensorTypeGetEncoding(of.to_raw())) }
 }
 
-/// Visits an operation and every operation inside it, outer ones first, until the visitor breaks; with what it broke.
+/// Visits an operation and every operation inside it, outer ones first, until the visitor breaks; returns the break value.
 ///
-/// A panic of the visitor stops the walk, and goes on from here as if there were no C++ in between.
+/// A panic of the visitor stops the walk and continues from here, past C++.
 pub fn walk<'a, B>(
     op: OperationRef<'a, 'a>,
     mut visit: impl FnMut(OperationRef<'a, 'a>) -> ControlFlow<B>,
@@ -318,27 +318,27 @@ impl<'c, 'a> ConvertOp<'c, 'a> {
         (operation.name().as_string_ref().as_str() == Ok("layout.convert")).then_some(Self(operation))
     }
 
-    /// The operation whose result this is.
+    /// The `layout.convert` that defines a value.
     pub fn defining(value: Value<'c, 'a>) -> Option<Self> {
         Self::of(OperationResult::try_from(value).ok()?.owner())
     }
 
-    /// What is converted.
+    /// The converted value.
     pub fn source(&self) -> Value<'c, 'a> {
         self.0.operand(0).expect("layout.convert has one operand")
     }
 
-    /// What it is converted to.
+    /// The result of the conversion.
     pub fn result(&self) -> Value<'c, 'a> {
         self.0.result(0).expect("layout.convert has one result").into()
     }
 
-    /// Whether the conversion is a copy that may be done later.
+    /// Whether the conversion is an asynchronous copy.
     pub fn is_async(&self) -> bool {
         self.0.has_attribute("async")
     }
 
-    /// Converts this instead.
+    /// Replaces the source.
     pub fn set_source(&self, source: Value<'c, 'a>) {
         // SAFETY: the operation is alive and has one operand; both values are of the same program.
         unsafe { mlirOperationSetOperand(self.0.to_raw(), 0, source.to_raw()) }

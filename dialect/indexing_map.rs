@@ -1,4 +1,4 @@
-//! `#layout.indexing_map`: an [`Indexing`] as MLIR keeps it, in parts.
+//! `#layout.indexing_map`: an [`Indexing`] in MLIR's parts.
 //!
 //! Results and constraints become affine maps, so that MLIR's own passes can read them; intervals become lists of
 //! numbers. `(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 7]` has the results
@@ -15,13 +15,13 @@ use ::tensor_layout::text::Error;
 use melior::Context;
 use melior::ir::{AffineExpr, AffineMap};
 
-/// What the attribute holds: [`Indexing`] with its expressions as affine maps.
+/// The parts of the attribute: [`Indexing`] with its expressions as affine maps.
 pub struct Parts<'c> {
     /// 0 for a map, 1 for `KNOWN EMPTY`, 2 for `UNDEFINED`.
     pub kind: i64,
     /// The results, over dimension variables as dimensions and all others as symbols.
     pub map: AffineMap<'c>,
-    /// How many of the symbols, the first ones, are range variables.
+    /// The number of range variables, the first symbols.
     pub ranges: i64,
     /// Low and high of each variable.
     pub intervals: Vec<i64>,
@@ -29,7 +29,7 @@ pub struct Parts<'c> {
     pub constraints: AffineMap<'c>,
     /// Low and high of each constraint.
     pub constraint_intervals: Vec<i64>,
-    /// The variables' own names, separated by commas; empty where none has one.
+    /// The variables' own names, separated by commas; empty if none has one.
     pub names: String,
 }
 
@@ -74,7 +74,7 @@ fn greatest_number(text: &str) -> usize {
 }
 
 impl Parts<'_> {
-    /// Whether it is a map: neither `KNOWN EMPTY` nor `UNDEFINED`.
+    /// Whether the kind is a map: neither `KNOWN EMPTY` nor `UNDEFINED`.
     pub fn is_map(&self) -> bool {
         self.kind == 0
     }
@@ -124,7 +124,7 @@ pub fn parts<'c>(context: &'c Context, value: &Indexing) -> Result<Parts<'c>, Er
     })
 }
 
-/// What keeps an expression from being affine.
+/// The reason why an expression is not affine.
 fn obstacle(e: &Expr) -> &'static str {
     if affine::fits(e) { "a minimum or maximum" } else { "coefficients whose sum does not fit in 64 bits" }
 }

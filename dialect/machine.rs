@@ -1,12 +1,12 @@
-//! The attributes that operations have from this dialect, `layout.NAME`: which names there are, and what is checked.
+//! The attributes of this dialect on operations, `layout.NAME`: their names, and their checks.
 //!
 //! One is written by users: `layout.machine` on a module is the machine that the module runs on. Every TensorLayout in
 //! the module, with static sizes, has to fit it. On a machine with the axes `(4_PE)` and 64 bytes at each place,
 //! `tensor<12x8xf32, #layout.tensor_layout<((4_PE, 3:8), (8:1))>>` does not: a place holds 3 × 8 elements, 96 bytes. The
 //! buffers of a program are checked one by one; whether all of them fit at the same time is not.
 //!
-//! `layout.padding` on an argument is a number. The other names are those that the passes of this project attach, and
-//! nothing is checked of what they hold.
+//! `layout.padding` on an argument is a number. The other names are those that the passes of this project attach; their
+//! contents are not checked.
 
 use crate::element::{alike, bits, least_bits, not_a_number};
 use crate::imports::{encoding, memref_parts, shape, walk};
@@ -26,14 +26,14 @@ use std::ops::ControlFlow;
 
 /// On a module: the machine that it is for.
 pub const MACHINE: &str = "layout.machine";
-/// On an operation with tensors, by `layout-indexing-analysis`: what its results read of its operands.
+/// On an operation with tensors, from `layout-indexing-analysis`: the elements of operands that its results read.
 pub const READS: &str = "layout.reads";
-/// Beside [`READS`]: what its operands feed into its results.
+/// Beside [`READS`]: the elements of results that its operands feed.
 pub const FEEDS: &str = "layout.feeds";
 /// On a function, while bufferization runs: it frees its buffers itself.
 pub const MANUAL_DEALLOCATION: &str = "layout.manual_deallocation";
 
-/// On an argument of a function: what the padding of its tiles holds, with which the function may not leave it otherwise.
+/// On an argument of a function: the value in the padding of its tiles, which the function must preserve.
 pub const PADDING: &str = "layout.padding";
 
 const NAMES: [&str; 5] = [MACHINE, READS, FEEDS, MANUAL_DEALLOCATION, PADDING];
@@ -81,7 +81,7 @@ pub fn verify_attribute<'c>(
     outcome.break_value().map_or(Ok(()), Err)
 }
 
-/// The layout that a tensor has on a machine unless its owner asks for another.
+/// The default layout of a tensor on a machine.
 ///
 /// # Errors
 /// An element type without a size that the machine knows, sizes that are not static, and those of
@@ -95,7 +95,7 @@ pub fn default_layout(machine: &Machine, element: Type, sizes: &[Option<i64>]) -
     target.default_layout(of, &sizes).map_err(|error| error.message)
 }
 
-/// The bytes that a tensor takes in each memory of a machine that holds a part of it.
+/// The bytes of a tensor in each memory of a machine that holds a part of it.
 ///
 /// # Errors
 /// An element type that is no number, sizes that are not static, and those of [`Machine::check`]: among them a memory that

@@ -1,8 +1,8 @@
-//! Whether a tensor has to move to become one of another type, or stays where it is.
+//! The test whether a tensor moves when its type changes.
 //!
 //! From `tensor<8x128xf32>` the transpose to `tensor<128x8xf32, #layout.tiled<{0,1}>>` is free, and the one to
-//! `tensor<128x8xf32>` moves. The types say the shapes and layouts, a tensor without an encoding is row-major; the rest
-//! is the business of [`::tensor_layout::analysis::movement()`].
+//! `tensor<128x8xf32>` moves. The types give the shapes and layouts, and a tensor without an encoding is row-major;
+//! [`::tensor_layout::analysis::movement()`] does the rest.
 
 use crate::element::{alike, bits, not_a_number, stored_bits};
 use crate::imports::shape;
@@ -13,9 +13,9 @@ use ::tensor_layout::tiled::Layout;
 use melior::ir::Type;
 use melior::ir::r#type::{RankedTensorType, ShapedTypeLike};
 
-/// Whether a tensor moves that becomes one of another type: transposed, where dimension `k` of the result is dimension
-/// `permutation[k]` of the operand, and else with its elements in the same row-major order, as in a reshape or a change of
-/// the layout alone.
+/// Whether a change of a tensor's type moves it: a transpose, where dimension `k` of the result is dimension
+/// `permutation[k]` of the operand, or else a change with its elements in the same row-major order, as in a reshape or a
+/// change of only the layout.
 ///
 /// # Errors
 /// Types that are not tensors of static sizes without an encoding or with `#layout.tiled`, elements of different types,

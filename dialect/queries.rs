@@ -1,4 +1,4 @@
-//! What C++ calls beside `exports.rs`: layouts from numbers, their bytes, and what moves. The same rules hold.
+//! Further functions for C++: layouts from numbers, their bytes, and movement. The rules of `exports.rs` hold.
 
 use crate::context::borrowed;
 use crate::exports::{give_text, layout_of, numbers_of, sizes_of, tensor_layout_of, verdict};
@@ -140,7 +140,7 @@ extern "C" fn layout_rs_movement(
     kind
 }
 
-/// The attribute that `body` makes; null after an error.
+/// The attribute from `body`; null after an error.
 fn made(
     context: MlirContext,
     error: MlirStringCallback,
@@ -158,12 +158,12 @@ fn made(
     made
 }
 
-/// The sum of numbers of C++, which are sizes of arrays.
+/// The sum of C++'s numbers, which are sizes of arrays.
 fn total(counts: &[i64]) -> usize {
     counts.iter().map(|count| *count as usize).sum()
 }
 
-/// An array cut into pieces with so many elements each.
+/// An array cut into pieces of these sizes.
 fn pieces<'a, T>(all: &'a [T], counts: &'a [i64]) -> impl Iterator<Item = &'a [T]> {
     let mut rest = all;
     counts.iter().map(move |count| {
@@ -173,7 +173,7 @@ fn pieces<'a, T>(all: &'a [T], counts: &'a [i64]) -> impl Iterator<Item = &'a [T
     })
 }
 
-/// The type that C++ gives, which may be null.
+/// The type from C++, which may be null.
 fn number_type<'c>(given: MlirType) -> Result<Type<'c>, String> {
     // SAFETY: the type, where it is not null, is alive for the call.
     unsafe { Type::from_option_raw(given) }.ok_or_else(|| "the type must not be null".into())

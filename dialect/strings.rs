@@ -6,7 +6,7 @@
 use mlir_sys::{MlirStringCallback, MlirStringRef};
 use std::ffi::c_void;
 
-/// The text as C++ takes it, for as long as `text` lives.
+/// A text in C++'s form, valid as long as `text` lives.
 pub fn string_ref(text: &str) -> MlirStringRef {
     MlirStringRef { data: text.as_ptr().cast(), length: text.len() }
 }
@@ -31,7 +31,7 @@ pub unsafe fn hand_over(callback: MlirStringCallback, user: *mut c_void, text: &
     }
 }
 
-/// Runs a call into C++ that answers false after it gave a message to its callback; the message becomes the error.
+/// Runs a call into C++ that returns false after passing a message to its callback; the message becomes the error.
 ///
 /// The call takes the callback and the pointer for it, which are valid until it returns.
 pub fn with_message(call: impl FnOnce(MlirStringCallback, *mut c_void) -> bool) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! `#layout.tensor_layout`: its map, its strides, and whether it fits a type.
+//! `#layout.tensor_layout`: its map, its strides, and its checks against a type.
 //!
 //! The layout `((4_PE, 3:8), (8:1))` has the map `(d0, d1) -> (d0 floordiv 3, (d0 mod 3) * 8 + d1)`: the coordinate
 //! along `PE`, then the local address. It has no strides, because an axis is named; `((12:8), (8:1))` has the strides
@@ -23,7 +23,7 @@ pub fn affine_map<'c>(context: &'c Context, layout: &TensorLayout) -> AffineMap<
     AffineMap::new(context, layout.rank(), 0, &results)
 }
 
-/// The strides of the dimensions, in units of the address; `None` where a dimension has several parts, or an axis is
+/// The strides of the dimensions, in units of the address; `None` if a dimension has several parts, or an axis is
 /// named.
 pub fn strides(layout: &TensorLayout, shape: &[Option<i64>]) -> Option<Vec<i64>> {
     if layout.rank() != shape.len() || !layout.axes().is_empty() {
@@ -48,10 +48,10 @@ pub fn verify_layout(layout: &TensorLayout, shape: &[Option<i64>]) -> Result<(),
     Placement::new(layout, Some(&sizes)).map(|_| ()).map_err(|e| format!("layout {layout}: {}", e.error))
 }
 
-/// The layout on sizes that have to be static; `None` is a dynamic one.
+/// The layout on sizes that must be static; `None` is a dynamic one.
 ///
 /// # Errors
-/// A dynamic size, and what [`Placement::new`] refuses.
+/// A dynamic size, and sizes that [`Placement::new`] refuses.
 pub fn static_placement(layout: &TensorLayout, shape: &[Option<i64>]) -> Result<Placement, String> {
     verify_layout(layout, shape)?;
     let sizes =
@@ -62,7 +62,7 @@ pub fn static_placement(layout: &TensorLayout, shape: &[Option<i64>]) -> Result<
 /// The layout with these parts for each dimension, each an extent, an axis and a stride; no axis is the local address.
 ///
 /// # Errors
-/// Those of [`TensorLayout::new`].
+/// The errors of [`TensorLayout::new`].
 pub fn of_parts(dims: &[Vec<(i64, &str, i64)>]) -> Result<TensorLayout, String> {
     let part = |(extent, axis, stride): &(i64, &str, i64)| match *axis {
         "" => Part::local(*extent, *stride),

@@ -1,13 +1,12 @@
-//! `#layout.tiled`: its map, its strides, and whether it fits a type.
+//! `#layout.tiled`: its map, its strides, and its checks against a type.
 //!
 //! The layout `{1,0:T(8,128)}` on `memref<16x256xf32>` has the map
 //! `(d0, d1) -> (d0 floordiv 8, d1 floordiv 128, d0 mod 8, d1 mod 128)` and no strides. The untiled `{0,1}` has the map
 //! `(d0, d1) -> (d1, d0)` and the strides `[1, 16]`.
 //!
-//! MLIR gets the map without giving a shape, and the same attribute may be on a shape with dynamic sizes. So the map is
+//! MLIR asks for the map without a shape, and the same attribute may be on a shape with dynamic sizes. So the map is
 //! made from the layout alone, by the tiling rule of the maths; everything else takes sizes, where `None` is a dynamic
-//! one, and checks what the known ones allow. How elements are counted, padded and numbered is the business of
-//! [`Expansion`].
+//! one, and checks as much as the static ones allow. [`Expansion`] counts, pads and numbers the elements.
 
 use crate::element::{bits, not_a_number, stored_bits};
 use ::tensor_layout::tiled::{Expansion, Layout, TileEntry, Tiling, memory_space};
@@ -24,8 +23,8 @@ pub fn is_identity(layout: &Layout) -> bool {
 
 /// The map from a logical index to the index in the expanded sizes, in memory order, for any shape.
 ///
-/// For `{1,0:T(8,128)}`: `(d0, d1) -> (d0 floordiv 8, d1 floordiv 128, d0 mod 8, d1 mod 128)`. Where `*` merges
-/// dimensions, they enter as `d0 * s0 + d1`: the symbol is the size of the minor one, which a layout does not know.
+/// For `{1,0:T(8,128)}`: `(d0, d1) -> (d0 floordiv 8, d1 floordiv 128, d0 mod 8, d1 mod 128)`. Dimensions merged by `*`
+/// enter as `d0 * s0 + d1`: the symbol is the size of the minor one, which a layout does not know.
 pub fn affine_map<'c>(context: &'c Context, layout: &Layout) -> AffineMap<'c> {
     let mut tiling = AffineTiling { context, symbols: 0 };
     let mut indices: Vec<Index> =
@@ -37,7 +36,7 @@ pub fn affine_map<'c>(context: &'c Context, layout: &Layout) -> AffineMap<'c> {
     AffineMap::new(context, layout.rank(), tiling.symbols, &results)
 }
 
-/// An index as an affine expression, and the size of its dimension where the layout alone gives it.
+/// An index as an affine expression, and the size of its dimension if the layout alone gives it.
 struct Index<'c> {
     at: AffineExpr<'c>,
     size: Option<i64>,
@@ -46,7 +45,7 @@ struct Index<'c> {
 /// The tiling rule on affine expressions.
 struct AffineTiling<'c> {
     context: &'c Context,
-    /// How many symbols there are so far.
+    /// The number of symbols so far.
     symbols: usize,
 }
 
@@ -86,7 +85,7 @@ impl<'c> Tiling for AffineTiling<'c> {
 
 /// The strides of the logical dimensions, in elements; within them `None` is a stride that depends on a dynamic size.
 ///
-/// `None` where there are none: with tiles, splits or a prefix, or where 64 bits do not hold a stride.
+/// The whole result is `None` if there are no strides: with tiles, splits or a prefix, or beyond 64 bits.
 pub fn strides(layout: &Layout, shape: &[Option<i64>]) -> Option<Vec<Option<i64>>> {
     if layout.is_tiled() || !layout.splits.is_empty() || layout.metadata_prefix != 0 {
         return None;
@@ -127,10 +126,10 @@ pub fn tiles(layout: &Layout) -> Vec<Vec<i64>> {
     layout.tiles.iter().map(|tile| tile.iter().map(number).collect()).collect()
 }
 
-/// The layout with the numbers that [`minor_to_major`], [`tiles`] and its memory space are.
+/// The layout from the numbers of [`minor_to_major`], [`tiles`] and its memory space.
 ///
 /// # Errors
-/// Those of [`Layout::new`], a negative size other than -1, and a memory space outside 0 to 127.
+/// The errors of [`Layout::new`], a negative size other than -1, and a memory space outside 0 to 127.
 pub fn of_numbers(minor_to_major: &[i64], tiles: &[&[i64]], space: i64) -> Result<Layout, String> {
     let negative = |dim: &i64| format!("a dimension in minor_to_major must be at least 0, found {dim}");
     let order = minor_to_major.iter().map(|dim| usize::try_from(*dim).map_err(|_| negative(dim)));
@@ -140,27 +139,27 @@ pub fn of_numbers(minor_to_major: &[i64], tiles: &[&[i64]], space: i64) -> Resul
     Ok(Layout { memory_space: memory_space::check(space)?, ..layout })
 }
 
-/// The bytes that memory is taken for, padding included: the number of expanded elements, rounded up to `L(n)`, times
+/// The bytes of memory for a tensor, padding included: the number of expanded elements, rounded up to `L(n)`, times
 /// the bits of one, which are those of `E(n)` or else the whole bytes of the type. Metadata (`M`) is not counted.
 ///
 /// # Errors
-/// Those of [`static_expansion`], and an element type that is no number.
+/// The errors of [`static_expansion`], and an element type that is no number.
 pub fn padded_bytes(layout: &Layout, shape: &[Option<i64>], element: Type) -> Result<i64, String> {
     static_expansion(layout, shape)?;
     verify_encoding(layout, shape, element)?;
     bytes(layout, shape, bits(element).ok_or_else(|| not_a_number(&layout.to_string(), element))?)
 }
 
-/// The layout on sizes that have to be static; `None` is a dynamic one.
+/// The layout on sizes that must be static; `None` is a dynamic one.
 ///
 /// # Errors
-/// A dynamic size, and what [`Expansion::new`] refuses.
+/// A dynamic size, and sizes that [`Expansion::new`] refuses.
 pub fn static_expansion(layout: &Layout, shape: &[Option<i64>]) -> Result<Expansion, String> {
     verify_layout(layout, shape)?;
     expand(layout, shape)?.ok_or_else(|| "expected static sizes, found a dynamic one".into())
 }
 
-/// The layout on static sizes; `None` where one is dynamic.
+/// The layout on static sizes; `None` if one is dynamic.
 fn expand(layout: &Layout, shape: &[Option<i64>]) -> Result<Option<Expansion>, String> {
     let Some(sizes) = shape.iter().copied().collect::<Option<Vec<i64>>>() else { return Ok(None) };
     Expansion::new(&sizes, layout).map(Some).map_err(|error| format!("layout {layout}: {error}"))
@@ -181,7 +180,7 @@ pub fn verify_encoding(layout: &Layout, shape: &[Option<i64>], element: Type) ->
     bytes(layout, shape, bits).map(drop)
 }
 
-/// The bytes of a buffer of elements of so many bits; 0 where a size is dynamic. Without `E(n)` an element takes whole
+/// The bytes of a buffer of elements of this width; 0 if a size is dynamic. Without `E(n)` an element takes whole
 /// bytes.
 fn bytes(layout: &Layout, shape: &[Option<i64>], bits: i64) -> Result<i64, String> {
     let bits = if layout.element_bits != 0 { layout.element_bits } else { stored_bits(bits) };
@@ -213,7 +212,7 @@ mod tests {
         }
     }
 
-    /// The map agrees with the layout's own arithmetic at every index; `symbols` are the sizes that `*` merges into.
+    /// Checks the map against the layout's own arithmetic at every index; `symbols` are the sizes that `*` merges into.
     fn check(text: &str, sizes: &[i64], symbols: &[i64]) {
         let context = Context::new();
         let layout = Layout::parse(text).unwrap();
@@ -231,7 +230,7 @@ mod tests {
         }
     }
 
-    /// A layout is made again of the numbers that it gives; numbers that make none are errors.
+    /// Checks that the numbers of a layout make it again; other numbers are errors.
     #[test]
     fn numbers_make_the_layout() {
         for text in ["{}", "{0,1}", "{1,0:T(8,128)(2,1)S(1)}", "{2,0,1:T(*,*,4)S(127)}"] {

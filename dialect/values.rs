@@ -1,12 +1,12 @@
-//! Attributes of the dialect and the values that they hold, both ways.
+//! Conversion between attributes of the dialect and their values.
 //!
-//! An attribute of a layout or a machine keeps its canonical text and nothing else, so that there is one grammar and one
-//! owner of what it means, in Rust. The price is that each function here that reads a value parses the text again, and
+//! An attribute of a layout or a machine keeps only its canonical text, so that there is one grammar and one
+//! owner of its meaning, in Rust. The price is that each function here that reads a value parses the text again, and
 //! so does every method that C++ calls. Example: the attribute `#layout.tiled<{1,0:T(8,128)}>` keeps `{1,0:T(8,128)}`;
-//! [`tiled`] of it is the [`Layout`] that `Layout::parse` makes of that text.
+//! [`tiled`] returns the [`Layout`] that `Layout::parse` makes of that text.
 //!
-//! For every function that makes an attribute: the context's registry needs the dialect, which is loaded where it is not
-//! loaded yet.
+//! For every function that makes an attribute, the context's registry needs the dialect, which is loaded if
+//! necessary.
 
 use crate::attribute::{self, Body};
 use crate::axis::verify_axis;
@@ -30,7 +30,7 @@ pub use crate::imports::{axis, memory_space, pending};
 /// The attribute `#layout.MNEMONIC<text>`, for `tiled`, `tensor_layout`, `machine`, `memory_space` and `indexing_map`.
 ///
 /// # Errors
-/// Says what is wrong in the text, and where; or that the context does not have the dialect.
+/// The error in the text, with its position; or a context without the dialect.
 pub fn attribute_from_text<'c>(context: &'c Context, mnemonic: &str, text: &str) -> Result<Attribute<'c>, Error> {
     load(context)?;
     attribute_of(context, &attribute::parse_text(mnemonic, text)?)
@@ -60,7 +60,7 @@ pub(crate) fn body(attribute: Attribute) -> Option<Body> {
 /// The layout of a `#layout.tiled` attribute; `None` for any other attribute.
 ///
 /// # Panics
-/// Where C++ made the attribute, unchecked, from a text that is no layout.
+/// If C++ made the attribute, unchecked, from a text that is no layout.
 pub fn tiled(attribute: Attribute) -> Option<Layout> {
     let text = TILED.text(attribute)?;
     Some(Layout::parse(text).unwrap_or_else(|error| panic!("expected a tiled layout, found `{text}`: {error}")))
@@ -69,7 +69,7 @@ pub fn tiled(attribute: Attribute) -> Option<Layout> {
 /// The `#layout.tiled` attribute of a layout.
 ///
 /// # Errors
-/// Those of [`load`].
+/// The errors of [`load`].
 pub fn tiled_attribute<'c>(context: &'c Context, layout: &Layout) -> Result<Attribute<'c>, Error> {
     TILED.of_text(context, &layout.to_string())
 }
@@ -77,7 +77,7 @@ pub fn tiled_attribute<'c>(context: &'c Context, layout: &Layout) -> Result<Attr
 /// The layout of a `#layout.tensor_layout` attribute; `None` for any other attribute.
 ///
 /// # Panics
-/// Where C++ made the attribute, unchecked, from a text that is no layout.
+/// If C++ made the attribute, unchecked, from a text that is no layout.
 pub fn tensor_layout(attribute: Attribute) -> Option<TensorLayout> {
     let text = TENSOR_LAYOUT.text(attribute)?;
     Some(TensorLayout::parse(text).unwrap_or_else(|error| panic!("expected a TensorLayout, found `{text}`: {error}")))
@@ -86,7 +86,7 @@ pub fn tensor_layout(attribute: Attribute) -> Option<TensorLayout> {
 /// The `#layout.tensor_layout` attribute of a layout.
 ///
 /// # Errors
-/// Those of [`load`].
+/// The errors of [`load`].
 pub fn tensor_layout_attribute<'c>(context: &'c Context, layout: &TensorLayout) -> Result<Attribute<'c>, Error> {
     TENSOR_LAYOUT.of_text(context, &layout.to_string())
 }
@@ -94,7 +94,7 @@ pub fn tensor_layout_attribute<'c>(context: &'c Context, layout: &TensorLayout) 
 /// The machine of a `#layout.machine` attribute; `None` for any other attribute.
 ///
 /// # Panics
-/// Where C++ made the attribute, unchecked, from a text that is no machine.
+/// If C++ made the attribute, unchecked, from a text that is no machine.
 pub fn machine(attribute: Attribute) -> Option<Machine> {
     let text = MACHINE.text(attribute)?;
     Some(Machine::parse(text).unwrap_or_else(|error| panic!("expected a machine, found `{text}`: {error}")))
@@ -103,15 +103,15 @@ pub fn machine(attribute: Attribute) -> Option<Machine> {
 /// The `#layout.machine` attribute of a machine.
 ///
 /// # Errors
-/// Those of [`load`].
+/// The errors of [`load`].
 pub fn machine_attribute<'c>(context: &'c Context, machine: &Machine) -> Result<Attribute<'c>, Error> {
     MACHINE.of_text(context, &machine.to_string())
 }
 
-/// The `#layout.axis` attribute of an axis, which is at this level of its machine, 0 at the root.
+/// The `#layout.axis` attribute of an axis at this level of its machine, 0 at the root.
 ///
 /// # Errors
-/// A name that no axis can have, and those of [`load`].
+/// A name that no axis can have, and the errors of [`load`].
 pub fn axis_attribute<'c>(context: &'c Context, name: &str, level: usize) -> Result<Attribute<'c>, Error> {
     let level = i64::try_from(level).map_err(|_| Error::new("the level of an axis must be below 2^63"))?;
     verify_axis(name, level).map_err(Error::new)?;
@@ -127,11 +127,11 @@ pub fn layout(of: Type) -> Option<Attribute> {
     }
 }
 
-/// The affine map that memrefs with this layout have; `None` where the attribute is neither `#layout.tiled` nor
+/// The affine map of memrefs with this layout; `None` if the attribute is neither `#layout.tiled` nor
 /// `#layout.tensor_layout`.
 ///
-/// It takes a logical index to the index in the expanded sizes of a tiled layout, and to the coordinate along each axis
-/// and the local address of a TensorLayout.
+/// The map takes a logical index to the index in the expanded sizes of a tiled layout, and to the coordinate along each
+/// axis and the local address of a TensorLayout.
 pub fn affine_map<'c>(attribute: Attribute<'c>) -> Option<AffineMap<'c>> {
     let context = borrowed(&attribute.context());
     if let Some(layout) = tiled(attribute) {
@@ -144,7 +144,7 @@ pub fn affine_map<'c>(attribute: Attribute<'c>) -> Option<AffineMap<'c>> {
 /// The `#layout.memory_space` attribute of one of XLA's numbers.
 ///
 /// # Errors
-/// A number outside 0 to 127, and those of [`load`].
+/// A number outside 0 to 127, and the errors of [`load`].
 pub fn memory_space_attribute(context: &Context, number: i64) -> Result<Attribute<'_>, Error> {
     check(number).map_err(Error::new)?;
     imports::memory_space_of(context, number)
@@ -153,7 +153,7 @@ pub fn memory_space_attribute(context: &Context, number: i64) -> Result<Attribut
 /// The value of a `#layout.indexing_map` attribute; `None` for any other attribute.
 ///
 /// # Panics
-/// Where C++ made the attribute, unchecked, from parts that its verifier refuses.
+/// If C++ made the attribute, unchecked, from parts that its verifier refuses.
 pub fn indexing_map(attribute: Attribute) -> Option<Indexing> {
     let parts = imports::indexing_map(attribute)?;
     Some(map::value(&parts).unwrap_or_else(|error| panic!("expected the parts of an indexing map: {error}")))
@@ -168,8 +168,8 @@ pub fn indexing_affine_map(attribute: Attribute) -> Option<AffineMap> {
 /// The `#layout.indexing_map` attribute of a value.
 ///
 /// # Errors
-/// A result or a constraint that no affine map holds: it has a minimum or a maximum, or coefficients beyond 64 bits. And
-/// those of [`load`].
+/// A result or a constraint without an affine map: it has a minimum or a maximum, or coefficients beyond 64 bits. And
+/// the errors of [`load`].
 pub fn indexing_map_attribute<'c>(context: &'c Context, value: &Indexing) -> Result<Attribute<'c>, Error> {
     imports::indexing_map_of(context, &map::parts(context, value)?)
 }

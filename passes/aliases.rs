@@ -1,15 +1,15 @@
-//! Keeps sets of aliases small, as the analysis of upstream's bufferization takes time quadratic to cubic in them.
+//! Keeps alias sets small, as the analysis of upstream's bufferization takes time quadratic to cubic in their size.
 //!
 //! For each operand, upstream looks at all reads and writes of all tensors that may be in its buffer. So time is linear in
-//! a function only if there are few such uses. Here, on tensors that are ready for bufferization:
+//! a function only if such uses are few. Here, on tensors that are ready for bufferization:
 //!
-//! - each operation that may write into a `tensor.empty` gets one of its own, and, where several may write into one
-//!   result of `linalg.fill`, each but one gets a fill of its own, which costs less than the copy that it would get;
-//! - a tensor of many uses is read by [`READERS`] of them at a time through `bufferization.to_buffer` and `to_tensor`, past
-//!   which upstream does not look. It is a constant or an argument that is not writable; or nothing is written to it
-//!   by any use, and nothing else may be in its buffer: it is an argument, or made in an empty tensor of its own;
-//! - a tensor in whose buffer [`VERSIONS`] tensors may be, by updates, loops, conditions and calls, is copied once.
-//!   In a chain of updates that is one copy for so many of them.
+//! - each operation that may write into a `tensor.empty` gets its own, and, if several may write into one
+//!   result of `linalg.fill`, each but one gets its own fill, which costs less than the copy that it would get;
+//! - a tensor with many uses is read by [`READERS`] of them at a time through `bufferization.to_buffer` and `to_tensor`,
+//!   where upstream's analysis stops. The tensor is a constant or an argument that is not writable; or no use writes
+//!   to it and its buffer has no other tensor: it is an argument, or defined in an empty tensor of its own;
+//! - a tensor whose buffer may hold [`VERSIONS`] tensors, because of updates, loops, conditionals and calls, is copied
+//!   once. In a chain of updates this is one copy for every [`VERSIONS`] of them.
 
 use crate::buffers::operations::{READS, VIEW, is};
 use crate::ownership::{Carried, carried};
@@ -19,15 +19,15 @@ use melior::ir::{Attribute, ValueLike};
 use std::collections::HashMap;
 
 /// The uses that read one tensor. One-shot-bufferize of 2,000 operations that all read one argument, in groups of this
-/// size, takes 0.11 s in groups of 1 to 16, 0.12 s of 32, 0.13 s of 64, 0.15 s of 128, 0.22 s of 256, and 1.15 s in one: the
-/// largest number that costs nothing, as each group is two operations more.
+/// size, takes 0.11 s in groups of 1 to 16, 0.12 s of 32, 0.13 s of 64, 0.15 s of 128, 0.22 s of 256, and 1.15 s in one:
+/// the largest number that costs nothing, as each group adds two operations.
 const READERS: usize = 16;
-/// The tensors that may be in one buffer. One-shot-bufferize of 2,000 updates of one tensor, with a copy after so many of
-/// them, takes 0.70, 0.75, 1.08, 3.4 and 21 s for 6, 12, 24, 48 and 96: the program pays for each copy every time that it
-/// runs, so it is the largest number for which 1,000 updates are lowered in less than two seconds.
+/// The tensors that may be in one buffer. One-shot-bufferize of 2,000 updates of one tensor, with a copy after this many of
+/// them, takes 0.70, 0.75, 1.08, 3.4 and 21 s for 6, 12, 24, 48 and 96. The program pays for each copy in every
+/// run, so this is the largest number for which 1,000 updates are lowered in less than two seconds.
 const VERSIONS: usize = 48;
 
-/// Bounds the sets of aliases in a module. `copied` gives a copy of a tensor.
+/// Bounds the alias sets of a module. `copied` emits a copy of a tensor.
 pub fn bound<'c>(module: Op<'c>, copied: impl Fn(Builder<'c>, Val<'c>) -> Val<'c>) {
     for op in ir::all_operations(module) {
         match ir::name(op) {
@@ -55,7 +55,7 @@ pub fn is_tensor(value: Val) -> bool {
     ir::tensor(value.r#type()).is_some()
 }
 
-/// The operand whose buffer a result of an operation may be in, by the operation alone.
+/// The operand whose buffer an operation's result may be in, judged by the operation alone.
 pub fn updated<'c>(op: Op<'c>, result: usize) -> Option<usize> {
     match ir::name(op) {
         "tensor.insert" | "tensor.insert_slice" => Some(1),
@@ -70,8 +70,8 @@ fn writes(op: Op, operand: usize) -> bool {
     (0..ir::results(op).len()).any(|result| updated(op, result) == Some(operand)) && !is(ir::name(op), VIEW)
 }
 
-/// Gives each operation that writes to the result of another its own, made anew by the operations that `parts` lists,
-/// the last of which takes the result of the one before as its last operand.
+/// Gives each writer of another operation's result its own, defined by copies of the operations that `parts` lists;
+/// the last of them takes the result of the one before as its last operand.
 fn split<'c>(op: Op<'c>, parts: impl Fn(Op<'c>) -> Vec<Op<'c>>) {
     let uses = ir::uses(ir::result(op, 0));
     if uses.len() < 2 {
@@ -90,14 +90,14 @@ fn split<'c>(op: Op<'c>, parts: impl Fn(Op<'c>) -> Vec<Op<'c>>) {
         }
         ir::edit(user).set_operand(operand, made.expect("there is a part"));
     }
-    // A buffer lives from where its tensor is made, and what is left may be for the last of all that wrote.
+    // A buffer lives from its tensor's definition; the original may serve the last writer.
     let is_for_one = |part: Op<'c>| ir::uses(ir::result(part, 0)).len() == 1 && part.block() == kept.block();
     if is_for_one(op) {
         parts(op).into_iter().filter(|part| is_for_one(*part)).for_each(|part| ir::move_before(part, kept));
     }
 }
 
-/// Whether no other tensor can be in the buffer of one, but for those that its uses give.
+/// Whether a tensor's buffer holds no other tensor, except those from its uses.
 pub fn has_own_buffer(value: Val) -> bool {
     let mut value = value;
     loop {
@@ -114,7 +114,7 @@ pub fn has_own_buffer(value: Val) -> bool {
     }
 }
 
-/// Whether bufferization writes to a copy of a tensor, never to itself.
+/// Whether bufferization never writes to a tensor itself, only to a copy.
 pub fn is_constant(value: Val) -> bool {
     if let Some(op) = ir::defining_op(value) {
         return ir::name(op) == "arith.constant";
@@ -127,7 +127,7 @@ pub fn is_constant(value: Val) -> bool {
     writable.is_some_and(|(_, writable)| ir::boolean(*writable) == Some(false))
 }
 
-/// Whether a use does no more than read, directly or through a slice or reshape.
+/// Whether a use only reads, directly or through a slice or reshape.
 pub fn only_reads((op, operand): (Op, usize)) -> bool {
     match ir::name(op) {
         "func.return" => true,
@@ -139,7 +139,7 @@ pub fn only_reads((op, operand): (Op, usize)) -> bool {
     }
 }
 
-/// Lets the uses of a tensor read it in groups, if they are many and nothing writes to it.
+/// Splits the uses of a tensor into groups that read it, if they are many and nothing writes to it.
 fn read_in_groups(value: Val) {
     let uses = ir::uses(value);
     let is_read = || is_constant(value) || has_own_buffer(value) && uses.iter().all(|at| only_reads(*at));
@@ -167,7 +167,7 @@ fn read_in_groups(value: Val) {
     }
 }
 
-/// How many tensors may be in the buffers of tensors, in a union-find.
+/// The number of tensors that may be in one buffer, in a union-find.
 #[derive(Default)]
 struct Versions {
     numbers: HashMap<usize, usize>,
@@ -204,10 +204,10 @@ impl Versions {
     }
 }
 
-/// Copies tensors in whose buffers there may be many others, before the operation that adds one more.
+/// Copies tensors whose buffers may hold many others, before the operation that adds one more.
 fn cut<'c>(operations: &[Op<'c>], copied: &impl Fn(Builder<'c>, Val<'c>) -> Val<'c>) {
     let mut versions = Versions::default();
-    // What control flow carries an operand to.
+    // The targets of operands in control flow.
     let mut targets: HashMap<(usize, usize), Val<'c>> = HashMap::new();
     for op in operations {
         for Carried { from, to } in carried(*op, is_tensor).unwrap_or_default() {

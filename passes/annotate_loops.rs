@@ -1,15 +1,15 @@
-//! `layout-annotate-loops`: loops of vector code say that LLVM is to leave them as they are.
+//! `layout-annotate-loops`: tells LLVM not to transform loops of vector code.
 //!
-//! A kernel that was made of vectors has the vectors, accumulators and ends that its loops are to have. LLVM's vectorizer
-//! finds nothing to do there, and its unroller copies bodies that hold hundreds of instructions.
+//! Such a kernel already has its final vectors, accumulators and loop ends. LLVM's vectorizer
+//! finds nothing to do there, and its unroller copies bodies of hundreds of instructions.
 
 use layout_ir::{self as ir, Builder, Op, Rewriter};
 use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::{Attribute, TypeLike, ValueLike};
 
-/// The attribute of branches of the LLVM dialect for `llvm.loop`. What lowers loops passes it on.
+/// The attribute of branches of the LLVM dialect for `llvm.loop`. The lowering of loops passes it on.
 const NAME: &str = "loop_annotation";
-/// LLVM's optional transformations of loops, of which each reads it, are not to be.
+/// Disables LLVM's optional loop transformations, each of which reads it.
 const KEPT: &str = "#llvm.loop_annotation<disableNonforced = true>";
 
 /// Annotates each `scf.for` of a module with vectors inside, unless it has an annotation.
@@ -20,7 +20,7 @@ pub fn run(rewriter: &Rewriter) {
         let mut around = ir::parent(op);
         while let Some(outer) = around {
             match ir::attribute(outer, NAME) {
-                // Those around it are annotated, too.
+                // Outer loops are annotated, too.
                 Some(found) if found == kept => break,
                 None if ir::name(outer) == "scf.for" => ir::edit(outer).set_attribute(NAME, kept),
                 _ => {}

@@ -1,16 +1,16 @@
-//! `layout-approximate-math`: functions of vectors become polynomials where they may be approximated.
+//! `layout-approximate-math`: replaces approximable functions of vectors by polynomials.
 //!
-//! `math.tanh` of a vector is a call of the C library for each element, and LLVM knows vector functions of few functions
-//! and widths. The polynomials are upstream's, which has no pass of its own for them; which functions they are good enough
-//! for is in the table of `buffers/operations.rs`. A scalar stays a call: the library branches where a polynomial computes
-//! all cases, and a sum of exponentials, each of which waits for the last, takes three times as long with these.
+//! `math.tanh` of a vector is a call of the C library for each element, and LLVM has vector versions of few functions
+//! and widths. The polynomials are upstream's, which has no pass of its own for them; the table of
+//! `buffers/operations.rs` lists the functions they are good enough for. Scalars stay calls: the library branches where
+//! a polynomial computes all cases, and a sum of exponentials, each of which waits for the last, takes three times as long.
 
 use crate::buffers::operations::{APPROXIMABLE, is, is_approximable};
 use crate::upstream::{self, FastMath};
 use layout_ir::{self as ir, Builder, Op, Vector};
 use melior::ir::{Type, ValueLike};
 
-/// Approximates all functions of vectors that have the flag `afn`; false where there are none.
+/// Approximates all functions of vectors with the flag `afn`; returns false if there are none.
 pub fn run(root: Op) -> bool {
     let is_vector = |op: Op| ir::results(op).iter().all(|v| ir::vector(v.r#type()).is_some());
     let may_be = |op: &Op| is_approximable(*op) && is_vector(*op) && FastMath::of(*op).has(FastMath::APPROXIMATE);
@@ -26,8 +26,8 @@ pub fn run(root: Op) -> bool {
     !found.is_empty()
 }
 
-/// Gives `math.erf` the sign of its argument in f32, as upstream's polynomial is +0 at -0. Operations to rewrite: the
-/// given one is without uses.
+/// Gives `math.erf` the sign of its argument in f32, as upstream's polynomial is +0 at -0. Returns the operations to
+/// rewrite; the given one has no users then.
 fn with_sign<'c>(op: Op<'c>) -> Vec<Op<'c>> {
     let (b, x, own) = (Builder::before(op), ir::operands(op)[0], ir::result(op, 0));
     let (t, f32) = (own.r#type(), Type::float32(b.context()));

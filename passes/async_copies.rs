@@ -1,4 +1,4 @@
-//! Copies between memories that run beside what is computed, for bufferization and after it.
+//! Asynchronous copies between memories, during and after bufferization.
 //!
 //! ```mlir
 //! %1 = layout.convert %0 {async} : A to B      %m = bufferization.to_buffer %0 read_only
@@ -9,8 +9,8 @@
 //!                                              %2 = bufferization.to_tensor %d restrict writable
 //! ```
 //!
-//! The tag says which start a wait is for; it is on the stack of the function, and has one element. What is between reads
-//! `%0` and does not write it: that is up to who wrote `async`.
+//! The tag links a wait to its start; it is on the function's stack, and has one element. Operations in between read
+//! `%0` and do not write it: that is up to the author of `async`.
 
 use crate::buffers::lowered::AnyLayout;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
@@ -20,11 +20,11 @@ use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type, ValueLike};
 use tensor_layout::tiled::Layout;
 
-/// What an allocation's address is a multiple of, as bufferization has it: the bytes of a line of the cache.
+/// The alignment of an allocation, the same as bufferization's: the bytes of a cache line.
 const ALIGNMENT: i64 = 64;
 
-/// Whether a conversion of tensors starts a copy for which an operation of its block waits, from memory to memory as the
-/// bytes are: the layouts differ in the memory space alone.
+/// Whether a conversion of tensors starts a copy that an operation of its block waits for. Such a copy moves bytes
+/// unchanged between memories: the layouts differ only in the memory space.
 pub fn is_async(op: Op) -> bool {
     wait(op).is_some()
         && ir::attribute(op, "async").is_some()
@@ -47,14 +47,14 @@ fn layouts(op: Op) -> Option<[Layout; 2]> {
     Some([of(ir::operands(op)[0])?, of(ir::result(op, 0))?])
 }
 
-/// What waits for a conversion: the only user of its result.
+/// The wait for a conversion: the only user of its result.
 fn wait<'c>(op: Op<'c>) -> Option<Op<'c>> {
     let [(user, _)] = ir::uses(ir::result(op, 0))[..] else { return None };
     let block = |op: Op<'c>| op.block().map(|block| block.to_raw().ptr as usize);
     (ir::name(user) == "layout.await" && block(user) == block(op)).then_some(user)
 }
 
-/// Makes a start and a wait of a conversion that is async.
+/// Lowers an asynchronous conversion to a start and a wait.
 pub fn start(rewriter: &Rewriter, op: Op) {
     let (source, result) = (ir::operands(op)[0], ir::result(op, 0));
     let Some(wait) = wait(op) else { return };
@@ -86,26 +86,26 @@ pub fn start(rewriter: &Rewriter, op: Op) {
     rewriter.erase(op);
 }
 
-/// The memref that bufferization makes of a tensor type.
+/// The memref type that bufferization gives a tensor type.
 fn buffer<'c>(b: Builder<'c>, t: Type<'c>) -> Type<'c> {
     let tensor = ir::tensor(t).expect("a conversion of tensors");
     let space = tensor.layout.and_then(|layout| layout_dialect::pending_attribute(layout).ok());
     ir::memref_type(b.location, &Shaped { layout: None, space, ..tensor }).expect("a memref of a tensor's elements")
 }
 
-/// A copy that has started: what it reads and writes with their indices, the number of elements, and the tag.
+/// A started copy: source and target with their indices, the number of elements, and the tag.
 pub struct DmaStart<'c> {
     pub from: (Val<'c>, Vec<Val<'c>>),
     pub to: (Val<'c>, Vec<Val<'c>>),
     pub elements: Val<'c>,
     pub tag: (Val<'c>, Vec<Val<'c>>),
-    /// The stride of the slower memory, and how many elements are together there.
+    /// The stride of the slower memory, and the number of contiguous elements there.
     pub stride: Option<[Val<'c>; 2]>,
 }
 
 impl<'c> DmaStart<'c> {
-    /// The parts of a `memref.dma_start`: each memref is followed by an index for each of its dimensions that it has had
-    /// when the operation was written.
+    /// The parts of a `memref.dma_start`: each memref is followed by one index for each dimension that it had
+    /// when the operation was created.
     pub fn of(op: Op<'c>) -> Option<DmaStart<'c>> {
         if ir::name(op) != "memref.dma_start" {
             return None;

@@ -1,7 +1,7 @@
-//! Block arguments that branches between blocks would have overwritten.
+//! Copies block arguments that branches between blocks would otherwise overwrite.
 //!
-//! Where upstream's bufferization decides whether a tensor may be written in place, it takes a write in another block than
-//! that of a block argument for one before the argument is there. So a slice of a function's argument is read after its
+//! When upstream's bufferization decides whether to write a tensor in place, it assumes that a write in another block than
+//! a block argument's is before the argument's definition. So a slice of a function's argument is read after its
 //! elements were overwritten:
 //!
 //! ```text
@@ -11,8 +11,8 @@
 //!              %both = tensor.insert_slice %old into %new
 //! ```
 //!
-//! Such an argument is copied where its block begins: upstream sees all of a tensor that an operation makes.
-//! `test/upstream/write-in-another-block.mlir` fails when that is mended.
+//! Such an argument is copied at the start of its block: upstream analyses tensors that operations define.
+//! `test/upstream/write-in-another-block.mlir` fails once that is fixed.
 
 use crate::aliases::{is_constant, is_tensor, only_reads};
 use crate::buffers::operations::{VIEW, is};
@@ -22,7 +22,7 @@ use melior::ir::operation::{OperationLike, OperationMutLike};
 
 type Block<'c> = BlockRef<'c, 'c>;
 
-/// Copies these block arguments. `copied` gives a copy of a tensor.
+/// Copies these block arguments. `copied` emits a copy of a tensor.
 pub fn copy_arguments<'c>(operations: &[Op<'c>], copied: impl Fn(Builder<'c>, Val<'c>) -> Val<'c>) {
     for op in operations.iter().filter(|op| ir::has_branches(**op)) {
         for block in ir::blocks(*op) {
@@ -50,7 +50,7 @@ fn is_overwritten<'c>(argument: Val<'c>, block: Block<'c>, around: Op<'c>) -> bo
     })
 }
 
-/// The uses of a tensor and of its slices and reshapes, which are none themselves.
+/// The uses of a tensor and of its slices and reshapes, which do not count as uses themselves.
 fn all_uses<'c>(tensor: Val<'c>) -> Vec<(Op<'c>, usize)> {
     let (mut all, mut stack) = (Vec::new(), vec![tensor]);
     while let Some(value) = stack.pop() {
@@ -64,12 +64,12 @@ fn all_uses<'c>(tensor: Val<'c>) -> Vec<(Op<'c>, usize)> {
     all
 }
 
-/// The operation in a block of `around` in which another is.
+/// The operation in a block of `around` that is or contains another.
 fn ancestor<'c>(op: Op<'c>, around: Op<'c>) -> Option<Op<'c>> {
     std::iter::successors(Some(op), |op| ir::parent(*op)).find(|op| ir::parent(*op) == Some(around))
 }
 
-/// Whether branches lead from behind an operation to a block, without the one where the argument is new.
+/// Whether branches lead from after an operation to a block, not through the block that defines the argument.
 fn reaches<'c>(from: Op<'c>, to: Option<Block<'c>>, new: Block<'c>) -> bool {
     let (mut seen, mut stack): (Vec<Block>, Vec<Block>) = (Vec::new(), from.block().into_iter().collect());
     while let Some(block) = stack.pop() {

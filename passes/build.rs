@@ -1,4 +1,4 @@
-//! Makes the Rust of `Passes.td`, and the C++ classes that call it; then builds the C++ of the passes.
+//! Generates the Rust of `Passes.td` and the C++ classes that call it; then builds the C++ of the passes.
 //!
 //! | file in `OUT_DIR` | what it is | included by |
 //! |---|---|---|

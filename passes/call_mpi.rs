@@ -1,4 +1,4 @@
-//! `layout-call-mpi`: operations of `mpi` that upstream does not convert become calls of Open MPI.
+//! `layout-call-mpi`: lowers operations of `mpi` that upstream does not convert to calls of Open MPI.
 //!
 //! | operation | call |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | `mpi.comm_size` | `MPI_Comm_size` |
 //! | `processes` on `mpi.init` and `mpi.comm_rank` | `MPI_Comm_size`; where it is another number, an error and `MPI_Abort` |
 //!
-//! A communicator and a request are pointers of Open MPI, here integers of 64 bits, as upstream's conversion has them.
+//! A communicator and a request are pointers of Open MPI, here integers of 64 bits, as in upstream's conversion.
 
 use crate::descriptors::pointer_type;
 use crate::diagnostic::Diagnostic;
@@ -20,10 +20,10 @@ use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, ValueLike};
 use std::collections::HashSet;
 
-/// The function that ends a program of another number of processes.
+/// The function that ends a program started with another number of processes.
 const CHECK: &str = "layout_check_processes";
 
-/// What is called, each with its declaration.
+/// The called functions, each with its declaration.
 const LIBRARY: [(&str, &str); 7] = [
     ("MPI_Isend", "llvm.func @MPI_Isend(!llvm.ptr, i32, !llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr) -> i32"),
     ("MPI_Irecv", "llvm.func @MPI_Irecv(!llvm.ptr, i32, !llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr) -> i32"),
@@ -43,7 +43,7 @@ const LIBRARY: [(&str, &str); 7] = [
     ),
 ];
 
-/// What the check calls besides.
+/// Further functions that the check calls.
 const LIBRARY_OF_CHECK: [(&str, &str); 2] = [
     ("MPI_Abort", "llvm.func @MPI_Abort(!llvm.ptr, i32) -> i32"),
     ("dprintf", "llvm.func @dprintf(i32, !llvm.ptr, ...) -> i32"),
@@ -52,14 +52,14 @@ const LIBRARY_OF_CHECK: [(&str, &str); 2] = [
 /// Operations that become calls.
 const CALLS: [&str; 4] = ["mpi.isend", "mpi.irecv", "mpi.wait", "mpi.comm_size"];
 
-/// The words of `dlti.map` that say which MPI is meant; upstream's default is another.
+/// The words of `dlti.map` that select Open MPI; upstream's default is another MPI.
 const OPEN_MPI: &str = "\"OpenMPI\"";
 
-/// Converts all of a module; false where there is nothing to convert.
+/// Converts a module; returns false if there is nothing to convert.
 ///
 /// # Errors
-/// Another MPI than Open MPI, buffers whose size is not known or that are not contiguous, messages that are too long, and
-/// symbols of the module that have the name of a function that is called.
+/// Another MPI than Open MPI, buffers of dynamic size or with strides, messages that are too long, and
+/// symbols of the module with the name of a called function.
 pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
     let module = rewriter.root();
     let all = ir::all_operations(module);
@@ -123,13 +123,13 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
     Ok(true)
 }
 
-/// The number of processes that an operation says.
+/// The number of processes in an operation's attribute.
 fn expected(op: Op) -> Option<i64> {
     let says = matches!(ir::name(op), "mpi.init" | "mpi.comm_rank");
     says.then(|| ir::attribute(op, PROCESSES)).flatten().and_then(ir::integer)
 }
 
-/// How a buffer is sent: so many of these, at the bytes of an element.
+/// The message for a buffer: count, MPI type, and the bytes of an element.
 fn message_of(buffer: Val) -> Result<(i64, &'static str, i64), String> {
     let t = ir::memref(buffer.r#type()).ok_or("expected a memref of known rank")?;
     let sizes = t.sizes().ok_or("expected a memref of static sizes")?;
@@ -157,7 +157,7 @@ fn message_of(buffer: Val) -> Result<(i64, &'static str, i64), String> {
     Ok((count, unit, each))
 }
 
-/// The bytes from an element of a memref to the next, as LLVM stores them; none for integers that are longer than any
+/// The bytes from an element of a memref to the next in LLVM; `None` for integers longer than any
 /// machine's.
 fn bytes(t: Type) -> Option<i64> {
     let bytes = ir::element_bytes(t)?.next_power_of_two();
@@ -173,7 +173,7 @@ fn constant<'c>(b: Builder<'c>, bits: u32, n: i64) -> Val<'c> {
     b.value("llvm.mlir.constant", &[], t, &[b.named("value", IntegerAttribute::new(t, n))])
 }
 
-/// A value of another dialect under the type that it has in LLVM's.
+/// A value of another dialect cast to its type in LLVM's.
 fn cast<'c>(b: Builder<'c>, v: Val<'c>, to: Type<'c>) -> Val<'c> {
     b.value("builtin.unrealized_conversion_cast", &[v], to, &[])
 }
@@ -187,7 +187,7 @@ fn to_pointer<'c>(b: Builder<'c>, v: Val<'c>) -> Val<'c> {
     b.value("llvm.inttoptr", &[v], pointer_type(b), &[])
 }
 
-/// A place for one value in the frame of the function around an operation.
+/// A stack slot for one value in the frame of the function around an operation.
 fn slot<'c>(b: Builder<'c>, op: Op<'c>, bits: u32) -> Val<'c> {
     let function = std::iter::successors(Some(op), |op| ir::parent(*op)).find(|op| ir::name(*op) == "func.func");
     let entry = function.and_then(|function| ir::operations(ir::blocks(function)[0]).first().copied());
@@ -203,7 +203,7 @@ fn call<'c>(b: Builder<'c>, name: &str, operands: &[Val<'c>], results: &[Type<'c
     b.op("llvm.call", operands, results, &[callee, segments, bundles]);
 }
 
-/// `mpi.isend` and `mpi.irecv`.
+/// Lowers `mpi.isend` and `mpi.irecv`.
 fn begin(op: Op) {
     let b = Builder::before(op);
     let [buffer, tag, rank, comm] = ir::operands(op)[..] else { return };
@@ -234,8 +234,8 @@ fn start_of<'c>(b: Builder<'c>, buffer: Val<'c>, each: i64) -> Val<'c> {
     to_pointer(b, b.value("arith.index_cast", &[start], int(b, 64), &[]))
 }
 
-/// Lets users of the last result have a value, and of the first of two, which says whether a call failed, success: a call
-/// that fails ends the program.
+/// Replaces the last result by a value. The first of two results, an error code, becomes success: a failing call
+/// ends the program.
 fn replace<'c>(b: Builder<'c>, op: Op<'c>, made: Val<'c>) {
     let results = ir::results(op);
     let last = results.len() - 1;
@@ -267,7 +267,7 @@ fn size(op: Op) {
     replace(b, op, found);
 }
 
-/// Calls the check after an operation that says how many processes there are to be.
+/// Calls the check after an operation with an expected number of processes.
 fn check(op: Op) {
     let (Some(count), Some(after)) = (expected(op), ir::next(op)) else { return };
     let b = Builder::before(after).located(op);
@@ -275,7 +275,7 @@ fn check(op: Op) {
     let _ = ir::edit(op).remove_attribute(PROCESSES);
 }
 
-/// What [`CHECK`] is.
+/// The definition of [`CHECK`].
 const CHECK_TEXT: &str = r#"
 llvm.mlir.global private constant @layout_check_processes_text("error: this program is for %d processes, and was started as %d: use mpirun -n %d\0A\00") {addr_space = 0 : i32}
 llvm.func internal @layout_check_processes(%expected: i32) {

@@ -1,4 +1,4 @@
-//! `layout-convert-to-llvm`: upstream's conversions to the LLVM dialect, each only where there is something for it.
+//! `layout-convert-to-llvm`: upstream's conversions to the LLVM dialect, each only if the module needs it.
 //!
 //! `$arena` stands for the option of that name.
 
@@ -9,7 +9,7 @@ use layout_ir::{self as ir, Builder, Op, Rewriter};
 use melior::ir::Attribute;
 use melior::ir::operation::OperationMutLike;
 
-/// The passes in their order. Those after `convert-complex-to-standard` are for what that makes of complex numbers.
+/// The passes in their order. Those after `convert-complex-to-standard` handle its results.
 pub const STEPS: &[PassStep] = &[
     // Each memory has an arena, and a copy is between two memories.
     ("layout-plan-memory{arena=$arena}", &["func"]),
@@ -21,7 +21,7 @@ pub const STEPS: &[PassStep] = &[
     ("func.func(scf-forall-to-for)", &["scf.forall"]),
     ("arith-expand", &["arith.scaling_extf", "arith.scaling_truncf"]),
     ("layout-expand-floats", &["arith", "math", "vector"]),
-    // After loops are functions of their own, as all constants of a function are made once.
+    // After loops are outlined, as all constants of a function are approximated once.
     ("layout-approximate-math", &["math"]),
     ("layout-call-libm", INEXACT),
     ("func.func(convert-vector-to-scf)", &["vector"]),
@@ -45,10 +45,10 @@ pub const STEPS: &[PassStep] = &[
     ("layout-shorten-interfaces", &[]),
 ];
 
-/// What `convert-math-to-llvm` would compute with one that is added and taken away.
+/// Functions for which `convert-math-to-llvm` would add and subtract one.
 const INEXACT: &[&str] = &["math.expm1", "math.log1p"];
 
-/// What has offsets, sizes and strides to compute. Other operations on memrefs are converted as they are.
+/// Operations that need computed offsets, sizes and strides. Other operations on memrefs are converted directly.
 const STRIDED: &[&str] = &[
     "memref.assume_alignment",
     "memref.collapse_shape",
@@ -59,23 +59,23 @@ const STRIDED: &[&str] = &[
     "memref.subview",
 ];
 
-/// Removes from a module what said which MPI is meant: `mlir-runner` does not know the attribute's dialect. True where it
+/// Removes the attribute that selects the MPI from a module: `mlir-runner` does not know its dialect. Returns whether it
 /// was there.
 pub fn forget_mpi(module: Op) -> bool {
     let said = ir::attribute(module, IMPLEMENTATION.0).is_some_and(|which| which.to_string() == IMPLEMENTATION.1);
     said && ir::edit(module).remove_attribute(IMPLEMENTATION.0).is_ok()
 }
 
-/// The attribute of functions by which upstream's conversion chooses the linkage of what it makes of them.
+/// The attribute of functions from which upstream's conversion takes the linkage of the result.
 const LINKAGE: &str = "llvm.linkage";
 
-/// Changes in a module what upstream's conversions would fail on, or convert to something else; false where there is nothing.
+/// Changes everything in a module on which upstream's conversions would fail or go wrong; returns false if there is nothing.
 pub fn prepare(rewriter: &Rewriter) -> bool {
     keep_private(rewriter.root()) | dynamic_reshapes::expand(rewriter)
 }
 
 /// Gives the private functions of a module internal linkage: upstream's conversion makes external symbols of them, and two
-/// modules that are linked into one program may use the same name. True where there are any.
+/// modules that are linked into one program may use the same name. Returns whether there are any.
 fn keep_private(module: Op) -> bool {
     let internal = Attribute::parse(Builder::before(module).context(), "#llvm.linkage<internal>");
     let internal = internal.expect("an attribute of the LLVM dialect");

@@ -1,9 +1,9 @@
-//! `layout-deallocate`: frees what bufferization allocated, and leaves alone what the program itself frees.
+//! `layout-deallocate`: frees the buffers that bufferization allocated, and leaves the program's own alone.
 //!
-//! Buffers are freed after their last use, see `ownership`. Where that does not know a function, upstream's
-//! passes free, which decide at run time who owns a buffer, at the end of each block, and take time quadratic in the
-//! buffers of a function. Both own every buffer of a function, so a function that had no tensors, and in which lowering
-//! allocated nothing, keeps its own discipline: upstream's passes know no loops by branches.
+//! Buffers are freed after their last use, see `ownership`. For functions that it does not understand, upstream's
+//! passes free buffers: they decide ownership at run time, at the end of each block, in time quadratic in the
+//! buffers of a function. Both own every buffer of a function, so a function without tensors and without allocations by
+//! lowering keeps its own discipline: upstream's passes do not know loops made of branches.
 
 use crate::buffers::views::tensor_layout;
 use crate::ownership::{self, AUTOMATIC, KEEP};
@@ -15,7 +15,7 @@ use melior::ir::{Attribute, BlockLike, ValueLike};
 /// Upstream's passes that free the buffers of a function.
 pub const PASSES: &str = "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification";
 
-/// Marks what the program itself frees, before bufferization adds what it does not.
+/// Marks the buffers that the program itself frees, before bufferization adds others.
 pub fn mark(function: Op) {
     let operations = ir::all_operations(function);
     let unit = Attribute::unit(ir::Builder::before(function).context());
@@ -43,7 +43,7 @@ fn has_tail(v: Val) -> bool {
     tensor_layout(v).and_then(layout_dialect::tiled).is_some_and(|layout| layout.tail_alignment > 1)
 }
 
-/// Frees what the program does not free itself, and removes the marks; or returns the passes that are to do so.
+/// Frees buffers that the program does not free itself, and removes the marks; or returns the passes that have to.
 pub fn run(rewriter: &Rewriter) -> Option<&'static str> {
     let function = rewriter.root();
     let operations = ir::all_operations(function);
@@ -60,7 +60,7 @@ pub fn run(rewriter: &Rewriter) -> Option<&'static str> {
 }
 
 /// Ends the block after an operation with regions whose buffers other blocks use. Upstream's pass replaces such an
-/// operation and then reads the old results in the other blocks, from its liveness analysis, which
+/// operation and then reads the old results in the other blocks, from its liveness analysis, as
 /// `test/upstream/freed-before-other-block.mlir` shows.
 fn end_block(op: Op) {
     let is_buffer = |v: &Val| ir::memref(v.r#type()).is_some();

@@ -1,12 +1,12 @@
-//! Memrefs as the LLVM dialect has them, made of pointers.
+//! Memref descriptors of the LLVM dialect, built from pointers.
 
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Identifier, Type};
 
-/// A memref of this type at a pointer, with this offset and these sizes and strides. It is not for freeing: the pointer
-/// that was allocated is not known.
+/// A memref of this type at a pointer, with this offset, these sizes and strides. It must not be freed: the allocated
+/// pointer is unknown.
 pub fn at_pointer<'c>(b: Builder<'c>, pointer: Val<'c>, numbers: &[i64], t: Type<'c>) -> Val<'c> {
     let rank = (numbers.len() - 1) / 2;
     let descriptor = descriptor(b, rank);
@@ -22,14 +22,14 @@ pub fn at_pointer<'c>(b: Builder<'c>, pointer: Val<'c>, numbers: &[i64], t: Type
     b.value("builtin.unrealized_conversion_cast", &[made], t, &[])
 }
 
-/// What a memref of a rank is in the LLVM dialect.
+/// The LLVM type of a memref descriptor of some rank.
 pub fn descriptor<'c>(b: Builder<'c>, rank: usize) -> Type<'c> {
     let arrays = if rank == 0 { String::new() } else { format!(", array<{rank} x i64>, array<{rank} x i64>") };
     let descriptor = Type::parse(b.context(), &format!("!llvm.struct<(ptr, ptr, i64{arrays})>"));
     descriptor.expect("a type of the LLVM dialect")
 }
 
-/// A pointer.
+/// The pointer type.
 pub fn pointer_type<'c>(b: Builder<'c>) -> Type<'c> {
     Type::parse(b.context(), "!llvm.ptr").expect("a type of the LLVM dialect")
 }
@@ -40,7 +40,7 @@ pub fn number<'c>(b: Builder<'c>, n: i64) -> Val<'c> {
     b.value("llvm.mlir.constant", &[], i64, &[b.named("value", IntegerAttribute::new(i64, n))])
 }
 
-/// The attribute of `llvm.extractvalue` and `llvm.insertvalue` that says which part is meant.
+/// The position attribute of `llvm.extractvalue` and `llvm.insertvalue`.
 pub fn position<'c>(b: Builder<'c>, at: &[i64]) -> (Identifier<'c>, Attribute<'c>) {
     b.named("position", ir::integers_attribute(b.context(), at))
 }

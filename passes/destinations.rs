@@ -1,4 +1,4 @@
-//! What is inserted into a tensor, computed where it goes; and what is converted, in the layout that it gets.
+//! Computes inserted tensors in their destination, and converted tensors in the layout of the conversion.
 //!
 //! ```text
 //! %e = tensor.empty()                               %e = tensor.extract_slice %o[%i, 0]
@@ -6,15 +6,15 @@
 //! tensor.parallel_insert_slice %t into %o[%i, 0]    tensor.parallel_insert_slice %t into %o[%i, 0]
 //! ```
 //!
-//! An empty tensor may have any elements, so it may have those that will be overwritten. Bufferization then finds that
-//! the slice can be written in place; where it cannot, as the elements are still read, it allocates as for the
+//! The contents of an empty tensor are undefined, so they may be the elements that will be overwritten. Bufferization then
+//! finds that the slice can be written in place; if it cannot, as the elements are still read, it allocates as for the
 //! empty tensor.
 //!
-//! Only in loops, whose iterations would all make a tensor: elsewhere each slice is one tensor more in the buffer of the
-//! target, and the time that the analysis takes grows with these (see `aliases`).
+//! Only in loops, whose iterations would each allocate a tensor: elsewhere each slice adds one tensor to the buffer of the
+//! target, and the time of the analysis grows with their number (see `aliases`).
 //!
-//! An operation on elements writes any layout, so it can write the one of a `layout.convert`, if the conversion alone uses its
-//! result. Vector code fuses the two; this saves loops of scalars the buffer and the copy.
+//! An elementwise operation writes any layout, so it can write the one of a `layout.convert` that is the only user of its
+//! result. Vector code fuses the two; scalar loops are saved the buffer and the copy.
 
 use crate::aliases::updated;
 use crate::buffers::views::{is_spread, tensor_layout};
@@ -22,8 +22,8 @@ use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::ValueLike;
 use melior::ir::operation::OperationLike;
 
-/// Lets an operation write its result in the layout that a conversion gives it, where nothing else uses the result and each
-/// element is computed once, into an empty tensor; false elsewhere.
+/// Makes an operation write its result in the layout of a conversion, if the result has no other users and each
+/// element is computed once, into an empty tensor; returns false otherwise.
 pub fn convert(rewriter: &Rewriter, conversion: Op) -> bool {
     let (source, result) = (ir::operands(conversion)[0], ir::result(conversion, 0));
     let Some(empty) = made_in(source).filter(|_| !is_spread(source) && !is_spread(result)) else { return false };
@@ -34,7 +34,7 @@ pub fn convert(rewriter: &Rewriter, conversion: Op) -> bool {
     true
 }
 
-/// The empty tensor that an operation on elements computes a tensor into, where each of the three is used once.
+/// The empty tensor that an elementwise operation computes a tensor into, if each of the three is used once.
 fn made_in<'c>(value: Val<'c>) -> Option<Op<'c>> {
     let op = ir::defining_op(value).filter(|_| ir::uses(value).len() == 1)?;
     let maps = ir::indexing_maps(op)?;
@@ -47,7 +47,7 @@ fn made_in<'c>(value: Val<'c>) -> Option<Op<'c>> {
     (!is_read && map.is_permutation()).then_some(empty)
 }
 
-/// Replaces empty tensors by slices of what they are inserted into.
+/// Replaces empty tensors by slices of their insertion targets.
 pub fn slice(rewriter: &Rewriter) {
     for op in ir::all_operations(rewriter.root()) {
         if let Some((inserts, empty, writer)) = place(op) {
@@ -66,9 +66,9 @@ pub fn slice(rewriter: &Rewriter) {
     }
 }
 
-/// An insertion in a loop, the empty tensor that becomes what it inserts, and the operation that first writes to that.
+/// An insertion in a loop, the empty tensor behind its source, and the operation that first writes to that.
 fn place<'c>(op: Op<'c>) -> Option<(Op<'c>, Op<'c>, Op<'c>)> {
-    // The operation of the loop's body that the insertion is, or is inside of.
+    // The operation of the loop's body that is or contains the insertion.
     let last = match ir::name(op) {
         "tensor.insert_slice" => {
             Some(op).filter(|op| ir::parent(*op).is_some_and(|around| ir::name(around) == "scf.for"))

@@ -1,9 +1,9 @@
-//! Reshapes of which upstream does not find the sizes.
+//! Reshapes whose sizes upstream does not find.
 //!
-//! `expand-strided-metadata` divides the size of the source by the known sizes of the group that it becomes. Of
-//! two sizes in a group that are known only at run time it crashes, and beside a size of 0 it divides by 0
+//! `expand-strided-metadata` divides the size of the source by the static sizes of its group. It crashes on
+//! two dynamic sizes in a group, and next to a size of 0 it divides by 0
 //! (`test/upstream/expand-shape-sizes.mlir`). But the operands of `memref.expand_shape` are its sizes, and strides
-//! are products of them. So here such a reshape becomes the cast that upstream would make of it:
+//! are products of them. So such a reshape becomes the cast that upstream would make:
 //!
 //! ```mlir
 //! memref.expand_shape %x [[0, 1]] output_shape [%p, %q] : memref<?xf32> into memref<?x?xf32>
@@ -15,7 +15,7 @@ use crate::buffers::parts::row_major;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::{Type, ValueLike};
 
-/// Expands the reshapes in a module of which upstream does not find the sizes; false where there are none.
+/// Expands the reshapes of a module whose sizes upstream does not find; returns false if there are none.
 pub fn expand(rewriter: &Rewriter) -> bool {
     let operations = ir::all_operations(rewriter.root());
     let open = operations.into_iter().filter(|op| ir::name(*op) == "memref.expand_shape" && is_open(*op));
@@ -31,7 +31,7 @@ fn is_open(op: Op) -> bool {
     })
 }
 
-/// Replaces a reshape by a cast; none where the strides of its type are no numbers.
+/// Replaces a reshape by a cast; `None` if the strides of its type are dynamic.
 fn expanded(rewriter: &Rewriter, op: Op) -> Option<()> {
     let (operands, t) = (ir::operands(op), ir::result(op, 0).r#type());
     let (source, values) = operands.split_first()?;

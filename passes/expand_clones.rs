@@ -1,17 +1,18 @@
-//! `layout-expand-clones`: copies of strided buffers, as an allocation and a copy.
+//! `layout-expand-clones`: expands clones of strided buffers to an allocation and a copy.
 //!
-//! Buffer deallocation clones a buffer where it cannot share it, for instance an argument that is returned. Upstream
-//! lowers clones of buffers without strides only (`test/upstream/clone-of-strided.mlir`). Here the copy gets the strides of its source: a row of as many
-//! elements as the source reaches over, `offset + 1 + Σ (size - 1) * stride`, seen with the source's sizes and strides.
+//! Buffer deallocation clones a buffer that it cannot share, for instance a returned argument. Upstream
+//! lowers only clones of buffers without strides (`test/upstream/clone-of-strided.mlir`). Here the copy gets the strides of
+//! its source: one dimension over the span of the source, `offset + 1 + Σ (size - 1) * stride`, viewed with the source's
+//! sizes and strides.
 //!
-//! A dimension of stride 0 carries a size and no elements, and what is in front of the offset belongs to the buffer: such
-//! a row is copied as it is.
+//! A dimension of stride 0 carries a size and no elements, and the memory before the offset belongs to the buffer: such
+//! a span is copied whole.
 
 use crate::diagnostic::Diagnostic;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::{Type, ValueLike};
 
-/// Expands all clones of strided buffers in a module; false where there are no clones.
+/// Expands all clones of strided buffers in a module; returns false if there are no clones.
 pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
     let clones = ir::all_operations(rewriter.root());
     let clones = clones.into_iter().filter(|op| ir::name(*op) == "bufferization.clone");
@@ -38,7 +39,7 @@ fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), String> {
     let b = Builder::before(op);
     let index = Type::index(b.context());
     let rank = strides.len();
-    // Sizes and strides that only the buffer itself knows.
+    // Run-time sizes and strides come from the descriptor.
     let dynamic = shaped.shape.iter().chain(&strides).any(Option::is_none);
     let metadata = dynamic.then(|| b.metadata(source));
     let of = |n: Option<i64>, at: usize| match (&metadata, n) {
@@ -52,7 +53,7 @@ fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), String> {
             let steps = binary("arith.subi", of(*size, d), b.index(1));
             count = binary("arith.addi", count, binary("arith.muli", steps, of(*stride, rank + d)));
         }
-        // Without elements the sum may be less than nothing.
+        // The sum may be negative without elements.
         (None, vec![binary("arith.maxsi", count, b.index(0))])
     } else {
         let reach = reach(offset, &shaped.shape, &strides).ok_or(OVERFLOW)?;
@@ -79,7 +80,7 @@ fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), String> {
 
 const OVERFLOW: &str = "the offset of its last element overflows 64 bits";
 
-/// How many elements a buffer of known sizes and strides reaches over; `None` where that overflows.
+/// The span of a buffer of static sizes and strides, in elements; `None` if it overflows.
 fn reach(offset: i64, sizes: &[Option<i64>], strides: &[Option<i64>]) -> Option<i64> {
     if sizes.contains(&Some(0)) {
         return Some(offset);

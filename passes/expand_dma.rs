@@ -1,8 +1,8 @@
-//! `layout-expand-dma`: copies between memories on a machine that has one memory.
+//! `layout-expand-dma`: expands copies between memories for a machine with one memory.
 //!
-//! A `memref.dma_start` becomes a copy of as many elements, one after another from its indices on, and a `memref.dma_wait`
-//! nothing. The copy may run at any time between the two, and stands at the first; with `late`, at the second, which finds
-//! what is written or freed too early.
+//! A `memref.dma_start` becomes a copy of the same contiguous elements from its indices on, and a `memref.dma_wait`
+//! nothing. The copy may run at any time between the two, and is placed at the start; with `late`, at the wait, which
+//! reveals buffers that are written or freed too early.
 
 use crate::async_copies::DmaStart;
 use crate::diagnostic::Diagnostic;
@@ -10,7 +10,7 @@ use crate::options::ExpandDmaOptions;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::{Type, ValueLike};
 
-/// Expands all copies in a module; false where there are none.
+/// Expands all copies in a module; returns false if there are none.
 ///
 /// # Errors
 /// A copy with a stride, or whose number of elements is not a constant.
@@ -59,7 +59,7 @@ fn expand(rewriter: &Rewriter, op: Op, late: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// So many elements of the memory of a memref, from an index on.
+/// A view of `count` elements of a memref's memory, from an index on.
 fn row<'c>(b: Builder<'c>, memref: Val<'c>, indices: &[Val<'c>], count: i64) -> Result<Val<'c>, String> {
     let shaped = ir::memref(memref.r#type()).ok_or("expected ranked memrefs")?;
     let (rank, index) = (shaped.shape.len(), Type::index(b.context()));

@@ -1,6 +1,6 @@
 //! `layout-expand-floats`: arithmetic on floating-point numbers of 4, 6 and 8 bits, for which LLVM has no types.
 //!
-//! Upstream's patterns compute in f32 between `arith.extf` and `arith.truncf`; what these two do to bits is written here. The
+//! Upstream's patterns compute in f32 between `arith.extf` and `arith.truncf`; this file expands these two on bits. The
 //! magnitude of a number with `M` bits of mantissa and the bias `B` is, without its sign, the integer `a`:
 //!
 //! ```text
@@ -8,13 +8,13 @@
 //!                                else: the bits of f32 are (a << (23 - M)) + ((127 - B) << 23)
 //! ```
 //!
-//! Rounding is to the nearest, to even where two are as near. A normal result is rounded in the integer of the wide number: half
-//! of the last place, less one if that place is even, is added before the bits below are cut off. For a subnormal one the unit
-//! does so: in `x + 2^(1 - B - M + 23)` the last place of the sum is the least subnormal number. No step makes or takes a
-//! subnormal number of f32, so that it does not matter whether the processor flushes these to zero.
+//! Rounding is to the nearest, ties to even. A normal result is rounded in the integer of the wide number: half
+//! of the last place, less one if that place is even, is added before the bits below are cut off. For a subnormal result
+//! the floating-point unit rounds: in `x + 2^(1 - B - M + 23)` the last place of the sum is the least subnormal number. No
+//! step reads or writes a subnormal number of f32, so flushing these to zero has no effect.
 //!
-//! What is too large becomes infinity, without infinity NaN, and without both the largest number; NaN without NaN a zero. These
-//! are the rules of the Python package ml_dtypes, also for `f8E8M0FNU`, which has no zero and no sign: both become NaN.
+//! An overflow becomes infinity, without infinity NaN, and without both the largest number; NaN without NaN becomes a zero.
+//! These are the rules of the Python package ml_dtypes, also for `f8E8M0FNU`, which has no zero and no sign: both become NaN.
 
 use crate::diagnostic::Diagnostic;
 use crate::upstream;
@@ -23,7 +23,7 @@ use melior::ir::attribute::{DenseElementsAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type, ValueLike};
 
-/// Upstream's pass, which lets functions of small numbers be computed in f32. The types that have functions of their own are listed,
+/// Upstream's pass that computes functions of small numbers in f32. The listed types have functions of their own,
 /// beside f32 and f64.
 pub const PASSES: &str = "math-extend-to-supported-types{extra-types=f16,bf16,f80,f128 target-type=f32}";
 
@@ -36,7 +36,7 @@ struct Format {
     special: Special,
 }
 
-/// The values that are no finite numbers.
+/// The encodings of values that are no finite numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Special {
     /// Infinities and NaN, with all bits of the exponent.
@@ -92,7 +92,7 @@ impl Format {
     }
 }
 
-/// A standard format that is converted from: its width, bits of mantissa and bias.
+/// A standard source format: its width, bits of mantissa and bias.
 struct Wide {
     bits: u32,
     mantissa: u32,
@@ -114,8 +114,8 @@ impl Wide {
     }
 }
 
-/// Lets a module compute with such numbers in f32; false where it does not, that is where no operation but a move takes or
-/// makes one.
+/// Makes a module compute with such numbers in f32; returns false if nothing changes, as all operations on them
+/// are moves.
 ///
 /// # Errors
 /// Those of upstream, which are reported.
@@ -182,7 +182,7 @@ fn element<'c>(t: Type<'c>) -> Type<'c> {
     ir::vector(t).map_or(t, |vector| vector.element)
 }
 
-/// `arith.cmpi` of unsigned integers.
+/// Predicates of `arith.cmpi` for unsigned integers.
 const EQUAL: i64 = 0;
 const BELOW: i64 = 6;
 const ABOVE: i64 = 8;
@@ -206,7 +206,7 @@ impl<'c> LaneBuilder<'c> {
         IntegerType::new(self.b.context(), bits).into()
     }
 
-    /// An operation on two integers of so many bits, the second of them a constant.
+    /// An operation on two integers of this width, the second of them a constant.
     fn with(&self, name: &str, bits: u32, v: Val<'c>, number: i64) -> Val<'c> {
         self.op(name, &[v, self.number(bits, number)], self.integer(bits))
     }
@@ -217,7 +217,7 @@ impl<'c> LaneBuilder<'c> {
         self.b.constant(if self.shape.is_some() { all().into() } else { one })
     }
 
-    /// One integer where a comparison of `v` with a constant holds, else another.
+    /// Selects an integer by a comparison of `v` with a constant.
     fn choose(&self, bits: u32, (v, predicate, number): (Val<'c>, i64, i64), then: Val<'c>, other: Val<'c>) -> Val<'c> {
         let predicate = IntegerAttribute::new(self.integer(64), predicate);
         let operands = [v, self.number(bits, number)];
@@ -226,7 +226,7 @@ impl<'c> LaneBuilder<'c> {
         self.op("arith.select", &[holds, then, other], self.integer(bits))
     }
 
-    /// The number in f32.
+    /// Extends a number to f32.
     fn extended(&self, v: Val<'c>, format: &Format) -> Val<'c> {
         let (f32, int) = (Type::float32(self.b.context()), self.integer(32));
         let own = self.op("arith.bitcast", &[v], self.integer(format.bits() as u32));
@@ -260,7 +260,7 @@ impl<'c> LaneBuilder<'c> {
         self.op("arith.bitcast", &[number], f32)
     }
 
-    /// The nearest number of the format.
+    /// Rounds to the nearest number of the format.
     fn truncated(&self, v: Val<'c>, from: &Wide, format: &Format, t: Type<'c>) -> Val<'c> {
         let (bits, int) = (from.bits, self.integer(from.bits));
         let float = element(v.r#type());
@@ -294,7 +294,7 @@ impl<'c> LaneBuilder<'c> {
         self.op("arith.bitcast", &[made], t)
     }
 
-    /// A rounded magnitude with its sign, or what is no finite number.
+    /// A rounded magnitude with its sign, or a special value.
     fn with_special(&self, number: Val<'c>, from: Val<'c>, sign: Val<'c>, wide: &Wide, format: &Format) -> Val<'c> {
         let (bits, int) = (wide.bits, self.integer(wide.bits));
         let constant = |number: i64| self.number(bits, number);
@@ -320,7 +320,7 @@ impl<'c> LaneBuilder<'c> {
         }
     }
 
-    /// A number of a format of powers of two.
+    /// Rounds to a format of powers of two.
     fn power_of_two(
         &self,
         code: Val<'c>,
@@ -332,12 +332,12 @@ impl<'c> LaneBuilder<'c> {
         let bits = from.bits;
         let [zero, one] = [0, 1].map(|number| self.number(bits, number));
         let nan = self.number(bits, format.largest() + 1);
-        // Between the two least numbers, the one in the middle becomes the even one.
+        // The midpoint of the two least numbers rounds to the even one.
         let subnormal = self.choose(bits, (magnitude, ABOVE, from.number(1.5, -format.bias)), one, zero);
         let least = from.number(1.0, 1 - format.bias);
         let number = self.choose(bits, (magnitude, BELOW, least), subnormal, normal);
         let number = self.choose(bits, (number, ABOVE, format.largest()), nan, number);
-        // Zero, and what has a sign.
+        // Zero, and numbers with a sign.
         let number = self.choose(bits, (code, ABOVE, i64::MAX >> (64 - bits)), nan, number);
         self.choose(bits, (magnitude, EQUAL, 0), nan, number)
     }

@@ -1,6 +1,6 @@
-//! What MLIR's C++ calls: the functions `layout_rs_*` of `Glue.h`.
+//! Functions for MLIR's C++: the `layout_rs_*` of `Glue.h`.
 //!
-//! Every one of them runs its body through [`guard`], so that a panic becomes a diagnostic. Pointers from C++ are valid
+//! Each function runs its body through [`guard`], so that a panic becomes a diagnostic. Pointers from C++ are valid
 //! for the call; nothing is kept.
 
 use crate::diagnostic::Diagnostic;
@@ -257,11 +257,11 @@ extern "C" fn layout_rs_indexing(
     true
 }
 
-/// Erases blocks that nothing branches to where a value in one is computed from itself; such code never runs.
+/// Erases unreachable blocks with a value that depends on itself; such code never runs.
 /// Returns whether it erased some.
 ///
 /// # Errors
-/// A value that is computed from itself elsewhere, which only graph regions allow.
+/// A reachable value that depends on itself, which only graph regions allow.
 fn erase_unreachable_cycles<'s>(op: Op<'s>) -> Result<bool, Vec<Diagnostic<'s>>> {
     let erased = ir::cycle(op).is_some() && erase_unreachable_blocks(op);
     match ir::cycle(op) {
@@ -270,8 +270,8 @@ fn erase_unreachable_cycles<'s>(op: Op<'s>) -> Result<bool, Vec<Diagnostic<'s>>>
     }
 }
 
-/// The error of a cycle of definitions. Passes follow values to what defines them and to their users, and end where no value
-/// is computed from itself.
+/// The error of a cycle of definitions. Passes follow values to their definitions and users, and terminate only without
+/// cycles.
 fn computed_from_itself<'c>(cycle: &[Op<'c>]) -> Diagnostic<'c> {
     let (first, name) = (cycle[0], ir::name(cycle[0]));
     let message =
@@ -284,7 +284,7 @@ fn computed_from_itself<'c>(cycle: &[Op<'c>]) -> Diagnostic<'c> {
 /// The most operations of a cycle that an error names, besides the first.
 const NOTES: usize = 4;
 
-/// What a step of a pass did: `LayoutOutcome` in `Glue.h`.
+/// The outcome of a pass's step: `LayoutOutcome` in `Glue.h`.
 #[repr(u32)]
 #[derive(Clone, Copy)]
 enum Outcome {

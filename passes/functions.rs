@@ -1,4 +1,4 @@
-//! The functions of a module: their names, who calls them, and their types.
+//! The functions of a module: their names, callers, and types.
 
 use layout_ir::{self as ir, Op};
 use melior::ir::ValueLike;
@@ -17,7 +17,7 @@ pub fn callee<'c>(op: Op<'c>) -> Option<&'c str> {
     FlatSymbolRefAttribute::try_from(callee).ok().map(|symbol| symbol.value())
 }
 
-/// The private functions with a body to which nothing but calls refers.
+/// The private functions with a body that are only referenced by calls.
 pub fn free_functions<'c>(operations: &[Op<'c>]) -> HashMap<&'c str, Op<'c>> {
     let module = operations[0];
     let named = symbols(operations, &|op, name| (ir::name(op), name) != ("func.call", "callee"));
@@ -31,14 +31,14 @@ pub fn free_functions<'c>(operations: &[Op<'c>]) -> HashMap<&'c str, Op<'c>> {
     operations.iter().filter(|op| is_free(op)).filter_map(|op| Some((symbol(*op)?, *op))).collect()
 }
 
-/// The functions that operations refer to.
+/// The referenced functions of a module.
 pub fn referred(operations: &[Op]) -> HashSet<String> {
     symbols(operations, &|_, _| true)
 }
 
-/// The symbols in those attributes of operations that are wanted.
+/// The symbols in the `wanted` attributes of operations.
 fn symbols(operations: &[Op], wanted: &dyn Fn(Op, &str) -> bool) -> HashSet<String> {
-    // The dialects whose operations refer to no function.
+    // The dialects whose operations reference no function.
     let plain = ["linalg.", "tensor.", "arith.", "math.", "scf.", "memref.", "affine.", "layout."];
     let others = operations.iter().filter(|op| !plain.iter().any(|dialect| ir::name(**op).starts_with(dialect)));
     let of = |op: &Op| -> Vec<String> {
@@ -48,7 +48,7 @@ fn symbols(operations: &[Op], wanted: &dyn Fn(Op, &str) -> bool) -> HashSet<Stri
     others.flat_map(of).collect()
 }
 
-/// The symbols in an attribute: as far as an array of them.
+/// The symbols in an attribute, including arrays of symbols.
 fn references(attribute: melior::ir::Attribute) -> Vec<String> {
     let own = FlatSymbolRefAttribute::try_from(attribute).ok().map(|symbol| symbol.value().to_owned());
     own.into_iter().chain(ir::array(attribute).into_iter().flat_map(references)).collect()
@@ -64,7 +64,7 @@ pub fn ends<'c>(function: Op<'c>) -> impl Iterator<Item = Op<'c>> {
     terminators(function).filter(|end| ir::name(*end) == "func.return")
 }
 
-/// Gives a function the type of its arguments and of what it returns.
+/// Sets a function's type from its arguments and returned values.
 pub fn set_function_type(function: Op) {
     let Some(old) = ir::attribute(function, "function_type").and_then(ir::type_in) else { return };
     let Some(entry) = ir::blocks(function).first().copied() else { return };

@@ -1,4 +1,4 @@
-//! `layout-fuse-elementwise`: elementwise operations whose results only others of them read become one operation.
+//! `layout-fuse-elementwise`: fuses elementwise operations whose results only others of them read.
 //!
 //! ```text
 //! %y = generic %x { exp }                      %w = generic %x { %e = exp
@@ -6,14 +6,14 @@
 //! %w = generic %y, %z { mulf }                                   mulf %e, %n }
 //! ```
 //!
-//! An operation joins the one that reads its result where all its readers are of one kernel, and all read the result at
+//! An operation joins the one that reads its result if all its readers are in one kernel, and all read the result at
 //! the same index, each element once: its values stay in registers, and are computed once. Later, `layout-lower-memrefs`
-//! fuses what is left of chains, also into reductions; buffers with several readers it does not look at.
+//! fuses the remaining chains, also into reductions, but no buffers with several readers.
 //!
-//! What is filled with a scalar is not read at all: each reader gets the scalar.
+//! A tensor filled with a scalar is not read at all: each reader gets the scalar.
 //!
-//! An operation stays where it is if something between it and its kernel may write over what it reads, as bufferization
-//! would copy that first; and if vector code cannot be made of it, since none would be made of the kernel.
+//! An operation is not fused if something between it and its kernel may overwrite its operands, as bufferization
+//! would copy these first; nor if it has no vector code, since the kernel would have none.
 
 use crate::aliases::only_reads;
 use crate::buffers::operations::{LANEWISE, is};
@@ -26,12 +26,12 @@ use melior::ir::{Attribute, BlockRef, ValueLike};
 use std::collections::HashMap;
 use tensor_layout::expr::Expr;
 
-/// The most operations on elements in one kernel.
+/// The most operations in one kernel.
 const MAX_OPERATIONS: usize = 256;
-/// The most tensors that a kernel reads.
+/// The most input tensors of a kernel.
 const MAX_INPUTS: usize = 16;
 
-/// Fuses what can be fused in all blocks of a module.
+/// Fuses elementwise operations in all blocks of a module.
 pub fn run(rewriter: &Rewriter) {
     let root = rewriter.root();
     let blocks: Vec<_> = ir::all_operations(root).into_iter().flat_map(ir::blocks).collect();
@@ -44,12 +44,12 @@ pub fn run(rewriter: &Rewriter) {
 
 /// An elementwise operation on tensors.
 struct Elementwise<'c> {
-    /// The tensors and scalars that are read, each with the index at which it is, in the operation's dimensions.
+    /// The tensors and scalars it reads, each with its index in the operation's dimensions.
     inputs: Vec<(Val<'c>, Vec<Expr>)>,
     /// The dimension of each of the result's dimensions.
     output: Vec<usize>,
     body: BlockRef<'c, 'c>,
-    /// How many operations the body has.
+    /// The number of operations in the body.
     operations: usize,
 }
 
@@ -79,7 +79,7 @@ impl<'c> Elementwise<'c> {
         Some(Elementwise { inputs, output, body, operations: inner.len() })
     }
 
-    /// What a vector is loaded of, or one element: no vector of elements of other bits than these is loaded.
+    /// Whether all input elements can be loaded as vectors: only elements of these widths can.
     fn loads_vectors(&self) -> bool {
         let fits =
             |v: Val| ir::tensor(v.r#type()).is_none_or(|t| matches!(ir::bits(t.element), Some(1 | 8 | 16 | 32 | 64)));
@@ -91,14 +91,14 @@ fn variable(e: &Expr) -> Option<usize> {
     if let Expr::Var(v) = e { Some(*v) } else { None }
 }
 
-/// The kernel that an operation is part of, and the dimension there of each of its dimensions.
+/// The kernel of an operation, and the kernel's dimension for each of its dimensions.
 #[derive(Clone, PartialEq)]
 struct Place {
     kernel: usize,
     dims: Vec<usize>,
 }
 
-/// The operations that become one, in their order; the last of them writes.
+/// The operations of a kernel, in order; the last of them writes.
 #[derive(Default)]
 struct ElementwiseKernel<'c> {
     members: Vec<Op<'c>>,
@@ -106,15 +106,15 @@ struct ElementwiseKernel<'c> {
     inputs: usize,
 }
 
-/// The kernels of a block in the making.
+/// The kernels of a block under construction.
 struct Grouping<'c> {
     operations: Vec<Op<'c>>,
     at: HashMap<usize, usize>,
     elementwise: HashMap<usize, Elementwise<'c>>,
-    /// Where operations may write over a tensor, in the order of the block.
+    /// Operations that may overwrite each tensor, in block order.
     written: HashMap<usize, Vec<usize>>,
     places: HashMap<usize, Place>,
-    /// The kernels, by the keys of the operations that write.
+    /// The kernels, by the keys of their writing operations.
     kernels: HashMap<usize, ElementwiseKernel<'c>>,
 }
 
@@ -150,11 +150,11 @@ impl<'c> Grouping<'c> {
         }
     }
 
-    /// Puts an operation into the kernel of its readers, or makes one of it.
+    /// Adds an operation to the kernel of its readers, or starts a new one.
     fn put(&mut self, op: Op<'c>) {
         let key = ir::op_key(op);
         let size = self.elementwise[&key].operations;
-        // Scalars are given to each reader.
+        // Each reader gets the scalars of fills.
         let inputs = self.elementwise[&key].inputs.iter().filter(|(v, _)| self.filled(*v).is_none()).count();
         let place = self.joined(op).filter(|place| {
             let kernel = &self.kernels[&place.kernel];
@@ -173,7 +173,7 @@ impl<'c> Grouping<'c> {
         self.places.insert(key, place);
     }
 
-    /// The place that all readers of an operation's result give it.
+    /// The place on which all readers of an operation's result agree.
     fn joined(&self, op: Op<'c>) -> Option<Place> {
         let own = &self.elementwise[&ir::op_key(op)];
         if self.filled(ir::result(op, 0)).is_some() {
@@ -197,7 +197,7 @@ impl<'c> Grouping<'c> {
         found
     }
 
-    /// Whether something between an operation and its kernel may write over what it reads.
+    /// Whether an operation between `op` and its kernel may overwrite its inputs.
     fn is_disturbed(&mut self, op: Op<'c>, kernel: usize) -> bool {
         let (from, to) = (self.at[&ir::op_key(op)], self.at[&kernel]);
         let inputs: Vec<Val> = self.elementwise[&ir::op_key(op)].inputs.iter().map(|(v, _)| *v).collect();
@@ -216,9 +216,9 @@ impl<'c> Grouping<'c> {
         })
     }
 
-    /// The scalar, or tensor of one element without dimensions, that a tensor is filled with in this block.
+    /// The fill value of a tensor in this block: a scalar, or a tensor of rank 0.
     fn filled(&self, v: Val<'c>) -> Option<Val<'c>> {
-        // What was put into a kernel is in no block.
+        // An operation that was fused is in no block.
         let op = ir::defining_op(v).filter(|op| op.block().is_some())?;
         if ir::name(op) == "linalg.fill" {
             return Some(ir::operands(op)[0]);
@@ -231,7 +231,7 @@ impl<'c> Grouping<'c> {
         (copies && index.is_empty() && element(scalar) && !own.output.is_empty()).then_some(scalar)
     }
 
-    /// Replaces the operations of a kernel by one, if they are more than one or read what is filled.
+    /// Replaces the operations of a kernel by one, if there are several or they read fills.
     fn build(&self, rewriter: &'c Rewriter, kernel: &ElementwiseKernel<'c>, fills: &mut Vec<Op<'c>>) {
         let last = *kernel.members.last().expect("a kernel has the operation that writes");
         let reads_fills = |op: &Op<'c>| {
@@ -244,12 +244,12 @@ impl<'c> Grouping<'c> {
         let b = Builder::before(last);
         let rank = self.elementwise[&ir::op_key(last)].output.len();
         let mut inputs: Vec<(Val<'c>, Attribute<'c>)> = Vec::new();
-        // For each operand of each member the number of the input, or the member that makes it.
+        // For each operand of each member, the input number, or the member that defines it.
         let mut from: Vec<Vec<Result<usize, usize>>> = Vec::new();
         for op in &kernel.members {
             let key = ir::op_key(*op);
             let dims: Vec<Expr> = self.places[&key].dims.iter().map(|d| Expr::Var(*d)).collect();
-            // Kernels before this one have new results.
+            // Earlier kernels have new results.
             let current = ir::operands(*op).into_iter().zip(&self.elementwise[&key].inputs);
             let source = |(v, (_, index)): (Val<'c>, &(Val<'c>, Vec<Expr>))| {
                 let maker = ir::defining_op(v).map(ir::op_key);
@@ -298,8 +298,8 @@ impl<'c> Grouping<'c> {
         kernel.members.iter().rev().for_each(|op| rewriter.erase(*op));
     }
 
-    /// Copies the bodies of a kernel's operations before `end`, each with what it reads: one of `arguments`, or what another
-    /// of them has made. Gives what each makes.
+    /// Copies the bodies of a kernel's operations before `end`, with inputs from `arguments` or from other bodies.
+    /// Returns the results of each.
     fn bodies(
         &self,
         kernel: &ElementwiseKernel<'c>,

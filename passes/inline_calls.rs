@@ -1,27 +1,26 @@
-//! `layout-inline-calls`: functions are put in place of their calls.
+//! `layout-inline-calls`: inlines functions at their calls.
 //!
-//! What a function returns is in a buffer of its own: a body of a loop that is a function would have the arrays that the
-//! loop carries copied in each iteration. In the loop itself, bufferization sees which of them is written in place. And
-//! what is computed in one function is known in no other: operations become one kernel, and conversions go, only within a
+//! A function returns results in buffers of its own: if the body of a loop is a function, the loop-carried arrays
+//! are copied in each iteration. In the loop itself, bufferization finds the ones that are written in place. And
+//! facts do not cross functions: operations are fused, and conversions removed, only within a
 //! function.
 //!
-//! A function that one call calls is moved. One of at most `SMALL` operations is copied to each of its calls, so that a
-//! module grows by no more operations than that for each call.
+//! A function with a single call is moved. A function of at most `SMALL` operations is copied to each of its calls, so
+//! that a module grows by at most this many operations for each call.
 
 use crate::functions::{callee, ends, free_functions, symbol};
 use layout_ir::{self as ir, Op, Rewriter};
 use melior::ir::ValueLike;
 use std::collections::{HashMap, HashSet};
 
-/// The most operations of a function that is copied: what JAX makes of `jnp.where`, of an index that may be negative, or
-/// of an array that is updated at one.
+/// The most operations of a copied function: enough for JAX's `jnp.where`, an index that may be negative, or
+/// the update of an array at one.
 const SMALL: usize = 64;
 
-/// The pass that runs where something was put in place: functions may compute the same.
+/// The pass that runs if a call was inlined: functions may compute the same values.
 pub const PASSES: &str = "cse";
 
-/// Puts functions in place of their calls, in time linear in the operations that there are afterwards; false where there
-/// are none.
+/// Inlines calls, in time linear in the resulting operations; returns false if there are none.
 pub fn run<'c>(rewriter: &'c Rewriter) -> bool {
     let operations = ir::all_operations(rewriter.root());
     let free = free_functions(&operations);
@@ -38,21 +37,21 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> bool {
     inlining.changed
 }
 
-/// The functions of a module while they are put in place.
+/// The functions of a module during inlining.
 struct Inlining<'c> {
     rewriter: &'c Rewriter,
-    /// The functions to which nothing but calls refers.
+    /// The functions that are only referenced by calls.
     free: HashMap<&'c str, Op<'c>>,
-    /// How many calls each name has.
+    /// The number of calls of each name.
     calls: HashMap<&'c str, usize>,
-    /// The functions that are done and may stand in place of their calls, with how many operations they have.
+    /// The finished functions that can be inlined, with their numbers of operations.
     movable: HashMap<&'c str, usize>,
     changed: bool,
 }
 
 impl<'c> Inlining<'c> {
-    /// The functions, each after those that it calls. What calls itself, directly or through others, is no longer free:
-    /// it would be put into itself.
+    /// The functions, callees first. Directly or indirectly recursive functions are no longer free:
+    /// they would be inlined into themselves.
     fn callees_first(&mut self, functions: impl Iterator<Item = Op<'c>>) -> Vec<Op<'c>> {
         let (mut order, mut begun, mut done) = (Vec::new(), HashSet::new(), HashSet::new());
         let mut stack: Vec<(Op<'c>, Vec<Op<'c>>)> = Vec::new();
@@ -89,7 +88,7 @@ impl<'c> Inlining<'c> {
         ir::all_operations(function).into_iter().filter_map(|op| self.free.get(callee(op)?).copied()).collect()
     }
 
-    /// Puts into a function what it calls, and takes its size.
+    /// Inlines the calls in a function, and records its size.
     fn inline_into(&mut self, function: Op<'c>) {
         let operations = ir::all_operations(function);
         let mut size = operations.len();
@@ -117,23 +116,23 @@ fn is_asked_to_stay(op: Op) -> bool {
     ir::attribute(op, "no_inline").is_some()
 }
 
-/// Whether a function with these operations may stand in place of its calls: it has no branches, nothing in it needs a
-/// function around it, and nobody wants it to stay.
+/// Whether a function with these operations can be inlined: it has no branches, none of its operations needs a
+/// function around it, and no attribute forbids it.
 fn may_move(function: Op, operations: &[Op]) -> bool {
     ir::blocks(function).len() == 1 && !is_asked_to_stay(function) && !operations.iter().any(|op| needs_function(*op))
 }
 
-/// Whether an operation means something else, or nothing, in a loop of another function. Affine operations take a value as
-/// dimension or symbol if it is an argument or at the top of a function, and in a loop only if it is counted by an
-/// `affine.for`. Memory on the stack is given back by the function alone, and buffers are freed by hand in functions
-/// without tensors alone.
+/// Whether an operation changes or loses its meaning in a loop of another function. Affine operations accept a value as
+/// dimension or symbol if it is an argument or at the top level of a function, and in a loop only if it is the induction
+/// variable of an `affine.for`. Stack memory is freed by the function alone, and buffers are freed by hand only in
+/// functions without tensors.
 fn needs_function(op: Op) -> bool {
     let arguments = ir::blocks(op).into_iter().flat_map(ir::arguments);
     let has_memory = ir::results(op).into_iter().chain(arguments).any(|v| ir::memref(v.r#type()).is_some());
     has_memory || ir::name(op) == "llvm.alloca" || ir::name(op).starts_with("affine.")
 }
 
-/// Puts the operations of a function in place of a call, and erases both.
+/// Moves the operations of a function in place of a call, and erases both.
 fn put<'c>(rewriter: &'c Rewriter, call: Op<'c>, function: Op<'c>) {
     let body = ir::blocks(function)[0];
     for (argument, given) in ir::arguments(body).into_iter().zip(ir::operands(call)) {

@@ -1,4 +1,4 @@
-//! `layout-lower-bufferization`: what freeing buffers leaves of the bufferization dialect becomes operations on memrefs.
+//! `layout-lower-bufferization`: lowers the bufferization operations that remain after deallocation to memrefs.
 
 use crate::steps::PassStep;
 

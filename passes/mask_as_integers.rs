@@ -1,7 +1,7 @@
-//! `layout-mask-as-integers`: masked vectors of small floating-point numbers are loaded and stored as integers.
+//! `layout-mask-as-integers`: masked loads and stores of small floating-point vectors as integers.
 //!
-//! Moving them between lanes is then a move of integers, which LLVM has instructions for on every machine; of bf16 it
-//! knows no shuffle of 256 bits on machines with AVX-512 for that type. A load without a mask is turned by LLVM itself.
+//! Shuffles are then integer shuffles, which LLVM supports on every machine; for bf16 it
+//! has no shuffle of 256 bits on machines with AVX-512 for that type. LLVM itself converts loads without a mask.
 
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::r#type::IntegerType;
@@ -18,7 +18,7 @@ pub fn run(rewriter: &Rewriter) {
     }
 }
 
-/// The vector of integers that is as large as one of floating-point numbers of 16 bits or fewer.
+/// The integer vector of the same size as one of floating-point numbers of at most 16 bits.
 fn integers<'c>(b: Builder<'c>, t: Type<'c>) -> Option<Type<'c>> {
     let shaped = ir::vector(t)?;
     let bits = ir::bits(shaped.element).filter(|bits| *bits <= 16 && shaped.element.is_float())?;
@@ -33,7 +33,7 @@ fn load(rewriter: &Rewriter, op: Op) {
     let b = Builder::before(op);
     let loaded = ir::result(op, 0);
     let Some(t) = integers(b, loaded.r#type()) else { return };
-    // The address and the mask, and what there is in lanes that are not loaded.
+    // The address and the mask, then the values of lanes that are not loaded.
     let mut operands = ir::operands(op);
     operands[2..].iter_mut().for_each(|v| *v = cast(b, *v, t));
     let made = b.value(ir::name(op), &operands, t, &b.attributes_of(op));

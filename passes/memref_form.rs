@@ -1,4 +1,4 @@
-//! The plain memref that an array in a tiled layout becomes, for callers of compiled functions.
+//! The plain memref of an array in a tiled layout, for callers of compiled functions.
 //!
 //! `f32[3,5]{1,0:T(2,2)}` becomes `memref<2x2x3x2xf32, strided<[12, 2, 4, 1]>>` in the strided form, and in the physical
 //! form `memref<2x3x2x2xf32>`. The rule is that of lowering, [`Parts`].
@@ -9,7 +9,7 @@ use crate::options::Form;
 use tensor_layout::operations::Array;
 use tensor_layout::text::Error;
 
-/// The sizes and strides of the memref that an array of known sizes becomes.
+/// The sizes and strides of the memref for an array of static sizes.
 ///
 /// ```
 /// use layout_passes::{Form, MemRefForm};
@@ -23,15 +23,15 @@ use tensor_layout::text::Error;
 pub struct MemRefForm {
     /// The size of each dimension.
     pub sizes: Vec<i64>,
-    /// How many elements of the memref a step along each dimension moves.
+    /// The stride of each dimension, in elements of the memref.
     pub strides: Vec<i64>,
 }
 
 impl MemRefForm {
-    /// The form of an array, a bounded size counted whole.
+    /// The form of an array; a bounded size counts as its bound.
     ///
     /// # Errors
-    /// What lowering refuses, metadata (`M`), cuts across memories (`SC`), and sizes without a bound.
+    /// Layouts that lowering refuses, metadata (`M`), cuts across memories (`SC`), and sizes without a bound.
     pub fn new(array: &Array, form: Form) -> Result<MemRefForm, Error> {
         let (layout, element) = (&array.layout, array.element);
         let Some(own) = element.bits() else { return Err(Error::new(format!("`{element}` has no data"))) };

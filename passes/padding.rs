@@ -1,8 +1,8 @@
-//! `tensor.pad`, `tensor.generate` and `tensor.concat` of tensors with layouts: elements made of their index, and the
-//! insertion of one tensor into another.
+//! Lowers `tensor.pad`, `tensor.generate` and `tensor.concat` of tensors with layouts: to elements computed from their
+//! index, and insertions.
 //!
-//! Stock bufferization gives the padded tensor the memory space of the source, whatever the type says, and so the layout
-//! of the source. Here an empty tensor of the type that is written is filled, and the source is inserted into it.
+//! Stock bufferization gives the padded tensor the memory space of the source, whatever its type, and so the layout
+//! of the source. Here an empty tensor of the written type is filled, and the source is inserted into it.
 
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute};
@@ -10,17 +10,17 @@ use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type, ValueLike};
 use tensor_layout::expr::Expr;
 
-/// A number, or the value that has it at run time: one of the two.
+/// A number, or else a value known at run time.
 type FoldResult<'c> = (Option<i64>, Option<Val<'c>>);
 
-/// The sizes of a dimension before, in and behind the source.
+/// For each dimension, the sizes before the source, of the source, and after it.
 struct Sizes<'c> {
     low: Vec<FoldResult<'c>>,
     high: Vec<FoldResult<'c>>,
     source: Vec<FoldResult<'c>>,
 }
 
-/// Fills an empty tensor with the padding and inserts what is padded.
+/// Fills an empty tensor with the padding and inserts the source.
 pub fn pad(rewriter: &Rewriter, op: Op) {
     let b = Builder::before(op);
     let (source, result) = (ir::operands(op)[0], ir::result(op, 0));
@@ -42,7 +42,7 @@ impl<'c> Sizes<'c> {
     fn of(b: Builder<'c>, op: Op<'c>) -> Sizes<'c> {
         let operands = ir::operands(op);
         let mut given = operands[1..].iter().copied();
-        // After the source come the lower paddings that only the running program knows, then the upper ones.
+        // Operands after the source: the dynamic lower paddings, then the dynamic upper ones.
         let mut list = |name: &str| -> Vec<_> {
             ir::sizes(op, name).into_iter().map(|n| (n, if n.is_none() { given.next() } else { None })).collect()
         };
@@ -56,7 +56,7 @@ impl<'c> Sizes<'c> {
     }
 }
 
-/// Makes each element of its index, in an empty tensor.
+/// Computes each element from its index, in an empty tensor.
 pub fn generate(rewriter: &Rewriter, op: Op) {
     let b = Builder::before(op);
     let result = ir::result(op, 0);
@@ -94,7 +94,7 @@ fn value<'c>(b: Builder<'c>, (number, value): FoldResult<'c>) -> Val<'c> {
     value.unwrap_or_else(|| b.index(number.expect("a constant or a value")))
 }
 
-/// The sum of two sizes: a number where both are, and it fits.
+/// The sum of two sizes: a number if both are, and it does not overflow.
 fn sum<'c>(b: Builder<'c>, x: FoldResult<'c>, y: FoldResult<'c>) -> FoldResult<'c> {
     match x.0.zip(y.0).and_then(|(x, y)| x.checked_add(y)) {
         Some(n) => (Some(n), None),
@@ -113,7 +113,7 @@ fn sizes_of<'c>(b: Builder<'c>, v: Val<'c>) -> Vec<FoldResult<'c>> {
     shape.into_iter().enumerate().map(size).collect()
 }
 
-/// The value that an operation pads with, where it is one for all indices: a constant, or from outside.
+/// The padding value of an operation, if it does not depend on the index: a constant, or from outside.
 fn one_value<'c>(b: Builder<'c>, op: Op<'c>) -> Option<Val<'c>> {
     let body = *ir::blocks(op).first()?;
     let value = *ir::operands(ir::operations(body).pop()?).first()?;
@@ -127,7 +127,7 @@ fn one_value<'c>(b: Builder<'c>, op: Op<'c>) -> Option<Val<'c>> {
     }
 }
 
-/// What the region of an operation makes of each index, by a `linalg.generic` with that region; of padding also where
+/// The values of an operation's region at each index, by a `linalg.generic` with that region; for padding, also where
 /// the source will be.
 fn computed<'c>(b: Builder<'c>, op: Op<'c>, empty: Val<'c>) -> Val<'c> {
     let t = empty.r#type();
@@ -159,7 +159,7 @@ fn computed<'c>(b: Builder<'c>, op: Op<'c>, empty: Val<'c>) -> Val<'c> {
     ir::result(generic, 0)
 }
 
-/// A tensor with all of `part` put into it at an offset.
+/// A tensor with `part` inserted at an offset.
 fn inserted<'c>(
     b: Builder<'c>,
     part: Val<'c>,

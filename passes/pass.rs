@@ -1,5 +1,5 @@
-//! The passes as values. `Passes.td` lists them; the build script makes the enum [`Pass`] of it, with the names of the
-//! passes and how they are read.
+//! The passes as values. `Passes.td` lists them; the build script generates the enum [`Pass`], with the names and
+//! parsers of the passes.
 
 use crate::options::{
     ConvertToLlvmOptions, ExpandDmaOptions, IndexingAnalysisOptions, Options, OutlineLoopsOptions, PlanMemoryOptions,
@@ -13,10 +13,10 @@ use tensor_layout::text::instead;
 include!(concat!(env!("OUT_DIR"), "/passes.rs"));
 
 impl Pass {
-    /// Adds the pass after those that the manager has.
+    /// Adds the pass at the end of a manager's passes.
     ///
     /// # Errors
-    /// A manager of passes over operations that this pass does not run on, options that [`Options::check`] finds wrong, and
+    /// A manager of passes over operations that this pass does not run on, options that [`Options::check`] refuses, and
     /// a process in which another copy of this library registered its passes.
     ///
     /// # Example
@@ -35,16 +35,16 @@ impl Pass {
         upstream::add_passes(manager, &self.to_string())
     }
 
-    /// Whether the options can be followed.
+    /// Checks the options.
     ///
     /// # Errors
-    /// Those of [`Options::check`].
+    /// The errors of [`Options::check`].
     pub fn check(&self) -> Result<(), String> {
         if let Pass::LowerMemrefs { options } = self { options.check() } else { Ok(()) }
     }
 }
 
-/// The pass, whose options are those of a text; it has none.
+/// A pass without options; a text with options is an error.
 fn without_options(pass: Pass, text: &str) -> Result<Pass, String> {
     match words(text).next() {
         Some((option, _)) => Err(format!("unknown option `{option}`: {} has no options", pass.name())),
@@ -69,7 +69,7 @@ mod tests {
     use crate::pipelines::{TO_LLVM, add_passes};
     use melior::{Context, pass::PassManager};
 
-    /// MLIR prints each pass with all its options as it is written here, and Rust reads what it prints.
+    /// Checks that MLIR prints each pass with all its options in this spelling, and that Rust reads it.
     #[test]
     fn passes_are_those_of_the_td_file() {
         let context = Context::new();
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(Pass::read("layout-expand-clones", "form=strided").unwrap_err(), error);
     }
 
-    /// What MLIR reads of the short text it prints as the long one, and reads again.
+    /// Checks that MLIR prints the short text as the long one, and reads that again.
     #[test]
     fn options_are_read_back() {
         let context = Context::new();
@@ -111,7 +111,7 @@ mod tests {
             let long = format!("{pass:#}");
             assert_eq!(add(&pass.to_string()).unwrap(), format!("builtin.module({long})"));
             assert_eq!(add(&long).unwrap(), format!("builtin.module({long})"));
-            // Inside of `layout-verify` they are as they were given.
+            // Options of passes inside `layout-verify` stay as given.
             let inside = if crate::verify::is_wanted() { pass.to_string() } else { long };
             assert!(add(&TO_LLVM.text(options)).unwrap().contains(&inside));
         }

@@ -1,4 +1,4 @@
-//! The passes that each pipeline runs. `Passes.td` lists them; the build script makes the constants here of it.
+//! The passes of each pipeline. `Passes.td` lists them; the build script generates the constants here.
 //!
 //! ```
 //! use layout_passes::{Form, PipelineOptions, PlanMachine, PlanOptions, pipelines};
@@ -20,7 +20,7 @@ use melior::{Error, pass::OperationPassManager};
 use std::{fmt, str::FromStr};
 use tensor_layout::text::did_you_mean;
 
-/// A pipeline: its name, what it does, and its passes as text.
+/// A pipeline: its name, summary, and passes as text.
 #[derive(Clone, Copy, Debug)]
 pub struct Pipeline {
     /// The name, as in `--layout-to-memref`.
@@ -35,11 +35,11 @@ pub struct Pipeline {
 /// The options of a pipeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PipelineOptions {
-    /// Those of lowering.
+    /// Options of lowering.
     pub lowering: Options,
-    /// Those of `layout-plan`, where it runs first.
+    /// Options of `layout-plan`, if it runs first.
     pub plan: Option<PlanOptions>,
-    /// Where the memory of a call is from; of `layout-to-llvm` alone.
+    /// The memory of a call; only for `layout-to-llvm`.
     pub arena: Arena,
     /// Whether `layout-verify` runs the passes.
     pub verify: bool,
@@ -65,7 +65,7 @@ impl fmt::Display for PipelineOptions {
 impl FromStr for PipelineOptions {
     type Err = String;
 
-    /// Reads the options of lowering, and those of `layout-plan` where `plan` is one of them.
+    /// Reads the options of lowering, and those of `layout-plan` if `plan` is one of them.
     fn from_str(text: &str) -> Result<PipelineOptions, String> {
         let (mut planned, mut of_plan, mut others) = (false, None, [String::new(), String::new()]);
         let (mut arena, mut verify) = (Arena::default(), false);
@@ -101,7 +101,7 @@ impl Pipeline {
     /// The passes as text, inside `builtin.module(..)`.
     pub fn text(&self, options: impl Into<PipelineOptions>) -> String {
         let options = options.into();
-        // What moves nothing is a conversion, too: one between a row-major layout and none. A plan leaves these.
+        // Even a conversion between a row-major layout and none, which moves nothing, counts. A plan leaves these.
         let plan = options.plan.map_or(String::new(), |options| format!("{},", Pass::Plan { options }));
         let first = plan + "layout-remove-conversions";
         let all = self.passes.join(",").replace("$options", &options.lowering.to_string());
@@ -111,16 +111,16 @@ impl Pipeline {
             Parallel::None | Parallel::Loops | Parallel::Forall => "canonicalize",
         };
         let all = all.replace("$first", &first).replace("$threads", threads).replace("$arena", options.arena.name());
-        // A pipeline that is made of one leaves the option to it.
+        // A pipeline around another leaves the option to that.
         if options.verify && !self.is_made_of_another() { format!("{}{{passes={{{all}}}}}", verify::NAME) } else { all }
     }
 
-    /// Whether it is made of a pipeline, to which it leaves verification.
+    /// Whether it contains another pipeline, to which it leaves verification.
     fn is_made_of_another(&self) -> bool {
         self.passes.iter().any(|pass| pass.contains("$all"))
     }
 
-    /// The passes that run: verified where the environment wants that.
+    /// The passes to run: verified if the environment asks for it.
     pub(crate) fn text_to_run(&self, options: PipelineOptions) -> String {
         let all = self.text(options);
         if !verify::is_wanted() || self.is_made_of_another() {
@@ -133,10 +133,10 @@ impl Pipeline {
         }
     }
 
-    /// Whether the options can be followed.
+    /// Checks the options.
     ///
     /// # Errors
-    /// Those of [`Options::check`], and an option of another pipeline.
+    /// The errors of [`Options::check`], and an option of another pipeline.
     pub(crate) fn check(&self, options: &PipelineOptions) -> Result<(), String> {
         let takes_arena = self.passes.iter().any(|pass| pass.contains("$arena"));
         if options.arena != Arena::default() && !takes_arena {
@@ -145,10 +145,10 @@ impl Pipeline {
         options.lowering.check()
     }
 
-    /// Adds the passes, with options or only a form of memrefs, after those that a manager of passes over modules has.
+    /// Adds the passes, with options or only a form of memrefs, at the end of a manager of passes over modules.
     ///
     /// # Errors
-    /// A manager of passes over anything else, options that [`Options::check`] finds wrong, and a process in which another
+    /// A manager of passes over anything else, options that [`Options::check`] refuses, and a process in which another
     /// copy of this library registered its passes.
     pub fn add_to(&self, manager: OperationPassManager, options: impl Into<PipelineOptions>) -> Result<(), Error> {
         upstream::add_passes(manager, &self.text_to_run(options.into()))
@@ -157,7 +157,7 @@ impl Pipeline {
 
 include!(concat!(env!("OUT_DIR"), "/pipelines.rs"));
 
-/// Adds passes and pipelines, as in the text of a pipeline, after those that a manager has.
+/// Adds passes and pipelines, as in the text of a pipeline, at the end of a manager's passes.
 ///
 /// # Errors
 /// A name that is not registered, wrong options, a pass over other operations than the manager's, and another copy of
@@ -172,10 +172,10 @@ pub fn add_passes(manager: OperationPassManager, passes: &str) -> Result<(), Err
     })
 }
 
-/// MLIR's error for a name in the text of a pipeline that it does not know.
+/// MLIR's error for an unknown name in the text of a pipeline.
 const UNREGISTERED: &str = "does not refer to a registered pass";
 
-/// What is nearly a name of a pass or pipeline here, in the text of a pipeline, and which.
+/// The suggestion for a misspelt pass or pipeline in the text of a pipeline.
 #[doc(hidden)]
 pub fn spelling(passes: &str) -> Option<String> {
     let names = || PIPELINES.iter().map(|pipeline| pipeline.name).chain(NAMES.iter().copied());
@@ -185,7 +185,7 @@ pub fn spelling(passes: &str) -> Option<String> {
     hints.find(|(_, hint)| !hint.is_empty()).map(|(word, hint)| format!("{word}{hint}"))
 }
 
-/// How an argument of the command line is written that is an option of passes or pipelines, such as `--steps=5`.
+/// The suggestion for a command-line argument that is an option of passes or pipelines, such as `--steps=5`.
 #[doc(hidden)]
 pub fn belonging(argument: &str) -> Option<String> {
     let text = argument.strip_prefix('-')?.trim_start_matches('-');

@@ -1,35 +1,35 @@
-//! `layout-prepare-bufferization`: makes tensors with tiled layouts ready for stock bufferization.
+//! `layout-prepare-bufferization`: prepares tensors with tiled layouts for stock bufferization.
 //!
 //! Stock bufferization drops a tensor's encoding, unless an option makes it the memory space of the buffer. So
 //! each `#layout.tiled` is wrapped as `#layout.pending`, which survives as a memory space and which
 //! `layout-lower-memrefs` reads afterwards. Besides:
 //!
-//! - `layout.convert` becomes a copy into an empty tensor of the other layout, or with `layout.await` a copy that runs beside
-//!   what stands between them, see `async_copies`;
+//! - `layout.convert` becomes a copy into an empty tensor of the other layout, or with `layout.await` an asynchronous
+//!   copy, see `async_copies`;
 //! - elementwise operations, with layouts or without, become `linalg.generic` on an empty tensor (the stock pass loses the
-//!   encoding of results, and lets an operation write over its operand: a chain of them is then one set of aliases, and
+//!   encoding of results, and lets an operation overwrite its operand: a chain of them is then one alias set, and
 //!   bufferization takes time cubic in its length), `tensor.splat` becomes `linalg.fill`, `tensor.generate` a
 //!   `linalg.generic`, `tensor.concat` insertions, `tensor.pad` a fill and an insertion;
 //! - `linalg.softmax`, `linalg.pack` and `linalg.unpack` become upstream's decompositions, with layouts or without;
-//! - buffers that enter or leave the world of tensors (`bufferization.to_tensor`, `to_buffer`) do so in the layout of the
-//!   tensor, and are converted where the program says another;
-//! - a reshape whose index is the product of sizes known only at run time is made of a row-major copy;
-//! - reshapes, transposes and conversions after which every element is at its byte are in the buffer of their operand, see
-//!   `same_bytes`, and what a loop inserts into a tensor is computed where it goes, see `destinations`;
-//! - slices and insertions of which it is open which dimensions they leave out get all of them, see `rank_reduction`;
-//! - `scf.index_switch` of tensors becomes a tree of `scf.if`, which the analysis of the stock pass knows;
+//! - conversions between buffers and tensors (`bufferization.to_tensor`, `to_buffer`) use the layout of the
+//!   tensor, with a copy if the buffer's type has another;
+//! - a reshape whose index is a product of run-time sizes is applied to a row-major copy;
+//! - reshapes, transposes and conversions that leave every element at its byte share the buffer of their operand, see
+//!   `same_bytes`, and tensors that a loop inserts are computed in their destination, see `destinations`;
+//! - slices and insertions with ambiguous dropped dimensions keep all of them, see `rank_reduction`;
+//! - `scf.index_switch` of tensors becomes a tree of `scf.if`, which the stock analysis knows;
 //! - a slice or reshape that leaves its block, by a branch, loop, call or return, is copied first: a buffer knows its
 //!   layout and part of one does not;
-//! - so is one whose layout differs from its source's, unless it is only read: what bufferization may allocate for it
-//!   would have the layout of its source;
-//! - tensor arguments of public functions are read-only unless an attribute says otherwise, since the caller is not known;
-//! - an encoding that is no layout, and that a memref cannot have as its memory space, is dropped, as bufferization does
+//! - so is one whose layout differs from its source's, unless it is only read: a buffer that bufferization allocates
+//!   for it would have the layout of its source;
+//! - tensor arguments of public functions are read-only unless an attribute says otherwise, as callers are unknown;
+//! - an encoding that is no layout, and no memory space of a memref, is dropped, as bufferization does
 //!   by itself;
-//! - an argument of a block that other blocks write and then read is copied, see `branches`;
-//! - sets of tensors that may be in one buffer are kept small, see `aliases`;
+//! - a block argument that other blocks write and then read is copied, see `branches`;
+//! - alias sets are kept small, see `aliases`;
 //! - buffers that the program itself frees are marked, so that upstream leaves them alone.
 //!
-//! What cannot be lowered later is refused here, before anything has changed.
+//! Programs that cannot be lowered later are refused here, before anything has changed.
 
 use crate::async_copies::{is_async, start};
 use crate::buffers::lowered::{AnyLayout, Lowered};
@@ -53,7 +53,7 @@ use std::collections::{HashMap, HashSet};
 use tensor_layout::expr::Expr;
 use tensor_layout::limits::NESTED_TENSORS;
 
-/// Prepares a module; or reports what could not be lowered, and changes nothing.
+/// Prepares a module. On failure reports the reasons and changes nothing.
 pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
     let module = rewriter.root();
     let operations = ir::all_operations(module);
@@ -76,7 +76,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
             continue;
         }
         match ir::name(op) {
-            // Bufferization and what follows it stay out of nested modules.
+            // Bufferization and later passes skip nested modules.
             "func.func" if ir::parent(op).is_some_and(|p| ir::op_key(p) == ir::op_key(module)) => {
                 read_only_arguments(op);
                 deallocate::mark(op);
@@ -142,13 +142,13 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
     Ok(())
 }
 
-/// Whether a conversion starts a copy that is done later, of a tensor that has a buffer of its own.
+/// Whether a conversion starts an asynchronous copy, of a tensor with a buffer of its own.
 fn begins<'c>(op: Op<'c>, views: &mut HashMap<usize, bool>) -> bool {
     is_async(op) && !is_view(ir::operands(op)[0], views)
 }
 
-/// The first operation that hands on tensors inside too many others that do: the analysis of bufferization takes twice as
-/// long for each of them. Of `scf.if`, 20 inside each other take it 1.3 s, 22 5.6 s and 24 21 s.
+/// The first operation that yields tensors inside too many others that do: each level doubles the time of bufferization's
+/// analysis. For nested `scf.if`, 20 levels take it 1.3 s, 22 5.6 s and 24 21 s.
 fn nested_too_deep<'c>(operations: &[Op<'c>]) -> Option<Diagnostic<'c>> {
     let mut depths: HashMap<_, usize> = HashMap::new();
     // An operation comes before those inside it.
@@ -174,7 +174,7 @@ fn nested_too_deep<'c>(operations: &[Op<'c>]) -> Option<Diagnostic<'c>> {
 }
 
 /// Replaces a softmax by its decomposition. Upstream gives the parts the type of the input, and
-/// the last of them that of the output: so the input gets the layout of the output first.
+/// the last of them that of the output: so the input is first converted to the layout of the output.
 fn softmax<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), Vec<Diagnostic<'c>>> {
     let (input, output) = (ir::operands(op)[0], ir::operands(op)[1]);
     if input.r#type() != output.r#type() {
@@ -190,8 +190,8 @@ fn softmax<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), Vec<Diagnostic<
 }
 
 /// Replaces a `linalg.pack` by upstream's padding, reshape and transpose, and a `linalg.unpack` by a transpose, reshape,
-/// slice and copy. Upstream gives the parts the encoding of the packed tensor, which may have another rank: so all types are
-/// without layouts meanwhile. The last of the parts then writes into the output itself.
+/// slice and copy. Upstream gives the parts the encoding of the packed tensor, which may have another rank: so layouts are
+/// removed from all types during the decomposition. The last part then writes into the output itself.
 fn relayout<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), Vec<Diagnostic<'c>>> {
     let (name, location) = (ir::name(op), ir::location(op));
     let (b, result) = (Builder::before(op), ir::result(op, 0));
@@ -228,14 +228,14 @@ fn without_layout<'c>(t: Type<'c>) -> Type<'c> {
     ir::tensor(t).map_or(t, |shaped| ir::tensor_type(&Shaped { layout: None, ..shaped }))
 }
 
-/// Whether a `tensor.pad` is of static shape and leaves it.
+/// Whether a `tensor.pad` of static shape adds no padding.
 fn adds_nothing(op: Op) -> bool {
     let [source, result] =
         [ir::operands(op)[0], ir::result(op, 0)].map(|v| ir::tensor(v.r#type()).and_then(|t| t.sizes()));
     source.is_some() && source == result
 }
 
-/// An operation whose result is its first operand in another layout, as a `tensor.cast`.
+/// Replaces an operation that only changes the layout of its first operand by a `tensor.cast`.
 fn as_cast<'c>(rewriter: &Rewriter, op: Op<'c>) -> Op<'c> {
     let cast = Builder::before(op).op("tensor.cast", &[ir::operands(op)[0]], &[ir::result(op, 0).r#type()], &[]);
     ir::replace_all_uses(ir::result(op, 0), ir::result(cast, 0));
@@ -243,11 +243,11 @@ fn as_cast<'c>(rewriter: &Rewriter, op: Op<'c>) -> Op<'c> {
     cast
 }
 
-/// Lets a reshape read a row-major copy and make a row-major tensor, which is copied into the layout of its result.
+/// Makes a reshape read a row-major copy and define a row-major tensor, which is copied into the layout of its result.
 fn in_row_major(op: Op) {
     let b = Builder::before(op);
     for (k, operand) in ir::operands(op).into_iter().enumerate() {
-        // The source may be part of a tensor with a layout though it has none itself; the others are sizes.
+        // The source may be part of a tensor with a layout even if it has none itself; other operands are sizes.
         if k == 0 || tensor_layout(operand).is_some() {
             ir::edit(op).set_operand(k, copied(b, operand, without_layout(operand.r#type())));
         }
@@ -260,7 +260,7 @@ fn in_row_major(op: Op) {
     }
 }
 
-/// Copies a tensor into another one, whose elements are not read.
+/// Copies a tensor into another one, whose old elements are not read.
 fn store(rewriter: &Rewriter, op: Op) {
     let (operands, result) = (ir::operands(op), ir::result(op, 0));
     let copy = Builder::before(op).named_structured("linalg.copy", &operands, &[1, 1], result.r#type());
@@ -282,8 +282,8 @@ fn allocate(rewriter: &Rewriter, op: Op) {
     rewriter.erase(op);
 }
 
-/// Gives the buffer side of a `bufferization.to_tensor` or `to_buffer` the type that bufferization will give to the
-/// tensor, and converts between it and the type that the program says: where the layouts are the same, nothing moves.
+/// Gives the buffer side of a `bufferization.to_tensor` or `to_buffer` the type that bufferization will give the
+/// tensor, and converts between it and the program's type: with equal layouts nothing moves.
 fn convert_buffer(op: Op) {
     let (given, made) = (ir::operands(op)[0], ir::result(op, 0));
     let enters = ir::name(op) == "bufferization.to_tensor";
@@ -339,7 +339,7 @@ fn wrap_layouts(module: Op) {
         let encoding = shaped.layout?;
         let layout = match AnyLayout::of(encoding) {
             Some(_) => Some(layout_dialect::pending_attribute(encoding).ok()?),
-            // Bufferization would make it the memory space of a memref.
+            // Bufferization would use it as the memory space of a memref.
             None if upstream::is_memory_space(encoding) => return None,
             None => None,
         };
@@ -350,7 +350,7 @@ fn wrap_layouts(module: Op) {
     }
 }
 
-/// What lowering would fail on, each with the reason.
+/// The parts of a module that lowering would fail on, each with the reason.
 fn refused<'c>(operations: &[Op<'c>], axes: &Axes) -> Vec<Diagnostic<'c>> {
     let mut errors = Vec::new();
     let mut types: HashSet<Type<'c>> = HashSet::new();
@@ -378,7 +378,7 @@ fn refused<'c>(operations: &[Op<'c>], axes: &Axes) -> Vec<Diagnostic<'c>> {
     errors
 }
 
-/// Why an operation on tensors cannot be lowered, if it cannot.
+/// The reason why an operation on tensors cannot be lowered, if there is one.
 fn unsupported(op: Op) -> Option<&'static str> {
     let name = ir::name(op);
     if matches!(name, "linalg.pack" | "linalg.unpack") && ir::sizes(op, "static_inner_tiles").contains(&None) {
@@ -409,7 +409,7 @@ fn unsupported(op: Op) -> Option<&'static str> {
     }
 }
 
-/// Why the layout of a tensor type cannot be lowered, if it has one that cannot.
+/// The reason why the layout of a tensor type cannot be lowered, if there is one.
 fn not_lowered<'c>(t: Type<'c>, location: Location<'c>, axes: &Axes) -> Option<String> {
     let shaped = ir::tensor(t)?;
     let layout = AnyLayout::of(shaped.layout?)?;
@@ -420,7 +420,7 @@ fn is_tensor(v: Val) -> bool {
     ir::tensor(v.r#type()).is_some()
 }
 
-/// Whether elements are such as `arith.bitcast` takes.
+/// Whether `arith.bitcast` accepts the elements.
 fn has_bits(v: Val) -> bool {
     let element = element_of(v.r#type());
     element.is_float() || IntegerType::try_from(element).is_ok_and(|integer| integer.is_signless())
@@ -430,12 +430,12 @@ fn touches_layouts(op: Op) -> bool {
     ir::operands(op).into_iter().chain(ir::results(op)).any(|v| tensor_layout(v).is_some())
 }
 
-/// Whether an operation touches layouts, or an operand may be in the buffer of a tensor that has one.
+/// Whether an operation has layouts, or an operand may be in the buffer of a tensor with one.
 fn reaches_layouts<'c>(op: Op<'c>, views: &mut HashMap<usize, bool>) -> bool {
     touches_layouts(op) || ir::operands(op).into_iter().any(|v| is_tensor(v) && is_view(v, views))
 }
 
-/// Whether a tensor with a layout is anywhere below an operation.
+/// Whether a tensor below an operation has a layout.
 fn has_layouts(op: Op) -> bool {
     ir::all_operations(op).into_iter().any(|op| {
         let arguments = ir::blocks(op).into_iter().flat_map(ir::arguments);
@@ -443,7 +443,7 @@ fn has_layouts(op: Op) -> bool {
     })
 }
 
-/// Whether a tensor may get part of another's buffer, or that buffer under another shape. The result of an operation that
+/// Whether a tensor may get part of another's buffer, or that buffer in another shape. The result of an operation that
 /// updates a tensor is in that tensor's buffer.
 fn is_view<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
     let mut stack = vec![v];
@@ -463,7 +463,7 @@ fn is_view<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
             "tensor.insert" | "tensor.insert_slice" => stack.push(operands[1]),
             "arith.select" => stack.extend(&operands[1..]),
             _ if ir::indexing_maps(op).is_some() => {
-                // The operands that are updated come last, one for each result.
+                // The updated operands come last, one for each result.
                 let inputs = operands.len().saturating_sub(ir::results(op).len());
                 stack.extend(ir::result_number(v).and_then(|result| operands.get(inputs + result)));
             }
@@ -471,13 +471,13 @@ fn is_view<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
         }
     }
     if found {
-        // What was seen on the way may be a view: copying once too often does no harm.
+        // Visited values may be views: an extra copy does no harm.
         known.extend(seen.into_iter().map(|k| (k, true)));
     }
     found
 }
 
-/// Copies the result of a slice or reshape, to a tensor of type `t`, for all its users.
+/// Copies the result of a slice or reshape to a tensor of type `t`, for all its users.
 fn settle<'c>(op: Op<'c>, t: Type<'c>) {
     let result = ir::result(op, 0);
     let after = ir::next(op).expect("a tensor operation is no terminator");
@@ -486,14 +486,14 @@ fn settle<'c>(op: Op<'c>, t: Type<'c>) {
     ir::replace_all_uses(result, copy);
     ir::edit(reader).set_operand(0, result);
     for (user, operand) in ir::uses(copy).into_iter().filter(|u| ir::name(u.0) == "tensor.dim") {
-        // The sizes that the copy itself is made with.
+        // Users before the copy are the sizes that it needs.
         if ir::comes_before(user, reader) {
             ir::edit(user).set_operand(operand, result);
         }
     }
 }
 
-/// The elements of a tensor in a new tensor of another type.
+/// A copy of a tensor in a new tensor of another type.
 fn copied<'c>(b: Builder<'c>, from: Val<'c>, to: Type<'c>) -> Val<'c> {
     let empty = empty(b, from, to);
     ir::result(b.named_structured("linalg.copy", &[from, empty], &[1, 1], to), 0)
@@ -508,7 +508,7 @@ fn empty<'c>(b: Builder<'c>, like: Val<'c>, t: Type<'c>) -> Val<'c> {
     b.value("tensor.empty", &sizes, t, &[])
 }
 
-/// An elementwise operation becomes a structured one with the same operation on elements inside: that one, if it has a tensor.
+/// Replaces an elementwise operation by a structured one with the same operation inside; returns it, if it has a tensor.
 pub fn elementwise<'c>(rewriter: &Rewriter, op: Op<'c>) -> Option<Op<'c>> {
     let b = Builder::before(op);
     let operands = ir::operands(op);

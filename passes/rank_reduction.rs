@@ -1,9 +1,9 @@
-//! Slices that leave out some of their dimensions of one element, and keep others.
+//! Slices that drop some of their dimensions of size 1, and keep others.
 //!
-//! `memref.subview` says by its strides alone which ones it leaves out. Where those of two are the same, or not known, MLIR 22
-//! takes the first (`test/upstream/dropped-dimensions.mlir`), though a tensor's slice, whose sizes come in order, has left out
-//! the other: sizes and strides between them are then those of other dimensions. So what has such a choice becomes a slice that
-//! leaves out none, and a reshape, which names the dimensions:
+//! `memref.subview` identifies the dropped dimensions only by its strides. If two have equal or dynamic strides, MLIR 22
+//! picks the first (`test/upstream/dropped-dimensions.mlir`), even if the tensor's slice, whose sizes are in order, dropped
+//! the other: sizes and strides between them are then those of other dimensions. So an ambiguous slice becomes a slice that
+//! drops no dimension, and a reshape, which names the dimensions:
 //!
 //! ```mlir
 //! tensor.extract_slice %x[0, 0, 0, 0] [1, %n, 1, %m] [1, 1, 1, 1] : tensor<?x?x?x?xf32> to tensor<1x?x?xf32>
@@ -12,17 +12,17 @@
 //! tensor.collapse_shape %s [[0], [1], [2, 3]] : tensor<1x?x1x?xf32> into tensor<1x?x?xf32>
 //! ```
 //!
-//! An insertion has its source expanded in the same way.
+//! The source of an insertion is expanded in the same way.
 //!
-//! In a tensor with a layout, lowering knows by the sizes which dimensions are left out. But MLIR takes the sizes that only the
-//! program has from the subview: such a slice is reshaped, too, and copied, since a reshape has no layout.
+//! In a tensor with a layout, lowering identifies dropped dimensions by sizes. But MLIR takes dynamic sizes
+//! from the subview: such a slice is reshaped, too, and copied, since a reshape has no layout.
 
 use crate::buffers::views::tensor_layout;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Type, ValueLike};
 
-/// Gives a slice or an insertion all of its dimensions, where it is open which ones it leaves out; false elsewhere. `copied`
+/// Gives a slice or an insertion all of its dimensions, if the dropped ones are ambiguous; returns false otherwise. `copied`
 /// copies a tensor to another type.
 pub fn name_dimensions<'c>(
     rewriter: &Rewriter,
@@ -41,7 +41,7 @@ pub fn name_dimensions<'c>(
     let encoding = reduced.layout.filter(|_| !is_laid_out);
     let reduced = Shaped { layout: encoding, ..reduced };
     let whole = ir::tensor_type(&Shaped { shape: sizes.clone(), ..reduced.clone() });
-    // An insertion at the end of `scf.forall` is among others of them alone.
+    // An insertion at the end of `scf.forall` stands in a list of insertions only.
     let before = if ir::name(op) == "tensor.parallel_insert_slice" { ir::parent(op) } else { None };
     let b = Builder::before(before.unwrap_or(op)).located(op);
     let reassociation = b.named("reassociation", ir::reassociation_attribute(b.context(), &groups));
@@ -60,14 +60,14 @@ pub fn name_dimensions<'c>(
     true
 }
 
-/// The sizes of an insertion that are values: after its source, its target and the offsets.
+/// The dynamic sizes of an insertion: operands after its source, its target and the offsets.
 fn sizes_of(op: Op) -> Vec<Val> {
     let segments = ir::integers(op, "operandSegmentSizes");
     let count = |k: usize| segments.get(k).and_then(|n| usize::try_from(*n).ok()).unwrap_or_default();
     ir::operands(op).into_iter().skip(2 + count(2)).take(count(3)).collect()
 }
 
-/// The dimensions of a slice, grouped by those that its result keeps; none where it keeps all, or it is plain which.
+/// The dimensions of a slice, grouped by those that its result keeps; `None` if it keeps all, or the choice is clear.
 fn groups(sizes: &[Option<i64>], reduced: &[Option<i64>]) -> Option<Vec<Vec<usize>>> {
     if sizes.len() == reduced.len() {
         return None;
@@ -87,8 +87,8 @@ fn groups(sizes: &[Option<i64>], reduced: &[Option<i64>]) -> Option<Vec<Vec<usiz
     if kept.len() != reduced.len() || !left_out.iter().any(|d| kept.iter().any(|kept| is_choice(*d, *kept))) {
         return None;
     }
-    // In front of another dimension, one of a single element has any stride; behind it, bufferization copies the slice unless it
-    // knows the strides.
+    // Before another dimension, one of size 1 has any stride; after it, bufferization copies the slice unless the strides
+    // are static.
     for d in left_out {
         let group = kept.partition_point(|kept| *kept < d).min(kept.len() - 1);
         groups[group].push(d);

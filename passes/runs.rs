@@ -1,31 +1,31 @@
-//! How often an operation runs for each call of the module's public functions.
+//! The number of executions of an operation for each call of the module's public functions.
 //!
-//! A loop whose trips are not constants counts [`TRIPS`] of them; each branch of a conditional counts as taken. A private
-//! function runs as often as its calls do. Functions that call each other in a circle count their calls from outside.
+//! A loop without a constant trip count counts as [`TRIPS`]; each branch of a conditional counts as taken. A private
+//! function runs as often as its calls do. For mutually recursive functions, only calls from outside count.
 
 use crate::functions::{callee, symbol};
 use layout_ir::{self as ir, Op};
 use std::collections::HashMap;
 
-/// The iterations of a loop whose bounds are not constants. The number only orders conversions: one inside such a loop goes
-/// before one outside of up to so many times its bytes. 60 programs that XLA compiled for TPU and CPU have 22 loops whose
-/// iterations XLA knows, 5 to 40, half of them at most 20: 16 is the power of two next to that.
+/// The trip count of a loop without constant bounds. The number only orders conversions: one inside such a loop goes
+/// before one outside of up to this many times its bytes. 60 programs that XLA compiled for TPU and CPU have 22 loops whose
+/// trip counts XLA knows, 5 to 40, half of them at most 20: 16 is the nearest power of two.
 const TRIPS: u64 = 16;
 
-/// The runs of the blocks of a module's operations.
+/// The numbers of executions of a module's operations.
 pub struct Runs {
-    /// Of the blocks of an operation with regions, by its key.
+    /// The executions of the blocks of an operation with regions, by its key.
     inside: HashMap<usize, u64>,
 }
 
 impl Runs {
-    /// Those of these operations, each after the one around it.
+    /// Counts the executions of these operations, each after its parent.
     pub fn of(operations: &[Op]) -> Runs {
         let functions: Vec<usize> = (0..operations.len()).filter(|k| ir::name(operations[*k]) == "func.func").collect();
         let mut calls: HashMap<&str, Vec<(usize, u64)>> = HashMap::new();
         let numbers: HashMap<&str, usize> =
             functions.iter().enumerate().filter_map(|(n, k)| Some((symbol(operations[*k])?, n))).collect();
-        // Runs for each run of the function, and the function that each operation is in.
+        // Executions for each call of the function, and the function of each operation.
         let mut runs = Runs { inside: HashMap::new() };
         let mut function = 0;
         for op in operations {
@@ -55,13 +55,13 @@ impl Runs {
         runs
     }
 
-    /// How often an operation runs.
+    /// The number of executions of an operation.
     pub fn of_op(&self, op: Op) -> u64 {
         ir::parent(op).and_then(|around| self.inside.get(&ir::op_key(around))).copied().unwrap_or(1)
     }
 }
 
-/// The runs of each function, from those of its calls.
+/// The executions of each function, from those of its calls.
 fn totals(functions: &[Op], numbers: &HashMap<&str, usize>, calls: &HashMap<&str, Vec<(usize, u64)>>) -> Vec<u64> {
     let private = |op: Op| ir::attribute(op, "sym_visibility").and_then(ir::text) == Some("private");
     let mut totals: Vec<u64> = functions.iter().map(|op| u64::from(!private(*op))).collect();
@@ -74,7 +74,7 @@ fn totals(functions: &[Op], numbers: &HashMap<&str, usize>, calls: &HashMap<&str
             callees[*caller].push((*callee, *times));
         }
     }
-    // Callers before callees; what is in a circle keeps what is known of it.
+    // Callers before callees; recursive functions keep the executions known so far.
     let mut ready: Vec<usize> = (0..functions.len()).filter(|n| waits[*n] == 0).collect();
     while let Some(caller) = ready.pop() {
         for (callee, times) in &callees[caller] {
@@ -88,7 +88,7 @@ fn totals(functions: &[Op], numbers: &HashMap<&str, usize>, calls: &HashMap<&str
     totals
 }
 
-/// How often the regions of an operation run each time that it does.
+/// The executions of an operation's regions for each execution of the operation.
 fn trips(op: Op) -> u64 {
     match ir::name(op) {
         "scf.for" => constant_trips(op).unwrap_or(TRIPS),
@@ -97,7 +97,7 @@ fn trips(op: Op) -> u64 {
     }
 }
 
-/// The iterations of an `scf.for` whose bounds and step are constants.
+/// The trip count of an `scf.for` whose bounds and step are constants.
 pub fn constant_trips(op: Op) -> Option<u64> {
     let number = |k: usize| {
         let bound = ir::defining_op(ir::operands(op)[k]).filter(|op| ir::name(*op) == "arith.constant")?;

@@ -1,8 +1,8 @@
-//! Operations after which every element is at the byte where it was: reshapes, transposes and conversions of layouts.
+//! Operations that leave every element at its byte: reshapes, transposes and conversions of layouts.
 //!
-//! From `{1,0:T(8,128)}` on 64x256 a reshape to 8x8x256 with `{2,1,0:T(8,128)}` moves nothing, and nor does the transpose to
-//! `{0,1:T(8,128)}`: [`movement`] decides. Such an operation needs no buffer of its own. Stock bufferization cannot
-//! be told so of a type with another layout; it can be told that a tensor leaves as a buffer, and that one comes back:
+//! From `{1,0:T(8,128)}` on 64x256 a reshape to 8x8x256 with `{2,1,0:T(8,128)}` moves nothing, nor does the transpose to
+//! `{0,1:T(8,128)}`: [`movement`] decides. Such an operation needs no buffer of its own. Stock bufferization has no form
+//! for this with another layout; but a tensor can be turned into a buffer, and a buffer into a tensor:
 //!
 //! ```text
 //! %m = bufferization.to_buffer %x                    the analysis takes it for a write
@@ -10,11 +10,11 @@
 //! %r = bufferization.to_tensor %c restrict writable  a tensor of its own
 //! ```
 //!
-//! So `%x` is in that buffer if nothing reads it afterwards, and else is copied. Where nothing writes to `%x`, nor to what the
-//! operation makes of it, the first two are `read_only` instead, and nothing is copied. `layout-lower-memrefs` makes a
-//! `memref.reinterpret_cast` of the cast.
+//! So `%r` shares the buffer of `%x` if nothing reads `%x` afterwards; otherwise `%x` is copied. If neither `%x` nor `%r`
+//! is written to, the first two are `read_only` instead, and nothing is copied. `layout-lower-memrefs` lowers the cast to
+//! a `memref.reinterpret_cast`.
 //!
-//! Not told: operations on sizes known only at run time, and on part of a buffer, which is copied as before.
+//! Not covered: operations on dynamic sizes, and on part of a buffer, which is copied as before.
 
 use crate::aliases::{has_own_buffer, is_constant, only_reads};
 use crate::buffers::operations::SAME_BYTES;
@@ -27,19 +27,19 @@ use melior::ir::{Attribute, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
 use tensor_layout::analysis::Movement;
 
-/// On a cast of memrefs: every element stays at its byte.
+/// Marks a cast of memrefs that leaves every element at its byte.
 pub const MARK: &str = "same_bytes";
 
 /// The operations of a module that keep elements where they are.
 #[derive(Default)]
 pub struct SameBytes<'c> {
-    /// Whether types and a permutation were found to be of one.
+    /// Cached answers for two types and a permutation.
     known: HashMap<(Type<'c>, Type<'c>, Option<Vec<i64>>), bool>,
-    /// What takes the place of each.
+    /// The replacement of each operation.
     aliases: Vec<TensorAlias<'c>>,
 }
 
-/// A tensor that shows the bytes of another.
+/// A tensor that aliases the bytes of another.
 struct TensorAlias<'c> {
     source: Val<'c>,
     to_buffer: Op<'c>,
@@ -67,7 +67,7 @@ impl<'c> SameBytes<'c> {
         })
     }
 
-    /// Lets the result of such an operation show the bytes of its first operand.
+    /// Makes the result of such an operation alias the bytes of its first operand.
     pub fn show(&mut self, rewriter: &Rewriter, op: Op<'c>) {
         let (b, source, result) = (Builder::before(op), ir::operands(op)[0], ir::result(op, 0));
         let unit = |name| b.named(name, Attribute::unit(b.context()));
@@ -80,7 +80,7 @@ impl<'c> SameBytes<'c> {
         self.aliases.push(TensorAlias { source, to_buffer, to_tensor });
     }
 
-    /// Says of tensors that are only read, and of which what shows their bytes is only read, that they are.
+    /// Marks the aliases as read-only if both the tensor and its alias are only read.
     pub fn mark_read_only(&self) {
         let mut known = HashMap::new();
         let result = |alias: &TensorAlias<'c>| ir::result(alias.to_tensor, 0);
@@ -106,7 +106,7 @@ fn is_whole(op: Op) -> bool {
     source.is_some_and(|source| source.shape == ir::sizes(op, "static_sizes") && source.sizes().is_some())
 }
 
-/// How the elements of a tensor are held in memory; none of an encoding that is not one of tiles.
+/// The encoding of a tensor's elements in memory; `None` for an encoding that is no tiled layout.
 fn packing<'c>(t: Type<'c>) -> Option<(Type<'c>, Option<i64>)> {
     let shaped = ir::tensor(t)?;
     let bits = match shaped.layout {

@@ -1,10 +1,10 @@
-//! `layout-shorten-interfaces`: a function of many memrefs takes pointers to them, and writes those that it gives where its
-//! caller says.
+//! `layout-shorten-interfaces`: moves the code of a function with many memrefs behind pointers, and writes results to the
+//! caller's memory.
 //!
 //! Upstream makes two functions of one that C can call. `@f` has its code and takes each part of a memref as an argument,
-//! 7 for a matrix; it gives all results as one struct. `@_mlir_ciface_f` has pointers to memrefs, reads them and calls
-//! `@f`. LLVM's scheduler is quadratic in the loads and stores between two calls: of 481 arguments and 361 results it takes
-//! 9 of 12 s. Here the code moves behind the pointers:
+//! 7 for a matrix; it returns all results as one struct. `@_mlir_ciface_f` takes pointers to memrefs, reads them and calls
+//! `@f`. LLVM's scheduler is quadratic in the loads and stores between two calls: with 481 arguments and 361 results it
+//! takes 9 of 12 s. Here the code moves behind the pointers:
 //!
 //! ```text
 //! @f(a0, .., a13) -> struct {             @_mlir_ciface_f(result, x, y) {
@@ -20,8 +20,8 @@
 //!                                         }
 //! ```
 //!
-//! A result is stored where it is made, between the calls that allocate memory, and after all arguments have been read:
-//! results may be where arguments were. What is left of `@f` is compiled without optimisation.
+//! A result is stored at its definition, between the calls that allocate memory, and after all arguments have been read:
+//! results may share memory with arguments. The rest of `@f` is compiled without optimisation.
 
 use crate::descriptors::{descriptor, number, pointer_type};
 use crate::options::ShortenInterfacesOptions;
@@ -32,20 +32,20 @@ use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Identifier, Type, TypeLike, ValueLike};
 use std::collections::{BTreeMap, HashMap};
 
-/// What the name of a function that C calls has before that of the function.
+/// The prefix of the name of a function's C wrapper.
 const PREFIX: &str = "_mlir_ciface_";
 
-/// The bytes of a word, of which descriptors of memrefs are made: a pointer, or an integer of 64 bits.
+/// The bytes of a word of a memref descriptor: a pointer, or an integer of 64 bits.
 const WORD: i64 = 8;
 
-/// The largest rank of memrefs whose descriptors are known by their types; results of others are stored at the end.
+/// The largest rank of memrefs whose descriptors are known by their types; other results are stored at the end.
 const MOST_RANK: usize = 16;
 
-/// Moves the code of functions that take more words, and give more, than the options say behind pointers; false if there
-/// are none.
+/// Moves the code of functions with more words of arguments and results than the options allow behind pointers; returns
+/// false if there are none.
 pub fn run<'c>(rewriter: &'c Rewriter, options: ShortenInterfacesOptions) -> bool {
     let module = rewriter.root();
-    // Then words may have other bits.
+    // Words may then have another width.
     if ir::attribute(module, "dlti.dl_spec").is_some() {
         return false;
     }
@@ -65,21 +65,21 @@ fn name<'c>(function: Op<'c>) -> Option<&'c str> {
     ir::text(ir::attribute(function, "sym_name")?)
 }
 
-/// A function and the one that C calls, which reads descriptors, calls it, and stores what it gives.
+/// A function and its C wrapper, which reads descriptors, calls the function, and stores the results.
 struct Interface<'c> {
     function: Op<'c>,
     wrapper: Op<'c>,
     call: Op<'c>,
     /// The operations of the wrapper before the call.
     reads: Vec<Op<'c>>,
-    /// Whether the first argument of the wrapper is where results go.
+    /// Whether the first argument of the wrapper is the memory for results.
     stores: bool,
     /// The only return of the function.
     end: Op<'c>,
 }
 
 impl<'c> Interface<'c> {
-    /// That of a function that has been made for C.
+    /// The interface of a function with a C wrapper.
     fn of(wrapper: Op<'c>, functions: &HashMap<&str, Op<'c>>) -> Option<Interface<'c>> {
         let function = *functions.get(name(wrapper)?.strip_prefix(PREFIX)?)?;
         let [block] = ir::blocks(wrapper)[..] else { return None };
@@ -89,7 +89,7 @@ impl<'c> Interface<'c> {
         let callee = ir::attribute(call, "callee")?;
         let callee = FlatSymbolRefAttribute::try_from(callee).ok()?;
         let reads_only = reads.iter().all(|op| ["llvm.load", "llvm.extractvalue"].contains(&ir::name(*op)));
-        // Whoever asks for it to be inlined wants another code than is made here.
+        // A function to be inlined expects other code.
         if Some(callee.value()) != name(function) || !reads_only || ir::attribute(function, "always_inline").is_some() {
             return None;
         }
@@ -112,7 +112,7 @@ impl<'c> Interface<'c> {
         Some(Interface { function, wrapper, call, reads, stores, end })
     }
 
-    /// How many words the function takes and gives.
+    /// The number of words of the function's arguments and results.
     fn words(&self) -> u64 {
         let results = match self.stores {
             true => parts(ir::operands(self.end)[0]).0.last().map_or(0, |(offset, _)| *offset as u64 + 1),
@@ -149,7 +149,7 @@ impl<'c> Interface<'c> {
         rewriter.erase(self.wrapper);
     }
 
-    /// Stores the results where they are made, but those that are arguments before `first`, behind the reads of all.
+    /// Stores the results at their definitions; results that are defined before `first`, after all reads.
     fn store(&self, rewriter: &'c Rewriter, into: Val<'c>, first: Op<'c>) {
         let (parts, made_by) = parts(ir::operands(self.end)[0]);
         for (offset, part) in parts {
@@ -173,7 +173,7 @@ impl<'c> Interface<'c> {
         made_by.into_iter().for_each(|op| rewriter.erase(op));
     }
 
-    /// Makes a function with the name and type of this one that calls the one for C.
+    /// Adds a function with the name and type of this one that calls the C wrapper.
     fn keep_name(&self) {
         let b = Builder::before(self.function);
         let mut attributes: Vec<(Identifier<'c>, Attribute<'c>)> = b.attributes_of(self.function);
@@ -216,7 +216,7 @@ impl<'c> Interface<'c> {
         if self.stores {
             passed[0] = Some(room(results[0]));
         }
-        // A descriptor that nobody reads has no loads.
+        // A descriptor without readers has no loads.
         let zero = |t: Type<'c>| b.value("llvm.mlir.zero", &[], t, &[]);
         let passed: Vec<Val<'c>> = passed.into_iter().map(|v| v.unwrap_or_else(|| zero(pointer_type(b)))).collect();
         let name = name(self.wrapper).expect("functions have names");
@@ -234,8 +234,8 @@ impl<'c> Interface<'c> {
     }
 }
 
-/// Where the parts of a struct are, in words from its start, and what puts them together, last first. The struct itself
-/// where its parts are not of words.
+/// The parts of a struct, with their offsets in words, and the insertions that build it, last first. The struct itself
+/// if its parts are no words.
 fn parts<'c>(whole: Val<'c>) -> (Vec<(i64, Val<'c>)>, Vec<Op<'c>>) {
     let itself = (vec![(0, whole)], Vec::new());
     let (mut found, mut made_by, mut at) = (BTreeMap::new(), Vec::new(), whole);
@@ -269,7 +269,7 @@ fn parts<'c>(whole: Val<'c>) -> (Vec<(i64, Val<'c>)>, Vec<Op<'c>>) {
     (placed, made_by)
 }
 
-/// The words of a pointer, of an integer of 64 bits, or of a descriptor.
+/// The number of words of a pointer, of an integer of 64 bits, or of a descriptor.
 fn words<'c>(b: Builder<'c>, t: Type<'c>) -> Option<i64> {
     if t == pointer_type(b) || t == IntegerType::new(b.context(), 64).into() {
         return Some(1);

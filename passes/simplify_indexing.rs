@@ -1,8 +1,8 @@
-//! `layout-simplify-indexing`: simplifies index arithmetic in affine operations, by the ranges that are known.
+//! `layout-simplify-indexing`: simplifies index arithmetic in affine operations, by known ranges.
 //!
-//! Each map of an affine operation is simplified over what is known of its operands: the intervals and steps of
-//! enclosing loops, static sizes, and what operations say through `InferIntRangeInterface`. Operands are looked through
-//! where that makes the map cheaper, so an index that is taken apart and put together again meets itself: with `%i` below
+//! Each map of an affine operation is simplified over the known facts about its operands: the intervals and steps of
+//! enclosing loops, static sizes, and ranges from `InferIntRangeInterface`. Operands are expanded into their definitions
+//! if that makes the map cheaper, so delinearization and linearization cancel: with `%i` below
 //! 128, `affine.apply (%a floordiv 128)` of `%a = %t * 128 + %i` is `%t`. Results of a minimum or maximum that never
 //! decide are dropped; so are conditions that always hold. `#layout.indexing_map` attributes are simplified over their
 //! own domain.
@@ -23,9 +23,9 @@ use tensor_layout::maps::{Form, Interval, simplify};
 enum Joined {
     /// Each is a result of its own.
     Each,
-    /// The least counts.
+    /// Their minimum.
     Least,
-    /// The greatest counts.
+    /// Their maximum.
     Greatest,
 }
 
@@ -41,7 +41,7 @@ pub fn run(rewriter: &Rewriter) {
     }
 }
 
-/// An attribute that is an indexing map, or an array or a dictionary that holds some, simplified; none where nothing
+/// A simplified attribute: an indexing map, or an array or a dictionary with some; `None` if nothing
 /// changes.
 fn simplified<'c>(b: Builder<'c>, attribute: Attribute<'c>) -> Option<Attribute<'c>> {
     if let Some(Indexing::Map(map)) = layout_dialect::indexing_map(attribute) {
@@ -88,7 +88,7 @@ fn better<'c>(
 ) -> Option<(IndexVars<'c>, Vec<Expr>)> {
     let price = |exprs: &[Expr]| exprs.iter().map(|e| 1 + cost(e)).sum::<u32>();
     let mut best: Option<(IndexVars<'c>, Vec<Expr>)> = None;
-    // A division by what is not a constant is dearer than any other.
+    // A division by a non-constant is dearer than any other.
     let mut least = affine::exprs_of_map(map).map_or(u32::MAX, |results| price(&results));
     for through in [false, true] {
         let mut vars = IndexVars::default();
@@ -106,7 +106,7 @@ fn better<'c>(
     best
 }
 
-/// An operation whose value is that of its map.
+/// Simplifies an operation whose value is that of its map.
 fn value(rewriter: &Rewriter, op: Op, joined: Joined) {
     let operands = ir::operands(op);
     let Some(map) = map_of(op, "map") else { return };
@@ -123,7 +123,7 @@ fn value(rewriter: &Rewriter, op: Op, joined: Joined) {
     rewriter.erase(op);
 }
 
-/// A linearised or delinearised index: each result that is a value or a constant after all.
+/// Simplifies a linearised or delinearised index: replaces each result that is a value or a constant.
 fn index(rewriter: &Rewriter, op: Op) {
     let b = Builder::before(op);
     for result in ir::results(op) {
@@ -140,7 +140,7 @@ fn index(rewriter: &Rewriter, op: Op) {
     }
 }
 
-/// The subscripts of an access, whose memref is the operand before the map's.
+/// Simplifies the subscripts of an access, whose memref is the operand before the map's.
 fn access(op: Op, first: usize) {
     let operands = ir::operands(op);
     let Some(map) = map_of(op, "map") else { return };
@@ -158,7 +158,7 @@ fn access(op: Op, first: usize) {
     ir::set_operands(op, &operands);
 }
 
-/// The bounds of a loop.
+/// Simplifies the bounds of a loop.
 fn bounds<'c>(op: Op<'c>) {
     let segments = ir::integers(op, "operandSegmentSizes");
     let [low, high, _] = segments[..] else { return };
@@ -188,7 +188,7 @@ fn bounds<'c>(op: Op<'c>) {
     ir::edit(op).set_attribute(name.as_string_ref().as_str().unwrap_or_default(), counts);
 }
 
-/// The conditions of an `affine.if`.
+/// Simplifies the conditions of an `affine.if`.
 fn condition<'c>(op: Op<'c>) {
     let operands = ir::operands(op);
     let Some(constraints) = ir::attribute(op, "condition").and_then(ir::integer_set) else { return };
@@ -210,7 +210,7 @@ fn condition<'c>(op: Op<'c>) {
     }
     let Some((vars, mut kept)) = best.filter(|_| !matches!(exprs[..], [Expr::Const(_)])) else { return };
     if kept.is_empty() {
-        // A set needs a constraint: this one always holds.
+        // A set needs a constraint; this one always holds.
         kept.push((Expr::Const(0), true));
     }
     let exprs: Vec<Expr> = kept.iter().map(|k| k.0.clone()).collect();
@@ -221,7 +221,7 @@ fn condition<'c>(op: Op<'c>) {
     ir::set_operands(op, &dims);
 }
 
-/// Those of the conditions that may hold or not; `1 == 0` alone where one never does.
+/// The conditions that are not decided; only `1 == 0` if one never holds.
 fn open(vars: &IndexVars, exprs: &[Expr], equalities: &[bool]) -> Vec<(Expr, bool)> {
     let mut form = Form::new(&vars.domain);
     let mut kept = Vec::new();
@@ -243,7 +243,7 @@ fn map_of<'c>(op: Op<'c>, name: &str) -> Option<AffineMap<'c>> {
     ir::affine_map(ir::attribute(op, name)?)
 }
 
-/// Those of the results that can be the least, or the greatest.
+/// The results that can be the minimum, or the maximum.
 fn deciding(vars: &IndexVars, exprs: Vec<Expr>, joined: Joined) -> Vec<Expr> {
     if joined == Joined::Each {
         return exprs;

@@ -1,13 +1,13 @@
-//! Upstream's passes one after another, each only where there is something for it.
+//! Runs upstream's passes in order, each only if the module needs it.
 //!
-//! A pass that changes nothing costs as much as one that does where a function is large: it goes through all operations,
-//! and MLIR verifies what it leaves.
+//! A pass that changes nothing costs as much as any other on a large function: it visits all operations,
+//! and MLIR verifies the result.
 
 use layout_ir::{self as ir, Op};
 use std::collections::HashSet;
 
-/// The passes of a step, and what they are for: dialects, or operations by their full names. All modules where there are
-/// none.
+/// The passes of a step, and the dialects or full operation names that need them; an empty list stands for all
+/// modules.
 pub type PassStep = (&'static str, &'static [&'static str]);
 
 /// All passes of some steps, as text.
@@ -16,7 +16,7 @@ pub fn all(steps: &[PassStep]) -> String {
     passes.join(",")
 }
 
-/// The passes of the first step, from a number on, that has something to do in a module, and the number after it.
+/// The passes of the first step at or after a number that a module needs, and the number of the next step.
 pub fn next(steps: &[PassStep], module: Op, from: usize) -> Option<(&'static str, usize)> {
     let names: HashSet<&str> = ir::all_operations(module).into_iter().map(ir::name).collect();
     let is_here = |wanted: &&str| names.iter().any(|name| name == wanted || name.split('.').next() == Some(wanted));

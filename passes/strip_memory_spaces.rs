@@ -1,4 +1,4 @@
-//! `layout-strip-memory-spaces`: puts all data in the one memory that a CPU has.
+//! `layout-strip-memory-spaces`: moves all data to the one memory of a CPU.
 
 use crate::buffers::lowered::AnyLayout;
 use crate::buffers::type_converter::TypeConverter;
@@ -9,8 +9,8 @@ use melior::ir::Attribute;
 use melior::ir::operation::OperationMutLike;
 use tensor_layout::tiled::Layout;
 
-/// Removes the memory spaces of this dialect from all types of tensors and memrefs of a module, and the machine that it was
-/// for, unless there is something left to lower for it; true where there was any of them.
+/// Removes the memory spaces of this dialect from all types of tensors and memrefs of a module, and its
+/// machine, unless something remains to be lowered for it; returns whether there was any.
 pub fn run(module: Op) -> bool {
     let (location, context) = (ir::location(module), Builder::before(module).context());
     let (mut found, mut is_lowered) = (false, true);
@@ -35,7 +35,7 @@ pub fn run(module: Op) -> bool {
     found || machine
 }
 
-/// A layout that names a memory space, without it.
+/// A layout with a memory space, without it.
 fn without_space<'c>(context: &'c Context, layout: Attribute<'c>) -> Option<Attribute<'c>> {
     let Some(AnyLayout::Tiled(tiled)) = AnyLayout::of(layout) else { return None };
     let stripped = Layout { memory_space: 0, ..tiled.clone() };

@@ -1,11 +1,11 @@
 //! `scf.index_switch` of tensors as a tree of `scf.if`.
 //!
-//! MLIR 22's one-shot analysis does not see that the result of a switch may be in the buffer of what a case yields: an
-//! operation after a switch that yields an argument then writes into the argument, also where that must not be written
-//! (`test/upstream/result-of-switch.mlir`). It knows this of `scf.if`.
+//! MLIR 22's one-shot analysis misses that the result of a switch may be in the buffer of a case's yielded value: an
+//! operation after a switch that yields an argument then writes into the argument, even if that is read-only
+//! (`test/upstream/result-of-switch.mlir`). For `scf.if` it finds this.
 //!
-//! The analysis takes twice as long for each level of conditions inside each other: of a chain of 24 cases, 22 s. So the
-//! cases are numbered, and each condition has one half of them in each branch: 24 cases and the default take 5 levels.
+//! The analysis takes twice as long for each nested level of conditionals: for a chain of 24 cases, 22 s. So the
+//! cases are numbered, and each conditional has one half of them in each branch: 24 cases and the default take 5 levels.
 
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::IntegerAttribute;
@@ -29,17 +29,17 @@ pub fn as_branches(rewriter: &Rewriter, op: Op) {
     rewriter.erase(op);
 }
 
-/// The levels of conditions that a switch becomes.
+/// The number of nested conditionals for a switch.
 pub fn levels(switch: Op) -> usize {
     let leaves = ir::blocks(switch).len().max(1);
     leaves.next_power_of_two().ilog2() as usize
 }
 
-/// How a leaf is chosen.
+/// The selector of a leaf.
 enum Choice<'c> {
-    /// There is one case, which is this index.
+    /// A single case, with this index.
     Only(Val<'c>, i64),
-    /// By the number of the case, 0 for the first; at least their count for the default.
+    /// The number of the case, 0 for the first; at least the number of cases for the default.
     Number(Val<'c>),
 }
 
@@ -48,7 +48,7 @@ impl<'c> Choice<'c> {
         match cases {
             [one] => Choice::Only(index, *one),
             [first, ..] if cases.iter().zip(0..).all(|(case, k)| first.checked_add(k) == Some(*case)) => {
-                // As unsigned numbers, indices below the first are above all.
+                // Unsigned, indices below the first wrap above all others.
                 let number = if *first == 0 {
                     index
                 } else {
@@ -76,7 +76,7 @@ impl<'c> Choice<'c> {
     }
 }
 
-/// The tree that a switch becomes.
+/// The tree of a switch.
 struct Tree<'c> {
     switch: Op<'c>,
     types: Vec<Type<'c>>,
@@ -85,7 +85,7 @@ struct Tree<'c> {
 }
 
 impl<'c> Tree<'c> {
-    /// Puts these leaves in front of `end`, the end of a branch that takes their results; at first in front of the switch.
+    /// Emits these leaves before `end`, the terminator of a branch that takes their results; at the root before the switch.
     fn put(&self, b: Builder<'c>, end: Option<Op<'c>>, leaves: Range<usize>) {
         if leaves.len() == 1 {
             let results = moved(ir::operations(self.leaves[leaves.start]), end.unwrap_or(self.switch));
@@ -106,14 +106,14 @@ fn compared<'c>(b: Builder<'c>, predicate: i64, index: Val<'c>, value: i64) -> V
     b.value("arith.cmpi", &[index, b.index(value)], IntegerType::new(b.context(), 1).into(), &[predicate])
 }
 
-/// Puts the operations of a case before another operation; what the case yields.
+/// Moves the operations of a case before another operation; returns its yielded values.
 fn moved<'c>(case: Vec<Op<'c>>, before: Op<'c>) -> Vec<Val<'c>> {
     let (end, operations) = case.split_last().expect("a case ends in a yield");
     operations.iter().for_each(|op| ir::move_before(*op, before));
     ir::operands(*end)
 }
 
-/// Makes values the results of a branch, by its end, or those of the whole switch.
+/// Makes values the results of a branch, at its terminator, or of the whole switch.
 fn deliver<'c>(switch: Op<'c>, end: Option<Op<'c>>, values: &[Val<'c>]) {
     match end {
         Some(end) => ir::set_operands(end, values),

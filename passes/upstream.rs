@@ -1,7 +1,7 @@
-//! What Rust takes of MLIR's C++ and melior does not wrap: each function of `Glue.h` that Rust calls, in a safe
+//! MLIR's C++ that melior does not wrap: each function of `Glue.h` that Rust calls, in a safe
 //! function.
 //!
-//! Pointers are valid for the call; C++ keeps nothing. To take something more of MLIR's: declare it in `Glue.h`, define
+//! Pointers are valid for the call; C++ keeps nothing. To add a function of MLIR: declare it in `Glue.h`, define
 //! it in `Glue.cpp`, and declare it once more in the `extern` block below with a safe function around it.
 
 use crate::diagnostic::{Diagnostic, Severity};
@@ -73,8 +73,8 @@ unsafe extern "C" {
     ) -> bool;
 }
 
-/// Registers the passes and the pipelines in this process, by name, and upstream's passes, of which pipelines are made.
-/// Calling it again does nothing.
+/// Registers the passes and the pipelines in this process by name, and upstream's passes that the pipelines use.
+/// Further calls do nothing.
 ///
 /// # Panics
 /// If another copy of this library has registered its passes.
@@ -85,13 +85,13 @@ pub fn register() {
 /// [`register`] for a process that may hold several copies of this library.
 ///
 /// # Errors
-/// Where another copy registered its passes before, which are left in charge.
+/// If another copy registered its passes before; it stays in charge.
 pub fn try_register() -> Result<(), String> {
     // SAFETY: C++ sees to it that this runs once, and the callback is for this call.
     with_message(|error, user| unsafe { layout_cc_register_passes(error, user) })
 }
 
-/// Adds passes and pipelines, as in the text of a pipeline, after those that a manager has.
+/// Adds passes and pipelines, as in the text of a pipeline, at the end of a manager's passes.
 ///
 /// # Errors
 /// A name that is not registered, wrong options, a pass over other operations than the manager's, and another copy of
@@ -105,7 +105,7 @@ pub fn add_passes(manager: OperationPassManager, passes: &str) -> Result<(), Err
     added.map_err(Error::ParsePassPipeline)
 }
 
-/// Erases all blocks below an operation that no branch reaches; whether there were any. No handle to an operation in one
+/// Erases all unreachable blocks below an operation; returns whether there were any. No handle to an operation in one
 /// of them may be used afterwards.
 pub fn erase_unreachable_blocks(op: Op) -> bool {
     // SAFETY: the operation is alive, and the pass that runs on it may change what is below.
@@ -146,13 +146,13 @@ pub fn contains_layout(r#type: Type) -> bool {
     unsafe { layout_cc_contains_layout(r#type.to_raw()) }
 }
 
-/// Whether MLIR takes an attribute for the memory space of a memref.
+/// Whether MLIR accepts an attribute as the memory space of a memref.
 pub fn is_memory_space(attribute: Attribute) -> bool {
     // SAFETY: the attribute is alive.
     unsafe { layout_cc_is_memory_space(attribute.to_raw()) }
 }
 
-/// Gives symbols of a module other names, all at once, with what refers to them.
+/// Renames symbols of a module, all at once, with all references.
 pub fn rename_symbols(module: OperationRef, names: &[(String, String)]) {
     let (from, to): (Vec<_>, Vec<_>) = names.iter().map(|(from, to)| (string_ref(from), string_ref(to))).unzip();
     // SAFETY: the module and the texts are alive, and both arrays have `count` elements.
@@ -170,11 +170,11 @@ pub fn no_signed_wrap(op: OperationRef) -> bool {
 pub struct FastMath(u32);
 
 impl FastMath {
-    /// Operations may be grouped in another way.
+    /// Operations may be reassociated.
     pub const REASSOC: FastMath = FastMath(1 << 0);
-    /// Operands and results are not NaN: where they are, the result may be anything.
+    /// Operands and results are not NaN; otherwise the result may be anything.
     pub const NO_NANS: FastMath = FastMath(1 << 1);
-    /// The same of infinities.
+    /// Operands and results are not infinite; otherwise the result may be anything.
     pub const NO_INFINITIES: FastMath = FastMath(1 << 2);
     /// The sign of a zero does not matter.
     pub const NO_SIGNED_ZEROS: FastMath = FastMath(1 << 3);
@@ -206,31 +206,31 @@ impl FastMath {
     }
 }
 
-/// All attributes of an operation, as one dictionary, which MLIR keeps once.
+/// All attributes of an operation, as one dictionary, which MLIR uniques.
 pub fn attributes<'c>(op: OperationRef<'c, 'c>) -> Attribute<'c> {
     // SAFETY: the operation is alive, and so is its context.
     unsafe { Attribute::from_raw(layout_cc_attributes(op.to_raw())) }
 }
 
 /// Inserts the decomposition of an aggregate of linalg, such as `linalg.softmax`, into structured operations before
-/// it, and replaces all uses of its results, so that it can be erased; false where it is no aggregate.
+/// it, and replaces all uses of its results, so that it can be erased; returns false if it is no aggregate.
 pub fn decompose(op: OperationRef) -> bool {
     // SAFETY: the operation is alive and stays so; the new operations are before it.
     unsafe { layout_cc_decompose(op.to_raw()) }
 }
 
-/// Lowers operations of `scf` to branches, in this order, in which those inside another come after it.
-/// False where there is none that can be lowered.
+/// Lowers operations of `scf` to branches in this order, in which nested ones come after their parent.
+/// Returns false if none can be lowered.
 pub fn scf_to_cf(root: OperationRef, operations: &[OperationRef]) -> bool {
     let operations: Vec<_> = operations.iter().map(|op| op.to_raw()).collect();
     // SAFETY: the operations are alive, and each stays so until it is lowered itself: the rewrites move what is inside.
     unsafe { layout_cc_scf_to_cf(root.to_raw(), operations.len(), operations.as_ptr()) }
 }
 
-/// Applies upstream's polynomial approximations to operations of `math`, which must be below `root`. `has` says of the
-/// names of operations whether they may be approximated: of these, and of those that they are made of.
+/// Applies upstream's polynomial approximations to operations of `math` below `root`. `has` returns for the
+/// name of an operation whether it may be approximated; it is called for these and the operations inside their expansions.
 pub fn approximate(root: OperationRef, operations: &[OperationRef], has: &mut dyn FnMut(&str) -> bool) {
-    /// Takes the name of an operation; says whether it may be approximated.
+    /// Takes the name of an operation; returns whether it may be approximated.
     type Has<'b> = &'b mut dyn FnMut(&str) -> bool;
 
     unsafe extern "C" fn ask(name: MlirStringRef, has: *mut c_void) -> bool {
@@ -246,38 +246,38 @@ pub fn approximate(root: OperationRef, operations: &[OperationRef], has: &mut dy
     unsafe { layout_cc_approximate(root.to_raw(), operations.len(), operations.as_ptr(), ask, user) }
 }
 
-/// Lets operations of `arith` and `vector` in a module on floating-point numbers of these types compute in f32; false where
-/// upstream reported an error.
+/// Makes operations of `arith` and `vector` in a module on floating-point numbers of these types compute in f32; returns
+/// false if upstream reported an error.
 pub fn compute_in_f32(root: OperationRef, types: &[Type]) -> bool {
     let types: Vec<MlirType> = types.iter().map(|t| t.to_raw()).collect();
     // SAFETY: the module is alive, and so are the types, of which there are `count`.
     unsafe { layout_cc_compute_in_f32(root.to_raw(), types.len(), types.as_ptr()) }
 }
 
-/// Lets `math.expm1` and `log1p` in a module be calls of the C library; false where upstream reported an error.
+/// Makes `math.expm1` and `log1p` in a module calls of the C library; returns false if upstream reported an error.
 pub fn call_libm(root: OperationRef) -> bool {
     // SAFETY: the module is alive.
     unsafe { layout_cc_call_libm(root.to_raw()) }
 }
 
-/// The constant that changes nothing as an operand of an operation of `arith`, as upstream knows it.
+/// The neutral element of an operation of `arith`, from upstream.
 pub fn neutral_element<'c>(op: OperationRef<'c, 'c>) -> Option<Attribute<'c>> {
     // SAFETY: the operation is alive, and so is its context.
     unsafe { Attribute::from_option_raw(layout_cc_neutral_element(op.to_raw())) }
 }
 
-/// What an operation makes of its operands.
+/// The result of folding an operation.
 pub enum Folded<'c> {
-    /// This operand, as it is.
+    /// This operand, unchanged.
     Operand(usize),
     /// This constant.
     Constant(Attribute<'c>),
-    /// A value that is not known.
+    /// An unknown value.
     Unknown,
 }
 
-/// What an operation makes of constants, as far as upstream's folder knows it; none is an operand that is not known. Not
-/// known is a result that is NaN, as operations do not say which, and with `exact` a sum or product that may be rounded
+/// Folds an operation on constants with upstream's folder; `None` is an unknown operand. Unknown is a result that is
+/// NaN, as operations do not specify which NaN, and with `exact` a sum or product that may be rounded
 /// together with others, unless an operand is zero.
 pub fn fold<'c>(op: OperationRef<'c, 'c>, operands: &[Option<Attribute<'c>>], exact: bool) -> Folded<'c> {
     let null = MlirAttribute { ptr: std::ptr::null() };
@@ -299,7 +299,7 @@ pub fn infer_range<'c>(
     result: Value<'c, 'c>,
     bounds: &mut dyn FnMut(Value<'c, 'c>) -> Option<(i64, i64)>,
 ) -> Option<(i64, i64)> {
-    /// Takes a value; gives its bounds.
+    /// Takes a value; returns its bounds.
     type BoundsOf<'b> = &'b mut dyn FnMut(Value) -> Option<(i64, i64)>;
 
     unsafe extern "C" fn ask(operand: MlirValue, lo: *mut i64, hi: *mut i64, bounds: *mut c_void) -> bool {

@@ -1,6 +1,6 @@
-//! `layout-verify`: passes one after another, and a comparison of what they left with the program before all of them.
+//! `layout-verify`: runs passes in order, and compares the result with the program before all of them.
 //!
-//! The comparison is that of the crate `layout-verify`, which uses nothing of this project.
+//! The crate `layout-verify`, which uses nothing of this project, does the comparison.
 
 use crate::diagnostic::{Diagnostic, Severity};
 use layout_ir::{self as ir, Op};
@@ -13,10 +13,10 @@ use std::io::Write as _;
 /// The name of the pass.
 pub(crate) const NAME: &str = "layout-verify";
 
-/// Where this is set, and not 0, each pipeline runs with verification, which says nothing but errors and takes its time.
+/// If this is set, and not 0, each pipeline runs with verification, which reports only errors and takes its time.
 const WANTED: &str = "LAYOUT_VERIFY";
 
-/// How many steps a function may take then: a test may take longer than lowering does.
+/// The step limit of a function in that case: a test may take longer than lowering does.
 pub(crate) const STEPS: u64 = 1 << 20;
 
 /// Whether the environment wants all pipelines to be verified.
@@ -24,15 +24,15 @@ pub(crate) fn is_wanted() -> bool {
     std::env::var_os(WANTED).is_some_and(|value| value != "0")
 }
 
-/// What the pass keeps from one of its steps to the next.
+/// The state of the pass between its steps.
 #[derive(Default)]
 pub(crate) struct State<'c> {
     source: Option<Source<'c>>,
-    /// How each function is shown, a line for each.
+    /// The report, with one line for each function.
     report: String,
 }
 
-/// The value of an option, without the braces around it; none where the option is not there or has an empty value.
+/// The value of an option, without braces; `None` if the option is missing or empty.
 fn option<'o>(options: &'o str, name: &str) -> Option<&'o str> {
     let mut depth = 0usize;
     let mut words = options.split(|c: char| {
@@ -72,25 +72,25 @@ pub(crate) fn passes(options: &str) -> Vec<String> {
     all
 }
 
-/// Whether the options can be followed.
+/// Checks the options.
 ///
 /// # Errors
-/// Where the number of steps is not one.
+/// A number of steps that is no number.
 pub(crate) fn check(options: &str) -> Result<(), String> {
     steps(options).map(|_| ())
 }
 
-/// The number of steps, if one is said: 0 is none.
+/// The number of steps, if given and not 0.
 fn steps(options: &str) -> Result<Option<u64>, String> {
     let read = |text: &str| text.parse().map_err(|_| format!("steps must be a number, found `{text}`"));
     option(options, "steps").map(read).transpose().map(|steps| steps.filter(|steps| *steps > 0))
 }
 
-/// Step `number` of the pass: the program as the passes so far left it is noted, and after the last one compared. Gives the
+/// Step `number` of the pass: records the program after the passes so far, and after the last one compares. Returns the
 /// pass that runs next.
 ///
 /// # Errors
-/// Where the program computes something else.
+/// A program that computes something else.
 pub(crate) fn run<'c>(
     module: Op<'c>,
     options: &str,
@@ -120,7 +120,7 @@ pub(crate) fn run<'c>(
     let remarks = flag(options, "remarks", true);
     let last = number.checked_sub(1).and_then(|last| passes.get(last));
     match &mut state.source {
-        // The program of one process computes a part of what the one before does: it is another program.
+        // The program of one process computes a part of the former program: another program.
         Some(source) if last.is_some_and(|last| begins_anew(module, last)) => {
             state.report += &told(source, module, &passes, remarks)?;
             state.source = Some(Source::new(module, limits()?));
@@ -143,7 +143,7 @@ pub(crate) fn run<'c>(
     Ok(None)
 }
 
-/// Whether a pass made a program of processes or the messages of one: what it left is not compared with what was before.
+/// Whether a pass made the program of a process, or its messages: its result is not compared with the former program.
 fn begins_anew(module: Op, pass: &str) -> bool {
     let made = match pass.split('{').next().unwrap_or_default().trim() {
         "layout-partition" => "shard.",
@@ -159,7 +159,7 @@ fn first_location<'c>(module: Op<'c>) -> Location<'c> {
     ir::location(first.unwrap_or(module))
 }
 
-/// Compares what was noted with the program before, and says, in remarks if they are wanted, what is not shown. Gives a line for
+/// Compares the recorded program with the one before; with `remarks`, reports unproved functions. Returns one line for
 /// each function.
 fn told<'c>(
     source: &mut Source<'c>,

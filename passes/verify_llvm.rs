@@ -1,11 +1,11 @@
-//! `layout-verify-llvm`: what is left that has no translation to LLVM IR is an error.
+//! `layout-verify-llvm`: reports remaining operations without a translation to LLVM IR.
 //!
-//! Upstream's `convert-to-llvm` leaves operations that it has no pattern for as they are, and succeeds.
+//! Upstream's `convert-to-llvm` leaves operations without a pattern unchanged, and succeeds.
 
 use crate::diagnostic::Diagnostic;
 use layout_ir::{self as ir, Op};
 
-/// The dialects that `mlir-translate --mlir-to-llvmir` takes.
+/// The dialects that `mlir-translate --mlir-to-llvmir` accepts.
 const TRANSLATED: &[&str] = &[
     "acc",
     "amx",
