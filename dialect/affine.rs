@@ -141,8 +141,8 @@ mod tests {
         MemRefType::try_from(memref.unwrap_or_else(|| panic!("{text}"))).unwrap().affine_map()
     }
 
-    /// Checks that the same letters are the same function in `affine_map<..>` and in `#layout.indexing_map<..>`, and that the
-    /// printed text of one is that function in the other.
+    /// Checks that the same letters are the same function in `affine_map<..>` and in `#layout.indexing_map<..>`, and
+    /// that the printed text of one is that function in the other.
     #[test]
     fn affine_maps_and_indexing_maps_read_alike() {
         const DOMAIN: &str = "domain: d0 in [-9, 9], d1 in [-9, 9], d2 in [-9, 9]";

@@ -1,5 +1,5 @@
-//! Builds the dialect's C++, generates the names of the attributes of `Layout.td`, and links everything above MLIR's C API
-//! as a shared library.
+//! Builds the dialect's C++, generates the names of the attributes of `Layout.td`, and replaces the shared library of
+//! MLIR's C API by its archives.
 
 use layout_build::{
     glue::{Glue, out, package, write},

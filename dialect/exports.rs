@@ -317,8 +317,8 @@ extern "C" fn layout_rs_tiled_strides(
     })
 }
 
-/// Writes the strides and the offset 0 to C++, which has room for `rank` strides and an offset; returns false if there are
-/// none.
+/// Writes the strides and the offset 0 to C++, which has room for `rank` strides and an offset; returns false if there
+/// are none.
 fn write_strides(found: Option<Vec<Option<i64>>>, rank: usize, strides: *mut i64, offset: *mut i64) -> bool {
     let Some(found) = found else { return false };
     assert_eq!(found.len(), rank, "one stride for each dimension");
@@ -495,7 +495,7 @@ extern "C" fn layout_rs_pending_verify(layout: MlirAttribute, error: MlirStringC
     verdict(error, user, || {
         // SAFETY: the attribute is alive for the call.
         let layout = unsafe { Attribute::from_raw(layout) };
-        // (pending_c1) What it carries is a layout of this dialect.
+        // (pending_c1) It carries a layout of this dialect.
         match tiled(layout).is_some() || tensor_layout(layout).is_some() {
             true => Ok(()),
             false => Err(format!("expected #layout.tiled or #layout.tensor_layout, found {layout}")),

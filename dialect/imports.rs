@@ -281,7 +281,8 @@ pub fn encoding(of: RankedTensorType) -> Option<Attribute> {
     unsafe { Attribute::from_option_raw(mlirRankedTensorTypeGetEncoding(of.to_raw())) }
 }
 
-/// Visits an operation and every operation inside it, outer ones first, until the visitor breaks; returns the break value.
+/// Visits an operation and every operation inside it, outer ones first, until the visitor breaks; returns the break
+/// value.
 ///
 /// A panic of the visitor stops the walk and continues from here, past C++.
 pub fn walk<'a, B>(

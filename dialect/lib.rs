@@ -20,14 +20,14 @@
 //! | `imports` | C++ that Rust calls, each call in a safe function | `indexing_map`, `strings` |
 //! | `element` | bits of element types | `imports` |
 //! | `convert` | the rules of `layout.convert` | `imports` |
-//! | `tiled` | tiled layouts: affine map, strides, what they need of a type | `element` |
+//! | `tiled` | tiled layouts: affine map, strides, checks against a type | `element` |
 //! | `tensor_layout` | the same for TensorLayouts | `affine`, `element` |
 //! | `attribute` | the text of each attribute | `indexing_map` |
 //! | `values` | attributes to values of the maths and back | `attribute`, `axis`, `context`, `imports`, `indexing_map`, `tensor_layout`, `tiled` |
-//! | `movement` | what moves between two types of a tensor | `element`, `imports`, `values` |
+//! | `movement` | movement between two types of a tensor | `element`, `imports`, `values` |
 //! | `machine` | the rules of `layout.machine` | `element`, `imports`, `tensor_layout`, `values` |
-//! | `exports` | what C++ calls: `layout_rs_*` | `advice`, `attribute`, `axis`, `context`, `convert`, `guard`, `imports`, `indexing_map`, `machine`, `strings`, `tensor_layout`, `tiled`, `values` |
-//! | `queries` | the rest of that: layouts from numbers, bytes, what moves | `context`, `exports`, `machine`, `movement`, `strings`, `tensor_layout`, `tiled`, `values` |
+//! | `exports` | functions for C++: `layout_rs_*` | `advice`, `attribute`, `axis`, `context`, `convert`, `guard`, `imports`, `indexing_map`, `machine`, `strings`, `tensor_layout`, `tiled`, `values` |
+//! | `queries` | further functions for C++: layouts from numbers, bytes, movement | `context`, `exports`, `machine`, `movement`, `strings`, `tensor_layout`, `tiled`, `values` |
 //!
 //! # Example
 //!
@@ -154,7 +154,7 @@ mod tests {
         registry
     }
 
-    /// In a context whose registry has the dialect it is loaded; in any other there is an error that says so.
+    /// Loads the dialect in a context whose registry has it; any other context gets an error that says so.
     #[test]
     fn attributes_load_the_dialect() {
         let layout = Layout::parse("{1,0}").unwrap();
@@ -178,7 +178,7 @@ mod tests {
         }
     }
 
-    /// A value that no attribute holds is an error and no panic.
+    /// Values without an attribute are errors and no panics.
     #[test]
     fn values_that_no_attribute_holds_are_errors() {
         let context = Context::new_with_registry(&registry(), false);

@@ -14,8 +14,8 @@ use melior::ir::Type;
 use melior::ir::r#type::{RankedTensorType, ShapedTypeLike};
 
 /// Whether a change of a tensor's type moves it: a transpose, where dimension `k` of the result is dimension
-/// `permutation[k]` of the operand, or else a change with its elements in the same row-major order, as in a reshape or a
-/// change of only the layout.
+/// `permutation[k]` of the operand, or else a change with its elements in the same row-major order, as in a reshape or
+/// a change of only the layout.
 ///
 /// # Errors
 /// Types that are not tensors of static sizes without an encoding or with `#layout.tiled`, elements of different types,

@@ -5,9 +5,9 @@
 //!
 //! - each operation that may write into a `tensor.empty` gets its own, and, if several may write into one
 //!   result of `linalg.fill`, each but one gets its own fill, which costs less than the copy that it would get;
-//! - a tensor with many uses is read by [`READERS`] of them at a time through `bufferization.to_buffer` and `to_tensor`,
-//!   where upstream's analysis stops. The tensor is a constant or an argument that is not writable; or no use writes
-//!   to it and its buffer has no other tensor: it is an argument, or defined in an empty tensor of its own;
+//! - a tensor with many uses is read by [`READERS`] of them at a time through `bufferization.to_buffer` and
+//!   `to_tensor`, where upstream's analysis stops. The tensor is a constant or an argument that is not writable; or no
+//!   use writes to it and its buffer has no other tensor: it is an argument, or defined in an empty tensor of its own;
 //! - a tensor whose buffer may hold [`VERSIONS`] tensors, because of updates, loops, conditionals and calls, is copied
 //!   once. In a chain of updates this is one copy for every [`VERSIONS`] of them.
 
@@ -19,11 +19,11 @@ use melior::ir::{Attribute, ValueLike};
 use std::collections::HashMap;
 
 /// The uses that read one tensor. One-shot-bufferize of 2,000 operations that all read one argument, in groups of this
-/// size, takes 0.11 s in groups of 1 to 16, 0.12 s of 32, 0.13 s of 64, 0.15 s of 128, 0.22 s of 256, and 1.15 s in one:
-/// the largest number that costs nothing, as each group adds two operations.
+/// size, takes 0.11 s in groups of 1 to 16, 0.12 s of 32, 0.13 s of 64, 0.15 s of 128, 0.22 s of 256, and 1.15 s in
+/// one: the largest number that costs nothing, as each group adds two operations.
 const READERS: usize = 16;
-/// The tensors that may be in one buffer. One-shot-bufferize of 2,000 updates of one tensor, with a copy after this many of
-/// them, takes 0.70, 0.75, 1.08, 3.4 and 21 s for 6, 12, 24, 48 and 96. The program pays for each copy in every
+/// The tensors that may be in one buffer. One-shot-bufferize of 2,000 updates of one tensor, with a copy after this
+/// many of them, takes 0.70, 0.75, 1.08, 3.4 and 21 s for 6, 12, 24, 48 and 96. The program pays for each copy in every
 /// run, so this is the largest number for which 1,000 updates are lowered in less than two seconds.
 const VERSIONS: usize = 48;
 

@@ -3,7 +3,8 @@
 //! `math.tanh` of a vector is a call of the C library for each element, and LLVM has vector versions of few functions
 //! and widths. The polynomials are upstream's, which has no pass of its own for them; the table of
 //! `buffers/operations.rs` lists the functions they are good enough for. Scalars stay calls: the library branches where
-//! a polynomial computes all cases, and a sum of exponentials, each of which waits for the last, takes three times as long.
+//! a polynomial computes all cases, and a sum of exponentials, each of which waits for the last, takes three times as
+//! long.
 
 use crate::buffers::operations::{APPROXIMABLE, is, is_approximable};
 use crate::upstream::{self, FastMath};

@@ -1,7 +1,7 @@
 //! Copies block arguments that branches between blocks would otherwise overwrite.
 //!
-//! When upstream's bufferization decides whether to write a tensor in place, it assumes that a write in another block than
-//! a block argument's is before the argument's definition. So a slice of a function's argument is read after its
+//! When upstream's bufferization decides whether to write a tensor in place, it assumes that a write in another block
+//! than a block argument's is before the argument's definition. So a slice of a function's argument is read after its
 //! elements were overwritten:
 //!
 //! ```text

@@ -92,12 +92,12 @@ fn rust_type(option: &PassOption, choices: &[Choices]) -> Result<(String, String
     ))
 }
 
-/// Whether an option is any text, such as the passes of `layout-verify`: such a pass is no value.
+/// Whether an option is free text, such as the passes of `layout-verify`: such a pass is no value.
 fn has_text(pass: &Pass) -> bool {
     pass.options.iter().any(|option| option.cpp_type == "std::string")
 }
 
-/// The struct of a pass's options. Those that pipelines have are just `Options`.
+/// The name of the struct of a pass's options; `Options` for the options of pipelines.
 fn options_type(pass: &Pass, passes: &Passes) -> String {
     match passes.pipelines.iter().any(|pipeline| pipeline.options_of == pass.argument) {
         true => "Options".into(),
@@ -205,7 +205,7 @@ fn options_of_all(passes: &Passes) -> String {
     text + "];\n"
 }
 
-/// The classes of the passes in C++: `Passes.cpp` has their base, `Shell`, and what writes their options as text.
+/// The C++ classes of the passes: `Passes.cpp` has their base, `Shell`, and `writeOption`.
 fn classes(passes: &[Pass]) -> String {
     let mut text = String::from("namespace layout {\n");
     for pass in passes {
@@ -226,7 +226,7 @@ fn classes(passes: &[Pass]) -> String {
     text + "} // namespace\n"
 }
 
-/// A pass or pipeline without the prefix that all here have.
+/// The name of a pass or pipeline without the common prefix.
 fn own_name(argument: &str) -> &str {
     argument.strip_prefix("layout-").unwrap_or(argument)
 }

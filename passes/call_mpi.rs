@@ -58,7 +58,7 @@ const OPEN_MPI: &str = "\"OpenMPI\"";
 /// Converts a module; returns false if there is nothing to convert.
 ///
 /// # Errors
-/// Another MPI than Open MPI, buffers of dynamic size or with strides, messages that are too long, and
+/// Another MPI than Open MPI, buffers of dynamic size or not contiguous, messages that are too long, and
 /// symbols of the module with the name of a called function.
 pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
     let module = rewriter.root();

@@ -21,7 +21,7 @@ pub const STEPS: &[PassStep] = &[
     ("func.func(scf-forall-to-for)", &["scf.forall"]),
     ("arith-expand", &["arith.scaling_extf", "arith.scaling_truncf"]),
     ("layout-expand-floats", &["arith", "math", "vector"]),
-    // After loops are outlined, as all constants of a function are approximated once.
+    // After loops are outlined, as each function gets its constants once.
     ("layout-approximate-math", &["math"]),
     ("layout-call-libm", INEXACT),
     ("func.func(convert-vector-to-scf)", &["vector"]),
@@ -59,8 +59,8 @@ const STRIDED: &[&str] = &[
     "memref.subview",
 ];
 
-/// Removes the attribute that selects the MPI from a module: `mlir-runner` does not know its dialect. Returns whether it
-/// was there.
+/// Removes the attribute that selects the MPI from a module: `mlir-runner` does not know its dialect. Returns whether
+/// it was there.
 pub fn forget_mpi(module: Op) -> bool {
     let said = ir::attribute(module, IMPLEMENTATION.0).is_some_and(|which| which.to_string() == IMPLEMENTATION.1);
     said && ir::edit(module).remove_attribute(IMPLEMENTATION.0).is_ok()
@@ -69,7 +69,8 @@ pub fn forget_mpi(module: Op) -> bool {
 /// The attribute of functions from which upstream's conversion takes the linkage of the result.
 const LINKAGE: &str = "llvm.linkage";
 
-/// Changes everything in a module on which upstream's conversions would fail or go wrong; returns false if there is nothing.
+/// Changes everything in a module on which upstream's conversions would fail or go wrong; returns false if there is
+/// nothing.
 pub fn prepare(rewriter: &Rewriter) -> bool {
     keep_private(rewriter.root()) | dynamic_reshapes::expand(rewriter)
 }

@@ -6,15 +6,15 @@
 //! tensor.parallel_insert_slice %t into %o[%i, 0]    tensor.parallel_insert_slice %t into %o[%i, 0]
 //! ```
 //!
-//! The contents of an empty tensor are undefined, so they may be the elements that will be overwritten. Bufferization then
-//! finds that the slice can be written in place; if it cannot, as the elements are still read, it allocates as for the
-//! empty tensor.
+//! The contents of an empty tensor are undefined, so they may be the elements that will be overwritten. Bufferization
+//! then finds that the slice can be written in place; if it cannot, as the elements are still read, it allocates as for
+//! the empty tensor.
 //!
-//! Only in loops, whose iterations would each allocate a tensor: elsewhere each slice adds one tensor to the buffer of the
-//! target, and the time of the analysis grows with their number (see `aliases`).
+//! Only in loops, whose iterations would each allocate a tensor: elsewhere each slice adds one tensor to the buffer of
+//! the target, and the time of the analysis grows with their number (see `aliases`).
 //!
-//! An elementwise operation writes any layout, so it can write the one of a `layout.convert` that is the only user of its
-//! result. Vector code fuses the two; scalar loops are saved the buffer and the copy.
+//! An elementwise operation writes any layout, so it can write the one of a `layout.convert` that is the only user of
+//! its result. Vector code fuses the two; scalar loops are saved the buffer and the copy.
 
 use crate::aliases::updated;
 use crate::buffers::views::{is_spread, tensor_layout};

@@ -1,9 +1,9 @@
 //! `layout-expand-clones`: expands clones of strided buffers to an allocation and a copy.
 //!
 //! Buffer deallocation clones a buffer that it cannot share, for instance a returned argument. Upstream
-//! lowers only clones of buffers without strides (`test/upstream/clone-of-strided.mlir`). Here the copy gets the strides of
-//! its source: one dimension over the span of the source, `offset + 1 + Σ (size - 1) * stride`, viewed with the source's
-//! sizes and strides.
+//! lowers only clones of buffers without strides (`test/upstream/clone-of-strided.mlir`). Here the copy gets the
+//! strides of its source: one dimension over the span of the source, `offset + 1 + Σ (size - 1) * stride`, viewed with
+//! the source's sizes and strides.
 //!
 //! A dimension of stride 0 carries a size and no elements, and the memory before the offset belongs to the buffer: such
 //! a span is copied whole.

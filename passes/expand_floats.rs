@@ -9,12 +9,13 @@
 //! ```
 //!
 //! Rounding is to the nearest, ties to even. A normal result is rounded in the integer of the wide number: half
-//! of the last place, less one if that place is even, is added before the bits below are cut off. For a subnormal result
-//! the floating-point unit rounds: in `x + 2^(1 - B - M + 23)` the last place of the sum is the least subnormal number. No
-//! step reads or writes a subnormal number of f32, so flushing these to zero has no effect.
+//! of the last place, less one if that place is even, is added before the bits below are cut off. For a subnormal
+//! result the floating-point unit rounds: in `x + 2^(1 - B - M + 23)` the last place of the sum is the least subnormal
+//! number. No step reads or writes a subnormal number of f32, so flushing these to zero has no effect.
 //!
-//! An overflow becomes infinity, without infinity NaN, and without both the largest number; NaN without NaN becomes a zero.
-//! These are the rules of the Python package ml_dtypes, also for `f8E8M0FNU`, which has no zero and no sign: both become NaN.
+//! An overflow becomes infinity, without infinity NaN, and without both the largest number; NaN without NaN becomes a
+//! zero. These are the rules of the Python package ml_dtypes, also for `f8E8M0FNU`, which has no zero and no sign: both
+//! become NaN.
 
 use crate::diagnostic::Diagnostic;
 use crate::upstream;

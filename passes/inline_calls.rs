@@ -123,9 +123,9 @@ fn may_move(function: Op, operations: &[Op]) -> bool {
 }
 
 /// Whether an operation changes or loses its meaning in a loop of another function. Affine operations accept a value as
-/// dimension or symbol if it is an argument or at the top level of a function, and in a loop only if it is the induction
-/// variable of an `affine.for`. Stack memory is freed by the function alone, and buffers are freed by hand only in
-/// functions without tensors.
+/// dimension or symbol if it is an argument or at the top level of a function, and in a loop only if it is the
+/// induction variable of an `affine.for`. Stack memory is freed by the function alone, and buffers are freed by hand
+/// only in functions without tensors.
 fn needs_function(op: Op) -> bool {
     let arguments = ir::blocks(op).into_iter().flat_map(ir::arguments);
     let has_memory = ir::results(op).into_iter().chain(arguments).any(|v| ir::memref(v.r#type()).is_some());

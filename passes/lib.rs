@@ -12,23 +12,23 @@
 //! |---|---|---|
 //! | `options` | the generated options, and their checks | |
 //! | `diagnostic` | errors, warnings and remarks with notes | |
-//! | `upstream` | what is taken of MLIR's C++ | `diagnostic` |
-//! | `buffers` | what lowering knows of types, indices and upstream's operations | `options`, `upstream` |
+//! | `upstream` | MLIR's C++ in safe functions | `diagnostic` |
+//! | `buffers` | lowering of types and indices, and traits of upstream's operations | `options`, `upstream` |
 //! | `kernel` | one operation, or several fused ones, as a loop nest | `buffers`, `options`, `upstream` |
-//! | `async_copies` | copies that run beside what is computed | `buffers` |
-//! | `ownership` | who frees which buffer of a function | `async_copies`, `buffers` |
-//! | `aliases` | few tensors in one buffer, for bufferization to take linear time | `buffers`, `ownership` |
-//! | `branches` | block arguments that branches would have overwritten, copied | `aliases`, `buffers` |
-//! | `steps` | upstream's passes where there is something for them | |
-//! | `functions` | the functions of a module, and who calls them | |
-//! | `runs` | how often operations run | `functions` |
+//! | `async_copies` | asynchronous copies between memories | `buffers` |
+//! | `ownership` | ownership and deallocation of a function's buffers | `async_copies`, `buffers` |
+//! | `aliases` | small alias sets, for bufferization to take linear time | `buffers`, `ownership` |
+//! | `branches` | copies of block arguments that branches would overwrite | `aliases`, `buffers` |
+//! | `steps` | upstream's passes, each only if the module needs it | |
+//! | `functions` | the functions of a module, and their callers | |
+//! | `runs` | the number of executions of operations | `functions` |
 //! | `same_bytes` | reshapes, transposes and conversions that move nothing | `aliases`, `buffers` |
-//! | `destinations` | what loops insert, computed where it goes | `aliases`, `buffers` |
-//! | `descriptors` | memrefs as the LLVM dialect has them, made of pointers | |
+//! | `destinations` | computation of inserted tensors in their destination | `aliases`, `buffers` |
+//! | `descriptors` | memref descriptors of the LLVM dialect | |
 //! | [`annotate_loops`] | `layout-annotate-loops` | |
 //! | [`approximate_math`] | `layout-approximate-math` | `buffers`, `upstream` |
 //! | [`call_libm`] | `layout-call-libm` | `upstream` |
-//! | `dynamic_reshapes` | reshapes of which upstream does not find the sizes | `buffers` |
+//! | `dynamic_reshapes` | reshapes whose sizes upstream does not find | `buffers` |
 //! | [`lower_bufferization`] | `layout-lower-bufferization` | `steps` |
 //! | [`deallocate`] | `layout-deallocate` | `buffers`, `ownership` |
 //! | [`expand_clones`] | `layout-expand-clones` | `diagnostic` |
@@ -41,7 +41,7 @@
 //! | [`mask_as_integers`] | `layout-mask-as-integers` | |
 //! | [`outline_loops`] | `layout-outline-loops` | `buffers`, `descriptors`, `options`, `upstream` |
 //! | `padding` | `tensor.pad` as a fill and an insertion | |
-//! | `rank_reduction` | slices that leave out dimensions of one element, with names for them | `buffers` |
+//! | `rank_reduction` | slices that drop dimensions of size 1 | `buffers` |
 //! | `switches` | `scf.index_switch` as a tree of `scf.if` | |
 //! | [`plan_memory`] | `layout-plan-memory` | `descriptors`, `diagnostic`, `functions`, `options`, `ownership`, `upstream` |
 //! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `async_copies`, `branches`, `buffers`, `deallocate`, `destinations`, `diagnostic`, `options`, `padding`, `rank_reduction`, `same_bytes`, `switches`, `upstream` |
@@ -61,7 +61,7 @@
 //! | [`lower_memrefs`] | `layout-lower-memrefs` | `async_copies`, `buffers`, `diagnostic`, `functions`, `kernel`, `options`, `ownership`, `same_bytes`, `upstream`, `vectorize` |
 //! | `pass` | the generated passes as values | `options`, `upstream` |
 //! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream`, `verify` |
-//! | `exports` | what C++ calls: `layout_rs_*` | `annotate_loops`, `approximate_math`, `call_libm`, `call_mpi`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `expand_dma`, `expand_floats`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `partition`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `shard_to_mpi`, `shorten_interfaces`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify`, `verify_llvm` |
+//! | `exports` | functions for C++: `layout_rs_*` | `annotate_loops`, `approximate_math`, `call_libm`, `call_mpi`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `expand_dma`, `expand_floats`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `partition`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `shard_to_mpi`, `shorten_interfaces`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify`, `verify_llvm` |
 //!
 //! # Example
 //!

@@ -29,7 +29,7 @@ pub(crate) trait Value: Sized {
     /// Reads a value. An option without one, such as `contract`, has an empty text.
     fn read(text: &str) -> Option<Self>;
 
-    /// Writes what [`Value::read`] reads.
+    /// Writes the form that [`Value::read`] reads.
     fn write(&self) -> String;
 }
 
@@ -131,7 +131,7 @@ macro_rules! options {
     }) => {
         $(#[$about])*
         ///
-        /// Prints as in the text of a pipeline: the first option, and of the others what is not the default; with
+        /// Prints as in the text of a pipeline: the first option, and other options that are not the default; with
         /// `{:#}` everything, as MLIR prints it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct $type { $($(#[$meaning])* pub $field: $kind,)+ }
@@ -198,7 +198,7 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// The first option, and of the others what is not the default; or all of them, in MLIR's order, that of the alphabet.
+/// Writes the first option, and other options that are not the default; or all of them, in MLIR's alphabetical order.
 fn write_options(f: &mut fmt::Formatter<'_>, names: &[&str], values: &[String], defaults: &[String]) -> fmt::Result {
     let all = f.alternate();
     let shown = names.iter().zip(values).zip(defaults).enumerate();
@@ -231,10 +231,10 @@ impl Options {
         if self.vector_registers == 0 { own } else { self.vector_registers }
     }
 
-    /// Whether these can be followed.
+    /// Checks the options.
     ///
     /// # Errors
-    /// Numbers out of range, and numbers about vectors without a machine that has them.
+    /// Numbers out of range, and numbers of vectors without a target.
     pub fn check(&self) -> Result<(), String> {
         let (bits, registers) = (self.vector_bits, self.vector_registers);
         let given = [("vector-bits", bits), ("vector-registers", registers)];
@@ -274,7 +274,7 @@ mod tests {
         );
     }
 
-    /// With `{:#}` they all are, in the order of the alphabet.
+    /// Checks the texts of options; with `{:#}` all are printed, in alphabetical order.
     #[test]
     fn all_options_are_printed_and_read() {
         for options in

@@ -1,9 +1,9 @@
 //! Slices that drop some of their dimensions of size 1, and keep others.
 //!
-//! `memref.subview` identifies the dropped dimensions only by its strides. If two have equal or dynamic strides, MLIR 22
-//! picks the first (`test/upstream/dropped-dimensions.mlir`), even if the tensor's slice, whose sizes are in order, dropped
-//! the other: sizes and strides between them are then those of other dimensions. So an ambiguous slice becomes a slice that
-//! drops no dimension, and a reshape, which names the dimensions:
+//! `memref.subview` identifies the dropped dimensions only by its strides. If two have equal or dynamic strides, MLIR
+//! 22 picks the first (`test/upstream/dropped-dimensions.mlir`), even if the tensor's slice, whose sizes are in order,
+//! dropped the other: sizes and strides between them are then those of other dimensions. So an ambiguous slice becomes
+//! a slice that drops no dimension, and a reshape, which names the dimensions:
 //!
 //! ```mlir
 //! tensor.extract_slice %x[0, 0, 0, 0] [1, %n, 1, %m] [1, 1, 1, 1] : tensor<?x?x?x?xf32> to tensor<1x?x?xf32>
@@ -22,8 +22,8 @@ use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Type, ValueLike};
 
-/// Gives a slice or an insertion all of its dimensions, if the dropped ones are ambiguous; returns false otherwise. `copied`
-/// copies a tensor to another type.
+/// Gives a slice or an insertion all of its dimensions, if the dropped ones are ambiguous; returns false otherwise.
+/// `copied` copies a tensor to another type.
 pub fn name_dimensions<'c>(
     rewriter: &Rewriter,
     op: Op<'c>,
@@ -87,8 +87,8 @@ fn groups(sizes: &[Option<i64>], reduced: &[Option<i64>]) -> Option<Vec<Vec<usiz
     if kept.len() != reduced.len() || !left_out.iter().any(|d| kept.iter().any(|kept| is_choice(*d, *kept))) {
         return None;
     }
-    // Before another dimension, one of size 1 has any stride; after it, bufferization copies the slice unless the strides
-    // are static.
+    // Before another dimension, one of size 1 has any stride; after it, bufferization copies the slice unless the
+    // strides are static.
     for d in left_out {
         let group = kept.partition_point(|kept| *kept < d).min(kept.len() - 1);
         groups[group].push(d);

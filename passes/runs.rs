@@ -8,8 +8,8 @@ use layout_ir::{self as ir, Op};
 use std::collections::HashMap;
 
 /// The trip count of a loop without constant bounds. The number only orders conversions: one inside such a loop goes
-/// before one outside of up to this many times its bytes. 60 programs that XLA compiled for TPU and CPU have 22 loops whose
-/// trip counts XLA knows, 5 to 40, half of them at most 20: 16 is the nearest power of two.
+/// before one outside of up to this many times its bytes. 60 programs that XLA compiled for TPU and CPU have 22 loops
+/// whose trip counts XLA knows, 5 to 40, half of them at most 20: 16 is the nearest power of two.
 const TRIPS: u64 = 16;
 
 /// The numbers of executions of a module's operations.

@@ -1,8 +1,8 @@
 //! Operations that leave every element at its byte: reshapes, transposes and conversions of layouts.
 //!
-//! From `{1,0:T(8,128)}` on 64x256 a reshape to 8x8x256 with `{2,1,0:T(8,128)}` moves nothing, nor does the transpose to
-//! `{0,1:T(8,128)}`: [`movement`] decides. Such an operation needs no buffer of its own. Stock bufferization has no form
-//! for this with another layout; but a tensor can be turned into a buffer, and a buffer into a tensor:
+//! From `{1,0:T(8,128)}` on 64x256 a reshape to 8x8x256 with `{2,1,0:T(8,128)}` moves nothing, nor does the transpose
+//! to `{0,1:T(8,128)}`: [`movement`] decides. Such an operation needs no buffer of its own. Stock bufferization has no
+//! form for this with another layout; but a tensor can be turned into a buffer, and a buffer into a tensor:
 //!
 //! ```text
 //! %m = bufferization.to_buffer %x                    the analysis takes it for a write
@@ -10,9 +10,9 @@
 //! %r = bufferization.to_tensor %c restrict writable  a tensor of its own
 //! ```
 //!
-//! So `%r` shares the buffer of `%x` if nothing reads `%x` afterwards; otherwise `%x` is copied. If neither `%x` nor `%r`
-//! is written to, the first two are `read_only` instead, and nothing is copied. `layout-lower-memrefs` lowers the cast to
-//! a `memref.reinterpret_cast`.
+//! So `%r` shares the buffer of `%x` if nothing reads `%x` afterwards; otherwise `%x` is copied. If neither `%x` nor
+//! `%r` is written to, the first two are `read_only` instead, and nothing is copied. `layout-lower-memrefs` lowers the
+//! cast to a `memref.reinterpret_cast`.
 //!
 //! Not covered: operations on dynamic sizes, and on part of a buffer, which is copied as before.
 

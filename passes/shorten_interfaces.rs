@@ -1,10 +1,10 @@
-//! `layout-shorten-interfaces`: moves the code of a function with many memrefs behind pointers, and writes results to the
-//! caller's memory.
+//! `layout-shorten-interfaces`: moves the code of a function with many memrefs behind pointers, and writes results to
+//! the caller's memory.
 //!
 //! Upstream makes two functions of one that C can call. `@f` has its code and takes each part of a memref as an argument,
-//! 7 for a matrix; it returns all results as one struct. `@_mlir_ciface_f` takes pointers to memrefs, reads them and calls
-//! `@f`. LLVM's scheduler is quadratic in the loads and stores between two calls: with 481 arguments and 361 results it
-//! takes 9 of 12 s. Here the code moves behind the pointers:
+//! 7 for a matrix; it returns all results as one struct. `@_mlir_ciface_f` takes pointers to memrefs, reads them and
+//! calls `@f`. LLVM's scheduler is quadratic in the loads and stores between two calls: with 481 arguments and 361
+//! results it takes 9 of 12 s. Here the code moves behind the pointers:
 //!
 //! ```text
 //! @f(a0, .., a13) -> struct {             @_mlir_ciface_f(result, x, y) {
@@ -20,8 +20,8 @@
 //!                                         }
 //! ```
 //!
-//! A result is stored at its definition, between the calls that allocate memory, and after all arguments have been read:
-//! results may share memory with arguments. The rest of `@f` is compiled without optimisation.
+//! A result is stored at its definition, between the calls that allocate memory, and after all arguments have been
+//! read: results may share memory with arguments. The rest of `@f` is compiled without optimisation.
 
 use crate::descriptors::{descriptor, number, pointer_type};
 use crate::options::ShortenInterfacesOptions;
@@ -149,7 +149,7 @@ impl<'c> Interface<'c> {
         rewriter.erase(self.wrapper);
     }
 
-    /// Stores the results at their definitions; results that are defined before `first`, after all reads.
+    /// Stores each result at its definition, or before `first` if that is later, so that all arguments are read before.
     fn store(&self, rewriter: &'c Rewriter, into: Val<'c>, first: Op<'c>) {
         let (parts, made_by) = parts(ir::operands(self.end)[0]);
         for (offset, part) in parts {

@@ -1,8 +1,8 @@
 //! `layout-simplify-indexing`: simplifies index arithmetic in affine operations, by known ranges.
 //!
 //! Each map of an affine operation is simplified over the known facts about its operands: the intervals and steps of
-//! enclosing loops, static sizes, and ranges from `InferIntRangeInterface`. Operands are expanded into their definitions
-//! if that makes the map cheaper, so delinearization and linearization cancel: with `%i` below
+//! enclosing loops, static sizes, and ranges from `InferIntRangeInterface`. Operands are expanded into their
+//! definitions if that makes the map cheaper, so delinearization and linearization cancel: with `%i` below
 //! 128, `affine.apply (%a floordiv 128)` of `%a = %t * 128 + %i` is `%t`. Results of a minimum or maximum that never
 //! decide are dropped; so are conditions that always hold. `#layout.indexing_map` attributes are simplified over their
 //! own domain.
@@ -78,8 +78,8 @@ fn visit(rewriter: &Rewriter, op: Op) {
     }
 }
 
-/// Simplified results of a map over its operands, or over what those are computed from, whichever is cheaper, with the
-/// variables that they are over. None where neither is cheaper than what is there.
+/// Simplified results of a map over its operands, or over the operands of their definitions, whichever is cheaper, with
+/// their variables. `None` if neither is cheaper than the present map.
 fn better<'c>(
     map: AffineMap<'c>,
     operands: &[Val<'c>],

@@ -5,7 +5,8 @@
 //! (`test/upstream/result-of-switch.mlir`). For `scf.if` it finds this.
 //!
 //! The analysis takes twice as long for each nested level of conditionals: for a chain of 24 cases, 22 s. So the
-//! cases are numbered, and each conditional has one half of them in each branch: 24 cases and the default take 5 levels.
+//! cases are numbered, and each conditional has one half of them in each branch: 24 cases and the default take 5
+//! levels.
 
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::IntegerAttribute;
@@ -85,7 +86,8 @@ struct Tree<'c> {
 }
 
 impl<'c> Tree<'c> {
-    /// Emits these leaves before `end`, the terminator of a branch that takes their results; at the root before the switch.
+    /// Emits these leaves before `end`, the terminator of a branch that takes their results; at the root before the
+    /// switch.
     fn put(&self, b: Builder<'c>, end: Option<Op<'c>>, leaves: Range<usize>) {
         if leaves.len() == 1 {
             let results = moved(ir::operations(self.leaves[leaves.start]), end.unwrap_or(self.switch));

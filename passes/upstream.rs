@@ -183,7 +183,7 @@ impl FastMath {
     /// Functions may be approximated.
     pub const APPROXIMATE: FastMath = FastMath(1 << 6);
 
-    /// The flags of an operation; none for one that cannot have any.
+    /// The flags of an operation; no flags for one that cannot have any.
     pub fn of(op: OperationRef) -> FastMath {
         // SAFETY: the operation is alive.
         FastMath(unsafe { layout_cc_fast_math(op.to_raw()) })
@@ -228,7 +228,8 @@ pub fn scf_to_cf(root: OperationRef, operations: &[OperationRef]) -> bool {
 }
 
 /// Applies upstream's polynomial approximations to operations of `math` below `root`. `has` returns for the
-/// name of an operation whether it may be approximated; it is called for these and the operations inside their expansions.
+/// name of an operation whether it may be approximated; it is called for these and the operations inside their
+/// expansions.
 pub fn approximate(root: OperationRef, operations: &[OperationRef], has: &mut dyn FnMut(&str) -> bool) {
     /// Takes the name of an operation; returns whether it may be approximated.
     type Has<'b> = &'b mut dyn FnMut(&str) -> bool;
@@ -246,8 +247,8 @@ pub fn approximate(root: OperationRef, operations: &[OperationRef], has: &mut dy
     unsafe { layout_cc_approximate(root.to_raw(), operations.len(), operations.as_ptr(), ask, user) }
 }
 
-/// Makes operations of `arith` and `vector` in a module on floating-point numbers of these types compute in f32; returns
-/// false if upstream reported an error.
+/// Makes operations of `arith` and `vector` in a module on floating-point numbers of these types compute in f32;
+/// returns false if upstream reported an error.
 pub fn compute_in_f32(root: OperationRef, types: &[Type]) -> bool {
     let types: Vec<MlirType> = types.iter().map(|t| t.to_raw()).collect();
     // SAFETY: the module is alive, and so are the types, of which there are `count`.

@@ -75,7 +75,7 @@ pub(crate) fn passes(options: &str) -> Vec<String> {
 /// Checks the options.
 ///
 /// # Errors
-/// A number of steps that is no number.
+/// A value of `steps` that is no number.
 pub(crate) fn check(options: &str) -> Result<(), String> {
     steps(options).map(|_| ())
 }
@@ -159,8 +159,8 @@ fn first_location<'c>(module: Op<'c>) -> Location<'c> {
     ir::location(first.unwrap_or(module))
 }
 
-/// Compares the recorded program with the one before; with `remarks`, reports unproved functions. Returns one line for
-/// each function.
+/// Compares the recorded program with the one before; with `remarks`, reports everything that is not shown. Returns one
+/// line for each function.
 fn told<'c>(
     source: &mut Source<'c>,
     module: Op<'c>,

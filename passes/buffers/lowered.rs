@@ -39,11 +39,10 @@ pub struct Lowered<'c> {
     pub layout: String,
     /// The type of values, in the form of the options.
     pub value_type: Type<'c>,
-    /// The index into the value type, from the logical index and the products; then the step inside its element at which the
-    /// layout's element begins, if this may be another than the first.
+    /// The index into the value type, from the logical index and the products; then the step inside its element at
+    /// which the layout's element begins, if this may be another than the first.
     pub exprs: Vec<Expr>,
-    /// The strides that belong to these, in such steps, which are elements of the layout if those share bytes and are in one
-    /// each; none where unknown.
+    /// The strides of these, in steps, which are layout elements if several share one byte; `None` where unknown.
     pub strides: Vec<Option<i64>>,
     /// The products of run-time values in the index and in the sizes.
     products: Products,
@@ -438,8 +437,8 @@ impl<'c> Lowered<'c> {
         b.value("memref.transpose", &[physical], self.strided_type, &[permutation])
     }
 
-    /// The same memory as an array with only full tiles, in which padding has an index; `None` if all tiles are full, or
-    /// sizes are known only at run time.
+    /// The same memory as an array with only full tiles, in which padding has an index; `None` if all tiles are full,
+    /// or sizes are known only at run time.
     pub fn whole_tiles(&self, location: Location<'c>) -> Option<Lowered<'c>> {
         let Storage::Tiles { expansion, .. } = &self.storage else { return None };
         let shape = self.shape.iter().copied().collect::<Option<Vec<i64>>>()?;

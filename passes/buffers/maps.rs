@@ -3,7 +3,8 @@
 //! The results of the map are the index into it, so it has one dimension for each result, with the largest
 //! result plus one as its size: `memref<85x40xf32, affine_map<(i, j) -> (j, i)>>` becomes `memref<40x85xf32>`, and
 //! `memref<10xf32, affine_map<(i) -> (i floordiv 4, i mod 4)>>` becomes `memref<3x4xf32>`. Upstream's
-//! `--normalize-memrefs` makes the same memref. A map with one result and a strided form is left to upstream, as `strided`.
+//! `--normalize-memrefs` makes the same memref. A map with one result and a strided form is left to upstream, as
+//! `strided`.
 //!
 //! No two elements may share an address. The digits of the map prove it, or a comparison of all elements.
 
@@ -31,8 +32,8 @@ impl MappedDims {
     /// The dimensions for a map on these sizes.
     ///
     /// # Errors
-    /// Symbols, divisors that are no constants, a negative index, two elements with one address, sizes that overflow, and a
-    /// dynamic size whose dimension the map does more than move.
+    /// Symbols, divisors that are no constants, a negative index, two elements with one address, sizes that overflow,
+    /// and a dynamic size whose dimension the map does more than move.
     pub fn of(shape: &[Option<i64>], map: AffineMap) -> Result<MappedDims, String> {
         if map.symbol_count() > 0 {
             return Err("its map must have no symbols unless it is a sum of strides".into());

@@ -2,8 +2,8 @@
 //!
 //! `operations` is the table of upstream's operations; `index` makes expressions of index values, and `index_values` values
 //! of expressions; `packing`, `parts`, `products`, `spread`, `maps` and `lowered` compute the memref of a layout;
-//! `type_converter` changes types in a module; `globals` sorts its constants; `views` finds slices and reshapes that are
-//! only read.
+//! `type_converter` changes types in a module; `globals` sorts its constants; `views` finds slices and reshapes that
+//! are only read.
 
 pub mod globals;
 pub mod index;

@@ -2,8 +2,8 @@
 //! operations are mostly alike.
 //!
 //! A row has all traits of its operation: `arith.divsi` has `LANEWISE`, as all `arith.*`, and `DIVIDES`. Structured
-//! operations are not here, as their indexing maps describe their accesses; nor are properties that only a single `match`
-//! needs.
+//! operations are not here, as their indexing maps describe their accesses; nor are properties that only a single
+//! `match` needs.
 
 use layout_ir::{self as ir, Op};
 use melior::ir::{Type, TypeLike, ValueLike};

@@ -10,8 +10,8 @@
 //! | `i3` | `E(3)` | `i8` | a part: three bytes hold eight of them |
 //! | `i12` | `E(12)` | `i8` | a part: three bytes hold two of them |
 //!
-//! Memref elements that hold several layout elements are one more level of tiles, without a dimension in the memref: the
-//! last expression of an index is then the position inside a byte. A store reads the byte and writes it back with
+//! Memref elements that hold several layout elements are one more level of tiles, without a dimension in the memref:
+//! the last expression of an index is then the position inside a byte. A store reads the byte and writes it back with
 //! only its own bits changed, so neighbours and padding keep theirs. If parallel iterations may write to
 //! one byte of a buffer from outside of them, two atomic operations clear and set the element's bits. Upstream's emulation
 //! of narrow types is no pass, and refuses transposed memrefs, arguments and stores.
@@ -59,8 +59,8 @@ impl Held {
     /// # Errors
     /// Fewer bits than the element has, and more than any element has.
     pub fn new(element: &dyn fmt::Display, own: i64, bits: i64) -> Result<Option<Held>, String> {
-        // LLVM assumes that the upper bits of an `i4` in a byte are 0, and integers of other than 1, 2, 4, 8 or 16 bytes have a
-        // larger stride in a memref than their bytes.
+        // LLVM assumes that the upper bits of an `i4` in a byte are 0, and integers of other than 1, 2, 4, 8 or 16
+        // bytes have a larger stride in a memref than their bytes.
         if bits == 0 || bits == own && own % 8 == 0 && own.count_ones() == 1 {
             return Ok(None);
         }
@@ -88,7 +88,8 @@ impl Held {
         Some(units / self.elements + i64::from(units % self.elements != 0))
     }
 
-    /// The memref element of a position in steps, and the step inside it. [`Held::elements`] steps are one memref element.
+    /// The memref element of a position in steps, and the step inside it. [`Held::elements`] steps are one memref
+    /// element.
     pub fn position(self, steps: Expr) -> (Expr, Option<Expr>) {
         let digit = (self.elements > 1).then(|| steps.clone().modulo(self.elements));
         (steps.floor_div(self.elements), digit)
@@ -177,8 +178,8 @@ impl<'c> Packing<'c> {
         if integer == self.element { low } else { b.value("arith.bitcast", &[low], self.element, &[]) }
     }
 
-    /// Stores the element at an index into a memref, with an affine operation if `affine` is set and this is allowed. Bits of
-    /// other elements do not change.
+    /// Stores the element at an index into a memref, with an affine operation if `affine` is set and this is allowed.
+    /// Bits of other elements do not change.
     pub fn store(
         self,
         vars: &IndexVars<'c>,

@@ -1,8 +1,8 @@
 //! Products of values that are known only at run time.
 //!
 //! `*` merges the indices `[i, j]` into `i * n + j`, where `n` is the bound of `j`. If `n` is known only at
-//! run time, this is a product of two values, which affine expressions do not have. So the expressions of a layout have a
-//! variable for it, and [`Products`] holds its factors. For an array of rank `r` the variables are
+//! run time, this is a product of two values, which affine expressions do not have. So the expressions of a layout have
+//! a variable for it, and [`Products`] holds its factors. For an array of rank `r` the variables are
 //!
 //! | variables | are |
 //! |---|---|

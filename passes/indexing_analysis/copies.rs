@@ -6,8 +6,8 @@
 //! [2, 4, 128] elements, from 0 by [128, 256, 1] in memory space 0, to 0 by [512, 128, 1] in memory space 1
 //! ```
 //!
-//! The first counter is the outermost; offsets and strides are in elements of the buffer that a layout describes. Layouts
-//! that differ only in the memory space need one run of all elements, padding included.
+//! The first counter is the outermost; offsets and strides are in elements of the buffer that a layout describes.
+//! Layouts that differ only in the memory space need one run of all elements, padding included.
 
 use super::site::shape;
 use crate::diagnostic::{Diagnostic, Severity};

@@ -123,8 +123,9 @@ impl Functions {
         }
     }
 
-    /// Adds an operation that runs its regions, as a conditional or a loop over a tuple of all values that they use; returns
-    /// its results. `None` for other operations, and for regions that forward more than one value for each result.
+    /// Adds an operation that runs its regions, as a conditional or a loop over a tuple of all values that they use;
+    /// returns its results. `None` for other operations, and for regions that forward more than one value for each
+    /// result.
     fn control(
         &mut self,
         op: Op,

@@ -1,7 +1,8 @@
 //! `layout-indexing-analysis`: the elements that every operation on tensors reads and feeds.
 //!
-//! [`tensor_layout::analysis`] knows the accesses of operations. Functions of one block are graphs of operations: a call
-//! reads its operands as its callee's results read the arguments, and a function gets maps between results and arguments.
+//! [`tensor_layout::analysis`] knows the accesses of operations. Functions of one block are graphs of operations: a
+//! call reads its operands as its callee's results read the arguments, and a function gets maps between results and
+//! arguments.
 //!
 //! | file | contents |
 //! |---|---|
@@ -145,8 +146,8 @@ fn remark<'c>(op: Op<'c>, pairs: &[Vec<Pair>]) -> Diagnostic<'c> {
     Diagnostic { severity: Severity::Remark, location, message, notes }
 }
 
-/// The elements that an operation reads and feeds. Calls and functions are followed through the surrounding program, which
-/// [`analyse_below`] reads only once. `None` if no operand or result is a tensor.
+/// The elements that an operation reads and feeds. Calls and functions are followed through the surrounding program,
+/// which [`analyse_below`] reads only once. `None` if no operand or result is a tensor.
 ///
 /// ```
 /// use melior::{Context, dialect::DialectRegistry, ir::{BlockLike, Module, RegionLike, operation::OperationLike}, utility};
@@ -237,7 +238,7 @@ mod tests {
     use melior::ir::Module;
     use melior::{Context, dialect::DialectRegistry, utility};
 
-    /// A call reads what its callee's result reads, analysed alone or with all below the module.
+    /// Checks that a call has the maps of its callee, analysed alone or with everything below the module.
     #[test]
     fn calls_are_followed() {
         let registry = DialectRegistry::new();

@@ -3,8 +3,8 @@
 use tensor_layout::analysis::{Access, Mapped, RunTime};
 use tensor_layout::maps::{Indexing, Interval, Kind};
 
-/// The elements of an operand that a result reads, and the elements of the result that the operand feeds. Run-time values
-/// are named by their operand number, or by their position in the called function.
+/// The elements of an operand that a result reads, and the elements of the result that the operand feeds. Run-time
+/// values are named by their operand number, or by their position in the called function.
 pub struct Pair {
     /// From the result's index to the operand's.
     pub reads: Access<String>,

@@ -52,7 +52,7 @@ pub fn is_unit(attribute: Attribute) -> bool {
     unsafe { sys::mlirAttributeIsAUnit(attribute.to_raw()) }
 }
 
-/// The boolean of a boolean attribute; none for any other.
+/// The boolean of a boolean attribute; `None` for any other.
 pub fn boolean(attribute: Attribute) -> Option<bool> {
     // SAFETY: the attribute is alive, and read as a boolean only if it is one.
     unsafe { sys::mlirAttributeIsABool(attribute.to_raw()).then(|| sys::mlirBoolAttrGetValue(attribute.to_raw())) }

@@ -15,7 +15,7 @@ use melior::ir::{Block, BlockLike, BlockRef, Location, Module, OperationRef, Typ
 use mlir_sys as sys;
 use std::cell::RefCell;
 
-/// The operation that a pass works on, and what the pass has erased below it.
+/// The operation that a pass works on, and the operations that the pass has erased below it.
 pub struct Rewriter {
     root: sys::MlirOperation,
     copies: RefCell<Vec<sys::MlirOperation>>,
@@ -26,9 +26,9 @@ impl Rewriter {
     /// Starts work on an operation and everything below it.
     ///
     /// # Safety
-    /// The operation is alive until the rewriter is dropped, and nothing else reads or changes it or what is below it
-    /// meanwhile. A reference to an operation below it that was made in another way is not used once the rewriter has
-    /// erased that operation and is dropped.
+    /// The operation is alive until the rewriter is dropped, and nothing else reads or changes it or operations below
+    /// it meanwhile. A reference to an operation below it that was made in another way is not used once the rewriter
+    /// has erased that operation and is dropped.
     pub unsafe fn new(root: sys::MlirOperation) -> Rewriter {
         Rewriter { root, copies: RefCell::default(), erased: RefCell::default() }
     }
@@ -58,7 +58,7 @@ impl Rewriter {
         self.detach(op);
     }
 
-    /// Replaces what is in the module `to` by what is in the module `from`, which is empty then.
+    /// Replaces the operations of the module `to` by those of the module `from`, which is empty then.
     ///
     /// # Panics
     /// Where one of them is no module, or `to` is inside `from`.

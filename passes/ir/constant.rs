@@ -150,9 +150,9 @@ impl<'c> Constant<'c> {
         raw_buffer(t, &buffer)
     }
 
-    /// The data in another order and as integers of another type, in which each takes so many bits from a bit on, the first
-    /// the lowest: element `k` of the result is element `source[k]`, or zero where there is none. None where the type does
-    /// not have the bytes of the result, or a source is not below the number of elements.
+    /// The data in another order, packed into integers of another type from bit `first` on, `bits` for each, lowest
+    /// first: element `k` of the result is element `source[k]`, or zero if that is `None`. `None` if the type does
+    /// not have the bytes of the result, or a source is out of range.
     pub fn packed(&self, t: Type<'c>, first: usize, bits: usize, source: &[Option<usize>]) -> Option<Attribute<'c>> {
         let to = Shape::of(t)?;
         let size = usize::try_from(to.elements).ok()?.checked_mul(element_bytes(to.element)?)?;
@@ -168,8 +168,8 @@ impl<'c> Constant<'c> {
         raw_buffer(t, &buffer)
     }
 
-    /// All elements of the type made of this splat's, each of so many bits, the first the lowest; none where this is no
-    /// splat.
+    /// A constant of the type packed from copies of this splat's element, `bits` for each, lowest first; `None` if this
+    /// is no splat.
     pub fn packed_splat(&self, t: Type<'c>, bits: usize) -> Option<Attribute<'c>> {
         let mut buffer = vec![0u8; element_bytes(Shape::of(t)?.element)?];
         let value = self.splat.then(|| self.low_bytes(0)).flatten()?;
@@ -225,7 +225,7 @@ fn put(buffer: &mut [u8], at: usize, value: &[u8]) {
     }
 }
 
-/// A constant of these bytes; none where MLIR refuses them.
+/// A constant of these bytes; `None` if MLIR refuses them.
 fn raw_buffer<'c>(t: Type<'c>, buffer: &[u8]) -> Option<Attribute<'c>> {
     // SAFETY: the type is alive and shaped and its sizes are known; the buffer has the bytes of all its elements, or of
     // one where all are alike, which MLIR copies. The result is null where MLIR refuses the buffer.

@@ -5,7 +5,7 @@
 //! erases operations; `builder.rs` makes new ones.
 //!
 //! Passes change IR in place through shared references, as the C API does. References are borrowed from a [`Rewriter`],
-//! which keeps erased operations alive as long as there can be references to them. Readers check what they are given: they
+//! which keeps erased operations alive as long as there can be references to them. Readers check their argument: they
 //! return nothing for an attribute or type of another kind.
 
 mod attributes;

@@ -8,8 +8,8 @@ use melior::ir::{Attribute, Location, Type, TypeLike};
 use mlir_sys as sys;
 use tensor_layout::maps::Interval;
 
-/// MLIR's number for a dynamic size, stride or offset. Nothing in this project computes with it: a dynamic number is the
-/// `None` of an [`Option`].
+/// MLIR's number for a dynamic size, stride or offset. Nothing in this project computes with it: a dynamic number is
+/// the `None` of an [`Option`].
 const DYNAMIC: i64 = i64::MIN;
 
 /// A size, stride or offset from MLIR's number.
@@ -126,7 +126,7 @@ pub fn vector<'c>(t: Type<'c>) -> Option<Vector<'c>> {
 
 const NONE: sys::MlirAttribute = sys::MlirAttribute { ptr: std::ptr::null() };
 
-/// The memref type with these parts; none, with a diagnostic at the location, where no memref has them.
+/// The memref type with these parts; `None`, with a diagnostic at the location, if no memref can have them.
 pub fn memref_type<'c>(location: Location<'c>, s: &Shaped<'c>) -> Option<Type<'c>> {
     let sizes = raw(&s.shape);
     let (element, rank, shape) = (s.element.to_raw(), sizes.len() as isize, sizes.as_ptr());
@@ -186,7 +186,7 @@ pub fn strided<'c>(location: Location<'c>, offset: Option<i64>, strides: &[Optio
     }
 }
 
-/// The strides of a `strided` attribute, none where known only at run time; none for any other attribute.
+/// The strides of a `strided` attribute, each `None` if known only at run time; `None` for any other attribute.
 pub fn strides_of(attribute: Attribute) -> Option<Vec<Option<i64>>> {
     let raw = attribute.to_raw();
     // SAFETY: the attribute is alive and `strided`, and strides are read below their count.
@@ -198,8 +198,8 @@ pub fn strides_of(attribute: Attribute) -> Option<Vec<Option<i64>>> {
     }
 }
 
-/// The strides and the offset of a memref type, each none where known only at run time; none where its layout is no sum of
-/// strides.
+/// The strides and the offset of a memref type, each `None` if known only at run time; `None` if its layout has no
+/// strided form.
 pub fn strides_and_offset(t: Type) -> Option<(Vec<Option<i64>>, Option<i64>)> {
     let mut strides = vec![0; memref(t)?.shape.len()];
     let mut offset = 0;
@@ -210,7 +210,7 @@ pub fn strides_and_offset(t: Type) -> Option<(Vec<Option<i64>>, Option<i64>)> {
 }
 
 /// The sizes, strides or offsets that an attribute of an operation lists, such as `static_sizes`: see
-/// [`integers`](crate::integers). None where known only at run time.
+/// [`integers`](crate::integers). A number is `None` if known only at run time.
 pub fn sizes(op: Op, name: &str) -> Vec<Option<i64>> {
     integers(op, name).into_iter().map(known).collect()
 }
@@ -220,7 +220,7 @@ pub fn sizes_attribute<'c>(context: &'c Context, values: &[Option<i64>]) -> Attr
     integers_attribute(context, &raw(values))
 }
 
-/// The offset of a memref type with a `strided` layout; none where it is known only at run time, and for another layout.
+/// The offset of a memref type with a `strided` layout; `None` if known only at run time, and for another layout.
 pub fn offset_of(t: &Shaped) -> Option<i64> {
     let raw = t.layout?.to_raw();
     // SAFETY: the layout is alive, and read as `strided` only if it is.

@@ -100,8 +100,8 @@ impl<'c> Access<'c> {
         vars.simplified(&digits, &within)
     }
 
-    /// An estimate of a buffer dimension's stride if it is known only at run time, for comparison with other strides: larger
-    /// further out in memory.
+    /// An estimate of a buffer dimension's stride if it is known only at run time, for comparison with other strides:
+    /// larger further out in memory.
     pub fn guess(&self, dim: usize) -> i64 {
         let place = self.lowered.as_ref().map_or(dim, |lowered| lowered.place_in_memory(dim));
         1 << (50 - 2 * place.min(15))
@@ -291,7 +291,8 @@ fn groups(op: Op) -> Result<Vec<Vec<usize>>, String> {
 struct Shown<'c> {
     /// The sizes of the view.
     sizes: Vec<Size<'c>>,
-    /// The source's index, over the view's index (the first variables), the source's symbols, and the view's own symbols.
+    /// The source's index, over the view's index (the first variables), the source's symbols, and the view's own
+    /// symbols.
     index: Vec<Expr>,
     /// The values of the view's own symbols.
     symbols: Vec<Val<'c>>,

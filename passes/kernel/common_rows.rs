@@ -4,8 +4,8 @@
 //! m[i] = max_j x[i, j]      e[i, j] = exp(x[i, j] - m[i])      s[i] = sum_j e[i, j]      y[i, j] = e[i, j] / s[i]
 //! ```
 //!
-//! In all four, `i` is a dimension of the result, and each buffer that one kernel writes and another one reads or writes
-//! has `i` as the same index, and as no other, in all accesses. So no two steps access the same part of such a
+//! In all four, `i` is a dimension of the result, and each buffer that one kernel writes and another one reads or
+//! writes has `i` as the same index, and as no other, in all accesses. So no two steps access the same part of such a
 //! buffer, and each step may run all kernels on its own, in their order. Along `j` they cannot:
 //! `m[i]` depends on all `j`.
 //!

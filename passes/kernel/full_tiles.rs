@@ -1,8 +1,8 @@
 //! Separate code for full and ragged tiles, for sizes known only at run time.
 //!
 //! For `n` rows in tiles of 8, tile `i0` has `min(8, n - 8*i0)`. A loop with such a bound is not unrolled or vectorised
-//! like a loop of 8. So the loops inside the tile are emitted twice, under `n - 8*i0 >= 8` with constant bounds, and under
-//! the opposite with the others:
+//! like a loop of 8. So the loops inside the tile are emitted twice, under `n - 8*i0 >= 8` with constant bounds, and
+//! under the opposite with the others:
 //!
 //! ```text
 //! for i0 = 0 to ceil(n / 8)
@@ -88,8 +88,8 @@ impl<'c> Branch<'c> {
         self.bounds.push((bound, b, full));
     }
 
-    /// Completes the loops once they have their body: copies them into the branch for ragged tiles, and sets the bounds of
-    /// full tiles.
+    /// Completes the loops once they have their body: copies them into the branch for ragged tiles, and sets the bounds
+    /// of full tiles.
     pub fn finish(self, vars: &IndexVars<'c>) {
         let b = Builder::before(ir::next(self.op).expect("a branch is no terminator")).located(self.op);
         let full = ir::operands(self.op)[0];

@@ -26,7 +26,7 @@ pub struct Described<'c> {
     pub inputs: usize,
     /// The loop nest with its accesses.
     pub nest: Nest<'c>,
-    /// The body; none for a copy.
+    /// The body; `None` for a copy.
     pub body: Option<BlockRef<'c, 'c>>,
 }
 

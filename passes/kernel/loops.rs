@@ -146,8 +146,8 @@ pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], vars: &IndexV
     } else if !(0..dims).any(reduced) {
         descending(parts, inputs);
     } else if let Some(whole) = (0..inputs).find(|o| (0..dims).all(|d| uses(*o, d))) {
-        // A reduction of one operand: that operand's memory order, except for the reduced dimensions, which are added up
-        // one after another, in program order.
+        // A reduction of one operand: that operand's memory order, except for the reduced dimensions, which are added
+        // up one after another, in program order.
         descending(parts, whole);
         let slots: Vec<usize> = (0..parts.len()).filter(|k| reduced(parts[*k].dim)).collect();
         sort_within(parts, &slots);
@@ -164,8 +164,9 @@ pub fn order(nest: &Nest, parts: &mut [Part], index: &[Vec<Expr>], vars: &IndexV
     }
 }
 
-/// Loop order of a contraction: the reduction is outside the tiles and the output's fastest loop, so that a tile is reused
-/// in the cache. If an input has tiles and the output has none, that loop is the innermost: its stores are contiguous.
+/// Loop order of a contraction: the reduction is outside the tiles and the output's fastest loop, so that a tile is
+/// reused in the cache. If an input has tiles and the output has none, that loop is the innermost: its stores are
+/// contiguous.
 fn order_contraction(parts: &mut [Part], reduced: &impl Fn(usize) -> bool, stride: &impl Fn(&Part) -> i64) {
     let innermost = parts.iter().filter(|p| !reduced(p.dim)).min_by_key(|p| stride(p));
     let innermost = innermost.map(|p| (p.dim, p.level));
@@ -323,7 +324,8 @@ fn digit(e: &Expr) -> Option<(usize, Vec<(bool, i64)>)> {
     }
 }
 
-/// Emits a loop from 0 to the least of `bounds` by 1; binds `var` to its variable and returns the body's insertion point.
+/// Emits a loop from 0 to the least of `bounds` by 1; binds `var` to its variable and returns the body's insertion
+/// point.
 pub fn a_loop<'c>(b: Builder<'c>, vars: &mut IndexVars<'c>, var: usize, bounds: &[Expr], affine: bool) -> Builder<'c> {
     let index = Type::index(b.context());
     let (op, end) = if affine {

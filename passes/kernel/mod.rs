@@ -1,9 +1,9 @@
 //! Operations on whole buffers as loops over their elements.
 //!
 //! In order of dependency: `access` (access to an operand's elements), `combiner` and `body`
-//! (the computation), `nest` (the iteration space), `loops`, `full_tiles` and `places` (code for a nest: loops, twice if
-//! tiles may be ragged at run time, or one program for each place of a machine), `fusion` (fusion of operations into one
-//! kernel), `common_rows` (dimensions along which kernels can be fused), `padding` (nests over whole tiles),
+//! (the computation), `nest` (the iteration space), `loops`, `full_tiles` and `places` (code for a nest: loops, twice
+//! if tiles may be ragged at run time, or one program for each place of a machine), `fusion` (fusion of operations into
+//! one kernel), `common_rows` (dimensions along which kernels can be fused), `padding` (nests over whole tiles),
 //! `transfers` (vector reads and writes).
 
 pub mod access;

@@ -287,8 +287,8 @@ impl<'c> Places<'c> {
         }
     }
 
-    /// The access of a place to the elements of an operand with this index: in its own memory, `here`, if they always are
-    /// there; else in the memory of their owners.
+    /// The access of a place to the elements of an operand with this index: in its own memory, `here`, if they always
+    /// are there; else in the memory of their owners.
     fn reach(
         &self,
         b: Builder<'c>,

@@ -178,7 +178,8 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    /// Lowers an access to one element: operand `memref`, followed by its indices, becomes the buffer and the index in it.
+    /// Lowers an access to one element: operand `memref`, followed by its indices, becomes the buffer and the index in
+    /// it.
     pub(super) fn on_element(&mut self, b: Builder<'c>, op: Op<'c>, memref: usize) -> Result<(), String> {
         let operands = ir::operands(op);
         let access = self.buffers.access(operands[memref])?;

@@ -1,8 +1,8 @@
 //! `layout-lower-memrefs`: memrefs with tiled layouts become plain strided ones, with the operations that use them.
 //!
 //! A memref is *tiled* if its layout is `#layout.tiled` or `#layout.tensor_layout`, or if its memory space is
-//! `#layout.pending`, the form in which a tensor's layout survives bufferization. The phases, each over the operations in
-//! program order:
+//! `#layout.pending`, the form in which a tensor's layout survives bufferization. The phases, each over the operations
+//! in program order:
 //!
 //! 1. *Convert types* (`state.rs`, lowered types in `types.rs`): tiled buffers get their lowered types in place.
 //! 2. *Rewrite* operations on tiled buffers. Slices and reshapes are followed to their buffer by composing index
@@ -125,7 +125,8 @@ impl<'c> Lowering<'c> {
         } else if self.options.vectorize != Target::None
             && (self.maps.contains_key(&ir::op_key(op)) || name == "memref.copy")
         {
-            // A program without layouts gets vectors as well; upstream's passes handle operations that are not on buffers.
+            // A program without layouts gets vectors as well; upstream's passes handle operations that are not on
+            // buffers.
             let _ = self.in_vectors(op);
         }
     }

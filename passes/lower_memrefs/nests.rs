@@ -191,8 +191,8 @@ impl<'c> Lowering<'c> {
         }
     }
 
-    /// Splits a reduction among places, if an input is spread over axes that the output does not have and additions may be
-    /// reordered: the nest then writes a buffer of partial results. Returns their combiner and the output.
+    /// Splits a reduction among places, if an input is spread over axes that the output does not have and additions may
+    /// be reordered: the nest then writes a buffer of partial results. Returns their combiner and the output.
     fn split_reduction(
         &mut self,
         b: Builder<'c>,

@@ -37,7 +37,8 @@ impl<'c> Lowering<'c> {
         next.is_some_and(|op| self.maps.contains_key(&ir::op_key(op)) || ir::name(op) == "memref.copy")
     }
 
-    /// The next operation that accesses memory, except loads of buffers that neither `and` nor waiting operations write.
+    /// The next operation that accesses memory, except loads of buffers that neither `and` nor waiting operations
+    /// write.
     fn next_access(&self, op: Op<'c>, and: &[Op<'c>]) -> Option<Op<'c>> {
         let fusion = self.fusion();
         let writes_others = |op: &Op<'c>, base| fusion.written(*op).is_some_and(|written| !written.contains(&base));
@@ -52,7 +53,8 @@ impl<'c> Lowering<'c> {
         }
     }
 
-    /// Emits vector code for an operation and all waiting ones; returns false if the operation is to become scalar loops.
+    /// Emits vector code for an operation and all waiting ones; returns false if the operation is to become scalar
+    /// loops.
     pub(super) fn in_one_pass(&mut self, last: Op<'c>) -> Result<bool, String> {
         let mut ops = std::mem::take(&mut self.waiting);
         ops.push(last);

@@ -11,9 +11,9 @@
 //! and nothing relies on the old contents. The fill is placed after the last kernel that wrote the buffer, outside of
 //! the loops around the reduction that begin later.
 //!
-//! In a loop, kernels after the operation also run before it. So if the operation relies on padding and is inside a loop
-//! that does not contain the writing kernel, later kernels of the loop must preserve the padding. Operations are visited
-//! in program order, so each is known before the first kernel that could break it.
+//! In a loop, kernels after the operation also run before it. So if the operation relies on padding and is inside a
+//! loop that does not contain the writing kernel, later kernels of the loop must preserve the padding. Operations are
+//! visited in program order, so each is known before the first kernel that could break it.
 
 use super::padding_fills::Fill;
 use super::padding_state::{Writer, block, root};
@@ -124,8 +124,8 @@ impl<'c> Lowering<'c> {
         self.writer(base, op).map(|known| known.0)
     }
 
-    /// The value that an earlier kernel wrote into all padding, if it is still there. Also returns the operation in that
-    /// kernel's block that contains `op`, if it is another one.
+    /// The value that an earlier kernel wrote into all padding, if it is still there. Also returns the operation in
+    /// that kernel's block that contains `op`, if it is another one.
     fn writer(&self, base: Val<'c>, op: Op<'c>) -> Option<(Attribute<'c>, Option<usize>)> {
         let around: Vec<Op<'c>> = std::iter::successors(Some(op), |op| ir::parent(*op)).collect();
         let mut known: Content = None;
@@ -155,8 +155,8 @@ impl<'c> Lowering<'c> {
         }
     }
 
-    /// Whether a buffer may be an argument with padding that an outside caller relies on: if a branch chooses it, a loop
-    /// carries it, or it was passed to a function.
+    /// Whether a buffer may be an argument with padding that an outside caller relies on: if a branch chooses it, a
+    /// loop carries it, or it was passed to a function.
     fn may_be_promised(&self, base: Val<'c>) -> bool {
         let promised = ir::memref(base.r#type()).is_some_and(|t| self.padding.promised.contains(&t.element));
         let known = match (ir::defining_op(base), ir::block_argument(base)) {
@@ -171,7 +171,8 @@ impl<'c> Lowering<'c> {
         symbol(function).is_none_or(|name| self.padding.referred.contains(name))
     }
 
-    /// The `layout.padding` of an argument; `None` if the module refers to the function, as its callers are not checked.
+    /// The `layout.padding` of an argument; `None` if the module refers to the function, as its callers are not
+    /// checked.
     fn promised(&self, base: Val<'c>) -> Content<'c> {
         let (function, number) = ir::block_argument(base)?;
         if !is_own(base, function, number) || self.is_referred(function) {

@@ -1,7 +1,7 @@
 //! A relayout between processes as a chain of collectives, and its cost.
 //!
-//! [`tensor_layout::places::collectives`] finds the chain; if it finds none, or a dearer one, the digits that differ are
-//! gathered and each process keeps its part.
+//! [`tensor_layout::places::collectives`] finds the chain; if it finds none, or a dearer one, the digits that differ
+//! are gathered and each process keeps its part.
 
 use super::grid::{Digits, Grid, PROCESS, ProcessDigit, local_sizes};
 use tensor_layout::places::{Broadcast, CollectiveKind, IndexDigit, Part, Placement, TensorLayout, collectives};

@@ -1,7 +1,7 @@
 //! The choice of an operation's sharded loops: the one with the least communication and work.
 //!
-//! The digits of its operands and results are candidates for digits of loops, one or none for each axis of the grid. The
-//! cost of a choice is the iterations of a process and the bytes that it receives: to convert operands, to combine
+//! The digits of its operands and results are candidates for digits of loops, one or none for each axis of the grid.
+//! The cost of a choice is the iterations of a process and the bytes that it receives: to convert operands, to combine
 //! partial sums, to convert results. Ties go to fewer bytes, then to fewer collectives.
 
 use super::chain::{GridExchange, chain};
@@ -14,8 +14,9 @@ use std::collections::HashMap;
 /// single operands and results are candidates.
 const MOST_CHOICES: usize = 512;
 
-/// The iterations that take as long as a byte from another process, if the machine gives no rates: on two cores of a server
-/// with AVX2, a product of 768 x 768 x 768 took 8.0 ms, and a message of 4 MiB 1.3 ms: 0.31 ns a byte, and 17 iterations.
+/// The iterations that take as long as a byte from another process, if the machine gives no rates: on two cores of a
+/// server with AVX2, a product of 768 x 768 x 768 took 8.0 ms, and a message of 4 MiB 1.3 ms: 0.31 ns a byte, and 17
+/// iterations.
 pub const ITERATIONS_OF_A_BYTE: f64 = 16.0;
 
 /// An operand with its present shardings.

@@ -1,9 +1,9 @@
 //! The grid of processes: the axis `Process` of the machine, cut where layouts cut it.
 //!
-//! On 8 processes `((2_Process:4, 512:128), (4_Process:1, 128:1))` and `((8_Process, 128:512), (512:1))` cut the axis only
-//! at 4: the grid is 2 × 4, the axis with the larger stride first, so that the linear index of a process is its rank. The
-//! first layout has a digit of dimension 0 on axis 0 and one of dimension 1 on axis 1; the second one has digits of
-//! dimension 0 on both, with weights 512 and 128.
+//! On 8 processes `((2_Process:4, 512:128), (4_Process:1, 128:1))` and `((8_Process, 128:512), (512:1))` cut the axis
+//! only at 4: the grid is 2 × 4, the axis with the larger stride first, so that the linear index of a process is its
+//! rank. The first layout has a digit of dimension 0 on axis 0 and one of dimension 1 on axis 1; the second one has
+//! digits of dimension 0 on both, with weights 512 and 128.
 
 use tensor_layout::places::Placement;
 

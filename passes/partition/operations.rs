@@ -92,8 +92,8 @@ pub fn set_indices<'c>(op: Op<'c>, nest: &LoopNest<'c>, loops: &Digits, exchange
     }
 }
 
-/// The global index of a loop of this size. Variable 0 is the local index, variable `1 + k` the coordinate of the process
-/// along the axis `k` of `axes`.
+/// The global index of a loop of this size. Variable 0 is the local index, variable `1 + k` the coordinate of the
+/// process along the axis `k` of `axes`.
 fn whole_index(own: usize, size: i64, axes: &[usize], loops: &Digits) -> Expr {
     let mut digits: Vec<_> = axes.iter().enumerate().filter_map(|(k, axis)| Some((k, loops[*axis]?))).collect();
     digits.sort_by_key(|(_, digit)| digit.weight);
@@ -119,7 +119,8 @@ mod tests {
     use crate::partition::grid::{Grid, local_sizes};
     use tensor_layout::places::Placement;
 
-    /// Checks that the processes' indices together are all indices of a loop, each once and in the process of the layout.
+    /// Checks that the processes' indices together are all indices of a loop, each once and in the process of the
+    /// layout.
     #[test]
     fn indices_are_those_of_all_processes() {
         let layouts = [

@@ -23,7 +23,8 @@ impl<'c> Sharded<'c> {
     /// The sharding that a type describes.
     ///
     /// # Errors
-    /// Processes without any part, sizes that are not divided evenly, and a sharded size that is known only at run time.
+    /// Processes without any part, sizes that are not divided evenly, and a sharded size that is known only at run
+    /// time.
     pub fn of(grid: &Grid, context: &'c Context, shaped: &Shaped<'c>) -> Result<Sharded<'c>, String> {
         let whole = Sharded {
             sizes: shaped.sizes(),

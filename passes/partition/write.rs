@@ -250,8 +250,8 @@ impl<'g, 'c> Partition<'g, 'c> {
         self.write(op, &nest, &loops, &reductions)
     }
 
-    /// The target of the conversions that are a sum's only users: the sum is then produced in it directly. A sum of which each
-    /// process wants a part is then never whole at all of them.
+    /// The target of the conversions that are a sum's only users: the sum is then produced in it directly. A sum of
+    /// which each process wants a part is then never whole at all of them.
     fn converted_alone(&self, v: Val<'c>) -> Option<(Sharded<'c>, Type<'c>)> {
         let made = |user: Op<'c>| {
             let converts = ir::name(user) == "layout.convert" && !is_async(user);
@@ -449,7 +449,8 @@ impl<'g, 'c> Partition<'g, 'c> {
     }
 }
 
-/// The operation before which a value is converted: outside of bodies, and of loops that certainly run and do not change it.
+/// The operation before which a value is converted: outside of bodies, and of loops that certainly run and do not
+/// change it.
 fn place<'c>(v: Val<'c>, user: Op<'c>) -> Op<'c> {
     let home = ir::defining_op(v).or_else(|| ir::block_argument(v).map(|argument| argument.0));
     let is_outside = |around: Op<'c>| {

@@ -7,8 +7,8 @@
 //!
 //! A buffer is *live* from its allocation to its deallocation, in the order of the text, including everything that runs
 //! in between, or through the loops and conditionals that hand it on (see `webs`). Two buffers may share an address if
-//! their live ranges do not overlap; [`mod@tensor_layout::offsets`] finds the offsets. A buffer in a loop's body has the
-//! same offset in each iteration. Buffers in loops with parallel iterations, buffers
+//! their live ranges do not overlap; [`mod@tensor_layout::offsets`] finds the offsets. A buffer in a loop's body has
+//! the same offset in each iteration. Buffers in loops with parallel iterations, buffers
 //! of dynamic size, and buffers that a public function returns stay allocations.
 //!
 //! Functions are planned before their callers. A private function whose calls are all known is given its memory as

@@ -2,8 +2,8 @@
 //!
 //! One match over all operations defines them. An operation that is not in it fixes its operands and results.
 //!
-//! Slices and reshapes have no row of their own: reading one in place costs nothing, whatever the two types are, and one
-//! that leaves its block is copied anyhow: see [`is_read_in_place`].
+//! Slices and reshapes have no row of their own: reading one in place costs nothing, whatever the two types are, and
+//! one that leaves its block is copied anyhow: see [`is_read_in_place`].
 
 use super::PLANNED;
 use super::classes::{Classes, Space};

@@ -16,8 +16,8 @@
 //!
 //! First, each use of a conversion gets its own copy (`place.rs`): one use may need it where others do not.
 //! The remaining conversions read the source of a chain of conversions, are merged for each layout, and move out of
-//! loops and into the only branch that uses them (`place.rs`). Conversions of an empty tensor, a constant or a fill become
-//! the same definition in the other layout.
+//! loops and into the only branch that uses them (`place.rs`). Conversions of an empty tensor, a constant or a fill
+//! become the same definition in the other layout.
 //!
 //! Not promised: the fewest bytes. That is a multiway cut, which is NP-hard.
 

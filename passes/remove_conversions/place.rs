@@ -9,8 +9,8 @@ use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::{Type, ValueLike};
 use std::collections::HashMap;
 
-/// Makes each conversion of a conversion read the first source, unless the first one moves data to another memory or to the
-/// places of a machine. `convert(convert(x : A to B) : B to C)` is `convert(x : A to C)`.
+/// Makes each conversion of a conversion read the first source, unless the first one moves data to another memory or to
+/// the places of a machine. `convert(convert(x : A to B) : B to C)` is `convert(x : A to C)`.
 pub fn shorten_chains(module: Op) {
     for op in ir::all_operations(module).into_iter().filter(|op| super::is_conversion(*op)) {
         // Earlier conversions are shortened already, so one step is enough.

@@ -12,9 +12,9 @@ use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::ValueLike;
 use melior::ir::operation::OperationLike;
 
-/// The bytes up to which all processes send all elements to all: below, one message after another costs more than the bytes.
-/// For 4 processes on 2 cores, in microseconds, all to all and in two exchanges: 64 bytes 3 to 6 and 16 to 24, 1 KiB 10 to 12
-/// and 18 to 23, 4 KiB 47 to 107 and 27 to 28.
+/// The bytes up to which all processes send all elements to all: below, one message after another costs more than the
+/// bytes. For 4 processes on 2 cores, in microseconds, all to all and in two exchanges: 64 bytes 3 to 6 and 16 to 24, 1
+/// KiB 10 to 12 and 18 to 23, 4 KiB 47 to 107 and 27 to 28.
 const FEW_BYTES: i64 = 1024;
 
 /// The kind of an operation.

@@ -60,8 +60,8 @@ impl<'c> Process<'c> {
         Builder::before(ir::operations(ir::blocks(self.function)[0])[0])
     }
 
-    /// The latest of three operations: the given one, the first one after the process queries, and the one after the latest
-    /// started exchange in this block.
+    /// The latest of three operations: the given one, the first one after the process queries, and the one after the
+    /// latest started exchange in this block.
     pub fn not_before(&self, op: Op<'c>) -> Op<'c> {
         let begun = self.begun.get().and_then(ir::next);
         let later =

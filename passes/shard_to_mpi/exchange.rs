@@ -8,8 +8,8 @@
 //! ```
 //!
 //! All receives start before the first wait, so that MPI never has to buffer a message, whatever its size, and
-//! no order of the waits can deadlock. At each distance `d` every process sends one piece and receives one. Two exchanges
-//! have different tags; those of one exchange in a loop arrive in the order of sending.
+//! no order of the waits can deadlock. At each distance `d` every process sends one piece and receives one. Two
+//! exchanges have different tags; those of one exchange in a loop arrive in the order of sending.
 
 use crate::ownership::AUTOMATIC;
 use crate::shard_to_mpi::entry::Process;
@@ -166,8 +166,8 @@ impl<'c> Exchange<'c> {
 
     /// Waits for the pieces; returns a tensor of them, with the own piece.
     ///
-    /// The own piece is read after the wait. For bufferization this is a use of the sent tensor, so that no computation in
-    /// between overwrites it.
+    /// The own piece is read after the wait. For bufferization this is a use of the sent tensor, so that no computation
+    /// in between overwrites it.
     pub fn end(self, b: Builder<'c>) -> Val<'c> {
         self.requests.wait(b);
         let t = ir::memref(self.pieces.r#type()).expect("a buffer");

@@ -1,8 +1,8 @@
 //! Grids of processes, and the groups along some of their axes.
 //!
-//! A process has the number that MPI gives it, its *rank*, which is its row-major linear index in the grid. A group along
-//! axes of the grid contains the processes that differ only in these; its *members* are numbered row-major in the order
-//! of the axes.
+//! A process has the number that MPI gives it, its *rank*, which is its row-major linear index in the grid. A group
+//! along axes of the grid contains the processes that differ only in these; its *members* are numbered row-major in the
+//! order of the axes.
 //!
 //! ```text
 //! grid 2x4, axes [0]: the groups are {0, 4} {1, 5} {2, 6} {3, 7}; rank 5 is member 1 of the second

@@ -108,8 +108,8 @@ mod tests {
     use crate::vectorize::plan::{Digit, Level, Mode};
     use std::collections::BTreeSet;
 
-    /// An operand of two dimensions in tiles, or without where a tile is all of it, read in blocks of one row of so
-    /// many elements: tile by tile, or row by row.
+    /// The plan of a two-dimensional operand in tiles (untiled if a tile covers it), read in blocks of one row of
+    /// `chunk` elements: tile by tile, or row by row.
     fn plan(shape: [i64; 2], tile: [i64; 2], chunk: i64, by_rows: bool) -> Plan {
         let tiles = [0, 1].map(|d| (shape[d] + tile[d] - 1) / tile[d]);
         let size = tile[0] * tile[1];
@@ -142,8 +142,8 @@ mod tests {
         }
     }
 
-    /// The same without tiles, in blocks of so many rows and columns, with loops over each outermost first: of a
-    /// dimension, with so many elements a step.
+    /// The plan of an untiled operand in blocks of `chunk` rows and columns. `loops` lists dimension and scale of each
+    /// loop, outermost first.
     fn blocks(chunk: [i64; 2], loops: &[(usize, i64)]) -> Plan {
         let mut plan = plan([4096, 4096], [4096, 4096], chunk[1], false);
         plan.levels[2].chunk = chunk[0];
@@ -167,8 +167,8 @@ mod tests {
         starts.iter().flat_map(|start| prefetch.lines.iter().map(move |line| start + known(line))).collect()
     }
 
-    /// In whichever order blocks go through tiles, lines come in the order of memory, each once, and all of them but
-    /// those of the first region; as many as are left out there come after the end.
+    /// Checks that lines are prefetched in memory order, each once, whatever the order of blocks: all but those of the
+    /// first region, and as many after the end.
     #[test]
     fn lines_come_once_and_in_order() {
         for (shape, tile, by_rows) in [
@@ -191,8 +191,8 @@ mod tests {
         }
     }
 
-    /// Where columns of tiles are read one after another no region is in one piece: each block prefetches what the
-    /// next one at its place reads, and all but the first regions are prefetched.
+    /// Checks that blocks prefetch for the next block at their position if columns of tiles are read one after another,
+    /// where no region is contiguous; all but the first regions are prefetched.
     #[test]
     fn regions_in_pieces() {
         let plan = blocks([16, 16], &[(1, 128), (0, 128), (1, 16), (0, 16)]);
@@ -203,8 +203,8 @@ mod tests {
         assert_eq!(lines.first(), Some(&prefetch.start.fixed));
     }
 
-    /// Lines of which a block reads less than half would be prefetched again and again, and a block that reads pages
-    /// reads them in order.
+    /// Checks that nothing is prefetched if a block reads less than half of its lines, which would be prefetched again
+    /// and again, or whole pages, which it reads in order.
     #[test]
     fn few_lines_are_prefetched() {
         let prefetch =
