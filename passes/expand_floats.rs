@@ -119,7 +119,7 @@ impl Wide {
 /// are moves.
 ///
 /// # Errors
-/// Those of upstream, which are reported.
+/// Upstream's errors, which are reported.
 pub fn begin<'c>(module: Op<'c>) -> Result<bool, Vec<Diagnostic<'c>>> {
     let computes = |op: &Op| match ir::name(*op) {
         "arith.bitcast" | "arith.constant" | "arith.select" => false,

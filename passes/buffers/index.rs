@@ -161,7 +161,7 @@ impl<'c> IndexVars<'c> {
         }
     }
 
-    /// An estimate of variables that are 0 or unknown: sizes are about a thousand.
+    /// A point with estimates for dynamic sizes, about a thousand, and for products; other variables keep their values.
     pub fn guessed(&self, mut point: Vec<i64>) -> Vec<i64> {
         for (var, source) in self.sources.iter().enumerate() {
             match source {

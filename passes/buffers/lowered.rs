@@ -42,7 +42,8 @@ pub struct Lowered<'c> {
     /// The index into the value type, from the logical index and the products; then the step inside its element at
     /// which the layout's element begins, if this may be another than the first.
     pub exprs: Vec<Expr>,
-    /// The strides of these, in steps, which are layout elements if several share one byte; `None` where unknown.
+    /// The strides of these, in steps; `None` where unknown. A step is a layout element if several share one byte and
+    /// none spans two.
     pub strides: Vec<Option<i64>>,
     /// The products of run-time values in the index and in the sizes.
     products: Products,

@@ -34,7 +34,7 @@ pub const FORWARDS: Traits = Traits(1 << 0);
 pub const BOUNDARY: Traits = Traits(1 << 1);
 /// Stock bufferization, or its preparation, knows it on tensors with layouts.
 pub const BUFFERIZES: Traits = Traits(1 << 2);
-/// The result is a view of the first operand or a part of it, with indices that are affine in each other.
+/// The result is a view of the first operand or a part of it; the operand's index is affine in the result's.
 pub const VIEW: Traits = Traits(1 << 3);
 /// The result is in the same buffer as the first operand.
 pub const SAME_BUFFER: Traits = Traits(1 << 4);

@@ -194,7 +194,7 @@ pub struct Operand<'c> {
     pub access: Access<'c>,
     /// Its index over the dimensions of the iteration space.
     pub map: Vec<Expr>,
-    /// Axes whose coordinate is the index in a dimension instead of the own place.
+    /// Pairs of an axis and a dimension: the coordinate along the axis is the dimension's index, not this place's.
     pub across: Vec<(usize, usize)>,
 }
 

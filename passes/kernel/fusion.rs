@@ -217,7 +217,7 @@ impl<'c> Fusion<'_, 'c> {
     pub fn consumer(&self, op: Op<'c>) -> Option<Op<'c>> {
         let first = self.described(op).ok().filter(|d| self.is_plain(d) && !d.has_index() && d.outputs().len() == 1)?;
         let written = self.base(&first, first.inputs);
-        // A consumer of a reduction's results keeps lanes from the reduced operand: only one.
+        // A body after a reduction keeps lanes from the reduced operand, so no loads are skipped for it.
         let is_another = |base| !first.reduces() && written.is_some_and(|written| written != base);
         let next = self.next_access(op, &is_another)?;
         let then = self.described(next).ok().filter(|d| self.is_plain(d))?;

@@ -194,7 +194,7 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    /// Lowers a prefetch: of the element, or of the first place that holds it.
+    /// Lowers a prefetch: of the element, or of the memref element that contains it, at the first of its places.
     pub(super) fn prefetch(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let at = self.element_of_buffer(b, op, 0)?;
         let attributes = ["isWrite", "localityHint", "isDataCache"];

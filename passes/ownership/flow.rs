@@ -109,5 +109,5 @@ fn is_of_alignment(op: Op) -> bool {
 /// one stride for each dimension of a buffer.
 const TESTS: usize = 64;
 
-/// The bytes of the smallest page. No allocator aligns beyond both the requested alignment and this.
+/// The bytes of the smallest page. No allocator aligns beyond the larger of the requested alignment and this.
 const PAGE: i64 = 4096;

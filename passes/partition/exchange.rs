@@ -278,8 +278,8 @@ fn without(digits: &Digits, axes: &[usize]) -> Digits {
     left
 }
 
-/// The axis map of a permutation: for each axis, the axis of the source process whose coordinate equals this process's
-/// coordinate along it.
+/// The axis map of a permutation: for each axis, the axis along which this process has the coordinate that the source
+/// process has along the first.
 fn sources(axes: &[usize], old: &Digits, new: &Digits, extents: &[i64]) -> Vec<usize> {
     // Process `c` wants `new[k] = c[k]`; its source `s` has `old[j] = s[j]`: so `s[j] = c[k]` where `old[j] == new[k]`.
     let mut of: Vec<Option<usize>> =

@@ -58,7 +58,7 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanMemoryOptions) -> Result<boo
 /// Plans the buffers of a module in one memory; returns false if there are none.
 ///
 /// # Errors
-/// Those of [`run`].
+/// The errors of [`run`].
 fn plan_in<'c>(
     rewriter: &'c Rewriter,
     options: PlanMemoryOptions,

@@ -97,7 +97,7 @@ impl<'c> Placed<'c> {
         }
     }
 
-    /// Removes a deallocation of a web's buffer.
+    /// Removes a deallocation of a web's buffer; with `poison`, also fills the buffer there.
     fn free(&self, web: &Web<'c>, free: Op<'c>) {
         let view = ir::defining_op(ir::operands(free)[0]).filter(|op| ir::name(*op) == "memref.view");
         if let Some(view) = view.filter(|_| self.poison) {
