@@ -278,7 +278,7 @@ impl<'c> Lowering<'c> {
                 size.ok_or_else(|| format!("its dimension must be below the rank, found {which}"))?.value(b)
             }
             None => {
-                // The full size of the carrying dimension.
+                // A dynamic dimension number selects among all sizes.
                 let sizes: Vec<Val<'c>> = access.sizes.iter().map(|size| size.value(b)).collect();
                 let mut known = *sizes.last().ok_or("it has no dimension")?;
                 for (k, size) in sizes.iter().enumerate().rev().skip(1) {

@@ -17,7 +17,7 @@
 //! ```
 //!
 //! Zeros and infinities are numbers like any other, and a NaN result is one of the elements. If there
-//! are several, either may be the result, as with `arith.maximumf`.
+//! are several, the choice is unspecified, as with `arith.maximumf`.
 //!
 //! Not promised: fewer instructions on other machines. AArch64 has one for floating-point numbers, and AVX2 has none
 //! for integers of 64 bits; there the code does not change.
