@@ -5,8 +5,7 @@
 //! so does every method that C++ calls. Example: the attribute `#layout.tiled<{1,0:T(8,128)}>` keeps `{1,0:T(8,128)}`;
 //! [`tiled`] returns the [`Layout`] that `Layout::parse` makes of that text.
 //!
-//! For every function that makes an attribute, the context's registry needs the dialect, which is loaded if
-//! necessary.
+//! For every function that makes an attribute, the context's registry needs the dialect, which is loaded if necessary.
 
 use crate::attribute::{self, Body};
 use crate::axis::verify_axis;

@@ -157,8 +157,7 @@ fn message_of(buffer: Val) -> Result<(i64, &'static str, i64), String> {
     Ok((count, unit, each))
 }
 
-/// The bytes from an element of a memref to the next in LLVM; `None` for integers longer than any
-/// machine's.
+/// The bytes from an element of a memref to the next in LLVM; `None` for integers longer than any machine's.
 fn bytes(t: Type) -> Option<i64> {
     let bytes = ir::element_bytes(t)?.next_power_of_two();
     i64::try_from(bytes).ok().filter(|bytes| *bytes <= 32)

@@ -257,8 +257,7 @@ extern "C" fn layout_rs_indexing(
     true
 }
 
-/// Erases unreachable blocks with a value that depends on itself; such code never runs.
-/// Returns whether it erased some.
+/// Erases unreachable blocks with a value that depends on itself; such code never runs. Returns whether it erased some.
 ///
 /// # Errors
 /// A reachable value that depends on itself, which only graph regions allow.

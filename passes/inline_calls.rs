@@ -1,9 +1,8 @@
 //! `layout-inline-calls`: inlines functions at their calls.
 //!
-//! A function returns results in buffers of its own: if the body of a loop is a function, the loop-carried arrays
-//! are copied in each iteration. In the loop itself, bufferization finds the ones that are written in place. And
-//! facts do not cross functions: operations are fused, and conversions removed, only within a
-//! function.
+//! A function returns results in buffers of its own: if the body of a loop is a function, the loop-carried arrays are
+//! copied in each iteration. In the loop itself, bufferization finds the ones that are written in place. And facts do
+//! not cross functions: operations are fused, and conversions removed, only within a function.
 //!
 //! A function with a single call is moved. A function of at most `SMALL` operations is copied to each of its calls, so
 //! that a module grows by at most this many operations for each call.

@@ -41,8 +41,7 @@ pub fn run(rewriter: &Rewriter) {
     }
 }
 
-/// A simplified attribute: an indexing map, or an array or a dictionary with some; `None` if nothing
-/// changes.
+/// A simplified attribute: an indexing map, or an array or a dictionary with some; `None` if nothing changes.
 fn simplified<'c>(b: Builder<'c>, attribute: Attribute<'c>) -> Option<Attribute<'c>> {
     if let Some(Indexing::Map(map)) = layout_dialect::indexing_map(attribute) {
         let simple = layout_dialect::indexing_map_attribute(b.context(), &map.simplify()).ok()?;

@@ -6,8 +6,7 @@
 use layout_ir::{self as ir, Op};
 use std::collections::HashSet;
 
-/// The passes of a step, and the dialects or full operation names that need them; an empty list stands for all
-/// modules.
+/// The passes of a step, and the dialects or full operation names that need them; an empty list stands for all modules.
 pub type PassStep = (&'static str, &'static [&'static str]);
 
 /// All passes of some steps, as text.

@@ -4,9 +4,8 @@
 //! operation after a switch that yields an argument then writes into the argument, even if that is read-only
 //! (`test/upstream/result-of-switch.mlir`). For `scf.if` it finds this.
 //!
-//! The analysis takes twice as long for each nested level of conditionals: for a chain of 24 cases, 22 s. So the
-//! cases are numbered, and each conditional has one half of them in each branch: 24 cases and the default take 5
-//! levels.
+//! The analysis takes twice as long for each nested level of conditionals: for a chain of 24 cases, 22 s. So the cases
+//! are numbered, and each conditional has one half of them in each branch: 24 cases and the default take 5 levels.
 
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::IntegerAttribute;

@@ -1,5 +1,4 @@
-//! MLIR's C++ that melior does not wrap: each function of `Glue.h` that Rust calls, in a safe
-//! function.
+//! MLIR's C++ that melior does not wrap: each function of `Glue.h` that Rust calls, in a safe function.
 //!
 //! Pointers are valid for the call; C++ keeps nothing. To add a function of MLIR: declare it in `Glue.h`, define
 //! it in `Glue.cpp`, and declare it once more in the `extern` block below with a safe function around it.
@@ -227,9 +226,8 @@ pub fn scf_to_cf(root: OperationRef, operations: &[OperationRef]) -> bool {
     unsafe { layout_cc_scf_to_cf(root.to_raw(), operations.len(), operations.as_ptr()) }
 }
 
-/// Applies upstream's polynomial approximations to operations of `math` below `root`. `has` returns for the
-/// name of an operation whether it may be approximated; it is called for these and the operations inside their
-/// expansions.
+/// Applies upstream's polynomial approximations to operations of `math` below `root`. `has` returns for the name of an
+/// operation whether it may be approximated; it is called for these and the operations inside their expansions.
 pub fn approximate(root: OperationRef, operations: &[OperationRef], has: &mut dyn FnMut(&str) -> bool) {
     /// Takes the name of an operation; returns whether it may be approximated.
     type Has<'b> = &'b mut dyn FnMut(&str) -> bool;

@@ -1,10 +1,9 @@
 //! The plain memref that replaces one with an `affine_map` layout.
 //!
-//! The results of the map are the index into it, so it has one dimension for each result, with the largest
-//! result plus one as its size: `memref<85x40xf32, affine_map<(i, j) -> (j, i)>>` becomes `memref<40x85xf32>`, and
+//! The results of the map are the index into it, so it has one dimension for each result, with the largest result plus
+//! one as its size: `memref<85x40xf32, affine_map<(i, j) -> (j, i)>>` becomes `memref<40x85xf32>`, and
 //! `memref<10xf32, affine_map<(i) -> (i floordiv 4, i mod 4)>>` becomes `memref<3x4xf32>`. Upstream's
-//! `--normalize-memrefs` makes the same memref. A map with one result and a strided form is left to upstream, as
-//! `strided`.
+//! `--normalize-memrefs` makes the same memref. A map with one result and a strided form is left to upstream.
 //!
 //! No two elements may share an address. The digits of the map prove it, or a comparison of all elements.
 

@@ -76,8 +76,7 @@ pub struct SpreadBuffer {
 }
 
 impl Axes {
-    /// The axes of the machine that a module names, else the axes of its layouts, in order of
-    /// appearance.
+    /// The axes of the machine that a module names, else the axes of its layouts, in order of appearance.
     pub fn of<'c>(module: Op<'c>, operations: &[Op<'c>]) -> Axes {
         let machine = ir::attribute(module, MACHINE).and_then(layout_dialect::machine);
         if let Some(machine) = &machine {

@@ -182,8 +182,7 @@ pub fn analyse(op: OperationRef) -> Option<Pairs> {
 /// feeds, as the union of `#layout.indexing_map` attributes.
 ///
 /// # Errors
-/// An operation without tensors, a result or operand number out of range, and a relation without an affine
-/// map.
+/// An operation without tensors, a result or operand number out of range, and a relation without an affine map.
 pub fn between<'c>(op: Op<'c>, reads: bool, result: i64, operand: i64) -> Result<Vec<Attribute<'c>>, Error> {
     let context = ir::borrowed(&op.context());
     layout_dialect::load(context)?;

@@ -108,8 +108,7 @@ impl<'c> Constant<'c> {
             .then(|| unsafe { Attribute::from_raw(sys::mlirDenseElementsAttrGetSplatValue(self.attribute.to_raw())) })
     }
 
-    /// A constant of any shape with this splat's element; `None` if this is no splat, or the type has
-    /// other elements.
+    /// A constant of any shape with this splat's element; `None` if this is no splat, or the type has other elements.
     pub fn resplat(&self, t: Type<'c>) -> Option<Attribute<'c>> {
         let fits = self.splat && Shape::of(t).is_some_and(|to| to.element == self.element);
         // SAFETY: the constant is a splat, whose element fits into the type.

@@ -1,7 +1,6 @@
 //! Contents of the padding of buffers during lowering.
 //!
-//! Only kernels over whole tiles write padding. So the padding of a buffer holds one value at an
-//! operation if
+//! Only kernels over whole tiles write padding. So the padding of a buffer holds one value at an operation if
 //!
 //! - the buffer is an allocation with only known uses, a constant, or an argument with a `layout.padding`;
 //! - a kernel before it, in its block or a surrounding one, wrote this value into all padding;

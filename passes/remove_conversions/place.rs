@@ -105,8 +105,7 @@ fn is_inside(op: Op, around: Op) -> bool {
     std::iter::successors(ir::parent(op), |op| ir::parent(*op)).any(|op| op == around)
 }
 
-/// Merges conversions of one value to one type into the first, in its block and inside; returns the remaining
-/// ones.
+/// Merges conversions of one value to one type into the first, in its block and inside; returns the remaining ones.
 fn merged<'c>(rewriter: &'c Rewriter) -> Vec<Op<'c>> {
     let mut known: HashMap<(usize, Type<'c>), Vec<Op<'c>>> = HashMap::new();
     let mut left = Vec::new();

@@ -214,8 +214,7 @@ pub fn slice<'c>(b: Builder<'c>, v: Val<'c>, dim: usize, from: Val<'c>, size: i6
     b.value("tensor.extract_slice", &[v, from], plain(element(v), &to), &attributes)
 }
 
-/// Pieces combined element by element, in order: all processes with
-/// the same pieces get the same bits.
+/// Pieces combined element by element, in order: all processes with the same pieces get the same bits.
 pub fn reduced<'c>(b: Builder<'c>, v: Val<'c>, by: &ElementReduction<'c>, to: Type<'c>) -> Val<'c> {
     let whole = sizes(v).expect("static sizes");
     let (count, rest) = (whole[0], &whole[1..]);

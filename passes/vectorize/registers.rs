@@ -1,10 +1,9 @@
 //! Blocks of elements in vector registers.
 //!
 //! A block has a power of two elements in each of its digits, so an element's position in it is a string of *bits*.
-//! Some of the bits number the lanes; the others number the
-//! registers. Transposing, interleaving packed rows and splitting them are then one operation, a change of the lanes'
-//! bits, in steps that each bring in at most one bit: every register of a step is one `vector.shuffle` of
-//! at most two registers of the step before.
+//! Some of the bits number the lanes; the others number the registers. Transposing, interleaving packed rows and
+//! splitting them are then one operation, a change of the lanes' bits, in steps that each bring in at most one bit:
+//! every register of a step is one `vector.shuffle` of at most two registers of the step before.
 
 use layout_ir::{self as ir, Builder, Val};
 use std::collections::HashMap;
