@@ -1,19 +1,20 @@
-//! Time: when a search has to end, and what is said of it on standard error meanwhile.
+//! The clock of a search: when it has to end, and its messages on standard error meanwhile.
 
 use std::time::{Duration, Instant};
 use tensor_layout::plan::COSTS;
 use tensor_layout::solver::{Options, Progress};
 
-/// What explanations may take however short the search was: table entries, which is what ends them mostly, and time.
+/// The least that explanations may take after a short search: table entries, usually the limit, and time.
 const LEAST_WORK: u64 = 1 << 27;
 const LEAST_TIME: Duration = Duration::from_secs(1);
 
-/// Time, and what of the search is said on standard error: a line each second where something has changed.
+/// The clock of a search, with its messages on standard error: at most one a second, after a change or when the time
+/// has doubled.
 pub struct Clock {
     start: Instant,
     limit: Duration,
     gap: i64,
-    /// The table entries that the search has looked at.
+    /// The table entries that the search has examined.
     work: u64,
     said: Duration,
     last: (Option<i64>, Option<i64>),
@@ -21,13 +22,13 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that begins now; a search may take so many seconds.
+    /// A clock that starts now, for a search of at most so many seconds.
     pub fn new(seconds: Option<f64>) -> Clock {
         let limit = seconds.map_or(Duration::MAX, |s| Duration::try_from_secs_f64(s).unwrap_or(Duration::MAX));
         Clock { start: Instant::now(), limit, gap: 0, work: 0, said: Duration::ZERO, last: (None, None), quiet: false }
     }
 
-    /// That of a plan: where no seconds are given, 10, and less where the bound is near.
+    /// The clock of a plan: 10 seconds where none are given, less where the bound is near.
     pub fn of_plan(seconds: Option<f64>) -> Clock {
         match seconds {
             Some(_) => Clock::new(seconds),
@@ -35,7 +36,7 @@ impl Clock {
         }
     }
 
-    /// Does not count what passes while something else is asked, where no seconds are given.
+    /// Calls `ask` and does not count its time, unless seconds are given.
     pub fn without_counting<T>(&mut self, ask: impl FnOnce(&Clock) -> T) -> T {
         if self.gap == 0 {
             return ask(self);
@@ -46,7 +47,7 @@ impl Clock {
         found
     }
 
-    /// The same, and it says nothing.
+    /// The same clock without messages.
     pub fn silent(self) -> Clock {
         Clock { quiet: true, ..self }
     }
@@ -56,8 +57,8 @@ impl Clock {
         Options { gap: self.gap, ..Options::default() }
     }
 
-    /// The clock and the table entries of what comes after a search: all the time that is left where seconds were given, and
-    /// else no longer than the search took.
+    /// The clock and the table entries for explanations after a search: all the time that is left where seconds were
+    /// given, and otherwise no longer than the search took.
     pub fn after(&self) -> (Clock, u64) {
         if self.gap == 0 {
             return (Clock { quiet: true, ..*self }, u64::MAX);
@@ -85,7 +86,7 @@ impl Clock {
         now < self.limit
     }
 
-    /// Says what has been done where a second has passed since something was said.
+    /// Prints a message if a second has passed since the last one.
     pub fn say(&mut self, done: &str) {
         let now = self.start.elapsed();
         if !self.quiet && now >= self.said + Duration::from_secs(1) {
@@ -99,7 +100,7 @@ impl Clock {
         self.start.elapsed() < self.limit
     }
 
-    /// How much.
+    /// The time that is left.
     pub fn left(&self) -> Duration {
         self.limit.saturating_sub(self.start.elapsed())
     }

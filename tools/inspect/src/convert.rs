@@ -1,5 +1,5 @@
-//! `layout-inspect convert`: what moves in a relayout, level by level of a machine's tree; or with `--to` the layout in
-//! another notation.
+//! `layout-inspect convert`: the elements that a relayout moves at each level of a machine's tree; or with `--to` the
+//! layout in another notation.
 
 use crate::machine::accepted;
 use layout_console::Complaint;
@@ -86,7 +86,7 @@ fn on(described: &Described, machine: Option<&Machine>) -> Result<Described, Err
     machine.map_or_else(|| Ok(described.clone()), |machine| described.on_machine(machine))
 }
 
-/// The placements of both texts, over the same devices. An error is with the number of its text.
+/// The placements of both texts, over the same devices. An error has the number of its text.
 pub fn sides(texts: [&str; 2], machine: Option<&Machine>) -> Result<[Placement; 2], (usize, Error)> {
     let of = |k: usize| read(texts[k]).and_then(|side| on(&side, machine)).map_err(|error| (k, error));
     let (from, to) = (of(0)?, of(1)?);
@@ -95,12 +95,12 @@ pub fn sides(texts: [&str; 2], machine: Option<&Machine>) -> Result<[Placement; 
     Ok([placed(0, &from)?, placed(1, &to)?])
 }
 
-/// The collectives that do it; `None` where there is no chain of them, as between memories of different places.
+/// The collectives of a relayout; `None` where no chain does it, as between memories of different places.
 pub fn chain(plan: &Plan, from: &Placement, to: &Placement) -> Result<Option<Vec<RelayoutStep>>, Error> {
     if plan.memories[0] == plan.memories[1] { collectives(from, to) } else { Ok(None) }
 }
 
-/// The parts of axes along which a collective is, `4_PE:1`.
+/// The parts of axes that a collective runs along, as `4_PE:1`.
 pub fn along(step: &RelayoutStep) -> Vec<String> {
     step.along.iter().map(|part| format!("{}_{}:{}", part.extent, part.axis, part.stride)).collect()
 }
@@ -110,7 +110,7 @@ pub fn received_bytes(step: &RelayoutStep, bits: i64) -> i64 {
     i64::try_from((i128::from(step.received) * i128::from(bits) + 7) / 8).unwrap_or(i64::MAX)
 }
 
-/// A collective of the chain: between which places, what becomes of dimensions, and the bytes that each place gets.
+/// A line about a collective: its places, its dimensions before and after, and the bytes that each place gets.
 fn collective(out: &mut String, step: &RelayoutStep, bits: i64) {
     let places = along(step);
     let digits = |of: fn(&DigitExchange) -> Option<IndexDigit>| {
@@ -130,7 +130,7 @@ fn collective(out: &mut String, step: &RelayoutStep, bits: i64) {
     let _ = writeln!(out, "{:<10} along {}{what}: {bytes} bytes to each", step.kind.name(), places.join(", "));
 }
 
-/// A block of the relayout, a strided copy: where it begins, and the steps of each of its loops.
+/// Prints a block of the relayout, a strided copy: its start, and the steps of each of its loops.
 fn block(out: &mut String, axes: &[String], number: usize, block: &Block) {
     let names = || axes.iter().map(String::as_str).chain([ADDRESS]);
     let named = |coordinates: &[i64], sign: &str| {

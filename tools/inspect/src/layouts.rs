@@ -1,4 +1,4 @@
-//! `layout-inspect layouts`: the layouts that an array may have on a machine, by the memory that they take.
+//! `layout-inspect layouts`: the layouts that an array may have on a machine, by their padded bytes.
 
 use crate::machine::accepted;
 use crate::numbers::counted;
@@ -24,10 +24,10 @@ pub struct LayoutsOptions {
     json: bool,
 }
 
-/// The machine where none is named.
+/// The default machine.
 pub const USUAL: &str = "tpu_v5e";
 
-/// The machine where none is named.
+/// The default machine, for serde.
 pub fn usual_machine() -> String {
     USUAL.to_string()
 }
@@ -55,7 +55,7 @@ pub fn run(LayoutsOptions { text, machine, json }: &LayoutsOptions) -> Result<St
 /// The layouts of the array with this shape.
 ///
 /// # Errors
-/// The text is no shape of an array, has a layout, or has sizes that no layout is for.
+/// The text is no shape of an array, has a layout, or has sizes without layouts.
 pub fn listed(target: &Target, text: &str) -> Result<LayoutsByBytes, Error> {
     let shape = Shape::parse(text)?;
     if let Some(at) = text.find('{') {

@@ -1,4 +1,4 @@
-//! Shows what a layout does, without a compiler.
+//! Shows the properties of a layout, without a compiler.
 //!
 //! `layout-inspect 'f32[3,5]{1,0:T(2,2)}'` prints sizes, waste, the index map and the picture of offsets;
 //! `layout-inspect '((4_PE, 3:8), (8:1))'` the places of the elements, and the elements of each place. The subcommands
@@ -139,7 +139,7 @@ fn run() -> ExitCode {
     })
 }
 
-/// The line protocol on standard input and output. A reader that has closed its end is no error.
+/// Serves the line protocol on standard input and output. A reader that has closed its end is no error.
 fn serve() -> Result<String, Complaint> {
     match protocol::serve(io::stdin().lock(), io::stdout().lock()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Complaint::new(error)),
@@ -158,7 +158,7 @@ fn inspect(arguments: &Arguments) -> Result<String, Complaint> {
     Ok(String::new())
 }
 
-/// The error with the command that may be meant: one with a name like `mvoes`, or `hlo` for the name of a file.
+/// The error with a hint at the command that may be meant: a name like `mvoes`, or `hlo` for the name of a file.
 fn hinted(text: &str, error: Error) -> Error {
     let arguments = Arguments::command();
     let path = Path::new(text);

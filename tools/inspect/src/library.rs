@@ -1,4 +1,4 @@
-//! What other programs call: the reports on a text, as JSON and as text.
+//! The library for other programs: the reports on a text, as JSON and as text.
 
 use crate::clock::Clock;
 use crate::hlo::{Report, screen};
@@ -37,12 +37,12 @@ impl From<Error> for Unwritten {
     }
 }
 
-/// The warnings about a text, as the command line has them on standard error.
+/// The warnings about a text, as the command line prints them to standard error.
 fn warned(text: &str, module: &Module) -> String {
     Complaint::warnings("HLO", text, &module.warnings).plain()
 }
 
-/// What a report is, on a stack of its own; a panic in it is an error.
+/// Makes a report on a stack of its own; a panic in it is an error.
 fn alone(report: impl FnOnce() -> Result<Written, Unwritten> + Send) -> Result<Written, Unwritten> {
     with_room(|| guarded(report).unwrap_or_else(|bug| Err(bug.into())))
 }
@@ -56,7 +56,7 @@ pub fn program_text(file: &str) -> Result<String, Error> {
 }
 
 /// The memory report of HLO text: as `layout-inspect hlo`, with at most `top` entries in each list. The JSON object is
-/// that of `--summary --json`.
+/// as from `--summary --json`.
 ///
 /// # Errors
 /// The machine or the HLO text is wrong, or 64 bits do not hold the bytes.
@@ -69,25 +69,25 @@ pub fn memory_report(text: &str, machine: &str, top: usize) -> Result<Written, U
     })
 }
 
-/// What a plan is asked for.
+/// The question of a plan.
 #[derive(Clone, Debug)]
 pub struct PlanQuestion<'a> {
     /// The machine: a name, or the text of a machine.
     pub machine: &'a str,
-    /// What the arguments and results may be laid out in.
+    /// The layouts that the arguments and results may have.
     pub entry: EntryOption,
-    /// What memories hold at most, as `vmem=16777216`.
+    /// The capacities of memories, as `vmem=16777216`.
     pub capacity: &'a [String],
     /// The time for the search.
     pub seconds: Option<f64>,
-    /// Whether the plan that the layouts of the text are is told too.
+    /// Whether the text's own layouts are reported as a plan, too.
     pub compare: bool,
 }
 
 /// The plan of layouts for HLO text: as `layout-inspect plan`.
 ///
 /// # Errors
-/// The machine, a capacity or the HLO text is wrong, no plan is possible, or the layouts of the text are none that can be
+/// The machine, a capacity or the HLO text is wrong, no plan is possible, or the layouts of the text cannot be
 /// compared.
 pub fn layout_plan(text: &str, question: &PlanQuestion) -> Result<Written, Unwritten> {
     alone(|| {

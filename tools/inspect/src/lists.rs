@@ -19,7 +19,7 @@ pub fn slices(list: &str) -> Option<Vec<Slice>> {
     list.split(',').map(slice).collect()
 }
 
-/// The complaint about an option whose value is none of those: `--tile must be sizes such as 8,128, found `x``.
+/// The complaint about the value of an option: `--tile must be sizes such as 8,128, found `x``.
 pub fn wrong(option: &str, expected: &str, found: &str) -> Complaint {
     Complaint::new(format!("{option} must be {expected}, found `{found}`"))
 }

@@ -1,14 +1,14 @@
-//! `layout-inspect machine`: the text of a machine, and measuring the one that it runs on.
+//! `layout-inspect machine`: the text of a machine, and measuring the computer itself.
 //!
-//! What is measured, on one core, each the fastest of several runs:
+//! Measured on one core, each the fastest of several runs:
 //!
-//! - copying arrays of several sizes, from the first cache to beyond the last: the rates of each memory;
-//! - a copy of eight numbers: what starting a kernel takes;
-//! - addition inside the first cache: what an operation takes for a register of 8 numbers;
-//! - exchanging dimensions of arrays inside the first cache, of the minor dimension and of others;
-//! - a product inside the first cache: what a register of one operand times 8 of the other takes.
+//! - copies of arrays of several sizes, from the first cache to beyond the last: the rates of each memory;
+//! - a copy of eight numbers: the cost of starting a kernel;
+//! - addition inside the first cache: the cost of an operation for a register of 8 numbers;
+//! - transposes of arrays inside the first cache, of the minor dimension and of others;
+//! - a product inside the first cache: the cost of a register of one operand times 8 of the other.
 //!
-//! The loops are plain Rust, so they are what a compiler makes of them without wider registers than the target has.
+//! The loops are plain Rust, so the compiler's code uses registers no wider than the target has.
 
 use layout_console::Complaint;
 use std::hint::black_box;
@@ -26,7 +26,7 @@ pub struct MachineOptions {
     measure: bool,
 }
 
-/// The help of an option that takes a machine: what it is for, and all names.
+/// The help of an option that takes a machine: its use, and all names.
 pub fn accepted(what: &str) -> String {
     let names: Vec<&str> = READY.iter().map(|(name, _)| *name).collect();
     format!(
@@ -35,7 +35,7 @@ pub fn accepted(what: &str) -> String {
     )
 }
 
-/// The text.
+/// Prints the machine's text.
 pub fn run(MachineOptions { machine, measure }: &MachineOptions) -> Result<String, Complaint> {
     let found = found(machine, *measure).map_err(|error| Complaint::in_argument(machine, &error))?;
     Ok(format!("{found}\n"))
@@ -44,7 +44,7 @@ pub fn run(MachineOptions { machine, measure }: &MachineOptions) -> Result<Strin
 /// The machine of this text, measured if asked.
 ///
 /// # Errors
-/// The text is no machine, or not the one that can be measured.
+/// The text is no machine, or not the only one that can be measured, `cpu`.
 pub fn found(text: &str, measure: bool) -> Result<Machine, Error> {
     let machine = Machine::parse(text)?;
     match (measure, text) {
@@ -54,17 +54,17 @@ pub fn found(text: &str, measure: bool) -> Result<Machine, Error> {
     }
 }
 
-/// The numbers of a register in the text: 8 of 32 bits, whatever the processor has.
+/// The numbers of 32 bits in a register of the text, whatever the processor has.
 const LANES: usize = 8;
 
-/// The sizes of the memories in bytes: what they hold beside code and other data.
+/// The memories with the bytes that they hold beside code and other data.
 const MEMORIES: [(&str, usize); 4] = [("l1", 24 << 10), ("l2", 512 << 10), ("l3", 8 << 20), ("ram", 128 << 20)];
 
-/// The text of the computer's machine.
+/// The text of the computer as a machine.
 fn measured() -> String {
     let memories = MEMORIES.map(|(name, bytes)| {
         let rate = rate(bytes);
-        // What is beyond the last cache has room for all.
+        // The memory beyond the last cache has room for everything.
         let room = if name == "ram" { 1 << 34 } else { bytes };
         format!("{name}: 0 with {room} bytes reading {rate:.6} writing {rate:.6}")
     });
@@ -78,14 +78,14 @@ fn measured() -> String {
          turned_reading: {:.2}, product: {kernel:.0}, pass: {:.0}, least_passes: 1, scattered_tile: {:.0})",
         memories.join(", "),
         beside(sublanes),
-        // Reading so many times as long, and writing: in order, each takes half of a copy.
+        // The factor by which reading is slower: reading and writing in order each take half of a copy.
         (2.0 * lanes / copied - 1.0).max(1.0),
         pass(),
         lanes,
     )
 }
 
-/// The picoseconds that a run takes: of several measurements the fastest, each of as many runs as take a millisecond.
+/// The picoseconds of a run: the fastest of several measurements, each of as many runs as take a millisecond.
 fn picoseconds(mut run: impl FnMut()) -> f64 {
     let mut runs = 1u32;
     loop {
@@ -104,15 +104,15 @@ fn picoseconds(mut run: impl FnMut()) -> f64 {
     (0..9).map(one).fold(f64::INFINITY, f64::min)
 }
 
-/// The bytes read, and as many written, in a picosecond where an array of half of so many bytes is copied. Both count as
-/// equally fast: together they take as long as the copy.
+/// The bytes read in a picosecond, and as many written, while `bytes / 2` bytes are copied. Both count as equally
+/// fast: together they take as long as the copy.
 fn rate(bytes: usize) -> f64 {
     let (from, mut to) = (vec![1f32; bytes / 8], vec![0f32; bytes / 8]);
     bytes as f64 / picoseconds(|| black_box(&mut to).copy_from_slice(black_box(&from)))
 }
 
-/// What a register of 8 numbers takes where the elements of an array are copied, where dimensions but the minor one are
-/// exchanged, and where the minor one is.
+/// The picoseconds per register of 8 numbers of a copy, of a transpose of dimensions but the minor one, and of a
+/// transpose of the minor one.
 fn relayouts() -> [f64; 3] {
     const SIDE: usize = 48;
     let tiles = (SIDE * SIDE / LANES) as f64;
@@ -143,14 +143,14 @@ fn relayouts() -> [f64; 3] {
     [copied, sublanes, lanes].map(|time| time / tiles)
 }
 
-/// What a register takes where a number is added to each element of an array in place.
+/// The picoseconds per register of adding a number to each element of an array in place.
 fn added() -> f64 {
     const SIZE: usize = 2048;
     let mut x = vec![1f32; SIZE];
     picoseconds(|| black_box(&mut x).iter_mut().for_each(|x| *x += 1.5)) / (SIZE / LANES) as f64
 }
 
-/// What a pass takes: a row of 8 numbers times 8 rows of 8, of a product whose operands are in the first cache.
+/// The picoseconds of a pass: a row of 8 numbers times 8 rows of 8, in a product with operands in the first cache.
 fn pass() -> f64 {
     const ROWS: usize = 6;
     const DEPTH: usize = 256;

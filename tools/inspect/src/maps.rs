@@ -16,9 +16,9 @@ pub fn texts(expansion: &Expansion) -> (String, String) {
 /// A step of a simplification as text.
 pub struct StepText {
     pub rule: Rule,
-    /// What is replaced: a result, the interval of a variable, the constraints.
+    /// The replaced part: a result, the interval of a variable, the constraints.
     pub about: &'static str,
-    /// The number of the result that is replaced, where it is one.
+    /// The number of the replaced result, if any.
     pub result: Option<usize>,
     pub before: String,
     pub after: String,

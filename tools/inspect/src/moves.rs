@@ -41,7 +41,7 @@ pub fn operation(transpose: Option<Vec<usize>>) -> Operation {
     transpose.map_or(Operation::Reshape, |permutation| Operation::Transpose { permutation })
 }
 
-/// What is wrong with the permutation of a transpose, which its user knows by this name; `None` where nothing is.
+/// The error in the permutation of a transpose, named `name` in the message; `None` if there is none.
 pub fn wrong_transpose(operation: &Operation, from: &Shape, to: &Shape, name: &str) -> Option<Error> {
     let Refusal { subject, problem, .. } = operation.check(&[from], &[to]).err()?;
     match subject {
@@ -51,7 +51,7 @@ pub fn wrong_transpose(operation: &Operation, from: &Shape, to: &Shape, name: &s
     }
 }
 
-/// A line that says whether bytes move, and which.
+/// Prints whether bytes move, and which; or the strided copies.
 pub fn run(options: &MovesOptions) -> Result<String, Complaint> {
     let MovesOptions { from, to, transpose, .. } = options;
     let permutation =
@@ -76,17 +76,17 @@ pub fn run(options: &MovesOptions) -> Result<String, Complaint> {
     Ok(format!("{}\n", moved.map_err(|error| Complaint::in_argument(to, &error))?))
 }
 
-/// What the copies may be: of so many loops, and whether they may write padding.
+/// The rules for copies: their most loops, and whether they may write padding.
 pub fn rules(rank: Option<usize>, padding: bool) -> CopyRules {
     let rules = CopyRules::default();
     let rules = rank.map_or(rules, |rank| rules.with_rank(rank));
     if padding { rules.with_padding() } else { rules }
 }
 
-/// The copies of a relayout, of a transpose, or of a slice that begins at an index, which is asked for by a name.
+/// The copies of a relayout, of a transpose, or of a slice from index `start`, named `name` in messages.
 ///
 /// # Errors
-/// A shape that is no array, and those of [`strided_copies`].
+/// A shape is no array; errors of [`strided_copies`].
 pub fn copies(
     from: &Shape,
     to: &Shape,
@@ -121,7 +121,7 @@ fn transposed(array: &Array, permutation: &[usize]) -> Result<Array, Error> {
     Array::new(array.element, &sizes, layout)
 }
 
-/// A line for each copy, and first what they are together.
+/// A line for their sum, then one for each copy.
 fn listed(copies: &[StridedCopy], [from, to]: [&Shape; 2]) -> String {
     let space = |shape: &Shape| if let Shape::Array(array) = shape { array.layout.memory_space } else { 0 };
     let elements: i64 = copies.iter().map(StridedCopy::elements).sum();

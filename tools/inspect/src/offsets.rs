@@ -1,4 +1,4 @@
-//! `layout-inspect offsets`: places in one memory for buffers of which a table says when they are live.
+//! `layout-inspect offsets`: offsets in one memory for buffers with the live ranges of a table.
 //!
 //! ```csv
 //! id,lower,upper,size
@@ -7,9 +7,9 @@
 //! c,2,4,100
 //! ```
 //!
-//! This is the form of the problems of google/minimalloc: a buffer is live from `lower` to the moment before `upper`.
-//! `b` meets both others, and `c` lies where `a` was: 150 bytes hold all. A column `alignment` may say what an offset
-//! is a multiple of, and a column `offset` is not read, so that what was written can be read again.
+//! Problems of google/minimalloc have this form: a buffer is live from `lower` to the moment before `upper`. `b`
+//! overlaps both others, and `c` reuses the offset of `a`: 150 bytes hold all. A column `alignment` may say what an
+//! offset is a multiple of; a column `offset` is ignored, so the output can be read again.
 
 use crate::numbers;
 use layout_console::{Complaint, check_output, read, write};
@@ -21,10 +21,10 @@ use std::path::PathBuf;
 use tensor_layout::offsets::{Arena, LiveRange, NoOffsets, SearchLimits, offsets};
 use tensor_layout::text::{Error, nearest};
 
-/// The columns, in the order in which they are asked for.
+/// The columns, in the order of an error message.
 const COLUMNS: [&str; 6] = ["id", "lower", "upper", "size", "alignment", "offset"];
 
-/// The steps of the exact search unless the user says how many.
+/// The default steps of the exact search.
 pub const STEPS: u64 = 1_000_000_000;
 
 /// Find places in one memory for buffers that are live from one moment to another
@@ -53,20 +53,20 @@ pub struct OffsetsOptions {
 /// A buffer of the table.
 struct BufferRow<'t> {
     id: &'t str,
-    /// From when to when, the last not included.
+    /// The live range, its end not included.
     live: (i64, i64),
     bytes: i64,
     alignment: i64,
 }
 
-/// A field of the table, and at which byte it begins.
+/// A field of the table, and its byte in the text.
 #[derive(Clone, Copy)]
 struct Field<'t> {
     text: &'t str,
     at: usize,
 }
 
-/// Finds places for the buffers of a file.
+/// Finds offsets for the buffers of a file.
 pub fn run(options: &OffsetsOptions) -> Result<String, Complaint> {
     if options.alignment < 1 {
         return Err(Complaint::new(format!("--alignment must be 1 or more, found {}", options.alignment)));
@@ -95,7 +95,7 @@ pub fn run(options: &OffsetsOptions) -> Result<String, Complaint> {
 /// The buffers of a table.
 pub struct Buffers<'t> {
     rows: Vec<BufferRow<'t>>,
-    /// The moments at which something begins or ends, in order.
+    /// The moments at which a live range begins or ends, in order.
     moments: Vec<i64>,
 }
 
@@ -118,7 +118,7 @@ impl<'t> Buffers<'t> {
     /// Reads a table; offsets are multiples of `alignment` where it has no such column.
     ///
     /// # Errors
-    /// What is wrong, and at which byte; at most one for each line.
+    /// The text is no such table; at most one error for each line, with its byte.
     pub fn read(text: &'t str, alignment: i64) -> Result<Buffers<'t>, Vec<Error>> {
         let rows = rows(text, alignment)?;
         let moments = moments(&rows);
@@ -128,13 +128,13 @@ impl<'t> Buffers<'t> {
     /// Searches for offsets.
     ///
     /// # Errors
-    /// There are none within the limits; where too much is live at a moment, which, and how much.
+    /// There are none within the limits; where too much is live at a moment, the error has the moment and the bytes.
     pub fn arena(&self, limits: &SearchLimits) -> Result<Arena, Error> {
         let ranges: Vec<LiveRange> = self.rows.iter().map(|row| range(row, &self.moments)).collect();
         offsets(&ranges, limits).map_err(|error| Error::new(refusal(&error, &self.moments)))
     }
 
-    /// An arena as the answer.
+    /// The answer with an arena.
     pub fn answer(&self, arena: &Arena) -> OffsetsAnswer {
         let offsets = self.rows.iter().zip(&arena.offsets).map(|(row, offset)| (row.id.to_string(), *offset)).collect();
         let Arena { bytes, peak, bound, .. } = *arena;
@@ -142,7 +142,7 @@ impl<'t> Buffers<'t> {
     }
 }
 
-/// The moments at which something begins or ends, in order.
+/// The moments at which a live range begins or ends, in order.
 fn moments(rows: &[BufferRow]) -> Vec<i64> {
     let mut moments: Vec<i64> = rows.iter().flat_map(|row| [row.live.0, row.live.1]).collect();
     moments.sort_unstable();
@@ -150,13 +150,13 @@ fn moments(rows: &[BufferRow]) -> Vec<i64> {
     moments
 }
 
-/// A row with its moments as numbers of these.
+/// The live range of a row, in numbers of moments.
 fn range(row: &BufferRow, moments: &[i64]) -> LiveRange {
     let number = |moment| moments.partition_point(|other| *other < moment);
     LiveRange { live: (number(row.live.0), number(row.live.1) - 1), bytes: row.bytes, alignment: row.alignment }
 }
 
-/// Why there are no offsets, in the moments of the table.
+/// Why there are no offsets, in moments of the table.
 fn refusal(error: &NoOffsets, moments: &[i64]) -> String {
     match error {
         NoOffsets::Peak { moment, bytes, capacity } => format!(
@@ -170,7 +170,7 @@ fn refusal(error: &NoOffsets, moments: &[i64]) -> String {
 /// The buffers of a table.
 ///
 /// # Errors
-/// What is wrong, and at which byte; at most one for each line.
+/// The text is no such table; at most one error for each line, with its byte.
 fn rows(text: &str, alignment: i64) -> Result<Vec<BufferRow<'_>>, Vec<Error>> {
     let mut lines = lines(text);
     let Some(head) = lines.next() else {
@@ -204,7 +204,7 @@ fn lines(text: &str) -> impl Iterator<Item = Vec<Field<'_>>> {
     })
 }
 
-/// Which field has each of [`COLUMNS`].
+/// The field of each of [`COLUMNS`].
 fn columns(head: &[Field]) -> Result<[Option<usize>; 6], Error> {
     let mut columns = [None; 6];
     for (number, field) in head.iter().enumerate() {
@@ -225,7 +225,7 @@ fn columns(head: &[Field]) -> Result<[Option<usize>; 6], Error> {
     }
 }
 
-/// A buffer, and the field of its name.
+/// The buffer of a line, and the field of its name.
 fn row<'t>(
     line: &[Field<'t>],
     columns: &[Option<usize>; 6],

@@ -1,4 +1,4 @@
-//! The picture of offsets: where in memory each element of an array is.
+//! The picture of offsets: the position of each element of an array in memory.
 //!
 //! Rows are the last dimension but one, columns the last; an array of a higher rank is drawn slice by slice. The sizes are
 //! rounded up to whole tiles of the first tile, with a dot for each offset of padding:
@@ -14,12 +14,12 @@
 use tensor_layout::drawing::padded_sizes;
 use tensor_layout::tiled::{Expansion, Layout};
 
-/// The most rows, columns and slices that are drawn.
+/// The most drawn rows, columns and slices.
 const ROWS: i64 = 24;
 const COLUMNS: i64 = 16;
 pub const SLICES: i64 = 4;
 
-/// Draws the offsets, or nothing where there is no element or no offset.
+/// Draws the offsets; empty where there are no elements or no offsets.
 pub fn picture(expansion: &Expansion, layout: &Layout) -> String {
     let sizes = expansion.logical_sizes();
     if expansion.is_split() || sizes.contains(&0) {

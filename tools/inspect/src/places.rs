@@ -20,11 +20,11 @@ use tensor_layout::places::ADDRESS;
 use tensor_layout::places::{Copies, Held, Placement};
 use tensor_layout::text::Error;
 
-/// The lines, and the addresses in a line, that are drawn of the memory of a place.
+/// The most drawn lines of a place's memory, and the addresses in a line.
 const LINES: i64 = 12;
 const IN_A_LINE: i64 = 8;
 
-/// The most numbers of a list that are printed.
+/// The most printed numbers of a list.
 const NAMED: usize = 8;
 
 /// The report on a placement.
@@ -91,7 +91,7 @@ fn copies(placement: &Placement, axis: usize) -> Option<String> {
     }
 }
 
-/// The coordinates along each axis at which no place is used; where there are none, the first unused places.
+/// The coordinates along each axis that no place uses; where there are none, the first unused places.
 fn unused(placement: &Placement, extents: &[i64]) -> Result<String, Error> {
     let mut all = Vec::new();
     for (axis, extent) in extents.iter().enumerate() {
@@ -141,7 +141,7 @@ fn hold(out: &mut String, placement: &Placement) -> Result<(), Error> {
     Ok(())
 }
 
-/// Draws the memory of a place: [`IN_A_LINE`] addresses a line, with the first of them at its start.
+/// Draws the memory of a place: [`IN_A_LINE`] addresses a line, each line begins with its first address.
 fn draw(out: &mut String, placement: &Placement, place: &[i64], reach: i64) -> Result<(), Error> {
     let shown = reach.min(LINES * IN_A_LINE);
     let mut cells = Vec::new();

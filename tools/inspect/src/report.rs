@@ -7,7 +7,7 @@
 //! waste     36 bytes, 37.5 %
 //! ```
 //!
-//! Of a tuple each array has a report. [`parse`] distinguishes the two notations: a text that begins with a shape of
+//! A tuple has a report for each array. [`parse`] distinguishes the two notations: a text that begins with a shape of
 //! XLA, and a TensorLayout.
 
 use crate::numbers::counted;
@@ -36,7 +36,7 @@ pub fn parse(text: &str) -> Result<Subject, Misplaced> {
     }
 }
 
-/// The array whose elements a shape lays out, with its sizes; `None` for tuples, `token`, `opaque` and unbounded sizes.
+/// The array of a shape, with its sizes; `None` for tuples, `token`, `opaque` and unbounded sizes.
 pub fn laid_out(shape: &Shape) -> Option<(&Array, Vec<i64>)> {
     match shape {
         Shape::Array(array) | Shape::Buffer(array) if array.element.is_data() => Some((array, array.sizes()?)),
@@ -49,7 +49,7 @@ pub fn placement(text: &str) -> Result<Placement, Error> {
     read(text)?.placement()
 }
 
-/// The report on what this text describes.
+/// The report on a text.
 pub fn report(text: &str) -> Result<String, Error> {
     match parse(text).map_err(|misplaced| misplaced.error)? {
         Subject::Places(placement) => places::report(&placement),
@@ -61,7 +61,7 @@ pub fn report(text: &str) -> Result<String, Error> {
     }
 }
 
-/// The error; one without a place is about the sizes, which begin after the first bracket of the text.
+/// The error with a place: without one it is about the sizes, after the first bracket of the text.
 pub fn in_sizes(text: &str, error: Error) -> Error {
     let at = error.at.or_else(|| text.find('[').map(|k| k + 1));
     error.placed(at)

@@ -1,4 +1,4 @@
-//! In which order the instructions of a program run: that of the file, or one that takes less memory.
+//! The order of a program's instructions: the file's, or one that takes less memory.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;
@@ -26,15 +26,15 @@ impl ScheduleOption {
     }
 }
 
-/// A module in the order that was asked for.
+/// A module in the order of the option.
 pub struct OrderedModule {
     /// The module.
     pub module: Module,
-    /// Its schedule, and the peaks that there were, where it is in another order than that of the file.
+    /// The schedule and its peaks, where the order is not the file's.
     pub schedule: Option<(Schedule, OrderPeaks)>,
 }
 
-/// Of each memory space the peak in the order of the file, and what none is below in any order; in bytes.
+/// Two numbers of bytes for each memory space: the peak in the order of the file, and a lower bound for all orders.
 pub type OrderPeaks = BTreeMap<u8, [i64; 2]>;
 
 impl OrderedModule {
@@ -55,7 +55,7 @@ impl OrderedModule {
         Ok(OrderedModule { module: schedule.apply(&module)?, schedule: Some((schedule, peaks)) })
     }
 
-    /// The orders of computations that are not those of the file.
+    /// The orders of computations that differ from the file's.
     pub fn orders(&self) -> BTreeMap<usize, Vec<usize>> {
         self.schedule.as_ref().map_or_else(BTreeMap::new, |(schedule, _)| schedule.orders.clone())
     }

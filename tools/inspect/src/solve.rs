@@ -122,7 +122,7 @@ struct Edges<'a> {
     costs: Vec<&'a RawValue>,
 }
 
-/// Values of a part of a text, and errors about it with its place.
+/// A text that turns its parts into values, or into errors with their places.
 struct Source<'a>(&'a str);
 
 impl Source<'_> {
@@ -157,7 +157,7 @@ fn offset(text: &str, line: usize, column: usize) -> usize {
 /// The problem of a text.
 ///
 /// # Errors
-/// What is wrong, and at which byte.
+/// The text is no problem; the error has the byte at fault.
 pub fn network(text: &str) -> Result<CostNetwork, Error> {
     let file: File = serde_json::from_str(text).map_err(|error| {
         let message = error.to_string();

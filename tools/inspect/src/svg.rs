@@ -1,4 +1,4 @@
-//! The picture of what a text describes.
+//! The picture of a shape or a TensorLayout, as SVG.
 
 use crate::report::{self, Subject};
 use tensor_layout::drawing::{MOST, draw_array, draw_placement};
@@ -8,15 +8,15 @@ use tensor_layout::text::Error;
 /// The picture of a shape or a TensorLayout, as SVG.
 ///
 /// # Errors
-/// Those of the report, and that a shape has no offsets.
+/// The text has no report, or the shape has no offsets.
 pub fn draw(text: &str) -> Result<String, Error> {
     draw_part(text, [MOST; 2])
 }
 
-/// The same with at most so many rows and columns, none above [`MOST`].
+/// The same with at most `most` rows and columns, none above [`MOST`].
 ///
 /// # Errors
-/// Those of the whole picture.
+/// As for the whole picture.
 pub fn draw_part(text: &str, most: [i64; 2]) -> Result<String, Error> {
     match report::parse(text).map_err(|misplaced| misplaced.error)? {
         Subject::Places(placement) => Ok(draw_placement(*placement, most)),

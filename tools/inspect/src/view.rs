@@ -1,4 +1,4 @@
-//! `layout-inspect view`: the layout of a reshape, transpose or slice, where that is a view of the same buffer.
+//! `layout-inspect view`: the layout of a reshape, transpose or slice that is a view of the same buffer.
 
 use crate::{lists, report};
 use layout_console::Complaint;

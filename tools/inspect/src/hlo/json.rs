@@ -101,10 +101,10 @@ pub fn objects(program: &mut Program, chosen: &[(usize, usize)], to: &mut dyn Wr
     each(program, chosen, &mut |object| Ok(writeln!(to, "{}", json!(object))?))
 }
 
-/// Each instruction, as soon as it is analysed.
+/// Passes each instruction to `say` as soon as it is analysed.
 ///
 /// # Errors
-/// An answer does not fit in 64 bits; those of `say`.
+/// An answer does not fit in 64 bits; errors of `say`.
 pub fn each(
     program: &mut Program,
     chosen: &[(usize, usize)],
@@ -153,7 +153,7 @@ pub fn each(
     Ok(())
 }
 
-/// The operands of one result under the names of the parameters. A parameter that is a tuple has a list of its leaves.
+/// The operands of one result, by the names of the parameters. A tuple parameter has a list of its leaves.
 fn by_parameter(row: &[Entry], parameters: &[&str]) -> Value {
     let mut all = Map::new();
     for entry in row {
@@ -168,7 +168,7 @@ fn by_parameter(row: &[Entry], parameters: &[&str]) -> Value {
 }
 
 impl Operand {
-    /// `names` are those of the operands.
+    /// An operand of the answer; `names` are the names of the operands.
     fn new(Entry { number: own, part, reads, feeds, usage, tiles }: &Entry, names: &[&str]) -> Operand {
         let directed = |access: &Access, direction| {
             let named = |value: &RunTime| {
@@ -194,12 +194,12 @@ impl Operand {
     }
 }
 
-/// A number; as a string where it does not fit in 64 bits.
+/// A number, as a string where it does not fit in 64 bits.
 fn number(n: u128) -> Value {
     u64::try_from(n).map_or_else(|_| json!(n.to_string()), |n| json!(n))
 }
 
-/// A number, or the least and the greatest that it may be.
+/// A number, or its least and greatest value.
 fn range(count: Count) -> Value {
     match count.exact() {
         Some(n) => number(n),

@@ -1,4 +1,4 @@
-//! The memory report of a module: what is measured, and how it is ranked.
+//! Measures and ranks the memory report of a module.
 
 use super::summary::{
     Best, Bytes, Kind, Live, Memory, Move, OrderAnswer, Origin, Peak, Provenance, Summary, Tensor, Transfers, origin,
@@ -19,7 +19,7 @@ pub struct Report<'m> {
     used: MemoryUse,
     /// The machine whose layouts are compared.
     target: &'m Target,
-    /// The peaks in the order of the file and the bounds of all orders, where it is in another one.
+    /// The peaks in the order of the file and the bounds for all orders, where the module is in another order.
     order: Option<OrderPeaks>,
 }
 
@@ -42,7 +42,7 @@ impl<'m> Report<'m> {
         Ok(Report { module, used: MemoryUse::of(module)?, target, order: None })
     }
 
-    /// The same of a module in another order than that of the file.
+    /// The report of a module in another order than that of the file, with the peaks of that order.
     pub fn in_order(self, order: Option<OrderPeaks>) -> Report<'m> {
         Report { order, ..self }
     }
@@ -117,8 +117,8 @@ impl<'m> Report<'m> {
         })
     }
 
-    /// The tensors of the program: the `top` that take most and the `top` with most padding, those first that take most;
-    /// the number of the others, and their bytes.
+    /// The tensors of the program: the `top` largest and the `top` with most padding, largest first; the number of the
+    /// others, and their bytes.
     ///
     /// # Errors
     /// 64 bits do not hold the bytes of the others.
@@ -140,7 +140,7 @@ impl<'m> Report<'m> {
         Ok((named, others, rest.into()))
     }
 
-    /// The tensor with most padding of what is live at the peak of a memory; `None` where nothing there has any.
+    /// The tensor with most padding among those live at the peak of a memory; `None` where none has any.
     pub fn most_padded(&self, space: u8) -> Option<Tensor> {
         let mut live = BTreeSet::new();
         for moment in self.used.peak(self.module, space) {
@@ -189,13 +189,13 @@ impl<'m> Report<'m> {
         }
     }
 
-    /// The buffers that the program has: those of a computation that runs in two ways once.
+    /// The buffers of the program; a computation that runs in two ways counts once.
     fn owned(&self) -> Vec<Owned<'m>> {
         let mut seen = BTreeSet::new();
         let mut found = Vec::new();
         for ((number, frame), buffers) in &self.used.frames {
             let computation = &self.module.computations[*number];
-            // A tuple of many parts is the place of as many buffers.
+            // A tuple of many parts has as many buffers.
             let mut arrays: HashMap<usize, Vec<&Array>> = HashMap::new();
             for buffer in buffers.buffers.iter().chain(&buffers.copies) {
                 if Kind::of(buffer.role, *frame) == Kind::Lent || !seen.insert((*number, buffer.made)) {
@@ -275,7 +275,7 @@ impl<'m> Report<'m> {
         }
     }
 
-    /// The buffers by where they come from: by source line, and by `op_name`.
+    /// The buffers grouped by source line, and by `op_name`.
     fn origins(&self, owned: &[Owned], top: usize) -> (Vec<Origin>, Vec<Origin>) {
         let mut live: BTreeMap<(usize, (usize, usize)), i64> = BTreeMap::new();
         for space in self.used.spaces.keys() {
@@ -337,14 +337,14 @@ fn told(buffer: &Owned, target: &Target) -> Tensor {
 /// The layout of a machine that takes the fewest bytes, where an array has tiles and takes more.
 fn best(array: &Array, taken: Footprint, target: &Target) -> Option<Best> {
     let sizes = array.sizes().filter(|_| array.layout.is_tiled())?;
-    // An array that no layout of the machine fits has none that is better.
+    // An array that fits no layout of the machine has no better one.
     let least = target.layouts(array.element, &sizes).ok()?.into_iter().next()?;
     let layout = Layout { memory_space: array.layout.memory_space, ..least.layout };
     let saves = taken.padded.saturating_sub(least.padded_bytes);
     (saves > 0).then(|| Best { layout: layout.to_string(), padded_bytes: least.padded_bytes, saves })
 }
 
-/// The instruction that makes a value: behind other names for it, and the end of an asynchronous pair.
+/// The instruction that defines a value, behind bitcasts and the end of an asynchronous pair.
 pub fn maker(computation: &Computation, mut k: usize) -> usize {
     loop {
         let instruction = &computation.instructions[k];
@@ -363,7 +363,7 @@ pub fn maker(computation: &Computation, mut k: usize) -> usize {
     }
 }
 
-/// The instructions that read a value, behind other names for it.
+/// The users of a value and of its aliases.
 pub fn users(computation: &Computation, k: usize) -> Vec<usize> {
     let mut names = BTreeSet::from([k]);
     let mut found = Vec::new();
@@ -381,7 +381,7 @@ pub fn users(computation: &Computation, k: usize) -> Vec<usize> {
     found
 }
 
-/// What the first buffer of each instruction's result is for, by computation; none where 64 bits do not hold the bytes.
+/// The use of the first buffer of each instruction's result, by computation; none where 64 bits do not hold the bytes.
 pub fn kinds(module: &Module) -> Option<Vec<Vec<Option<Kind>>>> {
     let used = MemoryUse::of(module).ok()?;
     let fused = |computation: &Computation| vec![Some(Kind::Fused); computation.instructions.len()];

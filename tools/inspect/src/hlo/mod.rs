@@ -1,8 +1,8 @@
-//! `layout-inspect hlo`: the memory that a program takes, and what its instructions read and feed.
+//! `layout-inspect hlo`: the memory that a program takes, and the accesses of its instructions.
 //!
-//! [`summary`] has the memory report as data, [`measure`] makes it, [`screen`] prints it and [`page`] writes it as HTML. The listing of the instructions is made by [`rows`];
-//! [`table`] prints it for people, [`mod@json`] as one object a line for programs: each instruction is printed when it is
-//! analysed, and then forgotten.
+//! [`summary`] has the memory report as data, [`measure`] computes it, [`screen`] prints it and [`page`] writes it as
+//! HTML. [`rows`] computes the listing of the instructions; [`table`] prints it for people, [`mod@json`] for programs,
+//! one object a line. Each instruction is printed when it is analysed, and then forgotten.
 
 pub mod json;
 pub mod measure;
@@ -88,11 +88,11 @@ pub struct HloOptions {
     seconds: f64,
 }
 
-/// How many entries the lists of the report have where nothing else is said.
+/// The default length of the lists of the report.
 const TOP: usize = 3;
 
 impl HloOptions {
-    /// Reads standard input where no file is named. Returns whether somebody would have to type it.
+    /// Reads standard input where no file is named. Returns whether that is a terminal.
     pub fn use_standard_input(&mut self) -> bool {
         let none = self.files.is_empty();
         if none {
@@ -123,7 +123,7 @@ pub fn run(options: &HloOptions) -> Result<(), Complaint> {
     if let (Some(_), false) = (&options.diff, options.files.len() == 1) {
         return Err(Complaint::new(format!("--diff must have one file, found {}", options.files.len())));
     }
-    // What is wrong with one file keeps nobody from the report of another.
+    // An error in one file does not stop the reports of the others.
     let (mut reports, mut wrong, mut over) = (Vec::new(), Vec::new(), Vec::new());
     for file in &options.files {
         match one(options, file, &target, most) {
@@ -141,8 +141,8 @@ pub fn run(options: &HloOptions) -> Result<(), Complaint> {
     Complaint::together(wrong).map_or(Ok(()), Err)
 }
 
-/// The report of one file, and a complaint where it takes more than so many times its logical bytes. Prints the timeline,
-/// where that is asked for.
+/// The report of one file, and a complaint where padded bytes exceed `most` times the logical bytes. Prints the
+/// timeline, if asked.
 fn one(
     options: &HloOptions,
     file: &str,
@@ -155,7 +155,7 @@ fn one(
     if options.timeline {
         print(options, &timeline(options, file, &report))?;
     }
-    // What is not among the first of one report may be among those of the other: a difference needs all.
+    // An entry below the top of one report may be in the top of the other: a difference needs all.
     let top = if options.diff.is_some() { usize::MAX } else { options.top.unwrap_or(TOP) };
     let summary = report.summary(top).map_err(in_text)?;
     let over = most.and_then(|most| over(file, &report, summary.padding, most));
@@ -183,7 +183,7 @@ fn html(options: &HloOptions, page: &Path, target: &Target, most: Option<f64>) -
         Ok(plan) => (Some(plan), None),
         Err(why) => (None, Some(why)),
     });
-    // Why there is no plan, the page says as well.
+    // The page says, too, why there is no plan.
     let without = unplanned.as_ref().map(|why| why.message.clone());
     write(page, &page::page(&module, &report, &options.machine, top, (plan, without)).map_err(in_text)?)?;
     let padding = most.map(|most| Ok((most, report.summary(0)?.padding))).transpose().map_err(in_text)?;
@@ -192,7 +192,7 @@ fn html(options: &HloOptions, page: &Path, target: &Target, most: Option<f64>) -
     Complaint::together(unplanned.into_iter().chain(over).collect()).map_or(Ok(()), Err)
 }
 
-/// The reports as the options want them.
+/// The reports in the format of the options.
 fn text(options: &HloOptions, target: &Target, reports: &[(&str, Summary)]) -> Result<String, Complaint> {
     let object = |(file, summary): &(&str, Summary)| {
         let mut object = json!(summary);
@@ -233,7 +233,7 @@ fn print(options: &HloOptions, text: &str) -> Result<(), Complaint> {
     stream(|out| Ok(out.write_all(text.as_bytes())?)).map_err(|stop| stop.complaint(&options.files[0]))
 }
 
-/// A module in the order that is asked for, its text for errors, and what other orders take.
+/// A module in the order of the options, its text for errors, and the peaks of other orders.
 fn ordered(options: &HloOptions, file: &str) -> Result<(Module, String, Option<OrderPeaks>), Complaint> {
     let (module, text) = module(file)?;
     let ordered = OrderedModule::new(module, options.schedule);
@@ -275,7 +275,7 @@ fn sizes(list: &str) -> Result<Vec<i64>, Complaint> {
     sizes.ok_or_else(|| lists::wrong("--tile", "positive sizes such as 8,128", list))
 }
 
-/// `1.5x`, `1.5`.
+/// A ratio such as `1.5x` or `1.5`.
 fn ratio(text: &str) -> Result<f64, Complaint> {
     let ratio = text.strip_suffix('x').unwrap_or(text).parse().ok().filter(|ratio: &f64| ratio.is_finite());
     ratio
@@ -283,7 +283,7 @@ fn ratio(text: &str) -> Result<f64, Complaint> {
         .ok_or_else(|| lists::wrong("--fail-over", "a ratio of at least 1 such as 1.5x", text))
 }
 
-/// A complaint about a program that takes more than so many times its logical bytes.
+/// A complaint about a program whose padded bytes exceed `most` times its logical bytes.
 fn over(file: &str, report: &Report, Bytes { logical, padded }: Bytes, most: f64) -> Option<Complaint> {
     if padded as f64 <= logical as f64 * most {
         return None;

@@ -1,12 +1,11 @@
-//! What each instruction of a module reads of its operands, and feeds of its result.
+//! The access of each instruction of a module: the elements that it reads of its operands, and those that it feeds.
 //!
-//! For each leaf of the result (an array of its tuple, or the one array) and each leaf of an operand there is an
-//! [`Entry`]: the indexing maps of both directions, how many elements are read, and what a tile of the result needs. Of
-//! tuples only the pairs that have to do with each other have one, so that a tuple of ten thousand arrays has ten
-//! thousand entries.
+//! Each pair of a leaf of the result (an array of its tuple, or its only array) and a leaf of an operand has an
+//! [`Entry`]: the indexing maps of both directions, how many elements are read, and the operand's tile for a tile of
+//! the result. For tuples only related pairs have one, so a tuple of ten thousand arrays has ten thousand entries.
 //!
-//! Instructions with the same operation and the same shapes read the same, so they are analysed once: [`Found`] has
-//! numbers of operands, not their names.
+//! Instructions with the same operation and the same shapes are analysed once: [`Found`] has numbers of operands, not
+//! their names.
 
 use super::measure::kinds;
 use super::summary::Kind;
@@ -23,43 +22,43 @@ use tensor_layout::operations::Operation;
 use tensor_layout::operations::{Array, Graph, Node, Shape, Value, count, leaves};
 use tensor_layout::text::{Error, did_you_mean};
 
-/// How many instructions are remembered, and how many arrays they may have.
+/// The most instructions in the cache, and the most operands or tuple parts of each.
 const REMEMBERED: usize = 4096;
 const SMALL: usize = 64;
 
-/// A module with what each of its instructions reads.
+/// A module with the accesses of its instructions.
 pub struct Program {
     pub module: Module,
     graphs: Vec<Graph>,
-    /// The integers that the text says, by computation and instruction.
+    /// The known integer values, by computation and instruction.
     known: Vec<Vec<Option<KnownValues>>>,
     flows: Flows,
-    /// What instructions of an operation and of shapes read, by the text of these.
+    /// A cache of accesses, by the text of the operation and its shapes.
     remembered: HashMap<String, Rc<Found>>,
-    /// The sizes of a tile of each result, for which to say what is needed.
+    /// The sizes of a tile of each result, whose operand tiles are computed.
     tile: Option<Vec<i64>>,
-    /// What the buffer of each result is for; none where 64 bits do not hold the bytes.
+    /// The use of each result's buffer; none where 64 bits do not hold the bytes.
     pub kinds: Option<Vec<Vec<Option<Kind>>>>,
 }
 
-/// What an instruction reads.
+/// The accesses of an instruction.
 pub struct Found {
-    /// For each leaf of the result.
+    /// One row for each leaf of the result.
     pub rows: Vec<Row>,
-    /// The leaves of operands that no row is about.
+    /// The leaves of operands without an entry in any row.
     pub unread: Vec<Unread>,
-    /// What else there is to say.
+    /// Further remarks: the bytes that a fusion saves, or that a change of shape moves.
     pub remarks: Vec<String>,
 }
 
-/// What one leaf of the result reads.
+/// The accesses of one leaf of the result.
 pub struct Row {
     pub entries: Vec<Entry>,
-    /// What goes for all other leaves of operands, where there were too many to look at.
+    /// The reason that holds for all other leaves of operands, where there were too many to analyse.
     pub others: Option<String>,
 }
 
-/// Leaves of an operand in a row.
+/// Consecutive leaves of an operand.
 pub struct Unread {
     /// The operand's number.
     pub number: usize,
@@ -67,7 +66,7 @@ pub struct Unread {
     pub parts: Option<[usize; 2]>,
 }
 
-/// What an instruction reads and feeds of one leaf of an operand.
+/// The access to one leaf of an operand, in both directions.
 pub struct Entry {
     /// The operand's number.
     pub number: usize,
@@ -75,9 +74,9 @@ pub struct Entry {
     pub part: Option<usize>,
     pub reads: Access,
     pub feeds: Access,
-    /// How much of it is read.
+    /// How much of the leaf is read.
     pub usage: Option<Usage>,
-    /// What a tile of the result needs of it, if `--tile` is given.
+    /// The tiles of the leaf that a tile of the result reads, if `--tile` is given.
     pub tiles: Vec<String>,
 }
 
@@ -86,7 +85,7 @@ pub struct Entry {
 pub struct Access {
     pub maps: Vec<String>,
     pub run_time: Vec<RunTime>,
-    /// Why there is no map for some of it.
+    /// Why some of the access has no map.
     pub unknown: Vec<String>,
 }
 
@@ -120,7 +119,7 @@ impl Program {
         Ok(Program { module, graphs, known, flows: Flows::default(), remembered: HashMap::new(), tile, kinds })
     }
 
-    /// What the text says that is skipped, each where it is.
+    /// The warnings about skipped parts of the text, each with its place.
     pub fn warnings(&self) -> &[Error] {
         &self.module.warnings
     }
@@ -130,7 +129,7 @@ impl Program {
         (&self.module.computations[c], &self.module.computations[c].instructions[k])
     }
 
-    /// The instructions of this name, or all, each as its computation and its number in that.
+    /// The instructions with this name, or all, each as the numbers of its computation and of the instruction.
     ///
     /// # Errors
     /// No instruction has that name.
@@ -150,7 +149,7 @@ impl Program {
         }
     }
 
-    /// Refuses a tile, which its user knows by this name, that no result of these instructions can have.
+    /// Refuses a tile, named `name` in the message, that fits no result of these instructions.
     ///
     /// # Errors
     /// All results have another rank.
@@ -167,7 +166,7 @@ impl Program {
         Err(Error::new(format!("{message}, found {}", tile.len())))
     }
 
-    /// What else there is to say: how many bytes a fusion saves, and what a change of shape moves.
+    /// Further remarks: the bytes that a fusion saves, or that a change of shape moves.
     fn remarks(&mut self, c: usize, k: usize) -> Vec<String> {
         let computation = &self.module.computations[c];
         let instruction = &computation.instructions[k];
@@ -191,7 +190,7 @@ impl Program {
         }
     }
 
-    /// What a tile of the result needs of an operand.
+    /// The tiles of an operand that a tile of the result reads.
     fn tiles(&self, access: &analysis::Access<Place>, from: &[i64], to: &[i64]) -> Vec<String> {
         let Some(sizes) = self.tile.as_ref().filter(|sizes| sizes.len() == from.len()) else { return Vec::new() };
         let pieces = |(n, size): (&i64, &i64)| Interval::new(0, (n - 1).max(0) / (*size).max(1));
@@ -221,14 +220,14 @@ impl Program {
         }
     }
 
-    /// What an instruction reads, its operands as parameters. Of a tuple of which a part is taken, the parameter is that
+    /// The flow of an instruction, its operands as parameters. Where it takes a part of a tuple, the parameter is that
     /// part.
     fn flow(&mut self, c: usize, k: usize) -> Result<Flow, Error> {
         let instructions = &self.module.computations[c].instructions;
         let instruction = &instructions[k];
         let operand = |k: &usize| &instructions[*k].shape;
         let (operation, shapes) = match (&instruction.operation, instruction.operands.first().map(operand)) {
-            // A parameter of the computation reads nothing, and is none of this graph.
+            // A parameter of the computation reads nothing, and is not in this graph.
             (Operation::Parameter { .. }, _) => (Operation::Constant, Vec::new()),
             (Operation::GetTupleElement { index }, Some(Shape::Tuple(parts))) => {
                 (Operation::GetTupleElement { index: 0 }, vec![Shape::Tuple(vec![parts[*index].clone()])])
@@ -250,7 +249,7 @@ impl Program {
         found
     }
 
-    /// What an instruction reads.
+    /// The accesses of an instruction.
     ///
     /// # Errors
     /// An answer does not fit in 64 bits.
@@ -270,7 +269,7 @@ impl Program {
         Ok(found)
     }
 
-    /// The operation and the shapes of an instruction as text; `None` where there are many.
+    /// The key of the cache: the operation and the shapes as text; `None` where there are many.
     fn key(&self, c: usize, k: usize) -> Option<String> {
         let (computation, instruction) = self.at(c, k);
         let operands = instruction.operands.iter().map(|k| &computation.instructions[*k].shape);
@@ -278,7 +277,7 @@ impl Program {
         if instruction.operands.len() > SMALL || !small(&instruction.shape) || !operands.clone().all(small) {
             return None;
         }
-        // Of the elementwise operations only a copy has a remark.
+        // Among the elementwise operations only a copy has a remark.
         let copy = if instruction.opcode == "copy" { "copy " } else { "" };
         let mut key = format!("{copy}{:?} {}", instruction.operation, instruction.shape);
         operands.for_each(|shape| _ = write!(key, " {shape}"));
@@ -290,7 +289,7 @@ impl Program {
         Some(key)
     }
 
-    /// The integers that are known of the source of a run-time variable: an operand, or an instruction that is called.
+    /// The known values of the source of a run-time variable: an operand, or an instruction of a called computation.
     fn value(&self, c: usize, k: usize, place: &Place) -> Option<&KnownValues> {
         match place.calls[..] {
             [] => self.known[c][*self.at(c, k).1.operands.get(place.node)?].as_ref(),
@@ -338,7 +337,7 @@ impl Program {
                 }
             };
             let others = flow.others(root).and_then(|access| access.unknown.first().cloned());
-            // Of an instruction with one result, operands that are one array are always there.
+            // With one result, each operand that is a single array has an entry.
             let mut all: BTreeSet<(usize, usize)> = flow.related(root).collect();
             if flow.roots() == 1 && others.is_none() {
                 all.extend((0..counts.len()).filter(|number| counts[*number] == 1).map(|number| (number, 0)));
@@ -379,7 +378,7 @@ impl Program {
     }
 }
 
-/// The leaves that no row is about, those in a row together.
+/// The leaves without an entry, consecutive ones together.
 fn unread(seen: &[Vec<bool>]) -> Vec<Unread> {
     let mut found = Vec::new();
     for (number, leaves) in seen.iter().enumerate() {
@@ -395,7 +394,7 @@ fn unread(seen: &[Vec<bool>]) -> Vec<Unread> {
     found
 }
 
-/// A number, or between which two it is.
+/// A number, or its bounds.
 pub fn amount(count: Count) -> String {
     match (count.exact(), count.most) {
         (Some(n), _) => n.to_string(),

@@ -18,13 +18,13 @@ pub fn bytes(n: i64) -> String {
     if unit == "B" { format!("{n} B") } else { format!("{value:.1} {unit}") }
 }
 
-/// Which part of the padded bytes no element has, in percent.
+/// The share of the padded bytes that is padding, in percent.
 pub fn padding(Bytes { logical, padded }: Bytes) -> String {
     let part = if padded <= logical { 0.0 } else { (padded - logical) as f64 * 100.0 / padded as f64 };
     format!("{part:.1} %")
 }
 
-/// A text of at most so many columns, the end replaced by `..` where it is longer.
+/// The text, cut to `columns` with `..` at its end where it is longer.
 pub fn cut(text: &str, columns: usize) -> String {
     match text.chars().count() <= columns {
         true => text.to_string(),
@@ -32,8 +32,8 @@ pub fn cut(text: &str, columns: usize) -> String {
     }
 }
 
-/// The name of a file of at most so many columns, the beginning replaced by `..` where it is longer: folders are often
-/// those of other files too.
+/// The name of a file, cut to `columns` with `..` at its beginning where it is longer: several files often share
+/// their folders.
 fn cut_file(name: &str, columns: usize) -> String {
     match name.chars().count().checked_sub(columns) {
         None | Some(0) => name.to_string(),
@@ -68,7 +68,7 @@ pub fn screen(summary: &Summary) -> String {
     out
 }
 
-/// Fewer bytes of temporaries are not worth a line: flags and counters.
+/// Temporaries below this number of bytes get no line: flags and counters.
 pub const SMALL: i64 = 1024;
 
 fn totals(out: &mut String, spaces: &[Memory]) {
@@ -112,7 +112,7 @@ fn totals(out: &mut String, spaces: &[Memory]) {
 fn worst(out: &mut String, summary: &Summary) {
     match summary.worst.is_empty() {
         false => line(out, "\nmost padding"),
-        // A list of at most 0 tensors says nothing about padding.
+        // An empty list of tensors (`top` 0) does not mean that there is no padding.
         true if summary.spaces.iter().any(|memory| memory.padding.padded > memory.padding.logical) => {}
         true => line(out, "\nno padding"),
     }
@@ -178,14 +178,14 @@ pub fn several(reports: &[(&str, Summary)]) -> String {
 /// A number of the report of a memory.
 type Part = fn(&Memory) -> i64;
 
-/// What has changed from one report to another: each memory, and the lines of the program that have changed most, at most
-/// `top` of them. Both reports must have all lines.
+/// The difference of two reports: each memory, and the at most `top` lines of the program that changed most. Both
+/// reports must have all lines.
 pub fn difference(old: &Summary, new: &Summary, top: usize) -> String {
     let mut out = String::new();
     let row = |out: &mut String, name: &str, from: i64, to: i64| {
         let change = to.saturating_sub(from);
         let sign = if change > 0 { "+" } else { "" };
-        // A ratio where the percentage has more digits than its column.
+        // A ratio where the percentage does not fit into its column.
         let percent = match change as f64 * 100.0 / from as f64 {
             _ if from == 0 => String::new(),
             percent if percent < 1e4 => format!("{percent:+.1} %"),
@@ -228,7 +228,7 @@ pub fn difference(old: &Summary, new: &Summary, top: usize) -> String {
     out
 }
 
-/// The live bytes of a memory over the instructions, a bar for each of at most so many steps: the most in each.
+/// The live bytes of a memory over the instructions: a bar for each of at most `steps` steps, with the most in each.
 pub fn timeline(live: &[(&str, i64)], steps: usize) -> String {
     const BAR: usize = 40;
     let mut out = String::new();

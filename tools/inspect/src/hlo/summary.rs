@@ -1,7 +1,7 @@
 //! The memory report of a module as data: totals, the peak, the worst tensors, the relayouts, and where they come from.
 //!
-//! Everything is in bytes of padded arrays where nothing else is said. [`super::measure`] makes it, [`super::screen`] prints it
-//! for people.
+//! All numbers are bytes of padded arrays unless a comment says otherwise. [`super::measure`] computes them,
+//! [`super::screen`] prints them for people.
 
 use crate::schedule::ScheduleOption;
 use schemars::JsonSchema;
@@ -192,7 +192,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// As it is written in JSON.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Argument => "argument",
@@ -205,7 +205,7 @@ impl Kind {
         }
     }
 
-    /// Of a buffer of a computation that runs in this way.
+    /// The kind of a buffer with this role, in a computation that runs in this way.
     pub fn of(role: Role, frame: RunsAs) -> Kind {
         match (role, frame) {
             (Role::Temporary, _) => Kind::Temporary,

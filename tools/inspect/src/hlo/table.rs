@@ -8,7 +8,7 @@ use tensor_layout::memory::Footprint;
 use tensor_layout::operations::Shape;
 use tensor_layout::text::Error;
 
-/// A line for each instruction, with what it reads and feeds below it, under the name of its computation.
+/// Prints a line for each instruction, under the name of its computation, with its accesses below.
 ///
 /// # Errors
 /// An answer does not fit in 64 bits; the text cannot be written.
@@ -52,7 +52,7 @@ pub fn table(program: &mut Program, chosen: &[(usize, usize)], to: &mut dyn Writ
     Ok(())
 }
 
-/// What is read and fed of one leaf of an operand; `of` says which result, where there are several.
+/// Prints the access to one leaf of an operand; `of` names the result, where there are several.
 fn entry(out: &mut String, of: &str, names: &[&str], found: &Entry) {
     let Entry { number, part, reads, feeds, usage, tiles } = found;
     let name = names[*number];

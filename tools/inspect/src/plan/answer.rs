@@ -16,7 +16,7 @@ use tensor_layout::spreading::PlannedCollective;
 use tensor_layout::targets::Target;
 use tensor_layout::tiled::Layout;
 
-/// What stands for a layout of what lies in a memory that no place has.
+/// The text for the layout of an array that is in none of the places.
 pub const BESIDE: &str = "beside the places";
 
 /// A plan: layouts for all values of a program.
@@ -83,8 +83,8 @@ pub struct PlanAnswer {
 }
 
 impl PlanAnswer {
-    /// What a proof says of a plan. What doing without a relayout costs is known by a search of its own, what a judge says by
-    /// the judge, and the order of the instructions is in the proof itself. Warnings are about the text.
+    /// The part of an answer that a proof confirms. The cost without a relayout comes from a search of its own,
+    /// judgements from the judge, warnings from the text, and the order of the instructions is in the proof itself.
     pub fn provable(&self) -> PlanAnswer {
         let known = |own: &RelayoutAnswer| RelayoutAnswer { without: None, undecided: false, ..own.clone() };
         let relayouts = self.relayouts.iter().map(known).collect();
@@ -93,7 +93,7 @@ impl PlanAnswer {
     }
 }
 
-/// Whether no bytes are kept.
+/// Whether the number is 0, for fields that are left out then.
 fn is_none(bytes: &i64) -> bool {
     *bytes == 0
 }
@@ -110,7 +110,7 @@ pub struct LeftAnswer {
 }
 
 impl LeftAnswer {
-    /// What is left by what has ended a search, and by the relayouts that are not explained.
+    /// The open decisions: why the search ended, and how many relayouts are not explained; `None` without any.
     pub fn of(search: Option<SearchEnd>, relayouts: usize) -> Option<LeftAnswer> {
         (search.is_some() || relayouts > 0).then_some(LeftAnswer { search, relayouts })
     }
@@ -129,7 +129,7 @@ pub enum SearchEnd {
 }
 
 impl SearchEnd {
-    /// What has ended the search for a plan by this clock; `None` where the bound met the cost.
+    /// Why the search for a plan ended by this clock; `None` where the bound met the cost.
     pub fn of(cost: i64, bound: i64, clock: &Clock) -> Option<SearchEnd> {
         (cost != bound).then(|| match clock.has_time() {
             _ if clock.options().is_near(cost, bound) => SearchEnd::Gap,
@@ -352,14 +352,14 @@ impl Names<'_> {
         &self.module.computations[graph].instructions[node].name
     }
 
-    /// The name of an array: of an instruction, with the number of the part where it has several.
+    /// The name of an array: of its instruction, with the leaf's number where it has several.
     pub fn array(&self, (graph, node, leaf): ArrayName) -> String {
         let name = self.node((graph, node));
         let parts = count(&self.module.computations[graph].instructions[node].shape);
         if parts == 1 { name.to_string() } else { format!("{name}#{leaf}") }
     }
 
-    /// A plan, and for each of its relayouts what doing without it costs, as far as that is known.
+    /// The answer of a plan, with the known costs of plans without each of its relayouts.
     pub fn answer(&self, plan: &LayoutPlan, without: &[Marginal]) -> PlanAnswer {
         let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let mut spaces = BTreeMap::new();
@@ -457,7 +457,7 @@ impl Names<'_> {
         taken.iter().map(one).collect()
     }
 
-    /// What a judge has said, as an answer.
+    /// A judgement of the judge, as an answer.
     pub fn judgement(&self, lesson: &Lesson) -> Judgement {
         let changes = lesson.changed.iter().map(|change| {
             let side = if change.argument { "argument" } else { "result" };

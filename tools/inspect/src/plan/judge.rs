@@ -1,9 +1,9 @@
-//! A judge: a command that gets plans, a line of JSON each, and answers with what each costs.
+//! A judge: a command that gets plans, a line of JSON each, and answers with the cost of each.
 //!
-//! `{"entry":{"in":["{1,0}"],"out":["{0,1}"]},"values":{..}}` is answered `{"cost":1234}`, or `{"error":"why"}` where the
-//! plan has no cost. The command is run by the shell, and asked again as long as it runs; one that ends after an answer is
-//! started again for the next plan. A thread writes and reads, so that the time for the search ends the wait for an answer.
-//! The command is a process group: one that is ended takes with it what it has started.
+//! `{"entry":{"in":["{1,0}"],"out":["{0,1}"]},"values":{..}}` is answered `{"cost":1234}`, or `{"error":"why"}` where
+//! the plan has no cost. The shell runs the command, which is asked as long as it runs; if it ends after an answer, it
+//! is started again for the next plan. A thread writes and reads, so the search's deadline ends the wait for an answer.
+//! The command is a process group: killing it kills the processes that it started.
 
 use super::answer::PlanAnswer;
 use crate::clock::Clock;
@@ -14,24 +14,24 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The most bytes of an answer. An error that a compiler says may have many lines.
+/// The most bytes of an answer. A compiler's error may have many lines.
 const LONGEST: u64 = 1 << 20;
 
-/// After how long it is said that the judge is still waited for.
+/// The interval between messages that the judge is still awaited.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a judge that is asked nothing more may take to end.
+/// The time for a judge to end after its last answer.
 const LAST: Duration = Duration::from_secs(1);
 
-/// A judge that is asked one plan after the other.
+/// A judge that is asked about one plan after the other.
 pub struct JudgeCommand {
     command: String,
     running: Option<Running>,
-    /// Why nothing can be asked.
+    /// Why the judge cannot be asked.
     pub broken: Option<String>,
 }
 
-/// A command that runs.
+/// A running command.
 struct Running {
     child: Child,
     asked: Sender<String>,
@@ -44,10 +44,10 @@ impl JudgeCommand {
         JudgeCommand { command: command.to_string(), running: None, broken: None }
     }
 
-    /// What the plan costs, or why it has no cost; `None` where the time is over, or the judge is broken.
+    /// The cost of the plan, or why it has none; `None` where the time is over, or the judge is broken.
     pub fn ask(&mut self, plan: &PlanAnswer, clock: &Clock) -> Option<Result<i64, String>> {
         let line = json!({"entry": plan.entry, "values": plan.values}).to_string();
-        // What has ended after its last answer is started again, once.
+        // A command that has ended after its last answer is started again, once.
         let known = self.running.is_some();
         let mut answer = self.answer(&line, clock);
         if known && answer == Ok(None) {
@@ -68,7 +68,7 @@ impl JudgeCommand {
         None
     }
 
-    /// Has a line answered; `None` where the command has ended.
+    /// The answer to a line; `None` where the command has ended.
     fn answer(&mut self, line: &str, clock: &Clock) -> Result<Option<String>, TimeIsOver> {
         if self.running.is_none() {
             self.running = Running::start(&self.command);
@@ -95,10 +95,10 @@ impl JudgeCommand {
         Ok(None)
     }
 
-    /// Ends the command: nothing more is asked.
+    /// Ends the command.
     fn end(&mut self) {
         let Some(Running { mut child, asked, said }) = self.running.take() else { return };
-        // The thread ends, and closes the input of the command, which ends then; what does not is killed.
+        // The thread ends and closes the input of the command. A command that does not end then is killed.
         drop((asked, said));
         let start = Instant::now();
         while matches!(child.try_wait(), Ok(None)) {
@@ -136,7 +136,7 @@ impl Running {
     }
 }
 
-/// Kills a command and what it has started. The command has not been waited for, so no other group has its number.
+/// Kills a command and its children. The command has not been waited for, so no other group has its number.
 fn kill(child: &mut Child) {
     if cfg!(unix) {
         // The standard library kills single processes only.
@@ -146,7 +146,7 @@ fn kill(child: &mut Child) {
     let _ = child.kill();
 }
 
-/// Writes each line and reads an answer to it, as long as there are any.
+/// Writes each line and reads an answer to it, until the lines end.
 fn talk(
     mut stdin: ChildStdin,
     mut stdout: BufReader<ChildStdout>,
@@ -155,7 +155,7 @@ fn talk(
 ) {
     for line in lines {
         let mut answer = Vec::new();
-        // One that has not read may still have answered.
+        // A command that has not read the line may still have answered.
         let _ = writeln!(stdin, "{line}").and_then(|()| stdin.flush());
         let read = (&mut stdout).take(LONGEST).read_until(b'\n', &mut answer);
         let answer = matches!(read, Ok(n) if n > 0).then(|| String::from_utf8_lossy(&answer).into_owned());
@@ -166,7 +166,7 @@ fn talk(
     }
 }
 
-/// The cost in an answer, or the error; `None` for what is no answer.
+/// The cost in an answer, or the error; `None` for any other text.
 fn cost(answer: &str) -> Option<Result<i64, String>> {
     let value: Value = serde_json::from_str(answer).ok()?;
     match (value.get("cost"), value.get("error")) {

@@ -108,7 +108,7 @@ impl PlanOptions {
         Ok(limits)
     }
 
-    /// Writes the proof of a plan, where it is asked for; with whether values stay in the memories that they are made in.
+    /// Writes the proof of a plan, if asked. `stay` is whether values stay in the memories that they are made in.
     fn prove(
         &self,
         (limits, stay, orders): (&[SpaceLimit], bool, &Orders),
@@ -137,10 +137,10 @@ pub enum EntryOption {
     Free,
 }
 
-/// The orders of computations that are not those of the file, by their numbers.
+/// The orders of computations that differ from the file's, by the numbers of the computations.
 type Orders = BTreeMap<usize, Vec<usize>>;
 
-/// Of how many relayouts, the dearest, it is said what doing without them costs.
+/// The most relayouts, dearest first, for which the cost of doing without is computed.
 const EXPLAINED: usize = 12;
 
 /// The plan as text or JSON.
@@ -235,12 +235,12 @@ fn placed(
         }
     }
     answer.schedule = options.schedule;
-    // Values do not change their memory on places, whether that is asked for or not.
+    // On a machine with places, values do not change their memory.
     options.prove((limits, false, orders), &answer, &plan.certificate)?;
     Ok(Ok(if options.json { format!("{}\n", json(&answer)) } else { text::text(&answer) }))
 }
 
-/// Complains about what is no time that a search may take.
+/// Complains about seconds that are negative or not finite.
 pub fn check_seconds(seconds: f64) -> Result<(), Complaint> {
     if seconds.is_finite() && seconds >= 0.0 {
         return Ok(());
@@ -248,11 +248,11 @@ pub fn check_seconds(seconds: f64) -> Result<(), Complaint> {
     Err(Complaint::new(format!("expected a number of seconds from 0, found `{seconds}`")))
 }
 
-/// The best plan, and the answer that it is; of those that leave room for the smallest steps of each operation, where
-/// `room_for_steps` asks for it.
+/// The best plan and its answer; with `room_for_steps`, among plans that leave room for the smallest steps of each
+/// operation.
 ///
 /// # Errors
-/// Why there is no plan.
+/// There is no plan.
 pub fn plan_of(
     names: &Names,
     planner: &mut Planner,
@@ -269,7 +269,7 @@ pub fn plan_of(
     Ok((plan, PlanAnswer { kept, ..answer }))
 }
 
-/// The answer that a plan is, of a search that has ended so.
+/// The answer of a plan and of how its search ended.
 fn described(
     names: &Names,
     planner: &Planner,
@@ -282,7 +282,7 @@ fn described(
     Ok(PlanAnswer { given, left, warnings, ..tiles::answer(names, planner, plan, &without)? })
 }
 
-/// The answer with `ok`, as the line protocol has it.
+/// The answer with `ok`, as in the line protocol.
 pub fn json(answer: &PlanAnswer) -> serde_json::Value {
     let mut object = serde_json::json!(answer);
     if let Some(object) = object.as_object_mut() {
@@ -291,8 +291,8 @@ pub fn json(answer: &PlanAnswer) -> serde_json::Value {
     object
 }
 
-/// Poses the problem in time; with capacities, and whether each value stays in the memory that it is made in. Without a clock
-/// it takes any time.
+/// The layout problem, with capacities, and whether each value stays in the memory that it is made in. Without a
+/// clock it may take any time.
 pub fn posed<'a, 't>(
     graphs: &'a [Graph],
     entry: usize,
@@ -316,7 +316,7 @@ pub fn posed<'a, 't>(
 /// A capacity such as `vmem=16777216`.
 ///
 /// # Errors
-/// What is wrong, and at which byte.
+/// The text is no capacity; the error has the byte at fault.
 pub fn limit(target: &Target, text: &str) -> Result<SpaceLimit, Error> {
     let Some((space, bytes)) = text.split_once('=') else {
         return Err(Error::at(text.len(), "expected `=` and the bytes of the memory, such as vmem=16MiB"));
@@ -337,7 +337,7 @@ pub fn limit(target: &Target, text: &str) -> Result<SpaceLimit, Error> {
     Ok(SpaceLimit { space: number, bytes })
 }
 
-/// Why there is no plan, at its place in the file.
+/// A complaint about a program without a plan, at the error's place in the file.
 pub fn complaint(file: &str, text: &str, why: Error) -> Complaint {
     match why {
         error @ Error { at: Some(_), .. } => Complaint::in_file(file, text, &[error]),
@@ -345,7 +345,7 @@ pub fn complaint(file: &str, text: &str, why: Error) -> Complaint {
     }
 }
 
-/// Why there is no plan, and at which byte of the text.
+/// The error of a program without a plan, at its byte of the text.
 pub fn located(module: &Module, target: &Target, why: Unplanned) -> Error {
     let place = |(c, k): (usize, usize)| module.computations.get(c)?.instructions.get(k).map(|own| own.at);
     match why {
@@ -370,7 +370,7 @@ pub fn located(module: &Module, target: &Target, why: Unplanned) -> Error {
     }
 }
 
-/// What doing without the dearest relayouts costs.
+/// The costs of plans without the dearest relayouts.
 fn explained(planner: &Planner, plan: &LayoutPlan, clock: &Clock) -> Vec<Marginal> {
     let mut dearest: Vec<usize> = (0..plan.relayouts.len()).collect();
     dearest.sort_by_key(|k| std::cmp::Reverse(plan.relayouts[*k].cost));
@@ -390,7 +390,7 @@ fn explained(planner: &Planner, plan: &LayoutPlan, clock: &Clock) -> Vec<Margina
     found
 }
 
-/// The plan that a command likes best, and what it has said.
+/// The plan that the judge prices lowest, and the judgements.
 fn judged(
     names: &Names,
     planner: &Planner,
@@ -400,7 +400,7 @@ fn judged(
 ) -> Result<Result<(LayoutPlan, Vec<Lesson>), Unplanned>, Complaint> {
     let mut asked = JudgeCommand::new(command);
     let mut number = 0;
-    // The search and the judge ask the same clock.
+    // The search and the judge share the clock.
     let options = clock.options();
     let clock = RefCell::new(clock);
     let go_on = &mut |progress: &Progress| clock.borrow_mut().go_on(progress);

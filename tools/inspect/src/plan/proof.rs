@@ -1,9 +1,9 @@
-//! `layout-inspect check-plan`: whether a plan is what its proof says.
+//! `layout-inspect check-plan`: whether a plan's proof holds.
 //!
-//! The file that `plan --certificate` writes has a line of JSON, the plan and what it was asked for, and then the
-//! [certificate](tensor_layout::solver::Certificate) of the solver. The check poses the problem again, replays the
-//! certificate with code that the search does not use, and compares the plan that its choices are with the one in the file,
-//! in all that it says. So the file has nothing of a plan that only another search could confirm, see
+//! The file that `plan --certificate` writes has a line of JSON, the plan and its question, and then the
+//! [certificate](tensor_layout::solver::Certificate) of the solver. The check builds the layout problem again, replays
+//! the certificate with code that the search does not use, and compares the plan that its choices decode to with the
+//! plan in the file, field by field. So the file has nothing that only another search could confirm, see
 //! [`PlanAnswer::provable`].
 
 use super::answer::{Names, PlanAnswer};
@@ -35,20 +35,20 @@ pub struct CheckOptions {
 pub struct Proved<Plan> {
     /// The text of the machine.
     pub machine: String,
-    /// What arguments and results may be laid out in.
+    /// The layouts that arguments and results may have.
     pub entry: EntryOption,
     /// The capacities of memory spaces.
     pub capacities: Vec<(u8, i64)>,
     /// Whether each value stays in the memory that it is made in; only with capacities on a machine without places.
     pub stay: bool,
-    /// The orders of computations that are not those of the file: the numbers of their instructions in it.
+    /// The orders of computations that differ from the file's: instruction numbers of the file.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub orders: BTreeMap<usize, Vec<usize>>,
     /// The plan.
     pub plan: Plan,
 }
 
-/// The part of a plan that is in its question.
+/// The part of the plan that belongs to its question.
 #[derive(Deserialize)]
 struct KeptBytes {
     #[serde(default)]
@@ -56,7 +56,7 @@ struct KeptBytes {
 }
 
 impl Proved<PlanAnswer> {
-    /// The line of JSON.
+    /// The first line, as JSON.
     fn line(&self) -> Result<String, Error> {
         serde_json::to_string(self).map_err(|error| Error::new(error.to_string()))
     }
@@ -68,7 +68,7 @@ pub fn save(file: &Path, proved: &Proved<PlanAnswer>, certificate: &Certificate)
     write(file, &format!("{line}\n{certificate}"))
 }
 
-/// Whether a plan is what its proof says.
+/// Checks a plan against its proof.
 pub fn run(CheckOptions { file, certificate }: &CheckOptions) -> Result<String, Complaint> {
     let (text, proof) = (read(file)?, read(certificate)?);
     let checked = checked(&text, &proof).map_err(|why| match why {
@@ -79,18 +79,18 @@ pub fn run(CheckOptions { file, certificate }: &CheckOptions) -> Result<String, 
     Ok(format!("cost  {cost}\nbound {bound}\nboth hold, and the plan has these layouts\n"))
 }
 
-/// Which of two texts is at fault, and what is wrong there.
+/// A failed check: the text at fault, and its errors.
 pub enum Unproved {
-    /// The program: all that is wrong with its text, or why it has no such plan.
+    /// The program: all errors of its text, or why it has no such plan.
     Program(Vec<Error>),
     /// The plan with its proof.
     Proof(Error),
 }
 
-/// The plan of a program that a proof is of, where it is what the proof says.
+/// The plan of a program, where its proof holds.
 ///
 /// # Errors
-/// What is wrong, and in which of the two texts.
+/// The program or the proof is wrong; the error says which of the two texts is at fault.
 pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
     let wrong = |at: usize, message: String| Unproved::Proof(Error::at(at, message).syntax());
     let about = |error: Error| Unproved::Proof(error.placed(None));
@@ -147,7 +147,7 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
     if proved.line().map_err(Unproved::Proof)? == head {
         return Ok(found);
     }
-    // The same may be written otherwise.
+    // JSON may write one value in several ways.
     let said: Value = serde_json::from_str(head).map_err(unread)?;
     match difference(&said, &json!(proved), "") {
         Some(difference) => Err(Unproved::Proof(Error::new(difference))),
@@ -155,7 +155,7 @@ pub fn checked(text: &str, proof: &str) -> Result<PlanAnswer, Unproved> {
     }
 }
 
-/// Checks the numbers of what a plan was asked for.
+/// Checks the numbers of a plan's question.
 fn check_question(stated: &Proved<KeptBytes>) -> Result<(), Error> {
     let bytes = stated.capacities.iter().map(|(_, bytes)| *bytes).chain([stated.plan.kept]);
     match bytes.into_iter().find(|bytes| !(0..=LARGEST_SUM).contains(bytes)) {
@@ -166,7 +166,7 @@ fn check_question(stated: &Proved<KeptBytes>) -> Result<(), Error> {
     }
 }
 
-/// What is wrong with a file: at its places in the text, or as a whole.
+/// A complaint about a file: at the errors' places in the text, or as a whole.
 fn complain_all(file: &str, text: &str, errors: &[Error]) -> Complaint {
     match errors {
         [error] if error.at.is_none() => Complaint::about(file, &error.message),
@@ -174,8 +174,8 @@ fn complain_all(file: &str, text: &str, errors: &[Error]) -> Complaint {
     }
 }
 
-/// The first place at which a plan says something else than its proof, and what both say. All that the plan has counts, and
-/// what it leaves out.
+/// The first field in which a plan differs from its proof, and both values. Every field counts, also one that is left
+/// out.
 fn difference(said: &Value, proved: &Value, at: &str) -> Option<String> {
     match (said, proved) {
         (Value::Object(a), Value::Object(b)) => {
@@ -190,7 +190,7 @@ fn difference(said: &Value, proved: &Value, at: &str) -> Option<String> {
     }
 }
 
-/// The same of what may be missing on one side.
+/// The same for a field that one side may lack.
 fn difference_at(said: Option<&Value>, proved: Option<&Value>, at: &str) -> Option<String> {
     match (said, proved) {
         (Some(said), Some(proved)) => difference(said, proved, at),
@@ -200,7 +200,7 @@ fn difference_at(said: Option<&Value>, proved: Option<&Value>, at: &str) -> Opti
     }
 }
 
-/// A value that is not too long.
+/// The text of a value, cut to 100 characters.
 fn excerpt(value: &Value) -> String {
     const LONGEST: usize = 100;
     let text = value.to_string();

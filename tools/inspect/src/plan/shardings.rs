@@ -1,4 +1,4 @@
-//! Shardings of HLO text: those that a module says, as spreads over devices, and those that a plan has, as text.
+//! Shardings of HLO text: a module's, as spreads over devices, and a plan's, as text.
 
 use super::answer::Names;
 use std::collections::BTreeMap;
@@ -14,9 +14,9 @@ use tensor_layout::text::Error;
 /// The axis that shardings number devices along.
 const DEVICE: &str = "Device";
 
-/// The sharding that a layout over devices is, with its braces; `None` where it is none.
+/// The sharding of a layout over devices, with its braces; `None` where it has none.
 pub fn text(layout: &TensorLayout) -> Option<String> {
-    // A sharding does not depend on what is inside of a device, nor on how much that is.
+    // A sharding does not depend on parts inside of a device, nor on their extents.
     let along = |part: &&Part| part.axis.is_some() && part.extent > 1;
     let named = |part: &Part| Part { axis: Some(DEVICE.to_string()), ..part.clone() };
     let dims: Vec<Vec<Part>> =
@@ -39,10 +39,10 @@ pub fn text(layout: &TensorLayout) -> Option<String> {
     text.split_once("sharding=").map(|(_, sharding)| sharding.to_string())
 }
 
-/// The spreads of the arrays whose shardings a module says.
+/// The spreads of the arrays with shardings in a module.
 ///
 /// # Errors
-/// The first sharding that is none over the devices of the machine.
+/// A sharding that does not fit the devices of the machine; the first one.
 pub fn given(names: &Names) -> Result<BTreeMap<ArrayName, Spread>, Unplanned> {
     let machine = names.target.machine();
     let mut found = BTreeMap::new();
@@ -54,7 +54,7 @@ pub fn given(names: &Names) -> Result<BTreeMap<ArrayName, Spread>, Unplanned> {
             for (leaf, (text, array)) in shardings(said, &instruction.shape).iter().zip(arrays).enumerate() {
                 let Some(sizes) = array.sizes().filter(|sizes| !sizes.is_empty()) else { continue };
                 let spread = spread(text, &sizes, machine).map_err(wrong)?;
-                // What a tuple packs has the sharding of its part.
+                // An array that a tuple packs has the sharding of its part.
                 let at = match (&*instruction.opcode, instruction.operands.get(leaf)) {
                     ("tuple", Some(operand)) if leaves(&computation.instructions[*operand].shape).len() == 1 => {
                         (c, *operand, 0)
@@ -68,7 +68,7 @@ pub fn given(names: &Names) -> Result<BTreeMap<ArrayName, Spread>, Unplanned> {
     Ok(found)
 }
 
-/// A sharding of an array of these sizes over the devices of a machine.
+/// The spread of a sharding for an array of these sizes over the devices of a machine.
 fn spread(text: &str, sizes: &[i64], machine: &tensor_layout::places::Machine) -> Result<Spread, Error> {
     let list = sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     let order = (0..sizes.len()).rev().map(|dim| dim.to_string()).collect::<Vec<_>>().join(",");

@@ -1,4 +1,4 @@
-//! `layout-inspect plan` for a machine with places: TensorLayouts for all values, and what moves at which level.
+//! `layout-inspect plan` for a machine with places: TensorLayouts for all values, and the traffic of each level.
 
 use super::answer::{
     BESIDE, CollectiveAnswer, EntryArrays, LeftAnswer, LevelAnswer, Names, PlanAnswer, RelayoutAnswer, SearchEnd,
@@ -21,16 +21,16 @@ pub fn has_places(target: &Target) -> bool {
     !target.machine().axes.is_empty()
 }
 
-/// Whether the places of a machine are devices, for which HLO text may say shardings.
+/// Whether the places of a machine are devices, for which HLO text may have shardings.
 pub fn has_devices(target: &Target) -> bool {
     Pod::of(target.machine()).is_some()
 }
 
-/// That none of these is asked for where the machine has places: they have no meaning there, for a reason. Shardings of the
-/// text are compared with on devices.
+/// Refuses the options that have no meaning on a machine with places. On devices, comparing is allowed: with the
+/// shardings of the text.
 ///
 /// # Errors
-/// The first one that is.
+/// One of them is used; the first one.
 pub fn only(target: &Target, asked: &[(&str, bool, &str)]) -> Result<(), Error> {
     let compares = |name: &str| has_devices(target) && name.ends_with("compare");
     match asked.iter().find(|(name, asked, _)| *asked && has_places(target) && !compares(name)) {
@@ -42,17 +42,17 @@ pub fn only(target: &Target, asked: &[(&str, bool, &str)]) -> Result<(), Error> 
 /// Why layouts of a file have no meaning on a machine with places.
 pub const NO_FILE_LAYOUTS: &str = "layouts of HLO text are for one memory, and no TensorLayouts";
 
-/// Why a judge has none.
+/// Why a judge has no meaning there.
 pub const NO_JUDGE: &str =
     "a judge prices layouts of arguments and results beside the machine's default ones, and there are none";
 
-/// Why a page has none.
+/// Why a page has no meaning there.
 pub const NO_PAGE: &str = "the page shows tiled layouts";
 
-/// Poses the problem in time; without a clock it takes any. `home` is what is said of where values are.
+/// The planner of a machine with places; without a clock it may take any time. `home` is the given home of each array.
 ///
 /// # Errors
-/// What is wrong with the program, the machine, or the capacities.
+/// The program, the machine, or the capacities are wrong.
 pub fn posed<'a, 'm>(
     names: &Names<'m>,
     (graphs, facts): (&'a [Graph], &Facts),
@@ -67,15 +67,15 @@ pub fn posed<'a, 'm>(
     spreader.limited_within(limits, &mut go_on)
 }
 
-/// The home of what is planned.
+/// The home of an array that the planner decides about.
 pub fn free(_: ArrayName) -> Home {
     Home::Free
 }
 
-/// The plan in which all values have the shardings that the text says, and others what is best beside these.
+/// The best plan in which values have the shardings of the text, where it has any.
 ///
 /// # Errors
-/// A sharding that is none here, or why there is no such plan.
+/// A sharding that does not fit the devices, or why there is no such plan.
 pub fn given(
     names: &Names,
     graphs: &[Graph],
@@ -89,15 +89,15 @@ pub fn given(
     Ok(plan_of(names, &spreader, clock)?.1)
 }
 
-/// A layout as text, or what stands for none.
+/// A layout as text, or [`BESIDE`].
 pub fn text(layout: &Option<TensorLayout>) -> String {
     layout.as_ref().map_or(BESIDE.to_string(), TensorLayout::to_string)
 }
 
-/// The best plan, and the answer that it is.
+/// The best plan and its answer.
 ///
 /// # Errors
-/// Why there is none.
+/// There is no plan.
 pub fn plan_of(names: &Names, spreader: &Spreader, clock: &mut Clock) -> Result<(SpreadPlan, PlanAnswer), Unplanned> {
     let plan = spreader.plan(&clock.options(), &mut |progress| clock.go_on(progress))?;
     let left = LeftAnswer::of(SearchEnd::of(plan.cost, plan.bound, clock), 0);
@@ -105,7 +105,7 @@ pub fn plan_of(names: &Names, spreader: &Spreader, clock: &mut Clock) -> Result<
     Ok((plan, answer))
 }
 
-/// The answer that a plan is.
+/// The answer of a plan.
 pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
     let machine = names.target.machine();
     let levels = |bytes: &[i64]| {
@@ -197,7 +197,7 @@ pub fn answer(names: &Names, plan: &SpreadPlan) -> PlanAnswer {
     }
 }
 
-/// An array of an operation that runs in steps.
+/// The answer about an array of an operation that runs in steps.
 fn stepped(names: &Names, array: &SteppedTouch, levels: Vec<LevelAnswer>) -> StepArrayAnswer {
     StepArrayAnswer {
         at: names.array(array.at),

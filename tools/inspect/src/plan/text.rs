@@ -6,7 +6,7 @@ use super::answer::{
 use crate::numbers::counted;
 use std::fmt::Write;
 
-/// The plan as lines: what it costs, what it takes of each memory, and each relayout with its reason.
+/// The plan as lines: its cost, the use of each memory, and each relayout with its reason.
 pub fn text(plan: &PlanAnswer) -> String {
     let mut out = String::new();
     let unit = |n: i64| counted(n, &plan.unit);
@@ -38,7 +38,7 @@ pub fn text(plan: &PlanAnswer) -> String {
         };
     }
     let bytes = |n: i64| counted(n, "byte");
-    // What is in places has no default layouts.
+    // Arrays in places have no default layouts.
     let has_places = !plan.levels.is_empty();
     for memory in plan.memories.iter().filter(|_| has_places) {
         let _ = writeln!(
@@ -103,7 +103,7 @@ pub fn text(plan: &PlanAnswer) -> String {
     out
 }
 
-/// What was not decided.
+/// The sentence about the decisions left open.
 pub fn left(own: &LeftAnswer) -> String {
     let search = own.search.map(|end| match end {
         SearchEnd::Gap => "the search has ended so near to the bound",
@@ -118,7 +118,7 @@ pub fn left(own: &LeftAnswer) -> String {
     parts.join("; ")
 }
 
-/// Where values are that are not in one memory as long as they live, and how they come there.
+/// Lines about arrays that change memory during their life, and their transfers.
 fn movements(out: &mut String, plan: &PlanAnswer) {
     let name = |space: u8| {
         let memory = plan.memories.iter().find(|memory| memory.space == space);
@@ -156,7 +156,7 @@ fn movements(out: &mut String, plan: &PlanAnswer) {
     }
 }
 
-/// What is made again.
+/// Lines about rematerialized values.
 fn recomputed(out: &mut String, plan: &PlanAnswer) {
     for own in &plan.recomputed {
         let (bytes, cost) = (counted(own.bytes, "byte"), counted(own.cost, &plan.unit));
@@ -168,18 +168,18 @@ fn recomputed(out: &mut String, plan: &PlanAnswer) {
     }
 }
 
-/// The bytes at each level.
+/// The bytes of each level.
 fn levels(levels: &[LevelAnswer]) -> String {
     let one = |level: &LevelAnswer| format!("{} {}", level.axis, counted(level.bytes, "byte"));
     levels.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// In a layout, or where there is none.
+/// The text `in LAYOUT`, or [`BESIDE`] alone.
 fn place(layout: &str) -> String {
     if layout == BESIDE { layout.to_string() } else { format!("in {layout}") }
 }
 
-/// The steps of an operation, its buffers, and what moves beside what must.
+/// Lines about the steps of an operation, its buffers, its traffic and the lower bound.
 fn steps(out: &mut String, own: &StepsAnswer, has_places: bool) {
     if let (Some(needs), Some(room)) = (own.needs, own.room) {
         let (needs, room) = (counted(needs, "byte"), counted(room, "byte"));
@@ -211,7 +211,7 @@ fn steps(out: &mut String, own: &StepsAnswer, has_places: bool) {
     let _ = writeln!(out, "  moves {}; at least {}, for {rule}", levels(&own.levels), levels(&own.least));
 }
 
-/// A relayout, who wants it, and what doing without would cost.
+/// A line about a relayout: the users that want it, and the cost without it.
 fn reason(out: &mut String, plan: &PlanAnswer, relayout: &RelayoutAnswer) {
     let RelayoutAnswer { at, from, to, bytes, cost, wanted_by, without, undecided, levels: moved, collectives } =
         relayout;
@@ -250,7 +250,7 @@ fn reason(out: &mut String, plan: &PlanAnswer, relayout: &RelayoutAnswer) {
     };
 }
 
-/// What a judge has said.
+/// Lines about the judgements.
 fn lessons(out: &mut String, unit: &str, judged: &[Judgement]) {
     let _ = writeln!(out, "judged");
     for own in judged {
@@ -266,7 +266,7 @@ fn lessons(out: &mut String, unit: &str, judged: &[Judgement]) {
     }
 }
 
-/// The plan beside the layouts that the file has.
+/// The plan beside the layouts of the file.
 fn compare(out: &mut String, plan: &PlanAnswer, given: &PlanAnswer) {
     let bytes = |plan: &PlanAnswer| plan.relayouts.iter().fold(0i64, |sum, moved| sum.saturating_add(moved.bytes));
     let held = |plan: &PlanAnswer| plan.memories.iter().fold(0i64, |sum, memory| sum.saturating_add(memory.bytes));

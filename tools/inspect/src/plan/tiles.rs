@@ -5,7 +5,7 @@ use tensor_layout::plan::{LayoutPlan, Planner, Unplanned};
 use tensor_layout::solver::Marginal;
 use tensor_layout::spreading::{LeastRule, TileSteps, TiledTouch, tile_steps};
 
-/// A plan, and for each of its relayouts what doing without it costs, as far as that is known.
+/// The answer of a plan, with the known costs of plans without each of its relayouts.
 ///
 /// # Errors
 /// A cost or the bytes of a layout do not fit in 64 bits.

@@ -1,4 +1,4 @@
-//! `layout-inspect plan --why`: what each layout of an instruction would cost.
+//! `layout-inspect plan --why`: the cost of each layout of an instruction's result.
 
 use super::answer::Names;
 use crate::numbers::{counted, grouped};
@@ -8,11 +8,11 @@ use tensor_layout::plan::ArrayName;
 use tensor_layout::solver::Marginal;
 use tensor_layout::text::{Error, did_you_mean};
 
-/// The layouts of an array, each with the best plan with it.
+/// The layouts of an array, each with the cost of the best plan that has it.
 pub type Alternatives = Vec<(String, Marginal)>;
 
-/// The layouts of an instruction, those first with which the best plan costs least. `ask` says those of an array, once for
-/// each time that it is made.
+/// The layouts of an instruction, by the cost of the best plan with each. `ask` returns the layouts of an array, once
+/// for each time that it is made.
 pub fn text(names: &Names, ask: &mut dyn FnMut(ArrayName) -> Vec<Alternatives>, name: &str) -> Result<String, Error> {
     let (name, unit) = (name.trim_start_matches('%'), names.target.unit());
     let mut text = String::new();

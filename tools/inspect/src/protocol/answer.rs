@@ -81,13 +81,13 @@ pub enum Which {
 }
 
 impl Failure {
-    /// A failure for which this member is at fault, unless it names another one.
+    /// A failure with this member at fault, unless it names another one.
     pub fn of_field(field: &str, failure: impl Into<Failure>) -> Failure {
         let failure = failure.into();
         Failure { text: failure.text.or_else(|| Some(Which::Field(field.to_string()))), ..failure }
     }
 
-    /// A failure for which the text with this number is at fault.
+    /// A failure with this text at fault.
     pub fn of_number(number: usize, error: Error) -> Failure {
         Failure { text: Some(Which::Number(number)), ..error.into() }
     }

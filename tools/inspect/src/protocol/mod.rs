@@ -1,11 +1,11 @@
 //! The line protocol: one JSON request a line, one JSON answer a line, in order.
 //!
-//! `{"op":"linear_index","text":"f32[3,5]{1,0:T(2,2)}","index":[2,3]}` is answered `{"linear":17,"ok":true}`. A failure is
-//! an answer, too: `{"at":8,"error":"..","in":"text","kind":"unknown","ok":false}`, where `in` is the member at fault and
-//! `at` the byte in it; see [`mod@answer`]. An `id` of the request is repeated in its answer. Unknown fields are ignored, empty lines are skipped, and each answer is
-//! written before the next line is read. `hlo` has an answer for each instruction, with `"more":true`, each written as
-//! soon as it is known; then one with `"more":false`, or a failure. A request that has a `version` is refused unless it
-//! is [`VERSION`].
+//! `{"op":"linear_index","text":"f32[3,5]{1,0:T(2,2)}","index":[2,3]}` is answered `{"linear":17,"ok":true}`. A failure
+//! is an answer, too: `{"at":8,"error":"..","in":"text","kind":"unknown","ok":false}`, where `in` is the member at
+//! fault and `at` the byte in it; see [`mod@answer`]. The answer repeats the `id` of its request. Unknown fields are
+//! ignored, empty lines are skipped, and each answer is written before the next line is read. `hlo` has an answer for
+//! each instruction, with `"more":true`, each written as soon as it is known; then one with `"more":false`, or a
+//! failure. A request with another `version` than [`VERSION`] is refused.
 //!
 //! [`request`] and [`mod@answer`] are the types; `layout-inspect --schema` prints their JSON schema, and so does
 //! `docs/protocol.schema.json`.
@@ -23,13 +23,13 @@ use serde_json::{Value, json};
 use std::io::{self, BufRead, Write};
 use tensor_layout::text::{Error, instead};
 
-/// The version of the protocol: a number that grows when an answer loses a field, or a field its meaning.
+/// The version of the protocol: it grows when an answer loses a field, or a field its meaning.
 pub const VERSION: u64 = 1;
 
 /// Answers every line of `input`.
 ///
 /// # Errors
-/// Only those of reading and writing.
+/// Reading or writing fails.
 pub fn serve(input: impl BufRead, output: impl Write) -> io::Result<()> {
     serve_with(input, output, &|request, say| match request {
         Request::Hlo(request) => programs::answer(&request, say),
@@ -37,7 +37,7 @@ pub fn serve(input: impl BufRead, output: impl Write) -> io::Result<()> {
     })
 }
 
-/// Says all answers to a request but the last one, which it returns.
+/// Passes all answers to a request but the last one to the function, and returns that one.
 type Respond = dyn Fn(Request, &mut dyn FnMut(Answer) -> io::Result<()>) -> io::Result<Result<Answer, Failure>>;
 
 fn serve_with(mut input: impl BufRead, mut output: impl Write, respond: &Respond) -> io::Result<()> {
@@ -110,7 +110,7 @@ pub fn schema() -> String {
 mod tests {
     use super::*;
 
-    /// A bug that one request meets is its own answer, and the next line is answered.
+    /// A bug in one request becomes its answer, and the next line is answered.
     #[test]
     fn a_panic_ends_no_server() {
         let lines = "{\"op\":\"version\",\"id\":1}\n{\"op\":\"layout\",\"text\":\"f32[2]\",\"id\":2}\n{\"op\":\"version\",\"id\":3}\n";

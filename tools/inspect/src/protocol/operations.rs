@@ -25,7 +25,7 @@ use tensor_layout::targets::Target;
 use tensor_layout::text::{Error, did_you_mean};
 use tensor_layout::tiled::Expansion;
 
-/// The answer to a request. A failure that names no member is of the one that all its operation is about.
+/// The answer to a request. A failure that names no member is about the operation's main member.
 pub fn answer(request: Request) -> Result<Answer, Failure> {
     let (about, answer) = match request {
         Request::Layout(request) => ("text", layout(&request.text)),
@@ -54,7 +54,7 @@ pub fn answer(request: Request) -> Result<Answer, Failure> {
     answer.map_err(|failure| Failure::of_field(about, failure))
 }
 
-/// The one of several members that is given.
+/// Checks that exactly one of several members is given.
 fn only_one(given: &[(&str, bool)]) -> Result<(), Failure> {
     let names: Vec<String> = given.iter().map(|(name, _)| format!("`{name}`")).collect();
     let (last, first) = names.split_last().map_or(("", &[][..]), |(last, first)| (last.as_str(), first));
@@ -181,7 +181,7 @@ fn layouts(text: &str, machine: &str) -> Result<Answer, Failure> {
 }
 
 fn facts_of_tiles(shape: &Shape, array: &Array, expansion: &Expansion) -> Result<Facts, Error> {
-    // Cut across memories, an element has no one place.
+    // An array split across memories has no maps.
     let maps = (!expansion.is_split()).then(|| maps::texts(expansion));
     let (map, offset_map) = maps.unzip();
     Ok(Facts {
@@ -214,7 +214,7 @@ fn facts_of_places(placement: &Placement) -> Facts {
     }
 }
 
-/// What a request's text lays out.
+/// The layout in a request's text.
 enum LaidOut {
     Tiled(Expansion),
     Places(Box<Placement>),
@@ -272,7 +272,7 @@ fn logical_index(text: &str, linear: i64) -> Result<Answer, Failure> {
             }
             match placement.held(&[linear]).map_err(wrong)? {
                 Held::Element(index) => Some(index),
-                // What strides leave out between the first and the last element.
+                // A gap that strides leave between the first and the last element.
                 Held::Padding | Held::Outside => None,
             }
         }
@@ -280,7 +280,7 @@ fn logical_index(text: &str, linear: i64) -> Result<Answer, Failure> {
     Ok(index.map_or(Answer::Padding { padding: true }, |index| Answer::Element { index }))
 }
 
-/// The most copies along an axis that are listed.
+/// The most copies along an axis in an answer.
 const LISTED: i64 = limits::LISTED_COPIES;
 
 fn place(text: &str, index: &[i64]) -> Result<Answer, Failure> {
@@ -415,7 +415,7 @@ fn same(a: &Subject, b: &Subject) -> Result<Equality, Failure> {
     }
 }
 
-/// Where the elements are, whatever it is written in.
+/// The function from elements to places, independent of the notation.
 fn meaning(subject: &Subject) -> Result<Meaning, Error> {
     match subject {
         Subject::Places(placement) => Ok(Meaning::from(&**placement)),
@@ -445,7 +445,7 @@ fn same_layout(a: &Shape, b: &Shape) -> Result<Equality, Error> {
     }
 }
 
-/// Not equal, for a reason that no single element shows.
+/// The result for shapes that differ without a witness.
 fn different(reason: String) -> Equality {
     Equality::Different { witness: None, reason }
 }

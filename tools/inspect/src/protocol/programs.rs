@@ -1,5 +1,4 @@
-//! The operations on whole programs and problems: `hlo`, an answer for each instruction, or the report; `plan`; `solve`;
-//! `offsets`.
+//! The operations on whole programs and problems: `hlo`, `plan`, `solve`, `offsets`.
 
 use super::answer::{Answer, Failure};
 use super::request::{CheckPlan, Hlo, Offsets, Plan, Solve};
@@ -23,10 +22,10 @@ use tensor_layout::solver::Options;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 
-/// Says all answers but the last one, which it returns.
+/// Passes all answers but the last one to `say`, and returns that one.
 ///
 /// # Errors
-/// Only those of `say`.
+/// Only errors of `say`.
 pub fn answer(request: &Hlo, say: &mut dyn FnMut(Answer) -> io::Result<()>) -> io::Result<Result<Answer, Failure>> {
     if request.summary {
         return Ok(report(request));
@@ -51,7 +50,7 @@ fn report(request: &Hlo) -> Result<Answer, Failure> {
     Ok(Answer::Report(Box::new(report.summary(request.top).map_err(of_text)?)))
 }
 
-/// The program of a request and its instructions that are asked for.
+/// The program of a request and its requested instructions.
 fn chosen(request: &Hlo) -> Result<(Program, Vec<(usize, usize)>), Failure> {
     if request.tile.iter().flatten().any(|size| *size < 1) {
         return Err(Failure::of_field("tile", Error::new("`tile` must have positive sizes")));
@@ -118,7 +117,7 @@ pub fn plan(request: &Plan) -> Result<Answer, Failure> {
     Ok(Answer::Plan(Box::new(answer)))
 }
 
-/// Whether a plan is what its proof says.
+/// Checks a plan against its proof.
 pub fn check_plan(request: &CheckPlan) -> Result<Answer, Failure> {
     let found = checked(&request.text, &request.certificate).map_err(|why| match why {
         Unproved::Program(errors) => Failure::of_field("text", first(errors)),
@@ -142,7 +141,7 @@ pub fn solve(request: &Solve) -> Result<Answer, Failure> {
     })
 }
 
-/// Places in one memory.
+/// Offsets in one memory.
 pub fn offsets(request: &Offsets) -> Result<Answer, Failure> {
     let at_least = |name: &'static str, number: i64, least: i64| match number {
         number if number >= least => Ok(number),
@@ -156,7 +155,7 @@ pub fn offsets(request: &Offsets) -> Result<Answer, Failure> {
     Ok(Answer::Offsets(buffers.answer(&arena)))
 }
 
-/// The seconds of a request, which a search may take.
+/// The time limit of a request, in seconds.
 fn checked_seconds(seconds: Option<f64>) -> Result<Option<f64>, Failure> {
     match seconds {
         Some(seconds) if !seconds.is_finite() || seconds < 0.0 => {
@@ -167,7 +166,7 @@ fn checked_seconds(seconds: Option<f64>) -> Result<Option<f64>, Failure> {
     }
 }
 
-/// The first error of a text, and how many there are.
+/// The first error of a text, with the number of the others.
 fn first(errors: Vec<Error>) -> Error {
     let more = errors.len().saturating_sub(1);
     let first = errors.into_iter().next().unwrap_or_else(|| Error::new("the text is invalid"));

@@ -327,19 +327,19 @@ impl<'de> Deserialize<'de> for Point {
     }
 }
 
-/// The fields that all requests have.
+/// The fields of all requests.
 #[derive(Deserialize)]
 pub struct Head {
     #[serde(default, deserialize_with = "present")]
     pub op: Option<Value>,
     #[serde(default, deserialize_with = "present")]
     pub id: Option<Value>,
-    /// The version of the protocol that the request is of.
+    /// The protocol version of the request.
     #[serde(default, deserialize_with = "present")]
     pub version: Option<Value>,
 }
 
-/// A value that is there; `null` is one.
+/// A value that is present; `null` is one.
 fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(from).map(Some)
 }
@@ -350,10 +350,10 @@ impl Head {
     /// # Errors
     /// The line is not a JSON object, or has one of these fields twice.
     pub fn parse(line: &str) -> Result<Head, Failure> {
-        // The end of the line is that of the request, also where an error says how far it reaches.
+        // Without trailing white space, so that positions in errors end with the request.
         let line = line.trim_end();
         let not_json = |error: serde_json::Error| Error::new(format!("not JSON: {error}")).syntax();
-        // Serde reads a struct from a list, too.
+        // Serde would read a struct from a list, too.
         if !line.trim_start().starts_with('{') {
             let value: Value = serde_json::from_str(line).map_err(not_json)?;
             return Err(Error::new(format!("a request must be an object, found {}", kind(&value))).into());
@@ -365,7 +365,7 @@ impl Head {
     }
 }
 
-/// What a value is, for a message.
+/// The kind of a value, or its text, for a message.
 pub fn kind(value: &Value) -> Cow<'static, str> {
     match value {
         Value::Null => "null".into(),
@@ -385,7 +385,7 @@ fn fields<T: DeserializeOwned>(line: &str) -> Result<T, Failure> {
     })
 }
 
-/// An error of serde as a failure of the member in which it is: the first of the path, or the one that serde names.
+/// An error of serde as a failure of its member: the first of the path, or the one that serde names.
 fn wrong(error: &serde_json::Error, path: &str) -> Failure {
     let found = worded(error, &format!("`{path}`"));
     let named = || found.message.strip_prefix('`').and_then(|rest| rest.split('`').next());
@@ -396,7 +396,7 @@ fn wrong(error: &serde_json::Error, path: &str) -> Failure {
     }
 }
 
-/// An error of serde in the grammar of all other errors, without the line and column: a request is one line.
+/// An error of serde in the grammar of our errors, without the line and column: a request is one line.
 fn worded(error: &serde_json::Error, path: &str) -> Error {
     let place = format!(" at line {} column {}", error.line(), error.column());
     let message = error.to_string();

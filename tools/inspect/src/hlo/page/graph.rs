@@ -1,7 +1,5 @@
-//! What is around an instruction that only moves bytes: who makes what it reads, and who reads what it makes.
-//!
-//! Four columns from left to right: the operands of the maker; the maker; the move, and below it the others that read
-//! what it reads; the users of the move.
+//! The neighbours of an instruction that only moves bytes, in four columns from left to right: the operands of the
+//! definition; the definition; the move, and below it the definition's other users; the users of the move.
 
 use crate::hlo::measure::{maker, users};
 use crate::hlo::screen::cut;
@@ -30,7 +28,7 @@ pub struct Graph {
     pub arrows: Vec<String>,
 }
 
-/// A box with an instruction, or with the number of those that are left out.
+/// A box with an instruction, or with the number of omitted ones.
 #[derive(Serialize)]
 pub struct GraphNode {
     pub x: i64,
@@ -38,7 +36,7 @@ pub struct GraphNode {
     pub is_move: bool,
     /// The name, the opcode and the shape, cut to the box.
     pub lines: Vec<String>,
-    /// The whole of it.
+    /// The text without cuts.
     pub title: String,
 }
 
@@ -60,11 +58,11 @@ impl Column {
 }
 
 impl Graph {
-    /// Around the instruction with number `moved`.
+    /// The graph around instruction `moved`.
     pub fn around(computation: &Computation, moved: usize) -> Graph {
         let made = maker(computation, computation.instructions[moved].operands[0]);
         let others = users(computation, made).into_iter().filter(|k| *k != moved);
-        // Another name of it has the same readers.
+        // An alias of the definition has the same users.
         let others = others.filter(|k| maker(computation, *k) != made);
         let mut beside = Column::new(others);
         beside.shown.insert(0, moved);

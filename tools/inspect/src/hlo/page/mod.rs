@@ -1,9 +1,9 @@
-//! The memory report as a page of HTML that needs nothing else: no network, no other file.
+//! The memory report as a self-contained page of HTML: no network, no other file.
 //!
-//! The files beside this one make what the page shows, as data: [`timeline`] the live bytes over time, [`graph`] what is
-//! around a move, [`pictures`] the drawings of layouts, [`planned`] a plan beside the program. The template `page.html`
-//! writes them: it escapes every text, so no name of an instruction is markup. `style.css` and `script.js` are put into
-//! it as they are; the script lets the reader choose a step of a chart and sort a table, and all numbers are there
+//! The files of this folder compute the page's data: [`timeline`] the live bytes over time, [`graph`] the neighbours of
+//! a move, [`pictures`] the drawings of layouts, [`planned`] a plan beside the program. The template `page.html` writes
+//! them and escapes every text, so no name of an instruction is markup. `style.css` and `script.js` are included
+//! unchanged; the script lets the reader choose a step of a chart and sort a table, and all numbers are there
 //! without it. The policy in the head of the page lets the browser run that script alone and load nothing.
 //!
 //! The size of the page is bounded however large the program is: charts have at most 200 steps, lists at most `top`
@@ -34,16 +34,16 @@ const SCRIPT: &str = include_str!("script.js");
 /// The SHA-256 of `script.js`, in base 64, which the policy of the page names; `build.rs` computes it.
 const SCRIPT_HASH: &str = env!("SCRIPT_HASH");
 
-/// How many entries the lists of a page have where nothing else is said.
+/// The default length of the lists of a page.
 pub const TOP: usize = 30;
 
-/// The most moves whose surroundings are drawn.
+/// The most moves with a graph.
 const GRAPHS: usize = 12;
 
 /// The most memories with a chart.
 const CHARTS: usize = 3;
 
-/// All that a page shows.
+/// The data of a page.
 #[derive(Serialize)]
 struct Shown {
     summary: Summary,
@@ -57,7 +57,7 @@ struct Shown {
     moves: Vec<ShownMove>,
     pictures: Vec<Picture>,
     plan: Option<Planned>,
-    /// Why there is no plan, where one was asked for.
+    /// Why a plan that was asked for does not exist.
     unplanned: Option<String>,
 }
 
@@ -76,8 +76,8 @@ struct ShownMove {
     pictures: [Option<usize>; 2],
 }
 
-/// The page of a program's report, with at most `top` entries in each list; `machine` is whose layouts are compared. With the
-/// plan that is asked for, or with the reason why there is none.
+/// The page of a program's report, with at most `top` entries in each list, compared with the layouts of `machine`;
+/// with the plan, or the reason why there is none.
 ///
 /// # Errors
 /// 64 bits do not hold the bytes.
@@ -121,7 +121,7 @@ pub fn page(
     ))
 }
 
-/// The drawing of what is around a move.
+/// The graph around a move.
 fn around(module: &Module, moved: &Move) -> Option<Graph> {
     let computation = module.computations.iter().find(|computation| computation.name == moved.computation)?;
     let k = computation.instructions.iter().position(|instruction| instruction.name == moved.name)?;
@@ -138,7 +138,7 @@ fn written(shown: &Shown, machine: &str) -> String {
     environment
         .add_filter("part", |of: i64, most: i64, width: f64| format!("{:.1}", of as f64 / most.max(1) as f64 * width));
     environment.add_filter("padding", |padded: i64, logical: i64| screen::padding(Bytes { logical, padded }));
-    // What is in a script ends at `</script`; in JSON a `<` may be written as a number.
+    // A script element ends at `</script`; JSON may escape `<` as a number.
     environment.add_filter("data", |json: &str| Value::from_safe_string(json.replace('<', "\\u003c")));
     let text = environment.render_named_str(
         "page.html",

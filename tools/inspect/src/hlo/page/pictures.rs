@@ -1,5 +1,5 @@
-//! The pictures that the page can show: how full the tiles of a tensor are, its TensorLayout as a tree, and the offsets of
-//! its first elements.
+//! The pictures of the page: how full the tiles of a tensor are, its TensorLayout as a tree, and the offsets of its
+//! first elements.
 
 use crate::report;
 use crate::svg;
@@ -29,22 +29,22 @@ pub struct Picture {
     pub shape: String,
     /// An image in SVG.
     pub drawing: String,
-    /// Where it can be said as a TensorLayout: its text, and its dimensions.
+    /// The TensorLayout as text, where the shape has one, and its dimensions.
     pub layout: Option<String>,
     pub dims: Vec<Branch>,
-    /// `None` where it has no tiles, or tiles that join dimensions.
+    /// `None` where the layout has no tiles, or tiles that join dimensions.
     pub tile: Option<TileFill>,
 }
 
 /// The first tile of a layout, and how full the last one along each dimension is; first down, then across.
 #[derive(Serialize)]
 pub struct TileFill {
-    /// The elements of a tile, and the dimensions that they are along: the second minormost and the minormost.
+    /// The sizes of a tile, and its dimensions: the second minormost and the minormost.
     pub sizes: [i64; 2],
     pub dims: [Option<usize>; 2],
     /// The number of tiles.
     pub tiles: [i64; 2],
-    /// The elements of the last tile that are data.
+    /// The logical elements in the last tile.
     pub filled: [i64; 2],
     /// The height of its drawing, in pixels.
     pub height: i64,

@@ -1,4 +1,4 @@
-//! The plan beside the program: which arrays would be laid out otherwise, and what that saves.
+//! The plan beside the program: the arrays whose layout changes, and the bytes that this saves.
 
 use super::pictures::Pictures;
 use crate::clock::Clock;
@@ -19,15 +19,15 @@ use tensor_layout::tiled::Layout;
 /// A plan, and the program's own layouts.
 #[derive(Serialize)]
 pub struct Planned {
-    /// The plan; its lists are those below.
+    /// The plan; the lists below replace its own.
     pub plan: PlanAnswer,
-    /// What was not decided.
+    /// A description of the decisions left open.
     pub left: Option<String>,
     /// Why the program's own layouts have no cost, where they have none.
     pub not_compared: Option<String>,
     pub rows: Vec<PlanRow>,
-    /// The arrays that the plan lays out otherwise, those first whose bytes change most; the number of the others, and the
-    /// bytes that these save.
+    /// The arrays whose layout changes, the largest change of bytes first; the number of the others, and the bytes that
+    /// these save.
     pub changes: Vec<Change>,
     pub others: usize,
     pub others_save: i64,
@@ -42,7 +42,7 @@ pub struct PlanRow {
     pub what: String,
     pub in_bytes: bool,
     pub plan: i64,
-    /// Where the program's layouts can be compared.
+    /// The program's number, where its layouts can be compared.
     pub given: Option<i64>,
 }
 
@@ -130,13 +130,13 @@ fn rows(plan: &PlanAnswer, relayouts: &[RelayoutAnswer], given: Option<&PlanAnsw
     rows
 }
 
-/// An array in a layout, and its bytes.
+/// An array with its layout, and its bytes.
 type Held = (Array, Footprint);
 
-/// An array that the plan lays out otherwise, as the program and as the plan has it.
+/// An array whose layout changes, as the program and as the plan has it.
 type Changed = (ArrayName, Held, Held);
 
-/// The arrays that the plan lays out otherwise, each layout of each once.
+/// The arrays whose layout changes, each pair of an array and a layout once.
 fn changes(module: &Module, plan: &LayoutPlan) -> Result<Vec<Changed>, Error> {
     let mut values: Vec<(ArrayName, &Layout)> =
         plan.values.iter().filter_map(|(at, layouts)| Some((*at, layouts.first()?))).collect();
@@ -173,7 +173,7 @@ fn told(names: &Names, change: &Changed) -> Change {
     }
 }
 
-/// An array as the program has it and as the plan has it, in one memory; `None` where it has no bytes.
+/// An array in the program's and in the plan's layout, in one memory; `None` where it has no bytes.
 fn sides(array: &Array, to: &Layout) -> Result<Option<(Held, Held)>, Error> {
     let to = Layout { memory_space: array.layout.memory_space, ..to.clone() };
     let planned = Array { layout: to, ..array.clone() };
@@ -181,7 +181,7 @@ fn sides(array: &Array, to: &Layout) -> Result<Option<(Held, Held)>, Error> {
     Ok(Some(((array.clone(), from), (planned, to))))
 }
 
-/// Whether every element is at the same offset in both.
+/// Whether both layouts give every element the same offset.
 fn same(from: &Array, to: &Array) -> bool {
     let (from, to) = (Shape::Array(from.clone()), Shape::Array(to.clone()));
     from == to || matches!(movement(&Operation::Elementwise, &from, &to), Ok(Movement::Free))

@@ -1,8 +1,8 @@
-//! The live bytes of a memory over the entry's instructions, in layers by where they come from.
+//! The live bytes of a memory over the entry's instructions, in layers by their origin.
 //!
-//! A step is some instructions in a row, of which the one with most live bytes is told. The layers of a step add up to
-//! the live bytes of that instruction: the arguments, outputs and constants, which are there all the time, and the
-//! temporaries by their lines of the program, those of what the instruction runs included.
+//! A step is a run of instructions, represented by the one with most live bytes. The layers of a step add up to the
+//! live bytes of that instruction: arguments, outputs and constants, which are always live, and the temporaries by
+//! source line, including those of the computations that the instruction runs.
 
 use crate::hlo::screen::bytes;
 use crate::hlo::summary::{origin, space_name};
@@ -32,24 +32,24 @@ pub struct Timeline {
     pub layers: Vec<Layer>,
     /// The step of the peak.
     pub at: usize,
-    /// What the script shows: of each step the text, and the bytes of each layer.
+    /// The data of the script, as JSON: the text of each step, and the bytes of each layer.
     pub readings: String,
 }
 
-/// Some instructions in a row, told by the first of those with most live bytes.
+/// A run of instructions, represented by the first with most live bytes.
 #[derive(Serialize)]
 pub struct TimelineStep {
     pub instruction: String,
-    /// Its place in the entry, from 0.
+    /// The position in the entry, from 0.
     pub position: usize,
     pub live: i64,
 }
 
-/// The bytes that come from one place.
+/// The bytes of one origin.
 #[derive(Serialize)]
 pub struct Layer {
     pub name: String,
-    /// At each step.
+    /// The bytes at each step.
     #[serde(skip)]
     pub live: Vec<i64>,
     pub at_peak: i64,
@@ -58,7 +58,7 @@ pub struct Layer {
 }
 
 impl Timeline {
-    /// Of a memory; `None` where it is always empty.
+    /// The timeline of a memory; `None` where it is always empty.
     pub fn of(module: &Module, used: &MemoryUse, space: u8) -> Option<Timeline> {
         let live = used.timeline(space)?;
         let most = live.iter().copied().max().filter(|most| *most > 0)?;
@@ -79,7 +79,7 @@ impl Timeline {
     }
 }
 
-/// The layers from below: what is there all the time, then the lines with most, then all others together.
+/// The layers from below: always live bytes, then the lines with most, then all others together.
 fn layers(module: &Module, used: &MemoryUse, space: u8, steps: &[TimelineStep]) -> Vec<Layer> {
     let own = &used.spaces[&space];
     let layer = |name: &str, live: Vec<i64>| Layer { name: name.to_string(), live, at_peak: 0, path: String::new() };
@@ -93,7 +93,7 @@ fn layers(module: &Module, used: &MemoryUse, space: u8, steps: &[TimelineStep]) 
                 let made = &module.computations[moment.computation].instructions[buffer.made.0];
                 let from = origin(&made.source);
                 let name = from.source.or(from.op_name).unwrap_or_else(|| "unknown".to_string());
-                // What is live together fits in 64 bits.
+                // The sum of live bytes fits in 64 bits.
                 lines.entry(name).or_insert_with(|| vec![0; steps.len()])[number] += buffer.footprint.padded;
             }
         }
@@ -110,7 +110,7 @@ fn layers(module: &Module, used: &MemoryUse, space: u8, steps: &[TimelineStep]) 
     found
 }
 
-/// Draws the layers one on the other.
+/// Draws the layers on top of each other.
 fn draw(layers: &mut [Layer], most: i64) {
     let y = |live: i64| HEIGHT * (1.0 - live as f64 / most as f64);
     let mut below = vec![0; layers.first().map_or(0, |layer| layer.live.len())];
@@ -135,7 +135,7 @@ fn draw(layers: &mut [Layer], most: i64) {
     }
 }
 
-/// As JSON: of each step a text, and the bytes of each layer.
+/// The text of each step and the bytes of each layer, as JSON.
 fn readings(steps: &[TimelineStep], layers: &[Layer]) -> String {
     let reading = |(number, step): (usize, &TimelineStep)| {
         let text = format!("{}, instruction {}: {}", step.instruction, step.position, bytes(step.live));
@@ -149,8 +149,8 @@ fn readings(steps: &[TimelineStep], layers: &[Layer]) -> String {
 mod tests {
     use super::*;
 
-    /// The layers of each step add up to the live bytes of its instruction, and no other of the step has more. The number of
-    /// steps.
+    /// Checks that the layers of each step add up to the live bytes of its instruction, and that no other of the step
+    /// has more. Returns the number of steps.
     fn check(text: &str, name: &str) -> usize {
         let module = Module::parse(text).unwrap();
         let used = MemoryUse::of(&module).unwrap();
@@ -186,7 +186,7 @@ mod tests {
         assert!(checked > 400, "{checked}");
     }
 
-    /// Of more instructions than steps and more lines than layers, some of which run others.
+    /// A program with more instructions than steps and more lines than layers, where some instructions run others.
     #[test]
     fn a_long_program_has_few_steps_and_layers() {
         let mut text = "HloModule long\ninside {\n  p = f32[9]{0} parameter(0)\n".to_string();
