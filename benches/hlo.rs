@@ -1,5 +1,5 @@
-//! Reading, importing and analysing HLO: the largest model of the corpus, beside stock `mlir-opt` on a file of as many
-//! bytes in the same run, and made-up modules, whose cost is to grow in proportion to their instructions.
+//! Reading, importing and analysing HLO: the largest model of the corpus, beside stock `mlir-opt` on a file of the same
+//! size in the same run, and synthetic modules, whose time should grow in proportion to their instructions.
 
 use std::fmt::Write;
 use std::hint::black_box;
@@ -10,7 +10,7 @@ use tensor_layout::analysis::{flow, maps};
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::Shape;
 
-/// The median of some runs.
+/// The median time of 9 runs.
 fn median(mut run: impl FnMut()) -> Duration {
     let mut times: Vec<Duration> = (0..9)
         .map(|_| {
@@ -51,7 +51,7 @@ fn synthetic(count: usize) -> String {
     text
 }
 
-/// The maps of every instruction of a module; how many there are.
+/// Computes the maps of every instruction of a module; returns the number of instructions.
 fn analysed(module: &Module) -> usize {
     let mut count = 0;
     for computation in &module.computations {
@@ -64,7 +64,7 @@ fn analysed(module: &Module) -> usize {
     count
 }
 
-/// A tuple of this many arrays, each of which is taken out of it.
+/// A tuple of `n` arrays, with an instruction that reads each.
 fn wide(n: usize) -> String {
     let mut text = String::from("HloModule wide\n\nENTRY main {\n");
     (0..n).for_each(|k| _ = writeln!(text, "  p{k} = f32[2]{{0}} parameter({k})"));
@@ -93,7 +93,7 @@ fn chain(n: usize) -> String {
     )
 }
 
-/// What the root of modules of a kind reads, at three sizes.
+/// Prints the time of analysing the accesses of a module's root, at three sizes.
 fn scale(name: &str, make: fn(usize) -> String) {
     for count in [100, 1_000, 10_000] {
         let text = make(count);
@@ -115,7 +115,7 @@ fn main() {
         .max_by_key(|(_, text)| text.len())
         .expect("a model");
 
-    // As many bytes of MLIR, each line an operation.
+    // The same number of bytes of MLIR, each line an operation.
     let mut mlir = String::from("func.func @f(%v0: f32) -> f32 {\n");
     let mut n = 0;
     while mlir.len() < text.len() {

@@ -1,5 +1,5 @@
-//! What lowering costs for 100, 1,000 and 3,000 functions, each with one access to a tiled buffer and one copy, and for
-//! 1,000 to 10,000 operations in one function, of the first kind 50,000: time is to grow in proportion.
+//! The time of lowering for 100, 1,000 and 3,000 functions, each with one access to a tiled buffer and one copy, and
+//! for 1,000 to 10,000 operations in one function, 50,000 for the first kind: time should grow in proportion.
 //!
 //! The second is printed as a table of seconds, with the exponent of the growth from the line before: 1 is in proportion.
 //! Each line is one run of a pipeline, `layout-to-llvm` for the first kind and `layout-to-memref` for the others:
@@ -43,7 +43,7 @@ fn program(count: usize) -> String {
 
 /// The type of the arrays of a large function.
 const TILED: &str = "tensor<64x48xf32, #layout.tiled<{1,0:T(8,16)}>>";
-/// A name, and one operation, the `n`th of the function.
+/// A name, and the text of the `n`th operation of the function.
 type Kind = (&'static str, fn(usize) -> String);
 
 /// The kinds of large functions.
@@ -82,7 +82,7 @@ fn function(operation: fn(usize) -> String, count: usize) -> String {
     text + &format!("return %{steps} : {TILED}\n}}\n")
 }
 
-/// Prints what one function costs.
+/// Prints the time of lowering one function.
 fn scale(context: &Context) {
     for (kind, operation) in KINDS {
         let (pipeline, largest) = if *kind == "sums" { (TO_LLVM, 50_000) } else { (TO_MEMREF, 10_000) };

@@ -1,4 +1,4 @@
-//! How fast indexing maps are read, composed and simplified.
+//! The speed of reading, composing and simplifying indexing maps.
 
 #[path = "../test/choices.rs"]
 mod choices;

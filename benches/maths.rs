@@ -1,4 +1,4 @@
-//! How fast layouts are read and how fast they find an element.
+//! The speed of reading layouts and of finding an element in them.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
@@ -6,7 +6,7 @@ use tensor_layout::operations::Shape;
 use tensor_layout::tiled::Expansion;
 use tensor_layout::tiled::Layout;
 
-/// The golden shapes that are there to be printed, as real programs have them.
+/// The golden shapes for printing, from real programs.
 fn texts() -> Vec<String> {
     include_str!("../test/golden/layouts.jsonl")
         .lines()

@@ -1,4 +1,4 @@
-//! How fast elements of a TensorLayout are placed and found, and how fast conversions are planned.
+//! The speed of placing and finding elements of a TensorLayout, and of planning conversions.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;

@@ -1,5 +1,5 @@
-//! How long `layout-opt` takes to start, beside stock `mlir-opt` in the same run: whole processes on an empty module,
-//! turn and turn about, so that both see the same machine.
+//! The start time of `layout-opt`, beside stock `mlir-opt` in the same run: whole processes on an empty module, in
+//! alternation, so that both see the same machine.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::path::Path;

@@ -1,8 +1,9 @@
-//! How well the costs of `tpu_v5e` meet what XLA's compiler for TPUs says that operations take, its `estimated_cycles`.
+//! The error of the costs of `tpu_v5e` against the `estimated_cycles` of XLA's compiler for TPUs.
 //!
-//! `cargo bench --bench targets -- MICRO.jsonl CORPUS [--machine M] [--rows | --fit | --write FILE]` reads small programs, a JSON object a line, and the
-//! `.v5e.hlo` texts of a folder. It prints tables of the error by kind of operation; `--rows` every operation; `--fit` the machine with fitted constants;
-//! `--write` writes the document `benches/targets.md`.
+//! `cargo bench --bench targets -- MICRO.jsonl CORPUS [--machine M] [--rows | --fit | --write FILE]` reads small
+//! programs, a JSON object a line, and the `.v5e.hlo` texts of a folder. It prints tables of the error by kind of
+//! operation; `--rows` every operation; `--fit` the machine with fitted constants; `--write` writes the document
+//! `benches/targets.md`.
 //!
 //! The error of an operation is |ln(cost / estimate)|. A quarter of the small programs, by a hash of their names, and
 //! every other program of the corpus were left out when the constants were fitted.
@@ -15,15 +16,15 @@ use tensor_layout::operations::{Array, Contraction, Dim, Operation, Shape, leave
 use tensor_layout::places::{Costs, Decimal};
 use tensor_layout::targets::{Kernel, PartRead, Product, Target};
 
-/// An operation that the compiler says the cycles of.
+/// An operation with the compiler's estimate of its cycles.
 struct Row {
-    /// What it is from.
+    /// The program of the operation.
     name: String,
-    /// The kind that its error counts for.
+    /// The kind of operation in the tables of errors.
     kind: &'static str,
-    /// Whether constants were fitted to it.
+    /// Whether constants were fitted to the row.
     fitted: bool,
-    /// What the compiler says.
+    /// The compiler's estimate, in cycles.
     estimate: f64,
     kernel: Kernel,
 }
@@ -78,8 +79,8 @@ fn main() {
     }
 }
 
-/// Changes one constant after the other, by less and less, as long as the mean error of the rows that are for it falls.
-/// An operation counts with an error of 0.7 at most, so that those that the formulas do not describe do not decide.
+/// Fits one constant after the other, in smaller and smaller steps, until the mean error of the fitted rows stops
+/// falling. An operation's error counts as 0.7 at most, so operations outside the formulas do not decide.
 fn fit(target: Target, rows: &[Row]) -> Target {
     let rows: Vec<&Row> = rows.iter().filter(|row| row.fitted).collect();
     let error = |target: &Target| {
@@ -113,13 +114,13 @@ fn fit(target: Target, rows: &[Row]) -> Target {
     best
 }
 
-/// What a row costs.
+/// The cost of a row.
 fn cost(target: &Target, row: &Row) -> f64 {
     let cost = target.kernel_price(&row.kernel).and_then(|price| price.total()).expect("real sizes fit");
     cost.max(1) as f64
 }
 
-/// The sums of the operations of each program.
+/// The table of sums over the operations of each program.
 fn totals(target: &Target, rows: &[Row]) -> String {
     let mut programs: BTreeMap<&str, (bool, f64, f64)> = BTreeMap::new();
     for row in rows {
@@ -136,14 +137,14 @@ fn totals(target: &Target, rows: &[Row]) -> String {
     text
 }
 
-/// How often costs say which of two layouts of the entry is the cheaper, and what it costs to follow them.
+/// How often costs choose the cheaper of two layouts of the entry, and the loss of following them.
 fn choices(target: &Target, rows: &[Row]) -> String {
     let mut programs: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     for row in rows {
         let sums = programs.entry(&row.name).or_default();
         *sums = (sums.0 + cost(target, row), sums.1 + row.estimate);
     }
-    // `test/sizes/orders`: those of the same sizes differ in the layouts of the entry.
+    // Programs of `test/sizes/orders` with the same sizes differ in the layouts of the entry.
     let mut groups: BTreeMap<(&str, &str), Vec<(f64, f64)>> = BTreeMap::new();
     for (name, sums) in programs {
         if let Some((test, rest)) = name.split_once('/')
@@ -180,7 +181,7 @@ fn choices(target: &Target, rows: &[Row]) -> String {
     text
 }
 
-/// What the document says before its tables.
+/// The head of the document, before its tables.
 const HEAD: &str = "\
 # Costs of `tpu_v5e`
 
@@ -289,7 +290,7 @@ fn programs(folder: &str) -> Vec<Row> {
     rows
 }
 
-/// What the compiler says that an instruction takes, where it says something.
+/// The compiler's estimate for an instruction, if any.
 fn estimate(instruction: &Instruction) -> Option<f64> {
     let (_, rest) = instruction.attribute("backend_config")?.split_once("\"estimated_cycles\":\"")?;
     rest.split('"').next()?.parse().ok().filter(|cycles| *cycles > 0.0)
@@ -354,7 +355,7 @@ fn array(text: &str) -> Array {
     }
 }
 
-/// The kernel of a small program's operation, as far as its description says what it is.
+/// The kernel of a small program's operation, as far as its description tells.
 fn kernel(
     opcode: &str,
     program: &str,

@@ -1,6 +1,5 @@
-//! A compiler in Rust that uses the layout dialect: builds a function with melior, gives its tensors layouts, queries
-//! what its operations read, lowers it, compiles it in this process and reads the result where the layout says that it
-//! is.
+//! A compiler in Rust that uses the layout dialect: it builds a function with melior, gives its tensors layouts,
+//! queries the reads of its operations, lowers it, compiles it in this process and reads the result in its layout.
 //!
 //! The function is `y[j, i] = 2 * x[i, j]`. Inside, rows of `x` are spread over two processing elements; `y` comes back
 //! in tiles of 2×2.
@@ -53,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(layout_dialect::tiled(attribute).as_ref(), Some(&tiles));
     println!("{attribute} is {}\n", layout_dialect::affine_map(attribute).ok_or("a layout has a map")?);
 
-    // What each operation reads of its operands; first comes the function, its results of its arguments.
+    // The reads of each operation; first comes the function, its results in terms of its arguments.
     let analysed = indexing_analysis::analyse_below(module.as_operation());
     for (operation, pairs) in &analysed {
         let name = operation.name();

@@ -1,5 +1,5 @@
-//! What a certificate says of a plan is checked: of each field of its first line, a number, a name or a sign is changed, or
-//! it is left out.
+//! Every field of a certificate's plan is checked: in each field of the first line, a number, a name or a sign is
+//! changed, or the field is left out.
 
 mod planned;
 mod program;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::{env, fs};
 
-/// A result that must have another layout than the other, a result that no one reads, and a constant.
+/// A result that must differ in its layout from another, a result without users, and a constant.
 const TURNED: &str = "HloModule turned
 ENTRY main {
   x = f32[80,300]{1,0} parameter(0)
@@ -21,7 +21,7 @@ ENTRY main {
 }
 ";
 
-/// `a` is read at once and at the end, and something large is made between.
+/// `a` is read at once and at the end; large values are live between.
 const LONG: &str = "HloModule long
 ENTRY main {
   x = f32[512,512] parameter(0)
@@ -33,7 +33,7 @@ ENTRY main {
 }
 ";
 
-/// Where memory space 0 has room for six arrays, `a1` is made again.
+/// `a1` is rematerialized where memory space 0 has room for six arrays.
 const AGAIN: &str = "HloModule again
 ENTRY main {
   a0 = f32[4096,4096] parameter(0)
@@ -51,11 +51,10 @@ ENTRY main {
 const EIGHT: &str =
     "axes: (2_G, 4_PE), memories: (LM: 1 at PE with 32768 bytes), word: 32, unit: cycle, links: (G: 8, PE: 4)";
 
-/// The parts of a certificate that are the question: the proof is one for the question that is there, so another question
-/// is refused unless the same proof answers it.
+/// The fields of a certificate that are its question: another question is refused unless the same proof answers it.
 const QUESTION: [&str; 6] = ["machine", "entry", "capacities", "stay", "orders", "plan.kept"];
 
-/// All values that differ from one in a leaf, or have a part less or more, each with the place of the change.
+/// All values that differ from one in a leaf, or have one part more or less, each with the place of the change.
 fn changes(value: &Value, at: &str) -> Vec<(String, Value)> {
     let inside = |name: &str| if at.is_empty() { name.to_string() } else { format!("{at}.{name}") };
     match value {
@@ -105,8 +104,8 @@ fn changes(value: &Value, at: &str) -> Vec<(String, Value)> {
     }
 }
 
-/// The changes of a certificate that are tried: one of each field, whatever element of a list it is in, or with
-/// `CERTIFICATE_CHANGES=all` each.
+/// The changes to try: one for each field, in a random element of its lists; with `CERTIFICATE_CHANGES=all` all of
+/// them.
 fn tried(changes: Vec<(String, Value)>, rng: &mut Rng) -> Vec<(String, Value)> {
     if env::var("CERTIFICATE_CHANGES").is_ok_and(|own| own == "all") {
         return changes;

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-/// What is printed to standard output and to standard error, and the exit code.
+/// Standard output, standard error, and the exit code.
 fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
     let out = Command::new(env!("CARGO_BIN_EXE_layout-inspect")).arg("convert").args(arguments).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -115,7 +115,7 @@ fn errors_point_into_the_text_at_fault() {
         assert!(error.starts_with(message), "{arguments:?}: {error}");
         assert_eq!((out, code), (String::new(), Some(1)), "{arguments:?}");
     }
-    // A tiled layout is one place with all elements, as far as TensorLayouts go.
+    // As a TensorLayout, a tiled layout is one place with all elements.
     let (out, ..) = run(&["f32[8,128]{1,0:T(8,128)}", "((8:128), (128:1))"]);
     assert!(out.starts_with("elements  1024\nstay      1024 (1024 do not move at all)\nblocks    1\n"), "{out}");
     for arguments in [&["((8:1))"][..], &["((8:1))", "((8:1))", "--machine"], &["((8:1))", "((8:1))", "--what"]] {
@@ -163,7 +163,7 @@ fn a_relayout_reads_every_notation() {
     assert_eq!(code, Some(0));
 }
 
-/// Every name that the help lists is a notation, and there are no others.
+/// The help lists all notations, and nothing else.
 #[test]
 fn the_help_lists_the_notations() {
     let (help, ..) = run(&["--help"]);

@@ -33,8 +33,8 @@ fn values_have_shardings_and_relayouts_collectives() {
     let step = file("step.hlo", STEP);
     let found = answer(&["plan", &step, "--machine", MACHINE, "--json"]);
     assert_eq!(found["cost"], found["bound"]);
-    // Rows over 2 devices, columns over 2; the rows of the weight are gathered and the sums scattered, in place of one
-    // all-reduce, after which each device would subtract twice as much.
+    // Rows over 2 devices, columns over 2; the rows of the weight are gathered and the sums scattered. The alternative
+    // is one all-reduce, after which each device would subtract twice as much.
     assert_eq!(found["shardings"]["x"][0], "{devices=[2,1,2]<=[4] last_tile_dim_replicate}");
     assert_eq!(found["shardings"]["w"][0], "{devices=[2,2]<=[4]}");
     let moved = found["relayouts"].as_array().unwrap().iter();
@@ -51,12 +51,12 @@ fn values_have_shardings_and_relayouts_collectives() {
     for line in ["time    526,368 cycles of work on each device", sums, scattered] {
         assert!(out.lines().any(|own| own.starts_with(line)), "{line}\n{out}");
     }
-    // What is said of the cost is of the meshes that were tried, and with bytes kept of nothing more.
+    // The message claims the least cost over the tried meshes only; with bytes kept, only the least that was found.
     assert!(out.contains(", no plan over the meshes that were tried costs less\n"), "{out}");
     let (out, ..) = plan(&["plan", &step, "--machine", MACHINE, "--capacity", "HBM=408000"]);
     let kept = out.contains(" of each device are kept for what operations bring");
     assert_eq!(kept, out.contains(", the least that was found in so little memory\n"), "{out}");
-    // The same over processes.
+    // The same plan over processes.
     let processes = answer(&["plan", &step, "--machine", &MACHINE.replace("Device", "Process"), "--json"]);
     assert_eq!((&processes["cost"], &processes["shardings"]), (&found["cost"], &found["shardings"]));
 }
@@ -94,7 +94,7 @@ fn the_shardings_of_a_text_are_compared_with() {
     assert!(error.contains("6:3: error: a layout cannot say which array each device has (`manual`)"), "{error}");
     let error = wrong("4096", "4095");
     assert!(error.contains("must divide dimension 0 of 4095 elements evenly, found 2 parts"), "{error}");
-    // Without, they are not read.
+    // Without the option, shardings are not read.
     let text = file("odd.hlo", &STEP.replace("4096", "4095"));
     assert_eq!(plan(&["plan", &text, "--machine", &large]).2, Some(0));
     // There are no tiled layouts to compare with.
@@ -106,7 +106,7 @@ fn the_shardings_of_a_text_are_compared_with() {
 fn proofs_of_plans_over_devices_are_checked() {
     let step = file("proved.hlo", STEP);
     let proof = file("proved.json", "");
-    // With all of the memory, with a part in which what is brought fits beside, and with one that is too small.
+    // All of the memory; a part, with room for the operations' arrays; too little.
     for (capacity, fits) in [(None, true), (Some(408_000), true), (Some(200_000), false)] {
         let capacity = capacity.map(|bytes| format!("HBM={bytes}"));
         let mut arguments = vec!["plan", &step, "--machine", MACHINE, "--certificate", &proof];

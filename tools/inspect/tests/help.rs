@@ -38,7 +38,7 @@ fn every_example_in_the_help_works() {
     assert!(folder.join("places.svg").is_file());
 }
 
-/// What a tool prints, and its exit status.
+/// The output of a tool on both streams, and its exit status.
 fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
     let output = Command::new(env!("CARGO_BIN_EXE_layout-inspect")).args(arguments).output().expect("the tool runs");
     let text = |bytes| String::from_utf8(bytes).expect("the output is UTF-8");
@@ -99,7 +99,7 @@ fn what_is_misspelled_is_recognised() {
         assert_eq!((out.as_str(), code), ("", Some(2)), "{arguments:?}");
         assert!(error.starts_with(&format!("error: {expected}\n")), "{arguments:?}: {error}");
     }
-    // A word alone is a text.
+    // A single word is a text, not a command.
     for (text, expected) in [
         ("mvoes", "; did you mean the command `moves`?\n"),
         ("m.hlo", "found the name of a file; did you mean `hlo m.hlo`?\n"),

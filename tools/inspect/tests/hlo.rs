@@ -77,7 +77,7 @@ fn fusions_tuples_and_offsets() {
     });
     assert_eq!(fusion["operands"][0]["runtime"][0], expected);
 
-    // Of a tuple only the operands are listed that a part has to do with.
+    // For a part of a tuple only the related operands are listed.
     let pair = objects(&["-", "--json", "--instruction", "pair"]).remove(0);
     let names = |row: usize| -> Vec<_> {
         pair["results"][row].as_array().unwrap().iter().map(|operand| operand["name"].clone()).collect()
@@ -93,7 +93,7 @@ fn fusions_tuples_and_offsets() {
     assert_eq!(second["unread"], json!([{"name": "pair", "parts": [0, 0]}]));
 }
 
-/// A tuple of this many arrays, each of which is taken out of it.
+/// A tuple of `n` arrays, with an instruction that reads each.
 fn wide(n: usize) -> String {
     let mut module = String::from("HloModule wide\n\nENTRY main {\n");
     (0..n).for_each(|k| module += &format!("  p{k} = f32[2]{{0}} parameter({k})\n"));
@@ -229,7 +229,7 @@ fn a_tile_of_a_rank_that_no_result_has_is_refused() {
         refused(&["-", "--tile", "1,2,3"]),
         "-: error: --tile must have one size for each dimension of the result: 0 or 2 sizes, found 3\n"
     );
-    // Of several results, those of this rank have tiles.
+    // Among several results, those of this rank have tiles.
     assert!(text(&run(&["-", "--tile", "4,8"], MODULE).stdout).contains("tile [0, 0] [8, 4] [1, 1]"));
     for list in ["x", "0,1", "-1,2", ""] {
         let message = format!("error: --tile must be positive sizes such as 8,128, found `{list}`\n");
@@ -243,7 +243,7 @@ fn a_misspelled_instruction_is_recognised() {
     assert_eq!(found, "-: error: unknown instruction `secnod`; did you mean `second`?\n");
 }
 
-/// Offsets that the text says, clamped where the slice would not fit, are in the maps; others are run-time variables.
+/// Constant offsets of the text, clamped where the slice would not fit, are in the maps; others are run-time variables.
 #[test]
 fn offsets_that_the_text_says_are_constants() {
     let module = "\
@@ -286,7 +286,7 @@ ENTRY main {
     }
 }
 
-/// Parameters that are tuples have a list of parts, and branches and parameters their own names.
+/// Tuple parameters have a list of parts, and branches and parameters their own names.
 #[test]
 fn parts_of_parameters_and_branches() {
     let module = "\
@@ -337,7 +337,7 @@ ENTRY main {
     assert_eq!(sources, [&Value::Null, &json!("k"), &Value::Null, &json!("more"), &Value::Null]);
 }
 
-/// A file is read from standard input where none is named, and is never written over.
+/// Standard input is read where no file is named, and an input file is never overwritten.
 #[test]
 fn input_and_output() {
     let named = run(&["-"], MODULE);

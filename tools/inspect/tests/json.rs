@@ -7,7 +7,7 @@ use program::run;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 
-/// The schema of the protocol, with which lines are checked.
+/// The schema of the protocol, as validators of lines.
 struct Schema {
     request: Validator,
     answer: Validator,
@@ -24,7 +24,7 @@ impl Schema {
         Schema { request: part("Request"), answer: part("Answer") }
     }
 
-    /// Every answer is as the schema says, and what is no request by the schema has failed.
+    /// Checks that every answer fits the schema, and that every line that is no request by the schema has failed.
     fn check(&self, input: &[u8], answers: &[Value]) {
         let lines = input.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
         for (line, answer) in lines.zip(answers) {
@@ -36,7 +36,7 @@ impl Schema {
     }
 }
 
-/// The answers to these lines; the program must serve them all and succeed, and all must be as the schema says.
+/// The answers to these lines; the program must serve them all and succeed, and all must fit the schema.
 fn answers(input: &[u8]) -> Vec<Value> {
     static SCHEMA: LazyLock<Schema> = LazyLock::new(Schema::new);
     let output = run(&["--json"], input);
@@ -48,7 +48,7 @@ fn answers(input: &[u8]) -> Vec<Value> {
     answers
 }
 
-/// `docs/protocol.schema.json` is what the program prints; `BLESS=1` writes it.
+/// `docs/protocol.schema.json` is the program's output; `BLESS=1` writes it.
 #[test]
 fn the_schema_is_current() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/protocol.schema.json");
@@ -194,7 +194,7 @@ fn a_field_of_the_wrong_type_is_named() {
         let found = answers(request.as_bytes()).remove(0);
         assert_eq!((&found["ok"], &found["error"]), (&json!(false), &json!(expected)), "{request}");
     }
-    // Numbers that no `f64` holds, strings that no text is, and nesting that no stack holds.
+    // Numbers beyond `f64`, strings that are no text, and nesting deeper than any stack.
     for request in [
         "{\"op\":\"logical_index\",\"text\":\"f32[]\",\"linear\":1e999}".to_string(),
         "{\"op\":\"layout\",\"text\":\"\\ud800\"}".to_string(),
@@ -207,7 +207,7 @@ fn a_field_of_the_wrong_type_is_named() {
     }
 }
 
-/// A failure without its kind and its member where these are not expected; `members.rs` is about them.
+/// A failure without its kind and its member where these are not expected; `members.rs` tests them.
 fn brief(mut found: Value, expected: &Value) -> Value {
     for key in ["kind", "in"] {
         if found["ok"] == false && expected.get(key).is_none() {
@@ -642,7 +642,7 @@ fn tensor_layouts() {
     }
 }
 
-/// The commands that the help lists are operations, and work as such.
+/// Each command of the help is an operation, and works as one.
 #[test]
 fn every_subcommand_is_an_operation() {
     let help = String::from_utf8(run(&["--help"], b"").stdout).unwrap();

@@ -1,5 +1,5 @@
-//! Failures of the line protocol: every operation, with each of its members spoilt in turn, names that member and says what
-//! sort of fault it is. The members are those of the schema.
+//! Failures of the line protocol: in every operation, each member is spoilt in turn. The failure names the member and
+//! the kind of the fault. The members come from the schema.
 
 mod program;
 
@@ -16,7 +16,7 @@ type Request = Value;
 /// A member, values that are wrong for it, and the kind of the fault.
 type Spoilt = (&'static str, Vec<Value>, &'static str);
 
-/// Requests that together have each member of each operation, and wrong values of them.
+/// Requests that together have each member of each operation, with wrong values for them.
 fn operations() -> Vec<(Request, Vec<Spoilt>)> {
     let text = "f32[3,5]{1,0:T(2,2)}";
     let map = "(d0) -> (d0 mod 4), domain: d0 in [0, 9]";
@@ -159,7 +159,7 @@ fn operations() -> Vec<(Request, Vec<Spoilt>)> {
     ]
 }
 
-/// What `plan --certificate` writes of the module.
+/// The certificate of the module, from `plan --certificate`.
 fn certificate() -> String {
     let file = |name: &str| format!("{}/members-{name}-{}", env!("CARGO_TARGET_TMPDIR"), std::process::id());
     let (module, proof) = (file("module"), file("proof"));
@@ -191,7 +191,7 @@ fn answers(requests: &[Value]) -> Vec<Value> {
     last
 }
 
-/// The members of each operation, and which of them it must have.
+/// The members of each operation, and the required ones.
 fn members() -> Vec<(String, Vec<String>, Vec<String>)> {
     let schema: Value = serde_json::from_slice(&run(&["--schema"], b"").stdout).unwrap();
     let requests = schema["$defs"]["Request"]["oneOf"].as_array().unwrap().clone();
@@ -226,7 +226,7 @@ fn a_wrong_value_is_of_its_member() {
     }
     let wrong: Vec<Value> = tried.iter().map(|(wrong, ..)| wrong.clone()).collect();
     for ((wrong, member, kind), answer) in tried.iter().zip(answers(&wrong)) {
-        // Of two members of which one is to be given, the second is the one too many.
+        // If two exclusive members are given, the second is at fault.
         let (member, kind) = if *kind == "both" { ("notation", "invalid") } else { (*member, *kind) };
         assert_eq!((&answer["ok"], &answer["in"]), (&json!(false), &json!(member)), "{wrong}: {answer}");
         assert!(kind == "any" || answer["kind"] == kind, "{wrong}: {answer}");
@@ -268,7 +268,7 @@ fn a_value_of_another_type_is_of_its_member() {
     for ((wrong, member), answer) in tried.iter().zip(answers(&wrong)) {
         if answer["ok"] == false {
             refused.insert((wrong["op"].as_str().unwrap().to_string(), member.clone()));
-            // Where one of several members must be given, the one that is left out is the first of them.
+            // If one of several members must be given and none is, the first is at fault.
             let first =
                 ["reshape", "to"].contains(&answer["in"].as_str().unwrap()) && wrong.get(member) == Some(&Value::Null);
             assert!(answer["in"] == json!(member) || first, "{wrong}: {answer}");

@@ -118,7 +118,7 @@ fn a_limit_of_padding() {
     let expected = "-: error: what is live at the peak must take at most 1.5x its logical bytes, found 15.13x; most padding \
                     has x f32[1000,3]{1,0:T(8,128)}\n";
     assert_eq!(complaint, expected);
-    // The tensor is one of the peak, whatever the length of the lists.
+    // The tensor is live at the peak, whatever the length of the lists.
     let output = run(&["-", "--fail-over", "1.5x", "--top", "0"], NARROW);
     assert_eq!(String::from_utf8(output.stderr).unwrap(), expected);
     let far =
@@ -154,7 +154,7 @@ fn several_files_and_a_difference() {
     let table = printed(&[&old, &new], "");
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(lines.len(), 3, "{table}");
-    // Of a long path the end is shown, which differs.
+    // A long path shows its end, where the two differ.
     assert!(lines[1].starts_with("..") && lines[1].contains("-letters.old.hlo "), "{table}");
     assert!(lines[2].starts_with("..") && lines[2].contains("-letters.new.hlo "), "{table}");
     assert!(lines[1].ends_with("500.0 KiB     16.0 KiB     16.0 KiB    532.0 KiB       93.4 %"), "{table}");
@@ -207,7 +207,7 @@ fn each_of_several_files_has_its_report_or_its_complaint() {
     assert!(complaint.contains("--json without --summary"), "{complaint}");
 }
 
-/// A line of the program that is not among the first of a report has its bytes in the difference all the same.
+/// A line of the program below the top of one report still counts in the difference.
 #[test]
 fn a_difference_does_not_depend_on_the_length_of_the_lists() {
     let module = |sizes: [usize; 5]| {
@@ -253,7 +253,7 @@ fn what_is_wrong_has_its_place() {
     assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(1), true));
 }
 
-/// The file makes all that is large first.
+/// The file defines all large arrays first.
 #[test]
 fn an_order_of_least_memory_is_told() {
     let wide = "HloModule wide

@@ -1,9 +1,9 @@
-//! `layout-inspect moves --copies` and the same of the line protocol, through the program itself.
+//! `layout-inspect moves --copies` and its counterpart in the line protocol, through the program itself.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// What is printed to standard output and to standard error, and the exit code.
+/// Standard output, standard error, and the exit code.
 fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
     let out = Command::new(env!("CARGO_BIN_EXE_layout-inspect")).arg("moves").args(arguments).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();

@@ -20,7 +20,7 @@ fn a_table_gets_offsets() {
     assert_eq!(run(&[path, "--table", "-", "--capacity", "150"]), good(table));
     let json = r#"{"arena":150,"peak":150,"bound":150,"optimal":true,"offsets":{"a":0,"b":100,"c":0}}"#;
     assert_eq!(run(&[path, "--json"]), good(&format!("{json}\n")));
-    // What was written is read again, columns are in any order, moments below 0 are some.
+    // The output is an input, columns are in any order, and moments may be below 0.
     let again = file("offsets-again.csv", table);
     assert_eq!(run(&[again.to_str().unwrap(), "--table", "-"]), good(table));
     let other = file("offsets-other.csv", "size,id,upper,lower,alignment\r\n100,a,-8,-10,1\r\n 50 ,b,-7,-9,64\r\n");

@@ -21,14 +21,14 @@ fn here(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// What the program prints with these arguments after `hlo`.
+/// The output of the program with these arguments after `hlo`.
 fn printed(arguments: &[&str], input: &str) -> String {
     let output = program::run(&[&["hlo"], arguments].concat(), input.as_bytes());
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The page of a program in a file of this name.
+/// The page of a program, in a file of this name.
 fn page(name: &str, input: &str, options: &[&str]) -> PathBuf {
     let path = here(name);
     let printed = printed(&[&["-", "--html", path.to_str().unwrap()], options].concat(), input);
@@ -41,7 +41,7 @@ fn known(name: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test/hlo").join(name)).unwrap()
 }
 
-/// A program whose texts are markup wherever a text may be anything.
+/// A program with markup in every text that may hold any.
 fn hostile() -> String {
     let markup = "</script><script>document.title='run'</script><img src=http://localhost/x onerror=alert(1)>&amp;'";
     NARROW.replace("jit(f)/neg", markup).replace("f.py", &format!("{markup}.py"))
@@ -95,7 +95,7 @@ fn the_page_of_a_large_program_is_small() {
     assert!(program.len() > 4 << 20, "{}", program.len());
     let text = printed(&["-", "--html", "-"], &program);
     assert!(text.len() < 700_000, "{}", text.len());
-    // 30 that take most, 30 with most padding, some of them the same; and the others.
+    // The 30 largest and the 30 with most padding, some of them the same; and the others.
     let shown = text.matches("<td class=\"bar\"><svg").count();
     assert!((30..=60).contains(&shown), "{shown}");
     assert!(text.contains(&format!("{} others</th>", grouped(40_000 - shown))), "{shown}");
@@ -174,7 +174,7 @@ fn the_numbers_of_the_report() {
                 .any(|found| found.as_array().unwrap()[..3] == row.as_array().unwrap()[..]);
             assert!(found, "{name}: {row} in {tensors}");
         }
-        // The bars have the lengths of the numbers.
+        // The bars are as long as the numbers say.
         let bars = browser.script(
             "return [...document.querySelectorAll('section[aria-labelledby=tensors] tbody tr')].map((row) => {
                  const [padding, data] = [...row.querySelectorAll('rect')].map((bar) => bar.getBoundingClientRect().width);
@@ -265,7 +265,7 @@ fn the_keyboard_is_enough() {
     assert_eq!(reading(), json!(["n, instruction 2: 532.0 KiB", "n, instruction 2: 532.0 KiB"]));
     let chosen = browser.script("return [...document.querySelectorAll('td.chosen')].map((cell) => cell.textContent)");
     assert_eq!(chosen, json!(["500.0 KiB", "16.0 KiB", "16.0 KiB"]));
-    // A picture: opened by Enter, closed by Escape, and the focus is where it was.
+    // A picture: Enter opens it, Escape closes it, and the focus returns.
     focus("#tensors ~ .wide .open");
     let state = || {
         browser.script(
@@ -304,7 +304,7 @@ fn the_keyboard_is_enough() {
     focus("thead button");
     browser.press(&[TAB, TAB, ENTER]);
     assert_eq!(sorted(), json!(["Padding", ["x", "c", "y"]]));
-    // Whatever can be reached shows where the focus is.
+    // Every control shows the focus.
     let reached = browser.script(
         "return [...document.querySelectorAll('a, main button, input, [tabindex=\"0\"]')].filter((part) => !part.closest('dialog'))
              .filter((part) => { part.focus({focusVisible: true}); return getComputedStyle(part).outlineStyle != 'solid'; }).length",
@@ -323,7 +323,7 @@ fn a_screen_reader_finds_its_way() {
     }
 }
 
-/// Checks what a screen reader is told, with at least so many of each role.
+/// Checks the accessibility tree of the page, with at least so many nodes of each role.
 fn check_tree(browser: &Browser, least: &[(&str, usize)]) {
     let tree = browser.devtools("Accessibility.getFullAXTree", json!({}));
     let text = |node: &Value, what: &str| node[what]["value"].as_str().unwrap_or("").to_string();
@@ -332,7 +332,7 @@ fn check_tree(browser: &Browser, least: &[(&str, usize)]) {
     let of = |role: &str| -> Vec<String> {
         all.iter().filter(|node| text(node, "role") == role).map(|node| text(node, "name")).collect()
     };
-    // Of each of these there is one, and whatever is a picture, a table or a control has a name.
+    // One of each of these, and each picture, table or control has a name.
     assert_eq!((of("main").len(), of("navigation"), of("banner").len()), (1, vec!["Sections".to_string()], 1));
     for (role, least) in least {
         let names = of(role);
@@ -359,7 +359,7 @@ fn check_tree(browser: &Browser, least: &[(&str, usize)]) {
     assert_eq!(doubled, json!(0));
 }
 
-/// Texts have a contrast of 4.5 : 1 to what is behind them, and the parts of the drawings one of 3 : 1 (WCAG 2, AA).
+/// The contrast of texts with their background must be 4.5 : 1, of parts of drawings 3 : 1 (WCAG 2, AA).
 const CONTRASTS: &str = "
     const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
     const light = (colour) => {
@@ -404,13 +404,13 @@ fn colours_have_contrast() {
     }
 }
 
-/// All numbers are there without the script, and what the script serves is not.
+/// Without the script all numbers are there, and its controls are not.
 #[test]
 fn without_the_script() {
     let Some(browser) = Browser::start() else { return };
     let page = page("plain.html", NARROW, &["--plan"]);
     let text = std::fs::read_to_string(&page).unwrap();
-    // A script of another hash, which the policy does not let run.
+    // A script with another hash, which the policy blocks.
     let other = here("plain-refused.html");
     std::fs::write(&other, text.replace("\"use strict\";", "\"use strict\"; ")).unwrap();
     let state = "return [document.querySelector('.choose').hidden, document.querySelectorAll('thead button').length,
@@ -429,7 +429,7 @@ fn without_the_script() {
 #[test]
 fn on_paper_and_on_a_small_screen() {
     let Some(browser) = Browser::start() else { return };
-    // Names without a place to break, and layouts as long as they get.
+    // Names without a place to break, and layouts of full length.
     let folder = "folder/".repeat(20);
     let wide = NARROW.replace("f.py", &format!("{folder}f.py")).replace("jit(f)", &folder.replace('/', "_"));
     let wide = wide.replace("T(4,128)", "T(4,128)(2,1)").replace("T(8,128)", "T(8,128)(4,1)(2,1)");
@@ -472,8 +472,8 @@ impl Image {
         }
     }
 
-    /// The mean of each square of so many pixels: what the edges of letters are, which differ from one version of a browser
-    /// to the next, no longer matters.
+    /// The mean of each square of `by` pixels: the edges of letters, which differ between versions of a browser, do not
+    /// count then.
     fn reduced(&self, by: usize) -> Image {
         let square = |at: usize, rows: &[Vec<[u8; 3]>]| {
             let pixels = || rows.iter().flat_map(|row| &row[at..at + by]);
@@ -492,7 +492,7 @@ impl Image {
         bytes
     }
 
-    /// The part of the pixels, in percent, of which a colour differs by more than 32 of 255.
+    /// The percentage of pixels with a colour that differs by more than 32 of 255.
     fn differing(&self, other: &Image) -> f64 {
         let pairs = self.rows.iter().flatten().zip(other.rows.iter().flatten());
         let differs = |(a, b): &(&[u8; 3], &[u8; 3])| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > 32);

@@ -6,7 +6,7 @@ fn run(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_layout-inspect")).args(arguments).output().unwrap()
 }
 
-/// What is printed; the program must succeed.
+/// The output; the program must succeed.
 fn printed(arguments: &[&str]) -> String {
     let output = run(arguments);
     assert!(output.status.success() && output.stderr.is_empty(), "{arguments:?}: {output:?}");
@@ -24,7 +24,7 @@ fn reports() {
         let found = printed(&[text]);
         assert_eq!(found, expected, "{found}");
     }
-    // Large ones are cut short.
+    // Large layouts are cut short.
     let large = printed(&["((1000:1000, 10_PE), (1000:1))"]);
     assert!(large.contains("\n  .. 9976 more rows, 984 more columns\n"), "{large}");
     assert!(large.contains("\n  .. 999904 more addresses\n"), "{large}");
@@ -188,7 +188,7 @@ fn views() {
     assert_eq!(run(&["view"]).status.code(), Some(2));
 }
 
-/// Checks that a text is one XML element with all tags closed and nothing that would need escaping; gives its texts.
+/// Checks that a text is one XML element with all tags closed and nothing that needs escaping; returns its texts.
 fn texts(svg: &str) -> Vec<String> {
     let (mut open, mut texts, mut rest) = (Vec::new(), Vec::new(), svg.trim_end());
     while !rest.is_empty() {
@@ -243,7 +243,7 @@ fn svg() {
         "1",
     ];
     assert_eq!(texts(&padded), expected);
-    // Two cells of padding, in their own shade; two places of the same colours in cells and legend.
+    // Two cells of padding in their own shade; cells and legend have the same colours for both places.
     assert_eq!(padded.matches("fill=\"#c8c8c8\"").count(), 2);
     assert_eq!(padded.matches("fill=\"hsl(0, 70%, 82%)\"").count(), 4 + 1);
     assert_eq!(padded.matches("fill=\"hsl(137, 70%, 82%)\"").count(), 2 + 1);

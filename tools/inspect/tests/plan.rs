@@ -33,7 +33,7 @@ fn answer(arguments: &[&str]) -> Value {
     serde_json::from_str(&out).unwrap()
 }
 
-/// On a machine with places, values have TensorLayouts, and it is said what moves at each level.
+/// On a machine with places, values have TensorLayouts, and the plan has the traffic of each level.
 #[test]
 fn a_machine_with_places_gets_tensor_layouts() {
     let product = "HloModule product\nENTRY main {\n  x = f32[256,16] parameter(0)\n  w = f32[16,1024] parameter(1)\n  \
@@ -55,7 +55,7 @@ fn a_machine_with_places_gets_tensor_layouts() {
     }
 }
 
-/// What is in the memories of the places is what a capacity limits.
+/// A capacity limits the bytes in the memories of the places.
 #[test]
 fn a_plan_over_places_says_what_is_in_memory_and_when() {
     let text = "HloModule twice\nENTRY main {\n  x = f32[64,512] parameter(0)\n  y = f32[64,512] negate(x)\n  \
@@ -83,7 +83,7 @@ fn a_plan_over_places_says_what_is_in_memory_and_when() {
     assert!(why.contains("here `LM` must hold 8 bytes, 1 more than its capacity 7"), "{why}");
 }
 
-/// What has no meaning there is not left out in silence, and it is said why.
+/// An option without a meaning there is an error with the reason.
 #[test]
 fn options_for_machines_without_places_are_errors_elsewhere() {
     let file = file("chained.hlo", CHAIN);
@@ -119,7 +119,7 @@ ENTRY main {
 const EIGHT: &str =
     "axes: (2_G, 4_PE), memories: (LM: 1 at PE with 8192 bytes), word: 32, unit: cycle, links: (G: 8, PE: 4)";
 
-/// What has a meaning with places is the same as without: proofs, reasons, capacities.
+/// With places, proofs, reasons and capacities work as without.
 #[test]
 fn plans_over_places_are_proved_explained_and_limited() {
     let (hlo, proof) = (file("spread.hlo", SPREAD), file("spread.proof", ""));
@@ -157,7 +157,7 @@ fn plans_over_places_are_proved_explained_and_limited() {
     let limited = |bytes: &str| plan(&[&asked[..], &["--capacity", bytes]].concat());
     assert_eq!(limited("LM=6144").2, Some(0));
     assert_eq!(limited("LM=6143").2, Some(0));
-    // The least is an element of each array of the product.
+    // The minimum is an element of each array of the product.
     let (_, error, status) = limited("LM=11");
     assert_eq!(status, Some(1), "{error}");
     for part in ["spread.hlo:5:3: ", "`LM` must hold 12 bytes, 1 more than its capacity 11", "`y` (4)"] {
@@ -242,7 +242,7 @@ fn capacities_move_values_and_say_by_how_much_they_are_short() {
     let tight = asked(&["vmem=16384"]);
     assert_eq!(tight["peak"]["1"], json!(16384));
     assert!(tight["cost"].as_i64() > free["cost"].as_i64() && tight["cost"] == tight["bound"], "{tight}");
-    // `a` leaves while `b` is made, for what the copy costs at least.
+    // `a` leaves while `b` is computed, for the least cost of the copy.
     assert_eq!((&tight["transfers"][0]["at"], &tight["transfers"][0]["start"]), (&json!("a"), &json!("b")));
     let wrong = |capacity: &str, parts: &[&str]| {
         let (out, error, status) = plan(&["plan", &hlo, "--machine", "tpu_v5e", "--capacity", capacity]);
@@ -299,8 +299,8 @@ fn values_move_between_memories_and_it_is_said_when() {
     assert_eq!(found["peak"]["1"], json!(3145728));
     let moves = found["transfers"].as_array().unwrap();
     let of = |name: &str| moves.iter().find(|own| own["at"] == name).unwrap_or_else(|| panic!("{name}: {found}"));
-    // Nothing runs that hides a copy to the first kernel: all of it is a cost, 1,738 cycles and 1 MB at 491.5 bytes a cycle.
-    // In one run of all elements.
+    // No kernel hides a copy to the first one: all of it is a cost, 1,738 cycles and 1 MB at 491.5 bytes a cycle.
+    // The copy is one run of all elements.
     let whole = json!([{"sizes": [262144], "from": 0, "from_strides": [1], "to": 0, "to_strides": [1]}]);
     let waited = json!({"at": "w", "bytes": 1048576, "from": 0, "to": 1, "start": "x", "done": "a", "exposed": 3872, "share": 0,
         "copies": whole});
@@ -325,7 +325,7 @@ fn values_move_between_memories_and_it_is_said_when() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    // The proof is of the plan with its copies, and of no other.
+    // The proof confirms the plan with its copies, and no other.
     assert_eq!(plan(&["check-plan", &hlo, &proof]).2, Some(0));
     let text = fs::read_to_string(&proof).unwrap();
     let at = text.find("\"transfers\"").unwrap();
@@ -334,7 +334,7 @@ fn values_move_between_memories_and_it_is_said_when() {
     let (_, error, status) = plan(&["check-plan", &hlo, &file("long.forged", &forged)]);
     assert_eq!(status, Some(1));
     assert!(error.contains("the plan says 1 in `plan.transfers[0].share`, the proof 0"), "{error}");
-    // Without moving it costs more, and no copy is said. A proof says which of the two it is of.
+    // Without moving the plan costs more and has no copies. The proof says whether values move.
     let stays = answer(&[&asked[..], &["--json", "--stay", "--certificate", &proof]].concat());
     assert!(stays["cost"].as_i64() > found["cost"].as_i64(), "{stays}");
     assert_eq!((stays.get("transfers"), stays.get("stays")), (None, None));
@@ -347,7 +347,7 @@ fn values_move_between_memories_and_it_is_said_when() {
     assert_eq!((none["spaces"].as_object().unwrap().len(), none.get("transfers")), (0, None));
 }
 
-/// Room for steps is left where it is asked for, and costs what values had there.
+/// Room for steps is left only on request, and raises the cost.
 #[test]
 fn room_for_steps_is_asked_for() {
     let text = "HloModule product\nENTRY main {\n  x = f32[1024,512] parameter(0)\n  w = f32[512,512] parameter(1)\n  \
@@ -395,7 +395,7 @@ fn room_for_steps_is_asked_for() {
 #[test]
 fn a_judge_chooses_and_its_lessons_are_told() {
     let hlo = file("judged.hlo", TURNED);
-    // It likes the argument in columns best.
+    // The judge prefers the argument in columns.
     let judge =
         r#"while read line; do case "$line" in *'"in":["{0,1'*) echo '{"cost":1}';; *) echo '{"cost":9}';; esac; done"#;
     let found = answer(&["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--json", "--judge", judge]);
@@ -417,7 +417,7 @@ fn a_judge_chooses_and_its_lessons_are_told() {
         judge,
     ]);
     assert_eq!(few["judged"].as_array().unwrap().len(), 1);
-    // One that ends after each answer is started again.
+    // A command that ends after each answer is started again.
     let once = answer(&[
         "plan",
         &hlo,
@@ -454,31 +454,31 @@ fn a_judge_chooses_and_its_lessons_are_told() {
     assert_eq!(refused["judged"][0]["error"], json!("no"));
 }
 
-/// A judge that says nothing, or does not end, is not waited for longer than the search may take.
+/// A judge that is silent, or does not end, delays the plan no longer than the time of the search.
 #[test]
 fn a_judge_that_hangs_is_ended() {
     let hlo = file("hung.hlo", TURNED);
     let asked = ["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--json", "--seconds", "2", "--judge"];
-    // Were one waited for, the test would not end.
+    // If the tool waited for one, the test would not end.
     for (judge, most) in [("exec sleep 1000000", 0), ("read x; echo '{\"cost\":5}'; exec sleep 1000000", 1)] {
         let found = answer(&[&asked[..], &[judge]].concat());
         assert_eq!(found["judged"].as_array().unwrap().len(), most, "{found}");
     }
-    // One that has said all and stays is ended, too.
+    // A judge that stays after its last answer is killed, too.
     let stays = "read x; echo '{\"cost\":5}'; exec sleep 1000000";
     answer(&["plan", &hlo, "--machine", "tpu_v5e", "--json", "--judgements", "1", "--judge", stays]);
-    // And so is what it has started: it says its number, and is no more when the plan is there.
+    // And so are its children: the judge writes the number of one, which is gone when the plan is there.
     let number = file("child.number", "");
     let starts = format!("sleep 1000000 & echo $! > {number}; read x; wait");
     answer(&["plan", &hlo, "--machine", "tpu_v5e", "--json", "--seconds", "1", "--judge", &starts]);
     let number = fs::read_to_string(&number).unwrap();
-    // One that nobody has waited for yet has ended, too.
+    // A zombie, not yet waited for, has ended, too.
     let ended = format!("case $(ps -o stat= -p {number}) in ''|Z*) exit 0;; *) exit 1;; esac", number = number.trim());
     let ended = std::process::Command::new("sh").args(["-c", &ended]).status().unwrap();
     assert!(!number.trim().is_empty() && ended.success(), "{number}");
 }
 
-/// Also where the plan costs more than the one that the proof was made with, and choices are excluded by its cost.
+/// Also where the plan costs more than the bound, and choices are excluded by a cost.
 #[test]
 fn what_a_judge_has_chosen_is_proved() {
     let (hlo, proof) = (file("chosen.hlo", TURNED), file("chosen.proof", ""));
@@ -499,7 +499,7 @@ fn what_a_judge_has_chosen_is_proved() {
         if text.contains("\nexclude ") {
             let (head, rest) = text.split_once("\nexclude ").unwrap();
             let (_, rest) = rest.split_once(' ').unwrap();
-            // What is excluded may cost less than the bound then.
+            // Then an excluded choice may cost less than the bound.
             let forged = format!("{head}\nexclude {} {rest}", found["bound"].as_i64().unwrap() - 1);
             let (_, error, status) = plan(&["check-plan", &hlo, &file("forged.limit", &forged)]);
             assert_eq!(status, Some(1), "{error}");
@@ -509,7 +509,7 @@ fn what_a_judge_has_chosen_is_proved() {
     assert!(dearer > 1 && excluding > 0, "{dearer} {excluding}");
 }
 
-/// An attribute that is not known is in the answer; a proof is of the plan alone.
+/// The answer has a warning about an unknown attribute; a proof is about the plan alone.
 #[test]
 fn warnings_about_the_text_are_in_the_plan() {
     let text = TURNED.replacen("HloModule ", "HloModule newer_", 1).replacen("\n", ", newest=1\n", 1);
@@ -550,7 +550,7 @@ fn the_line_protocol_plans_and_solves() {
     assert_eq!((at(5, "ok"), at(5, "in")), (json!(false), json!("text")));
 }
 
-/// Each of three large values is read by one instruction; the file makes all three first.
+/// Each of three large values is read by one instruction; the file defines all three first.
 const WIDE: &str = "HloModule wide
 ENTRY main {
   x = f32[512,512] parameter(0)
@@ -563,13 +563,13 @@ ENTRY main {
 }
 ";
 
-/// A plan of another order has that order in its certificate, and no other.
+/// The certificate of a plan in another order has that order, and accepts no other.
 #[test]
 fn a_plan_of_least_memory_says_its_order() {
     let text = file("wide.hlo", WIDE);
     let proof = file("wide.json", "");
     let asked = ["plan", &text, "--machine", "tpu_v5e", "--capacity", "vmem=0"];
-    // Less than three of the large values beside the argument.
+    // Room for fewer than three of the large values beside the argument.
     let tight = ["--capacity", "hbm=4000000"];
     let (_, error, status) = plan(&[&asked[..], &tight].concat());
     assert_eq!(status, Some(1));
@@ -583,7 +583,7 @@ fn a_plan_of_least_memory_says_its_order() {
     let found = answer(&[&ordered[..], &["--json"]].concat());
     assert_eq!(found["schedule"], "least-memory");
     assert!(found["peak"]["0"].as_i64().unwrap() <= 4_000_000, "{found}");
-    // Without its order, or in one that is none, the proof is of another program.
+    // Without its order, or in an invalid one, the proof is for another program.
     let certificate = fs::read_to_string(&proof).unwrap();
     let (head, rest) = certificate.split_once('\n').unwrap();
     let mut head: Value = serde_json::from_str(head).unwrap();
@@ -603,7 +603,7 @@ fn a_plan_of_least_memory_says_its_order() {
     assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["schedule"], "least-memory", "{out}");
 }
 
-/// Memories without room, and such that there are not.
+/// Capacities of no bytes, and invalid capacities.
 #[test]
 fn capacities_of_nothing_are_answered() {
     let text = file("wide-none.hlo", WIDE);
@@ -618,12 +618,12 @@ fn capacities_of_nothing_are_answered() {
     assert!(wrong("hbn=1").contains("unknown memory `hbn`; did you mean `hbm`?"));
     assert!(wrong("hbm").contains("expected `=` and the bytes of the memory"));
     assert!(wrong("9=1").contains("memory space"));
-    // Everything is far.
+    // All values are in the large memory.
     let (out, error, status) = plan(&["plan", &text, "--machine", "tpu_v5e", "--capacity", "vmem=0"]);
     assert!(status == Some(0) && !out.contains("vmem "), "{out}{error}");
 }
 
-/// Each array of a tuple has layouts of its own, whatever makes the tuple.
+/// Each array of a tuple has layouts of its own, whatever instruction makes the tuple.
 #[test]
 fn tuples_of_all_kinds_are_planned_on_all_machines() {
     let text = "HloModule tuples
@@ -668,7 +668,7 @@ ENTRY e {
     }
 }
 
-/// Three outcomes: a plan; a proof that none fits; and nothing that is decided in the time.
+/// Three outcomes: a plan, a proof that none fits, and no decision in the time.
 #[test]
 fn what_was_not_decided_in_the_time_is_said_as_such() {
     let (hlo, line) = (file("undecided.hlo", CHAIN), |seconds: f64, bytes: i64| {
@@ -688,7 +688,7 @@ fn what_was_not_decided_in_the_time_is_said_as_such() {
         status == Some(1) && error.contains("error: not decided: the search ended before it had a plan"),
         "{error}"
     );
-    // The report is there all the same, and says why the plan is not.
+    // The page has the report all the same, and the reason why it has no plan.
     let (page, error, status) = plan(&["hlo", &hlo, "--html", "-", "--plan", "--seconds", "0"]);
     assert!(status == Some(1) && error.contains("not decided"), "{error}");
     assert!(page.contains("<p>There is no plan for <code>tpu_v5e</code>: <code>not decided"), "{page}");

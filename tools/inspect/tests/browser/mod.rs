@@ -1,7 +1,7 @@
 //! Chromium without a window, driven by ChromeDriver (WebDriver, JSON over HTTP). Shared by tests; no test by itself.
 //!
-//! Both are Debian packages that `tools/setup.sh` installs. Where they are not there, there is no [`Browser`]: the tests
-//! that need one fail where the environment has `CI`, and else say on standard error that they test nothing.
+//! `tools/setup.sh` installs both, from Debian. Without them there is no [`Browser`], and the tests that need one fail
+//! where the environment has `CI`; elsewhere they say on standard error that they test nothing.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,17 +16,17 @@ pub const ESCAPE: &str = "\u{e00c}";
 pub const RIGHT: &str = "\u{e014}";
 pub const TAB: &str = "\u{e004}";
 
-/// A browser with one window. It ends with this value.
+/// A browser with one window, closed when the value is dropped.
 pub struct Browser {
     driver: Child,
     port: u16,
     session: String,
-    /// A profile of its own, which is removed.
+    /// A new profile, removed at the end.
     profile: PathBuf,
 }
 
 impl Browser {
-    /// `None` where ChromeDriver is not installed and the environment has no `CI`.
+    /// Starts a browser; `None` where ChromeDriver is not installed and the environment has no `CI`.
     pub fn start() -> Option<Browser> {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let driver = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
@@ -34,13 +34,13 @@ impl Browser {
             const MISSING: &str =
                 "no chromedriver on the PATH: nothing is tested in a browser (tools/setup.sh installs it)";
             assert!(std::env::var_os("CI").is_none(), "{MISSING}");
-            // Tests keep what the macros print for those that fail; this is seen in any case.
+            // The test harness captures output of macros; this message is always seen.
             let test = std::thread::current();
             let _ = writeln!(std::io::stderr(), "WARNING: {}: {MISSING}", test.name().unwrap_or("a test"));
             return None;
         };
         let mut port = None;
-        // It stays open, since ChromeDriver may print more.
+        // The pipe stays open, since ChromeDriver may print more.
         let said = driver.stdout.as_mut().unwrap();
         for line in BufReader::new(said).lines() {
             port = line
@@ -68,7 +68,7 @@ impl Browser {
             "--force-device-scale-factor=1",
             "--window-size=1000,800",
             "--font-render-hinting=none",
-            // No name has an address: what the page wants of the network fails.
+            // No name resolves: every network access of the page fails.
             "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost",
             &format!("--user-data-dir={}", browser.profile.display()),
         ];
@@ -79,7 +79,7 @@ impl Browser {
         Some(browser)
     }
 
-    /// A request to ChromeDriver, and the value of its answer.
+    /// Sends a request to ChromeDriver; returns the value of its answer.
     fn call(&self, method: &str, path: &str, body: Option<Value>) -> Value {
         let body = body.map_or(String::new(), |body| body.to_string());
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
@@ -115,7 +115,7 @@ impl Browser {
         self.post("/url", json!({"url": format!("file://{}", file.display())}));
     }
 
-    /// What a function with this body returns.
+    /// The result of a function with this body.
     pub fn script(&self, body: &str) -> Value {
         self.post("/execute/sync", json!({"script": body, "args": []}))
     }
@@ -132,13 +132,13 @@ impl Browser {
         self.post("/goog/cdp/execute", json!({"cmd": command, "params": parameters}))
     }
 
-    /// Lets the page believe in a colour scheme and a medium.
+    /// Emulates a medium and a colour scheme.
     pub fn media(&self, medium: &str, scheme: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
         self.devtools("Emulation.setEmulatedMedia", json!({"media": medium, "features": features}));
     }
 
-    /// The page from its top to its end, at most so many pixels high, as PNG.
+    /// The whole page, at most `height` pixels high, as PNG.
     pub fn screenshot(&self, height: u64) -> Vec<u8> {
         let all = self.script("return document.documentElement.scrollHeight").as_u64().unwrap();
         let clip = json!({"x": 0, "y": 0, "width": 1000, "height": all.min(height), "scale": 1});
@@ -152,7 +152,7 @@ impl Drop for Browser {
         if !self.session.is_empty() && !std::thread::panicking() {
             self.call("DELETE", &format!("/session/{}", self.session), None);
         } else if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) {
-            // The test has failed, perhaps because of the driver: no answer is awaited that may never come.
+            // The test has failed, perhaps because of the driver: its answer may never come.
             let _ = write!(stream, "GET /shutdown HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
             let _ = stream.set_read_timeout(Some(std::time::Duration::from_secs(5)));
             let _ = stream.read(&mut [0; 64]);

@@ -1,17 +1,17 @@
-//! `layout-inspect plan` in tests, and the files that it is given.
+//! `layout-inspect plan` and its input files. Shared by tests.
 
 use crate::program::run;
 use std::fs;
 use std::path::Path;
 
-/// What is printed to standard output and to standard error, and the exit code.
+/// Standard output, standard error, and the exit code.
 pub fn plan(arguments: &[&str]) -> (String, String, Option<i32>) {
     let out = run(arguments, b"");
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (text(out.stdout), text(out.stderr), out.status.code())
 }
 
-/// The path of a file of this name with a text.
+/// The path of a new file with this text.
 pub fn file(name: &str, text: &str) -> String {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::write(&path, text).unwrap();
