@@ -1,5 +1,5 @@
-//! Looks for LLVM before anything is built that needs it, so that an error is one sentence: other crates'
-//! build scripts would fail first, later, and each in its own way.
+//! Finds LLVM before any crate that needs it is built, so that an error is one sentence: other crates'
+//! build scripts would fail later, and each in its own way.
 
 #[path = "src/llvm.rs"]
 #[expect(dead_code, reason = "what is found is for the build scripts of the packages")]

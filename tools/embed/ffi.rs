@@ -1,4 +1,4 @@
-//! The C API: the Rust side of `layout-c/*.h`, which say what each function does.
+//! The C API: the Rust side of `layout-c/*.h`, which document the functions.
 //!
 //! Every body goes through [`answer`], which turns an error and a panic into a message for the callback and the given
 //! value. Handles may be null and numbers out of range; pointers that are not null are valid for the call.
@@ -44,7 +44,7 @@ extern "C" fn mlirLayoutRegisterDialect(
     })
 }
 
-/// Defines a function that makes an attribute from its text.
+/// Defines functions that create an attribute from its text.
 macro_rules! from_text {
     ($($function:ident: $mnemonic:literal),*) => {$(
         /// See `Layout.h`.
@@ -92,7 +92,7 @@ fn from_text(context: MlirContext, mnemonic: &str, text: &str) -> Outcome<MlirAt
     Ok(made.map_err(|error| complaint(text, &error))?.to_raw())
 }
 
-/// Defines a function that says whether an attribute is of a kind.
+/// Defines functions that test the kind of an attribute.
 macro_rules! is_a {
     ($($function:ident: $read:ident),*) => {$(
         /// See `Layout.h`.

@@ -1,4 +1,4 @@
-//! What `libLayout.so` is made of: the dialect and its passes with their C++, and the C API of `layout-c/`.
+//! The content of `libLayout.so`: the dialect and its passes with their C++, and the C API of `layout-c/`.
 //!
 //! CMake links the whole archive (`Package.cmake`). Each function converts its arguments and calls the crates below.
 #![deny(unsafe_code)]

@@ -1,5 +1,5 @@
-//! The rest of the C API: layouts from numbers, their bytes, and what moves. As in `ffi.rs`, `layout-c/*.h` say what each
-//! function does.
+//! The rest of the C API: layouts from numbers, their bytes, and movement. As in `ffi.rs`, `layout-c/*.h` document the
+//! functions.
 
 use crate::ffi::{AttributeCallback, NULL, Outcome, answer, given, numbers, say, string, tensor_of, tiled_of, write};
 use layout_dialect::{borrowed, tensor_layout as tensor, tiled};
@@ -29,7 +29,7 @@ extern "C" fn mlirLayoutTiledAttrGetFromNumbers(
         let (ranks, sizes) = (array(tile_ranks, num_tiles)?, array(tile_sizes, num_tiles)?);
         let tiles = ranks.iter().zip(sizes).map(|(rank, sizes)| {
             let sizes = numbers(*sizes, *rank)?.iter();
-            // In C, where 0 is the entry `*`, -1 is an error.
+            // In C the entry `*` is 0, and -1 is an error.
             sizes
                 .map(|size| if *size < 0 { Err(negative(*size)) } else { Ok(if *size == 0 { -1 } else { *size }) })
                 .collect()
@@ -148,7 +148,7 @@ extern "C" fn mlirLayoutGetMovement(
     })
 }
 
-/// The attribute that is made in a context that C gives.
+/// An attribute created in a context from C.
 fn made(
     context: MlirContext,
     make: impl for<'c> FnOnce(&'c Context) -> Result<Attribute<'c>, Error>,
@@ -161,13 +161,13 @@ fn made(
     Ok(make(borrowed(&context)).map_err(|error| error.message)?.to_raw())
 }
 
-/// The type that C gives.
+/// A type from C.
 fn number_type<'c>(given: MlirType) -> Outcome<Type<'c>> {
     // SAFETY: the type is alive for the call.
     unsafe { Type::from_option_raw(given) }.ok_or("the type must not be null".into())
 }
 
-/// The elements that C gives.
+/// An array from C.
 fn array<'a, T>(elements: *const T, count: isize) -> Outcome<&'a [T]> {
     match usize::try_from(count) {
         Err(_) => Err(format!("the number of elements must not be negative, found {count}").into()),

@@ -1,12 +1,12 @@
-//! What may come next inside an attribute of the dialect.
+//! Completions inside an attribute of the dialect.
 //!
-//! MLIR's parser completes what it parses itself, and the attributes with a notation of their own are parsed here: of
-//! `#layout.` it knows `axis` and `pending`. So the names of all attributes are proposed, and inside brackets the texts
-//! that begin with what is typed: memory spaces, machines that go by a name, and tiled layouts. Behind
-//! `tensor<1024x129xf32, #layout.tiled<` these are the layouts that the targets have for these sizes, the least padded
-//! first, then each order without tiles, and each in the memory spaces with a name. A dynamic size fits every order and
-//! no tiles of a target's choice. Behind `E(` these are the bits that an element may take, and inside
-//! `#layout.tensor_layout<` what [`crate::parts`] says.
+//! MLIR's parser completes only its own syntax, and the dialect parses its attributes with notations itself: under
+//! `#layout.` MLIR knows `axis` and `pending`. So the names of all attributes are proposed, and inside brackets the
+//! texts that begin with the typed one: memory spaces, machines with names, and tiled layouts. After
+//! `tensor<1024x129xf32, #layout.tiled<` the proposals are the targets' layouts for these sizes, the least padded
+//! first, then each order without tiles, and each in the named memory spaces. A dynamic size fits every order and
+//! no tiles of a target. After `E(` the proposals are the bits of an element, and inside
+//! `#layout.tensor_layout<` they come from [`crate::parts`].
 
 use crate::documents::Positions;
 use crate::parts;
@@ -18,7 +18,7 @@ use tensor_layout::places::READY;
 use tensor_layout::targets::Target;
 use tensor_layout::tiled::{Layout, memory_space};
 
-/// The attributes: name, and what each is.
+/// The attributes: name and description.
 const ATTRIBUTES: [(&str, &str); 7] = [
     ("tiled", "a tiled layout in XLA's notation: <{1,0:T(8,128)}>"),
     ("tensor_layout", "a layout over a tree of memories: <((4_PE, 3:8), (8:1))>"),
@@ -29,15 +29,15 @@ const ATTRIBUTES: [(&str, &str); 7] = [
     ("indexing_map", "an affine map with its domain: <(d0) -> (d0), domain: d0 in [0, 9]>"),
 ];
 
-/// The most dimensions of tensors whose layouts are proposed. A target has 24 orders of 4 dimensions, and of `n` more than
-/// 4 the `n * (n - 1)` pairs of the two most minor: 132 of 12.
+/// The most dimensions of tensors with proposed layouts. A target has 24 orders of 4 dimensions, and for `n` more than
+/// 4 the `n * (n - 1)` pairs of the two most minor: 132 for 12.
 const MAX_RANK: usize = 12;
 
 /// LSP's `CompletionItemKind.Value` and `CompletionItemKind.Property`.
 const VALUE: u8 = 12;
 const PROPERTY: u8 = 10;
 
-/// A text that may stand at the cursor, and what is said of it.
+/// A text for the cursor, and its description.
 struct Proposal {
     text: String,
     detail: String,
@@ -73,7 +73,7 @@ pub fn complete(text: &str, offset: usize) -> Vec<Value> {
             }
         }
     };
-    // An editor that closes brackets has put one behind the cursor already, and a layout has its own.
+    // An editor that closes brackets has already put one after the cursor, and a layout ends with its own.
     let closed = proposals.iter().any(|proposal| proposal.text.ends_with('}')) && text[offset..].starts_with('}');
     let range = Positions::new(text).range(start, offset + usize::from(closed));
     let fits = proposals.into_iter().filter(|proposal| proposal.text.starts_with(&text[start..offset]));
@@ -96,13 +96,13 @@ fn memory_spaces() -> Vec<Proposal> {
     named.map(|(name, n)| Proposal { text: name.into(), detail: format!("memory space {n}") }).chain([own]).collect()
 }
 
-/// The digits behind `S(` or `E(`, where the cursor is there.
+/// The digits after `S(` or `E(`, where the cursor is there.
 fn number_behind<'a>(bracket: &str, inner: &'a str) -> Option<&'a str> {
     let digits = inner.rsplit_once(bracket)?.1;
     digits.bytes().all(|byte| byte.is_ascii_digit()).then_some(digits)
 }
 
-/// The bits that an element of a shape may take: those of its type, and more, up to 128.
+/// The possible bits of an element of a shape: those of its type, and more, up to 128.
 fn element_bits(before: &str, shape: Option<Shape>) -> Vec<Proposal> {
     let own = shape.as_ref().and_then(|shape| shape.element?.bits()).unwrap_or(1);
     let sizes = shape.and_then(|shape| shape.sizes.into_iter().collect::<Option<Vec<i64>>>());
@@ -157,7 +157,7 @@ fn layouts(shape: Option<Shape>, typed: &str) -> Vec<Proposal> {
             add(&layout, what.into());
         }
     }
-    // The same in other memory spaces, once there is a place for attributes.
+    // The same layouts in other memory spaces, where the typed text allows attributes.
     if typed.contains(':') {
         for (name, number) in memory_space::NAMED.into_iter().filter(|(_, number)| *number != 0) {
             for at in 0..all.len() {
@@ -179,7 +179,7 @@ fn targets() -> impl Iterator<Item = (&'static str, Target)> {
     READY.into_iter().filter_map(move |(name, _)| Some((name, Target::parse(name).ok().filter(tiled)?)))
 }
 
-/// All orders of up to 4 dimensions, row-major first; row-major and its reverse of more.
+/// All orders of up to 4 dimensions, row-major first; for more dimensions row-major and its reverse.
 fn orders(rank: usize) -> Vec<Vec<usize>> {
     let row_major: Vec<usize> = (0..rank).rev().collect();
     if rank > Target::ALL_ORDERS {
@@ -204,7 +204,7 @@ mod tests {
         complete(text, text.len()).iter().map(|item| item["label"].as_str().unwrap().into()).collect()
     }
 
-    /// The names are those of the dialect: all that it proposes for a name that it does not know.
+    /// The proposed names equal the names in the dialect's error about an unknown one.
     #[test]
     fn all_attributes_are_proposed() {
         let context = crate::hover::context_of_types();
@@ -225,7 +225,7 @@ mod tests {
         let all = labels(open);
         assert_eq!(all[..2], ["{0,1:T(8,128)}", "{1,0:T(8,128)}"]);
         assert!(all.contains(&"{1,0}".into()) && all.contains(&"{0,1}".into()), "{all:?}");
-        // Every prefix of a layout, its memory space included, leads to it.
+        // Every prefix of a layout, also inside its memory space, leads to the layout.
         for layout in labels(&format!("{open}{{1,0:")).iter().chain(&all) {
             assert!(Layout::parse(layout).is_ok_and(|layout| layout.rank() == 2), "{layout}");
             for end in 0..=layout.len() {
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(labels("#layout.tiled<{0:E(1"), ["1", "16", "128"]);
         let text = "tensor<10x7xi1, #layout.tiled<{1,0:E(32";
         assert_eq!(complete(text, text.len())[0]["detail"], "280 bytes, 75.0 % waste");
-        // A layout that is wrong before has none.
+        // After an error in the layout there are no proposals.
         assert_eq!(labels("tensor<8x128xi4, #layout.tiled<{1,1:E("), Vec::<String>::new());
     }
 

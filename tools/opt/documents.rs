@@ -1,7 +1,7 @@
-//! The texts that are open in the editor.
+//! The open documents of the editor.
 //!
-//! The protocol counts columns in units of UTF-16, of which a character outside the basic plane takes two. Lines end as
-//! MLIR counts them, at `\n`; a `\r` before it belongs to the end of the line.
+//! The protocol counts columns in units of UTF-16, two for a character outside the basic plane. Lines end at `\n`, as
+//! in MLIR; a `\r` before it belongs to the end of the line.
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ impl Document {
         Some(self.text.len())
     }
 
-    /// Replaces the text, or a range of it, as a change of the protocol says.
+    /// Replaces the text, or a range of it, by a change of the protocol.
     pub fn change(&mut self, change: &Value) {
         let Some(text) = change["text"].as_str() else { return };
         let [start, end] = ["start", "end"].map(|key| self.offset(&change["range"][key]));
@@ -44,7 +44,7 @@ impl Document {
     }
 }
 
-/// Positions of the protocol at rising offsets. Each byte of the text is looked at once, however long a line is.
+/// Positions of the protocol for rising offsets. Each byte of the text is read once, however long a line is.
 pub struct Positions<'a> {
     text: &'a str,
     at: usize,
@@ -53,12 +53,12 @@ pub struct Positions<'a> {
 }
 
 impl<'a> Positions<'a> {
-    /// For this text, from its beginning.
+    /// Starts at the beginning of a text.
     pub fn new(text: &'a str) -> Positions<'a> {
         Positions { text, at: 0, line: 0, character: 0 }
     }
 
-    /// The position of an offset that is not before the last one and is between two characters.
+    /// The position of an offset, not before the last one and between two characters.
     pub fn of(&mut self, offset: usize) -> Value {
         let passed = &self.text[self.at..offset];
         if let Some(end) = passed.rfind('\n') {
@@ -87,7 +87,7 @@ mod tests {
         let mut positions = Positions::new(&document.text);
         for (offset, c) in document.text.char_indices() {
             let position = positions.of(offset);
-            // Behind `\r` there is no position of its own.
+            // No position is between `\r` and `\n`.
             let expected = if c == '\n' { offset - usize::from(offset == 8) } else { offset };
             assert_eq!(document.offset(&position), Some(expected), "{position}");
         }

@@ -18,14 +18,13 @@ unsafe extern "C" {
     fn layout_cc_register_all(registry: MlirDialectRegistry);
 }
 
-/// The bytes of stack for MLIR's parser, which calls itself for each level of nesting: 100 kB for each of the 10 000 levels
-/// that `nesting` lets through.
+/// The bytes of stack for MLIR's recursive parser: 100 kB for each of the 10 000 levels that `nesting` allows.
 const STACK: usize = 1 << 30;
 
 /// Runs a driver on the arguments of this process; `version` is its name and version.
 pub fn run(driver: Driver, version: &'static CStr) -> ExitCode {
     let start = |stack| thread::Builder::new().stack_size(stack).spawn(move || run_here(driver, version));
-    // The kernel gives memory as it is used. Where the address space is limited, the usual stack has to do.
+    // The kernel gives memory on use. Where the address space is limited, the usual stack has to do.
     let Ok(thread) = start(STACK) else { return run_here(driver, version) };
     thread.join().expect("drivers do not panic")
 }

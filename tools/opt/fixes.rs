@@ -1,13 +1,13 @@
-//! Fixes for errors that ask a question: ``unknown attribute `layout.tile`; did you mean `tiled`?``
+//! Fixes for errors with a suggestion: ``unknown attribute `layout.tile`; did you mean `tiled`?``
 //!
-//! The editor sends the errors at the cursor along when it asks for fixes. The name at fault is looked for on the line of
-//! the error, nearest to its column: MLIR's server counts columns in bytes, so that the column itself may be too far
-//! right. A name that is not on that line has no fix.
+//! The editor's request for fixes has the errors at the cursor. The name at fault is searched on the error's line,
+//! nearest to its column: MLIR's server counts columns in bytes, so the column itself may be too far
+//! right. A name that is not on the line has no fix.
 
 use crate::documents::{Document, Positions};
 use serde_json::{Value, json};
 
-/// The fixes for the errors in the `context` of a request, for the document of this name.
+/// The fixes for the errors in the `context` of a request, for the document `uri`.
 pub fn fixes(uri: &str, document: &Document, context: &Value) -> Vec<Value> {
     let diagnostics = context["diagnostics"].as_array().map_or(&[][..], Vec::as_slice);
     let fix = |diagnostic: &Value| {
@@ -23,17 +23,17 @@ pub fn fixes(uri: &str, document: &Document, context: &Value) -> Vec<Value> {
     diagnostics.iter().filter_map(fix).collect()
 }
 
-/// The name at fault and the one that is meant.
+/// The name at fault and its correction.
 fn question(message: &str) -> Option<(&str, &str)> {
     let (error, rest) = message.split_once("; did you mean `")?;
     let right = rest.split_once("`?")?.0;
     let wrong = error.strip_suffix('`')?.rsplit_once('`')?.1;
-    // An error has an attribute's full name, and the question only what is behind the dialect's.
+    // An error has an attribute's full name, the suggestion only the part after the dialect's name.
     let wrong = if right.starts_with("layout.") { wrong } else { wrong.strip_prefix("layout.").unwrap_or(wrong) };
     (!wrong.is_empty()).then_some((wrong, right))
 }
 
-/// Where a name is on the line of a position, nearest to its column; as a whole, not inside another name.
+/// The offset of a whole name on the line of a position, nearest to its column.
 fn find(document: &Document, position: &Value, name: &str) -> Option<usize> {
     let at = document.offset(position)?;
     let text = &document.text;
@@ -72,7 +72,7 @@ mod tests {
     fn the_name_at_fault_is_replaced() {
         let message = "unknown attribute `layout.tile`; did you mean `tiled`?";
         assert_eq!(fix("\r\n#t = #layout.tile<{0}>\r\n", message, 13), ["\r\n#t = #layout.tiled<{0}>\r\n"]);
-        // The column is that of MLIR's server, in bytes: 16 and not 10.
+        // MLIR's server counts the column in bytes: 16 and not 10.
         let text = "\n\"𝄞é𝄞\" #layout.tile<{0}>, #layout.tiles, tile";
         assert_eq!(fix(text, message, 22), [text.replacen("tile<", "tiled<", 1)]);
         let message = "tensor<8xf32> does not fit the machine: unknown axis `Pe`; did you mean `PE`?";

@@ -1,12 +1,12 @@
-//! What the language server shows of a layout: sizes, waste and strides.
+//! Layouts in hovers of the language server: sizes, waste and strides.
 //!
-//! MLIR's server shows the types of values and operations under the pointer, and a dialect cannot add to that. So MLIR's
-//! server runs as a child process, and its answers pass through here. Where the text of a hover has types with layouts,
-//! such as `tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>`, what these layouts do is added below: 15 elements, 60 bytes;
-//! with padding 24 elements. Every other message passes unchanged.
+//! MLIR's server shows the types of values and operations under the pointer, and a dialect cannot add to them. So
+//! MLIR's server runs as a child process, and its answers pass through here. For types with layouts in a hover's text,
+//! such as `tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>`, the facts of the layout are added below: 15 elements, 60
+//! bytes; with padding 24 elements. Every other message passes unchanged.
 //!
 //! A dynamic size of dimension 0 is `n0`: `memref<?x3xf32, #layout.tiled<{1,0}>>` has `n0 * 3` elements and the strides
-//! `[3, 1]`. Not shown: a layout without a type, which is what a hover over an alias `#t` has, and tiles of dynamic sizes,
+//! `[3, 1]`. Not shown: a layout without a type, as in a hover over an alias `#t`, and tiles of dynamic sizes,
 //! whose number is not a product of sizes.
 
 use crate::written::{self, Amount, percent, types};
@@ -21,10 +21,10 @@ use std::fmt::Write as _;
 use tensor_layout::places::Placement;
 use tensor_layout::tiled::Expansion;
 
-/// The most types that are explained in one hover. An operation may have thousands.
+/// The most explained types of one hover. An operation may have thousands.
 const MAX_TYPES: usize = 8;
 
-/// Adds what the layouts in a hover do; false where nothing is added. The context is made for the first type.
+/// Adds the facts of the layouts in a hover; false where there are none. The context is created for the first type.
 pub fn explain(context: &OnceCell<Context>, message: &mut Value) -> bool {
     let Some(Value::String(text)) = message.pointer_mut("/result/contents/value") else { return false };
     let mut seen: Vec<&str> = Vec::new();
@@ -41,10 +41,10 @@ pub fn explain(context: &OnceCell<Context>, message: &mut Value) -> bool {
     !facts.is_empty()
 }
 
-/// A context that reads types of all dialects; each is loaded when a type names it. Errors are dropped: some of the texts
-/// that are tried are no types.
+/// A context that parses types of all dialects; each is loaded when a type names it. Errors are dropped: some candidate
+/// texts are no types.
 pub fn context_of_types() -> Context {
-    // Dialects alone: passes have one registry for the process, which must not be changed by two threads at a time.
+    // Dialects alone: the passes have one registry for the process, which two threads must not change at a time.
     let registry = DialectRegistry::new();
     layout_dialect::register(&registry);
     melior::utility::register_all_dialects(&registry);
@@ -53,16 +53,16 @@ pub fn context_of_types() -> Context {
     context
 }
 
-/// What the layout of a type does.
+/// The facts of a type's layout.
 pub struct Facts {
-    /// What the tensor takes without and with padding.
+    /// The sizes of the tensor without and with padding.
     pub amounts: [Amount; 2],
-    /// Where the elements are, as a line of markdown.
+    /// The positions of the elements, as a line of markdown.
     places: String,
 }
 
 impl Facts {
-    /// What the layout of a type does; `None` where it has none of this project, or no static sizes.
+    /// The facts of a type's layout; `None` without a layout of this dialect, or with dynamic sizes.
     pub fn of(context: &Context, text: &str) -> Option<Facts> {
         let parsed = Type::parse(context, text)?;
         let sizes = layout_dialect::shape(parsed)?.into_iter().collect::<Option<Vec<i64>>>()?;
@@ -84,7 +84,7 @@ impl Facts {
         })
     }
 
-    /// This as lines of markdown.
+    /// The facts as lines of markdown.
     pub fn lines(&self) -> String {
         let [logical, padded] = self.amounts.map(|amount| match amount.bytes {
             Some(bytes) => format!("{} elements, {bytes} bytes", amount.elements),
@@ -94,7 +94,7 @@ impl Facts {
     }
 }
 
-/// What the layout of a type does, as lines of markdown; with dynamic sizes, if it has no tiles.
+/// The facts of a type's layout, as lines of markdown; also for dynamic sizes, if the layout has no tiles.
 pub fn lines(context: &Context, text: &str) -> Option<String> {
     if let Some(facts) = Facts::of(context, text) {
         return Some(facts.lines());
@@ -123,7 +123,7 @@ pub fn lines(context: &Context, text: &str) -> Option<String> {
     Some(format!("{taken}\n- in memory: sizes [{}], strides [{}]\n", shown.join(", "), strides.join(", ")))
 }
 
-/// The product of sizes of some dimensions and a number: `n0 * 12`; `None` where 64 bits do not hold the number.
+/// The product of a number and the sizes of some dimensions: `n0 * 12`; `None` where 64 bits do not hold the number.
 fn product(times: i64, dims: &[usize], sizes: &[Option<i64>]) -> Option<String> {
     let mut dims = dims.to_vec();
     dims.sort_unstable();
@@ -179,7 +179,7 @@ mod tests {
         let expected = "- 3 elements, 24 bytes; with padding 4 elements, 32 bytes: 25.0 % waste\n\
             - in memory: sizes [2, 2], strides [2, 1]\n";
         assert_eq!(complex.as_deref(), Some(expected));
-        // A truth value has a byte; what `E(32)` adds to it is padding, as in the reports of programs.
+        // A `pred` has a byte; bits that `E(32)` adds are padding, as in the reports of programs.
         let wide = of_type("tensor<10x7xi1, #layout.tiled<{1,0:E(32)}>>");
         let expected = "- 70 elements, 70 bytes; with padding 70 elements, 280 bytes: 75.0 % waste\n\
             - in memory: sizes [10, 7], strides [7, 1]\n";

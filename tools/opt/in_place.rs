@@ -1,7 +1,7 @@
-//! What is said of layouts where they are written, in types such as `tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>` and in
+//! Hovers and hints for layouts in a text, in types such as `tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>` and in
 //! aliases.
 //!
-//! A hover over a layout gives what its type takes, and a picture of where its first elements are:
+//! A hover over a layout gives the size of its type, and a picture of the offsets of its first elements:
 //!
 //! ```text
 //!  0  1 |  4  5 |  8  .
@@ -11,8 +11,8 @@
 //!  .  . |  .  . |  .  .
 //! ```
 //!
-//! A number is the offset of an element in elements, a dot is padding, lines are between tiles. Behind each type with a
-//! layout an inlay hint has the bytes with padding.
+//! A number is the offset of an element in elements, a dot is padding, lines separate tiles. After each type with a
+//! layout an inlay hint gives the bytes with padding.
 
 use crate::documents::Positions;
 use crate::hover::{self, Facts};
@@ -27,22 +27,22 @@ use tensor_layout::tiled::{self, Expansion, TileEntry};
 /// The most rows and columns of a picture.
 const MAX_SHOWN: i64 = 8;
 
-/// The most types whose hints are kept.
+/// The most cached hints.
 const MAX_KEPT: usize = 10_000;
 
 /// LSP's `InlayHintKind.Type`.
 const TYPE: u8 = 1;
 
-/// The types of the documents. The context that reads them is made for the first.
+/// A cache of the hints of types. The context that parses types is created for the first one.
 #[derive(Default)]
 pub struct Types {
     context: OnceCell<Context>,
-    /// The hints of types without aliases.
+    /// The hints, by the text of the type with aliases resolved.
     hints: HashMap<String, Option<String>>,
 }
 
 impl Types {
-    /// What is said of the layout or the alias of one at an offset, as markdown.
+    /// The markdown about the layout, or the alias of one, at an offset.
     pub fn hover(&self, text: &str, offset: usize) -> Option<String> {
         let range = written::attribute_at(text, offset)?;
         let aliases = Aliases::new(text);
@@ -73,7 +73,7 @@ impl Types {
         }
     }
 
-    /// The inlay hints of the types that begin in a range. Behind `//` there are none.
+    /// The inlay hints of the types that begin in a range. Comments have none.
     pub fn hints(&mut self, text: &str, range: Range<usize>) -> Vec<Value> {
         let aliases = Aliases::new(text);
         let mut positions = Positions::new(text);
@@ -95,7 +95,7 @@ impl Types {
                 hints.push((start + found.len(), label));
             }
         }
-        // The hint of a type inside another comes before that of the other, which begins first.
+        // The hint of a nested type comes before the hint of the outer type, which begins first.
         hints.sort_by_key(|(end, _)| *end);
         let hint =
             |(end, label)| json!({"position": positions.of(end), "label": label, "kind": TYPE, "paddingLeft": true});
@@ -125,7 +125,7 @@ fn sizes(found: &str) -> Option<Vec<i64>> {
     written::shape_before(found, layout)?.sizes.into_iter().collect()
 }
 
-/// The sizes of an array that is one tile; `None` without tiles.
+/// The sizes of an array of one tile; `None` without tiles.
 fn sizes_of_tile(layout: &tiled::Layout) -> Option<Vec<i64>> {
     let tile = layout.tiles.first()?;
     let mut sizes = vec![1; layout.rank()];
@@ -160,7 +160,7 @@ fn picture(sizes: &[i64], layout: &tiled::Layout) -> Option<String> {
         if let Some(second) = second {
             index[second] = row;
         }
-        // What is outside of the array is padding.
+        // An index outside of the array is padding.
         expansion.offset(&index).map_or(".".into(), |offset| offset.to_string())
     };
     let cells: Vec<Vec<String>> = (0..rows).map(|row| (0..columns).map(|column| cell(row, column)).collect()).collect();

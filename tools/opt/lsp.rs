@@ -1,9 +1,9 @@
-//! `layout-lsp-server`: MLIR's language server, with the `layout` dialect, and answers that say what layouts do.
+//! `layout-lsp-server`: MLIR's language server, with the `layout` dialect, and with layouts explained in its answers.
 //!
-//! MLIR's server has no hooks for a dialect's hovers, completions, fixes or inlay hints, and `MlirLspServerMain` takes the
-//! process's own input and output. So it runs as a child process, and this process sits between it and the editor: what
-//! the editor says is passed on unchanged, and answers are added to ([`session`], [`hover`]). A server written anew would
-//! have to repeat MLIR's parsing, symbols and diagnostics; a change of MLIR would not reach those who have LLVM 22.
+//! MLIR's server has no hooks for a dialect's hovers, completions, fixes or inlay hints, and `MlirLspServerMain` takes
+//! the process's own input and output. So it runs as a child process, and this process sits between it and the editor:
+//! messages of the editor pass unchanged, and answers are extended ([`session`], [`hover`]). A new server would have to
+//! repeat MLIR's parsing, symbols and diagnostics; a change of MLIR would not reach users of LLVM 22.
 
 mod complete;
 mod documents;
@@ -46,21 +46,21 @@ const VERSION: &CStr =
         Err(_) => panic!("the name and the version have no byte 0 inside"),
     };
 
-/// The environment variable that is set for the child, which is MLIR's server.
+/// The environment variable that marks the child, MLIR's server.
 const CHILD: &str = "LAYOUT_LSP_SERVER_CHILD";
 
 fn main() -> ExitCode {
     if env::var_os(CHILD).is_some() {
         return drivers::run(layout_cc_lsp_main, VERSION);
     }
-    // Where no child can be started, this process is MLIR's server, and hovers say nothing of layouts.
+    // Where no child can be started, this process is MLIR's server, and hovers do not explain layouts.
     serve().unwrap_or_else(|_| drivers::run(layout_cc_lsp_main, VERSION))
 }
 
-/// What is to be added to answers that have not come yet, by the `id` of the request.
+/// Additions to awaited answers, by the `id` of the request.
 type Pending = Mutex<HashMap<String, Addition>>;
 
-/// Runs MLIR's server as a child, between which and the editor this process passes messages on.
+/// Runs MLIR's server as a child, and passes messages between the child and the editor.
 fn serve() -> io::Result<ExitCode> {
     let mut server = Command::new(env::current_exe()?);
     let server = server.args(env::args_os().skip(1)).env(CHILD, "1");
@@ -69,16 +69,16 @@ fn serve() -> io::Result<ExitCode> {
     if let (Some(input), Some(answers)) = (child.stdin.take(), child.stdout.take()) {
         let style = Style::of(env::args_os().map(|argument| argument.to_string_lossy().into_owned()));
         let asked = pending.clone();
-        // It ends with this process, where the child has ended and the editor says nothing more.
+        // The thread ends with this process, where the child has ended and the editor is silent.
         thread::spawn(move || listen(style, io::stdin().lock(), input, &asked));
-        // An error means that the editor has closed the pipe. The child ends by itself then.
+        // An error means that the editor has closed the pipe. Then the child ends by itself.
         let _ = answer(BufReader::new(answers), io::stdout().lock(), &pending);
     }
     let code = child.wait().map_or(None, |status| status.code());
     Ok(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
 }
 
-/// Passes on what the editor says, and keeps what is to be added to the answers.
+/// Passes the editor's messages on, and keeps the additions to their answers.
 fn listen(style: Style, mut from: impl BufRead, mut to: impl Write, pending: &Pending) -> io::Result<()> {
     let mut session = Session::default();
     while let Some(message) = style.read(&mut from)? {
@@ -91,7 +91,7 @@ fn listen(style: Style, mut from: impl BufRead, mut to: impl Write, pending: &Pe
     Ok(())
 }
 
-/// Passes on what MLIR's server says, with additions.
+/// Passes the messages of MLIR's server on, with additions.
 fn answer(mut from: impl BufRead, mut to: impl Write, pending: &Pending) -> io::Result<()> {
     let context = OnceCell::new();
     while let Some(message) = Style::Framed.read(&mut from)? {

@@ -1,7 +1,7 @@
 //! Messages between an editor and a language server, one at a time.
 //!
-//! On the wire each is `Content-Length: N`, an empty line and N bytes. MLIR's server also takes input where lines
-//! `// -----` separate messages and other lines that begin with `//` are comments; its tests are written so.
+//! Each is `Content-Length: N`, an empty line and N bytes. MLIR's server also takes input where lines `// -----`
+//! separate messages and other lines that begin with `//` are comments, as in its tests.
 
 use std::io::{self, BufRead, Read};
 
@@ -14,16 +14,16 @@ pub enum Style {
     Delimited,
 }
 
-/// A message, or anything else that was between messages.
+/// A message, or other text between messages.
 pub struct Message {
-    /// All its bytes, to be passed on as they are.
+    /// All its bytes, to be passed on unchanged.
     pub raw: Vec<u8>,
-    /// Its headers and its JSON; `None` where this is no message. At the end of the stream the JSON may be cut off.
+    /// Its headers and its JSON; `None` where the text is no message. At the end of the stream the JSON may be cut off.
     pub parts: Option<(Vec<u8>, Vec<u8>)>,
 }
 
 impl Style {
-    /// The style of the input that these arguments of MLIR's server ask for.
+    /// The style of the input that these arguments of MLIR's server select.
     pub fn of(arguments: impl Iterator<Item = String>) -> Style {
         let delimited =
             |argument: &str| matches!(argument.trim_start_matches('-'), "lit-test" | "input-style=delimited");
@@ -45,7 +45,7 @@ fn framed(from: &mut impl BufRead) -> io::Result<Message> {
     from.read_until(b'\n', &mut raw)?;
     let length = str::from_utf8(&raw).ok().and_then(|text| text.strip_prefix("Content-Length: ")?.trim().parse().ok());
     let Some(length) = length else { return Ok(Message { raw, parts: None }) };
-    // Other headers of the message, up to the empty line.
+    // The other headers of the message, up to the empty line.
     let headers_start = raw.len();
     loop {
         let line = raw.len();

@@ -1,15 +1,15 @@
-//! How deep a program nests, before MLIR's parser sees it.
+//! The nesting depth of a program, before MLIR's parser sees it.
 //!
-//! That parser calls itself for each open bracket, and for each minus sign of an affine expression, without a limit:
-//! stock `mlir-opt` dies of 10 MB of `[`. So brackets are counted first, outside strings and comments. The arrows
-//! `->` and the comparisons `<=` and `>=` are no brackets. Whether brackets match is left to the parser.
+//! MLIR's parser recurses for each open bracket, and for each minus sign of an affine expression, without a limit:
+//! stock `mlir-opt` crashes on 10 MB of `[`. So brackets are counted first, outside strings and comments. The arrows
+//! `->` and the comparisons `<=` and `>=` are no brackets. The parser itself checks whether brackets match.
 
 use tensor_layout::limits;
 
-/// The deepest nesting that the parser is given. With it and 1 GiB of stack there is room for 100 kB at each level.
+/// The deepest nesting for the parser. With 1 GiB of stack there are 100 kB for each level.
 pub const DEEPEST: usize = limits::MLIR_NESTING;
 
-/// Where the text goes deeper than [`DEEPEST`]: line and column, counted from 1.
+/// The first place deeper than [`DEEPEST`]: line and column, counted from 1.
 pub fn too_deep(text: &[u8]) -> Option<(usize, usize)> {
     let (mut depth, mut signs) = (0usize, 0usize);
     let (mut line, mut line_start) = (1, 0);
@@ -39,7 +39,7 @@ pub fn too_deep(text: &[u8]) -> Option<(usize, usize)> {
     None
 }
 
-/// The place of the quote that ends the string, or of the end of its line: no string goes further.
+/// The index of the string's closing quote, or of the end of its line, where every string ends.
 fn string_end(text: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(byte) = text.get(at) {

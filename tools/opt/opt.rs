@@ -1,4 +1,4 @@
-//! `layout-opt`: everything that `mlir-opt` does, with the `layout` dialect and its passes.
+//! `layout-opt`: `mlir-opt` with the `layout` dialect and its passes.
 
 mod drivers;
 mod nesting;

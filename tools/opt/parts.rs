@@ -1,25 +1,25 @@
-//! What may come next inside `#layout.tensor_layout<`.
+//! Completions inside `#layout.tensor_layout<`.
 //!
-//! Behind `tensor<12x8xf32, #layout.tensor_layout<((4_PE, ` dimension 0 has 3 of its 12 elements left, so a part of 3 or
-//! of an axis with 3 places may come: `3:8`, `3_L1B`. What is proposed is a token, or a whole layout where none has begun.
+//! After `tensor<12x8xf32, #layout.tensor_layout<((4_PE, ` dimension 0 has 3 of its 12 elements left, so a part of 3 or
+//! of an axis with 3 places may come: `3:8`, `3_L1B`. A proposal is a token, or a whole layout where none has begun.
 //!
-//! A proposal is tried before it is made: what is missing behind it is added, the smaller dimensions first or last in
-//! memory, and the whole must be a layout of the sizes. So whoever takes one proposal after the other, whichever they are,
-//! ends with a layout that the dialect accepts. Without sizes, or with dynamic ones, only axes are known.
+//! Each proposal is tested first: the missing rest is added, the smaller dimensions first or last in memory, and the
+//! whole must be a layout of the sizes. So any sequence of accepted proposals ends with a layout that the dialect
+//! accepts. Without sizes, or with dynamic ones, only axes are known.
 
 use crate::written::{self, ATTRIBUTE, Shape};
 use tensor_layout::places::{Machine, Placement, READY, TensorLayout};
 
-/// The most parts of a size that are proposed: 360 has 24 divisors.
+/// The most proposed parts of a size: 360 has 24 divisors.
 const MOST_DIVISORS: usize = 16;
 
-/// The most parts of a layout for which there are proposals.
+/// The most parts of a layout with proposals.
 const MOST_PARTS: usize = 64;
 
-/// An axis by its name, and how many places it has.
+/// The name of an axis, and the number of its places.
 pub type Axis = (String, i64);
 
-/// The axes of the machine that a text names first; of all ready machines where it names none.
+/// The axes of the first machine in a text, or of all ready machines where it names none.
 pub fn axes(text: &str) -> Vec<Axis> {
     let own = text.find("#layout.machine<").and_then(|at| {
         let written = &text[at..at + written::length(&text[at..])?];
@@ -38,7 +38,7 @@ pub fn axes(text: &str) -> Vec<Axis> {
     axes
 }
 
-/// The token at the end of what is typed, and what may stand in its place, each with a word on it.
+/// The token at the end of the typed text, and its replacements, each with a description.
 pub fn proposals<'a>(typed: &'a str, shape: Option<&Shape>, axes: &[Axis]) -> (&'a str, Vec<(String, String)>) {
     let sizes = shape.and_then(|shape| shape.sizes.iter().copied().collect::<Option<Vec<i64>>>());
     let (prefix, body) = match typed.split_once('/') {
@@ -67,15 +67,16 @@ pub fn proposals<'a>(typed: &'a str, shape: Option<&Shape>, axes: &[Axis]) -> (&
     (token, found)
 }
 
-/// A layout that is being written: the extents of the parts of each dimension, and what is behind them.
+/// An unfinished layout: the extents of the parts of each dimension, and the open end.
 struct Open<'a> {
-    /// The extents of whole parts, by dimension.
+    /// The extents of finished parts, by dimension.
     dims: Vec<Vec<i64>>,
-    /// What is open: the last dimension, all dimensions (`)` of the last one was read), or the list of broadcasts.
+    /// The open bracket: the last dimension, the list of dimensions (after the last one's `)`), or the list of
+    /// broadcasts.
     level: Level,
-    /// The part or the name that is being written.
+    /// The unfinished part or name.
     token: &'a str,
-    /// The offset at which the next part of the address may begin, its stride: one more than the last one.
+    /// The address after the last element so far: the stride of the next part along the address.
     reach: i64,
 }
 
@@ -87,7 +88,7 @@ enum Level {
 }
 
 impl<'a> Open<'a> {
-    /// Reads the text behind the prefix; `None` where no layout begins so.
+    /// Reads the text after the prefix; `None` where no layout begins so.
     fn read(body: &'a str) -> Option<Open<'a>> {
         let (dims, broadcast) = body.split_once(';').map_or((body, None), |(dims, rest)| (dims, Some(rest)));
         let mut open = Open { dims: Vec::new(), level: Level::Dimensions, token: "", reach: 1 };
@@ -127,7 +128,7 @@ impl<'a> Open<'a> {
         Some(open)
     }
 
-    /// Takes a part that is whole: `4_PE`, `3:8`.
+    /// Adds a finished part: `4_PE`, `3:8`.
     fn take(&mut self, part: &str) -> Option<()> {
         let digits = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
         let extent: i64 = part[..digits].parse().ok().filter(|extent| *extent > 0)?;
@@ -139,7 +140,7 @@ impl<'a> Open<'a> {
         Some(())
     }
 
-    /// All that the grammar may have here.
+    /// All texts that the grammar allows here.
     fn candidates(&self, sizes: Option<&[i64]>, axes: &[Axis], padded: bool) -> Vec<(String, String)> {
         let plain = |text: &str, detail: &str| (text.to_string(), detail.to_string());
         match self.level {
@@ -164,7 +165,7 @@ impl<'a> Open<'a> {
         }
     }
 
-    /// The parts that the last dimension may have next, or the end of the one that is written.
+    /// The next parts of the last dimension, or the ends of an unfinished one.
     fn parts(&self, sizes: Option<&[i64]>, axes: &[Axis], padded: bool) -> Vec<(String, String)> {
         let mut all = Vec::new();
         let dim = self.dims.len() - 1;
@@ -205,7 +206,7 @@ fn divisor(a: i64, b: i64) -> i64 {
     if b == 0 { a } else { divisor(b, a % b) }
 }
 
-/// Whether a layout that begins so is one of these sizes, with what is missing: the rest of each dimension in the local
+/// Whether the text, with its missing rest, is a layout of these sizes: the rest of each dimension is in the local
 /// memory. The prefix ends at `start`.
 fn is_completed(text: &str, start: usize, sizes: &[i64]) -> bool {
     let fits = |text: &str| TensorLayout::parse(text).is_ok_and(|layout| Placement::new(&layout, Some(sizes)).is_ok());
@@ -214,7 +215,7 @@ fn is_completed(text: &str, start: usize, sizes: &[i64]) -> bool {
         .any(|row_major| completed(text, start, sizes, row_major).is_some_and(|whole| fits(&whole)))
 }
 
-/// The layout with what is missing.
+/// The layout with its missing rest.
 fn completed(text: &str, start: usize, sizes: &[i64], row_major: bool) -> Option<String> {
     let mut whole = text.trim_end().to_string();
     let body = &text[start..];
@@ -236,7 +237,7 @@ fn completed(text: &str, start: usize, sizes: &[i64], row_major: bool) -> Option
     let mut reach = open.reach;
     let mut dims = open.dims.clone();
     if open.level == Level::Dimension {
-        // The part that is being written is whole, so that its extent is known.
+        // The unfinished part counts as finished, so that its extent is known.
         let mut last = Open { dims: vec![Vec::new()], level: Level::Dimension, token: "", reach };
         if !open.token.is_empty() {
             last.take(open.token)?;
@@ -263,7 +264,8 @@ fn completed(text: &str, start: usize, sizes: &[i64], row_major: bool) -> Option
     Some(whole + ")")
 }
 
-/// Whole layouts: in one memory, and with a dimension over an axis, padded where its places do not divide it.
+/// Whole layouts: in one memory, and with a dimension over an axis, padded where its places do not divide the
+/// dimension.
 fn whole(sizes: &[i64], axes: &[Axis], padded: bool) -> Vec<(String, String)> {
     let strides = |sizes: &[i64]| -> Option<Vec<i64>> {
         let behind = |dim: usize| sizes[dim + 1..].iter().try_fold(1i64, |n, size| n.checked_mul(*size));
@@ -335,7 +337,7 @@ mod tests {
         assert_eq!(labels("((4_P", &[12, 8]), ["4_PE"]);
         assert_eq!(labels("((4_PE, 3:8), (8:1", &[12, 8])[0], "8:1)");
         assert_eq!(labels("((4_PE, 3:8), (8:1)", &[12, 8]), [")", "; B@["]);
-        // PE has elements of its own already.
+        // Elements are already spread over PE.
         let copies = labels("((4_PE, 3:8), (8:1); B@[", &[12, 8]);
         assert_eq!(copies, ["L2B", "L1B", "MAB"]);
         assert_eq!(labels("((4_PE, 3:8), (8:1); B@[MAB", &[12, 8]), ["MAB", "MAB])"]);
@@ -347,7 +349,7 @@ mod tests {
         assert_eq!(open.iter().map(|(text, _)| &**text).collect::<Vec<_>>(), ["4_PE"]);
     }
 
-    /// Whoever takes one proposal after the other ends with a layout of the sizes.
+    /// Any sequence of accepted proposals ends with a layout of the sizes.
     #[test]
     fn proposals_lead_to_a_layout() {
         let axes = axes("#layout.machine<mn_core>");
@@ -358,12 +360,12 @@ mod tests {
         };
         for sizes in [&[12, 8][..], &[64], &[2, 3, 4], &[1, 5], &[16, 128]] {
             for round in 0..30 {
-                // Whole layouts are tried below: here one is written part by part.
+                // Here the layout is written part by part; whole layouts are tested below.
                 let mut typed = "((".to_string();
                 for step in 0.. {
                     assert!(step < 100, "{typed}");
                     let (token, all) = proposals(&typed, Some(&shape(sizes)), &axes);
-                    // A token may be proposed as it is, and the end of the layout is one.
+                    // A proposal may equal the token, as at the end of the layout.
                     let other: Vec<_> = all.iter().filter(|(text, _)| text != token).collect();
                     if other.is_empty() {
                         break;

@@ -31,7 +31,7 @@ pub struct PassPlugin {
 }
 
 unsafe extern "C" fn register_dialect(registry: *mut c_void) {
-    // SAFETY: MLIR gives its DialectRegistry, which is what the C API's handle holds.
+    // SAFETY: MLIR passes its DialectRegistry, the content of the C API's handle.
     let outcome = unsafe { layout_dialect::register_raw(MlirDialectRegistry { ptr: registry }) };
     outcome.unwrap_or_else(|error| eprintln!("warning: {error}"));
 }
@@ -40,13 +40,13 @@ extern "C" fn register_passes() {
     layout_passes::try_register().unwrap_or_else(|error| eprintln!("warning: {error}"));
 }
 
-/// What `--load-dialect-plugin` looks for.
+/// The entry point for `--load-dialect-plugin`.
 #[unsafe(no_mangle)]
 pub extern "C" fn mlirGetDialectPluginInfo() -> DialectPlugin {
     DialectPlugin { api_version: API_VERSION, name: NAME, version: VERSION, register: register_dialect }
 }
 
-/// What `--load-pass-plugin` looks for.
+/// The entry point for `--load-pass-plugin`.
 #[unsafe(no_mangle)]
 pub extern "C" fn mlirGetPassPluginInfo() -> PassPlugin {
     PassPlugin { api_version: API_VERSION, name: NAME, version: VERSION, register: register_passes }

@@ -1,7 +1,7 @@
-//! What this server answers itself, beside MLIR's.
+//! The answers of this server, beside MLIR's.
 //!
-//! A request of the editor is answered here as soon as it is read, from the text that is open at that moment, and passed
-//! on to MLIR's server. When that server's answer comes, with the same `id`, ours is added to it.
+//! A request of the editor is answered here at once, from the text that is open at that moment, and passed on to MLIR's
+//! server. When that server's answer comes, with the same `id`, ours is added to it.
 
 use crate::complete;
 use crate::documents::Document;
@@ -10,9 +10,9 @@ use crate::in_place::Types;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// What is added to the answer of MLIR's server.
+/// An addition to the answer of MLIR's server.
 pub enum Addition {
-    /// What this server can do, to the answer to `initialize`.
+    /// The capabilities of this server, for the answer to `initialize`.
     Capabilities,
     /// Completions.
     Completions(Vec<Value>),
@@ -22,7 +22,7 @@ pub enum Addition {
     List(Vec<Value>),
 }
 
-/// The documents that are open, and what is known of their types.
+/// The open documents, and a cache of their types.
 #[derive(Default)]
 pub struct Session {
     types: Types,
@@ -30,7 +30,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Takes a message of the editor: its `id` as JSON, and what is added to its answer.
+    /// Handles a message of the editor; returns its `id` as JSON, and the addition to its answer.
     pub fn take(&mut self, body: &[u8]) -> Option<(String, Addition)> {
         let message: Value = serde_json::from_slice(body).ok()?;
         let (method, parameters) = (message["method"].as_str()?, &message["params"]);
@@ -91,7 +91,7 @@ impl Addition {
                 if !result["items"].is_array() {
                     *result = json!({"isIncomplete": false, "items": []});
                 }
-                // Which layouts fit changes with each letter.
+                // The matching layouts change with each letter.
                 result["isIncomplete"] = json!(true);
                 if let Some(known) = result["items"].as_array_mut() {
                     known.retain(|known| items.iter().all(|item| item["label"] != known["label"]));
@@ -119,7 +119,7 @@ impl Addition {
     }
 }
 
-/// The result of an answer, in place of an error if there is one.
+/// The result of an answer, which replaces its error, if any.
 fn result(answer: &mut Value) -> Option<&mut Value> {
     let answer = answer.as_object_mut()?;
     answer.remove("error");
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(labels, ["tiled", "tensor_layout", "x"]);
         let edit = json!({"start": {"line": 1, "character": 20}, "end": {"line": 1, "character": 21}});
         assert_eq!(answer["result"]["items"][0]["textEdit"]["range"], edit);
-        // An error of the server is no reason to say nothing, and neither is an empty answer.
+        // Ours replaces an error of the server, and an empty answer.
         for other in [json!({"error": {"code": 1}}), json!({"result": null}), json!({"result": []}), json!({})] {
             let answer = ask(&mut session, "completion", 1, 21, other);
             assert_eq!(answer["result"]["items"][0]["label"], "tiled");
@@ -205,7 +205,7 @@ mod tests {
         assert!(session.take(whole.replace(":8", ":-8").as_bytes()).is_none());
     }
 
-    /// 100,000 lines, and one line of as many types.
+    /// 100,000 lines, and one line with as many types.
     #[test]
     fn long_files_and_lines_are_answered() {
         let line = "func.func private @f(tensor<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>)";

@@ -1,22 +1,22 @@
-//! Layouts as they are written in a text that may be wrong or unfinished.
+//! Layouts in a text that may be wrong or unfinished.
 //!
-//! Only brackets are looked at, in a window before the cursor, so that the time does not grow with the file.
+//! Only brackets in a window before the cursor are examined, so the time does not grow with the file.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use tensor_layout::element::ElementType;
 use tensor_layout::tiled::{Expansion, Layout};
 
-/// How every attribute of the dialect begins.
+/// The prefix of every attribute of the dialect.
 pub const ATTRIBUTE: &str = "#layout.";
 
-/// The most bytes before the cursor that are looked at, and the most of a type.
+/// The most examined bytes before the cursor, and the most bytes of a type.
 pub const WINDOW: usize = 1 << 16;
 
-/// The deepest brackets of a type that is explained: MLIR's parser calls itself for each.
+/// The deepest brackets of an explained type: MLIR's parser is recursive.
 pub const MAX_DEPTH: usize = 64;
 
-/// The sizes of a type, `None` where they are dynamic, and its element, where it is one that the maths knows.
+/// The sizes of a type, `None` for dynamic ones, and its element type, where the maths knows it.
 #[derive(Debug, PartialEq)]
 pub struct Shape {
     pub sizes: Vec<Option<i64>>,
@@ -46,7 +46,7 @@ pub fn length(text: &str) -> Option<usize> {
     None
 }
 
-/// The tensor and memref types in a text, from left to right, with the byte at which each begins.
+/// The tensor and memref types in a text, from left to right, each with its first byte.
 pub fn types(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let starts = text.match_indices('<').filter_map(|(bracket, _)| {
         let start = bracket.checked_sub("tensor".len())?;
@@ -61,12 +61,12 @@ pub fn types(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 /// The aliases of layouts, `#name = #layout.`, in a text.
 pub struct Aliases<'a> {
-    /// By name, the byte at which each definition ends, and the layout. A text may have several modules.
+    /// The definitions of each name: the byte after each, and the layout. A text may have several modules.
     known: HashMap<&'a str, Vec<(usize, &'a str)>>,
 }
 
 impl<'a> Aliases<'a> {
-    /// Those that a text defines at the beginning of its lines.
+    /// The aliases that a text defines at the beginning of its lines.
     pub fn new(text: &'a str) -> Aliases<'a> {
         let mut known: HashMap<&str, Vec<(usize, &str)>> = HashMap::new();
         let first = text.starts_with('#').then_some(0);
@@ -82,14 +82,14 @@ impl<'a> Aliases<'a> {
         Aliases { known }
     }
 
-    /// The layout that an alias, with its `#`, stands for at an offset.
+    /// The layout of an alias, its name with `#`, at an offset.
     pub fn get(&self, name: &str, offset: usize) -> Option<&'a str> {
         let all = self.known.get(name)?;
         let before = all.partition_point(|(end, _)| *end <= offset);
         all[..before].last().map(|(_, value)| *value)
     }
 
-    /// A type at an offset with layouts in place of their aliases; `None` where it has no layout of the dialect.
+    /// The type at an offset with aliases replaced by layouts; `None` where it has no layout of the dialect.
     pub fn resolve(&self, found: &str, offset: usize) -> Option<String> {
         let mut resolved = String::new();
         let mut rest = found;
@@ -104,13 +104,13 @@ impl<'a> Aliases<'a> {
     }
 }
 
-/// The alias that a text begins with, its `#` included. `#layout` of `#layout.tiled` is none that any text defines.
+/// The alias at the beginning of a text, with its `#`. `#layout` of `#layout.tiled` counts, but no text defines it.
 fn alias_name(text: &str) -> &str {
     let end = text[1..].find(|c: char| !c.is_ascii_alphanumeric() && !"_$-".contains(c));
     &text[..end.map_or(text.len(), |end| end + 1)]
 }
 
-/// The attribute or alias that an offset is in, as a range of bytes; the innermost where they nest.
+/// The range of the attribute or alias around an offset, the innermost where they nest.
 pub fn attribute_at(text: &str, offset: usize) -> Option<Range<usize>> {
     let start = window(text, offset);
     // The character at the offset belongs to it.
@@ -123,7 +123,7 @@ pub fn attribute_at(text: &str, offset: usize) -> Option<Range<usize>> {
     })
 }
 
-/// The type around some bytes, and where it begins; the innermost where they nest.
+/// The type around some bytes with its offset, the innermost where they nest.
 pub fn type_around<'a>(text: &'a str, inner: &Range<usize>) -> Option<(usize, &'a str)> {
     let start = window(text, inner.start);
     text[start..inner.start].rmatch_indices('<').take(MAX_DEPTH).find_map(|(at, _)| {
@@ -134,12 +134,12 @@ pub fn type_around<'a>(text: &'a str, inner: &Range<usize>) -> Option<(usize, &'
     })
 }
 
-/// Where the window before an offset begins.
+/// The start of the window before an offset.
 pub fn window(text: &str, offset: usize) -> usize {
     (offset.saturating_sub(WINDOW)..=offset).find(|at| text.is_char_boundary(*at)).unwrap_or(offset)
 }
 
-/// What is written of the attribute that the offset is in, behind `#layout.`; `None` where it is in none.
+/// The typed text, after `#layout.`, of the attribute around an offset; `None` outside of attributes.
 pub fn open_attribute(text: &str, offset: usize) -> Option<&str> {
     let before = &text[window(text, offset)..offset];
     let typed = &before[before.rfind(ATTRIBUTE)? + ATTRIBUTE.len()..];
@@ -151,12 +151,12 @@ pub fn open_attribute(text: &str, offset: usize) -> Option<&str> {
     open.then_some(typed)
 }
 
-/// The shape of the type in which an attribute begins at this offset.
+/// The shape of the type whose attribute begins at an offset.
 pub fn shape_before(text: &str, offset: usize) -> Option<Shape> {
     let before = &text[window(text, offset)..offset];
     let start = before.rfind("tensor<").max(before.rfind("memref<"))?;
     let (shape, between) = before[start + "tensor<".len()..].split_once(',')?;
-    // Another type or another line is between.
+    // Another type or another line is in between.
     if between.contains(['>', '\n']) || shape.contains('\n') {
         return None;
     }
@@ -185,7 +185,7 @@ fn element(name: &str) -> Option<ElementType> {
     ElementType::from_name(&own).filter(|element| element.is_data())
 }
 
-/// What an array takes: elements, and bytes where the size of an element is known.
+/// The size of an array: elements, and bytes where the size of an element is known.
 #[derive(Clone, Copy)]
 pub struct Amount {
     pub elements: i64,
@@ -193,14 +193,14 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// Of elements of so many bits.
+    /// The size of this number of elements, with `bits` each.
     pub fn new(elements: i64, bits: Option<i64>) -> Amount {
         Amount { elements, bytes: bits.map(|bits| (i128::from(elements) * i128::from(bits) + 7) / 8) }
     }
 }
 
-/// What an array takes without and with padding, for elements of so many bits: each in whole bytes, unless the layout
-/// says otherwise. Bits that `E(n)` adds to an element are padding, as in [`Expansion::logical_bytes`].
+/// The sizes of an array without and with padding. Elements take whole bytes unless the layout says otherwise. Bits
+/// that `E(n)` adds to an element are padding, as in [`Expansion::logical_bytes`].
 pub fn amounts(expansion: &Expansion, layout: &Layout, bits: i64) -> Option<[Amount; 2]> {
     let own = (bits + 7) / 8 * 8;
     let stored = if layout.element_bits == 0 { own } else { layout.element_bits };
@@ -208,7 +208,7 @@ pub fn amounts(expansion: &Expansion, layout: &Layout, bits: i64) -> Option<[Amo
     Some([logical, Amount::new(expansion.allocated_elements(), Some(stored))])
 }
 
-/// The padded bytes and their waste, for elements of so many bits.
+/// The padded bytes and their waste, for elements of `bits`.
 pub fn padding(sizes: &[i64], layout: &Layout, bits: i64) -> Option<String> {
     amounts(&Expansion::new(sizes, layout).ok()?, layout, bits).map(waste)
 }
@@ -222,7 +222,7 @@ pub fn waste([logical, padded]: [Amount; 2]) -> String {
     }
 }
 
-/// `37.5 % waste`: the share of padding in all.
+/// The share of padding: `37.5 % waste`.
 pub fn percent(amounts: [Amount; 2]) -> String {
     let [logical, padded] = amounts.map(|amount| amount.bytes.unwrap_or(amount.elements.into()));
     let waste = if padded == 0 { 0.0 } else { (padded - logical) as f64 * 100.0 / padded as f64 };

@@ -1,8 +1,8 @@
 //! The C++ of a package: built with CMake, linked with the package's crate.
 //!
 //! A package with C++ has a file `NAME.cmake` with its targets, which `CMakeLists.txt` at the top of the repository
-//! includes as well. Here a project is made of that file alone, so that a package builds without the others. Headers go
-//! from package to package by the metadata `include` of a build script, see [`headers_of`].
+//! includes as well. Here a project is generated from that file alone, so a package builds without the others. Headers
+//! go from package to package by the metadata `include` of a build script, see [`headers_of`].
 
 use crate::llvm::Llvm;
 use std::{
@@ -10,10 +10,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The CMake code that all `.cmake` files rely on.
+/// The CMake code shared by all `.cmake` files.
 const COMMON: &str = include_str!("../layout.cmake");
 
-/// The C++ of the package whose build script this is.
+/// The C++ of the build script's package.
 #[derive(Clone, Debug)]
 pub struct Glue<'a> {
     /// The CMake target, a static library; the crate links it by this name.
@@ -25,13 +25,13 @@ pub struct Glue<'a> {
 }
 
 impl Glue<'_> {
-    /// Builds the target, unless nothing that it reads has changed, and prints the link options for Cargo.
+    /// Builds the target, unless its inputs are unchanged, and prints the link options for Cargo.
     ///
     /// # Errors
-    /// Where the folder of the package cannot be read or Cargo's folder for this script not be written.
+    /// The folder of the package cannot be read, or Cargo's folder for this script not be written.
     ///
     /// # Panics
-    /// Where CMake or the compiler fails; they say why.
+    /// CMake or the compiler fails; they say why.
     pub fn build(&self, llvm: &Llvm) -> Result<(), String> {
         let package = package();
         for entry in fs::read_dir(&package).map_err(|error| format!("{}: {error}", package.display()))? {
@@ -70,35 +70,35 @@ impl Glue<'_> {
     }
 }
 
-/// Lets the loader find LLVM's shared libraries, which need not be in a folder that it searches.
+/// Lets the loader find LLVM's shared libraries, which may be outside of its search path.
 pub fn link_with(llvm: &Llvm) {
     println!("cargo:rustc-link-arg=-Wl,-rpath,{}", llvm.libdir.display());
 }
 
-/// The folders with the headers of the package that links the library `links`, and of those that it needs.
+/// The folders with the headers of the package that links the library `links`, and of its dependencies.
 ///
 /// # Errors
-/// Where the package whose build script this is does not depend on it.
+/// The build script's package does not depend on it.
 pub fn headers_of(links: &str) -> Result<Vec<PathBuf>, String> {
     let name = format!("DEP_{}_INCLUDE", links.to_uppercase());
     let folders = env::var_os(&name).ok_or_else(|| format!("{name} must be set by the build script of {links}"))?;
     Ok(env::split_paths(&folders).collect())
 }
 
-/// The folder of the package whose build script this is.
+/// The folder of the build script's package.
 pub fn package() -> PathBuf {
     env::var_os("CARGO_MANIFEST_DIR").expect("Cargo sets it for build scripts").into()
 }
 
-/// The folder that this build script may write to.
+/// The output folder of the build script.
 pub fn out() -> PathBuf {
     env::var_os("OUT_DIR").expect("Cargo sets it for build scripts").into()
 }
 
-/// Writes a file unless it has this text: what depends on it stays as it is.
+/// Writes a file unless it already has this text, so that its dependents are not rebuilt.
 ///
 /// # Errors
-/// Where it cannot be written.
+/// The file cannot be written.
 pub fn write(file: &Path, text: &str) -> Result<(), String> {
     if fs::read_to_string(file).is_ok_and(|old| old == text) {
         return Ok(());

@@ -1,9 +1,9 @@
-//! What the build scripts of the layout dialect share.
+//! The shared code of the layout dialect's build scripts.
 //!
-//! | module | what it does |
+//! | module | purpose |
 //! |---|---|
 //! | [`llvm`] | finds LLVM and MLIR, and refuses other versions and static libraries |
-//! | [`glue`] | builds the C++ of a package with CMake and says how to link it |
+//! | [`glue`] | builds the C++ of a package with CMake and prints its link options |
 //! | [`records`] | reads the passes, options and pipelines of a TableGen file |
 //!
 //! For the packages of this project alone: the interface may change in any version.
@@ -14,7 +14,7 @@ pub mod records;
 
 use std::process::exit;
 
-/// The value, or the end of the build script with one line that says what is wrong.
+/// The value; an error ends the build script with its message.
 pub fn or_stop<T>(result: Result<T, String>) -> T {
     result.unwrap_or_else(|message| {
         println!("cargo:warning={message}");

@@ -1,8 +1,8 @@
-//! Where LLVM and MLIR are.
+//! The installation of LLVM and MLIR.
 //!
-//! `llvm-config` says it: the one below the prefix in the variable `MLIR_SYS_220_PREFIX`, which the `mlir-sys` crate
-//! reads too, or else the one on the `PATH`. `tblgen` reads `TABLEGEN_220_PREFIX` in the same way, so that both
-//! variables must be set to the same prefix, or neither.
+//! `llvm-config` gives it: the program below the prefix in the variable `MLIR_SYS_220_PREFIX`, which the `mlir-sys`
+//! crate reads too, or else the one on the `PATH`. `tblgen` reads `TABLEGEN_220_PREFIX` in the same way, so both
+//! variables must have the same prefix, or neither be set.
 //!
 //! Only shared libraries are linked. With static ones the plugin and the compiler that loads it would each have a copy
 //! of MLIR, and the first type that both know would crash the process. `mlir-sys` links static libraries unless
@@ -14,25 +14,25 @@ use std::{
     process::Command,
 };
 
-/// The version that the crates `mlir-sys`, `melior` and `tblgen` are made for.
+/// The LLVM version of the crates `mlir-sys`, `melior` and `tblgen`.
 const VERSION: u32 = 22;
 
 /// An installation of LLVM with MLIR.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Llvm {
-    /// The folder that it is installed in, with its programs in `bin`.
+    /// The folder of the installation, with its programs in `bin`.
     pub prefix: PathBuf,
-    /// The folder of the libraries, `lib/cmake` among them.
+    /// The folder of the libraries, and of `lib/cmake`.
     pub libdir: PathBuf,
     /// The folder of the headers and of MLIR's TableGen files.
     pub include: PathBuf,
 }
 
 impl Llvm {
-    /// Finds LLVM as the environment of this build script says it.
+    /// Finds LLVM by the environment of this build script.
     ///
     /// # Errors
-    /// Where there is none, or one of another version, or one without MLIR, or the variables contradict each other.
+    /// There is none, or one of another version, or one without MLIR, or the variables contradict each other.
     pub fn find() -> Result<Llvm, String> {
         let variables = [format!("MLIR_SYS_{VERSION}0_PREFIX"), format!("TABLEGEN_{VERSION}0_PREFIX")];
         for name in variables.iter().map(String::as_str).chain([SHARED, "PATH"]) {
@@ -80,10 +80,10 @@ impl Llvm {
         Ok(found)
     }
 
-    /// The archives of MLIR's C API, which `libMLIR.so` does not have, and the shared libraries that they need.
+    /// The archives of MLIR's C API, which `libMLIR.so` lacks, and the shared libraries that they need.
     ///
     /// # Errors
-    /// Where the folder of libraries cannot be read.
+    /// The folder of libraries cannot be read.
     pub fn c_api(&self) -> Result<Vec<PathBuf>, String> {
         let entries = fs::read_dir(&self.libdir).map_err(|error| format!("{}: {error}", self.libdir.display()))?;
         let mut found: Vec<_> = entries
@@ -99,10 +99,10 @@ impl Llvm {
     }
 }
 
-/// Set to 1 where `mlir-sys` shall link shared libraries.
+/// The variable that makes `mlir-sys` link shared libraries, if 1.
 const SHARED: &str = "MLIR_SYS_LINK_SHARED";
 
-/// What `llvm-config` prints.
+/// The output of `llvm-config`.
 fn ask(program: &Path, what: &str) -> Result<String, String> {
     let output = Command::new(program).arg(what).output();
     let output = output.map_err(|error| format!("{} cannot be run: {error}", program.display()))?;
@@ -112,7 +112,7 @@ fn ask(program: &Path, what: &str) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().into())
 }
 
-/// How to say where LLVM is: with the prefix, where a program of the version's name is on the `PATH`.
+/// The advice to set the variables, with the prefix where a program with the version in its name is on the `PATH`.
 fn advice() -> String {
     let known = ask(Path::new(&format!("llvm-config-{VERSION}")), "--prefix");
     let prefix = known.unwrap_or_else(|_| format!("the prefix of LLVM {VERSION}"));
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    /// A folder with an `llvm-config` that answers as this script does.
+    /// A folder with a script as its `llvm-config`.
     fn prefix(name: &str, script: &str) -> PathBuf {
         let folder = env::temp_dir().join(format!("layout-build-{}-{name}", std::process::id()));
         fs::create_dir_all(folder.join("bin")).unwrap();

@@ -1,13 +1,13 @@
-//! The records of a TableGen file: passes, as MLIR's `PassBase.td` declares them, with what this project's `Passes.td`
-//! adds, options whose value is one of a few names and pipelines; and the attributes of a dialect.
+//! The records of a TableGen file: passes, as in MLIR's `PassBase.td`, with the additions of this project's
+//! `Passes.td`: options with named values, and pipelines; and the attributes of a dialect.
 
 use std::path::Path;
 use tblgen::{RecordKeeper, TableGenParser, record::Record};
 
-/// A file of passes. Everything is in the order of the file.
+/// A file of passes, all in the order of the file.
 #[derive(Clone, Debug)]
 pub struct Passes {
-    /// The options' values with names.
+    /// The options with named values.
     pub choices: Vec<Choices>,
     /// The passes.
     pub passes: Vec<Pass>,
@@ -15,12 +15,12 @@ pub struct Passes {
     pub pipelines: Vec<Pipeline>,
 }
 
-/// The values of an option that is one of a few names: a record of the class `Choices`.
+/// The named values of an option: a record of the class `Choices`.
 #[derive(Clone, Debug)]
 pub struct Choices {
     /// The name of the C++ enum, in its namespace `layout`.
     pub name: String,
-    /// What the option decides.
+    /// The option's effect.
     pub summary: String,
     /// The values; the first is the default.
     pub values: Vec<Choice>,
@@ -33,7 +33,7 @@ pub struct Choice {
     pub symbol: String,
     /// The value in text.
     pub text: String,
-    /// What it means.
+    /// The value's effect.
     pub summary: String,
 }
 
@@ -61,7 +61,7 @@ pub struct PassOption {
     pub cpp_type: String,
     /// The C++ expression of the default.
     pub default: String,
-    /// What it is for.
+    /// The help text.
     pub description: String,
 }
 
@@ -74,15 +74,15 @@ pub struct Pipeline {
     pub summary: String,
     /// The passes in their order, each as text.
     pub passes: Vec<String>,
-    /// The name of the pass whose options the pipeline has.
+    /// The name of the pass that gives the pipeline its options.
     pub options_of: String,
 }
 
 impl Passes {
-    /// Reads a file, whose includes are found in `include` and in the file's own folder.
+    /// Reads a file; includes are found in `include` and in the file's own folder.
     ///
     /// # Errors
-    /// Where the file is not valid TableGen, or a record misses a field.
+    /// The file is not valid TableGen, or a record misses a field.
     pub fn read(file: &Path, include: &Path) -> Result<Passes, String> {
         read(file, include, Passes::of)
     }
@@ -101,14 +101,14 @@ impl Passes {
 pub struct Attribute {
     /// The name after the dialect's, as in `#layout.tiled`.
     pub mnemonic: String,
-    /// One line about it.
+    /// One line of description.
     pub summary: String,
 }
 
 /// The attributes of a file, in its order.
 ///
 /// # Errors
-/// Those of [`Passes::read`].
+/// As for [`Passes::read`].
 pub fn attributes(file: &Path, include: &Path) -> Result<Vec<Attribute>, String> {
     read(file, include, |keeper| derived(keeper, "AttrDef").into_iter().map(Attribute::of).collect())
 }
@@ -121,7 +121,7 @@ impl Attribute {
     }
 }
 
-/// Reads a file with what it includes from `include` and from its own folder.
+/// Reads a file; includes are found in `include` and in the file's own folder.
 fn read<T>(
     file: &Path,
     include: &Path,
@@ -136,7 +136,7 @@ fn read<T>(
     of(&keeper).map_err(|error| format!("{}: {error}", file.display()))
 }
 
-/// The records of a class in the order of the file; a keeper has them in the order of their names.
+/// The records of a class in the order of the file; a keeper sorts them by name.
 fn derived<'k>(keeper: &'k RecordKeeper, class: &str) -> Vec<Record<'k>> {
     let mut records: Vec<_> = keeper.all_derived_definitions_if_defined(class).collect();
     records.sort_by_key(|record| record.id());

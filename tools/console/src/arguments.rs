@@ -1,4 +1,4 @@
-//! The command line: parsing with errors in one grammar, and the files that a package has for it.
+//! The command line: parsing with errors in one grammar, completions and man pages.
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -13,14 +13,14 @@ use std::path::Path;
 /// The arguments of the process. Does not return where the command line is invalid (exit status 2), or contains the
 /// option for help or the version.
 ///
-/// For those who package a tool there are two command lines that the help does not show: `--completions SHELL` prints
+/// Two command lines for packagers are not in the help: `--completions SHELL` prints
 /// the completion of bash, elvish, fish, powershell or zsh, and `--man FOLDER` writes the man pages, one for the tool
 /// and one for each command. These do not return, either.
 pub fn parse<A: Parser>() -> A {
     parse_from(std::env::args_os().collect())
 }
 
-/// As [`parse`], of a command line that begins with the name of the tool.
+/// As [`parse`], for a command line that begins with the name of the tool.
 pub fn parse_from<A: Parser>(given: Vec<OsString>) -> A {
     if let [_, option, value] = &given[..]
         && let Some(done) = package(A::command(), option, value)
@@ -33,7 +33,7 @@ pub fn parse_from<A: Parser>(given: Vec<OsString>) -> A {
     A::try_parse_from(&given).unwrap_or_else(|error| worded::<A>(error, &given).exit())
 }
 
-/// What a package has for a command: completions or man pages. `None` where the option is neither.
+/// Prints the completions of a command or writes its man pages. `None` where the option is neither.
 fn package(mut command: Command, option: &OsStr, value: &OsStr) -> Option<Result<(), String>> {
     let name = command.get_name().to_string();
     let value = Path::new(value);
@@ -54,14 +54,13 @@ fn completion(shell: Shell, command: &mut Command, name: &str) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, command, name, &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
-    // clap-rs/clap#6421: the labels of bash's second `case` differ from the states of the first where the name of the
-    // tool has a hyphen, so that the options of subcommands are never found.
+    // clap-rs/clap#6421: where the tool's name has a hyphen, the labels of bash's second `case` differ from the states
+    // of the first, so the options of subcommands are never found.
     let [label, state] = ["__subcmd__", "__"].map(|hyphen| format!("{}__subcmd__", name.replace('-', hyphen)));
     if shell == Shell::Bash { script.replace(&label, &state) } else { script }
 }
 
-/// The error, worded as all other errors are where clap words it differently: `unknown option `--jsn`; did you mean
-/// `--json`?`.
+/// The error in the grammar of all our errors, where clap's differs: `unknown option `--jsn`; did you mean `--json`?`.
 fn worded<A: Parser>(error: clap::Error, given: &[OsString]) -> clap::Error {
     let mut command = A::command();
     if !matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::ArgumentConflict) {
@@ -86,14 +85,14 @@ fn worded<A: Parser>(error: clap::Error, given: &[OsString]) -> clap::Error {
     command.error(error.kind(), message)
 }
 
-/// The command that has this option.
+/// The command with this option.
 fn owner<'a>(command: &'a Command, option: &str) -> Option<&'a str> {
     let name = option.trim_start_matches('-');
     let has = |below: &&Command| below.get_arguments().any(|argument| argument.get_long() == Some(name));
     command.get_subcommands().find(has).map(Command::get_name)
 }
 
-/// The first argument and the command that it is most like; `None` where it is like none, or is one.
+/// The first argument and the most similar command; `None` where none is similar, or the argument is a command.
 fn misspelled<'a>(command: &'a Command, given: &[OsString]) -> Option<(String, &'a str)> {
     let first = given.get(1)?.to_str()?;
     let near = tensor_layout::text::nearest(first, command.get_subcommands().map(Command::get_name))?;
@@ -112,7 +111,7 @@ fn pages(folder: &Path, mut command: Command, name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes one page. The text after the help, `Examples:` and its lines, becomes a section for each such heading.
+/// Writes one page. Headings in the text after the help, such as `Examples:`, become sections.
 fn page(folder: &Path, command: &Command, name: &str) -> io::Result<()> {
     let mut file = std::fs::File::create(folder.join(format!("{name}.1")))?;
     let after = command.get_after_help().map(StyledStr::to_string).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Errors as a person reads them: the message, then the line of the text with a caret under the place.
+//! Errors for people: the message, then the line of the text with a caret under the place.
 //!
 //! ```text
 //! model.hlo:3:19: error: unknown operation `parametre`; did you mean `parameter`?
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! `annotate-snippets` draws the excerpt: it expands tabs, counts the columns of wide and of combining characters, and
-//! cuts a long line around the place. Here the line is found, so that the cost of an error is that of its line.
+//! cuts a long line around the place. This file finds the line, so an error costs only its line.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::collections::HashMap;
@@ -18,8 +18,8 @@ use tensor_layout::text::Error;
 /// The width of an excerpt in columns; a longer line is cut on both sides of the place.
 const WIDTH: usize = 120;
 
-/// How much of a line is given to the renderer, in bytes on each side of the place: more than fits in [`WIDTH`] columns,
-/// since its time grows with the length and some dumps are one line of megabytes.
+/// The bytes of a line for the renderer on each side of the place: more than fits in [`WIDTH`] columns. The limit
+/// exists since the renderer's time grows with the length, and some dumps are one line of megabytes.
 const NEAR: usize = 4096;
 
 /// Why a tool failed, as the text for standard error: whole lines, with escape sequences for colours. [`finish`] removes
@@ -30,7 +30,7 @@ const NEAR: usize = 4096;
 pub struct Complaint(String);
 
 impl Complaint {
-    /// A message that is about no place in a text.
+    /// A message without a place in a text.
     pub fn new(message: impl Display) -> Complaint {
         Complaint(one(Level::ERROR, "", &message.to_string(), None, None))
     }
@@ -51,19 +51,19 @@ impl Complaint {
         ))
     }
 
-    /// Errors in the text of a file, each with its line and column, both from 1, columns in characters. What is wrong in
-    /// the same words at several places is said once, at the first one, with the number of places and the first of them.
+    /// Errors in the text of a file, each with its line and column, both from 1, columns in characters. The same
+    /// message at several places appears once, at the first one, with the number of the others and the first of them.
     pub fn in_file(file: &str, text: &str, errors: &[Error]) -> Complaint {
         Complaint::all(Level::ERROR, file, text, errors)
     }
 
-    /// The same of what is no error.
+    /// Warnings, in the same form.
     pub fn warnings(file: &str, text: &str, warnings: &[Error]) -> Complaint {
         Complaint::all(Level::WARNING, file, text, warnings)
     }
 
     fn all(level: Level<'static>, file: &str, text: &str, errors: &[Error]) -> Complaint {
-        /// How many different complaints are shown.
+        /// The most different complaints shown.
         const SHOWN: usize = 100;
         let starts = lines(text);
         let mut groups: Vec<Vec<&Error>> = Vec::new();
@@ -121,7 +121,7 @@ fn lines(text: &str) -> Vec<usize> {
     std::iter::once(0).chain(text.match_indices('\n').map(|(k, _)| k + 1)).collect()
 }
 
-/// The line at fault and the column in it, from 1; `None` where the error has no place.
+/// The excerpt of an error and its column, from 1; `None` where the error has no place.
 fn excerpt<'a>(text: &'a str, error: &Error, starts: &[usize]) -> Option<(Excerpt<'a>, usize)> {
     let boundary = |k: usize| (0..=k.min(text.len())).rev().find(|k| text.is_char_boundary(*k)).unwrap_or(0);
     let at = boundary(error.at?);
@@ -133,7 +133,7 @@ fn excerpt<'a>(text: &'a str, error: &Error, starts: &[usize]) -> Option<(Excerp
     Some((Excerpt { line: text[from..to].trim_end_matches('\r'), number, at: at - from }, column))
 }
 
-/// At how many places more the same is wrong, and the first of them: `the same at 2 more places: 3:1, 7:5`.
+/// The other places of a message: `the same at 2 more places: 3:1, 7:5`.
 fn again(text: &str, errors: &[&Error], starts: &[usize]) -> Option<String> {
     const SHOWN: usize = 5;
     let place = |error: &&Error| excerpt(text, error, starts).map(|(e, column)| format!("{}:{column}", e.number));
@@ -143,7 +143,7 @@ fn again(text: &str, errors: &[&Error], starts: &[usize]) -> Option<String> {
     (!first.is_empty()).then(|| format!("the same at {count} more {places}: {}{ending}", first.join(", ")))
 }
 
-/// One error: `prefix`, `error: message`, the excerpt below it, and a note.
+/// The text of one error: `prefix`, `error: message`, the excerpt below, and a note.
 fn one(level: Level<'static>, prefix: &str, message: &str, excerpt: Option<Excerpt>, note: Option<String>) -> String {
     let snippet = excerpt.map(|Excerpt { line, number, at }| {
         let at = at.min(line.len());

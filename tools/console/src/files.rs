@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tensor_layout::text::Error;
 
-/// The text of a file, `-` for standard input; one that gzip or zstd compressed is decompressed, whatever its name. A byte
-/// order mark is no part of the text.
+/// The text of a file, `-` for standard input, decompressed if gzip or zstd compressed it, whatever its name. A byte
+/// order mark is removed.
 ///
 /// # Errors
 /// The file cannot be read or decompressed, or is not UTF-8.
@@ -29,10 +29,10 @@ pub fn read(file: &str) -> Result<String, Complaint> {
     Ok(text)
 }
 
-/// The most bytes that are made of a compressed file: a short one may stand for any number.
+/// The most bytes after decompression: a short file may expand without limit.
 const LARGEST: u64 = 4 << 30;
 
-/// What a compressed file stands for, by the bytes that it begins with.
+/// The bytes of a file, decompressed where its first bytes say so.
 fn decompressed(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     let wrong = |message: &str| io::Error::new(io::ErrorKind::InvalidData, message);
     let mut source: Box<dyn Read> = match &bytes[..] {
@@ -63,7 +63,7 @@ fn decompressed(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// What a file is that is no text, and how to get one; `None` where it is not known.
+/// A message about a known binary format, and how to get text from it; `None` for others.
 fn binary(bytes: &[u8]) -> Option<String> {
     if bytes.starts_with(b"PK\x03\x04") {
         return Some(
@@ -71,7 +71,7 @@ fn binary(bytes: &[u8]) -> Option<String> {
                 .to_string(),
         );
     }
-    // A field of a protocol buffer with number 1 that has a length: the name of a module of HLO, or the module itself.
+    // Field 1 of a protocol buffer, with a length: the name of a module of HLO, or the module itself.
     if bytes.starts_with(b"ML\xefR") {
         return Some(
             "expected HLO text, found bytecode of MLIR; XLA's `hlo-translate --mlir-to-hlo` makes HLO of StableHLO"
@@ -85,7 +85,7 @@ fn binary(bytes: &[u8]) -> Option<String> {
     })
 }
 
-/// Checks that an output file is none of the files that are read.
+/// Checks that an output file is none of the input files.
 ///
 /// # Errors
 /// They are one file, by whatever names and links.
@@ -113,9 +113,9 @@ pub fn write(file: &Path, text: &str) -> Result<(), Complaint> {
     written.map_err(|error| Complaint::about(&file.display().to_string(), error))
 }
 
-/// Lets `fill` write into a file, `-` for standard output, through a buffer. A file gets all that is written or stays as
-/// it was: the text goes into a new file of the same folder, which takes the place of `file` when `fill` has succeeded.
-/// A device or a pipe is written to as it is. A reader of standard output that has closed its end, such as `head`, is no
+/// Lets `fill` write into a file, `-` for standard output, through a buffer. A file gets all of the text or stays as
+/// it was: the text goes into a new file of the same folder, which replaces `file` when `fill` has succeeded.
+/// A device or a pipe is written directly. A reader of standard output that has closed its end, such as `head`, is no
 /// error.
 ///
 /// # Errors
@@ -144,7 +144,7 @@ fn through<T, E>(out: impl Write, fill: impl FnOnce(&mut dyn Write) -> Result<T,
     Ok(found)
 }
 
-/// A file that will take the place of another. Dropped before that, after an error or in a panic, it is removed.
+/// A file that will replace another. Dropped before that, after an error or in a panic, it is removed.
 struct NewFile {
     file: std::fs::File,
     path: PathBuf,
@@ -152,9 +152,9 @@ struct NewFile {
 }
 
 impl NewFile {
-    /// A file in the folder of `target`, with these permissions.
+    /// A new file in the folder of `target`, with these permissions.
     fn beside(target: PathBuf, permissions: Option<Permissions>) -> io::Result<NewFile> {
-        // A name is taken by another thread, or by what a process that was killed has left behind.
+        // Another thread, or a killed process, may have left a file of the same name.
         let mut names = (0..).map(|k: u64| target.with_file_name(format!(".layout-{}-{k}.tmp", std::process::id())));
         let (file, path) = loop {
             let path = names.next().unwrap_or_default();
@@ -174,7 +174,7 @@ impl NewFile {
         Ok(new)
     }
 
-    /// Lets `fill` write into the file, which then takes the place of the other one where that succeeds.
+    /// Lets `fill` write into the file, which replaces the target if that succeeds.
     fn filled<T, E>(self, fill: impl FnOnce(&mut dyn Write) -> Result<T, E>) -> io::Result<Result<T, E>> {
         let found = through(&self.file, fill)?;
         if found.is_ok() {
@@ -186,12 +186,12 @@ impl NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        // It is gone where it has taken the place of the other one.
+        // After the rename the file is gone.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-/// Standard output; what a closed pipe does not take is dropped.
+/// Standard output; text for a closed pipe is dropped.
 struct Piped<W>(W);
 
 impl<W: Write> Write for Piped<W> {
@@ -209,7 +209,7 @@ impl<W: Write> Write for Piped<W> {
 
 /// Prints warnings on standard error.
 pub fn warn(warnings: &Complaint) {
-    // Standard error may be closed; what was asked for is there all the same.
+    // Standard error may be closed; the output is complete all the same.
     let _ = write!(anstream::stderr(), "{}", warnings.styled());
 }
 
@@ -225,7 +225,7 @@ pub fn print(text: &str) -> Result<(), Complaint> {
     }
 }
 
-/// Why a tool stopped while it printed.
+/// The reason why a tool stopped while it printed.
 #[derive(Debug)]
 pub enum Stop {
     /// Standard output could not be written.
@@ -247,7 +247,7 @@ impl From<Error> for Stop {
 }
 
 impl Stop {
-    /// As a message about the file that was read.
+    /// The complaint about the file that was read.
     pub fn complaint(self, file: &str) -> Complaint {
         match self {
             Stop::Output(error) => Complaint::new(error),
@@ -256,21 +256,21 @@ impl Stop {
     }
 }
 
-/// Prints what `write` writes while it is made. A reader that has closed its end, such as `head`, stops it, and is no
-/// error.
+/// Prints the text of `write` while it is written. A reader that has closed its end, such as `head`, stops it, and is
+/// no error.
 ///
 /// # Errors
-/// What `write` returns.
+/// The error of `write`, or standard output cannot be written.
 pub fn stream(write: impl FnOnce(&mut dyn Write) -> Result<(), Stop>) -> Result<(), Stop> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut done = write(&mut out);
-    // What was found before an error is printed, too.
+    // Text before an error is printed, too.
     if let (Ok(()) | Err(Stop::Wrong(_)), Err(error)) = (&done, out.flush()) {
         done = Err(Stop::Output(error));
     }
     match done {
         Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            // What is left in the buffer cannot be written.
+            // The rest of the buffer cannot be written.
             let _ = out.into_parts();
             Ok(())
         }
@@ -278,7 +278,7 @@ pub fn stream(write: impl FnOnce(&mut dyn Write) -> Result<(), Stop>) -> Result<
     }
 }
 
-/// Prints what a tool found, or its complaint on standard error; the exit status is 0 or 1.
+/// Prints the output of a tool, or its complaint on standard error; the exit status is 0 or 1.
 pub fn finish(found: Result<String, Complaint>) -> ExitCode {
     match found.and_then(|text| print(&text)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -308,7 +308,7 @@ mod tests {
         all
     }
 
-    /// After success a file has the new text, after an error or a panic the old one, and nothing lies beside it.
+    /// After success a file has the new text, after an error or a panic the old one, and no other file is left.
     #[test]
     fn a_file_gets_all_of_the_text_or_none() {
         let folder = std::env::temp_dir().join(format!("layout-console-files-{}", std::process::id()));
@@ -338,7 +338,7 @@ mod tests {
         std::fs::remove_dir_all(&folder).expect("a folder of this test");
     }
 
-    /// The target of a link is written, and the permissions of a file stay; a device is written to as it is.
+    /// The target of a link is written, and the permissions of a file stay; a device is written directly.
     #[cfg(unix)]
     #[test]
     fn links_permissions_and_devices() {

@@ -1,7 +1,7 @@
 //! Panics as errors.
 //!
-//! A panic is a bug of the tool, whatever its input is. It must not take what has nothing to do with it along: the other
-//! requests of a server, the other parts of a page. So what stands alone runs in [`guarded`], and a panic in it is an error
+//! A panic is a bug of the tool, whatever its input is. It must not stop unrelated work: other requests of a server,
+//! other parts of a page. So independent work runs in [`guarded`], and a panic in it is an error
 //! of [`ErrorKind::Internal`](tensor_layout::text::ErrorKind::Internal) like others.
 
 use std::any::Any;
@@ -9,14 +9,14 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tensor_layout::text::Error;
 
-/// The first panic since a guard began, in a tool: what the hook has kept of it.
+/// The message of the first panic since a guard began, kept by the hook.
 static FIRST: Mutex<Option<String>> = Mutex::new(None);
 
 fn first() -> MutexGuard<'static, Option<String>> {
     FIRST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs `body`; a panic in it is an error, whose message has the place in the source where that is known.
+/// Runs `body`; a panic in it is an error, with its place in the source where known.
 ///
 /// # Errors
 /// `body` has panicked.
@@ -39,8 +39,8 @@ fn text(panic: &(dyn Any + Send)) -> &str {
     text.unwrap_or("a panic without a message")
 }
 
-/// Keeps what panics say from standard error, for [`guarded`] to say it. Of a thread that panics since another one did, the
-/// other one has the reason.
+/// Keeps messages of panics from standard error, for [`guarded`] to report. The first panic counts: later ones of
+/// other threads follow from it.
 pub(crate) fn without_noise() {
     panic::set_hook(Box::new(|panic| {
         let text = text(panic.payload());

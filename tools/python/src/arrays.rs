@@ -1,4 +1,4 @@
-//! Bytes of NumPy's arrays: the one place with unsafe code.
+//! Bytes of NumPy's arrays: the crate's only unsafe code.
 
 #![allow(unsafe_code)]
 
@@ -12,8 +12,8 @@ use tensor_layout::text::Error;
 /// The bytes of a buffer that is read.
 ///
 /// # Safety
-/// Nothing writes to the buffer while the slice is there. Python code cannot see to that alone, since another thread may
-/// write to an array at any time: as with NumPy's own functions, who shares an array among threads does not write to it while
+/// Nothing writes to the buffer while the slice exists. Python code alone cannot ensure that, since another thread may
+/// write to an array at any time: as with NumPy's own functions, threads that share an array must not write to it while
 /// it is read.
 unsafe fn read(buffer: &PyBuffer<u8>) -> &[u8] {
     match buffer.len_bytes() {
@@ -26,7 +26,7 @@ unsafe fn read(buffer: &PyBuffer<u8>) -> &[u8] {
 /// The bytes of a buffer that is written.
 ///
 /// # Safety
-/// As [`read`]; and nothing reads the buffer: it is an array that the package has just made.
+/// As [`read`]; and nothing reads the buffer: it is a new array of the package.
 #[allow(clippy::mut_from_ref, reason = "the memory is Python's, and the caller promises that there is one slice of it")]
 unsafe fn written(buffer: &PyBuffer<u8>) -> &mut [u8] {
     match buffer.len_bytes() {
@@ -36,7 +36,7 @@ unsafe fn written(buffer: &PyBuffer<u8>) -> &mut [u8] {
     }
 }
 
-/// Refuses buffers that are no rows of bytes, and one to write to that is read-only or the same as one that is read.
+/// Refuses buffers that are not contiguous bytes, and a destination that is read-only or overlaps a source.
 fn check(from: &[&PyBuffer<u8>], to: &PyBuffer<u8>) -> PyResult<()> {
     let range = |buffer: &PyBuffer<u8>| (buffer.buf_ptr() as usize, buffer.buf_ptr() as usize + buffer.len_bytes());
     let (start, end) = range(to);

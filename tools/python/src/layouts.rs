@@ -57,7 +57,7 @@ impl Layout {
             element_bits,
             ..row_major
         };
-        // What is printed is read again, so that the numbers are checked by the one grammar.
+        // The printed text is parsed again, so one grammar checks the numbers.
         let text = made.to_string();
         let inner = tiled::Layout::parse(&text).map_err(|error| in_text(&text, error))?;
         if inner == made {

@@ -1,8 +1,8 @@
 //! The native half of the Python package `tensor_layout`: its classes and functions.
 //!
-//! A class is a text that was read, and what it means. Two objects are equal if their texts are, which are canonical; the
-//! text is also what is pickled. Errors are `LayoutError`, with the text and where in it the fault is. What takes long runs
-//! without the lock of the interpreter.
+//! An object holds a text and its meaning. Two objects are equal if their canonical texts are; pickling stores the
+//! text. Errors are `LayoutError`, with the text and the place at fault. Long computations run without the lock of the
+//! interpreter.
 
 #![deny(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Machines, and the layouts that arrays have on them.
+//! Machines, and the layouts of arrays on them.
 
 use crate::errors::in_text;
 use crate::layouts::Layout;
@@ -20,7 +20,7 @@ use tensor_layout::targets::{Ranked, Target};
 #[derive(Clone)]
 pub struct Machine {
     target: Target,
-    /// The text, which two equal machines have.
+    /// The canonical text, the same for equal machines.
     text: String,
 }
 
@@ -50,7 +50,7 @@ impl Machine {
         Ok(Machine { text: target.machine().to_string(), target })
     }
 
-    /// The machine of the maths.
+    /// The machine as the library's type.
     pub fn machine(&self) -> &places::Machine {
         self.target.machine()
     }

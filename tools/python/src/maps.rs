@@ -28,7 +28,7 @@ impl fmt::Display for IndexingMap {
     }
 }
 
-/// By the texts; whether two maps are the same function is what `same_as` says.
+/// Compares the texts; `same_as` compares the functions.
 impl PartialEq for IndexingMap {
     fn eq(&self, other: &IndexingMap) -> bool {
         self.to_string() == other.to_string()

@@ -1,7 +1,7 @@
 //! Integers as arguments.
 //!
-//! To Python's own conversion, a negative count is an `OverflowError: can't convert negative int to unsigned`, without a
-//! word on what would be right. Here a number that is none of a parameter is a `LayoutError`, which is a `ValueError`.
+//! Python's own conversion of a negative count is an `OverflowError: can't convert negative int to unsigned`, which
+//! does not name valid values. Here an invalid number is a `LayoutError`, which is a `ValueError`.
 
 use crate::errors::plain;
 use pyo3::exceptions::PyOverflowError;
@@ -32,14 +32,14 @@ pub fn numbers(all: &[Whole]) -> Vec<i64> {
     all.iter().map(|number| number.0).collect()
 }
 
-/// A number from 0 to `most`, of the parameter with this name.
+/// A number from 0 to `most`, for the parameter `name`.
 pub fn count(name: &str, number: Whole, most: usize) -> PyResult<usize> {
     let fits = usize::try_from(number.0).ok().filter(|number| *number <= most);
     let limit = if most == usize::MAX { "at least 0".to_string() } else { format!("in 0 to {most}") };
     fits.ok_or_else(|| plain(Error::new(format!("`{name}` must be {limit}, found {}", number.0))))
 }
 
-/// Numbers of dimensions, of the parameter with this name.
+/// Numbers of dimensions, for the parameter `name`.
 pub fn dimensions(name: &str, all: &[Whole]) -> PyResult<Vec<usize>> {
     let dimension = |(k, number): (usize, &Whole)| count(&format!("{name}[{k}]"), *number, usize::MAX);
     all.iter().enumerate().map(dimension).collect()

@@ -55,7 +55,7 @@ impl TensorLayout {
     }
 }
 
-/// The layout of a view that begins at the first element.
+/// The layout of a view, and the address of its first element.
 fn view(found: Result<View, Error>) -> PyResult<(TensorLayout, i64)> {
     let View { layout, offset } = found.map_err(plain)?;
     Ok((TensorLayout { inner: layout }, offset))
@@ -65,7 +65,7 @@ fn view(found: Result<View, Error>) -> PyResult<(TensorLayout, i64)> {
 impl TensorLayout {
     #[new]
     fn new(text: &str) -> PyResult<TensorLayout> {
-        // Two elements in one place are found at the part of the text that puts them there.
+        // Where two elements collide, the error is at the part of the text that causes it.
         let placement = Placement::parse(text).map_err(|misplaced| in_text(text, misplaced.error))?;
         Ok(TensorLayout { inner: placement.layout().clone() })
     }

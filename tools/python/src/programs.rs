@@ -1,4 +1,4 @@
-//! Reports on HLO programs, as JSON and as text; the package makes objects of them.
+//! Reports on HLO programs, as JSON and as text; the package turns them into objects.
 
 use crate::errors::{in_text, plain};
 use crate::numbers::{Whole, count};

@@ -1,4 +1,4 @@
-//! What moves between two layouts of a tensor.
+//! The cost of a relayout of a tensor: the elements that move.
 
 use crate::errors::{in_text, plain};
 use crate::machines::{Machine, machine};
@@ -10,15 +10,15 @@ use pyo3::types::PyType;
 use tensor_layout::element::ElementType;
 use tensor_layout::places::{self, Placement};
 
-/// What moves between two layouts of a tensor.
+/// The elements that a relayout of a tensor moves.
 #[pyclass(frozen, get_all, eq, hash, module = "tensor_layout")]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Relayout {
     /// The elements that are written, copies counted.
     pub elements: i64,
-    /// Of these, those that stay in their place of the machine.
+    /// The part of these that stays in its place of the machine.
     pub stay: i64,
-    /// Of these, those that stay at their address, too.
+    /// The part of these that stays at its address, too.
     pub unmoved: i64,
     /// For each level of the machine, the outermost first: its name, and the elements that cross it.
     pub levels: Vec<(String, i64)>,
@@ -51,8 +51,8 @@ impl Relayout {
     }
 }
 
-/// What moves from one layout of a tensor to another: TensorLayouts, shapes, or the text of either. On a machine, level by
-/// level of its tree; without, axis by axis. `element` is the type of the elements.
+/// The elements that move from one layout of a tensor to another: TensorLayouts, shapes, or the text of either. On a
+/// machine, level by level of its tree; without, axis by axis. `element` is the type of the elements.
 ///
 /// >>> relayout("((4_PE, 4:1))", "((4:1, 4_PE))")
 /// Relayout(elements=16, stay=4, unmoved=4, levels=[('PE', 12)])

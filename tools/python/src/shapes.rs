@@ -59,7 +59,7 @@ impl Shape {
         in_text(&text, error.placed(at))
     }
 
-    /// The array that the shape is.
+    /// The shape as an array; an error for any other shape.
     pub fn array(&self) -> PyResult<&Array> {
         match &self.inner {
             operations::Shape::Array(array) | operations::Shape::Buffer(array) if array.element.is_data() => Ok(array),
@@ -67,7 +67,7 @@ impl Shape {
         }
     }
 
-    /// The sizes that memory is laid out for.
+    /// The sizes; the bound of a dimension with one.
     pub fn bounds(&self) -> PyResult<Vec<i64>> {
         self.array()?
             .sizes()
@@ -307,8 +307,8 @@ impl Movement {
     }
 }
 
-/// Whether a reshape from the first shape to the second moves bytes; with `transpose`, whether that transpose does, whose
-/// entries are the dimension of the first shape that each of the second is.
+/// Whether a reshape from the first shape to the second moves bytes; with `transpose`, whether that transpose does: its
+/// entry `k` is the dimension of the first shape that becomes dimension `k` of the second.
 ///
 /// >>> moves("f32[8,128]{1,0:T(8,128)}", "f32[1024]{0:T(1024)}")
 /// free: every element stays at its byte

@@ -1,6 +1,6 @@
-//! An array in the memory of its layout, as compiled functions take and give it.
+//! An array in the memory of its layout, as an argument or result of compiled functions.
 //!
-//! `f32[5,3]{1,0:T(2,2)}` is 6 tiles of 2×2: memory for 24 elements, which functions see in their physical form as
+//! `f32[5,3]{1,0:T(2,2)}` is 6 tiles of 2×2: memory for 24 elements, in functions' physical form
 //! `memref<3x2x2x2xf32>`. Its 15 elements go in and come out dense, in row-major order; the other 9 are padding.
 
 use crate::descriptor::Descriptor;
@@ -17,7 +17,7 @@ unsafe extern "C" {
     fn free(pointer: *mut c_void);
 }
 
-/// The unit in which memory is allocated: a line of the cache, as wide as the widest vector.
+/// The unit of allocation: a cache line, as wide as the widest vector.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 struct Line([u8; 64]);
@@ -27,15 +27,15 @@ pub struct Buffer {
     array: Array,
     packer: Packer,
     descriptor: Descriptor,
-    /// What was allocated here; nothing where compiled code has allocated.
+    /// The memory allocated here; `None` where compiled code has allocated.
     own: Option<Box<[Line]>>,
 }
 
 impl Buffer {
-    /// An array whose elements and padding are zero, for functions that are lowered to this form.
+    /// An array whose elements and padding are zero, for functions lowered to this form.
     ///
     /// # Errors
-    /// An array that lowering or [`Packer::new`] refuses.
+    /// Lowering or [`Packer::new`] refuses the array.
     pub fn zeroed(array: &Array, form: Form) -> Result<Buffer, Error> {
         let (packer, plain) = (Packer::new(array)?, MemRefForm::new(array, form)?);
         let mut own = vec![Line([0; 64]); packer.memory_bytes().div_ceil(64).max(1)].into_boxed_slice();
@@ -46,7 +46,7 @@ impl Buffer {
     /// An array with these elements, in row-major order, each in the whole bytes of its type.
     ///
     /// # Errors
-    /// Those of [`Buffer::zeroed`], and another number of bytes than the elements have.
+    /// As for [`Buffer::zeroed`], or the number of bytes is not that of the elements.
     pub fn of_bytes(array: &Array, form: Form, dense: &[u8]) -> Result<Buffer, Error> {
         let mut buffer = Buffer::zeroed(array, form)?;
         let width = array.element.bytes().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0);
@@ -58,7 +58,7 @@ impl Buffer {
     /// An array with these elements, in row-major order.
     ///
     /// # Errors
-    /// Those of [`Buffer::of_bytes`], and an array of another type.
+    /// As for [`Buffer::of_bytes`], or the array has another element type.
     pub fn of<T: Element>(array: &Array, form: Form, elements: &[T]) -> Result<Buffer, Error> {
         check_type::<T>(array)?;
         let mut dense = Vec::with_capacity(size_of_val(elements));
@@ -71,26 +71,26 @@ impl Buffer {
         &self.array
     }
 
-    /// The descriptor that compiled functions take.
+    /// The descriptor for compiled functions.
     pub fn descriptor(&self) -> &Descriptor {
         &self.descriptor
     }
 
-    /// The memory, padding included. That of a result holds anything where no element is.
+    /// The memory, padding included. The padding of a result is undefined.
     pub fn bytes(&self) -> &[u8] {
         if self.packer.memory_bytes() == 0 {
             return &[];
         }
-        // SAFETY: there are so many bytes, allocated here or by a function with such a result.
+        // SAFETY: the memory has this many bytes, allocated here or by a function with such a result.
         unsafe { slice::from_raw_parts(self.descriptor.start() as *const u8, self.packer.memory_bytes()) }
     }
 
-    /// The memory, to be written.
+    /// The memory, writable.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         if self.packer.memory_bytes() == 0 {
             return &mut [];
         }
-        // SAFETY: as above, and nobody else uses it: a buffer is given away as a whole only.
+        // SAFETY: as above, and this is the only reference: a buffer is given away as a whole only.
         unsafe { slice::from_raw_parts_mut(self.descriptor.start() as *mut u8, self.packer.memory_bytes()) }
     }
 
@@ -107,7 +107,7 @@ impl Buffer {
     /// The elements in row-major order.
     ///
     /// # Errors
-    /// An array of another type.
+    /// The array has another element type.
     pub fn elements<T: Element>(&self) -> Result<Vec<T>, Error> {
         check_type::<T>(&self.array)?;
         Ok(self.to_bytes()?.chunks_exact(size_of::<T>()).map(T::read).collect())
@@ -130,11 +130,11 @@ impl Drop for Buffer {
     }
 }
 
-/// What a function is given for a parameter.
+/// The argument of a call for one parameter.
 pub enum Argument<'a> {
-    /// An array that it reads.
+    /// An array that the function reads.
     Reads(&'a Buffer),
-    /// An array that it may write.
+    /// An array that the function may write.
     Writes(&'a mut Buffer),
     /// A number in the low bits: an index, an integer of at most 64 bits, or the bits of a float.
     Number(u64),
@@ -155,12 +155,13 @@ impl<'a> From<&'a mut Buffer> for Argument<'a> {
 /// Calls a compiled function whose results are these arrays, in this form.
 ///
 /// # Safety
-/// Before it was lowered to this form by `layout-to-llvm`, the function had parameters and results of these shapes and
-/// layouts, and `llvm.emit_c_interface`. Results are its own, as `layout-to-llvm` makes them, and the module's `malloc` is
-/// that of this process. Arguments that are only read here it does not write.
+/// Before `layout-to-llvm` lowered it to this form, the function had parameters and results of these shapes and
+/// layouts, and `llvm.emit_c_interface`. Results are its own allocations, as after `layout-to-llvm`, and the module's
+/// `malloc` is this process's. The function does not write to [`Argument::Reads`].
 ///
 /// # Errors
-/// No such function, results that [`Buffer::zeroed`] refuses, and a result with other sizes or strides than its layout has.
+/// No such function, a result that [`Buffer::zeroed`] refuses, or one whose sizes or strides are not those of its
+/// layout.
 pub unsafe fn call(
     engine: &Engine,
     name: &str,
@@ -181,7 +182,7 @@ pub unsafe fn call(
         .map(|array| Ok((MemRefForm::new(array, form)?, Packer::new(array)?)))
         .collect::<Result<_, Error>>()?;
     let mut given: Vec<Descriptor> = expected.iter().map(|(plain, _)| Descriptor::of_rank(plain.sizes.len())).collect();
-    // SAFETY: as the function demands.
+    // SAFETY: the caller ensures the function's types.
     unsafe { engine.invoke(name, &mut given, &passed) }?;
     let mut buffers = Vec::new();
     for ((array, (_, packer)), descriptor) in results.iter().zip(&expected).zip(given) {

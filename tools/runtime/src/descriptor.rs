@@ -21,7 +21,7 @@ impl Descriptor {
     /// The descriptor of memory at an address: its offset, sizes and strides in elements.
     ///
     /// # Panics
-    /// Not as many strides as sizes.
+    /// The numbers of sizes and strides differ.
     pub fn new(start: u64, offset: i64, sizes: &[i64], strides: &[i64]) -> Descriptor {
         assert_eq!(sizes.len(), strides.len(), "a dimension has a size and a stride");
         let numbers = [&[offset], sizes, strides].concat();
@@ -38,17 +38,17 @@ impl Descriptor {
         (self.words.len() - HEAD) / 2
     }
 
-    /// The address to free.
+    /// The address for `free`.
     pub fn allocated(&self) -> u64 {
         self.words[0]
     }
 
-    /// The address that the offset counts from.
+    /// The address at offset 0.
     pub fn start(&self) -> u64 {
         self.words[1]
     }
 
-    /// How many elements the first one is behind the start.
+    /// The offset of the first element, in elements.
     pub fn offset(&self) -> i64 {
         self.words[2] as i64
     }
@@ -58,17 +58,17 @@ impl Descriptor {
         self.words[HEAD..][..self.rank()].iter().map(|word| *word as i64).collect()
     }
 
-    /// How many elements a step along each dimension moves.
+    /// The stride of each dimension, in elements.
     pub fn strides(&self) -> Vec<i64> {
         self.words[HEAD + self.rank()..].iter().map(|word| *word as i64).collect()
     }
 
-    /// All words, for callers with their own way into compiled code.
+    /// All words, for callers that call compiled code in another way.
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// The words of a result, as compiled code writes them.
+    /// The words of a result, for compiled code to write.
     pub fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words
     }

@@ -1,17 +1,17 @@
-//! Rust's numbers as elements of arrays.
+//! Rust's numbers as array elements.
 
 use tensor_layout::element::ElementType;
 
-/// A number of Rust that is an element of arrays of one type: `f32` of `f32[..]`, `i32` of `s32[..]`. Types that Rust
-/// does not have, as `bf16`, are bytes.
+/// A number of Rust that is an element of arrays of one type: `f32` in `f32[..]`, `i32` in `s32[..]`. Types that Rust
+/// lacks, such as `bf16`, are bytes.
 pub trait Element: Copy + sealed::Sealed {
-    /// The type of arrays.
+    /// The element type.
     const TYPE: ElementType;
 
-    /// Appends its bytes as they are in memory.
+    /// Appends the bytes of the number in memory.
     fn append(self, bytes: &mut Vec<u8>);
 
-    /// The element whose bytes these are, as many as the type has.
+    /// The number with these bytes, as many as the type has.
     fn read(bytes: &[u8]) -> Self;
 }
 

@@ -1,7 +1,8 @@
 //! Compiled modules, and the call of a function through MLIR's C interface.
 //!
-//! A function with `llvm.emit_c_interface` takes a pointer to the descriptor of each memref, and where it has results a
-//! pointer to room for the descriptors of all of them, first. The engine's packed call takes the address of each of these.
+//! A function with `llvm.emit_c_interface` takes a pointer to the descriptor of each memref; if it has results, its
+//! first parameter is a pointer to room for all their descriptors. The engine's packed call takes the address of each
+//! pointer.
 
 use crate::descriptor::Descriptor;
 use melior::ir::Module;
@@ -13,12 +14,12 @@ use std::ffi::{CString, c_void};
 use std::path::Path;
 use tensor_layout::text::Error;
 
-/// A module that is compiled in this process.
+/// A module compiled in this process.
 pub struct Engine {
     raw: MlirExecutionEngine,
 }
 
-/// What a function is given for a parameter.
+/// The argument of a call for one parameter.
 #[derive(Clone, Debug)]
 pub enum Passed {
     /// A memref.
@@ -32,15 +33,14 @@ impl Engine {
     /// libraries.
     ///
     /// # Errors
-    /// A module that LLVM does not take, which MLIR has said more of in the module's context, and a path with a zero
-    /// byte.
+    /// LLVM refuses the module, with details in the diagnostics of the module's context; or a path has a zero byte.
     pub fn new(module: &Module, level: usize, libraries: &[&Path]) -> Result<Engine, Error> {
-        // MLIR reads on to a zero byte, whatever the length says.
+        // MLIR reads up to a zero byte, whatever the length says.
         let paths = libraries.iter().map(|path| CString::new(path.as_os_str().as_encoded_bytes()));
         let paths: Vec<CString> =
             paths.collect::<Result<_, _>>().map_err(|_| Error::new("the path of a library has a zero byte"))?;
         let texts: Vec<MlirStringRef> = paths.iter().map(string_ref).collect();
-        // SAFETY: the module is alive, and the texts are for the call.
+        // SAFETY: the module is alive, and the texts live through the call.
         let raw = unsafe {
             let (count, level) = (texts.len() as i32, level.min(3) as i32);
             mlirExecutionEngineCreate(module.to_raw(), level, count, texts.as_ptr(), false, false)
@@ -54,17 +54,17 @@ impl Engine {
     /// Lets compiled code call a function of this process by a name.
     ///
     /// # Safety
-    /// The function takes and gives what the module's declaration of that name says.
+    /// The function has the parameters and results of the module's declaration of that name.
     pub unsafe fn register(&self, name: &str, function: *mut ()) {
         let Ok(name) = CString::new(name) else { return };
-        // SAFETY: the engine is alive, and the text is for the call.
+        // SAFETY: the engine is alive, and the text lives through the call.
         unsafe { mlirExecutionEngineRegisterSymbol(self.raw, string_ref(&name), function.cast()) }
     }
 
     /// The address of a compiled function.
     pub fn lookup(&self, name: &str) -> Option<*mut ()> {
         let name = CString::new(name).ok()?;
-        // SAFETY: the engine is alive, and the text is for the call.
+        // SAFETY: the engine is alive, and the text lives through the call.
         let found = unsafe { mlirExecutionEngineLookup(self.raw, string_ref(&name)) };
         (!found.is_null()).then_some(found.cast())
     }
@@ -72,11 +72,11 @@ impl Engine {
     /// Calls a function, whose results are memrefs with the ranks of `results`.
     ///
     /// # Safety
-    /// The function has these parameters and results and `llvm.emit_c_interface`, and the descriptors' memory is what it
-    /// expects.
+    /// The function has these parameters and results and `llvm.emit_c_interface`, and the descriptors point to memory
+    /// that it expects.
     ///
     /// # Errors
-    /// No such function.
+    /// No such function, or the call fails.
     pub unsafe fn invoke(&self, name: &str, results: &mut [Descriptor], arguments: &[Passed]) -> Result<(), Error> {
         let interface = format!("_mlir_ciface_{name}");
         let (Some(_), Ok(text)) = (self.lookup(&interface), CString::new(name)) else {
@@ -88,14 +88,14 @@ impl Engine {
         let passed = arguments.iter().map(|argument| match argument {
             Passed::Number(number) => *number,
             Passed::Memory(memory) => {
-                // A vector that moves keeps its elements where they are.
+                // The elements of a vector stay in place when the vector moves.
                 memories.push(memory.words().to_vec());
                 memories.last_mut().map_or(0, |words| words.as_mut_ptr() as u64)
             }
         });
         let mut values: Vec<u64> = room.into_iter().chain(passed).collect();
         let mut packed: Vec<*mut c_void> = values.iter_mut().map(|value| std::ptr::from_mut(value).cast()).collect();
-        // SAFETY: as the function demands; what is pointed to lives until the end.
+        // SAFETY: the caller ensures the function's types; all memory lives until the end.
         let outcome = unsafe { mlirExecutionEngineInvokePacked(self.raw, string_ref(&text), packed.as_mut_ptr()) };
         if outcome.value == 0 {
             return Err(Error::new(format!("the call of `{name}` failed")));

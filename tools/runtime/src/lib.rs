@@ -37,10 +37,10 @@
 //! assert_eq!(y.elements::<f32>().unwrap()[..6], [0.0, 5.0, 10.0, 1.0, 6.0, 11.0]);
 //! ```
 //!
-//! Not here: TensorLayouts, whose buffer holds all places of a machine; `M(n)`, metadata in front of the data; and sizes
-//! known only at run time.
+//! Not supported: TensorLayouts, whose buffer holds all places of a machine; `M(n)`, metadata in front of the data; and
+//! sizes known only at run time.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
 //! | `descriptor` | MLIR's descriptor of a memref |
 //! | `element` | Rust's numbers as elements |
