@@ -13,9 +13,9 @@ use std::path::Path;
 /// The arguments of the process. Does not return where the command line is invalid (exit status 2), or contains the
 /// option for help or the version.
 ///
-/// Two command lines for packagers are not in the help: `--completions SHELL` prints
-/// the completion of bash, elvish, fish, powershell or zsh, and `--man FOLDER` writes the man pages, one for the tool
-/// and one for each command. These do not return, either.
+/// Two command lines for packagers are not in the help: `--completions SHELL` prints the
+/// completion of bash, elvish, fish, powershell or zsh, and `--man FOLDER` writes the man pages, one for the tool and
+/// one for each command. These do not return, either.
 pub fn parse<A: Parser>() -> A {
     parse_from(std::env::args_os().collect())
 }

@@ -1,8 +1,8 @@
 //! Panics as errors.
 //!
 //! A panic is a bug of the tool, whatever its input is. It must not stop unrelated work: other requests of a server,
-//! other parts of a page. So independent work runs in [`guarded`], and a panic in it is an error
-//! of [`ErrorKind::Internal`](tensor_layout::text::ErrorKind::Internal) like others.
+//! other parts of a page. So independent work runs in [`guarded`], and a panic in it is an error of
+//! [`ErrorKind::Internal`](tensor_layout::text::ErrorKind::Internal) like others.
 
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};

@@ -1,7 +1,7 @@
-//! Operations on tensors, from which instructions are made.
+//! Operations on tensors, the parts of instructions.
 //!
-//! A [`Tensor`] may have an encoding. `linalg.generic` works on tensors in any layout; the operations of the dialect
-//! `tensor` want one encoding on both sides, so they get tensors without any: [`Builder::flattened`] before, and
+//! A [`Tensor`] may have an encoding. `linalg.generic` works on tensors in any layout; operations of the dialect
+//! `tensor` require one encoding on both sides, so they get tensors without any: [`Builder::flattened`] before, and
 //! [`Builder::converted`] after it.
 
 use crate::collectives::Collectives;
@@ -14,13 +14,13 @@ use std::collections::HashMap;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Module};
 
-/// A function while it is written.
+/// An unfinished function.
 pub struct Builder<'a> {
     pub module: &'a Module,
-    /// What becomes of exchanges between devices.
+    /// The treatment of exchanges between devices.
     pub collectives: Collectives,
     pub w: Writer<'a>,
-    /// The value of arrays that only a device uses, by their types.
+    /// The names of zero arrays that only a device uses, by their types.
     unused: HashMap<String, String>,
 }
 
@@ -52,7 +52,7 @@ pub struct Generic {
     pub loops: usize,
     pub ins: Vec<Operand>,
     pub outs: Vec<Tensor>,
-    /// The value with which each result begins; `None` where it is not read.
+    /// The initial value of each result; `None` where it is not read.
     pub inits: Vec<Option<String>>,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Builder<'a> {
         filled
     }
 
-    /// A call of a function that somebody else writes; its results have the types of `outs`.
+    /// A call of an external function; its results have the types of `outs`.
     pub fn external(
         &mut self,
         name: &str,
@@ -93,7 +93,7 @@ impl<'a> Builder<'a> {
     /// A constant whose value the text leaves out.
     ///
     /// # Errors
-    /// Such constants are not wanted.
+    /// The options refuse such constants.
     pub fn elided(&mut self, i: &Instruction, out: &Tensor) -> Done<Tensor> {
         if self.w.declared.elided == Elided::Error {
             return Err("the value of this constant is left out of the text".into());
@@ -106,12 +106,12 @@ impl<'a> Builder<'a> {
         Ok(self.converted(&value, out))
     }
 
-    /// The result with the name that an operation gives it.
+    /// An operation with a result of this type; returns the result.
     pub fn named(&mut self, t: &Tensor, op: &str) -> Tensor {
         Tensor { name: self.w.op(op), ..t.clone() }
     }
 
-    /// The same, as a tensor without an encoding.
+    /// An operation with a result of this type without its encoding.
     pub fn as_plain(&mut self, t: &Tensor, op: &str) -> Tensor {
         Tensor { name: self.w.op(op), ty: t.plain(), ..t.clone() }
     }
@@ -121,7 +121,7 @@ impl<'a> Builder<'a> {
         self.named(t, &format!("tensor.empty() : {}", t.ty))
     }
 
-    /// A tensor all of whose elements are this value.
+    /// A tensor with this value in all elements.
     pub fn filled(&mut self, t: &Tensor, value: &str) -> Tensor {
         let empty = self.empty(t);
         let (of, ty) = (&t.of, &t.ty);
@@ -142,7 +142,7 @@ impl<'a> Builder<'a> {
     /// Tensors in the layouts of others.
     ///
     /// # Errors
-    /// Their sizes differ, which the shapes of HLO do not where a size is up to a bound.
+    /// Their sizes differ: one is up to a bound, the other exact.
     pub fn all_converted(&mut self, from: &[Tensor], to: &[Tensor]) -> Done<Vec<Tensor>> {
         let fits = from.len() == to.len() && from.iter().zip(to).all(|(from, to)| from.sizes == to.sizes);
         if !fits {
@@ -177,7 +177,7 @@ impl<'a> Builder<'a> {
         self.named(&to, &format!("tensor.from_elements {value} : {}", to.ty))
     }
 
-    /// The same, as a number of another type.
+    /// The element of a tensor of rank 0, converted to another type.
     ///
     /// # Errors
     /// There is no conversion between the types.
@@ -186,7 +186,7 @@ impl<'a> Builder<'a> {
         converted(&mut self.w, &value, t.element, to)
     }
 
-    /// An element of `t` as an index that is clamped between 0 and `most`.
+    /// An element of `t` as an index, clamped between 0 and `most`.
     pub fn clamped(w: &mut Writer, value: &str, t: &Tensor, most: i64) -> String {
         let signed = t.element.is_signed();
         let kind = if signed { "index_cast" } else { "index_castui" };
@@ -198,7 +198,7 @@ impl<'a> Builder<'a> {
         w.op(&format!("arith.minui {index}, {most} : index"))
     }
 
-    /// The tensor with floats of the precision that another has.
+    /// The tensor with its floats in the precision of another.
     ///
     /// # Errors
     /// There is no conversion between the types.
@@ -211,7 +211,7 @@ impl<'a> Builder<'a> {
         self.each(vec![Operand::own(t)], &out, |w, args| converted(w, &args[0], from, to))
     }
 
-    /// A block without an encoding.
+    /// A block of a tensor, without an encoding.
     pub fn cut(&mut self, t: &Tensor, offsets: &[String], sizes: &[i64], strides: &[i64]) -> Tensor {
         let source = self.flattened(t);
         let to = Tensor { sizes: sizes.to_vec(), ..source.clone() };
@@ -225,7 +225,7 @@ impl<'a> Builder<'a> {
         self.as_plain(&to, &text)
     }
 
-    /// The operation that writes a block into a tensor, at these offsets.
+    /// The operation that inserts a block into a tensor, at these offsets.
     pub fn insertion(block: &Tensor, whole: &Tensor, offsets: &[String]) -> String {
         format!(
             "tensor.insert_slice {} into {}[{}] {:?} {:?} : {} into {}",
@@ -239,10 +239,10 @@ impl<'a> Builder<'a> {
         )
     }
 
-    /// A tensor whose element at each index is what `body` makes of the elements of the operands.
+    /// A tensor whose elements `body` computes from the elements of the operands.
     ///
     /// # Errors
-    /// Those of `body`.
+    /// The error of `body`.
     pub fn each(
         &mut self,
         ins: Vec<Operand>,
@@ -254,16 +254,16 @@ impl<'a> Builder<'a> {
         self.generic(generic, |w, args| Ok(vec![body(w, args)?])).map(|mut all| all.remove(0))
     }
 
-    /// The elements of a tensor in another order.
+    /// A tensor with the elements of another at the operand's map.
     pub fn moved(&mut self, operand: Operand, out: &Tensor) -> Done<Tensor> {
         self.each(vec![operand], out, |_, args| Ok(args[0].clone()))
     }
 
-    /// Writes a `linalg.generic`. `body` gets an element of each operand and of each result, and gives those of the
-    /// results.
+    /// Writes a `linalg.generic`. `body` gets an element of each operand and of each result, and returns the elements
+    /// of the results.
     ///
     /// # Errors
-    /// Those of `body`.
+    /// The error of `body`.
     pub fn generic(
         &mut self,
         generic: Generic,
@@ -288,7 +288,7 @@ impl<'a> Builder<'a> {
         Ok(Tensor::named(results.names, generic.outs))
     }
 
-    /// The tensor with which a result begins.
+    /// The initial tensor of a result.
     fn begun(&mut self, t: &Tensor, init: &Option<String>) -> Tensor {
         match init {
             None => self.empty(t),
@@ -297,7 +297,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Zero of an element type, whose text is `of`.
+/// The zero of an element type, whose text is `of`.
 pub fn zero(w: &mut Writer, element: ElementType, of: &str) -> String {
     let value = match element {
         ElementType::C64 => return w.op("complex.constant [0.0 : f32, 0.0 : f32] : complex<f32>"),
@@ -310,7 +310,7 @@ pub fn zero(w: &mut Writer, element: ElementType, of: &str) -> String {
 }
 
 impl Generic {
-    /// The line up to the region.
+    /// The text of the operation up to its region.
     fn opening(&self, left: &str, inits: &[Tensor]) -> String {
         let rank = self.outs.first().map_or(0, |t| t.sizes.len());
         let all = dims(0..self.loops);

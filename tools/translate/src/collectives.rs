@@ -1,21 +1,21 @@
-//! The functions that exchanges between devices call, and how they are chosen.
+//! The functions for exchanges between devices, and their names.
 
 use std::collections::BTreeSet;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Module};
 use tensor_layout::operations::{Collective, Exchange};
 
-/// What becomes of exchanges between devices.
+/// The treatment of exchanges between devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Collectives {
-    /// Calls of functions that somebody else writes.
+    /// Calls of external functions.
     #[default]
     Calls,
-    /// What device 0 gets where all others hold what it holds.
+    /// The result of device 0 where all devices hold the same.
     Single,
 }
 
-/// How a computation combines two numbers, where it is one of the usual ways.
+/// The usual operation by which a computation combines two numbers, if any.
 pub fn combination(module: &Module, computation: usize) -> Option<&'static str> {
     const KNOWN: [&str; 7] = ["add", "multiply", "minimum", "maximum", "and", "or", "xor"];
     let computation = &module.computations[computation];
@@ -43,28 +43,28 @@ pub fn function(module: &Module, i: &Instruction, exchange: Exchange, element: E
     format!("{name}_{}", element.name())
 }
 
-/// The name of the function that gives the number of a partition or a replica.
+/// The name of the function for the number of a partition or a replica.
 pub fn device(opcode: &str) -> String {
     opcode.replace('-', "_")
 }
 
-/// The type of the number that comes with a block: 0 where there is no source, and so no block.
+/// The type of the number that is sent along with a block: 0 arrives where there is no source, and no block.
 pub const ARRIVED: ElementType = ElementType::S32;
 
-/// Whether there is nobody to exchange with: one device, or groups of one of all devices.
+/// Whether an exchange stays on one device: a single device, or groups of one device each.
 pub fn is_local(c: &Collective) -> bool {
     let each = !matches!(c.exchange, Exchange::Permute | Exchange::PermuteBlocks { .. } | Exchange::Broadcast);
     c.devices == 1 || each && c.groups.iter().all(|group| group.len() == 1)
 }
 
-/// The types of the parameters of a function: what is sent, what is received, the dimension, groups, the channel; of a
-/// ragged one the four lists before the dimension.
+/// The types of the parameters of a function: the sent and the received buffer, the dimension, groups, the channel; for
+/// a ragged exchange the four lists before the dimension.
 pub fn parameters(exchange: Exchange, of: &str) -> String {
     let lists = if exchange == Exchange::Ragged { "memref<*xi64>, ".repeat(4) } else { String::new() };
     format!("memref<*x{of}>, memref<*x{of}>, {lists}i64, memref<*xi64>, i64")
 }
 
-/// Whether an instruction asks which device runs.
+/// Whether an instruction asks for the number of the device.
 pub fn is_device(i: &Instruction) -> bool {
     matches!(&*i.opcode, "partition-id" | "replica-id")
 }

@@ -1,6 +1,6 @@
-//! Functions beside those of the computations: those on scalars of computations, and those that somebody else writes: custom
-//! calls, exchanges between devices, transfers to and from the host and other devices, and constants whose value the text
-//! leaves out.
+//! Functions beside those of the computations: their functions on scalars, and external ones: custom
+//! calls, exchanges between devices, transfers to and from the host and other devices, and constants whose value the
+//! text leaves out.
 //!
 //! A function is declared once for each name, types and attributes that are used with it. The operands are only read,
 //! and the results are new buffers, which the caller frees. A constant is a global without a value, in row-major order.
@@ -12,26 +12,26 @@ use std::fmt::Write;
 use tensor_layout::hlo::Instruction;
 use tensor_layout::text::Error;
 
-/// The functions and globals that are declared for a module.
+/// The declared functions and globals of a module.
 #[derive(Default)]
 pub struct Declarations {
-    /// The name of each function, by what it is.
+    /// The name of each function, by its signature and attributes.
     functions: HashMap<External, String>,
-    /// The symbol of the function on scalars of each computation that has one.
+    /// The symbols of functions on scalars, by computation.
     scalars: HashMap<usize, String>,
-    /// The names that are taken, those of the computations too, and how many were made of each.
+    /// The names in use, the computations' too, with the number of names derived from each.
     taken: HashMap<String, usize>,
-    /// The text of those that are not printed yet.
+    /// The text of declarations that are not printed yet.
     text: String,
-    /// What becomes of constants whose value the text leaves out.
+    /// The treatment of constants whose value the text leaves out.
     pub elided: Elided,
-    /// How many of them became globals.
+    /// The number of constants that became globals.
     constants: usize,
-    /// What a runner must define, at each place that needs it.
+    /// The definitions that a runner must add, at each use.
     pub wanted: Vec<Error>,
 }
 
-/// What becomes of constants whose value the text leaves out, `constant({...})`.
+/// The treatment of constants whose value the text leaves out, `constant({...})`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Elided {
     /// A global without a value, which a runner defines.
@@ -41,12 +41,12 @@ pub enum Elided {
     Error,
 }
 
-/// What makes a function another function.
+/// The identity of an external function.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct External {
-    /// The name that it should have.
+    /// The preferred name.
     pub name: String,
-    /// `hlo.name = "text"`, with commas between them.
+    /// The attributes, `hlo.name = "text"`, with commas between them.
     pub attributes: String,
     ins: String,
     outs: String,
@@ -67,12 +67,12 @@ impl External {
 }
 
 impl Declarations {
-    /// None yet, where these names are those of functions of the module.
+    /// No declarations; `taken` are the names of the module's functions.
     pub fn new<'a>(elided: Elided, taken: impl Iterator<Item = &'a str>) -> Declarations {
         Declarations { elided, taken: taken.map(|name| (name.to_string(), 0)).collect(), ..Declarations::default() }
     }
 
-    /// The symbol of a function, for an instruction.
+    /// The symbol of an external function, for an instruction.
     pub fn function(&mut self, external: External, i: &Instruction) -> String {
         let name = self.declared(external);
         let what = match &*i.opcode {
@@ -83,17 +83,17 @@ impl Declarations {
         symbol(&name)
     }
 
-    /// The symbol of a function that all exchanges of a kind call, by the types of its parameters and its result.
+    /// The symbol of the function that all exchanges of a kind and of these types call.
     pub fn exchange(&mut self, name: String, ins: String, outs: &str) -> String {
         symbol(&self.declared(External { name, attributes: String::new(), ins, outs: outs.to_string() }))
     }
 
-    /// The symbol of the function on scalars of a computation, where it has one.
+    /// The symbol of a computation's function on scalars, if any.
     pub fn on_scalars(&self, computation: usize) -> Option<&String> {
         self.scalars.get(&computation)
     }
 
-    /// The symbol for the function on scalars of the computation with this name.
+    /// A new symbol for the function on scalars of the computation with this name.
     pub fn name_on_scalars(&mut self, computation: usize, name: &str) -> String {
         let own = symbol(&self.free(&format!("{name}.scalars")));
         self.scalars.insert(computation, own.clone());
@@ -105,7 +105,7 @@ impl Declarations {
         self.text.push_str(function);
     }
 
-    /// The name of a function, which is declared where it is not yet.
+    /// The name of a function, declared at its first use.
     fn declared(&mut self, external: External) -> String {
         match self.functions.get(&external) {
             Some(name) => name.clone(),
@@ -113,7 +113,7 @@ impl Declarations {
         }
     }
 
-    /// Declares a function; its name.
+    /// Declares a function; returns its name.
     fn declare(&mut self, external: External) -> String {
         let name = self.free(&external.name);
         let External { attributes, ins, outs, .. } = &external;
@@ -139,7 +139,7 @@ impl Declarations {
         free
     }
 
-    /// The symbol of a global of this type, for the value of an instruction.
+    /// The symbol of a global of this type, for an instruction's value.
     pub fn constant(&mut self, ty: &str, i: &Instruction) -> String {
         let name = self.free(&format!("hlo_constant_{}", self.constants));
         self.constants += 1;
@@ -150,7 +150,7 @@ impl Declarations {
         symbol
     }
 
-    /// The text of what was declared since the last time.
+    /// The text of declarations since the last call.
     pub fn take(&mut self) -> String {
         std::mem::take(&mut self.text)
     }

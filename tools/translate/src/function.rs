@@ -1,4 +1,4 @@
-//! One computation as one function: its arguments, its instructions, and what it returns.
+//! One computation as one function: its arguments, its instructions, and its results.
 
 use crate::builder::Builder;
 use crate::collectives::Collectives;
@@ -14,7 +14,7 @@ use tensor_layout::operations::Operation;
 use tensor_layout::operations::Shape;
 use tensor_layout::text::Error;
 
-/// The text that a module was read from, for locations.
+/// The text of a module, for locations.
 pub struct Source {
     /// The name of the file, as a string literal.
     file: String,
@@ -34,7 +34,7 @@ impl Source {
         format!("{}:{line}:{}", self.file, at - self.starts[line - 1] + 1)
     }
 
-    /// The name of an instruction, at its place in the program that it was made of, or else in the text.
+    /// The location of an instruction: its name, at its place in the source program, or else in the text.
     fn location(&self, i: &Instruction) -> String {
         let place = match (&i.source.file, i.source.line) {
             (Some(file), Some(line)) => format!("{}:{}:1", quoted(file), line.clamp(0, i64::from(u32::MAX))),
@@ -44,16 +44,16 @@ impl Source {
     }
 }
 
-/// The function of a computation, while it is written.
+/// An unfinished function of a computation.
 struct Function<'a> {
     computation: &'a Computation,
     source: &'a Source,
     builder: Builder<'a>,
     /// The leaves of the arguments, by the number of the parameter.
     arguments: Vec<Vec<Tensor>>,
-    /// The leaves of each instruction so far; none of one that cannot be imported.
+    /// The leaves of each instruction so far; none for one that cannot be imported.
     values: Vec<Vec<Tensor>>,
-    /// Behind which of the values of a tuple each of its parts ends, for tuples that parts are taken of.
+    /// The end of each part among the values of a tuple, for tuples with `get-tuple-element` users.
     ends: HashMap<usize, Vec<usize>>,
     wrong: Vec<Error>,
 }
@@ -104,7 +104,7 @@ impl Function<'_> {
         }
     }
 
-    /// Writes an instruction. One whose operands have failed is no error of its own.
+    /// Writes an instruction. A failed operand is no error of its users.
     fn instruction(&mut self, i: &Instruction) {
         self.builder.w.location = format!(" loc({})", self.source.location(i));
         let done = match &i.operation {
@@ -119,7 +119,7 @@ impl Function<'_> {
         }));
     }
 
-    /// A part of a tuple. As a tuple of many parts may have as many users, its values are counted once.
+    /// A part of a tuple. A tuple of many parts may have as many users, so its values are counted once.
     fn part(&mut self, i: &Instruction, index: usize) -> Done<Vec<Tensor>> {
         let operand = i.operands[0];
         if self.lacks_operands(i) {
@@ -160,7 +160,7 @@ impl Function<'_> {
         }
     }
 
-    /// Writes the head: the arguments, and the types of what the root gives.
+    /// Writes the head: the arguments, and the types of the root's values.
     fn head(&mut self, entry: bool) {
         let Function { computation, source, .. } = *self;
         let of_parameters = computation.parameters.iter().zip(&self.arguments).flat_map(|(k, all)| {
@@ -171,7 +171,7 @@ impl Function<'_> {
             each.map(move |(t, sharding)| format!("{}: {}{sharding} loc({location})", t.name, t.ty))
         });
         let arguments = of_parameters.collect::<Vec<String>>().join(", ");
-        // Why a root has no tensors is an error of its instruction.
+        // A root without tensors already has an error.
         let results = tensors(&computation.result().shape).unwrap_or_default();
         let (visibility, name) = (if entry { "" } else { "private " }, symbol(&computation.name));
         let with_shardings = match entry {
@@ -186,7 +186,7 @@ impl Function<'_> {
         let _ = writeln!(text, "  func.func {visibility}{name}({arguments}) -> ({with_shardings}){kept} {{");
     }
 
-    /// The text of the function, with what it returns and its end.
+    /// The text of the function, with its return and its end.
     fn ended(self) -> String {
         let Function { computation, source, values, builder, .. } = self;
         let (results, mut text) = (&values[computation.root], builder.w.text);
@@ -205,8 +205,8 @@ fn kept_shardings(computation: &Computation) -> String {
     if all.is_empty() { String::new() } else { format!(" attributes {{hlo.shardings = {{{}}}}}", all.join(", ")) }
 }
 
-/// How each array of an instruction is cut among devices, as an attribute of an argument or a result: ` {mhlo.sharding =
-/// "{devices=[2,1]<=[2]}"}`, as in StableHLO. A tuple has a list of shardings; empty where the text says nothing of an
+/// The sharding of each array of an instruction, as an attribute of an argument or a result: ` {mhlo.sharding =
+/// "{devices=[2,1]<=[2]}"}`, as in StableHLO. A tuple has a list of shardings; empty where the text has none for an
 /// array.
 fn shardings(i: &Instruction, count: usize) -> Vec<String> {
     let Some(text) = i.attribute("sharding") else { return vec![String::new(); count] };

@@ -3,17 +3,17 @@
 //!
 //! Each computation becomes a function, the entry a public one; a tuple becomes several values. Elementwise
 //! instructions, broadcasts, transposes, reductions and products become `linalg.generic` on tensors in their layouts.
-//! Instructions that have an operation in `tensor`, such as slices, work on tensors without an encoding, since those
-//! operations want the same encoding on both sides; a `layout.convert` before and after changes the layout. Each
+//! Instructions with an operation in `tensor`, such as slices, work on tensors without an encoding, since those
+//! operations require the same encoding on both sides; a `layout.convert` before and after changes the layout. Each
 //! operation's location names its instruction.
 //!
-//! Where `arith` leaves a result undefined, it is the one that HLO defines: of divisions by zero, shifts by the width
+//! Where `arith` leaves a result undefined, HLO's definition holds: for divisions by zero, shifts by the width
 //! or more, and conversions out of range.
 //!
-//! The files, from the ground: `syntax` and `writer` are MLIR's text, `tensor` the values, `scalar` instructions on single
-//! elements, `collectives` the functions that exchange between devices, `external` what somebody else defines, `builder`
-//! operations on tensors, `loops` loops that change tensors, `instructions` the table of instructions, `function` a
-//! computation. Not promised: that the text of an operation is the same in the next version.
+//! The files, from the ground: `syntax` and `writer` are MLIR's text, `tensor` the values, `scalar` instructions on
+//! single elements, `collectives` the functions for exchanges between devices, `external` other external functions,
+//! `builder` operations on tensors, `loops` loops that update tensors, `instructions` the table of instructions,
+//! `function` a computation. Not promised: that the text of an operation is the same in the next version.
 //!
 //! ```
 //! let text = "HloModule m
@@ -47,16 +47,16 @@ use std::io::{self, Write};
 use tensor_layout::hlo::Module;
 use tensor_layout::text::Error;
 
-/// What is imported how.
+/// The options of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// What becomes of exchanges between devices.
+    /// The treatment of exchanges between devices.
     pub collectives: Collectives,
-    /// What becomes of constants whose value the text leaves out.
+    /// The treatment of constants whose value the text leaves out.
     pub elided: Elided,
 }
 
-/// Why a module was not imported.
+/// The reason why a module was not imported.
 #[derive(Debug)]
 pub enum Failure {
     /// Each instruction that has no counterpart, at its place in the text.
@@ -65,7 +65,7 @@ pub enum Failure {
     Output(io::Error),
 }
 
-/// The module as MLIR's text. `text` and `file` are what it was read from, for locations.
+/// The module as MLIR's text. `text` and `file` are its source, for locations.
 ///
 /// # Errors
 /// Each instruction that has no counterpart, at its place in the text.
@@ -86,11 +86,12 @@ pub fn import_with(module: &Module, text: &str, file: &str, options: Options) ->
     }
 }
 
-/// Writes the module as MLIR's text, function by function; what is to be known of it, each with its place.
+/// Writes the module as MLIR's text, function by function; returns the definitions that a runner must add, each with
+/// its place.
 ///
 /// # Errors
 /// Each instruction that has no counterpart, at its place in the text. Then the module's last `}` is not written, so
-/// that nobody takes what was written for the whole.
+/// the partial text cannot pass for the whole.
 pub fn write(
     module: &Module,
     text: &str,

@@ -1,7 +1,7 @@
-//! Loops over values that are changed in place: `scf.for` whose results take the place of what it begins with.
+//! Loops over values that are updated in place: `scf.for` whose results replace its initial values.
 //!
-//! An algorithm that goes through a tensor carries it from step to step. Each step yields a tensor that was made of the
-//! one it got by `tensor.insert`, so bufferization writes into one buffer and nothing is copied:
+//! An algorithm on a tensor carries it from step to step. Each step yields the result of a `tensor.insert` into the
+//! tensor it got, so bufferization writes into one buffer and nothing is copied:
 //!
 //! ```text
 //! %3 = scf.for %0 = %lo to %hi step %by iter_args(%1 = %x) -> (tensor<4xf32>) {
@@ -14,7 +14,7 @@ use crate::builder::Builder;
 use crate::tensor::{Done, Tensor};
 use crate::writer::{Writer, with_types};
 
-/// A value that goes through a loop.
+/// A loop-carried value.
 #[derive(Clone)]
 pub struct Typed {
     pub name: String,
@@ -32,14 +32,14 @@ impl Typed {
     }
 }
 
-/// A loop that is open: its index, and the values in it and after it.
+/// An open loop: its index, and its values inside and after it.
 struct Loop {
     index: String,
     inside: Vec<Typed>,
     results: Vec<Typed>,
 }
 
-/// What a step of a loop makes of the values that it gets.
+/// The body of a loop: computes the next values from the indices and the current values.
 pub type Step<'a> = &'a mut dyn FnMut(&mut Writer, &[String], Vec<Typed>) -> Done<Vec<Typed>>;
 
 impl Writer<'_> {
@@ -63,16 +63,16 @@ impl Writer<'_> {
         self.op(&format!("tensor.extract {}[{}] : {}", t.name, at.join(", "), t.ty))
     }
 
-    /// The tensor with another element at an index.
+    /// The tensor with the element at an index replaced.
     pub fn store(&mut self, value: &str, t: &Typed, at: &[String]) -> Typed {
         let name = self.op(&format!("tensor.insert {value} into {}[{}] : {}", t.name, at.join(", "), t.ty));
         Typed { name, ty: t.ty.clone() }
     }
 
-    /// Runs `step` for each index from `from` to before `to` in steps of `by`, with what the step before gave.
+    /// A loop of `step` for each index from `from` to before `to` in steps of `by`, on the values of the step before.
     ///
     /// # Errors
-    /// Those of `step`.
+    /// The error of `step`.
     pub fn repeat(&mut self, range: [&str; 3], begin: Vec<Typed>, step: Step) -> Done<Vec<Typed>> {
         let opened = self.open_loop(range, &begin);
         let next = step(self, &[opened.index], opened.inside)?;
@@ -80,7 +80,7 @@ impl Writer<'_> {
         Ok(opened.results)
     }
 
-    /// The head of `scf.for` with the values that it begins with.
+    /// Writes the head of `scf.for` with its initial values.
     fn open_loop(&mut self, [from, to, by]: [&str; 3], begin: &[Typed]) -> Loop {
         let (results, index) = (self.results(begin.len()), self.fresh());
         let inside: Vec<Typed> = begin.iter().map(|v| Typed { name: self.fresh(), ty: v.ty.clone() }).collect();
@@ -93,7 +93,7 @@ impl Writer<'_> {
         Loop { index, inside, results: results.collect() }
     }
 
-    /// The end of `scf.for`, with the values of the next step.
+    /// Writes the end of `scf.for`, with the values of the next step.
     fn close_loop(&mut self, next: &[Typed]) {
         let [names, types] = [|v: &Typed| v.name.clone(), |v: &Typed| v.ty.clone()]
             .map(|part: fn(&Typed) -> String| next.iter().map(part).collect::<Vec<_>>().join(", "));
@@ -102,10 +102,10 @@ impl Writer<'_> {
         self.located("}");
     }
 
-    /// Runs `step` for each index from 0 to before `bounds`, the last one moving fastest.
+    /// A loop nest of `step` for each index from 0 to before `bounds`, the last dimension fastest.
     ///
     /// # Errors
-    /// Those of `step`.
+    /// The error of `step`.
     pub fn nest(&mut self, bounds: &[String], begin: Vec<Typed>, step: Step) -> Done<Vec<Typed>> {
         self.nest_from(bounds, &mut Vec::new(), begin, step)
     }
@@ -132,7 +132,7 @@ impl Builder<'_> {
     /// As [`Writer::repeat`], over tensors.
     ///
     /// # Errors
-    /// Those of `step`.
+    /// The error of `step`.
     pub fn repeat(
         &mut self,
         range: [&str; 3],

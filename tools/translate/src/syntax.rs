@@ -26,12 +26,12 @@ pub fn quoted(text: &str) -> String {
     out
 }
 
-/// The type of an element; none where MLIR has none.
+/// The type of an element; `None` where MLIR has none.
 pub fn element_type(e: ElementType) -> Option<String> {
     use ElementType::{BF16, C64, C128, F16, F32, F64, Opaque, Pred, Token};
     Some(match e {
         Token => return None,
-        // What only the functions know that make and take it.
+        // A handle for the functions that make and take it.
         Opaque => "i64".to_string(),
         C64 => "complex<f32>".to_string(),
         C128 => "complex<f64>".to_string(),
@@ -49,7 +49,7 @@ pub fn plain(sizes: &[i64], element: &str) -> String {
     format!("tensor<{sizes}{element}>")
 }
 
-/// The type of an array, its layout as the encoding. A scalar has none.
+/// The type of an array, with its layout as the encoding. A scalar has none.
 pub fn encoded(array: &Array, sizes: &[i64], element: &str) -> String {
     if sizes.is_empty() {
         return plain(sizes, element);

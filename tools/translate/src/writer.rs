@@ -2,9 +2,9 @@
 
 use crate::external::Declarations;
 
-/// Where operations are written, and the number of the next value.
+/// The text of operations, and the number of the next value.
 pub struct Writer<'a> {
-    /// The functions beside the module's own ones.
+    /// The functions declared beside the module's own ones.
     pub declared: &'a mut Declarations,
     /// The operations so far.
     pub text: String,
@@ -20,7 +20,7 @@ impl<'a> Writer<'a> {
         Writer { declared, text: String::new(), next: 0, indent: 4, location: String::new() }
     }
 
-    /// What `write` writes, and nothing where it gives nothing.
+    /// Calls `write`, and removes its text where it returns `None`.
     pub fn attempt<T>(&mut self, write: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let (end, next) = (self.text.len(), self.next);
         let done = write(self);
@@ -31,7 +31,7 @@ impl<'a> Writer<'a> {
         done
     }
 
-    /// A name that is not in use.
+    /// A new name.
     pub fn fresh(&mut self) -> String {
         self.next += 1;
         format!("%{}", self.next - 1)
@@ -49,13 +49,13 @@ impl<'a> Writer<'a> {
         self.end();
     }
 
-    /// The spaces and the first parts of a line.
+    /// Appends the indentation and the first parts of a line.
     fn put(&mut self, parts: &[&str]) {
         self.text.extend(std::iter::repeat_n(' ', self.indent));
         parts.iter().for_each(|part| self.text.push_str(part));
     }
 
-    /// The end of a line with a location.
+    /// Appends the location and the end of a line.
     fn end(&mut self) {
         self.text.push_str(&self.location);
         self.text.push('\n');
@@ -87,14 +87,14 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A call of a function; the names of its `count` results.
+    /// A call of a function; returns the names of its `count` results.
     pub fn call(&mut self, callee: &str, operands: &str, from: &str, to: &str, count: usize) -> Vec<String> {
         let results = self.results(count);
         self.located(&format!("{}func.call {callee}({operands}) : ({from}) -> ({to})", results.left));
         results.names
     }
 
-    /// An operation on operands that all have the type of its result.
+    /// An operation whose operands all have the type of its result.
     pub fn same(&mut self, name: &str, operands: &[String], of: &str) -> String {
         self.op(&format!("{name} {} : {of}", operands.join(", ")))
     }
@@ -116,7 +116,7 @@ impl<'a> Writer<'a> {
         self.op(&format!("arith.select {condition}, {a}, {b} : {of}"))
     }
 
-    /// The index between 0 and `most` that is nearest to `index`.
+    /// The index clamped between 0 and `most`.
     pub fn between(&mut self, index: &str, most: i64) -> String {
         let (zero, most) = (self.constant("0", "index"), self.constant(&most.to_string(), "index"));
         let raised = self.op(&format!("arith.maxsi {index}, {zero} : index"));
@@ -124,15 +124,15 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The results of an operation that may have several, or none.
+/// The results of an operation with any number of them.
 pub struct Results {
     /// The text before the operation: `%3 = `, `%3:2 = `, or nothing.
     pub left: String,
-    /// `%3`, or `%3#0` and `%3#1`.
+    /// The names: `%3`, or `%3#0` and `%3#1`.
     pub names: Vec<String>,
 }
 
-/// Operands with their types, ` %a, %b : f32, i32`; nothing where there are none, which is MLIR's text for that.
+/// Operands with their types, ` %a, %b : f32, i32`; nothing for none, as MLIR writes it.
 pub fn with_types(names: &str, types: &str) -> String {
     if types.is_empty() { String::new() } else { format!(" {names} : {types}") }
 }

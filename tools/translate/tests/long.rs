@@ -1,9 +1,9 @@
-//! Long modules: the time of the import is that of their length.
+//! Long modules: the time of the import is linear in their length.
 
 use std::fmt::Write;
 use tensor_layout::hlo::Module;
 
-/// The processor time of this thread so far, in nanoseconds; other processes make it no longer.
+/// The processor time of this thread so far, in nanoseconds, independent of other processes.
 #[cfg(target_os = "linux")]
 fn clock() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("the kernel's clock of a thread");
@@ -62,8 +62,8 @@ fn texts(n: usize) -> Vec<(&'static str, String)> {
     all
 }
 
-/// A module of four times the length takes about four times as long, where it would be sixteen with a loop over all in a
-/// loop over all. `--nocapture` shows the times.
+/// A module of four times the length takes about four times as long; a quadratic loop would take sixteen times.
+/// `--nocapture` shows the times.
 #[cfg(target_os = "linux")]
 #[test]
 fn time_grows_with_the_length() {

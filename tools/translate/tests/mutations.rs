@@ -1,5 +1,5 @@
-//! Modules that random changes broke, or turned into others: whatever is read is imported, or refused with places in the
-//! text; nothing panics.
+//! Modules that random changes broke, or turned into others: every module that parses is imported, or refused with
+//! places in the text; nothing panics.
 
 #[path = "../../../test/changes.rs"]
 mod changes;
@@ -8,7 +8,7 @@ use changes::{bounded, changed, modules};
 use fastrand::Rng;
 use tensor_layout::hlo::Module;
 
-/// What becomes of a text: nothing where it is not read, or whether it is imported.
+/// Whether a text is imported; `None` where it does not parse.
 fn imported(text: &str) -> Option<bool> {
     let module = Module::parse(text).ok()?;
     let Err(errors) = layout_translate::import(&module, text, "changed") else { return Some(true) };
@@ -29,7 +29,7 @@ fn mutations_are_imported_or_refused() {
     assert!(read > 500 && refused > 10, "{read} modules were read, {refused} of them refused");
 }
 
-/// Each size of the small modules and of the models, as a bound: in all lines, and in one line where others are exact.
+/// Each size of the small modules and of the models becomes a bound: in all lines, and in one line among exact sizes.
 #[test]
 fn sizes_become_bounds() {
     let mut rng = Rng::with_seed(4);

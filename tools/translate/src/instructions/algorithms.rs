@@ -1,4 +1,4 @@
-//! Operations of which each element of a result is made of many elements: which function writes which.
+//! Operations whose result elements each depend on many elements: the dispatch to their functions.
 
 use super::scan::Scan;
 use super::solve::{System, cholesky, triangular};
@@ -8,10 +8,10 @@ use crate::tensor::{Done, Tensor};
 use tensor_layout::hlo::Instruction;
 use tensor_layout::operations::Algorithm;
 
-/// Writes an operation that goes through lines, windows, features or matrices.
+/// Writes an operation on lines, windows, features or matrices.
 ///
 /// # Errors
-/// It has no counterpart on elements of these types.
+/// The operation has no counterpart on elements of these types.
 pub fn algorithm(
     b: &mut Builder,
     i: &Instruction,

@@ -1,4 +1,4 @@
-//! Batch normalisation: sums over all dimensions but that of the features, and what they make of each element.
+//! Batch normalisation: sums over all dimensions but the features, and the normalised elements.
 
 use crate::builder::{Builder, Generic, Operand};
 use crate::scalar::literal::decimal;
@@ -7,7 +7,7 @@ use crate::tensor::{Done, Tensor};
 use crate::writer::Writer;
 use tensor_layout::hlo::Instruction;
 
-/// The data of a normalisation, and what is said of it.
+/// A normalisation: its data and attributes.
 struct Norm {
     feature: usize,
     rank: usize,
@@ -32,12 +32,12 @@ impl Norm {
         Ok(Norm { feature, rank: out.sizes.len(), count: others.map(|(_, n)| n).product(), per_feature, epsilon, of })
     }
 
-    /// A tensor of one number for each feature, in loops over the data.
+    /// A tensor of one number for each feature, broadcast in loops over the data.
     fn spread(&self, t: &Tensor) -> Operand {
         Operand::new(t, dims([self.feature]))
     }
 
-    /// The sum over each feature of what `body` makes of elements of the operands. The first loop is over the features.
+    /// The sum of `body` over the elements of each feature. The first loop is over the features.
     fn sum(
         &self,
         b: &mut Builder,
@@ -105,7 +105,7 @@ fn precise(b: &mut Builder, ins: &[Tensor], out: &Tensor) -> Done<Vec<Tensor>> {
     ins.iter().map(|t| b.precise(t, out)).collect()
 }
 
-/// The operands are data, scale and offset; the results the data, the means and the variances.
+/// Writes the training step: operands data, scale and offset; results the data, the means and the variances.
 pub fn training(
     b: &mut Builder,
     i: &Instruction,
@@ -126,17 +126,17 @@ pub fn training(
     b.all_converted(&[data, mean, variance], &outs)
 }
 
-/// The operands are data, scale, offset, mean and variance.
+/// Writes the inference: operands data, scale, offset, mean and variance.
 pub fn inference(b: &mut Builder, i: &Instruction, feature: usize, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
     let norm = Norm::new(i, feature, out)?;
     let ins = precise(b, ins, out)?;
     norm.normal(b, &[&ins[0], &ins[1], &ins[2], &ins[3], &ins[4]], out)
 }
 
-/// The operands are data `x`, scale, mean, variance and the gradient `g` of the result. With `x' = x - mean`, `v =
-/// variance + epsilon` and the means over a feature, the gradient of the data is
-/// `scale / sqrt(v) * (g - mean(g) - x' * mean(g * x') / v)`, that of the scale `sum(g * x') / sqrt(v)`, that of the
-/// offset `sum(g)`.
+/// Writes the gradients. Operands are data `x`, scale, mean, variance and the gradient `g` of the result. With
+/// `x' = x - mean`, `v = variance + epsilon` and means over a feature, the gradient of the data is
+/// `scale / sqrt(v) * (g - mean(g) - x' * mean(g * x') / v)`, of the scale `sum(g * x') / sqrt(v)`, of the offset
+/// `sum(g)`.
 pub fn gradient(
     b: &mut Builder,
     i: &Instruction,

@@ -12,8 +12,8 @@ use tensor_layout::maps::{IndexingMap, Interval};
 use tensor_layout::operations::{Array, Dim, Operation, Shape, bits, leaves};
 use tensor_layout::tiled::{Expansion, Layout};
 
-/// The same bytes. Elements of another width are made in memory order: of the elements of the operand in a line, which
-/// have the places that its tiles give them, the line of those of the result is made.
+/// Writes a bitcast. Elements of another width are converted in memory order: from the operand's elements as a line, in
+/// the order of its tiles, to the result's line.
 pub fn bitcast(b: &mut Builder, i: &Instruction, operand: &Shape, from: &Tensor, out: &Tensor) -> Done<Tensor> {
     // A tuple of one array is this array.
     let (Some(&a), Some(&to)) = (leaves(operand).first(), leaves(&i.shape).first()) else {
@@ -35,7 +35,7 @@ pub fn bitcast(b: &mut Builder, i: &Instruction, operand: &Shape, from: &Tensor,
     same_width(b, [&shapes[1], &i.shape], &t, out)
 }
 
-/// The array itself, where it has no tiles; else its memory as a line of `length` elements, or of all there are.
+/// The array itself, if it has no tiles; otherwise its memory as a line of `length` elements, or of all.
 fn line(array: &Array, length: Option<i64>) -> Done<Array> {
     if !array.layout.is_tiled() {
         return Ok(array.clone());
@@ -51,8 +51,8 @@ fn line(array: &Array, length: Option<i64>) -> Done<Array> {
     })
 }
 
-/// The same bytes as elements that take as many: each element is read where the operand has it, by the map between the
-/// two layouts.
+/// A bitcast between elements of the same width: each element is read at its index in the operand, by the map between
+/// the two layouts.
 fn same_width(b: &mut Builder, [operand, result]: [&Shape; 2], from: &Tensor, out: &Tensor) -> Done<Tensor> {
     let found = maps(&Operation::Bitcast, &[operand], &[result]).map_err(|error| error.message)?;
     let access = found.reads(0, 0).ok_or("a `bitcast` of this shape cannot be imported")?;
@@ -82,7 +82,7 @@ fn same_width(b: &mut Builder, [operand, result]: [&Shape; 2], from: &Tensor, ou
     extracted(b, &index, from, out)
 }
 
-/// Whether a map from the index of `out` to that of `from` can be the indexing map of a `linalg.generic`: it has a
+/// Whether a map from the index of `out` to the index of `from` can be the indexing map of a `linalg.generic`: it has a
 /// value at every index, and where a result is one loop, the loop runs over the whole dimension.
 fn is_everywhere(map: &IndexingMap, from: &Tensor, out: &Tensor) -> bool {
     map.domain.constraints.is_empty()
@@ -90,8 +90,8 @@ fn is_everywhere(map: &IndexingMap, from: &Tensor, out: &Tensor) -> bool {
         && map.results.iter().zip(&from.sizes).all(|(e, n)| !matches!(e, Expr::Var(v) if out.sizes[*v] != *n))
 }
 
-/// Each element of a bitcast by `tensor.extract`. Where the map has no value the result is undefined: it reads the
-/// element at the nearest index.
+/// Each element of a bitcast by `tensor.extract`. Where the map has no value the result is undefined: the element at
+/// the nearest index is read.
 fn extracted(b: &mut Builder, index: &[String], from: &Tensor, out: &Tensor) -> Done<Tensor> {
     let source = b.flattened(from);
     let rank = out.sizes.len();

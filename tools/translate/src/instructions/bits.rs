@@ -1,4 +1,4 @@
-//! Elements of another width made of the same bits.
+//! Casts to elements of another width with the same bits.
 
 use crate::builder::Builder;
 use crate::loops::Typed;
@@ -8,13 +8,13 @@ use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::{Array, bits as memory_bits};
 
-/// The type of an unsigned integer of so many bits.
+/// The unsigned integer type of this width.
 pub fn unsigned(bits: i64) -> Option<ElementType> {
     use ElementType::{U1, U2, U4, U8, U16, U32, U64};
     [U1, U2, U4, U8, U16, U32, U64].into_iter().find(|e| e.bits() == Some(bits))
 }
 
-/// A `bitcast-convert` to wider elements: those along the last dimension put together, the first one least significant.
+/// A `bitcast-convert` to wider elements: elements along the last dimension are joined, the first least significant.
 pub fn joined(b: &mut Builder, from: &Tensor, out: &Tensor) -> Done<Tensor> {
     let source = b.flattened(from);
     let rank = out.sizes.len();
@@ -43,10 +43,10 @@ pub fn joined(b: &mut Builder, from: &Tensor, out: &Tensor) -> Done<Tensor> {
     })
 }
 
-/// Where an array without tiles has its elements.
+/// The memory order of an array without tiles.
 struct Line {
     sizes: Vec<i64>,
-    /// The elements from one index of a dimension to the next.
+    /// The stride of each dimension, in elements.
     strides: Vec<i64>,
 }
 
@@ -61,7 +61,7 @@ impl Line {
         Line { sizes: t.sizes.clone(), strides }
     }
 
-    /// The number of the element at an index, in the order of memory.
+    /// The offset of the element at an index, in elements.
     fn number(&self, w: &mut Writer, index: &[String]) -> String {
         let mut sum = w.index(0);
         for (index, stride) in index.iter().zip(&self.strides) {
@@ -72,7 +72,7 @@ impl Line {
         sum
     }
 
-    /// The index of the element with a number.
+    /// The index of the element at an offset.
     fn index(&self, w: &mut Writer, number: &str) -> Vec<String> {
         let one = |(size, stride): (&i64, &i64)| {
             let (size, stride) = (w.index(*size), w.index(*stride));
@@ -83,7 +83,7 @@ impl Line {
     }
 }
 
-/// The bits of an element as it is in memory, of so many bits: one narrower than its place there is in the low ones.
+/// The `width` bits of an element in memory: a narrower one is in the low bits.
 fn in_memory(w: &mut Writer, value: &str, from: ElementType, width: i64) -> Option<String> {
     let is_whole = !from.is_float() && !from.is_complex();
     match from.bits()? == width {
@@ -92,7 +92,7 @@ fn in_memory(w: &mut Writer, value: &str, from: ElementType, width: i64) -> Opti
     }
 }
 
-/// The element whose bits in memory are these.
+/// The element with these bits in memory.
 fn of_memory(w: &mut Writer, found: &str, width: i64, to: ElementType) -> Option<String> {
     let is_whole = !to.is_float() && !to.is_complex();
     match to.bits()? == width {
@@ -101,8 +101,8 @@ fn of_memory(w: &mut Writer, found: &str, width: i64, to: ElementType) -> Option
     }
 }
 
-/// A `bitcast` to elements of another width, of arrays without tiles: the bytes stay where they are, and the first one of
-/// an element is its least significant.
+/// A `bitcast` to elements of another width, of arrays without tiles: the bytes stay in place, and an element's first
+/// byte is its least significant.
 pub fn recast(b: &mut Builder, arrays: [&Array; 2], from: &Tensor, out: &Tensor) -> Done<Tensor> {
     let wrong = || Fault::from(format!("a `bitcast` of {} to {} cannot be imported", from.of, out.of));
     let (of_from, of_out) = (Line::new(arrays[0], from), Line::new(arrays[1], out));

@@ -1,6 +1,6 @@
 //! A permutation of blocks, in place: each device gets a block of its source, and writes it into a tensor of its own.
 //!
-//! A number 1 goes the way of the block: a device to which nobody sends gets 0, and keeps what it has.
+//! A number 1 goes the way of the block: a device without a source gets 0, and keeps its old block.
 
 use super::collectives::call;
 use super::shapes::starts;
@@ -11,8 +11,8 @@ use crate::tensor::{Done, Tensor};
 use tensor_layout::hlo::Instruction;
 use tensor_layout::operations::{Collective, Exchange};
 
-/// The operands are inputs, as many outputs, and the indices at which blocks begin: all of the inputs, then all of the
-/// outputs. A begin is clamped so that the block fits.
+/// Writes a permutation of blocks. The operands are inputs, as many outputs, and the starts of blocks: of all inputs,
+/// then of all outputs. A start is clamped so that the block fits.
 pub fn permuted(
     b: &mut Builder,
     i: &Instruction,
@@ -49,7 +49,7 @@ pub fn permuted(
     Ok(results)
 }
 
-/// What the source of this device sent, or the old block, where it has no source.
+/// The block from this device's source, or the old block without a source.
 fn received(b: &mut Builder, i: &Instruction, c: &Collective, sent: &Tensor, old: &Tensor) -> Done<Tensor> {
     if b.collectives == Collectives::Single || is_local(c) {
         // All devices hold the same.

@@ -1,4 +1,4 @@
-//! Exchanges between devices: calls, or what one device gets where all hold the same.
+//! Exchanges between devices: calls, or the result of device 0 where all hold the same.
 
 use super::Site;
 use super::computation::applied;
@@ -11,7 +11,7 @@ use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Instruction;
 use tensor_layout::operations::{Collective, Exchange};
 
-/// Writes an exchange: each operand gives one result, but whole operands that are exchanged do so together.
+/// Writes an exchange. Each operand has one result; whole operands that are exchanged go together.
 pub fn collective(b: &mut Builder, site: &Site, c: &Collective, ins: &[Tensor], outs: &[Tensor]) -> Done<Vec<Tensor>> {
     let i = site.i;
     let single = b.collectives == Collectives::Single;
@@ -45,7 +45,7 @@ pub fn collective(b: &mut Builder, site: &Site, c: &Collective, ins: &[Tensor], 
     each.collect()
 }
 
-/// The number of the device that runs.
+/// The number of the running device.
 pub fn device_id(b: &mut Builder, i: &Instruction, out: &Tensor) -> Tensor {
     let value = match b.collectives {
         Collectives::Single => b.w.constant("0", "i32"),
@@ -57,14 +57,14 @@ pub fn device_id(b: &mut Builder, i: &Instruction, out: &Tensor) -> Tensor {
     b.named(out, &format!("tensor.from_elements {value} : {}", out.ty))
 }
 
-/// How many devices are in the group of device 0, and its place among them; alone where it is in none.
+/// The size of device 0's group, and its place in it; a group of one where it is in none.
 fn own(c: &Collective) -> (i64, i64) {
     let place = |group: &Vec<i64>| group.iter().position(|device| *device == 0).map(|place| (group.len(), place));
     let (n, place) = c.groups.iter().find_map(place).unwrap_or((1, 0));
     (n as i64, place as i64)
 }
 
-/// What device 0 gets where all hold the same; the tensors have no encoding.
+/// The result of device 0 where all hold the same; the tensors have no encoding.
 fn alone(b: &mut Builder, i: &Instruction, c: &Collective, t: &Tensor, out: &Tensor) -> Done<Tensor> {
     let (n, place) = own(c);
     Ok(match c.exchange {
@@ -89,7 +89,7 @@ fn zeros(b: &mut Builder, t: &Tensor) -> Tensor {
     b.filled(t, &zero)
 }
 
-/// The part with a number, of `n` along a dimension.
+/// Part `number` of `n` along a dimension.
 fn part(b: &mut Builder, t: &Tensor, dim: usize, [n, number]: [i64; 2]) -> Tensor {
     let (mut sizes, mut offsets) = (t.sizes.clone(), vec!["0".to_string(); t.sizes.len()]);
     sizes[dim] /= n;
@@ -97,7 +97,7 @@ fn part(b: &mut Builder, t: &Tensor, dim: usize, [n, number]: [i64; 2]) -> Tenso
     b.cut(t, &offsets, &sizes, &vec![1; sizes.len()])
 }
 
-/// `n` copies one after the other along a dimension.
+/// A tensor of `n` copies one after the other along a dimension.
 fn copies(b: &mut Builder, t: &Tensor, dim: usize, n: i64) -> Done<Tensor> {
     let like = |sizes: Vec<i64>| Tensor { ty: plain(&sizes, &t.of), sizes, ..t.clone() };
     let (mut apart, mut joined) = (t.sizes.clone(), t.sizes.clone());
@@ -108,8 +108,8 @@ fn copies(b: &mut Builder, t: &Tensor, dim: usize, n: i64) -> Done<Tensor> {
     Ok(shapes::reshape(b, &spread, &like(joined)))
 }
 
-/// Tensors combined with `n - 1` more of each by the instruction's computation: with themselves, or with the further
-/// parts of tensors along a dimension, of which they are the first.
+/// Combines `n` tensors by the instruction's computation: copies of `first`, or parts of tensors along a dimension, with
+/// `first` as the first part.
 fn folded(
     b: &mut Builder,
     i: &Instruction,
@@ -191,7 +191,7 @@ fn gathered(b: &mut Builder, i: &Instruction, c: &Collective, ins: &[Tensor]) ->
     Ok(whole.iter().zip(ins).map(|(whole, t)| shapes::reshape(b, whole, t)).collect())
 }
 
-/// Whole operands that are exchanged: stacked, exchanged along the new dimension, and taken apart.
+/// Exchanges whole operands: stacks them, exchanges along the new dimension, and takes them apart.
 fn exchanged_whole(
     b: &mut Builder,
     i: &Instruction,
@@ -214,7 +214,7 @@ fn exchanged_whole(
     Ok(outs.iter().enumerate().map(row).collect())
 }
 
-/// Rows to places that the operands say.
+/// Writes a ragged all-to-all: operands give the rows and their destinations.
 fn ragged(b: &mut Builder, i: &Instruction, c: &Collective, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
     let (input, output) = (b.flattened(&ins[0]), b.precise(&ins[1], &ins[0])?);
     let output = b.flattened(&output);
@@ -237,7 +237,7 @@ fn ragged(b: &mut Builder, i: &Instruction, c: &Collective, ins: &[Tensor], out:
     Ok(b.converted(&done, out))
 }
 
-/// What device 0 gets where all hold the same: from each the rows that are for it.
+/// The result of device 0 where all hold the same: from each device the rows for device 0.
 fn ragged_alone(b: &mut Builder, c: &Collective, input: &Tensor, output: Tensor, lists: &[Tensor]) -> Done<Tensor> {
     let ((n, place), rank) = (own(c), output.sizes.len());
     let (mut output, updates) = (output, lists[0].sizes[0] / n);
@@ -268,13 +268,13 @@ fn ragged_alone(b: &mut Builder, c: &Collective, input: &Tensor, output: Tensor,
     Ok(output)
 }
 
-/// A call whose result is new.
+/// A call with a new result.
 pub fn call(b: &mut Builder, i: &Instruction, c: &Collective, t: &Tensor, out: &Tensor, dim: usize) -> Tensor {
     let begun = b.named(out, &format!("bufferization.alloc_tensor() : {}", out.ty));
     exchange(b, i, c, t, &begun, &[], dim)
 }
 
-/// A call that writes into a tensor of its own; `dim` is there where it is a dimension.
+/// A call that writes into a tensor of its own; `usize::MAX` as `dim` means none.
 fn exchange(
     b: &mut Builder,
     i: &Instruction,
@@ -299,14 +299,14 @@ fn exchange(
     b.named(out, &format!("bufferization.to_tensor {received} restrict writable : {memref} to {}", out.ty))
 }
 
-/// A tensor without an encoding as an unranked buffer that is only read.
+/// A tensor without an encoding as a read-only unranked buffer.
 fn buffer(b: &mut Builder, t: &Tensor) -> String {
     let memref = t.ty.replacen("tensor", "memref", 1);
     let buffer = b.w.op(&format!("bufferization.to_buffer {} read_only : {} to {memref}", t.name, t.ty));
     b.w.op(&format!("memref.cast {buffer} : {memref} to memref<*x{}>", t.of))
 }
 
-/// The groups, a row each; a shorter one ends with -1.
+/// The groups, a row each; a shorter row ends with -1.
 fn groups(b: &mut Builder, c: &Collective) -> String {
     let most = c.groups.iter().map(Vec::len).max().unwrap_or(0);
     let row = |group: &Vec<i64>| {

@@ -1,7 +1,7 @@
-//! Computations on scalars, where they are used: in the region of a `linalg.generic`, or in a loop.
+//! Computations on scalars, at their uses: in the region of a `linalg.generic`, or in a loop.
 //!
-//! A short computation of elementwise instructions on scalars is written there. Any other one is called there, as a
-//! function on scalars, which calls the function that the computation is for all others:
+//! A short computation of elementwise instructions on scalars is inlined. Any other one is called as a
+//! function on scalars, which calls the computation's usual function:
 //!
 //! ```text
 //! func.func private @fold.scalars(%a0: f32, %a1: f32) -> (f32) {
@@ -13,8 +13,8 @@
 //! }
 //! ```
 //!
-//! No region holds a tensor, so bufferization is that of functions. The text is no longer than that of HLO, times a
-//! constant, however often computations call each other.
+//! No region holds a tensor, so functions bufferize as usual. The text is at most a constant times as long as the HLO,
+//! however often computations call each other.
 
 use crate::scalar::convert::{converted, reinterpreted};
 use crate::scalar::elementwise;
@@ -25,11 +25,11 @@ use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Computation, Instruction, Module};
 use tensor_layout::operations::{Operation, Shape, count, leaves};
 
-/// The most instructions of a computation that is written where it is used, those of the computations that it calls among
-/// them. Computations that combine elements have fewer than 20 in programs of JAX.
+/// The most instructions of an inlined computation, with those of the computations that it calls. Computations that
+/// combine elements have fewer than 20 in programs of JAX.
 const MOST_WRITTEN: usize = 256;
 
-/// A value that is no tensor.
+/// A scalar value.
 #[derive(Clone)]
 struct Scalar {
     name: String,
@@ -43,7 +43,7 @@ impl Scalar {
     }
 }
 
-/// What a computation gives for arguments of types `from`, as values of types `to`.
+/// The results of a computation for arguments of types `from`, converted to types `to`.
 ///
 /// # Errors
 /// There is no conversion between types of arguments and parameters, or of results.
@@ -72,8 +72,8 @@ pub fn applied(
     given.iter().zip(to).map(|(own, to)| Ok(own.converted(w, *to)?.name)).collect()
 }
 
-/// A computation, written where it is used, with the scalars of each argument; the scalars of its root. None where it has
-/// more instructions than there is `room` for, or one that is not of scalars.
+/// Inlines a computation with the scalars of each argument; the scalars of its root. `None` where it has
+/// more instructions than `room`, or one that is not on scalars.
 fn inlined(
     module: &Module,
     number: usize,
@@ -116,7 +116,7 @@ fn inlined(
     Some(values.swap_remove(computation.root))
 }
 
-/// Writes an instruction on scalars whose result is one; none where it has no counterpart on scalars.
+/// Writes an instruction with a scalar result; `None` where it has no counterpart on scalars.
 fn one(w: &mut Writer, i: &Instruction, operands: &[Scalar], element: ElementType) -> Option<Scalar> {
     let name = match &i.operation {
         Operation::Constant => elementwise::constant(w, i, element)?,
@@ -131,7 +131,7 @@ fn one(w: &mut Writer, i: &Instruction, operands: &[Scalar], element: ElementTyp
     Some(Scalar { name, element })
 }
 
-/// A call of the function on scalars of a computation, which is written where there is none yet.
+/// A call of a computation's function on scalars, which is written at the first call.
 fn called(module: &Module, number: usize, w: &mut Writer, arguments: &[Scalar]) -> Done<Vec<Scalar>> {
     let computation = &module.computations[number];
     let of = |i: &Instruction| tensors(&i.shape).map_err(|fault| fault.inside(i.at));
@@ -148,12 +148,12 @@ fn called(module: &Module, number: usize, w: &mut Writer, arguments: &[Scalar]) 
     Ok(results.into_iter().zip(gives).map(named).collect())
 }
 
-/// The types of the elements of tensors, with commas between them.
+/// The element types of tensors, with commas between them.
 fn elements(all: &[Tensor]) -> String {
     all.iter().map(|t| t.of.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// Writes the function on scalars of a computation, whose own function has tensors of rank 0; its symbol.
+/// Writes the function on scalars of a computation, whose own function has tensors of rank 0; returns its symbol.
 fn function(computation: &Computation, number: usize, w: &mut Writer, takes: &[Tensor], gives: &[Tensor]) -> String {
     let own = w.declared.name_on_scalars(number, &computation.name);
     let mut f = Writer::new(w.declared);
@@ -189,7 +189,7 @@ mod tests {
         crate::import(&module, &text, "m.hlo").map_err(|errors| errors[0].message.clone())
     }
 
-    /// How often the entry calls a function on scalars.
+    /// The number of the entry's calls of a function on scalars.
     fn calls(text: &str) -> usize {
         text.split_once("@main").map_or(0, |(_, entry)| entry.matches("func.call @fn.scalars(").count())
     }
@@ -221,7 +221,7 @@ mod tests {
         }
     }
 
-    /// Each computation calls the one before it twice: the text is no longer than that of HLO, times a constant.
+    /// Each computation calls the one before it twice: the text is at most a constant times as long as the HLO.
     #[test]
     fn computations_that_call_each_other_are_written_once() {
         let written = |depth: usize| {
@@ -247,8 +247,8 @@ mod tests {
         assert!(longer - long < (long - short) * 11 / 10, "{short}, {long}, {longer}");
     }
 
-    /// Faults are at the instructions of the computations, one for all that call them; of a computation that is called there,
-    /// too.
+    /// Faults are at the instructions of the computations, one for all callers; also in a computation that is called
+    /// inside another.
     #[test]
     fn faults_are_at_the_instruction_of_the_computation() {
         let text = "HloModule m\ninner {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  q = f32[?] custom-call(a), \

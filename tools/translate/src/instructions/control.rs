@@ -6,7 +6,7 @@ use crate::tensor::{Done, Tensor, names, tensors, types};
 use crate::writer::{Writer, with_types};
 use tensor_layout::element::ElementType;
 
-/// A call of a computation; arguments and results are converted to and from the layouts of its function.
+/// A call of a computation; arguments and results are converted to and from its function's layouts.
 pub fn call(b: &mut Builder, computation: usize, arguments: &[Tensor], to: &[Tensor]) -> Done<Vec<Tensor>> {
     let callee = &b.module.computations[computation];
     let wanted = callee.parameters.iter().map(|k| tensors(&callee.instructions[*k].shape));
@@ -17,14 +17,14 @@ pub fn call(b: &mut Builder, computation: usize, arguments: &[Tensor], to: &[Ten
     b.all_converted(&given, to)
 }
 
-/// While `condition` is true of the state, `body` makes the next state of it.
+/// A loop: while `condition` is true of the state, `body` computes the next state.
 pub fn repeat(b: &mut Builder, condition: usize, body: usize, state: &[Tensor]) -> Done<Vec<Tensor>> {
     let list = types(state);
     let results = b.w.results(state.len());
     let fresh = |w: &mut Writer| state.iter().map(|t| Tensor { name: w.fresh(), ..t.clone() }).collect::<Vec<_>>();
     let (before, after) = (fresh(&mut b.w), fresh(&mut b.w));
     let entered: Vec<String> = before.iter().zip(state).map(|(a, t)| format!("{} = {}", a.name, t.name)).collect();
-    // A state of tokens and empty tuples has no values: the loop is there for its effects.
+    // A state of tokens and empty tuples has no values: the loop runs for its effects.
     let entered = if entered.is_empty() { String::new() } else { format!(" ({})", entered.join(", ")) };
     b.w.line(&format!("{}scf.while{entered} : ({list}) -> ({list}) {{", results.left));
     b.w.indent += 2;
@@ -44,7 +44,7 @@ pub fn repeat(b: &mut Builder, condition: usize, body: usize, state: &[Tensor]) 
     Ok(Tensor::named(results.names, state.to_vec()))
 }
 
-/// The first operand chooses the branch that runs; each branch has an operand of its own.
+/// A conditional: the first operand chooses the branch; each branch has an operand of its own.
 pub fn branch(b: &mut Builder, branches: &[usize], operands: &[&[Tensor]], to: &[Tensor]) -> Done<Vec<Tensor>> {
     let chosen = &operands[0][0];
     let value = b.scalar(chosen);

@@ -1,4 +1,4 @@
-//! Custom calls: what is only book-keeping as what it means, all others as functions that somebody else writes.
+//! Custom calls: known targets as operations, all others as external functions.
 
 use super::Site;
 use crate::builder::{Builder, Operand};
@@ -6,7 +6,7 @@ use crate::tensor::{Done, Tensor, tensors};
 use tensor_layout::hlo::Instruction;
 use tensor_layout::operations::{Operation, Shape};
 
-/// What a target is told besides the operands.
+/// The attributes that are passed on to an external function.
 const TOLD: [&str; 7] = [
     "backend_config",
     "api_version",
@@ -43,7 +43,7 @@ fn external(b: &mut Builder, i: &Instruction, target: &str, ins: &[Tensor], resu
     b.external(target, &attributes, i, (ins, results))
 }
 
-/// A number of 64 bits of its lower and its higher half; a float is the sum of two.
+/// A number of 64 bits from its lower and its higher half; a float is their sum.
 fn combined(b: &mut Builder, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
     let (of, from, is_float) = (out.of.clone(), ins[0].of.clone(), out.element.is_float());
     b.each(ins.iter().map(Operand::own).collect(), out, |w, args| {
@@ -60,8 +60,8 @@ fn combined(b: &mut Builder, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
     })
 }
 
-/// Half of a number of 64 bits, from this bit on. The higher half of a float is the nearest float of 32 bits, the lower
-/// one what is left.
+/// Half of a number of 64 bits, from bit `bit` on. The higher half of a float is the nearest float of 32 bits, the
+/// lower half the rest.
 fn half(b: &mut Builder, ins: &[Tensor], out: &Tensor, bit: i64) -> Done<Tensor> {
     let (of, to, is_float) = (ins[0].of.clone(), out.of.clone(), out.element.is_float());
     b.each(vec![Operand::own(&ins[0])], out, |w, args| {

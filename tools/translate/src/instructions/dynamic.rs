@@ -1,8 +1,8 @@
 //! Sizes up to a bound, `f32[<=8]`: an array is a tensor of the bound, followed by a scalar of `i32` for each such
-//! dimension, its size. Elements behind the size are undefined, and are kept out of sums.
+//! dimension, its size. Elements past the size are undefined, and are kept out of sums.
 //!
-//! An instruction works on tensors of the bounds; this module takes the sizes off before it and puts those of the result
-//! on after it.
+//! An instruction works on tensors of the bounds; this module removes the sizes of its operands and adds those of its
+//! results.
 
 use super::varying::{Varying, indices, masked};
 use super::{Site, dynamic_blocks};
@@ -17,13 +17,13 @@ pub fn varies(shape: &Shape) -> bool {
     leaves(shape).iter().any(|array| array.dims.iter().any(|dim| matches!(dim, Dim::Bounded(_))))
 }
 
-/// The operands and their dimensions that a dimension of the result is.
+/// The dimensions of operands that a dimension of the result has its size from: pairs of operand and dimension.
 type Origin = fn(&Operation, &[Varying], usize) -> Vec<(usize, usize)>;
 
-/// Writes an instruction of which an operand or the result has sizes up to a bound.
+/// Writes an instruction with an operand or a result whose sizes are up to a bound.
 ///
 /// # Errors
-/// The dimensions of the result are not those of an operand.
+/// A dimension of the result has its size from no operand.
 pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
     let i = site.i;
     if let Some(target @ ("SliceToDynamic" | "PadToStatic")) = custom_target(i) {
@@ -36,7 +36,7 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
     });
     let arrays = arrays.collect::<Done<Vec<_>>>()?;
     let mut ins: Vec<Varying> = arrays.iter().zip(site.operands).map(|(a, all)| Varying::new(a, all)).collect();
-    // The sizes of the result that are not those of an operand, and the results, where they are there already.
+    // The sizes of the result that come from no operand, and the results, where they are already written.
     let (mut computed, mut lines) = (Vec::new(), None);
     let of_dim: Origin = match &i.operation {
         Operation::Algorithm(algorithm) if matches!(**algorithm, Algorithm::DimensionSize { .. }) => {
@@ -150,7 +150,8 @@ fn custom_target(i: &Instruction) -> Option<&str> {
     if i.opcode == "custom-call" { i.attribute("custom_call_target").map(|name| name.trim_matches('"')) } else { None }
 }
 
-/// `SliceToDynamic` takes an array and the size of each dimension; `PadToStatic` gives them. The tensors are the same.
+/// `SliceToDynamic` takes an array and the size of each dimension; `PadToStatic` returns them. The tensors are the
+/// same.
 fn renamed(b: &mut Builder, site: &Site, target: &str) -> Done<Vec<Tensor>> {
     let wrong = || Fault::from(format!("a `{target}` of these shapes cannot be imported"));
     let to_static = target == "PadToStatic";
@@ -179,8 +180,7 @@ fn renamed(b: &mut Builder, site: &Site, target: &str) -> Done<Vec<Tensor>> {
     Ok(results)
 }
 
-/// The sizes of a reshape's result, and its elements, which are in the operand's order: of those before the sizes, and
-/// not of those behind them.
+/// The sizes of a reshape's result, and its elements in the operand's order, without those past the sizes.
 fn reshaped(b: &mut Builder, site: &Site, ins: &[Varying]) -> Done<Vec<Tensor>> {
     let out = tensors(&static_shape(&site.i.shape))?.remove(0);
     let dims = &leaves(&site.i.shape)[0].dims;
@@ -206,7 +206,7 @@ fn reshaped(b: &mut Builder, site: &Site, ins: &[Varying]) -> Done<Vec<Tensor>> 
         let mut at = Vec::new();
         let one = w.index(1);
         for (size, n) in own.iter().zip(&source.sizes).rev() {
-            // A size of 0 has no elements; nothing is divided by it.
+            // A size of 0 has no elements; the divisor is at least 1.
             let size = w.on_index("maxsi", size, &one);
             let index = w.on_index("remui", &number, &size);
             number = w.on_index("divui", &number, &size);
@@ -218,8 +218,8 @@ fn reshaped(b: &mut Builder, site: &Site, ins: &[Varying]) -> Done<Vec<Tensor>> 
     Ok(std::iter::once(data).chain(sizes.into_iter().flatten()).collect())
 }
 
-/// The size of the only dimension of a reshape's result that varies: the number of elements, divided by the other sizes.
-/// Where there are several, that of the operand's dimension which has as many elements before it.
+/// The size of the only varying dimension of a reshape's result: the number of elements, divided by the other sizes.
+/// Where several vary, the size of the operand's dimension with as many elements before it.
 fn left_over(b: &mut Builder, from: &Varying, dims: &[Dim], k: usize) -> Done<Tensor> {
     let bounds: Vec<i64> = dims.iter().filter_map(|dim| dim.bound()).collect();
     let before = |sizes: &[i64]| sizes.iter().try_fold(1i64, |all, n| all.checked_mul(*n));
@@ -242,7 +242,7 @@ fn left_over(b: &mut Builder, from: &Varying, dims: &[Dim], k: usize) -> Done<Te
     Ok(b.named(&to, &format!("tensor.from_elements {size} : {}", to.ty)))
 }
 
-/// The padding is in place of what is behind the sizes, too.
+/// A pad: its value also replaces the elements past the sizes.
 fn padded(b: &mut Builder, site: &Site, [low, high, interior]: [&[i64]; 3], ins: &[Varying]) -> Done<Vec<Tensor>> {
     let fixed = static_shape(&site.i.shape);
     let out = tensors(&fixed)?.remove(0);
@@ -273,7 +273,7 @@ fn padded(b: &mut Builder, site: &Site, [low, high, interior]: [&[i64]; 3], ins:
     Ok(results)
 }
 
-/// Each operand is written where the one before it ends, over what is behind its size.
+/// A concatenate: each operand is written at the end of the one before, over the elements past its size.
 fn concatenated(b: &mut Builder, site: &Site, dim: usize, ins: &[Varying]) -> Done<Vec<Tensor>> {
     let out = tensors(&static_shape(&site.i.shape))?.remove(0);
     let plain = Tensor { ty: out.plain(), ..out.clone() };
@@ -304,7 +304,7 @@ fn concatenated(b: &mut Builder, site: &Site, dim: usize, ins: &[Varying]) -> Do
     Ok(results)
 }
 
-/// The least of some sizes, and of the bound.
+/// The minimum of some sizes and of the bound.
 fn least(b: &mut Builder, sizes: &[Tensor], bound: i64) -> Tensor {
     if let [size] = sizes {
         return size.clone();
@@ -318,24 +318,23 @@ fn least(b: &mut Builder, sizes: &[Tensor], bound: i64) -> Tensor {
     b.named(&to, &format!("tensor.from_elements {value} : {}", to.ty))
 }
 
-/// The operands and their dimensions that a dimension of the result is: of an elementwise instruction all that are no
-/// scalars.
+/// The origin of the sizes of an elementwise instruction: all operands but scalars.
 fn of_same(_: &Operation, ins: &[Varying], dim: usize) -> Vec<(usize, usize)> {
     (0..ins.len()).filter(|k| dim < ins[*k].sizes.len()).map(|k| (k, dim)).collect()
 }
 
-/// The same of a result that has no dimension of an operand.
+/// The origin where no dimension comes from an operand.
 fn of_none(_: &Operation, _: &[Varying], _: usize) -> Vec<(usize, usize)> {
     Vec::new()
 }
 
-/// The same of a slice: dimensions that it takes the whole of.
+/// The origin for a slice: dimensions that it takes as a whole.
 fn of_slice(operation: &Operation, ins: &[Varying], dim: usize) -> Vec<(usize, usize)> {
     let Operation::DynamicSlice { sizes } = operation else { return Vec::new() };
     if sizes[dim] == ins[0].data.sizes[dim] { vec![(0, dim)] } else { Vec::new() }
 }
 
-/// The same of a gather: dimensions of the indices that count blocks, and those of blocks that take the whole.
+/// The origin for a gather: dimensions of the indices that count blocks, and whole dimensions of the blocks.
 fn of_gather(operation: &Operation, ins: &[Varying], dim: usize) -> Vec<(usize, usize)> {
     let Operation::Gather(g) = operation else { return Vec::new() };
     if let Some(k) = g.offset_dims.iter().position(|d| *d == dim) {
@@ -348,7 +347,7 @@ fn of_gather(operation: &Operation, ins: &[Varying], dim: usize) -> Vec<(usize, 
     counted.map(|d| (1, d)).into_iter().collect()
 }
 
-/// The same of a convolution: the batches are the input's, the features the kernel's.
+/// The origin for a convolution: the input's batches, the kernel's features.
 fn of_convolution(operation: &Operation, _: &[Varying], dim: usize) -> Vec<(usize, usize)> {
     let Operation::Convolution(c) = operation else { return Vec::new() };
     match dim {
@@ -358,12 +357,12 @@ fn of_convolution(operation: &Operation, _: &[Varying], dim: usize) -> Vec<(usiz
     }
 }
 
-/// The same of a block that is written into the first operand.
+/// The origin for a block that is written into the first operand.
 fn of_first(_: &Operation, _: &[Varying], dim: usize) -> Vec<(usize, usize)> {
     vec![(0, dim)]
 }
 
-/// The same of a broadcast and a transpose.
+/// The origin for a broadcast and a transpose.
 fn of_moved(operation: &Operation, _: &[Varying], dim: usize) -> Vec<(usize, usize)> {
     let place = match operation {
         Operation::Broadcast { dims } => dims.iter().position(|to| *to == dim),
@@ -373,13 +372,13 @@ fn of_moved(operation: &Operation, _: &[Varying], dim: usize) -> Vec<(usize, usi
     place.map(|dim| (0, dim)).into_iter().collect()
 }
 
-/// The same of a reduction.
+/// The origin for a reduction.
 fn of_kept(operation: &Operation, ins: &[Varying], dim: usize) -> Vec<(usize, usize)> {
     let Operation::Reduce { dims } = operation else { return Vec::new() };
     (0..ins[0].sizes.len()).filter(|k| !dims.contains(k)).nth(dim).map(|dim| (0, dim)).into_iter().collect()
 }
 
-/// The same of a product: its dimensions are batch, then the left's and the right's others.
+/// The origin for a product: its dimensions are batch, then the left's and the right's others.
 fn of_product(operation: &Operation, ins: &[Varying], dim: usize) -> Vec<(usize, usize)> {
     let Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting } = operation else {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! Blocks, windows and lines of arrays with sizes up to a bound. What is behind a size is not read: blocks begin where
-//! they fit into the size, windows see the padding there, and lines end there.
+//! Blocks, windows and lines of arrays with sizes up to a bound. Elements past a size are not read: blocks begin where
+//! they fit into the size, windows see padding there, and lines end there.
 
 use super::Site;
 use super::sort;
@@ -11,23 +11,23 @@ use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::{Algorithm, Convolution, Gather, WindowDim};
 
-/// The sizes of the dimensions of a result, by the dimension, where they are not those of an operand.
+/// The sizes of a result's dimensions, by the dimension, where they come from no operand.
 pub type Sizes = Vec<(usize, Tensor)>;
 
-/// A size that was computed.
+/// A computed size, as a tensor.
 fn size(b: &mut Builder, index: &str) -> Tensor {
     let value = b.w.index_as(index, "i32");
     let to = Tensor::scalar(ElementType::S32, "i32");
     b.named(&to, &format!("tensor.from_elements {value} : {}", to.ty))
 }
 
-/// The size of a dimension as a number of type `index`; `None` where it is the bound.
+/// The size of a dimension as a number of type `index`; `None` where the size is the bound.
 fn length(b: &mut Builder, v: &Varying, dim: usize) -> Option<String> {
     v.sizes[dim].as_ref()?;
     Some(indices(b, &v.data.sizes[dim..=dim], &v.sizes[dim..=dim]).remove(0))
 }
 
-/// The value that is nearest to an integer between 0 and `most`, as one of its own type.
+/// The value clamped between 0 and `most`, in its own type.
 fn clamped(w: &mut Writer, value: &str, t: &Tensor, most: &str) -> String {
     let zero = w.index(0);
     let index = if t.element.is_signed() {
@@ -41,7 +41,7 @@ fn clamped(w: &mut Writer, value: &str, t: &Tensor, most: &str) -> String {
     w.index_as(&index, &t.of)
 }
 
-/// How far a block of `block` elements may begin in a dimension: the size less the block, or 0.
+/// The last start of a block of `block` elements in a dimension: the size less the block, or 0.
 fn last_begin(b: &mut Builder, v: &Varying, dim: usize, block: i64) -> Option<String> {
     let size = length(b, v, dim)?;
     let (block, zero) = (b.w.index(block), b.w.index(0));
@@ -49,7 +49,7 @@ fn last_begin(b: &mut Builder, v: &Varying, dim: usize, block: i64) -> Option<St
     Some(b.w.on_index("maxsi", &most, &zero))
 }
 
-/// The starts of blocks of these sizes in the first operand, so that these end before what is behind a size.
+/// Clamps the starts of blocks of these sizes in the first operand, so that each ends before the size.
 pub fn starts(b: &mut Builder, ins: &mut [Varying], block: &[i64], first: usize) {
     for (dim, block) in block.iter().enumerate() {
         let Some(most) = last_begin(b, &ins[0], dim, *block) else { continue };
@@ -60,7 +60,7 @@ pub fn starts(b: &mut Builder, ins: &mut [Varying], block: &[i64], first: usize)
     }
 }
 
-/// The indices of a gather, so that its blocks end before what is behind a size.
+/// The indices of a gather, clamped so that its blocks end before the sizes.
 pub fn gathered(b: &mut Builder, g: &Gather, data: &Varying, indices: &Tensor) -> Done<Tensor> {
     let entries = g.start_index_map.iter().enumerate();
     let most: Vec<(usize, String)> =
@@ -85,7 +85,7 @@ pub fn gathered(b: &mut Builder, g: &Gather, data: &Varying, indices: &Tensor) -
     })
 }
 
-/// The indices of a scatter as signed numbers of 64 bits, -1 behind a size: no block fits there.
+/// The indices of a scatter as signed numbers of 64 bits, -1 past a size: no block fits there.
 pub fn scattered(b: &mut Builder, g: &Gather, indices: &Varying) -> Done<Tensor> {
     let counted: Vec<usize> = (0..indices.sizes.len()).filter(|dim| *dim != g.index_vector_dim).collect();
     if counted.iter().all(|dim| indices.sizes[*dim].is_none()) {
@@ -100,7 +100,7 @@ pub fn scattered(b: &mut Builder, g: &Gather, indices: &Varying) -> Done<Tensor>
     masked(b, &Varying { data, sizes: indices.sizes.clone() }, &counted, &none)
 }
 
-/// A block whose size varies, written over a part of the first operand. The other operands are the block and its starts.
+/// Writes a block whose size varies over a part of the first operand. The other operands are the block and its starts.
 pub fn updated(b: &mut Builder, site: &Site, ins: &[Varying]) -> Done<Vec<Tensor>> {
     let out = tensors(&static_shape(&site.i.shape))?.remove(0);
     let (data, block) = (&ins[0], &ins[1]);
@@ -146,7 +146,7 @@ pub fn updated(b: &mut Builder, site: &Site, ins: &[Varying]) -> Done<Vec<Tensor
     Ok(results)
 }
 
-/// Dimensions run backwards from the ends that their sizes say.
+/// Reverses dimensions up to their sizes.
 pub fn reversed(b: &mut Builder, site: &Site, v: &Varying, dims: &[usize]) -> Done<Vec<Tensor>> {
     let out = tensors(&static_shape(&site.i.shape))?.remove(0);
     let kept = v.sizes.iter().flatten().cloned();
@@ -171,7 +171,7 @@ pub fn reversed(b: &mut Builder, site: &Site, v: &Varying, dims: &[usize]) -> Do
     Ok(std::iter::once(data).chain(kept).collect())
 }
 
-/// Lines in order, up to the size of the dimension: what is behind it stays where it is.
+/// Sorts lines up to the size of the dimension; elements past it stay in place.
 pub fn sorted(b: &mut Builder, site: &Site, algorithm: &Algorithm, ins: &[Varying]) -> Done<Vec<Tensor>> {
     let outs = tensors(&static_shape(&site.i.shape))?;
     let dim = match algorithm {
@@ -187,7 +187,7 @@ pub fn sorted(b: &mut Builder, site: &Site, algorithm: &Algorithm, ins: &[Varyin
     }
 }
 
-/// Puts the initial values of a reduction over windows in place of what is behind the sizes; the sizes of the result.
+/// Replaces the elements past the sizes by the initial values of a reduction over windows; the sizes of the result.
 pub fn windows(b: &mut Builder, window: &[WindowDim], ins: &mut [Varying]) -> Done<Sizes> {
     let (count, all) = (ins.len() / 2, (0..window.len()).collect::<Vec<usize>>());
     for k in 0..count {
@@ -203,7 +203,7 @@ pub fn windows(b: &mut Builder, window: &[WindowDim], ins: &mut [Varying]) -> Do
     Ok(sizes)
 }
 
-/// The same of a convolution: zeros are in place of what is behind the sizes.
+/// The same for a convolution, with zeros.
 pub fn convolved(b: &mut Builder, c: &Convolution, ins: &mut [Varying]) -> Done<Sizes> {
     let varies = |k: usize, dim: usize| ins[k].sizes[dim].is_some();
     let grouped = c.feature_groups > 1 && (varies(0, c.input_feature) || varies(1, c.kernel_output_feature))
@@ -224,11 +224,11 @@ pub fn convolved(b: &mut Builder, c: &Convolution, ins: &mut [Varying]) -> Done<
     Ok(sizes)
 }
 
-/// How many windows there are in a dimension of this size.
+/// The number of windows in a dimension of this size.
 fn windowed(b: &mut Builder, length: &str, window: &WindowDim) -> Done<Tensor> {
     let large = "the sizes of the windows do not fit in 64 bits";
     let extent = (window.size - 1).checked_mul(window.window_dilation).and_then(|n| n.checked_add(1)).ok_or(large)?;
-    // What is left for the first window to move in, and one step more: none where it does not fit.
+    // The room for the first window to move in, and one more step: none where the window does not fit.
     let around = window.low.checked_add(window.high).and_then(|n| n.checked_sub(extent)).ok_or(large)?;
     let around = around.checked_add(window.stride).ok_or(large)?;
     let (zero, one) = (b.w.index(0), b.w.index(1));
@@ -244,7 +244,7 @@ fn windowed(b: &mut Builder, length: &str, window: &WindowDim) -> Done<Tensor> {
     Ok(size(b, &count))
 }
 
-/// The sizes of a slice of dimensions whose sizes vary: what there is between its ends.
+/// The varying sizes of a slice: the elements between its ends.
 pub fn sliced(b: &mut Builder, [starts, limits, strides]: [&[i64]; 3], v: &Varying) -> Sizes {
     let mut sizes = Vec::new();
     for dim in 0..starts.len() {

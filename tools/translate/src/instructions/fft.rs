@@ -1,16 +1,16 @@
 //! Fourier transforms, line by line, in `n * log2(n)` steps for every length.
 //!
-//! A length that is a power of two is transformed by butterflies: the line in bit-reversed order, then pairs at distances
-//! 1, 2, 4, .. combined in place. Where 3, 5 and 7 are factors too, such transforms are then combined by threes, fives and
-//! sevens, and the order is that of the digits of all factors reversed. For another length `n` the sum `x[j] * u^(j k)` with
-//! `u = exp(-2 pi i / n)` is a convolution, since `2 j k = j^2 + k^2 - (k - j)^2` (Bluestein): with
-//! `c[k] = exp(-pi i k^2 / n)`
+//! A length that is a power of two is transformed by butterflies: the line in bit-reversed order, then pairs at
+//! distances 1, 2, 4, .. combined in place. For further factors 3, 5 and 7, such transforms are then combined by
+//! threes, fives and sevens, and the order reverses the digits of all factors. For another length `n` the sum of
+//! `x[j] * u^(j k)` with `u = exp(-2 pi i / n)` is a convolution, since `2 j k = j^2 + k^2 - (k - j)^2` (Bluestein):
+//! with `c[k] = exp(-pi i k^2 / n)`
 //!
 //! ```text
 //! X[k] = c[k] * sum over j of (x[j] * c[j]) * conj(c[k - j])
 //! ```
 //!
-//! which two transforms of a power of two of at least `2 n - 1` elements give, and one of `conj(c)` for all lines.
+//! takes two transforms of a power of two of at least `2 n - 1` elements, and one of `conj(c)` for all lines.
 //! The inverse is the transform of the conjugated line, conjugated, over `n`.
 
 use crate::builder::Builder;
@@ -24,7 +24,8 @@ use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::Fourier;
 
-/// The transform over the last dimensions; of real numbers the last one first, back to them the last one last.
+/// Writes the transform over the last dimensions; from real numbers the last one first, to real numbers the last one
+/// last.
 pub fn fft(b: &mut Builder, kind: Fourier, lengths: &[i64], from: &Tensor, out: &Tensor) -> Done<Tensor> {
     let rank = out.sizes.len();
     let first = rank - lengths.len();
@@ -43,22 +44,22 @@ pub fn fft(b: &mut Builder, kind: Fourier, lengths: &[i64], from: &Tensor, out: 
     Ok(b.converted(&t, out))
 }
 
-/// What the transforms of one length need.
+/// The tables and types for transforms of one length.
 struct Transform {
     /// The number of elements of a line.
     n: i64,
     /// The length of the butterflies: a power of two, times the factors of `odd`.
     long: i64,
-    /// The odd factors of `long`, each 3, 5 or 7; those transforms are combined last whose factor is last.
+    /// The odd factors of `long`, each 3, 5 or 7, in the order in which their transforms are combined.
     odd: Vec<i64>,
     element: ElementType,
     /// The type of an element, and of a line of `long` elements.
     of: String,
     line: String,
-    /// `exp(-2 pi i k / long)`, and which element of a line is at `k` in reversed order.
+    /// The roots `exp(-2 pi i k / long)`, and the index of the line's element at `k` in reversed order.
     roots: Typed,
     places: Typed,
-    /// Where `n` has other factors: `c`, and the transform of its conjugate.
+    /// Bluestein's `c` and the transform of its conjugate, where `n` has other factors.
     chirp: Option<[Typed; 2]>,
 }
 
@@ -166,7 +167,7 @@ impl Transform {
         w.op(&format!("complex.mul {a}, {b} : {}", self.of))
     }
 
-    /// The line with `value` of each of its first `n` elements, times `c` where there is one, and 0 behind them.
+    /// The line with `value` of each of its first `n` elements, times `c` if any, followed by zeros.
     fn filled(
         &self,
         w: &mut Writer,
@@ -188,11 +189,11 @@ impl Transform {
         Ok(filled[0].clone())
     }
 
-    /// The line is transformed; the result is in the second of the two that are returned, `long` elements.
+    /// Transforms a line; the second of the two results has the transform, of `long` elements.
     fn run(&self, w: &mut Writer, from: Typed, into: Typed) -> Done<[Typed; 2]> {
         let into = self.butterflies(w, &from, into)?;
         let Some([_, spectrum]) = &self.chirp else { return Ok([from, into]) };
-        // The inverse of the product: of its conjugate the transform, conjugated.
+        // The inverse transform of the product: the transform of its conjugate, conjugated.
         let (zero, one, long) = (w.index(0), w.index(1), w.index(self.long));
         let product = w.repeat([&zero, &long, &one], vec![from], &mut |w, k, values| {
             let (a, b) = (w.load(&into, k), w.load(spectrum, k));
@@ -204,7 +205,7 @@ impl Transform {
         Ok([product[0].clone(), into])
     }
 
-    /// Element `k` of the result, from the line that [`Transform::run`] gives.
+    /// Element `k` of the result, from the line of [`Transform::run`].
     fn result(&self, w: &mut Writer, line: &Typed, k: &str) -> String {
         let value = w.load(line, &[k.to_string()]);
         let Some([chirp, _]) = &self.chirp else { return value };
@@ -256,7 +257,7 @@ impl Transform {
         Ok(line)
     }
 
-    /// The line of transforms of `size` elements, of which `count` each become one of all their elements, in place.
+    /// Combines transforms of `size` elements in place: each `count` of them become one transform of all their elements.
     fn combined(&self, w: &mut Writer, line: Typed, size: i64, count: i64) -> Done<Typed> {
         let turns: Vec<String> = (0..count)
             .map(|k| {
@@ -296,11 +297,12 @@ impl Transform {
         Ok(done[0].clone())
     }
 
-    /// `c`, and the transform of its conjugate, which goes on to both sides: element `long - k` is element `k`.
+    /// The factors `c`, and the transform of their conjugate, extended to both sides: element `long - k` is element
+    /// `k`.
     fn bluestein(&self, w: &mut Writer) -> Done<[Typed; 2]> {
         let (n, long) = (self.n, self.long);
         let chirp = table(w, n, &self.of, self.element, &mut |w, k| {
-            // k * k by 2 n keeps the angle exact.
+            // k * k modulo 2 n keeps the angle exact.
             let square = w.op(&format!("arith.muli {k}, {k} : i64"));
             let round = w.constant(&(2 * n).to_string(), "i64");
             let rest = w.op(&format!("arith.remui {square}, {round} : i64"));
@@ -328,7 +330,7 @@ impl Transform {
     }
 }
 
-/// The complex numbers of size 1 with the angles that `angle` makes of 0, 1, .. as `f64`.
+/// The complex numbers of magnitude 1 with the angles `angle(0)`, `angle(1)`, .. in `f64`.
 fn table(
     w: &mut Writer,
     n: i64,
@@ -368,8 +370,8 @@ fn odd_factors(n: i64) -> Option<Vec<i64>> {
     (left == 1).then_some(factors)
 }
 
-/// The numbers below a power of two times such factors, with their digits in reverse: what a digit of factor `p` counts is
-/// `p` times the product of the factors before it in the number, and of those behind it in the reversed one.
+/// The numbers below a power of two times odd factors, with their digits reversed. The weight of a digit is the
+/// product of the factors before it in the number, and of the factors behind it in the reversed one.
 fn reversed(w: &mut Writer, long: i64, odd: &[i64]) -> Done<Typed> {
     let twos = 1 << long.trailing_zeros();
     let of_twos = reversed_bits(w, twos)?;
@@ -402,7 +404,7 @@ fn reversed(w: &mut Writer, long: i64, odd: &[i64]) -> Done<Typed> {
     Ok(done[0].clone())
 }
 
-/// The numbers below a power of two with their bits in reverse: that of `k` is half of that of `k / 2`, with the last bit
+/// The numbers below a power of two with their bits reversed: for `k` half of the entry of `k / 2`, with the last bit
 /// of `k` in front.
 fn reversed_bits(w: &mut Writer, long: i64) -> Done<Typed> {
     let ty = plain(&[long], "i64");

@@ -1,4 +1,4 @@
-//! Gather: blocks of the data at starts that a tensor of indices has, row by row where blocks have rows, else element by
+//! Gather: blocks of the data at starts from a tensor of indices; row by row where blocks have rows, else element by
 //! element.
 
 use crate::builder::Builder;
@@ -8,14 +8,14 @@ use crate::tensor::{Done, Tensor};
 use crate::writer::Writer;
 use tensor_layout::operations::Gather;
 
-/// The least elements of a row that is worth a copy of its own; a copy of fewer takes as long as one after the other.
+/// The least elements of a row that is copied as one; shorter copies take as long as single elements.
 const ROW: i64 = 8;
 
-/// The operands are the data and the indices.
+/// Writes a gather. The operands are the data and the indices.
 pub fn gather(b: &mut Builder, g: &Gather, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
     let (data, indices) = (&ins[0], &ins[1]);
     if data.is_empty() {
-        // The blocks have no elements, but the result has: XLA gives zeros.
+        // Blocks without elements, but a result with some: XLA gives zeros.
         let zero = b.zero(data);
         return Ok(b.filled(out, &zero));
     }
@@ -50,7 +50,7 @@ fn blocks(b: &mut Builder, g: &Gather, [data, indices]: [&Tensor; 2], out: &Tens
     let batch: Vec<usize> = (0..rank).filter(|k| !g.offset_dims.contains(k)).collect();
     let block: Vec<i64> = g.offset_dims.iter().map(|k| out.sizes[*k]).collect();
     let block = Tensor { ty: plain(&block, &data.of), sizes: block, ..data.clone() };
-    // A block has one index in each dimension of the data that the result does not have.
+    // A block has one index in each dimension of the data that the result lacks.
     let sizes: Vec<i64> = g.slice_sizes.iter().map(|size| (*size).max(1)).collect();
     let in_result: Vec<i64> = (0..rank).map(|k| if batch.contains(&k) { 1 } else { out.sizes[k] }).collect();
     let plain_out = Tensor { ty: out.plain(), ..out.clone() };
@@ -83,11 +83,11 @@ fn blocks(b: &mut Builder, g: &Gather, [data, indices]: [&Tensor; 2], out: &Tens
     Ok(b.converted(&gathered, out))
 }
 
-/// Where the block of the result at `index` begins in a dimension of the data; `None` where it begins at 0.
+/// The start of the block of `index`, in a dimension of the data; `None` where it is 0.
 fn start(w: &mut Writer, g: &Gather, dim: usize, data: &Tensor, indices: &Tensor, index: &[String]) -> Option<String> {
     let rank = indices.sizes.len();
     let batch: Vec<usize> = (0..index.len()).filter(|k| !g.offset_dims.contains(k)).collect();
-    // The dimensions of the indices that count blocks: all but that of the vectors of starts.
+    // The dimensions of the indices that count blocks: all but the index vector.
     let counted: Vec<usize> = (0..rank).filter(|k| *k != g.index_vector_dim).collect();
     let of_batch = |dim: usize| counted.iter().position(|k| *k == dim).map(|k| index[batch[k]].clone());
     let Some(number) = g.start_index_map.iter().position(|k| *k == dim) else {

@@ -1,4 +1,4 @@
-//! The instructions: which function writes which, in [`instruction`], and their functions by kind.
+//! The instructions: the dispatch in [`instruction`], and the functions by kind.
 
 mod algorithms;
 mod batch_norm;
@@ -39,14 +39,14 @@ use tensor_layout::operations::{Exchange, Operation, Shape};
 /// An instruction, with the shapes and the tensors of its operands.
 #[derive(Clone, Copy)]
 pub struct Site<'a> {
-    /// The computation that it is in.
+    /// The computation of the instruction.
     pub computation: &'a Computation,
     pub i: &'a Instruction,
     pub shapes: &'a [&'a Shape],
     pub operands: &'a [&'a [Tensor]],
 }
 
-/// Writes an instruction; the tensors of its results.
+/// Writes an instruction; returns the tensors of its results.
 ///
 /// # Errors
 /// The instruction has no counterpart.
@@ -75,7 +75,7 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
             let each = ins.iter().zip(&results);
             each.map(|(from, to)| b.precise(from, to).map(|t| b.converted(&t, to))).collect()
         }
-        // What is above takes sizes that vary as further values.
+        // The cases above take varying sizes as further values.
         _ if dynamic::varies(&i.shape) || site.shapes.iter().any(|shape| dynamic::varies(shape)) => {
             dynamic::instruction(b, site)
         }
@@ -133,7 +133,7 @@ fn one(b: &mut Builder, site: &Site, ins: &[Tensor], out: &Tensor) -> Done<Tenso
         Operation::Elementwise if i.opcode == "domain" => Ok(b.converted(&ins[0], out)),
         Operation::Elementwise if i.opcode == "map" => map(b, i, &ins, out),
         Operation::Elementwise | Operation::Other { .. } if i.opcode == "rng" => random::numbers(b, i, &ins[..2], out),
-        // Another size is one up to a bound: this is the whole operand.
+        // Another size would be one up to a bound: this is the whole operand.
         Operation::Elementwise if i.opcode == "set-dimension-size" => Ok(b.converted(&ins[0], out)),
         Operation::Elementwise | Operation::Select => elementwise(b, i, &ins, out),
         Operation::Broadcast { .. } if i.opcode == "bitcast-convert" => shapes::parts(b, &ins[0], out),
@@ -162,7 +162,7 @@ fn one(b: &mut Builder, site: &Site, ins: &[Tensor], out: &Tensor) -> Done<Tenso
     }
 }
 
-/// Whether an instruction only moves elements: they are rounded to the precision of the result first.
+/// Whether an instruction only moves elements: then operands are rounded to the precision of the result first.
 fn only_moves(i: &Instruction) -> bool {
     match &i.operation {
         Operation::Elementwise => matches!(&*i.opcode, "copy" | "domain"),
@@ -186,7 +186,7 @@ fn constants(b: &mut Builder, i: &Instruction, outs: &[Tensor]) -> Done<Vec<Tens
     let literal = i.literal.as_ref().ok_or_else(|| not_imported(i))?;
     let leaves = literal.leaves();
     let each = outs.iter().enumerate();
-    // A tuple whose value is left out has no parts in the text.
+    // A tuple without its value has no parts in the text.
     each.map(|(k, out)| constant(b, i, leaves.get(k).copied().unwrap_or(literal), out)).collect()
 }
 
@@ -197,7 +197,7 @@ fn elementwise(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -
     })
 }
 
-/// The computation is run on the elements at each index.
+/// Applies the computation to the elements at each index.
 fn map(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
     let number = i.called.first().copied().ok_or("a map needs a computation")?;
     let (module, from) = (b.module, ins.iter().map(|t| t.element).collect::<Vec<_>>());

@@ -1,16 +1,16 @@
 //! Computations on two scalars that are known to be associative and commutative: elements may be combined in any order.
 //!
-//! A computation is known by its form, never by its values on a few numbers. `add` of floats counts as associative, as XLA
-//! takes it: its results differ by rounding only.
+//! A computation is recognised by its form, never by values at a few numbers. `add` of floats counts as associative, as
+//! in XLA: results differ by rounding only.
 
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Computation, Instruction, Values};
 use tensor_layout::operations::{Operation, Shape};
 
-/// The most bytes of a term: that of [`LOG_OF_SUM`] is the longest one that is known.
+/// The most bytes of a term: [`LOG_OF_SUM`] is the longest known one.
 const LONGEST: usize = 256;
 
-/// The logarithm of the sum of `exp(a)` and `exp(b)`, as JAX writes it in `cumlogsumexp`.
+/// The logarithm of `exp(a) + exp(b)`, as JAX writes it in `cumlogsumexp`.
 const LOG_OF_SUM: &str = "select(NE(subtract(a,b),subtract(a,b)),add(a,b),\
                           add(maximum(a,b),log-plus-one(exponential(negate(abs(subtract(a,b)))))))";
 
@@ -25,13 +25,13 @@ enum Form {
     Sum,
     Product,
     ExclusiveOr,
-    /// `f(f(x, y), y)` is `f(x, y)`: a maximum, a minimum, `and`, `or`.
+    /// A computation with `f(f(x, y), y) = f(x, y)`: a maximum, a minimum, `and`, `or`.
     Idempotent,
     LogOfSum,
 }
 
 impl Monoid {
-    /// The form of a computation; `None` where it is not known.
+    /// The form of a computation; `None` where it is unknown.
     pub fn new(computation: &Computation) -> Option<Monoid> {
         let [left, right] = computation.parameters[..] else { return None };
         let element = scalar(&computation.instructions[left])?;
@@ -54,12 +54,12 @@ impl Monoid {
             LOG_OF_SUM => Form::LogOfSum,
             _ => return None,
         };
-        // What is beyond the greatest number of this type becomes that number.
+        // Results beyond the greatest number of this type saturate.
         let saturates = element == ElementType::F4E2M1FN && !matches!(form, Form::Idempotent);
         (!saturates).then_some(Monoid { form, element })
     }
 
-    /// Whether an operand makes no difference to a value that it is combined with once more, after that value has begun
+    /// Whether an operand does not change a value that is combined with it again, after the value has begun
     /// with it.
     pub fn is_neutral(&self, computation: &Computation, operand: usize) -> bool {
         let mut i = &computation.instructions[operand];
@@ -92,8 +92,8 @@ fn scalar(i: &Instruction) -> Option<ElementType> {
     }
 }
 
-/// The term of an instruction of the parameters `a` and `b`, of those of its operands. Conversions to a wider type and back
-/// to `own`, that of the parameters, are left out.
+/// The term of an instruction in the parameters `a` and `b`, from the terms of its operands. Conversions to a wider
+/// type and back to `own`, the parameters' type, are left out.
 fn term(i: &Instruction, operands: &[(&Instruction, &str)], own: ElementType) -> Option<String> {
     let to = scalar(i)?;
     match (&i.operation, operands) {
@@ -102,7 +102,7 @@ fn term(i: &Instruction, operands: &[(&Instruction, &str)], own: ElementType) ->
             (to == own || widens(scalar(from)?, to)).then(|| term.to_string())
         }
         (Operation::Elementwise | Operation::Select, _) => {
-            // In the total order NaN is equal to itself.
+            // In the total order NaN equals itself.
             let name = match &*i.opcode {
                 "compare" if i.attribute("type").is_none_or(|order| order == "FLOAT") => i.attribute("direction")?,
                 "compare" => return None,
@@ -115,7 +115,7 @@ fn term(i: &Instruction, operands: &[(&Instruction, &str)], own: ElementType) ->
     }
 }
 
-/// Whether a type has each number of another one of its kind.
+/// Whether a type has all values of another one of its kind.
 fn widens(from: ElementType, to: ElementType) -> bool {
     let is_integer = |e: ElementType| e != ElementType::Pred && !e.is_float() && !e.is_complex();
     let has_more_bits = from.bits() < to.bits();

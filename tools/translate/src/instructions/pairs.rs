@@ -1,7 +1,7 @@
-//! Asynchronous pairs: the operation stands where it starts, and its end gives other names to what it made.
+//! Asynchronous pairs: the operation is at the start, and the end is an alias of its results.
 //!
-//! What a start gives besides, an array that only the device uses, is zeros. Transfers to and from the host and other
-//! devices are functions that somebody else writes; a value that is received stands where its transfer ends.
+//! Further results of a start, arrays that only the device uses, are zeros. Transfers to and from the host and other
+//! devices are external functions; a received value is defined at the end of its transfer.
 
 use super::{Site, instruction, not_imported};
 use crate::builder::Builder;
@@ -9,10 +9,10 @@ use crate::tensor::{Done, Tensor, by_leaf, tensors};
 use tensor_layout::hlo::Instruction;
 use tensor_layout::operations::{Shape, Start, leaves};
 
-/// What a transfer is told besides the value.
+/// The attributes that a transfer passes on.
 const TOLD: [&str; 5] = ["channel_id", "is_host_transfer", "infeed_config", "outfeed_config", "frontend_attributes"];
 
-/// The operation of a start, and the tuple that the start gives.
+/// Writes the operation of a start, and the start's tuple.
 pub fn start(b: &mut Builder, site: &Site, start: &Start) -> Done<Vec<Tensor>> {
     let i = site.i;
     let shape = made(&i.shape, start).ok_or_else(|| not_imported(i))?;
@@ -34,7 +34,7 @@ pub fn start(b: &mut Builder, site: &Site, start: &Start) -> Done<Vec<Tensor>> {
     Ok(all)
 }
 
-/// The values of an array in the layouts of `outs`; zeros where the array is none of those that are known.
+/// The values of an array in the layouts of `outs`; zeros for an unknown array.
 fn taken(b: &mut Builder, own: Option<&Vec<Tensor>>, outs: &[Tensor]) -> Done<Vec<Tensor>> {
     match own {
         Some(own) => b.all_converted(own, outs),
@@ -42,7 +42,7 @@ fn taken(b: &mut Builder, own: Option<&Vec<Tensor>>, outs: &[Tensor]) -> Done<Ve
     }
 }
 
-/// The shape of what the operation makes: a part of the tuple, or all of it where it has no operands.
+/// The shape of the operation's result: a part of the tuple, or all of it where it has no operands.
 fn made<'a>(shape: &'a Shape, start: &Start) -> Option<&'a Shape> {
     let (Shape::Tuple(parts), Some(_)) = (shape, start.operands) else { return Some(shape) };
     let mut before = 0;
@@ -58,7 +58,7 @@ fn operand_leaves(site: &Site) -> Vec<Vec<Tensor>> {
     site.shapes.iter().zip(site.operands).flat_map(|(shape, values)| by_leaf(shape, values)).collect()
 }
 
-/// Some arrays of the operands; zeros for those that are of none.
+/// Arrays of the operands by number; zeros for `None`.
 pub fn leaves_of(b: &mut Builder, site: &Site, numbers: &[Option<usize>]) -> Done<Vec<Tensor>> {
     let operands = operand_leaves(site);
     let outs = by_leaf(&site.i.shape, &tensors(&site.i.shape)?);
@@ -67,12 +67,12 @@ pub fn leaves_of(b: &mut Builder, site: &Site, numbers: &[Option<usize>]) -> Don
     Ok(each.collect::<Done<Vec<_>>>()?.concat())
 }
 
-/// A value goes to the host or to another device.
+/// Sends a value to the host or to another device.
 pub fn sent(b: &mut Builder, site: &Site, ins: &[Tensor]) -> Vec<Tensor> {
     transfer(b, site.i, ins, &[])
 }
 
-/// A value comes from the host or from another device.
+/// Receives a value from the host or from another device.
 pub fn received(b: &mut Builder, site: &Site, results: &[Tensor]) -> Vec<Tensor> {
     transfer(b, site.i, &[], results)
 }

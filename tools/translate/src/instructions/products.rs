@@ -10,8 +10,8 @@ use crate::tensor::{Done, Tensor};
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::{Convolution, OnlyPlace, Progression};
 
-/// `batch` and `contracting` are dimensions of the left and of the right operand. The loops are those of the result,
-/// which are batch, then the left's and the right's other dimensions, and after them the contracting ones.
+/// Writes a product; `batch` and `contracting` are dimensions of the left and of the right operand. Loops run over the
+/// result (batch, then the left's and the right's other dimensions), then over the contracting dimensions.
 pub fn dot(
     b: &mut Builder,
     batch: [&[usize]; 2],
@@ -36,8 +36,9 @@ pub fn dot(
     product(b, contracting[0].len(), operands, [ins[0].element, ins[1].element], out)
 }
 
-/// The operands are the input and the kernel. Windows that meet the data at one place each have no loop over their places
-/// and no padding: so the batch dimensions of products, which XLA:TPU writes as windows over spread data, cost nothing.
+/// Writes a convolution. The operands are the input and the kernel. Windows with one place on the data each have no
+/// loop over places and no padding: so batch dimensions of products, which XLA:TPU writes as windows over dilated data,
+/// cost nothing.
 pub fn convolution(b: &mut Builder, c: &Convolution, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
     let (input, kernel) = (&ins[0], &ins[1]);
     let rank = out.sizes.len();
@@ -47,7 +48,7 @@ pub fn convolution(b: &mut Builder, c: &Convolution, ins: &[Tensor], out: &Tenso
     for (k, w) in c.window.iter().enumerate() {
         let dim = c.input_spatial[k];
         let windows = out.sizes[c.output_spatial[k]];
-        // An array whose index is that of the window alone must have as many elements as there are windows.
+        // An array indexed by the window alone must have as many elements as there are windows.
         let fits = |line: &Progression, size| (line.start, line.step) != (0, 1) || size == windows;
         let only = w.only_place(input.sizes[dim], windows);
         if let Some(only) = only.filter(|only| fits(&only.element, input.sizes[dim]) && fits(&only.place, w.size)) {
@@ -73,15 +74,15 @@ pub fn convolution(b: &mut Builder, c: &Convolution, ins: &[Tensor], out: &Tenso
     product(b, looped.len() + 1, operands, [input.element, kernel.element], out)
 }
 
-/// The places of a window.
+/// The places of a window that are read.
 enum Place {
-    /// All, by this loop.
+    /// All, in this loop.
     Loop(usize),
     /// Only this one.
     Only(OnlyPlace),
 }
 
-/// The indices of the input and the kernel. The loops are those of the result (`sizes`), of windows, and, `deep`, of the
+/// The indices of the input and the kernel. Loops run over the result (`sizes`), over windows, and `deep` over the
 /// `features` of the input in a group.
 fn indices(c: &Convolution, places: &[Place], deep: usize, features: i64, sizes: &[i64]) -> (String, String) {
     let rank = sizes.len();
@@ -115,11 +116,11 @@ fn indices(c: &Convolution, places: &[Place], deep: usize, features: i64, sizes:
     (of_input.join(", "), of_kernel.join(", "))
 }
 
-/// Sums of products of the first two operands, of types `from`, over the `reduced` loops after those of the result.
+/// Sums of products of the first two operands, of types `from`, over the `reduced` loops after the result's loops.
 fn product(b: &mut Builder, reduced: usize, ins: Vec<Operand>, from: [ElementType; 2], out: &Tensor) -> Done<Tensor> {
     let to = out.element;
     if to.is_float() && to.bits().is_some_and(|bits| bits < 32) {
-        // The sum is one of `f32`, rounded once.
+        // The sum is in `f32`, and rounded once.
         let (element, of) = (ElementType::F32, "f32".to_string());
         let wide = Tensor { element, ty: plain(&out.sizes, &of), of, ..out.clone() };
         let sum = product(b, reduced, ins, from, &wide)?;

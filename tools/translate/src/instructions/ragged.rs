@@ -10,7 +10,7 @@ use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::{Contraction, Ragged, RaggedDot};
 
-/// The operands are the left and the right one, and their scales.
+/// Writes a product with scales. The operands are left and right, and their scales.
 pub fn scaled_dot(b: &mut Builder, dims: &Contraction, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
     let element = if out.element == ElementType::F64 { ElementType::F64 } else { ElementType::F32 };
     let mut sides = Vec::new();
@@ -38,14 +38,14 @@ fn dot(b: &mut Builder, dims: &Contraction, ins: &[Tensor], out: &Tensor) -> Don
     products::dot(b, batch, contracting, ins, out)
 }
 
-/// The same sizes with elements of another type, without an encoding.
+/// A tensor of the same sizes with elements of another type, without an encoding.
 fn of_type(t: &Tensor, element: ElementType) -> Done<Tensor> {
     let of = element_type(element).ok_or_else(|| format!("`{}` cannot be imported", element.name()))?;
     Ok(Tensor { element, ty: plain(&t.sizes, &of), of, ..t.clone() })
 }
 
-/// The operands are the left and the right one, and the sizes of the groups. For each index along the dimension that is
-/// cut, a table says the group; each product is added in place to the element of the result for it.
+/// Writes a product with groups. The operands are left and right, and the sizes of the groups. A table has the group
+/// of each index along the ragged dimension; each product is added in place to the result's element of its group.
 pub fn ragged_dot(b: &mut Builder, r: &RaggedDot, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
     if r.kind() == Ragged::Batch {
         return dot(b, &r.dims, &ins[..2], out);
@@ -71,8 +71,8 @@ pub fn ragged_dot(b: &mut Builder, r: &RaggedDot, ins: &[Tensor], out: &Tensor) 
     b.each(vec![Operand::own(&done)], out, |w, args| converted(w, &args[0], to, out.element))
 }
 
-/// The group of each index along the dimension that is cut, the number of groups where it is in none: how many groups
-/// end at or before it. Where the sizes have further dimensions, so does this.
+/// The group of each index along the ragged dimension, or the number of groups where the index is in none: the number
+/// of groups that end at or before it. Further dimensions of the sizes are dimensions of the table, too.
 fn groups(b: &mut Builder, r: &RaggedDot, sizes: &Tensor, lhs: &[i64]) -> Done<Typed> {
     let source = b.flattened(sizes);
     let (source, element) = (Typed::new(&source.name, &source.ty), sizes.element);
@@ -124,7 +124,7 @@ struct Product<'a> {
 }
 
 impl Product<'_> {
-    /// The loops are those of the product's result, batch, left and right, and then those that are summed over.
+    /// The sums of products. Loops run over the result, batch, left and right, then over the contracting dimensions.
     fn sums(&self, b: &mut Builder, begun: Typed, zero: &str) -> Done<Typed> {
         let dims = &self.r.dims;
         let (lhs_rank, rhs_rank) = (self.lhs.sizes.len(), self.rhs.sizes.len());
@@ -159,7 +159,7 @@ impl Product<'_> {
         Ok(done.remove(0))
     }
 
-    /// The group of an index of the left operand, the last one where there is none, and whether there is one.
+    /// The group of an index of the left operand, or the last group where it is in none, and whether it is in one.
     fn group(&self, w: &mut Writer, at: &[String]) -> (String, String) {
         let rank = self.groups.ty.matches('x').count();
         let mut place: Vec<String> = match rank {
@@ -183,7 +183,7 @@ impl Product<'_> {
         Ok(w.same(self.named("mul"), &factors, &element_type(self.to).unwrap_or_default()))
     }
 
-    /// The operation on elements of the sums' type.
+    /// The operation's name for the type of the sums.
     fn named(&self, name: &str) -> &'static str {
         let add = name == "add";
         match self.to {

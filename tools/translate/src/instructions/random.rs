@@ -1,10 +1,10 @@
-//! Random bits: `rng-bit-generator` gives the numbers that XLA's CPU backend gives, from a key and a counter.
+//! Random bits: `rng-bit-generator` gives the numbers of XLA's CPU backend, from a key and a counter.
 //!
-//! Both generators scramble a counter by a key. Three-fry (20 rounds of additions, rotations and exclusive ors) makes two
-//! words of 32 bits of a counter of 64 bits, Philox (10 rounds of multiplications) four words of one of 128 bits.
+//! Both generators scramble a counter by a key. Three-fry (20 rounds of additions, rotations and exclusive ors) turns
+//! a counter of 64 bits into two words of 32 bits, Philox (10 rounds of multiplications) one of 128 bits into four.
 //!
-//! `rng` and `rng-get-and-update-state` have a state that outlives the program and that nobody can ask for. Here they are
-//! functions of the instruction's name, so that a program gives the same numbers each time: `rng` takes Philox with the
+//! `rng` and `rng-get-and-update-state` have a state that outlives the program and cannot be queried. Here they are
+//! functions of the instruction's name, so a program gives the same numbers each time: `rng` uses Philox with the
 //! name's hash as the key and the number of the element as the counter.
 
 use super::shapes;
@@ -18,7 +18,7 @@ use crate::writer::Writer;
 use tensor_layout::element::ElementType::{self, S32, S64, U32, U64};
 use tensor_layout::hlo::Instruction;
 
-/// The operand is the state; the results are the next state and the bits.
+/// Writes random bits. The operand is the state; the results are the next state and the bits.
 pub fn bits(b: &mut Builder, i: &Instruction, state: &Tensor, outs: Vec<Tensor>) -> Done<Vec<Tensor>> {
     let source = b.flattened(state);
     let size = source.sizes[0];
@@ -116,7 +116,7 @@ fn bare(sizes: &[i64], element: ElementType, of: &str) -> Tensor {
     Tensor { name: String::new(), sizes: sizes.to_vec(), element, of: of.to_string(), ty: plain(sizes, of) }
 }
 
-/// The integers of 32 or 64 bits as the bits of a result.
+/// Integers of 32 or 64 bits cut to the bits of a result.
 fn cut_to(b: &mut Builder, from: &Tensor, out: &Tensor) -> Done<Tensor> {
     let to = bare(&out.sizes, out.element, &out.of);
     let shaped = shapes::reshape(b, from, &bare(&out.sizes, from.element, &from.of));
@@ -126,8 +126,8 @@ fn cut_to(b: &mut Builder, from: &Tensor, out: &Tensor) -> Done<Tensor> {
     })
 }
 
-/// A counter for each pair of words. The first even dimension of the result is cut into pairs, or else the largest one;
-/// the other words of 32 bits come from one counter each of those before. Elements of 64 bits are a pair each.
+/// The next state and the bits. A counter makes two words: neighbours along the first even dimension of the result, or
+/// else along the largest one. An element of 64 bits takes both words.
 fn three_fry(b: &mut Builder, state: &[String], out: &Tensor) -> Done<(Vec<String>, Tensor)> {
     let key = halves(&mut b.w, &state[0]);
     let wide = out.element.bits() == Some(64);
@@ -180,8 +180,8 @@ fn three_fry(b: &mut Builder, state: &[String], out: &Tensor) -> Done<(Vec<Strin
     Ok((next, cut_to(b, &mixed, out)?))
 }
 
-/// The words of one counter after those of the other; what is left of the last one is dropped. The counter is one of 128
-/// bits: of a state of two numbers its high half is the key.
+/// The words of one counter after the other; the rest of the last one is dropped. The counter has 128
+/// bits: in a state of two numbers its high half is the key.
 fn philox(b: &mut Builder, state: &[String], out: &Tensor) -> Done<(Vec<String>, Tensor)> {
     let total: i64 = out.sizes.iter().product();
     let wide = out.element.bits() == Some(64);
@@ -191,7 +191,7 @@ fn philox(b: &mut Builder, state: &[String], out: &Tensor) -> Done<(Vec<String>,
     let low = state[1].clone();
     let w = &mut b.w;
     let key = halves(w, &state[0]);
-    // The counter after some steps: where the low half wraps, the high one counts.
+    // The counter after some steps, with a carry from the low into the high half.
     let after = |w: &mut Writer, steps: &str| {
         let sum = add(w, &low, steps, "i64");
         let wraps = w.compare("ult", &sum, &low, "i64");
@@ -229,18 +229,18 @@ fn philox(b: &mut Builder, state: &[String], out: &Tensor) -> Done<(Vec<String>,
     Ok((next, cut_to(b, &cut, out)?))
 }
 
-/// A number made of a name (FNV-1a).
+/// The hash of a name (FNV-1a).
 fn hash(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The state that is shared by all random numbers.
+/// The state shared by all random numbers.
 pub fn state(b: &mut Builder, i: &Instruction, out: &Tensor) -> Tensor {
     let text = format!("arith.constant dense<[{}, 0]> : {}", hash(&i.name) as i64, out.ty);
     b.named(out, &text)
 }
 
-/// The operands are the least number and the end, or the mean and the standard deviation.
+/// Writes random numbers. The operands are the least number and the end, or the mean and the standard deviation.
 pub fn numbers(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
     let normal = i.attribute("distribution") == Some("rng_normal");
     let (sizes, element) = (out.sizes.clone(), out.element);
@@ -273,7 +273,7 @@ pub fn numbers(b: &mut Builder, i: &Instruction, ins: &[Tensor], out: &Tensor) -
             let part = on(w, "mulf", &width, &first);
             return Ok(on(w, "addf", &part, &bounds[0]));
         }
-        // sqrt(-2 * log(1 - u)) * cos(2 * pi * v) of two fractions is a normal number.
+        // sqrt(-2 * log(1 - u)) * cos(2 * pi * v) of two fractions is normally distributed.
         let second = fraction(w, &words[1], element).ok_or_else(wrong)?;
         let [one, two, turn] = [1.0, -2.0, std::f64::consts::TAU].map(|x| w.constant(&decimal(x), &of));
         let above = on(w, "subf", &one, &first);

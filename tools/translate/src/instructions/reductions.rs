@@ -12,7 +12,7 @@ use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Instruction;
 use tensor_layout::operations::WindowDim;
 
-/// The operands are the inputs, then as many initial values.
+/// Writes a reduction over dimensions. The operands are the inputs, then as many initial values.
 pub fn reduce(
     b: &mut Builder,
     i: &Instruction,
@@ -23,7 +23,7 @@ pub fn reduce(
     let (inputs, initial) = ins.split_at(outs.len());
     let rank = inputs[0].sizes.len();
     let kept: Vec<usize> = (0..rank).filter(|k| !reduced.contains(k)).collect();
-    // The loops are those of the result, then the reduced ones.
+    // Loops over the result, then over the reduced dimensions.
     let place = |k: usize| match kept.iter().position(|dim| *dim == k) {
         Some(place) => place,
         None => kept.len() + reduced.iter().position(|dim| *dim == k).unwrap_or(0),
@@ -34,8 +34,8 @@ pub fn reduce(
     combined(b, i, Generic { loops: rank, ins: operands, outs, inits }, inputs, None)
 }
 
-/// The operands are the inputs, then as many initial values. A window gives the initial value, combined with its elements in
-/// the order of their places; padding is no element.
+/// Writes a reduction over windows. The operands are the inputs, then as many initial values. A window combines the
+/// initial value with its elements in the order of their places; padding is no element.
 pub fn reduce_window(
     b: &mut Builder,
     site: &Site,
@@ -100,7 +100,7 @@ fn along_each(
     b.all_converted(&now, &outs)
 }
 
-/// A window on one element, that of its own index.
+/// A window of one element, at its own index.
 const OWN: WindowDim =
     WindowDim { size: 1, stride: 1, low: 0, high: 0, window_dilation: 1, base_dilation: 1, reversed: false };
 
@@ -109,7 +109,7 @@ fn is_own(w: &WindowDim) -> bool {
     (size, stride, low, high, base_dilation) == (OWN.size, OWN.stride, OWN.low, OWN.high, OWN.base_dilation)
 }
 
-/// The windows one by one. The padding has the initial value, so where that is not neutral, it is left out.
+/// Reduces window by window. The padding has the initial value, or is masked where that is not neutral.
 fn windows(
     b: &mut Builder,
     i: &Instruction,
@@ -121,7 +121,7 @@ fn windows(
     let rank = window.len();
     let part = |of: fn(&WindowDim) -> i64| window.iter().map(of).collect::<Vec<i64>>();
     let (low, high, between) = (part(|w| w.low), part(|w| w.high), part(|w| w.base_dilation - 1));
-    // The loops are those of the result, then those of the window.
+    // Loops over the result, then over the window.
     let index = |k: usize| format!("d{k} * {} + d{} * {}", window[k].stride, rank + k, window[k].window_dilation);
     let index = (0..rank).map(index).collect::<Vec<_>>().join(", ");
     let (mut operands, mut inits) = (Vec::new(), Vec::new());
@@ -148,23 +148,23 @@ fn mask_of(b: &mut Builder, sizes: &[i64], padding: [&[i64]; 3]) -> Done<Tensor>
     padded(b, &elements, padding, &zero)
 }
 
-/// An array without a name, whose elements have the type `of`.
+/// An array without a name, with elements of type `of`.
 fn array(sizes: &[i64], element: ElementType, of: &str) -> Tensor {
     Tensor { sizes: sizes.to_vec(), ty: plain(sizes, of), ..Tensor::scalar(element, of) }
 }
 
-/// Where every window meets, besides padding, whole dimensions and one element of each other dimension, that of its own
-/// index: the other dimensions and the whole ones. Such windows all give the same along the whole dimensions, where their
-/// places times the windows would be work in the square of the size. `None` as well where there is only one window.
+/// The own and the whole dimensions, if each window covers whole dimensions, besides padding, and in the others one
+/// element of its own index. Such windows have equal results along the whole dimensions, where places times
+/// windows would be quadratic work. `None` otherwise, and where there is only one window.
 fn whole_dims(window: &[WindowDim], sizes: &[i64], windows: &[i64]) -> Option<(Vec<usize>, Vec<usize>)> {
     let (own, whole): (Vec<usize>, Vec<usize>) = (0..window.len()).partition(|k| is_own(&window[*k]));
     let all = whole.iter().all(|k| meets_all(&window[*k], sizes[*k], windows[*k]));
     (all && whole.iter().any(|k| windows[*k] > 1)).then_some((own, whole))
 }
 
-/// Whether each of the windows along a dimension meets each of the dimension's `size` elements. Element `e` is at
-/// `(low + e * base_dilation - o * stride) / window_dilation` of window `o`: the least of these is that of the first element
-/// in the last window, the largest that of the last element in the first window.
+/// Whether each window along a dimension covers each of its `size` elements. Element `e` is at place
+/// `(low + e * base_dilation - o * stride) / window_dilation` of window `o`: least for the first element in the last
+/// window, greatest for the last element in the first window.
 fn meets_all(w: &WindowDim, size: i64, windows: i64) -> bool {
     let [last, last_window, last_place] = [size - 1, windows - 1, w.size - 1].map(i128::from);
     let [low, of_element, of_window, of_place] = [w.low, w.base_dilation, w.stride, w.window_dilation].map(i128::from);
@@ -175,15 +175,15 @@ fn meets_all(w: &WindowDim, size: i64, windows: i64) -> bool {
     last >= 0 && last_window >= 0 && at_places && within
 }
 
-/// An operand that is not read: its sizes are those of the window's loops, which no other operand gives.
+/// An operand that is not read: it gives the sizes of the window's loops, which no other operand has.
 pub fn window_operand(b: &mut Builder, window: &[WindowDim], first: usize) -> Operand {
     let sizes: Vec<i64> = window.iter().map(|w| w.size).collect();
     let tensor = b.empty(&array(&sizes, ElementType::Pred, "i1"));
     Operand::new(&tensor, dims(first..first + window.len()))
 }
 
-/// Writes a reduction whose region is the called computation: it combines the elements of the results so far with those
-/// of the inputs, which are the first operands. Where the operand `mask` is 0, there is no element.
+/// Writes a reduction whose region is the called computation, on the results so far and on the elements of the inputs,
+/// the first operands. Where the operand `mask` is 0, there is no element.
 fn combined(
     b: &mut Builder,
     i: &Instruction,
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
     use tensor_layout::hlo::Module;
 
-    /// Whether each window meets each element, place by place.
+    /// Whether each window covers each element, checked place by place.
     fn meets_all_by_definition(w: &WindowDim, size: i64, windows: i64) -> bool {
         (0..windows).all(|o| {
             let places = (0..w.size).map(|p| o * w.stride + p * w.window_dilation - w.low);
@@ -221,7 +221,7 @@ mod tests {
         })
     }
 
-    /// All windows with small numbers over up to 4 elements, cut off ones, too.
+    /// All windows with small numbers over up to 4 elements, also those that negative padding cuts.
     #[test]
     fn windows_that_meet_all_elements_are_those_of_the_definition() {
         let (mut whole, mut others) = (0, 0);
@@ -256,7 +256,7 @@ mod tests {
         crate::import(&module, &text, "m.hlo").expect("MLIR")
     }
 
-    /// A window has loops of its own, for which an operand of `i1` gives the sizes.
+    /// A window with loops of its own has an operand of `i1` for their sizes.
     #[test]
     fn windows_over_a_whole_dimension_have_no_loops() {
         let whole = ("3,4", "size=1x7 pad=0_0x3_3");
@@ -268,13 +268,13 @@ mod tests {
             ("add", "1", whole, false),
             ("multiply", "0", whole, false),
             ("subtract", "0", whole, false),
-            // A dimension is met in part, by all windows or by one; not one element of its own index.
+            // A dimension is covered in part, by all windows or by one; not one element of its own index.
             ("maximum", "7", ("3,4", "size=1x6 pad=0_0x3_2"), true),
             ("maximum", "7", ("2,4", "size=2x7 pad=0_0x3_3"), true),
             ("maximum", "7", ("2,4", "size=1x7 stride=2x1 pad=0_0x3_3"), true),
             ("maximum", "7", ("3,5", "size=1x7 pad=0_0x3_4"), true),
             ("maximum", "7", ("3,2", "size=1x4 pad=0_0x2_2 rhs_dilate=1x2"), true),
-            // One window gives the same in the same time.
+            // One window takes the same time in both ways.
             ("maximum", "7", ("3,1", "size=1x4"), true),
         ] {
             let text = imported(opcode, initial, shape, window);

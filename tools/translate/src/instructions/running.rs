@@ -1,13 +1,13 @@
-//! Running values: a `reduce-window` each of whose windows has one element more than its neighbour, as in `jnp.cumsum`.
+//! Running values: a `reduce-window` in which each window has one element more than its neighbour, as in `jnp.cumsum`.
 //!
-//! A window of 4 places with a padding of 3 before 4 elements has element 0 first, then 0 and 1, then 0 to 2, then all of
-//! them. Window `o` gives `f(.. f(f(init, x[0]), x[1]) .., x[o])`, which is `f` of the value of the window before it and
-//! `x[o]`: as many steps as elements, and the same bits as window by window, whatever `f` and `init` are.
+//! A window of 4 places with a padding of 3 before 4 elements has element 0 first, then 0 and 1, then 0 to 2, then all
+//! of them. Window `o` gives `f(.. f(f(init, x[0]), x[1]) .., x[o])`, which is `f` of the value of the window before
+//! and `x[o]`: as many steps as elements, and the same bits as window by window, whatever `f` and `init` are.
 //!
-//! With the padding behind the elements, windows end together, and the steps go from the last element to the first. Along
-//! several dimensions they go along one after the other. There elements are combined in another order than that of the
-//! places, so `f` must be a [`Monoid`](super::monoid::Monoid); along several dimensions `init`, with which each line
-//! begins, must be neutral, too.
+//! With the padding after the elements, windows end together, and the steps go from the last element to the first.
+//! Several dimensions are processed one after the other. In both cases elements are combined in another order than the
+//! window's, so `f` must be a [`Monoid`](super::monoid::Monoid); with several dimensions `init`, the start of each line,
+//! must be neutral, too.
 
 use super::computation::applied;
 use crate::builder::Builder;
@@ -18,21 +18,21 @@ use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::WindowDim;
 
-/// The windows along a dimension, where each begins or ends with the elements.
+/// The windows along a dimension, if all begin or all end with the elements.
 #[derive(Clone, Copy)]
 pub struct Running {
-    /// Windows end with the last element; they begin with the first one otherwise.
+    /// Whether windows end with the last element; otherwise they begin with the first.
     pub backward: bool,
-    /// How many windows meet padding only: the first ones, or backward the last ones.
+    /// The number of windows over padding only: the first ones, or backward the last ones.
     empty: i64,
-    /// How many windows meet elements, each one more than its neighbour.
+    /// The number of windows with elements, each with one more than its neighbour.
     steps: i64,
     /// The number of elements.
     size: i64,
 }
 
 impl Running {
-    /// The windows along a dimension of `size` elements; `None` where they are others.
+    /// The windows along a dimension of `size` elements; `None` where they are not running.
     pub fn new(w: &WindowDim, size: i64, windows: i64) -> Option<Running> {
         let one_by_one = (w.stride, w.window_dilation, w.base_dilation) == (1, 1, 1);
         if !one_by_one || size < 1 || windows < 2 {
@@ -54,7 +54,7 @@ impl Running {
     }
 }
 
-/// The computation that windows combine elements with.
+/// The computation that combines elements of windows.
 pub struct Fold<'a> {
     pub module: &'a Module,
     pub computation: usize,
@@ -63,7 +63,7 @@ pub struct Fold<'a> {
 }
 
 impl Fold<'_> {
-    /// The value of a window, of its neighbour's value and the elements of the inputs at an index.
+    /// The value of a window, from its neighbour's value and the elements of the inputs at an index.
     fn step(&self, w: &mut Writer, so_far: &[String], inputs: &[Typed], at: &[String]) -> Done<Vec<String>> {
         let elements: Vec<String> = inputs.iter().map(|t| w.load(t, at)).collect();
         let to = &self.from[..so_far.len()];
@@ -71,7 +71,7 @@ impl Fold<'_> {
     }
 }
 
-/// The running values along a dimension; `out` is what the results are, without encodings.
+/// The running values along a dimension; `outs` are the types of the results, without encodings.
 pub fn running(
     b: &mut Builder,
     fold: &Fold,
@@ -90,7 +90,7 @@ pub fn running(
     let bounds = |w: &mut Writer, sizes: &[i64]| sizes.iter().map(|n| w.index(*n)).collect::<Vec<_>>();
     let (before, after) = (bounds(w, &outs[0].sizes[..dim]), bounds(w, &outs[0].sizes[dim + 1..]));
     let [one, end] = [1, steps].map(|n| w.index(n));
-    // The element and the window of step 0: those of step `k` are `k` further on, or before them.
+    // The element and the window of step 0: step `k` is `k` further on, or backward `k` before.
     let first = if backward { [size - 1, steps - 1] } else { [0, empty] }.map(|n| w.index(n));
     let way = if backward { "subi" } else { "addi" };
     let done = w.nest(&before, Typed::all(&begin), &mut |w, row, values| {
@@ -112,7 +112,7 @@ pub fn running(
     Ok(outs.iter().zip(done).map(|(t, v)| Tensor { name: v.name, ..t.clone() }).collect())
 }
 
-/// The tensors with these elements at an index.
+/// Stores these elements into the tensors at an index.
 fn stored(w: &mut Writer, elements: &[String], tensors: &[Typed], at: &[String]) -> Vec<Typed> {
     elements.iter().zip(tensors).map(|(x, t)| w.store(x, t, at)).collect()
 }
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use tensor_layout::hlo;
 
-    /// The elements that each window meets, and whether there is padding before and behind them, place by place.
+    /// The elements of each window, and whether it has padding before and after them, checked place by place.
     fn met(w: &WindowDim, size: i64, windows: i64) -> Vec<(Vec<i64>, [bool; 2])> {
         let one = |o: i64| {
             let places = (0..w.size).map(|p| o * w.stride + p * w.window_dilation - w.low);
@@ -132,7 +132,7 @@ mod tests {
         (0..windows).map(one).collect()
     }
 
-    /// All windows with small numbers over up to 4 elements: those that begin, or end, together and are longer by one each,
+    /// All windows with small numbers over up to 4 elements: running ones begin, or end, together and grow by one each,
     /// with padding only on the side where they begin, or end.
     #[test]
     fn windows_that_grow_are_those_of_the_definition() {
@@ -170,7 +170,7 @@ mod tests {
         assert!(running > 100 && others > 1000, "{running} windows grow, {others} do not");
     }
 
-    /// Whether a `reduce-window` over `x` with this computation is one of running values: it has a loop.
+    /// Whether a `reduce-window` over `x` with this computation becomes running values: then the text has a loop.
     fn runs(element: &str, computation: &str, initial: &str, window: &str) -> bool {
         runs_from(element, computation, &format!("constant({initial})"), window)
     }
@@ -211,7 +211,7 @@ mod tests {
             ("s32", "add", "7", single),
             ("u8", "xor", "1", single),
             ("c128", "multiply", "(1, 0)", single),
-            // The order is that of the program.
+            // The order must be the program's.
             ("f32", "subtract", "0", in_order),
             ("f32", "power", "1", in_order),
             ("f32", "divide", "3", in_order),
@@ -267,7 +267,7 @@ mod tests {
         )
     }
 
-    /// Each instruction is named twice by the next one, so that the term of the last would have 2^200 letters.
+    /// The next instruction uses each one twice, so the term of the last would have 2^200 letters.
     #[test]
     fn long_terms_are_not_written() {
         let double = |k: usize| format!("  t{} = f32[] multiply(t{k}, t{k})\n", k + 1);

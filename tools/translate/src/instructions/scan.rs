@@ -1,19 +1,19 @@
-//! Scan: `scf.for` over the indices along a dimension, in which the computation is called on slices.
+//! Scan: `scf.for` over the indices along a dimension, with a call of the computation on slices.
 
 use super::{control, shapes};
 use crate::builder::Builder;
 use crate::tensor::{Done, Tensor};
 use tensor_layout::hlo::Instruction;
 
-/// What a scan runs over.
+/// The iteration space of a scan.
 pub struct Scan {
     pub dim: usize,
-    /// How many of the operands have slices; the others are the carries.
+    /// The number of operands with slices; the others are the carries.
     pub inputs: usize,
     pub reversed: bool,
 }
 
-/// The results are slices of each step, then the last carries.
+/// Writes a scan. The results are slices of each step, then the last carries.
 pub fn scan(b: &mut Builder, i: &Instruction, scan: &Scan, ins: &[Tensor], outs: &[Tensor]) -> Done<Vec<Tensor>> {
     let computation = i.called.first().copied().ok_or("a scan needs a computation")?;
     let (inputs, carries) = ins.split_at(scan.inputs);
@@ -40,8 +40,8 @@ pub fn scan(b: &mut Builder, i: &Instruction, scan: &Scan, ins: &[Tensor], outs:
     b.all_converted(&done, outs)
 }
 
-/// Calls the computation on the slices at an index and the carries, and writes the slices that it makes; the next
-/// carries, and the outputs.
+/// Calls the computation on the slices at an index and the carries, and stores its slices; returns the next carries,
+/// and the outputs.
 fn one_step(
     b: &mut Builder,
     computation: usize,

@@ -12,7 +12,7 @@ use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Instruction;
 use tensor_layout::operations::Gather;
 
-/// What is what in a scatter.
+/// The parts of a scatter.
 struct Scatter<'a> {
     g: &'a Gather,
     /// The sizes of the data.
@@ -20,11 +20,11 @@ struct Scatter<'a> {
     /// The sizes of a block, in the data's dimensions.
     block: Vec<i64>,
     indices: Tensor,
-    /// The dimensions of the updates that say which block.
+    /// The dimensions of the updates that number the blocks.
     rows: Vec<usize>,
 }
 
-/// The operands are arrays of data, the indices, and as many updates.
+/// Writes a scatter. The operands are arrays of data, the indices, and as many updates.
 pub fn scatter(b: &mut Builder, i: &Instruction, g: &Gather, ins: &[Tensor], outs: Vec<Tensor>) -> Done<Vec<Tensor>> {
     let n = outs.len();
     let precise = ins.iter().zip(&outs).map(|(t, out)| b.precise(t, out)).collect::<Done<Vec<_>>>()?;
@@ -63,16 +63,16 @@ pub fn scatter(b: &mut Builder, i: &Instruction, g: &Gather, ins: &[Tensor], out
     b.all_converted(&done, &outs)
 }
 
-/// Where a block begins in a dimension of the data.
+/// The start of a block in a dimension of the data.
 struct Begin {
     /// The index; `None` where it is 0.
     index: Option<String>,
-    /// Whether the indices say it, so that the block may not fit.
+    /// Whether the start comes from the indices, so that the block may not fit.
     checked: bool,
 }
 
 impl Scatter<'_> {
-    /// Where the block of a row begins, in each dimension of the data.
+    /// The start of a row's block, in each dimension of the data.
     fn begin(&self, w: &mut Writer, row: &[String]) -> Vec<Begin> {
         (0..self.data.len()).map(|dim| self.begin_in(w, row, dim)).collect()
     }
@@ -97,8 +97,8 @@ impl Scatter<'_> {
         Begin { index: Some(index), checked: true }
     }
 
-    /// The sizes of the loops over a block, the first of them 0 where the block does not fit. One loop that runs once
-    /// where a block is one element.
+    /// The trip counts of the loops over a block, the first 0 where the block does not fit. A block of one element has
+    /// one loop that runs once.
     fn bounds(&self, w: &mut Writer, begin: &[Begin], updates: &[i64]) -> Vec<String> {
         let mut bounds: Vec<String> = self.g.offset_dims.iter().map(|k| w.index(updates[*k])).collect();
         if bounds.is_empty() {
@@ -107,8 +107,8 @@ impl Scatter<'_> {
         let mut fits: Option<String> = None;
         for (dim, begin) in begin.iter().enumerate().filter(|(_, begin)| begin.checked) {
             let Some(index) = &begin.index else { continue };
-            // As an unsigned number, a negative index is larger than any size. A block larger than the data does not
-            // pass the check of shapes.
+            // As an unsigned number, a negative index is larger than any size. The check of shapes refuses a block
+            // larger than the data.
             let most = w.index(self.data[dim] - self.block[dim]);
             let inside = w.compare("ule", index, &most, "index");
             fits = Some(match fits {
@@ -123,7 +123,7 @@ impl Scatter<'_> {
         bounds
     }
 
-    /// The index into the data, and that into the updates, of a place in the block of a row.
+    /// The index into the data and the index into the updates, for an element of a row's block.
     fn element(&self, w: &mut Writer, begin: &[Begin], row: &[String], place: &[String]) -> (Vec<String>, Vec<String>) {
         let g = self.g;
         let mut of_update = vec![String::new(); self.rows.len() + g.offset_dims.len()];

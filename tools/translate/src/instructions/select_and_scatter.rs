@@ -1,5 +1,5 @@
-//! Select-and-scatter: in each window of the data one element is selected, and the element of the source for the window
-//! is combined into the result at its place.
+//! Select-and-scatter: each window of the data selects one element, and the source's element for the window
+//! is combined into the result at the selected index.
 
 use super::computation::applied;
 use crate::builder::Builder;
@@ -10,7 +10,7 @@ use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Instruction;
 use tensor_layout::operations::WindowDim;
 
-/// The operands are the data, the source and the value that the result begins with.
+/// Writes a select-and-scatter. The operands are the data, the source and the initial value of the result.
 pub fn select_and_scatter(
     b: &mut Builder,
     i: &Instruction,
@@ -64,7 +64,7 @@ pub fn select_and_scatter(
     Ok(b.converted(&Tensor { name: done[0].name.clone(), ..data }, out))
 }
 
-/// The index of the data under a place of a window, the nearest one where that is padding; and whether it is none.
+/// The index of the data at a place of a window, clamped where that is padding; and whether it is an element.
 fn under(
     w: &mut Writer,
     window: &[WindowDim],

@@ -40,7 +40,7 @@ fn row_major(b: &mut Builder, t: &Tensor, sizes: &[i64]) -> Tensor {
         0 => "[]".to_string(),
         rank => format!("[[{}]]", (0..rank).map(|k| k.to_string()).collect::<Vec<_>>().join(", ")),
     };
-    // A tensor of one element collapses to rank 0 without going through one dimension.
+    // A tensor of one element collapses to rank 0 directly.
     if t.sizes.len() > 1 || sizes.is_empty() {
         let line = if sizes.is_empty() { Vec::new() } else { vec![t.sizes.iter().product()] };
         let groups = if line.is_empty() { "[]".to_string() } else { group(t.sizes.len()) };
@@ -58,7 +58,7 @@ fn row_major(b: &mut Builder, t: &Tensor, sizes: &[i64]) -> Tensor {
 }
 
 /// A `bitcast-convert` to narrower elements: the parts of each element along a last dimension, the least significant
-/// one first.
+/// first.
 pub fn parts(b: &mut Builder, from: &Tensor, out: &Tensor) -> Done<Tensor> {
     let last = out.sizes.len() - 1;
     let operand = Operand::new(from, dims(0..last));
@@ -82,20 +82,20 @@ pub fn concatenate(b: &mut Builder, dim: usize, ins: &[Tensor], out: &Tensor) ->
     b.converted(&all, out)
 }
 
-/// The operands are the data and the value of the padding.
+/// Writes a pad. The operands are the data and the value of the padding.
 pub fn pad(b: &mut Builder, [low, high, interior]: [&[i64]; 3], ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
     let value = b.scalar(&ins[1]);
     let padded = padded(b, &ins[0], [low, high, interior], &value)?;
     Ok(b.converted(&padded, out))
 }
 
-/// The sizes of a tensor on its way to the padded one.
+/// The intermediate sizes of a pad.
 struct PaddedSizes {
-    /// With the padding between the elements.
+    /// The sizes with interior padding.
     spread: Vec<i64>,
-    /// With the padding on both sides, too.
+    /// The sizes with low and high padding, too.
     whole: Vec<i64>,
-    /// Without what negative padding cuts off.
+    /// The sizes after negative padding has cut elements off.
     left: Vec<i64>,
 }
 
@@ -126,7 +126,7 @@ pub fn padded(b: &mut Builder, t: &Tensor, padding: [&[i64]; 3], value: &str) ->
         return Ok(b.filled(&rest, value));
     }
     if spread.sizes != t.sizes {
-        // The elements are written into a block of the value, with steps between them.
+        // The elements are written into a block of the value, with strides.
         let filled = b.filled(&spread, value);
         let strides: Vec<i64> = interior.iter().map(|n| n + 1).collect();
         let text = format!(
@@ -158,14 +158,14 @@ pub fn padded(b: &mut Builder, t: &Tensor, padding: [&[i64]; 3], value: &str) ->
     Ok(t)
 }
 
-/// The operands are the data and a start for each dimension.
+/// Writes a dynamic slice. The operands are the data and a start for each dimension.
 pub fn dynamic_slice(b: &mut Builder, sizes: &[i64], ins: &[Tensor], out: &Tensor) -> Tensor {
     let offsets = starts(b, &ins[1..], &ins[0].sizes, sizes);
     let cut = b.cut(&ins[0], &offsets, sizes, &vec![1; out.sizes.len()]);
     b.converted(&cut, out)
 }
 
-/// The operands are the data, the block that is written, and a start for each dimension.
+/// Writes a dynamic update slice. The operands are the data, the block, and a start for each dimension.
 pub fn dynamic_update_slice(b: &mut Builder, ins: &[Tensor], out: &Tensor) -> Tensor {
     if ins[1].is_empty() {
         return b.converted(&ins[0], out);

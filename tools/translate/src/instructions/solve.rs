@@ -8,21 +8,21 @@ use crate::syntax::element_type;
 use crate::tensor::{Done, Tensor};
 use crate::writer::Writer;
 
-/// The numbers of a tensor's type.
+/// The arithmetic of a tensor's type.
 fn field(t: &Tensor) -> Done<Field> {
     Field::new(t.element).ok_or_else(|| format!("matrices of {} cannot be imported", t.element.name()).into())
 }
 
-/// The sizes of all dimensions but the last two, and these.
+/// The loop bounds of all dimensions but the last two, and the sizes of these.
 fn matrices(w: &mut Writer, t: &Tensor) -> (Vec<String>, i64, i64) {
     let rank = t.sizes.len();
     let batch = t.sizes[..rank - 2].to_vec();
     (batch.into_iter().map(|n| w.index(n)).collect(), t.sizes[rank - 2], t.sizes[rank - 1])
 }
 
-/// The triangular factor of each matrix; the other triangle is 0. Column by column, an element in row `i` and column `j`
-/// is `(a[i][j] - sum of l[i][k] * conj(l[j][k]) for k < j) / l[j][j]`, on the diagonal the square root of that sum. The
-/// upper factor is the adjoint of the lower one.
+/// The triangular factor of each matrix; the other triangle is 0. Column by column, the element in row `i` and column
+/// `j` is `(a[i][j] - sum of l[i][k] * conj(l[j][k]) for k < j) / l[j][j]`, and on the diagonal the square root of that
+/// difference. The upper factor is the adjoint of the lower one.
 pub fn cholesky(b: &mut Builder, lower: bool, from: &Tensor, out: &Tensor) -> Done<Tensor> {
     let precise = b.precise(from, out)?;
     let (source, field) = (b.flattened(&precise), field(out)?);
@@ -33,7 +33,7 @@ pub fn cholesky(b: &mut Builder, lower: bool, from: &Tensor, out: &Tensor) -> Do
     let (first, one, size) = (w.index(0), w.index(1), w.index(n));
     let data = Typed::new(&source.name, &source.ty);
     let done = w.nest(&batch, Typed::all(&[filled]), &mut |w, matrix, values| {
-        // Elements are those of the lower factor: of the upper one they are at the mirrored place, conjugated.
+        // Indices are those of the lower factor: the upper one has the element mirrored and conjugated.
         let place = |i: &str, j: &str| {
             let (i, j) = if lower { (i, j) } else { (j, i) };
             [matrix, &[i.to_string(), j.to_string()]].concat()
@@ -72,8 +72,8 @@ pub fn cholesky(b: &mut Builder, lower: bool, from: &Tensor, out: &Tensor) -> Do
     Ok(b.converted(&Tensor { name: done[0].name.clone(), ..source }, out))
 }
 
-/// The triangular factor of each matrix, and its own elements in the other triangle; the number of the first column
-/// whose element on the diagonal of the factor is no positive number, from 1, or 0.
+/// The triangular factor of each matrix, with the matrix's own elements in the other triangle; the number, from 1, of
+/// the first column whose diagonal element of the factor is not positive, or 0.
 pub fn cholesky_in_place(b: &mut Builder, lower: bool, from: &Tensor, outs: &[Tensor]) -> Done<Vec<Tensor>> {
     let precise = b.precise(from, &outs[0])?;
     let plain = Tensor { ty: outs[0].plain(), ..outs[0].clone() };
@@ -118,21 +118,21 @@ pub fn cholesky_in_place(b: &mut Builder, lower: bool, from: &Tensor, outs: &[Te
     Ok(vec![merged, b.converted(&Tensor { name: done[0].name.clone(), ..info.clone() }, &outs[1])])
 }
 
-/// How the matrix of a system is taken.
+/// The form of a triangular system.
 #[derive(Clone, Copy)]
 pub struct System {
-    /// Whether it is the left factor.
+    /// Whether the matrix is the left factor.
     pub left: bool,
     pub lower: bool,
     pub transposed: bool,
-    /// Whether its elements are conjugated.
+    /// Whether the matrix is conjugated.
     pub adjoint: bool,
-    /// Whether its diagonal counts as 1.
+    /// Whether the diagonal counts as 1.
     pub unit: bool,
 }
 
-/// Solves `op(A) x = b` row by row: from row `i` of `b` the rows of `x` before it go away, each times an element of row
-/// `i` of the matrix; the rest is divided by the one on the diagonal. `x op(A) = b` is the transposed system.
+/// Solves `op(A) x = b` row by row: the earlier rows of `x`, times the elements of row `i` of the matrix, are
+/// subtracted from row `i` of `b`; the rest is divided by the diagonal element. `x op(A) = b` is the transposed system.
 pub fn triangular(b: &mut Builder, system: System, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
     let System { left, lower, transposed, adjoint, unit } = system;
     let precise = [b.precise(&ins[0], out)?, b.precise(&ins[1], out)?];
@@ -156,7 +156,7 @@ pub fn triangular(b: &mut Builder, system: System, ins: &[Tensor], out: &Tensor)
             let (i, k) = if left { (i, k) } else { (k, i) };
             [outer, &[i.to_string(), k.to_string()]].concat()
         };
-        // Rows in the order in which they are solved.
+        // The `k`th row in the order of solving.
         let row = |w: &mut Writer, k: &str| if forward { k.to_string() } else { w.on_index("subi", &last, k) };
         w.repeat([&first, &size, &one], values, &mut |w, step, values| {
             let i = row(w, &step[0]);

@@ -1,8 +1,8 @@
 //! Sort and top-k: a merge sort of each line along a dimension, stable, in `n * log2(n)` steps.
 //!
 //! A line of `n` elements is copied into scratch. Runs of 1, 2, 4, ... elements are merged from one scratch array into
-//! the other and back, two widths in each round, so that the sorted line is always in the first. Where a width is beyond
-//! the line, its merge copies.
+//! the other and back, two widths in each round, so the sorted line is always in the first. A width beyond
+//! the line merges as a copy.
 
 use super::computation::applied;
 use crate::builder::Builder;
@@ -14,11 +14,11 @@ use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Instruction;
 
-/// Says whether the elements of the second list come before those of the first, one of each array.
+/// Whether the elements of the second list come before those of the first; a list has one element of each array.
 type Before<'a> = &'a mut dyn FnMut(&mut Writer, &[String], &[String]) -> Done<String>;
 
-/// The operands are sorted together along a dimension, up to `length` where it is given; the called computation compares
-/// two elements of each.
+/// Sorts the operands together along a dimension, up to `length` if given; the called computation compares two
+/// elements of each.
 pub fn sort(
     b: &mut Builder,
     i: &Instruction,
@@ -39,8 +39,8 @@ pub fn sort(
     b.all_converted(&sorted, &outs)
 }
 
-/// The first elements of each line in descending order, or in ascending order, and their places. Lines are of `length`
-/// elements where it is given.
+/// The first elements of each line, of `length` elements if given, in descending or ascending order, and their
+/// indices.
 pub fn top(
     b: &mut Builder,
     largest: bool,
@@ -69,8 +69,8 @@ pub fn top(
     b.all_converted(&cut, &outs)
 }
 
-/// The tensors, all sorted in the order of `before` along a dimension, without encodings. What is behind the length of
-/// a line stays where it is.
+/// The tensors sorted together by `before` along a dimension, without encodings. Elements past the length of
+/// a line stay in place.
 fn merged(
     b: &mut Builder,
     tensors: &[Tensor],

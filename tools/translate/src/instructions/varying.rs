@@ -4,14 +4,14 @@ use crate::builder::{Builder, Operand};
 use crate::tensor::{Done, Tensor};
 use tensor_layout::operations::{Array, Dim};
 
-/// An array: the tensor of its bounds, and the sizes that it has where these are not the bounds.
+/// An array: the tensor of its bounds, and its sizes where they vary.
 pub struct Varying {
     pub data: Tensor,
     pub sizes: Vec<Option<Tensor>>,
 }
 
 impl Varying {
-    /// The array that these tensors are.
+    /// The array of these tensors.
     pub fn new(array: &Array, tensors: &[Tensor]) -> Varying {
         let mut sizes = tensors[1..].iter();
         let size = |dim: &Dim| if matches!(dim, Dim::Bounded(_)) { sizes.next().cloned() } else { None };
@@ -33,7 +33,7 @@ pub fn indices(b: &mut Builder, bounds: &[i64], sizes: &[Option<Tensor>]) -> Vec
     .collect()
 }
 
-/// The data, with a value in place of the elements behind the sizes of these dimensions.
+/// The data, with a value in place of the elements past the sizes of these dimensions.
 pub fn masked(b: &mut Builder, v: &Varying, dims: &[usize], value: &str) -> Done<Tensor> {
     let bounded: Vec<(usize, &Tensor)> = dims.iter().filter_map(|dim| Some((*dim, v.sizes[*dim].as_ref()?))).collect();
     if bounded.is_empty() {

@@ -6,14 +6,14 @@ use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Literal, Values};
 
-/// A complex number, as a literal has it.
+/// A complex constant.
 pub fn constant(w: &mut Writer, re: f64, im: f64, e: ElementType) -> Option<String> {
     let (of, into) = (element_type(real(e))?, element_type(e)?);
     let text = |x: f64| super::literal::float(x, real(e));
     Some(w.op(&format!("complex.constant [{} : {of}, {} : {of}] : {into}", text(re)?, text(im)?)))
 }
 
-/// The one number of a literal.
+/// The only number of a literal.
 pub fn of_literal(w: &mut Writer, literal: &Literal, e: ElementType) -> Option<String> {
     match &literal.values {
         Values::Complex(values) => match values[..] {
@@ -24,7 +24,7 @@ pub fn of_literal(w: &mut Writer, literal: &Literal, e: ElementType) -> Option<S
     }
 }
 
-/// What an elementwise instruction makes of operands of type `first`, of which one or the result is complex.
+/// The result of an elementwise instruction for operands of type `first`, where one or the result is complex.
 pub fn elementwise(
     w: &mut Writer,
     i: &Instruction,
@@ -64,7 +64,7 @@ pub fn elementwise(
     })
 }
 
-/// Instructions that have a counterpart of one name.
+/// The operation of an instruction that has a single counterpart.
 fn single(opcode: &str) -> Option<&'static str> {
     Some(match opcode {
         "add" => "complex.add",
@@ -89,7 +89,7 @@ fn single(opcode: &str) -> Option<&'static str> {
     })
 }
 
-/// `(exp(z) + exp(-z)) / 2`, or the difference.
+/// Half of `exp(z) + exp(-z)`, or of the difference.
 fn hyperbolic(w: &mut Writer, a: &str, e: ElementType, name: &str) -> Option<String> {
     let of = element_type(e)?;
     let half = constant(w, 0.5, 0.0, e)?;
@@ -99,7 +99,7 @@ fn hyperbolic(w: &mut Writer, a: &str, e: ElementType, name: &str) -> Option<Str
     Some(w.op(&format!("complex.mul {sum}, {half} : {of}")))
 }
 
-/// Both parts are finite: a difference with itself is NaN where one is not.
+/// Whether both parts are finite: the difference of a part with itself is NaN where it is not.
 fn finite(w: &mut Writer, a: &str, e: ElementType) -> Option<String> {
     let of = element_type(real(e))?;
     let (re, im) = (re(w, a, e)?, im(w, a, e)?);

@@ -1,4 +1,4 @@
-//! Conversions of one element between types: of its number, of its bits, and of a part of its bits.
+//! Conversions of one element between types: by value, by bits, and to a part of the bits.
 
 use super::formats::is_small;
 use super::literal::decimal;
@@ -8,7 +8,7 @@ use crate::tensor::{Done, Fault};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType::{self, Pred};
 
-/// A number as one of another type.
+/// A number converted to another type.
 ///
 /// # Errors
 /// There is no conversion between these types.
@@ -17,7 +17,7 @@ pub fn converted(w: &mut Writer, value: &str, from: ElementType, to: ElementType
     convert(w, value, from, to).ok_or_else(wrong)
 }
 
-/// A number as one of another type; none where there is no conversion here.
+/// A number converted to another type; `None` where there is no conversion.
 pub fn convert(w: &mut Writer, a: &str, from: ElementType, to: ElementType) -> Option<String> {
     let (of, into) = (element_type(from)?, element_type(to)?);
     if from == to || of == into {
@@ -33,7 +33,7 @@ pub fn convert(w: &mut Writer, a: &str, from: ElementType, to: ElementType) -> O
     let (narrow, wide) = (from.bits()?, to.bits()?);
     let cast = |name: &str, a: &str, of: &str, into: &str| format!("arith.{name} {a} : {of} to {into}");
     Some(match (from.is_float(), to.is_float()) {
-        // Floats of 8 and of 4 bits are `f32` on their way.
+        // Floats of 8 and of 4 bits go through `f32`.
         (true, _) if is_small(from) => {
             let value = widened(w, a, from)?;
             convert(w, &value, ElementType::F32, to)?
@@ -64,12 +64,12 @@ pub fn convert(w: &mut Writer, a: &str, from: ElementType, to: ElementType) -> O
     })
 }
 
-/// The type of the parts.
+/// The type of a complex number's parts.
 pub fn real(e: ElementType) -> ElementType {
     if e == ElementType::C64 { ElementType::F32 } else { ElementType::F64 }
 }
 
-/// A real or a complex number as a complex one.
+/// A real or a complex number as a complex one of another type.
 fn with_parts(w: &mut Writer, a: &str, from: ElementType, to: ElementType) -> Option<String> {
     let (of, into) = (real(to), element_type(to)?);
     let parts = if from.is_complex() {
@@ -91,7 +91,7 @@ pub fn im(w: &mut Writer, a: &str, e: ElementType) -> Option<String> {
     Some(w.op(&format!("complex.im {a} : {}", element_type(e)?)))
 }
 
-/// A float as an integer. A number that is out of range becomes the nearest one, and NaN becomes 0.
+/// A float as an integer. A number out of range becomes the nearest integer, and NaN becomes 0.
 fn float_to_integer(w: &mut Writer, a: &str, from: ElementType, to: ElementType) -> Option<String> {
     let (of, into, middle) = (element_type(from)?, element_type(to)?, "f64");
     let bits = u32::try_from(to.bits()?).ok()?;
@@ -105,7 +105,7 @@ fn float_to_integer(w: &mut Writer, a: &str, from: ElementType, to: ElementType)
     let inside = w.op(&format!("arith.{name} {wide} : {middle} to {into}"));
     let above = w.constant(&decimal(most as f64 + if bits < 53 { 1.0 } else { 0.0 }), middle);
     let below = w.constant(&decimal(least as f64), middle);
-    // A literal of a signless type is read as a signed number: the greatest unsigned one is -1.
+    // MLIR reads a literal of a signless type as a signed number: the greatest unsigned one is -1.
     let most = if to.is_signed() { most } else { -1 };
     let (least, most, zero) =
         (w.constant(&least.to_string(), &into), w.constant(&most.to_string(), &into), w.constant("0", &into));
@@ -117,7 +117,7 @@ fn float_to_integer(w: &mut Writer, a: &str, from: ElementType, to: ElementType)
     Some(w.select(&nan, &zero, &value, &into))
 }
 
-/// The bits of a value as one of another type that takes as many bytes; none where there is no cast.
+/// The bits of a value as another type of the same size; `None` where there is no cast.
 pub fn reinterpreted(w: &mut Writer, a: &str, from: ElementType, to: ElementType) -> Option<String> {
     let (of, into) = (element_type(from)?, element_type(to)?);
     match from.bits() == to.bits() {
@@ -126,7 +126,7 @@ pub fn reinterpreted(w: &mut Writer, a: &str, from: ElementType, to: ElementType
             let bits = bits(w, a, from)?;
             of_bits(w, &bits, to)
         }
-        // A truth value takes a byte in memory.
+        // A `pred` takes a byte in memory.
         false if !from.is_float() && !to.is_float() && (from == Pred || to == Pred) => convert(w, a, from, to),
         false => None,
     }
@@ -170,8 +170,8 @@ pub fn of_bits(w: &mut Writer, bits: &str, to: ElementType) -> Option<String> {
     Some(w.op(&format!("complex.create {re}, {im} : {into}")))
 }
 
-/// A part of the bits of a value, as a narrower type: the part that the index of loop `number` counts, the least
-/// significant first.
+/// A part of a value's bits, as a narrower type. The index of loop `number` selects the part, the least significant
+/// first.
 pub fn part(w: &mut Writer, a: &str, from: ElementType, to: ElementType, number: usize) -> Option<String> {
     let (wide, narrow) = (from.bits()?, to.bits()?);
     if narrow >= wide {

@@ -1,4 +1,4 @@
-//! The table of elementwise instructions, and what each is on single elements.
+//! The table of elementwise instructions, with their operations on single elements.
 //!
 //! HLO defines some results that `arith` leaves undefined: `x / 0` is -1, the remainder of that is `x`, the least number
 //! divided by -1 is itself, and a shift past the width gives 0 or the sign. The operations here give these results.
@@ -18,7 +18,7 @@ use tensor_layout::hlo::Instruction;
 /// An instruction on single elements.
 struct ScalarSite<'a> {
     i: &'a Instruction,
-    /// The operands, floats among them in the precision that the operation has.
+    /// The operands, floats in the operation's precision.
     operands: &'a [String],
     /// The type of the first operand, and its text.
     first: ElementType,
@@ -33,7 +33,7 @@ struct ScalarSite<'a> {
 /// Writes an instruction; `None` where it does not take elements of this type.
 type Rule = fn(&mut Writer, &ScalarSite) -> Option<String>;
 
-/// Instructions that are several operations, or one that needs more than its operands; the others are in [`float_op`] and
+/// Instructions of several operations, or with more than their operands; the others are in [`float_op`] and
 /// [`integer_op`].
 const RULES: &[(&str, Rule)] = &[
     ("bitcast-convert", |w, s| reinterpreted(w, &s.operands[0], s.first, s.to)),
@@ -60,7 +60,7 @@ const RULES: &[(&str, Rule)] = &[
     ("stochastic-convert", stochastic),
 ];
 
-/// What an elementwise instruction makes of one element of each operand, whose types are `from`.
+/// The result element of an elementwise instruction, from one element of each operand, with types `from`.
 ///
 /// # Errors
 /// The instruction has no counterpart on elements of these types.
@@ -88,7 +88,7 @@ pub fn elementwise(
     if is_small(wanted(first, to)) && !matches!(&*i.opcode, "copy" | "convert" | "bitcast-convert") {
         return in_f32(w, i, operands, from, to);
     }
-    // Floats may be of different precision; the operation has that of its result, or of its first operand.
+    // Floats may differ in precision; the operation has its result's, or its first operand's.
     let wanted = wanted(first, to);
     let changes = matches!(&*i.opcode, "convert" | "bitcast-convert") || !wanted.is_float();
     let own_precision = |e: ElementType| if changes || !e.is_float() { e } else { wanted };
@@ -109,7 +109,7 @@ pub fn elementwise(
     rule.and_then(|rule| rule(w, &site)).ok_or_else(|| not_imported(i))
 }
 
-/// The type of whose precision floats are: that of the result, or of the first operand.
+/// The type that gives the precision of floats: the result's, or the first operand's.
 fn wanted(first: ElementType, to: ElementType) -> ElementType {
     if to.is_float() { to } else { first }
 }
@@ -124,7 +124,7 @@ fn in_f32(w: &mut Writer, i: &Instruction, operands: &[String], from: &[ElementT
     convert::converted(w, &value, wide(to), to)
 }
 
-/// The one element of a constant; none where its value is left out of the text, or MLIR has no text for it.
+/// The only element of a constant; `None` where the text leaves its value out, or MLIR has no text for it.
 pub fn constant(w: &mut Writer, i: &Instruction, e: ElementType) -> Option<String> {
     let (of, literal) = (element_type(e)?, i.literal.as_ref()?);
     if e.is_complex() {
@@ -148,7 +148,7 @@ fn compare(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     Some(w.compare(predicate, &s.operands[0], &s.operands[1], s.of))
 }
 
-/// The operands are the lower bound, the value and the upper bound.
+/// Clamps a value; the operands are the lower bound, the value and the upper bound.
 fn clamp(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     let (low, high) = if s.first.is_float() {
         ("arith.maximumf", "arith.minimumf")
@@ -166,13 +166,13 @@ fn not(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     Some(w.same("arith.xori", &[s.operands[0].clone(), ones], s.of))
 }
 
-/// Of integers; that of floats is one operation.
+/// The negation of an integer; a float's is one operation.
 fn negate(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     let zero = w.constant("0", s.of);
     Some(w.same("arith.subi", &[zero, s.operands[0].clone()], s.of))
 }
 
-/// -1, 0 or 1; of floats also -0.0 and NaN, which are their own sign.
+/// The sign: -1, 0 or 1; for floats also -0.0 and NaN, which are their own sign.
 fn sign(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     let a = &s.operands[0];
     if s.first.is_float() {
@@ -214,14 +214,14 @@ fn is_finite(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     Some(w.compare("ord", &gap, &gap, s.of))
 }
 
-/// `exponent_bits` and `mantissa_bits` are numbers.
+/// Rounds to the numbers of bits in `exponent_bits` and `mantissa_bits`.
 fn reduce_precision(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     let number = |name: &str| s.i.numbers(name)?.first().copied();
     let (exponent, mantissa) = (number("exponent_bits")?, number("mantissa_bits")?);
     reduced(w, &s.operands[0], s.first, exponent, mantissa)
 }
 
-/// A float as an integer: the fraction as a number of random bits' width says how often the magnitude is rounded up.
+/// A float as an integer, rounded up in magnitude where a random number of the given width is below the fraction.
 fn stochastic(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     let (a, random) = (&s.operands[0], &s.operands[1]);
     let random_type = s.from.get(1)?;
@@ -263,8 +263,8 @@ fn shift(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     Some(w.select(&inside, &shifted, &beyond, s.of))
 }
 
-/// Quotient or remainder of integers. The divisor is replaced by 1 where `arith` leaves the result undefined, and the
-/// result then by what HLO defines: by zero, -1 and the dividend; of the least number by -1, itself and 0.
+/// Quotient or remainder of integers. Where `arith` leaves the result undefined, the divisor is replaced by 1, and the
+/// result by HLO's: divided by zero, -1 and the dividend; the least number divided by -1, itself and 0.
 fn divide(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     if s.first.is_float() || s.first == Pred {
         return None;
@@ -298,11 +298,11 @@ fn divide(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     Some(w.select(&by_zero, a, &rest, of))
 }
 
-/// Power of integers by squaring, as XLA's CPU backend has it: of the exponent the low [`EXPONENT_BITS`] bits count, and
-/// products wrap. A power with a negative exponent is 0, of 1 and -1 it is 1 or -1; so it is where the highest bit of an
-/// exponent without a sign is set.
+/// Power of integers by squaring, as in XLA's CPU backend: the low [`EXPONENT_BITS`] bits of the exponent count, and
+/// products wrap. With a negative exponent the power is 0, for the bases 1 and -1 it is 1 or -1; the same where the
+/// highest bit of an unsigned exponent is set.
 fn power(w: &mut Writer, s: &ScalarSite) -> Option<String> {
-    /// More bits give more than 64 bits hold, but for odd bases.
+    /// With more bits the result exceeds 64 bits, except for odd bases.
     const EXPONENT_BITS: i64 = 6;
     if s.first.is_float() || s.first == Pred {
         return None;
@@ -333,7 +333,7 @@ fn power(w: &mut Writer, s: &ScalarSite) -> Option<String> {
     Some(w.select(&is_negative, &inverse, &result, of))
 }
 
-/// Operations on floating-point numbers that have a counterpart of one name.
+/// The operation of a floating-point instruction that has a single counterpart.
 fn float_op(opcode: &str) -> Option<&'static str> {
     Some(match opcode {
         "abs" => "math.absf",
@@ -374,11 +374,11 @@ fn float_op(opcode: &str) -> Option<&'static str> {
     })
 }
 
-/// Operations on integers that have a counterpart of one name.
+/// The operation of an integer instruction that has a single counterpart.
 fn integer_op(opcode: &str, e: ElementType) -> Option<&'static str> {
     Some(match opcode {
         "abs" if e.is_signed() => "math.absi",
-        // A sum of truth values is their `or`, a product their `and`.
+        // For `pred`, a sum is `or`, a product `and`.
         "add" if e == Pred => "arith.ori",
         "multiply" if e == Pred => "arith.andi",
         "add" => "arith.addi",

@@ -13,7 +13,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// The numbers of a type; none where they are integers.
+    /// The arithmetic of a type; `None` for integers.
     pub fn new(element: ElementType) -> Option<Field> {
         let of = element_type(element)?;
         (element.is_float() || element.is_complex()).then_some(Field { element, of })
@@ -34,13 +34,13 @@ impl Field {
         w.op(&format!("{dialect}.sqrt {a} : {}", self.of))
     }
 
-    /// The number with the other sign of its imaginary part.
+    /// The complex conjugate of the number.
     pub fn conjugate(&self, w: &mut Writer, a: &str) -> String {
         if self.element.is_complex() { w.op(&format!("complex.conj {a} : {}", self.of)) } else { a.to_string() }
     }
 }
 
-/// A sum with the product of two factors added, all of type `to`, whose text is `of`.
+/// The sum plus the product of two factors, all of type `to`, whose text is `of`.
 pub fn added(w: &mut Writer, sum: &str, factors: &[String; 2], to: ElementType, of: &str) -> String {
     let (multiply, add) = match to {
         ElementType::Pred => ("arith.andi", "arith.ori"),

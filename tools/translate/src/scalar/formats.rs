@@ -1,13 +1,13 @@
-//! What the bits of floats of 8 and of 4 bits mean.
+//! The formats of floats of 8 and of 4 bits.
 
 use tensor_layout::element::ElementType;
 
-/// What is in the bits.
+/// The format of a float.
 pub struct Format {
     pub bits: i64,
     pub mantissa: i64,
     pub bias: i64,
-    /// The code of the greatest number, of what is beyond it, and of NaN; without the sign.
+    /// The codes of the greatest number, of numbers beyond it, and of NaN; without the sign.
     pub most: i64,
     pub beyond: i64,
     pub nan: i64,
@@ -15,7 +15,7 @@ pub struct Format {
     pub one_zero: bool,
 }
 
-/// The format of a type; none of a type that has another width, or no sign.
+/// The format of a type; `None` for a type of another width, or without a sign.
 pub fn format(e: ElementType) -> Option<Format> {
     use ElementType::{F4E2M1FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ};
     let with_infinity = |mantissa: i64, bias: i64| {
@@ -30,7 +30,7 @@ pub fn format(e: ElementType) -> Option<Format> {
         F8E4M3 => with_infinity(3, 7),
         F8E3M4 => with_infinity(4, 3),
         F8E4M3FN => Format { bits: 8, mantissa: 3, bias: 7, most: 0x7e, beyond: 0x7f, nan: 0x7f, one_zero: false },
-        // What is beyond the greatest number becomes that, and NaN becomes -0.
+        // Numbers beyond the greatest one saturate, and NaN becomes -0.
         F4E2M1FN => Format { bits: 4, mantissa: 1, bias: 1, most: 7, beyond: 7, nan: 8, one_zero: false },
         F8E5M2FNUZ => without(2, 16),
         F8E4M3FNUZ => without(3, 8),
@@ -39,12 +39,12 @@ pub fn format(e: ElementType) -> Option<Format> {
     })
 }
 
-/// Whether a type is one of those here.
+/// Whether a type is a float of 8 or of 4 bits.
 pub fn is_small(e: ElementType) -> bool {
     e == ElementType::F8E8M0FNU || format(e).is_some()
 }
 
-/// The bits of an infinity or a NaN with this sign; none of another type.
+/// The bits of an infinity or a NaN with this sign; `None` for other types.
 pub fn special(x: f64, e: ElementType) -> Option<i64> {
     if e == ElementType::F8E8M0FNU {
         return Some(0xff);

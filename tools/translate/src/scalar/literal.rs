@@ -4,7 +4,8 @@ use super::formats::special;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Literal, Values};
 
-/// The value of a constant as an attribute's text: a splat, or nested lists. None where it is left out or has no text.
+/// The value of a constant as an attribute's text: a splat, or nested lists. `None` where it is left out or has no
+/// text.
 pub fn dense(literal: &Literal, e: ElementType, sizes: &[i64]) -> Option<String> {
     let all = elements(literal, e)?;
     match all.first() {
@@ -18,7 +19,7 @@ pub fn dense(literal: &Literal, e: ElementType, sizes: &[i64]) -> Option<String>
     }
 }
 
-/// The text of each element of a constant, row-major. None where one is left out or has no text.
+/// The text of each element of a constant, row-major. `None` where one is left out or has no text.
 pub fn elements(literal: &Literal, e: ElementType) -> Option<Vec<String>> {
     Some(match &literal.values {
         Values::Booleans(values) => values.iter().map(bool::to_string).collect(),
@@ -47,14 +48,14 @@ fn nested(all: &[String], sizes: &[i64], at: &mut usize, out: &mut String) {
     out.push(']');
 }
 
-/// An integer as a literal of a type without a sign, which is read as a signed one.
+/// An integer as a literal of a signless type, which MLIR reads as a signed number.
 fn signless(x: i128, e: ElementType) -> String {
     let bits = e.bits().unwrap_or(64);
     let turned = if x >= 1i128 << (bits - 1) && bits > 1 { x - (1i128 << bits) } else { x };
     turned.to_string()
 }
 
-/// A floating-point number as a literal: decimal, or its bits where it is none.
+/// A floating-point number as a literal: decimal, or its bits for infinities and NaN.
 pub fn float(x: f64, e: ElementType) -> Option<String> {
     use ElementType::{BF16, F16, F32, F64};
     if x.is_finite() {
@@ -72,7 +73,7 @@ pub fn float(x: f64, e: ElementType) -> Option<String> {
     Some(format!("0x{bits:0width$X}"))
 }
 
-/// A number with the point that MLIR wants.
+/// A decimal number with the point that MLIR requires.
 pub fn decimal(x: f64) -> String {
     let text = format!("{x:e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));

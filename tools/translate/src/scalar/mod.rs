@@ -1,8 +1,8 @@
 //! Instructions on single elements, as operations of `arith` and `math`.
 //!
-//! `small` has the floats of 8 and 4 bits, `formats` what their bits mean, [`elementwise`] the table of instructions, [`complex`] those on complex numbers, [`convert`] the conversions between
-//! element types, [`field`] arithmetic by one name, [`precision`] rounding to fewer bits, [`order`] the total order of floats, [`literal`] the text of
-//! constants.
+//! `small` has the floats of 8 and 4 bits, `formats` their formats, [`elementwise`] the table of instructions,
+//! [`complex`] the complex numbers, [`convert`] the conversions between element types, [`field`] arithmetic by one
+//! name, [`precision`] rounding to fewer bits, [`order`] the total order of floats, [`literal`] the text of constants.
 
 pub mod complex;
 pub mod convert;

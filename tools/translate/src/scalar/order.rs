@@ -5,7 +5,7 @@ use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 
 /// A float as an integer of its width, so that the order of the signed integers is the total order. Where the sign bit
-/// is set, all others are turned: the greatest magnitude becomes the least number.
+/// is set, all other bits are inverted: the greatest magnitude becomes the least number.
 pub fn key(w: &mut Writer, a: &str, e: ElementType) -> Option<(String, String)> {
     let (of, bits) = (element_type(e)?, e.bits()?);
     let int = format!("i{bits}");

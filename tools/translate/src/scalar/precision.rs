@@ -4,7 +4,7 @@ use crate::syntax::element_type;
 use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 
-/// The bits of the exponent and of the mantissa, without the leading one; none of a type without infinities or a sign.
+/// The bits of exponent and mantissa, without the leading one; `None` for a type without infinities or a sign.
 fn parts(e: ElementType) -> Option<(i64, i64)> {
     Some(match e {
         ElementType::F16 => (5, 10),
@@ -17,7 +17,7 @@ fn parts(e: ElementType) -> Option<(i64, i64)> {
 }
 
 /// The number with an exponent of `exponent` bits and a mantissa of `mantissa` bits: rounded to the nearest, halves to
-/// even. What is too large becomes an infinity, what is too small for a normal number becomes 0. NaN stays.
+/// even. Too large numbers become infinities, numbers below the least normal one become 0. NaN stays.
 pub fn reduced(w: &mut Writer, a: &str, e: ElementType, exponent: i64, mantissa: i64) -> Option<String> {
     let ((wide, long), of, bits) = (parts(e)?, element_type(e)?, e.bits()?);
     let int = format!("i{bits}");
@@ -28,7 +28,7 @@ pub fn reduced(w: &mut Writer, a: &str, e: ElementType, exponent: i64, mantissa:
     let raw = w.op(&format!("arith.bitcast {a} : {of} to {int}"));
     let mut x = raw.clone();
     if mantissa < long {
-        // Half of the last bit that stays, less one where that bit is even.
+        // Half of the last kept bit, less one where that bit is even.
         let dropped = long - mantissa;
         let shift = number(w, dropped.into());
         let one = number(w, 1);

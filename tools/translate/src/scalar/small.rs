@@ -1,8 +1,8 @@
 //! Floats of 8 and of 4 bits as `f32` and back, in integer arithmetic: LLVM has no such types.
 //!
-//! A number of `m` bits of mantissa and an exponent with the bias `b` has the code of its `f32`, cut to `m` bits, less the
-//! difference of the biases: 1.5 in `f8e4m3fn` (`m = 3`, `b = 7`) is `0x3fc00000 >> 20 = 0x3fc`, less `120 << 3`, `0x3c`.
-//! What is below the least normal number is a multiple of `2^(1 - b - m)`, and the code counts these.
+//! A number of `m` bits of mantissa and an exponent with the bias `b` has the code of its `f32`, cut to `m` bits, less
+//! the difference of the biases: 1.5 in `f8e4m3fn` (`m = 3`, `b = 7`) is `0x3fc00000 >> 20 = 0x3fc`, less `120 << 3`,
+//! `0x3c`. A number below the least normal one is a multiple of `2^(1 - b - m)`, and the code is the factor.
 //!
 //! `f8e8m0fnu` has no sign and no mantissa: its code `c` is `2^(c - 127)`, the exponent of an `f32`.
 
@@ -31,14 +31,14 @@ pub fn narrowed(w: &mut Writer, a: &str, to: ElementType) -> Option<String> {
     let sum = w.op(&format!("arith.addi {half}, {odd} : i32"));
     let cut = on(w, "shrui", &sum, dropped);
     let normal = on(w, "subi", &cut, (127 - f.bias) << f.mantissa);
-    // Below the least normal number: how many of the least steps.
+    // Below the least normal number: the number in least steps.
     let number = w.op(&format!("arith.bitcast {size} : i32 to f32"));
     let scale = w.constant(&super::literal::decimal(2f64.powi((f.bias - 1 + f.mantissa) as i32)), "f32");
     let steps = w.op(&format!("arith.mulf {number}, {scale} : f32"));
     let steps = w.op(&format!("math.roundeven {steps} : f32"));
     let least = w.constant(&((128 - f.bias) << 23).to_string(), "i32");
     let below = w.compare("slt", &size, &least, "i32");
-    // Only a small number has a number of steps that an integer holds.
+    // Only small numbers have a number of steps that fits into an integer.
     let zero = w.constant("0.0", "f32");
     let steps = w.select(&below, &steps, &zero, "f32");
     let steps = w.op(&format!("arith.fptosi {steps} : f32 to i32"));
@@ -62,11 +62,11 @@ pub fn narrowed(w: &mut Writer, a: &str, to: ElementType) -> Option<String> {
     Some(w.op(&format!("arith.bitcast {cut} : i{} to {into}", f.bits)))
 }
 
-/// An `f32` as the power of two that is nearest, the higher one of two; NaN where it is not above 0.
+/// An `f32` as the nearest power of two, the higher one of two; NaN where it is not above 0.
 fn exponent(w: &mut Writer, a: &str) -> Option<String> {
     let bits = w.op(&format!("arith.bitcast {a} : f32 to i32"));
     let half = on(w, "addi", &bits, 1 << 22);
-    // Below 2^-126 there is only 2^-127, and what is above it becomes 2^-126.
+    // Below 2^-126 there is only 2^-127; a number above 2^-127 becomes 2^-126.
     let next = on(w, "subi", &half, 1);
     let least = w.constant("0x800000", "i32");
     let below = w.compare("ult", &bits, &least, "i32");
