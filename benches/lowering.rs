@@ -1,7 +1,7 @@
 //! The time of lowering for 100, 1,000 and 3,000 functions, each with one access to a tiled buffer and one copy, and
 //! for 1,000 to 10,000 operations in one function, 50,000 for the first kind: time should grow in proportion.
 //!
-//! The second is printed as a table of seconds, with the exponent of the growth from the line before: 1 is in proportion.
+//! The second is a table of seconds, with the exponent of the growth from the line before: 1 is in proportion.
 //! Each line is one run of a pipeline, `layout-to-llvm` for the first kind and `layout-to-memref` for the others:
 //!
 //! | kind | function |

@@ -1,5 +1,5 @@
-//! The memory report of a program of 4 MB, 40 thousand instructions in a chain, each with a shape and a line of its own;
-//! as text and JSON, from HLO text. The goal is 2 seconds.
+//! The memory report of a program of 4 MB, 40 thousand instructions in a chain, each with its own shape and source
+//! line; as text and JSON, from HLO text. The goal is 2 seconds.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};

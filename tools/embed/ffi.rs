@@ -455,7 +455,7 @@ extern "C" fn mlirLayoutOpPassManagerAdd(
     })
 }
 
-/// Whether each closing brace has one that opens it, and each of these a closing one.
+/// Whether the braces of a text match.
 fn balanced(text: &str) -> bool {
     let depth = text.chars().try_fold(0usize, |depth, c| match c {
         '{' => Some(depth + 1),
@@ -482,7 +482,7 @@ fn add(
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What crosses
+// Arguments and results
 // ---------------------------------------------------------------------------------------------------------------------
 
 /// Runs `body`; after an error or a panic, calls the callback and returns `failed`.
@@ -498,18 +498,18 @@ pub(crate) fn answer<T>(
     })
 }
 
-/// [`answer`] of a function that takes no callback.
+/// [`answer`] for a function without a callback.
 pub(crate) fn quiet<T>(failed: T, body: impl FnOnce() -> Outcome<T>) -> T {
     answer(None, ptr::null_mut(), failed, body)
 }
 
-/// Gives a text to a callback, if there is one.
+/// Passes a text to a callback, if any.
 pub(crate) fn say(callback: MlirStringCallback, user: *mut c_void, text: &str) {
     // SAFETY: the caller gives a callback and the pointer it takes.
     unsafe { hand_over(callback, user, text) }
 }
 
-/// The attribute that C gives.
+/// An attribute from C.
 pub(crate) fn given<'a>(attribute: MlirAttribute) -> Outcome<Attribute<'a>> {
     // SAFETY: the attribute is alive for the call.
     unsafe { Attribute::from_option_raw(attribute) }.ok_or("the attribute must not be null".into())
@@ -533,31 +533,31 @@ fn map_of(attribute: MlirAttribute) -> Outcome<Indexing> {
         .ok_or("expected #layout.indexing_map, found another attribute".into())
 }
 
-/// The element at a position that C gives.
+/// The element at a position from C.
 fn at<T>(all: &[T], position: isize) -> Outcome<&T> {
     let element = usize::try_from(position).ok().and_then(|position| all.get(position));
     element.ok_or_else(|| format!("the position must be 0 or more and below {}, found {position}", all.len()).into())
 }
 
-/// The text that C gives; a null pointer is an empty one.
+/// A text from C; a null pointer is an empty one.
 pub(crate) fn string<'a>(text: MlirStringRef) -> Outcome<&'a str> {
     // SAFETY: the text is valid for the call.
     let bytes = unsafe { bytes(text) }.unwrap_or_default();
     str::from_utf8(bytes).map_err(|_| "expected UTF-8 text".into())
 }
 
-/// The numbers that C gives.
+/// Numbers from C.
 pub(crate) fn numbers<'a>(numbers: *const i64, count: isize) -> Outcome<&'a [i64]> {
     match usize::try_from(count) {
         Err(_) => Err(format!("the number of numbers must not be negative, found {count}").into()),
         Ok(0) => Ok(&[]),
         Ok(_) if numbers.is_null() => Err("the pointer to numbers must not be null".into()),
-        // SAFETY: there are so many numbers, valid for the call.
+        // SAFETY: the pointer has `count` numbers, valid for the call.
         Ok(count) => Ok(unsafe { slice::from_raw_parts(numbers, count) }),
     }
 }
 
-/// Writes as many numbers as there is room for; returns how many there are.
+/// Writes the numbers that fit into `capacity`; returns the number of all.
 pub(crate) fn write(room: *mut i64, capacity: isize, numbers: &[i64]) -> Outcome<isize> {
     let capacity = usize::try_from(capacity).map_err(|_| "the capacity must not be negative")?;
     let fitting = &numbers[..capacity.min(numbers.len())];

@@ -173,7 +173,7 @@ fn array<'a, T>(elements: *const T, count: isize) -> Outcome<&'a [T]> {
         Err(_) => Err(format!("the number of elements must not be negative, found {count}").into()),
         Ok(0) => Ok(&[]),
         Ok(_) if elements.is_null() => Err("the pointer to elements must not be null".into()),
-        // SAFETY: there are so many elements, valid for the call.
+        // SAFETY: the pointer has `count` elements, valid for the call.
         Ok(count) => Ok(unsafe { slice::from_raw_parts(elements, count) }),
     }
 }

@@ -179,7 +179,7 @@ mod tests {
         let expected = "- 3 elements, 24 bytes; with padding 4 elements, 32 bytes: 25.0 % waste\n\
             - in memory: sizes [2, 2], strides [2, 1]\n";
         assert_eq!(complex.as_deref(), Some(expected));
-        // A `pred` has a byte; bits that `E(32)` adds are padding, as in the reports of programs.
+        // An `i1` has a byte; bits that `E(32)` adds are padding, as in the reports of programs.
         let wide = of_type("tensor<10x7xi1, #layout.tiled<{1,0:E(32)}>>");
         let expected = "- 70 elements, 70 bytes; with padding 70 elements, 280 bytes: 75.0 % waste\n\
             - in memory: sizes [10, 7], strides [7, 1]\n";

@@ -71,8 +71,7 @@ pub fn proposals<'a>(typed: &'a str, shape: Option<&Shape>, axes: &[Axis]) -> (&
 struct Open<'a> {
     /// The extents of finished parts, by dimension.
     dims: Vec<Vec<i64>>,
-    /// The open bracket: the last dimension, the list of dimensions (after the last one's `)`), or the list of
-    /// broadcasts.
+    /// The open bracket: the last dimension, the list of dimensions (after a `)`), or the list of broadcasts.
     level: Level,
     /// The unfinished part or name.
     token: &'a str,
@@ -264,8 +263,7 @@ fn completed(text: &str, start: usize, sizes: &[i64], row_major: bool) -> Option
     Some(whole + ")")
 }
 
-/// Whole layouts: in one memory, and with a dimension over an axis, padded where its places do not divide the
-/// dimension.
+/// Whole layouts: in one memory, and with a dimension over an axis, padded where the places do not divide it.
 fn whole(sizes: &[i64], axes: &[Axis], padded: bool) -> Vec<(String, String)> {
     let strides = |sizes: &[i64]| -> Option<Vec<i64>> {
         let behind = |dim: usize| sizes[dim + 1..].iter().try_fold(1i64, |n, size| n.checked_mul(*size));

@@ -23,8 +23,8 @@ pub struct Shape {
     pub element: Option<ElementType>,
 }
 
-/// The bytes of a text up to the `>` that closes its first bracket; `None` where brackets do not match, nest too deep, or
-/// close too late.
+/// The length of a text up to the `>` that closes its first bracket, in bytes; `None` where brackets do not match, nest
+/// too deep, or close too late.
 pub fn length(text: &str) -> Option<usize> {
     let (mut depth, mut before) = (0usize, ' ');
     for (at, c) in text.char_indices() {

@@ -22,8 +22,8 @@ const WIDTH: usize = 120;
 /// exists since the renderer's time grows with the length, and some dumps are one line of megabytes.
 const NEAR: usize = 4096;
 
-/// Why a tool failed, as the text for standard error: whole lines, with escape sequences for colours. [`finish`] removes
-/// the colours where standard error is no terminal or `NO_COLOR` is set.
+/// The reason why a tool failed, as the text for standard error: whole lines, with escape sequences for colours.
+/// [`finish`] removes the colours where standard error is no terminal or `NO_COLOR` is set.
 ///
 /// [`finish`]: crate::finish
 #[derive(Debug)]

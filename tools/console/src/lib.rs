@@ -1,4 +1,4 @@
-//! What the command-line tools share.
+//! The shared code of the command-line tools.
 //!
 //! A tool is a function from its arguments to the text that it prints, or to a [`Complaint`] about its input:
 //!

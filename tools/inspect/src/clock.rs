@@ -22,7 +22,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that starts now, for a search of at most so many seconds.
+    /// A clock that starts now, for a search of at most `seconds`.
     pub fn new(seconds: Option<f64>) -> Clock {
         let limit = seconds.map_or(Duration::MAX, |s| Duration::try_from_secs_f64(s).unwrap_or(Duration::MAX));
         Clock { start: Instant::now(), limit, gap: 0, work: 0, said: Duration::ZERO, last: (None, None), quiet: false }

@@ -1,9 +1,8 @@
 //! Shows the properties of a layout, without a compiler.
 //!
 //! `layout-inspect 'f32[3,5]{1,0:T(2,2)}'` prints sizes, waste, the index map and the picture of offsets;
-//! `layout-inspect '((4_PE, 3:8), (8:1))'` the places of the elements, and the elements of each place. The subcommands
-//! have a file each, with their options and the function that runs them; `layout-inspect --json` is the line protocol of
-//! `protocol`.
+//! `layout-inspect '((4_PE, 3:8), (8:1))'` the places of the elements, and the elements of each place. Each subcommand
+//! has a file with its options and its function; `layout-inspect --json` is the line protocol of `protocol`.
 
 mod clock;
 mod convert;

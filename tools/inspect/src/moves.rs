@@ -1,5 +1,5 @@
-//! `layout-inspect moves`: whether a reshape or a transpose between two shapes moves bytes; or with `--copies` the strided
-//! copies of a relayout or a slice.
+//! `layout-inspect moves`: whether a reshape or a transpose between two shapes moves bytes; or with `--copies` the
+//! strided copies of a relayout or a slice.
 
 use crate::lists;
 use layout_console::Complaint;

@@ -1,7 +1,7 @@
 //! The picture of offsets: the position of each element of an array in memory.
 //!
-//! Rows are the last dimension but one, columns the last; an array of a higher rank is drawn slice by slice. The sizes are
-//! rounded up to whole tiles of the first tile, with a dot for each offset of padding:
+//! Rows are the last dimension but one, columns the last; an array of a higher rank is drawn slice by slice. The sizes
+//! are rounded up to whole tiles of the first tile, with a dot for each offset of padding:
 //!
 //! ```text
 //!         0  1  2  3  4

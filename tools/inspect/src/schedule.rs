@@ -30,7 +30,7 @@ impl ScheduleOption {
 pub struct OrderedModule {
     /// The module.
     pub module: Module,
-    /// The schedule and its peaks, where the order is not the file's.
+    /// The schedule, and the file's peaks with the bounds, where the order is not the file's.
     pub schedule: Option<(Schedule, OrderPeaks)>,
 }
 

@@ -7,8 +7,8 @@
 //!   "usage_limit": 10}}
 //! ```
 //!
-//! A node is a variable with a cost for each choice, and takes its usage at the moments of its interval (the end does not
-//! count). An edge has a cost for each pair, the choices of its first node as rows. A cost of 10^18 or more is forbidden.
+//! A node is a variable with a cost for each choice; its usage counts at the moments of its interval, the end excluded.
+//! An edge has a cost for each pair, the choices of its first node as rows. A cost of 10^18 or more is forbidden.
 
 use crate::clock::Clock;
 use crate::plan::check_seconds;

@@ -323,7 +323,7 @@ fn a_screen_reader_finds_its_way() {
     }
 }
 
-/// Checks the accessibility tree of the page, with at least so many nodes of each role.
+/// Checks the accessibility tree of the page, with the least number of nodes of each role.
 fn check_tree(browser: &Browser, least: &[(&str, usize)]) {
     let tree = browser.devtools("Accessibility.getFullAXTree", json!({}));
     let text = |node: &Value, what: &str| node[what]["value"].as_str().unwrap_or("").to_string();

@@ -18,7 +18,7 @@ use tensor_layout::text::Error;
 unsafe fn read(buffer: &PyBuffer<u8>) -> &[u8] {
     match buffer.len_bytes() {
         0 => &[],
-        // SAFETY: the buffer is contiguous (`contiguous`), has so many bytes, and is held by `buffer`.
+        // SAFETY: the buffer is contiguous (`contiguous`), has `bytes` bytes, and is held by `buffer`.
         bytes => unsafe { slice::from_raw_parts(buffer.buf_ptr().cast(), bytes) },
     }
 }

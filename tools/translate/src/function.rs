@@ -197,7 +197,7 @@ impl Function<'_> {
     }
 }
 
-/// The shardings of all instructions that have one, as an attribute of their function, by the names of the instructions:
+/// The shardings of all instructions, as an attribute of their function, by the names of the instructions:
 /// ` attributes {hlo.shardings = {y = "{devices=[2,1]<=[2]}"}}`.
 fn kept_shardings(computation: &Computation) -> String {
     let sharding = |i: &Instruction| Some(format!("{} = {}", quoted(&i.name), quoted(i.attribute("sharding")?)));

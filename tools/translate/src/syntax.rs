@@ -1,4 +1,4 @@
-//! MLIR's text of types, symbols and strings: `tensor<2x3xf32, #layout.tiled<{1,0}>>`, `@main`, `"a \22quoted\22 name"`.
+//! MLIR's text of types, symbols and strings: `tensor<2x3xf32, #layout.tiled<{1,0}>>`, `@main`, `"a \22quoted\22"`.
 
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::Array;

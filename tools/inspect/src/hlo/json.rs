@@ -11,7 +11,7 @@ use tensor_layout::analysis::{Count, Usage};
 use tensor_layout::memory::{Footprint, Shift, relayout};
 use tensor_layout::operations::{Shape, leaves};
 
-/// An instruction: what it reads and feeds, and the memory that it takes.
+/// An instruction: its accesses, and its memory.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Instruction")]
 pub struct Object<'a> {

@@ -42,7 +42,7 @@ impl<'m> Report<'m> {
         Ok(Report { module, used: MemoryUse::of(module)?, target, order: None })
     }
 
-    /// The report of a module in another order than that of the file, with the peaks of that order.
+    /// The report of a module in another order than the file's; `order` has the file's peaks, and the bounds.
     pub fn in_order(self, order: Option<OrderPeaks>) -> Report<'m> {
         Report { order, ..self }
     }

@@ -92,7 +92,7 @@ pub struct HloOptions {
 const TOP: usize = 3;
 
 impl HloOptions {
-    /// Reads standard input where no file is named. Returns whether that is a terminal.
+    /// Reads standard input where no file is named. Returns whether it does, from a terminal.
     pub fn use_standard_input(&mut self) -> bool {
         let none = self.files.is_empty();
         if none {
@@ -233,7 +233,7 @@ fn print(options: &HloOptions, text: &str) -> Result<(), Complaint> {
     stream(|out| Ok(out.write_all(text.as_bytes())?)).map_err(|stop| stop.complaint(&options.files[0]))
 }
 
-/// A module in the order of the options, its text for errors, and the peaks of other orders.
+/// A module in the order of the options, its text for errors, and the file's peaks with the bounds.
 fn ordered(options: &HloOptions, file: &str) -> Result<(Module, String, Option<OrderPeaks>), Complaint> {
     let (module, text) = module(file)?;
     let ordered = OrderedModule::new(module, options.schedule);

@@ -1,4 +1,4 @@
-//! The memory report on one screen, about 40 lines of 100 columns; the table of several files, and the difference of two.
+//! The memory report on one screen, about 40 lines of 100 columns; a table of several files; and a difference of two.
 
 use super::summary::{Bytes, Memory, Origin, Summary};
 use std::collections::BTreeMap;

@@ -23,7 +23,7 @@ pub struct Served {
     outcome: Outcome,
 }
 
-/// What was found, or why nothing was.
+/// A success, or a failure.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum Outcome {

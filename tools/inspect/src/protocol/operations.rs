@@ -403,8 +403,8 @@ fn equal(a: &str, b: &str) -> Result<Answer, Failure> {
 
 /// Whether two texts have the same sizes and put each element at the same places of the same memory space.
 ///
-/// This is an equivalence over all notations. A TensorLayout has no element type and no allocation, so these do not count
-/// between two shapes either: else `f32[4]` and `s8[4]` would both equal `(4)/((4:1))` and not each other.
+/// This is an equivalence over all notations. A TensorLayout has no element type and no allocation, so these do not
+/// count between two shapes either: else `f32[4]` and `s8[4]` would both equal `(4)/((4:1))` and not each other.
 fn same(a: &Subject, b: &Subject) -> Result<Equality, Failure> {
     match (a, b) {
         (Subject::Shape(a), Subject::Shape(b)) => Ok(same_layout(a, b)?),

@@ -105,7 +105,7 @@ fn precise(b: &mut Builder, ins: &[Tensor], out: &Tensor) -> Done<Vec<Tensor>> {
     ins.iter().map(|t| b.precise(t, out)).collect()
 }
 
-/// Writes the training step: operands data, scale and offset; results the data, the means and the variances.
+/// Writes `batch-norm-training`: operands data, scale and offset; results the data, the means and the variances.
 pub fn training(
     b: &mut Builder,
     i: &Instruction,
@@ -126,14 +126,14 @@ pub fn training(
     b.all_converted(&[data, mean, variance], &outs)
 }
 
-/// Writes the inference: operands data, scale, offset, mean and variance.
+/// Writes `batch-norm-inference`: operands data, scale, offset, mean and variance.
 pub fn inference(b: &mut Builder, i: &Instruction, feature: usize, ins: &[Tensor], out: &Tensor) -> Done<Tensor> {
     let norm = Norm::new(i, feature, out)?;
     let ins = precise(b, ins, out)?;
     norm.normal(b, &[&ins[0], &ins[1], &ins[2], &ins[3], &ins[4]], out)
 }
 
-/// Writes the gradients. Operands are data `x`, scale, mean, variance and the gradient `g` of the result. With
+/// Writes `batch-norm-grad`. Operands are data `x`, scale, mean, variance and the gradient `g` of the result. With
 /// `x' = x - mean`, `v = variance + epsilon` and means over a feature, the gradient of the data is
 /// `scale / sqrt(v) * (g - mean(g) - x' * mean(g * x') / v)`, of the scale `sum(g * x') / sqrt(v)`, of the offset
 /// `sum(g)`.

@@ -108,8 +108,8 @@ fn copies(b: &mut Builder, t: &Tensor, dim: usize, n: i64) -> Done<Tensor> {
     Ok(shapes::reshape(b, &spread, &like(joined)))
 }
 
-/// Combines `n` tensors by the instruction's computation: copies of `first`, or parts of tensors along a dimension, with
-/// `first` as the first part.
+/// Combines `n` tensors by the instruction's computation: copies of `first`, or parts of tensors along a dimension,
+/// with `first` as the first part.
 fn folded(
     b: &mut Builder,
     i: &Instruction,

@@ -13,8 +13,8 @@
 //! }
 //! ```
 //!
-//! No region holds a tensor, so functions bufferize as usual. The text is at most a constant times as long as the HLO,
-//! however often computations call each other.
+//! No region holds a tensor, so bufferization works on functions alone. The text is at most a constant times as long
+//! as the HLO, however often computations call each other.
 
 use crate::scalar::convert::{converted, reinterpreted};
 use crate::scalar::elementwise;

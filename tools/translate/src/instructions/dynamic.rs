@@ -150,8 +150,7 @@ fn custom_target(i: &Instruction) -> Option<&str> {
     if i.opcode == "custom-call" { i.attribute("custom_call_target").map(|name| name.trim_matches('"')) } else { None }
 }
 
-/// `SliceToDynamic` takes an array and the size of each dimension; `PadToStatic` returns them. The tensors are the
-/// same.
+/// `SliceToDynamic` takes an array and the size of each dimension; `PadToStatic` returns them: the same tensors.
 fn renamed(b: &mut Builder, site: &Site, target: &str) -> Done<Vec<Tensor>> {
     let wrong = || Fault::from(format!("a `{target}` of these shapes cannot be imported"));
     let to_static = target == "PadToStatic";

@@ -10,7 +10,7 @@
 //! X[k] = c[k] * sum over j of (x[j] * c[j]) * conj(c[k - j])
 //! ```
 //!
-//! takes two transforms of a power of two of at least `2 n - 1` elements, and one of `conj(c)` for all lines.
+//! The sum takes two transforms of a power of two of at least `2 n - 1` elements, and one of `conj(c)` for all lines.
 //! The inverse is the transform of the conjugated line, conjugated, over `n`.
 
 use crate::builder::Builder;
@@ -24,8 +24,7 @@ use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 use tensor_layout::operations::Fourier;
 
-/// Writes the transform over the last dimensions; from real numbers the last one first, to real numbers the last one
-/// last.
+/// Writes the transform over the last dimensions; from reals the last one first, to reals the last one last.
 pub fn fft(b: &mut Builder, kind: Fourier, lengths: &[i64], from: &Tensor, out: &Tensor) -> Done<Tensor> {
     let rank = out.sizes.len();
     let first = rank - lengths.len();
@@ -257,7 +256,7 @@ impl Transform {
         Ok(line)
     }
 
-    /// Combines transforms of `size` elements in place: each `count` of them become one transform of all their elements.
+    /// Combines transforms of `size` elements in place: each `count` of them become one of all their elements.
     fn combined(&self, w: &mut Writer, line: Typed, size: i64, count: i64) -> Done<Typed> {
         let turns: Vec<String> = (0..count)
             .map(|k| {
@@ -297,8 +296,7 @@ impl Transform {
         Ok(done[0].clone())
     }
 
-    /// The factors `c`, and the transform of their conjugate, extended to both sides: element `long - k` is element
-    /// `k`.
+    /// The factors `c`, and the transform of their conjugate extended to both sides: element `long - k` is element `k`.
     fn bluestein(&self, w: &mut Writer) -> Done<[Typed; 2]> {
         let (n, long) = (self.n, self.long);
         let chirp = table(w, n, &self.of, self.element, &mut |w, k| {

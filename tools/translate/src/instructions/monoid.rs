@@ -59,8 +59,7 @@ impl Monoid {
         (!saturates).then_some(Monoid { form, element })
     }
 
-    /// Whether an operand does not change a value that is combined with it again, after the value has begun
-    /// with it.
+    /// Whether an operand leaves a value unchanged that began with it and is combined with it once more.
     pub fn is_neutral(&self, computation: &Computation, operand: usize) -> bool {
         let mut i = &computation.instructions[operand];
         if i.opcode == "convert" {

@@ -1,4 +1,4 @@
-//! Reductions over dimensions and over windows, as `linalg.generic` with the computation of the reduction in its region.
+//! Reductions over dimensions and over windows: `linalg.generic` with the reduction's computation in its region.
 
 use super::Site;
 use super::computation::applied;

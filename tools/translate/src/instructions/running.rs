@@ -6,8 +6,8 @@
 //!
 //! With the padding after the elements, windows end together, and the steps go from the last element to the first.
 //! Several dimensions are processed one after the other. In both cases elements are combined in another order than the
-//! window's, so `f` must be a [`Monoid`](super::monoid::Monoid); with several dimensions `init`, the start of each line,
-//! must be neutral, too.
+//! window's, so `f` must be a [`Monoid`](super::monoid::Monoid); with several dimensions `init`, the start of each
+//! line, must be neutral, too.
 
 use super::computation::applied;
 use crate::builder::Builder;

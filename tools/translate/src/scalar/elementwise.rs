@@ -1,7 +1,7 @@
 //! The table of elementwise instructions, with their operations on single elements.
 //!
-//! HLO defines some results that `arith` leaves undefined: `x / 0` is -1, the remainder of that is `x`, the least number
-//! divided by -1 is itself, and a shift past the width gives 0 or the sign. The operations here give these results.
+//! HLO defines some results that `arith` leaves undefined: `x / 0` is -1, with the remainder `x`; the least number
+//! divided by -1 is itself; and a shift past the width gives 0 or the sign. The operations here give these results.
 
 use super::complex;
 use super::convert::{self, convert, reinterpreted};
