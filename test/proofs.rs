@@ -1,6 +1,6 @@
-//! Proofs for all data: pairs of functions, right ones that are shown to be the same, and of each a wrong one that is not.
+//! Proofs for all data: pairs of functions, each an equivalent one that is proved and a wrong one that is not.
 //!
-//! Loops have more iterations than a run may take, so nothing but a proof shows that two functions are the same.
+//! Loops have more iterations than a run may take, so only a proof can show equivalence.
 
 #[path = "proofs/callers.rs"]
 mod callers;
@@ -63,7 +63,7 @@ fn context() -> Context {
     context
 }
 
-/// What is said of `after` as a form of `before`; nothing where it is shown to be the same.
+/// The messages for `after` as a form of `before`; none if they are equivalent.
 fn compared(before: &str, after: &str, limits: Limits) -> Vec<String> {
     let context = context();
     let read = |text: &str| Module::parse(&context, text).unwrap_or_else(|| panic!("no module:\n{text}"));
@@ -85,7 +85,7 @@ fn not_same(before: &str, after: &str, limits: Limits) {
     assert!(!compared(before, after, limits).is_empty(), "shown to be the same:\n{before}\n{after}");
 }
 
-/// Whether all changes of a text make another function of it: each replaces one text by another.
+/// Checks that `after` is equivalent, and wrong after each text replacement.
 #[track_caller]
 fn no_other(before: &str, after: &str, changes: &[(&str, &str)], limits: Limits) {
     same(before, after, limits);
@@ -96,10 +96,10 @@ fn no_other(before: &str, after: &str, changes: &[(&str, &str)], limits: Limits)
     }
 }
 
-/// How many elements are added up, in the functions here.
+/// The number of elements in these functions' sums.
 const COUNT: i64 = 40_000_003;
 
-/// `start` and all elements, one after the other.
+/// `start` plus all elements in order.
 fn in_order(op: &str, of: &str, start: &str) -> String {
     function(
         &format!("(%x: memref<{COUNT}x{of}>) -> {of}"),
@@ -116,7 +116,7 @@ fn in_order(op: &str, of: &str, start: &str) -> String {
     )
 }
 
-/// The same with two accumulators, for which `start` changes nothing, and the elements that are left at the end.
+/// The same sum with two accumulators, both from the neutral `start`, and a tail.
 fn in_two(op: &str, of: &str, start: &str) -> String {
     function(
         &format!("(%x: memref<{COUNT}x{of}>) -> {of}"),
@@ -145,7 +145,7 @@ fn in_two(op: &str, of: &str, start: &str) -> String {
     )
 }
 
-/// The same in the lanes of a vector, which are added up at the end.
+/// The same sum in the lanes of a vector, which are added at the end.
 fn in_lanes(op: &str, of: &str, start: &str) -> String {
     function(
         &format!("(%x: memref<{COUNT}x{of}>) -> {of}"),
@@ -175,7 +175,7 @@ fn in_lanes(op: &str, of: &str, start: &str) -> String {
     )
 }
 
-/// Operations that take their operands in any order, with what changes nothing and a number that does.
+/// Commutative operations, with their neutral number and another one.
 const ANY_ORDER: [(&str, &str, &str, &str); 6] = [
     ("arith.addi", "i32", "0", "1"),
     ("arith.muli", "i64", "1", "2"),
@@ -228,7 +228,7 @@ fn sums_of_floating_point_numbers_do_where_that_is_allowed() {
     }
 }
 
-/// Text of a sum with flags of fast math for each operation.
+/// The text of a sum with fast-math flags on each operation.
 fn flagged(text: &str, flags: &str) -> String {
     let lines = text.lines().map(|line| {
         if let (true, Some((head, of))) = (line.contains("arith.addf"), line.rsplit_once(" : ")) {
@@ -247,7 +247,7 @@ fn flags_of_fast_math_are_those_of_the_program_or_of_an_option() {
     not_same(&before, &flagged(&after, "reassoc"), NONE);
     not_same(&flagged(&before, "reassoc"), &flagged(&after, "reassoc,nnan"), NONE);
     not_same(&flagged(&before, "reassoc"), &after, NONE);
-    // A promise may be left out, and none be added.
+    // A flag may be dropped, but not added.
     same(&flagged(&before, "nnan"), &before, NONE);
     not_same(&before, &flagged(&before, "nnan"), NONE);
     same(&before, &flagged(&before, "contract"), CONTRACT);
@@ -279,7 +279,7 @@ fn a_product_and_a_sum_are_rounded_once_where_that_is_allowed() {
     not_same(&before, &sum("%s = math.fma %v, %a, %w : f32"), CONTRACT);
 }
 
-/// A copy of an array of 6400 x 9000 into tiles of 8 x 128, as a tensor and as lowered memory of these sizes and strides.
+/// A copy of a 6400 x 9000 array into tiles of 8 x 128, as a tensor and as a memref of these sizes and strides.
 fn tiled(sizes: &str, strides: &str, index: &str) -> [String; 2] {
     let tensor = "tensor<6400x9000xf32, #layout.tiled<{1,0:T(8,128)}>>";
     let (memref, plain) = (format!("memref<{sizes}xf32, strided<[{strides}]>>"), "memref<6400x9000xf32>");
@@ -320,7 +320,7 @@ fn lowered_results_have_the_strides_of_their_layouts() {
         let [before, after] = tiled(sizes, strides, index);
         same(&before, &after, NONE);
     }
-    // The elements are where they should be, but the type says otherwise.
+    // Elements are in the right places, but the memref type differs.
     for (sizes, strides, index) in [
         ("800x71x128x8", "72704, 1024, 1, 128", "%i, %j, %q, %p"),
         ("71x800x8x128", "1024, 72704, 128, 1", "%j, %i, %p, %q"),
@@ -331,7 +331,7 @@ fn lowered_results_have_the_strides_of_their_layouts() {
     }
 }
 
-/// The largest or least of all elements, found as integers.
+/// The maximum or minimum of all elements, computed on integers.
 fn as_integers(largest: bool) -> String {
     let (infinity, outer, inner) = match largest {
         true => ("0xFF800000", ("ugt", 2, 2), (0, 1, 0)),
@@ -387,7 +387,7 @@ fn the_largest_and_least_numbers_are_found_as_integers() {
     }
 }
 
-/// A result lies where its type puts it: from the beginning of its buffer on, in row-major order without a layout, and with a
+/// The type decides where a result lies: from the start of its buffer, in row-major order without a layout, and with a
 /// layout in as much memory as that takes.
 #[test]
 fn results_lie_where_their_types_say() {
@@ -413,7 +413,7 @@ fn results_lie_where_their_types_say() {
     not_same(before, &after(&buffer, later), NONE);
 }
 
-/// Bytes of an arena that hold an element of 32 bits are no element of 24.
+/// Four bytes of an arena hold an element of 32 bits, not one of 24.
 #[test]
 fn elements_of_arenas_have_their_bits() {
     let before = "func.func @f(%x: i32) -> i32 { return %x : i32 }";
@@ -435,7 +435,7 @@ fn elements_of_arenas_have_their_bits() {
     not_same(before, &after("i24", "%r = arith.extui %b : i24 to i32 return %r : i32"), NONE);
 }
 
-/// A factor that is 1 in another type is none.
+/// One in another type is not a neutral factor.
 #[test]
 fn one_is_a_number_of_its_type() {
     let before = |one: &str, of: &str| {
@@ -456,7 +456,7 @@ fn one_is_a_number_of_its_type() {
     }
 }
 
-/// What [`the_largest_and_least_numbers_are_found_as_integers`] takes for granted: for all sets of up to three numbers of a
+/// The assumption of [`the_largest_and_least_numbers_are_found_as_integers`], for all sets of up to three numbers of a
 /// format with a sign, two bits of exponent and one of mantissa.
 #[test]
 fn the_rule_for_integers_holds_for_a_small_format() {
@@ -487,7 +487,7 @@ fn the_rule_for_integers_holds_for_a_small_format() {
     }
 }
 
-/// What passes make one after the other: the last form counts, and where that is not shown, the first one that is wrong.
+/// In a sequence of passes' forms the last one counts; if it is not proved, the first wrong one is the error.
 #[test]
 fn an_error_is_of_the_first_form_that_has_it() {
     let text = |first: &str, last: &str| {
@@ -519,7 +519,7 @@ fn an_error_is_of_the_first_form_that_has_it() {
     assert_eq!(found(&[&wrong, &other]), (vec![], 0));
     assert_eq!(found(&[&other, &wrong]), (vec![2], 0));
     assert_eq!(found(&[&other, &wrong, &text("c1", "return")]), (vec![2], 0));
-    // What is not modelled hides nothing that was there before it.
+    // A form without a model hides no earlier result.
     assert_eq!(found(&[&other, &unknown]), (vec![], 1));
     assert_eq!(found(&[&wrong, &unknown]), (vec![1], 0));
 }

@@ -1,4 +1,4 @@
-//! Orders of instructions that lower the peak: worked examples, and random programs against random orders.
+//! Instruction orders that lower the peak: worked examples, and random programs against random orders.
 
 mod random_hlo;
 
@@ -12,7 +12,7 @@ fn parse(text: &str) -> Module {
     Module::parse(text).unwrap_or_else(|errors| panic!("{}: {:?}\n{text}", errors[0], errors[0].line_column(text)))
 }
 
-/// The temporaries of each memory.
+/// The bytes of temporaries in each memory.
 fn temporaries(module: &Module) -> BTreeMap<u8, i64> {
     let used = MemoryUse::of(module).unwrap();
     used.spaces.iter().map(|(space, own)| (*space, own.temporaries)).collect()
@@ -23,7 +23,7 @@ fn names(module: &Module) -> Vec<&str> {
     module.computations[module.entry].instructions.iter().map(|own| &*own.name).collect()
 }
 
-/// Three products whose sums are small: the file makes all products first.
+/// Three products, each followed by a small reduction; the text computes all products first.
 const WIDE: &str = "HloModule wide
 sum {
   a = f32[] parameter(0)
@@ -50,7 +50,7 @@ fn what_is_large_is_read_before_the_next_is_made() {
     let schedule = Schedule::least_memory(&module).unwrap();
     let ordered = schedule.apply(&module).unwrap();
     assert_eq!((temporaries(&ordered)[&0], schedule.bounds[&0]), (400, 400));
-    // The same instructions, each with its operands by the same names.
+    // The same instructions, each with the same operands by name.
     let operands = |module: &Module| {
         let own = &module.computations[module.entry].instructions;
         let of = |k: &usize| own[*k].name.clone();
@@ -81,7 +81,7 @@ fn effects_and_control_keep_their_order() {
     let text = |effect: &str, control: &str| {
         let mut text = String::from("HloModule m\nENTRY main {\n  x = f32[100]{0} parameter(0)\n");
         text += "  d1 = f32[200]{0} concatenate(x, x), dimensions={0}\n  d0 = f32[100]{0} reverse(x), dimensions={0}\n";
-        // The larger one first is the better order.
+        // The larger one first lowers the peak.
         text += &custom(0, effect);
         text += &custom(1, &format!("{effect}{control}"));
         text + "  ROOT y = (f32[], f32[]) tuple(o0, o1)\n}\n"
@@ -113,7 +113,7 @@ fn effects_and_control_keep_their_order() {
     assert!(swapped(&module).apply(&module).is_ok());
 }
 
-/// What runs a computation with an effect has one.
+/// An instruction that runs a computation with an effect has an effect.
 #[test]
 fn calls_of_what_has_an_effect_keep_their_order() {
     let text = |effect: &str| {
@@ -141,7 +141,7 @@ ENTRY main {{
     assert_eq!(error.message, "the order of `main`: `a` must run before `b`, found it after that");
 }
 
-/// What reads a buffer before it is updated in place does so in all orders; what is not donated is copied instead.
+/// All orders keep readers of a buffer before its in-place update; an operand that is not donated is copied.
 #[test]
 fn updates_in_place_stay_in_place() {
     let update = "dynamic-update-slice(a, u, i)";
@@ -193,7 +193,7 @@ ENTRY main {{
             )
             .is_ok()
         );
-        // Of the parameter, which is not donated, and which both read.
+        // A parameter that is not donated is copied, so its readers may come later.
         assert!(later(&text.replace("(a)", "(x)").replace("(a, ", "(x, ")).is_ok(), "{update}");
     }
 }
@@ -241,7 +241,7 @@ fn no_order_of_random_programs_takes_less_than_the_bound() {
             proved += usize::from(bound(space) == *bytes);
             all += 1;
         }
-        // Other orders, also of what the entry runs.
+        // Random orders, also of called computations.
         let mut rng = Rng::with_seed(seed);
         for _ in 0..30 {
             let mut orders = schedule.orders.clone();
@@ -256,7 +256,7 @@ fn no_order_of_random_programs_takes_less_than_the_bound() {
     assert!(lower > 50 && proved * 10 > all * 7 && tried > 3000, "{lower} {proved} of {all}, {tried}");
 }
 
-/// A random program of one computation: elementwise operations, others, results that are read, donated arguments.
+/// A random program of one computation: elementwise and other operations, multiple results, donated arguments.
 fn straight(rng: &mut Rng, most: usize) -> String {
     let shapes = ["f32[8]{0}", "f32[16]{0}", "f32[24]{0}"];
     let mut values: Vec<(String, usize)> = Vec::new();
@@ -304,7 +304,7 @@ fn straight(rng: &mut Rng, most: usize) -> String {
     format!("HloModule straight{header}\nENTRY main {{\n{lines}{root}}}\n")
 }
 
-/// All orders of the entry, those after one that begins so.
+/// All orders of the entry that begin with `begun`, up to `most`.
 fn orders(module: &Module, begun: &mut Vec<usize>, found: &mut Vec<Vec<usize>>, most: usize) {
     let own = &module.computations[module.entry].instructions;
     if begun.len() == own.len() {
@@ -321,7 +321,7 @@ fn orders(module: &Module, begun: &mut Vec<usize>, found: &mut Vec<Vec<usize>>, 
     }
 }
 
-/// Of small programs no order at all takes less than the one that is found, and that is known of it.
+/// For small programs no order has a lower peak than the schedule, and the bound proves it.
 #[test]
 fn the_order_of_a_small_program_is_the_least_of_all() {
     let (mut lower, mut whole) = (0, 0);
@@ -346,7 +346,7 @@ fn the_order_of_a_small_program_is_the_least_of_all() {
     assert!(lower > 20 && whole > 100, "{lower} {whole}");
 }
 
-/// Of programs of 40 to 64 instructions the order is known to be the least, with arguments that are donated and without.
+/// For 40 to 64 instructions the bound proves the order optimal, with donated arguments and without.
 #[test]
 fn orders_of_up_to_64_instructions_are_known_to_be_the_least() {
     let mut lower = 0;
@@ -362,7 +362,7 @@ fn orders_of_up_to_64_instructions_are_known_to_be_the_least() {
     assert!(lower > 10, "{lower}");
 }
 
-/// What is large has to be written over so that it ends in a result, which decides where it is read last.
+/// A large value must be updated in place to end in a result, which decides its last read.
 #[test]
 fn values_that_end_in_results_take_nothing() {
     for (text, before, after) in [
@@ -377,7 +377,7 @@ fn values_that_end_in_results_take_nothing() {
     }
 }
 
-/// An update whose operand the text reads later, or reads a second time, is of a copy: other readers may come after it.
+/// An update copies its operand if the text reads it later or twice; other readers may then follow.
 #[test]
 fn updates_of_copies_have_no_readers_before_them() {
     let text = "HloModule m

@@ -8,10 +8,10 @@ use std::ops::{Deref, DerefMut};
 use tensor_layout::tiled::{Expansion, LoweredDim};
 use tensor_layout::tiled::{Layout, TileEntry};
 
-/// Random numbers, and what they are for.
+/// Random choices, and the kind of program they are for.
 pub struct Source<'a> {
     pub choices: &'a mut Choices,
-    /// Whether vector code is made: sizes are larger then, and layouts leave more elements side by side.
+    /// Whether the program becomes vector code: sizes are larger then, and layouts keep more elements contiguous.
     pub vectors: bool,
     /// Whether nothing has a layout.
     pub plain: bool,
@@ -35,7 +35,7 @@ impl DerefMut for Source<'_> {
 #[derive(Clone, Debug)]
 pub enum Notation {
     Tiled(Layout),
-    /// Over the places of a machine.
+    /// A TensorLayout, over the places of a machine.
     Spread(Spread),
 }
 
@@ -45,14 +45,14 @@ pub struct Array {
     pub sizes: Vec<i64>,
     pub element: Element,
     pub layout: Option<Notation>,
-    /// The dimensions whose sizes are not in the type.
+    /// The dimensions of dynamic size.
     pub unknown: Vec<usize>,
 }
 
 impl Array {
-    /// With a random layout, or none.
+    /// An array with a random layout, or with none.
     pub fn new(rng: &mut Source, sizes: &[i64], element: Element) -> Array {
-        // Where vectors are wanted, few are spread over places.
+        // For vector code, few arrays are spread over places.
         let kind = rng.u8(0..8);
         let layout = match kind {
             _ if rng.plain => None,
@@ -64,14 +64,14 @@ impl Array {
         Array { sizes: sizes.to_vec(), element, layout, unknown: Vec::new() }
     }
 
-    /// With a random tiled layout, or none.
+    /// An array with a random tiled layout, or with none.
     pub fn tiled(rng: &mut Source, sizes: &[i64], element: Element) -> Array {
         let layout = (!rng.plain && !rng.one_in(8)).then(|| tiled(rng, sizes, element));
         Array { sizes: sizes.to_vec(), element, layout, unknown: Vec::new() }
     }
 
-    /// Two that get memory of the same type where they are spread over places: the first has copies at some of the places
-    /// where the second has them. At times with no layouts.
+    /// Two arrays whose buffers have the same memref type if they are spread over places: the first has copies at a
+    /// subset of the second's places. At times without layouts.
     pub fn with_fewer_copies(rng: &mut Source, sizes: &[i64], element: Element) -> [Array; 2] {
         let spreads = if rng.plain {
             [None, None]
@@ -90,7 +90,7 @@ impl Array {
         spreads.map(of)
     }
 
-    /// The type as text; `kind` is `tensor` or `memref`.
+    /// The type's text; `kind` is `tensor` or `memref`.
     pub fn of(&self, kind: &str) -> String {
         let mut text = format!("{kind}<");
         for (d, n) in self.sizes.iter().enumerate() {
@@ -103,8 +103,8 @@ impl Array {
         text + self.element.name + &layout.unwrap_or_default() + ">"
     }
 
-    /// What each byte of the padding of this array is, as the argument of that number, where its type says so: of some of
-    /// the tiled ones. All are zeros, but some of integers.
+    /// The byte value that the type of argument number `argument` promises for its padding, if it does: some tiled
+    /// arrays do. All are zeros, except for some integers.
     pub fn promised(&self, argument: usize) -> Option<u8> {
         let number = argument as i64 + self.sizes.iter().sum::<i64>();
         let tiled = matches!(self.layout, Some(Notation::Tiled(_)));
@@ -116,7 +116,7 @@ impl Array {
         self.sizes.len()
     }
 
-    /// The tiled layout; row-major where there is none.
+    /// The tiled layout, or row-major if there is none.
     pub fn tiled_layout(&self) -> Layout {
         match &self.layout {
             Some(Notation::Tiled(layout)) => layout.clone(),
@@ -124,7 +124,7 @@ impl Array {
         }
     }
 
-    /// The bits that an element takes.
+    /// The bits of an element in memory.
     pub fn stored_bits(&self) -> i64 {
         let of_layout = self.tiled_layout().element_bits;
         if of_layout == 0 { 8 * self.element.size as i64 } else { of_layout }
@@ -135,7 +135,7 @@ impl Array {
         self.stored_bits().max(8)
     }
 
-    /// A size larger than that of any part of a tile.
+    /// A size larger than any part of a tile.
     fn larger(&self) -> i64 {
         let size = |entry: &TileEntry| if let TileEntry::Size(n) = entry { *n } else { 1 };
         2 * self.tiled_layout().tiles.iter().flatten().map(size).product::<i64>()
@@ -146,12 +146,12 @@ impl Array {
         self.parts().iter().any(|p| p.dim == Some(d) && p.size == self.larger())
     }
 
-    /// The parts that are dimensions of the memref: where a size is not in the type, all that a larger one would have.
+    /// The parts that become dimensions of the memref. A dynamic size counts as a larger one, with all its parts.
     pub fn parts(&self) -> Vec<LoweredDim> {
         self.expansion().expect("small").parts()
     }
 
-    /// The tiles of the larger sizes; none where their elements are too many.
+    /// The expansion of the larger sizes; `None` if they have too many elements.
     fn expansion(&self) -> Option<Expansion> {
         let (layout, larger) = (self.tiled_layout(), self.larger());
         let sizes = self.sizes.iter().enumerate();
@@ -159,23 +159,23 @@ impl Array {
         Expansion::new(&sizes, &layout).ok()
     }
 
-    /// Whether [`Array::parts`] has an answer.
+    /// Whether [`Array::parts`] does not panic.
     pub fn has_parts(&self) -> bool {
         self.expansion().is_some()
     }
 
-    /// The position of the part that is cut into bytes, where one fills whole bytes.
+    /// The position of the part that is cut into bytes, if it fills whole bytes.
     pub fn fastest(&self) -> Option<usize> {
         let fastest = self.parts().into_iter().find(|p| p.stride == 1 && p.size != 1)?;
         let whole = fastest.size % (self.unit_bits() / self.stored_bits()) == 0;
-        // The first part of a dimension has as many steps as its size makes.
+        // The extent of a dimension's first part depends on the dimension's size.
         let first = self.parts().into_iter().find(|p| p.dim == fastest.dim);
         let unknown = fastest.dim.is_some_and(|d| self.unknown.contains(&d)) && first.as_ref() == Some(&fastest);
         (whole && !unknown).then_some(fastest.position)
     }
 }
 
-/// A random tiled layout: at times with metadata, and elements that take other bits than their own.
+/// A random tiled layout, at times with metadata and with another element size than the type's.
 fn tiled(rng: &mut Source, sizes: &[i64], element: Element) -> Notation {
     let mut layout = random_layout(rng, sizes);
     layout.element_bits = match element.bits {
@@ -190,10 +190,10 @@ fn tiled(rng: &mut Source, sizes: &[i64], element: Element) -> Notation {
     Notation::Tiled(layout)
 }
 
-/// Tiles as compilers choose them, and small ones.
+/// Common tiles of compilers, and small ones.
 const USUAL: &[&str] =
     &["(8,128)", "(8,128)(2,1)", "(8,128)(4,1)", "(2,2)", "(4)", "(2,4)(2,1)", "(3,4)(2,1)", "(16)(8)(2,1)"];
-/// Tiles with more elements side by side, for vector code.
+/// Tiles with more contiguous elements, for vector code.
 const WIDE: &[&str] = &[
     "(8,128)",
     "(8,128)(2,1)",
@@ -216,7 +216,7 @@ const WIDE: &[&str] = &[
 /// Sizes of tiles for vector code.
 const SIZES: &[i64] = &[1, 2, 2, 3, 4, 4, 5, 8, 8, 12, 16, 16, 32];
 
-/// Whatever the notation can say, of not much more elements than the array has.
+/// A random layout in the notation's full range, with not many more elements than the array.
 fn random_layout(rng: &mut Source, sizes: &[i64]) -> Layout {
     loop {
         let mut layout = Layout::row_major(sizes.len());
@@ -253,7 +253,7 @@ fn random_layout(rng: &mut Source, sizes: &[i64]) -> Layout {
     }
 }
 
-/// A thousand elements or so, at times with one long dimension.
+/// Sizes of about a thousand elements, at times with one long dimension.
 pub fn random_sizes(rng: &mut Source, rank: usize) -> Vec<i64> {
     if rng.vectors && !rng.one_in(6) {
         return wide_sizes(rng, rank);
@@ -268,7 +268,7 @@ pub fn random_sizes(rng: &mut Source, rank: usize) -> Vec<i64> {
     }
 }
 
-/// Sizes of whole vectors and of such with ragged ends: one or two that are large.
+/// Sizes of whole or ragged vectors, one or two of them large.
 fn wide_sizes(rng: &mut Choices, rank: usize) -> Vec<i64> {
     const WHOLE: &[i64] = &[8, 16, 16, 24, 32, 32, 64, 128, 256];
     loop {
@@ -296,7 +296,7 @@ pub fn permutation(rng: &mut Choices, rank: usize) -> Vec<usize> {
     shuffled(rng, (0..rank).collect())
 }
 
-/// These in any order.
+/// The dimensions in a random order.
 pub fn shuffled(rng: &mut Choices, mut dims: Vec<usize>) -> Vec<usize> {
     rng.shuffle(&mut dims);
     dims

@@ -1,9 +1,9 @@
-//! TensorLayouts computed step by step on small tensors: a slow reference that shares no code with the crate.
+//! TensorLayouts evaluated step by step on small tensors: a slow reference that shares no code with the crate.
 //!
-//! An index becomes a set of places, by the definition: each part takes a digit of the index of its dimension and moves
-//! along its axis; copies are at every step of a part after `B@`, and at every place of an axis that the layout does
-//! not name. The buffer of a machine has all its places side by side, the last axis fastest, and inside a place the
-//! pieces over `Time`, then the local addresses, then the elements of a word.
+//! The definition maps an index to a set of places: each part takes a digit of its dimension's index and moves along
+//! its axis. Copies are at every step of a part after `B@`, and at every place of an unnamed axis. The buffer of a
+//! machine holds all its places side by side, the last axis fastest; inside a place come the pieces over `Time`, then
+//! the local addresses, then the elements of a word.
 
 use crate::choices::Choices;
 use std::fmt;
@@ -12,13 +12,13 @@ use std::fmt;
 pub const AXES: &[(&str, i64)] = &[("L1B", 3), ("MAB", 4), ("PE", 12)];
 /// The bits of a word of the machine.
 const WORD: i64 = 64;
-/// The most elements that a buffer may have, all places together.
+/// The limit of a buffer's elements, over all places.
 const ROOM: i64 = 150_000;
 
-/// Where a part moves.
+/// The axis of a part.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Along {
-    /// An axis of the machine, by its number.
+    /// An axis of the machine, by number.
     Axis(usize),
     Time,
     Address,
@@ -32,7 +32,7 @@ struct Part {
     stride: i64,
 }
 
-/// A TensorLayout without the sizes it is for.
+/// A TensorLayout without the tensor's sizes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spread {
     dims: Vec<Vec<Part>>,
@@ -45,7 +45,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// A random layout for these sizes, of which there is at least one, and elements of so many bytes.
+    /// A random layout for these sizes, at least one, and for elements of `bytes` bytes.
     pub fn random(rng: &mut Choices, sizes: &[i64], bytes: usize) -> Spread {
         loop {
             let spread = Spread::any(rng, sizes, WORD / (8 * bytes as i64));
@@ -64,7 +64,7 @@ impl Spread {
         let mut dims = Vec::new();
         for size in sizes {
             let (mut parts, mut rest) = (Vec::new(), *size);
-            // From the least significant part on, until the dimension is used up, and at times beyond.
+            // From the least significant part on, until the dimension is covered, and at times beyond.
             while rest > 1 || rng.one_in(8) {
                 let along = if rng.one_in(3) { Along::Address } else { used[rng.usize(..used.len())] };
                 let extent = match along {
@@ -99,14 +99,14 @@ impl Spread {
         spread
     }
 
-    /// Along each axis the parts in random order, each past what those before it reach, at times with a gap; or with
-    /// any strides, so that they may interleave.
+    /// Sets strides along each axis: parts in random order, each past the reach of the previous ones, at times with a
+    /// gap; or any strides, so that parts may interleave.
     fn set_strides(&mut self, rng: &mut Choices, sizes: &[i64]) {
         let all = (0..AXES.len()).map(Along::Axis).chain([Along::Time, Along::Word, Along::Address]);
         for along in all {
             let interleave = rng.one_in(6);
             let gaps = rng.one_in(3);
-            // What padding alone would reach is free for others, of what can overlap.
+            // Steps that only padding reaches are free for other parts, where parts may overlap.
             let overlap = !matches!(along, Along::Axis(_)) && rng.one_in(4);
             let mut parts: Vec<(i64, &mut Part)> = Vec::new();
             for (parts_of, size) in self.dims.iter_mut().zip(sizes) {
@@ -131,7 +131,7 @@ impl Spread {
         }
     }
 
-    /// The axes that a dimension is spread over, and nothing else.
+    /// The axes that this dimension alone is spread over.
     pub fn only_over(&self, dim: usize) -> Vec<usize> {
         let over = |axis: &usize| {
             let along = Along::Axis(*axis);
@@ -142,7 +142,7 @@ impl Spread {
         (0..AXES.len()).filter(over).collect()
     }
 
-    /// Whether an element is at some places of an axis only.
+    /// Whether an axis places the elements: each is at some of its places only.
     pub fn is_over(&self, axis: usize) -> bool {
         self.names(Along::Axis(axis))
     }
@@ -155,17 +155,17 @@ impl Spread {
         self.dims.iter().flatten().chain(&self.copies)
     }
 
-    /// The number of coordinates along something, up to the last one that a part reaches.
+    /// The extent along an axis, up to the last coordinate that a part reaches.
     fn reach(&self, along: Along) -> i64 {
         self.parts().filter(|part| part.along == along).map(|part| (part.extent - 1) * part.stride).sum::<i64>() + 1
     }
 
-    /// The elements that each place has room for.
+    /// The elements of each place's memory.
     fn room(&self) -> i64 {
         [Along::Time, Along::Address, Along::Word].map(|along| self.reach(along)).iter().product()
     }
 
-    /// Whether it fits on the machine and has each element in places of its own.
+    /// Whether the layout fits on the machine and gives each element its own places.
     fn is_good(&self, sizes: &[i64]) -> bool {
         let fits = AXES.iter().enumerate().all(|(axis, (_, n))| self.reach(Along::Axis(axis)) <= *n);
         let words = self.parts().all(|part| part.along != Along::Word) || self.reach(Along::Word) <= 2;
@@ -173,7 +173,7 @@ impl Spread {
         fits && words && self.offsets(sizes).into_iter().flatten().all(|offset| seen.insert(offset))
     }
 
-    /// The offsets of all copies of each element in the buffer, by its row-major number.
+    /// The offsets of all copies of each element in the buffer, by row-major index.
     pub fn offsets(&self, sizes: &[i64]) -> Vec<Vec<usize>> {
         let mut found = Vec::new();
         for number in 0..sizes.iter().product::<i64>() {
@@ -240,8 +240,8 @@ impl Spread {
         dimensions
     }
 
-    /// The sizes of the memory that is allocated for the buffer: those of its dimensions where it has no gaps and they are
-    /// in the order of memory, else that of all elements.
+    /// The sizes of the buffer's allocation: its dimensions if they are dense and in memory order, else one size of all
+    /// elements.
     pub fn allocation(&self) -> Vec<i64> {
         let mut dense = 1;
         let in_order = self.dimensions().iter().rev().all(|(size, stride)| {
@@ -253,7 +253,7 @@ impl Spread {
         if in_order { sizes } else { vec![self.elements() as i64] }
     }
 
-    /// The same with an axis of fewer copies left out, so that they are at every place of it; if there is one.
+    /// The same layout with copies at every place of an axis that has fewer; `None` if no axis has fewer.
     pub fn with_all_copies(&self) -> Option<Spread> {
         let more = Spread { copies: Vec::new(), ..self.clone() };
         let axis = |part: &Part| matches!(part.along, Along::Axis(axis) if part.extent < AXES[axis].1);
@@ -261,7 +261,7 @@ impl Spread {
         fewer.then_some(more)
     }
 
-    /// The text of the layout on a tensor of these sizes.
+    /// The text of the layout for a tensor of these sizes.
     pub fn text(&self, sizes: &[i64]) -> String {
         let dims: Vec<_> = self.dims.iter().map(|parts| format!("({})", list(parts))).collect();
         let mut copies: Vec<_> = self.copies.iter().map(ToString::to_string).collect();
@@ -288,7 +288,7 @@ impl fmt::Display for Part {
     }
 }
 
-/// The attribute of a module that names the machine.
+/// The module attribute that defines the machine.
 pub fn machine() -> String {
     let axes: Vec<_> = AXES.iter().map(|(name, n)| format!("{n}_{name}")).collect();
     format!("layout.machine = #layout.machine<axes: ({}), memories: (), word: {WORD}>", axes.join(", "))

@@ -1,4 +1,4 @@
-//! Arrays in memory, laid out by the slow evaluator of `definition.rs`, with garbage where no element is and around them.
+//! Arrays in memory, laid out by the slow evaluator of `definition.rs`, with garbage in the padding and around them.
 
 use crate::array::{Array, Notation};
 use crate::definition::lay_out;
@@ -7,29 +7,29 @@ use layout_runtime::{Descriptor, Engine, Passed};
 use std::slice;
 use tensor_layout::tiled::Expansion;
 
-/// What is where no element is; fresh memory holds the second.
+/// Bytes of padding; fresh memory holds the second.
 pub const GARBAGE: [u8; 3] = [0, 0x7f, 0xff];
 /// Bytes of garbage on each side of a buffer.
 const FENCE: usize = 64;
 
-/// An array in memory, garbage where no element is and around it.
+/// An array in memory, with garbage in its padding and around it.
 pub struct Buffer {
     array: Array,
-    /// Of `u64`, for the alignment.
+    /// `u64` for alignment.
     memory: Vec<u64>,
-    /// Where the first element is, behind the fence and the metadata.
+    /// The offset of the first element, behind the fence and the metadata.
     start: usize,
-    /// The offsets in bits of all copies of each element, by its row-major number.
+    /// The offsets in bits of all copies of each element, by row-major index.
     places: Vec<Vec<usize>>,
     garbage: u8,
-    /// The byte from which on nothing but elements may be written.
+    /// The byte from which on only elements may be written.
     free_from: usize,
-    /// The descriptor that compiled code takes.
+    /// The argument descriptor for compiled code.
     descriptor: Descriptor,
 }
 
 impl Buffer {
-    /// With these numbers in its elements; `typed` lets a program write to its padding.
+    /// A buffer with these numbers as elements; `typed` lets a program write to its padding.
     pub fn new(array: &Array, numbers: &[f64], form: Form, garbage: u8, typed: bool) -> Buffer {
         let (places, bytes) = places(array);
         let prefix = array.tiled_layout().metadata_prefix;
@@ -40,8 +40,7 @@ impl Buffer {
         let descriptor = Descriptor::new(pointer, prefix * 8 / array.unit_bits(), &sizes, &strides);
         let free_from = if typed { bytes } else { 0 };
         let mut buffer = Buffer { array: array.clone(), memory, start, places, garbage, free_from, descriptor };
-        // LLVM takes the other bits of the byte of an `i4` to be 0; those of an integer that is wider than `E` wants are not
-        // read.
+        // LLVM assumes zeros in the other bits of an `i4`'s byte; those of an integer wider than `E` are not read.
         let own = 8 * array.element.size;
         let bits = if array.stored_bits() == own as i64 { own } else { array.element.bits };
         for (places, n) in buffer.places.clone().into_iter().zip(numbers) {
@@ -58,16 +57,16 @@ impl Buffer {
     }
 
     fn all_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above, and any bytes make `u64`s.
+        // SAFETY: as above, and any bytes are valid `u64`s.
         unsafe { slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast(), self.memory.len() * 8) }
     }
 
-    /// The copies of each element, by its row-major number.
+    /// The copies of each element, by row-major index.
     pub fn numbers(&self) -> Vec<Vec<f64>> {
         read(&self.array, &self.places, &self.all()[self.start..])
     }
 
-    /// Whether what surrounds it, its metadata and its padding are as they were, the last unless it may be written to.
+    /// Whether fences, metadata and padding are unchanged; padding only if it may not be written.
     pub fn fenced(&self) -> bool {
         let (before, rest) = self.all().split_at(self.start);
         let free = free(&self.array, &self.places, rest.len());
@@ -76,7 +75,7 @@ impl Buffer {
     }
 }
 
-/// Sets so many bits, from this one on, to those of a value, lowest first.
+/// Writes `bits` bits of a value from bit `at` on, lowest first.
 fn put(memory: &mut [u8], at: usize, bits: usize, value: &[u8]) {
     for bit in 0..bits {
         let (byte, mask) = ((at + bit) / 8, 1 << ((at + bit) % 8));
@@ -84,7 +83,7 @@ fn put(memory: &mut [u8], at: usize, bits: usize, value: &[u8]) {
     }
 }
 
-/// So many bits, from this one on, lowest first.
+/// Reads `bits` bits from bit `at` on, lowest first.
 fn get(memory: &[u8], at: usize, bits: usize) -> Vec<u8> {
     let mut value = vec![0; bits.div_ceil(8)];
     for bit in 0..bits {
@@ -93,7 +92,7 @@ fn get(memory: &[u8], at: usize, bits: usize) -> Vec<u8> {
     value
 }
 
-/// The offsets in bits of all copies of each element, by its row-major number, and how many bytes they take together.
+/// The offsets in bits of all copies of each element, by row-major index, and the size in bytes.
 fn places(array: &Array) -> (Vec<Vec<usize>>, usize) {
     let bits = array.stored_bits() as usize;
     if let Some(Notation::Spread(spread)) = &array.layout {
@@ -112,7 +111,7 @@ fn places(array: &Array) -> (Vec<Vec<usize>>, usize) {
     (found, (memory.cells.len() * bits).div_ceil(8))
 }
 
-/// For each of so many bytes, the bits where no element is.
+/// A mask of the bits without an element, for each byte.
 fn free(array: &Array, places: &[Vec<usize>], bytes: usize) -> Vec<u8> {
     let mut free = vec![0xff; bytes];
     let bits = array.stored_bits() as usize;
@@ -127,7 +126,7 @@ fn read(array: &Array, places: &[Vec<usize>], bytes: &[u8]) -> Vec<Vec<f64>> {
     places.iter().map(|copies| copies.iter().map(number).collect()).collect()
 }
 
-/// The sizes and strides of the memref that an array is lowered to.
+/// The sizes and strides of an array's lowered memref.
 fn dimensions(array: &Array, form: Form) -> (Vec<i64>, Vec<i64>) {
     if let Some(Notation::Spread(spread)) = &array.layout {
         return spread.dimensions().into_iter().unzip();
@@ -155,13 +154,13 @@ fn dimensions(array: &Array, form: Form) -> (Vec<i64>, Vec<i64>) {
     if form == Form::Physical {
         found.sort_by_key(|part| part.0);
     }
-    // In front the sizes that only the caller knows and that tiles cut.
+    // The dynamic sizes that tiles cut come first.
     let carried = array.unknown.iter().copied().filter(|d| !array.is_uncut(*d)).map(|d| (array.sizes[d], 0));
     carried.chain(found.into_iter().map(|(_, size, stride)| (size, stride))).unzip()
 }
 
-/// Calls a compiled function and reads its result; also says whether a result that is spread over places has nothing
-/// but elements and garbage.
+/// Calls a compiled function and reads its result. The second value is whether a result over places holds only elements
+/// and garbage.
 pub fn call(
     engine: &Engine,
     name: &str,
@@ -174,12 +173,12 @@ pub fn call(
     let mut results: Vec<Descriptor> = result.iter().map(|array| Descriptor::of_rank(rank(array))).collect();
     let memories = buffers.iter().map(|buffer| Passed::Memory(buffer.descriptor.clone()));
     let passed: Vec<Passed> = memories.chain(indices.iter().map(|n| Passed::Number(*n as u64))).collect();
-    // SAFETY: the function takes these descriptors and indices, as its signature was made from the same arguments.
+    // SAFETY: the function takes these descriptors and indices: its signature has the same arguments.
     unsafe { engine.invoke(name, &mut results, &passed) }.expect("the function is there");
     let Some(array) = result else { return (Vec::new(), true) };
     let (places, bytes) = places(array);
     let start = (results[0].start() + results[0].offset() as u64 * array.unit_bits() as u64 / 8) as *const u8;
-    // SAFETY: the buffer holds as many elements as the layout counts. It is not freed: it may be an argument's.
+    // SAFETY: the buffer has the layout's number of elements. It is not freed: it may be an argument's.
     let bytes = unsafe { slice::from_raw_parts(start, bytes) };
     let clean = !matches!(array.layout, Some(Notation::Spread(_)))
         || bytes.iter().zip(free(array, &places, bytes.len())).all(|(b, free)| free == 0 || GARBAGE.contains(b));

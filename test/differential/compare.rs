@@ -8,21 +8,21 @@ use crate::program::Program;
 use layout_passes::Form;
 use layout_runtime::Engine;
 
-/// How far numbers may be from what is expected, relatively, where they are rounded in another order.
+/// The relative tolerance of results that are rounded in another order.
 const TOLERANCE: f64 = 1e-5;
 
-/// How results may be rounded.
+/// The rounding of results.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Rounding {
     /// Not at all.
     None,
-    /// As without layouts.
+    /// The same as without layouts.
     Same,
     /// In any way.
     Other,
 }
 
-/// What a run left: the copies of each element of each argument and of the result, and whether it wrote elsewhere.
+/// A run's result: all copies of each element of arguments and result, and whether other memory is clean.
 struct Left {
     arguments: Vec<Vec<Vec<f64>>>,
     result: Vec<Vec<f64>>,
@@ -32,19 +32,19 @@ struct Left {
 /// A program compiled twice, and the numbers it is run on.
 pub struct Comparison<'a> {
     pub program: &'a Program,
-    /// Where its functions are without layouts, and what their names begin with.
+    /// The engine without layouts, and the prefix of the functions' names.
     pub plain: (&'a Engine, &'a str),
-    /// The same with layouts.
+    /// The engine with layouts, and its prefix.
     pub tiled: (&'a Engine, &'a str),
-    /// Whether its arguments and its result have layouts; else only what is inside.
+    /// Whether arguments and result have layouts; else only intermediate values have.
     pub laid_out: bool,
     pub form: Form,
-    /// Determines the numbers.
+    /// The seed of the numbers.
     pub seed: u64,
     pub rounding: Rounding,
-    /// Whether memory holds garbage when it is allocated, and not what was in it before.
+    /// Whether allocated memory holds garbage, rather than its earlier contents.
     pub fresh: bool,
-    /// Whether padding may be written to where no argument says what it holds.
+    /// Whether padding may be written unless its argument's type says its contents.
     pub typed: bool,
 }
 
@@ -71,10 +71,10 @@ impl Comparison<'_> {
         Left { arguments, result, clean: clean && buffers.iter().all(Buffer::fenced) }
     }
 
-    /// Runs it both ways.
+    /// Runs the program both ways.
     ///
     /// # Errors
-    /// Where the results differ.
+    /// If the results differ.
     pub fn check(&self) -> Result<(), String> {
         let (expected, found) = (self.run(self.plain, false), self.run(self.tiled, self.laid_out));
         if !found.clean {
@@ -86,12 +86,12 @@ impl Comparison<'_> {
         self.same("the result", &expected.result, &found.result)
     }
 
-    /// Whether all copies of all elements are as expected.
+    /// Whether all copies of all elements have the expected values.
     fn same(&self, what: &str, expected: &[Vec<f64>], found: &[Vec<f64>]) -> Result<(), String> {
         let tolerance = if self.rounding == Rounding::Other { TOLERANCE } else { 0.0 };
         let near = |a: f64, b: f64| a == b || (a - b).abs() <= tolerance * b.abs().max(1.0);
         let same = |a: f64, b: f64| match self.rounding {
-            // Zeros of both signs differ.
+            // Zeros of different sign differ.
             Rounding::Same => a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()),
             _ => near(a, b) || (a.is_nan() && b.is_nan()),
         };

@@ -6,9 +6,9 @@ use crate::choices::Choices;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Element {
     pub name: &'static str,
-    /// Its bits.
+    /// The size in bits.
     pub bits: usize,
-    /// Its bytes, where a layout does not say otherwise.
+    /// The size in bytes, unless a layout says otherwise.
     pub size: usize,
     pub kind: Kind,
 }
@@ -29,16 +29,16 @@ pub const F16: Element = Element { name: "f16", bits: 16, size: 2, kind: Kind::F
 pub const BF16: Element = Element { name: "bf16", bits: 16, size: 2, kind: Kind::Float };
 pub const F32: Element = Element { name: "f32", bits: 32, size: 4, kind: Kind::Float };
 pub const F64: Element = Element { name: "f64", bits: 64, size: 8, kind: Kind::Float };
-/// All but `i1`; that which shares its byte twice as often.
+/// All types except `i1`; the packed one twice as often.
 pub const ELEMENTS: &[Element] = &[I4, I4, I8, I16, I32, I64, F16, BF16, F32, F64];
 
 impl Element {
-    /// The element of this name.
+    /// The element type of this name.
     pub fn named(name: &str) -> Option<Element> {
         ELEMENTS.iter().chain([&I1]).copied().find(|element| element.name == name)
     }
 
-    /// What a floating-point number has behind its integer.
+    /// The suffix of a whole number: `.0` for floats.
     pub fn point(self) -> &'static str {
         match self.kind {
             Kind::Float => ".0",
@@ -46,7 +46,7 @@ impl Element {
         }
     }
 
-    /// A comparison of `arith`, `lt` say.
+    /// A comparison of `arith`, such as `lt`.
     pub fn comparison(self, predicate: &str) -> String {
         match self.kind {
             Kind::Float => format!("arith.cmpf o{predicate}"),
@@ -54,7 +54,7 @@ impl Element {
         }
     }
 
-    /// The operation that makes a number another element, which differs from this one.
+    /// The operation that casts to a different element type.
     pub fn cast(self, to: Element) -> &'static str {
         match (self.kind, to.kind) {
             (Kind::Integer, Kind::Integer) if to.bits < self.bits => "arith.trunci",
@@ -110,7 +110,7 @@ impl Element {
         }
     }
 
-    /// A number that is one of the few that the element can hold, so that sums of them are rounded.
+    /// A float of 7 significant bits and a random exponent, so that sums are rounded; a small integer otherwise.
     pub fn rough_number(self, rng: &mut Choices) -> f64 {
         let least = match self {
             F16 => -12,
@@ -121,7 +121,7 @@ impl Element {
         f64::from(rng.i32(1..128)) * 2f64.powi(rng.i32(least..=0)) * if rng.bool() { 1.0 } else { -1.0 }
     }
 
-    /// The name of an operation of `arith` on this element, `add` say.
+    /// An operation of `arith` for this type, such as `add`.
     pub fn op(self, name: &str) -> String {
         match (self.kind, name) {
             (Kind::Float, "max" | "min") => format!("arith.{name}imumf"),
@@ -131,7 +131,7 @@ impl Element {
         }
     }
 
-    /// A number as MLIR writes it.
+    /// An MLIR literal.
     pub fn literal(self, n: i64) -> String {
         match self {
             I1 => (n & 1 != 0).to_string(),
@@ -141,7 +141,7 @@ impl Element {
     }
 }
 
-/// A small integer other than 0, so that it can be divided by.
+/// A small integer other than 0, usable as a divisor.
 pub fn random_number(rng: &mut Choices) -> f64 {
     let n = f64::from(rng.i32(1..=5));
     if rng.bool() { n } else { -n }

@@ -9,8 +9,8 @@ use melior::{
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Compiles a module of these programs. Also says of which programs something stays one element at a time although
-/// vectors were requested. Errors are on standard error.
+/// Compiles a module of these programs. The flags say which programs keep scalar code although vectors were requested.
+/// Errors go to standard error.
 pub fn engine(context: &Context, texts: &[String], options: PipelineOptions) -> Option<(Engine, Vec<bool>)> {
     let (module, scalar) = lowered(context, texts, options)?;
     Some((jit::engine(&module), scalar))
@@ -21,7 +21,7 @@ fn lowered<'c>(context: &'c Context, texts: &[String], options: PipelineOptions)
     let told = remarks.clone();
     let handler = context.attach_diagnostic_handler(move |diagnostic| {
         let is_remark = matches!(diagnostic.severity(), DiagnosticSeverity::Remark);
-        // Verification says what it cannot show, of scalar code, too.
+        // Verification also emits remarks on scalar code that it cannot prove.
         if is_remark && !diagnostic.to_string().starts_with('@') {
             told.borrow_mut().push(line(&diagnostic.location().to_string()));
         }
@@ -30,8 +30,8 @@ fn lowered<'c>(context: &'c Context, texts: &[String], options: PipelineOptions)
     let text = format!("module attributes {{{}}} {{\n{}}}\n", board::machine(), texts.concat());
     let lowered = Module::parse(context, &text).and_then(|mut module| {
         let passes = PassManager::new(context);
-        // Programs are small. In half of them, innermost loops are treated as in large ones, and buffers have places, which
-        // are filled with garbage wherever no buffer is live.
+        // Small programs. Half of them get the innermost loops of large ones, and an arena whose bytes hold garbage
+        // wherever no buffer is live.
         let large = "layout-strip-memory-spaces,layout-plan-memory{arena=kept poison},layout-outline-loops{loops=1}";
         let pipeline = match options.lowering.form {
             Form::Strided => format!("builtin.module(layout-to-llvm{{{options}}})"),
@@ -54,10 +54,10 @@ fn lowered<'c>(context: &'c Context, texts: &[String], options: PipelineOptions)
     lowered.map(|module| (module, scalar.collect()))
 }
 
-/// What `layout-lower-memrefs` says of the padding of a program: a line for each kernel that could go over whole tiles.
+/// The remarks of `layout-lower-memrefs` on padding: a line for each kernel that could iterate over whole tiles.
 ///
 /// # Errors
-/// Where it cannot be lowered.
+/// If lowering fails.
 pub fn said_of_padding(context: &Context, text: &str) -> Result<Vec<String>, melior::Error> {
     let remarks = Rc::new(RefCell::new(Vec::new()));
     let told = remarks.clone();

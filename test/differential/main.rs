@@ -1,4 +1,4 @@
-//! Random programs over random layouts, each run twice: as it is, and with the layouts taken away.
+//! Random programs over random layouts, each run twice: with its layouts and without.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -8,34 +8,34 @@
 //! | `program.rs`, `template.rs` | a program, and its text |
 //! | `engine.rs`, `buffer.rs` | compiles it, and calls it on buffers |
 //! | `compare.rs` | compares what the two runs leave |
-//! | `part.rs`, `main.rs` | runs all programs of a kind in a process of their own, and shrinks one that fails |
+//! | `part.rs`, `main.rs` | runs all programs of a kind in their own process, and shrinks one that fails |
 //!
-//! The programs are functions from tensors or memrefs, most of them laid out somehow, to a result. They are lowered by the
-//! pipeline `layout-to-llvm` in both forms and run on buffers that the slow evaluator of `definition.rs` lays out. Padding
-//! and what surrounds the buffers is filled with garbage. Afterwards every element must be what the program without
-//! layouts left there, where the definition says that it is, and what surrounds the buffers must not have changed. All
-//! numbers are small integers, so floating-point sums are exact.
+//! The programs are functions of tensors or memrefs, most with random layouts. The pipeline `layout-to-llvm` lowers
+//! them in both forms; they run on buffers that the slow evaluator of `definition.rs` lays out, with garbage in and
+//! around the padding. Afterwards every element must equal that of the program without layouts, at the offset of the
+//! definition, and memory around the buffers must be unchanged. All numbers are small integers, so floating-point sums
+//! are exact.
 //!
-//! A result that is spread over places must have nothing but garbage where no element is. Memory that had another tensor in
-//! it may hold the elements of that one instead, so this is asked only where no tensor of the program can have left any:
-//! where memory is filled with garbage before it is used again, and no two layouts allocate the same memory.
+//! A result over places must hold only garbage between its elements. Reused memory may hold elements of an earlier
+//! tensor there, so this is checked only where it cannot: memory is filled with garbage before reuse, and no two
+//! layouts allocate the same memory.
 //!
-//! In half of the cases `layout-plan` comes first, on the program with its layouts and without: then it chooses those of
-//! what is inside.
+//! In half of the cases `layout-plan` runs first, on the program with its layouts and without them, and chooses the
+//! layouts of intermediate values.
 //!
-//! As many programs, of larger sizes, become vector code, with other options for every few of them. Where these allow no
-//! other rounding and the program says in which order it adds, the numbers are such that every sum is rounded: then all
-//! bits must be those of the program without layouts, one element at a time.
+//! As many programs, of larger sizes, become vector code, with new options for every few of them. If the options keep
+//! the rounding and the program fixes the order of its sums, the numbers are such that every sum is rounded: all bits
+//! must equal those of scalar code without layouts.
 //!
-//! Programs on incomplete tiles (`programs/padding.rs`) become vector code with `padding=typed`. In most of them a kernel
-//! goes over whole tiles, which `padding/widened` counts.
+//! Programs on incomplete tiles (`programs/padding.rs`) become vector code with `padding=typed`. In most of them a
+//! kernel iterates over whole tiles, which `padding/widened` counts.
 //!
-//! All of them are lowered with verification, whose errors are failures, unless `LAYOUT_UNVERIFIED` is set: that takes half
-//! of the time.
+//! Lowering includes verification, whose errors are failures, unless `LAYOUT_UNVERIFIED` is set: that takes half of the
+//! time.
 //!
-//! A program that fails is shrunk, see `choices.rs`: each smaller one is run in a process of its own, and the smallest one
-//! that still fails is reported. `LAYOUT_SEED` and `LAYOUT_PROGRAMS` (for each kind and form) make a longer run; a report
-//! names the seed.
+//! A failing program is shrunk, see `choices.rs`: each smaller one runs in its own process, and the smallest failing
+//! one is reported. `LAYOUT_SEED` and `LAYOUT_PROGRAMS` (for each kind and form) make a longer run; a report names the
+//! seed.
 
 mod array;
 mod board;
@@ -68,9 +68,9 @@ use std::{env, process};
 const SEED: u64 = 22;
 /// Programs for each kind and form, unless `LAYOUT_PROGRAMS` says otherwise; as many again become vector code.
 const PROGRAMS: u64 = 8;
-/// How many smaller programs are tried at most, each in a process of its own.
+/// The limit of smaller programs that shrinking tries, each in its own process.
 const SHRINKS: u32 = 500;
-/// Tells a process that it is to run programs: what [`Part`] prints as, and with a record the one program of it.
+/// Tells a process which programs to run: the text of a [`Part`], and with a record only its one program.
 const PART: &str = "LAYOUT_DIFFERENTIAL_PART";
 const RECORD: &str = "LAYOUT_DIFFERENTIAL_RECORD";
 
@@ -94,17 +94,17 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials.chain([widened]).collect()).exit_code()
 }
 
-/// What a process printed and how it ended.
+/// The output and exit status of a process.
 struct Ended {
     output: process::Output,
     stdout: String,
     stderr: String,
 }
 
-/// Runs a part, or one case of it, in a process of its own: a trap or a wild store ends that one only.
+/// Runs a part, or one case of it, in its own process, so that a trap or a wild store ends only that one.
 fn start(part: Part, record: Option<&[u64]>) -> Result<Ended, Failed> {
     let mut command = Command::new(env::current_exe()?);
-    // glibc fills fresh memory with the complement of this.
+    // glibc fills fresh memory with the complement of this value.
     command.env("MALLOC_PERTURB_", (!buffer::GARBAGE[1]).to_string());
     command.env("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0");
     command.env(PART, part.to_string());
@@ -117,7 +117,7 @@ fn start(part: Part, record: Option<&[u64]>) -> Result<Ended, Failed> {
 }
 
 impl Ended {
-    /// What went wrong, if anything.
+    /// The failure message, if the process failed.
     fn failure(&self) -> Option<String> {
         match self.output.status.code() {
             Some(0) => None,
@@ -129,7 +129,7 @@ impl Ended {
         }
     }
 
-    /// The numbers of the programs that failed; where the process crashed, of those that it was at.
+    /// The numbers of the programs that failed; after a crash, of the current ones.
     fn suspects(&self) -> Vec<u64> {
         let numbers = |line: &str| line.split(' ').map_while(|n| n.parse().ok()).collect();
         let failed = self.stdout.lines().find_map(|line| line.strip_prefix(FAILED));
@@ -138,7 +138,7 @@ impl Ended {
     }
 }
 
-/// Runs the programs of a part; the error has the smallest one that fails.
+/// Runs the programs of a part; the error holds the smallest failing one.
 fn run(part: Part) -> Result<(), Failed> {
     let ended = start(part, None)?;
     let Some(failure) = ended.failure() else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! The programs of one kind in one form, made, compiled and run.
+//! All programs of one kind in one form: generated, compiled and run.
 
 use crate::array::Source;
 use crate::choices::Choices;
@@ -13,15 +13,15 @@ use melior::Context;
 use std::process::ExitCode;
 use std::{env, fmt};
 
-/// What a process exits with when it found and told of differences or of programs that do not compile.
+/// The exit status for differences and for programs that do not compile.
 pub const DIFFERENT: i32 = 1;
 /// The prefix of the lines with the numbers of the current programs and of their texts.
 pub const MARK: &str = "=== ";
 /// The prefix of the number of a program that failed.
 pub const FAILED: &str = "!!! ";
-/// How many programs become vector code with the same options.
+/// The number of programs that become vector code with the same options.
 const BATCH: u64 = 4;
-/// Set, it takes verification out.
+/// If set, programs are not verified.
 const UNVERIFIED: &str = "LAYOUT_UNVERIFIED";
 
 /// The programs of one kind in one form.
@@ -29,10 +29,10 @@ const UNVERIFIED: &str = "LAYOUT_UNVERIFIED";
 pub struct Part {
     pub kind: &'static Kind,
     pub form: Form,
-    /// Whether the one case that is run is one of vector code.
+    /// Whether the single case of a run becomes vector code.
     pub vectors: bool,
     pub seed: u64,
-    /// How many programs there are, and how many again become vector code.
+    /// The number of programs, and of as many again that become vector code.
     pub programs: u64,
 }
 
@@ -42,7 +42,7 @@ impl fmt::Display for Part {
     }
 }
 
-/// A program and how it is lowered.
+/// A program and its lowering options.
 pub struct Case {
     pub program: Program,
     pub options: PipelineOptions,
@@ -55,7 +55,7 @@ impl fmt::Debug for Case {
 }
 
 impl Part {
-    /// Reads what [`Part`] prints as.
+    /// Parses the text of a [`Part`].
     pub fn parse(text: &str, seed: u64, programs: u64) -> Part {
         let mut words = text.split(' ');
         let mut word = || words.next().expect("a kind, a form, and whether it is vector code");
@@ -70,20 +70,20 @@ impl Part {
         }
     }
 
-    /// Numbers of their own for each thing that is random.
+    /// Independent random choices for each purpose.
     fn choices(&self, what: u64, number: u64) -> Choices {
         let kind = KINDS.iter().position(|kind| kind.0 == self.kind.0).expect("one of them") as u64;
         Choices::random((self.seed * 1000 + kind).wrapping_mul(1_000_003).wrapping_add(number * 2 + what))
     }
 
-    /// How programs are lowered; in half of the cases their layouts are planned first.
+    /// Lowering options; in half of the cases `layout-plan` runs first.
     fn options(&self, choices: &mut Choices) -> PipelineOptions {
         let lowering = if self.vectors { random_options(choices, self.form) } else { self.form.into() };
-        // The module has a machine with places, so that no other such machine can be planned for.
+        // The module's machine has places, so a plan for another such machine is impossible.
         let machines: Vec<PlanMachine> =
             PlanMachine::ALL.iter().copied().filter(|of| !of.name().starts_with("mn_")).collect();
         let machine = choices.choice(&machines);
-        // Memory spaces are not for places.
+        // Memory spaces do not apply to places.
         let spaces = choices.bool() && machine != PlanMachine::Own;
         let plan = choices.bool().then(|| PlanOptions { machine, spaces, ..PlanOptions::default() });
         let of_padding = self.vectors && PADDING.iter().any(|kind| kind.0 == self.kind.0);
@@ -104,7 +104,7 @@ impl Part {
         Case { program: self.program(choices), options }
     }
 
-    /// What [`Part::case`] draws for the program of this number.
+    /// The record of [`Part::case`] for the program of this number.
     pub fn record(&self, number: u64) -> Vec<u64> {
         let (mut options, mut program) = (self.choices(0, number / BATCH), self.choices(1, number));
         self.options(&mut options);
@@ -112,8 +112,8 @@ impl Part {
         [options.made(), program.made()].concat()
     }
 
-    /// Makes, compiles and runs the programs. Prints each program before its run, so that the last one is known
-    /// however the process ends.
+    /// Makes, compiles and runs the programs. Prints each program before its run, so that the last one is known even
+    /// after a crash.
     pub fn run(&self) -> ExitCode {
         let context = jit::context();
         let numbers: Vec<u64> = (0..2 * self.programs).collect();
@@ -134,7 +134,7 @@ impl Part {
         exit_code(self.run_batch(&jit::context(), case.options, &[0], std::slice::from_ref(&case.program)))
     }
 
-    /// Compiles programs together and runs each; whether all is well.
+    /// Compiles programs together and runs each. Returns whether all succeed.
     fn run_batch(&self, context: &Context, options: PipelineOptions, numbers: &[u64], programs: &[Program]) -> bool {
         let all: Vec<String> = numbers.iter().map(ToString::to_string).collect();
         let named = |prefix: &str, k: &u64| format!("{prefix}_p{k}");
@@ -146,7 +146,7 @@ impl Part {
         let Some(tiled) = compiled(context, options, numbers, &tiled) else { return false };
         let mut all_same = self.are_same(options, numbers, programs, (&plain, "plain"), (&tiled, "tiled"));
         if options.plan.is_some() {
-            // What the program does not lay out is planned; its arguments and results stay as they are.
+            // The plan lays out intermediate values; arguments and results keep their types.
             let texts: Vec<String> = numbered().map(|(k, program)| program.plain_text(&named("planned", k))).collect();
             println!("{MARK}{} are planned with {options}\n{}", all.join(" "), texts.concat());
             let Some(planned) = compiled(context, options, numbers, &texts) else { return false };
@@ -155,7 +155,7 @@ impl Part {
         all_same
     }
 
-    /// Runs programs that are compiled in two ways, under names that begin with two words; whether they do the same.
+    /// Runs programs compiled in two ways, whose names have different prefixes. Returns whether results agree.
     fn are_same(
         &self,
         options: PipelineOptions,
@@ -170,7 +170,7 @@ impl Part {
         for ((k, program), scalar) in numbers.iter().zip(programs).zip(scalar) {
             let vectors = lowering.vectorize != Target::None && !scalar;
             println!("{MARK}{k} runs with {options}{}\n{program}", if vectors { ", all in vectors" } else { "" });
-            // One at a time, they may come in the order of memory.
+            // Scalar code may add in memory order.
             if program.digits && !vectors {
                 continue;
             }
@@ -182,7 +182,7 @@ impl Part {
             let (plain, tiled) = ((plain, &*named(first, k)), (tiled, &*named(second, k)));
             let (laid_out, form, seed) = (second == "tiled", self.form, self.seed);
             let typed = lowering.padding != Padding::Masked;
-            // Parts of an arena are poisoned in the other form alone, and what a plan lays out is not known here.
+            // Only the other form poisons arena memory, and the layouts of a plan are unknown here.
             let fresh = (form == Form::Physical || options.arena == Arena::None) && options.plan.is_none();
             let comparison = Comparison { program, plain, tiled, laid_out, form, seed, rounding, fresh, typed };
             if let Err(difference) = comparison.check() {
@@ -195,11 +195,11 @@ impl Part {
     }
 }
 
-/// Whether the programs of each kind on incomplete tiles try what is said of padding: in at least half of them a kernel goes
-/// over whole tiles, and each remark is in one of eight.
+/// Checks that programs on incomplete tiles exercise padding: in half of each kind a kernel iterates over whole tiles,
+/// and each remark appears in one of eight.
 ///
 /// # Errors
-/// With the counts of the kind that tries too little.
+/// If a kind exercises too little; with its counts.
 pub fn widened(seed: u64) -> Result<(), String> {
     const PROGRAMS: u64 = 40;
     const REMARKS: [&str; 4] = ["padding of the output holds", "may change the result", "is not known", "is needed"];
@@ -221,7 +221,7 @@ pub fn widened(seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Compiles programs together; if that fails, reports which of them do not compile.
+/// Compiles programs together; after a failure, reports which of them do not compile.
 fn compiled(
     context: &Context,
     options: PipelineOptions,
@@ -245,7 +245,7 @@ fn exit_code(same: bool) -> ExitCode {
     if same { ExitCode::SUCCESS } else { ExitCode::from(DIFFERENT as u8) }
 }
 
-/// Asks for vector code of some kind.
+/// Random options for vector code.
 fn random_options(rng: &mut Choices, form: Form) -> Options {
     Options {
         form,
@@ -256,10 +256,10 @@ fn random_options(rng: &mut Choices, form: Form) -> Options {
         contract: rng.one_in(3),
         cache_bytes: rng.choice(&[0, 0, 1, 1000, 1 << 20]),
         row_block_bytes: rng.choice(&[0, 1, 300, 1000, 4000, 1 << 14]),
-        // Kernels go together without threads.
+        // Kernels run together without threads.
         parallel: if rng.bool() { Parallel::None } else { rng.choice(Parallel::ALL) },
         padding: rng.choice(&[Padding::Masked, Padding::Typed]),
-        // What is approximated has another rounding.
+        // Approximations round differently.
         approximate: false,
     }
 }

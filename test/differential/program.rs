@@ -1,4 +1,4 @@
-//! A random program: a template, what fills it in, and what the function is called with.
+//! A random program: a template, its values, and the arguments of its function.
 
 use crate::array::{Array, Notation};
 use crate::template;
@@ -6,34 +6,34 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A function and what it is called with.
+/// A function and its arguments.
 pub struct Program {
     /// The name of the template.
     pub template: &'static str,
-    /// The arrays that the function takes: `%a0`, `%a1`, ..
+    /// The arguments: `%a0`, `%a1`, ..
     pub arguments: Vec<Array>,
-    /// The dimensions of an iteration space that index the arguments, where there is one: `inputs` in the template.
+    /// The dimensions of the iteration space that index each argument, if any: `inputs` in the template.
     pub dims: Vec<Vec<usize>>,
-    /// The indices that it takes after these: `%i0`, `%i1`, ..
+    /// The index arguments after the arrays: `%i0`, `%i1`, ..
     pub indices: Vec<i64>,
-    /// What it returns: `%r`. It takes and returns tensors then, and takes memrefs otherwise.
+    /// The result, `%r`. With a result the function is on tensors, otherwise on memrefs.
     pub result: Option<Array>,
     /// Other arrays of the template.
     pub arrays: Vec<(&'static str, Array)>,
     /// Lists of arrays of the template.
     pub lists: Vec<(&'static str, Vec<Array>)>,
-    /// What else fills in the template.
+    /// Other values of the template.
     pub values: BTreeMap<&'static str, Value>,
-    /// Whether it says in which order sums are added up, so that vector code rounds them as it does.
+    /// Whether the program fixes the order of its sums, so that vector code rounds them the same.
     pub ordered: bool,
-    /// Whether its numbers are rounded whatever goes in.
+    /// Whether results are rounded for any numbers.
     pub rounded: bool,
-    /// Whether even numbers that need no rounding depend on the order.
+    /// Whether the order matters even for numbers that need no rounding.
     pub digits: bool,
 }
 
 impl Program {
-    /// A function of these arrays.
+    /// A program on these arrays.
     pub fn new(template: &'static str, arguments: &[&Array]) -> Program {
         Program {
             template,
@@ -58,7 +58,7 @@ impl Program {
         Program { indices: indices.to_vec(), ..self }
     }
 
-    /// The dimensions that index the first arguments.
+    /// Sets the dimensions that index the first arguments.
     pub fn inputs(self, dims: &[Vec<usize>]) -> Program {
         Program { dims: dims.to_vec(), ..self }
     }
@@ -78,15 +78,15 @@ impl Program {
         self
     }
 
-    /// Returns whether the terms are added in the order of the program. Each place adds its own share.
+    /// Sets whether sums keep the program's order. Over places they do not: each place adds its own share.
     pub fn ordered(self, ordered: bool) -> Program {
         let mut arrays = self.arguments.iter().chain(&self.result);
         let spread = arrays.any(|array| matches!(array.layout, Some(Notation::Spread(_))));
         Program { ordered: ordered && !spread, ..self }
     }
 
-    /// Whether a tensor may get memory that had another one in it, which is spread over places otherwise: elements of that
-    /// one are left where it has none itself. So it may be where two layouts allocate memory of the same sizes.
+    /// Whether a tensor may reuse memory of another one, spread differently over places, whose elements may remain in
+    /// its padding: two layouts allocate memory of the same sizes.
     pub fn shares_memory(&self) -> bool {
         let lists = self.lists.iter().flat_map(|(_, arrays)| arrays);
         let others = self.arrays.iter().map(|(_, array)| array).chain(lists);
@@ -101,17 +101,17 @@ impl Program {
         pairs.into_iter().any(|(a, b)| a != b && a.1.allocation() == b.1.allocation())
     }
 
-    /// What its arrays are.
+    /// The types of its arrays: `tensor` or `memref`.
     pub fn kind(&self) -> &'static str {
         if self.result.is_some() { "tensor" } else { "memref" }
     }
 
-    /// Its text; functions begin with the name.
+    /// The program's text; names of functions begin with `name`.
     pub fn text(&self, name: &str) -> String {
         template::text(self, name, true)
     }
 
-    /// Its text with all layouts taken away.
+    /// The program's text without layouts.
     pub fn plain_text(&self, name: &str) -> String {
         template::text(self, name, false)
     }

@@ -1,8 +1,8 @@
-//! Programs as templates with places to fill in: the files in `templates/`.
+//! Programs as templates: the files in `templates/`.
 //!
-//! A place is an expression of Jinja. The names are those that a [`Program`] sets; beside them there are `name`, which all
-//! functions of the program begin with, `signature`, the arguments and the result of the function that is called, and the
-//! functions below. `{{ a0 }}` is the type of the array `a0`, and `{{ a0.element }}` its element.
+//! Templates are in Jinja. Their names are set by a [`Program`]; besides, there are `name`, the prefix of all functions
+//! of the program, `signature`, the arguments and the result of the called function, and the functions below. `{{ a0
+//! }}` is the type of the array `a0`, and `{{ a0.element }}` its element type.
 
 use crate::array::Array;
 use crate::element::Element;
@@ -40,7 +40,7 @@ fn dims(dims: impl IntoIterator<Item = usize>) -> String {
     dims.into_iter().map(|d| format!("d{d}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The map from all dimensions of an iteration space to these.
+/// The affine map from all dimensions of an iteration space to `results`.
 fn map(rank: usize, results: Vec<usize>) -> String {
     format!("affine_map<({}) -> ({})>", dims(0..rank), dims(results))
 }
@@ -56,7 +56,7 @@ fn operand(name: String, array: Value, dims: Value) -> Value {
     Value::from_iter([("name", Value::from(name)), ("type", array), ("dims", dims)])
 }
 
-/// The type of an array: prints as it, and has an element.
+/// The type of an array, which prints as its text and has an element type.
 #[derive(Debug)]
 struct Type {
     text: String,
@@ -85,10 +85,10 @@ impl Object for Type {
     }
 }
 
-/// The text of a program, whose functions begin with this name, with its layouts or without them.
+/// The text of a program with or without its layouts; names of functions begin with `name`.
 ///
 /// # Panics
-/// Where a template is wrong.
+/// If a template is wrong.
 pub fn text(program: &Program, name: &str, layouts: bool) -> String {
     let typed = |array: &Array| Type::of(array, program, layouts);
     let mut names: BTreeMap<String, Value> =
@@ -122,6 +122,6 @@ pub fn text(program: &Program, name: &str, layouts: bool) -> String {
     let template = format!("{}.mlir", program.template);
     let text = TEMPLATES.get_template(&template).and_then(|template| template.render(names));
     let text = text.unwrap_or_else(|error| panic!("{template}: {error:#}\n{}", json!(program.values)));
-    // Empty lines come from macros that give nothing.
+    // Empty lines come from macros without output.
     text.lines().filter(|line| !line.trim().is_empty()).map(|line| format!("{line}\n")).collect()
 }

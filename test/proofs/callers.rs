@@ -1,8 +1,8 @@
-//! What callers see of a function, and what is not known of a program: small pairs of modules, each shown to be the same or not.
+//! The interface of functions, and unknown parts of programs: small pairs of modules, equivalent and not.
 
 use super::{NONE, compared};
 
-/// What is said of two modules.
+/// The messages for two modules.
 fn said(before: &str, after: &str) -> Vec<String> {
     compared(before, after, NONE)
 }
@@ -45,7 +45,7 @@ fn types_stay() {
     assert_eq!(said(&f("tensor<4xf32>", "i1", "%y = arith.constant true return %y : i1"), &after), [""; 0]);
 }
 
-/// Where an operation is not known, both forms may have another one.
+/// An unknown operation must not change between the two forms.
 #[test]
 fn what_is_not_known_is_not_equal() {
     let f = |body: &str| format!("func.func @f(%x: i32, %m: memref<4xi32>) -> i32 {{ {body} }}");
@@ -64,7 +64,7 @@ fn what_is_not_known_is_not_equal() {
     ] {
         let [old, new] = [old, new].map(|text| f(&format!("%c = arith.constant 0 : index {text} return %x : i32")));
         not_shown(&old, &new);
-        // What nothing changed is the same.
+        // An unchanged function is equivalent.
         assert_eq!(said(&old, &old), [""; 0]);
     }
     not_shown(&f("return %x : i32"), &f("ub.unreachable"));
@@ -136,7 +136,7 @@ fn results_are_the_same_part_of_an_argument() {
     not_shown(&f(0), &f(2));
 }
 
-/// The least integer by -1 has no quotient.
+/// The least integer divided by -1 has no quotient.
 #[test]
 fn divisions_that_overflow_are_those_of_the_program() {
     let f = |division: &str| {
@@ -164,7 +164,7 @@ fn divisions_that_overflow_are_those_of_the_program() {
     }
 }
 
-/// Strides that reach far take steps.
+/// Large strides take many steps.
 #[test]
 fn memory_that_is_too_large_is_not_made() {
     let f = |index: &str| {

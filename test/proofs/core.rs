@@ -1,4 +1,4 @@
-//! What the core confirms: small pairs of functions, right ones and wrong ones, and how large it is.
+//! The verification core: small pairs of functions, right and wrong, and the core's size.
 
 use super::context;
 use layout_test::Checkout;
@@ -8,7 +8,7 @@ use std::fs;
 
 const STEPS: u64 = 1 << 16;
 
-/// Whether the core confirms `@f` of the second text, or why it does not.
+/// Whether the core confirms `@f` of the second text, or the reason.
 fn confirmed(before: &str, after: &str, [reassociate, contract]: [bool; 2]) -> Result<(), String> {
     let context = context();
     let read = |text: &str| Module::parse(&context, text).unwrap_or_else(|| panic!("no module:\n{text}"));
@@ -18,7 +18,7 @@ fn confirmed(before: &str, after: &str, [reassociate, contract]: [bool; 2]) -> R
     pair.confirm("f", STEPS)
 }
 
-/// A right second form, and what makes it a wrong one: texts that are replaced in it.
+/// A correct second form, and text replacements that each make it wrong.
 #[track_caller]
 fn no_other(before: &str, after: &str, changes: &[(&str, &str)]) {
     if let Err(why) = confirmed(before, after, [false; 2]) {
@@ -31,7 +31,7 @@ fn no_other(before: &str, after: &str, changes: &[(&str, &str)]) {
     }
 }
 
-/// The core has fewer than 1,500 lines that are neither blank nor comments, and depends on nothing of this project.
+/// The core has fewer than 1,500 lines without blanks and comments, and depends on nothing of this project.
 #[test]
 fn the_core_is_small() {
     let folder = Checkout::new().root.join("passes/verify/core");
@@ -124,7 +124,7 @@ fn vectors_are_their_lanes() {
     );
 }
 
-/// A sum keeps its order, but where an option says otherwise.
+/// A sum keeps its order unless an option allows another.
 #[test]
 fn sums_keep_their_order() {
     let sum = |first: i64, step: i64, op: &str| {
@@ -158,7 +158,7 @@ fn one_rounding_is_another_number() {
     assert!(confirmed(&two, &text("%r = math.fma %x, %z, %y : f32"), [false, true]).is_err());
 }
 
-/// Iterations of a parallel loop share nothing that one of them writes.
+/// Parallel iterations share no memory that one of them writes.
 #[test]
 fn parallel_iterations_are_apart() {
     let before = "func.func @f(%x: memref<4xf32>, %y: memref<4xf32>) {
@@ -193,7 +193,7 @@ fn parallel_iterations_are_apart() {
     );
 }
 
-/// What nobody wrote is no element; a result is in memory of its own, and as large as its layout.
+/// Unwritten memory holds no element; a result has its own memory, with its layout's size.
 #[test]
 fn results_are_whole() {
     let before = "#t = #layout.tiled<{0:T(4)}>
@@ -222,7 +222,7 @@ fn results_are_whole() {
     );
 }
 
-/// A constant is not written, a division is by what the first form divides by, and what is printed is the same.
+/// A constant is not written, a divisor is one of the first form, and prints are the same.
 #[test]
 fn nothing_else_happens() {
     let text = |body: &str| {
@@ -255,7 +255,7 @@ fn nothing_else_happens() {
     );
 }
 
-/// What one function divides by is not what another one may, and other forms that were confirmed once.
+/// A divisor of one function is not one of another, and other forms that were once confirmed.
 #[test]
 fn forms_that_were_confirmed_once() {
     let text = |signature: &str, body: &str| {
@@ -288,7 +288,7 @@ fn forms_that_were_confirmed_once() {
     assert!(confirmed(&text(arguments, moved), &text(arguments, copied), [false; 2]).is_err());
 }
 
-/// Each function by itself.
+/// Each function is compared by itself.
 #[test]
 fn functions_promise_nothing_for_others() {
     let text = |body: &str| {
@@ -306,7 +306,7 @@ fn functions_promise_nothing_for_others() {
     assert!(pair.confirm("g", STEPS).is_err());
 }
 
-/// Two texts of which the second is confirmed against the first, and pairs of changes of both after which it is not.
+/// Confirms a text against itself, and then none of the pairs of changes of both sides.
 #[track_caller]
 fn both_changed(text: &str, pairs: &[(&str, &str, &str)]) {
     assert_eq!(confirmed(text, text, [false; 2]), Ok(()), "{text}");
@@ -316,7 +316,7 @@ fn both_changed(text: &str, pairs: &[(&str, &str, &str)]) {
     }
 }
 
-/// What may end the program does so for the same operands, whatever its result is.
+/// An operation that may trap keeps its operands, whether or not its result is used.
 #[test]
 fn divisions_are_of_the_same_operands() {
     let at = "%r = arith.divsi %x, %y : i32";
@@ -358,7 +358,7 @@ fn operands_fit_their_domain() {
     both_changed(text, &[(&of(4), &of(4), &of(5)), (&of(4), &of(6), &of(5)), (&of(4), &of(5), &of(4))]);
 }
 
-/// What lies between the elements of an argument stays, and is not taken for anything.
+/// Memory between the elements of an argument keeps its contents and is never read as an element.
 #[test]
 fn gaps_stay() {
     let text = "func.func @f(%x: memref<3xf32, strided<[2], offset: 1>>, %v: f32) -> f32 {
@@ -382,7 +382,7 @@ fn gaps_stay() {
     );
 }
 
-/// Parts of one buffer that a function gives are the same parts.
+/// Subviews that a function returns are the same subviews.
 #[test]
 fn results_are_the_same_parts() {
     let part = "strided<[1], offset: ?>";
@@ -414,7 +414,7 @@ fn results_are_the_same_parts() {
     }
 }
 
-/// Elements of fewer than 8 bits have no others.
+/// Constants of fewer than 8 bits compare equal in exactly these bits.
 #[test]
 fn packed_constants_have_their_bits() {
     let compared = |of: &str| {
@@ -431,7 +431,7 @@ fn packed_constants_have_their_bits() {
     assert!(confirmed(&compared("[0, 2]"), &compared("\"0x1021\""), [false; 2]).is_err());
 }
 
-/// Operations, ends of blocks and attributes that the core does not have, or not as what they look like.
+/// Operations, terminators and attributes that the core does not have, or that differ from their looks.
 #[test]
 fn what_is_not_known_is_refused() {
     let refused = |text: &str, bodies: &[&str]| {
@@ -453,7 +453,7 @@ fn what_is_not_known_is_refused() {
     );
 }
 
-/// An attribute that anyone may add is not the operation's own.
+/// A discardable attribute is not an inherent one.
 #[test]
 fn attributes_are_the_operations_own() {
     let text = "func.func @f(%x: memref<4xi32>, %i: i32) -> (i1, i32) {
@@ -479,7 +479,7 @@ fn attributes_are_the_operations_own() {
     );
 }
 
-/// Memory of the caller is in the memory space that it was in.
+/// A caller's buffer keeps its memory space.
 #[test]
 fn memory_is_where_it_was() {
     let text = "func.func @f(%x: memref<4xi32, 1>) -> memref<4xi32, 1> {

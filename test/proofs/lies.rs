@@ -1,14 +1,14 @@
-//! Functions that return what they are given, or copies of it: where the elements of a layout lie, and how much memory it takes.
+//! Functions that return their argument or a copy: where a layout's elements lie, and how much memory it takes.
 
 use super::{NONE, compared, function, not_same, same};
 
-/// A function that returns its argument of a layout, and what it may be lowered to.
+/// A function that returns its argument, of this layout.
 fn returned(shape: &str, layout: &str) -> String {
     let t = format!("tensor<{shape}, #layout.tiled<{{{layout}}}>>");
     function(&format!("(%x: {t}) -> {t}"), &format!("return %x : {t}"))
 }
 
-/// A function that returns a copy of a memref in an allocation of as many elements as are said.
+/// A function that returns a copy of a memref in an allocation of `count` elements.
 fn copied(memref: &str, element: &str, count: i64, sizes: &str, strides: &str) -> String {
     function(
         &format!("(%x: {memref}) -> {memref}"),
@@ -32,7 +32,7 @@ fn the_tail_is_memory_of_a_result() {
 
 #[test]
 fn bytes_have_the_last_part_of_several_elements() {
-    // Of 6x4 in tiles of 4 and then 2x1 the last part of several elements has two of them: a byte.
+    // For 6x4 in tiles of 4 and then 2x1, the last part of several elements has two: a byte.
     let before = returned("6x1x4xi4", "2,0,1:T(16)(8)(2,1)E(4)");
     let of = |memref: &str, sizes: &str, strides: &str| copied(memref, "i8", 48, sizes, strides);
     same(&before, &of("memref<1x6x8x1xi8>", "1, 6, 8, 1", "48, 8, 1, 1"), NONE);
@@ -65,7 +65,7 @@ fn parts_of_merged_dimensions_come_in_any_order() {
     not_same(&before, &after("3, 5, 4", "20, 4, 1"), NONE);
 }
 
-/// The sum of all that an argument has, padding as well.
+/// The sum of an argument's whole memory, padding included.
 #[test]
 fn padding_of_an_argument_holds_what_is_said() {
     let sum = |promise: &str| {
@@ -90,12 +90,12 @@ fn padding_of_an_argument_holds_what_is_said() {
     same(&sum("{layout.padding = 0 : i32}"), &after, NONE);
     not_same(&sum("{layout.padding = 1 : i32}"), &after, NONE);
     not_same(&sum(""), &after, NONE);
-    // Nobody has promised anything to a private function.
+    // A private function has no promise from its callers.
     let private = |text: &str| text.replace("@f", "private @f");
     not_same(&private(&sum("{layout.padding = 0 : i32}")), &private(&after), NONE);
 }
 
-/// What is inserted has the sizes of its place.
+/// An inserted tensor has the sizes of its slice.
 #[test]
 fn insertions_of_other_sizes_are_no_programs() {
     let insert = |size: &str| {
@@ -116,7 +116,7 @@ fn insertions_of_other_sizes_are_no_programs() {
     assert!(found.iter().any(|found| found.contains("no sizes and numbers that were tried")), "{found:?}");
 }
 
-/// An argument of a type that its layout cannot have is an error, and not only without a proof.
+/// An argument of a type that its layout cannot have is an error, with a proof and without.
 #[test]
 fn arguments_are_of_the_types_of_their_layouts() {
     let before = function(
@@ -149,7 +149,7 @@ fn arguments_are_of_the_types_of_their_layouts() {
     }
 }
 
-/// Where a program has no elements for some sizes, another size of its result is another result.
+/// A result of other sizes is another result, even without elements.
 #[test]
 fn results_have_the_sizes_that_the_program_gives_them() {
     let before = function(
@@ -177,7 +177,7 @@ fn results_have_the_sizes_that_the_program_gives_them() {
     }
 }
 
-/// The tail and the prefix of an argument hold nothing that is said.
+/// Promises do not cover the tail and the prefix of an argument.
 #[test]
 fn promised_padding_is_that_of_tiles() {
     let before = function(

@@ -1,10 +1,10 @@
-//! What stands in a module beside its functions, what is printed, and private functions: small pairs of modules.
+//! Symbols beside functions, prints, and private functions: small pairs of modules.
 
 use super::{NONE, compared, context};
 use layout_verify::Source;
 use melior::ir::Module;
 
-/// The errors and the remarks of a module as a form of another one.
+/// The errors and the remarks for a module as a form of another one.
 fn found(before: &str, after: &str) -> [Vec<String>; 2] {
     let context = context();
     let read = |text: &str| Module::parse(&context, text).unwrap_or_else(|| panic!("no module:\n{text}"));
@@ -65,7 +65,7 @@ fn public_globals_stay() {
     is_open(&ones, &ones.replace("dense<1.0>", "dense<1.0> {alignment = 64}"), other);
 }
 
-/// What operations at the top of a module mean that are no functions of `func` is not known.
+/// Top-level operations that are not `func` functions have no known meaning.
 #[test]
 fn other_operations_of_a_module_are_said() {
     let nested = |n: i32| {
@@ -84,7 +84,7 @@ fn other_operations_of_a_module_are_said() {
     is_open("func.func @g() { return }", "llvm.func @g() { llvm.return }", "'llvm.func' now is not modelled");
 }
 
-/// A function that only shown functions call may be another one.
+/// A private function may change if only proved functions call it.
 #[test]
 fn private_functions_are_seen_by_their_callers() {
     let module = |inner: &str, outer: &str| {
@@ -103,7 +103,7 @@ fn private_functions_are_seen_by_their_callers() {
     );
     is_open(&module(double, call), &module(six, call), "the functions that call it are shown to be the same");
     is_error(&module(double, call), &module(seven, call), "element 0 of result 0 is 0x7, and was 0x6");
-    // Where nobody is known to call it, and where something else may.
+    // No known caller, and a possible unknown one.
     is_error(&module(double, "return %three : i32"), &module(six, "return %three : i32"), "element 0 of result 0");
     let also = "\nmodule { llvm.func @inner() }\nfunc.func @more() { %f = func.constant @inner : (i32) -> i32 return }";
     is_error(&(module(double, call) + also), &(module(six, call) + also), "element 0 of result 0");
@@ -142,13 +142,13 @@ fn prints_are_what_they_write() {
         |all: &[&str]| with_print(&all.iter().map(|text| format!("vector.print str {text:?}\n")).collect::<String>());
     is_shown(&text(&["ab"]), &text(&["a", "b"]));
     is_error(&text(&["ab"]), &text(&["b", "a"]), "is printed, and");
-    // Integers are printed as longer ones, an i1 without its sign.
+    // Integers are printed as wider ones, an i1 without its sign.
     let wide = |op: &str, to: &str| with_print(&format!("%c = arith.{op} %b : i1 to {to} vector.print %c : {to}"));
     is_shown(&with_print("vector.print %b : i1"), &wide("extui", "i8"));
     is_error(&with_print("vector.print %b : i1"), &wide("extsi", "i8"), "what is printed");
 }
 
-/// A vector's elements become prints of their own; MLIR's own pass does it.
+/// MLIR's own pass prints each element of a vector separately.
 #[test]
 fn decomposed_prints_are_shown() {
     let context = context();
@@ -164,7 +164,7 @@ fn decomposed_prints_are_shown() {
     is_shown(&text, &after);
 }
 
-/// Iterations in any order have no order of what they print.
+/// Iterations in any order print in any order.
 #[test]
 fn prints_in_any_order_are_not_shown() {
     let loops = |head: &str| with_print(&format!("{head} {{ vector.print %i : index }}"));

@@ -1,11 +1,10 @@
-//! Functions whose arguments and results have TensorLayouts, or tiled ones of special kinds, and lowered ones, each pair with
-//! and without a proof.
+//! Functions on TensorLayouts or special tiled ones, and their lowered forms, each pair with and without a proof.
 
 use super::{NONE, compared};
 
 const MACHINE: &str = "layout.machine = #layout.machine<axes: (2_L1B, 4_PE), memories: (), word: 64>";
 
-/// What is said of a body as the lowered form of another, where there may be a proof and where there is none.
+/// The messages for a lowered form, with a proof possible and without.
 fn said(machine: &str, before: (&str, &str), after: (&str, &str)) -> [Vec<String>; 2] {
     [false, true].map(|has_branch| {
         let text = |(signature, body): (&str, &str)| {
@@ -25,7 +24,7 @@ fn said(machine: &str, before: (&str, &str), after: (&str, &str)) -> [Vec<String
     })
 }
 
-/// Whether a lowered form is shown to be the same both ways, and with each change of it another: one text for another.
+/// Checks that a lowered form is equivalent both ways, and wrong after each text replacement.
 #[track_caller]
 fn no_other(machine: &str, before: (&str, &str), after: (&str, &str), changes: &[(&str, &str)]) {
     let found = said(machine, before, after);
@@ -87,7 +86,7 @@ fn copies_of_an_argument_are_alike() {
              return"
         )
     };
-    // Of two copies any will do, and for each element another.
+    // Each element may be read from either of its two copies.
     for first in ["0", "1", "%j mod 2"] {
         no_other(
             MACHINE,
@@ -105,7 +104,7 @@ fn copies_of_an_argument_are_alike() {
     }
 }
 
-/// Arguments have the dimensions of their layout, also where all addresses are right.
+/// Arguments have the dimensions of their layout, even where all addresses are right.
 #[test]
 fn axes_are_in_the_order_of_the_machine() {
     let rows = "memref<4x8xf32, #layout.tensor_layout<((4_PE), (2_L1B, 4:1))>>";
@@ -138,7 +137,7 @@ fn axes_are_in_the_order_of_the_machine() {
     }
 }
 
-/// What is between the parts of an axis and behind the last of the elements belongs to nobody.
+/// Gaps between the parts of an axis and memory after the last element are undefined.
 #[test]
 fn gaps_and_padding_are_not_read() {
     let gaps = "memref<4x5xf32, #layout.tensor_layout<((2_PE:3, 2_PE:1), (5:1))>>";
@@ -186,7 +185,7 @@ fn gaps_and_padding_are_not_read() {
     );
 }
 
-/// The pieces of time follow each other, the elements of a word are next to each other, and parts of an axis may be copies.
+/// Pieces over `Time` are consecutive, elements of a word adjacent, and parts of an axis may be copies.
 #[test]
 fn parts_inside_of_a_place() {
     let layout = "memref<4x24xf32, #layout.tensor_layout<((2_PE:1, 2_W), (2:4, 3_Time, 4:1); B@[2_PE:2])>>";
@@ -222,7 +221,7 @@ fn parts_inside_of_a_place() {
     );
 }
 
-/// A result has a dimension for each axis of the machine, in its order, as many places as it says, and all of their memory.
+/// A result has one dimension for each axis, in the machine's order, all its places, and all their memory.
 #[test]
 fn results_have_the_places_of_the_machine() {
     let layout = "tensor<4x4xf32, #layout.tensor_layout<((2_L1B, 2:4), (4_PE))>>";
@@ -271,8 +270,8 @@ fn results_have_the_places_of_the_machine() {
     }
 }
 
-/// Dimensions that are merged count as one: element (i, j) of 3x5 is number 5 i + j. Elements that are as wide as the layout says
-/// lie as without it.
+/// Merged dimensions count as one: element (i, j) of 3x5 has number 5 i + j. An element size equal to the type's
+/// changes nothing.
 #[test]
 fn merged_dimensions_and_widths_of_elements() {
     for (layout, sizes, at, changes) in [
@@ -313,7 +312,7 @@ fn merged_dimensions_and_widths_of_elements() {
     }
 }
 
-/// Lowered arguments of sizes that only the program has: dimensions in front carry those of a dimension that is cut.
+/// Lowered arguments of dynamic sizes: leading dimensions carry the size of a dimension that is cut.
 #[test]
 fn sizes_of_lowered_arguments() {
     let of = "memref<?x6xf32, #layout.tiled<{1,0:T(2,4)}>>";
@@ -352,7 +351,7 @@ fn sizes_of_lowered_arguments() {
     }
 }
 
-/// Elements that a layout packs are not whole elements of memory: each would take a byte.
+/// Packed elements are not whole elements of memory: each would take a byte.
 #[test]
 fn packed_elements_are_no_elements_of_memory() {
     let text = |place: &str| {

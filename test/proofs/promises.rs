@@ -1,10 +1,10 @@
-//! What operations promise that do not say it in their results: small pairs of functions, as in `small.rs`.
+//! Promises of operations beside their results: small pairs of functions, as in `small.rs`.
 
 use super::small::{function, not_same, said, same};
 use super::{NONE, compared};
 use layout_verify::Limits;
 
-/// An operation on numbers whose flags promise what does not hold has no result, whatever the numbers would give.
+/// An operation on constants whose flags promise something false has no result.
 #[test]
 fn flags_hold_for_constants() {
     let before = |result: &str| format!("%y = arith.constant {result} : i8\nreturn %y : i8");
@@ -31,14 +31,14 @@ fn flags_hold_for_constants() {
         ("-128", "-1", "divsi %a, %b", "0", false),
     ] {
         let (signature, body) = after(a, b, op);
-        // Nothing is proved of what it computes here: it is run.
+        // This computation is not proved but run.
         let texts = [&before(result), &body].map(|body| function(signature, body, true));
         let found = compared(&texts[0], &texts[1], NONE);
         assert_eq!(found.is_empty(), is_right, "{found:?}\nof\n{body}");
     }
 }
 
-/// Of a shift the bits below are the same, signed or not: those above are seen where more bits are kept.
+/// Signed and unsigned shifts have the same low bits; the high ones matter in a wider result.
 #[test]
 fn shifts_differ_in_the_bits_that_come_in() {
     let signature = |to: &str| format!("(%x: i32) -> {to}");
@@ -56,7 +56,7 @@ fn shifts_differ_in_the_bits_that_come_in() {
     }
 }
 
-/// What a flag promises of a number that nothing changes, too.
+/// A flag's promise about an unchanged number.
 #[test]
 fn flags_hold_for_what_stays() {
     let before = ("(%x: f32) -> f32", "return %x : f32");
@@ -68,7 +68,7 @@ fn flags_hold_for_what_stays() {
     }
 }
 
-/// A flag that an operation had, on another one: that is not shown. One that none had is wrong, for sums as well.
+/// A flag that moves to another operation is not proved. A new flag is wrong, for sums as well.
 #[test]
 fn flags_stay_where_they_were() {
     let signature = "(%x: f32, %y: f32, %z: f32) -> f32";
@@ -103,7 +103,7 @@ fn flags_stay_where_they_were() {
     same((signature, &reassociated), (signature, &reassociated));
 }
 
-/// The flag of an approximated function needs the option for it.
+/// The flag of an approximated function needs its option.
 #[test]
 fn functions_are_approximated_where_that_is_allowed() {
     let text = |flags: &str| {
@@ -115,7 +115,7 @@ fn functions_are_approximated_where_that_is_allowed() {
     assert!(found(false)[0].ends_with("an operation has a flag that none had"));
 }
 
-/// An arena of 8 bytes behind the arguments, where an option asks for one; it is the caller's, and holds nothing.
+/// The caller's arena of 8 bytes after the arguments, if an option asks for one; its contents are undefined.
 #[test]
 fn arenas_are_of_the_caller() {
     let before = ("(%x: f32) -> f32", "%y = arith.addf %x, %x : f32\nreturn %y : f32");
@@ -156,8 +156,7 @@ fn arenas_are_of_the_caller() {
     }
 }
 
-/// A divisor in an address that is promised to have no remainder, and has one; a difference that is promised not to be below 0,
-/// and is.
+/// Addresses whose flags promise an exact division or an unsigned difference, and break it.
 #[test]
 fn flags_hold_for_addresses() {
     let signature = "(%x: memref<4xf32>) -> f32";
@@ -204,7 +203,7 @@ fn flags_hold_for_addresses() {
     assert!(!beyond("overflow<nsw>").is_empty());
 }
 
-/// What is no number is none with a mask of zeros, too.
+/// A poison value is poison with a mask of zeros, too.
 #[test]
 fn masks_of_zeros_hide_nothing() {
     let signature = "(%x: i32) -> i32";
@@ -229,8 +228,8 @@ fn masks_of_zeros_hide_nothing() {
     }
 }
 
-/// Rows of 5 elements in tiles of 2: what is behind the fifth is padding, by which nothing may be divided, though no result
-/// depends on the quotient.
+/// Rows of 5 elements in tiles of 2: the sixth is padding, which must not be a divisor, even if no result uses the
+/// quotient.
 #[test]
 fn nothing_is_divided_by_padding() {
     let tile = "#layout.tiled<{0:T(2)}>";
@@ -261,8 +260,8 @@ fn nothing_is_divided_by_padding() {
     assert!(wrong.iter().all(|said| !said.is_empty()), "{wrong:?}");
 }
 
-/// Two iterations that change one byte atomically: the halves of it each for itself in any order, and the same bits with one kind
-/// of operation alone, which nobody looks at in between.
+/// Two iterations update one byte atomically: disjoint halves of it in any order, the same bits only by one kind of
+/// operation, without a read between.
 #[test]
 fn atomic_operations_come_in_any_order() {
     let after = |text: &str| {
@@ -295,7 +294,7 @@ fn atomic_operations_come_in_any_order() {
     for (text, n, is_right) in [
         (format!("{cleared}{set}"), 0x55, true),
         (added.clone(), 11, true),
-        // Both clear the whole byte: in this order, what is left is of the second.
+        // Both clear the whole byte: in this order, the second one's bits remain.
         (format!("%a = {}{set}", atomic("andi", "%x")), 0x51, false),
         (format!("{added}%b = {}", atomic("muli", "%five")), 55, false),
         (format!("{set}{loaded}"), 0x55, false),

@@ -1,8 +1,8 @@
-//! Small pairs of functions, each compared by a proof, and again with a branch between blocks, which is run.
+//! Small pairs of functions, each compared by a proof, and again with a branch between blocks, by running.
 
 use super::{NONE, compared};
 
-/// A module with `@f` of this text; with a branch, no proof looks at it.
+/// A module with `@f` of this body; a branch prevents a proof.
 pub fn function(signature: &str, body: &str, has_branch: bool) -> String {
     let (head, last) = body.rsplit_once("return").expect("a return");
     let branch = if has_branch { "cf.br ^end\n^end:" } else { "" };
@@ -19,7 +19,7 @@ pub fn function(signature: &str, body: &str, has_branch: bool) -> String {
     )
 }
 
-/// What is said of `after` as a form of `before`, where there may be a proof and where there is none.
+/// The messages for `after` as a form of `before`, with a proof possible and without.
 pub fn said(before: (&str, &str), after: (&str, &str)) -> [Vec<String>; 2] {
     [false, true].map(|has_branch| {
         let text = |(signature, body): (&str, &str)| function(signature, body, has_branch);
@@ -71,7 +71,7 @@ fn results_lie_where_their_types_say() {
     }
 }
 
-/// An element of one bit takes a byte of memory, whether its layout says so or not.
+/// An element of one bit takes a byte of memory, with or without a layout.
 #[test]
 fn booleans_have_bytes() {
     let (packed, plain) = ("tensor<3x5xi1, #layout.tiled<{1,0:E(8)}>>", "memref<3x5xi1>");
@@ -103,7 +103,7 @@ fn in_tiles(buffer: i64, sizes: &str, strides: &str, index: &str) -> (String, St
     (format!("(%x: memref<3x5xf32>) -> {of}"), body)
 }
 
-/// Whether a result of this signature and body is 3x5 in tiles of 2x2, and of this tail; or why not.
+/// Checks whether a result of this signature and body is 3x5 in tiles of 2x2 with this tail.
 #[track_caller]
 fn lies((tail, why): (&str, Option<&str>), (signature, body): (String, String)) {
     let tile = format!("tensor<3x5xf32, #layout.tiled<{{1,0:T(2,2){tail}}}>>");
@@ -130,7 +130,7 @@ fn lowered_results_lie_where_their_layouts_say() {
     ] {
         lies(("", why), in_tiles(buffer, sizes, strides, index));
     }
-    // A layout whose memory is multiples of 7 elements.
+    // A layout whose memory is a multiple of 7 elements.
     lies(("L(7)", None), in_tiles(28, "2x3x2x2", "12, 4, 2, 1", in_memory));
     lies(("L(7)", Some("smaller than its layout")), in_tiles(24, "2x3x2x2", "12, 4, 2, 1", in_memory));
 }
@@ -142,7 +142,7 @@ fn what_was_not_allocated_is_not_freed() {
     for made in ["%a = memref.alloca() : memref<4xi32>", "%a = memref.get_global @ones : memref<4xi32>"] {
         not_same(before, ("()", &format!("{made}\nmemref.dealloc %a : memref<4xi32>\nreturn")), "was not allocated");
     }
-    // By a part of it, all of an allocation is freed.
+    // Freeing a subview frees the whole allocation.
     let part = |and: &str| {
         format!(
             "%b = memref.alloc() : memref<8xi32>
@@ -202,7 +202,7 @@ fn results_are_apart() {
     same((tensors, apart), (signature, &sums(["a", "b"])));
     same((tensors, twice), (signature, "return %x, %x : memref<4xi32>, memref<4xi32>"));
     not_same((tensors, apart), (signature, &sums(["a", "a"])), "are in one buffer, and were not");
-    // Memory that the caller has is the same memory afterwards, and no other.
+    // A result in the caller's memory stays in that memory.
     let one = "(%x: memref<4xi32>) -> memref<4xi32>";
     let copied = "%a = memref.alloc() : memref<4xi32>
                   memref.copy %x, %a : memref<4xi32> to memref<4xi32>
@@ -231,7 +231,7 @@ fn casts_say_what_is() {
     }
 }
 
-/// A copy of 4 elements that runs while something happens.
+/// An asynchronous copy of 4 elements with operations during its run.
 fn copied(meanwhile: &str, elements: &str, count: i64) -> String {
     format!(
         "%n = arith.constant {count} : index
@@ -251,7 +251,7 @@ fn copies_that_run_have_their_memory_for_themselves() {
     let before = (signature, "memref.copy %x, %y : memref<4xi32> to memref<4xi32>\nreturn");
     same(before, (signature, &copied("", "%c4", 4)));
     same(before, (signature, &copied("memref.store %old, %tag[%c0] : memref<1xi32>", "%n", 4)));
-    // The element of the source is what it was when the copy ends.
+    // At the end of the copy, the source's element has its old value again.
     let there_and_back = "%one = arith.constant 1 : i32
                           memref.store %one, %x[%c1] : memref<4xi32>
                           memref.store %old, %x[%c1] : memref<4xi32>";
@@ -304,10 +304,10 @@ fn divisions_are_those_of_the_program() {
                     %z = arith.select %true, %x, %q : i32
                     return %z : i32";
     not_same((signature, itself), (signature, left_out), "a division by %arg1[0] that the program before does not do");
-    // What is 0 is found so.
+    // A zero divisor is found.
     let by_nothing = "%zero = arith.constant 0 : i32\n%q = arith.divsi %x, %zero : i32\nreturn %x : i32";
     not_same((signature, itself), (signature, by_nothing), "a division by 0x0 that the program before does not do");
-    // Where a condition holds alone.
+    // The division runs only under a condition.
     let guarded = "%zero = arith.constant 0 : i32
                    %is = arith.cmpi ne, %y, %zero : i32
                    %z = scf.if %is -> i32 {
@@ -322,7 +322,7 @@ fn divisions_are_those_of_the_program() {
                       %q = arith.divsi %x, %y : i32
                       %z = arith.select %is, %q, %x : i32
                       return %z : i32";
-    // Numbers for which the condition holds are tried, and others.
+    // The run tries numbers that meet the condition, and others.
     not_same(
         (signature, guarded),
         (signature, everywhere),
@@ -332,7 +332,7 @@ fn divisions_are_those_of_the_program() {
 
 #[test]
 fn numbers_of_each_sign_are_tried() {
-    // Quotients are rounded otherwise below zero, also where that decides which element is read.
+    // Signed quotients round differently below zero, also in an index.
     let signature = "(%x: i32) -> i32";
     let quotient = |op: &str| format!("%q = arith.{op} %x, %c4i : i32\nreturn %q : i32");
     let with_number = |body: String| format!("%c4i = arith.constant 4 : i32\n{body}");
@@ -352,7 +352,7 @@ fn numbers_of_each_sign_are_tried() {
     not_same((signature, &select("cmpi slt,")), (signature, &select("cmpi ult,")), "and was");
 }
 
-/// Memory of the stack is there until the iteration ends that it is of.
+/// Stack memory lives until the end of its iteration.
 #[test]
 fn memory_of_the_stack_ends_with_its_iteration() {
     let signature = "(%x: memref<f32>) -> f32";
@@ -376,7 +376,7 @@ fn memory_of_the_stack_ends_with_its_iteration() {
     not_same((signature, &heap), (signature, &stack), "memory that was freed before");
 }
 
-/// Iterations that may run at the same time are all those of a loop, inside of another one, too.
+/// In nested parallel loops all iterations of both may run at the same time.
 #[test]
 fn loops_in_any_order_inside_of_each_other() {
     let signature = "(%x: memref<4x4xf32>, %y: memref<4xf32>)";
@@ -409,7 +409,7 @@ fn loops_in_any_order_inside_of_each_other() {
     }
 }
 
-/// Of atomic operations on an element, those that come in any order are alike; sums of floating-point numbers do not.
+/// Atomic operations on an element commute if they are of one kind; sums of floating-point numbers do not.
 #[test]
 fn atomic_operations_come_in_any_order() {
     for (of, kind, other, is_right) in [
@@ -436,14 +436,14 @@ fn atomic_operations_come_in_any_order() {
             true => same((&signature, &before), (&signature, &after)),
             false => not_same((&signature, &before), (&signature, &after), "changes"),
         }
-        // What is read at the same time is of no certain iteration.
+        // A concurrent read has the value of no certain iteration.
         let read = after.replace("return", "").replacen("%one", "%w = memref.load %y[%c0] : memref<1xOF>\n%one", 1);
         let read = format!("{}\nreturn", read.replace("OF", of));
         not_same((&signature, &before), (&signature, &read), "s");
     }
 }
 
-/// Rows of 3 elements as vectors of 4, of which the last lane is not there.
+/// Rows of 3 elements as vectors of 4, whose last lane is masked.
 #[test]
 fn lanes_that_are_left_out_divide_by_numbers() {
     let signature = "(%x: memref<3xi32>, %y: memref<3xi32>)";

@@ -1,10 +1,10 @@
-//! What is said of functions that are run: with which sizes, by what data, and in how many steps.
+//! Messages for functions that are run: sizes, data and steps.
 
 use super::small::{function, not_same, said};
 use super::{NONE, compared};
 use layout_verify::Limits;
 
-/// What is found for some sizes is said to be.
+/// A message names the sizes that were tried.
 #[test]
 fn sizes_that_were_tried_are_named() {
     let signature = "(%x: memref<?xf32>)";
@@ -25,7 +25,7 @@ fn sizes_that_were_tried_are_named() {
         (signature, &same),
         "not proved, but tried: for sizes 5 and 3 and 8 and 20 of argument 0",
     );
-    // A tail that is left out has elements in one of them.
+    // One of the sizes has a tail, whose elements are missing here.
     let whole = body("%k = arith.divui %n, %c4 : index\n%m = arith.muli %k, %c4 : index");
     not_same((signature, &all), (signature, &whole), "element 4 of argument 0");
 }
@@ -41,14 +41,14 @@ fn what_data_decides_is_tried() {
                   cf.br ^last(%y : f32)
                   ^last(%v: f32):
                   return %v : f32";
-    // One of the two is what is tried.
+    // One of the two branches is run.
     let [yes, no] = [("arith.addf", "arith.mulf"), ("^last(%y", "^last(%z")].map(|(from, to)| branch.replace(from, to));
     let found = [&yes, &no].map(|other| said((signature, branch), (signature, other))[0].join(" "));
     let is_tried = |message: &&String| message.contains("not proved, but tried: data decides a branch or an address");
     assert_eq!(found.iter().filter(is_tried).count(), 1, "{found:?}");
 }
 
-/// The least number of steps with which a function is compared with itself; nothing is where both are one text.
+/// The least steps to compare a function with itself; the texts differ, since equal ones take none.
 fn least_steps(text: &str) -> u64 {
     let before = text.replacen("cf.br", "%unused = arith.constant 1 : i32\ncf.br", 1);
     let (mut low, mut high) = (0, 1 << 12);
@@ -61,8 +61,8 @@ fn least_steps(text: &str) -> u64 {
     high
 }
 
-/// What the numbers in a text say of the steps that a function takes is no more than it takes: where the same numbers are
-/// sums, so that the text does not say them, it takes as many, and one for each sum.
+/// The step bound from the numbers in a text is at most the steps of the run. Numbers that are sums instead are not in
+/// the text: the function then takes the same steps, and one more for each sum.
 #[test]
 fn texts_say_no_more_steps_than_there_are() {
     let inner = "%v = memref.load %x[%i] : memref<8xf32>
@@ -109,7 +109,7 @@ fn texts_say_no_more_steps_than_there_are() {
     }
 }
 
-/// A sum that doubles 130 times has more terms than are counted, and is not the one of another element.
+/// A sum doubled 130 times has more terms than are counted, and differs from another element's.
 #[test]
 fn sums_that_double_are_told_apart() {
     let text = |first: &str| {

@@ -1,9 +1,9 @@
-//! Memory that nobody wrote, memory beside the elements of an argument, and strides that only a caller knows.
+//! Unwritten memory, memory beside an argument's elements, and dynamic strides.
 
 use super::small::{function, not_same, said, same};
 use super::{NONE, compared};
 
-/// A tensor without contents is undefined, and what is selected or moved of something else is not.
+/// An empty tensor is undefined; a value selected or moved from another one is not.
 #[test]
 fn what_is_defined_in_part_stays() {
     let select = |other: &str| {
@@ -20,14 +20,14 @@ fn what_is_defined_in_part_stays() {
     let (signature, before) = select("%u");
     let before = (signature, &*before);
     let is = |body: &str| said(before, (signature, body)).map(|all| all.is_empty());
-    // The choices of inputs have both values of the condition, so that this may be x: it is tried, and not shown.
+    // Some inputs make the condition true, others false, so this may be x: tried, not proved.
     let tried = said(before, (signature, "return %x : f32"));
     assert!(tried.iter().all(|all| all[0].contains("not proved, but tried")), "{tried:?}");
     not_same(before, (signature, "return %y : f32"), "element 0 of result 0");
     let negated = "%r = arith.negf %x : f32 return %r : f32";
     not_same(before, (signature, negated), "element 0 of result 0");
     assert_eq!(is(before.1), [true; 2]);
-    // Where both may be anything, so may the result.
+    // If both operands are undefined, so is the result.
     let (signature, before) = select("%u");
     let before = before.replace("%c, %x,", "%c, %u,");
     assert!(
@@ -55,7 +55,7 @@ fn defined_bits_stay() {
     not_same(before, (before.0, zero), "element 0 of result 0");
 }
 
-/// What is between the elements of an argument is somebody else's.
+/// Memory between the elements of an argument is not the function's.
 #[test]
 fn memory_beside_elements_is_not_written() {
     let signature = "(%m: memref<4xf32, strided<[2], offset: 1>>, %x: f32)";
@@ -75,7 +75,7 @@ fn memory_beside_elements_is_not_written() {
         not_same((signature, &both), (signature, &two), beside);
         not_same((signature, &both), (signature, plain), beside);
     }
-    // Elements that share addresses leave others free.
+    // Elements that share addresses leave other memory free.
     let of = "memref<4x4xf32, strided<[0, 2]>>";
     let signature = format!("(%m: {of}, %x: f32)");
     let write = format!(
@@ -86,7 +86,7 @@ fn memory_beside_elements_is_not_written() {
     not_same((&signature, "return"), (&signature, &write), beside);
 }
 
-/// Strides that the type does not say are not those of row-major order.
+/// Dynamic strides are not those of row-major order.
 #[test]
 fn strides_of_the_caller_are_not_known() {
     let of = "memref<4x4xf32, strided<[?, ?], offset: ?>>";
@@ -102,7 +102,7 @@ fn strides_of_the_caller_are_not_known() {
     };
     let found = said((&signature, &before), (&signature, &cast("4, 1", "0")));
     assert!(found.iter().all(|all| !all.is_empty()), "{found:?}");
-    // Upstream's bufferization of function boundaries takes what the caller has.
+    // Upstream's bufferization of function boundaries uses the caller's strides.
     let read = |of: &str| {
         let load = if of.starts_with("tensor") { "tensor.extract" } else { "memref.load" };
         (format!("(%m: {of}) -> f32"), format!("%y = {load} %m[%c1, %c1] : {of}\nreturn %y : f32"))
@@ -117,7 +117,7 @@ fn strides_of_the_caller_are_not_known() {
     not_same((&tensor, &from), (&memory, &wrong), "element 0 of result 0");
 }
 
-/// The strides of a memref are also those of an affine map.
+/// An affine map of a memref gives its strides.
 #[test]
 fn maps_of_memrefs_are_strides() {
     let of = |layout: &str| format!("(%m: memref<4xf32, {layout}>) -> f32");
@@ -137,7 +137,7 @@ fn maps_of_memrefs_are_strides() {
     }
 }
 
-/// Bounds of unsigned numbers are not those of signed ones.
+/// Unsigned bounds differ from signed ones.
 #[test]
 fn unsigned_loops_are_not_known() {
     let body = |kind: &str| {
@@ -154,7 +154,7 @@ fn unsigned_loops_are_not_known() {
 #[test]
 fn integers_are_rounded_once() {
     for (op, from, bits) in [
-        // Rounded to f64 first, each of these lies halfway between two numbers of f32, and goes to the other one.
+        // Rounded to f64 first, each of these lies halfway between two numbers of f32, and rounds the other way.
         ("sitofp", "0x4000004000000001", 0x5e80_0001_u32),
         ("sitofp", "-4611686293305294849", 0xde80_0001),
         ("uitofp", "0x8000008000000001", 0x5f00_0001),
@@ -169,7 +169,7 @@ fn integers_are_rounded_once() {
     }
 }
 
-/// Attributes that are not an operation's own mean nothing.
+/// Discardable attributes have no meaning.
 #[test]
 fn attributes_of_others_mean_nothing() {
     let sum = |more: &str| format!("%y = arith.addf %x, %x {more} : f32\nreturn %y : f32");
@@ -179,7 +179,7 @@ fn attributes_of_others_mean_nothing() {
     not_same((signature, &sum("")), (signature, &sum("fastmath<nnan>")), "");
 }
 
-/// A tensor of more elements than can be listed.
+/// A tensor of too many elements to list.
 #[test]
 fn a_large_splat_is_shown() {
     let of = "tensor<65536x65536xf32>";
@@ -203,7 +203,7 @@ fn a_large_splat_is_shown() {
     not_same((&signature, &texts[0]), (&signature, &texts[2]), "");
 }
 
-/// Affine maps are taken not to overflow, and so is what `--lower-affine` makes of them.
+/// Affine maps never overflow, and neither does the result of `--lower-affine`.
 #[test]
 fn maps_become_arithmetic_without_overflow() {
     let signature = "(%i: index, %m: memref<1xindex>)";

@@ -1,9 +1,9 @@
-//! Pairs that were once shown to be the same and differ, that ended the process, or that were an error and are the same.
+//! Pairs that were once wrongly proved, crashed the process, or gave a wrong error.
 
 use super::small::{function, not_same, said, same};
 use super::{NONE, compared};
 
-/// What is said where both are run.
+/// The messages if both functions are run.
 fn run(signature: &str, before: &str, after: &str) -> Vec<String> {
     compared(&function(signature, before, true), &function(signature, after, true), NONE)
 }
@@ -44,7 +44,7 @@ fn transfers_without_dimensions_have_masks() {
     assert!(run(signature, &read("true", ""), &read("true", ", %k")).is_empty());
 }
 
-/// A copy reads all of its elements first.
+/// A copy reads all of its elements before it writes.
 #[test]
 fn a_copy_onto_itself_is_no_loop() {
     let part = |offset: i64| {
@@ -144,7 +144,7 @@ fn lanes_behind_a_vector_are_not_there() {
     not_same(("(%y: f32) -> f32", "return %y : f32"), ("(%y: f32) -> f32", &of_one), "");
 }
 
-/// The offset and the strides of one run are not those of all.
+/// The offset and strides of one run are not those of all runs.
 #[test]
 fn an_offset_of_the_caller_is_tried() {
     let (of, to) = ("memref<4xf32, strided<[1], offset: ?>>", "memref<4xf32, strided<[1], offset: 3>>");
@@ -160,7 +160,7 @@ fn an_offset_of_the_caller_is_tried() {
     assert!(found.iter().all(is_tried), "{found:?}");
 }
 
-/// Sizes, offsets and bounds that do not fit in 64 bits, and more elements than there are steps.
+/// Sizes, offsets and bounds beyond 64 bits, and more elements than steps.
 #[test]
 fn numbers_that_do_not_fit_end_nothing() {
     for (signature, body) in [
@@ -200,13 +200,13 @@ fn numbers_that_do_not_fit_end_nothing() {
         for n in ["100000000000", "9223372036854775807", "-9223372036854775808"] {
             let other = "%other = arith.constant 1 : i8\n";
             let [before, after] = ["", other].map(|more| format!("%n = arith.constant {n} : index\n{more}{body}"));
-            // Whatever is said, it comes to an end.
+            // The comparison ends with any answer.
             run(signature, &before, &after);
         }
     }
 }
 
-/// What MLIR computes of constants.
+/// Results of MLIR's constant folding.
 #[test]
 fn functions_of_constants_are_numbers() {
     let of = |op: &str, x: &str, to: &str| format!("%x = arith.constant {x}\n%y = {op} %x : {to}\nreturn %y : {to}");
@@ -227,7 +227,7 @@ fn functions_of_constants_are_numbers() {
         let found = run(&signature, &of(op, x, to), &constant(wrong, to));
         assert!(found.iter().any(|message| message.starts_with("element 0")), "{op}: {found:?}");
     }
-    // Nearly, or not at all: neither is shown, and what is far off is wrong where the function is known.
+    // A near value and an unknown function are not proved; a far-off value of a known function is wrong.
     let is_tried = |found: Vec<String>| found.len() == 1 && found[0].contains("not proved, but tried");
     let exp = of("math.exp", "2.0 : f32", "f32");
     assert!(is_tried(run("() -> f32", &exp, &constant("0x40ec7326", "f32"))));
@@ -240,7 +240,7 @@ fn functions_of_constants_are_numbers() {
     assert!(run(signature, &part.replace(".re", ".im"), "return %y : f64").is_empty());
 }
 
-/// Types that are not modelled may become others.
+/// Types without a model may change.
 #[test]
 fn types_that_are_not_known_are_not_wrong() {
     let f = |of: &str| format!("func.func @f(%x: {of}) -> {of} {{ return %x : {of} }}");

@@ -1,11 +1,11 @@
-//! Programs of several functions and of many steps, each of which reads what those before made.
+//! Programs of several functions and of many steps, each of which reads the previous results.
 
 use super::{NONE, function, no_other};
 
-/// The size of a dimension.
+/// The size of each dimension.
 const SIZE: i64 = 6007;
 
-/// A function that calls another one, and that other one.
+/// A function that calls another one, and the callee.
 fn called(times: usize, callee: &str, call: &str) -> String {
     let calls: String =
         (1..=times).map(|k| call.replace("NEW", &format!("%x{k}")).replace("OLD", &format!("%x{}", k - 1))).collect();
@@ -19,13 +19,13 @@ fn calls_are_what_they_call() {
     let after = called(3, double, "NEW = arith.addf OLD, OLD : f32\n");
     let changes = [("arith.addf %x1, %x1", "arith.mulf %x1, %x1"), ("arith.addf %x2, %x2", "arith.addf %x2, %x1")];
     no_other(&before, &after, &changes, NONE);
-    // A function that calls itself has no end.
+    // Endless recursion.
     let endless = "func.func private @g(%x: f32) -> f32 { %y = func.call @g(%x) : (f32) -> f32 return %y : f32 }";
     let before = called(1, endless, "NEW = func.call @g(OLD) : (f32) -> f32\n");
     super::not_same(&before, &called(1, endless, "NEW = arith.addf OLD, OLD : f32\n"), NONE);
 }
 
-/// Steps of which each adds what the one before made and its transposition: the last one reads the argument in `2^steps` ways.
+/// Steps that each add the previous result and its transpose: the last one reads the argument in `2^steps` ways.
 fn transposed(steps: usize, is_lowered: bool) -> String {
     let (of, mut text) = (format!("{SIZE}x{SIZE}xf32"), String::new());
     let kind = if is_lowered { "memref" } else { "tensor" };
@@ -58,7 +58,7 @@ fn what_many_steps_read_is_shown_once() {
     no_other(&transposed(40, false), &transposed(40, true), &changes, NONE);
 }
 
-/// Booleans that are made, kept and read again.
+/// Booleans that are computed, stored and loaded.
 fn kept(store: &str, load: &str) -> String {
     function(
         &format!("(%x: memref<{SIZE}xf32>, %y: memref<{SIZE}xf32>, %other: memref<{SIZE}xi8>)"),
@@ -104,7 +104,7 @@ fn booleans_are_bytes_of_0_and_1() {
     no_other(&before, &kept(&store, &load), &changes, NONE);
 }
 
-/// Something made of the sum of each row, which is added in order.
+/// A result computed from each row's sum, which is added in order.
 fn of_sums(arguments: &str, of: &str, made: &str) -> String {
     function(
         &format!("(%x: memref<{SIZE}x{SIZE}xf32>, %r: memref<{SIZE}x{of}>, {arguments})"),

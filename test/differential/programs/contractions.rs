@@ -5,8 +5,8 @@ use crate::array::{Array, Notation, Source, permutation, shuffled};
 use crate::element::{BF16, F32, F64, I8, I32, I64};
 use crate::program::Program;
 
-/// Two operands and a result, each indexed by some of the dimensions in some order: contractions, broadcasts,
-/// transposes, reductions. Every dimension is in some operand.
+/// Two operands and a result, each indexed by any dimensions in any order: contractions, broadcasts, transposes,
+/// reductions. Every dimension indexes an operand.
 pub fn generic(rng: &mut Source) -> Program {
     let rank = rng.usize(1..=4);
     let mut extents: Vec<i64> = (0..rank).map(|_| rng.i64(1..9)).collect();
@@ -32,7 +32,7 @@ pub fn generic(rng: &mut Source) -> Program {
         .ordered(ordered)
 }
 
-/// A named product, of batches at times.
+/// A named product of `linalg`, at times with batches.
 pub fn matmul(rng: &mut Source) -> Program {
     let larger = if rng.vectors { 2 } else { 4 };
     let [m, n, k] = [(); 3].map(|()| if rng.one_in(larger) { rng.i64(10..40) } else { rng.i64(1..10) });
@@ -48,7 +48,7 @@ pub fn matmul(rng: &mut Source) -> Program {
         .ordered(true)
 }
 
-/// A product whose contraction is spread over an axis that the result leaves alone.
+/// A product whose contracted dimension is spread over an axis that the result does not use.
 pub fn contract(rng: &mut Source) -> Program {
     let [m, n, k] = [rng.i64(1..8), rng.i64(1..8), rng.i64(2..14)];
     let (narrow, wide) = rng.choice(&[(F32, F32), (I8, I32), (F64, F64)]);
@@ -68,11 +68,11 @@ pub fn contract(rng: &mut Source) -> Program {
     }
 }
 
-/// A contraction whose dimensions are in any order everywhere, with batches of it.
+/// A contraction with batch dimensions, each array in any order of its dimensions.
 pub fn batches(rng: &mut Source) -> Program {
     let (narrow, wide) = rng.choice(WIDENED);
     let rank = if rng.one_in(3) { 3 } else { 4 };
-    // The dimensions of rows, columns, what is summed over, and batches.
+    // The rows, the columns, the contracted dimension, and the batches.
     let roles = permutation(rng, rank);
     let mut extents: Vec<i64> = (0..rank).map(|_| rng.i64(1..8)).collect();
     if rng.vectors {

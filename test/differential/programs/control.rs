@@ -5,7 +5,7 @@ use crate::array::{Array, Source, random_sizes, some_rank};
 use crate::element::{ELEMENTS, I8, I32, I64};
 use crate::program::Program;
 
-/// A loop that carries a tensor and changes one element, all of them, or a row each time.
+/// A loop that carries a tensor and updates one element, all elements, or one row in each iteration.
 pub fn a_loop(rng: &mut Source) -> Program {
     let rank = rng.usize(1..=3);
     let (sizes, element) = (random_sizes(rng, rank), rng.choice(&[I8, I32, I64]));

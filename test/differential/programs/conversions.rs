@@ -1,11 +1,11 @@
-//! Programs of conversions: what is between them may happen in any layout.
+//! Programs of conversions, whose intermediate values may have any layout.
 
 use crate::array::{Array, Source, random_sizes};
 use crate::element::{F32, I4, I8, I32, I64};
 use crate::program::Program;
 use serde_json::{Value, json};
 
-/// What a step does to a tensor, in `conversions.mlir`.
+/// The kinds of steps in `conversions.mlir`.
 const STEPS: &[&str] = &[
     "convert",
     "add",

@@ -5,7 +5,7 @@ use crate::array::{Array, Notation, Source, permutation, random_sizes, shuffled,
 use crate::element::{BF16, ELEMENTS, Element, F32, F64, I1, I4, I8, I16, I32, I64, Kind, random_number};
 use crate::program::Program;
 
-/// From one layout to another, at times by way of a third.
+/// A conversion between two layouts, at times through a third.
 pub fn convert(rng: &mut Source) -> Program {
     let rank = rng.usize(0..=4);
     let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
@@ -13,7 +13,7 @@ pub fn convert(rng: &mut Source) -> Program {
     Program::new("convert", &[&a]).returns(&r).array("b", &b).set("twice", rng.bool())
 }
 
-/// Two or three operands, each in a layout of its own; integers divide, which padding of zeros would trap.
+/// Two or three operands, each in its own layout. Integers are divided, which traps on padding of zeros.
 pub fn elementwise(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
@@ -29,7 +29,7 @@ pub fn elementwise(rng: &mut Source) -> Program {
         .set("second", rng.choice(&["add", "mul", "max"]))
 }
 
-/// Operations of `arith` on whole tensors, and a comparison and selection, all in one layout.
+/// A chain of `arith` operations on whole tensors, a comparison and a selection, all in one layout.
 pub fn chain(rng: &mut Source) -> Program {
     let rank = rng.usize(0..=3);
     let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
@@ -41,7 +41,7 @@ pub fn chain(rng: &mut Source) -> Program {
         .set("second", rng.choice(&["mul", "min", "max"]))
 }
 
-/// Operations on bits, and at times others, of elements that share bytes, mostly all in one layout.
+/// Bitwise and at times other operations on elements that share bytes, mostly all in one layout.
 pub fn bits(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let (sizes, element) = (random_sizes(rng, rank), rng.choice(&[I1, I1, I4]));
@@ -59,7 +59,7 @@ pub fn bits(rng: &mut Source) -> Program {
         rng.choice(if on_bits { &["andi", "ori", "xori"] } else { &["addi", "subi", "xori", "minsi", "maxui"] })
     };
     let names = [(); 3].map(|()| op(rng));
-    // In one bit, -1 and 1 are the same, and only one of them is how MLIR prints it.
+    // In one bit, -1 and 1 are the same number, and MLIR prints one of the two.
     let number = |rng: &mut Source| if element == I1 { rng.i64(0..=1) } else { rng.i64(-8..=7) };
     Program::new("bits", &[&a, &b])
         .returns(&r)
@@ -79,7 +79,7 @@ pub fn pair(rng: &mut Source) -> Program {
     Program::new("pair", &[&a]).returns(&r).array("s", &s)
 }
 
-/// Operands of any elements, transposed and repeated, and indices, to a result of another element.
+/// Operands of any element type, transposed and broadcast, and indices, cast to a result of another element type.
 pub fn cast(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let sizes = random_sizes(rng, rank);
@@ -96,7 +96,7 @@ pub fn cast(rng: &mut Source) -> Program {
     let select = rng.one_in(3);
     let dims = if rng.bool() { permutation(rng, rank) } else { (0..rank).collect() };
     let element = rng.choice(ELEMENTS);
-    // A float that is too large for an integer is no number of it.
+    // A float that is out of the integer's range has no integer value.
     let element = if element == I4 && wide.kind == Kind::Float { I8 } else { element };
     let r = of_extents(rng, &sizes, &dims, element);
     // A large number does not fit in an integer.
@@ -114,7 +114,7 @@ pub fn cast(rng: &mut Source) -> Program {
         .ordered(fits)
 }
 
-/// A dense constant, of one number at times.
+/// A dense constant, at times a splat.
 pub fn constant(rng: &mut Source) -> Program {
     let rank = rng.usize(0..=3);
     let (sizes, element) = (random_sizes(rng, rank), rng.choice(&[I1, I4, I8, I16, I32, I64, BF16, F32, F64]));
@@ -123,14 +123,14 @@ pub fn constant(rng: &mut Source) -> Program {
     Program::new("constant", &[&a]).returns(&a).set("data", data)
 }
 
-/// The numbers of a dense constant of these sizes.
+/// The elements of a dense constant of these sizes.
 fn dense(rng: &mut Source, sizes: &[i64], element: Element) -> String {
     let Some((first, rest)) = sizes.split_first() else { return element.literal(random_number(rng) as i64) };
     let parts: Vec<String> = (0..*first).map(|_| dense(rng, rest, element)).collect();
     format!("[{}]", parts.join(", "))
 }
 
-/// A result in memory that another tensor was in, with elements at more places.
+/// A result in reused memory, spread over more places than the tensor before it.
 pub fn taken_over(rng: &mut Source) -> Program {
     let element = rng.choice(ELEMENTS);
     let sizes = loop {

@@ -7,13 +7,13 @@ use crate::program::Program;
 use serde_json::{Value, json};
 use tensor_layout::tiled::TileEntry;
 
-/// Loads and stores in loops, of one element each, backwards too.
+/// Loads and stores of single elements in loops, at times backwards.
 pub fn loads(rng: &mut Source) -> Program {
     let element = rng.choice(&[I1, I4, I8, I16, I32, I64, BF16, F32, F64]);
     loads_of(rng, element, Array::new)
 }
 
-/// The same of elements that share bytes.
+/// Loads and stores of elements that share bytes.
 pub fn bytes(rng: &mut Source) -> Program {
     let element = rng.choice(&[I1, I4]);
     loads_of(rng, element, Array::tiled)
@@ -35,7 +35,7 @@ fn loads_of(rng: &mut Source, element: Element, array: fn(&mut Source, &[i64], E
         .set("sizes", sizes)
 }
 
-/// Affine loops and accesses, with offsets and an unknown one.
+/// Affine loops and accesses, with constant offsets and a run-time one.
 pub fn affine(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
@@ -50,7 +50,7 @@ pub fn affine(rng: &mut Source) -> Program {
         .set("unknown", unknown)
 }
 
-/// A buffer of the function's own, copies, conversions and a structured operation.
+/// A local buffer, copies, conversions and a structured operation.
 pub fn buffers(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
@@ -61,14 +61,14 @@ pub fn buffers(rng: &mut Source) -> Program {
     Program::new("buffers", &[&a, &b]).array("c", &c).array("d", &d).set("heap", rng.bool())
 }
 
-/// Whether sizes are merged: upstream wants these as operands of an allocation.
+/// Whether a tile merges dimensions: upstream wants their sizes as operands of an allocation.
 fn merges(array: &Array) -> bool {
     let Some(Notation::Tiled(layout)) = &array.layout else { return false };
     layout.tiles.iter().flatten().any(|entry| *entry == TileEntry::Combine)
 }
 
-/// Operations one after another on a few buffers, in place and not: elementwise, of rows and columns, transposed where the
-/// sizes are equal, and sums along either.
+/// A sequence of operations on a few buffers, at times in place: elementwise, broadcasts of rows and columns,
+/// transposes of square shapes, and sums along a dimension.
 pub fn rows(rng: &mut Source) -> Program {
     let element = rng.choice(&[I16, I32, I32, I64]);
     let mut sizes = random_sizes(rng, 2);
@@ -96,7 +96,7 @@ pub fn rows(rng: &mut Source) -> Program {
     while steps.len() < count {
         let of: Vec<(&str, Vec<usize>)> = (0..3).map(|_| pick(rng)).collect();
         let (inputs, (to, dims)) = (&of[..2], &of[2]);
-        // What is read where it is written has to be the same element, and is not there before a sum is complete.
+        // An input that is also the output must be read at the written element, and not before its sum is complete.
         let fits = inputs.iter().all(|(from, own)| from != to || dims.len() == 2 && own == dims);
         if !fits || inputs.iter().all(|(_, own)| own.len() < 2) {
             continue;
@@ -108,7 +108,7 @@ pub fn rows(rng: &mut Source) -> Program {
     Program::new("rows", &[&a0, &a1, &a2, &a3]).array("m", &m).array("n", &n).array("v", &v).set("steps", steps)
 }
 
-/// Vectors read and written across the edges, transposed, with a mask or without. None reach over places.
+/// Vector transfers across the edges, transposed, with a mask or without. None spans several places.
 pub fn transfer(rng: &mut Source) -> Program {
     let rank = rng.usize(1..=3);
     let (sizes, element) = (random_sizes(rng, rank), rng.choice(&[I8, I32, I64, F32, F64]));
@@ -120,7 +120,7 @@ pub fn transfer(rng: &mut Source) -> Program {
     let inside = |k: usize| starts[along[k]] + lengths[k] <= sizes[along[k]];
     let in_bounds: Vec<&str> =
         (0..along.len()).map(|k| if inside(k) && k % 2 == 0 { "true" } else { "false" }).collect();
-    // Stock lowering takes masks along the last dimensions only, so elsewhere there is nothing to compare with.
+    // Stock lowering supports masks only along the last dimensions; other masks have no reference to compare with.
     let last = along.iter().copied().eq(rank - along.len()..rank);
     Program::new("transfer", &[&a, &b])
         .indices(&starts)
@@ -133,7 +133,7 @@ pub fn transfer(rng: &mut Source) -> Program {
         .set("lengths", lengths)
 }
 
-/// Copies from a part of a plain buffer to a laid-out one, and on to a part of another plain one.
+/// Copies from a subview of a plain buffer to one with a layout, and on to a subview of another plain one.
 pub fn views(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));

@@ -1,4 +1,4 @@
-//! Random programs, one function for each kind. Their texts are in `templates/`.
+//! Random programs, one function for each kind. Their templates are in `templates/`.
 
 mod contractions;
 mod control;
@@ -16,7 +16,7 @@ use crate::element::{BF16, Element, F16, F32, F64, I8, I16, I32, I64};
 use crate::program::Program;
 use tensor_layout::tiled::{Layout, TileEntry};
 
-/// A name, and what makes programs.
+/// The name of a kind and its generator.
 pub type Kind = (&'static str, fn(&mut Source) -> Program);
 
 /// All kinds.
@@ -60,7 +60,7 @@ pub const KINDS: &[Kind] = &[
     ("taken_over", elementwise::taken_over),
 ];
 
-/// Those on incomplete tiles, lowered with `padding=typed`.
+/// The kinds on incomplete tiles, lowered with `padding=typed`.
 pub const PADDING: [Kind; 4] = [
     ("padding_reductions", padding::reductions),
     ("padding_products", padding::products),
@@ -68,7 +68,7 @@ pub const PADDING: [Kind; 4] = [
     ("padding_aliases", padding::aliases),
 ];
 
-/// Elements that are made wider before they are multiplied or added, and what they are made.
+/// Element types, each with the wider one of its products and sums.
 const WIDENED: &[(Element, Element)] = &[
     (F32, F32),
     (BF16, F32),
@@ -85,12 +85,12 @@ const WIDENED: &[(Element, Element)] = &[
     (BF16, F64),
 ];
 
-/// An array whose sizes are those of some dimensions of an iteration space.
+/// An array whose sizes are the extents of these dimensions of an iteration space.
 fn of_extents(rng: &mut Source, extents: &[i64], dims: &[usize], element: Element) -> Array {
     Array::new(rng, &dims.iter().map(|d| extents[*d]).collect::<Vec<_>>(), element)
 }
 
-/// Dimensions whose sizes are not in the types. They may be of one element, or of none.
+/// A random set of dynamic dimensions. Their sizes may become 1 or 0.
 fn unknown_dims(rng: &mut Choices, sizes: &mut [i64]) -> Vec<usize> {
     let unknown: Vec<usize> = (0..sizes.len()).filter(|_| rng.bool()).collect();
     for d in &unknown {
@@ -103,14 +103,14 @@ fn unknown_dims(rng: &mut Choices, sizes: &mut [i64]) -> Vec<usize> {
     unknown
 }
 
-/// An array with a tiled layout, of which these sizes are not in the type.
+/// An array with a tiled layout and these dynamic dimensions.
 fn with_unknown(rng: &mut Source, sizes: &[i64], element: Element, unknown: &[usize]) -> Array {
     loop {
         let array = Array { unknown: unknown.to_vec(), ..Array::tiled(rng, sizes, element) };
         if !array.has_parts() {
             continue;
         }
-        // Rows have to begin at a byte.
+        // Each row must begin at a byte.
         let bytes = array.stored_bits() >= 8 || array.fastest().is_some();
         if unknown.is_empty() || merges_known(&array.tiled_layout(), unknown) && bytes {
             return array;
@@ -118,13 +118,13 @@ fn with_unknown(rng: &mut Source, sizes: &[i64], element: Element, unknown: &[us
     }
 }
 
-/// Whether a layout merges whole dimensions alone, of which all but the majormost have sizes that are in the type.
+/// Whether a layout merges only whole dimensions, all of static size except the majormost.
 fn merges_known(layout: &Layout, unknown: &[usize]) -> bool {
     let Some((first, others)) = layout.tiles.split_first() else { return true };
     let merges = |tile: &[TileEntry]| tile.contains(&TileEntry::Combine);
     let mut dims = layout.minor_to_major.iter().rev().skip(layout.minor_to_major.len().saturating_sub(first.len()));
     let missing = first.len().saturating_sub(layout.minor_to_major.len());
-    // Whether the dimension before is merged into the next one.
+    // Whether the previous dimension is merged into the next one.
     let mut merged = false;
     let fits = first[missing..].iter().all(|entry| {
         let inner = std::mem::replace(&mut merged, *entry == TileEntry::Combine);
@@ -133,7 +133,7 @@ fn merges_known(layout: &Layout, unknown: &[usize]) -> bool {
     fits && !others.iter().any(|tile| merges(tile))
 }
 
-/// A random array for each name.
+/// A random array for each element of the result.
 fn arrays<const N: usize>(rng: &mut Source, sizes: &[i64], element: Element) -> [Array; N] {
     [(); N].map(|()| Array::new(rng, sizes, element))
 }

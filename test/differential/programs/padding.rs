@@ -1,8 +1,8 @@
-//! Programs on ragged tiles, of which kernels go over whole ones: chains of operations on memrefs, in loops and branches,
-//! whose padding holds what nothing knows, what a constant has, or what was computed of it.
+//! Programs on ragged tiles, whose kernels iterate over whole tiles: chains of operations on memrefs, in loops and
+//! branches. Their padding is unknown, constant, or computed from constants.
 //!
-//! What is chosen of constants makes other numbers of padding than of elements, so that a reduction which reads padding
-//! that is not neutral is wrong.
+//! Comparisons with constants give padding other numbers than the elements, so a reduction that reads padding which is
+//! not neutral is wrong.
 
 use super::padding_numbers::{MOST, data, number};
 use crate::array::{Array, Notation, Source};
@@ -11,7 +11,7 @@ use crate::program::Program;
 use serde_json::{Value, json};
 use tensor_layout::tiled::{Layout, TileEntry};
 
-/// The most that a sum may be, which a loop may make four times: f32 holds all integers up to 2^24.
+/// The limit of a sum, which a loop may make four times as large: f32 holds all integers up to 2^24.
 const SUM: f64 = (1 << 22) as f64;
 
 /// The dimensions of each argument.
@@ -21,45 +21,45 @@ const ARGUMENTS: &[&[usize]] =
 /// A value of the program: an argument, an allocation or a constant.
 struct Variable {
     array: Array,
-    /// Which dimensions it has.
+    /// The dimensions of the iteration space that index it.
     dims: Vec<usize>,
     /// Whether all of its elements have been written.
     ready: bool,
     /// Whether the program may write to it.
     writable: bool,
-    /// The greatest size of an element.
+    /// The largest magnitude of an element.
     most: f64,
-    /// Whether all elements are 0, or powers of two up to 2: products of many are exact.
+    /// Whether all elements are 0 or powers of two up to 2, so that products of many are exact.
     powers: bool,
-    /// What is thought to be known of its padding.
+    /// The assumed contents of its padding.
     known: Known,
-    /// Whether it is what a reduction has made, which the caller compares.
+    /// Whether it is the result of a reduction, which the caller compares.
     result: bool,
 }
 
-/// What is thought to be known of padding.
+/// The assumed contents of padding.
 #[derive(Clone, Copy, PartialEq)]
 enum Known {
     Nothing,
-    /// That it holds one value.
+    /// One value.
     Value,
-    /// That it holds 0, which no element is.
+    /// 0, a value that no element has.
     Zero,
 }
 
-/// A program in the making.
+/// A program builder.
 struct Maker<'a, 'b> {
     rng: &'a mut Source<'b>,
     element: Element,
     variables: Vec<Variable>,
     steps: Vec<Value>,
-    /// How many loops or branches are around.
+    /// The depth of nested loops and branches.
     depth: usize,
-    /// How many names have been given.
+    /// The number of names so far.
     names: usize,
 }
 
-/// What a program does next, where there is what it needs.
+/// A kind of step, which is skipped if no variable suits it.
 #[derive(Clone, Copy)]
 enum Step {
     Fill,
@@ -82,27 +82,27 @@ pub fn reductions(rng: &mut Source) -> Program {
     program(rng, STEPS)
 }
 
-/// Matrix products, of products too.
+/// Matrix products, at times of products.
 pub fn products(rng: &mut Source) -> Program {
     const STEPS: &[Step] =
         &[Step::Product, Step::Choose, Step::Product, Step::Binary, Step::Product, Step::Reduce, Step::Absolute];
     program(rng, STEPS)
 }
 
-/// The same in loops and branches, where what comes later runs before as well.
+/// Reductions and products in loops and branches, where a later operation also runs before an earlier one.
 pub fn loops(rng: &mut Source) -> Program {
     const STEPS: &[Step] =
         &[Step::Begin, Step::Reduce, Step::Choose, Step::Product, Step::Reduce, Step::End, Step::Absolute, Step::Apart];
     program(rng, STEPS)
 }
 
-/// Buffers that are chosen by a branch, or handed to another function, which writes to them.
+/// Buffers that a branch selects or a callee writes to.
 pub fn aliases(rng: &mut Source) -> Program {
     const STEPS: &[Step] = &[Step::Reduce, Step::Pick, Step::Call, Step::Choose, Step::Apart, Step::Call];
     program(rng, STEPS)
 }
 
-/// A program of such steps.
+/// A program of these kinds of steps.
 fn program(rng: &mut Source, kinds: &[Step]) -> Program {
     let element = rng.choice(&[F32, F32, F64, I32, I16, I8]);
     let tiles: Vec<i64> = rng.choice(&[[8, 16, 16], [4, 32, 16], [8, 8, 8], [2, 32, 4], [16, 16, 16]]).to_vec();
@@ -118,7 +118,7 @@ fn program(rng: &mut Source, kinds: &[Step]) -> Program {
         if rng.one_in(4) {
             layout.minor_to_major.reverse();
         }
-        // A tile has the sizes of the dimensions in the order of memory.
+        // The tile of each dimension has its own size, listed in memory order.
         let of = |d: &usize| TileEntry::Size(tiles[dims[*d]]);
         layout.tiles.push(layout.minor_to_major.iter().rev().map(of).collect());
         let tiled = !dims.is_empty() && !rng.plain && !rng.one_in(10);
@@ -158,7 +158,7 @@ fn program(rng: &mut Source, kinds: &[Step]) -> Program {
     while maker.depth > 0 {
         maker.end();
     }
-    // Constants whose elements are alike, and others.
+    // Constants, splats and others.
     let first = ARGUMENTS.len() + locals.len();
     let constants = &maker.variables[first..];
     let data: Vec<String> = constants.iter().map(|v| data(maker.rng, &v.array, v.powers)).collect();
@@ -191,12 +191,12 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// One of the variables of these dimensions, that may be read or written; `None` where there is none.
+    /// A random fitting variable to read or to write; `None` if no variable fits.
     fn variable(&mut self, written: bool, fits: &dyn Fn(&Variable) -> bool) -> Option<usize> {
         let wanted = |v: &Variable| if written { v.writable && !v.dims.is_empty() } else { v.ready };
         let all: Vec<usize> =
             (0..self.variables.len()).filter(|k| wanted(&self.variables[*k]) && fits(&self.variables[*k])).collect();
-        // Mostly those that are more interesting: to read, those of which something is known, and to write, allocations.
+        // Prefers inputs whose padding is known, and allocations as outputs.
         let weight = |k: &usize| match &self.variables[*k] {
             v if written && v.result => false,
             v if written => !v.ready || v.known == Known::Nothing && *k >= ARGUMENTS.len(),
@@ -207,7 +207,7 @@ impl Maker<'_, '_> {
         (!from.is_empty()).then(|| self.rng.choice(&from))
     }
 
-    /// Whether what is made of these is known.
+    /// The padding of a result of these operands.
     fn known(&self, from: &[usize]) -> Known {
         let all = from.iter().all(|k| self.variables[*k].known != Known::Nothing);
         if all { Known::Value } else { Known::Nothing }
@@ -217,7 +217,7 @@ impl Maker<'_, '_> {
         self.variables[k].dims.clone()
     }
 
-    /// Takes note of what a step wrote. What a branch writes may be missing.
+    /// Records a write. Inside a branch or loop the old contents may remain.
     fn wrote(&mut self, to: usize, most: f64, powers: bool, known: Known) {
         let variable = &mut self.variables[to];
         variable.known = known;
@@ -236,7 +236,7 @@ impl Maker<'_, '_> {
         number(self.rng, self.element)
     }
 
-    /// A structured operation from these to that, with this body; loops are the dimensions in order.
+    /// A structured operation; the loops are the dimensions in order.
     fn generic(&mut self, inputs: &[usize], output: usize, body: &[String], result: &str) {
         let mut all: Vec<usize> = inputs.iter().chain([&output]).flat_map(|k| self.dims(*k)).collect();
         all.sort_unstable();
@@ -267,13 +267,13 @@ impl Maker<'_, '_> {
         self.wrote(to, most, most <= 2.0, Known::Value);
     }
 
-    /// One number of padding and another one of elements, where 0 tells them apart; and a reduction of these.
+    /// Different numbers for padding and for elements, selected by a comparison with 0; then a reduction.
     fn apart(&mut self) {
         let Some(x) = self.variable(false, &|v| v.dims.len() == 2 && v.known == Known::Zero) else { return };
         let dims = self.dims(x);
         let Some(to) = self.variable(true, &|v| v.dims == dims) else { return };
         let zero = format!("0{}", self.element.point());
-        // A sum of zeros of one sign, with those of the other in padding, shows what it begins as.
+        // A sum of zeros of one sign, with zeros of the other sign in padding, shows its initial value.
         let signs = self.element.kind == Kind::Float && self.rng.one_in(3);
         let numbers = match signs {
             true => [zero.clone(), format!("-{zero}")].map(|n| (n, 0.0)),
@@ -286,7 +286,7 @@ impl Maker<'_, '_> {
         self.reduce_of(to);
     }
 
-    /// One of two constants, by a comparison with a third; at times in place.
+    /// A selection between two constants by a comparison with a third, at times in place.
     fn choose(&mut self) {
         let Some(x) = self.variable(false, &|v| v.dims.len() == 2) else { return };
         let dims = self.dims(x);
@@ -323,7 +323,7 @@ impl Maker<'_, '_> {
         self.wrote(to, most, most <= 2.0, self.known(&[x]));
     }
 
-    /// The sum, difference, product or greater of two, of which one may be a row or column that is repeated.
+    /// The sum, difference, product or maximum of two operands, one of them at times a broadcast row or column.
     fn binary(&mut self) {
         let Some(x) = self.variable(false, &|v| v.dims.len() == 2) else { return };
         let dims = self.dims(x);
@@ -342,7 +342,7 @@ impl Maker<'_, '_> {
         self.wrote(to, most, false, self.known(&[x, y]));
     }
 
-    /// The size of each, of whose padding nothing is known afterwards.
+    /// The absolute value, whose padding is unknown.
     fn absolute(&mut self) {
         let Some(x) = self.variable(false, &|v| v.dims.len() == 2) else { return };
         let dims = self.dims(x);
@@ -357,7 +357,7 @@ impl Maker<'_, '_> {
         self.wrote(to, most, powers, Known::Nothing);
     }
 
-    /// A reduction of one, or of the products of two, on a constant or on what is in memory.
+    /// A reduction of one operand or of the product of two, onto a constant or onto the output's old contents.
     fn reduce(&mut self) {
         let Some(x) = self.variable(false, &|v| v.dims.len() == 2) else { return };
         self.reduce_of(x);
@@ -383,7 +383,7 @@ impl Maker<'_, '_> {
         };
         let op = self.rng.choice(ops);
         let (start, _) = self.number();
-        // A product of all elements may be infinite on the way, or not, by its order.
+        // A product of all elements may overflow to infinity in one order and not in another.
         if !integers && (op == "mul" && kept.is_empty() || size * most > SUM) {
             return;
         }
@@ -404,7 +404,7 @@ impl Maker<'_, '_> {
         self.wrote(to, self.variables[to].most + size * most, false, Known::Nothing);
     }
 
-    /// An argument of these dimensions to write a result to, that has none; at times an allocation.
+    /// A writable argument of these dimensions without a result yet; at times an allocation.
     fn result(&mut self, dims: &[usize]) -> Option<usize> {
         if self.rng.one_in(6) && !dims.is_empty() {
             return self.variable(true, &|v| v.dims == dims);
@@ -416,7 +416,7 @@ impl Maker<'_, '_> {
         Some(to)
     }
 
-    /// A matrix product, on a constant or on what is in memory.
+    /// A matrix product, onto a constant or onto the output's old contents.
     fn product(&mut self) {
         let Some(x) = self.variable(false, &|v| v.dims == [0, 1]) else { return };
         let Some(y) = self.variable(false, &|v| v.dims == [1, 2]) else { return };
@@ -441,7 +441,7 @@ impl Maker<'_, '_> {
         self.wrote(to, before + most, false, Known::Nothing);
     }
 
-    /// A loop of two iterations, or a branch that the caller decides on.
+    /// A loop of two iterations, or a branch on an argument.
     fn begin(&mut self) {
         if self.depth == 2 {
             return;
@@ -462,7 +462,7 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// One of two buffers, by a branch that the caller decides on, and another number for each of its elements.
+    /// A branch that selects one of two buffers, and an update of all its elements.
     fn pick(&mut self) {
         let Some(x) = self.variable(true, &|v| v.ready && v.dims.len() == 2) else { return };
         let text = self.variables[x].array.of("memref");
@@ -470,7 +470,7 @@ impl Maker<'_, '_> {
         self.change("pick", x, y);
     }
 
-    /// Hands a buffer to a function that makes another number of each of its elements.
+    /// A call of a function that updates all elements of a buffer.
     fn call(&mut self) {
         let Some(x) = self.variable(true, &|v| v.ready && v.dims.len() == 2) else { return };
         self.change("call", x, x);

@@ -1,13 +1,13 @@
-//! The numbers of programs on ragged tiles.
+//! Numbers in programs on ragged tiles.
 
 use crate::array::Array;
 use crate::choices::Choices;
 use crate::element::{Element, F32, F64, Kind};
 
-/// The most that an element may be that is computed with again, where all numbers are integers.
+/// The limit of an element's magnitude that is computed with again, where all numbers are integers.
 pub const MOST: f64 = 300.0;
 
-/// A number that a body or a fill has, its text and its size.
+/// A random number for a body or a fill: its text and its magnitude.
 pub fn number(rng: &mut Choices, element: Element) -> (String, f64) {
     let infinite = rng.one_in(8);
     let negative = rng.bool();
@@ -26,7 +26,7 @@ pub fn number(rng: &mut Choices, element: Element) -> (String, f64) {
     }
 }
 
-/// The elements of a matrix that is a constant: one, or random ones, with `powers` of two that are not 0.
+/// The elements of a constant matrix: a splat or random ones; with `powers`, each is a power of two up to sign.
 pub fn data(rng: &mut Choices, array: &Array, powers: bool) -> String {
     let number = |rng: &mut Choices| {
         let n = if powers { rng.choice(&[1, -1, 2]) } else { rng.i64(-2..=2) };

@@ -5,14 +5,14 @@ use crate::array::{Array, Source, permutation, random_sizes, some_rank};
 use crate::element::{F32, F64, I8, I32, I64, Kind};
 use crate::program::Program;
 
-/// Sums, least and greatest along some dimensions; the numbers for the latter are all of one sign.
+/// Sums, minima and maxima along some dimensions. The numbers of a minimum or maximum have one sign.
 pub fn reduce(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let (sizes, element) = (random_sizes(rng, rank), rng.choice(&[I8, I32, I64, F32, F64]));
     let a = Array::new(rng, &sizes, element);
     let kept: Vec<usize> = (0..rank).filter(|d| d + 1 < rank && rng.bool()).collect();
     let r = of_extents(rng, &sizes, &kept, element);
-    // Numbers times themselves are positive; for the greatest they are negated.
+    // Squares are positive; for maxima they are negated.
     let (op, start, sign) = rng.choice(&[("add", 0, 1), ("max", -100, -1), ("min", 100, 1)]);
     Program::new("reduce", &[&a])
         .returns(&r)
@@ -25,19 +25,19 @@ pub fn reduce(rng: &mut Source) -> Program {
         .ordered(true)
 }
 
-/// A reduction over any dimensions, of elements that are made wider, onto a result that is given.
+/// A reduction over any dimensions, of elements that are widened, onto an initial result.
 pub fn fold(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let mut extents = random_sizes(rng, rank);
-    // At times with sizes that only the caller knows.
+    // At times with dynamic sizes.
     let unknown = if rng.one_in(3) { unknown_dims(rng, &mut extents) } else { Vec::new() };
     let mut kept = permutation(rng, rank);
     kept.truncate(rng.usize(..rank));
     let dims = if rng.bool() { permutation(rng, rank) } else { (0..rank).collect() };
-    // Without layouts, one element at a time, they are added in the order of memory.
+    // Without layouts, one element at a time, they are added in memory order.
     let in_order = dims.iter().filter(|d| !kept.contains(d)).is_sorted();
     let (narrow, wide) = rng.choice(WIDENED);
-    // The order shows where each number is a digit of the sum.
+    // With each number a digit of the sum, the result shows the order.
     let op = match rng.vectors && in_order && wide.kind == Kind::Integer {
         true => rng.choice(&["add", "max", "min", "mul", "digits"]),
         false => rng.choice(&["add", "max", "min"]),
@@ -68,7 +68,7 @@ pub fn fold(rng: &mut Source) -> Program {
     Program { digits: op == "digits", ..program }
 }
 
-/// The sum of a slice of a size that only the caller knows, with one index fixed.
+/// The sum of a slice of dynamic size, with one index fixed.
 pub fn window(rng: &mut Source) -> Program {
     let rank = rng.usize(2..=4);
     let (sizes, element) = (random_sizes(rng, rank), rng.choice(&[I8, I32, I64, F32, F64]));
@@ -100,7 +100,7 @@ pub fn window(rng: &mut Source) -> Program {
         .set("rank", rank - 1)
 }
 
-/// The softmax along one dimension: the greatest of each row, a sum, and what is computed from them.
+/// The softmax along one dimension: the maximum of each row, a sum, and results computed from both.
 pub fn softmax(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let (sizes, element) = (random_sizes(rng, rank), rng.choice(&[F32, F32, F64]));

@@ -5,7 +5,7 @@ use crate::array::{Array, Source, permutation, random_sizes, some_rank};
 use crate::element::{ELEMENTS, F32, F64, I4, I8, I32};
 use crate::program::Program;
 
-/// The dimensions in another order.
+/// A transpose.
 pub fn transpose(rng: &mut Source) -> Program {
     let rank = rng.usize(2..=4);
     let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
@@ -15,7 +15,7 @@ pub fn transpose(rng: &mut Source) -> Program {
     Program::new("transpose", &[&a]).returns(&r).set("permutation", permutation)
 }
 
-/// A slice of one tensor into another, at places that only the caller knows.
+/// A slice of one tensor inserted into another, at run-time offsets.
 pub fn slices(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let element = rng.choice(ELEMENTS);
@@ -54,8 +54,8 @@ pub fn slices(rng: &mut Source) -> Program {
         .set("sizes", sizes)
 }
 
-/// Tensors some of whose sizes only the caller knows, of which tiles may cut some; at times they go through a call, a
-/// branch, or a type that has the sizes.
+/// Tensors with dynamic sizes, some of them cut by tiles; at times they pass through a call, a branch, or a type with
+/// static sizes.
 pub fn dynamic(rng: &mut Source) -> Program {
     let rank = rng.usize(1..=3);
     let (mut sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
@@ -73,7 +73,7 @@ pub fn dynamic(rng: &mut Source) -> Program {
         .set("rank", rank)
 }
 
-/// A product of matrices, some of whose sizes only the caller knows.
+/// A matrix product with dynamic sizes.
 pub fn product(rng: &mut Source) -> Program {
     let (mut sizes, element) = (random_sizes(rng, 3), rng.choice(&[I4, I8, I32, F32, F64]));
     let unknown = unknown_dims(rng, &mut sizes);
@@ -86,7 +86,7 @@ pub fn product(rng: &mut Source) -> Program {
     Program::new("product", &[&a, &b]).returns(&r).set("sizes", names)
 }
 
-/// Elements around a tensor.
+/// A tensor with padding around it.
 pub fn pad(rng: &mut Source) -> Program {
     let rank = some_rank(rng);
     let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
@@ -96,7 +96,7 @@ pub fn pad(rng: &mut Source) -> Program {
     Program::new("pad", &[&a]).returns(&r).set("low", low).set("high", high)
 }
 
-/// Dimensions taken together or apart, and what is computed from that.
+/// Dimensions collapsed or expanded, and elementwise operations on the result.
 pub fn reshape(rng: &mut Source) -> Program {
     let rank = rng.usize(1..=4);
     let (sizes, element) = (random_sizes(rng, rank), rng.choice(ELEMENTS));
