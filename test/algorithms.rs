@@ -1,5 +1,5 @@
-//! The maps of operations that go through lines, windows, features and matrices, by trial: one element of an operand is
-//! changed, and the elements of the results that change must be those that the maps say.
+//! The maps of scans, sorts, windows, features and matrices, by trial: a change of one operand element must change
+//! exactly the result elements that the maps name.
 
 mod elements;
 mod interpreter;
@@ -13,16 +13,16 @@ use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Shape, leaves};
 
-/// How an operation is tried.
+/// How strictly an operation's maps are compared.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
-    /// Its maps say what may change, and nothing else.
+    /// The maps name exactly the elements that may change.
     Exact,
-    /// Its maps may say more.
+    /// The maps may name more elements.
     More,
-    /// [`Kind::Exact`], with matrices whose diagonal is large.
+    /// [`Kind::Exact`], on matrices with a large diagonal.
     Matrix,
-    /// [`Kind::More`], with such matrices.
+    /// [`Kind::More`], on such matrices.
     MatrixMore,
 }
 
@@ -66,7 +66,7 @@ both {
 }
 ";
 
-/// Operations: the shapes of the operands, and the text behind them; `@` stands for the operands.
+/// Operations: the shapes of the operands, and the text after them; `@` stands for the operands.
 const CASES: &[(Kind, &[&str], &str)] = &[
     (
         Kind::Exact,
@@ -98,7 +98,7 @@ const CASES: &[(Kind, &[&str], &str)] = &[
         &["f32[5,4]", "f32[2,2]", "f32[]"],
         "f32[5,4] select-and-scatter(@), window={size=3x2 stride=2x2}, select=most, scatter=add",
     ),
-    // Where a window has one element, there is no choice.
+    // A window of one element leaves no choice.
     (
         Kind::More,
         &["f32[6]", "f32[4]", "f32[]"],
@@ -175,7 +175,7 @@ fn element_at(rng: &mut Rng, element: ElementType, matrix: bool, index: &[i64]) 
     .to(element)
 }
 
-/// All pairs of an element of the result and one of the operand that the maps say.
+/// All pairs of a result element and an operand element in the maps.
 fn pairs(access: &Access) -> BTreeSet<(Index, Index)> {
     let points = access.maps.iter().flat_map(|mapped| {
         let map = &mapped.map;
@@ -184,8 +184,7 @@ fn pairs(access: &Access) -> BTreeSet<(Index, Index)> {
     points.collect()
 }
 
-/// For each operand and each result, the pairs of elements of the result and of the operand that were seen to change
-/// together.
+/// For each operand and each result, the pairs of a result element and an operand element that changed together.
 fn seen(module: &Module, rng: &mut Rng, kind: Kind) -> Vec<Vec<BTreeSet<(Index, Index)>>> {
     let main = &module.computations[module.entry];
     let shapes: Vec<&Shape> = main.parameters.iter().map(|k| &main.instructions[*k].shape).collect();

@@ -1,4 +1,4 @@
-//! Which elements operations and fusions read and feed, against a slow interpreter of each operation.
+//! Indexing maps of operations and fusions, for reads and feeds, against a slow interpreter of each operation.
 
 #[path = "hlo/blocks.rs"]
 mod blocks;
@@ -33,12 +33,12 @@ fn shape(text: &str) -> Shape {
     Shape::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// All pairs of points that the maps say, where `value` is what the sources hold.
+/// All pairs of points in the maps; `value` gives the contents of the sources.
 fn pairs<S>(access: &Access<S>, value: &dyn Fn(&S, &[i64]) -> i64) -> BTreeSet<(Index, Index)> {
     listed(access, value).into_iter().collect()
 }
 
-/// [`pairs`], those that are said twice too.
+/// [`pairs`] with duplicates.
 fn listed<S>(access: &Access<S>, value: &dyn Fn(&S, &[i64]) -> i64) -> Vec<(Index, Index)> {
     let mut found = Vec::new();
     for mapped in &access.maps {
@@ -59,14 +59,14 @@ fn listed<S>(access: &Access<S>, value: &dyn Fn(&S, &[i64]) -> i64) -> Vec<(Inde
     found
 }
 
-/// The number that an element holds; some are out of range.
+/// The contents of an element; some are out of range as an index.
 fn held(salt: u64, source: usize, at: &[i64]) -> i64 {
     let mut hash = salt ^ source as u64;
     at.iter().for_each(|x| hash = (hash ^ *x as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));
     (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as i64 % 8 - 2
 }
 
-/// Compares counts with what is counted; returns whether both are exact.
+/// Compares usage counts with listed pairs. Returns whether both counts are exact.
 fn check_usage<S: Clone + PartialEq + std::fmt::Display>(
     access: &Access<S>,
     sizes: &[i64],
@@ -117,13 +117,13 @@ fn operations_against_the_interpreter() {
         let exact = Cell::new(0);
         let case = |rng: &mut Choices| (some(rng, kind), rng.u64(..));
         choices::check(400, kind as u64, case, |case| exact.set(exact.get() + usize::from(check(case))));
-        // How much is read can be counted, but for gather and scatter, where it depends on indices.
+        // Reads are counted exactly, except for gather and scatter, where they depend on indices.
         let exact = exact.get();
         assert!(exact >= if kind < 19 { 400 } else { 1 }, "{kind}: {exact}");
     }
 }
 
-/// What an instruction of a text reads of each operand, and what it feeds, one map a line.
+/// The maps of an instruction's reads, then of its feeds, one a line.
 fn accesses(text: &str) -> Vec<String> {
     let module = blocks::parse(text);
     let y = blocks::find(&module, "y");
@@ -234,7 +234,7 @@ fn what_does_not_fit_is_an_error() {
         let error = maps(&operation, &operands.iter().collect::<Vec<_>>(), &[&shape(result)]).unwrap_err();
         assert!(error.message.starts_with(expected), "{operation:?}: {error}");
     }
-    // What nobody can know is no error.
+    // An unknown map is not an error.
     let other = Operation::Other { reason: "values choose where elements go".to_string() };
     let found = maps(&other, &[&shape("f32[2]")], &[&shape("f32[2]")]).unwrap();
     assert_eq!(found.reads(0, 0).unwrap().to_string(), "UNDEFINED: values choose where elements go");
@@ -304,7 +304,7 @@ fn softmax() {
     let mut feeds = lines(found.feeds(0, 0, 0));
     feeds.sort();
     assert_eq!(feeds, expected);
-    // Dimensions that do not matter can be left out.
+    // Dimensions that the results do not use can be dropped.
     let all = &found.reads(0, 0, 0).unwrap().maps;
     let short =
         all.iter().find(|m| m.map.ranges == 1).unwrap().map.without_unused(&[tensor_layout::maps::Kind::Dimension]).0;
@@ -312,7 +312,7 @@ fn softmax() {
     assert_eq!(short.to_string(), text);
 }
 
-/// There are 2^40 ways through these; a walk over them would not end.
+/// A graph with 2^40 paths; a walk over all of them would not end.
 #[test]
 fn forty_diamonds() {
     let mut nodes = vec![parameter(0, "f32[64,64]")];
@@ -362,7 +362,7 @@ fn calls_tuples_loops_and_branches() {
     );
     assert_eq!(lines(found.reads(1, 0, 0)), ["(d0, d1) -> (), domain: d0 in [0, 1], d1 in [0, 3]"]);
 
-    // A loop over (i, a, b, c): i counts, a is left alone, b becomes b + c, c is left alone.
+    // A loop over (i, a, b, c): i counts, a and c are invariant, b becomes b + c.
     let state = "(s32[], f32[4], f32[4], f32[4])";
     let row = "f32[4]";
     let body = chain(vec![
@@ -473,12 +473,12 @@ fn random_fusions_against_the_interpreter() {
         }
     });
     let (maps, exact, all) = (maps.get(), exact.get(), all.get());
-    // But for gathers of gathers, counts are exact.
+    // Except for gathers of gathers, counts are exact.
     assert!(exact * 100 > all * 95, "{exact} of {all}");
     assert!(maps > 1500, "{maps}");
 }
 
-/// The elements of a tile, its offsets at a point.
+/// The elements of a tile, with its offsets evaluated at a point.
 fn elements(tile: &StridedTile, point: &[i64]) -> BTreeSet<Index> {
     let mut all = BTreeSet::from([Vec::new()]);
     for k in 0..tile.sizes.len() {
@@ -489,20 +489,20 @@ fn elements(tile: &StridedTile, point: &[i64]) -> BTreeSet<Index> {
     all
 }
 
-/// Whether an element is between the ends of what is read of a tile.
+/// Whether an element is inside the bounds of a needed tile.
 fn read(needed: &Needed, at: &Index, point: &[i64]) -> bool {
     let ends = |side: usize, k: usize| needed.ends[k][side].as_ref().map(|e| e.evaluate(point).unwrap());
     (0..at.len()).all(|k| ends(0, k).is_none_or(|e| e <= at[k]) && ends(1, k).is_none_or(|e| at[k] <= e))
 }
 
-/// The last tile that is tried.
+/// The number of the last tile.
 const LAST: i64 = 3;
 
-/// Whether what is read at each point is a range with steps along each dimension of these sizes, cut off at the edge,
-/// whose first element moves evenly with the tile's number and with run-time values.
+/// Whether the reads at each point are a strided range along each dimension, clipped at the edge, whose start is linear
+/// in the tile's number and in run-time values.
 fn exists(sizes: &[i64], reads: &[(Index, BTreeSet<Index>)]) -> bool {
     let numbers: BTreeSet<i64> = reads.iter().map(|(point, _)| point[0]).collect();
-    // Two numbers say nothing of evenness.
+    // Two tiles do not show linearity.
     let Some(late) = reads.first().map(|read| read.0.len() - 1).filter(|_| numbers.len() > 2) else { return false };
     let along = |all: &BTreeSet<Index>, k: usize| all.iter().map(|at| at[k]).collect::<BTreeSet<i64>>();
     let all = 0..sizes.len();
@@ -522,7 +522,7 @@ fn exists(sizes: &[i64], reads: &[(Index, BTreeSet<Index>)]) -> bool {
     }) && reads.iter().all(|(_, found)| found.len() == all.clone().map(|k| along(found, k).len()).product::<usize>())
 }
 
-/// The maps of what an operation reads for its first result, each with its operand.
+/// The maps of an operation's reads for its first result, each with its operand.
 fn all_maps(case: &Case) -> Vec<(usize, Mapped<usize>)> {
     let (operands, results): (Vec<_>, Vec<_>) = (case.operands.iter().collect(), case.results.iter().collect());
     let found = maps(&case.operation, &operands, &results).unwrap();
@@ -530,7 +530,7 @@ fn all_maps(case: &Case) -> Vec<(usize, Mapped<usize>)> {
     (0..operands.len()).flat_map(of).collect()
 }
 
-/// A tile of an array at the variable's value, in steps of its own length.
+/// A tile of an array, whose number is the variable, in steps of its own length.
 fn some_tile(rng: &mut Choices, sizes: &[i64]) -> StridedTile {
     let strides: Index = sizes.iter().map(|_| if rng.bool() { 1 } else { 2 }).collect();
     let counts: Index = (0..sizes.len()).map(|k| rng.i64(1..=(sizes[k] / strides[k]).max(1))).collect();
@@ -540,18 +540,18 @@ fn some_tile(rng: &mut Choices, sizes: &[i64]) -> StridedTile {
     StridedTile { offsets, sizes: counts, strides }
 }
 
-/// What is found for a tile.
+/// The answer for a tile.
 #[derive(PartialEq)]
 enum Found {
-    /// A tile, which is right.
+    /// A correct tile.
     Tile,
-    /// That there is none, as far as the map is one of those where this is known.
+    /// No tile, which is correct or cannot be decided here.
     None,
-    /// That there is none, though there is.
+    /// No tile, although one exists.
     Missed,
 }
 
-/// Compares what is needed for a tile with what each of its elements reads.
+/// Compares the needed tile of a result tile with the reads of each element.
 fn check_tile(case: &Case, operand: usize, mapped: &Mapped<usize>, tile: &StridedTile) -> Found {
     let sizes = elements::sizes(&case.operands[operand]).remove(0);
     let inside = |at: &Index| at.iter().zip(&sizes).all(|(x, n)| (0..*n).contains(x));
@@ -577,8 +577,8 @@ fn check_tile(case: &Case, operand: usize, mapped: &Mapped<usize>, tile: &Stride
     let needed = match found {
         Ok(needed) => needed,
         Err(reason) => {
-            // Divisions, which are those of what is spaced out, may hide a tile; so may, rarely, several conditions on one
-            // element, and gaps of which a condition leaves nothing.
+            // Divisions, as in interior padding, may hide a tile; rarely also several conditions on one element, and
+            // gaps that a condition removes.
             let mut exprs = map.results.iter().chain(map.domain.constraints.iter().map(|c| &c.0));
             let plain = exprs.all(Expr::is_linear)
                 && matches!(
@@ -654,7 +654,7 @@ fn tiles() {
             }
         }
     };
-    // Ragged tiles: the elements after the last one are outside of the operand, or it says where they begin.
+    // Ragged tiles: the elements after the last one are outside of the operand, or the answer says where they begin.
     let slice = "(d0) -> (d0 * 3 + 1), domain: d0 in [0, 9]";
     assert_eq!(show(slice, &tile(&[i(4)], &[4]), 2, &[31]), "[v0 * 12 + 1] [4] [3] cut");
     assert_eq!(show(slice, &tile(&[i(4)], &[4]), 2, &[40]), "[v0 * 12 + 1] [4] [3] cut to 28");
@@ -671,10 +671,10 @@ fn tiles() {
     assert_eq!(show(window, &tile(&[i(4)], &[4]), 2, &[24]), "[v0 * 8] [9] [1] cut to 20");
     let late = "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 9], rt0 in [0, 20]";
     assert_eq!(show(late, &tile(&[i(4)], &[4]), 2, &[30]), "[v0 * 4 + v1] [4] [1] cut to v1 + 9");
-    // The left operand of a product.
+    // The left operand of a matrix product.
     let lhs = "(d0, d1)[s0] -> (d0, s0), domain: d0 in [0, 63], d1 in [0, 63], s0 in [0, 255]";
     assert_eq!(show(lhs, &tile(&[i(8), zero()], &[8, 16]), 7, &[64, 256]), "[v0 * 8, 0] [8, 256] [1, 1]");
-    // Rows of a reshape, and a tile that is cut off in the middle of one.
+    // Rows of a reshape, and a tile that ends inside a row.
     let split = "(d0) -> (d0 floordiv 8, d0 mod 8), domain: d0 in [0, 31]";
     assert_eq!(show(split, &tile(&[i(16)], &[16]), 1, &[4, 8]), "[v0 * 2, 0] [2, 8] [1, 1]");
     assert_eq!(show(split, &tile(&[i(4)], &[4]), 7, &[4, 8]), "[v0 floordiv 2, (v0 mod 2) * 4] [1, 4] [1, 1]");
@@ -682,7 +682,7 @@ fn tiles() {
         show(split, &tile(&[i(6)], &[6]), 4, &[4, 8]),
         "the index of dimension 0 of the operand must go in equal steps, found d0 floordiv 8"
     );
-    // A pooling with padding, strides backwards, a diagonal.
+    // A pooling with padding, a negative stride, a diagonal.
     let pool = "(d0)[s0] -> (d0*2 + s0 - 1), domain: d0 in [0, 7], s0 in [0, 2], d0*2 + s0 in [1, 16]";
     assert_eq!(show(pool, &tile(&[i(4)], &[4]), 1, &[16]), "[v0 * 8 - 1] [9] [1] cut");
     let turned = "(d0) -> (62 - d0*2), domain: d0 in [0, 31]";
@@ -725,7 +725,7 @@ fn what_never_holds_reads_nothing() {
         "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 4], rt0 in [0, 3], d0 * 2 in [5, 5]",
     ] {
         let map = IndexingMap::parse(text).unwrap();
-        // A value for each index, where there is one.
+        // A source for each run-time variable.
         let late = map.domain.vars[map.dims + map.ranges..].iter();
         let run_time = late.map(|i| RunTime { source: 0, element: vec![Expr::Var(0)], within: *i, clamped: true });
         let maps = vec![Mapped { run_time: run_time.collect(), map, devices: None }];
@@ -756,10 +756,10 @@ fn counts_of_large_tensors() {
         2 * n
     );
     assert_eq!(usage(&cut, &[2 * n]), (Some(2 << 20), Some((3 << 20) - 1)));
-    // One without any structure is known up to bounds.
+    // A map without structure has only bounds.
     let odd = format!("(d0, d1) -> ((d0 * 3 + d1 * 7) mod 1001), domain: d0 in [0, {last}], d1 in [0, 3]");
     assert_eq!(usage(&odd, &[1001]).0, None);
-    // An update leaves as many elements as there are, less its own, wherever it goes.
+    // An update reads all elements except those that it overwrites, at any position.
     let [data, update, start] = ["f32[64,512,8,64]", "f32[64,1,8,64]", "s32[]"].map(shape);
     let operands = [&data, &update, &start, &start, &start, &start];
     let found = maps(&Operation::DynamicUpdateSlice, &operands, &[&data]).unwrap();
@@ -777,8 +777,7 @@ fn orders(n: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// How many entries of the tiles of a layout, from the minor end, are not those of another one, and how many of its
-/// order.
+/// The number of tile entries, from the minor end, and of `minor_to_major` entries that differ between two layouts.
 fn changes(asked: &Layout, layout: &Layout) -> (usize, usize) {
     let entries = |layout: &Layout| -> BTreeMap<(usize, usize), TileEntry> {
         let tiles = layout.tiles.iter().enumerate();
@@ -790,7 +789,7 @@ fn changes(asked: &Layout, layout: &Layout) -> (usize, usize) {
     (places.iter().filter(|at| a.get(at) != b.get(at)).count(), order.filter(|(a, b)| a != b).count())
 }
 
-/// An operation, and two shapes that it may lead between.
+/// A random operation, with the shapes of its operand and result.
 fn moved(rng: &mut Choices) -> (Operation, Shape, Shape) {
     let n = [1, 4, 6, 8, 12, 16, 24][rng.usize(..7)];
     let (a, b) = (cases::factors(rng, n), cases::factors(rng, n));
@@ -806,7 +805,7 @@ fn moved(rng: &mut Choices) -> (Operation, Shape, Shape) {
         }
     };
     let mut to = cases::some_layout(rng, &out, "f32");
-    // Half of the time with the operand's tiles, so that some are free.
+    // Half of them with the operand's tiles, so that some are bitcasts.
     if rng.bool()
         && let (Shape::Array(array), Shape::Array(from)) = (&mut to, &from)
     {
@@ -828,7 +827,7 @@ fn movement_against_bytes() {
         let pairs = reads(operation, &[from], &[to], &|_, _| 0);
         let expansion = |array: &Array| Expansion::new(&array.sizes().unwrap(), &array.layout).unwrap();
         let operand = expansion(&arrays(from));
-        // The first element that moves; pairs come in row-major order.
+        // The first element that moves, in row-major order of the result.
         let moves = |result: &Expansion| {
             let mut all = pairs.iter().map(|(_, _, o, i)| (o, operand.offset(i).unwrap(), result.offset(o).unwrap()));
             all.find(|(_, from, to)| from != to)
@@ -852,7 +851,7 @@ fn movement_against_bytes() {
                 let expected = moves(&result).map_or(Cause::Larger, |found| Cause::Element(moved(found)));
                 assert_eq!(cause, expected, "{text}");
                 assert!(!same(&result), "{text}");
-                // There always is one.
+                // A nearest layout always exists.
                 let layout = nearest.unwrap_or_else(|reason| panic!("{text}: {reason}"));
                 assert!(same(&expansion(&array(&layout))), "{text} {layout}");
                 add(&found, true);
@@ -865,7 +864,7 @@ fn movement_against_bytes() {
     });
     let (free, found, farther) = (free.get(), found.get(), farther.get());
     assert!(free > 200 && found > 1000, "{free} {found}");
-    // Tiles that only padding lets agree are not all tried.
+    // Layouts that agree only through padding are not all tried.
     assert!(farther * 100 < found, "{farther} {found}");
 }
 
@@ -915,18 +914,18 @@ fn movement_of_large_tensors() {
         let free = format!("{}{expected}", to.split('{').next().unwrap());
         assert_eq!(ask(Operation::Reshape, from, &free), "free");
     }
-    // Another memory.
+    // A change of memory space.
     let moved = "Space { from: 0, to: 1 }; {0}";
     assert_eq!(ask(Operation::Reshape, "f32[6]", "f32[6]{0:S(1)}"), moved);
     let moved = "Space { from: 5, to: 0 }; {1,0:T(2,128)S(5)}";
     assert_eq!(ask(Operation::Elementwise, "f32[2,3]{1,0:T(2,128)S(5)}", "f32[2,3]{1,0:T(2,128)}"), moved);
-    // More dimensions than tiles may have entries for.
+    // More dimensions than tiles may have entries.
     let order: Vec<String> = (0..50).map(|dim| dim.to_string()).collect();
     let many = format!("f32[{}]{{{}}}", ["2"; 50].join(","), order.join(","));
     assert_eq!(ask(Operation::Reshape, &many, "f32[1125899906842624]"), "[1] 562949953421312 1; 2 layouts were tried");
 }
 
-/// Wrong numbers, of every kind, are errors or have maps; nothing panics.
+/// Invalid numbers of every kind give errors or maps, never a panic.
 #[test]
 fn spoilt_operations() {
     let (errors, fine) = (Cell::new(0), Cell::new(0));
@@ -957,6 +956,6 @@ fn ranges_that_a_constraint_fixes() {
     let first = mapped("(d0, d1)[s0] -> (d0, d1, s0), domain: d0 in [0, 3], d1 in [0, 3], s0 in [0, 3]");
     let second = "(d0, d1, d2) -> (d0), domain: d0 in [0, 3], d1 in [0, 3], d2 in [0, 3], d0 + d1 - d2 in [0, 0]";
     let both = first.then(&mapped(second)).unwrap().unwrap();
-    // That there is such a range variable is a constraint of its own.
+    // The existence of such a range variable is a constraint of its own.
     assert_eq!(both.to_string(), "(d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 3], d0 + d1 in [0, 3]");
 }

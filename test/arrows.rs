@@ -1,19 +1,19 @@
-//! The structure of the crates: which file may import which.
+//! The import structure of the crates.
 //!
-//! An arrow goes from a file to each file of its crate that it names by a path that starts with `crate`, `super` or
-//! `self`. Five rules, checked for every crate of the workspace:
+//! An arrow goes from a file to each file of its crate that it names by a path from `crate`, `super` or `self`. Five
+//! rules, checked for every crate of the workspace:
 //!
-//! 1. **Circles:** the files of a crate do not import each other in a circle.
+//! 1. **Circles:** the imports of a crate's files have no cycle.
 //! 2. **Rooms:** a room is a file or folder next to `lib.rs`. The documentation of `lib.rs` has a table with a row for
 //!    each room and, in its last column, the rooms that it may use. Rows are in order: a room uses only earlier ones.
-//!    So the table that people read is the list that is checked.
-//! 3. **Faces:** a `pub use` of a folder serves what is outside of the folder. Inside, and everywhere for that of
-//!    `lib.rs`, an item is imported from the file that defines it. An arrow always goes to that file.
-//! 4. **Absences:** some files must not reach others, not even through a third; the list is `ABSENT`.
+//! So the table that people read is the checked list.
+//! 3. **Faces:** a `pub use` of a folder serves other folders. Inside the folder, and everywhere for `lib.rs`, an item
+//! is imported from the file that defines it. An arrow always goes to that file.
+//! 4. **Absences:** some files must not reach others, even through a third; the list is `ABSENT`.
 //! 5. **Everything is listed:** every room has a row, and every name in a last column is used.
 //!
-//! The files are read as tokens, so paths in macros count and those in comments do not. Modules after `#[cfg(test)]`
-//! are left out: tests may look anywhere. Not seen: a method that is defined in another file than its type.
+//! The files are read as tokens, so paths in macros count and paths in comments do not. Modules after `#[cfg(test)]`
+//! are exempt: tests may import any file. Not seen: a method that another file than its type's defines.
 
 mod tokens;
 
@@ -23,7 +23,7 @@ use std::fs;
 use std::path::Path;
 use tokens::without_tests;
 
-/// The crates, by the folder that `lib.rs` or `main.rs` is in, and whether the face has a table of rooms.
+/// The crates, by the folder of `lib.rs` or `main.rs`, and whether the face has a table of rooms.
 const CRATES: &[(&str, bool)] = &[
     ("src", true),
     ("dialect", true),
@@ -42,7 +42,7 @@ const CRATES: &[(&str, bool)] = &[
     ("tools/opt", false),
 ];
 
-/// Files or folders that must not reach others: the crate, from where, to where, and why.
+/// Files or folders that must not reach others: the crate, the source, the target, and the reason.
 const ABSENT: &[(&str, &str, &str, &str)] = &[
     ("src", "maps/check", "maps/simplify", "the checker shares no code with what it checks"),
     ("src", "solver/check", "solver/search", "the checker shares no code with what it checks"),
@@ -67,7 +67,7 @@ fn imports_run_down() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Each rule, broken in a crate of a few lines.
+/// A crate of a few lines for each rule, which breaks it.
 #[test]
 fn each_rule_can_be_broken() {
     let table = "//! | room | uses |\n//! |---|---|\n//! | [`low`] | |\n//! | `high` | `low` |\n";
@@ -96,11 +96,11 @@ fn each_rule_can_be_broken() {
     let through = ("high", "use crate::low::One;");
     let inner = ("low::inner", "pub struct One;");
     assert_eq!(found(&[through, room, inner]), "");
-    // An import through a face counts as one of the file that has the name.
+    // An import through a face counts as an import of the defining file.
     assert!(found(&[through, room, ("low::inner", "use crate::high;")]).contains("a circle: high, low/inner"));
     let message = "low/other imports One through low, where it is not defined";
     assert_eq!(found(&[through, room, inner, ("low::other", "use super::One;")]), message);
-    // Through a third.
+    // Through a third file.
     let path = |name: &str| vec![name.to_string()];
     let chain = [("a", "use crate::b::B;"), ("b", "use crate::c::C; pub struct B;"), ("c", "pub struct C;")];
     let mut files: BTreeMap<_, _> = chain.iter().map(|(name, text)| (path(name), text.to_string())).collect();
@@ -109,7 +109,7 @@ fn each_rule_can_be_broken() {
     assert_eq!(reaching(&files, "c", "a").count(), 0);
 }
 
-/// A module: its path below the crate, empty for `lib.rs`.
+/// The path of a module below the crate; empty for `lib.rs`.
 type Module = Vec<String>;
 
 /// Reads the `.rs` files of a crate.
@@ -126,13 +126,13 @@ fn read(folder: &Path, module: &mut Module, files: &mut BTreeMap<Module, String>
             if !["lib", "main", "mod"].contains(&name.as_str()) {
                 module.push(name);
             }
-            // A package may have a library and executables in one folder: they have one face.
+            // A library and executables in one folder have one face.
             files.entry(module).or_default().push_str(&fs::read_to_string(&path).expect("a source file is text"));
         }
     }
 }
 
-/// What breaks a rule, a line each.
+/// The broken rules, a line each.
 fn check(files: &BTreeMap<Module, String>, has_rooms: bool) -> Vec<String> {
     let (arrows, mut wrong) = arrows(files);
     wrong.extend(circles(&arrows).iter().map(|circle| format!("a circle: {}", circle.join(", "))));
@@ -142,7 +142,7 @@ fn check(files: &BTreeMap<Module, String>, has_rooms: bool) -> Vec<String> {
     wrong
 }
 
-/// The files below `from` that reach one below `to`, as `from reaches to`.
+/// Every file below `from` that reaches one below `to`, as `from reaches to`.
 fn reaching(files: &BTreeMap<Module, String>, from: &str, to: &str) -> impl Iterator<Item = String> {
     let below =
         |folder: &str, module: &Module| module.starts_with(&folder.split('/').map(str::to_string).collect::<Vec<_>>());
@@ -155,10 +155,10 @@ fn reaching(files: &BTreeMap<Module, String>, from: &str, to: &str) -> impl Iter
     found.into_iter().map(|(from, to)| format!("{from} reaches {to}"))
 }
 
-/// Which file imports which.
+/// The imported files of each file.
 type Arrows<'a> = BTreeMap<&'a Module, BTreeSet<&'a Module>>;
 
-/// The arrows of a crate, and the imports through a face that do not go there.
+/// The arrows of a crate, and the wrong imports through faces.
 fn arrows(files: &BTreeMap<Module, String>) -> (Arrows<'_>, Vec<String>) {
     let mut wrong = Vec::new();
     let mut arrows = Arrows::new();
@@ -167,7 +167,7 @@ fn arrows(files: &BTreeMap<Module, String>) -> (Arrows<'_>, Vec<String>) {
         for path in &source.paths {
             let Some(absolute) = resolve(module, path) else { continue };
             let mut target = longest(files, &absolute);
-            // Through the faces, to where the item is defined.
+            // Follows re-exports to the defining file.
             let mut rest = absolute[target.len()..].to_vec();
             while let Some(item) = rest.first()
                 && let Some(from) = sources[target].handed_on.get(item)
@@ -188,7 +188,7 @@ fn arrows(files: &BTreeMap<Module, String>) -> (Arrows<'_>, Vec<String>) {
                 rest = from[next.len()..].to_vec();
                 target = next;
             }
-            // A face re-exports names: its arrows to its own children are not imports.
+            // The re-exports of a face are no imports of its children.
             if target != *module && !(source.is_face && target.starts_with(module)) {
                 arrows.entry(module).or_default().insert(target);
             }
@@ -197,7 +197,7 @@ fn arrows(files: &BTreeMap<Module, String>) -> (Arrows<'_>, Vec<String>) {
     (arrows, wrong)
 }
 
-/// The module that a path leads to: the longest start of it that is one.
+/// The module of a path: the longest prefix that is one.
 fn longest<'a>(files: &'a BTreeMap<Module, String>, path: &Module) -> &'a Module {
     let found = (0..=path.len()).rev().find_map(|n| files.get_key_value(&path[..n]));
     found.expect("a crate has a face").0
@@ -207,7 +207,7 @@ fn name(module: &Module) -> String {
     if module.is_empty() { "lib.rs".to_string() } else { module.join("/") }
 }
 
-/// The table of rooms against the arrows between them.
+/// Compares the table of rooms with the arrows between them.
 fn rooms(files: &BTreeMap<Module, String>, arrows: &Arrows) -> Vec<String> {
     let mut allowed: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut wrong = Vec::new();
@@ -246,7 +246,7 @@ fn rooms(files: &BTreeMap<Module, String>, arrows: &Arrows) -> Vec<String> {
     wrong
 }
 
-/// A path of a file as a path of the crate; `None` where it leaves the crate.
+/// Resolves a path in a file to a path of the crate; `None` if it leaves the crate.
 fn resolve(module: &Module, path: &[String]) -> Option<Module> {
     let mut base = module.clone();
     let mut rest = path;
@@ -267,7 +267,7 @@ fn resolve(module: &Module, path: &[String]) -> Option<Module> {
     Some(base)
 }
 
-/// All files that a file reaches over arrows.
+/// All files that a file reaches along arrows.
 fn reached<'a>(arrows: &Arrows<'a>, from: &Module) -> BTreeSet<&'a Module> {
     let mut seen = BTreeSet::new();
     let mut stack: Vec<&Module> = arrows.get(from).into_iter().flatten().copied().collect();
@@ -279,7 +279,7 @@ fn reached<'a>(arrows: &Arrows<'a>, from: &Module) -> BTreeSet<&'a Module> {
     seen
 }
 
-/// The circles: sets of modules of which each reaches each.
+/// The cycles: sets of modules that all reach each other.
 fn circles(arrows: &Arrows) -> BTreeSet<Vec<String>> {
     let all: BTreeMap<&Module, BTreeSet<&Module>> =
         arrows.keys().map(|module| (*module, reached(arrows, module))).collect();
@@ -290,14 +290,14 @@ fn circles(arrows: &Arrows) -> BTreeSet<Vec<String>> {
     on_circle.map(circle).collect()
 }
 
-/// What a file names and defines.
+/// The names that a file uses and defines.
 #[derive(Default)]
 struct Source {
-    /// The paths that start with `crate`, `super` or `self`.
+    /// Its paths from `crate`, `super` or `self`.
     paths: Vec<Vec<String>>,
-    /// The items that it defines.
+    /// Its own items.
     defined: BTreeSet<String>,
-    /// The names of its `pub use`, and where they are from.
+    /// Its re-exported names, with their paths.
     handed_on: BTreeMap<String, Vec<String>>,
     /// Whether it declares modules.
     is_face: bool,
@@ -312,7 +312,7 @@ impl Source {
         source
     }
 
-    /// The items at the top of the file.
+    /// Collects the items at the top of the file.
     fn items(&mut self, tokens: TokenStream) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         for (k, token) in tokens.iter().enumerate() {
@@ -346,7 +346,7 @@ impl Source {
         }
     }
 
-    /// The paths, also inside groups; what is after `#[cfg(test)]` is left out.
+    /// Collects the paths, also inside groups; code after `#[cfg(test)]` is skipped.
     fn paths(&mut self, tokens: TokenStream) {
         let tokens = without_tests(tokens);
         let mut k = 0;
@@ -367,13 +367,13 @@ impl Source {
     }
 }
 
-/// Whether `::` is at a place.
+/// Whether the tokens at `k` are `::`.
 fn is_colon(tokens: &[TokenTree], k: usize) -> bool {
     let colon = |k: usize| matches!(tokens.get(k), Some(TokenTree::Punct(p)) if p.as_char() == ':');
     colon(k) && colon(k + 1)
 }
 
-/// The paths of a `use` tree, or of a path in code, that starts here: `a::{b, c::d as e}` is `a::b` and `a::c::d`.
+/// The paths of a `use` tree or of a path in code that starts here: `a::{b, c::d as e}` is `a::b` and `a::c::d`.
 fn tree(tokens: &[TokenTree], prefix: &mut Vec<String>, paths: &mut Vec<Vec<String>>) {
     let depth = prefix.len();
     let mut k = 0;

@@ -1,4 +1,4 @@
-//! Known facts about shapes and layouts, one a line, and wrong texts with what is said of them.
+//! Known facts about shapes and layouts, one a line, and wrong texts with their errors.
 
 use serde_json::Value;
 use tensor_layout::operations::{Array, Shape};
@@ -81,11 +81,11 @@ fn expanded_sizes() {
         ("f32[2,7,8,11,10]{4,3,2,1,0:T(*,*,2,*,3)}", &[56, 37, 2, 3], 12432),
         ("f32[8,128]{1,0:T(8,128)(3,1)}", &[1, 1, 3, 128, 3, 1], 9 * 128),
         ("f32[<=6,6]{1,0:T(4,4)}", &[2, 2, 4, 4], 64),
-        // The largest piece counts, with tiles and without.
+        // The largest piece decides, with tiles and without.
         ("f32[10,4]{1,0:SC(0:3,7)}", &[4, 4], 16),
         ("f32[10,4]{0,1:SC(1:6)}", &[4, 6], 24),
         ("s32[6]{0:T(4)S(1)SC(0:1)}", &[2, 4], 8),
-        // The tail counts only where there are tiles.
+        // Tail padding counts only with tiles.
         ("f32[3,5]{1,0:T(2,2)L(16)}", &[2, 3, 2, 2], 32),
         ("f32[3,5]{1,0:L(16)}", &[3, 5], 15),
         ("f32[0,5]{1,0:T(2,2)L(16)}", &[0, 3, 2, 2], 0),
@@ -205,7 +205,7 @@ fn printing() {
     }
 }
 
-/// A wrong shape, the byte at fault, and what is said.
+/// A wrong shape, the byte at fault, and the message.
 const WRONG: &[(&str, usize, &str)] = &[
     ("", 0, "expected a shape: an element type, `b(` or `(`, found the end of the text"),
     ("f32", 3, "expected `[` after `f32`, found the end of the text"),

@@ -1,6 +1,6 @@
-//! Chains of reshapes, transposes and tilings, as compilers make them, composed and simplified.
+//! Chains of reshapes, transposes and tilings, as in compilers, composed and simplified.
 //!
-//! `LAYOUT_CHAINS=FILE` takes chains from a file instead of making them: one a line, `name | a >> b`, `a` first.
+//! `LAYOUT_CHAINS=FILE` reads chains from a file instead: one a line, `name | a >> b`, `a` first.
 
 mod choices;
 #[path = "chains/random.rs"]
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::{Indexing, IndexingMap};
 
-/// What a text costs to evaluate: all operations, and those that divide.
+/// The evaluation cost of a map's results: all operations, and the divisions among them.
 fn operations(map: &IndexingMap) -> (usize, usize) {
     let printed = map.to_string();
     let results = &printed[..printed.find(", domain").unwrap_or(printed.len())];
@@ -21,20 +21,20 @@ fn operations(map: &IndexingMap) -> (usize, usize) {
     (divisions + count(&[" + ", " - ", " * ", "(-", ", -"]), divisions)
 }
 
-/// What is known of some chains, all together.
+/// Counts over several chains.
 #[derive(Clone, Copy, Default)]
 struct Total {
     chains: usize,
-    /// The operations that are left, and those of them that divide.
+    /// The remaining operations, and the divisions among them.
     operations: usize,
     divisions: usize,
-    /// The chains that are an identity, and those of them that become one.
+    /// The identity chains, and how many of them simplify to one.
     identities: usize,
     recognised: usize,
     time: Duration,
 }
 
-/// Composes a chain, and compares it with its maps one after the other.
+/// Composes a chain, and compares it with its maps in sequence.
 fn check(chain: &str, total: &mut Total) {
     let mut rng = Rng::with_seed(6);
     let maps: Vec<Indexing> = chain.split(" >> ").map(|m| Indexing::parse(m).unwrap()).collect();

@@ -1,9 +1,9 @@
-//! Small modules of HLO that are changed. Shared by tests; no test by itself.
+//! Small HLO modules with random changes. Shared by tests; no test by itself.
 
 use fastrand::Rng;
 use std::path::{Path, PathBuf};
 
-/// The modules of a folder in `test/`, with the names of their files.
+/// The modules of a folder in `test/`, with their file names.
 pub fn modules(folder: &str) -> Vec<(String, String)> {
     let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|above| above.join("test").join(folder));
     let folder = above.into_iter().find(|folder| folder.is_dir()).expect("a folder of modules");
@@ -14,8 +14,7 @@ pub fn modules(folder: &str) -> Vec<(String, String)> {
     paths.into_iter().map(text).collect()
 }
 
-/// Puts other bytes in place of some: mostly of one number or word by another of the text, so that what comes out is
-/// still read now and then.
+/// Replaces some bytes: mostly one number or word by another one of the text, so that the result is sometimes valid.
 pub fn changed(text: &str, rng: &mut Rng) -> String {
     const PIECES: &[&str] = &["0", "1", "2", "3", "7", "-1", "9223372036854775807", "<=4", "s4", "pred", "c64", "bf16"];
     let mut bytes = text.as_bytes().to_vec();

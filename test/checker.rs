@@ -1,4 +1,4 @@
-//! The checker of simplifications: what it refuses, and why.
+//! The checker of simplifications: the steps that it refuses, and the reasons.
 
 use fastrand::Rng;
 use tensor_layout::expr::Expr;
@@ -10,7 +10,7 @@ fn map(text: &str) -> IndexingMap {
     IndexingMap::parse(text).unwrap()
 }
 
-/// The first result of a map with these variables in `[0, 99]`.
+/// The first result of a map with `d0` and `d1` in `[0, 99]`.
 fn expr(text: &str) -> Expr {
     map(&format!("(d0, d1) -> ({text}), domain: d0 in [0, 99], d1 in [0, 99]")).results.remove(0)
 }
@@ -23,7 +23,7 @@ fn equal(rule: Rule, before: &str, after: &str) -> Step {
     Step { rule, claim: Claim::Equal(expr(before), expr(after)), fact: None, using: Using::All }
 }
 
-/// A map over which the steps below are tried: one result, one constraint.
+/// The map for the steps below: one result, one constraint.
 const MAP: &str = "(d0, d1) -> ((d0 * 8 + d1) mod 8), domain: d0 in [0, 9], d1 in [0, 7], d0 + d1 in [0, 12]";
 
 fn refusal(steps: &[Step]) -> Option<Refused> {
@@ -45,7 +45,7 @@ fn every_refusal_has_a_step_that_it_refuses() {
         (Reason::UnknownVariable, one(Rule::Fixed, Claim::Equal(Expr::Var(2), Expr::Const(0)))),
         (Reason::Divisor, one(Rule::Fixed, Claim::Equal(Expr::Mod(Expr::Var(0).into(), 0), Expr::Const(0)))),
         (Reason::TooLarge, one(Rule::Fixed, Claim::Equal(Expr::Var(0), huge))),
-        // An equation of remainders, by a rule for minima.
+        // An equation of remainders under a rule for minima.
         (Reason::WrongRule, equal(Rule::Decided, "d0 mod 8", "d0")),
         (Reason::WrongRule, one(Rule::Empty, narrow(5))),
         (Reason::NotCurrent, one(Rule::Definition, Claim::Result(0, expr("d0"), expr("d0")))),
@@ -82,7 +82,7 @@ fn every_refusal_has_a_step_that_it_refuses() {
     ];
     for (reason, step) in rows {
         assert_eq!(refusal(std::slice::from_ref(&step)), Some(Refused { step: 0, reason }), "{step:?}");
-        // A step that was refused once is refused after an accepted step, too.
+        // An accepted step before it does not change the refusal.
         assert_eq!(refusal(&[none(), step.clone()]), Some(Refused { step: 1, reason }), "{step:?}");
     }
     let empty = map("(d0) -> (d0), domain: d0 in [1, 0]");
@@ -94,7 +94,7 @@ fn every_refusal_has_a_step_that_it_refuses() {
     assert_eq!(replay(&large, &[looked]), Err(Refused { step: 0, reason: Reason::TooManyPoints }));
 }
 
-/// One step of each rule that is accepted, and beside it one that differs in a number and is refused.
+/// An accepted step for each rule, and a refused one that differs in a number.
 #[test]
 fn each_equation_is_held_against_its_conditions() {
     let decided = |after: &str, domain: &str| {
@@ -136,7 +136,7 @@ fn messages_are_distinct_and_in_one_grammar() {
     );
 }
 
-/// Maps whose domain is too large to be enumerated: each step must be proved.
+/// Maps whose domain is too large to enumerate: each step must be proved.
 #[test]
 fn nested_minima_are_explained() {
     for text in [
@@ -154,7 +154,7 @@ fn nested_minima_are_explained() {
     }
 }
 
-/// A random expression of two variables, with many minima and divisions.
+/// A random expression in two variables, with many minima and divisions.
 fn random(rng: &mut Rng, depth: u32) -> String {
     if depth == 0 {
         return match rng.u32(0..3) {
@@ -175,7 +175,7 @@ fn random(rng: &mut Rng, depth: u32) -> String {
     }
 }
 
-/// Over a domain that is too large to be enumerated, each simplification is proved by its rules.
+/// Over a domain that is too large to enumerate, rules prove each simplification.
 #[test]
 fn simplifications_over_large_domains_are_proved() {
     let mut rng = Rng::with_seed(1);

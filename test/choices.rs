@@ -1,11 +1,10 @@
-//! Random cases that are shrunk when they fail.
+//! Random cases that shrink when they fail.
 //!
-//! A generator draws numbers from [`Choices`], and each number is recorded. The record determines the case, so a
-//! failing case is shrunk by shrinking its record: numbers are left out, set to 0, halved, and the generator runs
-//! again. It draws such that a smaller number means a simpler case: `i64(-3..9)` gives 0 for 0, then 1, -1, 2, ..;
-//! `bool()` gives `false` for 0; `shuffle` changes nothing for zeros. This works for any generator, one that tries
-//! until a case is valid too. What is left at the end fails the test, and each single step from there makes it pass or
-//! is not valid.
+//! A generator draws numbers from [`Choices`], which records them. The record determines the case, so a failing case
+//! shrinks by shrinking its record: numbers are removed, set to 0, or halved, and the generator runs again. A smaller
+//! number must mean a simpler case: `i64(-3..9)` gives 0 for 0, then 1, -1, 2, ..; `bool()` gives `false` for 0;
+//! `shuffle` changes nothing for zeros. Any generator works, also one that retries until a case is valid. The final
+//! case fails the test, and each single step from there passes or is not valid.
 //!
 //! [`check`] draws cases and tests them; `proptest` does the work: the loop, the panics, the search. Shared by tests;
 //! no test by itself.
@@ -22,28 +21,28 @@ use std::ops::{Bound, RangeBounds};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
-/// How many smaller cases are tried at most.
+/// The limit of smaller cases.
 const SHRINKS: u32 = 5000;
-/// How many numbers a generator may draw after the end of a record; they are 0. More mean that it does not end.
+/// The limit of draws after the end of a record, all 0. A generator that draws more does not end.
 const BEYOND: usize = 1000;
 
-/// A source of random numbers that remembers what it gave.
+/// A source of random numbers with a record of them.
 pub struct Choices {
-    /// Gives the numbers, unless a record does.
+    /// The source of the numbers without a record.
     rng: Rng,
-    /// The record that is replayed.
+    /// The record to replay.
     record: Option<Vec<u64>>,
-    /// What was given.
+    /// The numbers so far.
     made: Vec<u64>,
 }
 
-/// A type that [`Choices`] draws numbers of.
+/// A type of numbers that [`Choices`] draws.
 pub trait Number: Copy {
-    /// All its values fit in 128 bits.
+    /// The number in 128 bits, which hold all values of the type.
     fn wide(self) -> i128;
-    /// The number, which is one of the type.
+    /// The number from 128 bits; it must be one of the type.
     fn of(wide: i128) -> Self;
-    /// The least and the greatest.
+    /// The least and the greatest value.
     const ENDS: (Self, Self);
 }
 
@@ -77,22 +76,22 @@ numbers!(u8 u32 u64 usize i32 i64);
 struct Endless;
 
 impl Choices {
-    /// New numbers; the same for the same seed.
+    /// New choices; equal for equal seeds.
     pub fn random(seed: u64) -> Choices {
         Choices { rng: Rng::with_seed(seed), record: None, made: Vec::new() }
     }
 
-    /// The numbers of a record, then zeros.
+    /// Choices with the numbers of a record, then zeros.
     pub fn replay(record: Vec<u64>) -> Choices {
         Choices { record: Some(record), ..Choices::random(0) }
     }
 
-    /// The record.
+    /// The record so far.
     pub fn made(&self) -> &[u64] {
         &self.made
     }
 
-    /// One of so many numbers from 0 on; 0 means 2^64.
+    /// A number below `count`; 0 means 2^64.
     fn below(&mut self, count: u64) -> u64 {
         let last = count.wrapping_sub(1);
         let choice = match &self.record {
@@ -107,7 +106,7 @@ impl Choices {
         choice
     }
 
-    /// A number in a range. Those near 0 are the simple ones.
+    /// A number in a range. Numbers near 0 are the simple ones.
     fn number<T: Number>(&mut self, range: impl RangeBounds<T>) -> T {
         let low = match range.start_bound() {
             Bound::Included(n) => n.wide(),
@@ -122,7 +121,7 @@ impl Choices {
         assert!(low <= high, "{low}..={high} is empty");
         let choice = i128::from(self.below((high - low + 1) as u64));
         let middle = 0.clamp(low, high);
-        // As many numbers on either side of the middle: then the choices alternate between them.
+        // While both sides of the middle have numbers left, choices alternate between them.
         let both = (middle - low).min(high - middle);
         T::of(match choice {
             _ if choice > 2 * both && high - middle > both => middle + choice - both,
@@ -132,24 +131,24 @@ impl Choices {
         })
     }
 
-    /// `false` is the simple one.
+    /// A boolean; `false` is the simple case.
     pub fn bool(&mut self) -> bool {
         self.below(2) == 1
     }
 
-    /// Whether something happens that happens in one of so many cases; that it does not is the simple case.
+    /// Whether an event of probability 1 in `cases` happens; `false` is the simple case.
     pub fn one_in(&mut self, cases: u64) -> bool {
         self.below(cases) + 1 == cases
     }
 
-    /// Changes the order.
+    /// Changes the order of the items.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, last - self.usize(..=last));
         }
     }
 
-    /// One of these; the first is the simple one.
+    /// One of the items; the first is the simple case.
     pub fn choice<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.usize(..items.len())]
     }
@@ -162,34 +161,34 @@ struct Drawn<T> {
 }
 
 impl<T> Drawn<T> {
-    /// The case of these choices, or what the generator panicked with.
+    /// The case of these choices, or the generator's panic.
     fn new(mut choices: Choices, generate: &dyn Fn(&mut Choices) -> T) -> Result<Drawn<T>, Box<dyn Any + Send>> {
         let case = Rc::new(catch_unwind(AssertUnwindSafe(|| generate(&mut choices)))?);
         Ok(Drawn { record: choices.made, case })
     }
 
-    /// Whether it has a shorter record, or one of as many but smaller numbers.
+    /// Whether the record is shorter, or as long and smaller.
     fn is_simpler(&self, than: &Drawn<T>) -> bool {
         (self.record.len(), &self.record) < (than.record.len(), &than.record)
     }
 }
 
-/// A change of a record at one place.
+/// An edit of a record at one position.
 #[derive(Clone, Copy)]
 enum Edit {
-    /// Leaves out so many numbers.
+    /// Removes that many numbers.
     Remove(usize),
-    /// Makes a number one smaller, as it may be the length of a list, and leaves out so many numbers after it.
+    /// Decrements a number, which may be the length of a list, and removes that many numbers after it.
     Shorten(usize),
-    /// Sets so many numbers to 0.
+    /// Sets that many numbers to 0.
     Zero(usize),
     /// Halves a number.
     Halve,
-    /// Makes a number one smaller.
+    /// Decrements a number.
     Lower,
 }
 
-/// The changes in the order in which they are tried, each at all places, the last place first.
+/// The edits in the order of the search, each at all positions, the last one first.
 const EDITS: &[Edit] = &[
     Edit::Remove(32),
     Edit::Remove(8),
@@ -205,7 +204,7 @@ const EDITS: &[Edit] = &[
 ];
 
 impl Edit {
-    /// The record with this change at a place of it, if the change applies there.
+    /// The edited record, if the edit applies at this position.
     fn apply(self, record: &[u64], at: usize) -> Option<Vec<u64>> {
         let mut edited = record.to_vec();
         match self {
@@ -222,30 +221,30 @@ impl Edit {
     }
 }
 
-/// The search for a simpler case that fails, too.
+/// The search for a simpler failing case.
 pub struct Search<'g, T> {
     generate: &'g dyn Fn(&mut Choices) -> T,
-    /// The simplest case that is known to fail.
+    /// The simplest failing case so far.
     best: Drawn<T>,
-    /// The case that is being tested.
+    /// The case under test.
     candidate: Option<Drawn<T>>,
-    /// The edit, by its number, and the place in the record before which it is tried next.
+    /// The next edit, by number, and the position in the record before which it is tried.
     next: (usize, usize),
-    /// Whether any edit has succeeded since the first of them was tried.
+    /// Whether any edit has succeeded since the first one was tried.
     improved: bool,
-    /// The records that have been tried.
+    /// All records so far.
     tried: HashSet<Vec<u64>>,
 }
 
 impl<'g, T> Search<'g, T> {
-    /// From the case of these choices on.
+    /// A search from the case of these choices.
     pub fn new(generate: &'g dyn Fn(&mut Choices) -> T, choices: Choices) -> Search<'g, T> {
         let best = Drawn::new(choices, generate).unwrap_or_else(|panic| resume_unwind(panic));
         let next = (0, best.record.len());
         Search { generate, best, candidate: None, next, improved: false, tried: HashSet::new() }
     }
 
-    /// Finds the next simpler case, and returns whether there is one.
+    /// Proposes the next simpler case. Returns whether there is one.
     fn propose(&mut self) -> bool {
         self.candidate = None;
         loop {
@@ -283,18 +282,18 @@ impl<T: Debug> ValueTree for Search<'_, T> {
         self.candidate.as_ref().unwrap_or(&self.best).case.clone()
     }
 
-    /// The candidate fails.
+    /// Takes the candidate, which fails.
     fn simplify(&mut self) -> bool {
         if let Some(candidate) = self.candidate.take() {
             self.best = candidate;
             self.improved = true;
-            // Once more at the same place.
+            // Once more at the same position.
             self.next.1 = (self.next.1 + 1).min(self.best.record.len());
         }
         self.propose()
     }
 
-    /// The candidate passes.
+    /// Drops the candidate, which passes.
     fn complicate(&mut self) -> bool {
         self.propose()
     }
@@ -318,10 +317,10 @@ impl<'g, T: Debug> Strategy for Cases<'g, T> {
     }
 }
 
-/// Runs a test on so many cases.
+/// Runs a test on that many cases.
 ///
 /// # Panics
-/// With the simplest case for which the test panics, and why it does.
+/// With the simplest failing case and its panic message.
 pub fn check<T: Debug>(cases: u32, seed: u64, generate: impl Fn(&mut Choices) -> T, test: impl Fn(&T)) {
     let mut runner = runner(cases, seed, SHRINKS);
     let result = runner.run(&Cases(&generate), |case| {
@@ -335,7 +334,7 @@ pub fn check<T: Debug>(cases: u32, seed: u64, generate: impl Fn(&mut Choices) ->
     }
 }
 
-/// What runs tests and shrinks cases, trying so many smaller ones at most.
+/// A runner that tests and shrinks cases; `shrinks` limits the smaller ones.
 pub fn runner(cases: u32, seed: u64, shrinks: u32) -> TestRunner {
     let config = Config { cases, failure_persistence: None, max_shrink_iters: shrinks, ..Config::default() };
     let mut bytes = [0; 32];

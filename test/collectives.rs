@@ -1,5 +1,5 @@
-//! Programs for several devices, imported, lowered and run on a thread each, beside an interpreter of all devices, and
-//! with `LAYOUT_JAX=PYTHON` beside the JAX of that Python.
+//! Programs for several devices, imported, lowered and run on a thread each, against an interpreter of all devices, and
+//! with `LAYOUT_JAX=PYTHON` against the JAX of that Python.
 
 mod elements;
 #[path = "collectives/engine.rs"]
@@ -22,7 +22,7 @@ fn text(name: &str) -> String {
     std::fs::read_to_string(path).expect("a program")
 }
 
-/// The numbers that each device begins with: small, and whole where `whole`.
+/// The inputs of each device: small numbers, whole if `whole`.
 fn numbers(devices: usize, count: usize, whole: bool) -> Vec<Vec<f64>> {
     let number = |d: usize, n: usize| ((d * 7919 + n * 104_729 + 13) % 1009) as f64;
     let of = |d, n| if whole { number(d, n) - 300.0 } else { number(d, n) / 1024.0 - 0.4 };
@@ -36,7 +36,7 @@ fn imported(text: &str, collectives: Collectives) -> (Module, String) {
     (module, mlir)
 }
 
-/// That two lists of numbers are near each other.
+/// Asserts that two lists of numbers agree within a tolerance.
 fn near(found: &[f64], expected: &[f64], what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
     for (k, (f, e)) in found.iter().zip(expected).enumerate() {
@@ -44,7 +44,7 @@ fn near(found: &[f64], expected: &[f64], what: &str) {
     }
 }
 
-/// Runs a program on all devices, and as the interpreter has it.
+/// Runs a program on all devices, and in the interpreter.
 fn on_all(name: &str, text: &str, [replicas, partitions]: [usize; 2], count: usize, whole: bool) -> Vec<Vec<f64>> {
     let (module, mlir) = imported(text, Collectives::Calls);
     let numbers = numbers(replicas * partitions, count, whole);
@@ -60,7 +60,7 @@ fn on_all(name: &str, text: &str, [replicas, partitions]: [usize; 2], count: usi
 fn replicas_exchange() {
     on_all("replicas", &text("replicas"), [8, 1], 48, false);
     let Ok(python) = std::env::var("LAYOUT_JAX") else { return };
-    // XLA's CPU backend combines in the usual ways only, each array on its own.
+    // XLA's CPU backend supports only the usual reductions, on one array each.
     let text = text("replicas").replace("to_apply=hypotenuse", "to_apply=add");
     let text = text.replace("to_apply=first_of_least", "to_apply=add");
     let found = on_all("replicas", &text, [8, 1], 48, false);
@@ -88,12 +88,12 @@ fn blocks_are_exchanged_in_place() {
     on_all("blocks", &text("blocks"), [1, 4], 24, true);
 }
 
-/// Alone, device 0 gets what it gets where all others hold what it holds.
+/// A single device computes the same as device 0 among devices with equal inputs.
 #[test]
 fn a_single_device_is_one_of_equals() {
     let programs = [("replicas", [8, 1], 48, false), ("both", [2, 4], 16, true), ("blocks", [1, 4], 24, true)];
     for (name, [replicas, partitions], count, whole) in programs {
-        // Blocks begin where the source and the target say: all say the same.
+        // Blocks begin where the source and the target say, so all say the same.
         let text = text(name).replace("id = s32[] convert(partition)", "id = s32[] constant(1)");
         let (module, mlir) = imported(&text, Collectives::Single);
         let own = numbers(1, count, whole);

@@ -1,4 +1,4 @@
-//! Layouts that are contracts: what plans keep, and where they copy for it.
+//! Layout contracts of instructions: plans keep them, with copies where needed.
 
 use std::collections::BTreeSet;
 use tensor_layout::hlo::Module;
@@ -7,7 +7,7 @@ use tensor_layout::plan::{EntryLayouts, LayoutPlan, Planner};
 use tensor_layout::solver::Options;
 use tensor_layout::targets::Target;
 
-/// The plan of a text, in which each instruction keeps what it has to.
+/// The plan of a text, checked to keep each instruction's contract.
 fn planned(text: &str, machine: &str, entry: EntryLayouts) -> LayoutPlan {
     let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
     let target = Target::parse(machine).unwrap();
@@ -16,7 +16,7 @@ fn planned(text: &str, machine: &str, entry: EntryLayouts) -> LayoutPlan {
     let plan = planner.plan(&Options::default(), &mut |_| true).unwrap();
     let mut seen = BTreeSet::new();
     for own in planner.laid_out(&plan).unwrap() {
-        // A result of the program has the node that makes it, and comes after that.
+        // A program result has its definition's node and comes after that.
         let Some(contract) = facts.contracts.get(&own.node).filter(|_| seen.insert(own.node)) else { continue };
         for (found, kept) in own.operands.iter().zip(&contract.operands) {
             let kept = kept.as_ref().map(|kept| &kept.minor_to_major);
@@ -38,19 +38,19 @@ fn planned(text: &str, machine: &str, entry: EntryLayouts) -> LayoutPlan {
     plan
 }
 
-/// A program of these lines, with the layouts of its entry.
+/// A program of these lines, with the given entry layouts.
 fn main_of(entry: &str, lines: &[&str]) -> String {
     let head = "HloModule m, entry_computation_layout=";
     let sum = "sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n";
     format!("{head}{entry}\n{sum}ENTRY e {{\n  {}\n}}\n", lines.join("\n  "))
 }
 
-/// The number of relayouts of a program whose entry is fixed, with each machine.
+/// The number of relayouts of a program with a fixed entry, on each machine.
 fn relayouts(text: &str) -> [usize; 2] {
     ["cpu", "tpu_v5e"].map(|machine| planned(text, machine, EntryLayouts::Fixed).relayouts.len())
 }
 
-/// Operands come in the layouts of the list, and results in those of the text, whatever is around them.
+/// Operands have the layouts of the list, and results those of the text, in any context.
 #[test]
 fn constraints_of_custom_calls_are_kept() {
     let call = "custom-call(q), custom_call_target=\"k\", operand_layout_constraints";
@@ -62,7 +62,7 @@ fn constraints_of_custom_calls_are_kept() {
             &format!("ROOT c = f32[512,1024]{{0,1}} {call}={{f32[512,1024]{{0,1}}}}"),
         ],
     );
-    // One copy brings the operand into its layout, before or behind the exponential.
+    // One copy changes the operand's layout, before or after the exponential.
     assert_eq!(relayouts(&turned)[1], 1, "{turned}");
     let fitting = turned.replace("(f32[512,1024]{1,0})", "(f32[512,1024]{0,1})");
     assert_eq!(relayouts(&fitting), [0, 0], "{fitting}");
@@ -94,7 +94,7 @@ fn constraints_of_custom_calls_are_kept() {
     assert_eq!(relayouts(&started), [2, 2], "{started}");
 }
 
-/// Without constraints a custom call takes and makes what is there.
+/// Without constraints a custom call accepts any layouts.
 #[test]
 fn custom_calls_without_constraints_need_no_copies() {
     let one = main_of(
@@ -115,7 +115,7 @@ fn custom_calls_without_constraints_need_no_copies() {
         ],
     );
     assert_eq!(relayouts(&many), [0, 0], "{many}");
-    // A result in the place of an operand has its layout.
+    // A result aliased with an operand has its layout.
     let aliased = main_of(
         "{(f32[64,256]{0,1})->f32[64,256]{1,0}}",
         &[
@@ -126,7 +126,7 @@ fn custom_calls_without_constraints_need_no_copies() {
     assert_eq!(relayouts(&aliased), [1, 1], "{aliased}");
 }
 
-/// What comes from outside or goes there has the layout of the text.
+/// Values of infeeds, outfeeds and other transfers have the layout of the text.
 #[test]
 fn transfers_keep_their_layouts() {
     let fed = main_of(
@@ -202,7 +202,7 @@ fn results_that_are_to_keep_their_layouts_do() {
     }
 }
 
-/// Branches take and make what is there: all results of a conditional have one layout, and any will do.
+/// Branches accept any layout: all results of a conditional share one.
 #[test]
 fn conditionals_copy_only_what_a_branch_has_otherwise() {
     let branches = "yes {\n  p = (f32[128,8],f32[128,8]) parameter(0)\n  a = f32[128,8] get-tuple-element(p), index=0\n  b = f32[128,8] get-tuple-element(p), index=1\n  c = f32[128,8] add(a, b)\n  ROOT t = (f32[128,8]) tuple(c)\n}\nno {\n  p = (f32[128,8],f32[128,8]) parameter(0)\n  k = token[] after-all()\n  i = (f32[128,8]{0,1}, token[]) infeed(k)\n  d = f32[128,8]{0,1} get-tuple-element(i), index=0\n  ROOT t = (f32[128,8]) tuple(d)\n}\n";
@@ -212,7 +212,7 @@ fn conditionals_copy_only_what_a_branch_has_otherwise() {
         )
     };
     assert_eq!(relayouts(&text("{0,1}")), [0, 0]);
-    // What is fed comes in another layout than the result has: one copy, in that branch.
+    // The infeed's layout differs from the result's: one copy, in that branch.
     let text = text("{1,0}");
     assert_eq!(relayouts(&text), [1, 1]);
     let module = Module::parse(&text).unwrap();

@@ -1,16 +1,16 @@
 //! The meaning of a tiled layout, computed step by step on a small array: a slow reference that shares no code with the
-//! crate but the fields of a layout.
+//! crate except the fields of a layout.
 //!
-//! The array is a box of cells, each with the logical index that lives there, or nothing for padding. The physical
-//! order is a transposition of the box; a tile pads the box, cuts it, and moves the tiles' insides to the back.
+//! The array is a box of cells, each with its logical index, or `None` for padding. The physical order is a transpose
+//! of the box; a tile pads the box, cuts it, and moves the dimensions inside tiles to the back.
 
 use tensor_layout::tiled::{Layout, TileEntry};
 
-/// An array spread out in memory.
+/// An array in memory.
 pub struct Memory {
     /// The expanded sizes, majormost first.
     pub sizes: Vec<i64>,
-    /// What lives at each offset, the tail padding included.
+    /// The logical index at each offset, tail padding included.
     pub cells: Vec<Option<Vec<i64>>>,
 }
 
@@ -27,7 +27,7 @@ fn cell(sizes: &[i64], index: &[i64]) -> usize {
     sizes.iter().zip(index).fold(0, |at, (size, i)| at * *size as usize + *i as usize)
 }
 
-/// The array of these logical sizes, laid out.
+/// The memory of an array of these logical sizes.
 pub fn lay_out(logical: &[i64], layout: &Layout) -> Memory {
     let order: Vec<usize> = layout.minor_to_major.iter().rev().copied().collect();
     let mut sizes: Vec<i64> = order.iter().map(|dim| logical[*dim]).collect();
@@ -48,7 +48,7 @@ pub fn lay_out(logical: &[i64], layout: &Layout) -> Memory {
         }
         let first = sizes.len() - tile.len();
 
-        // Neighbours in a box that is stored with its last dimension fastest merge where they are.
+        // In a box whose last dimension is fastest, neighbours merge in place.
         let mut cut = vec![];
         let mut merged = 1;
         let mut after = sizes[..first].to_vec();

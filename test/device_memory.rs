@@ -1,4 +1,4 @@
-//! What plans over devices take of their memories, what devices do, and how often values move: against counts by hand.
+//! Memory, work and moves of plans over devices, against counts by hand.
 
 use std::fmt::Write;
 use tensor_layout::hlo::Module;
@@ -13,7 +13,7 @@ fn planned(text: &str, machine: &str) -> Result<SpreadPlan, Unplanned> {
     Spreader::new(&graphs, module.entry, &facts, &machine)?.limited(&[])?.plan(&Options::default(), &mut |_| true)
 }
 
-/// A line of devices with memories of so many bytes, slow links, and a byte read or written in a cycle.
+/// A line of devices with memories of `memory` bytes, slow links, and one byte read or written in a cycle.
 fn line(devices: i64, memory: i64) -> String {
     format!(
         "axes: ({devices}_Device), memories: (HBM: 0 at Device with {memory} bytes reading 1 writing 1), word: 32, \
@@ -21,7 +21,7 @@ fn line(devices: i64, memory: i64) -> String {
     )
 }
 
-/// `x · x` of what is computed of an argument: 64 rows, columns that 8 does not divide.
+/// `x · x` of an intermediate `x`: 64 rows, columns that 8 does not divide.
 const SQUARE: &str = "HloModule f
 ENTRY main {
   a = f32[64,100] parameter(0)
@@ -30,14 +30,14 @@ ENTRY main {
   ROOT z = f32[100,100] add(y, y)
 }";
 
-/// Of 8 devices 4 cut the columns at most: one operand comes in half of its columns or more, or sums of the whole result are
-/// there, and an eighth of the argument and of each result in any case.
+/// Among 8 devices at most 4 cut the columns: memory holds at least half of the columns of one operand, or sums of the
+/// whole result, and an eighth of the argument and of each result.
 #[test]
 fn what_collectives_bring_is_in_memory() {
     let least = 64 * 100 * 4 / 8 + 64 * 50 * 4 + 100 * 100 * 4 / 8;
     let free = planned(SQUARE, &line(8, 1 << 30)).unwrap();
     assert!(free.taken[0].peak >= least, "{:?}", free.taken);
-    // What fits into some memory fits into a larger one, and is no cheaper there.
+    // A plan for some memory fits into a larger one, and costs no less in the smaller.
     let mut last = None;
     for memory in (12000..=37000).step_by(500) {
         match planned(SQUARE, &line(8, memory)) {
@@ -55,7 +55,7 @@ fn what_collectives_bring_is_in_memory() {
     assert_eq!(last, Some(free.cost));
 }
 
-/// What is between a computation and a product is in no memory, unless collectives bring it.
+/// A fused intermediate before a product takes no memory, unless collectives move it.
 #[test]
 fn what_is_moved_inside_of_a_kernel_is_in_memory() {
     let module = Module::parse(SQUARE).unwrap();
@@ -77,19 +77,19 @@ fn what_is_moved_inside_of_a_kernel_is_in_memory() {
         (plan.taken[0].peak, plan.cost)
     };
     let [argument, whole, made] = [64 * 100 * 4 / 8, 64 * 100 * 4, 100 * 100 * 4];
-    // With a fast memory what is computed is gathered, with a slow one its operand.
+    // With a fast memory the intermediate is gathered, with a slow one its operand.
     for speed in [1, 1000] {
         let gathered = peak(&copies, speed);
         assert!(gathered.0 >= argument + whole + made / 8, "{gathered:?}");
-        // Links, and what is written and read.
+        // Links, and reads and writes.
         assert!(gathered.1 >= (whole - argument) * 10 + whole / speed, "{gathered:?}");
     }
-    // Sums of the whole result, or pieces brought.
+    // Partial sums of the whole result, or gathered pieces.
     let reduced = peak(&rows, 1);
     assert!(reduced.0 >= argument + (whole / 2).min(made), "{reduced:?}");
 }
 
-/// An elementwise operation between two products saves them nothing.
+/// An elementwise operation between two products saves neither memory nor cost.
 #[test]
 fn products_are_in_memory() {
     let text = |between: &str, last: &str| {
@@ -114,7 +114,7 @@ ENTRY main {{
     }
 }
 
-/// What is looked up or cut out costs as much as the result, however large it is out of.
+/// A slice or a gather costs as much as its result, for any size of its operand.
 #[test]
 fn parts_cost_what_they_have() {
     for rows in [100, 1000, 100_000] {
@@ -137,13 +137,13 @@ fn parts_cost_what_they_have() {
             assert_eq!((plan.work, plan.moves.len()), (elements / 2, 0), "{line_of}");
             let plan =
                 planned(&text, &line(2, 1 << 30).replace(", work: (Device: 1)", ", work: (Device: 1000)")).unwrap();
-            // A device reads and writes its half, and of indices all.
+            // A device reads and writes half of the elements, and all indices.
             assert!((elements * 4..=elements * 4 + 64).contains(&plan.work), "{line_of}: {}", plan.work);
         }
     }
 }
 
-/// A result in the place of an argument takes no more, unless the argument is still read when it is made.
+/// A result aliased with an argument takes no more memory, unless the argument is read after its definition.
 #[test]
 fn a_result_takes_the_place_of_its_argument() {
     for (made, alias, times) in [
@@ -165,8 +165,8 @@ fn a_result_takes_the_place_of_its_argument() {
     }
 }
 
-/// A loop moves in each round what its unrolled body moves, on devices and in places; the array that it carries has one home,
-/// which may cost one move more.
+/// A loop moves in each iteration the same as its unrolled body, on devices and in places; the loop-carried array has
+/// one home, which may cost one move more.
 #[test]
 fn what_a_loop_carries_moves_in_each_round() {
     let looped = |trips: i64, body: &str| {
@@ -221,7 +221,7 @@ ENTRY main {{
             let [own, flat] = [looped(trips, body), unrolled(trips, body)].map(|text| moved(&text));
             assert!((flat..=flat + 2 * 64 * 64 * 4).contains(&own), "{trips} of {body}: {own} {flat}");
         }
-        // As often as the loop runs, and what it passes on in other places as well.
+        // As often as the loop runs, also with a loop-carried array in other places.
         let [one, ten] = [10, 100].map(|trips| moved(&looped(trips, body)));
         assert!(ten >= 9 * one && ten <= 10 * one.max(1), "{body}: {one} {ten}");
     }

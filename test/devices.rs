@@ -1,4 +1,4 @@
-//! Plans over devices: closed forms of data, tensor and mixed parallelism, and what is an error.
+//! Plans over devices: closed forms of data, tensor and mixed parallelism, and errors.
 
 use std::fmt::Write;
 use tensor_layout::hlo::Module;
@@ -20,7 +20,7 @@ fn planned(text: &str, machine: &str) -> SpreadPlan {
     plan
 }
 
-/// The kinds of a plan's collectives, slices apart, with the bytes that a device gets, in order.
+/// The kinds of a plan's collectives, without slices, with the bytes that a device receives, in order.
 fn collectives(plan: &SpreadPlan) -> Vec<(CollectiveKind, i64)> {
     let all = plan.moves.iter().flat_map(|moved| &moved.collectives);
     let mut all: Vec<(CollectiveKind, i64)> =
@@ -29,7 +29,7 @@ fn collectives(plan: &SpreadPlan) -> Vec<(CollectiveKind, i64)> {
     all
 }
 
-/// A step of training of layers without biases: `sizes` are the rows of a batch, then the features, before and after each layer.
+/// A training step of layers without biases; `features` are the sizes before and after each layer.
 fn training(batch: i64, features: &[i64]) -> String {
     let layers = features.len() - 1;
     let mut main = String::new();
@@ -75,7 +75,7 @@ fn training(batch: i64, features: &[i64]) -> String {
     format!("HloModule training, input_output_alias={{ {carried} }}\n\nENTRY main {{\n{main}}}\n")
 }
 
-/// A switch: a byte in a unit of cost, and so many operations; a collective costs as much as 100 bytes to start.
+/// A switch: one byte and `work` operations in a unit of cost; a collective starts at the cost of 100 bytes.
 fn switch(devices: i64, work: i64, memory: i64) -> String {
     format!(
         "axes: ({devices}_Device), memories: (HBM: 0 at Device with {memory} bytes), word: 32, unit: cycle, \
@@ -97,7 +97,7 @@ fn data_parallelism_is_one_all_reduce_for_each_weight() {
     }
 }
 
-/// The bytes that each device gets in an all-reduce of so many, along so many devices.
+/// The bytes that each device receives in an all-reduce of `bytes` over `devices`.
 fn all_reduced(bytes: i64, devices: i64) -> i64 {
     2 * (devices - 1) * bytes / devices
 }
@@ -106,8 +106,8 @@ fn all_reduced(bytes: i64, devices: i64) -> i64 {
 fn tensor_parallelism_is_one_all_reduce_of_activations_for_each_pair_of_layers() {
     for devices in [2, 4, 8, 16, 32, 64] {
         for pairs in [1, 2, 3] {
-            // The first weight of a pair is cut by columns, the second by rows: sums of its products are added up. On the way
-            // back it is the first one's, but nobody asks for the gradient of the input.
+            // The first weight of a pair is cut by columns, the second by rows: the partial sums of its products are
+            // reduced. In the backward pass the first weight has them, but no result needs the gradient of the input.
             let features: Vec<i64> = [64, 65536].into_iter().cycle().take(2 * pairs + 1).collect();
             let plan = planned(&training(64, &features), &switch(devices, 1 << 10, 1 << 40));
             let wanted = vec![(AllReduce, all_reduced(64 * 64 * 4, devices)); 2 * pairs - 1];
@@ -128,7 +128,7 @@ fn mixed_parallelism_is_the_best_of_all_meshes() {
     }
 }
 
-/// What results of a step take the place of has their sharding: else weights would come in copies and go in pieces.
+/// Results aliased with weights have their sharding: else weights would be replicated before and cut after a step.
 #[test]
 fn what_a_step_makes_of_its_weights_is_sharded_as_they_are() {
     let text = training(65536, &[32, 64, 32]);
@@ -139,14 +139,14 @@ fn what_a_step_makes_of_its_weights_is_sharded_as_they_are() {
         (plan.cost, plan.arguments[2..] == plan.results[..], plan.levels[0])
     });
     assert_eq!((tied.1, apart.1), (true, false));
-    // Without it, sums are only scattered.
+    // Without aliases, sums are only scattered.
     assert_eq!((tied.2, apart.2), (2 * all_reduced(32 * 64 * 4, 4), all_reduced(32 * 64 * 4, 4)));
     assert!(apart.0 < tied.0);
 }
 
 #[test]
 fn the_memory_of_each_device_is_a_limit() {
-    // Weights of 2 MiB each, and few rows: with room for them, they are in copies.
+    // Weights of 2 MiB each, and few rows: if they fit, they are replicated.
     let text = training(1 << 16, &[512, 1024, 512]);
     let free = planned(&text, &switch(8, 1 << 6, 1 << 40));
     let mut last = free.cost;
@@ -195,7 +195,7 @@ fn errors_say_what_is_missing() {
         let found = said(&machine);
         assert!(found.contains(wanted), "{machine}: {found}");
     }
-    // 7 * 2 devices: 2 of them divide.
+    // Of 7 * 2 devices, only 2 divide the sizes.
     assert!(try_planned(&text, &switch(14, 64, 1 << 30)).is_ok());
     let Err(Unplanned::Short { least, capacity, arrays, .. }) = try_planned(&text, &switch(4, 64, 7000)) else {
         panic!("there is a plan in 7000 bytes");
@@ -204,7 +204,7 @@ fn errors_say_what_is_missing() {
     assert!(arrays.iter().any(|(_, bytes)| *bytes == 64 * 32 * 4 / 4), "{arrays:?}");
 }
 
-/// A plan of `y = negate(x)` where both are spread as that says.
+/// The plan of `y = negate(x)` with these shardings of `x` and `y`.
 fn resharded(sizes: &[i64], from: &Spread, to: &Spread, machine: &Machine) -> SpreadPlan {
     let list = sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     let text =
@@ -212,7 +212,7 @@ fn resharded(sizes: &[i64], from: &Spread, to: &Spread, machine: &Machine) -> Sp
     given(&text, machine, &|node| Some(if node == 0 { from.clone() } else { to.clone() }))
 }
 
-/// The plan of a program of which values are spread so.
+/// The plan of a program with given shardings of its values.
 fn given(text: &str, machine: &Machine, spread: &dyn Fn(usize) -> Option<Spread>) -> SpreadPlan {
     let module = Module::parse(text).unwrap();
     let (graphs, facts) = (module.graphs(), module.facts());
@@ -221,7 +221,7 @@ fn given(text: &str, machine: &Machine, spread: &dyn Fn(usize) -> Option<Spread>
     Spreader::of_program(&program, machine, &home).unwrap().plan(&Options::default(), &mut |_| true).unwrap()
 }
 
-/// How often the copies of an argument double, for each of which a plan costs a unit more.
+/// The number of times that an argument's copies double; a plan costs a unit more for each.
 fn doublings(argument: &Spread) -> i64 {
     argument.axes[0].iter().filter(|cut| cut.of.is_none()).map(|cut| i64::from(cut.pieces.ilog2())).sum()
 }
@@ -234,7 +234,7 @@ fn cut(cuts: &[(Option<usize>, i64)]) -> Spread {
     spread
 }
 
-/// The time of each collective along parts of rings and lines, by the closed forms.
+/// The cost of each collective along parts of rings and lines, by closed forms.
 #[test]
 fn links_of_a_torus_are_used_as_the_closed_forms_say() {
     let text = |of: &str, joins: &str| {
@@ -276,11 +276,11 @@ fn links_of_a_torus_are_used_as_the_closed_forms_say() {
     assert_eq!(cost(&strided[0], &strided[1], &ring), (vec![AllGather], all / 2 / 8 * 7 * 2 / 2));
     let pairs = [cut(&[(Some(1), 8), (Some(0), 2)]), cut(&[(Some(1), 8), (None, 2)])];
     assert_eq!(cost(&pairs[0], &pairs[1], &ring), (vec![AllGather], all / 8 / 2));
-    // Of copies, devices may take slices first, so that the whole ring gathers.
+    // Devices with copies may slice first, so that the whole ring gathers.
     assert_eq!(cost(&cut(&[(Some(0), 8), (None, 2)]), &copies, &ring), (vec![AllGather], gathered / 2));
 }
 
-/// Whatever the homes are: no device gets less than what it wants and does not have, nor more than all that it does not have.
+/// For any homes, a device receives at least what it needs and does not hold, and at most all that it does not hold.
 #[test]
 fn chains_are_between_what_is_missing_and_all_of_it() {
     let machine = "axes: (8_Device), memories: (), word: 32, unit: cycle, links: (Device: 1), work: (Device: 1000)";
@@ -318,7 +318,7 @@ fn chains_are_between_what_is_missing_and_all_of_it() {
     assert_eq!(kinds.into_iter().collect::<Vec<_>>(), [AllGather, AllToAll, Permute].map(CollectiveKind::name));
 }
 
-/// Sums over all devices, over half of them, and home in copies, in pieces, and in pieces elsewhere.
+/// Sums over all devices or over half of them, with results replicated, cut, or cut along another dimension.
 #[test]
 fn sums_are_reduced_to_where_they_are_held() {
     let machine = Machine::parse("axes: (8_Device), memories: (), word: 32, unit: cycle, links: (Device: 1)").unwrap();
@@ -337,7 +337,7 @@ ENTRY main {
     assert_eq!(all(cut(&[(None, 8)])), [(AllReduce, whole / 8 * 7 * 2)]);
     assert_eq!(all(cut(&[(Some(0), 8)])), [(ReduceScatter, whole / 8 * 7)]);
     assert_eq!(all(cut(&[(Some(0), 2), (Some(1), 4)])), [(ReduceScatter, whole / 8 * 7)]);
-    // First into 4 pieces, then each of these is added up in 2.
+    // First scattered into 4 pieces, each of which is then reduced over 2.
     assert_eq!(all(cut(&[(Some(0), 4), (None, 2)])), [(AllReduce, whole / 4), (ReduceScatter, whole / 4 * 3)]);
     // Rows over 2, sums over 4.
     let x = || cut(&[(Some(0), 2), (Some(1), 4)]);
@@ -346,7 +346,7 @@ ENTRY main {
     assert_eq!(of(cut(&[(Some(0), 2), (Some(1), 4)]), x(), w()), [(ReduceScatter, whole / 2 / 4 * 3)]);
 }
 
-/// With a rate of work devices may do the same; without one, all of them are used.
+/// With a rate of work devices may compute the same; without one, they divide it.
 #[test]
 fn without_a_rate_of_work_it_is_divided() {
     let text = "HloModule m
@@ -360,11 +360,11 @@ ENTRY main {
     let parts = |plan: &SpreadPlan| plan.work;
     let divided = planned(text, &machine(""));
     assert_eq!((divided.work, divided.moves.len()), (0, 0));
-    // Also where nothing would have to move else: each makes a fourth, and the others gather it.
+    // Also where no other move would be needed: each computes a fourth, and a gather completes it.
     let copies = cut(&[(None, 4)]);
     let made = given(text, &Machine::parse(&machine("")).unwrap(), &|_| Some(copies.clone()));
     assert_eq!(collectives(&made), [(AllGather, 8 * 8 * 4 / 4 * 3)]);
-    // All products of a device, or a fourth of them.
+    // Each device computes all products, or a fourth of them.
     let fast = planned(text, &machine(", work: (Device: 100000000)"));
     assert!(fast.cost <= 1 + 2 * 4, "{}", fast.cost);
     let slow = planned(text, &machine(", work: (Device: 1)"));
@@ -405,7 +405,7 @@ fn pods_have_names() {
     }
 }
 
-/// Layouts of a plan are those of the notation, on all devices.
+/// The layouts of a plan are in the notation, on all devices.
 #[test]
 fn layouts_name_all_devices_that_have_a_copy() {
     let plan = planned(&training(16384, &[64, 8192, 64]), &switch(16, 1 << 10, 1 << 40));
@@ -416,7 +416,7 @@ fn layouts_name_all_devices_that_have_a_copy() {
     }
 }
 
-/// No choice of homes over meshes of two axes, in either order, is cheaper than the best plan, whose meshes are these.
+/// No choice of homes over meshes of two axes, in either order, is cheaper than the best plan over these meshes.
 #[test]
 fn both_orders_of_a_mesh_are_tried() {
     let machine = "axes: (8_Device), memories: (), word: 32, unit: cycle, links: (Device: 1 grid), work: (Device: 16)";
@@ -452,7 +452,7 @@ ENTRY main {{
     assert!(best_of_swapped > 0);
 }
 
-/// Where one side is given, the other one follows.
+/// If one side's sharding is given, the other follows.
 #[test]
 fn results_follow_arguments_that_are_given() {
     let text = training(4096, &[32, 64, 32]);

@@ -1,8 +1,8 @@
-//! The reference pages are what the `.td` files and the tools say today.
+//! The reference pages agree with the `.td` files and the tools.
 //!
 //! `docs/dialect.md` and `docs/passes.md` are generated: their text by `mlir-tblgen` from `Layout.td` and `Passes.td`,
-//! options by `layout-opt --help`, IR before and after by running `layout-opt` on `docs/Inputs/NAME.mlir` below this
-//! folder. A file there starts with the commands that its pass or pipeline is shown with, one a line.
+//! options by `layout-opt --help`, IR before and after by `layout-opt` on `docs/Inputs/NAME.mlir` below this folder. A
+//! file there starts with the commands of its example, one a line.
 //! `BLESS=1 cargo test -p layout-test --test docs` writes the pages.
 
 use layout_passes::{Options, pipelines::PIPELINES};
@@ -22,7 +22,7 @@ fn dialect_is_current() {
         match line.strip_prefix("### ").and_then(|title| title.strip_suffix("Attr")) {
             Some(name) => page += &format!("### `#layout.{}`\n\nIn C++ `layout::{name}Attr`.\n", snake(name)),
             None if line == "# 'layout' Dialect" => page += "# The layout dialect\n",
-            // The end of the operations, of which `layout.convert` is the last.
+            // The last operation is `layout.convert`; its example goes before the attributes.
             None if line == "## Attributes" => page += &format!("{}\n{line}\n", place.example("convert")),
             None => page += &format!("{line}\n"),
         }
@@ -30,7 +30,7 @@ fn dialect_is_current() {
     place.compare("dialect.md", &page);
 }
 
-/// Each constraint is checked somewhere in the dialect's Rust, under its label.
+/// The dialect's Rust checks each constraint, under its label.
 #[test]
 fn constraints_are_checked() {
     let place = Place::new();
@@ -49,7 +49,7 @@ fn constraints_are_checked() {
     for label in labels {
         assert!(seen.insert(label), "two constraints have the label {label}");
         assert!(rust.contains(&format!("({label})")), "nothing in dialect/*.rs names the constraint {label}");
-        // What a parser never makes is made by C++ only, and tested there.
+        // No parser builds these attributes: C++ does, and tests them.
         let of_cpp = ["tiled_c5", "machine_c1", "indexing_map_c1", "indexing_map_c2"].contains(&label);
         assert!(of_cpp || tests.contains(&format!("({label})")), "no test names the constraint {label}");
     }
@@ -95,7 +95,7 @@ fn passes_are_current() {
     sections.next();
     for section in sections {
         let (name, rest) = section.split_once('`').expect("the name ends");
-        // The options are those of --help, which has their values.
+        // `--help` has the options with their values.
         let description = rest.split("\n#### Options").next().expect("split gives one piece");
         page += &format!("\n### `{name}`\n\n{}\n", description.trim());
         page += &place.options(name);
@@ -113,7 +113,7 @@ fn passes_are_current() {
     place.compare("passes.md", &page);
 }
 
-/// The passes of a pipeline, one a line; commas in braces and parentheses do not part passes.
+/// The passes of a pipeline, one a line; commas inside braces and parentheses do not separate passes.
 fn one_a_line(passes: &str) -> String {
     let mut depth = 0;
     let each = passes.chars().map(|c| {
@@ -123,7 +123,7 @@ fn one_a_line(passes: &str) -> String {
     each.collect()
 }
 
-/// `TensorLayout` as `tensor_layout`.
+/// Converts `TensorLayout` to `tensor_layout`.
 fn snake(name: &str) -> String {
     let mut text = String::new();
     for c in name.chars() {
@@ -145,7 +145,7 @@ impl Place {
         Place(checkout)
     }
 
-    /// What mlir-tblgen makes of a file.
+    /// The output of mlir-tblgen for a file.
     fn tblgen(&self, arguments: &[&str], file: &str) -> String {
         let mut tblgen = Command::new(self.0.llvm.join("bin/mlir-tblgen"));
         tblgen.args(arguments).arg("-I").arg(self.0.llvm.join("include")).args(["-I", ".", file]);
@@ -156,20 +156,20 @@ impl Place {
         text.fold(String::new(), |all, line| all + line + "\n")
     }
 
-    /// The options of a pass or pipeline as `--help` has them; nothing where it has none.
+    /// The options of a pass or pipeline from `--help`; empty if it has none.
     fn options(&self, name: &str) -> String {
         let help =
             Command::new(self.0.tools.join("layout-opt")).arg("--help").output().expect("layout-opt runs").stdout;
         let help = String::from_utf8(help).expect("help is UTF-8");
         let flag = format!("--{name}");
-        // The last mention has the options below it; others may be in a summary.
+        // The last mention precedes the options; others may be in a summary.
         let all: Vec<&str> = help.lines().collect();
         let at = all.iter().rposition(|line| line.split_whitespace().next() == Some(&flag));
         let at = at.unwrap_or_else(|| panic!("layout-opt --help does not list {flag}"));
         let indent = |line: &str| line.len() - line.trim_start().len();
         let own = indent(all[at]);
         let mut defaults = self.defaults(name);
-        // The pass of `plan` is in a pipeline only where that is given, and `arena` goes to one that few have.
+        // The pass of `plan` is in a pipeline only if `plan` is set, and few pipelines forward `arena`.
         defaults.extend(
             [("arena", "call"), ("plan", "false"), ("verify", "false")]
                 .map(|(name, value)| (name.into(), value.into()))
@@ -199,10 +199,10 @@ impl Place {
         }
     }
 
-    /// The values that the options of a pass or pipeline have where they are not given, as MLIR prints them.
+    /// The default values of a pass's or pipeline's options, as MLIR prints them.
     fn defaults(&self, name: &str) -> HashMap<String, String> {
         let mut opt = Command::new(self.0.tools.join("layout-opt"));
-        // What is verified is text inside of `layout-verify`.
+        // Verified passes are a text inside of `layout-verify`.
         let opt = opt.args([&format!("--{name}"), "--dump-pass-pipeline", "/dev/null"]).env("LAYOUT_VERIFY", "0");
         let output = opt.output();
         let text = String::from_utf8(output.expect("layout-opt runs").stderr).expect("a pipeline is UTF-8");

@@ -1,6 +1,6 @@
-//! Which elements of its operands each element of a result reads: every operation by its definition, one element at a
-//! time. Slow and plain, so that it can be compared with the indexing maps, and so that HLO can be interpreted with it.
-//! Shared by tests; no test by itself.
+//! Read sets of operations: the operand elements that each result element reads, by each operation's definition, one
+//! element at a time. Slow and plain, for comparison with the indexing maps and for an HLO interpreter. Shared by
+//! tests; no test by itself.
 
 use std::collections::BTreeMap;
 use tensor_layout::operations::leaves;
@@ -9,9 +9,9 @@ use tensor_layout::operations::{Convolution, Gather, Operation, Start, WindowDim
 use tensor_layout::tiled::Expansion;
 
 pub type Index = Vec<i64>;
-/// The integer at an index of an operand: where a block begins depends on it.
+/// The integer at an index of an operand, which decides where a block begins.
 pub type Held<'a> = &'a dyn Fn(usize, &[i64]) -> i64;
-/// Takes the number of an operand and an index of it, `None` for padding, which has the operand's initial value.
+/// Visits an operand's number and an index of it; `None` stands for padding, the operand's initial value.
 type Read<'a> = &'a mut dyn FnMut(usize, Option<Index>);
 
 /// The sizes of all arrays of a shape.
@@ -24,7 +24,7 @@ pub fn indices(sizes: &[i64]) -> impl Iterator<Item = Index> {
     (0..sizes.iter().product::<i64>()).map(|number| delinearize(number, sizes))
 }
 
-/// The index of an element from its row-major number.
+/// The index of an element from its row-major position.
 fn delinearize(mut number: i64, sizes: &[i64]) -> Index {
     let mut index = vec![0; sizes.len()];
     for (i, n) in index.iter_mut().zip(sizes).rev() {
@@ -34,7 +34,7 @@ fn delinearize(mut number: i64, sizes: &[i64]) -> Index {
     index
 }
 
-/// The row-major number of an element.
+/// The row-major position of an element.
 fn linearize(index: &[i64], sizes: &[i64]) -> i64 {
     index.iter().zip(sizes).fold(0, |number, (i, n)| number * n + i)
 }
@@ -43,7 +43,7 @@ fn is_inside(index: &[i64], sizes: &[i64]) -> bool {
     index.iter().zip(sizes).all(|(i, n)| (0..*n).contains(i))
 }
 
-/// An operation and the sizes of its arrays; the arrays in tuples are counted through.
+/// An operation and the sizes of its arrays, with tuples flattened.
 pub struct Definition<'a> {
     operation: &'a Operation,
     shapes: &'a [&'a Shape],
@@ -61,7 +61,7 @@ impl<'a> Definition<'a> {
         Definition { operation, shapes: operands, ins: all(operands), outs: all(results), memory }
     }
 
-    /// What an element of a result reads, in the order in which it is computed: data first, then indices.
+    /// Visits all reads of a result element in the order of the computation: data first, then indices.
     pub fn reads(&self, result: usize, o: &[i64], held: Held, read: Read) {
         let ins = &self.ins;
         let some = |read: Read, operand: usize, at: Index| {
@@ -150,7 +150,7 @@ impl<'a> Definition<'a> {
         }
     }
 
-    /// What the start of an asynchronous pair runs.
+    /// The operation that an asynchronous start runs.
     fn started(&self, start: &'a Start) -> Definition<'a> {
         let (first, count) = start.results;
         let outs = self.outs[first..first + count].to_vec();
@@ -158,7 +158,7 @@ impl<'a> Definition<'a> {
         Definition { operation: &start.operation, shapes: self.shapes, ins: self.ins.clone(), outs, memory }
     }
 
-    /// All elements that differ in the reduced dimensions only, then the initial values.
+    /// Visits all elements that differ only in the reduced dimensions, then the initial values.
     fn reduce(&self, dims: &[usize], o: &[i64], read: Read) {
         let (n, rank) = (self.ins.len() / 2, self.ins[0].len());
         let reduced: Vec<usize> = (0..rank).filter(|d| dims.contains(d)).collect();
@@ -172,7 +172,7 @@ impl<'a> Definition<'a> {
         (n..2 * n).for_each(|k| read(k, Some(Vec::new())));
     }
 
-    /// All elements under the window, then the initial values.
+    /// Visits all elements under the window, then the initial values.
     fn reduce_window(&self, window: &[WindowDim], o: &[i64], read: Read) {
         let n = self.ins.len() / 2;
         for w in indices(&window.iter().map(|d| d.size).collect::<Vec<_>>()) {
@@ -182,7 +182,7 @@ impl<'a> Definition<'a> {
         (n..2 * n).for_each(|k| read(k, Some(Vec::new())));
     }
 
-    /// The two elements of each product. The result has the batch dimensions, then the others of either side.
+    /// Visits both elements of each product. The result has the batch dimensions, then the others of either side.
     fn dot(&self, sides: [(&Vec<usize>, &Vec<usize>); 2], o: &[i64], read: Read) {
         let contracted: Index = sides[0].1.iter().map(|d| self.ins[0][*d]).collect();
         for inner in indices(&contracted) {
@@ -203,7 +203,7 @@ impl<'a> Definition<'a> {
         }
     }
 
-    /// The two elements of each product, in padding none.
+    /// Visits both elements of each product, none in padding.
     fn convolution(&self, c: &Convolution, o: &[i64], read: Read) {
         let (input, kernel) = (&self.ins[0], &self.ins[1]);
         let (outputs, f) = (kernel[c.kernel_output_feature], o[c.output_feature]);
@@ -228,7 +228,7 @@ impl<'a> Definition<'a> {
         }
     }
 
-    /// One element of a block, and the indices of where the block begins.
+    /// Visits one element of a block, and the indices that give the block's start.
     fn gather(&self, g: &Gather, o: &[i64], held: Held, read: Read) {
         let (data, rows) = (&self.ins[0], &self.ins[1]);
         let (batch, offset) = split(g, o);
@@ -240,7 +240,7 @@ impl<'a> Definition<'a> {
         (0..entries).for_each(|entry| read(1, Some(row(g, &batch, rows, entry))));
     }
 
-    /// The element itself, all indices, and the updates that go to it: those whose whole block fits.
+    /// Visits the element itself, all indices, and the updates of the element: those whose whole block fits.
     fn scatter(&self, g: &Gather, o: &[i64], held: Held, read: Read) {
         let n = self.ins.len() / 2;
         let (data, rows, updates) = (&self.ins[0], &self.ins[n], &self.ins[n + 1]);
@@ -266,7 +266,7 @@ fn transposed(permutation: &[usize], o: &[i64]) -> Index {
     at
 }
 
-/// Where an element comes from that is put in at `starts`, with `steps` between elements; `None` between them and outside.
+/// The source index of an element inserted at `starts` with `steps` between elements; `None` between and outside.
 fn inserted(starts: &[i64], steps: &[i64], sizes: &[i64], o: &[i64]) -> Option<Index> {
     let at = |k: usize| {
         let past = o[k] - starts[k];
@@ -275,13 +275,13 @@ fn inserted(starts: &[i64], steps: &[i64], sizes: &[i64], o: &[i64]) -> Option<I
     (0..o.len()).map(at).collect()
 }
 
-/// The data's index under a place of a window; `None` where that is padding.
+/// The data index under a position of a window; `None` in padding.
 fn under(dim: &WindowDim, n: i64, o: i64, w: i64) -> Option<i64> {
     let place = o * dim.stride + w * dim.window_dilation - dim.low;
     (place >= 0 && place % dim.base_dilation == 0 && place / dim.base_dilation < n).then(|| place / dim.base_dilation)
 }
 
-/// The coordinates of a gathered or scattered array that say which block, and those that say where in the block.
+/// The batch coordinates of a gathered or scattered array, which select the block, and the offsets inside the block.
 fn split(g: &Gather, index: &[i64]) -> (Index, Index) {
     let is_offset = |k: &usize| g.offset_dims.contains(k);
     let (offset, batch): (Vec<usize>, Vec<usize>) = (0..index.len()).partition(is_offset);
@@ -289,8 +289,8 @@ fn split(g: &Gather, index: &[i64]) -> (Index, Index) {
     (of(batch), of(offset))
 }
 
-/// Where an entry of the index of a block is among the indices. Where each element is an index by itself, no dimension of
-/// them lists the entries.
+/// The position, among the indices, of an entry of a block's index. Without an index vector dimension each element is
+/// an index by itself.
 fn row(g: &Gather, batch: &[i64], rows: &[i64], entry: i64) -> Index {
     let mut at = batch.to_vec();
     if g.index_vector_dim < rows.len() {
@@ -299,7 +299,7 @@ fn row(g: &Gather, batch: &[i64], rows: &[i64], entry: i64) -> Index {
     at
 }
 
-/// Where the indices say that a block begins; 0 where they say nothing.
+/// The start of a block according to the indices; 0 in dimensions without an index.
 fn begins(g: &Gather, batch: &[i64], rows: &[i64], held: &dyn Fn(&[i64]) -> i64, rank: usize) -> Index {
     let mut found = vec![0; rank];
     for (entry, dim) in g.start_index_map.iter().enumerate() {
@@ -308,7 +308,7 @@ fn begins(g: &Gather, batch: &[i64], rows: &[i64], held: &dyn Fn(&[i64]) -> i64,
     found
 }
 
-/// The index of the data from where a block begins, the batch and the place in the block.
+/// The data index from a block's start, the batch coordinates and the offsets in the block.
 fn inside(g: &Gather, begin: &[i64], batch: &[i64], offset: &[i64]) -> Index {
     let mut offsets = offset.iter();
     let coordinate = |k: usize| {
@@ -321,12 +321,12 @@ fn inside(g: &Gather, begin: &[i64], batch: &[i64], offset: &[i64]) -> Index {
     (0..begin.len()).map(coordinate).collect()
 }
 
-/// What memory holds under a bitcast.
+/// The operand's memory under a bitcast.
 struct Memory {
-    /// The operand's elements by their offsets in bits, and the bits of each.
+    /// The operand's elements by their offsets in bits, and the width of each.
     elements: BTreeMap<i64, Index>,
     width: i64,
-    /// How the result is laid out.
+    /// The expansion of the result's layout, and its bits per element.
     to: (Expansion, i64),
 }
 
@@ -344,7 +344,7 @@ impl Memory {
         Memory { elements: indices(&from.sizes().unwrap()).map(place).collect(), width, to: laid_out(to) }
     }
 
-    /// The operand's elements that share bits with one of the result.
+    /// The operand elements that share bits with a result element.
     fn overlaps(&self, o: &[i64]) -> impl Iterator<Item = Index> {
         let (expansion, bits) = &self.to;
         let begin = expansion.offset(o).unwrap() * bits;

@@ -1,9 +1,9 @@
-//! Builds the CMake package, installs it, and runs what uses it: `examples/embed-cpp`, both ways, and the programs in
-//! `test/embed`. The commands that build and install are those of the page `docs/cpp.md`, which builds and runs
-//! `examples/first-cpp` too; `BLESS=1` writes what they print into it.
+//! Builds the CMake package, installs it, and runs its users: `examples/embed-cpp`, both ways, and the programs in
+//! `test/embed`. The commands for build and installation are from the page `docs/cpp.md`, which also builds and runs
+//! `examples/first-cpp`; `BLESS=1` writes their output into it.
 //!
-//! Everything is built below `<target>/<profile>/embed`, in the profile of this test, so that Cargo's part of it is
-//! there already.
+//! Everything is built below `<target>/<profile>/embed`, in the profile of this test, so that Cargo's part is there
+//! already.
 
 use layout_test::{
     Checkout,
@@ -54,12 +54,12 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials.into()).exit_code()
 }
 
-/// Where everything is.
+/// The folders of the test.
 struct Suite {
     checkout: Checkout,
-    /// What is built here.
+    /// The build folder.
     folder: PathBuf,
-    /// What is wrong on the page.
+    /// The errors of the page.
     page: Vec<String>,
 }
 
@@ -69,12 +69,12 @@ impl Suite {
         Suite { folder: checkout.tools.join("embed"), checkout, page: Vec::new() }
     }
 
-    /// Installs the package and builds what uses it.
+    /// Installs the package and builds its users.
     fn build(&mut self) -> Result<(), String> {
-        // The plugin of Cargo, which one test loads.
+        // Cargo's plugin, which one test loads.
         self.checkout.build_tools();
 
-        // What an older version installed must not be found.
+        // Files of an older installation must not be found.
         let prefix = self.folder.join("prefix");
         if prefix.exists() {
             fs::remove_dir_all(&prefix).map_err(|error| format!("{}: {error}", prefix.display()))?;
@@ -148,7 +148,7 @@ impl Suite {
         in_order(&errors, &["matmul.mlir:2:8: error: ", "at byte 7 of `{1,0:T(0,2)}`"])
     }
 
-    /// What attributes answer in C++ is checked there; here, what is said of wrong questions.
+    /// Errors for wrong questions to attributes in C++; the program itself checks the answers.
     fn cpp_accessors(&self) -> Result<(), Failed> {
         let [printed, errors] = run(Command::new(self.folder.join("tests/host")).arg("accessors"), 0)?;
         if !errors.is_empty() {
@@ -181,8 +181,7 @@ impl Suite {
         in_order(&printed, &expected)
     }
 
-    /// A compiler that is built with assertions has them still where it links the library: nothing defines NDEBUG for
-    /// it.
+    /// A compiler built with assertions keeps them when it links the library: nothing defines NDEBUG for it.
     fn assertions_stay(&self) -> Result<(), Failed> {
         let output = Command::new(self.folder.join("tests/host")).arg("assert").output()?;
         in_order(&String::from_utf8_lossy(&output.stderr), &["Assertion", "assertions are checked", "failed"])?;
@@ -208,14 +207,14 @@ impl Suite {
         Err(format!("BLESS=1 accepts this:\n{}", String::from_utf8_lossy(&difference.stdout)).into())
     }
 
-    /// No call of the C API reads memory that is not initialised or not allocated.
+    /// No call of the C API reads uninitialised or unallocated memory.
     fn c_api_under_valgrind(&self) -> Result<(), Failed> {
         let mut valgrind = Command::new("valgrind");
         valgrind.args(["--quiet", "--error-exitcode=99"]).arg(self.folder.join("tests/c-api"));
         run(&mut valgrind, 0).map(|_| ())
     }
 
-    /// Each header of the C API compiles first in a file, as C11 and as C++.
+    /// Each header of the C API compiles as the first one of a file, as C11 and as C++.
     fn headers_stand_alone(&self) -> Result<(), Failed> {
         for header in ["layout-c/Layout.h", "layout-c/Passes.h"] {
             for language in [["-xc", "-std=c11"], ["-xc++", "-std=c++17"]] {
@@ -230,7 +229,7 @@ impl Suite {
         Ok(())
     }
 
-    /// A compiler that does as its arguments say lowers a program none the less, and complains of nothing.
+    /// A compiler with these arguments still lowers a program, without errors.
     fn host(&self, arguments: &[&str]) -> Result<(), Failed> {
         let [lowered, errors] = run(Command::new(self.folder.join("tests/host")).args(arguments), 0)?;
         if !errors.is_empty() {
@@ -239,7 +238,7 @@ impl Suite {
         in_order(&lowered, LOWERED)
     }
 
-    /// The plugin of the package in a compiler that links the library, before and after it registers, and in stock
+    /// The package's plugin in a compiler that links the library, before and after its registration, and in stock
     /// `mlir-opt`.
     fn plugin_shares_the_library(&self) -> Result<(), Failed> {
         let plugin = fs::read_to_string(self.folder.join("tests/plugin.txt"))?;
@@ -259,8 +258,7 @@ impl Suite {
         Ok(())
     }
 
-    /// The plugin that Cargo builds has a dialect of its own: whichever comes first is in charge, and the other says
-    /// so.
+    /// Cargo's plugin has its own dialect: the first one registered is in charge, and the other reports it.
     fn plugin_with_a_library_of_its_own(&self) -> Result<(), Failed> {
         let plugin = self.checkout.tools.join("liblayout_plugin.so");
         let plugin = plugin.to_str().ok_or("the target folder has a name in UTF-8")?;
@@ -279,8 +277,7 @@ impl Suite {
         )
     }
 
-    /// The passes of one plugin do not run on the dialect of the other; where both are loaded for both, the first ones
-    /// do.
+    /// The passes of one plugin do not run on the dialect of the other; with both loaded, the first ones do.
     fn plugins_mixed(&self) -> Result<(), Failed> {
         let program = self.folder.join("mixed.mlir");
         fs::write(&program, "func.func private @tiles(memref<3x5xf32, #layout.tiled<{1,0:T(2,2)}>>)\n")?;
@@ -305,21 +302,21 @@ impl Suite {
     }
 }
 
-/// What the program of `host.cpp` becomes.
+/// Parts of the lowered program of `host.cpp`.
 const LOWERED: &[&str] = &["-> memref<2x2x3x2xf32, strided<[12, 2, 4, 1]>>", "affine.store", "return"];
 
-/// How the library ends the complaint of a second copy.
+/// The end of the library's message about a second copy.
 const ADVICE: &str = "A process must have one copy of";
 
-/// The number of the signal SIGABRT, with which a failed assertion ends a program.
+/// The signal SIGABRT of a failed assertion.
 const ABORT: i32 = 6;
 
-/// Runs a program that has to succeed.
+/// Runs a program that must succeed.
 fn succeed(command: &mut Command) -> Result<(), String> {
     run(command, 0).map(|_| ()).map_err(|failed| failed.message().unwrap_or_default().to_string())
 }
 
-/// Runs a program that has to end with this status; what it prints, and its errors.
+/// Runs a program that must end with this status. Returns its output and its errors.
 fn run(command: &mut Command, status: i32) -> Result<[String; 2], Failed> {
     let output: Output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
@@ -330,7 +327,7 @@ fn run(command: &mut Command, status: i32) -> Result<[String; 2], Failed> {
     Err(format!("{command:?}: {}\n--- stdout\n{stdout}\n--- stderr\n{stderr}", output.status).into())
 }
 
-/// A text has these parts, one after the other.
+/// Checks that a text has these parts, in order.
 fn in_order(text: &str, parts: &[&str]) -> Result<(), Failed> {
     let mut rest = text;
     for part in parts {

@@ -1,8 +1,8 @@
-//! Builds and runs `examples/embed-rust`, a package of its own, as its user would: with `cargo run` in its folder, where
-//! nothing but its own files says where LLVM is. What it prints is in `expected.txt` there;
-//! `BLESS=1 cargo test -p layout-test --test embed_rust` writes it.
+//! Builds and runs `examples/embed-rust`, a separate package, as its user would: with `cargo run` in its folder, where
+//! only its own files say where LLVM is. Its expected output is `expected.txt` there; `BLESS=1 cargo test -p
+//! layout-test --test embed_rust` writes it.
 //!
-//! Its artifacts are in the target folder of the workspace, so that only what is new is built.
+//! Its artifacts are in the workspace's target folder, so that only new ones are built.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::{
@@ -16,12 +16,12 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// The package.
+/// The package's folder.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("examples").join("embed-rust")
 }
 
-/// Cargo in the package's folder, without what Cargo tells this test about the workspace.
+/// Cargo in the package's folder, without the environment that Cargo sets for this test.
 fn cargo() -> Command {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(folder()).env_remove("LD_LIBRARY_PATH");

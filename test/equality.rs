@@ -1,9 +1,9 @@
-//! Equality of maps: an equivalence, held against the definition on random maps.
+//! Equality of maps is an equivalence relation, and agrees with the definition on random maps.
 
 use fastrand::Rng;
 use tensor_layout::maps::{Equality, Indexing, IndexingMap};
 
-/// A random map as text, of few functions, kinds of variables and domains, so that many of them are equal.
+/// A random map from a few functions, kinds of variables and domains, so that many are equal.
 fn random(rng: &mut Rng) -> Indexing {
     if rng.u8(0..12) == 0 {
         return if rng.bool() { Indexing::KnownEmpty } else { Indexing::Undefined };
@@ -51,7 +51,7 @@ fn small_maps_are_equal_where_the_definition_says_so() {
     assert!((2000..18_000).contains(&equal), "{equal}");
 }
 
-/// A map of a domain that is too large to be searched; some have no point, which is not always seen.
+/// A map whose domain is too large to search; some are empty, which is not always found.
 fn large(rng: &mut Rng) -> Indexing {
     let two = rng.bool();
     let result =
@@ -71,7 +71,7 @@ fn large(rng: &mut Rng) -> Indexing {
     Indexing::parse(&text.replace("d0 * d1", "d0 * 3 - d1")).unwrap()
 }
 
-/// Never equal, equal and not equal; the same answer from both sides, and equal to itself.
+/// Equality is symmetric and transitive, and a map equals itself.
 #[test]
 fn equality_is_an_equivalence() {
     let mut rng = Rng::with_seed(2);
@@ -104,7 +104,7 @@ fn equality_is_an_equivalence() {
     }
 }
 
-/// Maps of other shapes are not different while both may be without a point, and a value that does not fit decides nothing.
+/// Maps of different shapes may both be empty, so they are not different; a value beyond 64 bits decides nothing.
 #[test]
 fn what_is_not_known_is_said() {
     let unknown = |a: &str, b: &str| {

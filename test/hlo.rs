@@ -1,4 +1,4 @@
-//! HLO text: the corpus, every kind of operation, wrong texts, and texts that random changes broke.
+//! HLO text: the corpus, every kind of operation, wrong texts, and randomly changed texts.
 
 #[path = "hlo/blocks.rs"]
 mod blocks;
@@ -21,13 +21,13 @@ fn every_kind() {
     }
 }
 
-/// Each error of each text, at its line and column.
+/// Each error of each text, with its line and column.
 #[test]
 fn wrong_texts() {
     blocks::check("hlo/errors.txt", "! ", places);
 }
 
-/// The corpus by the names of its files.
+/// The texts of the corpus by file name.
 fn corpus() -> BTreeMap<String, String> {
     let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/test/hlo")).unwrap();
     let read = |path: std::path::PathBuf| {
@@ -37,8 +37,8 @@ fn corpus() -> BTreeMap<String, String> {
     folder.filter_map(|entry| read(entry.unwrap().path())).collect()
 }
 
-/// The opcode of each line that defines something, found without the reader: after the first ` = ` and a shape, which
-/// is one word or is in parentheses.
+/// The opcode of each line with a definition, found without the reader: after the first ` = ` and a shape, which is one
+/// word or is in parentheses.
 fn opcodes(text: &str) -> Vec<String> {
     let opcode = |line: &str| {
         let rest = line.split_once(" = ")?.1;
@@ -104,7 +104,7 @@ fn corpus_is_read_whole() {
     }
 }
 
-/// What [`Module`] promises of its order.
+/// Asserts the order that [`Module`] promises.
 fn ordered(module: &Module) {
     for (number, computation) in module.computations.iter().enumerate() {
         for (i, instruction) in computation.instructions.iter().enumerate() {
@@ -119,7 +119,7 @@ fn ordered(module: &Module) {
     }
 }
 
-/// Lines of a body in any order mean the same, and so do computations.
+/// The order of lines in a body has no meaning, and neither has that of computations.
 #[test]
 fn order_does_not_matter() {
     let mut random = fastrand::Rng::with_seed(7);
@@ -219,11 +219,11 @@ StackFrames
     assert_eq!((&*m.name, m.attribute("direction")), ("m", Some("GT")));
     let slice = parse(&self::module("x = f32[9] parameter(0)\ny = f32[9] reverse(x), dimensions={0}\n"));
     assert_eq!(find(&slice, "y").numbers("dimensions"), Some(vec![0]));
-    // The last instruction is the root where none is marked.
+    // Without a mark, the last instruction is the root.
     assert_eq!(slice.computations[slice.entry].result().name, "y");
 }
 
-/// A shape that is left out is the one that the text would have; layouts are kept where sizes are.
+/// An omitted shape is inferred; layouts are kept where sizes are.
 #[test]
 fn shapes_that_are_left_out() {
     let text = blocks::read("hlo/kinds.txt", "> ").into_iter().find(|block| block.text.contains("HloModule omitted"));
@@ -322,12 +322,12 @@ ENTRY main {{
         let found = places(&text(instruction));
         assert!(found.len() == 1 && found[0].contains("expected a shape before"), "{instruction}: {found:?}");
     }
-    // A wrong operand is the error, not the missing shape.
+    // The error is the wrong operand, not the missing shape.
     let found = places(&text("pad(x, v), padding=1_1x0_0"));
     assert_eq!(found, ["25:19 operand 1 of `pad` must be f32[], found f32[8]"]);
 }
 
-/// What XLA's parser takes without a header, without an entry, and as one instruction.
+/// XLA's parser accepts a text without a header, without an entry, and a single instruction.
 #[test]
 fn texts_that_are_parts_of_modules() {
     let body = "{\n  x = f32[4] parameter(0)\n  ROOT y = f32[4] negate(x)\n}\n";
@@ -371,7 +371,7 @@ fn texts_that_are_parts_of_modules() {
     assert_eq!(places("f32[4] negate(f32[4] x) y"), ["1:25 expected the end of the text, found `y`"]);
 }
 
-/// `t#1#0` is part 0 of part 1; a name that an instruction has is that instruction's.
+/// `t#1#0` is element 0 of element 1; an instruction of that name comes first.
 #[test]
 fn parts_of_tuples_as_operands() {
     let body = |line: &str| format!("  t = (f32[10], (f32[20], f32[30])) parameter(0)\n{line}");
@@ -387,7 +387,7 @@ fn parts_of_tuples_as_operands() {
     assert_eq!(names("  %p#0 = f32[2] parameter(0)\n  y = f32[2] negate(%p#0)\n"), ["p#0", "y = p#0"]);
 }
 
-/// The instructions of the entry: their names, operands and the index of a part.
+/// The instructions of the entry: their names, operands and tuple indices.
 fn find_all(module: &Module) -> Vec<String> {
     let entry = &module.computations[module.entry];
     let line = |i: &Instruction| {
@@ -398,7 +398,7 @@ fn find_all(module: &Module) -> Vec<String> {
     entry.instructions.iter().map(line).collect()
 }
 
-/// An update that binds the last operands is the start of the computation.
+/// An asynchronous update that binds the last operands starts the computation.
 #[test]
 fn operands_that_updates_bind() {
     let text = "HloModule m
@@ -423,12 +423,12 @@ ENTRY main {
     assert!(operation("w").starts_with("Start(Start { operation: Call"), "{}", operation("w"));
     let w = find(&module, "w");
     assert_eq!((w.operands.len(), w.called.len()), (2, 1));
-    // An operand of another shape than the parameter.
+    // An operand whose shape differs from the parameter's.
     let wrong = places(&text.replace("n = s32[]", "n = s64[]"));
     assert_eq!(wrong.len(), 1, "{wrong:?}");
 }
 
-/// An attribute that is not known is skipped, with a warning at each of its places.
+/// An unknown attribute is skipped, with a warning at each occurrence.
 #[test]
 fn attributes_of_other_versions() {
     let text = "HloModule m, is_scheduled=true, newest=1
@@ -443,8 +443,8 @@ ENTRY e {
     assert_eq!(found, [(Some((1, 33)), message("newest")), (Some((4, 30)), message("quantized"))]);
 }
 
-/// A broadcast from a root that an operand says has the type of its first operand, as XLA's parser takes it: with and without
-/// the attribute of newer versions, and with a root of any type of numbers.
+/// A broadcast from a root that an operand names has the type of its first operand, as in XLA's parser: with and
+/// without the attribute of newer versions, and with a root of any number type.
 #[test]
 fn broadcasts_from_a_root() {
     let text = |root: &str, result: &str, attribute: &str| {
@@ -463,14 +463,14 @@ fn broadcasts_from_a_root() {
             );
         }
     }
-    // Two operands that are both broadcast.
+    // Two operands, both broadcast.
     let module = parse(&text("s32[1]", "(f32[4], s32[1])", ""));
     assert!(matches!(module.computations[0].result().operation, Operation::Collective(_)));
     assert!(Module::parse(&text("pred[1]", "f32[4]", "")).is_err());
     assert!(Module::parse(&text("s32[1]", "f32[5]", "")).is_err());
 }
 
-/// A size that is set in a static shape is one up to a bound, there and in what follows, as in XLA.
+/// Setting the size of a static dimension bounds it, there and in its users, as in XLA.
 #[test]
 fn sizes_that_are_set_in_static_shapes() {
     let body = |size: &str| {
@@ -488,7 +488,7 @@ fn sizes_that_are_set_in_static_shapes() {
     assert_eq!(shapes("constant(8)"), bounded.replace("<=", ""));
 }
 
-/// Texts as they are stored: with a byte order mark, with other ends of lines, or not HLO at all.
+/// Stored texts: with a byte order mark, with other line ends, or not HLO at all.
 #[test]
 fn other_texts() {
     let text = module("x = f32[2] parameter(0)\nROOT y = f32[2] negate(x), metadata={op_name=\"a\"}\n");
@@ -511,7 +511,7 @@ fn other_texts() {
     );
 }
 
-/// Every operation of the language is known, and what runs beside others.
+/// Every operation of the language is known, including asynchronous ones.
 #[test]
 fn all_opcodes() {
     let names = "abs acos acosh add add-dependency after-all all-gather all-gather-done all-gather-start all-reduce \
@@ -537,7 +537,7 @@ fn all_opcodes() {
     assert_eq!(places(&module("x = f32[2] start-start()\n")), ["3:12 unknown operation `start-start`"]);
 }
 
-/// Whatever the text is, there is an answer: a module or errors with places in the text.
+/// Any text gives a module, or errors at positions in the text.
 fn survives(text: &str) {
     match Module::parse(text) {
         Ok(module) => ordered(&module),
@@ -603,10 +603,10 @@ fn deep_and_wide() {
         survives(&module(&format!("x = f32[] parameter(0), sharding={}\n", &nested[..200_000])));
         survives(&format!("HloModule m, a={nested}"));
     }
-    // As many errors as lines.
+    // An error on each line.
     let errors = Module::parse(&module(&"x = f32[2] sub(y)\n".repeat(10_000))).unwrap_err();
     assert_eq!(errors.len(), Module::MAX_ERRORS);
-    // A chain of computations is no recursion, neither in the text nor here.
+    // A chain of calls recurses neither in the text nor here.
     let call = |i: usize| match i {
         0 => "c0 {\n x = f32[] parameter(0)\n}\n".to_string(),
         _ => format!("c{i} {{\n x = f32[] parameter(0)\n y = f32[] call(x), to_apply=c{}\n}}\n", i - 1),
@@ -646,7 +646,7 @@ fn long_texts() {
         let start = std::time::Instant::now();
         assert_eq!(Module::parse(&broken).unwrap_err().len(), Module::MAX_ERRORS);
         println!("broken: {:?}", start.elapsed());
-        // Backwards, so that each line needs the one after it.
+        // In reverse order, so that each line uses the next one.
         let reversed: Vec<&str> = body.lines().rev().collect();
         let start = std::time::Instant::now();
         ordered(&parse(&self::module(&(reversed.join("\n") + "\n"))));
@@ -654,7 +654,7 @@ fn long_texts() {
     }
 }
 
-/// The sizes that slices, padding and windows give, counted element by element.
+/// The sizes after slices, padding and windows, counted element by element.
 #[test]
 fn sizes_are_as_counted() {
     let case = |rng: &mut Choices| {
@@ -665,7 +665,7 @@ fn sizes_are_as_counted() {
         (size, padding, window, [start, rng.i64(start..=size)])
     };
     choices::check(2000, 3, case, |&(size, [low, high, interior], [window, step, dilation], [start, limit])| {
-        // The places of the padded row, and what is at each: nothing where padding cut it off.
+        // The padded row's positions and elements; negative padding removes elements.
         let mut row: Vec<i64> = (0..size).flat_map(|i| std::iter::once(i).chain((0..interior).map(|_| -1))).collect();
         row.truncate(row.len() - if size == 0 { 0 } else { interior as usize });
         let places = (-low..row.len() as i64 + high).count() as i64;
@@ -692,7 +692,7 @@ fn sizes_are_as_counted() {
     });
 }
 
-/// The operands of a `ConcatBitcast` are in the order of their copies in the text, and in that of their places after.
+/// The reader orders the operands of a `ConcatBitcast` by offset; the text has them in the order of their copies.
 #[test]
 fn parts_of_a_buffer() {
     let operands = |slices: [&str; 3], of: [&str; 3], constraints: &str| {
@@ -714,8 +714,8 @@ fn parts_of_a_buffer() {
     assert_eq!(operands([low, middle, high], ["x"; 3], ""), ["p0", "p1", "p2"]);
     assert_eq!(operands([middle, high, low], ["x"; 3], ""), ["p2", "p0", "p1"]);
     assert_eq!(operands([high, low, middle], ["x"; 3], ""), ["p1", "p2", "p0"]);
-    // Parts of two arrays, or with a part twice, have no other order than that of the text; nor has a list with an entry
-    // for each operand.
+    // Parts of two arrays, or with a part twice, keep the order of the text; so does a list with an entry for each
+    // operand.
     assert_eq!(operands([middle, high, low], ["x", "x", "y"], ""), ["p0", "p1", "p2"]);
     assert_eq!(operands([high, low, low], ["x"; 3], ""), ["p0", "p1", "p2"]);
     let each = ", operand_layout_constraints={f32[2,9], f32[2,9], f32[2,9]}";

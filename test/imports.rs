@@ -1,4 +1,4 @@
-//! What is imported is MLIR: whatever `layout-translate` writes without an error is parsed and verified by MLIR.
+//! Imports are MLIR: MLIR parses and verifies any output that `layout-translate` writes without an error.
 
 #[path = "hlo/blocks.rs"]
 #[expect(dead_code, reason = "other tests use the rest")]
@@ -14,7 +14,7 @@ use layout_translate::{Collectives, Elided, Options, import_with};
 use melior::{Context, ir};
 use tensor_layout::hlo;
 
-/// Imports a text in each way and has MLIR parse what comes out; in how many ways it is imported.
+/// Imports a text in each way and has MLIR parse the result. Returns the number of successful ways.
 fn parsed(context: &Context, name: &str, text: &str) -> usize {
     let Ok(module) = hlo::Module::parse(text) else { return 0 };
     let all =
@@ -45,7 +45,7 @@ fn random_programs() {
     }
 }
 
-/// Modules that are changed at random, and with sizes up to a bound.
+/// Randomly changed modules, and modules with bounded dynamic sizes.
 #[test]
 fn changed_modules() {
     let (context, mut rng, texts) = (jit::context(), Rng::with_seed(3), modules("hlo/small"));

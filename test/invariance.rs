@@ -1,6 +1,5 @@
-//! What a plan costs is a function of the program as a graph: neither the order of independent instructions in the text,
-//! nor names, nor layouts that the text says though they are the default ones change it, nor instructions that no result
-//! needs.
+//! The cost of a plan depends on the program's graph alone: not on the order of independent instructions in the text,
+//! on names, on explicit default layouts, or on dead instructions.
 
 #[path = "invariance/programs.rs"]
 mod programs;
@@ -16,7 +15,7 @@ use tensor_layout::solver::Options;
 use tensor_layout::spreading::Spreader;
 use tensor_layout::targets::Target;
 
-/// The cost and the bound of the plan of a text on a machine.
+/// The cost and the lower bound of a text's plan on a machine.
 fn planned(text: &str, machine: &str, entry: EntryLayouts) -> Result<(i64, i64), Unplanned> {
     let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
     let (graphs, facts) = (module.graphs(), module.facts());
@@ -32,25 +31,25 @@ fn planned(text: &str, machine: &str, entry: EntryLayouts) -> Result<(i64, i64),
     Ok((plan.cost, plan.bound))
 }
 
-/// How many programs a test makes: `INVARIANCE_CASES`, or so many.
+/// The number of programs in a test: `INVARIANCE_CASES`, or `usual`.
 fn cases(usual: u64) -> u64 {
     env::var("INVARIANCE_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
-/// Runs a comparison on programs of consecutive seeds, and lists all texts that differ.
+/// Compares programs of consecutive seeds, and lists all texts that differ.
 fn compare(count: u64, differ: impl Fn(u64) -> Option<String>) {
     let found: Vec<String> = (0..cases(count)).filter_map(differ).collect();
     assert!(found.is_empty(), "{} differ:\n{}", found.len(), found.join("\n\n"));
 }
 
-/// Two texts of one program that cost otherwise.
+/// Two texts of one program, if their costs differ.
 fn differing(seed: u64, machine: &str, texts: [(&str, EntryLayouts); 2]) -> Option<String> {
     let [one, other] = texts.map(|(text, entry)| planned(text, machine, entry).map_err(|why| why.to_string()));
     let [a, b] = texts.map(|(text, _)| text);
     (one != other).then(|| format!("seed {seed} on {machine}: {one:?} and {other:?}\n{a}\n{b}"))
 }
 
-/// A machine whose nodes are few, so that many programs are cut unevenly.
+/// A machine of few nodes, so that many programs are cut unevenly.
 const PLACES: &str = "axes: (2_G, 4_PE), memories: (LM: 1 at PE with 32768 bytes), word: 32";
 
 #[test]
@@ -77,7 +76,7 @@ fn dead_code_costs_nothing() {
             differing(seed, machine, [(&one, EntryLayouts::Free), (&other, EntryLayouts::Free)])
         });
     }
-    // It neither takes from what others read first nor is taken for one of them, wherever it is.
+    // Dead code has neither the first read of a value nor is it merged with live code, at any position.
     let sum = "  v4 = f32[3] add(v1, v1)\n";
     let dead = "  v7 = f32[3] add(v1, v1)\n  v8 = f32[3] tanh(v4)\n";
     let text = |lines: &str| {
@@ -106,7 +105,7 @@ fn default_layouts_that_the_text_says_change_nothing() {
     }
 }
 
-/// A reshape that moves elements is made in its form whichever layouts the text says.
+/// A reshape that moves elements keeps its own form under any explicit default layouts.
 #[test]
 fn default_layouts_around_reshapes_change_nothing() {
     let target = Target::parse("tpu_v5e").unwrap();

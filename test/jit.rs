@@ -4,7 +4,7 @@ use layout_runtime::Engine;
 use layout_test::Checkout;
 use melior::{Context, dialect::DialectRegistry, ir::Module, utility};
 
-/// A context with everything that lowering needs.
+/// A context with all dialects and passes for lowering.
 pub fn context() -> Context {
     let registry = DialectRegistry::new();
     utility::register_all_dialects(&registry);
@@ -17,7 +17,7 @@ pub fn context() -> Context {
     context
 }
 
-/// The machine code of a module of the LLVM dialect, with the functions of MLIR's runner and of LLVM's OpenMP.
+/// Machine code for a module of the LLVM dialect, with the functions of MLIR's runner and of LLVM's OpenMP.
 pub fn engine(module: &Module) -> Engine {
     let libraries = ["libmlir_c_runner_utils.so", "libomp.so"].map(|name| Checkout::new().llvm.join("lib").join(name));
     Engine::new(module, 0, &[&libraries[0], &libraries[1]]).expect("a module of the LLVM dialect")

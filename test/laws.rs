@@ -1,4 +1,4 @@
-//! Laws that hold for every layout, tried on random ones, against the definition computed step by step.
+//! Laws of all layouts, tried on random ones, against the definition computed step by step.
 
 mod choices;
 mod definition;
@@ -15,13 +15,13 @@ use tensor_layout::tiled::{Layout, TileEntry};
 
 const SEED: u64 = 0x1a_704d;
 
-/// How many random layouts there are, and their seed, unless `LAYOUT_LAWS` and `LAYOUT_LAWS_SEED` say otherwise.
+/// The number of random layouts, and their seed: `LAYOUT_LAWS` and `LAYOUT_LAWS_SEED`, or defaults.
 fn settings() -> (u32, u64) {
     let setting = |name| std::env::var(name).ok().map(|value| value.parse::<u64>().expect("a number"));
     (setting("LAYOUT_LAWS").unwrap_or(2000) as u32, setting("LAYOUT_LAWS_SEED").unwrap_or(SEED))
 }
 
-/// A random array that is small enough to write out: its sizes and its layout.
+/// A random array, small enough to enumerate: its sizes and its layout.
 fn array(rng: &mut Choices) -> (Vec<i64>, Layout) {
     loop {
         let rank = rng.usize(0..=5);
@@ -47,8 +47,8 @@ fn array(rng: &mut Choices) -> (Vec<i64>, Layout) {
     }
 }
 
-/// Whole tiles have the elements where the array has them, and what else they have is in its padding, each at a place of
-/// its own.
+/// Padding to whole tiles keeps the offsets of elements, and its other elements lie in the array's padding, each at its
+/// own offset.
 fn check_padding(
     name: &str,
     sizes: &[i64],
@@ -89,7 +89,7 @@ fn check(sizes: &[i64], layout: &Layout) {
 
     check_packing(&name, sizes, layout, &memory.cells);
 
-    // Offset to index, for elements and padding alike; every element has one place.
+    // From offset to index, for elements and padding; every element has one offset.
     let mut offsets = std::collections::HashMap::new();
     for (offset, content) in memory.cells.iter().enumerate() {
         assert_eq!(expansion.index(offset as i64).as_ref(), Ok(content), "{name}: what lives at {offset}");
@@ -101,7 +101,7 @@ fn check(sizes: &[i64], layout: &Layout) {
 
     check_padding(&name, sizes, layout, &memory.cells, &offsets);
 
-    // Index to offset: digits, expressions, and the lowered form's strides.
+    // From index to offset: digits, expressions, and the lowered form's strides.
     let simplified = IndexingMap::of_sizes(sizes, expansion.exprs());
     let (exprs, offset_expr, parts) = (expansion.exprs(), expansion.offset_expr(), expansion.parts());
     for index in indices(sizes) {
@@ -129,7 +129,7 @@ fn check(sizes: &[i64], layout: &Layout) {
     assert!(expansion.offset(&vec![0; sizes.len() + 1]).is_err(), "{name}: an index of another rank");
 }
 
-/// The lowered form: which parts there are, and in which order.
+/// The lowered form: its parts and their order.
 fn check_parts(name: &str, sizes: &[i64], layout: &Layout, expansion: &Expansion) {
     let parts = expansion.parts();
     for part in &parts {
@@ -144,7 +144,7 @@ fn check_parts(name: &str, sizes: &[i64], layout: &Layout, expansion: &Expansion
     assert_eq!(kept, large, "{name}: every part larger than 1 is there once");
     assert!(parts.is_sorted_by_key(|part| part.dim), "{name}: parts in the order of dimensions");
 
-    // Most significant first: along one dimension the digits grow lexicographically. (Pieces that a later `*` merges
+    // Most significant first: along one dimension the digits grow lexicographically. (Parts that a later `*` merges
     // across dimensions have no such order.)
     let later_merge = layout.tiles.iter().skip(1).flatten().any(|entry| *entry == TileEntry::Combine);
     if later_merge || sizes.contains(&0) {
@@ -161,7 +161,7 @@ fn check_parts(name: &str, sizes: &[i64], layout: &Layout, expansion: &Expansion
     }
 }
 
-/// Memory that is filled has each element where the definition says and padding elsewhere, and gives the array back.
+/// Packed memory has each element at its offset by definition, padding elsewhere, and unpacks to the array.
 fn check_packing(name: &str, sizes: &[i64], layout: &Layout, cells: &[Option<Vec<i64>>]) {
     let layout = Layout { metadata_prefix: 0, ..layout.clone() };
     let dims = sizes.iter().map(|size| Dim::Exact(*size)).collect();
@@ -176,10 +176,10 @@ fn check_packing(name: &str, sizes: &[i64], layout: &Layout, cells: &[Option<Vec
             continue;
         }
         let packing = packing.unwrap();
-        // Element k has the bits of k + 1 times a number without small factors, padding has only the lowest bit.
+        // Element k: the low bits of (k + 1) times a number without small factors; padding: the lowest bit alone.
         let value = |k: usize| {
             let bits = (k as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) & (!0 >> (128 - own));
-            // Copies of the sign above the own bits of a signed number.
+            // Sign extension of a signed number.
             let negative = element == "s4" && bits >> (own - 1) == 1;
             if negative { bits | 0xf0 } else { bits }
         };
@@ -188,7 +188,7 @@ fn check_packing(name: &str, sizes: &[i64], layout: &Layout, cells: &[Option<Vec
         let mut memory = vec![0xa5; packing.memory_bytes()];
         packing.pack(&dense, &1_u128.to_le_bytes()[..bytes], &mut memory).unwrap();
 
-        // Whole bytes are copied; else the element's own bits are all that memory has of it.
+        // Elements of whole bytes are copied; other ones have only their own bits in memory.
         let kept: u128 = !0 >> (128 - if bits == bytes * 8 { bits } else { own });
         assert_eq!(memory.len(), (cells.len() * bits).div_ceil(8), "{name} {element}: bytes");
         let bit = |k: usize| memory[k / 8] >> (k % 8) & 1 == 1;
@@ -209,7 +209,7 @@ fn check_packing(name: &str, sizes: &[i64], layout: &Layout, cells: &[Option<Vec
     }
 }
 
-/// `(1,5,5,1)` cuts the one tile of the last dimension into 5, of which 4 are padding: as many as the dimension has elements.
+/// `(1,5,5,1)` cuts the last dimension's single tile into 5, 4 of them padding: as many as it has elements.
 #[test]
 fn a_digit_with_as_many_values_as_its_index_is_not_the_index() {
     check(&[3, 5, 5, 5], &Layout::parse("{3,1,2,0:T(5)(1,5,5,1)}").unwrap());
@@ -242,7 +242,7 @@ fn laws_hold_for_the_layouts_of_the_examples() {
     }
 }
 
-/// Whatever the text, reading ends in a value or in an error with an offset inside the text, on a character.
+/// Any text gives a value, or an error whose offset is on a character of the text.
 fn survive(text: &str) {
     let shape = match Shape::parse(text) {
         Ok(shape) => shape,
@@ -343,7 +343,7 @@ fn ten_megabytes_are_read_in_linear_time() {
     }
 }
 
-/// As [`survive`], without quoting the text.
+/// [`survive`] without the text in messages.
 fn survive_large(text: &str) {
     match Shape::parse(text) {
         Ok(_) => {}
@@ -353,11 +353,11 @@ fn survive_large(text: &str) {
 
 #[test]
 fn expressions_stay_small_or_are_refused() {
-    // Each pair of tiles merges what the pair before has split, crosswise: the expressions would double every time.
+    // Each pair of tiles merges the parts of the previous pair crosswise: the expressions would double every time.
     let text = format!("{{1,0:T(2,3){}}}", "(*,*,*,6)(2,3)".repeat(80));
     let layout = Layout::parse(&text).unwrap();
     assert!(Expansion::new(&[1, 5], &layout).is_err());
-    // As many tiles without merging are fine, and so is the largest rank.
+    // As many tiles without merges are fine, and so is the largest rank.
     let layout = Layout::parse(&format!("{{0:T{}}}", "(2)".repeat(Layout::MAX_TILE_ENTRIES))).unwrap();
     assert_eq!(Expansion::new(&[7], &layout).unwrap().allocated_elements(), 8);
     let ones = vec![1; Layout::MAX_RANK];

@@ -1,4 +1,4 @@
-//! What the tests that call the tools share.
+//! Shared code of the tests that call the tools.
 
 pub mod pages;
 
@@ -8,21 +8,21 @@ use std::{
     process::Command,
 };
 
-/// Where everything is.
+/// The folders of the checkout, its tools and LLVM.
 pub struct Checkout {
-    /// The checkout.
+    /// The root of the checkout.
     pub root: PathBuf,
-    /// The folder of this project's tools, in the profile of the test.
+    /// This project's tools, in the profile of the test.
     pub tools: PathBuf,
-    /// LLVM.
+    /// The folder of LLVM.
     pub llvm: PathBuf,
 }
 
 impl Checkout {
-    /// The checkout that the running test is of.
+    /// The checkout of the running test.
     ///
     /// # Panics
-    /// Where Cargo did not start the test.
+    /// If Cargo did not start the test.
     #[expect(clippy::new_without_default, reason = "there is nothing to be the default of")]
     pub fn new() -> Checkout {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("test/ is in the checkout").to_path_buf();
@@ -33,12 +33,12 @@ impl Checkout {
         Checkout { root, tools, llvm: llvm.into() }
     }
 
-    /// Cargo's folder for all profiles.
+    /// Cargo's target folder.
     pub fn target(&self) -> &Path {
         self.tools.parent().expect("a profile's folder is in the target folder")
     }
 
-    /// The profile, as Cargo's options name it.
+    /// The profile's name in Cargo's options.
     pub fn profile(&self) -> &str {
         match self.tools.file_name().and_then(|name| name.to_str()) {
             Some("debug") | None => "dev",
@@ -49,7 +49,7 @@ impl Checkout {
     /// Builds the tools and the plugin.
     ///
     /// # Panics
-    /// Where they do not build.
+    /// If the build fails.
     pub fn build_tools(&self) {
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["build", "--workspace", "--quiet", "--profile", self.profile(), "--target-dir"]);

@@ -1,4 +1,4 @@
-//! Each limit of `tensor_layout::limits`, tried at the limit and one beyond; `docs/limits.md` has the errors.
+//! Limits of `tensor_layout::limits`, each tried at the limit and beyond; `docs/limits.md` has the errors.
 //!
 //! `BLESS=1 cargo test -p layout-test --test limits` writes the page.
 
@@ -9,20 +9,20 @@ use std::process::{Command, Stdio};
 use std::{env, fmt::Write as _, fs};
 use tensor_layout::limits::ALL;
 
-/// What a tool is given.
+/// The input of a tool.
 struct Given {
     tool: &'static str,
     arguments: Vec<String>,
     text: String,
 }
 
-/// A limit, and what is given to a tool for it.
+/// A limit and a tool's input for it.
 struct Case {
     name: &'static str,
-    /// The argument of `given` at the limit, and beyond. Not the limit itself where a text counts in other units.
+    /// The argument of `given` at the limit, and beyond; in units of the text, which may differ from the limit's.
     at: u64,
     beyond: u64,
-    /// Whether what is at the limit is answered; else something else is wrong with it.
+    /// Whether the input at the limit succeeds; else it has another error.
     is_answered: bool,
     given: fn(usize) -> Given,
 }
@@ -34,7 +34,7 @@ const fn case(name: &'static str, at: u64, given: fn(usize) -> Given) -> Case {
 const CASES: &[Case] = &[
     case("RANK", 256, |n| layout(&format!("f32[{}]", list(n, |_| "1".into())))),
     case("TILE_ENTRIES", 512, |n| layout(&format!("f32[8]{{0:T{}}}", "(1)".repeat(n)))),
-    // Each tile merges what the one before has split. Nodes double in about every second tile.
+    // Each tile merges the parts that the previous one has split. Nodes double in about every second tile.
     Case {
         beyond: 18,
         ..case("EXPRESSIONS", 12, |n| layout(&format!("f32[8,8]{{1,0:T(2,2){}}}", "(*,*,*,3)".repeat(n))))
@@ -45,7 +45,7 @@ const CASES: &[Case] = &[
     case("MACHINE_ENTRIES", 64, |n| {
         inspect(&["machine", &format!("axes: ({}), memories: (), word: 32", list(n, |k| format!("1_A{k}")))], "")
     }),
-    // Two orders of digits without a common divisor, so of as many blocks as elements.
+    // Two orders of digits without a common divisor, so with a block for each element.
     Case {
         beyond: 128,
         ..case("RELAYOUT_BLOCKS", 32, |n| {
@@ -58,7 +58,7 @@ const CASES: &[Case] = &[
     case("LISTED_COPIES", 1 << 16, |n| {
         request(json!({"op": "place", "text": format!("((4:1); B@[{n}_PE])"), "index": [3]}))
     }),
-    // In remainders, which count 4.
+    // In remainders, each of which counts 4.
     case("MAP_OPERATIONS", 64, |n| request(json!({"op": "simplify", "map": remainders(n, 0)}))),
     case("MAP_PARENTHESES", 64, |n| {
         request(
@@ -89,7 +89,7 @@ const CASES: &[Case] = &[
     },
     Case { is_answered: false, ..case("NOTATION_BASES", 62, |n| convert(&bases(&list(n, |_| "[0]".into())))) },
     case("NOTATION_TUPLES", 64, |n| convert(&format!("{}:{}", nested(n, "(", "8", ")"), nested(n, "(", "1", ")")))),
-    // At the limit all elements are looked at, which takes a minute on a busy machine.
+    // At the limit all elements are enumerated, which takes a minute on a busy machine.
     Case {
         beyond: (1 << 25) + 1,
         is_answered: false,
@@ -158,13 +158,13 @@ fn nested(n: usize, open: &str, inside: &str, close: &str) -> String {
     open.repeat(n) + inside + &close.repeat(n)
 }
 
-/// A map of so many remainders inside each other, none of which goes.
+/// A map of `n` nested remainders, none of which simplifies.
 fn remainders(n: usize, from: usize) -> String {
     let all = (from..from + n).fold(String::new(), |all, k| all + &format!(" mod {}", 1000 - 3 * k));
     format!("(d0) -> (d0{all}), domain: d0 in [0, 5000]")
 }
 
-/// A map of a sum of so many quotients.
+/// A map of a sum of `n` quotients.
 fn quotients(n: usize) -> String {
     let all: Vec<String> = (0..n).map(|k| format!("d0 floordiv {}", 7 + k)).collect();
     format!("(d0) -> ({}), domain: d0 in [0, 100]", all.join(" + "))
@@ -204,7 +204,7 @@ fn opt(arguments: &[&str], text: &str) -> Given {
     Given { tool: "layout-opt", arguments, text: text.into() }
 }
 
-/// Runs a tool; the first error that it reports, without its place.
+/// Runs a tool. Returns its first error, without the position.
 fn error(checkout: &Checkout, given: &Given) -> Option<String> {
     let mut command = Command::new(checkout.tools.join(given.tool));
     let command = command.args(&given.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -212,7 +212,7 @@ fn error(checkout: &Checkout, given: &Given) -> Option<String> {
     let mut input = child.stdin.take().expect("its input is a pipe");
     let text = given.text.clone();
     let writer = std::thread::spawn(move || {
-        // A tool may end before it has read all.
+        // A tool may end before it has read all input.
         let _ = input.write_all(text.as_bytes());
     });
     let output = child.wait_with_output().expect("the tool ends");

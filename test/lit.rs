@@ -1,7 +1,7 @@
-//! Runs LLVM's `lit` over this folder, once, and reports each of its tests (`.mlir` and `.test` files) as a test of Cargo.
+//! Runs LLVM's `lit` once over this folder; each of its tests (`.mlir` and `.test` files) is a test of Cargo.
 //!
-//! `lit.cfg.py` says what is a test and what its `RUN:` lines may use; it can be used without Cargo, too:
-//! `cargo build && /usr/lib/llvm-22/bin/lit test`. The tools under test are built first, in the profile of this test.
+//! `lit.cfg.py` selects tests and defines substitutions for their `RUN:` lines; without Cargo: `cargo build &&
+//! /usr/lib/llvm-22/bin/lit test`. The tools under test are built first, in the profile of this test.
 //!
 //! `cargo test -p layout-test --test lit -- dialect/` runs the files whose path contains `dialect/`. The variable
 //! `LIT_OPTS` adds options of lit, for example `--timeout=60`.
@@ -31,13 +31,13 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(libtest_mimic::run(&arguments, trials.collect()).exit_code())
 }
 
-/// Whether the command line selects a test; it is `libtest_mimic` that decides, and lit has to run the same tests.
+/// Whether the command line selects a test; lit must run the same tests as `libtest_mimic` selects.
 fn is_selected(arguments: &Arguments, name: &str) -> bool {
     let matches = |filter: &String| if arguments.exact { name == filter } else { name.contains(filter.as_str()) };
     arguments.filter.as_ref().is_none_or(matches) && !arguments.skip.iter().any(matches)
 }
 
-/// Where lit, its tests, and the tools under test are.
+/// The folders of lit, its tests, and the tools under test.
 struct Suite {
     /// The folder of the tests.
     folder: PathBuf,
@@ -50,7 +50,7 @@ impl Suite {
         Suite { folder: env!("CARGO_MANIFEST_DIR").into(), checkout: Checkout::new() }
     }
 
-    /// lit with this suite's parameters.
+    /// A lit command with this suite's parameters.
     fn lit(&self) -> Command {
         let mut lit = Command::new(self.checkout.llvm.join("bin/lit"));
         lit.arg(format!("--param=tools={}", self.checkout.tools.display()));
@@ -62,7 +62,7 @@ impl Suite {
     fn names(&self) -> Result<Vec<String>, Box<dyn Error>> {
         let output = self.lit().arg("--show-tests").arg(&self.folder).output()?;
         let [stdout, stderr] = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-        // A line for each test, as in `  layout :: dialect/convert.mlir`.
+        // A line for each test, such as `  layout :: dialect/convert.mlir`.
         let names: Vec<String> =
             stdout.lines().filter_map(|line| Some(line.split_once(" :: ")?.1.to_owned())).collect();
         if !output.status.success() || names.is_empty() {
@@ -80,9 +80,9 @@ impl Suite {
         if let Some(threads) = threads {
             lit.arg(format!("--threads={threads}"));
         }
-        // Its report on standard output is what this test prints anyhow.
+        // This test prints the same report.
         let status = lit.args(names.iter().map(|name| self.folder.join(name))).stdout(Stdio::null()).status()?;
-        // 1 says that a test failed; where lit itself fails, it writes no report.
+        // Status 1 means that a test failed; if lit itself fails, it writes no report.
         let report: Value = serde_json::from_str(&fs::read_to_string(results.path())?)
             .map_err(|error| format!("lit ended with {status} and without a report: {error}"))?;
         let tests = report["tests"].as_array().ok_or("lit's report has no list of tests")?;
@@ -96,22 +96,22 @@ impl Suite {
     }
 }
 
-/// What lit reports of one test.
+/// The report of lit on one test.
 struct TestResult {
     /// `PASS`, `FAIL`, `UNSUPPORTED`, ...
     code: String,
-    /// The commands, and what they printed.
+    /// The commands and their output.
     output: String,
 }
 
-/// The one run of lit. The first test that needs its result starts it; the others wait.
+/// The single run of lit. The first test that needs a result starts it; the others wait.
 struct Run {
     suite: Suite,
-    /// The tests that are run.
+    /// The selected tests.
     selected: Vec<String>,
-    /// How many of them at a time, unless lit decides.
+    /// The number of parallel tests, unless lit decides.
     threads: Option<usize>,
-    /// The result of each test, or why there are none.
+    /// The result of each test, or the reason for its absence.
     results: OnceLock<Result<HashMap<String, TestResult>, String>>,
 }
 

@@ -1,4 +1,4 @@
-//! Machines: their text, and which layouts fit.
+//! Machines: their text, and the layouts that fit.
 
 use tensor_layout::places::Placement;
 use tensor_layout::places::{Fit, Machine, READY, Topology};
@@ -210,7 +210,7 @@ fn no_text_makes_the_parser_fail_otherwise_than_with_an_error() {
     assert!(Machine::parse(&format!("axes: ({}_A), memories: (), word: 8", ["1"; 65].join("x"))).is_err());
 }
 
-/// The memory and the bytes of it that a layout takes.
+/// Checks a layout's memory and its bytes there.
 fn fits(machine: &str, layout: &str, bits: i64, space: Option<u8>, memory: &str, bytes: i64) {
     let machine = self::machine(machine);
     let Fit { memory: found, bytes: needed, .. } = machine
@@ -229,7 +229,7 @@ fn a_layout_takes_what_its_addresses_reach() {
     // In words, and for each step of time.
     fits("mn_core_2", "(256,16)/((8_L2B:1, 4:2, 8_L1B:1), (2:1, 4_PE:1, 2_W:1); B@[MAB])", 32, None, "LM", 8 * 8);
     fits("mn_core", "((25_Time, 3:1), (4_PE))", 32, None, "LM", 25 * 3 * 4);
-    // The memory at the axis, below it, above it, and of a space.
+    // The memory at the axis, below it, above it, and of a memory space.
     fits("mn_core_2", "(256,16)/((4_L2B:2, 64:8), (8:1, 2_W:1))", 32, None, "DRAM", 64 * 8 * 8);
     fits("mn_core", "((8_L1B), (3:1))", 8, None, "LM", 3);
     fits("mn_core", "((8:1))", 8, None, "DRAM", 8);

@@ -1,8 +1,8 @@
-//! Texts that are nearly right, and bytes that are nothing like it.
+//! Nearly valid texts, and random bytes.
 
 use crate::choices::Choices;
 
-/// One of `seeds`, changed by cutting, doubling and putting in `pieces`; one text in eleven is a string of any bytes.
+/// One of `seeds`, changed by cuts, duplicates and inserted `pieces`; one text in eleven is random bytes.
 pub fn text(rng: &mut Choices, seeds: &[impl AsRef<str>], pieces: &[&str]) -> String {
     if rng.one_in(11) {
         let bytes: Vec<u8> = (0..rng.usize(0..40)).map(|_| rng.u8(..)).collect();

@@ -1,4 +1,4 @@
-//! Indexing maps: reading and printing, simplification on documented cases, composition, inversion.
+//! Indexing maps: parser and printer, simplification of documented cases, composition, inversion.
 
 use serde_json::Value;
 use tensor_layout::maps::Interval;
@@ -16,7 +16,7 @@ fn check(text: &str, expected: &str) {
     assert_eq!(simple(text), expected, "{text}");
 }
 
-/// Each point of both boxes is in both domains or in none, and has the same results.
+/// Asserts that both maps have the same points of their boxes in the domain, with the same results.
 fn same(a: &IndexingMap, b: &IndexingMap) {
     let points = |map: &IndexingMap| map.points().map(|p| (map.evaluate(&p).unwrap(), p)).collect::<Vec<_>>();
     assert_eq!(points(a), points(b), "{a}\n{b}");
@@ -70,7 +70,7 @@ fn documented_examples() {
     );
 }
 
-/// Ends of intervals are exact, also those of 64 bits, and factors may have no negative of 64 bits.
+/// Ends of intervals are exact, also at 64 bits, and factors may have no negative in 64 bits.
 #[test]
 fn numbers_at_the_ends_of_64_bits() {
     let (half, most, least) = (1i64 << 62, i64::MAX, i64::MIN);
@@ -95,7 +95,7 @@ fn numbers_at_the_ends_of_64_bits() {
     // Beyond 64 bits, so no value is in any interval of 64 bits.
     let map = parse(&format!("(d0) -> (d0), domain: d0 in [0, 3], d0 * {half} in [0, {most}]"));
     assert_eq!((map.contains(&[1]), map.contains(&[2])), (Some(true), Some(false)));
-    // A variable of all numbers of 64 bits has no others.
+    // A variable over all 64-bit numbers has no others.
     check(
         &format!("(d0) -> (min(d0, {most}), max(d0, {least})), domain: d0 in [{least}, {most}]"),
         &format!("(d0) -> (d0, d0), domain: d0 in [{least}, {most}]"),
@@ -113,14 +113,14 @@ fn numbers_at_the_ends_of_64_bits() {
 
 #[test]
 fn more_than_the_reference_does() {
-    // Bounds go through sums.
+    // Bounds propagate through sums.
     check(
         "(d0)[s0, s1] -> (d0*6 + s0*3 + s1), domain: d0 in [0, 1999], s0 in [0, 1], s1 in [0, 2], \
          d0*6 + s0*3 + s1 in [0, 598]",
         "(d0)[s0, s1] -> (d0 * 6 + s0 * 3 + s1), domain: d0 in [0, 99], s0 in [0, 1], s1 in [0, 2], \
          d0 * 6 + s0 * 3 + s1 in [0, 598]",
     );
-    // Chinese remainder, whatever the order.
+    // Chinese remainders, in any order.
     for constraints in ["s0 mod 6 in [3, 3], s0 mod 7 in [5, 5]", "s0 mod 7 in [5, 5], s0 mod 6 in [3, 3]"] {
         check(
             &format!("()[s0] -> (s0), domain: s0 in [0, 99], {constraints}"),
@@ -174,14 +174,14 @@ fn more_than_the_reference_does() {
         "(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 7], s0 in [0, 9], d0 - s0 in [0, 0]",
         "(d0)[s0] -> (d0 * 9), domain: d0 in [0, 7], s0 in [0, 7], d0 - s0 in [0, 0]",
     );
-    // Empty, by a chain of reasons.
+    // Empty domains, also by several steps.
     check("(d0) -> (d0), domain: d0 in [3, 2]", "KNOWN EMPTY");
     check(
         "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [12, 99], d0 - d1 in [10, 20]",
         "KNOWN EMPTY",
     );
     check("() -> (1), domain: 3 in [4, 5]", "KNOWN EMPTY");
-    // Arithmetic that does not fit stays as it is.
+    // Overflowing arithmetic stays unchanged.
     check(
         "(d0) -> (d0 * 9223372036854775807 * 3 floordiv 5, d0 mod 1), domain: d0 in [0, 99]",
         "(d0) -> (((d0 * 9223372036854775807) * 3) floordiv 5, 0), domain: d0 in [0, 99]",
@@ -211,7 +211,7 @@ fn minima() {
     }
 }
 
-/// The inverse takes each result back to its point, and is defined nowhere else.
+/// The inverse maps each result back to its point, and is undefined elsewhere.
 fn check_inverse(text: &str) -> IndexingMap {
     let map = parse(text);
     let inverse = map.invert().unwrap_or_else(|| panic!("{text}: no inverse"));
@@ -299,7 +299,7 @@ fn composition() {
     assert_eq!((both.dims, both.ranges), (1, 4));
     let names: Vec<_> = (0..7).map(|v| both.name(v)).collect();
     assert_eq!(names, ["d0", "s0", "th_x", "s2", "th_x_1", "rt0", "rt1"]);
-    // The same by way of the normal form, and point by point.
+    // The same composition through the normal form, and point by point.
     let composed = Indexing::compose(&[Indexing::Map(first.clone()), Indexing::Map(second.clone())]).unwrap();
     assert_eq!(composed, both.simplify());
     for (k, point) in both.points().enumerate().filter(|(k, _)| k % 101 == 0) {
@@ -340,7 +340,7 @@ fn reading() {
             "(d0) -> (d0 - (d0 - 1) - -2), domain: d0 in [-9223372036854775808, 9223372036854775807]",
             "(d0) -> (d0 - (d0 - 1) + 2), domain: d0 in [-9223372036854775808, 9223372036854775807]",
         ),
-        // The factor of a difference that is a sum stays in parentheses.
+        // The factor of a difference, itself a sum, stays in parentheses.
         (
             "(d0) -> ((d0 + 1) * 2 ceildiv 3 mod 5), domain: d0 in [0, 1]",
             "(d0) -> ((((d0 + 1) * 2) ceildiv 3) mod 5), domain: d0 in [0, 1]",
@@ -406,7 +406,7 @@ fn errors_have_places() {
     assert_eq!(Indexing::parse(&deep).unwrap_err().at, Some(9 + 64));
 }
 
-/// Hostile texts end soon, in a value or an error.
+/// Hostile texts end soon, with a value or an error.
 #[test]
 fn large_and_hostile_texts() {
     let list = |n: usize, f: &dyn Fn(usize) -> String, by: &str| (0..n).map(f).collect::<Vec<_>>().join(by);
@@ -440,8 +440,8 @@ fn large_and_hostile_texts() {
     }
 }
 
-/// Nested text is read, or refused with an error, and what is read is worked with, on a small stack: a language
-/// server's or a plug-in's threads may have no more.
+/// Nested text is parsed and processed, or refused with an error, on a small stack: a language server's or a plug-in's
+/// threads may have no more.
 #[test]
 fn nested_maps_fit_on_a_stack_of_128_kib() {
     type Wrap<'a> = &'a dyn Fn(String, usize) -> String;
@@ -455,7 +455,7 @@ fn nested_maps_fit_on_a_stack_of_128_kib() {
         let values = map.evaluate(&[3, 4]).unwrap();
         assert_eq!(simple.map().unwrap().evaluate(&[3, 4]).unwrap(), values);
         let _ = Indexing::Map(map.clone()).compare(&simple);
-        // Compositions nest deeper still, up to a bound of their own.
+        // Compositions nest deeper, up to their own bound.
         let (mut both, mut bounded) = (map, false);
         for _ in 0..100 {
             match both.then(&again) {

@@ -1,5 +1,5 @@
-//! The memory of programs: worked examples, and random programs against a slow evaluator that is written from the
-//! definition in `src/memory/mod.rs`.
+//! Program memory: worked examples, and random programs against a slow evaluator of the definition in
+//! `src/memory/mod.rs`.
 
 mod random_hlo;
 
@@ -17,12 +17,12 @@ fn parse(text: &str) -> Module {
     Module::parse(text).unwrap_or_else(|errors| panic!("{}: {:?}\n{text}", errors[0], errors[0].line_column(text)))
 }
 
-/// A module whose entry has these lines, after the computations before it.
+/// A module whose entry has these lines, after the computations `before`.
 fn entry(header: &str, before: &str, lines: &str) -> Module {
     parse(&format!("HloModule m{header}\n{before}\nENTRY main {{\n{lines}\n}}\n"))
 }
 
-/// The temporaries, and the peak, of the main memory.
+/// The temporaries and the peak of the main memory.
 fn main_memory(module: &Module) -> (i64, i64) {
     let used = MemoryUse::of(module).unwrap();
     let space = used.spaces.get(&0).cloned().unwrap_or_default();
@@ -40,7 +40,7 @@ fn a_chain_writes_over_its_operands() {
          c = f32[100]{0} reverse(b), dimensions={0}
          ROOT y = f32[100]{0} reverse(c), dimensions={0}",
     );
-    // x may not be written over, b lies where a is, c is new, y is an output.
+    // x may not be overwritten, b aliases a, c is new, y is an output.
     assert_eq!(main_memory(&module), (800, 1600));
     let used = MemoryUse::of(&module).unwrap();
     assert_eq!(used.timeline(0).unwrap(), [800, 1200, 1200, 1600, 1200]);
@@ -64,7 +64,7 @@ fn an_operand_that_is_read_later_is_not_written_over() {
     assert_eq!(main_memory(&entry("", "", &lines("d, a"))).0, 800);
 }
 
-/// Fusions that update a parameter in place, whatever else reads it, and those that compute each element from one.
+/// Fusions that update a parameter in place, with or without other readers, and elementwise ones.
 #[test]
 fn fusions_are_in_place_as_their_roots_are() {
     let own = |fused: &str, call: &str| {
@@ -82,19 +82,19 @@ fn fusions_are_in_place_as_their_roots_are() {
     let given = "a = f32[100]{0} parameter(0)\n i = s32[2,1]{1,0} parameter(1)\n u = f32[2]{0} parameter(2)";
     let call = "f = f32[100]{0} fusion(a, i, u), kind=kLoop, calls=fused";
     assert_eq!(own(&format!("{given}\n ROOT r = f32[100]{{0}} {scatter}"), call), 400);
-    // Bitcasts before and after it.
+    // Bitcasts before and after the update.
     let shaped = given.replace("a = f32[100]{0} parameter", "p = f32[10,10]{1,0} parameter");
     let shaped = format!(
         "{shaped}\n a = f32[100]{{0}} bitcast(p)\n s = f32[100]{{0}} {scatter}\n ROOT r = f32[10,10]{{1,0}} bitcast(s)"
     );
     let squared = "b = f32[10,10]{1,0} bitcast(a)\n f = f32[10,10]{1,0} fusion(b, i, u), kind=kLoop, calls=fused";
     assert_eq!(own(&shaped, squared), 400);
-    // A tuple of two, each in place, and the operand is read before.
+    // A tuple of two results, each in place, with an earlier read of the operand.
     let two = "p = f32[100]{0} parameter(0)\n k = s32[] parameter(1)\n s = f32[3]{0} dynamic-slice(p, k), dynamic_slice_sizes={3}
  e = f32[3]{0} exponential(s)\n d = f32[100]{0} dynamic-update-slice(p, e, k)\n ROOT r = (f32[100]{0}, f32[3]{0}) tuple(d, e)";
     let call = "t = (f32[100]{0}, f32[3]{0}) fusion(a, k), kind=kLoop, calls=fused\n f = f32[100]{0} get-tuple-element(t), index=0";
     assert_eq!(own(two, call), 412);
-    // What is updated is computed elementwise; the other way round it is no update at the root.
+    // An update of an elementwise function of the parameter is in place, an update of its reverse is not.
     let exponential = |lines: &str| {
         format!(
             "p = f32[100]{{0}} parameter(0)\n k = s32[] parameter(1)\n u = f32[1]{{0}} broadcast(z), dimensions={{}}\n {lines}"
@@ -106,7 +106,7 @@ fn fusions_are_in_place_as_their_roots_are() {
     assert_eq!(own(&zero(exponential(update)), call), 400);
     let reversed = update.replace("exponential(p)", "reverse(p), dimensions={0}");
     assert_eq!(own(&zero(exponential(&reversed)), call), 800);
-    // A copy is never over its operand.
+    // A copy never shares its operand's buffer.
     assert_eq!(own("ROOT p = f32[] parameter(0)", "f = f32[100]{0} copy(a)"), 800);
     assert_eq!(own("ROOT p = f32[] parameter(0)", "f = f32[100]{0} negate(a)"), 400);
 }
@@ -122,12 +122,12 @@ fn a_donated_argument_is_written_over() {
     assert_eq!(main_memory(&entry("", "", lines)), (0, arguments + 404));
     let donated = entry(", input_output_alias={ {0}: (0, {}, may-alias) }", "", lines);
     assert_eq!(main_memory(&donated), (0, arguments + 4));
-    // It cannot be written while it is still read: the result is copied into it at the end.
+    // While the argument is still read, the result cannot share it: a copy fills it at the end.
     let lines = lines.replace("ROOT", "z = f32[] custom-call(d, x), custom_call_target=\"f\"\n ROOT");
     assert_eq!(main_memory(&entry(", input_output_alias={ {0}: (0, {}, may-alias) }", "", &lines)).0, 404);
 }
 
-/// A chain of elementwise operations and updates that ends in a donated argument lies there.
+/// A chain of elementwise operations and updates that ends in a donated argument shares its buffer.
 #[test]
 fn a_chain_lies_in_a_donated_argument() {
     let beside = |lines: &str| {
@@ -147,7 +147,7 @@ fn a_chain_lies_in_a_donated_argument() {
         )
     };
     assert_eq!([update, negate].map(|first| beside(&longer(first))), [0, 0]);
-    // Where the argument is read after that, the chain is beside it.
+    // If the argument is read later, the chain has its own buffer.
     let later = |first: &str| chain(first).replace("negate(d)", "add(d, a)");
     assert_eq!([update, negate].map(|first| beside(&later(first))), [4000, 4000]);
 }
@@ -179,11 +179,11 @@ fn what_a_loop_carries_is_one_buffer() {
              ROOT y = f32[100]{0} get-tuple-element(w), index=0";
         main_memory(&entry("", &before, main)).0
     };
-    // The loop is in the output, and the counter, which no round changes, in the argument.
+    // The loop runs in the output, and the counter, which is loop-invariant, in the argument.
     assert_eq!(called(lines), 0);
-    // A value that is made while that of the last round is read.
+    // A new value whose definition precedes the last read of the old one.
     assert_eq!(called(&lines.replace("negate(a)", "reverse(a), dimensions={0}")), 400);
-    // A value of the body alone.
+    // A temporary of the body.
     let more =
         lines.replace("n = ", "b = f32[100]{0} reverse(a), dimensions={0}\n n = ").replace("negate(a)", "add(a, b)");
     assert_eq!(called(&more), 400);
@@ -224,10 +224,10 @@ fn temporaries_lie_in_outputs_that_are_not_made_yet() {
     assert_eq!((found.spaces[&0].temporaries, found.spaces[&0].beside_outputs), (720, 320));
     let inside: Vec<(usize, usize)> = found.in_outputs.iter().map(|i| (i.temporary, i.output)).collect();
     assert_eq!(inside, [(0, 3)]);
-    // Another memory, and an output that is too small.
+    // Another memory space, and an output that is too small.
     assert_eq!(used(&lines.replace("y = f32[100]{0}", "y = f32[100]{0:S(1)}")).spaces[&0].beside_outputs, 720);
     assert_eq!(used(&lines.replace("y = f32[100]{0}", "y = f32[99]{0}")).spaces[&0].beside_outputs, 720);
-    // Two at different times; b meets both.
+    // Two buffers at different times; b is live with both.
     let more = "b = f32[80]{0} slice(a), slice={[0:80]}
          c = f32[90]{0} custom-call(b), custom_call_target=\"f\"
          d = f32[2]{0} slice(c), slice={[0:2]}
@@ -249,8 +249,8 @@ fn outputs_that_are_tuples_have_tables() {
     assert_eq!(tables(5, "{1,0}"), 0);
 }
 
-/// Of the tuples inside of a program each has a table: those of asynchronous pairs and of operations with several results,
-/// that of a loop's state once, and none for other names.
+/// Tuples inside of a program have tables: each tuple of an asynchronous pair or of an operation with several results
+/// has one, a loop's state has one, and aliases have none.
 #[test]
 fn tuples_inside_of_a_program_have_tables() {
     let before = "less {
@@ -287,16 +287,16 @@ fn tuples_inside_of_a_program_have_tables() {
     };
     // `t`, `f`, and the two of `s`.
     assert_eq!(tables(before, lines), (4 * 512, 512));
-    // A second condition with a tuple that it makes.
+    // A second condition that makes its own tuple.
     let more = before
         .replace("ROOT c = pred[] compare(i, n)", "e = (s32[], s32[]) tuple(i, n)\n ROOT c = pred[] compare(i, n)");
     assert_eq!(tables(&more, lines), (5 * 512, 512));
-    // No text of XLA:TPU.
+    // Not a text of XLA:TPU.
     let plain = |text: &str| text.replace(":T(8,128)", "");
     assert_eq!(tables(&plain(before), &plain(lines)), (0, 0));
 }
 
-/// A conditional whose branch returns its operand has its result there, and the other branch writes over it.
+/// If a branch returns its operand, the conditional's result aliases it, and the other branch overwrites it.
 #[test]
 fn what_a_branch_returns_as_it_gets_it_is_the_operand() {
     let temporaries = |branches: [&str; 2], lines: &str| {
@@ -317,19 +317,19 @@ fn what_a_branch_returns_as_it_gets_it_is_the_operand() {
     assert_eq!(temporaries([same, other], &end("b")), 4000);
     assert_eq!(temporaries([other, same], &end("b")), 4000);
     assert_eq!(temporaries([other, other], &end("b")), 8000);
-    // What is read later is not written over; where no branch writes, there is nothing to write.
+    // A value with a later read is not overwritten; if no branch writes, nothing is.
     assert_eq!(temporaries([same, other], &end("b, a")), 8000);
     assert_eq!(temporaries([same, same], &end("b, a")), 4000);
-    // An argument is not written over.
+    // A parameter of the program is not overwritten.
     assert_eq!(temporaries([same, other], &end("b").replace("a, a)", "x, a)")), 8000);
     assert_eq!(temporaries([same, same], &end("b").replace("a, a)", "x, x)")), 4000);
-    // A temporary of the other branch does not lie in the operand.
+    // A temporary of the other branch does not share the operand's buffer.
     let more = other.replace(
         "ROOT r = f32[1000]{0} custom-call(q)",
         "s = f32[1000]{0} reverse(q), dimensions={0}\n ROOT r = f32[1000]{0} custom-call(s)",
     );
     assert_eq!(temporaries([same, &more], &end("b")), 8000);
-    // Branches that get it in tuples.
+    // Branches with tuple operands.
     let part = "p = (f32[1000]{0}, pred[]) parameter(0)\n q = f32[1000]{0} get-tuple-element(p), index=0\n ROOT r = ";
     let [same, other] = ["(f32[1000]{0}) tuple(q)", "(f32[1000]{0}) custom-call(q), custom_call_target=\"g\""];
     let run = "t = (f32[1000]{0}, pred[]) tuple(a, c)
@@ -351,7 +351,7 @@ fn an_asynchronous_pair_keeps_its_operand_and_its_computation() {
          ROOT y = f32[] custom-call(d, b), custom_call_target=\"f\"";
     let lines = lines.replace("b = ", "f = f32[] parameter(1)\n b = ");
     let used = MemoryUse::of(&entry("", before, &lines)).unwrap();
-    // a, the result, b, and inside the 200 bytes of q: until the pair ends.
+    // a, the result, b, and inside the 200 bytes of q: live until the pair ends.
     assert_eq!(used.timeline(0).unwrap(), [408, 808, 1208, 1208, 2008, 2008, 1408]);
 }
 
@@ -396,12 +396,12 @@ fn bytes(array: &Array) -> Option<i64> {
     array.element.is_data().then(|| expansion.padded_bytes(array.element).unwrap())
 }
 
-/// One computation that runs in one way.
+/// One computation and its kind of call.
 struct Slow<'m> {
     module: &'m Module,
     computation: &'m Computation,
     frame: RunsAs,
-    /// Leaves that lie in one place.
+    /// Sets of leaves that share a buffer.
     sets: Vec<BTreeSet<Leaf>>,
 }
 
@@ -427,7 +427,7 @@ impl<'m> Slow<'m> {
         instruction.operands.iter().flat_map(|k| (0..count(k)).map(move |leaf| (*k, leaf))).collect()
     }
 
-    /// The leaf that a leaf is another name of.
+    /// The leaf that this leaf is an alias of.
     fn name(&self, (k, leaf): Leaf) -> Option<Leaf> {
         let instruction = &self.computation.instructions[k];
         let all = self.operand_leaves(instruction);
@@ -465,7 +465,7 @@ impl<'m> Slow<'m> {
         }
     }
 
-    /// The operand's leaf that each branch of a conditional returns as it gets it.
+    /// The operand's leaf that each branch of a conditional returns unchanged.
     fn returned(&self, (k, leaf): Leaf) -> Vec<Option<Leaf>> {
         let instruction = &self.computation.instructions[k];
         let Operation::Conditional { branches } = &instruction.operation else { return Vec::new() };
@@ -480,7 +480,7 @@ impl<'m> Slow<'m> {
         branches.iter().enumerate().map(of).collect()
     }
 
-    /// The instructions that read a set; the end of the computation where it returns it.
+    /// The instructions that read a set; the computation's end if it returns the set.
     fn readers(&self, set: usize) -> Vec<usize> {
         let mut found = Vec::new();
         for (k, instruction) in self.computation.instructions.iter().enumerate() {
@@ -526,7 +526,7 @@ impl<'m> Slow<'m> {
                 "fusion" if instruction.name.starts_with("elementwise") => operands.clone(),
                 _ => names.updated(leaf),
             };
-            // Without an update, only what is alone in its buffer is written over, or what is read where a result is made.
+            // Except in updates, the operand must be alone in its buffer, or the overwriting value a result.
             let may = |operand: &Leaf| {
                 let (to, from) = (names.set(leaf), names.set(*operand));
                 let end = (0..roots).find(|number| root(*number) == to);
@@ -555,7 +555,7 @@ impl<'m> Slow<'m> {
         slow
     }
 
-    /// The leaves of operands that an instruction updates.
+    /// The operand leaves that an instruction updates.
     fn updated(&self, (k, leaf): Leaf) -> Vec<Leaf> {
         let instruction = &self.computation.instructions[k];
         let operands = self.operand_leaves(instruction);
@@ -568,7 +568,7 @@ impl<'m> Slow<'m> {
         }
     }
 
-    /// The sets that lie with others in one buffer, whatever the order.
+    /// The sets that share a buffer with others in any order.
     fn joined(&self, all: &[Leaf]) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         for leaf in all {
@@ -595,7 +595,7 @@ impl<'m> Slow<'m> {
             && !self.sets[set].iter().any(|(k, _)| *k == self.computation.root)
     }
 
-    /// The bytes of the buffers of an instruction that are empty at an instruction of what it runs.
+    /// The bytes of an instruction's buffers that are free at an instruction of its called computation.
     fn vacant(&self, space: u8, k: usize, inside: &Slow, at: usize) -> i64 {
         let instruction = &self.computation.instructions[k];
         let returns = instruction.opcode != "while" || inside.frame == RunsAs::Body;
@@ -611,7 +611,7 @@ impl<'m> Slow<'m> {
                 }
                 _ => true,
             };
-            // A branch writes over an operand.
+            // A branch overwrites an operand.
             let is_operand = inside.frame == RunsAs::Called && self.interval(self.set((k, leaf))).0 < k;
             found.push((self.set((k, leaf)), !given && after && at < first && !is_operand));
         }
@@ -630,7 +630,7 @@ impl<'m> Slow<'m> {
         empty.map(|(set, _)| self.interval(*set).2).sum()
     }
 
-    /// The temporaries of a memory space at an instruction.
+    /// The live bytes of temporaries in a memory space at an instruction.
     fn live(&self, space: u8, at: usize) -> i64 {
         let end = self.computation.instructions.len() - 1;
         let mut sum = 0;
@@ -670,7 +670,7 @@ impl<'m> Slow<'m> {
         (first, last, size)
     }
 
-    /// Whether the first instruction of a set is elementwise and may write over another set.
+    /// Whether the set's first instruction is elementwise and may overwrite another set.
     fn is_over(&self, value: usize, state: usize) -> bool {
         let (k, leaf) = *self.sets[value].iter().min().unwrap();
         let instruction = &self.computation.instructions[k];
@@ -680,7 +680,7 @@ impl<'m> Slow<'m> {
         is_elementwise && self.operand_leaves(instruction).iter().any(same)
     }
 
-    /// What the states of a loop need beside.
+    /// The extra bytes of loop states.
     fn states(&self, space: u8, at: usize, end: usize) -> i64 {
         let (parameter, root) = (self.computation.parameters[0], self.computation.root);
         let mut done = BTreeSet::new();
@@ -707,8 +707,8 @@ impl<'m> Slow<'m> {
     }
 }
 
-/// How the entry comes to run a computation: the computations on the way, each with its instruction and the number of what that
-/// runs.
+/// A path of calls from the entry to a computation: the computations on it, each with its instruction and the number of
+/// the callee.
 type Way = Vec<((usize, RunsAs), usize, usize)>;
 
 fn way(module: &Module, from: (usize, RunsAs), to: (usize, RunsAs)) -> Option<Way> {
@@ -728,12 +728,12 @@ fn way(module: &Module, from: (usize, RunsAs), to: (usize, RunsAs)) -> Option<Wa
     inner.find_map(|(k, number, frame)| Some([vec![(from, k, number)], way(module, frame, to)?].concat()))
 }
 
-/// What holds of the temporaries that lie in outputs; how many there are.
+/// Checks the temporaries in outputs. Returns their number.
 fn in_outputs_hold(module: &Module, used: &MemoryUse) -> usize {
     let main = (module.entry, RunsAs::Entry);
     let own = &used.frames[&main];
     let overlap = |a: (usize, usize), b: (usize, usize)| a.0 <= b.1 && b.0 <= a.1;
-    // When one is live: the numbers of the instruction of the entry, of what that runs and of the instruction there, and so on.
+    // Live ranges in nested time: the numbers of the entry's instruction, its callee, the instruction there, and so on.
     let time = |frame: (usize, RunsAs), (from, to): (usize, usize)| {
         let way = way(module, main, frame).unwrap();
         let numbers: Vec<usize> = way.iter().flat_map(|(_, k, runs)| [*k, *runs]).collect();
@@ -741,7 +741,7 @@ fn in_outputs_hold(module: &Module, used: &MemoryUse) -> usize {
     };
     let meet = |a: &(Vec<usize>, Vec<usize>), b: &(Vec<usize>, Vec<usize>)| a.0 <= b.1 && b.0 <= a.1;
     let of = |frame: (usize, RunsAs), k: usize| used.frames[&frame].temporaries().nth(k).unwrap();
-    // An elementwise instruction writes over its operand.
+    // An elementwise instruction may overwrite its operand.
     let over = |frame: (usize, RunsAs), (from, to): (usize, usize)| {
         let is_elementwise =
             |i: &Instruction| i.name.starts_with("elementwise") || ["negate", "add"].contains(&&*i.opcode);
@@ -750,7 +750,7 @@ fn in_outputs_hold(module: &Module, used: &MemoryUse) -> usize {
     for one in &used.in_outputs {
         let (buffer, output) = (of(one.frame, one.temporary), &own.buffers[one.output]);
         let live = time(one.frame, buffer.live);
-        // What the entry runs may return the output: its temporaries lie there before it is made, and so do those of what it runs.
+        // A callee of the entry may return the output: until its definition it holds temporaries of callees.
         let returned = |(frame, at): ((usize, RunsAs), usize)| {
             let (found, root) = (&used.frames[&frame], module.computations[frame.0].root);
             let made = |result: &Option<usize>| result.is_some_and(|k| at <= found.buffers[k].live.0);
@@ -766,7 +766,7 @@ fn in_outputs_hold(module: &Module, used: &MemoryUse) -> usize {
             let is_next =
                 over(one.frame, (buffer.live.1, there.live.0)) || over(one.frame, (there.live.1, buffer.live.0));
             let apart = one.frame == other.frame && (!overlap(buffer.live, there.live) || is_next);
-            // What a loop, a branch or a call makes is empty in it at first.
+            // The result of a loop, a branch or a call is empty at first in its callee.
             let in_result = |a: &InOutput, b: &InOutput| {
                 let (found, buffer) = (&used.frames[&a.frame], of(a.frame, a.temporary));
                 let is_made = |k: usize| found.of[k].iter().flatten().any(|n| std::ptr::eq(&found.buffers[*n], buffer));
@@ -776,7 +776,7 @@ fn in_outputs_hold(module: &Module, used: &MemoryUse) -> usize {
             assert!(apart || !meet(&live, &time(other.frame, there.live)));
         }
     }
-    // No temporary of the entry is left that an empty output has room for.
+    // Each entry temporary that fits into an empty output lies in one.
     for (k, buffer) in own.temporaries().enumerate().filter(|(_, b)| b.footprint.padded > 0) {
         let is_in = used.in_outputs.iter().any(|one| (one.frame, one.temporary) == (main, k));
         let empty = |(n, output): (usize, &Buffer)| {
@@ -801,8 +801,8 @@ fn in_outputs_hold(module: &Module, used: &MemoryUse) -> usize {
     used.in_outputs.len()
 }
 
-/// What XLA:CPU of JAX 0.8 says of loops in loops and of branches in loops; it rounds up to 64
-/// bytes and has tables of tuples beside.
+/// The temporaries of XLA:CPU in JAX 0.8 for loops in loops and branches in loops. XLA rounds up to 64 bytes and adds
+/// tables of tuples.
 #[test]
 fn temporaries_of_loops_and_branches_take_what_xla_says() {
     for (text, said) in [
@@ -832,7 +832,7 @@ fn random_programs_take_what_the_definition_says() {
             let expected: Vec<i64> = (0..entry.instructions.len()).map(|at| whole + slow.live(*space, at)).collect();
             assert_eq!(used.timeline(*space).unwrap(), expected, "seed {seed}, space {space}\n{text}");
             assert_eq!(found.peak, expected.iter().copied().max().unwrap(), "seed {seed}\n{text}");
-            // What is said to be live at the peak, and at each instruction, is what is.
+            // The live buffers at the peak, and at each instruction, add up to the reported bytes.
             let live = |moments: &[Moment]| -> i64 {
                 moments.iter().flat_map(|at| used.live_at(at, *space)).map(|b| b.footprint.padded).sum()
             };
@@ -847,14 +847,14 @@ fn random_programs_take_what_the_definition_says() {
         outputs += in_outputs_hold(&module, &used);
         shared += slow.sets.iter().filter(|set| set.len() > 1).count();
     }
-    // The programs have temporaries in both memories, share, and run others.
+    // The programs have temporaries in both memories, aliases, and called computations.
     assert!(
         peaks[&0] > 200 && peaks[&1] > 100 && shared > 1000 && inside > 200 && outputs > 50,
         "{peaks:?} {shared} {inside} {outputs}"
     );
 }
 
-/// No stack has room for a call for each instruction. `benches/report.rs` has the time.
+/// A call for each instruction would overflow any stack. `benches/report.rs` has the time.
 #[test]
 fn a_program_of_twenty_thousand_instructions() {
     let mut lines = String::from("x = f32[8]{0} parameter(0)\n a0 = f32[8]{0} reverse(x), dimensions={0}\n");
@@ -865,7 +865,7 @@ fn a_program_of_twenty_thousand_instructions() {
     assert_eq!(main_memory(&module).0, 32);
 }
 
-/// Each part is taken of one wide tuple: the time is that of the leaves, not of all leaves for each part.
+/// Each instruction reads one element of a wide tuple: the time is linear in the leaves, not in leaves times elements.
 #[test]
 fn a_tuple_of_ten_thousand_parts() {
     let end = 10_000;
@@ -880,8 +880,8 @@ fn a_tuple_of_ten_thousand_parts() {
     assert_eq!(main_memory(&module), (0, 2 * 32 * 10_000));
 }
 
-/// Places for the temporaries of each memory of each computation of the programs in `test/hlo`: none takes more than the
-/// peak of live bytes.
+/// Offsets for the temporaries of each memory and computation in `test/hlo`: no arena is larger than the peak of live
+/// bytes.
 #[test]
 fn the_arenas_of_programs_are_their_peaks() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("test/hlo");
@@ -911,15 +911,15 @@ fn the_arenas_of_programs_are_their_peaks() {
     assert!(arenas > 30, "{arenas}");
 }
 
-/// The processor time of this thread so far, in nanoseconds; other processes make it no longer.
+/// The processor time of this thread so far, in nanoseconds; other processes do not count.
 #[cfg(target_os = "linux")]
 fn clock() -> f64 {
     let text = fs::read_to_string("/proc/thread-self/schedstat").expect("the kernel's clock of a thread");
     text.split(' ').next().and_then(|time| time.parse().ok()).expect("a number")
 }
 
-/// Programs with tuples of `n` parts: what a loop makes, what a call returns, arguments that are
-/// written over, and results that end in each other's arguments.
+/// Programs with tuples of `n` elements: results of loops and calls, overwritten arguments, and results that end in
+/// each other's arguments.
 fn wide(n: usize) -> Vec<(&'static str, String)> {
     let shape = format!("({})", vec!["f32[4]"; n].join(", "));
     let lines = |line: &dyn Fn(usize) -> String| (0..n).map(line).collect::<String>();
@@ -962,8 +962,8 @@ fn wide(n: usize) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// A program of four times as many parts takes about four times as long, where it would be sixteen with a walk over all
-/// parts for each of them. `--nocapture` shows the times.
+/// Four times as many tuple elements take about four times as long, not sixteen times as with a walk over all elements
+/// for each. `--nocapture` shows the times.
 #[cfg(target_os = "linux")]
 #[test]
 fn time_grows_with_the_parts_of_tuples() {

@@ -1,8 +1,8 @@
-//! Models of the corpus, imported, lowered and run, beside a slow interpreter of HLO, or with `LAYOUT_JAX=PYTHON`
-//! beside the JAX of that Python.
+//! Models of the corpus, imported, lowered and run, against a slow interpreter of HLO, or with `LAYOUT_JAX=PYTHON`
+//! against the JAX of that Python.
 //!
-//! Each model is made smaller by writing smaller sizes for its own, and run as it is and with tiled layouts put on its
-//! parameters. Elements of parameters are small numbers made from their places.
+//! Each model is shrunk by smaller sizes, and run unchanged and with tiled layouts on its parameters. Parameter
+//! elements are small numbers that depend on their index.
 
 mod elements;
 mod interpreter;
@@ -24,7 +24,7 @@ use tensor_layout::operations::leaves;
 use tensor_layout::operations::{Array, Shape};
 use tensor_layout::tiled::Layout;
 
-/// The models, and what is written for which number in their texts.
+/// The models, and the replacements of numbers in their texts.
 const MODELS: &[(&str, &[(&str, &str)])] = &[
     ("attention", &[("768", "48"), ("256", "20"), ("128", "10"), ("64", "4")]),
     ("conv", &[("28", "9"), ("32", "5")]),
@@ -43,7 +43,7 @@ const MODELS: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// Small modules with what the models do not have.
+/// Small modules of operations that the models lack.
 const SMALL: &[&str] = &[
     "batches",
     "bitcast",
@@ -88,13 +88,13 @@ const SMALL: &[&str] = &[
     "windows",
 ];
 
-/// Tells a process that it is to run one model: `file kind`.
+/// Tells a process which model to run: `file kind`.
 const PART: &str = "LAYOUT_MODEL_PART";
 
-/// Names a Python with JAX, to run beside that.
+/// The Python with JAX to compare with.
 const JAX: &str = "LAYOUT_JAX";
 
-/// Whether parameters have tiles, how tiled memrefs are lowered, and the options of vector code.
+/// Kinds of runs: a name, whether parameters have tiles, the form of tiled memrefs, and the options of vector code.
 const KINDS: [(&str, bool, Form, &str); 4] = [
     ("plain", false, Form::Strided, ""),
     ("strided", true, Form::Strided, ""),
@@ -138,7 +138,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// Runs one model in a process of its own: compiled code may do anything.
+/// Runs one model in its own process: compiled code may crash.
 fn child(part: &str) -> Result<(), Failed> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(own).env(PART, part).output().map_err(|error| error.to_string())?;
@@ -151,7 +151,7 @@ fn child(part: &str) -> Result<(), Failed> {
 /// A row of [`WINDOWS`].
 type WindowCase = ([&'static str; 2], &'static str, i32, &'static str, &'static [f64], &'static [f64]);
 
-/// Windows over arrays of `s32`: the array's sizes and the result's, the computation of `a` and `b`, the initial value, the
+/// Windows over arrays of `s32`: the sizes of array and result, the computation on `a` and `b`, the initial value, the
 /// window, the elements, and the result.
 const WINDOWS: [WindowCase; 14] = [
     (["5", "5"], CAPPED, 0, "size=5 pad=0_4", &[8., 7., -6., 4., -5.], &[2., 0., -7., -1., -5.]),
@@ -170,10 +170,10 @@ const WINDOWS: [WindowCase; 14] = [
     (["2,2", "2,2"], CAPPED, 0, "size=2x2 pad=0_1x0_1", &[8., 7., -6., 4.], &[7., 9., -2., 4.]),
 ];
 
-/// A sum that ends at 9.
+/// A sum that saturates at 9.
 const CAPPED: &str = "minimum(add(a, b), constant(9))";
 
-/// The interpreter and compiled code give the values of [`WINDOWS`].
+/// The interpreter and compiled code compute the values of [`WINDOWS`].
 fn windows_by_hand() -> Result<(), String> {
     for ([from, to], computation, init, window, elements, expected) in WINDOWS {
         let computation = match computation {
@@ -201,7 +201,7 @@ fn windows_by_hand() -> Result<(), String> {
     Ok(())
 }
 
-/// The text with other numbers, where they are whole tokens.
+/// Replaces numbers in a text that are whole tokens.
 fn smaller(text: &str, sizes: &[(&str, &str)]) -> String {
     let (mut out, mut rest) = (String::new(), text);
     while !rest.is_empty() {
@@ -223,7 +223,7 @@ fn number(p: usize, n: i64, e: ElementType) -> f64 {
     }
 }
 
-/// The model with an entry in front that takes the numbers of all parameters and gives those of all results, as `f64`.
+/// The model with a new entry that takes the elements of all parameters and returns those of all results, as `f64`.
 fn harnessed(text: &str) -> Result<(String, Vec<f64>, usize), String> {
     let told = |errors: Vec<tensor_layout::text::Error>| Complaint::in_file("model", text, &errors).plain();
     let module = Module::parse(text).map_err(told)?;
@@ -269,13 +269,13 @@ fn harnessed(text: &str) -> Result<(String, Vec<f64>, usize), String> {
     Ok((format!("HloModule harness{model}\nENTRY harness {{\n{all}\n{body}}}\n"), numbers, total as usize))
 }
 
-/// Puts tiles on the parameters of the computation that the harness calls.
+/// Adds tiles to the parameters of the computation that the harness calls.
 fn tile(module: &mut Module) {
     let mut rng = Rng::with_seed(7);
     let harness = &module.computations[module.entry];
     let called = harness.instructions.iter().find(|i| i.name == "out").expect("a call").called[0];
     let model = &module.computations[called];
-    // The bytes of a tiled parameter are others.
+    // A tiled parameter has other bytes, which a bitcast would show.
     let cast = |k: &usize| model.instructions.iter().any(|i| i.opcode == "bitcast" && i.operands.contains(k));
     for k in model.parameters.iter().copied().filter(|k| !cast(k)).collect::<Vec<_>>() {
         let Shape::Array(array) = &mut module.computations[called].instructions[k].shape else { continue };
@@ -290,7 +290,7 @@ fn tile(module: &mut Module) {
     }
 }
 
-/// Runs a model both ways; the error says where they differ.
+/// Runs a model both ways; the error names the difference.
 fn compare(file: &str, (_, tiled, form, vectors): (&str, bool, Form, &str)) -> Result<(), String> {
     let model = file.split('.').next();
     let sizes = MODELS.iter().find(|known| Some(known.0) == model).map_or(&[][..], |known| known.1);
@@ -304,7 +304,7 @@ fn compare(file: &str, (_, tiled, form, vectors): (&str, bool, Form, &str)) -> R
     let data = numbers.iter().map(|x| Number::Float(*x)).collect();
     let all = Value { element: ElementType::F64, sizes: vec![numbers.len() as i64], data };
     let expected = match std::env::var(JAX) {
-        // What XLA has optimised it does not take in again; the model before that is the same function.
+        // XLA does not import its own optimised text; the unoptimised model is the same function.
         Ok(python) => jax(&python, &harnessed(&read(&file.replace(".opt", ".unopt"))?)?.0, &numbers)?,
         Err(_) => {
             let results = interpreter::run(&module, module.entry, &[vec![all]]);
@@ -321,7 +321,7 @@ fn compare(file: &str, (_, tiled, form, vectors): (&str, bool, Form, &str)) -> R
         return Err(format!("nothing to compare: the largest of {} numbers is {most}", expected.len()));
     }
     for (k, (e, f)) in expected.iter().zip(&found).enumerate() {
-        // Sums in another order, and functions of a mathematics library.
+        // Sums in another order, and functions of another math library.
         let near = (e - f).abs() <= 2e-5 * most + 1e-4 * e.abs();
         if !near {
             return Err(format!("number {k} of {count} is {f}, not {e}"));
@@ -330,7 +330,7 @@ fn compare(file: &str, (_, tiled, form, vectors): (&str, bool, Form, &str)) -> R
     Ok(())
 }
 
-/// What XLA makes of the harness.
+/// The results of XLA for the harness.
 fn jax(python: &str, text: &str, numbers: &[f64]) -> Result<Vec<f64>, String> {
     let told = |error: std::io::Error| error.to_string();
     let folder = tempfile::tempdir().map_err(told)?;
@@ -361,7 +361,7 @@ fn execute(mlir: &str, numbers: &[f64], count: usize, form: Form, vectors: &str)
     let told = |error: tensor_layout::text::Error| error.message;
     let row = |count: usize| Array::new(ElementType::F64, &[count as i64], Layout::row_major(1)).map_err(told);
     let argument = Buffer::of(&row(numbers.len())?, form, numbers).map_err(told)?;
-    // SAFETY: the harness takes and gives a row of numbers.
+    // SAFETY: the harness takes and returns a row of numbers.
     let results = unsafe { call(&engine, "harness", &[(&argument).into()], &[row(count)?], form) }.map_err(told)?;
     results[0].elements().map_err(told)
 }

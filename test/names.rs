@@ -1,10 +1,10 @@
-//! One meaning for each type name: in a crate no two types have the same name, so `Tile` is the same type in every file.
+//! Type names with one meaning: in a crate no two types have the same name, so `Tile` is the same type in every file.
 //!
-//! The files are read as tokens: a definition is `struct`, `enum`, `union`, `trait` or `type` with a name behind it, also
-//! inside functions and macros. Associated types of traits and of their implementations are not counted, and neither is
-//! what is behind `#[cfg(test)]`.
+//! The files are read as tokens: a definition is `struct`, `enum`, `union`, `trait` or `type` and a name, also inside
+//! functions and macros. Associated types of traits and implementations do not count, and neither does code after
+//! `#[cfg(test)]`.
 //!
-//! A public enum or struct that may get longer is `#[non_exhaustive]`; [`CLOSED`] is the list of the others.
+//! A public enum or struct that may grow is `#[non_exhaustive]`; [`CLOSED`] lists the others.
 
 mod tokens;
 
@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tokens::without_tests;
 
-/// Folders that are no part of a crate, or are not its own code.
+/// Folders outside of a crate's own code.
 const NOT_READ: &[&str] = &["target", "test", "tests", "benches", "examples", "fuzz"];
 
 #[test]
@@ -54,16 +54,16 @@ fn definitions_are_found() {
         "One is defined twice: a.rs, b.rs"
     );
     assert_eq!(found("mod a { struct One; } mod b { struct One; }", ""), "One is defined twice: a.rs, a.rs");
-    // A use, a comment, a test and an associated type define nothing.
+    // Imports, comments, tests and associated types define no names.
     assert_eq!(found("struct One;", "use crate::One; // struct One;\n#[cfg(test)] mod tests { struct One; }"), "");
     assert_eq!(found("impl T for A { type Out = u8; }", "unsafe impl T for B { type Out = u8; }"), "");
     assert_eq!(found("rules! { impl T for $type { type Out = u8; } }", "struct Out;"), "");
     assert_eq!(found("struct Out; trait T { type Out; }", ""), "");
 }
 
-/// What users of the maths name and may take apart, although it is not `#[non_exhaustive]`: why, and which.
+/// Public types whose users may match or build them: the reason, and the types without `#[non_exhaustive]`.
 const CLOSED: &[(&str, &[&str])] = &[
-    // More of them would be another grammar, or another mathematics.
+    // More variants would be another grammar, or another mathematics.
     (
         "expressions and maps",
         &["Expr", "Named", "Indexing", "IndexingMap", "Kind", "VariableOrigin", "Interval", "Domain"],
@@ -72,7 +72,7 @@ const CLOSED: &[(&str, &[&str])] = &[
     ("shapes", &["Array", "Shape", "Dim", "Sizes", "Values"]),
     ("numbers", &["Decimal", "Count", "Footprint"]),
     ("yes, no or unknown", &["Equality", "Movement", "Moved", "Shift", "Held", "Copies"]),
-    // A compiler that does not know one of them is wrong without noticing.
+    // A compiler that ignores an unknown variant is silently wrong.
     (
         "what operations do",
         &["Operation", "Algorithm", "Collective", "Contraction", "Convolution", "Exchange", "Fourier"],
@@ -80,13 +80,13 @@ const CLOSED: &[(&str, &[&str])] = &[
     ("and its parts", &["Gather", "Loops", "Ragged", "RaggedDot", "Start", "WindowDim", "OnlyPlace", "Progression"]),
     ("elements", &["ElementType"]),
     ("what operations read", &["Access", "Mapped", "RunTime"]),
-    // A checker that does not know one of them accepts what it must not.
+    // A checker that ignores an unknown variant accepts wrong proofs.
     ("proofs of simplifications", &["Claim", "Refused", "Shown", "Step", "Using"]),
     (
         "proofs of plans",
         &["Certificate", "Dual", "Edge", "Message", "Multiplier", "Occupancy", "ProofNode", "Reduction"],
     ),
-    // Made by callers, with all fields.
+    // Built by callers, with all fields.
     (
         "programs",
         &[
@@ -154,12 +154,12 @@ fn what_may_be_taken_apart_is_found() {
     assert_eq!(found("#[derive(Debug)] #[non_exhaustive] pub enum A { One }"), "");
     assert_eq!(found("#[non_exhaustive] pub enum A {} #[derive(Debug)] pub enum B {}"), "B");
     assert_eq!(found("pub struct A { pub one: u8, pub two: Vec<u8> } pub struct B(pub u8);"), "A B");
-    // With a field of its own, only its crate makes it or takes it apart.
+    // With a private field, only its crate builds it or takes it apart.
     assert_eq!(found("pub struct A { pub one: u8, two: u8 } pub struct B(u8); pub struct C { pub(crate) d: u8 }"), "");
     assert_eq!(found("macro_rules! list { () => { pub enum A {} } } pub(crate) enum B {}"), "A");
 }
 
-/// The names of what a room offers: what its `pub use` lists, and, in the room's own file, its public types.
+/// The exported names of a room: its `pub use`, and, in the room's own file, its public types.
 fn exported(tokens: TokenStream, room: bool, names: &mut BTreeSet<String>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (k, token) in tokens.iter().enumerate() {
@@ -176,7 +176,7 @@ fn exported(tokens: TokenStream, room: bool, names: &mut BTreeSet<String>) {
     }
 }
 
-/// The enums and the structs with public fields only that are public and not `#[non_exhaustive]`.
+/// The public enums, and structs with only public fields, without `#[non_exhaustive]`.
 fn may_be_taken_apart(tokens: TokenStream, open: &mut BTreeSet<String>) {
     let tokens = without_tests(tokens);
     let mut marked = false;
@@ -200,7 +200,7 @@ fn may_be_taken_apart(tokens: TokenStream, open: &mut BTreeSet<String>) {
     }
 }
 
-/// Whether each field between commas begins with `pub`, apart from attributes, and not with `pub(crate)`.
+/// Whether each field, after attributes, begins with `pub` and not with `pub(crate)`.
 fn only_public_fields(fields: TokenStream) -> bool {
     let (mut begins, mut public, mut angle) = (true, true, 0);
     let fields: Vec<TokenTree> = fields.into_iter().collect();
@@ -220,7 +220,7 @@ fn only_public_fields(fields: TokenStream) -> bool {
     public
 }
 
-/// The words in a token.
+/// The identifiers in a token.
 fn words(token: &TokenTree, names: &mut BTreeSet<String>) {
     match token {
         TokenTree::Ident(word) => _ = names.insert(word.to_string()),
@@ -233,11 +233,10 @@ fn is_word(token: &TokenTree, word: &str) -> bool {
     matches!(token, TokenTree::Ident(found) if found == word)
 }
 
-/// The files of a crate: their names and texts.
+/// The files of a crate: names and texts.
 type Files = Vec<(String, String)>;
 
-/// Reads the `.rs` files under a folder into the crate that it belongs to: that of the nearest `Cargo.toml`, or else the
-/// folder itself.
+/// Reads the `.rs` files under a folder into their crates: the nearest `Cargo.toml`, or the folder itself.
 fn read(root: &Path, folder: &Path, crates: &mut BTreeMap<PathBuf, Files>) {
     let mut stack = vec![(folder.to_path_buf(), folder.to_path_buf())];
     while let Some((folder, owner)) = stack.pop() {
@@ -258,7 +257,7 @@ fn read(root: &Path, folder: &Path, crates: &mut BTreeMap<PathBuf, Files>) {
     }
 }
 
-/// The names that are defined more than once, a line each.
+/// The names with several definitions, a line each.
 fn twice(files: &Files) -> Vec<String> {
     let mut defined: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (file, text) in files {
@@ -272,7 +271,7 @@ fn twice(files: &Files) -> Vec<String> {
     several.map(|(name, files)| format!("{name} is defined twice: {}", files.join(", "))).collect()
 }
 
-/// The names of the types that are defined in these tokens; `associated` in the braces of a trait or of an implementation.
+/// The type names defined in these tokens; `associated` inside the braces of a trait or an implementation.
 fn types(tokens: TokenStream, associated: bool, names: &mut Vec<String>) {
     let tokens = without_tests(tokens);
     let mut next_is_associated = false;
@@ -289,7 +288,7 @@ fn types(tokens: TokenStream, associated: bool, names: &mut Vec<String>) {
             TokenTree::Ident(_) if k > 0 && is_dollar(&tokens[k - 1]) => {}
             TokenTree::Ident(keyword) => {
                 let keyword = keyword.to_string();
-                // `-> impl Fn()` and `a: impl Fn()` come after punctuation, an implementation does not.
+                // `-> impl Fn()` and `a: impl Fn()` follow punctuation, an implementation does not.
                 let begins_item = k == 0 || !is_punct(&tokens[k - 1]);
                 match keyword.as_str() {
                     "impl" if begins_item => next_is_associated = true,

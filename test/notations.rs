@@ -1,5 +1,5 @@
-//! The notations of other projects: examples, what is refused and where, and laws on random layouts against the
-//! definition of each notation, computed from the text (`notations/slow.rs`).
+//! Layout notations of other projects: examples, refused texts with their positions, and laws on random layouts against
+//! the definition of each notation, computed from the text (`notations/slow.rs`).
 
 mod choices;
 mod mangled;
@@ -43,7 +43,7 @@ fn examples() {
         ),
         ("memref<272x256xf32, #tpu.tiled<(8,128),[2,1]>>", Tiled, "f32[272,256]{1,0:T(8,128)}"),
         ("memref<16x0xf32, #tpu.tiled<(8,128),[1,1]>>", Mosaic, "memref<16x0xf32, #tpu.tiled<,[1,1]>>"),
-        // A tile that one dimension does not fill: the least that holds it.
+        // One dimension does not fill the tile: the result is the smallest tiling that holds it.
         (
             "memref<3x483xf32, #tpu.tiled<(8,128)(4,1),[4,1]>>",
             Mosaic,
@@ -112,7 +112,7 @@ fn examples() {
             "!ttg.memdesc<8x8xf32, #ttg.shared_linear<{offset = [[0, 1], [0, 2], [0, 4], [1, 1], [2, 2], [4, 0]]}, \
              alignment = 16>, #ttg.shared_memory>",
         ),
-        // The bits that are flipped are 0: the swizzle adds. And those by which it flips are 0: it does nothing.
+        // If the flipped bits are 0, the swizzle adds. If the flipping bits are 0, it does nothing.
         ("Sw<3,0,4> o (8):(16)", Cute, "8:17"),
         ("Sw<3,4,3> o 0 o (8,8):(8,1)", Cute, "(8,8):(8,1)"),
         (
@@ -134,7 +134,7 @@ fn a_swizzle_of_an_encoding_moves_factors() {
     let placement = read(text).unwrap().placement().unwrap();
     for index in indices(&[8, 4]) {
         let (i, j) = (index[0], index[1]);
-        // Tiles of 4 by 4, in each the columns, then the rows.
+        // Tiles of 4 by 4, each with the columns before the rows.
         assert_eq!(placement.place(&index).unwrap(), [i / 4 * 16 + j * 4 + i % 4]);
     }
 }
@@ -319,7 +319,7 @@ fn errors_are_where_they_are() {
     }
 }
 
-/// Sizes of 1 to 3 dimensions; powers of two where wanted.
+/// Sizes of 1 to 3 dimensions; powers of two if `two`.
 fn sizes(rng: &mut Choices, two: bool) -> Vec<i64> {
     (0..rng.usize(1..=3)).map(|_| if two { 1 << rng.u8(0..4) } else { rng.i64(1..=9) }).collect()
 }
@@ -328,7 +328,7 @@ fn joined(numbers: &[i64]) -> String {
     numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// A text in one of the notations, by kind.
+/// A random text in the notation of a random kind.
 fn random(rng: &mut Choices) -> (String, Vec<i64>) {
     match rng.u8(0..6) {
         0 => tiled(rng),
@@ -357,7 +357,7 @@ fn tiled(rng: &mut Choices) -> (String, Vec<i64>) {
     (format!("f32[{}]{{{}{tiles}}}", joined(&sizes), joined(&order)), sizes)
 }
 
-/// CuTe: digits of all dimensions in any order in memory, with a gap now and then; powers of two under a swizzle.
+/// CuTe: digits of all dimensions in any memory order, at times with a gap; powers of two under a swizzle.
 fn nested(rng: &mut Choices, swizzle: bool) -> (String, Vec<i64>) {
     let two = swizzle || rng.bool();
     let mut digits: Vec<(usize, i64, i64)> = Vec::new();
@@ -451,7 +451,7 @@ fn packed(rng: &mut Choices) -> (String, Vec<i64>) {
     (text, sizes)
 }
 
-/// Bases of shared memory: a permutation of the bits of the index, and then sums of them.
+/// Bases of shared memory: a permutation of the index bits, then sums of them.
 fn shared(rng: &mut Choices) -> (String, Vec<i64>) {
     let mut sizes = sizes(rng, true);
     sizes[0] = sizes[0].max(2);
@@ -471,7 +471,7 @@ fn shared(rng: &mut Choices) -> (String, Vec<i64>) {
     (format!("#ttg.shared_linear<{{offset = [{}]}}, alignment = 16>", rows.join(", ")), sizes)
 }
 
-/// What is read is what the text says, element by element; and so is what is written from it, in each notation.
+/// Parsed layouts agree with the text, element by element, and so do texts written from them in each notation.
 #[test]
 fn every_notation_says_the_same() {
     let said: RefCell<BTreeMap<&str, u32>> = RefCell::default();
@@ -490,7 +490,7 @@ fn every_notation_says_the_same() {
         }
     };
     choices::check(3000, SEED, random, test);
-    // Each is found for many.
+    // Each notation can express many of them.
     let said = said.borrow();
     for (name, least) in [
         ("tiled", 1500),
@@ -510,8 +510,8 @@ fn every_notation_says_the_same() {
     }
 }
 
-/// Whatever was written in a notation is found in it again. Where a dimension does not fill a tile, the part of it that
-/// is not there is not always found, so some of Mosaic and some packed tensors are refused.
+/// Each notation can express its own layouts. If a dimension does not fill a tile, its missing part is not always
+/// found, so some Mosaic and some packed layouts are refused.
 #[test]
 fn each_notation_can_say_itself() {
     let [tried, refused] = [const { Cell::new(0u32) }; 2];
@@ -534,14 +534,14 @@ fn each_notation_can_say_itself() {
             Err(why) => panic!("{text}: {why}"),
         };
         let prefix = if notation == Notation::Jax { &text[..text.find('{').unwrap()] } else { "" };
-        // The second time it is the same text.
+        // The second conversion gives the same text.
         assert_eq!(converted(&format!("{prefix} {written}"), notation), Ok(written), "{text}");
     };
     choices::check(2000, SEED + 1, random, test);
     assert!(refused.get() * 8 < tried.get(), "{} of {} are refused", refused.get(), tried.get());
 }
 
-/// Registers and threads with copies: each place holds the element that its bases give.
+/// Registers and threads with copies: each place holds the element of its bases.
 #[test]
 fn threads_hold_what_their_bases_say() {
     let generate = |rng: &mut Choices| {
@@ -589,7 +589,7 @@ fn threads_hold_what_their_bases_say() {
     choices::check(1500, SEED + 2, generate, test);
 }
 
-/// Blocked layouts by their definition in whole numbers: thread by thread, the dimension `order[0]` first.
+/// Blocked layouts by their definition in integers: thread by thread, dimension `order[0]` first.
 #[test]
 fn blocked_layouts_are_cut_evenly() {
     let generate = |rng: &mut Choices| {
@@ -638,7 +638,7 @@ fn blocked_layouts_are_cut_evenly() {
     choices::check(300, SEED + 3, generate, test);
 }
 
-/// Tiled layouts go to JAX and back as they are, with all their tiles.
+/// Tiled layouts convert to JAX and back unchanged, with all their tiles.
 #[test]
 fn tiled_layouts_are_not_changed_on_the_way() {
     let test = |(text, _): &(String, Vec<i64>)| {
@@ -651,7 +651,7 @@ fn tiled_layouts_are_not_changed_on_the_way() {
     choices::check(500, SEED + 4, tiled, test);
 }
 
-/// Any text is read or refused with an error inside of it, and what is read can be asked for everything.
+/// Any text is parsed or refused with an error inside of it, and a parsed layout answers all queries.
 #[test]
 fn no_text_does_harm() {
     let seeds = [
@@ -726,7 +726,7 @@ fn reading_is_bounded() {
         let text = format!("{head}{}{tail}", piece.repeat(200_000 / piece.len()));
         assert!(read(&text).is_err(), "{head}{piece}");
     }
-    // Numbers at the limits: an answer or an error.
+    // Numbers at the limits give an answer or an error.
     for text in [
         "#ttg.blocked<{sizePerThread = [4611686018427387904, 4611686018427387904], threadsPerWarp = [4611686018427387904, 1], warpsPerCTA = [1, 1], order = [1, 0]}>",
         "(4611686018427387904,2):(1,4611686018427387904)",

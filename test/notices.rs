@@ -1,11 +1,11 @@
-//! `THIRD-PARTY.md` names every crate that is linked into what this project ships, with its licence; and no crate, shipped
-//! or not, has a licence outside the list below. `BLESS=1 cargo test -p layout-test --test notices` writes the file.
+//! The third-party notices: `THIRD-PARTY.md` names every crate in a shipped binary with its licence; and every crate,
+//! shipped or not, has an allowed licence. `BLESS=1 cargo test -p layout-test --test notices` writes the file.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::{env, fmt::Write, fs, path::Path, process::Command};
 
-/// Licences whose terms go together with Apache-2.0 WITH LLVM-exception.
+/// Licences that are compatible with Apache-2.0 WITH LLVM-exception.
 const ALLOWED: [&str; 12] = [
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
@@ -21,11 +21,11 @@ const ALLOWED: [&str; 12] = [
     "0BSD",
 ];
 
-/// Crates that name their licence in a file alone: what it is, and what the file says.
+/// Crates whose licence is only in a file: its identifier and its text.
 const IN_A_FILE: [(&str, &str, &str); 1] =
     [("mlir-sys", "MIT", "Permission is hereby granted, free of charge, to any person obtaining a copy")];
 
-/// Files with licences and notices, by the beginning of their names.
+/// Licence and notice files, by prefixes of their names.
 const FILES: [&str; 4] = ["LICENSE", "LICENCE", "COPYING", "NOTICE"];
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {
@@ -36,7 +36,7 @@ fn all<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
     value[key].as_array().into_iter().flatten()
 }
 
-/// Whether one of the choices that an SPDX expression leaves is made of allowed licences only.
+/// Whether an SPDX expression allows a choice of only allowed licences.
 fn allowed(expression: &str) -> bool {
     /// The parts between `word` outside of parentheses.
     fn split<'a>(text: &'a str, word: &str) -> Vec<&'a str> {
@@ -106,13 +106,13 @@ fn texts(package: &Value) -> BTreeMap<String, String> {
     found
 }
 
-/// What Cargo says of this project's crates and of all that they need.
+/// Cargo's metadata on this project's crates and their dependencies.
 struct Metadata {
-    /// The packages, by their id.
+    /// The packages by id.
     packages: BTreeMap<String, Value>,
-    /// What each links.
+    /// The linked packages of each.
     links: BTreeMap<String, Vec<String>>,
-    /// Those of this project that are more than tests.
+    /// This project's packages except test packages.
     shipped: Vec<String>,
 }
 
@@ -137,8 +137,7 @@ fn metadata() -> Metadata {
         links.insert(id(&node["id"]), linked.collect());
     }
     let members = all(&all_of_it, "workspace_members").map(id);
-    // What is shipped are the tools, the plugin, and the static library that libLayout.so is made of, which Cargo does not
-    // publish.
+    // Shipped are the tools, the plugin, and the static library of libLayout.so, which Cargo does not publish.
     let kinds = |member: &str| {
         let targets = all(&packages[member], "targets").flat_map(|target| all(target, "kind"));
         targets.filter_map(Value::as_str).map(str::to_string).collect::<Vec<_>>()
@@ -183,7 +182,7 @@ fn the_notices_are_current() {
         let _ = writeln!(expected, "| {name} | {version} | {licence} | {} |", text(package, "repository"));
         let apache = licence.split(" OR ").any(|choice| choice.trim() == "Apache-2.0");
         for (file, text) in texts(package) {
-            // Where Apache-2.0 is taken, its text is here already.
+            // The text of Apache-2.0 is included already.
             if !apache || file.to_uppercase().starts_with("NOTICE") {
                 let _ = write!(notices, "\n## {name}: {file}\n\n```text\n{text}\n```\n");
             }

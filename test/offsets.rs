@@ -1,9 +1,9 @@
-//! Offsets in one memory: nothing that is live together overlaps, the end is the lowest one for small cases, and
-//! rectangles that were cut of one are put together again.
+//! Offsets in one memory: live ranges that overlap do not share bytes, small cases have the lowest end, and cut
+//! rectangles are reassembled.
 
 use tensor_layout::offsets::{Arena, LiveRange, NoOffsets, SearchLimits, offsets};
 
-/// Numbers from a linear congruence.
+/// Random numbers of a linear congruential generator.
 struct Random(u64);
 
 impl Random {
@@ -26,7 +26,7 @@ fn meet(a: &LiveRange, b: &LiveRange) -> bool {
     (a.live.0.max(b.live.0)..=a.live.1.min(b.live.1)).next().is_some()
 }
 
-/// What holds of all offsets.
+/// Checks the properties of all offsets.
 fn assert_valid(ranges: &[LiveRange], found: &Arena) {
     assert_eq!(found.offsets.len(), ranges.len());
     let moments = ranges.iter().map(|i| i.live.0);
@@ -44,7 +44,7 @@ fn assert_valid(ranges: &[LiveRange], found: &Arena) {
     }
 }
 
-/// The lowest end of all, by trying every offset below the best for every range.
+/// The lowest end, by trying every offset below the best one for every range.
 fn lowest(ranges: &[LiveRange], placed: &mut Vec<i64>, best: &mut i64) {
     let k = placed.len();
     let Some(one) = ranges.get(k) else {
@@ -83,7 +83,7 @@ fn small_cases_have_the_lowest_end() {
         lowest(&ranges, &mut Vec::new(), &mut best);
         assert_eq!((found.bytes, found.bound), (best, best), "{ranges:?}");
         aligned += usize::from(best > found.peak);
-        // A memory of these bytes holds them, and of one byte less does not.
+        // A memory of these bytes holds them, one byte less does not.
         let limited =
             |capacity| offsets(&ranges, &SearchLimits { capacity: Some(capacity), ..SearchLimits::default() });
         assert_valid(&ranges, &limited(best).unwrap());
@@ -95,7 +95,7 @@ fn small_cases_have_the_lowest_end() {
             other => panic!("{other}"),
         }
     }
-    // Of these, holes by alignment.
+    // Some of them have holes by alignment.
     assert!(aligned > 100, "{aligned}");
 }
 
@@ -114,7 +114,7 @@ fn the_peak_is_not_always_reached() {
     assert_eq!(offsets(&ranges, &limits), Err(none));
 }
 
-/// Nearly as many pairs as are listed, of ranges that all meet.
+/// Nearly as many pairs as the limit of the list, from ranges that all overlap.
 #[test]
 fn long_ranges_are_valid() {
     let mut random = Random(5);
@@ -137,8 +137,8 @@ fn large_cases_are_valid() {
     }
 }
 
-/// A rectangle of `bytes` and 1000 moments, cut into `count` at random places; `pinwheels` of 100 cuts are four parts
-/// around a fifth, which no straight cut separates.
+/// A rectangle of `bytes` and 1000 moments, cut into `count` at random offsets and times; `pinwheels` of 100 cuts are
+/// four parts around a fifth, which no straight cut separates.
 fn cut(random: &mut Random, count: usize, bytes: i64, pinwheels: usize) -> Vec<LiveRange> {
     let mut parts = vec![(0, 1000, 0, bytes)];
     while parts.len() < count {
@@ -178,7 +178,7 @@ fn cut(random: &mut Random, count: usize, bytes: i64, pinwheels: usize) -> Vec<L
 #[test]
 fn what_was_cut_is_put_together() {
     let mut random = Random(1);
-    // Buffers, pinwheels of 100 cuts, buffers of 100 that are taken out, how often.
+    // The buffers, the pinwheels in 100 cuts, the removed ones in 100 buffers, the repetitions.
     for (count, pinwheels, taken, times) in [
         (20, 0, 0, 30),
         (60, 0, 0, 20),
@@ -200,19 +200,19 @@ fn what_was_cut_is_put_together() {
     }
 }
 
-/// Three parts that share no moment: where the middle one has no solution, that is shown, however hard the others are.
+/// Three parts without a common moment: if the middle one is infeasible, that is proved, however hard the others are.
 #[test]
 fn parts_are_searched_by_themselves() {
     let mut random = Random(11);
     let moved = |range: LiveRange, by: usize| LiveRange { live: (range.live.0 + by, range.live.1 + by), ..range };
     let mut ranges = cut(&mut random, 60, 1 << 20, 50);
-    // Two halves of the memory but for their last bytes, which are at odd places; and one byte.
+    // Two halves of the memory, each without its last byte, which is at an odd offset; and one byte.
     let half = LiveRange { live: (1000, 1010), bytes: (1 << 19) - 1, alignment: 1 << 19 };
     ranges.extend([half, LiveRange { live: (1005, 1020), ..half }, LiveRange { bytes: 1, alignment: 1, ..half }]);
     ranges.extend(cut(&mut random, 60, 1 << 20, 50).into_iter().map(|range| moved(range, 1021)));
     let found = offsets(&ranges, &SearchLimits { capacity: Some(1 << 20), steps: 20_000_000 });
     assert_valid(&ranges, &found.unwrap());
-    // The other free byte is at an odd place too.
+    // The other free byte is at an odd offset, too.
     ranges.push(LiveRange { live: (1005, 1006), bytes: 1, alignment: 2 });
     let none = offsets(&ranges, &SearchLimits { capacity: Some(1 << 20), steps: 20_000_000 }).unwrap_err();
     assert!(matches!(none, NoOffsets::Fragments { is_proved: true, .. }), "{none}");
@@ -226,7 +226,7 @@ fn many_are_placed_by_the_walk_alone() {
     let ranges: Vec<LiveRange> = (0..5000).map(one).collect();
     let found = offsets(&ranges, &SearchLimits::default()).unwrap();
     assert_eq!((found.bytes, found.bound), (found.peak, found.peak));
-    // A chain in which each meets the next ones only.
+    // A chain in which each overlaps only the next ones.
     let one = |k: usize| LiveRange { live: (k, k + 3), bytes: 1 + random.below(1000) as i64, alignment: 1 };
     let ranges: Vec<LiveRange> = (0..200_000).map(one).collect();
     let found = offsets(&ranges, &SearchLimits::default()).unwrap();

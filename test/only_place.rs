@@ -1,8 +1,8 @@
-//! Windows that meet the data at one place each, by the definition: every place of every window is tried.
+//! Windows that meet the data at one position each, by the definition: every position of every window is tried.
 
 use tensor_layout::operations::{Progression, WindowDim};
 
-/// All places of a window that are on an element, with the element.
+/// All positions of a window that are on an element, with the element.
 fn met(dim: &WindowDim, data: i64, window: i64) -> Vec<[i64; 2]> {
     let on = |place: i64| {
         let at = window * dim.stride + place * dim.window_dilation - dim.low;
@@ -13,7 +13,7 @@ fn met(dim: &WindowDim, data: i64, window: i64) -> Vec<[i64; 2]> {
     (0..dim.size).filter_map(on).collect()
 }
 
-/// The only place of each window and its element, if they are progressions.
+/// The only position of each window and its element, if both are progressions.
 fn expected(dim: &WindowDim, data: i64, windows: i64) -> Option<[Progression; 2]> {
     let all: Vec<[i64; 2]> = (0..windows)
         .map(|o| match met(dim, data, o)[..] {
@@ -51,7 +51,7 @@ fn all_small_windows() {
     assert!(found.iter().all(|n| *n > 10_000), "{found:?}");
 }
 
-/// XLA:TPU's forms of a batch dimension.
+/// Batch dimensions of products in the forms of XLA:TPU.
 #[test]
 fn batches_of_products() {
     let counted = Progression { start: 0, step: 1 };
@@ -74,7 +74,7 @@ fn batches_of_products() {
     }
 }
 
-/// A window that no rule has checked.
+/// A window before any rule has checked it.
 #[test]
 fn steps_of_nothing() {
     let dim = WindowDim { size: 2, stride: 1, low: 0, high: 0, window_dilation: 1, base_dilation: 2, reversed: false };
@@ -87,7 +87,7 @@ fn steps_of_nothing() {
     }
 }
 
-/// The largest numbers do not wrap: what is found for the first and the last window is right.
+/// The largest numbers do not wrap: the first and the last window are right.
 #[test]
 fn large_numbers() {
     let mut rng = fastrand::Rng::with_seed(1);

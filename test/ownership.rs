@@ -1,9 +1,9 @@
-//! Random programs with conditions, loops and calls, run with an allocator that watches them: every buffer is freed once,
-//! but for those that are returned, and none is used afterwards.
+//! Buffer ownership: random programs with conditions, loops and calls, run with an allocator that records them. Every
+//! buffer is freed once, except returned ones, and none is used afterwards.
 //!
-//! Memory that is freed is filled with garbage and never given out again, so a use after it changes a result. Results
-//! are compared with what an evaluator of the same programs gives. The same programs run with their buffers in arenas of
-//! each kind, where the bytes of a buffer are filled with ones when it is made and when it is freed.
+//! Freed memory is filled with garbage and never reused, so a use after it changes a result. Results are compared with
+//! an evaluator of the same programs. The same programs run with their buffers in arenas of each kind, where the bytes
+//! of a buffer are filled with ones at allocation and at deallocation.
 
 mod jit;
 
@@ -21,49 +21,49 @@ use std::sync::{Mutex, PoisonError};
 
 /// Rows and columns of every array, of `i32`.
 const SIZES: [usize; 2] = [3, 5];
-/// The types of arrays, the second with a layout.
+/// The types of arrays; only the second has a layout.
 const TYPES: [&str; 2] = ["tensor<3x5xi32>", "tensor<3x5xi32, #layout.tiled<{1,0:T(2,2)}>>"];
-/// How many programs are compiled together.
+/// The number of programs that are compiled together.
 const BATCH: usize = 20;
 
 type Elements = [i32; SIZES[0] * SIZES[1]];
 
-/// A step of a program. Arrays have numbers, in the order in which they are made.
+/// A step of a program. Arrays are numbered in the order of their definitions.
 #[derive(Clone, Debug)]
 enum Step {
-    /// The sum of two arrays of a type.
+    /// The sum of two arrays of one type.
     Sum(usize, usize),
-    /// An array with another element in one place, perhaps in its buffer.
+    /// An array with one changed element, perhaps in place.
     Insert(usize),
     /// An array with its first two rows shifted down, through a slice.
     Slide(usize),
-    /// An array with the other layout.
+    /// An array converted to the other layout.
     Convert(usize),
-    /// What a private function gives for an array: the array and twice the array.
+    /// A call of a private function, which returns the array and twice the array.
     Call(usize),
     /// One of two blocks, by the condition of this number.
     If(usize, [Block; 2]),
-    /// A block, as often as the program is told to, which gets what it gave.
+    /// A loop of a run-time trip count, with the block's results as its next operands.
     For(Vec<usize>, Block),
-    /// The same as `scf.while`.
+    /// The same loop as `scf.while`.
     While(Vec<usize>, Block),
 }
 
-/// Steps and the arrays that they give.
+/// Steps, and the arrays that they return.
 #[derive(Clone, Debug)]
 struct Block {
     steps: Vec<Step>,
     gives: Vec<usize>,
 }
 
-/// What a program gets at run time besides two arrays.
+/// The run-time arguments of a program besides two arrays.
 #[derive(Clone, Copy, Debug)]
 struct Told {
     conditions: [bool; 2],
     times: usize,
 }
 
-/// Makes blocks. `types` has the type of each array that there is.
+/// A random block. `types` has the type of each array so far.
 fn block(rng: &mut Rng, types: &mut Vec<usize>, depth: usize, wanted: Option<&[usize]>) -> Block {
     let outside = types.len();
     let mut steps = Vec::new();
@@ -110,14 +110,14 @@ fn block(rng: &mut Rng, types: &mut Vec<usize>, depth: usize, wanted: Option<&[u
     Block { steps, gives }
 }
 
-/// An array of a type, more often one that was made lately. The first two are of the two types.
+/// An array of a type, preferably a recent one. The first two are of the two types.
 fn of_type(rng: &mut Rng, types: &[usize], wanted: usize) -> usize {
     let from = if rng.bool() { 0 } else { types.len().saturating_sub(3) };
     let found: Vec<usize> = (from..types.len()).filter(|v| types[*v] == wanted).collect();
     rng.choice(found).unwrap_or(wanted)
 }
 
-/// The text of a block; arrays are `%v` and their number.
+/// Writes the text of a block; arrays are `%v` and their number.
 fn write_block(text: &mut String, block: &Block, types: &mut Vec<usize>, end: &str, names: &mut Vec<String>) {
     for step in &block.steps {
         let n = text.len();
@@ -217,7 +217,7 @@ fn write_block(text: &mut String, block: &Block, types: &mut Vec<usize>, end: &s
 }
 
 impl Step {
-    /// The array that a step on one array takes.
+    /// The operand of a step on one array.
     fn operand(&self) -> usize {
         match self {
             Step::Sum(a, _) | Step::Insert(a) | Step::Slide(a) | Step::Convert(a) | Step::Call(a) => *a,
@@ -226,7 +226,7 @@ impl Step {
     }
 }
 
-/// The types of what a block gives.
+/// The types of a block's results.
 fn kinds(block: &Block, types: &[usize]) -> Vec<usize> {
     let mut types = types.to_vec();
     for step in &block.steps {
@@ -244,7 +244,7 @@ fn kinds(block: &Block, types: &[usize]) -> Vec<usize> {
     block.gives.iter().map(|v| types[*v]).collect()
 }
 
-/// What a block gives.
+/// The results of a block.
 fn evaluate(block: &Block, told: Told, mut arrays: Vec<Elements>) -> Vec<Elements> {
     for step in &block.steps {
         let made = match step {
@@ -276,13 +276,13 @@ fn evaluate(block: &Block, told: Told, mut arrays: Vec<Elements>) -> Vec<Element
     block.gives.iter().map(|v| arrays[*v]).collect()
 }
 
-/// The place of each element in the buffer of an array.
+/// The offset of each element in the buffer of an array.
 fn place(kind: usize, element: usize) -> usize {
     let (i, j) = (element / SIZES[1], element % SIZES[1]);
     if kind == 0 { element } else { (i / 2 * 3 + j / 2) * 4 + i % 2 * 2 + j % 2 }
 }
 
-/// The bytes of what is not freed, and of what was, by their addresses; and what went wrong.
+/// The live and the freed buffers by address, and the errors.
 #[derive(Default)]
 struct Watched {
     live: HashMap<usize, Box<[u128]>>,
@@ -304,7 +304,7 @@ extern "C" fn allocate(bytes: usize) -> *mut c_void {
     start.cast()
 }
 
-/// `aligned_alloc` for compiled code. What it gives is kept by the code, so that it is not watched.
+/// `aligned_alloc` for compiled code. The code keeps this memory, so it is not recorded.
 extern "C" fn allocate_aligned(alignment: usize, bytes: usize) -> *mut c_void {
     let layout = Layout::from_size_align(bytes, alignment).expect("what C's function takes");
     // SAFETY: an arena is not empty.
@@ -360,7 +360,7 @@ fn descriptor(kind: usize, form: Form, start: u64) -> Descriptor {
     Descriptor::new(start, 0, sizes, strides)
 }
 
-/// Runs a program; what is wrong, if anything.
+/// Runs a program. Returns its error, if any.
 fn run(
     engine: &Engine,
     number: usize,
@@ -383,7 +383,7 @@ fn run(
         memories.chain(conditions).chain([Passed::Number(told.times as u64)]).chain(own).collect();
     let mut results: Vec<Descriptor> = program.gives.iter().map(|kind| descriptor(*kind, form, 0)).collect();
     watched(|all| *all = Watched::default());
-    // SAFETY: the function takes these descriptors and numbers, as its signature was made from them.
+    // SAFETY: the function takes these descriptors and numbers: they made its signature.
     unsafe { engine.invoke(&format!("p{number}"), &mut results, &passed) }.map_err(|error| error.message)?;
     let wanted = evaluate(&program.block, told, inputs.to_vec());
     for ((kind, wanted), result) in program.gives.iter().zip(wanted).zip(&results) {
@@ -414,7 +414,7 @@ fn run(
     })
 }
 
-/// An arena that is given to a call, with garbage around it.
+/// The arena argument of a call, with garbage around it.
 struct Given {
     memory: Vec<u8>,
     before: usize,
@@ -427,7 +427,7 @@ impl Given {
 
     fn to(engine: &Engine, number: usize) -> Given {
         let says = engine.lookup(&format!("p{number}_arena_bytes")).expect("the function says how many bytes");
-        // SAFETY: the function takes nothing and gives 64 bits.
+        // SAFETY: the function takes no arguments and returns 64 bits.
         let bytes = unsafe { std::mem::transmute::<*mut (), extern "C" fn() -> i64>(says) }() as usize;
         let memory = vec![Given::GARBAGE; bytes + 2 * Given::AROUND];
         let before = Given::AROUND / 2 + memory[Given::AROUND / 2..].as_ptr().align_offset(64);
@@ -444,7 +444,7 @@ impl Given {
     }
 }
 
-/// Compiles programs and runs each in all ways; the seed makes the programs.
+/// Compiles the programs of a seed and runs each in all ways.
 fn check(context: &Context, seed: u64, form: Form, arena: Arena) {
     let mut rng = Rng::with_seed(seed);
     let programs: Vec<Program> = (0..BATCH).map(|number| program(&mut rng, number)).collect();
@@ -462,7 +462,7 @@ fn check(context: &Context, seed: u64, form: Form, arena: Arena) {
     add_passes(passes.as_operation_pass_manager(), &text_of_passes).expect("a pipeline");
     passes.run(&mut module).unwrap_or_else(|_| panic!("{text}"));
     let engine = jit::engine(&module);
-    // SAFETY: both do what compiled code expects of these functions.
+    // SAFETY: both satisfy the contract of these functions in compiled code.
     unsafe {
         engine.register("malloc", allocate as *mut ());
         engine.register("free", release as *mut ());
@@ -478,7 +478,7 @@ fn check(context: &Context, seed: u64, form: Form, arena: Arena) {
     }
 }
 
-/// `LAYOUT_PROGRAMS` says how many batches there are for each form.
+/// `LAYOUT_PROGRAMS` sets the number of batches for each form.
 #[test]
 fn every_buffer_is_freed_once() {
     let context = jit::context();

@@ -1,14 +1,14 @@
-//! The crates can be published: each is complete by itself.
+//! Published crates: each is complete by itself.
 //!
-//! `cargo package` makes an archive of each. They are unpacked side by side below `<target>/packages`, in folders with a
-//! version in their names, and `cargo check` builds them with each other in place of the registry's: a build script that
-//! reads a file outside of its package finds none. Artifacts of other crates are those of the workspace.
+//! `cargo package` makes an archive of each. They are unpacked side by side below `<target>/packages`, in folders with
+//! a version in their names, and `cargo check` builds them against each other instead of the registry: a build script
+//! that reads a file outside of its package fails. Artifacts of other crates come from the workspace.
 
 use layout_test::Checkout;
 use serde_json::Value;
 use std::{fmt::Write, fs, path::Path, process::Command};
 
-/// The crates of the workspace that are published: those without `publish = false`.
+/// The published crates of the workspace: those without `publish = false`.
 fn published(root: &Path) -> Vec<Value> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["metadata", "--format-version", "1", "--no-deps", "--locked", "--offline"]).current_dir(root);
@@ -17,7 +17,7 @@ fn published(root: &Path) -> Vec<Value> {
     all.filter(|package| package["publish"].is_null()).cloned().collect()
 }
 
-/// What a command prints.
+/// The output of a command.
 fn run(command: &mut Command) -> Vec<u8> {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
@@ -43,7 +43,7 @@ fn manifests_are_complete() {
     }
 }
 
-/// What looks at layouts and reads HLO is built without LLVM: nothing that it depends on, build scripts included, binds it.
+/// The layout and HLO tools build without LLVM: none of their dependencies, build scripts included, binds it.
 #[test]
 fn tools_need_no_llvm() {
     let checkout = Checkout::new();
@@ -78,8 +78,8 @@ fn packages_build_alone() {
     for member in &members {
         let name = format!("{member}.crate");
         let (archive, last) = (folder.join("package").join(&name), unpacked.join(&name));
-        // Cargo compares times, and files in an archive have the same one always: new files get the time of now, and
-        // those of an archive that has not changed stay.
+        // Cargo compares times, and files in an archive always have the same one: new files get the current time, and
+        // files of an unchanged archive stay.
         if fs::read(&archive).ok() != fs::read(&last).ok() {
             let _ = fs::remove_dir_all(unpacked.join(member));
             run(Command::new("tar").arg("-xmzf").arg(&archive).current_dir(&unpacked));
@@ -93,7 +93,7 @@ fn packages_build_alone() {
             );
         }
     }
-    // With the profiles of the workspace nothing else is built again.
+    // With the workspace's profiles no other crate is built again.
     let workspace = fs::read_to_string(checkout.root.join("Cargo.toml")).expect("the manifest is readable");
     let sections = workspace.split("\n[").filter(|section| section.starts_with("profile."));
     let profiles = sections.fold(String::new(), |all, section| format!("{all}[{section}\n"));

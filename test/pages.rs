@@ -1,14 +1,14 @@
-//! Pages for people whose fenced blocks are all checked.
+//! Documentation pages whose fenced blocks are all checked.
 //!
-//! | block | what is done with it |
+//! | block | check |
 //! |---|---|
 //! | `KIND file=NAME` | written to the file NAME, which later blocks read |
-//! | `console` | each `$ ` line is a command; up to the next one follows all that it prints, errors too, trimmed |
+//! | `console` | each `$ ` line is a command, followed by its whole output, with errors, trimmed |
 //! | `KIND from=PATH` | its lines are in that file of the checkout, in this order; another test runs the file |
-//! | `mermaid` | a drawing, which is left as it is |
-//! | `sh` | each line is a command that must succeed; of `make TARGET` only the target is looked for |
+//! | `mermaid` | a drawing, unchecked |
+//! | `sh` | each line is a command that must succeed; for `make TARGET` only the target must exist |
 //!
-//! Links to files must lead somewhere. `BLESS=1` writes what the commands print into the page.
+//! Links to files must lead to files. `BLESS=1` writes the commands' output into the page.
 
 use std::{
     env,
@@ -18,22 +18,22 @@ use std::{
     process::{Command, Output},
 };
 
-/// Where the commands of a page run.
+/// The environment of a page's commands.
 pub struct Place<'a> {
     /// The checkout.
     pub root: &'a Path,
-    /// Where files are written and commands of `console` blocks run.
+    /// The folder of files and of `console` commands.
     pub folder: PathBuf,
-    /// Where commands of `sh` blocks run.
+    /// The folder of `sh` commands.
     pub shell: PathBuf,
-    /// What is added to the environment.
+    /// Additional environment variables.
     pub environment: Vec<(&'static str, OsString)>,
 }
 
-/// What is wrong on a page.
+/// The errors of a page.
 ///
 /// # Panics
-/// Where the page or its folder cannot be read or written.
+/// If the page or its folder cannot be read or written.
 pub fn check(place: &Place, name: &str) -> Vec<String> {
     let file = place.root.join(name);
     let page = fs::read_to_string(&file).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -83,13 +83,13 @@ pub fn check(place: &Place, name: &str) -> Vec<String> {
     failures
 }
 
-/// The files that a line links to.
+/// The files in a line's links.
 fn links(line: &str) -> impl Iterator<Item = &str> {
     let targets = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     targets.filter(|target| !target.contains("://")).filter_map(|target| target.split('#').next())
 }
 
-/// Each line of a block is in the file, after the previous one; indentation is ignored.
+/// Checks that each line of a block is in the file, after the previous one; indentation is ignored.
 fn excerpt(path: &Path, body: &[&str]) -> Result<(), String> {
     let file = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut lines = file.lines().map(str::trim);
@@ -98,7 +98,7 @@ fn excerpt(path: &Path, body: &[&str]) -> Result<(), String> {
 }
 
 impl Place<'_> {
-    /// A console block as it should read: its commands and what they print.
+    /// The expected console block: its commands and their output.
     fn console(&self, body: &[&str]) -> String {
         let mut text = String::new();
         let mut commands = body.iter().peekable();

@@ -1,30 +1,30 @@
-//! What a TensorLayout means, computed step by step: the set of places of each index. Shares no code with what it
-//! checks.
+//! The meaning of a TensorLayout, computed step by step: the set of places of each index. Shares no code with the crate
+//! under test.
 
 use crate::choices::Choices;
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::places::{Broadcast, TensorLayout};
 
-/// The extent of a part, its axis, `Addr` among them, and its stride.
+/// A part: its extent, its axis, `Addr` among them, and its stride.
 pub type Part = (i64, &'static str, i64);
 
-/// The axes of random layouts, those in front for their parts.
+/// The axes of random layouts; parts prefer the first ones.
 const AXES: [&str; 4] = ["Addr", "P", "Q2", "R"];
 
-/// A layout as its definition has it.
+/// A layout by its definition.
 #[derive(Clone, Debug)]
 pub struct Definition {
     /// The sizes of the tensor.
     pub shape: Vec<i64>,
     /// The parts of each dimension, most significant first.
     pub dims: Vec<Vec<Part>>,
-    /// Parts that are broadcast.
+    /// The broadcast parts.
     pub copies: Vec<Part>,
-    /// Axes that are broadcast whole.
+    /// The axes that are broadcast whole.
     pub whole: Vec<&'static str>,
 }
 
-/// A coordinate along each axis that is named and not broadcast whole, and the local address.
+/// A coordinate along each named axis that is not broadcast whole, and the local address.
 pub type Place = BTreeMap<&'static str, i64>;
 
 /// All indices of a box.
@@ -35,7 +35,7 @@ pub fn indices(sizes: &[i64]) -> Vec<Vec<i64>> {
 }
 
 impl Definition {
-    /// The layout that was read as this one.
+    /// The definition of a parsed layout.
     pub fn of(layout: &TensorLayout) -> Definition {
         let axis = |name: &str| *AXES.iter().find(|axis| **axis == name).unwrap();
         let part =
@@ -54,7 +54,7 @@ impl Definition {
         Definition { shape: layout.shape.clone().unwrap_or(padded), dims, copies, whole }
     }
 
-    /// The notation, with every stride and the sizes.
+    /// The text of the layout, with every stride and the sizes.
     pub fn text(&self) -> String {
         let part = |(extent, axis, stride): &Part| match *axis {
             "Addr" => format!("{extent}:{stride}"),
@@ -73,7 +73,7 @@ impl Definition {
         self.dims.iter().flatten().chain(&self.copies).map(|part| part.1).chain(["Addr"]).collect()
     }
 
-    /// The places of each copy of an element or of padding, one entry for each copy.
+    /// The places of each copy of an element or of padding, one for each copy.
     fn every_place(&self, index: &[i64]) -> Vec<Place> {
         let mut place: Place = self.axes().into_iter().map(|axis| (axis, 0)).collect();
         for (parts, i) in self.dims.iter().zip(index) {
@@ -106,7 +106,7 @@ impl Definition {
         axes.iter().chain(&["Addr"]).map(|axis| first.get(axis).copied().unwrap_or(0)).collect()
     }
 
-    /// Whether two elements share a place, or two copies where they are the same.
+    /// Whether two elements share a place, or two copies of one element do.
     pub fn collide(&self, a: &[i64], b: &[i64]) -> bool {
         let (x, y) = (self.every_place(a), self.places(b));
         if a == b { x.len() != y.len() } else { x.iter().any(|place| y.contains(place)) }
@@ -125,7 +125,7 @@ impl Definition {
         None
     }
 
-    /// The element at each place, `None` for padding, by its coordinates along these axes and its address.
+    /// The element at each place, `None` for padding, by the coordinates along these axes and the address.
     pub fn held(&self, axes: &[&str]) -> BTreeMap<Vec<i64>, Option<Vec<i64>>> {
         let padded: Vec<i64> = self.dims.iter().map(|parts| parts.iter().map(|part| part.0).product()).collect();
         let mut held = BTreeMap::new();
@@ -142,7 +142,7 @@ impl Definition {
         held
     }
 
-    /// A random layout that is small enough to write out; about half of them are well-formed.
+    /// A random layout that is small enough to enumerate; about half of them are well-formed.
     pub fn random(rng: &mut Choices) -> Definition {
         let mut parts: Vec<(Option<usize>, Part)> = Vec::new();
         let rank = rng.usize(1..=3);
@@ -154,7 +154,7 @@ impl Definition {
         for _ in 0..rng.usize(0..=4).saturating_sub(2) {
             parts.push((None, (rng.i64(1..=3), AXES[rng.usize(1..3)], 0)));
         }
-        // Strides that nest, with gaps, in random order; and now and then any strides.
+        // Nested strides with gaps, in random order; sometimes any strides.
         let mut order: Vec<usize> = (0..parts.len()).collect();
         rng.shuffle(&mut order);
         let mut reach: BTreeMap<&str, i64> = BTreeMap::new();
@@ -181,17 +181,17 @@ impl Definition {
         Definition { shape, dims, copies, whole }
     }
 
-    /// The same or nearly the same layout, written otherwise.
+    /// The same layout in another form, or a similar one.
     pub fn varied(&self, rng: &mut Choices) -> Definition {
         let mut other = self.clone();
         for _ in 0..rng.usize(1..=3) {
             let dim = rng.usize(0..other.dims.len());
             match rng.u8(0..8) {
-                // A part in two.
+                // Splits a part in two.
                 0 | 1 => {
                     let parts = &mut other.dims[dim];
                     if let Some(k) = (0..parts.len()).find(|k| parts[*k].0 == 3) {
-                        // Not the same where the third place is used.
+                        // Differs if the third place is used.
                         let (_, axis, stride) = parts[k];
                         parts.splice(k..=k, [(2, axis, 2 * stride), (2, axis, stride)]);
                     }

@@ -1,4 +1,4 @@
-//! Plans against plans found by trying everything, and against the facts that they have to meet.
+//! Layout plans against exhaustive search, and against the facts that they must satisfy.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use tensor_layout::solver::{CostNetwork, Options, check};
 use tensor_layout::targets::Target;
 use tensor_layout::tiled::{Layout, TileEntry};
 
-/// The plan of an HLO text, whose proof is checked.
+/// The plan of an HLO text, with a checked proof.
 fn planned(text: &str, machine: &str, entry: EntryLayouts) -> LayoutPlan {
     let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
     let target = Target::parse(machine).unwrap();
@@ -30,7 +30,7 @@ fn planned(text: &str, machine: &str, entry: EntryLayouts) -> LayoutPlan {
     plan
 }
 
-/// The least cost of all plans, each tried.
+/// The least cost, by exhaustive search.
 fn least(network: &CostNetwork) -> i64 {
     let sizes: Vec<usize> = network.variables().iter().map(Vec::len).collect();
     assert!(sizes.iter().product::<usize>() < 3_000_000, "{sizes:?}");
@@ -48,7 +48,7 @@ fn main_of(lines: &[&str]) -> String {
     format!("HloModule m\nENTRY main {{\n  {}\n}}\n", lines.join("\n  "))
 }
 
-/// A product whose operand is transposed, read twice.
+/// A product with a transposed operand, read twice.
 const PRODUCT: &[&str] = &[
     "x = f32[50,300]{1,0} parameter(0)",
     "w = f32[50,20]{1,0} parameter(1)",
@@ -124,8 +124,8 @@ fn what_only_renames_needs_no_relayout() {
     }
 }
 
-/// On a machine that says what it takes, a kernel of loops reads an array in another order from where it is; what does more
-/// than that with its operands, such as a slice, has them copied.
+/// On a machine that says so, a loop kernel reads an array in any order in place; other operand accesses, such as
+/// slices, copy it.
 #[test]
 fn kernels_read_in_any_order_where_the_machine_says_so() {
     let lines = |what: &str| {
@@ -139,7 +139,7 @@ fn kernels_read_in_any_order_where_the_machine_says_so() {
     let cpu = planned(&added, "cpu", EntryLayouts::Fixed);
     assert_eq!(cpu.relayouts, []);
     let alike = planned(&added.replace("{0,1}", "{1,0}"), "cpu", EntryLayouts::Fixed);
-    // 2^20 bytes at 0.122 bytes in a picosecond, 2.1 times as long; and 1 for an argument in another layout than the default.
+    // 2^20 bytes at 0.122 bytes in a picosecond, 2.1 times as long; and 1 for an argument not in its default layout.
     assert_eq!(cpu.cost - alike.cost, (f64::from(1 << 20) * 1.1 / 0.122).round() as i64 + 1);
     assert_eq!(planned(&added, "tpu_v5e", EntryLayouts::Fixed).relayouts.len(), 1);
     for machine in ["tpu_v5e", "cpu"] {
@@ -147,7 +147,7 @@ fn kernels_read_in_any_order_where_the_machine_says_so() {
     }
 }
 
-/// The batch dimension of a product may be the second one in memory where registers have one row: nothing is copied.
+/// A product's batch dimension may be second-minor if registers have one row: nothing is copied.
 #[test]
 fn batch_dimensions_are_outside_of_registers() {
     let text = main_of(&[
@@ -160,7 +160,7 @@ fn batch_dimensions_are_outside_of_registers() {
     assert_eq!(planned(&text, "tpu_v5e", EntryLayouts::Fixed).relayouts.len(), 1);
 }
 
-/// Features are minor in convolutions of many images and of few on a machine whose registers have one row.
+/// Features are minor in convolutions of few and many images on a machine whose registers have one row.
 #[test]
 fn convolutions_are_row_major_on_a_cpu() {
     let text = main_of(&[
@@ -231,7 +231,7 @@ ENTRY main {
     assert_eq!(plan.arguments, plan.results);
 }
 
-/// Values of 8192 bytes: three are needed at once beside the argument.
+/// Values of 8192 bytes: three are live at once besides the argument.
 const CHAIN: &[&str] = &[
     "x = f32[16,128]{1,0} parameter(0)",
     "a = f32[16,128]{1,0} custom-call(x), custom_call_target=\"f\"",
@@ -289,10 +289,10 @@ fn fixed_layouts_are_those_of_the_header() {
     let plan = planned(&text("f32[80,300]{0,1:T(8,128)}", "{1,0}", "{1,0}"), "tpu_v5e", EntryLayouts::Fixed);
     let said = Layout::parse("{0,1:T(8,128)}").unwrap();
     assert_eq!((&*plan.arguments, &*plan.results, &*plan.relayouts), (&[said.clone()][..], &[said][..], &[][..]));
-    // A header without layouts leaves those of the instructions.
+    // A header without layouts keeps the instructions' layouts.
     let plan = planned(&text("f32[80,300]", "{0,1}", "{1,0}"), "tpu_v5e", EntryLayouts::Fixed);
     assert_eq!(plan.arguments[0].minor_to_major, [0, 1]);
-    // XLA leaves other tiles at the instructions until the end.
+    // XLA keeps other tiles at the instructions until the end.
     let plan = planned(&text("f32[80,300]{1,0:T(8,128)}", "{1,0:T(4,128)}", "{1,0}"), "tpu_v5e", EntryLayouts::Fixed);
     assert_eq!(plan.arguments[0], Layout::parse("{1,0:T(8,128)}").unwrap());
 }
@@ -328,7 +328,7 @@ fn a_copy_to_another_element_type_is_a_conversion() {
     assert!(planned(&text, "tpu_v5e", EntryLayouts::Free).cost > 0);
 }
 
-/// Why the layouts of a file have no cost is said of the operation, not in numbers of the problem.
+/// Impossible layouts of a file are an error at the operation, not in numbers of the problem.
 #[test]
 fn layouts_of_the_file_that_are_not_possible_are_errors_at_their_operation() {
     let text = main_of(&[
@@ -363,7 +363,7 @@ fn every_program_is_planned_without_a_gap() {
         let (graphs, facts) = (module.graphs(), module.facts());
         for machine in ["tpu_v5e", "cpu"] {
             let target = Target::parse(machine).unwrap();
-            // Some have sizes that only the running program knows.
+            // Some have dynamic sizes.
             let Ok(planner) = Planner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Free) else {
                 continue;
             };
@@ -375,10 +375,10 @@ fn every_program_is_planned_without_a_gap() {
     assert!(programs > 20, "{programs}");
 }
 
-/// The orders with which these cost least by XLA's own count, all others taken from its choice: the convolution of 56
-/// columns 127,337 cycles (149,597 with rows second), that of 48 columns 123,098 (163,633 with columns second); its results
-/// 161,959 (164,166 with images outside) and 143,287; the line 17,682 (20,513 with features second); the product's
-/// result 20,703 (21,549 in the default order, which is denser).
+/// Orders of least cost by XLA's own count, all others taken from its choice: the convolution of 56 columns 127,337
+/// cycles (149,597 with rows second-minor), that of 48 columns 123,098 (163,633 with columns second-minor); its results
+/// 161,959 (164,166 with images outside) and 143,287; the line 17,682 (20,513 with features second-minor); the
+/// product's result 20,703 (21,549 in the default order, which is denser).
 #[test]
 fn convolutions_and_products_have_the_orders_that_cost_least() {
     let convolution = |from: &str, to: &str, kernel: &str, window: &str, labels: &str| {
@@ -414,9 +414,9 @@ fn convolutions_and_products_have_the_orders_that_cost_least() {
     }
 }
 
-/// The orders in which a compiler makes these whatever is wanted: in others there are copies, by XLA's own count 4,640 cycles
-/// for 4,532 (products), 7,321 for 61 (sort of 45), 26,862 for 106 (sort of 200), 12,252 for 7,638 (sums), 10,524 for 7,792
-/// (columns that are looked up).
+/// Operations whose order the compiler fixes: other orders cost copies, by XLA's own count 4,640 cycles for 4,532
+/// (products), 7,321 for 61 (sort of 45), 26,862 for 106 (sort of 200), 12,252 for 7,638 (sums), 10,524 for 7,792
+/// (gathered columns).
 #[test]
 fn entries_have_the_orders_in_which_operations_are_made() {
     let product = |rows: i64, columns: i64| {
@@ -460,16 +460,16 @@ fn entries_have_the_orders_in_which_operations_are_made() {
         let plan = planned(&text, "tpu_v5e", EntryLayouts::Free);
         assert!(results.contains(&plan.results[0].minor_to_major), "{} {text}", plan.results[0]);
         assert_eq!(plan.relayouts, [], "{text}");
-        // With all else in any layout, none is above the default.
+        // With free layouts elsewhere, no cost exceeds the default's.
         let default = planned(&text, "tpu_v5e", EntryLayouts::Default);
         assert!(plan.cost <= default.cost, "{} above {} {text}", plan.cost, default.cost);
     }
 }
 
-/// Products that no matrix unit helps are loops, inside of their neighbours' kernels: by XLA's own count 2,274 cycles for 4,340
-/// in orders of a product. Of a look-up of single elements the data stays, 7,404 for 7,746. What a loop over an index reads
-/// and writes has that most major, 1,893 for 6,426. A product with batch dimensions is turned round by a copy only, 6,094
-/// for 6,194. Where indices are pairs of numbers, these are most major, 1,861 for 4,077.
+/// Products that a matrix unit does not speed up are loops, fused with their neighbours: by XLA's own count 2,274
+/// cycles for 4,340 in orders of a product. In a gather of single elements the data keeps its order, 7,404 for 7,746. A
+/// loop over an index reads and writes arrays with that index most major, 1,893 for 6,426. A product with batch
+/// dimensions changes its order only by a copy, 6,094 for 6,194. Pairs of indices are most major, 1,861 for 4,077.
 #[test]
 fn entries_have_the_orders_of_loops_and_single_elements() {
     let bilinear = main_of(&[
@@ -539,8 +539,8 @@ fn entries_have_the_orders_of_loops_and_single_elements() {
     }
 }
 
-/// A reshape that moves elements where it is made, in its form, is no name: what it makes is in memory of its own, and its
-/// neighbours do not choose its layouts. One that moves nothing there is.
+/// A reshape that moves elements in its own form is not an alias: its result has its own memory, and its neighbours do
+/// not choose its layouts. One that moves nothing there is an alias.
 #[test]
 fn a_reshape_that_moves_elements_is_made_in_its_form() {
     let target = Target::parse("tpu_v5e").unwrap();
@@ -568,7 +568,7 @@ fn a_reshape_that_moves_elements_is_made_in_its_form() {
         if !moving {
             continue;
         }
-        // Argument and result are free, so nothing stands between them and the form.
+        // Argument and result are free, so no copy separates them from the form.
         let plan = planned(&text, "tpu_v5e", EntryLayouts::Free);
         let made = |end: (usize, LayoutId)| choices.classes.all[end.0].layouts[usize::from(end.1)].clone();
         let y = plan.values.iter().find(|(name, _)| *name == (0, 1, 0)).and_then(|(_, all)| all.first());
@@ -593,8 +593,8 @@ fn of_a_chain_of_names_the_ends_are_copied_to_and_from_fast_memory() {
     assert!((20_000..22_000).contains(&plan.cost), "{}", plan.cost);
 }
 
-/// A reshape that moves elements is a kernel without a price, which writes a result of the program where it is wanted, under
-/// whatever name. By XLA's count 2,292 cycles, and 5,742 with a copy to the default result.
+/// A reshape that moves elements is a kernel without a price, which writes a program result in its final layout,
+/// through any alias. By XLA's count 2,292 cycles, and 5,742 with a copy to the default result.
 #[test]
 fn of_heads_that_are_split_the_result_is_where_the_reshape_makes_it() {
     let text = main_of(&[
@@ -611,7 +611,7 @@ fn of_heads_that_are_split_the_result_is_where_the_reshape_makes_it() {
 
 #[test]
 fn images_that_are_cut_are_in_the_layouts_in_which_they_are_reshaped() {
-    // Argument and result in the entry that XLA's compiler for a TPU chooses.
+    // Argument and result have the entry layouts that XLA's compiler for a TPU chooses.
     for (data, kernel, window, labels, orders) in [
         ("f32[2,8,20,16]", "f32[40,8,3,3]", "stride=2x2 pad=0_1x0_1", "bf01_oi01->bf01", [[2, 1, 3, 0], [1, 3, 0, 2]]),
         ("bf16[3,64,64,48]", "bf16[3,3,48,16]", "stride=2x2", "b01f_01io->b01f", [[1, 3, 2, 0], [1, 3, 2, 0]]),
@@ -639,11 +639,11 @@ fn images_that_are_cut_are_in_the_layouts_in_which_they_are_reshaped() {
     }
 }
 
-/// Where indices are numbers, their dimension of size 1 is not brought into the lanes.
+/// If indices are numbers, their dimension of size 1 does not go to the lanes.
 #[test]
 fn images_are_cut_where_their_pieces_are_long_enough() {
-    // Argument and result in the entry that XLA's compiler for a TPU chooses: windows that share nothing, pieces that count
-    // more than the result, and windows of 5 over pieces of 3 and of 9.
+    // Argument and result have the entry layouts that XLA's compiler for a TPU chooses: windows without overlap, pieces
+    // that matter more than the result, and windows of 5 over pieces of 3 and of 9.
     for (data, kernel, result, window, labels, orders) in [
         ("4,20,41,7", "1,1,7,8", "4,20,41,8", "size=1x1", "b01f_01io->b01f", [[1, 3, 2, 0], [1, 3, 2, 0]]),
         (
@@ -711,7 +711,7 @@ fn indices_of_one_number_are_taken_as_they_are() {
     assert_eq!(plan.relayouts, []);
 }
 
-/// Digits say of every reshape whether it moves anything, as going through the elements does.
+/// Digits decide for every reshape whether it moves any element, as an enumeration does.
 #[test]
 fn digits_are_equal_where_a_reshape_moves_nothing() {
     let mut random = fastrand::Rng::with_seed(5);

@@ -1,8 +1,8 @@
-//! Collectives over processes: random ones, lowered to MPI and run, beside their definitions.
+//! Collectives over processes: random ones, lowered to MPI and run, against their definitions.
 //!
-//! A program makes a tensor in each process, whose elements depend on the process; does something with all of them; and
-//! prints what each has then. Here the same is computed from the definition, for all processes at once. Where a tensor
-//! may still be on its way, half of the programs write over it.
+//! A program computes a tensor in each process that depends on the process, applies a collective, and prints each
+//! process's result. The test computes the same from the definition, for all processes at once. Half of the programs
+//! overwrite a tensor whose transfer may still be in flight.
 
 #[path = "processes/case.rs"]
 mod case;
@@ -19,7 +19,7 @@ use std::process::Command;
 /// The cases of a program.
 const CASES: usize = 16;
 
-/// The options of lowering that programs are run with in turn.
+/// The lowering options of the programs, in turn.
 const OPTIONS: [&str; 2] = ["--layout-to-llvm", "--layout-to-llvm=vectorize=avx2 arena=kept"];
 
 #[test]
@@ -55,14 +55,14 @@ fn collectives_are_their_definitions() {
         mpirun.args(["-e", "main", "-entry-point-result=void"]).arg(format!("-shared-libs={libraries},{mpi}"));
         run(&mut mpirun, &text);
         for rank in 0..processes {
-            // Ranks have as many digits as the last.
+            // All ranks have the digits of the last one.
             let name = format!("rank.{rank:0width$}", width = (processes - 1).to_string().len());
             let printed = std::fs::read_to_string(output.join("1").join(name).join("stdout")).unwrap();
             let printed = tensors(&printed);
             let expected: Vec<Vec<f64>> = cases.iter().flat_map(|case| case.expected(rank)).collect();
             assert_eq!(printed.len(), expected.len(), "tensors of process {rank}\n{text}");
             for (k, (found, expected)) in printed.iter().zip(&expected).enumerate() {
-                // What no process sends may be anything.
+                // Elements that no process sends are undefined.
                 let is_same =
                     found.len() == expected.len() && found.iter().zip(expected).all(|(x, y)| x == y || y.is_nan());
                 assert!(is_same, "tensor {k} of process {rank}: {found:?}, expected {expected:?}\n{text}");
@@ -80,7 +80,7 @@ fn run(command: &mut Command, text: &str) {
     assert!(output.status.success(), "{command:?}: {}\n{text}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The elements of the tensors that were printed.
+/// The elements of the printed tensors.
 fn tensors(printed: &str) -> Vec<Vec<f64>> {
     let one = |text: &str| {
         let numbers = text.split_once("data =").map_or("", |(_, numbers)| numbers);
@@ -90,7 +90,7 @@ fn tensors(printed: &str) -> Vec<Vec<f64>> {
     printed.split("Unranked Memref").skip(1).map(one).collect()
 }
 
-/// Open MPI's library, where it is installed.
+/// Open MPI's library, if installed.
 fn library() -> Option<String> {
     let folders = std::fs::read_dir("/usr/lib").ok()?.filter_map(|entry| Some(entry.ok()?.path()));
     let files = folders.map(|folder| folder.join("libmpi.so.40"));

@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 
-/// One of the values of a kind.
+/// A random value of a kind.
 fn of_kind(rng: &mut Rng, pool: &[(String, usize)], kind: usize) -> Option<String> {
     let all: Vec<&String> = pool.iter().filter(|(_, k)| *k == kind).map(|(name, _)| name).collect();
     rng.choice(all).cloned()
@@ -23,7 +23,7 @@ const P: usize = 3;
 const STARTED: usize = 4;
 const I: usize = 5;
 
-/// The instructions of a computation with one parameter, a pair, or with arguments; it returns a pair.
+/// The instructions of a computation on one pair, or on separate arguments; the result is a pair.
 fn computation(rng: &mut Rng, called: &[String], arguments: bool) -> String {
     let mut pool: Vec<(String, usize)> = Vec::new();
     let mut text = String::new();
@@ -85,7 +85,7 @@ fn computation(rng: &mut Rng, called: &[String], arguments: bool) -> String {
     text + &format!("  ROOT r = {} tuple({a}, {b})\n", SHAPES[P])
 }
 
-/// A program with loops, calls, branches, asynchronous copies and updates in place.
+/// A random program with loops, calls, branches, asynchronous copies and in-place updates.
 pub fn program(seed: u64) -> String {
     let mut rng = Rng::with_seed(seed);
     let mut text =

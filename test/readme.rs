@@ -1,9 +1,9 @@
-//! Runs the pages for people: every fenced block in them is checked, as `pages.rs` says.
+//! Runs the documentation pages: `pages.rs` checks every fenced block.
 //!
-//! Commands of `console` blocks run in an empty folder where `examples` and `target/release` are what they are in the
-//! checkout (the latter in the profile of this test), with this project's tools and LLVM's on the PATH; commands of
-//! `sh` blocks run in the checkout. Each page has a folder of its own.
-//! `BLESS=1 cargo test -p layout-test --test readme` writes what the commands print into the pages.
+//! `console` commands run in an empty folder with links to the checkout's `examples` and `target/release` (the latter
+//! in the profile of this test), with this project's tools and LLVM's on the PATH; `sh` commands run in the checkout.
+//! Each page has its own folder. `BLESS=1 cargo test -p layout-test --test readme` writes the commands' output into the
+//! pages.
 
 use layout_test::{
     Checkout,
@@ -11,8 +11,8 @@ use layout_test::{
 };
 use std::{env, ffi::OsString, fs, os::unix::fs::symlink};
 
-/// The pages. What is generated is checked by `docs.rs`, `docs/cpp.md` by `embed.rs`, and `docs/python.md` by the tests of
-/// the Python package.
+/// The pages. `docs.rs` checks the generated ones, `embed.rs` checks `docs/cpp.md`, and the tests of the Python package
+/// check `docs/python.md`.
 const PAGES: &[&str] = &[
     "README.md",
     "docs/architecture.md",

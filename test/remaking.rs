@@ -1,4 +1,4 @@
-//! Arrays that are made again where memory space 0 is short, against all choices of small programs.
+//! Rematerialization of arrays if memory space 0 is too small, against all choices of small programs.
 
 use fastrand::Rng;
 use std::collections::HashSet;
@@ -13,16 +13,16 @@ use tensor_layout::plan::{EntryLayouts, LayoutPlan, Planner, Residence, SpaceLim
 use tensor_layout::solver::{Options, check};
 use tensor_layout::targets::Target;
 
-/// The bytes of each array: too many for the fastest memory, and without padding in any layout.
+/// The bytes of each array: too large for the fastest memory, and without padding in any layout.
 const BYTES: i64 = 4096 * 4096 * 4;
 
-/// Products, each of two arrays before it; the last one is the result.
+/// Products of two earlier arrays each; the last one is the result.
 fn products(rng: &mut Rng, operations: usize) -> String {
     let mut text = String::from("HloModule m\nENTRY main {\n");
     (0..2).for_each(|k| text += &format!("  v{k} = f32[4096,4096] parameter({k})\n"));
     let mut used = vec![true, true];
     for k in 2..2 + operations {
-        // What nothing has read yet first, so that all is read.
+        // Prefers an unread array, so that each is read.
         let unread = used.iter().position(|used| !used).filter(|_| rng.bool() || k == 1 + operations);
         let (a, b) = (unread.unwrap_or(rng.usize(..k)), rng.usize(..k));
         (used[a], used[b]) = (true, true);
@@ -51,7 +51,7 @@ fn planned(
     Ok(plan)
 }
 
-/// Where an array is: in memory at these moments; made again before one, for a cost.
+/// A choice for an array: its live ranges, and the rematerialization before a moment with its cost.
 #[derive(Clone, Debug)]
 struct Choice {
     moments: Vec<Range<i64>>,
@@ -59,8 +59,8 @@ struct Choice {
     cost: i64,
 }
 
-/// The choices of each array, and the arrays that it is made of.
-/// With `any`, an array may be made again before each moment up to its next read, and else only right before that.
+/// The choices of each array, and its operands. With `any`, an array may be rematerialized at each moment before its
+/// next read, else only directly before the read.
 fn choices(graphs: &[Graph], module: &Module, any: bool) -> Option<Vec<(Vec<Choice>, Vec<usize>)>> {
     let target = Target::parse("tpu_v5e").unwrap();
     let program = made_again(&Program::new(graphs, module.entry, &module.facts()).unwrap()).unwrap();
@@ -73,7 +73,7 @@ fn choices(graphs: &[Graph], module: &Module, any: bool) -> Option<Vec<(Vec<Choi
         let mut own = vec![Choice { moments: moments.clone(), again: None, cost: 0 }];
         let mut inputs = Vec::new();
         if let (Doing::Operation(_), Some(rerun)) = (posed.program.instances[by].doing, remaking.rerun(&posed, made)) {
-            // All are stored, and each is a kernel.
+            // All operands are in memory, and each is a kernel.
             assert_eq!(
                 rerun.inputs.len(),
                 posed.program.instances[by].operands.iter().collect::<std::collections::BTreeSet<_>>().len()
@@ -100,7 +100,7 @@ fn choices(graphs: &[Graph], module: &Module, any: bool) -> Option<Vec<(Vec<Choi
     Some(all)
 }
 
-/// The least cost of all choices together within a capacity.
+/// The least cost of all joint choices within a capacity.
 fn least(all: &[(Vec<Choice>, Vec<usize>)], capacity: i64) -> Option<i64> {
     let end = all.iter().flat_map(|(own, _)| &own[0].moments).map(|own| own.end).max().unwrap();
     let mut chosen = vec![0; all.len()];
@@ -125,7 +125,7 @@ fn least(all: &[(Vec<Choice>, Vec<usize>)], capacity: i64) -> Option<i64> {
 #[test]
 fn the_plan_makes_again_what_costs_least() {
     let (mut again, mut none, mut kept) = (0, 0, 0);
-    // What nothing needs takes no memory, so few of them are short of it.
+    // A value without users takes no memory, so few programs are short of it.
     for seed in 0..300 {
         let mut rng = Rng::with_seed(seed);
         let operations = rng.usize(3..9);
@@ -140,7 +140,7 @@ fn the_plan_makes_again_what_costs_least() {
         let free = planned(&graphs, &module, None, Residence::OverTime).unwrap();
         for arrays in 4..9 {
             let capacity = arrays * BYTES;
-            // Arrays are made again before reads, of themselves or of what is made of them: that is between the two.
+            // Plans rematerialize before reads of the array or of its results: between the two bounds.
             let [any, before] = [&any, &before].map(|all| least(all, capacity));
             match planned(&graphs, &module, Some(capacity), Residence::OverTime) {
                 Ok(plan) => {
@@ -163,7 +163,7 @@ fn the_plan_makes_again_what_costs_least() {
     assert!(again > 10 && none > 20 && kept > 50, "{again} {none} {kept}");
 }
 
-/// A training step of so many layers, whose way forward is made of products or of custom calls.
+/// A training step of `layers` layers, whose forward pass consists of products or of custom calls.
 fn training_step(layers: usize, is_product: bool) -> String {
     let mut text = String::from("HloModule step\nENTRY main {\n  a0 = f32[4096,4096] parameter(0)\n");
     text += "  w = f32[4096,4096] parameter(1)\n";
@@ -183,7 +183,7 @@ fn training_step(layers: usize, is_product: bool) -> String {
     text + "}\n"
 }
 
-/// Products are made again, custom calls are not, as nothing is known of what they do.
+/// Products are rematerialized; custom calls are not, as their effects are unknown.
 #[test]
 fn what_may_have_an_effect_is_not_made_again() {
     for is_product in [true, false] {
@@ -198,8 +198,8 @@ fn what_may_have_an_effect_is_not_made_again() {
     }
 }
 
-/// A training step: what the way forward makes is kept for the way back. With half the memory there is a plan only where
-/// some of it is made again.
+/// A training step keeps values of the forward pass for the backward pass. With half the memory, only plans that
+/// rematerialize some of them fit.
 #[test]
 fn a_training_step_fits_into_half_the_memory() {
     const LAYERS: usize = 16;
@@ -207,7 +207,7 @@ fn a_training_step_fits_into_half_the_memory() {
     let graphs = module.graphs();
     let free = planned(&graphs, &module, None, Residence::OverTime).unwrap();
     let peak = |plan: &LayoutPlan| plan.taken.iter().find(|taken| taken.space == 0).unwrap().peak;
-    // The arguments, what the way forward makes, and the first of the way back.
+    // The arguments, the forward values, and the first backward value.
     assert_eq!(peak(&free), 19 * BYTES);
     let half = 10 * BYTES;
     assert!(planned(&graphs, &module, Some(half), Residence::ForLife).is_err());
@@ -217,8 +217,8 @@ fn a_training_step_fits_into_half_the_memory() {
     assert!(plan.remade.len() >= 9 && plan.cost == free.cost + cost && plan.bound > free.cost, "{:?}", plan.remade);
 }
 
-/// An array that is read at the beginning and at the end is made again of what is stored: never by running an operation with
-/// an effect once more, of which each result is made once.
+/// An array with an early and a late read is rematerialized from stored values. An operation with an effect never runs
+/// twice.
 #[test]
 fn what_has_an_effect_runs_once() {
     let dot = |a: &str, b: &str| {
@@ -261,7 +261,7 @@ fn what_has_an_effect_runs_once() {
                 next.extend(others.map(|operand| posed.program.made[*operand].by));
             }
         }
-        // x, w and three of the row are there at once, and not `a` beside them.
+        // x, w and three of the row are live at once, without `a`.
         let plan = planned(&graphs, &module, Some(5 * BYTES + 8192), Residence::OverTime);
         plan.map(|plan| plan.remade.len())
     };
@@ -279,7 +279,7 @@ fn what_has_an_effect_runs_once() {
         let made = format!("{one}  v = f32[4096,4096] broadcast(u), dimensions={{}}\n{sum}  a = {}", dot("x", "c"));
         let module = Module::parse(&program(&made)).unwrap();
         assert_eq!(module.facts().once.iter().any(|(c, _)| *c == module.entry), effect, "{one}");
-        // What is stored of `u` is not there any more at the end.
+        // The stored value of `u` is gone at the end.
         assert!(again(&made).is_err() || !effect, "{one}");
     }
     for whole in [

@@ -1,4 +1,4 @@
-//! Where arrays lie over time: stretches beside a slow search, patterns and plans replayed from their definition.
+//! Memory residency over time: intervals against a slow search, patterns and plans replayed by their definition.
 
 use fastrand::Rng;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use tensor_layout::plan::{Doing, EntryLayouts, LayoutPlan, PlannedStay, Planner,
 use tensor_layout::solver::{CostNetwork, Options, check};
 use tensor_layout::targets::Target;
 
-/// Kernels of random times, some of them in a loop, perhaps with a loop inside.
+/// Kernels of random times, some of them in a loop, at times with a nested one.
 fn clock(rng: &mut Rng) -> (Vec<i64>, Vec<Range<usize>>, KernelClock) {
     let times: Vec<i64> = (0..rng.usize(1..14)).map(|_| rng.i64(0..6) * rng.i64(0..3)).collect();
     let mut clock = KernelClock::of_times(&times);
@@ -30,7 +30,7 @@ fn clock(rng: &mut Rng) -> (Vec<i64>, Vec<Range<usize>>, KernelClock) {
     (times, loops, clock)
 }
 
-/// Whether a stretch begins and ends in a loop, with inner loops as a whole.
+/// Whether an interval begins and ends in a loop, with inner loops as a whole.
 fn whole(loops: &[Range<usize>], inside: Option<usize>, stretch: &Range<usize>) -> bool {
     let depth = inside.map_or(0, |own| own + 1);
     let in_it = loops[..depth].last().is_none_or(|own| own.start <= stretch.start && stretch.end <= own.end);
@@ -70,8 +70,8 @@ fn stretches_are_the_shortest_that_take_long_enough() {
     assert!(found > 5_000, "{found}");
 }
 
-/// What it costs to have some slices near and the others far, from the definition; `None` where the array is in one memory at
-/// each time.
+/// The cost of some slices in near and others in far memory, by definition; `None` if the array is always in one
+/// memory.
 fn in_parts(life: &Lifetime, costs: &MemoryCosts, own: &Residency) -> Option<i64> {
     if !own.moves.is_empty() || own.near.is_empty() || own.far.is_empty() {
         return None;
@@ -83,14 +83,14 @@ fn in_parts(life: &Lifetime, costs: &MemoryCosts, own: &Residency) -> Option<i64
     Some(part(costs.write + costs.reads.iter().sum::<i64>(), costs.slices - near))
 }
 
-/// What an array costs, kernel by kernel, with the copies in flight; that each read finds what it reads.
+/// The cost of an array, kernel by kernel, with copies in flight; checks that each read finds its data.
 fn replayed(times: &[i64], life: &Lifetime, costs: &MemoryCosts, own: &Residency) -> i64 {
     if let Some(cost) = in_parts(life, costs, own) {
         return cost;
     }
     let made = life.made.map(|made| made as i64);
     let is_at = |moments: &[Range<i64>], moment: i64| moments.iter().any(|own| own.contains(&moment));
-    // Which of the two memories has all of the data, near and far.
+    // Whether near and far memory have all of the data.
     let mut valid = [false, made.is_none()];
     let mut cost = 0;
     for moment in 0..life.moments[0].end {
@@ -123,7 +123,7 @@ fn replayed(times: &[i64], life: &Lifetime, costs: &MemoryCosts, own: &Residency
         let flight = &moved.flight;
         let beside: i64 = (flight.moments.start..flight.moments.end).map(|k| times[k as usize]).sum();
         assert_eq!(flight.exposed, (takes[0] + takes[1] - beside).max(0), "{own:?}");
-        // What is moved while no kernel waits fits into the share of the bandwidth.
+        // Copies that no kernel waits for fit into their share of the bandwidth.
         assert!((0..=BANDWIDTH).contains(&flight.share));
         assert!(beside * flight.share >= (takes[1] - flight.exposed) * BANDWIDTH, "{own:?} {costs:?}");
         assert!(own.bytes == [costs.bytes; 2]);
@@ -162,7 +162,7 @@ fn what_is_tried_for_an_array_is_sound_when_replayed() {
             takes: [[rng.i64(0..4), rng.i64(0..9)], [rng.i64(0..4), rng.i64(0..9)]],
         };
         let all = Residencies { clock: &clock, life: &life, costs: &costs }.over_time(true);
-        // Bounded, whatever the number of reads.
+        // Bounded for any number of reads.
         assert!(all.len() <= 160, "{}", all.len());
         for own in &all {
             assert_eq!(
@@ -173,7 +173,7 @@ fn what_is_tried_for_an_array_is_sound_when_replayed() {
             let back = own.moves.iter().any(|moved| !moved.out);
             *kinds.entry((own.moves.len(), back, argument)).or_default() += 1;
         }
-        // Each stretch of amounts says what each takes there.
+        // Each interval of the amounts lists the bytes of each.
         let taken: Vec<Vec<(Range<i64>, i64)>> =
             all.iter().map(|own| own.near.iter().map(|at| (at.clone(), own.bytes[0])).collect()).collect();
         let stretches = amounts(&taken);
@@ -197,11 +197,11 @@ fn what_is_tried_for_an_array_is_sound_when_replayed() {
     }
 }
 
-/// Two memories, of which the fast one is read and written faster, too.
+/// Two memories, of which the fast one also has the higher bandwidth.
 const FAST: &str = "axes: (), memories: (hbm: 0 with 1000000 bytes reading 4 writing 4, vmem: 1 with 65536 bytes reading 64 \
                     writing 64), word: 32, unit: cycle, registers: 1x8, costs: (kernel: 10, window: 20, product: 500, pass: 5)";
 
-/// A program of products and of operations with memory of their own, on arrays of different sizes.
+/// A program of products and of operations with their own memory, on arrays of different sizes.
 fn program(rng: &mut Rng, arguments: usize, operations: usize) -> String {
     let mut lines = Vec::new();
     let rows: Vec<usize> = (0..arguments + operations).map(|_| [8, 16, 40][rng.usize(..3)]).collect();
@@ -236,8 +236,8 @@ fn program(rng: &mut Rng, arguments: usize, operations: usize) -> String {
     format!("HloModule m\nENTRY main {{\n  {}\n}}\n", lines.join("\n  "))
 }
 
-/// Runs a plan by its schedule: that memories hold what lies in them, that what reads finds its data, and that the copies have
-/// the time and the bandwidth that they need beside the kernels of this plan.
+/// Runs a plan by its schedule: memories hold their arrays, reads find their data, and copies have enough time and
+/// bandwidth beside the plan's kernels.
 fn run(text: &str, target: &Target, plan: &LayoutPlan, choices: &[usize], limits: &[SpaceLimit]) {
     let module = Module::parse(text).unwrap();
     let (graphs, facts) = (module.graphs(), module.facts());
@@ -275,7 +275,7 @@ fn run(text: &str, target: &Target, plan: &LayoutPlan, choices: &[usize], limits
             let beside: i64 = (transfer.moments.start..transfer.moments.end).map(|k| times[k as usize]).sum();
             assert!(beside + transfer.exposed >= takes[0] + takes[1], "{transfer:?}");
             assert!(beside * transfer.share >= (takes[1] - transfer.exposed) * BANDWIDTH, "{transfer:?}");
-            // Both memories hold the array as long as it moves, and the one that it moves to from then on.
+            // Both memories hold the array during its move, and the destination afterwards.
             let holds = |space: u8, moments: Range<i64>| {
                 let mut own = stays.iter().filter(|stay| stay.space == space);
                 moments.is_empty() || own.any(|s| s.moments.start <= moments.start && moments.end <= s.moments.end)
@@ -285,14 +285,14 @@ fn run(text: &str, target: &Target, plan: &LayoutPlan, choices: &[usize], limits
             let last = posed.users[made].iter().filter_map(|(user, _)| kernels(user)).max();
             let used = last.is_some_and(|last| last as i64 >= transfer.moments.end);
             assert!(used, "{transfer:?} is for nothing");
-            // All bytes, in one run from memory to memory.
+            // All bytes, in one run between the memories.
             let sizes = posed.program.made[made].array.sizes().unwrap();
             let expansion = tensor_layout::tiled::Expansion::new(&sizes, &transfer.layout).unwrap();
             let copy = &transfer.copy;
             assert_eq!((copy.from, copy.to, copy.run()), (0, 0, expansion.elements()));
             assert_eq!(transfer.bytes, copy.elements() * 4);
         }
-        // Who reads what a copy made finds it there, and all others find what was made.
+        // Users of a copy find its result, and all others find the original.
         let first = stays.iter().find(|stay| stay.space == *space);
         for (user, _) in &posed.users[made] {
             let result = matches!(posed.program.instances[*user].doing, Doing::Result(_));
@@ -324,7 +324,7 @@ fn run(text: &str, target: &Target, plan: &LayoutPlan, choices: &[usize], limits
     }
 }
 
-/// How long each kernel takes in a plan, without what memories cost.
+/// The time of each kernel in a plan, without memory costs.
 fn kernel_times(network: &CostNetwork, posed: &Posed, choices: &[usize]) -> Vec<i64> {
     let n = posed.program.instances.len();
     let mut times = vec![0; n];
@@ -337,7 +337,7 @@ fn kernel_times(network: &CostNetwork, posed: &Posed, choices: &[usize]) -> Vec<
     times
 }
 
-/// The least cost of all choices, each tried; `None` where there are too many.
+/// The least cost by exhaustive search; `None` if there are too many choices.
 fn least(network: &CostNetwork) -> Option<i64> {
     let sizes: Vec<usize> = network.variables().iter().map(Vec::len).collect();
     if sizes.iter().try_fold(1usize, |all, size| all.checked_mul(*size)).is_none_or(|all| all > 300_000) {
@@ -388,10 +388,10 @@ fn plans_over_time_are_the_best_and_run() {
             run(&text, &target, &plan, plan.solution.choices(), &limits);
             let life = posed().limited_in(&limits, Residence::ForLife).unwrap().plan(&options, &mut |_| true);
             if let Ok(life) = life {
-                // What stays where it is made is one of the plans over time.
+                // Arrays in one memory for life are a special case of plans over time.
                 assert!(plan.bound <= life.cost && life.stays.is_empty() && life.transfers.is_empty());
                 better += usize::from(plan.cost < life.cost);
-                // Between the two are plans in which each array is in one memory as a whole.
+                // Between the two are plans that keep each array in one memory as a whole.
                 let whole = posed().limited_in(&limits, Residence::Whole).unwrap().plan(&options, &mut |_| true);
                 let whole = whole.unwrap_or_else(|why| panic!("{why:?} {text}"));
                 assert!(plan.bound <= whole.cost && whole.bound <= life.cost, "{bytes} {text}");
@@ -405,8 +405,8 @@ fn plans_over_time_are_the_best_and_run() {
     assert!(tried > 30 && moved > 30 && better > 30 && parts > 10, "{tried} {moved} {better} {parts}");
 }
 
-/// The search for the best plan that takes nothing of the fastest memory comes first, and its result fits everywhere: a
-/// search that may look as often as that one needed costs no more.
+/// The search without any fast memory comes first, and its plan fits every capacity: a search with at least as many
+/// steps costs no more.
 #[test]
 fn no_capacity_costs_more_than_none_however_early_the_search_ends() {
     let target = Target::parse("tpu_v5e").unwrap();

@@ -1,6 +1,6 @@
-//! Each rule of the shapes of operations, refused once: the label, what it is about, and the message.
+//! Shape rules of operations, each violated once: the label, the subject, and the message.
 //!
-//! `test/operations/refusals.txt` has a line for each case; `BLESS=1` writes it, to be read.
+//! `test/operations/refusals.txt` has a line for each case; `BLESS=1` writes it for review.
 
 use std::collections::BTreeSet;
 use tensor_layout::expr::Expr;
@@ -10,7 +10,7 @@ use tensor_layout::operations::{
     Shape, Start, WindowDim,
 };
 
-/// An operation that a rule refuses: the rule, the operation, its operands and its results.
+/// An operation that violates a rule: the rule, the operation, its operands and its results.
 type Case = (&'static str, Operation, &'static [&'static str], &'static [&'static str]);
 
 fn window(size: i64, stride: i64, dilation: i64) -> Vec<WindowDim> {
@@ -289,14 +289,14 @@ fn collectives() -> Vec<Case> {
     ]
 }
 
-/// A window whose padding is most of the 64-bit numbers, on both sides.
+/// A window whose padding covers most 64-bit numbers, on both sides.
 fn wide() -> Vec<WindowDim> {
     let mut wide = window(3, 1, 1);
     (wide[0].low, wide[0].high) = (i64::MAX, i64::MAX);
     wide
 }
 
-/// The rules of operations that go through lines, windows, features and matrices.
+/// The rules of scans, sorts, windows, features and matrices.
 fn algorithms() -> Vec<Case> {
     fn one(algorithm: Algorithm) -> Operation {
         Operation::Algorithm(Box::new(algorithm))
@@ -398,7 +398,7 @@ fn algorithms() -> Vec<Case> {
     ]
 }
 
-/// Dimension 1 of the data goes with dimension 0 of the indices, and has a start, too.
+/// Batches dimension 1 of the data with dimension 0 of the indices, although dimension 1 has a start, too.
 fn batched(g: &mut Gather) {
     g.operand_batching_dims = vec![1];
     g.start_indices_batching_dims = vec![0];
@@ -433,7 +433,7 @@ fn every_rule_is_refused_once() {
     assert_eq!(described(), tried, "the rules in the descriptions of src/operations, and those tried here");
 }
 
-/// The labels in the descriptions of the rules: those after `- ` and between back quotes.
+/// The labels in the rules' documentation: after `- ` and between back quotes.
 fn described() -> BTreeSet<String> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/operations");
     let mut files = vec![format!("{folder}/check.rs")];

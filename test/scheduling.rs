@@ -1,10 +1,9 @@
-//! Orders of tasks against all orders of small graphs, by a slow evaluator that is written from the definition in
-//! `src/scheduling/mod.rs`.
+//! Task orders against all orders of small graphs, by a slow evaluator of the definition in `src/scheduling/mod.rs`.
 
 use fastrand::Rng;
 use tensor_layout::scheduling::{MOST_STEPS, TaskGraph, TaskValue, least_peak};
 
-/// A graph as it is said to [`TaskGraph`].
+/// The input of a [`TaskGraph`].
 #[derive(Debug)]
 struct Stated {
     tasks: usize,
@@ -51,7 +50,7 @@ impl Stated {
         if rng.bool() {
             let members: Vec<usize> = (0..values.len()).filter(|_| rng.usize(..3) == 0).collect();
             let in_group = |value: &usize| members.contains(value);
-            // What is shared is in one group.
+            // A shared buffer is in one group.
             shares.retain(|(_, result, operand)| in_group(result) == in_group(operand));
             groups.push((members, rng.i64(0..60)));
         }
@@ -67,7 +66,7 @@ impl Stated {
         graph
     }
 
-    /// The bytes live at a place of an order.
+    /// The live bytes at a position of an order.
     fn live(&self, order: &[usize], at: usize) -> i64 {
         let places = |value: &TaskValue| -> Vec<usize> {
             (0..order.len()).filter(|k| value.tasks.contains(&order[*k])).collect()
@@ -104,7 +103,7 @@ impl Stated {
         (0..order.len()).map(|at| self.live(order, at)).max().unwrap_or(0)
     }
 
-    /// All orders.
+    /// All topological orders.
     fn orders(&self) -> Vec<Vec<usize>> {
         let mut all = vec![Vec::new()];
         for _ in 0..self.tasks {
@@ -150,7 +149,7 @@ fn the_peak_is_the_least_of_all_orders() {
     assert!(lower > 500 && grouped > 200 && shared > 100, "{lower} {grouped} {shared}");
 }
 
-/// With few steps, larger graphs: the bound stays below what a longer search finds.
+/// With few steps on larger graphs, the bound stays below the peak of a longer search.
 #[test]
 fn a_search_that_stops_has_a_bound() {
     let mut open = 0;
@@ -168,7 +167,7 @@ fn a_search_that_stops_has_a_bound() {
     assert!(open > 10, "{open}");
 }
 
-/// The orders by rules alone are of least peak in most graphs in which the given order is not.
+/// Rules alone find the least peak in most graphs whose given order is not optimal.
 #[test]
 fn rules_find_most_of_what_a_search_finds() {
     for (most, expected) in [(12, (93, 107)), (40, (86, 173))] {
@@ -186,15 +185,15 @@ fn rules_find_most_of_what_a_search_finds() {
     }
 }
 
-/// Of a row of blocks, each of which depends on the one before, every one is ordered for itself: all of them together are too
-/// many for a search.
+/// A row of blocks, each dependent on the previous one, is ordered block by block: all tasks together are too many for
+/// a search.
 #[test]
 fn what_is_cut_is_ordered_in_parts() {
     let blocks = 2_000;
     let (mut pairs, mut values) = (Vec::new(), Vec::new());
     for k in 0..blocks {
         let first = 8 * k;
-        // One task makes what three read, each of which makes something large of which another makes something small.
+        // One task's result has three users, each with a large result, whose user has a small one.
         values.push(TaskValue::new(5, &[first, first + 1, first + 2, first + 3]));
         for middle in first + 1..first + 4 {
             let end = middle + 3;
@@ -214,7 +213,7 @@ fn what_is_cut_is_ordered_in_parts() {
     assert_eq!((found.peak, found.bound), (107, 107));
 }
 
-/// What a group takes beyond the bytes that are there counts in a part between cuts that touches none of its values.
+/// A group's excess bytes count in a part between cuts that has none of its values.
 #[test]
 fn a_group_counts_beside_a_part_that_does_not_touch_it() {
     let large = |tasks: &[usize]| TaskValue::new(100, tasks);
@@ -247,7 +246,7 @@ fn what_is_no_graph_or_no_order_is_an_error() {
     assert_eq!(of(&[0, 1, 1]), "an order must have each of 3 tasks once, found task 1 again");
     assert_eq!(of(&[0, 1, 3]), "an order must have each of 3 tasks once, found task 3 again");
     assert_eq!(of(&[0, 1]), "an order must have 3 tasks, found 2");
-    // No order is one of a circle.
+    // A cyclic graph has no order.
     let circle = TaskGraph::new(2, &[(0, 1), (1, 0)], vec![]).unwrap();
     assert!(least_peak(&circle, &[0, 1], &mut MOST_STEPS.clone()).is_err());
 }

@@ -1,5 +1,5 @@
-//! Shardings as layouts: each element against the definition, over random meshes, shapes and layouts; what is refused, and
-//! where.
+//! Shardings as layouts: each element against the definition, over random meshes, shapes and layouts; refused texts
+//! with their positions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::element::ElementType::F32;
@@ -9,7 +9,7 @@ use tensor_layout::places::{
 };
 use tensor_layout::tiled::{Expansion, Layout};
 
-/// Where an element is: the devices, and the address on each.
+/// The devices of an element, and its address on each.
 fn of_layout(described: &Described, index: &[i64]) -> (Vec<i64>, i64) {
     let meaning = described.meaning().unwrap();
     let place = meaning.map.evaluate(index).unwrap().unwrap();
@@ -26,7 +26,7 @@ fn of_layout(described: &Described, index: &[i64]) -> (Vec<i64>, i64) {
     (devices, place[meaning.axes.len()])
 }
 
-/// The numbers below `count` in the order of the sizes `from`, transposed.
+/// The numbers below `count`, as an iota of sizes `from`, transposed.
 fn iota(from: &[i64], order: &[usize]) -> Vec<i64> {
     let stride = |dim: usize| from[dim + 1..].iter().product::<i64>();
     order.iter().fold(vec![0], |devices, dim| {
@@ -44,7 +44,7 @@ fn list<N: ToString>(numbers: &[N]) -> String {
     numbers.iter().map(N::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// Tile assignments of random meshes, written as a pattern and as a list.
+/// Tile assignments of random meshes, as an iota and as a list.
 #[test]
 fn each_element_is_on_its_devices() {
     let mut random = fastrand::Rng::with_seed(0x5_4a2d);
@@ -55,7 +55,7 @@ fn each_element_is_on_its_devices() {
         let mut order: Vec<usize> = (0..from.len()).collect();
         random.shuffle(&mut order);
         let devices = iota(&from, &order);
-        // The factors of all devices, dealt out to the dimensions and to copies.
+        // The factors of the device count, distributed over dimensions and copies.
         let copied = random.bool();
         let mut tiles = vec![1i64; rank + usize::from(copied)];
         for factor in order.iter().map(|dim| from[*dim]) {
@@ -78,7 +78,7 @@ fn each_element_is_on_its_devices() {
         let copies = if copied { tiles[rank] } else { 1 };
         let found = texts.each_ref().map(|text| read(text));
         let [Ok(found), Ok(listed)] = found else {
-            // Tiles that cut the factors of the mesh have devices in no order of steps: both texts are refused.
+            // Tiles that cut the factors of the mesh have no strided device order: both texts are refused.
             assert!(found.iter().all(Result::is_err), "{}", texts[0]);
             refused += 1;
             continue;
@@ -93,7 +93,7 @@ fn each_element_is_on_its_devices() {
             assert_eq!(of_layout(&found, &index), expected, "{} at {index:?}", texts[0]);
             assert_eq!(of_layout(&listed, &index), expected, "{} at {index:?}", texts[1]);
         }
-        // What is written is compared with what it was made from; tiles that pad each part are written, too.
+        // The written text is compared with its source; tiles that pad each part are written, too.
         let text = write(&found, Notation::Sharding, F32).unwrap_or_else(|error| panic!("{}: {error}", texts[0]));
         assert!(text.contains("sharding={"), "{text}");
         write(&found, Notation::Shardy, F32).unwrap_or_else(|error| panic!("{}: {error}", texts[0]));
@@ -101,7 +101,7 @@ fn each_element_is_on_its_devices() {
     assert!(read_all > 1500 && refused > 50, "{read_all} read, {refused} refused");
 }
 
-/// Axes of a mesh and their parts are axes of the layout; written as HLO's, devices are numbered row-major in the mesh.
+/// Axes of a mesh and their parts become axes of the layout; HLO's text numbers devices row-major in the mesh.
 #[test]
 fn axes_of_a_mesh_are_axes_of_the_layout() {
     let to = |text: &str, notation| write(&read(text).unwrap(), notation, F32).map_err(|error| error.message);
@@ -155,7 +155,7 @@ fn axes_of_a_mesh_are_axes_of_the_layout() {
     assert_eq!(to(text, Notation::Sharding).as_deref(), Ok(text));
 }
 
-/// The devices of random meshes, whose axes cut dimensions in any order: as HLO numbers them.
+/// The devices of random meshes, whose axes cut dimensions in any order, in HLO's numbering.
 #[test]
 fn meshes_number_devices_row_major() {
     let mut random = fastrand::Rng::with_seed(0x3e5_4d1);
@@ -188,7 +188,7 @@ fn meshes_number_devices_row_major() {
             };
             let expected: Vec<i64> = (0..all).filter(|device| is_there(*device)).collect();
             let found = of_layout(&numbered, &index).0;
-            // Where all devices have all, no axis is named.
+            // A fully replicated array names no axis.
             if numbered.meaning().unwrap().axes.is_empty() {
                 assert_eq!(expected.len() as i64, all, "{text}");
             } else {
@@ -198,7 +198,7 @@ fn meshes_number_devices_row_major() {
     }
 }
 
-/// Devices on a machine whose outer axes have as many places: each element is where its devices are, row-major.
+/// Devices on a machine whose outer axes have as many places: each element is on its devices, numbered row-major.
 #[test]
 fn devices_are_places_of_a_machine() {
     let mut random = fastrand::Rng::with_seed(0x9_ac3);
@@ -223,7 +223,7 @@ fn devices_are_places_of_a_machine() {
         let outer = (1..=axes.len()).find(|k| axes[..*k].iter().product::<i64>() >= devices);
         let axes = outer.map_or(axes, |k| &axes[..k]);
         let Ok(on_machine) = described.on_machine(&machine) else {
-            // Factors of 2 alone fit whatever the axes are, if their number does.
+            // Factors of 2 always fit if the number of devices does.
             let fits = axes.iter().product::<i64>() == devices;
             assert!(!fits || from.iter().chain(axes).any(|n| *n == 3), "{text} on {axes:?}");
             continue;
@@ -244,7 +244,7 @@ fn devices_are_places_of_a_machine() {
                     found = found.iter().flat_map(copy).collect();
                 }
             }
-            // An axis that is not named has copies at all places.
+            // An axis without a name has copies at all places.
             for (k, extent) in axes.iter().enumerate().filter(|(k, _)| !meaning.axes.contains(&format!("A{k}"))) {
                 let minor: i64 = axes[k + 1..].iter().product();
                 found = found.iter().flat_map(|first| (0..*extent).map(move |n| first + n * minor)).collect();
@@ -256,7 +256,7 @@ fn devices_are_places_of_a_machine() {
     assert!(placed > 50, "{placed}");
 }
 
-/// A resharding between two meshes, or a mesh and HLO's numbers, is one between their devices.
+/// A resharding between two meshes, or between a mesh and HLO's numbers, is one between their devices.
 #[test]
 fn meshes_are_compared_by_their_devices() {
     let moved = |from: &str, to: &str| {
@@ -363,7 +363,7 @@ fn what_is_wrong_has_its_place() {
     }
 }
 
-/// The axes of devices, the majormost first, with their sizes.
+/// The device axes, majormost first, with their sizes.
 type Mesh<'a> = &'a [(&'a str, i64)];
 
 /// The places of a mesh, as coordinates along each axis.
@@ -371,8 +371,7 @@ fn places(mesh: Mesh) -> Vec<Vec<i64>> {
     indices(&mesh.iter().map(|axis| axis.1).collect::<Vec<_>>())
 }
 
-/// The elements that each place of a mesh has, as sets of indices. Along an axis that the layout does not name, all have
-/// them.
+/// The elements at each place of a mesh, as sets of indices. Along an axis without a name, all places have them.
 fn held(placement: &Placement, mesh: Mesh) -> Vec<BTreeSet<Vec<i64>>> {
     let is_at = |place: &[i64], first: &[i64]| {
         mesh.iter().zip(place).all(|((name, _), at)| {
@@ -391,9 +390,9 @@ fn held(placement: &Placement, mesh: Mesh) -> Vec<BTreeSet<Vec<i64>>> {
     places(mesh).into_iter().map(of_place).collect()
 }
 
-/// Does the chain of collectives from one text to the other place by place, as each is defined, and says which kinds it has;
-/// `None` where there is no chain. It ends with the other sharding, and each place gets as many elements from others as the
-/// step says: exactly so many at most where sizes are even.
+/// Executes the chain of collectives between two texts place by place, and returns their kinds; `None` if there is no
+/// chain. The result is the other sharding. The busiest place receives at most the elements that the step says, and
+/// exactly these if sizes are even.
 fn run_chain(texts: &[String; 2], mesh: Mesh, is_even: bool) -> Option<Vec<CollectiveKind>> {
     let read = texts.each_ref().map(|text| read(text).unwrap_or_else(|error| panic!("{text}: {error}")));
     let [from, to] = read.each_ref().map(|side| side.placement().unwrap());
@@ -450,7 +449,7 @@ fn run_chain(texts: &[String; 2], mesh: Mesh, is_even: bool) -> Option<Vec<Colle
     Some(chain.iter().map(|step| step.kind).collect())
 }
 
-/// What many chains have.
+/// Counts over many chains.
 #[derive(Default)]
 struct Found {
     kinds: BTreeMap<&'static str, usize>,
@@ -463,7 +462,7 @@ impl Found {
         chain.iter().flatten().for_each(|kind| *self.kinds.entry(kind.name()).or_default() += 1);
     }
 
-    /// Each kind is in many chains, and for few pairs there is none.
+    /// Checks that each kind is in many chains, and that few pairs have no chain.
     fn check(&self, none: usize) {
         let Found { kinds, none: found } = self;
         assert!(
@@ -473,7 +472,7 @@ impl Found {
     }
 }
 
-/// Sizes of two dimensions, even for so many devices or not, and small ones that leave devices without elements.
+/// Sizes of two dimensions, divisible by `devices` or not, or so small that devices have no elements.
 fn divided_sizes(random: &mut fastrand::Rng, devices: i64) -> (bool, [i64; 2]) {
     match random.u8(0..3) {
         0 => (true, [devices * random.i64(1..3), devices]),
@@ -497,12 +496,12 @@ fn chains_of_collectives_end_where_they_should() {
             }
             let mut order: Vec<usize> = (0..from.len()).collect();
             random.shuffle(&mut order);
-            // Of the two dimensions, and where there are three tiles, of copies.
+            // Two dimensions, and with three tiles also copies.
             let tile_count = random.usize(2..4);
             let mut tiles = vec![1i64; tile_count];
             let mut last = 0;
             for dim in &order {
-                // In the order of the tiles, so that each of them is made of whole parts of the mesh.
+                // In the order of the tiles, so that each consists of whole parts of the mesh.
                 last = random.usize(last..tile_count);
                 tiles[last] *= from[*dim];
             }
@@ -514,7 +513,7 @@ fn chains_of_collectives_end_where_they_should() {
     found.check(400);
 }
 
-/// Dimensions along one or several axes of a mesh, with axes that a sharding does not name.
+/// Dimensions along one or several axes of a mesh, with axes that the sharding does not name.
 #[test]
 fn chains_along_axes_of_a_mesh_end_where_they_should() {
     let mut random = fastrand::Rng::with_seed(0xa_7e5);
@@ -542,7 +541,7 @@ fn chains_along_axes_of_a_mesh_end_where_they_should() {
     found.check(300);
 }
 
-/// Devices that have no element get all that the other sharding has there.
+/// Devices without elements receive the other sharding's whole piece.
 #[test]
 fn chains_reach_devices_without_elements() {
     let received = |from: &str, to: &str| {

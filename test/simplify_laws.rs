@@ -1,6 +1,6 @@
-//! Laws of the simplifier, held against enumeration of the whole domain on random maps.
+//! Laws of the simplifier, checked on random maps by enumeration of the whole domain.
 //!
-//! `LAYOUT_LAWS=1000000 cargo test --release --test simplify_laws` tries that many, `LAYOUT_LAWS_SEED` others.
+//! `LAYOUT_LAWS=1000000 cargo test --release --test simplify_laws` sets the number, `LAYOUT_LAWS_SEED` the seed.
 
 mod choices;
 
@@ -14,7 +14,7 @@ use tensor_layout::maps::{Claim, Explained, Rule, Step, Using};
 use tensor_layout::maps::{Domain, Equality, Interval};
 use tensor_layout::maps::{Indexing, IndexingMap};
 
-/// How many cases there are, and their seed.
+/// The number of cases, and their seed.
 fn settings(seed: u64) -> (u32, u64) {
     let setting = |name| std::env::var(name).ok().map(|value| value.parse().expect("a number"));
     (setting("LAYOUT_LAWS").unwrap_or(100_000) as u32, setting("LAYOUT_LAWS_SEED").unwrap_or(seed))
@@ -48,7 +48,7 @@ fn map(rng: &mut Choices) -> IndexingMap {
     let longest = [20, 8, 4][vars - 1];
     let intervals: Vec<Interval> = (0..vars).map(|_| interval(rng, 9, longest)).collect();
     let constraints = (0..rng.usize(0..=3)).map(|_| match rng.u8(0..4) {
-        // Wide enough to hold for some points.
+        // Wide enough to hold at some points.
         0 => {
             let m = rng.i64(2..=9);
             let lo = rng.i64(0..m);
@@ -103,7 +103,7 @@ fn map_and_order(rng: &mut Choices) -> (IndexingMap, Vec<(Expr, Interval)>) {
     (map, order)
 }
 
-/// The order of the terms of sums shows in none of the results but few with minima inside minima: 5 of 600,000.
+/// The order of terms in sums changes few results, with nested minima: 5 of 600,000.
 #[test]
 fn terms_in_another_order_give_the_same_text() {
     let (count, seed) = settings(9);
@@ -212,7 +212,7 @@ fn large_map(rng: &mut Choices) -> (IndexingMap, Vec<Vec<i64>>) {
     let points: Vec<Vec<i64>> = (0..60).map(|_| intervals.iter().map(&mut coordinate).collect()).collect();
     let constraints = (0..rng.usize(0..=2)).filter_map(|_| {
         let e = large_expr(rng, vars, 0);
-        // One that holds at some point, and one end of which is near.
+        // A constraint that holds at some point, with one end near.
         let middle = e.evaluate(&points[rng.usize(0..points.len())])?;
         let (down, up) = (large(rng) >> rng.u32(0..62), large(rng));
         Some((e, Interval::new(middle.saturating_sub(down), middle.saturating_add(up))))
@@ -222,7 +222,7 @@ fn large_map(rng: &mut Choices) -> (IndexingMap, Vec<Vec<i64>>) {
     (IndexingMap { domain, ..IndexingMap::new(intervals, results) }, points)
 }
 
-/// Bounds that do not fit in 128 bits are dropped: points of domains too large to enumerate keep their values.
+/// Bounds beyond 128 bits are dropped: points of domains too large to enumerate keep their values.
 #[test]
 fn laws_hold_for_large_numbers() {
     let (count, seed) = settings(11);
@@ -244,7 +244,7 @@ fn laws_hold_for_large_numbers() {
     });
 }
 
-/// A number near an end of 62, 63 or 64 bits, or, half of the time, a small one.
+/// A number near an end of 62, 63 or 64 bits, or, in half of the cases, a small one.
 fn extreme(rng: &mut Choices) -> i64 {
     if rng.bool() {
         let end = [1i64 << 61, 1 << 62, i64::MAX][rng.usize(0..3)];
@@ -271,7 +271,7 @@ fn extreme_expr(rng: &mut Choices, vars: usize, depth: u32) -> Expr {
     }
 }
 
-/// The value of an expression by the definition of its operations; `None` where 128 bits do not hold one on the way.
+/// The value of an expression by definition; `None` if an intermediate value exceeds 128 bits.
 fn value(e: &Expr, point: &[i64]) -> Option<i128> {
     let of = |e: &Expr| value(e, point);
     Some(match e {
@@ -286,7 +286,7 @@ fn value(e: &Expr, point: &[i64]) -> Option<i128> {
     })
 }
 
-/// The results of a map at a point by definition, none outside of the domain; `None` where 128 bits do not hold a value.
+/// The results of a map at a point by definition, none outside of the domain; `None` if a value exceeds 128 bits.
 fn values(map: &IndexingMap, point: &[i64]) -> Option<Option<Vec<i128>>> {
     let within = |i: &Interval, x: i128| i128::from(i.lo) <= x && x <= i128::from(i.hi);
     let mut inside = map.domain.vars.iter().zip(point).all(|(i, x)| within(i, i128::from(*x)));
@@ -313,7 +313,7 @@ fn extreme_map(rng: &mut Choices) -> IndexingMap {
     let constraints = (0..rng.usize(0..=2)).map(|_| {
         let e = extreme_expr(rng, vars, 2);
         let point: Vec<i64> = intervals.iter().map(|i| rng.i64(i.lo..=i.hi)).collect();
-        // One that holds at some point, where 64 bits hold the value, and whose ends are near it or extreme.
+        // A constraint that holds at some point, if 64 bits hold the value, with ends that are near it or extreme.
         let near = value(&e, &point).and_then(|x| i64::try_from(x).ok()).unwrap_or(0);
         let lo = if rng.bool() { near.saturating_sub(rng.i64(0..=9)) } else { extreme(rng).min(near) };
         let hi = if rng.bool() { near.saturating_add(rng.i64(0..=9)) } else { extreme(rng).max(near) };
@@ -325,7 +325,7 @@ fn extreme_map(rng: &mut Choices) -> IndexingMap {
     IndexingMap { dims, ranges: vars - dims, domain, ..IndexingMap::new(intervals, results) }
 }
 
-/// A map with extreme numbers, and one that may follow it.
+/// A map with extreme numbers, and one to compose with it.
 fn extreme_maps(rng: &mut Choices) -> [IndexingMap; 2] {
     let first = extreme_map(rng);
     let dims = first.results.len();
@@ -340,7 +340,7 @@ fn extreme_maps(rng: &mut Choices) -> [IndexingMap; 2] {
     [first, second]
 }
 
-/// Two maps agree at each point of the box of the first where 128 bits hold the values of both.
+/// Asserts that two maps agree at each point of the first one's box if 128 bits hold both values.
 fn agree(map: &IndexingMap, other: &Indexing) {
     let all = IndexingMap { domain: Domain { constraints: Vec::new(), ..map.domain.clone() }, ..map.clone() };
     for point in all.points() {
@@ -355,7 +355,7 @@ fn agree(map: &IndexingMap, other: &Indexing) {
     }
 }
 
-/// Numbers of 64 bits have no negative, sum or product of 64 bits everywhere, and an interval that ends at 2^63 - 1 ends there.
+/// 64-bit numbers may overflow in negation, sums and products, and an interval that ends at 2^63 - 1 ends there.
 #[test]
 fn laws_hold_for_random_maps_of_extreme_numbers() {
     let (count, seed) = settings(23);
@@ -391,7 +391,7 @@ fn laws_hold_for_random_maps_of_extreme_numbers() {
     });
 }
 
-/// A map with large numbers, and one that may follow it.
+/// A map with large numbers, and one to compose with it.
 fn large_maps(rng: &mut Choices) -> [IndexingMap; 2] {
     let (first, _) = large_map(rng);
     let intervals: Vec<Interval> = first.results.iter().map(|_| Interval::new(0, large(rng))).collect();
@@ -399,7 +399,7 @@ fn large_maps(rng: &mut Choices) -> [IndexingMap; 2] {
     [first, IndexingMap::new(intervals, results)]
 }
 
-/// A composition costs no more than the second map with the results of the first one put into it.
+/// A composition costs no more than the second map with the results of the first one substituted.
 #[test]
 fn compositions_with_large_numbers_cost_no_more_than_their_maps() {
     let (count, seed) = settings(17);
@@ -412,7 +412,7 @@ fn compositions_with_large_numbers_cost_no_more_than_their_maps() {
     });
 }
 
-/// One of the numbers in an expression, changed.
+/// An expression with one changed number.
 fn changed(rng: &mut Rng, e: &Expr) -> Expr {
     let other = |rng: &mut Rng, c: i64| c + [-7, -2, -1, 1, 2, 9][rng.usize(0..6)];
     match e {
@@ -433,7 +433,7 @@ fn changed(rng: &mut Rng, e: &Expr) -> Expr {
     }
 }
 
-/// A step with something wrong in it, most likely.
+/// Changes a step, in most cases to a wrong one.
 fn corrupt(rng: &mut Rng, step: &mut Step) {
     let shift = |rng: &mut Rng, i: &mut Interval| match rng.bool() {
         true => i.lo += rng.i64(-2..=2),
@@ -467,7 +467,7 @@ fn same(a: &IndexingMap, b: Option<&IndexingMap>) -> bool {
     all.points().all(|point| value(a, &point) == b.and_then(|b| value(b, &point)))
 }
 
-/// A map, and a seed for what is made wrong in the steps of its simplification.
+/// A map, and a seed for wrong steps of its simplification.
 fn map_and_seed(rng: &mut Choices) -> (IndexingMap, u64) {
     (map(rng), rng.u64(..))
 }
@@ -486,13 +486,13 @@ fn steps_lead_to_the_result_and_wrong_ones_are_refused() {
         }
     });
     let refused = refused.into_inner();
-    // Points are enumerated where nothing else proves a step, which is too rare for this count: see checker.rs.
+    // Points are enumerated only if no other rule proves a step, which is too rare for this count: see checker.rs.
     let rare = |rule: &Rule| *rule == Rule::Enumerated;
     let missed: Vec<&Rule> = Rule::ALL.iter().filter(|rule| !refused.contains_key(rule) && !rare(rule)).collect();
     assert!(missed.is_empty() || count < 100_000, "no wrong step of these rules was refused: {missed:?}");
 }
 
-/// Makes a step of a rule wrong of which few wrong steps have been `refused`, and looks what comes of it.
+/// Makes a step wrong, of the rule with the fewest `refused` ones, and checks the result.
 fn wrong_steps_are_refused(rng: &mut Rng, map: &IndexingMap, steps: &[Step], refused: &mut BTreeMap<Rule, u32>) {
     let start = rng.usize(0..steps.len());
     let order = (0..steps.len()).map(|k| (start + k) % steps.len());
@@ -500,17 +500,17 @@ fn wrong_steps_are_refused(rng: &mut Rng, map: &IndexingMap, steps: &[Step], ref
     let mut wrong = steps.to_vec();
     corrupt(rng, &mut wrong[k]);
     match replay(map, &wrong) {
-        // Not everything that differs is wrong, but nothing wrong may come of it.
+        // A different step may be right, but an accepted one must not change the map.
         Ok(end) => assert!(same(map, end.as_ref()), "{map}: accepted {:?}", wrong[k]),
         Err(_) => *refused.entry(steps[k].rule).or_default() += 1,
     }
-    // An equation with one side one more is wrong wherever there is a point.
+    // An equation with 1 added to one side is wrong wherever there is a point.
     let mut wrong = steps.to_vec();
     if let Claim::Equal(_, b) | Claim::Result(_, _, b) = &mut wrong[k].claim {
         *b = Expr::Add(b.clone().into(), Expr::Const(1).into());
         assert!(replay(map, &wrong).is_err() || map.points().next().is_none(), "{map}: accepted {:?}", wrong[k]);
     }
-    // A step left out, or at another place.
+    // A step removed, or moved.
     let mut fewer = steps.to_vec();
     fewer.remove(k);
     let mut turned = steps.to_vec();

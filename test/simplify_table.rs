@@ -1,4 +1,4 @@
-//! What the simplifier makes of maps in which digits are padded, terms are in any order or domains are empty.
+//! Simplified maps with padded digits, reordered terms or empty domains.
 
 use tensor_layout::maps::IndexingMap;
 
@@ -6,7 +6,7 @@ fn parse(text: &str) -> IndexingMap {
     IndexingMap::parse(text).unwrap_or_else(|error| panic!("{text}: {error} at {:?}", error.at))
 }
 
-/// Simplifies to the text, again to the same, and each step is accepted by the checker.
+/// Checks that a map simplifies to the text, which simplifies to itself, and that the checker accepts each step.
 fn check(text: &str, expected: &str) {
     let map = parse(text);
     let simple = map.simplify();
@@ -16,8 +16,7 @@ fn check(text: &str, expected: &str) {
     assert_eq!(explained.result, simple, "{text}");
 }
 
-/// The search for the cheapest text takes more than its budget of work on these, and what it has found by then depends on the
-/// order of the terms.
+/// The search for the cheapest text exceeds its budget on these, and its result then depends on the order of the terms.
 #[test]
 fn where_the_budget_runs_out_the_text_is_simplified_again() {
     check(
@@ -49,8 +48,8 @@ fn a_digit_s_range_decides_its_quotients_and_remainders() {
     );
 }
 
-/// A grid of three digits, the middle one with `extent` values in `padded` places: a digit of an index, which a divisor
-/// cuts where it does not fit. The lowest digit is another variable, or the digit below of the same index.
+/// A grid of three digits, the middle one with `extent` values in `padded` places: a digit of an index, cut by a
+/// divisor that does not divide it. The lowest digit is another variable, or the next lower digit of the same index.
 fn check_grid(step: i64, (extent, padded): (i64, i64), below: Option<(i64, i64)>) -> usize {
     let middle =
         if step == 1 { format!("d0 mod {extent}") } else { format!("(d0 mod {}) floordiv {step}", step * extent) };
@@ -119,7 +118,7 @@ fn residues_of_equalities_meet_those_of_constraints() {
         &format!("(d0, d1) -> (d0), domain: {million}, d0 + d1 * 16 in [1000007, 1000007], d0 mod 3 in [1, 1]"),
         "(d0, d1) -> (d0), domain: d0 in [7, 999991], d1 in [1, 62500], d0 + d1 * 16 in [1000007, 1000007], d0 mod 3 in [1, 1]",
     );
-    // Bounds that would creep from one constraint to the other, a step each time.
+    // Bounds that would creep from one constraint to the other, one step each time.
     let wide = "d0 in [0, 1000000], d1 in [0, 1000000], d2 in [0, 1000000]";
     check(
         &format!("(d0, d1, d2) -> (d0), domain: {wide}, d0 - d1 in [1, 9], d1 - d2 in [1, 9], d2 - d0 in [1, 9]"),
@@ -146,7 +145,7 @@ fn a_remainder_goes_into_a_quotient_with_its_factor() {
         &format!("(d0, d1) -> ((d0 * 14 + d1) floordiv 6 - (d0 floordiv 9) * 21), {domain}"),
         &format!("(d0, d1) -> ((d1 + (d0 mod 9) * 14) floordiv 6), {domain}"),
     );
-    // What is beyond the last multiple of 2 changes nothing of the half.
+    // The remainder modulo 2 does not change the half.
     let domain = "domain: d0 in [0, 9], d1 in [0, 20]";
     check(
         &format!("(d0, d1) -> ((d1 + (d0 mod 8) * 21 - ((d0 + d1) mod 2)) floordiv 2), {domain}"),

@@ -1,15 +1,15 @@
-//! The solver: every answer beside brute force, every certificate replayed, and forged ones refused.
+//! The solver: answers against brute force, certificates replayed, and forged ones refused.
 
 use fastrand::Rng;
 use tensor_layout::solver::{Certificate, CostNetwork, FORBIDDEN, NoPlan, Options, Solution};
 use tensor_layout::solver::{Marginal, check, min_marginals, solve, solve_from};
 
-/// What a random network is like.
+/// Parameters of a random network.
 #[derive(Clone, Copy)]
 struct Kind {
     variables: usize,
     choices: usize,
-    /// In 16ths: pairs that have an edge, costs that are forbidden, edges where one choice follows from the other.
+    /// In 16ths: pairs with an edge, forbidden costs, edges with one choice a function of the other.
     edges: usize,
     forbidden: usize,
     functions: usize,
@@ -92,7 +92,7 @@ fn equals_brute_force(network: &CostNetwork) {
 
 const PLAIN: Kind = Kind { variables: 7, choices: 4, edges: 6, forbidden: 2, functions: 0, resources: 0 };
 
-/// Arrays that are near at some of three moments, or some of their slices are: the more room, the less cost.
+/// Arrays that are near at some of three moments, whole or in slices: more room costs less.
 fn placed(rng: &mut Rng) -> CostNetwork {
     let mut network = CostNetwork::new();
     let memory = network.add_resource(rng.i64(4..12)).expect("valid");
@@ -117,8 +117,8 @@ fn placed(rng: &mut Rng) -> CostNetwork {
     network
 }
 
-/// One in a hundred of these has its best plan in the first part of a problem, and in the second one that is only better than
-/// all before.
+/// One in a hundred of these has its best plan in the first part of a problem, and in the second one that only improves
+/// on all before.
 #[test]
 fn placed_arrays_cost_what_brute_force_says() {
     let mut rng = Rng::with_seed(7);
@@ -170,8 +170,8 @@ fn with_capacities_it_equals_brute_force() {
     }
 }
 
-/// Each number of a certificate's text, changed by one, and each line left out, twice or exchanged with the next: what is
-/// left is no certificate, is refused, or proves the same cost and the same bound.
+/// Certificates with a number changed by one, or with a line removed, repeated or exchanged with the next: each is
+/// invalid, refused, or proves the same cost and bound.
 #[test]
 fn certificates_that_were_tampered_with_are_refused() {
     let mut rng = Rng::with_seed(4);
@@ -223,7 +223,7 @@ fn forgeries(text: &str) -> Vec<String> {
     all
 }
 
-/// A chain with longer links now and then, short of room everywhere.
+/// A chain, at times with longer links, short of capacity everywhere.
 fn chain(rng: &mut Rng, count: usize, capacity: i64) -> CostNetwork {
     let mut network = CostNetwork::new();
     let memory = network.add_resource(capacity).expect("valid");
@@ -283,8 +283,8 @@ fn a_search_that_is_stopped_has_a_plan_with_a_bound_or_says_so() {
     assert!(plans > 0);
 }
 
-/// A plan that is known is the answer of a search that is stopped at once, with a bound that the checker confirms; and no
-/// answer costs more.
+/// A known plan is the answer of a search that stops at once, with a bound that the checker confirms; and no answer
+/// costs more.
 #[test]
 fn a_search_that_begins_with_a_plan_never_ends_without_one() {
     let mut rng = Rng::with_seed(8);
@@ -304,7 +304,7 @@ fn a_search_that_begins_with_a_plan_never_ends_without_one() {
     }
 }
 
-/// A search that may leave a gap ends within it, and no sooner.
+/// A search with an allowed gap ends within it, and no sooner.
 #[test]
 fn a_search_ends_at_the_gap_that_is_asked_for() {
     let network = chain(&mut Rng::with_seed(6), 300, 1150);
@@ -320,7 +320,7 @@ fn a_search_ends_at_the_gap_that_is_asked_for() {
     check(&network, &found.certificate).unwrap();
 }
 
-/// The longer a search branches, the more its proof shows.
+/// The longer a search branches, the better its proved bound.
 #[test]
 fn the_bound_of_a_search_that_is_stopped_grows() {
     let network = chain(&mut Rng::with_seed(6), 300, 1150);
@@ -335,7 +335,7 @@ fn the_bound_of_a_search_that_is_stopped_grows() {
     assert!(bounds[0] < bounds[1] && bounds[1] < bounds[2], "{bounds:?}");
 }
 
-/// Long chains and large stars: no recursion, and linear in time.
+/// Long chains and large stars need no recursion and linear time.
 #[test]
 fn two_hundred_thousand_variables_are_no_problem() {
     let mut rng = Rng::with_seed(7);

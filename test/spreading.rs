@@ -1,4 +1,4 @@
-//! Spreads: bytes beside those of a slow count, and plans beside layouts that were made by hand.
+//! Sharding over places: bytes against a slow count, and plans against layouts by hand.
 
 use std::collections::BTreeSet;
 use tensor_layout::expr::Expr;
@@ -18,7 +18,7 @@ fn planned(text: &str, machine: &str) -> SpreadPlan {
     plan
 }
 
-/// By level, the bytes of the busiest node: what loops read or make of an array that is held so.
+/// The bytes of the busiest node of each level: the loops' reads or writes of an array with this sharding.
 fn moved(levels: &Levels, nest: &LoopNest, loops: &Spread, ranges: &[IndexRange], held: (&[i64], &Spread)) -> Vec<i64> {
     let read = levels.boxes(&nest.sizes, loops).of_array(ranges, held.0);
     levels.traffic(&read, &levels.boxes(held.0, held.1), 32).busiest
@@ -28,7 +28,7 @@ fn spread(text: &str, machine: &Machine) -> Spread {
     Spread::of(&text.parse().unwrap(), machine).unwrap()
 }
 
-/// The stencil of Himeno's benchmark, over 128 × 128 × 128: each element of all of its neighbours.
+/// The stencil of Himeno's benchmark, over 128 × 128 × 128: each element depends on all of its neighbours.
 const STENCIL: &str = "HloModule stencil
 add { a = f32[] parameter(0)
  b = f32[] parameter(1)
@@ -39,10 +39,10 @@ ENTRY main {
   ROOT q = f32[128,128,128] reduce-window(p, zero), window={size=3x3x3 pad=1_1x1_1x1_1}, to_apply=add
 }";
 
-/// The layout that was made by hand for it.
+/// The stencil's layout by hand.
 const BY_HAND: &str = "((2_L2B:1, 16_MAB, 4:64), (2_L1B:4, 4_PE, 2_W, 8:1), (4_L2B:2, 4_L1B:1, 8:8))";
 
-/// By level, the bytes of the plan of the stencil and those by hand.
+/// The bytes of each level for the plan of the stencil, and by hand.
 fn stencil() -> [Vec<i64>; 2] {
     let machine = Machine::parse("mn_core_2").unwrap();
     let by_hand = spread(BY_HAND, &machine);
@@ -62,28 +62,28 @@ fn stencil() -> [Vec<i64>; 2] {
 #[test]
 fn a_stencil_moves_no_more_at_any_level_than_the_layout_by_hand() {
     let [own, by_hand] = stencil();
-    // An L2B has 64 x 128 x 32, in the middle with one more row before or behind, and one more plane on both sides.
+    // An L2B has 64 x 128 x 32, in the middle with one more row before or after, and one more plane on both sides.
     assert_eq!(by_hand[0], (65 * 128 * 34 - 64 * 128 * 32) * 4);
     // A PE has 4 x 16 x 8.
     assert_eq!(by_hand[3], (6 * 18 * 10 - 4 * 16 * 8) * 4);
     assert!(own.iter().zip(&by_hand).all(|(own, by_hand)| own <= by_hand), "{own:?} bytes, by hand {by_hand:?}");
 }
 
-/// A product `y[m,n] = x[m,k] * w[k,n]` of these sizes on a machine, and how its loops m, n, k go over the places by hand.
+/// A product `y[m,n] = x[m,k] * w[k,n]` of these sizes on a machine, with its loops m, n, k placed by hand.
 struct ByHand {
     what: &'static str,
     machine: &'static str,
     /// m, k, n.
     sizes: [i64; 3],
-    /// The array that is laid out by hand: x, w or y.
+    /// The array whose layout is by hand: x, w or y.
     array: usize,
     layout: &'static str,
 }
 
 const FOUR_PES: &str = "axes: (4_PE), memories: (LM: 1 at PE with 16384 bytes), word: 64, unit: cycle, links: (PE: 8)";
 
-/// The layouts of the notation's description and of published programs, and one of square blocks. Where a layout has copies,
-/// places share out the loop that its array does not have.
+/// The layouts of the notation's description and of published programs, and one of square blocks. If a layout has
+/// copies, places divide the loop that its array does not have.
 const PRODUCTS: [ByHand; 11] = [
     ByHand {
         what: "square blocks of the result",
@@ -141,7 +141,7 @@ const PRODUCTS: [ByHand; 11] = [
 ];
 
 impl ByHand {
-    /// By level, the bytes of the plan and those by hand.
+    /// The bytes of each level for the plan, and by hand.
     fn moved(&self) -> [Vec<i64>; 2] {
         let (machine, [m, k, n]) = (Machine::parse(self.machine).unwrap(), self.sizes);
         let text = format!(
@@ -180,9 +180,9 @@ fn products_move_no_more_at_any_level_than_layouts_by_hand() {
     }
 }
 
-/// Scores, softmax and values of 64 heads, as many as there are L1Bs: all of a head stays in one.
-/// By level, the bytes of the plan and those by hand: queries over MAB and PE, so that each MAB gets the other keys and
-/// values of its head, each PE those of its MAB.
+/// Scores, softmax and values of 64 heads, as many as there are L1Bs: each head stays in one. The bytes of each level
+/// for the plan, and by hand: queries over MAB and PE, so that each MAB receives the other keys and values of its head,
+/// each PE those of its MAB.
 fn attention() -> [Vec<i64>; 2] {
     let text = "HloModule attention
 add { a = f32[] parameter(0)
@@ -211,8 +211,8 @@ fn attention_keeps_heads_where_they_are() {
     assert!(own.iter().zip(&by_hand).all(|(own, by_hand)| own <= by_hand), "{own:?} bytes, by hand {by_hand:?}");
 }
 
-/// Layouts of the notation's description that no spread is: every second L2B, and pieces over time. What streams through
-/// them moves nothing, and nothing where the plan has it.
+/// Layouts of the notation's description that are no sharding: every second L2B, and pieces over time. Streaming
+/// through them moves nothing, and neither does the plan.
 #[test]
 fn what_streams_moves_nothing_whatever_its_sizes() {
     for layout in
@@ -273,7 +273,7 @@ ENTRY main {
     assert_eq!((plan.cost, plan.moves.len()), (0, 0), "{:?}", plan.moves);
 }
 
-/// A window that is written as loops, as structured operations of MLIR are, reads what a window of HLO reads.
+/// A window in the form of loops, as in MLIR's structured operations, reads the same as an HLO window.
 #[test]
 fn windows_are_found_in_loops() {
     let array = |text: &str| Array::parse(text).unwrap();
@@ -297,7 +297,7 @@ fn windows_are_found_in_loops() {
     let by_loops = index(Expr::Var(0).times(2) + Expr::Var(1).times(2));
     assert_eq!(by_loops.operands, by_window.operands[..1]);
     assert_eq!((by_loops.results, by_loops.cuttable), (by_window.results, vec![true, false]));
-    // What is no such sum is read as a whole.
+    // Any other index expression reads the whole dimension.
     for e in
         [Expr::Var(0).modulo(4), Expr::Var(0).times(-1) + Expr::Const(4), Expr::Var(1), Expr::Var(0).times(i64::MAX)]
     {
@@ -306,7 +306,7 @@ fn windows_are_found_in_loops() {
     }
 }
 
-/// What is beside the places is brought to them, and does not say where loops run.
+/// An array outside of the places is brought to them, and does not decide where loops run.
 #[test]
 fn what_is_outside_counts_and_what_is_given_stays() {
     let module =
@@ -326,7 +326,7 @@ fn what_is_outside_counts_and_what_is_given_stays() {
     assert_eq!((given.cost, given.results[0].as_ref().unwrap().to_string()), (0, "((8:2), (4_PE, 2:1))".to_string()));
 }
 
-/// Each element that a node reads and does not hold, one by one.
+/// The number of elements that a node reads and does not hold, one by one.
 fn counted(machine: &Machine, loops: &Spread, offset: i64, sizes: &[i64], held: &Spread) -> Vec<i64> {
     let mut busiest = Vec::new();
     let extents: Vec<i64> = machine.axes.iter().map(|axis| axis.extent).collect();
@@ -351,7 +351,7 @@ fn counted(machine: &Machine, loops: &Spread, offset: i64, sizes: &[i64], held: 
     busiest
 }
 
-/// The elements of a place, by the TensorLayout that a spread is.
+/// The elements of a place, by the sharding's TensorLayout.
 fn elements(machine: &Machine, place: i64, sizes: &[i64], spread: &Spread) -> Vec<Vec<i64>> {
     let placement = Placement::new(&spread.layout(sizes, machine).unwrap(), Some(sizes)).unwrap();
     let all: i64 = sizes.iter().product();
@@ -452,7 +452,7 @@ backend_config={\"known_trip_count\":{\"n\":\"9223372036854775807\"}}
     else {
         panic!("the costs do not fit");
     };
-    // What the body makes comes to the loop's array in each round.
+    // The loop's array receives the body's result in each iteration.
     assert_eq!(module.computations[graph].instructions[node].name, "w");
     assert!(error.message.starts_with("with this the largest values of all add up to more than 2^58"), "{error}");
 }

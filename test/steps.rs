@@ -1,4 +1,4 @@
-//! Steps over time: bytes beside those of loops that run with buffers, and the cuts that are tried beside all cuts.
+//! Steps over time: bytes against a run of the loops with buffers, and the search's cuts against all cuts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::operations::{Array, Operation, WindowDim};
@@ -24,7 +24,7 @@ impl Case {
         Case { nest, sizes: sizes.iter().map(|own| own.to_vec()).collect() }
     }
 
-    /// A product, a sum over rows, a window, a transposition or an addition of random sizes.
+    /// A product, a sum over rows, a window, a transpose or an addition of random sizes.
     fn random(rng: &mut fastrand::Rng) -> Case {
         let mut size = || rng.i64(1..7);
         let (m, k, n) = (size(), size(), size());
@@ -70,9 +70,9 @@ impl Case {
     }
 }
 
-/// The indices that a place has of a loop in a step.
+/// The indices of a loop at a place in a step.
 fn own_indices(spread: &Spread, machine: &Machine, place: &[i64], of: usize, size: i64, step: [i64; 2]) -> Vec<i64> {
-    // Which piece the place has, by the layout that the spread of one dimension is.
+    // The piece of the place, by the layout of the single dimension's sharding.
     let names = |own: usize| (own == of).then_some(0);
     let alone = spread.renamed(&names);
     let layout = alone.layout(&[size], machine).unwrap();
@@ -98,7 +98,7 @@ fn own_indices(spread: &Spread, machine: &Machine, place: &[i64], of: usize, siz
     (0..size).filter(here).collect()
 }
 
-/// The elements of an array for these indices of the loops, one by one.
+/// The elements of an array for these loop indices, one by one.
 fn elements(ranges: &[IndexRange], sizes: &[i64], indices: &[Vec<i64>]) -> BTreeSet<Vec<i64>> {
     let mut all = BTreeSet::from([Vec::new()]);
     for (range, size) in ranges.iter().zip(sizes) {
@@ -114,8 +114,8 @@ fn elements(ranges: &[IndexRange], sizes: &[i64], indices: &[Vec<i64>]) -> BTree
     all
 }
 
-/// Runs the steps in order, each place with a buffer for a piece of each array: the elements that the busiest node of each
-/// level gets and gives.
+/// Runs the steps in order, each place with a buffer for a piece of each array. Returns the elements that the busiest
+/// node of each level receives and sends.
 fn run(machine: &Machine, case: &Case, loops: &Spread, cut: &TimeCut, array: usize, held: &Spread) -> (Vec<i64>, i64) {
     let (nest, sizes, ranges) = (&case.nest, &case.sizes[array], case.ranges(array));
     let counts: Vec<i64> = cut.order.iter().map(|of| cut.count(*of, nest, loops)).collect();
@@ -163,7 +163,7 @@ fn run(machine: &Machine, case: &Case, loops: &Spread, cut: &TimeCut, array: usi
         if last.as_ref() == Some(&piece) {
             continue;
         }
-        // A result that is there again is read before it is written.
+        // A result piece that returns is read before it is written.
         let times = if case.is_result(array) && !seen.insert(piece.clone()) { 2 } else { 1 };
         last = Some(piece);
         let in_buffer: Vec<BTreeSet<Vec<i64>>> = (0..places)
@@ -225,7 +225,7 @@ fn steps_move_and_hold_what_loops_with_buffers_do() {
         let cut = random_cut(&mut rng, &case, &loops);
         for (array, sizes) in case.sizes.iter().enumerate() {
             let held = random_spread(&mut rng, &machine, sizes.len(), &[true; 3]);
-            // A place holds no copies of what another holds.
+            // A place holds no copies of another place's elements.
             let held = held.without_copies(sizes);
             let read = levels.boxes(&case.nest.sizes, &loops).of_array(case.ranges(array), sizes);
             let stepped = case.stepped(&loops, &cut, array);
@@ -238,7 +238,7 @@ fn steps_move_and_hold_what_loops_with_buffers_do() {
     }
 }
 
-/// All orders of what is from `from` on.
+/// All orders of the elements from `from` on.
 fn permutations(all: &mut Vec<usize>, from: usize, found: &mut Vec<Vec<usize>>) {
     if from >= all.len() {
         found.push(all.clone());
@@ -250,8 +250,8 @@ fn permutations(all: &mut Vec<usize>, from: usize, found: &mut Vec<Vec<usize>>) 
     }
 }
 
-/// On one place, and with all arrays beside it, with so many bytes in buffers: at most the bytes are moved that the best of
-/// divisors and powers of two moves in any order, and no fewer than the best of all step sizes.
+/// On one place, with all arrays outside and limited buffer bytes: the search moves at most the bytes of the best
+/// divisors and powers of two in any order, and at least those of the best step sizes.
 #[test]
 fn the_cuts_that_are_tried_move_least() {
     let mut rng = fastrand::Rng::with_seed(20);
@@ -316,7 +316,7 @@ fn the_cuts_that_are_tried_move_least() {
     }
 }
 
-/// No cut of a product moves less than the bound says.
+/// No cut of a product moves less than the bound.
 #[test]
 fn no_cut_moves_less_than_the_bound() {
     let mut rng = fastrand::Rng::with_seed(21);

@@ -1,4 +1,4 @@
-//! Plans with capacities: steps of closed forms, layouts over time, and the bytes at each moment.
+//! Plans with capacities: steps in closed form, layouts over time, and the bytes at each moment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::hlo::Module;
@@ -12,7 +12,7 @@ use tensor_layout::spreading::{
 use tensor_layout::targets::Target;
 use tensor_layout::tiled::Expansion;
 
-/// About a second for what is not solved at once.
+/// A plan with about a second of search.
 fn planned(text: &str, machine: &str, bytes: i64) -> Result<SpreadPlan, Unplanned> {
     planned_with(text, machine, bytes, 1 << 30)
 }
@@ -39,8 +39,8 @@ fn product_text(m: i64, k: i64, n: i64) -> String {
 
 const ONE: &str = "axes: (1_P), memories: (LM: 1 at P with 16384 bytes), word: 32";
 
-/// With blocks of b × b of the result and a column and a row in b² + 2 b words, the operands come n / b times each and the
-/// result goes once.
+/// With b × b blocks of the result, and a column and a row, in b² + 2 b words, the operands arrive n / b times each and
+/// the result leaves once.
 #[test]
 fn a_product_has_the_blocks_of_the_closed_form() {
     for b in [2, 4, 8, 16] {
@@ -52,12 +52,12 @@ fn a_product_has_the_blocks_of_the_closed_form() {
         assert!(steps.least[0] <= plan.levels[0]);
         assert_eq!(plan.cost, plan.bound);
     }
-    // Where all fits, all comes and goes once, or stays.
+    // If everything fits, each array moves once, or stays.
     let plan = planned(&product_text(16, 16, 16), ONE, 3 * 1024).unwrap();
     assert_eq!(plan.levels, [0]);
 }
 
-/// Each element is used at the place and in the step that the loops say.
+/// Each element is used at the place and in the step of its loops.
 #[test]
 fn layouts_over_time_are_the_steps() {
     let machine = "axes: (2_G, 4_P), memories: (LM: 1 at P with 16384 bytes), word: 32";
@@ -69,7 +69,7 @@ fn layouts_over_time_are_the_steps() {
     assert!(seen > 0);
 }
 
-/// The elements of arrays that have a layout over time, each where the loops of the first operation say.
+/// Checks that the first operation's loops decide each element's place over time. Returns the elements.
 fn elements_in_steps(plan: &SpreadPlan) -> usize {
     let steps = &plan.steps[0];
     assert!(!steps.loops.is_empty());
@@ -80,7 +80,7 @@ fn elements_in_steps(plan: &SpreadPlan) -> usize {
         let sizes = layout.sizes().unwrap();
         let placement = Placement::new(layout, None).unwrap();
         let time = placement.axes().iter().position(|axis| axis == "Time");
-        // By place and step, what is there: a piece of a block, as long as a step.
+        // The elements at each place and step: a piece of a block, as long as a step.
         let mut pieces: BTreeMap<Vec<i64>, BTreeSet<Vec<i64>>> = BTreeMap::new();
         for i in 0..sizes[0] {
             for j in 0..sizes[1] {
@@ -105,7 +105,7 @@ fn elements_in_steps(plan: &SpreadPlan) -> usize {
     seen
 }
 
-/// The bytes of each place at each moment: what lives, and the buffers.
+/// The bytes of each place at each moment: live values and buffers.
 #[test]
 fn plans_stay_within_their_capacity_at_each_moment() {
     let texts = [product_text(64, 64, 32), attention(4, 64, 16), convolution(2, 16, 8, 16)];
@@ -115,7 +115,7 @@ fn plans_stay_within_their_capacity_at_each_moment() {
         let module = Module::parse(&text).unwrap();
         let main = &module.computations[module.entry].instructions;
         for capacity in [2048, 6000] {
-            // A plan keeps it, whether it is the best one or not.
+            // A plan keeps the capacity, optimal or not.
             let plan = planned_with(&text, machine, capacity, 1 << 26).unwrap();
             let taken: BTreeMap<usize, i64> = (plan.values.iter())
                 .map(|((_, node, _), layout)| {
@@ -147,7 +147,7 @@ fn plans_stay_within_their_capacity_at_each_moment() {
     }
 }
 
-/// Attention of so many heads, positions and features.
+/// Attention of `heads` heads with `rows` positions and `features` features.
 fn attention(heads: i64, rows: i64, features: i64) -> String {
     format!(
         "HloModule attention
@@ -181,7 +181,7 @@ ENTRY main {{
     )
 }
 
-/// The least that an addition must hold is an element of each array.
+/// An addition needs at least one element of each array.
 #[test]
 fn a_capacity_below_what_one_operation_holds_names_it_and_the_least() {
     let text = "HloModule m\nENTRY main {\n x = f32[64,64] parameter(0)\n y = f32[64,64] parameter(1)\n ROOT z = \
@@ -193,7 +193,7 @@ fn a_capacity_below_what_one_operation_holds_names_it_and_the_least() {
     assert_eq!(arrays.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>(), [4, 4, 4]);
     let plan = planned(text, ONE, 12).unwrap();
     assert_eq!(plan.levels, [3 * 64 * 64 * 4]);
-    // A line of 64 that is sorted is there as a whole, before and after.
+    // A sorted line of 64 is in memory as a whole, before and after.
     let sort = "HloModule m\nless { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = pred[] compare(a, b), \
                 direction=LT }\nENTRY main {\n x = f32[8,64] parameter(0)\n ROOT y = f32[8,64] sort(x), dimensions={1}, \
                 to_apply=less\n}";
@@ -204,7 +204,7 @@ fn a_capacity_below_what_one_operation_holds_names_it_and_the_least() {
     assert!(planned(text, ONE, -1).is_err());
 }
 
-/// One MAB of MN-Core: four PEs with local memories, and all else beside them.
+/// One MAB of MN-Core: four PEs with local memories, and all other data outside.
 const MAB: &str = "axes: (4_PE), memories: (LM: 1 at PE with 16384 bytes reading 16 writing 8), word: 64, unit: cycle, \
                    registers: 1x1, links: (PE: 8)";
 
@@ -240,7 +240,7 @@ fn the_table_of_steps_is_current() {
                 };
                 assert!(plan.taken.iter().all(|taken| taken.space != 1 || taken.peak <= *capacity));
                 let list = |all: &[i64]| all.iter().map(i64::to_string).collect::<Vec<_>>().join(" ");
-                // What stays where it is moves nothing.
+                // Steps of resident arrays move nothing.
                 for steps in plan.steps.iter().filter(|steps| steps.levels.iter().any(|bytes| *bytes > 0)) {
                     let operation = &module.computations[steps.by.0].instructions[steps.by.1].name;
                     let counts: Vec<i64> = steps.loops.iter().map(|own| own.count).collect();
@@ -284,7 +284,7 @@ fn the_table_of_steps_is_current() {
     assert_eq!(std::fs::read_to_string(path).unwrap_or_default(), text, "BLESS=1 writes it");
 }
 
-/// The steps of a program's operations on `tpu_v5e`, with so many bytes of `vmem`.
+/// The steps of a program's operations on `tpu_v5e`, with `bytes` bytes of `vmem`.
 fn tiled(text: &str, bytes: i64, residence: Residence) -> Vec<TileSteps> {
     let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));
     let (graphs, facts, target) = (module.graphs(), module.facts(), Target::parse("tpu_v5e").unwrap());
@@ -293,13 +293,13 @@ fn tiled(text: &str, bytes: i64, residence: Residence) -> Vec<TileSteps> {
     let options = Options { work: 1 << 28, ..Options::default() };
     let (plan, steps, kept) = plan_in_steps(&mut planner, &options, &mut |_| true).unwrap();
     check(planner.network(), &plan.solution.certificate).unwrap();
-    // What is kept is left at each moment, and is what some operation needs.
+    // The reserve is free at each moment, and some operation needs it.
     assert!(kept <= bytes && steps.iter().all(|own| own.room >= kept && own.needs.is_none_or(|needs| needs > bytes)));
     assert_eq!(plan.taken.iter().filter(|own| own.space == 1 && own.peak > bytes - kept).count(), 0);
     steps
 }
 
-/// Slice by slice: all of them make up their array, those that are there at once fit, and those that change are what moves.
+/// All slices together make up their array, concurrent ones fit, and changes of slices are the moves.
 #[test]
 fn steps_in_tiles_are_what_a_walk_over_their_slices_counts() {
     let programs = [
@@ -326,7 +326,7 @@ fn steps_in_tiles_are_what_a_walk_over_their_slices_counts() {
                     let node = &module.computations[own.at.0].instructions[own.at.1];
                     let tensor_layout::operations::Shape::Array(shape) = &node.shape else { panic!("an array") };
                     let sizes = shape.sizes().unwrap();
-                    // What is made again is nowhere.
+                    // A rematerialized broadcast takes no memory.
                     let bytes = Expansion::new(&sizes, &own.layout).unwrap().padded_bytes(shape.element).unwrap();
                     if node.opcode == "broadcast" { 0 } else { bytes }
                 });
@@ -372,8 +372,8 @@ fn steps_in_tiles_are_what_a_walk_over_their_slices_counts() {
     assert!(cut > 10 && short > 0, "{cut} {short}");
 }
 
-/// The bytes that a cut of a product brings and takes, step by step, and the most that its pieces take together. Of each
-/// array: its sizes, the loops that its dimensions follow, its tile.
+/// The bytes that a cut of a product moves, step by step, and the peak of its pieces. For each array: its sizes, the
+/// loops of its dimensions, its tile.
 fn walked(loops: [i64; 3], arrays: &[([i64; 2], [usize; 2], [i64; 2])], cut: &TimeCut) -> [i64; 2] {
     let (mut moved, mut need) = (0, 0);
     for (number, (sizes, of, units)) in arrays.iter().enumerate() {
@@ -389,7 +389,7 @@ fn walked(loops: [i64; 3], arrays: &[([i64; 2], [usize; 2], [i64; 2])], cut: &Ti
             let bytes = 4 * length(0) * length(1);
             most = most.max(bytes);
             if last != Some(origin) {
-                // What was summed up before is read again.
+                // Partial sums are read again.
                 moved += if !seen.insert(origin) && number == 2 { 2 * bytes } else { bytes };
                 last = Some(origin);
             }
@@ -403,8 +403,8 @@ fn walked(loops: [i64; 3], arrays: &[([i64; 2], [usize; 2], [i64; 2])], cut: &Ti
     [moved, need]
 }
 
-/// Of products of up to 9 × 9 × 9, beside all step sizes and all orders, which are walked through: buffers fit, bytes are those
-/// of the walk, and at most an eighth more than the best have.
+/// Products of up to 9 × 9 × 9, against a walk over all step sizes and orders: buffers fit, bytes equal the walk's, and
+/// exceed the best by at most an eighth.
 #[test]
 fn cuts_are_what_all_step_sizes_and_orders_give() {
     let (mut cases, mut optimal, mut number) = (0, 0, 1u64);

@@ -14,7 +14,7 @@ fn array(text: &str) -> Array {
     }
 }
 
-/// What XLA's compiler for TPUs chooses for entry arrays, over all ranks and types.
+/// The choices of XLA's compiler for TPUs for entry arrays, over all ranks and types.
 #[test]
 fn default_layouts_are_those_of_the_compiler() {
     let target = Target::parse("tpu_v5e").unwrap();
@@ -66,7 +66,7 @@ fn layouts_are_all_orders_with_their_padded_bytes() {
         let rows = if sizes[order[1]] == 3 { 4 } else { 8 };
         assert_eq!(ranked.padded_bytes, counted(&sizes, order, [rows, 128], 4), "{}", ranked.layout);
     }
-    // Of many dimensions, each pair of the two that vary fastest.
+    // With many dimensions, each ordered pair of the two fastest.
     assert_eq!(target.layouts(ElementType::BF16, &[2, 3, 4, 5, 6]).unwrap().len(), 20);
     assert_eq!(target.layouts(ElementType::BF16, &[]).unwrap().len(), 1);
 }
@@ -87,7 +87,7 @@ fn what_has_no_layout_is_refused() {
     assert_eq!(error.message, "tiles need words of 8 bits or more, a power of two; found 24");
 }
 
-/// The price of an operation on shapes.
+/// The cost of an operation on shapes.
 fn cost(target: &Target, operation: &Operation, operands: &[&str], result: &str) -> i64 {
     let operands: Vec<Array> = operands.iter().map(|text| array(text)).collect();
     let operands: Vec<&Array> = operands.iter().collect();
@@ -115,7 +115,7 @@ fn costs_are_what_the_formulas_say() {
     // A reduction of 4 tiles to one of 4 elements, which is packed, too: 16 bytes.
     let reduce = Operation::Reduce { dims: vec![1] };
     assert_eq!(cost(&target, &reduce, &[far, "f32[]{:T(4)S(1)}"], "f32[4]{0:T(4)S(1)}"), 10 + 6 + 64 + 12 + 1000);
-    // Another order of the two dimensions: 8 tiles of both sides, two windows; moving takes longer than turning.
+    // Another order of the two dimensions: 8 tiles of both sides, two windows; moves take longer than the transpose.
     let turned = "f32[4,8]{0,1:T(2,4)}";
     assert_eq!(cost(&target, &Operation::Elementwise, &[far], turned), 2 * (7 + 30 + 30) + 64 + 32);
     let transpose = Operation::Transpose { permutation: vec![1, 0] };
@@ -129,7 +129,7 @@ fn costs_are_what_the_formulas_say() {
     let product = cost(&target, &dot, &[far, "f32[8,4]{1,0:T(2,4)S(1)}"], "f32[4,4]{1,0:T(2,4)}");
     // Moving takes 64 + 16, computing 2 × 1 × 3 × 0.5 = 3, of which 1.5 are hidden: in two windows.
     assert_eq!(product, 1 + 2 + 4 + 2 * 8 + 80 + 3 - 2);
-    // What moves nothing.
+    // Operations without moves.
     assert_eq!(cost(&target, &Operation::Bitcast, &[far], far), 0);
     assert_eq!(cost(&target, &Operation::Call { computation: 0 }, &[far], far), 0);
 }
@@ -202,11 +202,11 @@ fn a_move_between_places_costs_what_its_links_carry() {
     };
     let rows = "((2_A, 4_C, 8:8), (8:1))";
     assert_eq!(cost(rows, rows), 0);
-    // Inside each place: 64 elements, 8 of which stay where they are, of 4 bytes.
+    // Inside each place: 64 elements of 4 bytes, 8 of which stay.
     assert_eq!(cost(rows, "((2_A, 4_C, 8:1), (8:8))"), 56 * 4 / 4 + 56 * 4 / 2);
-    // To another C of the same A: three quarters of 64 elements of each C, over its link. A quarter stays in its place.
+    // To another C of the same A: three quarters of each C's 64 elements, over its link. A quarter stays in its place.
     let turned = cost(rows, "((2_A, 8:4, 4_C), (8:32))");
     assert!(turned > 48 * 4 / 8, "{turned}");
-    // All of half of the places: each A gives 4 C of 64 elements, half of them, to the other one.
+    // All elements of half of the places: each A sends half of 4 C of 64 elements to the other one.
     assert!(cost(rows, "((8:8, 2_A, 4_C), (8:1))") > 4 * 64 / 2 * 4 / 2);
 }

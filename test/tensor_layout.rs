@@ -1,5 +1,5 @@
-//! TensorLayouts: the examples of the notation with their numbers, what is said of wrong texts, and laws on random
-//! layouts against the definition computed step by step.
+//! TensorLayouts: the notation's examples with their numbers, messages for wrong texts, and laws on random layouts
+//! against the definition computed step by step.
 
 mod choices;
 mod mangled;
@@ -28,7 +28,7 @@ fn placed(text: &str) -> Placement {
 
 #[test]
 fn examples() {
-    // The layout, an index, and its place along the axes in order of appearance, then the address.
+    // The layout, an index, its coordinates along the axes in order of appearance, then the address.
     for (text, index, place) in [
         ("(2:3, 3:1)", &[1, 2][..], &[5][..]),
         ("(3:1, 2:3)", &[2, 1], &[5]),
@@ -76,7 +76,7 @@ fn examples() {
 
 #[test]
 fn sizes_of_the_examples() {
-    // Sizes, padded sizes, and what one place holds.
+    // Sizes, padded sizes, and the elements of one place.
     for (text, sizes, padded, local) in [
         ("((4_PE, 3:8), (8:1))", &[12, 8][..], &[12, 8][..], 24),
         ("((12:8), (8:1); B@[PE])", &[12, 8], &[12, 8], 96),
@@ -106,14 +106,14 @@ fn copies_of_the_examples() {
     assert_eq!(copies("((12:8), (8:1); B@[PE])"), [("PE".to_string(), Copies::All)]);
     let steps = |axis: &str, steps: &[(i64, i64)]| (axis.to_string(), Copies::Steps(steps.to_vec()));
     assert_eq!(copies("((4:1); B@[8_L2B:1])"), [steps("L2B", &[(8, 1)])]);
-    // Parts of an axis may be broadcast beside other parts of it; neighbours are one.
+    // Parts of an axis may be broadcast beside other parts; adjacent ones merge.
     assert_eq!(copies("((4_PE:4, 4:1); B@[2_PE:2, 2_PE:1])"), [steps("PE", &[(4, 1)])]);
     assert_eq!(copies("((4:1); B@[2_PE:4, 2_PE:3, 2_PE:2])"), copies("((4:1); B@[4_PE:2, 2_PE:3])"));
     let same = |a: &str, b: &str| placed(a).copies(0).same(&placed(b).copies(0));
     assert!(same("((4:1); B@[4_PE:3, 3_PE:2])", "((4:1); B@[6_PE:2, 2_PE:3])"));
     assert!(!same("((4:1); B@[4_PE:3, 3_PE:2])", "((4:1); B@[4_PE:3, 3_PE:4])"));
     assert!(!same("((4:1); B@[PE])", "((4:1); B@[4_PE])"));
-    // What a further step would reach need not fit.
+    // A next step's reach need not fit in 64 bits.
     let far = "((4:1); B@[2_PE:4611686018427387904])";
     assert!(same(far, far));
     assert_eq!(copies("((4_PE))"), [steps("PE", &[])]);
@@ -189,7 +189,7 @@ fn what_is_wrong_is_said_where_it_is() {
     }
 }
 
-/// A text, the byte at fault, and what is said.
+/// A text, the byte at fault, and the message.
 const WRONG: &[(&str, usize, &str)] = &[
     ("", 0, "expected `(` to open a layout, found the end of the text"),
     ("(", 1, "expected `(` to open a dimension, found the end of the text"),
@@ -314,18 +314,18 @@ fn collisions_name_both_elements() {
         let collide = found.collide.unwrap();
         assert!(*collide == elements || collide.iter().rev().eq(elements.iter()), "{text}: {collide:?}");
     }
-    // Where padding is in the way there is no collision: row 1 has the columns up to 2 only.
+    // Padding can prevent a collision: row 1 has only the columns up to 2.
     assert!(Placement::parse("(2,3)/((2:3), (4:1))").is_ok());
     assert!(Placement::parse("((2:3), (4:1))").is_err());
     assert!(Placement::parse("(0,4)/((2:0), (4:0))").is_ok());
 }
 
-/// One more, if so.
+/// Counts an event.
 fn count(counter: &Cell<usize>, more: bool) {
     counter.set(counter.get() + usize::from(more));
 }
 
-/// Every law for one layout; returns whether it is well-formed.
+/// Every law for one layout. Returns whether it is well-formed.
 fn check(definition: &Definition) -> bool {
     let text = definition.text();
     let layout = TensorLayout::parse(&text).unwrap_or_else(|e| panic!("{text}: {e}"));
@@ -352,7 +352,7 @@ fn check(definition: &Definition) -> bool {
         assert_eq!(place, least, "{text}: place of {index:?}");
         assert_eq!(map.evaluate(&index).unwrap(), Some(place), "{text}: {map} at {index:?}");
     }
-    // Every place of a box that is a bit larger than what is used.
+    // Every place of a box that is a bit larger than the used one.
     let extents: Vec<i64> = placement.extents().iter().map(|n| n + 2).collect();
     let held = definition.held(&axes);
     for place in indices(&extents) {
@@ -370,7 +370,7 @@ fn check(definition: &Definition) -> bool {
     true
 }
 
-/// Which places are used, of a box that is larger than what the layout reaches.
+/// The used places, in a box that is larger than the layout's reach.
 fn check_places(definition: &Definition) {
     let (text, Ok(placement)) = (definition.text(), Placement::parse(&definition.text())) else { return };
     let axes: Vec<&str> = placement.axes().iter().map(String::as_str).collect();
@@ -396,7 +396,7 @@ fn check_places(definition: &Definition) {
             assert_eq!(placement.utilisation(None).unwrap(), found, "{text}");
         }
     }
-    // An extent that is too small for the last element is refused.
+    // An extent too small for the last element is refused.
     for axis in 0..axes.len() {
         let Some(last) = taken.iter().map(|place| place[axis]).max() else { continue };
         let mut extents = extents.clone();
@@ -484,7 +484,7 @@ fn some_slices(rng: &mut Choices, sizes: &[i64]) -> Vec<Slice> {
     sizes.iter().map(slice).collect()
 }
 
-/// Whether each element of a view is where it was: `source` is the index of the same element in the layout.
+/// Checks that each element of a view keeps its place: `source` is its index in the layout.
 fn check_view(definition: &Definition, view: &View, sizes: &[i64], source: impl Fn(&[i64]) -> Vec<i64>) {
     let name = format!("{} at {} of {}", view.layout, view.offset, definition.text());
     assert_eq!(view.layout.sizes().as_deref(), Ok(sizes), "{name}");
@@ -499,7 +499,7 @@ fn check_view(definition: &Definition, view: &View, sizes: &[i64], source: impl 
     }
 }
 
-/// The index with this number in row-major order.
+/// The index of this row-major position.
 fn index_of(mut number: i64, sizes: &[i64]) -> Vec<i64> {
     let mut index = vec![0; sizes.len()];
     for (i, n) in index.iter_mut().zip(sizes).rev() {
@@ -662,7 +662,7 @@ fn views_of_the_examples() {
     }
 }
 
-/// Converts a tiled layout to a TensorLayout and back; returns each result, or the reason why there is none.
+/// Converts a tiled layout to a TensorLayout and back. Returns each result or its error.
 fn there_and_back(sizes: &[i64], tiled: &Layout) -> Result<(TensorLayout, Result<Layout, Error>), Error> {
     let name = format!("{sizes:?}{tiled}");
     let expansion = Expansion::new(sizes, tiled).unwrap();
@@ -706,7 +706,7 @@ fn nesting_tiles_have_parts_and_parts_have_tiles() {
         let name = format!("{sizes:?}{layout}");
         let (parts, back) = there_and_back(sizes, layout).unwrap_or_else(|e| panic!("{name}: {e}"));
         let back = back.unwrap_or_else(|e| panic!("{name}: {parts}: {e}"));
-        // The result is a normal form: converting it again gives the same.
+        // The result is a normal form: another conversion gives the same.
         let (_, again) = there_and_back(sizes, &back).unwrap();
         assert_eq!(again.as_ref(), Ok(&back), "{name}: {parts}");
     });
@@ -823,7 +823,7 @@ fn the_layouts_of_real_programs_have_parts() {
             without.insert(array.to_string());
         }
     }
-    // What a merge has cut across has no parts.
+    // A dimension that a merge cuts across has no parts.
     let expected = [
         "bf16[2,3,1004]{2,1,0:T(2,*,128)}",
         "bf16[8,2,3,1004]{3,2,1,0:T(2,*,*,128)}",
@@ -840,7 +840,7 @@ fn nothing_is_the_same_anywhere() {
     assert!(matches!(meaning("(0)/((4_PE))").compare(&meaning("(1)/((4_PE))")), Equality::Different { .. }));
 }
 
-/// Whatever the text, reading ends in a value or in an error with an offset inside the text, on a character.
+/// Any text gives a value, or an error whose offset is on a character of the text.
 fn survive(text: &str) {
     let shown: String = text.chars().take(200).collect();
     let layout = match TensorLayout::parse(text) {
@@ -936,7 +936,7 @@ fn a_megabyte_is_read_in_linear_time() {
     ] {
         survive(&format!("{head}{}{tail}", piece.repeat(SIZE / piece.len())));
     }
-    // As many parts as may be, all entangled: an answer or an error, in bounded time.
+    // The maximal number of parts, all entangled: an answer or an error, in bounded time.
     let parts: Vec<String> = (0..62).map(|k| format!("2:{}", 1 + k * k)).collect();
     survive(&format!("(({}))", parts.join(", ")));
     let parts: Vec<String> = (0..62).map(|k| format!("2:{}", 1i64 << k.min(58))).collect();

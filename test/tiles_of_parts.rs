@@ -1,5 +1,5 @@
-//! Tiled layouts without `*` and TensorLayouts on the address, all small ones: a TensorLayout has a tiled layout if and
-//! only if one of the tiled layouts has its offsets.
+//! Tiled layouts without `*` and TensorLayouts on the address, all small ones: a TensorLayout converts to a tiled
+//! layout if and only if one of the tiled layouts has its offsets.
 
 use std::collections::HashMap;
 use tensor_layout::notations::{to_tensor_layout, to_tiled};
@@ -42,7 +42,7 @@ fn tilings(tiles: usize, entries: usize, sizes: &[i64]) -> Vec<Vec<Vec<TileEntry
     all
 }
 
-/// Every tiled layout of these sizes with such tiles, one for each list of offsets.
+/// Every tiled layout of these sizes with these tiles, one for each list of offsets.
 fn tiled_layouts(sizes: &[i64], tilings: &[Vec<Vec<TileEntry>>]) -> HashMap<Vec<i64>, Layout> {
     let orders: &[&[usize]] = match sizes.len() {
         1 => &[&[0]],

@@ -1,4 +1,4 @@
-//! Conversions between placements: carried out on buffers, and counted element by element.
+//! Conversions between placements: executed on buffers, and counted element by element.
 
 mod choices;
 
@@ -17,13 +17,13 @@ fn indices(sizes: &[i64]) -> Vec<Vec<i64>> {
     })
 }
 
-/// What a plan is about, worked out without it.
+/// The board of a plan, computed without the planner.
 struct Board<'a> {
     axes: &'a [String],
     places: Vec<i64>,
-    /// Axis and group of each level.
+    /// The axis and the group of each level.
     levels: Vec<(usize, i64)>,
-    /// For the source and the destination, whether its memory has a coordinate along each axis.
+    /// Whether the memory of the source and of the destination has a coordinate along each axis.
     has: [Vec<bool>; 2],
 }
 
@@ -68,8 +68,8 @@ impl<'a> Board<'a> {
         Board { axes, places, levels, has }
     }
 
-    /// The coordinates of all copies of an element, the address last. An axis that holds a copy everywhere has `near`'s
-    /// coordinate, or without all of them.
+    /// The coordinates of all copies of an element, the address last. An axis with copies everywhere has `near`'s
+    /// coordinate, or all coordinates without it.
     fn places_of(&self, which: usize, side: &Placement, index: &[i64], near: Option<&[i64]>) -> Vec<Vec<i64>> {
         let place = side.place(index).unwrap();
         let mut all = vec![vec![]];
@@ -93,14 +93,14 @@ impl<'a> Board<'a> {
         all.into_iter().map(|c| [&c[..], &place[place.len() - 1..]].concat()).collect()
     }
 
-    /// What a side holds at a place.
+    /// The element of a side at a place.
     fn held(&self, side: &Placement, place: &[i64]) -> Held {
         let coordinate = |axis: &String| place[self.axes.iter().position(|name| name == axis).unwrap()];
         let own: Vec<i64> = side.axes().iter().map(coordinate).chain(place.last().copied()).collect();
         side.held(&own).unwrap()
     }
 
-    /// The coordinates of a place of a side along the first levels, where its memory has them.
+    /// The coordinates of a side's place along the first levels, if its memory has them.
     fn prefix(&self, side: usize, place: &[i64], level: usize) -> Vec<Option<i64>> {
         let levels = self.levels[..=level].iter();
         levels.map(|(axis, group)| self.has[side][*axis].then_some(place[*axis] / group)).collect()
@@ -113,7 +113,7 @@ impl<'a> Board<'a> {
     }
 }
 
-/// Carries a plan out and counts; returns whether the nearest copies were taken.
+/// Executes a plan and counts. Returns whether it used the nearest copies.
 fn check(from: &Placement, to: &Placement, machine: Option<&Machine>, bits: i64) -> (Plan, bool) {
     let name = format!("{} to {} on {}", from.layout(), to.layout(), machine.map_or("-".into(), Machine::to_string));
     let plan = plan(from, to, machine, bits).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -198,14 +198,14 @@ fn check(from: &Placement, to: &Placement, machine: Option<&Machine>, bits: i64)
     (plan, nearest)
 }
 
-/// How a random layout is made.
+/// The kind of strides in a random layout.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     /// Extents and strides are powers of 2.
     Powers,
     /// Strides along an axis divide each other.
     Nested,
-    /// Strides are anything.
+    /// Strides are arbitrary.
     Wild,
 }
 
@@ -261,7 +261,7 @@ fn layout(rng: &mut Choices, sizes: &[i64], kind: Kind, axes: &[&str]) -> Placem
     }
 }
 
-/// A machine that both layouts fit on.
+/// A machine on which both layouts fit.
 fn machine(rng: &mut Choices, sides: [&Placement; 2], axes: &[&str]) -> Option<Machine> {
     let reach = |axis: &str| {
         let of =
@@ -394,7 +394,7 @@ fn places_that_a_layout_leaves_out_hold_copies() {
     assert_eq!(filled.axes, ["L2B", "L1B", "MAB", "PE", "W"]);
     let groups: Vec<_> = filled.levels.iter().map(|level| (level.axis.as_str(), level.group)).collect();
     assert_eq!(groups, [("L2B", 2), ("L2B", 1), ("L1B", 1), ("MAB", 1), ("PE", 1)]);
-    // Half of what an L2B reads from its group is in its own memory.
+    // Half of an L2B's reads from its group are from its own memory.
     assert_eq!((filled.levels[0].cross, filled.levels[1].cross), (0, 256 * 16 * 16 / 2));
 }
 
@@ -438,7 +438,7 @@ fn memories_at_other_depths_are_other_places() {
     let across = between("((8_L2B, 2:1))", "((2:1, 8_L2B))", Some("mn_core_2")).unwrap();
     assert_eq!((across.elements, across.stay, across.unmoved), (16, 2, 2));
     assert_eq!((cross(&across), bytes(&across)[1]), (vec![12, 2, 0, 0, 0], (8, 8)));
-    // More than there is room for is planned all the same.
+    // A plan exists even beyond the memory's capacity.
     let large = between("((8_L2B, 4000000000:1))", "((4000000000:1, 8_L2B))", Some("mn_core_2")).unwrap();
     assert_eq!(large.memories, [Some(0); 2]);
 }
@@ -457,7 +457,7 @@ fn a_copy_that_is_there_already_stays() {
         let crossed: Vec<i64> = plan.levels.iter().map(|level| level.cross).collect();
         assert_eq!((nearest, plan.stay, &crossed[..]), (true, stay, cross), "{from} to {to}");
     }
-    // Few boxes, however many places there are; where there would be too many, copies that may be further away.
+    // Few boxes for any number of places; if there would be too many, copies that may be farther away.
     let few = between("((100000:1); B@[5_P:7])", "((100000_P:1))", None).unwrap();
     assert_eq!((few.stay, few.blocks.len()), (5, 2));
     let many = between("((10000000:1); B@[5_P:7, 3_P:2])", "((10000000_P:1))", None).unwrap();

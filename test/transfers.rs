@@ -1,4 +1,4 @@
-//! Strided copies: replayed on buffers they are the definition of the layouts, padding stays, and there are few.
+//! Strided copies: a replay on buffers agrees with the layouts' definition, padding stays, and copies are few.
 
 use std::collections::HashMap;
 use tensor_layout::element::ElementType::F32;
@@ -6,7 +6,7 @@ use tensor_layout::operations::Array;
 use tensor_layout::tiled::{Expansion, Layout, TileEntry};
 use tensor_layout::transfers::{CopyRules, StridedCopy, Window, strided_copies};
 
-/// Numbers from a linear congruence.
+/// Random numbers of a linear congruential generator.
 struct Random(u64);
 
 impl Random {
@@ -37,8 +37,8 @@ impl Random {
         Array::new(F32, sizes, layout).unwrap()
     }
 
-    /// An array of these sizes in any order, with up to three tiles, which may merge dimensions, cut tiles again, and be
-    /// longer than the shape, and with a tail.
+    /// An array of these sizes in any order, with up to three tiles, which may merge dimensions, cut tiles again, and
+    /// have more dimensions than the shape, and with tail padding.
     fn tiled(&mut self, sizes: &[i64]) -> Array {
         let plain = self.array(sizes, false);
         let tiles = (0..self.below(4)).map(|_| {
@@ -81,7 +81,7 @@ fn pairs(copy: &StridedCopy) -> Vec<(i64, i64)> {
     indices(&copy.sizes).iter().map(pair).collect()
 }
 
-/// What each place of the destination gets: the offset in the source. Nothing is written twice.
+/// The source offset of each written destination offset. Nothing is written twice.
 fn replay(copies: &[StridedCopy]) -> HashMap<i64, i64> {
     let mut got = HashMap::new();
     for (from, to) in copies.iter().flat_map(pairs) {
@@ -90,7 +90,7 @@ fn replay(copies: &[StridedCopy]) -> HashMap<i64, i64> {
     got
 }
 
-/// By the definition of the layouts.
+/// The same by the definition of the layouts.
 fn expected(from: &Array, to: &Array, window: &Window) -> HashMap<i64, i64> {
     let (a, b) = (expansion(from), expansion(to));
     let pair = |index: Vec<i64>| {
@@ -152,14 +152,14 @@ fn padding_is_written_where_that_is_allowed_alone() {
         }
         assert!(all.len() <= kept.len(), "{from} {to} {} {}", all.len(), kept.len());
         fewer += usize::from(all.len() < kept.len());
-        // In one layout the whole is one copy.
+        // Within one layout, the whole array is one copy.
         assert_eq!(strided_copies(&from, &from, &window, &CopyRules::default().with_padding()).unwrap().len(), 1);
     }
     assert!(fewer > 50, "{fewer}");
 }
 
-/// With tiles of all kinds, and padding of the destination that may be written or not: whatever it holds before, each
-/// element of the destination is that of the source at the same index, and nothing outside of the destination is written.
+/// With tiles of all kinds, and destination padding that may be written or not: for any old contents, each destination
+/// element equals the source's at the same index, and no other memory is written.
 #[test]
 fn merged_and_repeated_tiles_are_copied_by_their_definition() {
     let mut random = Random(4);
@@ -187,7 +187,7 @@ fn merged_and_repeated_tiles_are_copied_by_their_definition() {
     assert!(fewer > 300, "{fewer}");
 }
 
-/// Dimension 0 is the minor one of those that `*` merges, so with one index more it would be elsewhere.
+/// Dimension 0 is the minor one of those that `*` merges, so one more index would change its place.
 #[test]
 fn a_merged_dimension_is_not_extended_into_padding() {
     let [from, to] = ["f32[2,2]{0,1:T(*,3)(2,1)}", "f32[2,2]{0,1}"].map(|text| text.parse::<Array>().unwrap());
@@ -196,7 +196,7 @@ fn a_merged_dimension_is_not_extended_into_padding() {
     assert_eq!(replay(&copies), HashMap::from([(0, 0), (1, 2), (2, 4), (3, 1)]));
 }
 
-/// Whether a set of pairs is that of one copy: by trying each distance from the first.
+/// Whether a set of pairs is one strided copy: by trying each distance from the first.
 fn is_copy(pairs: &[(i64, i64)]) -> bool {
     let [first, rest @ ..] = pairs else { return false };
     if rest.is_empty() {
@@ -211,7 +211,7 @@ fn is_copy(pairs: &[(i64, i64)]) -> bool {
     })
 }
 
-/// The least number of copies: the least cover of all subsets.
+/// The least number of copies: the least cover by subsets.
 fn least(pairs: &[(i64, i64)]) -> usize {
     let all = (1_usize << pairs.len()) - 1;
     let part = |set: usize| (0..pairs.len()).filter(|k| set >> k & 1 == 1).map(|k| pairs[k]).collect::<Vec<_>>();

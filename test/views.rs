@@ -1,4 +1,4 @@
-//! Views of all small layouts: a reshape or a slice is one if and only if some layout has its elements where they are.
+//! Views of all small layouts: a reshape or a slice is a view if and only if some layout has the same addresses.
 
 use tensor_layout::places::{Placement, Slice, TensorLayout};
 
@@ -12,7 +12,7 @@ fn address(parts: &[(i64, i64)], mut index: i64) -> i64 {
     parts.iter().rev().map(digit).sum()
 }
 
-/// Whether parts give these addresses: tries every extent of every part, the least significant first.
+/// Whether some parts give these addresses: tries every extent of every part, the least significant first.
 fn has_parts(addresses: &[i64]) -> bool {
     fn from(addresses: &[i64], parts: &mut Vec<(i64, i64)>, weight: usize) -> bool {
         let known = &addresses[..weight.min(addresses.len())];
@@ -31,7 +31,7 @@ fn has_parts(addresses: &[i64]) -> bool {
     from(addresses, &mut Vec::new(), 1)
 }
 
-/// Whether a layout gives these addresses, from the first one, to the elements of a tensor in row-major order.
+/// Whether a layout gives these addresses, relative to the first, to a tensor's elements in row-major order.
 fn has_layout(sizes: &[i64], addresses: &[i64]) -> bool {
     let from_first: Vec<i64> = addresses.iter().map(|address| address - addresses[0]).collect();
     let mut weight = from_first.len();
@@ -52,7 +52,7 @@ fn numbers(n: usize, count: usize) -> Vec<Vec<usize>> {
     (0..count).fold(vec![Vec::new()], |all, _| longer(all))
 }
 
-/// Dimensions of parts whose extents are 2 and 3, in every order in memory, with a gap or without.
+/// Dimensions of parts with extents 2 and 3, in every memory order, with a gap or without.
 fn layouts() -> Vec<Vec<Vec<(i64, i64)>>> {
     let mut all = Vec::new();
     for ranks in [&[1][..], &[2], &[3], &[1, 1], &[2, 1], &[1, 2], &[1, 1, 1], &[2, 2]] {
@@ -83,7 +83,7 @@ fn text(sizes: &[i64], dims: &[Vec<(i64, i64)>]) -> String {
     format!("({sizes})/({})", join(dims.iter().map(dim).collect(), ", "))
 }
 
-/// The sizes of these parts, and with the first dimension padded by one element and by two.
+/// The sizes of these parts, and with one or two elements of padding in the first dimension.
 fn padded(dims: &[Vec<(i64, i64)>]) -> Vec<Vec<i64>> {
     let sizes: Vec<i64> = dims.iter().map(|parts| parts.iter().map(|(extent, _)| extent).product()).collect();
     let of_first = |less: i64| [&[sizes[0] - less], &sizes[1..]].concat();
