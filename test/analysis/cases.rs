@@ -1,4 +1,4 @@
-//! Random small operations with the shapes that they take, and what they read by their definition.
+//! Random small operations with their shapes, and their reads by definition.
 
 use crate::choices::Choices;
 use crate::elements::{Definition, Held, Index, indices};
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use tensor_layout::operations::Shape;
 use tensor_layout::operations::{Convolution, Gather, Operation, WindowDim};
 
-/// An operand's leaf, a result's leaf, an index of the result, an index of the operand that it reads.
+/// A read: the operand's leaf, the result's leaf, the result index, the operand index.
 pub type Pair = (usize, usize, Index, Index);
 
 /// All reads of an operation.
@@ -67,7 +67,7 @@ fn some_window(rng: &mut Choices, n: i64) -> (WindowDim, i64) {
     (dim, windows)
 }
 
-/// Sizes with this product, at random.
+/// Random sizes with this product.
 pub fn factors(rng: &mut Choices, mut product: i64) -> Index {
     let mut found = Vec::new();
     while product != 1 {
@@ -83,7 +83,7 @@ pub fn factors(rng: &mut Choices, mut product: i64) -> Index {
     found
 }
 
-/// A tiled layout for these sizes.
+/// A random tiled layout for these sizes.
 pub fn some_layout(rng: &mut Choices, sizes: &[i64], element: &str) -> Shape {
     let order: Vec<String> = permutation(rng, sizes.len()).iter().map(usize::to_string).collect();
     let mut tiles = String::new();
@@ -113,7 +113,7 @@ fn some_gather(rng: &mut Choices) -> (Gather, Index, Index, Index) {
     let collapsed: Vec<usize> = (0..rank).filter(|d| !batching.contains(d) && rng.u8(..3) == 0).collect();
     let gone = |d: &usize| batching.contains(d) || collapsed.contains(d);
     let slices: Index = (0..rank).map(|d| if gone(&d) { 1 } else { rng.i64(1..=data[d]) }).collect();
-    // The rows: those of the batch, and others, in some order.
+    // The dimensions of the indices: batch dimensions and others, in some order.
     let others = rng.usize(..=2);
     let mut rows: Vec<Option<usize>> = batching.iter().map(|d| Some(*d)).collect();
     rows.extend(vec![None; others]);
@@ -223,7 +223,7 @@ pub fn some(rng: &mut Choices, kind: usize) -> Case {
                 std::mem::swap(&mut a, &mut b);
                 elements.reverse();
             }
-            // Without tiles both sides must have as many bytes, with them they need not.
+            // Without tiles both sides must have the same bytes, with tiles they need not.
             let (from, to) = (some_layout(rng, &a, elements[0]), some_layout(rng, &b, elements[1]));
             Case { operation: Operation::Bitcast, operands: vec![from], results: vec![to] }
         }
@@ -345,7 +345,7 @@ pub fn some(rng: &mut Choices, kind: usize) -> Case {
     }
 }
 
-/// Puts another number, an extreme one at times, into the operation or its shapes.
+/// Changes a number, at times to an extreme one, in the operation or its shapes.
 pub fn spoil(rng: &mut Choices, case: &mut Case) {
     const NUMBERS: [i64; 12] =
         [i64::MIN, i64::MIN + 1, -(1 << 62), -1, 0, 1, 2, 7, 1 << 31, 1 << 62, i64::MAX - 1, i64::MAX];

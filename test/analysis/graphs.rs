@@ -1,4 +1,4 @@
-//! Random small graphs, and which elements of their parameters the root reads, by way of every node.
+//! Random small graphs, and the parameter elements that the root reads, through every node.
 
 use super::cases::{Case, Pair, array, factors, reads, some};
 use crate::choices::Choices;
@@ -16,7 +16,7 @@ pub fn node(operation: Operation, operands: &[usize], result: Shape) -> Node {
     Node { operation, operands: operands.iter().map(|n| value(*n)).collect(), results: vec![result] }
 }
 
-/// A graph of parameters, a scalar, and some operations.
+/// A random graph of parameters, a scalar, and some operations.
 pub fn some_graph(rng: &mut Choices) -> Graph {
     let mut nodes = Vec::new();
     for number in 0..rng.usize(1..=2) {
@@ -28,7 +28,7 @@ pub fn some_graph(rng: &mut Choices) -> Graph {
     let scalar = nodes.len() - 1;
     let wanted = scalar + 1 + rng.usize(1..=6);
     while nodes.len() < wanted {
-        // The newest are the most likely ones, so that chains get long.
+        // Prefers new nodes, for long chains.
         let pick = |rng: &mut Choices| if rng.bool() { nodes.len() - 1 } else { rng.usize(..nodes.len()) };
         let from = pick(rng);
         let own = sizes(&nodes[from].results[0]).remove(0);
@@ -47,7 +47,7 @@ pub fn some_graph(rng: &mut Choices) -> Graph {
                 node(Operation::Broadcast { dims }, &[from], array(&out))
             }
             4 | 5 if !own.is_empty() => {
-                // Rows at indices that another node holds.
+                // A gather of rows at another node's indices.
                 let rows = pick(rng);
                 let batch = sizes(&nodes[rows].results[0]).remove(0);
                 let g = Gather {
@@ -76,7 +76,7 @@ pub fn some_graph(rng: &mut Choices) -> Graph {
                 node(Operation::DynamicUpdateSlice, &operands, array(&own))
             }
             kind => {
-                // A random operation of the right rank, made over for these sizes.
+                // A random operation of the right rank, changed to these sizes.
                 let kinds = [3, 4, 5, 6, 12, 14, 15, 19];
                 let Some(case) = fit(rng, kinds[usize::from(kind) % kinds.len()], &own) else { continue };
                 let operands: Vec<usize> = (0..case.operands.len())
@@ -97,7 +97,7 @@ pub fn some_graph(rng: &mut Choices) -> Graph {
     Graph { nodes, roots }
 }
 
-/// An operation of this kind on an operand of these sizes, and scalars.
+/// A random operation of this kind on one operand of these sizes, and scalars.
 fn fit(rng: &mut Choices, kind: usize, own: &[i64]) -> Option<Case> {
     (0..300).map(|_| some(rng, kind)).find(|case| {
         let all: Vec<Index> = case.operands.iter().map(|s| sizes(s).remove(0)).collect();
@@ -105,8 +105,7 @@ fn fit(rng: &mut Choices, kind: usize, own: &[i64]) -> Option<Case> {
     })
 }
 
-/// What the root reads of each parameter: pairs of indices by the parameter's number. `held` is the number that an
-/// element of a node holds.
+/// The root's reads of each parameter, as pairs of indices. `held` gives the number in an element of a node.
 pub fn reads_of(graph: &Graph, held: &dyn Fn(usize, &[i64]) -> i64) -> Vec<BTreeSet<(Index, Index)>> {
     let root = graph.roots[0].node;
     let mut reached: Vec<BTreeSet<(Index, Index)>> = vec![BTreeSet::new(); graph.nodes.len()];

@@ -1,4 +1,4 @@
-//! Asynchronous pairs: what a start reads and feeds is what its operation does, also through the end of the pair.
+//! Asynchronous pairs: a start has the reads and feeds of its operation, also through the end of the pair.
 
 use crate::cases::{Case, KINDS, some};
 use crate::choices;
@@ -6,7 +6,7 @@ use tensor_layout::analysis::{flow, maps};
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Array, Graph, Node, Operation, Shape, Start, Value, leaves};
 
-/// The result of the start of an operation: its operands, what it makes, and an array that only the device uses.
+/// The start of an operation. Its result holds the operands, the operation's results, and a context for the device.
 fn started(case: &Case) -> (Operation, Shape, usize) {
     let context = Shape::parse("u32[]").unwrap();
     let shape = Shape::Tuple(vec![Shape::Tuple(case.operands.clone()), Shape::Tuple(case.results.clone()), context]);
@@ -44,7 +44,7 @@ fn a_start_reads_and_feeds_what_its_operation_does() {
     }
 }
 
-/// What a pair reads and feeds through its end is what the operation does.
+/// The reads and feeds of a pair, through its end, are the operation's.
 #[test]
 fn a_pair_is_its_operation() {
     let check = |case: &Case| {
@@ -84,7 +84,7 @@ fn a_pair_is_its_operation() {
     }
 }
 
-/// From the root of a module to its parameters.
+/// Reads from the root of a module to its parameters.
 #[test]
 fn a_called_computation_is_seen_through_a_pair() {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/test/hlo/small/pairs.hlo")).unwrap();
@@ -93,7 +93,7 @@ fn a_called_computation_is_seen_through_a_pair() {
     let reads = |parameter, root| found.reads(parameter, 0, root).unwrap().to_string();
     assert_eq!(reads(0, 1), "(d0)[s0] -> (d0, s0), domain: d0 in [0, 5], s0 in [0, 8]");
     assert_eq!(reads(1, 1), "(d0)[s0] -> (s0), domain: d0 in [0, 5], s0 in [0, 8]");
-    // The two slices of which it is put together.
+    // The two slices of its concatenation.
     let transposed = "(d0, d1) -> (d1, d0), domain: d0 in [0, 8], d1 in [4, 5]\n\
                       (d0, d1) -> (d1, d0), domain: d0 in [0, 8], d1 in [0, 3]";
     assert_eq!((&*reads(0, 3), &*reads(0, 6)), (transposed, transposed));

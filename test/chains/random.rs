@@ -2,7 +2,7 @@
 
 use crate::choices::Choices;
 
-/// The product of all sizes after each.
+/// The row-major strides of a shape.
 fn strides(shape: &[i64]) -> Vec<i64> {
     (0..shape.len()).map(|k| shape[k + 1..].iter().product()).collect()
 }

@@ -5,12 +5,12 @@ use crate::runtime::{Device, World, enter, symbols};
 use layout_runtime::{Descriptor, Engine};
 use melior::{ir::Module, pass::PassManager, utility};
 
-/// A program from one array of `f64` to another.
+/// A compiled function from one array of `f64` to another.
 pub struct Program {
     engine: Engine,
 }
 
-/// A pointer that threads share.
+/// A function pointer that threads share.
 #[derive(Clone, Copy)]
 struct Entry(*mut ());
 
@@ -32,26 +32,26 @@ impl Program {
         passes.run(&mut module).expect("a lowered module");
         let engine = jit::engine(&module);
         for (name, function) in symbols() {
-            // SAFETY: the function has the parameters that imported programs pass.
+            // SAFETY: the function has the parameters of its calls in imported programs.
             unsafe { engine.register(name, function) };
         }
         Program { engine }
     }
 
-    /// What each device gives for its numbers: as many as `count`.
+    /// The results of all devices for their arguments: `count` numbers each.
     pub fn on_threads(&self, numbers: &[Vec<f64>], partitions: usize, count: usize) -> Vec<Vec<f64>> {
         let entry = Entry(self.engine.lookup("_mlir_ciface_main").expect("the entry is compiled"));
         let world = World::new(numbers.len());
         let run = |number: usize, own: &Vec<f64>| {
             enter(Device { world: world.clone(), number, partitions });
             let Entry(entry) = { entry };
-            // SAFETY: the entry takes a pointer for the descriptor of its result, and one of its argument.
+            // SAFETY: the entry takes a pointer to its result's descriptor, and one to its argument's.
             let call: extern "C" fn(*mut u64, *const u64) = unsafe { std::mem::transmute(entry) };
             let argument = Descriptor::new(own.as_ptr() as u64, 0, &[own.len() as i64], &[1]);
             let mut result = Descriptor::of_rank(1);
             call(result.words_mut().as_mut_ptr(), argument.words().as_ptr());
             let data = (result.start() + result.offset() as u64 * 8) as *const f64;
-            // SAFETY: the entry gives as many numbers as its type says. They are not freed: the process ends.
+            // SAFETY: the entry returns as many numbers as its type says. They are not freed: the process ends.
             unsafe { std::slice::from_raw_parts(data, count) }.to_vec()
         };
         std::thread::scope(|scope| {

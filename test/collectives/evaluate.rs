@@ -1,21 +1,21 @@
-//! Programs on all devices at once, an instruction after the other, from what exchanges mean.
+//! An evaluator of programs on all devices at once, one instruction at a time, by the definitions of exchanges.
 
 use crate::interpreter::{Number, Value, each, instruction};
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Module};
 use tensor_layout::operations::{Collective, Exchange, Operation, Shape, leaves};
 
-/// How many numbers the entry gives.
+/// The number of elements in the entry's result.
 pub fn results(module: &Module) -> usize {
     let entry = &module.computations[module.entry];
     leaves(&entry.result().shape)[0].sizes().expect("sizes").iter().product::<i64>() as usize
 }
 
-/// What the entry gives on each device for its numbers.
+/// The results of the entry on each device for its arguments.
 pub fn all(module: &Module, partitions: usize, numbers: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let entry = &module.computations[module.entry];
     let devices = numbers.len();
-    // By instruction and device.
+    // Indexed by instruction and device.
     let mut values: Vec<Vec<Vec<Value>>> = Vec::new();
     for i in &entry.instructions {
         let operands = |d: usize| i.operands.iter().map(|k| values[*k][d].clone()).collect::<Vec<_>>();
@@ -45,7 +45,7 @@ pub fn all(module: &Module, partitions: usize, numbers: &[Vec<f64>]) -> Vec<Vec<
     root.iter().map(|leaves| leaves[0].data.iter().map(|x| x.real()).collect()).collect()
 }
 
-/// What device `d` gets of what all give.
+/// The result of an exchange on device `d`, from the operands of all devices.
 fn exchanged(module: &Module, i: &Instruction, c: &Collective, given: &[Vec<Value>], d: usize) -> Vec<Value> {
     match c.exchange {
         Exchange::Ragged => return vec![ragged(c, given, d)],
@@ -126,14 +126,14 @@ fn element(
     }
 }
 
-/// The outputs of device `d`, with the blocks that others send it.
+/// The outputs of device `d`, with the blocks from other devices.
 fn blocks(c: &Collective, sets: usize, given: &[Vec<Value>], d: usize) -> Vec<Value> {
     let count = c.blocks.len() / sets;
     let mut outs = given[d][count..2 * count].to_vec();
     let ranks: usize = c.blocks.iter().map(Vec::len).sum();
     let mut before = 2 * count;
     for (k, block) in c.blocks.iter().enumerate() {
-        // Where the block begins in an array of a device; it fits.
+        // The start of a block in a device's array, clamped to fit.
         let begin = |device: usize, first: usize, sizes: &[i64]| -> Vec<i64> {
             let at = |n: usize| (given[device][first + n].data[0].int() as i64).clamp(0, sizes[n] - block[n]);
             (0..block.len()).map(at).collect()
@@ -156,7 +156,7 @@ fn blocks(c: &Collective, sets: usize, given: &[Vec<Value>], d: usize) -> Vec<Va
     outs
 }
 
-/// The output of device `d`, with the rows that others send it.
+/// The output of device `d`, with the rows from other devices.
 fn ragged(c: &Collective, given: &[Vec<Value>], d: usize) -> Value {
     let group = c.groups.iter().find(|group| group.contains(&(d as i64))).expect("a group");
     let place = group.iter().position(|device| *device == d as i64).expect("a place");

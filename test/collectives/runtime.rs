@@ -1,12 +1,12 @@
-//! The functions that imported exchanges call, for devices that are threads of this process.
+//! Runtime functions of imported exchanges, for devices that are threads of this process.
 //!
-//! Each thread says which device it is. In every exchange all devices show their operands, wait for each other, take
-//! what they get, and wait again before they go on.
+//! Each thread registers its device. In every exchange all devices publish their operands, wait for each other, read
+//! what they receive, and wait again.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Barrier, Mutex};
 
-/// A buffer of elements whose rank is known at run time, as MLIR's C interface has it.
+/// A buffer of run-time rank, as in MLIR's C interface.
 #[repr(C)]
 pub struct Unranked {
     rank: i64,
@@ -14,7 +14,7 @@ pub struct Unranked {
     words: *const i64,
 }
 
-/// What a device shows the others: operand, and for a ragged exchange where its rows go.
+/// The published data of a device: its operand, and for a ragged exchange the lists of offsets and sizes.
 #[derive(Clone, Copy)]
 struct Shown {
     operand: Buffer,
@@ -40,7 +40,7 @@ impl World {
     }
 }
 
-/// The device that a thread is: the world, its number, and how many partitions a replica has.
+/// The device of a thread: the world, its number, and the partitions of a replica.
 #[derive(Clone)]
 pub struct Device {
     pub world: Arc<World>,
@@ -52,7 +52,7 @@ thread_local! {
     static DEVICE: RefCell<Option<Device>> = const { RefCell::new(None) };
 }
 
-/// Makes this thread a device.
+/// Registers this thread as a device.
 pub fn enter(device: Device) {
     DEVICE.with_borrow_mut(|own| *own = Some(device));
 }
@@ -63,9 +63,9 @@ fn device() -> Device {
 
 impl Buffer {
     /// # Safety
-    /// `buffer` is a descriptor of a row-major buffer.
+    /// `buffer` must be a descriptor of a row-major buffer.
     unsafe fn of(buffer: *const Unranked) -> Buffer {
-        // SAFETY: as the function demands.
+        // SAFETY: required of the caller.
         unsafe {
             let Unranked { rank, words } = *buffer;
             let rank = rank as usize;
@@ -81,20 +81,20 @@ impl Buffer {
     }
 
     /// # Safety
-    /// The elements are of this type, and nobody writes them.
+    /// The elements must be of this type, and nobody may write them.
     unsafe fn read<'a, T>(&self) -> &'a [T] {
-        // SAFETY: as the function demands.
+        // SAFETY: required of the caller.
         unsafe { std::slice::from_raw_parts(self.start as *const T, self.count()) }
     }
 
     /// # Safety
-    /// The elements are of this type, and nobody else uses them.
+    /// The elements must be of this type, without any other access.
     unsafe fn write<'a, T>(&self) -> &'a mut [T] {
-        // SAFETY: as the function demands.
+        // SAFETY: required of the caller.
         unsafe { std::slice::from_raw_parts_mut(self.start as *mut T, self.count()) }
     }
 
-    /// The number of elements in front of a dimension, in it, and behind it.
+    /// The number of elements before a dimension, in it, and after it.
     fn around(&self, dim: i64) -> [usize; 3] {
         let dim = dim as usize;
         assert!(dim < self.rank, "dimension {dim} of {}", self.rank);
@@ -103,11 +103,11 @@ impl Buffer {
     }
 }
 
-/// Shows the operand, and calls back with what all devices of a thread's group show, and its place among them; without
-/// a group, with nothing.
+/// Publishes the operand, and calls back with the published data of a thread's group, and the thread's position in it;
+/// without a group, with nothing.
 ///
 /// # Safety
-/// Descriptors of buffers that stay until this returns.
+/// Descriptors must be of buffers that live until this returns.
 unsafe fn exchange(
     operand: *const Unranked,
     lists: [Option<*const Unranked>; 3],
@@ -115,10 +115,10 @@ unsafe fn exchange(
     take: impl FnOnce(&[Vec<i64>], usize, &dyn Fn(i64) -> Shown),
 ) {
     let own = device();
-    // SAFETY: as the function demands.
+    // SAFETY: required of the caller.
     let (operand, lists, table) =
         unsafe { (Buffer::of(operand), lists.map(|list| list.map(|list| Buffer::of(list))), Buffer::of(groups)) };
-    // SAFETY: groups are 64-bit numbers that nobody writes.
+    // SAFETY: groups are 64-bit numbers without writers.
     let numbers = unsafe { table.read::<i64>() };
     let rows = numbers.chunks(table.sizes[1].max(1) as usize);
     let groups: Vec<Vec<i64>> = rows.map(|row| row.iter().copied().filter(|n| *n >= 0).collect()).collect();
@@ -129,19 +129,19 @@ unsafe fn exchange(
     own.world.all.wait();
 }
 
-/// The thread's group and its place in it.
+/// The thread's group and its position there.
 fn group(groups: &[Vec<i64>], me: usize) -> Option<(&Vec<i64>, usize)> {
     groups.iter().find_map(|group| Some((group, group.iter().position(|device| *device == me as i64)?)))
 }
 
-/// Puts a part of each operand of the group one after the other along a dimension. `start` says where a row of the part
-/// starts in an operand, from the number of the row, the sizes of a part and of the whole row, and this device's place.
+/// Concatenates a part of each operand of the group along a dimension. `start` maps the number of a row of the part,
+/// the sizes of a part and of the whole row, and this device's position to the row's start in an operand.
 unsafe fn put_together<T: Copy>(
     [i, o, g]: [*const Unranked; 3],
     dim: i64,
     start: impl Fn(usize, [usize; 2], usize) -> usize,
 ) {
-    // SAFETY: imported programs pass buffers of these elements, and outputs that nobody else has.
+    // SAFETY: imported programs pass buffers of these elements, and outputs without aliases.
     unsafe {
         let out = Buffer::of(o);
         let [before, size, behind] = out.around(dim);
@@ -159,13 +159,13 @@ unsafe fn put_together<T: Copy>(
     }
 }
 
-/// Operands of the group, one after the other along a dimension.
+/// Concatenates the group's operands along a dimension.
 unsafe extern "C" fn all_gather<T: Copy>(i: *const Unranked, o: *const Unranked, dim: i64, g: *const Unranked, _: i64) {
     // SAFETY: as in `put_together`.
     unsafe { put_together::<T>([i, o, g], dim, |row, [part, _], _| row * part) }
 }
 
-/// Operands of the group combined, all of them or this device's part along a dimension.
+/// Reduces the group's operands, as a whole or only this device's part along a dimension.
 unsafe fn reduced<T: Copy>([i, o, g]: [*const Unranked; 3], dim: Option<i64>, combine: impl Fn(T, T) -> T) {
     // SAFETY: as in `put_together`.
     unsafe {
@@ -222,7 +222,7 @@ unsafe extern "C" fn all_to_all<T: Copy>(i: *const Unranked, o: *const Unranked,
     unsafe { put_together::<T>([i, o, g], dim, |row, [part, line], place| row * line + place * part) }
 }
 
-/// The operand of `from`, zeros where there is none.
+/// Copies the operand of `from`, or zeros without it.
 unsafe fn copied<T: Copy + Default>(out: Buffer, from: Option<Shown>) {
     // SAFETY: as in `put_together`.
     unsafe {
@@ -264,7 +264,7 @@ unsafe extern "C" fn collective_broadcast<T: Copy + Default>(
     }
 }
 
-/// Rows of each device's operand from an offset, as many as it sends, to an offset in the output.
+/// Copies rows of each device's operand from an offset, in the number that it sends, to an offset in the output.
 unsafe extern "C" fn ragged_all_to_all<T: Copy>(
     i: *const Unranked,
     o: *const Unranked,
@@ -304,7 +304,7 @@ extern "C" fn replica_id() -> i32 {
     (own.number / own.partitions) as i32
 }
 
-/// The functions by their names.
+/// The functions with their symbol names.
 pub fn symbols() -> Vec<(&'static str, *mut ())> {
     macro_rules! list {
         ($($name:literal: $function:expr,)*) => { vec![$((concat!("_mlir_ciface_", $name), $function as *mut ())),*] };

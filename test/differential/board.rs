@@ -142,7 +142,7 @@ impl Spread {
         (0..AXES.len()).filter(over).collect()
     }
 
-    /// Whether an axis places the elements: each is at some of its places only.
+    /// Whether each element is at only some of the places of this axis.
     pub fn is_over(&self, axis: usize) -> bool {
         self.names(Along::Axis(axis))
     }

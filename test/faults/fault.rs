@@ -1,10 +1,10 @@
-//! One fault in a module's text.
+//! A random fault in a module's text.
 
 use crate::choices::Choices;
 use crate::retype;
 use crate::text::{self, Operation};
 
-/// Operations of the same operands and results.
+/// Operations with the same operand and result types.
 const ALIKE: &[&[&str]] = &[
     &["arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.remf"],
     &["arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.addf"],
@@ -73,13 +73,13 @@ const FLOATS: &[&str] = &[
     "0x00000001",
 ];
 
-/// What is a fault: the lines of an operation, others.
+/// The lines of a text.
 type Lines = Vec<String>;
 
-/// Makes a fault at a line; none where it does not apply.
+/// A fault at a line; `None` if it does not apply there.
 type Make = fn(&mut Choices, &Lines, usize) -> Option<Lines>;
 
-/// The kinds of faults, each with what makes one at a line; none where it does not apply.
+/// The kinds of faults, each with its function.
 pub const ALL: &[(&str, Make)] = &[
     ("a number", number),
     ("a number", number),
@@ -104,7 +104,7 @@ pub const ALL: &[(&str, Make)] = &[
     ("a type", retype::part),
 ];
 
-/// A fault in a text in generic form: its kind and the text. None where the one that was drawn is not possible.
+/// A random fault in a text in generic form: its kind and the changed text. `None` if the drawn kind does not apply.
 pub fn fault(choices: &mut Choices, text: &str) -> Option<(&'static str, String)> {
     let lines: Lines = text.lines().map(str::to_owned).collect();
     let candidates: Vec<usize> = (0..lines.len())
@@ -116,7 +116,7 @@ pub fn fault(choices: &mut Choices, text: &str) -> Option<(&'static str, String)
         return None;
     }
     let (kind, make) = ALL[choices.usize(0..ALL.len())];
-    // Of a kind that few operations can have, many are looked at.
+    // Tries several lines, since few operations allow some kinds.
     for _ in 0..12 {
         let at = candidates[choices.usize(0..candidates.len())];
         if let Some(made) = make(choices, &lines, at).filter(|made| *made != lines) {
@@ -126,7 +126,7 @@ pub fn fault(choices: &mut Choices, text: &str) -> Option<(&'static str, String)
     None
 }
 
-/// The lines with another one.
+/// The lines with one replaced.
 fn with(lines: &Lines, at: usize, line: String) -> Option<Lines> {
     let mut made = lines.clone();
     made[at] = line;
@@ -139,11 +139,11 @@ fn with_attributes(lines: &Lines, at: usize, attributes: String) -> Option<Lines
     with(lines, at, op.write())
 }
 
-/// Where the integers of a text are that are no part of a word or of a floating-point number.
+/// The positions of a text's integers that are not part of a word or of a floating-point number.
 fn integers(text: &str) -> Vec<(usize, usize)> {
     let bytes = text.as_bytes();
     let (mut found, mut at) = (vec![], 0);
-    // What says how many operands there are of each kind is no fault of interest.
+    // Faults in the operand counts of each kind are of no interest.
     let segments = text
         .find("operandSegmentSizes = ")
         .map(|start| (start, text[start..].find('>').map_or(text.len(), |end| start + end)));
@@ -207,7 +207,7 @@ fn other_operand(choices: &mut Choices, lines: &Lines, at: usize) -> Option<Line
     let r#type = values.iter().rev().find(|(name, _)| *name == old)?.1.clone();
     let others: Vec<&String> =
         values.iter().filter(|(name, of)| *of == r#type && *name != old).map(|(name, _)| name).collect();
-    // Those that were made last are the more probable faults.
+    // Prefers recent values, which are the more probable faults.
     let back = if choices.bool() { others.len().min(6) } else { others.len() };
     let from = others.len() - back;
     op.operands[k] = (*others.get(from + choices.usize(0..back.max(1)))?).clone();
@@ -231,7 +231,7 @@ fn left_out(choices: &mut Choices, lines: &Lines, at: usize) -> Option<Lines> {
     Some(made)
 }
 
-/// The last line in which what a line defines can be used.
+/// The last line in the scope of a line's results.
 pub fn scope_end(lines: &Lines, at: usize) -> usize {
     let mut depth = 0;
     for (k, line) in lines.iter().enumerate().skip(at + 1) {
@@ -250,7 +250,7 @@ fn other_operation(choices: &mut Choices, lines: &Lines, at: usize) -> Option<Li
     let groups: Vec<&&[&str]> = ALIKE.iter().filter(|group| group.contains(&&*op.name)).collect();
     let group = groups.get(choices.usize(0..groups.len().max(1)))?;
     let other = choices.choice(group);
-    // Attributes that the other one does not have are an error of the reader.
+    // The reader rejects attributes that the other operation does not have.
     let takes = |name: &str| {
         ["addf", "subf", "mulf", "divf", "remf", "imumf", "numf", "negf", "math."]
             .iter()
@@ -274,7 +274,7 @@ fn predicate(choices: &mut Choices, lines: &Lines, at: usize) -> Option<Lines> {
     with_attributes(lines, at, attributes)
 }
 
-/// A flag, a boolean, a rounding, a kind of reduction, or an attribute that was not there.
+/// A changed flag, boolean, rounding or kind of reduction, or a new attribute.
 fn word(choices: &mut Choices, lines: &Lines, at: usize) -> Option<Lines> {
     let op = Operation::read(&lines[at])?;
     let text = &op.attributes;
@@ -337,7 +337,7 @@ fn twice(_: &mut Choices, lines: &Lines, at: usize) -> Option<Lines> {
     op.results.is_empty().then(|| [&lines[..=end], &lines[at..]].concat())
 }
 
-/// An operation after the next one, or after those that follow.
+/// Moves an operation after the next one or a later one.
 fn order(choices: &mut Choices, lines: &Lines, at: usize) -> Option<Lines> {
     let end = text::end_of(lines, at);
     let mut after = end;
@@ -348,7 +348,7 @@ fn order(choices: &mut Choices, lines: &Lines, at: usize) -> Option<Lines> {
     Some([&lines[..at], &lines[end + 1..=after], &lines[at..=end], &lines[after + 1..]].concat())
 }
 
-/// Another floating-point number as a constant.
+/// Another floating-point constant.
 fn constant(choices: &mut Choices, lines: &Lines, at: usize) -> Option<Lines> {
     let op = Operation::read(&lines[at])?;
     let text = &op.attributes;
@@ -361,7 +361,7 @@ fn constant(choices: &mut Choices, lines: &Lines, at: usize) -> Option<Lines> {
     with_attributes(lines, at, format!("{}{}{}", &text[..start], choices.choice(FLOATS), &text[end..]))
 }
 
-/// `scf.for` without what it carries as `scf.parallel`.
+/// `scf.for` without loop-carried values, as `scf.parallel`.
 fn parallel(_: &mut Choices, lines: &Lines, at: usize) -> Option<Lines> {
     let mut op = Operation::read(&lines[at])?;
     if op.name != "scf.for" || op.operands.len() != 3 {

@@ -1,18 +1,18 @@
-//! What a lowered function is called with: types as text, where the elements of each lie, and random elements.
+//! The interface of a lowered function: types from text, element positions in memory, and random elements.
 
 use crate::choices::Choices;
 use crate::definition::lay_out;
 use crate::text;
 use tensor_layout::tiled::Layout;
 
-/// The most elements of an argument or result.
+/// The limit of elements in an argument or result.
 const LARGEST: i64 = 1 << 14;
 
 /// An element type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Element {
     pub bits: usize,
-    /// The bits of the exponent and of the fraction, of a floating-point number.
+    /// The bits of the exponent and of the fraction, for a floating-point type.
     pub float: Option<(u32, u32)>,
 }
 
@@ -32,12 +32,12 @@ impl Element {
         }
     }
 
-    /// The bytes that one takes.
+    /// The size of an element in bytes.
     fn bytes(self) -> usize {
         self.bits.div_ceil(8).next_power_of_two()
     }
 
-    /// Bits of which all NaNs are one.
+    /// The bits with all NaNs replaced by one.
     fn plain(self, bits: u64) -> u64 {
         match self.float {
             Some((exponent, fraction)) => {
@@ -52,7 +52,7 @@ impl Element {
         }
     }
 
-    /// The number of these bits, of a floating-point type.
+    /// The floating-point number of these bits.
     pub fn number(self, bits: u64) -> Option<f64> {
         let (exponent, fraction) = self.float?;
         let sign = if bits >> (self.bits - 1) & 1 == 1 { -1.0 } else { 1.0 };
@@ -71,7 +71,7 @@ impl Element {
         })
     }
 
-    /// The bits of a number, rounded towards zero.
+    /// The bits of a number, rounded toward zero.
     fn of(self, (exponent, fraction): (u32, u32), n: f64) -> u64 {
         let bits = n.to_bits();
         let e = (bits >> 52 & 0x7ff) as i64 - 1023 + (1 << (exponent - 1)) - 1;
@@ -82,7 +82,7 @@ impl Element {
         sign | (e as u64) << fraction | (bits & ((1 << 52) - 1)) >> (52 - fraction)
     }
 
-    /// Random bits: of numbers that are rounded, of small integers, of all kinds of numbers.
+    /// Random bits: numbers that round, small integers, or special numbers.
     fn random(self, choices: &mut Choices, draw: usize) -> u64 {
         let mask = u64::MAX >> (64 - self.bits);
         let Some(parts) = self.float else {
@@ -123,7 +123,7 @@ pub enum Value {
     Memory(Memory),
 }
 
-/// Where the elements of an array lie in memory.
+/// The positions of an array's elements in memory.
 #[derive(Clone, Debug)]
 pub struct Memory {
     pub element: Element,
@@ -131,15 +131,15 @@ pub struct Memory {
     pub offset: i64,
     pub sizes: Vec<i64>,
     pub strides: Vec<i64>,
-    /// For each element, the bit where it begins; from the descriptor's pointer on.
+    /// The first bit of each element, relative to the descriptor's pointer.
     places: Vec<usize>,
-    /// The bits that are written of each element.
+    /// The number of bits that a write of an element changes.
     written: usize,
-    /// The bytes of the buffer.
+    /// The size of the buffer in bytes.
     pub bytes: usize,
 }
 
-/// The parts of a shaped type: its sizes, element, and what else it says.
+/// The parts of a shaped type: its sizes, its element type, and its other parameters.
 fn shaped(text: &str) -> Option<(Vec<i64>, Element, Vec<String>)> {
     let inside = text.strip_prefix("memref<").or_else(|| text.strip_prefix("tensor<"))?.strip_suffix('>')?;
     let mut rest = text::split(inside);
@@ -153,7 +153,7 @@ fn shaped(text: &str) -> Option<(Vec<i64>, Element, Vec<String>)> {
     Some((sizes, Element::named(&shape)?, rest))
 }
 
-/// What is lowered from a type; none where that cannot be called here.
+/// The lowered value of a type; `None` if this test cannot pass it.
 pub fn value(before: &str, after: &str) -> Option<Value> {
     if let Some(element) = Element::named(after) {
         return (before == after).then_some(Value::Number(element));
@@ -245,7 +245,7 @@ impl Memory {
         self.places.len()
     }
 
-    /// The bytes up to the end of the last element.
+    /// The size in bytes up to the end of the last element.
     pub fn reach(&self) -> usize {
         self.places.iter().map(|place| (place + self.element.bits).div_ceil(8)).max().unwrap_or(0)
     }
@@ -259,9 +259,9 @@ impl Value {
         }
     }
 
-    /// A number.
+    /// A random number.
     pub fn random(&self, choices: &mut Choices, draw: usize) -> u64 {
-        // An index is a place in something small.
+        // An index must fit small arrays.
         let draw = if self.element() == (Element { bits: 64, float: None }) { 0 } else { draw };
         self.element().random(choices, draw)
     }
@@ -288,7 +288,7 @@ pub fn types_of(header: &str) -> Option<(Vec<String>, Vec<String>)> {
 }
 
 impl Interface {
-    /// Of a function before lowering and after it.
+    /// The interface of a function before and after lowering.
     pub fn new(name: &str, before: &str, after: &str) -> Option<Interface> {
         let ((inputs, outputs), (arguments, results)) = (types_of(before)?, types_of(after)?);
         if inputs.len() != arguments.len() || outputs.len() != results.len() {

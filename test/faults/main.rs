@@ -1,4 +1,4 @@
-//! Faults in lowered programs: what verification says of each, beside what the program with the fault computes.
+//! Faults in lowered programs: the answer of verification for each, against the results of the faulty program.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -6,17 +6,17 @@
 //! | `text.rs` | MLIR's generic form, line by line |
 //! | `fault.rs`, `retype.rs` | one random fault in it |
 //! | `interface.rs` | random arguments, in their layouts |
-//! | `memory.rs` | memory in which what is outside of a buffer is guarded |
+//! | `memory.rs` | memory with guard pages around each buffer |
 //! | `reverse.rs` | parallel loops in the reverse order |
-//! | `run.rs` | compiles a program and calls it, in processes of its own |
+//! | `run.rs` | compiles a program and calls it, in separate processes |
 //!
-//! A program is lowered; one operation of what was made is changed, such that MLIR still takes it; and `layout-verify`
-//! compares the result with the program before lowering, and its core does by itself. Where either shows that both compute the
-//! same, both are run on random numbers, and all bits must be the same. Where it says that they differ, they should differ for some numbers; what does
-//! not is counted.
+//! A program is lowered; one operation of the result is changed, such that MLIR still accepts it; and `layout-verify`
+//! compares the result with the program before lowering, and so does its core alone. If either proves equivalence, both
+//! programs run on random numbers, and all bits must be equal. If verification reports an error, some numbers should
+//! differ; cases without such numbers are counted.
 //!
-//! `LAYOUT_SEED` and `LAYOUT_FAULTS` make a longer run, `LAYOUT_FIRST` leaves out as many as it says. `LAYOUT_KEEP` names a
-//! folder for faults that were proved to be none but change numbers, and for those that were said to be one but change none.
+//! `LAYOUT_SEED` and `LAYOUT_FAULTS` make a longer run, `LAYOUT_FIRST` skips that many. `LAYOUT_KEEP` names a folder
+//! for faults that were proved harmless but change numbers, and for reported errors that change none.
 
 #[path = "../choices.rs"]
 mod choices;
@@ -51,40 +51,40 @@ use std::process::ExitCode;
 const SEED: u64 = 1;
 /// Faults, unless `LAYOUT_FAULTS` says otherwise.
 const FAULTS: u64 = 100;
-/// Faults of a program before it is the turn of another one: it is compiled and proved for the first.
+/// The number of consecutive faults in one program, which is compiled and proved once.
 const BURST: u64 = 8;
-/// How often a fault that MLIR takes is looked for in a program.
+/// The number of attempts to find a fault that MLIR accepts in a program.
 const ATTEMPTS: usize = 200;
-/// How far numbers may be from what they were, relatively, where options allow another rounding.
+/// The relative tolerance of numbers if options allow another rounding.
 const TOLERANCE: f64 = 1e-3;
-/// Of so many faults that are errors, one runs.
+/// One in this many reported errors is run.
 const ERRORS_RUN: u64 = 8;
 
 fn main() -> ExitCode {
     let number = |name, default| env::var(name).map_or(default, |n| n.parse().expect("a number"));
     let (seed, faults) = (number("LAYOUT_SEED", SEED), number("LAYOUT_FAULTS", FAULTS));
     let trial = Trial::test("faults", move || faults_are_seen(seed, faults));
-    // Processes are made of this one, which then must have no other threads.
+    // This process forks, so it must have no other threads.
     let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
     libtest_mimic::run(&arguments, vec![trial]).exit_code()
 }
 
-/// What became of a fault.
+/// The outcome of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fate {
     /// An error of verification.
     Caught,
-    /// An error, of which no numbers were found that show it.
+    /// An error, but no numbers were found that differ.
     CaughtButSame,
     /// Not proved.
     Open,
-    /// Shown to be none, and numbers are the same.
+    /// Proved equivalent, and numbers are the same.
     ProvedAndSame,
-    /// Shown to be none, but cannot be compiled.
+    /// Proved equivalent, but does not compile.
     ProvedAndNotRun,
-    /// Shown to be none, and numbers differ.
+    /// Proved equivalent, but numbers differ.
     ProvedButDifferent,
-    /// Not shown, but confirmed by the core, and numbers are the same.
+    /// Confirmed by the core alone, and numbers are the same.
     ConfirmedAndSame,
     /// Confirmed by the core alone, but numbers differ.
     ConfirmedButDifferent,
@@ -104,7 +104,7 @@ fn faults_are_seen(seed: u64, faults: u64) -> Result<(), Failed> {
     while found < faults {
         number += 1;
         let numbered = |number: u64| Choices::random(seed.wrapping_mul(1_000_003).wrapping_add(number));
-        // The program of a few faults one after the other.
+        // Several consecutive faults share a program.
         let mut chosen = numbered(number / BURST * BURST);
         let key = (chosen.usize(0..programs.len()), chosen.usize(0..OPTIONS.len()));
         let mut choices = numbered(number << 32);
@@ -144,7 +144,7 @@ fn report(counts: &BTreeMap<Fate, BTreeMap<&str, u64>>, found: u64) {
     }
 }
 
-/// The lines of a text that are not in the one before it.
+/// The lines that differ between two texts.
 fn difference(before: &str, after: &str) -> String {
     let (a, b): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let first = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
@@ -162,7 +162,7 @@ fn keep(program: &Program, case: &Case, text: &str, name: &str, said: &str) {
     fs::write(format!("{folder}/{name}.mlir"), all).expect("the folder of LAYOUT_KEEP");
 }
 
-/// Makes a fault in a program, and says what became of it.
+/// Makes a fault in a program. Returns its outcome.
 fn one(
     context: &Context,
     program: &Program,
@@ -182,7 +182,7 @@ fn one(
     let (Ok((errors, open)), Ok(is_confirmed)) = (said, core) else {
         return Some((kind, text, Fate::Panic, String::new()));
     };
-    // Draws that the program without faults does not survive say nothing.
+    // Draws that crash the faultless program show nothing.
     let draws: [bool; run::DRAWS] = std::array::from_fn(|draw| case.left[draw].is_some());
     let run = |patience| {
         let how = How { tensors: case.tensors, draws: &draws, patience, reverse: true };
@@ -213,13 +213,13 @@ fn one(
     }
     let (mut result, mut said) = judged();
     if result == Fate::ProvedButDifferent {
-        // It may have run out of time.
+        // The first run may have timed out.
         (result, said) = judged();
     }
     Some((kind, text, result, said))
 }
 
-/// How what a program left differs from what it should leave.
+/// The difference between the expected and the actual results of a program.
 fn differs(case: &Case, left: &run::Left) -> Option<String> {
     let count = |value: &Value| if let Value::Memory(memory) = value { memory.count() } else { 1 };
     let memories = case.interface.arguments.iter().filter(|value| matches!(value, Value::Memory(_)));
@@ -232,7 +232,7 @@ fn differs(case: &Case, left: &run::Left) -> Option<String> {
         .collect();
     for (draw, (expected, found)) in case.left.iter().zip(left).enumerate() {
         let Some(expected) = expected else { continue };
-        // Sums of what is infinite depend on their order.
+        // Sums with infinities depend on their order.
         if case.rounds && draw % 3 == 2 {
             continue;
         }

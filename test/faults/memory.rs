@@ -1,5 +1,5 @@
-//! The memory of a program that runs: each buffer ends or begins at a page that nobody may touch, what is left of its pages
-//! holds one byte everywhere, and so does what nobody has written. What is freed cannot be touched any more.
+//! Memory of a running program: each buffer ends or begins at a guard page; the rest of its pages, and unwritten
+//! memory, holds one byte value. Freed memory is inaccessible.
 
 use std::ffi::c_void;
 use std::sync::Mutex;
@@ -13,7 +13,7 @@ struct Block {
     free: bool,
 }
 
-/// All buffers of this process, the byte that fills memory, and whether buffers end at the end of their pages.
+/// All buffers of this process, the fill byte, and whether buffers end at the end of their pages.
 struct Memory {
     blocks: Vec<Block>,
     fill: u8,
@@ -23,26 +23,26 @@ struct Memory {
 static MEMORY: Mutex<Memory> = Mutex::new(Memory { blocks: vec![], fill: 0, ends: true });
 const PAGE: usize = 4096;
 
-/// What memory is to hold from now on, and where buffers lie in their pages.
+/// Sets the fill byte of memory and the position of buffers in their pages.
 pub fn fill(byte: u8, ends: bool) {
     let mut memory = MEMORY.lock().expect("one thread");
     (memory.fill, memory.ends) = (byte, ends);
 }
 
-/// Ends the process: the program did what it may not.
+/// Ends the process after an invalid access.
 fn wrong() -> ! {
     // SAFETY: nothing runs after it.
     unsafe { libc::_exit(3) }
 }
 
-/// A buffer.
+/// Allocates a buffer.
 pub extern "C" fn allocate(size: usize) -> *mut c_void {
     let mut memory = MEMORY.lock().expect("one thread");
     if size > 1 << 30 {
         wrong();
     }
     let length = size.div_ceil(PAGE).max(1) * PAGE;
-    // SAFETY: fresh pages, of which the inner ones are made writable and filled.
+    // SAFETY: fresh pages, the inner ones made writable and filled.
     unsafe {
         let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         let pages = libc::mmap(std::ptr::null_mut(), length + 2 * PAGE, libc::PROT_NONE, flags, -1, 0);
@@ -63,7 +63,7 @@ pub extern "C" fn allocate_aligned(_alignment: usize, size: usize) -> *mut c_voi
     allocate(size)
 }
 
-/// Whether nothing around a buffer was written.
+/// Whether the memory around a buffer is unchanged.
 fn is_whole(block: &Block, fill: u8) -> bool {
     let outside = (block.pages..block.start).chain(block.start + block.size..block.pages + block.length);
     // SAFETY: these are the pages of the buffer.
@@ -84,17 +84,17 @@ pub extern "C" fn free(pointer: *mut c_void) {
         wrong();
     }
     block.free = true;
-    // SAFETY: these are the pages of the buffer, which nobody may use from here on.
+    // SAFETY: these are the pages of the buffer, which has no later accesses.
     unsafe { libc::mprotect(block.pages as *mut c_void, block.length, libc::PROT_NONE) };
 }
 
-/// Whether nothing around the buffers was written.
+/// Whether the memory around all live buffers is unchanged.
 pub fn is_clean() -> bool {
     let memory = MEMORY.lock().expect("one thread");
     memory.blocks.iter().all(|block| block.free || is_whole(block, memory.fill))
 }
 
-/// Whether so many bytes from an address on are those of a buffer that is there.
+/// Whether these bytes are inside of a live buffer.
 pub fn holds(from: usize, bytes: usize) -> bool {
     let memory = MEMORY.lock().expect("one thread");
     let inside = |block: &Block| !block.free && from >= block.start && from + bytes <= block.start + block.size;

@@ -1,4 +1,4 @@
-//! The programs into which faults are put: functions of the tests' files, each lowered with one of several sets of options.
+//! The programs for faults: functions of the tests' files, each lowered with one of several sets of options.
 
 use crate::interface::Interface;
 use crate::run::{self, How, Left};
@@ -12,7 +12,7 @@ use melior::{Context, pass::PassManager, utility};
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// How programs are lowered. With `TENSORS` they are not: faults are in the program before.
+/// The lowering options. With `TENSORS` nothing is lowered: faults are in the source program.
 pub const OPTIONS: &[&str] = &[
     "layout-to-memref{form=strided}",
     "layout-to-memref{vectorize=avx512}",
@@ -26,18 +26,18 @@ pub const OPTIONS: &[&str] = &[
     TENSORS,
 ];
 const TENSORS: &str = "";
-/// What verification may take for a program without faults. Others take too long with many.
+/// The limit of verification time for a faultless program: many faults take longer.
 const LONGEST: Duration = Duration::from_millis(400);
-/// The bytes of text of the largest function.
+/// The limit of a function's text, in bytes.
 const LARGEST: usize = 200_000;
-/// The steps of a run in verification.
+/// The limit of steps in a verification run.
 const STEPS: u64 = 1 << 18;
 
 /// A function of a file.
 pub struct Program {
     pub file: String,
     pub name: String,
-    /// Its module in generic form.
+    /// The text of its module in generic form.
     pub text: String,
     header: String,
 }
@@ -49,7 +49,7 @@ pub struct Case {
     pub limits: Limits,
     pub text: String,
     pub interface: Interface,
-    /// Whether numbers may be rounded otherwise.
+    /// Whether options allow another rounding.
     pub rounds: bool,
     pub left: Left,
 }
@@ -60,7 +60,7 @@ pub fn generic(module: &Module) -> String {
     module.as_operation().to_string_with_flags(flags).unwrap_or_default()
 }
 
-/// What is said of a module as a form of another one: the errors, and what is open.
+/// The messages for a module as a form of another one: errors, and unproved parts.
 pub fn verified(before: &Module, after: &Module, limits: Limits) -> (Vec<String>, Vec<String>) {
     let mut source = Source::new(before.as_operation(), limits);
     source.note(after.as_operation(), 1);
@@ -68,14 +68,14 @@ pub fn verified(before: &Module, after: &Module, limits: Limits) -> (Vec<String>
     (errors, source.open().into_iter().map(|open| open.message).collect())
 }
 
-/// Whether the core of verification confirms a function of a module as that of another one.
+/// Whether the core of verification confirms a function of a module against another one's.
 pub fn confirmed(before: &Module, after: &Module, name: &str, limits: Limits) -> bool {
     let mut forms = Pair::new(before.as_operation(), limits.reassociate, limits.contract);
     forms.note(after.as_operation());
     forms.confirm(name, STEPS).is_ok()
 }
 
-/// The functions of all files, each in a module of its own with what it refers to.
+/// The functions of all files, each in its own module with the symbols that it uses.
 pub fn all(context: &Context) -> Vec<Program> {
     let root = Checkout::new().root;
     let mut files = vec![];
@@ -135,8 +135,8 @@ fn functions(module: &str, file: &str) -> Vec<Program> {
 }
 
 impl Program {
-    /// The program, lowered with some options, and what it computes; none where it is not lowered or proved as it is, or
-    /// cannot be called.
+    /// The program, lowered with some options, and its results; `None` if it does not lower, has no proof, or cannot be
+    /// called.
     pub fn case(&self, context: &Context, options: &'static str, seed: u64) -> Option<Case> {
         let tensors = options == TENSORS;
         let before = Module::parse(context, &self.text)?;
@@ -174,7 +174,7 @@ impl Program {
             seed,
             How { tensors, draws: &[true; run::DRAWS], patience: run::DRAWS, reverse: false },
         )?;
-        // A program that leaves its own memory cannot show a fault.
+        // A program that violates its memory cannot show a fault.
         let good = left.iter().flatten().all(|left| left.last() == Some(&1)) && left.iter().any(Option::is_some);
         good.then_some(Case { options, tensors, limits, text, interface, rounds, left })
     }

@@ -1,4 +1,4 @@
-//! Faults that change the type of a memref where it is made and where it is used.
+//! Faults that change a memref type at its definition and at its uses.
 
 use crate::choices::Choices;
 use crate::fault::scope_end;
@@ -23,7 +23,7 @@ fn join(sizes: &[String], element: &str, rest: &str) -> String {
     format!("memref<{shape}{element}{rest}>")
 }
 
-/// Another type for the one result of a line, in all lines that use it.
+/// Changes the type of a line's single result, in all lines that use it.
 fn retyped(lines: &Lines, at: usize, op: Operation, new: &str) -> Option<Lines> {
     let mut op = op;
     let [result] = &op.results[..] else { return None };
@@ -45,7 +45,7 @@ fn retyped(lines: &Lines, at: usize, op: Operation, new: &str) -> Option<Lines> 
     Some(made)
 }
 
-/// A size of an allocation.
+/// Changes a size of an allocation.
 pub fn memref(choices: &mut Choices, lines: &Lines, at: usize) -> Option<Lines> {
     let op = Operation::read(&lines[at])?;
     if !["memref.alloc", "memref.alloca"].contains(&&*op.name) {
@@ -69,7 +69,7 @@ fn array(attributes: &str, name: &str) -> Option<(usize, usize, Vec<i64>)> {
     Some((start, end, numbers))
 }
 
-/// The offset, a size or a stride of a part of a memref, or of a memref made of numbers.
+/// Changes the offset, a size or a stride of a subview or of a reinterpreted memref.
 pub fn part(choices: &mut Choices, lines: &Lines, at: usize) -> Option<Lines> {
     let mut op = Operation::read(&lines[at])?;
     if !["memref.subview", "memref.reinterpret_cast"].contains(&&*op.name) {
@@ -114,14 +114,14 @@ pub fn part(choices: &mut Choices, lines: &Lines, at: usize) -> Option<Lines> {
         })
     };
     let space = if space.is_empty() { String::new() } else { format!(", {space}") };
-    // A part has strides in its type where they are the ones of memory as a whole, too.
+    // A subview's type has strides even if they are those of the whole memory.
     let plain = cast && rest.is_empty() && offset == "0" && identity(&sizes, &strides);
     let offset = if offset == "0" { String::new() } else { format!(", offset: {offset}") };
     let rest = if plain { space } else { format!("strided<[{}]{offset}>{space}", strides.join(", ")) };
     retyped(lines, at, op, &join(&sizes, element, &rest))
 }
 
-/// The strides, the offset and the memory space that a type has behind its element.
+/// The strides, the offset and the memory space after a type's element.
 fn place(sizes: &[&str], rest: &str) -> Option<(Vec<String>, String, String)> {
     let Some(inside) = rest.strip_prefix("strided<[") else {
         let mut next = Some(1_i64);

@@ -1,11 +1,11 @@
-//! Parallel loops with their iterations in the reverse order: what depends on the order shows when it is run.
+//! Parallel loops with reversed iterations, which reveal dependence on the order.
 
 use crate::text::{self, Operation};
 
-/// A text in generic form with the iterations of `scf.parallel`, and of `scf.forall` between numbers, reversed.
+/// A text in generic form with reversed iterations of `scf.parallel`, and of `scf.forall` with constant bounds.
 pub fn reversed(lines: &[String]) -> Vec<String> {
     let mut made = lines.to_vec();
-    // From the last one on: the body of a loop that is changed has those inside of it.
+    // Backwards, so that a changed loop contains its changed inner loops.
     for at in (0..lines.len()).rev() {
         if let Some(change) = Operation::read(&made[at]).and_then(|op| change(&made, at, &op)) {
             made = change;
@@ -21,7 +21,7 @@ fn array(attributes: &str, name: &str) -> Option<Vec<i64>> {
     list.split(", ").map(|number| number.parse().ok()).collect()
 }
 
-/// An end of a loop: a value or a number.
+/// The value of a constant loop bound.
 fn constant(made: &mut Vec<String>, name: &str, number: i64) -> String {
     made.push(format!("{name} = \"arith.constant\"() <{{value = {number} : index}}> : () -> index"));
     name.to_owned()

@@ -1,4 +1,4 @@
-//! Runs a lowered function in processes of their own, one for each draw of numbers.
+//! Runs a lowered function in separate processes, one for each draw of numbers.
 
 use crate::choices::Choices;
 use crate::interface::{Interface, Value};
@@ -10,20 +10,20 @@ use std::ffi::c_void;
 use std::io::Read;
 use std::os::fd::FromRawFd;
 
-/// The draws: numbers that are rounded, small integers, all kinds, with other memory around.
+/// The number of draws: numbers that round, small integers, special numbers, each with different memory around.
 pub const DRAWS: usize = 7;
-/// The seconds that a call may take, and compilation with all calls.
+/// The time limits in seconds of a call, and of compilation with all calls.
 const SECONDS: [u32; 2] = [2, 60];
 const FILLS: [u8; 3] = [0x00, 0xff, 0x7f];
 
-/// The elements that each draw leaves, results first; none where it ended otherwise.
+/// The elements after each draw, results first; `None` after an abnormal end.
 pub type Left = Vec<Option<Vec<u64>>>;
 
-/// What a process writes before it ends; none where it crashed.
+/// The output of a forked process; `None` after a crash.
 fn apart(seconds: u32, work: impl FnOnce() -> Vec<u64>) -> Option<Vec<u64>> {
     let mut ends = [0; 2];
-    // SAFETY: this process has one thread that compiles or runs, so the child finds everything as it is; it ends without
-    // going back. The ends of the pipe are used by nobody else.
+    // SAFETY: this process has one thread that compiles or runs, so the child finds consistent state; it ends without a
+    // return. The ends of the pipe have no other users.
     unsafe {
         assert_eq!(libc::pipe(ends.as_mut_ptr()), 0, "a pipe");
         let child = libc::fork();
@@ -56,23 +56,23 @@ fn apart(seconds: u32, work: impl FnOnce() -> Vec<u64>) -> Option<Vec<u64>> {
     }
 }
 
-/// How a program is run.
+/// The options of a run.
 pub struct How<'a> {
-    /// Whether it is not lowered.
+    /// Whether the program is not lowered.
     pub tensors: bool,
     /// The draws that run.
     pub draws: &'a [bool; DRAWS],
-    /// After so many that do not end well, no others run.
+    /// The number of failed draws after which no more run.
     pub patience: usize,
-    /// Whether iterations of parallel loops run in the reverse order.
+    /// Whether parallel loops run in reverse order.
     pub reverse: bool,
 }
 
-/// Compiles a module and runs a function of it. None where it does not compile.
+/// Compiles a module and runs one function. `None` if it does not compile.
 pub fn run(context: &Context, text: &str, interface: &Interface, seed: u64, how: How) -> Option<Left> {
     let words = apart(SECONDS[1], || {
-        // Messages of what cannot be lowered say nothing new.
-        // SAFETY: the descriptors are those of this process, which ends soon.
+        // Messages about failed lowering say nothing new.
+        // SAFETY: the descriptors belong to this process, which ends soon.
         unsafe {
             let nowhere = libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY);
             libc::dup2(nowhere, 1);
@@ -84,7 +84,7 @@ pub fn run(context: &Context, text: &str, interface: &Interface, seed: u64, how:
         let mut all = vec![DRAWS as u64];
         let mut failed = 0;
         for draw in 0..DRAWS {
-            // What does not end need not be seen more often.
+            // After several failed draws, no more are needed.
             let runs = how.draws[draw] && failed < how.patience;
             let left = if runs { apart(SECONDS[0], || call(function, interface, seed, draw)) } else { None };
             failed += usize::from(runs && left.is_none());
@@ -93,7 +93,7 @@ pub fn run(context: &Context, text: &str, interface: &Interface, seed: u64, how:
         }
         all
     });
-    // A compiler that crashes on what was verified is not what is looked for.
+    // Compiler crashes on verified programs are out of scope.
     let mut words = words?.into_iter();
     words.next()?;
     let mut left = vec![];
@@ -107,7 +107,7 @@ pub fn run(context: &Context, text: &str, interface: &Interface, seed: u64, how:
 }
 
 fn compiled(context: &Context, text: &str, name: &str, how: &How) -> Option<layout_runtime::Engine> {
-    // Memory of the stack is memory like any other, and begins where its elements may.
+    // Stack memory becomes allocated memory, and alignment is reduced to the elements'.
     let text = text.replace("\"memref.alloca\"", "\"memref.alloc\"");
     let mut lines: Vec<String> = text.lines().map(without_alignment).collect();
     if how.reverse {
@@ -130,7 +130,7 @@ fn compiled(context: &Context, text: &str, name: &str, how: &How) -> Option<layo
     utility::parse_pass_pipeline(passes.as_operation_pass_manager(), pipeline).expect("a pipeline");
     passes.run(&mut module).ok()?;
     let engine = jit::engine(&module);
-    // SAFETY: these take and give what C's functions do.
+    // SAFETY: these have the signatures of C's functions.
     unsafe {
         engine.register("malloc", memory::allocate as *mut ());
         engine.register("aligned_alloc", memory::allocate_aligned as *mut ());
@@ -148,13 +148,13 @@ fn without_alignment(line: &str) -> String {
     format!("{}{}", &line[..at], &rest[end..])
 }
 
-/// Words for the descriptor of a memref.
+/// The words of a memref's descriptor.
 fn descriptor(start: u64, memory: &crate::interface::Memory) -> Vec<u64> {
     let numbers = [memory.offset].into_iter().chain(memory.sizes.iter().copied()).chain(memory.strides.iter().copied());
     [start, start].into_iter().chain(numbers.map(|n| n as u64)).collect()
 }
 
-/// What a call leaves, results first.
+/// The results of a call, then its arguments.
 fn call(function: *mut (), interface: &Interface, seed: u64, draw: usize) -> Vec<u64> {
     memory::fill(FILLS[draw % 3], draw.is_multiple_of(2));
     let mut choices = Choices::random(seed.wrapping_mul(1000) + draw as u64);
@@ -168,14 +168,14 @@ fn call(function: *mut (), interface: &Interface, seed: u64, draw: usize) -> Vec
             }
             Value::Memory(memory) => {
                 let start = memory::allocate(memory.bytes);
-                // SAFETY: the buffer has so many bytes.
+                // SAFETY: the buffer has this size.
                 memory.write(&mut choices, draw, unsafe { std::slice::from_raw_parts_mut(start.cast(), memory.bytes) });
                 words.push(descriptor(start as u64, memory));
                 starts.push(start as usize);
             }
         }
     }
-    // The fields of what is returned, each with its offset.
+    // The fields of the returned struct, each with its offset.
     let (mut fields, mut end) = (vec![], 0_usize);
     for result in &interface.results {
         let (size, align) = match result {
@@ -201,14 +201,14 @@ fn call(function: *mut (), interface: &Interface, seed: u64, draw: usize) -> Vec
     if number {
         packed.push(room.as_mut_ptr().cast());
     }
-    // SAFETY: the function takes and gives what its interface says.
+    // SAFETY: the function has the signature of its interface.
     unsafe {
         let function: extern "C" fn(*mut *mut c_void) = std::mem::transmute(function);
         function(packed.as_mut_ptr());
     }
     let mut left = vec![];
     for (result, at) in interface.results.iter().zip(fields) {
-        // SAFETY: fields are inside of what is returned, and begin where their types may.
+        // SAFETY: fields are inside of the returned struct, and aligned.
         let field = unsafe { room.as_ptr().cast::<u8>().add(at) };
         match result {
             Value::Number(element) => {
@@ -221,11 +221,11 @@ fn call(function: *mut (), interface: &Interface, seed: u64, draw: usize) -> Vec
                 // SAFETY: as above; the second word is the address, the third the offset.
                 let start = unsafe { *field.cast::<usize>().add(1) };
                 if memory::holds(start, memory.reach()) {
-                    // SAFETY: the buffer is there, and holds so many bytes.
+                    // SAFETY: the buffer is live and has this size.
                     left.extend(memory.read(unsafe { std::slice::from_raw_parts(start as *const u8, memory.reach()) }));
                 } else if start >= 4096 {
-                    // A constant, or memory of the process.
-                    // SAFETY: a wrong address ends this process alone.
+                    // A constant, or other memory of the process.
+                    // SAFETY: a wrong address ends only this process.
                     left.extend(memory.read(unsafe { std::slice::from_raw_parts(start as *const u8, memory.reach()) }));
                 }
             }
@@ -233,7 +233,7 @@ fn call(function: *mut (), interface: &Interface, seed: u64, draw: usize) -> Vec
     }
     for (argument, start) in interface.arguments.iter().zip(starts) {
         if let Value::Memory(memory) = argument {
-            // SAFETY: the buffer is there, unless it was freed, which ends this process alone.
+            // SAFETY: the buffer is live, unless the program freed it, which ends only this process.
             left.extend(memory.read(unsafe { std::slice::from_raw_parts(start as *const u8, memory.bytes) }));
         }
     }

@@ -1,7 +1,7 @@
-//! Modules in MLIR's generic form, line by line. Each operation has a line, with regions a line where each begins and ends:
-//! `%2 = "arith.addf"(%0, %1) <{fastmath = #arith.fastmath<none>}> : (f32, f32) -> f32`.
+//! MLIR's generic form, line by line. Each operation has one line, and with regions a line at each begin and end: `%2 =
+//! "arith.addf"(%0, %1) <{fastmath = #arith.fastmath<none>}> : (f32, f32) -> f32`.
 
-/// The parts of a text between the commas that are outside of brackets.
+/// Splits a text at the commas outside of brackets.
 pub fn split(text: &str) -> Vec<String> {
     let (mut parts, mut depth) = (vec![String::new()], 0);
     let mut before = ' ';
@@ -40,24 +40,24 @@ pub fn signature(text: &str) -> Option<(Vec<String>, Vec<String>)> {
     Some((inside(inputs)?, inside(results).unwrap_or_else(|| vec![results.to_owned()])))
 }
 
-/// An operation on a line: where its parts are.
+/// An operation on a line, in parts.
 #[derive(Clone, Debug)]
 pub struct Operation {
     /// The names of its results, `%2` or `%2#1`.
     pub results: Vec<String>,
     pub name: String,
     pub operands: Vec<String>,
-    /// What is between the operands and the types: attributes.
+    /// The attributes: all text between the operands and the types.
     pub attributes: String,
-    /// The types of operands and of results; none where a region begins.
+    /// The types of operands and of results; `None` if a region begins.
     pub types: Option<(Vec<String>, Vec<String>)>,
     indent: String,
-    /// What stands before `=`.
+    /// The text before `=`.
     named: String,
 }
 
 impl Operation {
-    /// The operation of a line; none of a line without its name.
+    /// Parses the operation of a line; `None` without an operation name.
     pub fn read(line: &str) -> Option<Operation> {
         let text = line.trim_start();
         let indent = line[..line.len() - text.len()].to_owned();
@@ -87,7 +87,7 @@ impl Operation {
         })
     }
 
-    /// The line again.
+    /// The line of the operation.
     pub fn write(&self) -> String {
         let mut text = self.indent.clone();
         if !self.named.is_empty() {
@@ -107,7 +107,7 @@ impl Operation {
     }
 }
 
-/// The names of results: `%2` is one, `%2:2` are `%2#0` and `%2#1`.
+/// The names of results: `%2` is one, `%2:2` stands for `%2#0` and `%2#1`.
 fn results(named: &str) -> Vec<String> {
     match named.split_once(':') {
         Some((name, count)) => (0..count.parse().unwrap_or(0)).map(|k| format!("{name}#{k}")).collect(),
@@ -134,7 +134,7 @@ pub fn end_of(lines: &[String], first: usize) -> usize {
     first
 }
 
-/// The values that are there before a line, with their types.
+/// The values that are visible before a line, with their types.
 pub fn visible(lines: &[String], before: usize) -> Vec<(String, String)> {
     let mut scopes: Vec<Vec<(String, String)>> = vec![vec![]];
     let mut open: Vec<Vec<String>> = vec![];
@@ -188,7 +188,7 @@ pub fn rename(lines: &mut [String], from: &str, to: &str) {
     }
 }
 
-/// The functions and globals of a module, each its lines, and the first and last line of the module.
+/// The functions and globals of a module, as lines, and the first and last line of the module.
 pub fn symbols(module: &str) -> (String, Vec<Vec<String>>, String) {
     let lines: Vec<String> = module.lines().map(str::to_owned).collect();
     let first = lines.iter().position(|line| line.starts_with("\"builtin.module\"")).unwrap_or(0);

@@ -1,11 +1,11 @@
-//! Files of HLO texts with what is expected of each. `BLESS=1` writes what is found into the file, to be read.
+//! Files of HLO texts with expected lines. `BLESS=1` writes the actual lines into the file, for review.
 //!
-//! `----` is between two texts, `# ` begins a comment, and a mark begins a line that is expected. A text is a whole module
-//! or the body of an entry that begins on line 3.
+//! `----` separates texts, `# ` begins a comment, and a mark begins an expected line. A text is a whole module or the
+//! body of an entry that begins on line 3.
 
 use tensor_layout::hlo::{Instruction, Module};
 
-/// A text and the lines that are expected of it.
+/// A text and its expected lines.
 pub struct Block {
     pub text: String,
     pub expected: Vec<String>,
@@ -24,7 +24,7 @@ pub fn read(file: &str, mark: &str) -> Vec<Block> {
     text.split('\0').map(block).collect()
 }
 
-/// Compares what is found in each text of a file with what is expected.
+/// Compares the lines of each text in a file with the expected ones.
 pub fn check(file: &str, mark: &str, find: impl Fn(&str) -> Vec<String>) {
     let found: Vec<Vec<String>> = read(file, mark)
         .into_iter()
@@ -49,13 +49,13 @@ pub fn check(file: &str, mark: &str, find: impl Fn(&str) -> Vec<String>) {
     }
 }
 
-/// The crate that the test is of is in the checkout, or is it.
+/// The tested crate is inside of the checkout or is its root.
 fn path(file: &str) -> std::path::PathBuf {
     let crate_folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     crate_folder.ancestors().map(|above| above.join("test").join(file)).find(|path| path.is_file()).unwrap()
 }
 
-/// A module whose entry has this body, with computations that it may call.
+/// A module whose entry has this body, with computations to call.
 pub fn module(body: &str) -> String {
     format!(
         "HloModule m
@@ -84,7 +84,7 @@ idle {{ ROOT x = f32[8,128] parameter(0) }}, execution_thread=\"host\"
     )
 }
 
-/// What is wrong with a text, with the line and the column.
+/// The errors of a text, with line and column.
 pub fn places(text: &str) -> Vec<String> {
     let errors = Module::parse(text).err().unwrap_or_default();
     let place = |error: &tensor_layout::text::Error| {
@@ -94,7 +94,7 @@ pub fn places(text: &str) -> Vec<String> {
     errors.iter().map(place).collect()
 }
 
-/// The module of a text without errors.
+/// Parses a text without errors.
 pub fn parse(text: &str) -> Module {
     Module::parse(text).unwrap_or_else(|_| panic!("{text}\n{:#?}", places(text)))
 }

@@ -1,4 +1,4 @@
-//! Operations that go through lines, windows, features and matrices, by their definitions.
+//! Definitions of operations on lines, windows, features and matrices.
 
 use super::number::{Number, product};
 use super::{Value, array, combine, each, products, random};
@@ -7,7 +7,7 @@ use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Module};
 use tensor_layout::operations::{Algorithm, Fourier, Shape, WindowDim, leaves};
 
-/// What an operation of this kind gives.
+/// The results of an operation of this kind.
 pub fn algorithm(module: &Module, i: &Instruction, algorithm: &Algorithm, x: &[&Value]) -> Vec<Value> {
     match algorithm {
         Algorithm::Sort { dim } => {
@@ -43,7 +43,7 @@ pub fn algorithm(module: &Module, i: &Instruction, algorithm: &Algorithm, x: &[&
     }
 }
 
-/// The index with another entry.
+/// The index with one entry replaced.
 fn with(index: &[i64], dim: usize, entry: i64) -> Vec<i64> {
     let mut index = index.to_vec();
     index[dim] = entry;
@@ -55,10 +55,10 @@ fn each_line(sizes: &[i64], dim: usize, f: impl FnMut(&[i64])) {
     each(&with(sizes, dim, sizes[dim].min(1)), f);
 }
 
-/// Whether one of two elements of each operand comes before the other, given as pairs.
+/// Whether the first of two elements, in pairs for each operand, sorts before the second.
 type Before<'a> = &'a dyn Fn(&[Number], &[ElementType]) -> bool;
 
-/// Each line by insertion: an element goes behind the last one that it does not come before.
+/// Insertion sort of each line: an element goes after the last one that it does not precede.
 fn sort(x: &[&Value], dim: usize, before: Before) -> Vec<Value> {
     let types: Vec<ElementType> = x.iter().flat_map(|v| [v.element; 2]).collect();
     let mut out: Vec<Value> = x.iter().map(|v| (*v).clone()).collect();
@@ -83,7 +83,7 @@ fn sort(x: &[&Value], dim: usize, before: Before) -> Vec<Value> {
     out
 }
 
-/// The first of each line in descending or ascending order, and their places.
+/// The first elements of each line in descending or ascending order, and their indices.
 fn top(x: &Value, k: i64, largest: bool) -> Vec<Value> {
     let dim = x.sizes.len() - 1;
     let places = Value::build(ElementType::S32, &x.sizes, |index| Number::Int(index[dim].into()));
@@ -98,7 +98,7 @@ fn top(x: &Value, k: i64, largest: bool) -> Vec<Value> {
     sorted.iter().map(|v| Value::build(v.element, &sizes, |index| v.at(index))).collect()
 }
 
-/// In each window the first element is selected that keeps its place against all after it.
+/// Selects, in each window, the first element that keeps its place against all later ones.
 fn select_and_scatter(module: &Module, i: &Instruction, window: &[WindowDim], x: &[&Value]) -> Value {
     let (data, source) = (x[0], x[1]);
     let mut out = Value::build(data.element, &data.sizes, |_| x[2].data[0]);
@@ -128,14 +128,14 @@ fn select_and_scatter(module: &Module, i: &Instruction, window: &[WindowDim], x:
     out
 }
 
-/// The sum over each feature of what `f` makes of the index of an element.
+/// The sum of `f` over the elements of each feature, given their indices.
 fn sums(like: &Value, feature: usize, f: impl Fn(&[i64]) -> f64) -> Vec<f64> {
     let mut sums = vec![0.0; like.sizes[feature] as usize];
     each(&like.sizes, |index| sums[index[feature] as usize] += f(index));
     sums
 }
 
-/// One number for each feature.
+/// An array of one number for each feature.
 fn per_feature(like: &Value, data: Vec<f64>) -> Value {
     let sizes = vec![data.len() as i64];
     Value { element: like.element, sizes, data: data.into_iter().map(|x| Number::Float(x).to(like.element)).collect() }
@@ -146,7 +146,7 @@ fn count(x: &Value, feature: usize) -> f64 {
     x.data.len() as f64 / x.sizes[feature] as f64
 }
 
-/// Means and variances.
+/// The mean and the variance of each feature.
 fn moments(x: &Value, feature: usize) -> (Value, Value) {
     let n = count(x, feature);
     let mean: Vec<f64> = sums(x, feature, |at| x.at(at).real()).into_iter().map(|sum| sum / n).collect();
@@ -159,7 +159,7 @@ fn epsilon(i: &Instruction) -> f64 {
     i.attribute("epsilon").unwrap().parse().unwrap()
 }
 
-/// The operands are data, scale, offset, mean and variance.
+/// Normalizes data; the operands are data, scale, offset, mean and variance.
 fn normal(i: &Instruction, feature: usize, x: &[&Value]) -> Value {
     Value::build(x[0].element, &x[0].sizes, |at| {
         let of = |k: usize| x[k].data[at[feature] as usize].real();
@@ -191,7 +191,7 @@ fn fft(i: &Instruction, kind: Fourier, lengths: &[i64], x: &Value) -> Value {
     let to = array(&i.shape);
     let first = x.sizes.len() - lengths.len();
     let sign = if matches!(kind, Fourier::Forward | Fourier::Real) { -1.0 } else { 1.0 };
-    // Where only half of the last dimension is there, the other half is the mirrored one, conjugated.
+    // If only half of the last dimension is stored, the other half is its mirrored conjugate.
     let whole = |at: &[i64]| {
         let last = at.len() - 1;
         if kind != Fourier::InverseReal || at[last] < x.sizes[last] {
@@ -221,7 +221,7 @@ fn fft(i: &Instruction, kind: Fourier, lengths: &[i64], x: &Value) -> Value {
     })
 }
 
-/// The triangular factor of each matrix of real numbers, element by element; the other triangle is 0.
+/// The triangular factor of each real matrix, element by element; the other triangle is 0.
 fn cholesky(x: &Value, lower: bool) -> Value {
     let rank = x.sizes.len();
     let n = x.sizes[rank - 1];
@@ -241,7 +241,7 @@ fn cholesky(x: &Value, lower: bool) -> Value {
     out
 }
 
-/// The factor and the other triangle of the operand; the first element of the diagonal that is not positive.
+/// The factor with the operand's other triangle; and the first element of the diagonal that is not positive.
 fn in_place(x: &Value, lower: bool) -> Vec<Value> {
     let (rank, factor) = (x.sizes.len(), cholesky(x, lower));
     let inside = |at: &[i64]| if lower { at[rank - 2] >= at[rank - 1] } else { at[rank - 2] <= at[rank - 1] };
@@ -263,7 +263,7 @@ fn solve(x: &[&Value], left: bool, lower: bool, transposed: bool, unit: bool, ad
     let mut out = right.clone();
     assert!(!adjoint || !matrix.element.is_complex(), "no adjoints of complex numbers");
     each(&right.sizes[..rank - 2], |batch| {
-        // The matrix that multiplies columns of the result from the left.
+        // The matrix that multiplies result columns from the left.
         let a = |i: i64, j: i64| {
             let (i, j) = if transposed == left { (j, i) } else { (i, j) };
             if unit && i == j { 1.0 } else { matrix.at(&[batch, &[i, j]].concat()).real() }
@@ -283,7 +283,7 @@ fn solve(x: &[&Value], left: bool, lower: bool, transposed: bool, unit: bool, ad
     out
 }
 
-/// The last dimension holds the parts of an element, the least significant first.
+/// Joins elements along the last dimension, the least significant part first.
 fn joined(i: &Instruction, x: &Value) -> Value {
     let shape: &Shape = &i.shape;
     let to = leaves(shape)[0];

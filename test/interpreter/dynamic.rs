@@ -1,16 +1,15 @@
-//! Arrays with sizes up to a bound, which have as many elements as their sizes say: each instruction is one on arrays of
-//! these sizes.
+//! Arrays of bounded dynamic sizes: each instruction runs on arrays of the actual sizes.
 
 use super::{Number, Value, array, instruction};
 use tensor_layout::hlo::{Instruction, Module};
 use tensor_layout::operations::{Algorithm, Array, Dim, Operation, Shape, WindowDim, leaves};
 
-/// Whether an array of a shape has a size up to a bound.
+/// Whether an array of the shape has a bounded dynamic size.
 fn varies(shape: &Shape) -> bool {
     leaves(shape).iter().any(|array| array.dims.iter().any(|dim| matches!(dim, Dim::Bounded(_))))
 }
 
-/// What an instruction gives.
+/// The results of an instruction.
 pub fn sized(module: &Module, i: &Instruction, operands: &[Vec<Value>], shapes: &[&Shape]) -> Vec<Value> {
     let passes = matches!(
         &i.operation,
@@ -50,7 +49,7 @@ pub fn sized(module: &Module, i: &Instruction, operands: &[Vec<Value>], shapes: 
         shapes.iter().zip(&x).map(|(shape, v)| Shape::Array(exact(array(shape), &v.sizes))).collect();
     let made: Vec<Shape> = leaves(&i.shape).iter().map(|array| Shape::Array(exact(array, &sizes))).collect();
     let shape = if let [one] = &made[..] { one.clone() } else { Shape::Tuple(made) };
-    // A block that takes the whole of a dimension has the size of that.
+    // A block over a whole dimension has the dimension's actual size.
     let mut operation = i.operation.clone();
     match &mut operation {
         Operation::Gather(g) => g.slice_sizes = blocks(array(shapes[0]), &x[0], &g.slice_sizes),
@@ -74,21 +73,21 @@ fn scalars(x: &[Value]) -> Vec<i64> {
     x.iter().map(|v| v.data[0].int() as i64).collect()
 }
 
-/// The array with other sizes; zeros where it had no elements.
+/// The array with other sizes; new elements are zero.
 fn cropped(v: &Value, sizes: &[i64]) -> Value {
     let zero = Value::build(v.element, &[], |_| Number::Int(0).to(v.element)).data[0];
     let inside = |at: &[i64]| at.iter().zip(&v.sizes).all(|(i, n)| i < n);
     Value::build(v.element, sizes, |at| if inside(at) { v.at(at) } else { zero })
 }
 
-/// How many places there are for a window in a dimension of `n` elements: all are tried.
+/// The number of window positions in a dimension of `n` elements, by enumeration.
 fn windows(w: &WindowDim, n: i64) -> i64 {
     let whole = w.low + w.high + if n > 0 { (n - 1) * w.base_dilation + 1 } else { 0 };
     let ends = (0..).map(|k| k * w.stride + (w.size - 1) * w.window_dilation + 1);
     ends.take_while(|end| *end <= whole).count() as i64
 }
 
-/// The sizes of the result, whose bounds are these.
+/// The sizes of the result within these bounds.
 fn sizes(i: &Instruction, x: &[Value], shapes: &[&Shape], bounds: &[i64]) -> Vec<i64> {
     let of = |k: usize| x[k].sizes.clone();
     match &i.operation {
@@ -122,7 +121,7 @@ fn sizes(i: &Instruction, x: &[Value], shapes: &[&Shape], bounds: &[i64]) -> Vec
             .collect(),
         Operation::Algorithm(algorithm) if matches!(**algorithm, Algorithm::DynamicReshape) => scalars(&x[1..]),
         Operation::Algorithm(algorithm) if matches!(**algorithm, Algorithm::DimensionSize { .. }) => Vec::new(),
-        // One dimension varies.
+        // One dimension is dynamic.
         Operation::Reshape => {
             let of_bound = array(&i.shape).dims.iter().position(|dim| matches!(dim, Dim::Bounded(_)));
             let mut sizes = bounds.to_vec();

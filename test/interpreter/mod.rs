@@ -1,4 +1,4 @@
-//! A slow interpreter of HLO, written from what its operations mean. Shared by tests; no test by itself.
+//! A slow interpreter of HLO, from the definitions of its operations. Shared by tests; no test by itself.
 
 mod algorithms;
 mod dynamic;
@@ -15,7 +15,7 @@ use tensor_layout::hlo::{Instruction, Literal, Module, Values};
 use tensor_layout::operations::{Array, Operation, Shape, Start, bits, leaves};
 use tensor_layout::tiled::Expansion;
 
-/// An array with its elements in row-major order, rounded as the type demands.
+/// An array with its elements in row-major order, rounded to its type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
     pub element: ElementType,
@@ -23,7 +23,7 @@ pub struct Value {
     pub data: Vec<Number>,
 }
 
-/// The leaves of what a computation gives for these arguments.
+/// The result leaves of a computation for these arguments.
 pub fn run(module: &Module, computation: usize, arguments: &[Vec<Value>]) -> Vec<Value> {
     let computation = &module.computations[computation];
     let mut values: Vec<Vec<Value>> = Vec::new();
@@ -93,13 +93,13 @@ fn literal(l: &Literal, element: ElementType, sizes: &[i64]) -> Value {
     Value { element, sizes: sizes.to_vec(), data: data.into_iter().map(|x| x.to(element)).collect() }
 }
 
-/// A computation on scalars.
+/// Runs a computation on scalars.
 fn combine(module: &Module, computation: usize, arguments: &[Number], element: &[ElementType]) -> Vec<Number> {
     let arguments: Vec<Vec<Value>> = arguments.iter().zip(element).map(|(x, e)| vec![Value::scalar(*e, *x)]).collect();
     run(module, computation, &arguments).iter().map(|v| v.data[0]).collect()
 }
 
-/// What an instruction gives.
+/// The results of an instruction.
 pub fn instruction(module: &Module, i: &Instruction, operands: &[Vec<Value>], shapes: &[&Shape]) -> Vec<Value> {
     let x: Vec<&Value> = operands.iter().flatten().collect();
     match &i.operation {
@@ -135,7 +135,7 @@ pub fn instruction(module: &Module, i: &Instruction, operands: &[Vec<Value>], sh
             let each = all.into_iter().zip(leaves(&i.shape));
             each.map(|(l, array)| literal(l, array.element, &array.sizes().unwrap())).collect()
         }
-        // The starts are one array.
+        // The start indices in one array.
         Operation::Other { .. } if i.opcode == "dynamic-update-slice" => {
             let row: Vec<Value> = x[2].data.iter().map(|start| Value::scalar(x[2].element, *start)).collect();
             let scalar = Shape::parse("s32[]").unwrap();
@@ -159,7 +159,7 @@ pub fn instruction(module: &Module, i: &Instruction, operands: &[Vec<Value>], sh
     }
 }
 
-/// The updates are combined one after the other, where [`Definition`] says that they go.
+/// Combines the updates one after the other, at the positions that [`Definition`] gives.
 fn scatter(module: &Module, i: &Instruction, x: &[&Value], shapes: &[&Shape]) -> Vec<Value> {
     let n = x.len() / 2;
     let definition = Definition::new(&i.operation, shapes, std::slice::from_ref(&&i.shape));
@@ -182,12 +182,12 @@ fn scatter(module: &Module, i: &Instruction, x: &[&Value], shapes: &[&Shape]) ->
     out
 }
 
-/// An array that nothing was written to.
+/// A zero array.
 fn zeros(array: &Array) -> Value {
     Value::build(array.element, &array.sizes().unwrap(), |_| Number::Int(0).to(array.element))
 }
 
-/// What the start of an asynchronous pair gives: what it makes, its operands, and zeros.
+/// The result of an asynchronous start: the operation's results, its operands, and zeros.
 fn started(module: &Module, i: &Instruction, start: &Start, operands: &[Vec<Value>], shapes: &[&Shape]) -> Vec<Value> {
     let all = leaves(&i.shape);
     let (first, count) = start.results;
@@ -213,11 +213,11 @@ fn branch(selector: &Value, branches: usize) -> usize {
     }
 }
 
-/// The value of an instruction that computes each element from elements of the operands.
+/// The result of an instruction that computes each element from operand elements.
 fn computed(i: &Instruction, x: &[&Value], shapes: &[&Shape]) -> Value {
     let (out, sizes) = (array(&i.shape).element, array(&i.shape).sizes().unwrap());
     match &i.operation {
-        // A buffer that is written later.
+        // A buffer with later writes.
         Operation::Constant if i.literal.is_none() => return zeros(array(&i.shape)),
         Operation::Constant => return literal(i.literal.as_ref().unwrap(), out, &sizes),
         Operation::Iota { dim } => return Value::build(out, &sizes, |index| Number::Int(index[*dim].into())),
@@ -238,29 +238,29 @@ fn computed(i: &Instruction, x: &[&Value], shapes: &[&Shape]) -> Value {
                 let (re, im) = products.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
                 if out.is_complex() { Number::Complex(re, im) } else { Number::Float(re) }
             }
-            // Padding may be anything.
+            // Padding may have any contents.
             Operation::Bitcast if bits(array(shapes[0])) != bits(array(&i.shape)) => {
                 let (width, to) = (bits(array(shapes[0])).unwrap(), bits(array(&i.shape)).unwrap());
                 let begin = Expansion::new(&sizes, &array(&i.shape).layout).unwrap().offset(index).unwrap() * to;
-                // What is read begins where the element of the operand does that holds the first bit.
+                // The read begins at the operand element that holds the first bit.
                 let parts = reads.iter().zip(0..).map(|(x, k)| u128::from(x.bits(from[0])) << (k * width));
                 Number::of_bits(out, (parts.sum::<u128>() >> (begin % width)) as u64 & (u64::MAX >> (64 - to)))
             }
             Operation::Bitcast => {
                 reads.first().map_or(Number::Int(7), |read| Number::of_bits(out, read.bits(x[0].element)))
             }
-            // An element is taken apart along the last dimension.
+            // Splits an element along the last dimension.
             Operation::Broadcast { .. } if i.opcode == "bitcast-convert" => {
                 let (part, width) = (*index.last().unwrap(), out.bits().unwrap());
                 Number::of_bits(out, reads[0].bits(x[0].element) >> (part * width) & ((1 << width) - 1))
             }
-            // All others move elements; indices come after.
+            // All other operations move elements; indices come after the data.
             _ => reads[0],
         }
     })
 }
 
-/// Combines the initial values with elements of the inputs into those of the result; padding is no element.
+/// Reduces initial values and input elements into each result element; padding is skipped.
 fn reduce(module: &Module, i: &Instruction, x: &[&Value], shapes: &[&Shape]) -> Vec<Value> {
     let n = x.len() / 2;
     let definition = Definition::new(&i.operation, shapes, std::slice::from_ref(&&i.shape));

@@ -1,20 +1,20 @@
-//! The elements of arrays: integers, floats and complex numbers, rounded as their types demand.
+//! Array elements: integers, floats and complex numbers, rounded to their types.
 
 use tensor_layout::element::ElementType;
 
-/// An element.
+/// An array element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// Of integers and truth values.
+    /// An integer or boolean.
     Int(i128),
-    /// Of floats.
+    /// A float.
     Float(f64),
-    /// Real and imaginary part.
+    /// Real and imaginary parts.
     Complex(f64, f64),
 }
 
 impl Number {
-    /// The number as a real one; of a complex one its real part.
+    /// The number as a real one; the real part of a complex number.
     pub fn real(self) -> f64 {
         match self {
             Number::Int(x) => x as f64,
@@ -30,7 +30,7 @@ impl Number {
         }
     }
 
-    /// The parts of a complex number.
+    /// The real and imaginary parts.
     pub fn parts(self) -> (f64, f64) {
         match self {
             Number::Complex(re, im) => (re, im),
@@ -38,7 +38,7 @@ impl Number {
         }
     }
 
-    /// The number as an element of a type. Integers wrap.
+    /// Converts the number to an element type. Integers wrap.
     pub fn to(self, e: ElementType) -> Number {
         match e {
             ElementType::Pred => Number::Int(i128::from(self.real() != 0.0)),
@@ -84,7 +84,7 @@ impl Number {
     }
 }
 
-/// A number as a float of a type.
+/// The float rounded to an element type.
 pub fn rounded(e: ElementType, x: f64) -> f64 {
     match e {
         ElementType::F64 => x,
@@ -100,7 +100,7 @@ pub fn rounded(e: ElementType, x: f64) -> f64 {
     }
 }
 
-/// A truth value.
+/// A boolean.
 pub fn truth(b: bool) -> Number {
     Number::Int(b.into())
 }
@@ -110,8 +110,7 @@ pub fn product(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
 }
 
-/// The power of two that is nearest to a number, the higher one of two; NaN where the number is not above 0, or not
-/// finite.
+/// The nearest power of two, the higher one of two; NaN if the number is not positive or not finite.
 fn power(x: f64) -> f64 {
     if !(x > 0.0 && x.is_finite()) {
         return f64::NAN;
@@ -120,7 +119,7 @@ fn power(x: f64) -> f64 {
     nearest.unwrap_or(2f64.powi(-127))
 }
 
-/// The float of 8 or 4 bits that is nearest to a number, the one with an even code of two: all codes are tried.
+/// The nearest float of 8 or 4 bits, of two the one with an even code, by trying all codes.
 fn of_a_byte(e: ElementType, x: f64) -> f64 {
     let (mantissa, bias, greatest) = match e {
         ElementType::F8E5M2 => (2, 15, 0x7b),
@@ -133,7 +132,7 @@ fn of_a_byte(e: ElementType, x: f64) -> f64 {
         ElementType::F8E4M3B11FNUZ => (3, 11, 0x7f),
         e => panic!("{} is not interpreted", e.name()),
     };
-    // The number after the greatest one counts, too: what is nearer to it is beyond the type.
+    // The number after the greatest one also counts: values nearer to it are out of range.
     let value = |code: i32| {
         let (high, low) = (code >> mantissa, f64::from(code & ((1 << mantissa) - 1)) / 2f64.powi(mantissa));
         if high == 0 { low * 2f64.powi(1 - bias) } else { (1.0 + low) * 2f64.powi(high - bias) }

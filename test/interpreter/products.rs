@@ -1,11 +1,11 @@
-//! Products with scales and with groups, and scans, by their definitions.
+//! Scaled and ragged products, and scans, by their definitions.
 
 use super::number::product;
 use super::{Number, Value, array, each, run};
 use tensor_layout::hlo::{Instruction, Module};
 use tensor_layout::operations::{Contraction, Ragged, RaggedDot, leaves};
 
-/// The indices of the two operands of each product, and that of the result without groups.
+/// Visits the indices of both operands of each product, and of the result without groups.
 fn products(dims: &Contraction, right: &[usize], x: &[&Value], mut f: impl FnMut(&[i64], &[i64], &[i64])) {
     let left = dims.lhs_free(x[0].sizes.len());
     let of_lhs: Vec<usize> = dims.lhs_batch.iter().chain(&left).copied().collect();
@@ -24,7 +24,7 @@ fn products(dims: &Contraction, right: &[usize], x: &[&Value], mut f: impl FnMut
     });
 }
 
-/// Sums that begin with 0.
+/// A zero array for sums.
 fn zeros(i: &Instruction) -> Value {
     let out = array(&i.shape);
     Value::build(out.element, &out.sizes().unwrap(), |_| Number::Float(0.0))
@@ -39,7 +39,7 @@ fn rounded(out: Value, sums: Vec<f64>) -> Value {
     Value { data, ..out }
 }
 
-/// A scale is that of the block which the element is in.
+/// A scaled product, with the scale of the element's block.
 pub fn scaled_dot(i: &Instruction, dims: &Contraction, x: &[&Value]) -> Value {
     let out = zeros(i);
     let mut sums = vec![0.0; out.data.len()];
@@ -54,7 +54,7 @@ pub fn scaled_dot(i: &Instruction, dims: &Contraction, x: &[&Value]) -> Value {
     rounded(out, sums)
 }
 
-/// Groups lie one behind the other along a dimension; a product outside of all groups counts nothing.
+/// A ragged product. Groups are consecutive along a dimension; products outside of all groups are skipped.
 pub fn ragged_dot(i: &Instruction, dot: &RaggedDot, x: &[&Value]) -> Value {
     let out = zeros(i);
     let mut sums = vec![0.0; out.data.len()];
@@ -82,7 +82,7 @@ pub fn ragged_dot(i: &Instruction, dot: &RaggedDot, x: &[&Value]) -> Value {
     rounded(out, sums)
 }
 
-/// The computation is run once for each index along the dimension.
+/// A scan, which runs the computation once for each index along the dimension.
 pub fn scan(
     module: &Module,
     i: &Instruction,

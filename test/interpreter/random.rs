@@ -1,4 +1,4 @@
-//! Random bits: the generators by their definitions, and the numbers that stand for `rng`.
+//! Random bits: the generators by their definitions, and numbers for `rng`.
 
 use super::number::Number;
 use super::{Value, array, each};
@@ -36,7 +36,7 @@ fn halves(x: u64) -> [u32; 2] {
     [x as u32, (x >> 32) as u32]
 }
 
-/// The next state, and the bits.
+/// The next state, and the random bits.
 pub fn bits(i: &Instruction, state: &Value) -> Vec<Value> {
     let Shape::Tuple(parts) = &i.shape else { panic!("no tuple") };
     let to = array(&parts[1]);
@@ -55,7 +55,7 @@ pub fn bits(i: &Instruction, state: &Value) -> Vec<Value> {
     ]
 }
 
-/// Words of 32 bits come in pairs along the first even dimension, or else the longest one.
+/// Pairs of 32-bit words along the first even dimension, or else the longest one.
 fn of_three_fry(state: &[u64], element: ElementType, sizes: &[i64]) -> (Vec<u64>, Vec<u64>) {
     let at = |count: i64| three_fry(halves(state[1].wrapping_add(count as u64)), halves(state[0]));
     let linear = |index: &[i64], sizes: &[i64]| index.iter().zip(sizes).fold(0, |sum, (i, n)| sum * n + i);
@@ -80,7 +80,7 @@ fn of_three_fry(state: &[u64], element: ElementType, sizes: &[i64]) -> (Vec<u64>
     (vec![state[0], state[1].wrapping_add(counters.iter().product::<i64>() as u64)], data)
 }
 
-/// All words of a counter of 128 bits, then those of the next.
+/// All words of a 128-bit counter, then those of the next.
 fn of_philox(state: &[u64], element: ElementType, count: usize) -> (Vec<u64>, Vec<u64>) {
     let high = if state.len() == 3 { state[2] } else { state[0] };
     let begin = u128::from(high) << 64 | u128::from(state[1]);
@@ -105,12 +105,12 @@ fn hash(i: &Instruction) -> u64 {
     i.name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// The state that is shared by all random numbers.
+/// The random state of an instruction, from the hash of its name.
 pub fn state(i: &Instruction) -> Value {
     Value { element: ElementType::U64, sizes: vec![2], data: vec![Number::Int(hash(i).into()), Number::Int(0)] }
 }
 
-/// Philox with the name's hash as the key and the number of the element as the counter.
+/// Random numbers from Philox, with the name's hash as the key and the element's number as the counter.
 pub fn numbers(i: &Instruction, x: &[&Value]) -> Value {
     let to = array(&i.shape);
     let (a, b) = (x[0].data[0], x[1].data[0]);

@@ -1,4 +1,4 @@
-//! What elementwise instructions make of one element of each operand.
+//! Elementwise instructions on one element of each operand.
 
 use super::number::{Number, product, rounded, truth};
 use tensor_layout::element::ElementType;
@@ -41,7 +41,7 @@ fn any(i: &Instruction, from: ElementType, to: ElementType, x: &[Number]) -> Opt
     })
 }
 
-/// A number as one of another type; of floats, integers saturate.
+/// A number converted to another type; floats saturate to integers.
 fn converted(x: Number, from: ElementType, to: ElementType) -> Number {
     if !from.is_float() || to.is_float() || to.is_complex() || to == ElementType::Pred {
         return x;
@@ -54,14 +54,14 @@ fn converted(x: Number, from: ElementType, to: ElementType) -> Number {
     Number::Int(if x.is_nan() { 0 } else { (x.trunc() as i128).clamp(lo, hi) })
 }
 
-/// The fraction is rounded up as often as random bits say.
+/// Stochastic rounding: rounds up if the random bits are below the fraction.
 fn stochastic(x: f64, random: i128, to: ElementType) -> Number {
     let whole = x.abs().trunc();
     let up = (random as f64) < ((x.abs() - whole) * 2f64.powi(32)).trunc();
     converted(Number::Float((whole + f64::from(u8::from(up))).copysign(x)), ElementType::F64, to)
 }
 
-/// A float with fewer bits: the nearest multiple of the last bit of the mantissa, and 0 or infinity where the exponent
+/// A float of reduced precision: the nearest multiple of the mantissa's last bit, and 0 or infinity if the exponent
 /// does not fit.
 fn reduced(i: &Instruction, x: f64) -> f64 {
     let number = |name: &str| i.numbers(name).unwrap()[0] as i32;
@@ -141,8 +141,8 @@ fn float_arithmetic(op: &str, a: f64, b: f64) -> Option<f64> {
     })
 }
 
-/// Arithmetic of integers and truth values. Division by 0 gives -1, its remainder the dividend; a shift by the width or
-/// more shifts everything out.
+/// Arithmetic on integers and booleans. Division by 0 gives -1, its remainder the dividend; a shift by at least the
+/// width shifts out all bits.
 fn integer_arithmetic(op: &str, of: ElementType, a: i128, b: i128) -> Option<i128> {
     let width = i128::from(of.bits().unwrap_or(64));
     let fits = (0..width).contains(&b);
@@ -168,7 +168,7 @@ fn integer_arithmetic(op: &str, of: ElementType, a: i128, b: i128) -> Option<i12
     })
 }
 
-/// `type=TOTALORDER` compares floats as numbers from -NaN to NaN, with -0 before 0.
+/// Compares two numbers. `type=TOTALORDER` orders floats from -NaN to NaN, with -0 before 0.
 fn comparison(i: &Instruction, from: ElementType, a: Number, b: Number) -> Number {
     use std::cmp::Ordering::{Equal, Greater, Less};
     let order = match (a, b) {

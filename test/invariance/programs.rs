@@ -4,7 +4,7 @@ use fastrand::Rng;
 use tensor_layout::element::ElementType;
 use tensor_layout::targets::Target;
 
-/// An instruction: its shape, what it does, the instructions that it reads, and its attributes.
+/// An instruction: its shape, its operation, its operands, and its attributes.
 #[derive(Clone)]
 struct Instruction {
     element: &'static str,
@@ -20,14 +20,14 @@ pub struct Program {
     results: Vec<usize>,
 }
 
-/// How a program is written.
+/// The form of a program's text.
 #[derive(Default)]
 pub struct Written<'t> {
-    /// The numbers of the instructions in the order of the text; their own without.
+    /// The order of the instructions by number; empty for their own order.
     pub order: Vec<usize>,
-    /// The names; `v0`, `v1` and so on without.
+    /// The names; empty for `v0`, `v1` and so on.
     pub names: Vec<String>,
-    /// Which target's default layouts are stated, and whether those of arguments and results alone.
+    /// The target of explicit default layouts, and whether only arguments and results have them.
     pub layouts: Option<(&'t Target, bool)>,
 }
 
@@ -53,7 +53,7 @@ impl Written<'_> {
 const SIZES: [i64; 10] = [1, 2, 3, 4, 8, 16, 24, 32, 128, 256];
 
 impl Program {
-    /// A program of up to ten operations.
+    /// A random program of up to ten operations.
     pub fn random(rng: &mut Rng) -> Program {
         let mut program = Program { instructions: Vec::new(), results: Vec::new() };
         let element = if rng.bool() { "f32" } else { "bf16" };
@@ -74,7 +74,7 @@ impl Program {
         let count = program.instructions.len();
         for k in (0..count).filter(|k| *k != zero) {
             let is_read = program.instructions.iter().any(|own| own.operands.contains(&k));
-            // Some of what nothing reads stays so.
+            // Leaves some unread instructions dead.
             if !is_read && rng.u8(..8) != 0 || is_read && rng.u8(..6) == 0 {
                 program.results.push(k);
             }
@@ -182,7 +182,7 @@ impl Program {
         }
     }
 
-    /// The same without what no result needs.
+    /// The program without dead instructions.
     pub fn without_dead_code(&self) -> Program {
         let mut needed = vec![false; self.instructions.len()];
         for k in (0..needed.len()).rev() {
@@ -207,7 +207,7 @@ impl Program {
                 let kind = if *element == "f32" { ElementType::F32 } else { ElementType::BF16 };
                 target.default_layout(kind, sizes).expect("small sizes").to_string()
             });
-            // A scalar without tiles has no layout to state.
+            // A scalar without tiles has no explicit layout.
             format!("{element}[{dims}]{}", layout.filter(|text| text != "{}").unwrap_or_default())
         };
         let element = self.instructions[0].element;

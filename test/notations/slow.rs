@@ -1,5 +1,5 @@
-//! Where a text puts an element, computed from the text by the definition of its notation. Shares no code with what it
-//! checks, but for tiled layouts and TensorLayouts, which have definitions of their own in other tests.
+//! Element offsets of a layout text, computed by the definition of its notation. Shares no code with the crate under
+//! test, except for tiled layouts and TensorLayouts, which other tests define.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -19,18 +19,18 @@ fn numbers(text: &str) -> Vec<i64> {
     text.split(|c: char| !c.is_ascii_digit() && c != '-').filter_map(|word| word.parse().ok()).collect()
 }
 
-/// What is between the first `from` and the next `to` after it.
+/// The text between the first `from` and the next `to`.
 fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     let rest = &text[text.find(from).unwrap_or_else(|| panic!("{from} in {text}")) + from.len()..];
     &rest[..rest.find(to).unwrap_or_else(|| panic!("{to} in {text}"))]
 }
 
-/// The offset of an element.
+/// A function from an element's index to its offset.
 type Rule<'a> = dyn Fn(&[i64]) -> i64 + 'a;
 
 /// The offset of each element, in elements and in the order of [`indices`].
 pub fn offsets(text: &str, sizes: &[i64]) -> Vec<i64> {
-    // Without axes all is on one device, in the layout of the shape.
+    // Without axes the array is on one device, in the shape's layout.
     let text = text.split_once(" sharding=").or(text.split_once(" #sdy.")).map_or(text, |(shape, _)| shape);
     let rule: Box<Rule> = match text {
         _ if text.contains("#ttg.shared_linear") => return shared(text, sizes),
@@ -104,7 +104,7 @@ fn cute(text: &str, index: &[i64]) -> i64 {
     address
 }
 
-/// Takes the digits of `rest` that belong to these nested sizes, the first one first.
+/// Takes the digits of `rest` for these nested sizes, the first one first.
 fn along(shape: &Value, stride: &Value, rest: &mut i64) -> i64 {
     match (shape, stride) {
         (Value::Array(shape), Value::Array(stride)) => shape.iter().zip(stride).map(|(n, d)| along(n, d, rest)).sum(),
@@ -117,7 +117,7 @@ fn along(shape: &Value, stride: &Value, rest: &mut i64) -> i64 {
     }
 }
 
-/// Mosaic: strides between first tiles, and then one tile inside the other.
+/// Mosaic: strides between first tiles, then nested tiles.
 fn mosaic(text: &str, index: &[i64]) -> i64 {
     let attribute = between(text, "#tpu.tiled<", ">");
     let (tiles, strides) = attribute.rsplit_once(",[").unwrap();
@@ -148,7 +148,7 @@ fn mosaic(text: &str, index: &[i64]) -> i64 {
     offset + inside.iter().zip(sizes).fold(0, |sum, (i, n)| sum * n + i)
 }
 
-/// Packing: numbers of tiles in an order, then the indices in the tiles; the last varies fastest.
+/// Packing: tile numbers in an order, then the indices inside the tiles; the last varies fastest.
 fn packed(dims: &[i64], tiles: &[i64], order: &[i64], sizes: &[i64], index: &[i64]) -> i64 {
     let tile = |dim: i64| dims.iter().position(|d| *d == dim).map_or(1, |k| tiles[k]);
     let outer = order.iter().map(|dim| {
@@ -159,7 +159,7 @@ fn packed(dims: &[i64], tiles: &[i64], order: &[i64], sizes: &[i64], index: &[i6
     outer.chain(inner).fold(0, |sum, (i, n)| sum * n + i)
 }
 
-/// Affine maps: the results are an index, whose sizes are one more than the most that each can be.
+/// Affine maps: the results are an index, with sizes of one more than each result's maximum.
 fn affine(results: &str, index: &[i64], sizes: &[i64]) -> i64 {
     let words = results.replace('(', " ( ").replace(')', " ) ").replace(',', " , ");
     let mut words: Vec<&str> = words.split_whitespace().rev().collect();
@@ -175,20 +175,20 @@ fn affine(results: &str, index: &[i64], sizes: &[i64]) -> i64 {
     }
 }
 
-/// A value, and the most that it can be as each operation shows by itself. Words are in reverse.
+/// A value and its maximum by interval arithmetic on each operation. Words are in reverse.
 fn sum(words: &mut Vec<&str>, index: &[i64], sizes: &[i64]) -> (i64, i64) {
     let mut all = product(words, index, sizes);
     while let Some(sign @ (&"+" | &"-")) = words.last() {
         let sign = *sign;
         words.pop();
         let term = product(words, index, sizes);
-        // The least of what is taken off is not known here; one result needs no size.
+        // The minimum of the subtrahend is unknown here; a single result needs no size.
         all = if sign == "+" { (all.0 + term.0, all.1 + term.1) } else { (all.0 - term.0, all.1) };
     }
     all
 }
 
-/// The least of what is negated is not known here; one result needs no size.
+/// The minimum of the operand is unknown here; a single result needs no size.
 fn negated((value, most): (i64, i64)) -> (i64, i64) {
     (-value, most)
 }
@@ -229,7 +229,7 @@ fn product(words: &mut Vec<&str>, index: &[i64], sizes: &[i64]) -> (i64, i64) {
     value
 }
 
-/// The bases of an input of Triton.
+/// The bases of a Triton input.
 pub fn bases(text: &str, input: &str) -> Vec<Vec<i64>> {
     match text.contains(&format!("{input} = [[")) {
         true => between(text, &format!("{input} = [["), "]]").split("], [").map(numbers).collect(),
@@ -237,13 +237,13 @@ pub fn bases(text: &str, input: &str) -> Vec<Vec<i64>> {
     }
 }
 
-/// The element at a place: the exclusive or of the bases of its bits.
+/// The element at a place: the exclusive or of its bits' bases.
 pub fn element(bases: &[Vec<i64>], place: i64, rank: usize) -> Vec<i64> {
     let on = bases.iter().enumerate().filter(|(bit, _)| place >> bit & 1 == 1);
     on.fold(vec![0; rank], |all, (_, basis)| all.iter().zip(basis).map(|(a, b)| a ^ b).collect())
 }
 
-/// Shared memory: the element of each offset, turned round.
+/// Shared memory: the inverse of the map from offset to element.
 fn shared(text: &str, sizes: &[i64]) -> Vec<i64> {
     let offset = bases(text, "offset");
     let places: BTreeMap<Vec<i64>, i64> =

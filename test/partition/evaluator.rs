@@ -1,5 +1,5 @@
-//! A slow evaluator of programs on tensors, in which all processes run in step: each operation at one after the other, and
-//! collectives by their definitions. Numbers are of 64 bits, whatever their types say.
+//! A slow evaluator of tensor programs on all processes in lockstep: each operation runs at one process after the
+//! other, and collectives by their definitions. All numbers are 64-bit, whatever their types.
 
 use crate::scalar::{constant, elements, number, scalar};
 use crate::tensor::{Tensor, combined, coordinates, each, group, joined};
@@ -34,20 +34,20 @@ impl Value {
     }
 }
 
-/// A module that runs at some processes.
+/// A module that runs on several processes.
 pub struct Processes<'m> {
     functions: HashMap<String, Op<'m>>,
     /// The processes along each axis.
     grid: Vec<usize>,
     values: Vec<HashMap<usize, Value>>,
-    /// The indices of the structured operations that run, the innermost last.
+    /// The indices of the running structured operations, the innermost last.
     indices: Vec<Vec<usize>>,
-    /// The functions without a body that processes called.
+    /// The calls of functions without a body, by process.
     pub called: Vec<(usize, String)>,
 }
 
 impl<'m> Processes<'m> {
-    /// A module, with a grid or, without one, for one process.
+    /// The processes of a module with a grid, or one process without it.
     pub fn new(module: Op<'m>) -> Processes<'m> {
         let (mut functions, mut grid) = (HashMap::new(), vec![1]);
         for op in ir::operations(ir::blocks(module)[0]) {
@@ -61,12 +61,12 @@ impl<'m> Processes<'m> {
         Processes { functions, grid, values, indices: Vec::new(), called: Vec::new() }
     }
 
-    /// How many processes there are.
+    /// The number of processes.
     pub fn count(&self) -> usize {
         self.values.len()
     }
 
-    /// What a function gives at each process for these arguments of each.
+    /// The results of a function on each process for its arguments.
     pub fn run(&mut self, name: &str, arguments: &[Vec<Value>]) -> Vec<Vec<Value>> {
         let all: Vec<usize> = (0..self.count()).collect();
         self.call(name, &all, arguments)
@@ -96,7 +96,7 @@ impl<'m> Processes<'m> {
         self.values[process].insert(ir::key(v), value);
     }
 
-    /// What the terminator of a block is given, at each process that runs it.
+    /// The terminator operands of a block, on each process that runs it.
     fn block(&mut self, block: BlockRef<'m, 'm>, active: &[usize], arguments: &[Vec<Value>]) -> Vec<Vec<Value>> {
         for (process, own) in active.iter().zip(arguments) {
             for (v, value) in ir::arguments(block).into_iter().zip(own) {
@@ -147,7 +147,7 @@ impl<'m> Processes<'m> {
         }
     }
 
-    /// Each process goes where its condition says.
+    /// A conditional: each process takes the branch of its condition.
     fn conditional(&mut self, op: Op<'m>, active: &[usize]) {
         let blocks = ir::blocks(op);
         for (k, block) in blocks.into_iter().enumerate() {
@@ -160,7 +160,7 @@ impl<'m> Processes<'m> {
         }
     }
 
-    /// What a collective gives at each process.
+    /// The result of a collective on each process.
     fn collective(&mut self, op: Op<'m>, active: &[usize]) -> Vec<Vec<Value>> {
         let own = |process: usize| coordinates(process, &self.grid);
         let axes = |name| numbers(op, name);
@@ -183,7 +183,7 @@ impl<'m> Processes<'m> {
             let all = group(process, &self.grid, &axes("grid_axes"));
             let place = all.iter().position(|other| *other == process).expect("a process is in its group");
             let tensors = || all.iter().map(|other| input(*other)).collect::<Vec<_>>();
-            // The process that a send or receive of `other` is with.
+            // The partner process of a send or receive in process `other`.
             let partner = |of: Op<'m>, other: usize, name: &str| {
                 assert_eq!(ir::sizes(of, name), vec![None; axes("grid_axes").len()]);
                 let mut index = own(other);
@@ -201,7 +201,7 @@ impl<'m> Processes<'m> {
                     let part = |other: &Tensor| other.part(dim("split_axis"), place, all.len());
                     joined(&tensors().iter().map(part).collect::<Vec<_>>(), dim("concat_axis"))
                 }
-                // Where it goes is looked at by who receives it.
+                // The receiver checks the destination.
                 "shard.send" => input(process),
                 "shard.recv" => {
                     let source = partner(op, process, "source");
@@ -216,7 +216,7 @@ impl<'m> Processes<'m> {
         (0..self.count()).map(|process| vec![Value::of(of(process))]).collect()
     }
 
-    /// What an operation gives that looks at one process alone.
+    /// The result of an operation that needs only one process.
     fn local(&mut self, op: Op<'m>, process: usize) -> Vec<Value> {
         let operands: Vec<Value> = ir::operands(op).into_iter().map(|v| self.get(process, v)).collect();
         let result = ir::results(op).first().copied();
@@ -325,7 +325,7 @@ impl<'m> Processes<'m> {
         if result.is_some() { vec![one] } else { Vec::new() }
     }
 
-    /// A structured operation, iteration by iteration.
+    /// A structured operation, one iteration at a time.
     fn structured(&mut self, op: Op<'m>, process: usize, operands: &[Value]) -> Vec<Value> {
         let maps = ir::indexing_maps(op).expect("a structured operation");
         let maps: Vec<_> =
@@ -385,7 +385,7 @@ fn softmax(x: &Tensor, dim: usize) -> Tensor {
     })
 }
 
-/// Where an index of a slice is.
+/// The function from a slice's index to the source index.
 fn slice(op: Op) -> impl Fn(&[usize]) -> Vec<usize> {
     let [offsets, strides] = ["static_offsets", "static_strides"].map(|name| numbers(op, name));
     move |index| index.iter().enumerate().map(|(dim, at)| offsets[dim] + at * strides[dim]).collect()
@@ -396,7 +396,7 @@ pub fn sizes_of(v: Val) -> Vec<usize> {
     sizes.into_iter().map(|size| size as usize).collect()
 }
 
-/// The numbers of an attribute, of any width.
+/// The integers of an array attribute, of any width.
 fn numbers(op: Op, name: &str) -> Vec<usize> {
     let text = ir::attribute(op, name).unwrap_or_else(|| panic!("{name} of {op}")).to_string();
     let list = text.split_once(':').map_or("", |own| own.1).trim_end_matches('>');

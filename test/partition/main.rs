@@ -1,11 +1,11 @@
-//! Random programs on tensors that are spread over processes, partitioned, and run by an evaluator of all processes: each
-//! process gets and gives its parts of what the program gets and gives as a whole.
+//! Random tensor programs over processes, partitioned, and run by an evaluator of all processes: each process receives
+//! and returns its parts of the whole program's arguments and results.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `programs.rs`, `programs/` | makes random programs, on grids of 2 to 8 processes |
-//! | `evaluator.rs` | runs a program on all processes, in step |
-//! | `networks.rs` | a step of training and attention, spread in several ways |
+//! | `programs.rs`, `programs/` | random programs, on grids of 2 to 8 processes |
+//! | `evaluator.rs` | runs a program on all processes, in lockstep |
+//! | `networks.rs` | a training step and attention, with several shardings |
 //! | `scalar.rs`, `tensor.rs` | operations on numbers and arrays |
 //!
 //! `LAYOUT_SEED` and `LAYOUT_PROGRAMS` make a longer run; a failure prints its program.
@@ -44,7 +44,7 @@ fn number(name: &str, default: u64) -> u64 {
     env::var(name).ok().map_or(default, |text| text.parse().expect("a number"))
 }
 
-/// The part of an array that a process has: of each dimension the indices that it has, in their order.
+/// The part of an array on a process: along each dimension its indices, in order.
 fn part(all: &Tensor, layout: &str, process: usize) -> Tensor {
     if layout.is_empty() {
         return all.clone();
@@ -75,7 +75,7 @@ fn part(all: &Tensor, layout: &str, process: usize) -> Tensor {
     Tensor { sizes: own, data: held.iter().map(|index| all.at(index)).collect() }
 }
 
-/// A program as it is after some passes.
+/// The program after some passes.
 fn after<'c>(context: &'c Context, text: &str, all: &[Pass]) -> Module<'c> {
     let mut module = Module::parse(context, text).expect("a program");
     let passes = PassManager::new(context);
@@ -84,7 +84,7 @@ fn after<'c>(context: &'c Context, text: &str, all: &[Pass]) -> Module<'c> {
     module
 }
 
-/// What is wrong with what processes give.
+/// The difference between a process's result and the expected part, if any.
 fn difference(expected: &Tensor, array: &Array, process: usize, found: &Tensor) -> Option<String> {
     let expected = part(expected, &array.layout, process);
     let scale = expected.data.iter().fold(1.0f64, |most, x| if x.is_finite() { most.max(x.abs()) } else { most });
@@ -137,7 +137,7 @@ fn processes_compute_their_parts() {
     }
 }
 
-/// How often each collective is in a module.
+/// The number of each collective in a module.
 fn collectives(module: &Module) -> Vec<(String, usize)> {
     let text = module.as_operation().to_string();
     let names = ["all_gather", "all_reduce", "all_slice", "all_to_all", "recv", "reduce_scatter"];
@@ -157,7 +157,7 @@ fn networks_send_what_is_known_to_be_least() {
     }
 }
 
-/// Layouts that `layout-plan` chooses can be partitioned with.
+/// Partitioning works with the layouts of `layout-plan`.
 #[test]
 fn networks_are_planned() {
     let context = context();

@@ -1,11 +1,11 @@
-//! Networks that are spread in the ways that people spread them: what they send is what is known to be least.
+//! Networks with common shardings: their collectives are the known minimum.
 
 use crate::programs::{Array, Program};
 
-/// A layout of arrays of two dimensions, for each of the names of a program.
+/// Two-dimensional layouts by name in the program.
 pub type Layouts<'l> = &'l [(&'l str, &'l str)];
 
-/// A network with its layouts, and how often its partitioned form does each collective.
+/// A network with its layouts, and the collectives of its partitioned form.
 pub struct Network<'l> {
     pub name: &'l str,
     pub processes: usize,
@@ -16,7 +16,7 @@ pub struct Network<'l> {
     pub collectives: &'l [(&'l str, usize)],
 }
 
-/// A step of training of two layers: `x` is 16 x 8, the weights are `w1`, 8 x 16, and `w2`, 16 x 4.
+/// A training step of two layers: `x` is 16 x 8, the weights are `w1`, 8 x 16, and `w2`, 16 x 4.
 const TRAINING: &str = include_str!("templates/training.mlir");
 /// Softmax of scaled products of `q` and `k`, times `v`, each 16 x 8.
 const ATTENTION: &str = include_str!("templates/attention.mlir");
@@ -55,7 +55,7 @@ pub const NETWORKS: &[Network] = &[
             ("w1", "((8:4), (4_Process, 4:1))"),
             ("w2", "((4_Process, 4:4), (4:1))"),
         ],
-        // What the second layer sums up.
+        // The partial sums of the second layer.
         collectives: &[("all_reduce", 1)],
     },
     Network {
@@ -111,7 +111,7 @@ pub const NETWORKS: &[Network] = &[
         arguments: ATTENDING,
         results: &[("q", &[16, 8])],
         layouts: &[("q", ""), ("k", "((4_Process, 4:8), (8:1))"), ("s", "((16:4), (4_Process, 4:1))"), ("r", "")],
-        // The largest score, which NaN may be, is gathered; sums are of exponentials and of values.
+        // The maximum score, which may be NaN, is gathered; the sums of exponentials and of values are reduced.
         collectives: &[("all_gather", 1), ("all_reduce", 2)],
     },
 ];

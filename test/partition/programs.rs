@@ -1,4 +1,4 @@
-//! Random programs on tensors that are spread over processes.
+//! Random tensor programs over processes.
 
 mod shapes;
 
@@ -10,7 +10,7 @@ use std::fmt::Write;
 pub struct Array {
     pub name: String,
     pub sizes: Vec<usize>,
-    /// A TensorLayout; empty for copies at each process.
+    /// A TensorLayout; empty if each process has a copy.
     pub layout: String,
 }
 
@@ -36,7 +36,7 @@ pub struct Program {
     pub processes: usize,
 }
 
-/// The grids that layouts are on: the processes along each axis.
+/// The process grids of layouts: the number of processes along each axis.
 const GRIDS: [&[usize]; 8] = [&[2], &[4], &[2, 2], &[8], &[2, 4], &[4, 2], &[2, 2, 2], &[6]];
 
 pub struct Writer<'r> {
@@ -48,7 +48,7 @@ pub struct Writer<'r> {
     next: usize,
 }
 
-/// A program of some steps.
+/// A random program of `steps` steps.
 pub fn program(rng: &mut Rng, steps: usize) -> Program {
     let grid = GRIDS[rng.usize(..GRIDS.len())].to_vec();
     let processes: usize = grid.iter().product();
@@ -82,12 +82,12 @@ pub fn program(rng: &mut Rng, steps: usize) -> Program {
 }
 
 impl Writer<'_> {
-    /// A size that processes may have equal parts of.
+    /// A size that processes can divide equally.
     fn size(&mut self) -> usize {
         [8, 16, 24, 8, 4][self.rng.usize(..5)]
     }
 
-    /// A layout on all processes.
+    /// A random layout on all processes.
     fn layout(&mut self, sizes: &[usize]) -> String {
         if self.rng.usize(..5) == 0 {
             return String::new();
@@ -158,14 +158,14 @@ impl Writer<'_> {
         writeln!(self.text, "    {}", text.as_ref()).unwrap();
     }
 
-    /// A new array that later steps may take.
+    /// A new array for later steps.
     fn made(&mut self, sizes: &[usize], layout: String) -> Array {
         let array = Array { name: self.name(), sizes: sizes.to_vec(), layout };
         self.arrays.push(array.clone());
         array
     }
 
-    /// An array in another layout, which may be its own.
+    /// An array converted to a layout, unless it has it already.
     fn convert(&mut self, a: &Array, layout: &str) -> Array {
         if a.layout == layout {
             return a.clone();
@@ -175,7 +175,7 @@ impl Writer<'_> {
         to
     }
 
-    /// What an operation is written over: filled, or of other numbers.
+    /// The initial value of an output: filled or other numbers.
     fn target(&mut self, sizes: &[usize], layout: &str, start: &str) -> Array {
         let t = r#type(sizes, layout);
         let (value, empty, filled) = (self.name(), self.name(), self.name());
@@ -243,7 +243,7 @@ impl Writer<'_> {
         self.multiplied("linalg.matmul", &made, [&a, &b, &c]);
     }
 
-    /// A product of two tensors that is added to a third one.
+    /// A product of two tensors, accumulated onto a third one.
     fn multiplied(&mut self, name: &str, made: &Array, [a, b, c]: [&Array; 3]) {
         let types = [a, b, c, made].map(|own| own.r#type());
         self.line(format!(
@@ -252,7 +252,7 @@ impl Writer<'_> {
         ));
     }
 
-    /// Products of the upper and the lower half of an array by its own transpose.
+    /// Batched products of the upper and the lower half of an array with its own transpose.
     fn batches(&mut self) {
         let a = self.of_rank(2);
         let [rows, columns] = [a.sizes[0], a.sizes[1]];
@@ -310,7 +310,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Indices of all dimensions in a body.
+    /// A body that uses the indices of all dimensions.
     fn indices(&mut self) {
         let a = self.of_rank(2);
         let layout = self.layout(&a.sizes);
@@ -328,8 +328,7 @@ impl Writer<'_> {
         self.line(format!("  %r = arith.addf %f, %x : f32\n      linalg.yield %r : f32\n    }} -> {}", made.r#type()));
     }
 
-    /// Some columns of an array, and the array with them in other places.
-    /// A loop that carries an array, and a condition in it.
+    /// A loop with a loop-carried array, and a condition in it.
     fn repeat(&mut self) {
         let (a, b) = (self.any(), self.any());
         let made = self.made(&a.sizes, a.layout.clone());
@@ -351,8 +350,7 @@ impl Writer<'_> {
         self.line(format!("  scf.yield {carried} : {t}\n    }}\n    scf.yield {chosen} : {t}\n    }}"));
     }
 
-    /// Sums of rows that are next to each other.
-    /// A number of an array, in all elements of another, by a body that captures it.
+    /// An element of an array in all elements of another, by a body that captures it.
     fn scalars(&mut self) {
         let a = self.of_rank(2);
         let (one, x) = (self.name(), self.name());
@@ -371,7 +369,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The sum of a row's elements times their places, and the largest of them, at once.
+    /// The sum of a row's elements times their column, and the row's maximum, in one operation.
     fn two_sums(&mut self) {
         let a = self.of_rank(2);
         let rows = [a.sizes[0]];
@@ -398,7 +396,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A function that gives its arguments in other layouts.
+    /// A call that converts its arguments to other layouts.
     fn call(&mut self) {
         let a = self.any();
         let (own, given) = (self.layout(&a.sizes), self.layout(&a.sizes));

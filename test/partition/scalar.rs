@@ -1,9 +1,9 @@
-//! Constants, and operations of arith and math on numbers.
+//! Constants, and `arith` and `math` operations on numbers.
 
 use crate::tensor::Tensor;
 use layout_ir::{self as ir, Op};
 
-/// A number as MLIR writes it.
+/// Parses a number of MLIR.
 pub fn number(text: &str) -> f64 {
     match text {
         "true" => 1.0,
@@ -15,7 +15,7 @@ pub fn number(text: &str) -> f64 {
     }
 }
 
-/// The value of a constant that is no tensor.
+/// The value of a scalar constant.
 pub fn constant(op: Op) -> f64 {
     let text = ir::attribute(op, "value").expect("a value").to_string();
     number(text.split(" : ").next().expect("a number"))
@@ -30,7 +30,7 @@ pub fn elements(op: Op, sizes: &[usize]) -> Tensor {
     Tensor { sizes: sizes.to_vec(), data: if data.len() == count { data } else { vec![data[0]; count] } }
 }
 
-/// What an operation gives for these numbers.
+/// The result of an operation on these numbers.
 pub fn scalar(op: Op, x: &[f64]) -> f64 {
     let bits = |f: fn(i64, i64) -> i64| f(x[0] as i64, x[1] as i64) as f64;
     match ir::name(op) {
@@ -50,7 +50,7 @@ pub fn scalar(op: Op, x: &[f64]) -> f64 {
             let kind = ir::attribute(op, "predicate").and_then(ir::integer).expect("a predicate");
             f64::from([x[0] == x[1], x[0] != x[1], x[0] < x[1], x[0] <= x[1], x[0] > x[1], x[0] >= x[1]][kind as usize])
         }
-        // Ordered ones.
+        // Ordered comparisons.
         "arith.cmpf" => {
             let kind = ir::attribute(op, "predicate").and_then(ir::integer).expect("a predicate");
             f64::from([false, x[0] == x[1], x[0] > x[1], x[0] >= x[1], x[0] < x[1], x[0] <= x[1]][kind as usize])

@@ -33,7 +33,7 @@ impl Tensor {
         self.data[self.place(index)]
     }
 
-    /// Some of `count` equal parts along a dimension.
+    /// Part `k` of `count` equal parts along a dimension.
     pub fn part(&self, dim: usize, k: usize, count: usize) -> Tensor {
         assert_eq!(self.sizes[dim] % count, 0, "{count} parts of {:?}", self.sizes);
         let mut sizes = self.sizes.clone();
@@ -46,7 +46,7 @@ impl Tensor {
     }
 }
 
-/// Tensors behind each other along a dimension.
+/// Tensors concatenated along a dimension.
 pub fn joined(parts: &[Tensor], dim: usize) -> Tensor {
     let mut sizes = parts[0].sizes.clone();
     sizes[dim] = parts.iter().map(|part| part.sizes[dim]).sum();
@@ -60,7 +60,7 @@ pub fn joined(parts: &[Tensor], dim: usize) -> Tensor {
     })
 }
 
-/// Tensors combined element by element.
+/// Tensors reduced element by element.
 pub fn combined(parts: &[Tensor], kind: &str) -> Tensor {
     let f = |x: f64, y: f64| match kind {
         "sum" => x + y,
@@ -76,8 +76,8 @@ pub fn combined(parts: &[Tensor], kind: &str) -> Tensor {
     Tensor { sizes: parts[0].sizes.clone(), data: data.collect() }
 }
 
-/// The processes of a grid that differ along some of its axes alone, for the group of a process, in the order of the list of
-/// axes, the first the most significant.
+/// The group of a process: all processes that differ from it only along `axes`, ordered by these axes, the first one
+/// most significant.
 pub fn group(process: usize, grid: &[usize], axes: &[usize]) -> Vec<usize> {
     let of = coordinates(process, grid);
     each(&axes.iter().map(|axis| grid[*axis]).collect::<Vec<_>>())
@@ -89,7 +89,7 @@ pub fn group(process: usize, grid: &[usize], axes: &[usize]) -> Vec<usize> {
         .collect()
 }
 
-/// Where a process is in a grid.
+/// The coordinates of a process in a grid.
 pub fn coordinates(process: usize, grid: &[usize]) -> Vec<usize> {
     each(grid).nth(process).expect("a process of the grid")
 }

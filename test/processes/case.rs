@@ -1,11 +1,11 @@
-//! One collective: its text, and its definition.
+//! A random collective: its text, and its definition.
 
 use crate::random::Random;
 
 /// The grids of the programs.
 pub const GRIDS: [&[usize]; 9] = [&[1], &[2], &[4], &[2, 2], &[3, 2], &[2, 4], &[8], &[2, 2, 2], &[4, 2]];
 
-/// Types of elements, each with an operation from i32, and one to f32.
+/// Element types, each with a cast from i32, and one to f32.
 const TYPES: [(&str, &str, &str); 9] = [
     ("f32", "arith.sitofp", ""),
     ("f64", "arith.sitofp", "arith.truncf"),
@@ -40,17 +40,17 @@ enum Kind {
         offset: i64,
         rotates: bool,
     },
-    /// Each sends to the process so much further along one axis.
+    /// Each sends to the process at distance `by` along one axis.
     Pair {
         by: usize,
     },
-    /// As `Shift` by one, so often.
+    /// Repeats `Shift` by one, `times` times.
     Loop {
         times: usize,
     },
 }
 
-/// A collective of the processes of a grid.
+/// A collective over the processes of a grid.
 #[derive(Debug)]
 pub struct Case {
     grid: Vec<usize>,
@@ -60,7 +60,7 @@ pub struct Case {
     element: usize,
     reduction: usize,
     seed: usize,
-    /// Whether the operand is written over while it is sent.
+    /// Whether the operand is overwritten during the transfer.
     overwrites: bool,
 }
 
@@ -93,7 +93,7 @@ impl Case {
             shape[dim] *= n;
         }
         if matches!(kind, Kind::Reduce) && random.below(2) == 0 {
-            // More than all processes send to all others at once.
+            // Too many elements for each process to send to all others at once.
             shape = vec![37, 31];
         }
         if matches!(kind, Kind::Reduce) && random.below(6) == 0 {
@@ -117,15 +117,15 @@ impl Case {
         self.axes.iter().map(|axis| self.grid[*axis]).product()
     }
 
-    /// What is added to the operand's element with a linear index, by process: few values, whose products are exact in
-    /// every type.
+    /// The addend of an operand element with a linear index, by process: few values, whose products are exact in every
+    /// type.
     fn value(&self, rank: usize, at: usize) -> f64 {
         ((rank * 37 + at * 11 + self.seed) % 3) as f64
             + f64::from(u8::from(self.reduction != 3)) * ((at + rank * 5) % 7) as f64
             - 1.0
     }
 
-    /// The text of this case, with a number.
+    /// The text of this case, as number `k`.
     pub fn text(&self, k: usize) -> String {
         let (element, from, to) = TYPES[self.element];
         let t = |shape: &[usize], element: &str| {
@@ -251,7 +251,7 @@ impl Case {
         shape
     }
 
-    /// The index of a process along each axis of the grid.
+    /// The coordinates of a process along each axis of the grid.
     fn index(&self, rank: usize) -> Vec<usize> {
         let mut rest = rank;
         let mut index: Vec<usize> = self.grid.iter().rev().map(|n| (rest % n, rest /= n).0).collect();
@@ -263,7 +263,7 @@ impl Case {
         index.iter().zip(&self.grid).fold(0, |rank, (at, n)| rank * n + at)
     }
 
-    /// The processes of the group that a process is in, in their order, and its own number there.
+    /// The group of a process, in order, and the process's position in it.
     fn group(&self, rank: usize) -> (Vec<usize>, usize) {
         let own = self.index(rank);
         let member = |number: usize| {
@@ -288,7 +288,7 @@ impl Case {
         }
     }
 
-    /// What a process prints.
+    /// The expected output of a process.
     pub fn expected(&self, rank: usize) -> Vec<Vec<f64>> {
         let (members, own) = self.group(rank);
         let n = members.len();
@@ -298,7 +298,7 @@ impl Case {
             let at = own as i64 + by;
             ((0..n as i64).contains(&at), members[at.rem_euclid(n as i64) as usize])
         };
-        // The element of the result with an index, from that of operands.
+        // A result element from the operands' elements.
         let element = |at: usize| -> Option<f64> {
             let mut index = unlinear(at, &shape);
             let of = |rank: usize, index: &[usize]| self.value(rank, linear(index, &self.shape));

@@ -1,4 +1,4 @@
-//! Random numbers.
+//! A random number generator.
 
 /// SplitMix64.
 pub struct Random(pub u64);

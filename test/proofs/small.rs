@@ -85,7 +85,7 @@ fn booleans_have_bytes() {
     same((&signatures[0], &before), (&signatures[1], &copied));
 }
 
-/// What a `memref.copy` to a result of this buffer gives, of a tensor of 3x5 in tiles of 2x2, whose last element is number 20.
+/// A copy of a 3x5 array into a buffer of `buffer` elements, in tiles of 2x2; the last element has number 20.
 fn in_tiles(buffer: i64, sizes: &str, strides: &str, index: &str) -> (String, String) {
     let of = format!("memref<{sizes}xf32, strided<[{strides}]>>");
     let list = sizes.replace('x', ", ");

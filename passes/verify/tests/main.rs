@@ -1,4 +1,4 @@
-//! Tests of the proofs, on programs as data: without MLIR, of which the rest of this crate is a reader.
+//! Tests of the proofs on programs as data, without MLIR, which only the reader of this crate needs.
 
 #[allow(dead_code, reason = "what only the writer of obligations uses")]
 #[path = "../proof/mod.rs"]

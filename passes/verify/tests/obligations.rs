@@ -1,4 +1,4 @@
-//! The obligations of random programs, at all small values of their variables: where the premises hold, the claim does.
+//! Obligations of random programs, at all small values of their variables: if the premises hold, so does the claim.
 
 use super::programs::{Writing, floordiv, memref, modulo, operand, sum, times};
 use super::random::{function, outcome, rewritten, statements};
@@ -30,8 +30,8 @@ fn holds(formula: &Formula, variables: &[i64]) -> bool {
     }
 }
 
-/// How often the premises hold for values from -1 to 8, and values for which they do and the claim does not. The values of a
-/// variable are tried with those before it, and are left out where a premise of these alone does not hold.
+/// The number of points from -1 to 8 that satisfy the premises, and a point that violates the claim. Variables are
+/// tried in order, each with the values so far; points that violate a premise of these alone are skipped.
 fn tried(obligation: &Obligation) -> (usize, Option<Vec<i64>>) {
     fn last(s: &Subscript) -> usize {
         match s {
@@ -73,7 +73,7 @@ fn tried(obligation: &Obligation) -> (usize, Option<Vec<i64>>) {
     found
 }
 
-/// The obligations of a proof that has to succeed.
+/// The obligations of a proof that must succeed.
 fn obligations(meant: &Function, made: &Function) -> Vec<Obligation> {
     let program = Program::default();
     let found = same((&program, meant), (&program, made), (0, &mut 500_000), true).expect("a proof");
@@ -130,7 +130,7 @@ fn rows(in_one: bool) -> Function {
     f.done(vec![])
 }
 
-/// One of the formula's constants is changed: the obligation is another, and wrong.
+/// A changed constant in a formula gives another obligation, which is wrong.
 #[test]
 fn wrong_obligations_are_found() {
     fn change(s: &mut Subscript, number: &mut usize) -> bool {
@@ -176,7 +176,7 @@ fn wrong_obligations_are_found() {
             }
         }
     }
-    // One more in a bound that does not bind is no mistake.
+    // A bound that is not tight may grow by one.
     println!("{changed} changed, wrong: {wrong:?}");
     for about in ["an iteration of a store", "no other iteration of a store", "the address of a load"] {
         assert!(wrong.contains_key(about), "{wrong:?} of {changed}");

@@ -2,10 +2,10 @@
 
 use crate::reader::model::*;
 
-/// A function that is being written.
+/// A function builder.
 pub struct Writing {
     slots: Vec<Type>,
-    /// The operations of the regions around, the innermost last.
+    /// The operations of the open regions, the innermost last.
     steps: Vec<Vec<Step>>,
     arguments: usize,
 }
@@ -35,13 +35,13 @@ pub fn memref(sizes: &[i64]) -> Type {
     shaped(Kind::MemRef, sizes, Place::RowMajor(None))
 }
 
-/// A memref in row-major order from an offset on; with a text, the layout that lowering is to give it.
+/// A memref with this offset and these strides; `pending` is the text of its layout before lowering.
 pub fn strided(sizes: &[i64], offset: i64, strides: &[i64], pending: Option<&str>) -> Type {
     let strides = strides.iter().copied().map(Some).collect();
     shaped(Kind::MemRef, sizes, Place::Strided { offset: Some(offset), strides, pending: pending.map(str::to_owned) })
 }
 
-/// A memref whose layout lowering is to give.
+/// A memref with a layout before lowering.
 pub fn pending(sizes: &[i64], layout: &str) -> Type {
     shaped(Kind::MemRef, sizes, Place::RowMajor(Some(layout.to_owned())))
 }
@@ -127,7 +127,7 @@ impl Writing {
         self.operation("affine.access", types, Action::Access(access))
     }
 
-    /// An element, or with `lanes` a vector along the last dimension.
+    /// Loads an element, or with `lanes` a vector along the last dimension.
     pub fn load_lanes(&mut self, buffer: Slot, map: Vec<Expr>, operands: &[Slot], lanes: i64) -> Slot {
         self.access(buffer, None, map, operands, lanes)[0]
     }
@@ -160,13 +160,13 @@ impl Writing {
         self.operation("memref.dealloc", vec![], Action::Free(buffer));
     }
 
-    /// For each lane of the result, the lane of a vector.
+    /// A shuffle; `lanes` has the source lane of each result lane.
     pub fn shuffle(&mut self, of: Slot, lanes: &[u32]) -> Slot {
         let sources = lanes.iter().map(|lane| (0, *lane)).collect();
         self.one("vector.shuffle", vector(lanes.len() as i64), Action::Lanes { operands: vec![of], sources })
     }
 
-    /// A region that `body` writes; it has the arguments and yields what `body` returns.
+    /// A region with these arguments, which `body` builds; it yields the values that `body` returns.
     pub fn region(&mut self, arguments: Vec<Slot>, body: impl FnOnce(&mut Writing, &[Slot]) -> Vec<Slot>) -> Region {
         self.steps.push(vec![]);
         let values = body(self, &arguments);
@@ -174,8 +174,8 @@ impl Writing {
         region(arguments, steps, values)
     }
 
-    /// A loop from `lower` to below the least of `uppers`, expressions of `operands`, that carries values; the arguments of
-    /// `body` are the induction variable and these.
+    /// A loop from `lower` to below the least of `uppers`, expressions of `operands`, with loop-carried values. The
+    /// arguments of `body` are the induction variable and these values.
     pub fn carrying(
         &mut self,
         (lower, uppers, step): (i64, Vec<Expr>, i64),
@@ -200,7 +200,7 @@ impl Writing {
         });
     }
 
-    /// The same without an order of the iterations.
+    /// A loop whose iterations have no order.
     pub fn parallel(&mut self, extent: i64, body: impl FnOnce(&mut Writing, Slot)) {
         let induction = self.slot(scalar("index"));
         let body = self.region(vec![induction], |writing, arguments| {

@@ -1,9 +1,9 @@
-//! Random pairs of small programs beside an evaluator: where a proof is accepted, both leave the same in their arguments.
+//! Random pairs of small programs against an evaluator: if a proof accepts a pair, both leave the same arguments.
 //!
-//! A program is loops, parallel loops and conditions around copies between three buffers of 8 elements, two of them arguments.
-//! A copy has one or several lanes and is plain, through an operation, or a sum with what was there. The second program of
-//! a pair is the first one, or the first one with one thing changed. The evaluator runs the programs with an element as the
-//! text of what made it, so that one run is one for all elements.
+//! A program has loops, parallel loops and conditions around copies between three buffers of 8 elements, two of them
+//! arguments. A copy has one or several lanes and is plain, through an operation, or a sum with the old element. The
+//! second program of a pair is the first one, or the first one with one change. The evaluator represents an element by
+//! the text of its computation, so that one run covers all elements.
 
 use super::programs::*;
 use crate::proof::same;
@@ -12,7 +12,7 @@ use fastrand::Rng;
 
 const SIZE: usize = 8;
 
-/// An expression of the iterations around: factors, a constant, and then a division and a remainder, if not 0.
+/// An affine expression of the enclosing iterations, then a division and a remainder, unless they are 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Index {
     factors: Vec<i64>,
@@ -23,11 +23,11 @@ pub struct Index {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Statement {
-    /// The extent, how much less the first iteration around allows (no bound of its own where it is 0), and the kind.
+    /// The extent, its reduction in the first enclosing iteration (0 for no such bound), and the kind.
     Loop { extent: i64, bound: i64, parallel: bool, body: Vec<Statement> },
-    /// Where the index is at least 0.
+    /// Runs if the index is at least 0.
     If { index: Index, body: Vec<Statement> },
-    /// From a buffer to another.
+    /// A copy between buffers.
     Copy { from: (usize, Index), to: (usize, Index), lanes: i64, how: u8 },
 }
 
@@ -62,7 +62,7 @@ pub fn statements(rng: &mut Rng, depth: usize, left: &mut usize) -> Vec<Statemen
     all
 }
 
-/// Changes one thing, in the statement of this number.
+/// Makes one change, in the statement of this number.
 fn change(all: &mut [Statement], number: &mut usize, rng: &mut Rng) -> bool {
     for at in 0..all.len() {
         if *number == 0 {
@@ -97,12 +97,12 @@ fn change(all: &mut [Statement], number: &mut usize, rng: &mut Rng) -> bool {
     false
 }
 
-/// The same copies, with the last iteration of some loops in a loop of its own under a condition that always holds.
+/// The same copies, with the last iteration of some loops in a separate loop under a condition that always holds.
 pub fn rewritten(all: &mut [Statement], rng: &mut Rng) {
     for statement in all.iter_mut() {
         let Statement::Loop { extent, bound: 0, body, .. } = statement else { continue };
         match rng.u8(..3) {
-            // One loop becomes two, of which the second has the last iteration.
+            // Splits a loop in two, the second one with the last iteration.
             0 if *extent > 1 => {
                 let (last, mut end) = (*extent - 1, body.clone());
                 shifted(&mut end, 0, last);
@@ -121,7 +121,7 @@ fn always() -> Index {
     Index { factors: vec![], constant: 0, divisor: 0, modulus: 0 }
 }
 
-/// Adds a number to an iteration in all indices.
+/// Adds `by` to an iteration in all indices.
 fn shifted(all: &mut [Statement], depth: usize, by: i64) {
     let shift = |index: &mut Index| {
         index.constant += by * index.factors.get(depth).copied().unwrap_or(0);
@@ -162,8 +162,8 @@ impl Index {
 
 pub type Memory = [Vec<Option<String>>; 3];
 
-/// Runs statements; none where they reach an address outside of a buffer. In parallel loops, the iterations run from the first
-/// or from the last on.
+/// Runs statements; `None` after an address outside of a buffer. Iterations of parallel loops run forwards or
+/// backwards.
 fn run(all: &[Statement], iterations: &mut Vec<i64>, memory: &mut Memory, backwards: bool) -> Option<()> {
     for statement in all {
         match statement {
@@ -195,7 +195,7 @@ fn run(all: &[Statement], iterations: &mut Vec<i64>, memory: &mut Memory, backwa
                         })
                     })
                     .collect();
-                // Texts that are too long say no more.
+                // Texts beyond this length are not compared.
                 if new.iter().flatten().any(|x| x.len() > 2000) {
                     return None;
                 }
@@ -206,13 +206,13 @@ fn run(all: &[Statement], iterations: &mut Vec<i64>, memory: &mut Memory, backwa
     Some(())
 }
 
-/// What a program leaves in its arguments; none where it has no meaning, or several, or leaves what nobody wrote.
+/// The arguments after a program; `None` if they are undefined, ambiguous, or partly unwritten.
 pub fn outcome(all: &[Statement]) -> Option<Memory> {
     let of = |backwards: bool| {
         let named = |name: &str| (0..SIZE).map(|k| Some(format!("{name}{k}"))).collect();
         let mut memory = [named("x"), named("y"), vec![None; SIZE]];
         run(all, &mut vec![], &mut memory, backwards)?;
-        // The third is no argument.
+        // The third buffer is no argument.
         memory[2].clear();
         Some(memory)
     };
@@ -301,7 +301,7 @@ fn accepted_pairs_compute_the_same() {
             assert!(is_same || shown.is_err(), "accepted, and not the same:\n{first:?}\n{second:?}");
         }
     }
-    // Enough of each kind that the test says something.
+    // The test needs enough pairs of each kind.
     println!("{pairs} pairs: {different} different, {accepted} accepted, {changed} of them not the same text");
     assert!(different > pairs / 10 && accepted > pairs / 10 && changed > pairs / 50);
 }

@@ -1,11 +1,11 @@
-//! Pairs of programs that compute different things, of kinds that a proof once accepted: each has to be refused, and the
-//! first of them has to be accepted beside itself, so that it is the difference that is seen.
+//! Pairs of different programs, of kinds that a proof once accepted: each must be refused, and the first program must
+//! be accepted against itself, so that the difference is the reason.
 
 use super::programs::*;
 use crate::proof::same;
 use crate::reader::model::*;
 
-/// What [`crate::proof::same`] says of two functions, with a global `@c` of these elements in each program.
+/// The answer of [`crate::proof::same`] for two functions, with a global `@c` of these elements in each program.
 fn shown(meant: (&Function, Option<Vec<u64>>), made: (&Function, Option<Vec<u64>>)) -> Result<(), String> {
     let [a, b] = [meant.1, made.1].map(|items| {
         let global = Global { r#type: memref(&[2]), items, constant: true, public: false, rest: String::new() };
@@ -14,7 +14,7 @@ fn shown(meant: (&Function, Option<Vec<u64>>), made: (&Function, Option<Vec<u64>
     same((&a, meant.0), (&b, made.0), (0, &mut 500_000), false).map(|_| ())
 }
 
-/// That `made` of false is accepted beside itself, and beside `made` of true refused, for this reason.
+/// Checks that `made(false)` is accepted against itself, and refused against `made(true)` for this reason.
 fn refused(why: &str, made: impl Fn(bool) -> Function) {
     let [good, bad] = [false, true].map(made);
     let items = || Some(vec![1, 2]);
@@ -59,7 +59,7 @@ fn lanes_that_change_places_in_each_iteration() {
     });
 }
 
-/// For each i from 1 on, `a[i] = x[i]` and `y[i] = a[i - 1]`: as it was before the loop, or as the iteration before left it.
+/// For each i from 1 on, `a[i] = x[i]` and `y[i] = a[i - 1]`: from before the loop, or the previous iteration.
 #[test]
 fn an_element_that_the_iteration_before_wrote() {
     refused("argument 1 differs from argument 0", |bad| {
@@ -150,7 +150,7 @@ fn constants_whose_elements_are_not_known() {
     assert!(shown((&f, None), (&f, None)).is_err());
 }
 
-/// The same tensor with a layout, and a memref whose elements are before the place where it begins.
+/// The same tensor with a layout, and a memref with elements before its start.
 #[test]
 fn a_result_that_begins_elsewhere() {
     let mut meant = Writing::new(vec![tensor(&[4], None)]);
@@ -183,7 +183,7 @@ fn a_result_in_another_layout() {
     });
 }
 
-/// A result that loses its layout and has its elements where the layout put them, without being memory.
+/// A result without its layout, whose elements are in the layout's order although it is no memory.
 #[test]
 fn a_tensor_that_loses_its_layout() {
     refused("result 0: results of different shapes or layouts", |bad| {
@@ -232,7 +232,7 @@ fn elements_of_another_type() {
     assert!(shown((&identity("f32"), None), (&identity("i32"), None)).is_err());
 }
 
-/// A part of a memref whose layout is still to be given, from the first or from another element on, in another shape.
+/// A subview of a memref whose layout is pending, from the first or from another element on, in another shape.
 #[test]
 fn another_part_in_another_shape() {
     let layout = "#layout.tiled<{0}>";
@@ -257,7 +257,7 @@ fn another_part_in_another_shape() {
     assert!(shown((&made(0), None), (&made(16), None)).is_err());
 }
 
-/// A loop over tiles of 4 with a bound for the last of them that does not bind: elements 8 to 16 are not written.
+/// A loop over tiles of 4, whose bound for the last tile is not tight: elements 8 to 16 are not written.
 #[test]
 fn tiles_that_leave_a_gap() {
     let at = || {
@@ -291,7 +291,7 @@ fn tiles_that_leave_a_gap() {
     assert!(shown((&rows, None), (&tiles(false), None)).is_err());
 }
 
-/// Numbers beyond 64 bits are no answer, and no panic.
+/// Numbers beyond 64 bits give neither a proof nor a panic.
 #[test]
 fn numbers_that_do_not_fit() {
     let twice = |outer: i64, inner: i64| {
@@ -331,7 +331,7 @@ fn numbers_that_do_not_fit() {
     assert!(shown((&loops(0, i64::MAX, i64::MAX), None), (&loops(0, i64::MAX, i64::MAX - 1), None)).is_err());
 }
 
-/// Long chains of operations, and an index that is a sum of 2^40 parts, are refused before they take the stack or all time.
+/// Long chains of operations, and an index with 2^40 terms, are refused before they exhaust the stack or the time.
 #[test]
 fn values_of_many_operations() {
     let chain = |length: usize| {

@@ -52,7 +52,7 @@ pub fn matmul(rng: &mut Source) -> Program {
 pub fn contract(rng: &mut Source) -> Program {
     let [m, n, k] = [rng.i64(1..8), rng.i64(1..8), rng.i64(2..14)];
     let (narrow, wide) = rng.choice(&[(F32, F32), (I8, I32), (F64, F64)]);
-    // Every array may be spread over places, whatever the program is for.
+    // Every array may be spread over places, for any kind of program.
     let mut rng = Source { choices: rng.choices, vectors: false, plain: false };
     loop {
         let (a, b) = (Array::new(&mut rng, &[m, k], narrow), Array::new(&mut rng, &[k, n], narrow));

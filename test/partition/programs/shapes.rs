@@ -1,4 +1,4 @@
-//! Steps that change shapes, and those along one dimension.
+//! Steps that change shapes, and steps along one dimension.
 
 use super::{Array, Writer};
 

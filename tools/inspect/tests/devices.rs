@@ -120,7 +120,7 @@ fn proofs_of_plans_over_devices_are_checked() {
         let (out, error, status) = plan(&["check-plan", &step, &proof]);
         assert_eq!(status, Some(0), "{error}");
         assert!(out.ends_with("both hold, and the plan has these layouts\n"), "{out}");
-        // Another sharding in the plan than in the proof.
+        // A sharding in the plan that differs from the proof's.
         let text = fs::read_to_string(&proof).unwrap();
         let (head, rest) = text.split_once('\n').unwrap();
         let mut plan_of: Value = serde_json::from_str(head).unwrap();

@@ -1,4 +1,4 @@
-//! The examples in the help of `layout-inspect`: each is run.
+//! The examples in the help of `layout-inspect`, each of which is run.
 
 use std::process::Command;
 use std::{env, fs, path::Path};
@@ -45,7 +45,7 @@ fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
     (text(output.stdout), text(output.stderr), output.status.code())
 }
 
-/// The commands that the help lists.
+/// The commands in the help.
 fn commands() -> Vec<String> {
     let (help, ..) = run(&["--help"]);
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
@@ -53,7 +53,7 @@ fn commands() -> Vec<String> {
     words.filter_map(|line| line.split_whitespace().next().map(str::to_string)).collect()
 }
 
-/// A help that lists machines or notations lists all of them.
+/// A help with machines or notations lists all of them.
 #[test]
 fn lists_in_the_help_are_those_of_the_tables() {
     let mut with_machines = 0;

@@ -13,7 +13,7 @@ const MODULE: &str =
 /// A request that succeeds.
 type Request = Value;
 
-/// A member, values that are wrong for it, and the kind of the fault.
+/// A member, wrong values for it, and the kind of the fault.
 type Spoilt = (&'static str, Vec<Value>, &'static str);
 
 /// Requests that together have each member of each operation, with wrong values for them.

@@ -173,7 +173,7 @@ hbm peak                               532.0 KiB      48.0 KiB    -484.0 KiB    
     assert_eq!(both.len(), 2);
 }
 
-/// A difference of more than 100 times is a ratio, so that the columns stay apart.
+/// A difference of more than 100 times is a ratio, so that columns stay aligned.
 #[test]
 fn a_large_difference_has_its_column() {
     let small = "HloModule m\n\nENTRY main {\n  ROOT x = f32[2]{0} parameter(0)\n}\n";
@@ -185,7 +185,7 @@ fn a_large_difference_has_its_column() {
     assert_eq!(line, ["hbm", "arguments", "8", "B", "7.6", "MiB", "+7.6", "MiB", "1000000x"], "{found}");
 }
 
-/// A file that cannot be read, or takes too much, does not hide the others.
+/// An unreadable or too large file does not hide the others.
 #[test]
 fn each_of_several_files_has_its_report_or_its_complaint() {
     let good = file("several_good.hlo", NARROW);

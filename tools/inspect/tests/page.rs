@@ -70,12 +70,12 @@ fn nothing_is_loaded() {
     for loading in ["src=", "url(", "@import", "<link", "fetch(", "XMLHttpRequest"] {
         assert!(!text.contains(loading), "{loading}");
     }
-    // The only address is the name of SVG.
+    // The only address is the namespace of SVG.
     assert_eq!(text.matches("http").count(), text.matches("http://www.w3.org/2000/svg").count() + 1);
     assert!(text.contains("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';"));
 }
 
-/// A program of 40 thousand instructions, 4 MB, each with a shape and a line of its own.
+/// A program of 40 thousand instructions, 4 MB, each with its own shape and source line.
 fn large() -> String {
     let mut text = String::from(
         "HloModule large, is_scheduled=true\n\nENTRY main {\n  i0 = f32[8,100]{1,0:T(8,128)} parameter(0)\n",
@@ -127,7 +127,7 @@ fn what_does_not_go_together() {
     assert!(over.1.contains("found 15.13x"), "{over:?}");
 }
 
-/// The page has the numbers of the report, to the byte.
+/// The page shows the report's numbers, to the byte.
 #[test]
 fn the_numbers_of_the_report() {
     let Some(browser) = Browser::start() else { return };
@@ -194,7 +194,7 @@ fn the_numbers_of_the_report() {
     }
 }
 
-/// The numbers of the plan are those of `layout-inspect plan`.
+/// The plan's numbers are those of `layout-inspect plan`.
 #[test]
 fn the_numbers_of_the_plan() {
     let Some(browser) = Browser::start() else { return };
@@ -223,7 +223,7 @@ fn the_numbers_of_the_plan() {
         assert_eq!(given.is_some(), entry != "default", "{plan}");
         let row = |(k, own): (usize, i64)| {
             let given = given.as_ref().map(|given| given[k]);
-            // An empty cell is read as 0.
+            // An empty cell counts as 0.
             json!([given.unwrap_or(0), own, given.map_or(0, |given| given - own)])
         };
         let rows: Vec<Value> = of(&plan).into_iter().enumerate().map(row).collect();
@@ -255,7 +255,7 @@ fn the_keyboard_is_enough() {
     let Some(browser) = Browser::start() else { return };
     browser.open(&page("keyboard.html", NARROW, &["--plan"]));
     let focus = |selector: &str| browser.script(&format!("document.querySelector(`{selector}`).focus()"));
-    // The chart: a step to the right.
+    // The chart: one step to the right.
     focus(".choose input");
     let reading = || {
         browser.script("return [document.querySelector('output').textContent, document.querySelector('input').ariaValueText ?? document.querySelector('input').getAttribute('aria-valuetext')]")
@@ -277,7 +277,7 @@ fn the_keyboard_is_enough() {
     assert_eq!(state(), json!([null, shape]));
     browser.press(&[ENTER]);
     assert_eq!(state(), json!([shape, "Close"]));
-    // How full the tile is, 3 of 128 lanes, and the offsets.
+    // The fill of the tile, 3 of 128 lanes, and the offsets.
     let drawn = browser.script(
         "const [tile, offsets] = document.querySelectorAll('dialog:popover-open svg');
          const [padding, data] = [...tile.children].map((part) => part.getBoundingClientRect().width);
@@ -347,7 +347,7 @@ fn check_tree(browser: &Browser, least: &[(&str, usize)]) {
     let levels: Vec<i64> = all.iter().filter(|node| text(node, "role") == "heading").map(|node| level(&node)).collect();
     assert_eq!((levels[0], levels.iter().filter(|level| **level == 1).count()), (1, 1));
     assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{levels:?}");
-    // Each cell of a table is under a head, in a row that has one.
+    // Each cell of a table has a column header, in a row with a header.
     let bare = browser.script(
         "return [...document.querySelectorAll('table')].filter((table) => !table.caption || !table.tHead
              || [...table.tBodies[0].rows].some((row) => !row.querySelector('th[scope=row], td[colspan]'))).length",
@@ -425,7 +425,7 @@ fn without_the_script() {
     assert_eq!(browser.script(state)[1], json!(3));
 }
 
-/// On paper, and on a telephone, nothing is cut off at the right.
+/// On paper and on a telephone, no content is cut off at the right.
 #[test]
 fn on_paper_and_on_a_small_screen() {
     let Some(browser) = Browser::start() else { return };
@@ -453,7 +453,7 @@ fn on_paper_and_on_a_small_screen() {
     }
 }
 
-/// A picture of red, green and blue bytes.
+/// A picture of RGB bytes.
 struct Image {
     width: usize,
     rows: Vec<Vec<[u8; 3]>>,

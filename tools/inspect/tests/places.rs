@@ -31,7 +31,7 @@ fn reports() {
     assert!(large.ends_with("\n  .. 6 more places\n"), "{large}");
     let unused = printed(&["(256,16)/((4_L2B:2, 64:8), (8:1, 2_W:1))"]);
     assert!(unused.contains("\nplaces    8 of 14 are used: L2B 7, W 2\nunused    L2B 1, 3, 5\n"), "{unused}");
-    // Where each coordinate is used, the first unused places are named.
+    // If each coordinate is used, the report names the first unused places.
     let corner = printed(&["(3)/((2_A, 2_C2))"]);
     assert!(corner.contains("\nplaces    3 of 4 are used: A 2, C2 2\nunused    A/C2: 1/1\n"), "{corner}");
 }

@@ -8,7 +8,7 @@ use program::run;
 use serde_json::{Value, json};
 use std::fs;
 
-/// `a` is made in one layout, and one of the two results must have the other.
+/// A value `a` in one layout, and two results, one of which requires the other layout.
 const TURNED: &str = "HloModule turned
 ENTRY main {
   x = f32[80,300]{1,0} parameter(0)
@@ -17,7 +17,7 @@ ENTRY main {
 }
 ";
 
-/// A chain of values of 8192 bytes. The last operation needs three at once, beside `x`.
+/// A chain of values of 8192 bytes. The last operation needs three at once, besides `x`.
 const CHAIN: &str = "HloModule chain
 ENTRY main {
   x = f32[16,128]{1,0} parameter(0)
@@ -75,7 +75,7 @@ fn a_plan_over_places_says_what_is_in_memory_and_when() {
     let within = answer(&[&given[..], &["--capacity", "LM=98304", "--json"]].concat());
     assert_eq!(within["peak"], found["peak"]);
     assert_eq!((&within["cost"], &within["steps"]), (&json!(0), &Value::Null));
-    // With a byte less the argument lies beside the places, and each of them gets its quarter.
+    // With a byte less the argument is outside of the places, and each of them receives its quarter.
     let short = answer(&[&given[..], &["--capacity", "LM=98303", "--json"]].concat());
     assert_eq!((&short["cost"], &short["entry"]["in"][0]), (&json!(32768), &json!("beside the places")));
     assert!(short["peak"]["1"].as_i64().unwrap() <= 98303, "{short}");
@@ -107,7 +107,7 @@ fn options_for_machines_without_places_are_errors_elsewhere() {
     assert!(error.contains("`--plan` is for machines without places, found axes"), "{error}");
 }
 
-/// A product whose result is used again, on 8 places of 4 kB.
+/// A product whose result has another use, on 8 places of 4 kB.
 const SPREAD: &str = "HloModule spread
 ENTRY main {
   x = f32[64,32] parameter(0)
@@ -165,7 +165,7 @@ fn plans_over_places_are_proved_explained_and_limited() {
     }
 }
 
-/// A number as reports write it.
+/// A number in the format of reports.
 fn layout_number(n: i64) -> String {
     let text = n.to_string();
     let groups: Vec<&[u8]> = text.as_bytes().rchunks(3).rev().collect();
@@ -367,7 +367,7 @@ fn room_for_steps_is_asked_for() {
     let line = json!({"op": "plan", "text": text, "machine": "tpu_v5e", "capacity": {"vmem": 1_048_576}, "room_for_steps": true});
     let out = String::from_utf8(run(&["--json"], line.to_string().as_bytes()).stdout).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["cost"], with["cost"], "{out}");
-    // Where no plan leaves the room, the plan is the one without.
+    // If no plan leaves the room, the plan is the one without it.
     let mut text = String::from("HloModule chain\nENTRY main {\n  x = f32[512,512] parameter(0)\n");
     let products = [
         ("r", "x", "x"),

@@ -20,7 +20,7 @@ fn time(text: &str) -> f64 {
     clock() - begin
 }
 
-/// Modules of about `n` instructions, each long in another way.
+/// Modules of about `n` instructions, each long in another respect.
 fn texts(n: usize) -> Vec<(&'static str, String)> {
     let entry = |body: &str| format!("HloModule m\nENTRY e {{\n{body}}}\n");
     let mut all = Vec::new();

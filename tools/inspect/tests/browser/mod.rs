@@ -1,4 +1,4 @@
-//! Chromium without a window, driven by ChromeDriver (WebDriver, JSON over HTTP). Shared by tests; no test by itself.
+//! Headless Chromium, driven by ChromeDriver (WebDriver, JSON over HTTP). Shared by tests; no test by itself.
 //!
 //! `tools/setup.sh` installs both, from Debian. Without them there is no [`Browser`], and the tests that need one fail
 //! where the environment has `CI`; elsewhere they say on standard error that they test nothing.
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Keys as WebDriver names them.
+/// Keys in WebDriver's encoding.
 pub const ENTER: &str = "\u{e007}";
 pub const ESCAPE: &str = "\u{e00c}";
 pub const RIGHT: &str = "\u{e014}";
@@ -163,7 +163,7 @@ impl Drop for Browser {
     }
 }
 
-/// The bytes of a text in base 64.
+/// The bytes of a base-64 text.
 fn decoded(text: &str) -> Vec<u8> {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut bytes = Vec::new();

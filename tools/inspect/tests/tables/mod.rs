@@ -1,4 +1,4 @@
-//! Subcommands that read a file. Shared by tests; no test by itself.
+//! Subcommands with an input file. Shared by tests; no test by itself.
 
 use std::fs;
 use std::path::{Path, PathBuf};
