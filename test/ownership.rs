@@ -462,7 +462,7 @@ fn check(context: &Context, seed: u64, form: Form, arena: Arena) {
     add_passes(passes.as_operation_pass_manager(), &text_of_passes).expect("a pipeline");
     passes.run(&mut module).unwrap_or_else(|_| panic!("{text}"));
     let engine = jit::engine(&module);
-    // SAFETY: both satisfy the contract of these functions in compiled code.
+    // SAFETY: all three satisfy the contracts of C's functions.
     unsafe {
         engine.register("malloc", allocate as *mut ());
         engine.register("free", release as *mut ());
