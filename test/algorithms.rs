@@ -1,5 +1,5 @@
-//! The maps of scans, sorts, windows, features and matrices, by trial: a change of one operand element must change
-//! exactly the result elements that the maps name.
+//! Indexing maps of `Algorithm` operations, such as sorts, scans and batch normalizations, by trial: a change of one
+//! operand element must change exactly the result elements that the maps name.
 
 mod elements;
 mod interpreter;

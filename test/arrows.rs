@@ -6,9 +6,9 @@
 //! 1. **Circles:** the imports of a crate's files have no cycle.
 //! 2. **Rooms:** a room is a file or folder next to `lib.rs`. The documentation of `lib.rs` has a table with a row for
 //!    each room and, in its last column, the rooms that it may use. Rows are in order: a room uses only earlier ones.
-//! So the table that people read is the checked list.
+//!    So the table that people read is the checked list.
 //! 3. **Faces:** a `pub use` of a folder serves other folders. Inside the folder, and everywhere for `lib.rs`, an item
-//! is imported from the file that defines it. An arrow always goes to that file.
+//!    is imported from the file that defines it. An arrow always goes to that file.
 //! 4. **Absences:** some files must not reach others, even through a third; the list is `ABSENT`.
 //! 5. **Everything is listed:** every room has a row, and every name in a last column is used.
 //!

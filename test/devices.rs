@@ -256,8 +256,8 @@ fn links_of_a_torus_are_used_as_the_closed_forms_say() {
     assert_eq!(cost(&rows, &copies, &switch), (vec![AllGather], gathered));
     assert_eq!(cost(&rows, &copies, &line), (vec![AllGather], gathered));
     assert_eq!(cost(&rows, &copies, &ring), (vec![AllGather], gathered / 2));
-    // A device has 256 bytes, and in a ring of 16 a byte goes over 4 links, of which each device has 2; over the middle of
-    // the line go 8 * 8 pieces of 16 bytes each way.
+    // A device has 256 bytes. In a ring of 16 a byte crosses 4 links, of which each device has 2; the middle of the
+    // line carries 8 * 8 pieces of 16 bytes each way.
     assert_eq!(cost(&rows, &columns, &switch), (vec![AllToAll], 256 / 16 * 15));
     assert_eq!(cost(&rows, &columns, &ring), (vec![AllToAll], 256 * 4 / 2));
     assert_eq!(cost(&rows, &columns, &line), (vec![AllToAll], 8 * 8 * 16));
@@ -271,7 +271,7 @@ fn links_of_a_torus_are_used_as_the_closed_forms_say() {
     for half in [&outer, &inner] {
         assert_eq!(cost(&blocks, half, &square), (vec![AllGather], all / 16 * 3 / 2));
     }
-    // Every second device of a ring of 16: 8 of them, and two such groups share each link. Neighbours of a ring are a line.
+    // Groups of every second device of a ring of 16: 8 devices; two such groups share each link. Neighbours are a line.
     let strided = [cut(&[(Some(0), 8), (Some(1), 2)]), cut(&[(None, 8), (Some(1), 2)])];
     assert_eq!(cost(&strided[0], &strided[1], &ring), (vec![AllGather], all / 2 / 8 * 7 * 2 / 2));
     let pairs = [cut(&[(Some(1), 8), (Some(0), 2)]), cut(&[(Some(1), 8), (None, 2)])];

@@ -1,6 +1,6 @@
 //! Builds and runs `examples/embed-rust`, a separate package, as its user would: with `cargo run` in its folder, where
-//! only its own files say where LLVM is. Its expected output is `expected.txt` there; `BLESS=1 cargo test -p
-//! layout-test --test embed_rust` writes it.
+//! only its own files say where LLVM is. Its expected output is `expected.txt` there;
+//! `BLESS=1 cargo test -p layout-test --test embed_rust` writes it.
 //!
 //! Its artifacts are in the workspace's target folder, so that only new ones are built.
 

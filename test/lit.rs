@@ -1,7 +1,7 @@
 //! Runs LLVM's `lit` once over this folder; each of its tests (`.mlir` and `.test` files) is a test of Cargo.
 //!
-//! `lit.cfg.py` selects tests and defines substitutions for their `RUN:` lines; without Cargo: `cargo build &&
-//! /usr/lib/llvm-22/bin/lit test`. The tools under test are built first, in the profile of this test.
+//! `lit.cfg.py` selects tests and defines substitutions for their `RUN:` lines; without Cargo:
+//! `cargo build && /usr/lib/llvm-22/bin/lit test`. The tools under test are built first, in the profile of this test.
 //!
 //! `cargo test -p layout-test --test lit -- dialect/` runs the files whose path contains `dialect/`. The variable
 //! `LIT_OPTS` adds options of lit, for example `--timeout=60`.

@@ -296,7 +296,7 @@ fn wide() -> Vec<WindowDim> {
     wide
 }
 
-/// The rules of scans, sorts, windows, features and matrices.
+/// The rules of `Algorithm` operations.
 fn algorithms() -> Vec<Case> {
     fn one(algorithm: Algorithm) -> Operation {
         Operation::Algorithm(Box::new(algorithm))

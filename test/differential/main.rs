@@ -11,10 +11,10 @@
 //! | `part.rs`, `main.rs` | runs all programs of a kind in their own process, and shrinks one that fails |
 //!
 //! The programs are functions of tensors or memrefs, most with random layouts. The pipeline `layout-to-llvm` lowers
-//! them in both forms; they run on buffers that the slow evaluator of `definition.rs` lays out, with garbage in and
-//! around the padding. Afterwards every element must equal that of the program without layouts, at the offset of the
-//! definition, and memory around the buffers must be unchanged. All numbers are small integers, so floating-point sums
-//! are exact.
+//! them in both forms; they run on buffers that the slow evaluator of `definition.rs` lays out, with garbage in the
+//! padding and around the buffers. Afterwards every element must equal that of the program without layouts, at the
+//! offset of the definition, and memory around the buffers must be unchanged. All numbers are small integers, so
+//! floating-point sums are exact.
 //!
 //! A result over places must hold only garbage between its elements. Reused memory may hold elements of an earlier
 //! tensor there, so this is checked only where it cannot: memory is filled with garbage before reuse, and no two

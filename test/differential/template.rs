@@ -1,8 +1,8 @@
 //! Programs as templates: the files in `templates/`.
 //!
 //! Templates are in Jinja. Their names are set by a [`Program`]; besides, there are `name`, the prefix of all functions
-//! of the program, `signature`, the arguments and the result of the called function, and the functions below. `{{ a0
-//! }}` is the type of the array `a0`, and `{{ a0.element }}` its element type.
+//! of the program, `signature`, the arguments and the result of the called function, and the functions below.
+//! `{{ a0 }}` is the type of the array `a0`, and `{{ a0.element }}` its element type.
 
 use crate::array::Array;
 use crate::element::Element;

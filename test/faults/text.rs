@@ -1,5 +1,5 @@
-//! MLIR's generic form, line by line. Each operation has one line, and with regions a line at each begin and end: `%2 =
-//! "arith.addf"(%0, %1) <{fastmath = #arith.fastmath<none>}> : (f32, f32) -> f32`.
+//! MLIR's generic form, line by line. Each operation has one line, and with regions a line at each begin and end:
+//! `%2 = "arith.addf"(%0, %1) <{fastmath = #arith.fastmath<none>}> : (f32, f32) -> f32`.
 
 /// Splits a text at the commas outside of brackets.
 pub fn split(text: &str) -> Vec<String> {

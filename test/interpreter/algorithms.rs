@@ -1,4 +1,4 @@
-//! Definitions of operations on lines, windows, features and matrices.
+//! Definitions of `Algorithm` operations, such as sorts, batch normalizations and Fourier transforms.
 
 use super::number::{Number, product};
 use super::{Value, array, combine, each, products, random};

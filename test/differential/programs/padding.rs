@@ -1,8 +1,8 @@
 //! Programs on ragged tiles, whose kernels iterate over whole tiles: chains of operations on memrefs, in loops and
 //! branches. Their padding is unknown, constant, or computed from constants.
 //!
-//! Comparisons with constants give padding other numbers than the elements, so a reduction that reads padding which is
-//! not neutral is wrong.
+//! Selections between constants give padding other numbers than the elements, so a reduction that reads padding which
+//! is not neutral is wrong.
 
 use super::padding_numbers::{MOST, data, number};
 use crate::array::{Array, Notation, Source};
