@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Makes docs/report.png: the page that `layout-inspect hlo --html` writes of the program on docs/hlo.md, in Chromium.
+#
+#   tools/report-picture.sh              builds layout-inspect first
+#   BIN=FOLDER tools/report-picture.sh   takes it from the folder
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if [ -z "${BIN:-}" ]; then
+  cargo build --release --quiet -p layout-inspect
+  BIN=${CARGO_TARGET_DIR:-target}/release
+fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# The block that the page calls narrow.hlo.
+sed -n '/^```hlo file=narrow.hlo$/,/^```$/{/^```/d;p}' docs/hlo.md >"$scratch/narrow.hlo"
+"$BIN/layout-inspect" hlo "$scratch/narrow.hlo" --html "$scratch/report.html" --plan --machine tpu_v5e --seconds 60
+chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$scratch/profile" \
+  --window-size=1000,900 --screenshot="$scratch/report.png" "file://$scratch/report.html" 2>"$scratch/log" ||
+  { cat "$scratch/log" >&2; exit 1; }
+size=$(stat -c %s "$scratch/report.png")
+if [ "$size" -gt 150000 ]; then
+  echo "report-picture: the picture must have at most 150000 bytes, found $size" >&2
+  exit 1
+fi
+mv "$scratch/report.png" docs/report.png
