@@ -30,6 +30,7 @@ const PAGES: &[&str] = &[
     "docs/solver.md",
     "docs/targets.md",
     "docs/tensor-layouts.md",
+    "docs/tools.md",
     "docs/tutorial.md",
     "docs/vector-code.md",
     "docs/verify-core.md",
