@@ -27,6 +27,7 @@ const PAGES: &[&str] = &[
     "docs/processes.md",
     "docs/protocol.md",
     "docs/rationale.md",
+    "docs/release.md",
     "docs/solver.md",
     "docs/targets.md",
     "docs/tensor-layouts.md",
