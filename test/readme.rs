@@ -20,6 +20,7 @@ const PAGES: &[&str] = &[
     "docs/glossary.md",
     "docs/hlo.md",
     "docs/lowering.md",
+    "docs/memory.md",
     "docs/notation.md",
     "docs/notations.md",
     "docs/partition.md",
