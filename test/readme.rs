@@ -24,6 +24,7 @@ const PAGES: &[&str] = &[
     "docs/notation.md",
     "docs/notations.md",
     "docs/partition.md",
+    "docs/plan-places.md",
     "docs/plan.md",
     "docs/processes.md",
     "docs/protocol.md",

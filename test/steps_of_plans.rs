@@ -217,7 +217,7 @@ fn the_table_of_steps_is_current() {
          MN-Core, MN-Core all of its 8192. Bytes are those\nthat the busiest place of each level gets or gives. On `tpu_v5e` \
          the capacity is that of `vmem`, and bytes are those from\n`hbm` and to it, with the padding of tiles. The least is the \
          larger of what must move at all and, for products and\nconvolutions, the bound of Smith, Lowery, Langou and van de \
-         Geijn, see [plan.md](../docs/plan.md#steps-over-time).\nThe ratio is that of the bytes at the last level.\n\n| program | machine | capacity | operation | steps | levels | bytes | least | ratio |\n\
+         Geijn, see [plan-places.md](../docs/plan-places.md#steps-over-time).\nThe ratio is that of the bytes at the last level.\n\n| program | machine | capacity | operation | steps | levels | bytes | least | ratio |\n\
          |---|---|---|---|---|---|---|---|---|\n",
     );
     let product = product_text(1024, 512, 512);
