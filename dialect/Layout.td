@@ -85,10 +85,10 @@ def Layout_TiledAttr : Layout_Attr<"Tiled", "tiled", [
     ```
 
     `minor_to_major` comes first, with the dimension that varies fastest in
-    front; then tiles `T(..)(..)`, tail padding `L(n)`, index and pointer types
-    `#(..)` and `*(..)`, element size in bits `E(n)`, memory space `S(n)`, splits
-    `SC(..)` and metadata prefix `M(n)`. The attribute keeps and prints the
-    canonical form of the text.
+    front. Then come tiles `T(..)(..)`, tail padding `L(n)`, index and pointer
+    types `#(..)` and `*(..)`, element size in bits `E(n)`, memory space `S(n)`,
+    splits `SC(..)` and metadata prefix `M(n)`. The attribute keeps and prints
+    the canonical form of the text.
 
     As a memref layout its affine map takes a logical index to its index in the
     expanded (tiled) sizes: `{1,0:T(8,128)}` is

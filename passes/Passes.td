@@ -107,10 +107,10 @@ def LayoutLowerMemrefs : Pass<"layout-lower-memrefs", "::mlir::ModuleOp"> {
   let summary = "Lower memrefs with tiled layouts to strided or physical ones";
   let description = [{
     Gives each memref with a `#layout.tiled` layout one dimension for each part
-    of its tiled sizes, and each with a `#layout.tensor_layout` one for each axis
-    of the machine and then one for each part inside a place; rewrites what uses
-    it. What cannot be lowered is an error at that operation, and the module
-    stays as it was.
+    of its tiled sizes. A memref with a `#layout.tensor_layout` gets one for
+    each axis of the machine and then one for each part inside a place. Rewrites
+    what uses them. What cannot be lowered is an error at that operation, and
+    the module stays as it was.
   }];
   let options = [
     ChoiceOption<"form", "form", Form, Form.summary>,
@@ -163,16 +163,16 @@ def LayoutRemoveConversions
     A `layout.convert` moves bytes and changes no value, and most operations on
     tensors read and write any layout. So values inside a module get the layouts
     in which the fewest bytes are converted, as far as one walk over the
-    conversions finds them, those that move most first: loops count as often as
-    they run, 16 times where that is not known. Arguments and results of private
-    functions take part.
+    conversions finds them. The walk begins with those that move most. Loops
+    count as often as they run, 16 times where that is not known. Arguments and
+    results of private functions take part.
 
     As they are stay arguments and results of public functions, of declarations
-    and of functions that are referred to other than by calls; memory spaces;
-    TensorLayouts; operands and results of operations that lowering does not
-    know; and the result of a `layout.convert` with `{keep}`. No conversion is added. Those that are left are made once, outside of
-    loops, and inside the branch that alone uses them; tensors that nobody reads
-    are removed.
+    and of functions that are referred to other than by calls. So do memory
+    spaces, TensorLayouts, operands and results of operations that lowering does
+    not know, and the result of a `layout.convert` with `{keep}`. No conversion
+    is added. Those that are left are made once, outside of loops, and inside
+    the branch that alone uses them; tensors that nobody reads are removed.
   }];
   let options = [
     Option<"report", "report", "bool", "false",
@@ -334,13 +334,13 @@ def LayoutExpandDma : Pass<"layout-expand-dma", "::mlir::ModuleOp"> {
 def LayoutExpandFloats : Pass<"layout-expand-floats", "::mlir::ModuleOp"> {
   let summary = "Compute with floats of 4, 6 and 8 bits in f32";
   let description = [{
-    Operations of `arith`, `math` and `vector` on floating-point numbers of fewer
-    than 16 bits are computed in f32, by upstream's
-    `arith-emulate-unsupported-floats` and `math-extend-to-supported-types`, and
-    the conversions between these numbers and others become operations on
-    integers, since LLVM has no such types. Scalars and vectors of `f4E2M1FN`,
-    `f6E2M3FN`, `f6E3M2FN`, `f8E3M4`, `f8E4M3`, `f8E4M3B11FNUZ`, `f8E4M3FN`,
-    `f8E4M3FNUZ`, `f8E5M2`, `f8E5M2FNUZ` and `f8E8M0FNU`.
+    Operations of `arith`, `math` and `vector` on floating-point numbers of
+    fewer than 16 bits are computed in f32, by upstream's
+    `arith-emulate-unsupported-floats` and `math-extend-to-supported-types`. The
+    conversions between these numbers and others become operations on integers,
+    since LLVM has no such types. Scalars and vectors of `f4E2M1FN`, `f6E2M3FN`,
+    `f6E3M2FN`, `f8E3M4`, `f8E4M3`, `f8E4M3B11FNUZ`, `f8E4M3FN`, `f8E4M3FNUZ`,
+    `f8E5M2`, `f8E5M2FNUZ` and `f8E8M0FNU`.
 
     `arith.truncf` rounds to the nearest number, to even where two are as near;
     from f64 in one step. What is too large becomes infinity; in types without
@@ -366,11 +366,11 @@ def LayoutShortenInterfaces
     : Pass<"layout-shorten-interfaces", "::mlir::ModuleOp"> {
   let summary = "Let functions of many memrefs be called through pointers";
   let description = [{
-    Of a function `f` of the LLVM dialect for which `func-to-llvm` made
-    `_mlir_ciface_f`, the code moves there: it reads memrefs where the pointers of
-    its caller say, and writes those that it gives where they are made. `f` has
-    the type and the results that it had, and calls the other. LLVM takes time
-    quadratic in the words that are passed at once.
+    For a function `f` of the LLVM dialect, `func-to-llvm` may have made
+    `_mlir_ciface_f`. Then the code of `f` moves there. It reads memrefs where
+    the pointers of its caller say, and writes those that it gives where they
+    are made. `f` has the type and the results that it had, and calls the other.
+    LLVM takes time quadratic in the words that are passed at once.
   }];
   // clang -O2, in seconds without the pass and with it: of 481 arguments and 361
   // results 11.0 and 1.5; clang -O3: of 442 and 440 19.4 and 1.9, of 291 and 1 5.1
@@ -403,12 +403,13 @@ def LayoutSimplifyIndexing : Pass<"layout-simplify-indexing"> {
 def LayoutIndexingAnalysis : Pass<"layout-indexing-analysis"> {
   let summary = "Say which elements every operation on tensors reads and feeds";
   let description = [{
-    Attaches to each operation with tensors `layout.reads`, from an index of a
-    result to the elements of an operand that it is made of, and `layout.feeds`,
-    from an index of an operand to the elements of a result that it goes into:
-    an array for each result, in it one for each operand, in it the
-    `#layout.indexing_map`s, whose points together are the answer. None means
-    that nothing is read; `UNDEFINED` that no finite map says it.
+    Attaches `layout.reads` and `layout.feeds` to each operation with tensors.
+    `layout.reads` goes from an index of a result to the elements of an operand
+    that it is made of. `layout.feeds` goes from an index of an operand to the
+    elements of a result that it goes into. Each is an array for each result, in
+    it one for each operand, in it the `#layout.indexing_map`s, whose points
+    together are the answer. None means that nothing is read; `UNDEFINED` that
+    no finite map says it.
   }];
   let options = [
     Option<"report", "report", "bool", "false",
@@ -439,8 +440,8 @@ def LayoutFuseElementwise
   let summary = "Make one operation of elementwise ones that only it reads";
   let description = [{
     A `linalg.generic` that computes each element of a tensor from those at the
-    same index joins the one that reads its result, where all that read it are of
-    one kernel and do so at the same index: its values are then never stored.
+    same index joins the one that reads its result. All that read it must be of
+    one kernel and do so at the same index. Its values are then never stored.
     What is filled with a scalar is not read; its readers get the scalar. An
     operation stays where something in between may write over what it reads, and
     where vector code cannot be made of it.
@@ -520,12 +521,12 @@ def LayoutPartition : Pass<"layout-partition", "::mlir::ModuleOp"> {
 def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
   let summary = "Choose a layout for every tensor of a module at once";
   let description = [{
-    Chooses the layouts of all tensors of static sizes together, so that the sum
-    of what operations cost on a machine in these layouts, and of conversions
-    between them, is least; and converts where layouts meet. Loops count as often
-    as they run, and what they carry has one layout; a private function has one
-    type for all its calls. Constants, empty and filled tensors are made again in
-    each layout that is wanted.
+    Chooses the layouts of all tensors of static sizes together, and converts
+    where layouts meet. The choice has the least sum of what operations cost on
+    a machine in these layouts, and of conversions between them. Loops count as
+    often as they run, and what they carry has one layout; a private function
+    has one type for all its calls. Constants, empty and filled tensors are made
+    again in each layout that is wanted.
 
     As they are stay types that say a layout other than row-major, operands and results of
     operations that lowering does not know, and with `entry=fixed` the types of
@@ -537,17 +538,18 @@ def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
     An operation that has no placement gets a remark, and so does a given layout
     that cannot be planned with. `spaces` is an error there.
 
-    With `capacity`, that of the fastest memory or of the memory of each place, tensors
-    may lie beside it, and a structured or elementwise operation whose tensors do not
-    fit runs in steps: loops over slices that are brought there and taken back. What
-    runs in one step though it is planned in several, and that for whose smallest steps
-    there is no room, gets a remark.
+    With `capacity`, that of the fastest memory or of the memory of each place,
+    tensors may lie beside it. A structured or elementwise operation whose
+    tensors do not fit runs in steps: loops over slices that are brought there
+    and taken back. What runs in one step though it is planned in several, and
+    that for whose smallest steps there is no room, gets a remark.
 
-    With `capacity` and `spaces`, tensors are brought to the fastest memory, put out of
-    it to memory space 0 and brought back, each as a whole: a `layout.convert` with
-    `async` stands where a copy starts, and a `layout.await` where it is done, with as
-    much computed between them as hides it. A tensor of which the copies cannot be
-    written is in memory space 0, with a remark.
+    With `capacity` and `spaces`, tensors are brought to the fastest memory, put
+    out of it to memory space 0 and brought back, each as a whole. A
+    `layout.convert` with `async` stands where a copy starts, and a
+    `layout.await` where it is done, with as much computed between them as hides
+    it. A tensor of which the copies cannot be written is in memory space 0,
+    with a remark.
   }];
   let options = [
     ChoiceOption<"machine", "machine", PlanMachine, PlanMachine.summary>,
@@ -579,17 +581,18 @@ def LayoutPlanMemory : Pass<"layout-plan-memory", "::mlir::ModuleOp"> {
     A buffer of static shape that the program frees becomes a `memref.view` of
     one allocation, the arena, at a place that no other buffer has at the same
     time. This holds across loops and conditions that hand a buffer on, and
-    across calls: a private function is given its part of its caller's arena, and
-    memory for what it returns, as further arguments of type `memref<?xi8>` with
-    static sizes. Results of public functions are allocated, as their callers
-    free them. Each memory, `#layout.memory_space` on memrefs, has arenas of its own.
+    across calls. A private function is given its part of its caller's arena,
+    and memory for what it returns, as further arguments of type `memref<?xi8>`
+    with static sizes. Results of public functions are allocated, as their
+    callers free them. Each memory, `#layout.memory_space` on memrefs, has
+    arenas of its own.
 
     `arena` says where a public function has its arena from. With `argument`,
     public functions take it as their last argument, at an address that is a
-    multiple of 64, and `NAME_arena_bytes` returns its size; of the memory with number
-    n, the argument comes after that, and the function is `NAME_arena_bytes_n`. With `kept`, calls
-    at the same time have arenas of their own, of which one is kept, and freed
-    when the library is unloaded.
+    multiple of 64, and `NAME_arena_bytes` returns its size. For the memory with
+    number n, the argument comes after that, and the function is
+    `NAME_arena_bytes_n`. With `kept`, calls at the same time have arenas of
+    their own, of which one is kept, and freed when the library is unloaded.
   }];
   // Conversion to LLVM and clang -O1 of outlined programs, in seconds without the
   // pass and with it: 1.13 and 1.05 for 356 allocations, 0.94 and 0.87 for 462,
@@ -617,9 +620,9 @@ def LayoutScfToCf : Pass<"layout-scf-to-cf", "::mlir::ModuleOp"> {
   let description = [{
     Applies the patterns of upstream's `convert-scf-to-cf`, from the last
     operation of each block to the first. Each splits the block after the
-    operation and moves what follows: in upstream's order the whole rest, so
-    that time is quadratic in the loops of one block; in this order only what is
-    before the next loop.
+    operation and moves what follows. In upstream's order that is the whole
+    rest, so that time is quadratic in the loops of one block. In this order it
+    is only what is before the next loop.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect"
@@ -629,11 +632,12 @@ def LayoutScfToCf : Pass<"layout-scf-to-cf", "::mlir::ModuleOp"> {
 def LayoutShardToMpi : Pass<"layout-shard-to-mpi", "::mlir::ModuleOp"> {
   let summary = "Lower collectives of processes to messages of MPI";
   let description = [{
-    Lowers operations of `shard` on tensors of static sizes to `mpi`, in a program
-    that each process of a `shard.grid` runs on its own parts of tensors:
-    `all_gather`, `all_slice`, `all_to_all`, `all_reduce`, `reduce_scatter`, `shift`,
-    `send`, `recv`, `process_linear_index`, `process_multi_index` and `grid_shape`,
-    along any axes of the grid. Ranks are linear indices in it.
+    Lowers operations of `shard` on tensors of static sizes to `mpi`, in a
+    program that each process of a `shard.grid` runs on its own parts of
+    tensors. The operations are `all_gather`, `all_slice`, `all_to_all`,
+    `all_reduce`, `reduce_scatter`, `shift`, `send`, `recv`,
+    `process_linear_index`, `process_multi_index` and `grid_shape`, along any
+    axes of the grid. Ranks are linear indices in it.
 
     Each sends no more bytes than any way of doing it must. Sends and receives begin
     when what is sent is there, and are waited for before the first use of what
@@ -670,17 +674,18 @@ def LayoutVerify : Pass<"layout-verify", "::mlir::ModuleOp"> {
   let summary = "Run passes and check that each keeps what functions compute";
   let description = [{
     Compares what each function computes, reads and writes before the passes and
-    after the last of them, by a proof for all data or by running both on symbolic
-    elements: a difference is an error, with the pass after which it is there. What
-    cannot be compared is a remark that says why. The option `verify` of the pipelines runs their passes
-    so; [verify.md](verify.md) says what is proved and what is assumed.
+    after the last of them, by a proof for all data or by running both on
+    symbolic elements. A difference is an error, with the pass after which it is
+    there. What cannot be compared is a remark that says why. The option
+    `verify` of the pipelines runs their passes so; [verify.md](verify.md) says
+    what is proved and what is assumed.
 
     The passes are those of a pipeline's text, on modules; options `reassociate`,
     `contract` and `approximate` in it allow what they allow.
 
-    With `smt`, what the proofs decide about the addresses in the last form of each
-    function is written to a file, as a module of the dialect `smt`: all of its
-    `smt.check` are to find `unsat`.
+    With `smt`, what the proofs decide about the addresses in the last form of
+    each function is written to a file, as a module of the dialect `smt`. All of
+    its `smt.check` are to find `unsat`.
 
     With `confirm`, the trusted core runs each function that is shown to be the same, up
     to `steps`: [verify-core.md](verify-core.md). With `report`, a line is added to a
