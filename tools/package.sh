@@ -166,7 +166,7 @@ Description: Tensor layouts: what programs make of memory
     install -D -s -m 644 "$bin/liblayout_plugin.so" "$root/layout-mlir/$library/layout/liblayout_plugin.so"
   fi
   # Under the names by which they link to each other.
-  for file in README.md CHANGELOG.md docs/*.md $(find examples -type f -not -path "*/target/*" -not -path "*/build/*"); do
+  for file in README.md CHANGELOG.md SECURITY.md docs/*.{md,svg,png,json} $(find examples -type f -not -path "*/target/*" -not -path "*/build/*"); do
     install -D -m 644 "$file" "$doc/$file"
   done
   finish_package layout-mlir "$root/layout-mlir" "$bin" "layout-tools (= $version), " \
