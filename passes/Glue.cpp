@@ -147,8 +147,7 @@ bool layout_cc_decompose(MlirOperation op) {
 
 bool layout_cc_erase_unreachable_blocks(MlirOperation op) {
   IRRewriter rewriter(unwrap(op)->getContext());
-  return succeeded(
-      eraseUnreachableBlocks(rewriter, unwrap(op)->getRegions()));
+  return succeeded(eraseUnreachableBlocks(rewriter, unwrap(op)->getRegions()));
 }
 
 bool layout_cc_scf_to_cf(MlirOperation root, size_t count,

@@ -100,8 +100,8 @@ bool layout_rs_check_input(MlirStringRef name, MlirStringRef text);
 /// Says on stderr which pass was meant, where the command line has nearly its
 /// name in the text of a pipeline.
 void layout_rs_hint_at_passes();
-/// Says on stderr where an option of a pass belongs that stands by itself on the
-/// command line.
+/// Says on stderr where an option of a pass belongs that stands by itself on
+/// the command line.
 void layout_rs_hint_at_options();
 
 void layout_cc_register_all(MlirDialectRegistry registry) {
