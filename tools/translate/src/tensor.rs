@@ -167,8 +167,10 @@ fn tensor(array: &Array) -> Done<Tensor> {
     let sizes = sizes.collect::<Done<Vec<i64>>>()?;
     let of = element_type(array.element).ok_or_else(|| format!("`{}` cannot be imported", array.element.name()))?;
     // Elements and bytes must fit in 64 bits, with the padding: products of sizes are not checked after this.
-    let expansion = Expansion::new(&sizes, &array.layout);
-    expansion.and_then(|own| own.padded_bytes(array.element)).map_err(|error| error.message)?;
+    let expansion = Expansion::new(&sizes, &array.layout).map_err(|error| error.message)?;
+    if array.element.bytes().is_some() {
+        expansion.padded_bytes(array.element).map_err(|error| error.message)?;
+    }
     let ty = encoded(array, &sizes, &of);
     Ok(Tensor { name: String::new(), sizes, element: array.element, of, ty })
 }
