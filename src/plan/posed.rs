@@ -316,7 +316,7 @@ impl<'a, 't> Posed<'a, 't> {
                 self.kernels.kept[k],
                 self.operand_maker(k),
                 self.after(k),
-                (self.renames.to_result[k], self.feeds_result(k), self.doubted[k]),
+                (self.renames.to_result[k], self.doubted[k]),
             );
             let costs = match known.get(&key) {
                 Some(costs) => costs.clone(),
@@ -472,7 +472,7 @@ impl<'a, 't> Posed<'a, 't> {
             return if kept == Kept::Remade {
                 Ok(0)
             } else {
-                through_form(prices, &self.choices, own, form, self.around(k, way, kept))
+                through_form(prices, &self.choices, own, form, self.around(k, kept))
             };
         }
         let cost = prices.instance(operation, way, &classes(&instance.operands), &classes(&instance.results), kept)?;
@@ -509,28 +509,17 @@ impl<'a, 't> Posed<'a, 't> {
     }
 
     /// What is around a reshape.
-    fn around(&self, k: usize, way: &Way, kept: Kept) -> Around {
+    fn around(&self, k: usize, kept: Kept) -> Around {
         let (made_by, argument) = self.operand_maker(k);
-        let taker = match way.home {
-            // No one else pays for writing it there.
-            Some(Whereabouts::Result) => Taker::Result,
-            None if self.renames.to_result[k] || self.feeds_result(k) => Taker::Renamed,
-            _ => Taker::Other,
-        };
+        let taker = if self.renames.to_result[k] { Taker::Renamed } else { Taker::Other };
         Around { made_by, argument, kept, taker }
-    }
-
-    /// Whether an instance makes an array that a result of the program alone takes.
-    fn feeds_result(&self, k: usize) -> bool {
-        let users = self.program.instances[k].results.first().map_or(&[][..], |made| &self.users[*made]);
-        matches!(users, [(user, _)] if matches!(self.program.instances[*user].doing, Doing::Result(_)))
     }
 
     /// What a reshape costs beside itself where it moves something and has no form.
     fn moving(&self, prices: &Prices, k: usize, way: &Way, kept: Kept) -> Result<i64, Error> {
         let Some(own) = self.moved(k, way).filter(|_| kept != Kept::Remade) else { return Ok(0) };
         let others = self.choices.ways[k].iter().filter_map(|way| ends(&self.program, &self.choices, k, way));
-        without_form(prices, &self.choices, own, others, self.around(k, way, kept))
+        without_form(prices, &self.choices, own, others, self.around(k, kept))
     }
 }
 

@@ -314,7 +314,11 @@ impl Maker<'_, '_> {
                 let (operands, results) = given.split_at(from.len());
                 Ok(vec![Way::new(operands.iter().map(|id| Some(*id)).collect(), results.to_vec())])
             }
-            Doing::Operation(Operation::Reshape) => Ok(self.reshapes(from[0], to[0], given)),
+            Doing::Operation(Operation::Reshape) => {
+                let mut ways = self.reshapes(from[0], to[0]);
+                ways.push(Way::new(vec![Some(given[0])], vec![given[1]]));
+                Ok(ways)
+            }
             Doing::Operation(operation @ Operation::Dot { .. })
                 if is_loop(self.classes.target, operation, &self.arrays(&instance.operands)) =>
             {
@@ -440,8 +444,8 @@ impl Maker<'_, '_> {
         ids.filter(|id| !inside(&own.layouts[usize::from(*id)].minor_to_major)).collect()
     }
 
-    /// The ways of a reshape: all in which nothing moves, and its form; without one, from and to a few layouts.
-    fn reshapes(&self, from: usize, to: usize, given: &[LayoutId]) -> Vec<Way> {
+    /// The ways of a reshape: all in which nothing moves, and from and to a few layouts.
+    fn reshapes(&mut self, from: usize, to: usize) -> Vec<Way> {
         let way = |a: usize, b: usize| Way::new(vec![Some(a as LayoutId)], vec![b as LayoutId]);
         let (a, b) = (&self.classes.all[from], &self.classes.all[to]);
         let mut ways = Vec::new();
@@ -453,11 +457,10 @@ impl Maker<'_, '_> {
             ways.push(Way::new(vec![Some(i)], vec![j]));
             return ways;
         }
-        // The default and the row-major layout come first: a text that states them, or none, adds no way.
+        // The default and the row-major layout come first.
         for i in 0..a.layouts.len().min(2) {
             ways.extend((0..b.layouts.len().min(2)).map(|j| way(i, j)));
         }
-        ways.push(Way::new(vec![Some(given[0])], vec![given[1]]));
         ways
     }
 
