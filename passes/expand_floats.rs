@@ -1,6 +1,7 @@
 //! `layout-expand-floats`: arithmetic on floating-point numbers of 4, 6 and 8 bits, for which LLVM has no types.
 //!
-//! Upstream's patterns compute in f32 between `arith.extf` and `arith.truncf`; this file expands these two on bits. The
+//! Upstream's patterns compute in f32 between `arith.extf` and `arith.truncf`. `math.fma` is computed in f64, as f32 would
+//! round its sum before the rounding to the small type. This file expands the two conversions on bits. The
 //! magnitude of a number with `M` bits of mantissa and the bias `B` is, without its sign, the integer `a`:
 //!
 //! ```text
@@ -120,7 +121,8 @@ impl Wide {
 ///
 /// # Errors
 /// Upstream's errors, which are reported.
-pub fn begin<'c>(module: Op<'c>) -> Result<bool, Vec<Diagnostic<'c>>> {
+pub fn begin<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
+    let module = rewriter.root();
     let computes = |op: &Op| match ir::name(*op) {
         "arith.bitcast" | "arith.constant" | "arith.select" => false,
         name => ["arith.", "math.", "vector."].iter().any(|dialect| name.starts_with(dialect)),
@@ -130,9 +132,25 @@ pub fn begin<'c>(module: Op<'c>) -> Result<bool, Vec<Diagnostic<'c>>> {
     if !operations.any(|op| ir::operands(op).into_iter().chain(ir::results(op)).any(is_small)) {
         return Ok(false);
     }
+    for op in ir::all_operations(module) {
+        if ir::name(op) == "math.fma" && is_small(ir::result(op, 0)) {
+            multiply_and_add(rewriter, op);
+        }
+    }
     let context = Builder::before(module).context();
     let types: Vec<Type> = FORMATS.iter().filter_map(|format| Type::parse(context, format.name)).collect();
     if upstream::compute_in_f32(module, &types) { Ok(true) } else { Err(Vec::new()) }
+}
+
+/// Computes a `math.fma` in f64.
+fn multiply_and_add<'c>(rewriter: &'c Rewriter, op: Op<'c>) {
+    let result = ir::result(op, 0);
+    let lanes = LaneBuilder { b: Builder::before(op), shape: ir::vector(result.r#type()).map(|vector| vector.shape) };
+    let f64 = Type::float64(lanes.b.context());
+    let wide: Vec<Val> = ir::operands(op).into_iter().map(|own| lanes.op("arith.extf", &[own], f64)).collect();
+    let sum = lanes.op("math.fma", &wide, f64);
+    ir::replace_all_uses(result, lanes.op("arith.truncf", &[sum], element(result.r#type())));
+    rewriter.erase(op);
 }
 
 /// Expands conversions to and from such numbers.

@@ -105,7 +105,7 @@ fn run_step<'s>(
         Pass::ExpandClones => return expand_clones::run(rewriter).map(Outcome::of),
         Pass::ExpandDma { options } => return expand_dma::run(rewriter, options).map(Outcome::of),
         Pass::ExpandFloats if now > 0 => expand_floats::run(rewriter)?,
-        Pass::ExpandFloats => match expand_floats::begin(op)? {
+        Pass::ExpandFloats => match expand_floats::begin(rewriter)? {
             true => go_on(expand_floats::PASSES, 1),
             false => return Ok(Outcome::Unchanged),
         },

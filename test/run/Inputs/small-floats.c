@@ -23,7 +23,7 @@ typedef struct {
   int exponent, mantissa, bias;
   enum special special;
   void (*extend)(Line *, Line *), (*extend64)(Line *, Line *), (*truncate)(Line *, Line *), (*truncate64)(Line *, Line *);
-  void (*pairs)(Line *, Square *, Square *, Square *, Square *);
+  void (*pairs)(Line *, Square *, Square *, Square *, Square *, Square *);
 } Type;
 
 #define TYPES(T)                                                                                                       \
@@ -44,7 +44,7 @@ typedef struct {
   void _mlir_ciface_extend64_##name(Line *, Line *);                                                                   \
   void _mlir_ciface_truncate_##name(Line *, Line *);                                                                   \
   void _mlir_ciface_truncate64_##name(Line *, Line *);                                                                 \
-  void _mlir_ciface_pairs_##name(Line *, Square *, Square *, Square *, Square *);
+  void _mlir_ciface_pairs_##name(Line *, Square *, Square *, Square *, Square *, Square *);
 TYPES(DECLARE)
 
 #define ROW(name, e, m, b, s)                                                                                          \
@@ -191,9 +191,9 @@ static void check(const Type *t) {
   t->truncate64(&y_line, &result);
   for (int k = 0; k < count; ++k)
     expect(t, "truncate64", y[k], 0, rounded(t, y[k]), found[k]);
-  static uint8_t sums[65536], products[65536], most[65536], less[65536];
-  Square s = square(sums, n), p = square(products, n), m = square(most, n), l = square(less, n);
-  t->pairs(&from, &s, &p, &m, &l);
+  static uint8_t sums[65536], products[65536], fused[65536], most[65536], less[65536];
+  Square s = square(sums, n), p = square(products, n), f = square(fused, n), m = square(most, n), l = square(less, n);
+  t->pairs(&from, &s, &p, &f, &m, &l);
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) {
       double a = value(t, i), b = value(t, j);
@@ -201,6 +201,7 @@ static void check(const Type *t) {
       expect(t, "sum", a, b, rounded(t, a + b), sums[at]);
       // f32 is what is computed in: a product that is 0 there is no power of two.
       expect(t, "product", a, b, rounded(t, t->special == POWERS ? (float)(a * b) : a * b), products[at]);
+      expect(t, "fma", a, b, rounded(t, fma(a, b, a)), fused[at]);
       double larger = a > b || (a == b && !signbit(a)) ? a : b;
       expect(t, "maximum", a, b, rounded(t, nan ? NAN : larger), most[at]);
       ++checks;

@@ -43,21 +43,24 @@ func.func @truncate64_NAME(%x: memref<?xf64>, %y: memref<?xTYPE>) attributes {ll
   return
 }
 
-func.func @pairs_NAME(%x: memref<?xTYPE>, %sum: memref<?x?xTYPE>, %product: memref<?x?xTYPE>, %most: memref<?x?xTYPE>,
-                      %less: memref<?x?xi8>) attributes {llvm.emit_c_interface} {
+func.func @pairs_NAME(%x: memref<?xTYPE>, %sum: memref<?x?xTYPE>, %product: memref<?x?xTYPE>, %fused: memref<?x?xTYPE>,
+                      %most: memref<?x?xTYPE>, %less: memref<?x?xi8>) attributes {llvm.emit_c_interface} {
   linalg.generic {
     indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>,
-                     affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+                     affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>,
+                     affine_map<(i, j) -> (i, j)>],
     iterator_types = ["parallel", "parallel"]
   } ins(%x, %x : memref<?xTYPE>, memref<?xTYPE>)
-    outs(%sum, %product, %most, %less : memref<?x?xTYPE>, memref<?x?xTYPE>, memref<?x?xTYPE>, memref<?x?xi8>) {
-  ^bb0(%a: TYPE, %b: TYPE, %o0: TYPE, %o1: TYPE, %o2: TYPE, %o3: i8):
+    outs(%sum, %product, %fused, %most, %less
+         : memref<?x?xTYPE>, memref<?x?xTYPE>, memref<?x?xTYPE>, memref<?x?xTYPE>, memref<?x?xi8>) {
+  ^bb0(%a: TYPE, %b: TYPE, %o0: TYPE, %o1: TYPE, %o2: TYPE, %o3: TYPE, %o4: i8):
     %s = arith.addf %a, %b : TYPE
     %p = arith.mulf %a, %b : TYPE
+    %f = math.fma %a, %b, %a : TYPE
     %m = arith.maximumf %a, %b : TYPE
     %l = arith.cmpf olt, %a, %b : TYPE
     %c = arith.extui %l : i1 to i8
-    linalg.yield %s, %p, %m, %c : TYPE, TYPE, TYPE, i8
+    linalg.yield %s, %p, %f, %m, %c : TYPE, TYPE, TYPE, TYPE, i8
   }
   return
 }
