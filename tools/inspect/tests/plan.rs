@@ -693,3 +693,19 @@ fn what_was_not_decided_in_the_time_is_said_as_such() {
     assert!(status == Some(1) && error.contains("not decided"), "{error}");
     assert!(page.contains("<p>There is no plan for <code>tpu_v5e</code>: <code>not decided"), "{page}");
 }
+
+/// A name that is in the program gets the reason, and no suggestion.
+#[test]
+fn layouts_of_tuples_are_not_explained() {
+    let text = "HloModule m\nENTRY main {\n  x = f32[8,128] parameter(0)\n  y = f32[8,128] negate(x)\n  ROOT both = (f32[8,128], f32[8,128]) tuple(x, y)\n}\n";
+    let file = file("tuple.hlo", text);
+    let asked = ["plan", &file, "--machine", "tpu_v5e", "--why"];
+    let (_, error, status) = plan(&[&asked[..], &["both"]].concat());
+    assert_eq!(status, Some(1), "{error}");
+    assert!(
+        error.contains("for an instruction `both`: it makes a tuple") && !error.contains("did you mean"),
+        "{error}"
+    );
+    let (_, error, _) = plan(&[&asked[..], &["bot"]].concat());
+    assert!(error.contains("; did you mean `both`?"), "{error}");
+}

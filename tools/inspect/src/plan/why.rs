@@ -42,7 +42,11 @@ pub fn text(names: &Names, ask: &mut dyn FnMut(ArrayName) -> Vec<Alternatives>, 
     }
     if text.is_empty() {
         let all = names.module.computations.iter().flat_map(|computation| &computation.instructions);
-        let hint = did_you_mean(name, all.map(|instruction| instruction.name.as_str()));
+        let mut all = all.map(|instruction| instruction.name.as_str());
+        let hint = match all.clone().any(|own| own == name) {
+            true => ": it makes a tuple, or is inside a fusion or a computation on scalars".to_string(),
+            false => did_you_mean(name, &mut all),
+        };
         return Err(Error::new(format!("no layout is chosen for an instruction `{name}`{hint}")));
     }
     Ok(text)
