@@ -38,7 +38,7 @@ pub struct InOutput {
 }
 
 /// A buffer in the memory of an output, or a candidate for it.
-struct Lodger<'f> {
+struct PlacedRange<'f> {
     frame: (usize, RunsAs),
     found: &'f FrameBuffers,
     /// The number among the buffers; `None` for a copy.
@@ -47,14 +47,14 @@ struct Lodger<'f> {
     live: (usize, usize),
 }
 
-impl Lodger<'_> {
-    fn meets(&self, other: &Lodger) -> bool {
+impl PlacedRange<'_> {
+    fn meets(&self, other: &PlacedRange) -> bool {
         let overlap = self.live.0.max(other.live.0) < self.live.1.min(other.live.1);
         overlap && !(self.frame == other.frame && (self.is_over(other) || other.is_over(self)))
     }
 
     /// Whether it overwrites another buffer of its computation at its definition.
-    fn is_over(&self, other: &Lodger) -> bool {
+    fn is_over(&self, other: &PlacedRange) -> bool {
         self.number.zip(other.number).is_some_and(|pair| self.found.overwrites.contains(&pair))
     }
 }
@@ -70,48 +70,48 @@ pub fn in_outputs(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffe
     let arguments = own.arguments_of_outputs();
     let times = ProgramTimes::of(module, frames);
     let end = own.of.len() - 1;
-    let mut inside: HashMap<usize, Vec<Lodger>> = HashMap::new();
+    let mut inside: HashMap<usize, Vec<PlacedRange>> = HashMap::new();
     for output in &outputs {
-        let lodgers = inside.entry(*output).or_default();
-        times.occupy(entry, *output, (own.buffers[*output].live.0, end), lodgers);
+        let ranges = inside.entry(*output).or_default();
+        times.occupy(entry, *output, (own.buffers[*output].live.0, end), ranges);
         // A donated argument occupies the memory of its output until its last read.
         if let Some(argument) = arguments.get(output) {
-            times.occupy(entry, *argument, (0, own.buffers[*argument].live.1), lodgers);
+            times.occupy(entry, *argument, (0, own.buffers[*argument].live.1), ranges);
         }
     }
     // Most outputs of a program that only returns its arguments are never empty.
     let all_time = (0, times.all[&entry].times[end].1);
-    outputs.retain(|output| !inside[output].iter().any(|lodger| lodger.live == all_time));
-    let mut candidates: Vec<(InOutput, &Buffer, Vec<Lodger>, usize)> = Vec::new();
+    outputs.retain(|output| !inside[output].iter().any(|range| range.live == all_time));
+    let mut candidates: Vec<(InOutput, &Buffer, Vec<PlacedRange>, usize)> = Vec::new();
     for (frame, run) in times.all.iter().rev() {
         let found = &frames[frame];
         let needed = needed(&module.computations[frame.0]);
         let numbers = (0..found.buffers.len()).filter(|k| found.buffers[*k].role == Role::Temporary).map(Some);
         let all = found.temporaries().zip(numbers.chain(std::iter::repeat(None))).enumerate();
         for (temporary, (buffer, number)) in all.filter(|(_, (buffer, _))| buffer.footprint.padded > 0) {
-            let mut lodgers = Vec::new();
+            let mut ranges = Vec::new();
             match number {
-                Some(number) => times.occupy(*frame, number, buffer.live, &mut lodgers),
+                Some(number) => times.occupy(*frame, number, buffer.live, &mut ranges),
                 None => {
                     let live = (run.times[buffer.live.0].0, run.times[buffer.live.1].1);
-                    lodgers.push(Lodger { frame: *frame, found, number, live });
+                    ranges.push(PlacedRange { frame: *frame, found, number, live });
                 }
             }
-            candidates.push((InOutput { frame: *frame, temporary, output: 0 }, buffer, lodgers, needed[buffer.made.0]));
+            candidates.push((InOutput { frame: *frame, temporary, output: 0 }, buffer, ranges, needed[buffer.made.0]));
         }
     }
     // The caller comes before the computations it runs.
     candidates.sort_by_key(|(own, buffer, _, needed)| (Reverse(buffer.footprint.padded), Reverse(own.frame), *needed));
     let mut all: Vec<InOutput> = Vec::new();
-    for (candidate, buffer, lodgers, _) in candidates {
+    for (candidate, buffer, ranges, _) in candidates {
         let fits = |output: &&usize| {
             own.buffers[**output].space == buffer.space
-                && inside[*output].iter().all(|other| !lodgers.iter().any(|own| own.meets(other)))
+                && inside[*output].iter().all(|other| !ranges.iter().any(|own| own.meets(other)))
         };
         let first = outputs.partition_point(|output| own.buffers[*output].footprint.padded < buffer.footprint.padded);
         if let Some(output) = outputs[first..].iter().find(fits).copied() {
             all.push(InOutput { output, ..candidate });
-            inside.entry(output).or_default().extend(lodgers);
+            inside.entry(output).or_default().extend(ranges);
         }
     }
     all.sort_by_key(|inside| (inside.frame, inside.temporary));
@@ -199,10 +199,16 @@ impl<'m> ProgramTimes<'m> {
 
     /// Adds the ranges in which a buffer occupies the memory of an output, from one instruction to another. Inside
     /// called computations that return the buffer, only the times when it is full count.
-    fn occupy(&self, frame: (usize, RunsAs), buffer: usize, (from, to): (usize, usize), lodgers: &mut Vec<Lodger<'m>>) {
+    fn occupy(
+        &self,
+        frame: (usize, RunsAs),
+        buffer: usize,
+        (from, to): (usize, usize),
+        ranges: &mut Vec<PlacedRange<'m>>,
+    ) {
         let own = &self.all[&frame];
         let mut first = own.times[from].0;
-        let lodger = |live| Lodger { frame, found: &self.frames[&frame], number: Some(buffer), live };
+        let range = |live| PlacedRange { frame, found: &self.frames[&frame], number: Some(buffer), live };
         for (k, leaf) in own.made.get(&buffer).into_iter().flatten().filter(|(k, _)| (from..=to).contains(k)) {
             let instruction = &self.module.computations[frame.0].instructions[*k];
             let is_loop = instruction.opcode == "while";
@@ -212,31 +218,31 @@ impl<'m> ProgramTimes<'m> {
             }
             for inner in called(instruction).into_iter().filter(|inner| inner.1 == RunsAs::Body || !is_loop) {
                 let Some(inside) = self.all.get(&inner) else { continue };
-                lodgers.push(lodger((first, inside.times[0].0)));
-                self.occupy_inside(inner, *leaf, lodgers);
+                ranges.push(range((first, inside.times[0].0)));
+                self.occupy_inside(inner, *leaf, ranges);
                 first = inside.times[inside.times.len() - 1].1;
             }
         }
-        lodgers.push(lodger((first, own.times[to].1)));
+        ranges.push(range((first, own.times[to].1)));
     }
 
     /// The ranges in a called computation, for the buffer of one leaf of its result.
-    fn occupy_inside(&self, frame: (usize, RunsAs), leaf: usize, lodgers: &mut Vec<Lodger<'m>>) {
+    fn occupy_inside(&self, frame: (usize, RunsAs), leaf: usize, ranges: &mut Vec<PlacedRange<'m>>) {
         let found = &self.frames[&frame];
         let end = found.of.len() - 1;
         let result = found.of[found.root].get(leaf).copied().flatten();
         let state = found.parameter(0, leaf).filter(|_| frame.1 == RunsAs::Body);
         match (result, found.before_result(leaf, frame.1)) {
-            (Some(result), _) if state == Some(result) => self.occupy(frame, result, (0, end), lodgers),
+            (Some(result), _) if state == Some(result) => self.occupy(frame, result, (0, end), ranges),
             (Some(result), Some((empty, made))) => {
                 if let (Some(state), Some(last)) = (state, empty.checked_sub(1)) {
-                    self.occupy(frame, state, (0, last), lodgers);
+                    self.occupy(frame, state, (0, last), ranges);
                 }
-                self.occupy(frame, result, (made, end), lodgers);
+                self.occupy(frame, result, (made, end), ranges);
             }
             _ => {
                 let times = &self.all[&frame].times;
-                lodgers.push(Lodger { frame, found, number: None, live: (times[0].0, times[end].1) });
+                ranges.push(PlacedRange { frame, found, number: None, live: (times[0].0, times[end].1) });
             }
         }
     }

@@ -80,7 +80,7 @@ impl<'a, 't> Planner<'a, 't> {
     /// The same within a time: `go_on` is asked now and then; when it says no, nothing is decided.
     ///
     /// # Errors
-    /// Those of [`Planner::of_program`], and [`Unplanned::Undecided`].
+    /// The errors of [`Planner::of_program`], and [`Unplanned::Undecided`].
     pub fn of_program_within(
         program: &Program<'a>,
         (target, ends): (&'t Target, EntryLayouts),

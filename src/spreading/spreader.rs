@@ -91,7 +91,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
     /// The same within a time: `go_on` is asked now and then; when it says no, nothing is decided.
     ///
     /// # Errors
-    /// Those of [`Spreader::new`], and [`Unplanned::Undecided`].
+    /// The errors of [`Spreader::new`], and [`Unplanned::Undecided`].
     pub fn within(
         graphs: &'a [Graph],
         entry: usize,
@@ -106,7 +106,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
     /// Poses the problem of a program of which some arrays are somewhere already.
     ///
     /// # Errors
-    /// Those of [`Spreader::new`].
+    /// The errors of [`Spreader::new`].
     pub fn of_program(
         program: &Program<'a>,
         machine: &'m Machine,
@@ -118,7 +118,7 @@ impl<'a, 'm> Spreader<'a, 'm> {
     /// The same within a time: `go_on` is asked now and then; when it says no, nothing is decided.
     ///
     /// # Errors
-    /// Those of [`Spreader::new`], and [`Unplanned::Undecided`].
+    /// The errors of [`Spreader::new`], and [`Unplanned::Undecided`].
     pub fn of_program_within(
         program: &Program<'a>,
         (machine, home): (&'m Machine, &dyn Fn(ArrayName) -> Home),
