@@ -101,10 +101,13 @@ impl<'t> LayoutClasses<'t> {
         if !own.element.is_data() {
             return Some(0);
         }
-        let mut exact = Layout { memory_space: 0, ..layout.clone() };
-        if !exact.is_tiled() {
-            exact = self.target.layout(own.element, &own.sizes, &exact.minor_to_major).unwrap_or(exact);
+        if !layout.is_tiled()
+            && self.target.has_tiles()
+            && let Some(known) = self.offer(class, &layout.minor_to_major)
+        {
+            return Some(known);
         }
+        let (own, exact) = (&self.all[class], Layout { memory_space: 0, ..layout.clone() });
         if let Some(known) = own.layouts.iter().position(|known| *known == exact) {
             return LayoutId::try_from(known).ok();
         }

@@ -6,6 +6,7 @@ use super::holders::HeldIn;
 use super::layout_plan::{
     Alternative, ArrayName, LayoutPlan, MemoryExcess, PlannedRelayout, Telling, Unplanned, array_name,
 };
+use super::moving::{ends, form};
 use super::placing::{Placed, Residence};
 use super::posed::{Located, Posed, Taken};
 use super::posing_steps::PosingSteps;
@@ -314,8 +315,8 @@ impl<'a, 't> Planner<'a, 't> {
 
     /// The ways that come nearest to the layouts of the program.
     fn given_choices(&self) -> Result<Vec<usize>, Located> {
-        let Posed { program, choices, holders, .. } = &self.posed;
-        let mut chosen = Vec::with_capacity(self.network.variables().len());
+        let Posed { program, choices, holders, kernels, .. } = &self.posed;
+        let mut chosen: Vec<usize> = Vec::with_capacity(self.network.variables().len());
         let missing = |made: usize| {
             let (by, layouts) = (program.made[made].by, &choices.classes.all[choices.class[made]].layouts);
             let (own, default) = (&layouts[usize::from(choices.given[made])], &layouts[0]);
@@ -334,14 +335,28 @@ impl<'a, 't> Planner<'a, 't> {
                 let same = |(made, id): (&usize, &Option<LayoutId>)| id.is_none_or(|id| choices.given[*made] == id);
                 instance.operands.iter().zip(&way.operands).filter(|pair| same(*pair)).count()
             };
+            let first = |fits: &dyn Fn(&Way) -> bool| choices.ways[k].iter().position(fits);
+            // A name of what is not in its layout follows that.
+            let moved = instance.operands.first().filter(|_| kernels.renamed[k]).and_then(|made| {
+                let by = program.made[*made].by;
+                let own = choices.ways[by][*chosen.get(by)?].results[program.made[*made].result];
+                (own != choices.given[*made]).then_some(own)
+            });
+            let follows = moved.and_then(|own| first(&|way| way.operands[0] == Some(own)));
+            // A reshape that moves elements between these layouts is made in its form, with copies before and after it.
+            let form = form(program, choices, k).filter(|_| first(&|way| results(way) && alike(way) == 1).is_none());
+            let in_form = form.and_then(|form| first(&|way| ends(program, choices, k, way) == Some(form)));
             let ways = choices.ways[k].iter().enumerate().filter(|(_, way)| results(way));
             let best = ways.max_by_key(|(number, way)| (alike(way), std::cmp::Reverse(*number)));
-            chosen.push(best.ok_or_else(|| missing(instance.results[0]))?.0);
+            let best = follows.or(in_form).or(best.map(|(number, _)| number));
+            chosen.push(best.ok_or_else(|| missing(instance.results[0]))?);
         }
         self.posed.settle(&mut chosen);
         for (made, holder) in holders.iter().enumerate() {
             let Some((_, states)) = holder else { continue };
-            let alone = states.iter().position(|state| *state == (choices.given[made], None));
+            let by = program.made[made].by;
+            let own = choices.ways[by][chosen[by]].results[program.made[made].result];
+            let alone = states.iter().position(|state| *state == (own, None));
             chosen.push(alone.ok_or_else(|| missing(made))?);
         }
         Ok(chosen)

@@ -314,11 +314,7 @@ impl Maker<'_, '_> {
                 let (operands, results) = given.split_at(from.len());
                 Ok(vec![Way::new(operands.iter().map(|id| Some(*id)).collect(), results.to_vec())])
             }
-            Doing::Operation(Operation::Reshape) => {
-                let mut ways = self.reshapes(from[0], to[0]);
-                ways.push(Way::new(vec![Some(given[0])], vec![given[1]]));
-                Ok(ways)
-            }
+            Doing::Operation(Operation::Reshape) => Ok(self.reshapes(from[0], to[0], [given[0], given[1]])),
             Doing::Operation(operation @ Operation::Dot { .. })
                 if is_loop(self.classes.target, operation, &self.arrays(&instance.operands)) =>
             {
@@ -444,8 +440,9 @@ impl Maker<'_, '_> {
         ids.filter(|id| !inside(&own.layouts[usize::from(*id)].minor_to_major)).collect()
     }
 
-    /// The ways of a reshape: all in which nothing moves, and from and to a few layouts.
-    fn reshapes(&mut self, from: usize, to: usize) -> Vec<Way> {
+    /// The ways of a reshape: all in which nothing moves, its form or else from and to a few layouts, and the layouts of the
+    /// text, with row-major order in place of a default.
+    fn reshapes(&self, from: usize, to: usize, given: [LayoutId; 2]) -> Vec<Way> {
         let way = |a: usize, b: usize| Way::new(vec![Some(a as LayoutId)], vec![b as LayoutId]);
         let (a, b) = (&self.classes.all[from], &self.classes.all[to]);
         let mut ways = Vec::new();
@@ -455,13 +452,22 @@ impl Maker<'_, '_> {
         }
         if let Some([i, j]) = self.forms.of(from, to) {
             ways.push(Way::new(vec![Some(i)], vec![j]));
-            return ways;
+        } else {
+            // The default and the row-major layout come first.
+            for i in 0..a.layouts.len().min(2) {
+                ways.extend((0..b.layouts.len().min(2)).map(|j| way(i, j)));
+            }
         }
-        // The default and the row-major layout come first.
-        for i in 0..a.layouts.len().min(2) {
-            ways.extend((0..b.layouts.len().min(2)).map(|j| way(i, j)));
-        }
+        // A text that states defaults has the ways of one that states nothing.
+        let stated = |class: usize, id: LayoutId| if id == 0 { self.row_major(class) } else { id };
+        ways.push(Way::new(vec![Some(stated(from, given[0]))], vec![stated(to, given[1])]));
         ways
+    }
+
+    /// The row-major layout of a class, or the default where that is none of its layouts.
+    fn row_major(&self, class: usize) -> LayoutId {
+        let descending: Vec<usize> = (0..self.classes.all[class].sizes.len()).rev().collect();
+        self.classes.find(class, &descending).unwrap_or(0)
     }
 
     /// The ways that the target wants.
