@@ -408,7 +408,7 @@ fn plans_over_time_are_the_best_and_run() {
 /// The search without any fast memory comes first, and its plan fits every capacity: a search with at least as many
 /// steps costs no more.
 #[test]
-fn no_capacity_costs_more_than_none_however_early_the_search_ends() {
+fn no_capacity_costs_more_than_none_with_as_many_steps() {
     let target = Target::parse("tpu_v5e").unwrap();
     let fastest = target.machine().memories.iter().find(|memory| memory.name == "vmem").unwrap().space;
     for text in [
