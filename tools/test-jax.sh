@@ -10,4 +10,4 @@ if ! tools/python.sh "$home" tools/test-jax.txt; then
   echo "test-jax: JAX cannot be installed; the models are not compared with it" >&2
   exit 0
 fi
-LAYOUT_JAX="$PWD/$home/bin/python" cargo test --package layout-test --test models
+LAYOUT_JAX="$PWD/$home/bin/python" cargo test --workspace --test models

@@ -12,7 +12,10 @@ if ! tools/python.sh "$home" tools/test-python.txt; then
   exit 0
 fi
 rm -rf target/wheels
-PATH="$PWD/$home/bin:$PATH" "$home/bin/maturin" build --quiet --release --manifest-path tools/python/Cargo.toml --out target/wheels \
+# Tests take the artifacts of a build for development.
+profile=dev
+[[ ${1-} == --wheel ]] && profile=release
+PATH="$PWD/$home/bin:$PATH" "$home/bin/maturin" build --quiet --profile "$profile" --manifest-path tools/python/Cargo.toml --out target/wheels \
   --interpreter "$home/bin/python"
 [[ ${1-} != --wheel ]] || exit 0
 
