@@ -1,5 +1,5 @@
-//! `layout-fuzz CHECK [SECONDS [SEED [CASES]]]` runs a check on its corpus, and then on texts of its grammar and
-//! mutations of both.
+//! `layout-fuzz CHECK [SECONDS [SEED [CASES [SHARE]]]]` runs a check on its corpus, or one text in SHARE of it, and then on
+//! texts of its grammar and mutations of both.
 //!
 //! The current text is in the file that the variable `LAYOUT_FUZZ_INPUT` names, so that it is known after a crash. A
 //! text that takes longer than 5 seconds is printed. `layout-fuzz CHECK FILE` runs a check on one text, and
@@ -25,7 +25,9 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let number = |k: usize, default: u64| arguments.get(k).map_or(Ok(default), |text| text.parse::<u64>());
-    let (Ok(seconds), Ok(seed), Ok(most)) = (number(1, 1), number(2, 0), number(3, u64::MAX)) else {
+    let (Ok(seconds), Ok(seed), Ok(most), Ok(share)) =
+        (number(1, 1), number(2, 0), number(3, u64::MAX), number(4, 1).map(|share| share.max(1)))
+    else {
         let text = fs::read_to_string(&arguments[1]).expect("the file is a text");
         (check.check)(&text);
         return ExitCode::SUCCESS;
@@ -39,7 +41,7 @@ fn main() -> ExitCode {
         (check.check)(text);
     };
     let texts = check.texts();
-    texts.iter().for_each(|text| run(text));
+    texts.iter().zip(seed % share..).filter(|(_, number)| number % share == 0).for_each(|(text, _)| run(text));
 
     let (source, mut rng) = (Source::new(check), fastrand::Rng::with_seed(seed));
     let (start, mut cases, mut slowest) = (Instant::now(), 0u64, Duration::ZERO);

@@ -1,7 +1,8 @@
-//! Each check for about a second, in its own process: a crash or a hang is reported with its text.
+//! Each check for about a second, in its own process: a crash or a hang is reported with its text. `LAYOUT_SAMPLE` takes
+//! part of the corpus and of the second's texts.
 
 use layout_fuzz::CHECKS;
-use layout_test::Checkout;
+use layout_test::{Checkout, Sample};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,13 +12,15 @@ use std::{fs, path::Path};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The most mutations, so that fast and slow machines see the same ones.
-const CASES: &str = "2000";
+const CASES: u64 = 2000;
 
 fn smoke(name: &str) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let (input, log) = (folder.join(format!("{name}.input")), folder.join(format!("{name}.log")));
     let mut command = Command::new(env!("CARGO_BIN_EXE_layout-fuzz"));
-    command.args([name, "1", "0", CASES]).env("LAYOUT_FUZZ_INPUT", &input);
+    let sample = Sample::from_env();
+    let numbers = [1, sample.seed.unwrap_or(0), CASES.div_ceil(sample.share), sample.share];
+    command.arg(name).args(numbers.map(|number| number.to_string())).env("LAYOUT_FUZZ_INPUT", &input);
     let checkout = Checkout::new();
     let package = match name {
         "json" => Some("layout-inspect"),

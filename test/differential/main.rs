@@ -34,8 +34,8 @@
 //! time.
 //!
 //! A failing program is shrunk, see `choices.rs`: each smaller one runs in its own process, and the smallest failing
-//! one is reported. `LAYOUT_SEED` and `LAYOUT_PROGRAMS` (for each kind and form) make a longer run; a report names the
-//! seed.
+//! one is reported. `LAYOUT_SEED` and `LAYOUT_PROGRAMS` (for each kind and form) make a longer run, and `LAYOUT_SAMPLE` a
+//! shorter one; a report names the seed.
 
 mod array;
 mod board;
@@ -57,6 +57,7 @@ mod template;
 
 use choices::{Choices, Search, runner};
 use layout_passes::Form;
+use layout_test::Sample;
 use libtest_mimic::{Arguments, Failed, Trial};
 use part::{DIFFERENT, FAILED, MARK, Part};
 use programs::KINDS;
@@ -76,7 +77,9 @@ const RECORD: &str = "LAYOUT_DIFFERENTIAL_RECORD";
 
 fn main() -> ExitCode {
     let number = |name, default| env::var(name).map_or(default, |n| n.parse().expect("a number"));
-    let (seed, programs) = (number("LAYOUT_SEED", SEED), number("LAYOUT_PROGRAMS", PROGRAMS));
+    let sample = Sample::from_env();
+    let seed = number("LAYOUT_SEED", sample.seed.unwrap_or(SEED));
+    let programs = number("LAYOUT_PROGRAMS", PROGRAMS.div_ceil(sample.share));
     if let Ok(text) = env::var(PART) {
         let part = Part::parse(&text, seed, programs);
         let record = |record: String| record.split(',').map(|n| n.parse().expect("a number")).collect();
@@ -90,7 +93,7 @@ fn main() -> ExitCode {
         let part = Part { kind, form, vectors: false, seed, programs };
         Trial::test(format!("{}/{}", kind.0, form.name()), move || run(part))
     });
-    let widened = Trial::test("padding/widened", move || Ok(part::widened(seed)?));
+    let widened = Trial::test("padding/widened", || Ok(part::widened(SEED)?));
     libtest_mimic::run(&Arguments::from_args(), trials.chain([widened]).collect()).exit_code()
 }
 
