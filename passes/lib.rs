@@ -22,7 +22,7 @@
 //! | `steps` | upstream's passes, each only if the module needs it | |
 //! | `functions` | the functions of a module, and their callers | |
 //! | `runs` | the number of executions of operations | `functions` |
-//! | `same_bytes` | reshapes, transposes and conversions that move nothing | `aliases`, `buffers` |
+//! | `same_bytes` | reshapes, transposes, packings and conversions that move nothing | `aliases`, `buffers` |
 //! | `destinations` | computation of inserted tensors in their destination | `aliases`, `buffers` |
 //! | `descriptors` | memref descriptors of the LLVM dialect | |
 //! | [`annotate_loops`] | `layout-annotate-loops` | |

@@ -14,8 +14,8 @@
 //! - conversions between buffers and tensors (`bufferization.to_tensor`, `to_buffer`) use the layout of the
 //!   tensor, with a copy if the buffer's type has another;
 //! - a reshape whose index is a product of run-time sizes is applied to a row-major copy;
-//! - reshapes, transposes and conversions that leave every element at its byte share the buffer of their operand, see
-//!   `same_bytes`, and tensors that a loop inserts are computed in their destination, see `destinations`;
+//! - reshapes, transposes, packings and conversions that leave every element at its byte share the buffer of their
+//!   operand, see `same_bytes`, and tensors that a loop inserts are computed in their destination, see `destinations`;
 //! - slices and insertions with ambiguous dropped dimensions keep all of them, see `rank_reduction`;
 //! - `scf.index_switch` of tensors becomes a tree of `scf.if`, which the stock analysis knows;
 //! - a slice or reshape that leaves its block, by a branch, loop, call or return, is copied first: a buffer knows its
@@ -62,18 +62,25 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
     if !errors.is_empty() {
         return Err(errors);
     }
+    let mut same_bytes = SameBytes::default();
     for op in ir::all_operations(module) {
         match ir::name(op) {
             "linalg.softmax" if is_tensor(ir::operands(op)[0]) => softmax(rewriter, op)?,
-            "linalg.pack" | "linalg.unpack" if is_tensor(ir::operands(op)[0]) => relayout(rewriter, op)?,
+            "linalg.pack" | "linalg.unpack" if is_tensor(ir::operands(op)[0]) && same_bytes.source(op).is_none() => {
+                relayout(rewriter, op)?;
+            }
             _ => {}
         }
     }
     let (mut gone, mut read, mut views) = (HashSet::new(), HashMap::new(), HashMap::new());
-    let mut same_bytes = SameBytes::default();
     for op in ir::all_operations(module) {
         if gone.contains(&ir::op_key(op)) {
             continue;
+        }
+        let mut op = op;
+        if ir::name(op) == "tensor.pad" && adds_nothing(op) {
+            gone.extend(ir::all_operations(op).into_iter().map(ir::op_key));
+            op = as_cast(rewriter, op);
         }
         match ir::name(op) {
             // Bufferization and later passes skip nested modules.
@@ -87,10 +94,18 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
                 rewriter.erase(op);
             }
             "layout.convert" if is_tensor(ir::result(op, 0)) && destinations::convert(rewriter, op) => {}
-            name if !(is(name, VIEW) && (!changes_layout(op) || is_read_in_place(ir::result(op, 0), &mut read)))
-                && same_bytes.keeps(op)
-                && !is_view(ir::operands(op)[0], &mut views) =>
+            // A slice or reshape that is only read stays a view.
+            name if (!is(name, VIEW)
+                || needs_row_major(op, &mut views)
+                || changes_layout(op) && !is_read_in_place(ir::result(op, 0), &mut read))
+                && same_bytes.source(op).is_some_and(|source| !is_view(source, &mut views)) =>
             {
+                same_bytes.show(rewriter, op);
+            }
+            // It keeps the bytes of a part of a buffer, which is copied first.
+            "linalg.pack" | "linalg.unpack" if is_tensor(ir::operands(op)[0]) => {
+                let source = ir::operands(op)[0];
+                ir::edit(op).set_operand(0, copied(Builder::before(op), source, source.r#type()));
                 same_bytes.show(rewriter, op);
             }
             "layout.convert" if is_tensor(ir::result(op, 0)) => {
@@ -101,13 +116,6 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
             "tensor.extract_slice" | "tensor.insert_slice" | "tensor.parallel_insert_slice"
                 if name_dimensions(rewriter, op, copied) => {}
             "tensor.concat" if reaches_layouts(op, &mut views) => concatenate(rewriter, op),
-            "tensor.pad" if adds_nothing(op) => {
-                gone.extend(ir::all_operations(op).into_iter().map(ir::op_key));
-                let cast = as_cast(rewriter, op);
-                if changes_layout(cast) && !is_read_in_place(ir::result(cast, 0), &mut read) {
-                    settle(cast, ir::result(cast, 0).r#type());
-                }
-            }
             "tensor.pad" if reaches_layouts(op, &mut views) => {
                 gone.extend(ir::all_operations(op).into_iter().map(ir::op_key));
                 pad(rewriter, op);
@@ -115,10 +123,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
             "scf.index_switch" if ir::results(op).into_iter().any(is_tensor) => as_branches(rewriter, op),
             "tensor.splat" if touches_layouts(op) => splat(rewriter, op),
             "tensor.generate" if touches_layouts(op) => generate(rewriter, op),
-            "tensor.reshape" if touches_layouts(op) => in_row_major(op),
-            "tensor.expand_shape" | "tensor.collapse_shape"
-                if !has_affine_index(op) && reaches_layouts(op, &mut views) =>
-            {
+            "tensor.reshape" | "tensor.expand_shape" | "tensor.collapse_shape" if needs_row_major(op, &mut views) => {
                 in_row_major(op);
             }
             "bufferization.materialize_in_destination" if is_tensor(ir::operands(op)[1]) => store(rewriter, op),
@@ -241,6 +246,15 @@ fn as_cast<'c>(rewriter: &Rewriter, op: Op<'c>) -> Op<'c> {
     ir::replace_all_uses(ir::result(op, 0), ir::result(cast, 0));
     rewriter.erase(op);
     cast
+}
+
+/// Whether a reshape of tensors with layouts, if it moves elements, must do so between row-major copies.
+fn needs_row_major<'c>(op: Op<'c>, views: &mut HashMap<usize, bool>) -> bool {
+    match ir::name(op) {
+        "tensor.reshape" => touches_layouts(op),
+        "tensor.expand_shape" | "tensor.collapse_shape" => !has_affine_index(op) && reaches_layouts(op, views),
+        _ => false,
+    }
 }
 
 /// Makes a reshape read a row-major copy and define a row-major tensor, which is copied into the layout of its result.
@@ -459,6 +473,8 @@ fn is_view<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
         seen.push(ir::key(v));
         let operands = ir::operands(op);
         match ir::name(op) {
+            // It is the whole tensor, which knows more or fewer of its sizes.
+            "tensor.cast" if !changes_layout(op) => stack.push(operands[0]),
             name if is(name, VIEW) => found = true,
             "tensor.insert" | "tensor.insert_slice" => stack.push(operands[1]),
             "arith.select" => stack.extend(&operands[1..]),

@@ -325,7 +325,8 @@ impl<'c> Lowered<'c> {
         });
         let logical: Vec<Expr> = logical.collect();
         // Sizes depend on sizes only, so any index will do.
-        let terms = self.products.terms(&mut vars, &vec![Expr::Const(0); logical.len()], &logical);
+        let terms =
+            self.products.terms(&vec![Expr::Const(0); logical.len()], &logical, |factors| vars.product(factors));
         let sizes = self.run_time.iter().map(|(k, size)| {
             let size = vars.simplified(&[size.substitute(&terms)], &[]).remove(0);
             (*k, vars.value(b, &size))
@@ -343,7 +344,7 @@ impl<'c> Lowered<'c> {
             None => vars.size(value, self.dim_of_size(d).expect("each unknown size is that of a dimension")),
         };
         let sizes: Vec<Expr> = self.shape.iter().enumerate().map(size).collect();
-        let terms = self.products.terms(vars, logical, &sizes);
+        let terms = self.products.terms(logical, &sizes, |factors| vars.product(factors));
         self.exprs.iter().map(|e| e.substitute(&terms)).collect()
     }
 

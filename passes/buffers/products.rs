@@ -13,7 +13,6 @@
 //! The tiling rule on such expressions gives the indices and sizes of all dimensions of the tiles, whatever they merge:
 //! `{1,0:T(*,2)}` on `[5, n]` has `(i * n + j) floordiv 2`, below `(5 * n) ceildiv 2`, and `(i * n + j) mod 2`.
 
-use crate::buffers::index::IndexVars;
 use std::convert::Infallible;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::{Domain, Interval, simplify};
@@ -65,12 +64,11 @@ impl Products {
     }
 
     /// The values of the layout's variables for this logical index and these logical sizes, as expressions over
-    /// other variables. The products become new variables.
-    pub fn terms(&self, vars: &mut IndexVars, index: &[Expr], sizes: &[Expr]) -> Vec<Expr> {
+    /// other variables, in which `product` expresses a product of two.
+    pub fn terms(&self, index: &[Expr], sizes: &[Expr], mut product: impl FnMut([Expr; 2]) -> Expr) -> Vec<Expr> {
         let mut terms = [index, sizes].concat();
         for factors in &self.factors {
-            let factors = factors.each_ref().map(|e| e.substitute(&terms));
-            terms.push(vars.product(factors));
+            terms.push(product(factors.each_ref().map(|e| e.substitute(&terms))));
         }
         terms
     }

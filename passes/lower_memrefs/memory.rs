@@ -4,9 +4,8 @@ use super::state::Lowering;
 use super::types::tiled_layout;
 use crate::async_copies::DmaStart;
 use crate::buffers::index::{IndexVars, constant_value, indices};
-use crate::buffers::lowered::Lowered;
+use crate::buffers::lowered::{AnyLayout, Lowered};
 use crate::buffers::maps::one_to_one;
-use crate::buffers::parts::row_major;
 use crate::kernel::access::is_view;
 use crate::kernel::transfers;
 use crate::ownership;
@@ -17,6 +16,7 @@ use melior::ir::{Type, ValueLike};
 use std::rc::Rc;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::{IndexingMap, Interval};
+use tensor_layout::tiled::Layout;
 
 /// Copies the buffers that a function hands on as copies, if their layout pads the tail: buffer deallocation would copy
 /// only the length of the lowered type, without the tail.
@@ -294,22 +294,28 @@ impl<'c> Lowering<'c> {
 
     /// Views the memory of a buffer as another type, with each element at the same byte.
     pub(super) fn same_bytes(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
-        let (source, result) = (ir::operands(op)[0], ir::result(op, 0));
-        self.whole_only(&[source])?;
-        let made = match self.buffers.get(result).cloned() {
-            Some(lowered) => {
-                let made = lowered.reinterpreted(b, source, &[]);
-                self.buffers.lowered.insert(ir::key(made), lowered);
-                made
-            }
-            None => {
-                let shape = ir::memref(result.r#type()).ok_or("its result is not a memref")?.shape;
-                let strides = row_major(&shape);
-                b.reinterpret(source, result.r#type(), (&[Some(0)], &[]), (&shape, &[]), (&strides, &[]))
-            }
-        };
+        let (operands, result) = (ir::operands(op), ir::result(op, 0));
+        let (source, sizes) = operands.split_first().ok_or("it has no operand")?;
+        self.whole_only(&[*source])?;
+        let tiled = self.buffers.get(result).cloned();
+        let lowered = tiled.clone().map_or_else(|| self.row_major(b, result.r#type()), Ok)?;
+        let unknown = lowered.shape.iter().filter(|n| n.is_none()).count();
+        if ir::memref(source.r#type()).is_none() || sizes.len() != unknown {
+            return Err(format!("its operands must be a memref and {unknown} sizes"));
+        }
+        let made = lowered.reinterpreted(b, *source, sizes);
+        if let Some(lowered) = tiled {
+            self.buffers.lowered.insert(ir::key(made), lowered);
+        }
         self.replace(op, &[made]);
         Ok(())
+    }
+
+    /// The lowered form of a memref without a layout.
+    fn row_major(&self, b: Builder<'c>, t: Type<'c>) -> Result<Rc<Lowered<'c>>, String> {
+        let shaped = ir::memref(t).ok_or("its result is not a memref")?;
+        let layout = AnyLayout::Tiled(Layout::row_major(shaped.shape.len()));
+        Lowered::new(b.location, &shaped, &layout, &self.types.axes, self.types.form).map(Rc::new)
     }
 
     /// Lowers a DMA copy of a whole buffer to one of the same layout: a copy of its bytes, padding included.

@@ -83,7 +83,7 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagn
 }
 
 /// Converts layouts that are affine maps with a strided form to `strided`, or drops them if row-major.
-/// Returns false if there are none, and nothing is allocated with strides.
+/// Returns false if there are none, and no operation is lowered whatever its types: see [`is_lowered_alone`].
 fn as_strided<'c>(operations: &[Op<'c>]) -> bool {
     let mut any = false;
     let mut convert = TypeConverter::new(|t: Type<'c>| {
@@ -96,7 +96,17 @@ fn as_strided<'c>(operations: &[Op<'c>]) -> bool {
         ir::memref_type(location, &Shaped { layout, ..shaped })
     });
     operations.iter().for_each(|op| convert.operation(*op));
-    any || operations.iter().any(|op| memory::allocates_strides(*op))
+    any || operations.iter().any(|op| is_lowered_alone(*op))
+}
+
+/// Whether an operation is lowered without a tiled buffer, too.
+fn is_lowered_alone(op: Op) -> bool {
+    memory::allocates_strides(op) || is_same_bytes(op)
+}
+
+/// Whether an operation is the cast of a buffer that leaves every element at its byte.
+fn is_same_bytes(op: Op) -> bool {
+    ir::name(op) == SAME_BYTES && ir::attribute(op, MARK).is_some()
 }
 
 /// Marks operations with polynomial approximations as approximable; returns false if there are none.
@@ -116,7 +126,7 @@ impl<'c> Lowering<'c> {
             return;
         }
         let name = ir::name(op);
-        if name == "memref.global" || self.touches(op) || memory::allocates_strides(op) {
+        if name == "memref.global" || self.touches(op) || is_lowered_alone(op) {
             // The operation may be erased afterwards.
             let location = ir::location(op);
             if let Err(reason) = self.rewrite(op) {
@@ -164,7 +174,7 @@ impl<'c> Lowering<'c> {
             }
             name if is(name, STRIDED) && self.buffers.get(ir::result(op, 0)).is_none() => self.strided(b, op),
             "memref.cast" => self.cast(b, op),
-            SAME_BYTES if ir::attribute(op, MARK).is_some() => self.same_bytes(b, op),
+            SAME_BYTES if is_same_bytes(op) => self.same_bytes(b, op),
             "memref.dealloc" => self.whole_only(&operands),
             "memref.dma_start" => self.dma_start(b, op),
             name if is(name, FORWARDS) => self.whole_only(&operands),

@@ -157,3 +157,150 @@ func.func @bits(%x: tensor<8x256xi4, #E>) -> (tensor<8x256xi4, #E>, tensor<8x256
   %r = layout.convert %y {keep} : tensor<8x256xi4, #E> to tensor<8x256xi4>
   return %y, %r : tensor<8x256xi4, #E>, tensor<8x256xi4>
 }
+
+// -----
+
+#A = #layout.tiled<{1,0:T(8,128)}>
+#C = #layout.tiled<{2,1,0:T(8,128)}>
+#R = #layout.tiled<{1,0:T(1,128)}>
+#T = #layout.tiled<{0,1:T(8,128)}>
+// Sizes known only at run time: the product of two of them is one number on both sides.
+// CHECK-LABEL: func.func @collapse_run_time(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+func.func @collapse_run_time(%x: tensor<?x?xf32, #layout.tiled<{1,0}>>) -> tensor<?xf32, #layout.tiled<{0}>> {
+  %y = math.exp %x : tensor<?x?xf32, #layout.tiled<{1,0}>>
+  %r = tensor.collapse_shape %y [[0, 1]] : tensor<?x?xf32, #layout.tiled<{1,0}>> into tensor<?xf32, #layout.tiled<{0}>>
+  return %r : tensor<?xf32, #layout.tiled<{0}>>
+}
+
+// CHECK-LABEL: func.func @expand_run_time(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+func.func @expand_run_time(%x: tensor<?x?xf32, #A>, %n: index, %m: index) -> tensor<?x16x?xf32, #C> {
+  %y = math.exp %x : tensor<?x?xf32, #A>
+  %r = tensor.expand_shape %y [[0, 1], [2]] output_shape [%n, 16, %m] : tensor<?x?xf32, #A> into tensor<?x16x?xf32, #C>
+  return %r : tensor<?x16x?xf32, #C>
+}
+
+// CHECK-LABEL: func.func @reshape(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+func.func @reshape(%x: tensor<64x256xf32, #A>) -> tensor<8x8x256xf32, #C> {
+  %y = math.exp %x : tensor<64x256xf32, #A>
+  %s = arith.constant dense<[8, 8, 256]> : tensor<3xindex>
+  %r = tensor.reshape %y(%s) : (tensor<64x256xf32, #A>, tensor<3xindex>) -> tensor<8x8x256xf32, #C>
+  return %r : tensor<8x8x256xf32, #C>
+}
+
+// CHECK-LABEL: func.func @transpose_run_time(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+func.func @transpose_run_time(%x: tensor<?x?xf32, #A>, %n: index, %m: index) -> tensor<?x?xf32, #T> {
+  %y = math.exp %x : tensor<?x?xf32, #A>
+  %e = tensor.empty(%m, %n) : tensor<?x?xf32, #T>
+  %r = linalg.transpose ins(%y : tensor<?x?xf32, #A>) outs(%e : tensor<?x?xf32, #T>) permutation = [1, 0]
+  return %r : tensor<?x?xf32, #T>
+}
+
+// A generic operation that only moves its elements is no other operation than a transpose.
+// CHECK-LABEL: func.func @generic(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+func.func @generic(%x: tensor<64x256xf32, #A>) -> tensor<256x64xf32, #T> {
+  %y = math.sqrt %x : tensor<64x256xf32, #A>
+  %e = tensor.empty() : tensor<256x64xf32, #T>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]} ins(%y : tensor<64x256xf32, #A>) outs(%e : tensor<256x64xf32, #T>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<256x64xf32, #T>
+  return %r : tensor<256x64xf32, #T>
+}
+
+// What a call gives is the caller's.
+// CHECK-LABEL: func.func @convert_run_time(
+// CHECK-NOT: memref.alloc
+// CHECK: memref.reinterpret_cast
+func.func private @given(index) -> tensor<?x128xf32, #A>
+func.func @convert_run_time(%n: index) -> tensor<?x128xf32, #R> {
+  %y = call @given(%n) : (index) -> tensor<?x128xf32, #A>
+  %r = layout.convert %y {keep} : tensor<?x128xf32, #A> to tensor<?x128xf32, #R>
+  return %r : tensor<?x128xf32, #R>
+}
+
+// The tiles of a layout, as dimensions.
+// CHECK-LABEL: func.func @pack(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+func.func @pack(%x: tensor<?x256xf32, #A>, %n: index) -> tensor<?x2x8x128xf32> {
+  %y = math.exp %x : tensor<?x256xf32, #A>
+  %e = tensor.empty(%n) : tensor<?x2x8x128xf32>
+  %r = linalg.pack %y inner_dims_pos = [0, 1] inner_tiles = [8, 128] into %e : tensor<?x256xf32, #A> -> tensor<?x2x8x128xf32>
+  return %r : tensor<?x2x8x128xf32>
+}
+
+// What is not unpacked becomes padding.
+// CHECK-LABEL: func.func @unpack(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+func.func @unpack(%x: tensor<8x2x8x128xf32>) -> tensor<61x255xf32, #A> {
+  %y = math.exp %x : tensor<8x2x8x128xf32>
+  %e = tensor.empty() : tensor<61x255xf32, #A>
+  %r = linalg.unpack %y inner_dims_pos = [0, 1] inner_tiles = [8, 128] into %e : tensor<8x2x8x128xf32> -> tensor<61x255xf32, #A>
+  return %r : tensor<61x255xf32, #A>
+}
+
+// Without layouts.
+// CHECK-LABEL: func.func @pack_plain(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+func.func @pack_plain(%x: tensor<64x128xf32>) -> tensor<8x1x8x128xf32> {
+  %y = math.exp %x : tensor<64x128xf32>
+  %e = tensor.empty() : tensor<8x1x8x128xf32>
+  %r = linalg.pack %y inner_dims_pos = [0, 1] inner_tiles = [8, 128] into %e : tensor<64x128xf32> -> tensor<8x1x8x128xf32>
+  return %r : tensor<8x1x8x128xf32>
+}
+
+// The buffer may be smaller than 8 rows for each 8 begun: a copy.
+// CHECK-LABEL: func.func @larger_at_run_time(
+// CHECK-COUNT-2: memref.alloc
+func.func @larger_at_run_time(%x: tensor<?x128xf32, #R>, %n: index) -> tensor<128x?xf32, #T> {
+  %y = math.exp %x : tensor<?x128xf32, #R>
+  %e = tensor.empty(%n) : tensor<128x?xf32, #T>
+  %r = linalg.transpose ins(%y : tensor<?x128xf32, #R>) outs(%e : tensor<128x?xf32, #T>) permutation = [1, 0]
+  return %r : tensor<128x?xf32, #T>
+}
+
+// The padding of the last tile must be written: a copy.
+// CHECK-LABEL: func.func @pack_with_padding(
+// CHECK-COUNT-2: memref.alloc
+func.func @pack_with_padding(%x: tensor<?x128xf32, #A>, %n: index) -> tensor<?x1x8x128xf32> {
+  %y = math.exp %x : tensor<?x128xf32, #A>
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?x1x8x128xf32>
+  %r = linalg.pack %y padding_value(%z : f32) inner_dims_pos = [0, 1] inner_tiles = [8, 128] into %e : tensor<?x128xf32, #A> -> tensor<?x1x8x128xf32>
+  return %r : tensor<?x1x8x128xf32>
+}
+
+// Two operations of the same types hand on different operands: one is transposed, the other is copied.
+#maps = {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+  iterator_types = ["parallel", "parallel"]}
+// CHECK-LABEL: func.func @either(
+// CHECK-COUNT-3: memref.alloc
+// CHECK-NOT: memref.alloc
+func.func @either(%x: tensor<64x64xf32, #A>, %z: tensor<64x64xf32, #A>) -> (tensor<64x64xf32, #T>, tensor<64x64xf32, #T>) {
+  %y = math.sqrt %x : tensor<64x64xf32, #A>
+  %w = math.sqrt %z : tensor<64x64xf32, #A>
+  %e = tensor.empty() : tensor<64x64xf32, #T>
+  %f = tensor.empty() : tensor<64x64xf32, #T>
+  %r = linalg.generic #maps ins(%y, %w : tensor<64x64xf32, #A>, tensor<64x64xf32, #A>) outs(%e : tensor<64x64xf32, #T>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<64x64xf32, #T>
+  %s = linalg.generic #maps ins(%y, %w : tensor<64x64xf32, #A>, tensor<64x64xf32, #A>) outs(%f : tensor<64x64xf32, #T>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    linalg.yield %b : f32
+  } -> tensor<64x64xf32, #T>
+  return %r, %s : tensor<64x64xf32, #T>, tensor<64x64xf32, #T>
+}

@@ -8,6 +8,7 @@
 // RUN:   | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
 #T = #layout.tiled<{1,0:T(8,128)}>
 #C = #layout.tiled<{0,1:T(4,8)}>
+#S = #layout.tiled<{1,0:T(2,2)}>
 #P = #layout.tiled<{3,2,1,0:T(2,2)}>
 func.func private @printMemrefF32(tensor<*xf32>)
 
@@ -44,6 +45,18 @@ func.func private @whole(%x: tensor<4x6xf32, #T>) -> tensor<2x3x2x2xf32> {
   %e = tensor.empty() : tensor<2x3x2x2xf32>
   %p = linalg.pack %x inner_dims_pos = [0, 1] inner_tiles = [2, 2] into %e : tensor<4x6xf32, #T> -> tensor<2x3x2x2xf32>
   return %p : tensor<2x3x2x2xf32>
+}
+
+// The tiles of the layout, in the same memory, unless the source is in use: one element is written, and all are unpacked.
+func.func private @kept(%x: tensor<?x6xf32, #T>, %v: f32, %n: index, %m: index) -> (tensor<?x6xf32, #S>, tensor<?x6xf32, #S>) {
+  %c0 = arith.constant 0 : index
+  %s = layout.convert %x : tensor<?x6xf32, #T> to tensor<?x6xf32, #S>
+  %e = tensor.empty(%n) : tensor<?x3x2x2xf32>
+  %p = linalg.pack %s inner_dims_pos = [0, 1] inner_tiles = [2, 2] into %e : tensor<?x6xf32, #S> -> tensor<?x3x2x2xf32>
+  %w = tensor.insert %v into %p[%c0, %c0, %c0, %c0] : tensor<?x3x2x2xf32>
+  %f = tensor.empty(%m) : tensor<?x6xf32, #S>
+  %u = linalg.unpack %w inner_dims_pos = [0, 1] inner_tiles = [2, 2] into %f : tensor<?x3x2x2xf32> -> tensor<?x6xf32, #S>
+  return %u, %s : tensor<?x6xf32, #S>, tensor<?x6xf32, #S>
 }
 
 // One dimension in tiles, of sizes known only at run time.
@@ -156,6 +169,20 @@ func.func @main() {
   // CHECK-NEXT: {{\[\[\[}}20, {{ *}}21],
   // CHECK-NEXT: [30, {{ *}}31]],
   call @print(%whole_d) : (tensor<?x?x?x?xf32>) -> ()
+
+  %four = arith.constant 4 : index
+  %wide_d = tensor.cast %wide : tensor<4x6xf32, #T> to tensor<?x6xf32, #T>
+  %kept:2 = call @kept(%wide_d, %nine, %two, %four) : (tensor<?x6xf32, #T>, f32, index, index) -> (tensor<?x6xf32, #S>, tensor<?x6xf32, #S>)
+  %kept_p = layout.convert %kept#0 : tensor<?x6xf32, #S> to tensor<?x6xf32>
+  %kept_d = tensor.cast %kept_p : tensor<?x6xf32> to tensor<?x?xf32>
+  // CHECK: sizes = [4, 6]
+  // CHECK: {{\[\[}}9, {{ *}}1, {{ *}}2, {{ *}}3, {{ *}}4, {{ *}}5],
+  // CHECK-NEXT: [10, {{ *}}11, {{ *}}12, {{ *}}13, {{ *}}14, {{ *}}15],
+  call @print2_f32(%kept_d) : (tensor<?x?xf32>) -> ()
+  %source_p = layout.convert %kept#1 : tensor<?x6xf32, #S> to tensor<?x6xf32>
+  %source_d = tensor.cast %source_p : tensor<?x6xf32> to tensor<?x?xf32>
+  // CHECK: {{\[\[}}0, {{ *}}1, {{ *}}2, {{ *}}3, {{ *}}4, {{ *}}5],
+  call @print2_f32(%source_d) : (tensor<?x?xf32>) -> ()
 
   %open = tensor.cast %t : tensor<5x3xf32, #T> to tensor<?x?xf32, #T>
   %packed = call @open(%open, %nine, %five, %one) : (tensor<?x?xf32, #T>, f32, index, index) -> tensor<?x?x4xf32>

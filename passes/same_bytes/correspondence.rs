@@ -1,0 +1,301 @@
+//! The correspondence between the elements of an operand and those of the result that an operation makes of them, and
+//! their offsets.
+//!
+//! The operation is a nest of loops. In iteration `(i, j, k)` of the reshape from 64x256 to 8x8x256, element
+//! `(8 * i + j, k)` becomes element `(i, j, k)`. With `{1,0:T(8,128)}` and `{2,1,0:T(8,128)}` the offsets of both are
+//! `2048 * i + 128 * j + k floordiv 128 * 1024 + k mod 128`, so no element moves.
+//!
+//! Sizes that are known only at run time are variables, too. Products of variables become further variables, one for
+//! each set of factors: `(i * n + j) * m` and `i * m * n + j * m` are one sum. So the simplifier compares affine
+//! expressions alone.
+
+use crate::buffers::packing::Packing;
+use crate::buffers::parts::row_major;
+use crate::buffers::products::Products;
+use layout_dialect::affine;
+use layout_ir::{self as ir, Op, Shaped};
+use melior::ir::{Type, ValueLike};
+use std::collections::HashMap;
+use tensor_layout::expr::Expr;
+use tensor_layout::maps::{Domain, Form, IndexingMap, Interval, simplify};
+use tensor_layout::tiled::{Layout, Tiling};
+
+/// The most iterations that are compared one by one, if the simplifier does not decide.
+const COMPARED: u128 = 1 << 16;
+
+/// A tensor in memory.
+pub struct StoredTensor<'c> {
+    pub shape: Vec<Option<i64>>,
+    layout: Layout,
+    /// An element of the buffer, and the bits of one of the tensor.
+    packing: (Type<'c>, Option<i64>),
+}
+
+impl<'c> StoredTensor<'c> {
+    /// The array of a tensor type; `None` for an encoding that is no tiled layout.
+    pub fn of(t: Type<'c>) -> Option<StoredTensor<'c>> {
+        let Shaped { shape, element, layout, .. } = ir::tensor(t)?;
+        let layout = match layout {
+            Some(layout) => layout_dialect::tiled(layout)?,
+            None => Layout::row_major(shape.len()),
+        };
+        let packing = Packing::new(element, layout.element_bits).ok()?;
+        Some(StoredTensor { shape, layout, packing: (packing.held_in, packing.bits) })
+    }
+}
+
+/// The index and the size in each dimension of an array.
+type Side = Vec<(Expr, Expr)>;
+
+/// A nest of loops, each iteration of which makes one element of an operand one of the result. Variable `k` is the
+/// index of loop `k`; the sizes of the loops follow.
+pub struct Correspondence {
+    loops: Vec<Option<i64>>,
+    domain: Domain,
+    /// The factors of variables that are products.
+    products: HashMap<usize, Vec<Expr>>,
+    /// The operand and the result, over the variables.
+    sides: [Side; 2],
+}
+
+impl Correspondence {
+    /// The nest of an operation that makes operand number `source`, of the first shape, a result of the second. `None`
+    /// if it may write other elements, too.
+    pub fn of(op: Op, source: usize, shapes: [&[Option<i64>]; 2]) -> Option<Correspondence> {
+        let [from, to] = shapes;
+        match ir::name(op) {
+            "layout.convert" | "tensor.cast" => {
+                let pairs = Self::over(from.iter().zip(to).map(|(from, to)| from.or(*to)).collect());
+                let all = pairs.all();
+                Some(pairs.with_operand(all))
+            }
+            "tensor.collapse_shape" => Self::grouped(op, from).map(|mut pairs| {
+                pairs.sides.reverse();
+                pairs
+            }),
+            "tensor.expand_shape" => Self::grouped(op, to),
+            "tensor.reshape" | "tensor.extract_slice" => Self::reshaped(from, to),
+            "linalg.pack" => Self::packed(op, from, to),
+            "linalg.unpack" => Self::unpacked(op, from, to),
+            _ => Self::structured(op, source, shapes),
+        }
+    }
+
+    /// Whether each element has the same offset in both arrays, and the first buffer is as large as the second.
+    pub fn keeps_offsets(mut self, [from, to]: [&StoredTensor; 2]) -> bool {
+        let memory = |array: &StoredTensor| (array.layout.memory_space, array.layout.metadata_prefix);
+        if from.packing != to.packing || memory(from) != memory(to) {
+            return false;
+        }
+        // Without elements nothing moves.
+        if self.loops.contains(&Some(0)) {
+            return true;
+        }
+        let [own, other] = std::mem::take(&mut self.sides);
+        let (at, room) = self.offset(from, own);
+        let (into, taken) = self.offset(to, other);
+        let mut form = Form::new(&self.domain);
+        let mut gap = |more: Expr, less: &Expr| form.interval(&(more + less.clone().times(-1)));
+        if gap(room, &taken).lo < 0 {
+            return false;
+        }
+        gap(at.clone(), &into) == Interval::new(0, 0) || self.agrees_one_by_one(at, into)
+    }
+
+    /// Whether two expressions agree in every iteration, if these are few.
+    fn agrees_one_by_one(&self, one: Expr, other: Expr) -> bool {
+        let Some(sizes) = self.loops.iter().copied().collect::<Option<Vec<i64>>>() else { return false };
+        let both = IndexingMap::of_sizes(&sizes, vec![one, other]);
+        let agree =
+            |at: Vec<i64>| both.results[0].evaluate(&at).is_some_and(|n| both.results[1].evaluate(&at) == Some(n));
+        both.box_points() <= COMPARED && both.points().all(agree)
+    }
+
+    /// The offset of the element at an index, and the number of elements of the buffer.
+    fn offset(&mut self, array: &StoredTensor, side: Side) -> (Expr, Expr) {
+        let (mut products, digits) = Products::of(&array.shape, &array.layout);
+        let Ok(row) = products.merge(digits);
+        let (index, sizes): (Vec<Expr>, Vec<Expr>) = side.into_iter().unzip();
+        let terms = products.terms(&index, &sizes, |factors| self.product(factors));
+        let [at, elements] = [row.index, row.size].map(|e| e.substitute(&terms));
+        let tail = if array.layout.is_tiled() { array.layout.tail_alignment } else { 1 };
+        (at, (elements + Expr::Const(tail - 1)).floor_div(tail).times(tail))
+    }
+
+    fn over(loops: Vec<Option<i64>>) -> Correspondence {
+        let sizes = loops.iter().map(|n| n.map_or(Interval::new(0, i64::MAX), |n| Interval::new(n, n)));
+        let vars = loops.iter().copied().map(ir::indices_below).chain(sizes).collect();
+        let domain = Domain { vars, constraints: Vec::new() };
+        Correspondence { loops, domain, products: HashMap::new(), sides: Default::default() }
+    }
+
+    /// The result has a dimension for each loop.
+    fn with_operand(mut self, operand: Side) -> Correspondence {
+        self.sides = [operand, self.all()];
+        self
+    }
+
+    /// The size of a loop.
+    fn size(&self, k: usize) -> Expr {
+        self.loops[k].map_or(Expr::Var(self.loops.len() + k), Expr::Const)
+    }
+
+    /// An array with one dimension for each loop.
+    fn all(&self) -> Side {
+        (0..self.loops.len()).map(|k| (Expr::Var(k), self.size(k))).collect()
+    }
+
+    /// A loop for each dimension of the longer shape of a reshape, which is taken for the result's.
+    fn grouped(op: Op, longer: &[Option<i64>]) -> Option<Correspondence> {
+        let mut pairs = Self::over(longer.to_vec());
+        let merged = |group: Vec<usize>| {
+            group.into_iter().fold((Expr::Const(0), Expr::Const(1)), |(index, size), k| {
+                let own = pairs.size(k);
+                (pairs.product([index, own.clone()]) + Expr::Var(k), pairs.product([size, own]))
+            })
+        };
+        let shorter = ir::reassociation(op)?.into_iter().map(merged).collect();
+        Some(pairs.with_operand(shorter))
+    }
+
+    /// A loop for each dimension of the result, whose elements are the operand's in row-major order.
+    fn reshaped(from: &[Option<i64>], to: &[Option<i64>]) -> Option<Correspondence> {
+        let strides = |shape| row_major(shape).into_iter().zip(shape).map(|(step, n)| step.zip(*n));
+        let (from, steps): (Vec<_>, Vec<_>) =
+            (strides(from).collect::<Option<_>>()?, strides(to).collect::<Option<_>>()?);
+        let count = from.iter().try_fold(1i64, |count, (_, n)| count.checked_mul(*n))?;
+        let linear = Expr::sum(steps.iter().enumerate().map(|(k, (step, _))| Expr::Var(k).times(*step)).collect());
+        let digit = |(step, n): (i64, i64)| (linear.clone().digit(step.max(1), n, count), Expr::Const(n));
+        let own = from.into_iter().map(digit).collect();
+        Some(Self::over(to.to_vec()).with_operand(own))
+    }
+
+    /// A loop for each dimension of the result of a `linalg.pack` that writes no padding.
+    fn packed(op: Op, from: &[Option<i64>], to: &[Option<i64>]) -> Option<Correspondence> {
+        let (pairs, digits) = (Self::over(to.to_vec()), digits(op, from.len())?);
+        let may_pad = ir::integers(op, "operandSegmentSizes").get(2) == Some(&1);
+        let side = from.iter().enumerate().map(|(d, n)| {
+            let of = || digits.iter().enumerate().filter(|(_, digit)| digit.dim == d);
+            let index = Expr::sum(of().map(|(k, digit)| Expr::Var(k).times(digit.weight)).collect());
+            let (outer, PackedDim { weight, .. }) = of().next()?;
+            let whole = to[outer].and_then(|tiles| tiles.checked_mul(*weight));
+            let size = whole.map_or(pairs.size(outer).times(*weight), Expr::Const);
+            (!may_pad || n.is_some() && *n == whole).then_some((index, size))
+        });
+        let side = side.collect::<Option<_>>()?;
+        Some(pairs.with_operand(side))
+    }
+
+    /// A loop for each dimension of the result of a `linalg.unpack`. The operand may have more tiles than it needs.
+    fn unpacked(op: Op, from: &[Option<i64>], to: &[Option<i64>]) -> Option<Correspondence> {
+        let mut pairs = Self::over(to.to_vec());
+        let mut side = Side::new();
+        for (PackedDim { dim, weight, extent }, n) in digits(op, to.len())?.into_iter().zip(from) {
+            let index = Expr::Var(dim).floor_div(weight);
+            let whole = (pairs.size(dim) + Expr::Const(weight - 1)).floor_div(weight);
+            side.push(match (extent, n) {
+                (Some(extent), _) => (index.modulo(extent), Expr::Const(extent)),
+                (None, Some(n)) => (index, Expr::Const(*n)),
+                (None, None) if weight == 1 => (index, whole),
+                (None, None) => (index, whole + pairs.var(Interval::new(0, i64::MAX))),
+            });
+        }
+        Some(pairs.with_operand(side))
+    }
+
+    /// The loops of a structured operation that computes each element of its result once.
+    fn structured(op: Op, source: usize, [from, to]: [&[Option<i64>]; 2]) -> Option<Correspondence> {
+        let maps = ir::indexing_maps(op)?;
+        let indices = maps.iter().map(|map| affine::exprs_of_map(*map)).collect::<Option<Vec<_>>>()?;
+        let mut loops = vec![None; maps.last().filter(|map| map.is_permutation())?.dim_count()];
+        for (index, operand) in indices.iter().zip(ir::operands(op)) {
+            // A scalar has no sizes and no index.
+            let shape = ir::tensor(operand.r#type()).map(|t| t.shape).unwrap_or_default();
+            for (e, size) in index.iter().zip(shape) {
+                if let (Expr::Var(v), Some(size)) = (e, size) {
+                    loops[*v] = Some(size);
+                }
+            }
+        }
+        let pairs = Self::over(loops);
+        let side = |index: &[Expr], shape: &[Option<i64>]| {
+            let size = |(e, n): (&Expr, &Option<i64>)| match (n, e) {
+                (Some(n), _) => Some((e.clone(), Expr::Const(*n))),
+                (None, Expr::Var(v)) => Some((e.clone(), pairs.size(*v))),
+                _ => None,
+            };
+            index.iter().zip(shape).map(size).collect::<Option<Side>>()
+        };
+        let sides = [side(&indices[source], from)?, side(indices.last()?, to)?];
+        Some(Correspondence { sides, ..pairs })
+    }
+
+    /// A further variable.
+    fn var(&mut self, interval: Interval) -> Expr {
+        self.domain.vars.push(interval);
+        Expr::Var(self.domain.vars.len() - 1)
+    }
+
+    /// The product of two expressions, as a sum of products of variables and of quotients and remainders.
+    fn product(&mut self, factors: [Expr; 2]) -> Expr {
+        let factors = simplify(&factors, &self.domain);
+        let [Some(a), Some(b)] = [0, 1].map(|k| self.terms(&factors[k])) else { return self.variable(factors) };
+        let pairs = a.iter().flat_map(|x| b.iter().map(move |y| (x, y)));
+        let terms: Option<Vec<_>> =
+            pairs.map(|(x, y)| Some(([&x.0[..], &y.0].concat(), x.1.checked_mul(y.1)?))).collect();
+        let Some(terms) = terms else { return self.variable(factors) };
+        Expr::sum(terms.into_iter().map(|(factors, by)| self.variable(factors).times(by)).collect())
+    }
+
+    /// The variable of a product of these factors.
+    fn variable(&mut self, mut factors: Vec<Expr>) -> Expr {
+        if factors.len() < 2 {
+            return factors.pop().unwrap_or(Expr::Const(1));
+        }
+        factors.sort();
+        if let Some((known, _)) = self.products.iter().find(|(_, known)| **known == factors) {
+            return Expr::Var(*known);
+        }
+        let mut form = Form::new(&self.domain);
+        let least = if factors.iter().all(|e| form.interval(e).lo >= 0) { 0 } else { i64::MIN };
+        self.products.insert(self.domain.vars.len(), factors);
+        self.var(Interval::new(least, i64::MAX))
+    }
+
+    /// The terms of a sum: the factors of each, and its coefficient. `None` beyond 64 bits.
+    fn terms(&self, e: &Expr) -> Option<Vec<(Vec<Expr>, i64)>> {
+        let (mut terms, mut open) = (Vec::new(), vec![(e, 1i64)]);
+        while let Some((e, by)) = open.pop() {
+            match e {
+                Expr::Const(c) => terms.push((Vec::new(), c.checked_mul(by)?)),
+                Expr::Add(a, b) => open.extend([(&**a, by), (&**b, by)]),
+                Expr::Mul(a, c) => open.push((a, by.checked_mul(*c)?)),
+                Expr::Var(v) if self.products.contains_key(v) => terms.push((self.products[v].clone(), by)),
+                e => terms.push((vec![e.clone()], by)),
+            }
+        }
+        Some(terms)
+    }
+}
+
+/// A dimension of a packed tensor: `index floordiv weight mod extent` in a dimension of the tensor that is not packed.
+struct PackedDim {
+    dim: usize,
+    weight: i64,
+    /// The size of an inner tile; `None` for an outer dimension.
+    extent: Option<i64>,
+}
+
+/// The dimensions of the packed side of a `linalg.pack` or `linalg.unpack`, the outer ones first.
+fn digits(op: Op, rank: usize) -> Option<Vec<PackedDim>> {
+    let dims = |name| ir::integers(op, name).into_iter().map(|d| usize::try_from(d).ok()).collect::<Option<Vec<_>>>();
+    let (inner, order) = (dims("inner_dims_pos")?, dims("outer_dims_perm")?);
+    let tiles: Vec<i64> = ir::integers(op, "static_inner_tiles").into_iter().filter(|n| *n > 0).collect();
+    let outer = (0..rank).map(|k| order.get(k).copied().unwrap_or(k)).map(|dim| {
+        let tile = inner.iter().position(|tiled| *tiled == dim).and_then(|k| tiles.get(k));
+        PackedDim { dim, weight: tile.copied().unwrap_or(1), extent: None }
+    });
+    let inner_digits =
+        inner.iter().zip(&tiles).map(|(dim, tile)| PackedDim { dim: *dim, weight: 1, extent: Some(*tile) });
+    (inner.len() == tiles.len()).then(|| outer.chain(inner_digits).collect())
+}
