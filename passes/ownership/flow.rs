@@ -1,6 +1,6 @@
 //! The flow of buffers between operations: definitions, views, and values carried from block to block.
 
-use crate::buffers::operations::{SAME_BUFFER, VIEW, is};
+use crate::buffers::operations::{SAME_BUFFER, SAME_BYTES, VIEW, is};
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::ValueLike;
 
@@ -84,7 +84,9 @@ pub fn leaks_address(op: Op) -> bool {
     let dialect = ir::name(op).split('.').next().unwrap_or_default();
     let known =
         ["affine", "arith", "bufferization", "func", "layout", "linalg", "math", "memref", "mpi", "scf", "vector"];
-    !known.contains(&dialect) || ir::name(op) == "memref.extract_aligned_pointer_as_index" && !is_of_alignment(op)
+    let is_cast = ir::name(op) == SAME_BYTES && ir::results(op).into_iter().all(is_buffer);
+    !known.contains(&dialect) && !is_cast
+        || ir::name(op) == "memref.extract_aligned_pointer_as_index" && !is_of_alignment(op)
 }
 
 /// Whether an address is used only for its alignment: the lowest bits, which do not identify the buffer.

@@ -262,6 +262,19 @@ func.func @pack_plain(%x: tensor<64x128xf32>) -> tensor<8x1x8x128xf32> {
   return %r : tensor<8x1x8x128xf32>
 }
 
+#L = #layout.tiled<{1,0:T(8,128)L(4096)}>
+#M = #layout.tiled<{0,1:T(8,128)L(4096)}>
+// Who gets the buffer gets its tail, too.
+// CHECK-LABEL: func.func @tail(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+func.func @tail(%x: tensor<?x256xf32, #L>, %n: index) -> tensor<256x?xf32, #M> {
+  %y = math.exp %x : tensor<?x256xf32, #L>
+  %e = tensor.empty(%n) : tensor<256x?xf32, #M>
+  %r = linalg.transpose ins(%y : tensor<?x256xf32, #L>) outs(%e : tensor<256x?xf32, #M>) permutation = [1, 0]
+  return %r : tensor<256x?xf32, #M>
+}
+
 // The buffer may be smaller than 8 rows for each 8 begun: a copy.
 // CHECK-LABEL: func.func @larger_at_run_time(
 // CHECK-COUNT-2: memref.alloc
