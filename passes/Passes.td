@@ -345,6 +345,9 @@ def LayoutExpandFloats : Pass<"layout-expand-floats", "::mlir::ModuleOp"> {
     `arith.truncf` rounds to the nearest number, to even where two are as near;
     from f64 in one step. What is too large becomes infinity; in types without
     it NaN, and in those with neither the largest number.
+
+    `math.clampf` becomes `arith.maximumf` with the lower bound and then
+    `arith.minimumf` with the upper, on all types.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",

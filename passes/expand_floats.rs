@@ -1,7 +1,11 @@
-//! `layout-expand-floats`: arithmetic on floating-point numbers of 4, 6 and 8 bits, for which LLVM has no types.
+//! `layout-expand-floats`: arithmetic on floating-point numbers of 4, 6 and 8 bits, for which LLVM has no types, and
+//! `math.clampf` on all types, which has no conversion to LLVM.
 //!
-//! Upstream's patterns compute in f32 between `arith.extf` and `arith.truncf`. `math.fma` is computed in f64, as f32 would
-//! round its sum before the rounding to the small type. This file expands the two conversions on bits. The
+//! `math.clampf %x to [%lo, %hi]` is the minimum of `%hi` and of the maximum of `%x` and `%lo`, as in SPIR-V's
+//! `FClamp`; NaN stays. Upstream's `math-expand-ops` exchanges the bounds, so that the result is `%hi` for all numbers.
+//!
+//! Upstream's patterns compute in f32 between `arith.extf` and `arith.truncf`. `math.fma` is computed in f64, as f32
+//! would round its sum before the rounding to the small type. This file expands the two conversions on bits. The
 //! magnitude of a number with `M` bits of mantissa and the bias `B` is, without its sign, the integer `a`:
 //!
 //! ```text
@@ -116,8 +120,8 @@ impl Wide {
     }
 }
 
-/// Makes a module compute with such numbers in f32; returns false if nothing changes, as all operations on them
-/// are moves.
+/// Makes a module compute with such numbers in f32; returns false if nothing changes, as it clamps nothing and all
+/// operations on them are moves.
 ///
 /// # Errors
 /// Upstream's errors, which are reported.
@@ -128,9 +132,11 @@ pub fn begin<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
         name => ["arith.", "math.", "vector."].iter().any(|dialect| name.starts_with(dialect)),
     };
     let is_small = |v: Val| Format::of(v.r#type()).is_some();
+    let clamps: Vec<Op> = ir::all_operations(module).into_iter().filter(|op| ir::name(*op) == "math.clampf").collect();
+    clamps.iter().for_each(|op| clamp(rewriter, *op));
     let mut operations = ir::all_operations(module).into_iter().filter(computes);
     if !operations.any(|op| ir::operands(op).into_iter().chain(ir::results(op)).any(is_small)) {
-        return Ok(false);
+        return Ok(!clamps.is_empty());
     }
     for op in ir::all_operations(module) {
         if ir::name(op) == "math.fma" && is_small(ir::result(op, 0)) {
@@ -140,6 +146,15 @@ pub fn begin<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
     let context = Builder::before(module).context();
     let types: Vec<Type> = FORMATS.iter().filter_map(|format| Type::parse(context, format.name)).collect();
     if upstream::compute_in_f32(module, &types) { Ok(true) } else { Err(Vec::new()) }
+}
+
+/// Expands a `math.clampf`.
+fn clamp<'c>(rewriter: &'c Rewriter, op: Op<'c>) {
+    let (b, result, operands) = (Builder::before(op), ir::result(op, 0), ir::operands(op));
+    let (t, attributes) = (result.r#type(), b.attributes_of(op));
+    let above = b.value("arith.maximumf", &operands[..2], t, &attributes);
+    ir::replace_all_uses(result, b.value("arith.minimumf", &[above, operands[2]], t, &attributes));
+    rewriter.erase(op);
 }
 
 /// Computes a `math.fma` in f64.

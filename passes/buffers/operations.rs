@@ -124,6 +124,8 @@ const OPERATIONS: &[(&str, Traits)] = &[
     ("math.absf",                              MATH),
     ("math.absi",                              MATH),
     ("math.ceil",                              MATH),
+    // A maximum and a minimum.
+    ("math.clampf",                            MATH.and(MULTI_INSTRUCTION)),
     ("math.copysign",                          MATH),
     ("math.ctlz",                              MATH),
     ("math.ctpop",                             MATH),

@@ -35,6 +35,19 @@ func.func @once(%x: f64) -> f6E2M3FN {
   return %0 : f6E2M3FN
 }
 
+// A number is clamped on all types: the lower bound comes first.
+// CHECK-LABEL: func @clamp(
+// CHECK-SAME: %[[X:.*]]: vector<8xf32>, %[[LO:.*]]: vector<8xf32>, %[[HI:.*]]: vector<8xf32>, %{{.*}}: f8E4M3FN
+// CHECK: %[[MAX:.*]] = arith.maximumf %[[X]], %[[LO]] fastmath<nsz> : vector<8xf32>
+// CHECK: arith.minimumf %[[MAX]], %[[HI]] fastmath<nsz> : vector<8xf32>
+// CHECK: arith.maximumf %{{.*}} : f32
+// CHECK: arith.minimumf %{{.*}} : f32
+func.func @clamp(%x: vector<8xf32>, %lo: vector<8xf32>, %hi: vector<8xf32>, %y: f8E4M3FN, %z: f8E4M3FN) -> (vector<8xf32>, f8E4M3FN) {
+  %0 = math.clampf %x to [%lo, %hi] fastmath<nsz> : vector<8xf32>
+  %1 = math.clampf %y to [%z, %y] : f8E4M3FN
+  return %0, %1 : vector<8xf32>, f8E4M3FN
+}
+
 // What only moves stays.
 // CHECK-LABEL: func @moved
 // CHECK-NEXT: arith.constant 1.000000e+00 : f8E5M2
