@@ -31,8 +31,15 @@ pub fn run<'c>(module: Op<'c>) -> Result<(), Vec<Diagnostic<'c>>> {
         name != "builtin.module" && !TRANSLATED.contains(&dialect)
     };
     let left = ir::all_operations(module).into_iter().filter(|op| is_left(ir::name(*op)));
-    let error =
-        |op| Diagnostic::error(ir::location(op), format!("'{}' op is not converted to the LLVM dialect", ir::name(op)));
+    let error = |op| {
+        let mut around = std::iter::successors(ir::parent(op), |op| ir::parent(*op));
+        let right = match around.any(|op| ir::name(op) == "gpu.func") {
+            true => ": a gpu.func must be converted before, by convert-gpu-to-nvvm or another pass for its target",
+            false => "",
+        };
+        let message = format!("'{}' op is not converted to the LLVM dialect{right}", ir::name(op));
+        Diagnostic::error(ir::location(op), message)
+    };
     let errors: Vec<Diagnostic<'c>> = left.map(error).collect();
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }

@@ -16,3 +16,11 @@ llvm.func @left(%x: f32) -> f32 {
   %2 = complex.re %1 : complex<f32>
   llvm.return %2 : f32
 }
+
+gpu.module @kernels {
+  gpu.func @left(%x: i64) {
+    // expected-error@+1 {{'builtin.unrealized_conversion_cast' op is not converted to the LLVM dialect: a gpu.func must be converted before, by convert-gpu-to-nvvm or another pass for its target}}
+    %0 = builtin.unrealized_conversion_cast %x : i64 to index
+    gpu.return
+  }
+}
