@@ -55,7 +55,12 @@ impl<'c> Lowering<'c> {
         let shaped = ir::memref(t).ok_or("it is not a memref")?;
         let (strides, offset) = ir::strides_and_offset(t).ok_or("it has no strides")?;
         let known = strides.iter().copied().collect::<Option<Vec<i64>>>().zip(offset);
-        let (steps, first) = known.ok_or("the strides and the offset of what it allocates must be known")?;
+        let (steps, first) = known.ok_or_else(|| {
+            format!(
+                "the strides and the offset of what it allocates must be numbers, found {t}: allocate the elements \
+                 without a layout, and give strides that are values to a memref.reinterpret_cast"
+            )
+        })?;
         let operands = ir::operands(op);
         let dynamic = &operands[..shaped.shape.iter().filter(|n| n.is_none()).count()];
         if !dynamic.is_empty() && steps.iter().any(|step| *step < 0) {
