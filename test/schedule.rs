@@ -15,7 +15,7 @@ fn parse(text: &str) -> Module {
 /// The bytes of temporaries in each memory.
 fn temporaries(module: &Module) -> BTreeMap<u8, i64> {
     let used = MemoryUse::of(module).unwrap();
-    used.spaces.iter().map(|(space, own)| (*space, own.temporaries)).collect()
+    used.spaces.iter().map(|(space, own)| (*space, own.all_temporaries)).collect()
 }
 
 /// The names of the instructions of the entry.

@@ -4,8 +4,8 @@
 //! - Instructions with an effect keep the order of the text: those visible to other devices or the host, `rng`, custom
 //!   calls with `custom_call_has_side_effect`, and calls of these.
 //! - An instruction that overwrites a buffer in place, by `output_to_operand_aliasing`, `aliasing_operands` or as
-//!   `dynamic-update-slice`, `scatter`, `sort` or `while`, runs after the earlier readers of the buffer. If the text
-//!   reads the buffer later, or it is read-only, the instruction writes to a copy, and needs no order.
+//!   `dynamic-update-slice`, `scatter`, `sort`, `while`, `call` or `conditional`, runs after the earlier readers of the
+//!   buffer. If the text reads the buffer later, or it is read-only, the instruction writes to a copy, and needs no order.
 
 use super::buffers::Classes;
 use super::names::reads;
@@ -48,6 +48,8 @@ pub fn before(computation: &Computation, classes: &Classes, effects: &[bool]) ->
 fn writes_in_place(instruction: &Instruction) -> bool {
     let of_operation = match &instruction.operation {
         Operation::DynamicUpdateSlice | Operation::Scatter(_) | Operation::While { .. } => true,
+        Operation::Conditional { .. } => true,
+        Operation::Call { .. } => instruction.opcode == "call",
         Operation::Algorithm(algorithm) => matches!(**algorithm, Algorithm::Sort { .. }),
         _ => false,
     };

@@ -2,25 +2,14 @@
 
 use super::footprint::Footprint;
 use super::names::{Names, reads};
-use super::sharing::{Shared, shared};
+use super::runs::{RunsAs, called, until};
+use super::sharing::{Shared, over, shared};
 use crate::hlo::aliases::{AliasPair, pairs};
 use crate::hlo::{Computation, Instruction, Module};
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, Shape, leaves};
 use crate::text::Error;
-use std::collections::{HashMap, HashSet};
-
-/// How a computation runs, which decides who owns its parameters and results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum RunsAs {
-    /// The program itself: its parameters are the arguments, its results the outputs.
-    Entry,
-    /// The target of a `call`, a branch, or a loop condition: the caller owns both, and parameters are read-only.
-    Called,
-    /// The body of a loop: each parameter and result is the loop's state, which is overwritten.
-    Body,
-}
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// The purpose of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,16 +49,46 @@ pub struct FrameBuffers {
     pub buffers: Vec<Buffer>,
     /// For each instruction, the buffer of each of its leaves.
     pub of: Vec<Vec<Option<usize>>>,
-    /// Further buffers without leaves: sources of copies into a loop's state or a donated argument.
+    /// Further buffers without leaves: sources of copies into a loop's state or a donated argument, and copies of operands
+    /// that a called computation overwrites.
     pub copies: Vec<Buffer>,
     /// The leaves of the result that alias an argument.
     pub donated: Vec<AliasPair>,
     /// Pairs of a buffer and the buffer it may overwrite at its definition, if both are placed in the memory of an
     /// output.
     pub(super) overwrites: HashSet<(usize, usize)>,
+    /// The buffers that updates overwrite.
+    written: HashSet<usize>,
     /// The instructions of the parameters, and of the result.
     pub(super) parameters: Vec<usize>,
     pub(super) root: usize,
+}
+
+/// A leaf of a parameter: the number of the parameter, and that of the leaf.
+type ParameterLeaf = (usize, usize);
+
+/// The buffers of computations, each for a way in which it runs.
+pub type FrameMap = BTreeMap<(usize, RunsAs), FrameBuffers>;
+
+/// The effect of a `call`, a branch or a loop condition on the operands; leaves are numbered over all operands.
+struct OperandUse<'f> {
+    found: &'f FrameBuffers,
+    /// For each leaf of the result, the operand's leaf in the same buffer.
+    returned: Vec<Option<usize>>,
+    /// The leaves whose buffer an update overwrites.
+    written: BTreeSet<usize>,
+    /// The leaves that the computation gets, each with the leaf of its parameter.
+    given: Vec<(usize, ParameterLeaf)>,
+}
+
+/// An operand's leaf that a called computation overwrites.
+#[derive(Clone)]
+struct Overwritten {
+    leaf: usize,
+    /// Whether the caller may let it happen in the operand's buffer.
+    in_place: bool,
+    /// The leaf of the instruction's result that is in the same buffer, which else has the copy.
+    result: Option<usize>,
 }
 
 /// The leaves of a loop's state that its body returns unchanged, each by its own number: no instruction overwrites
@@ -80,19 +99,13 @@ fn kept(body: &Computation) -> Vec<Option<usize>> {
     sources.map(|(leaf, source)| (source == (parameter, leaf)).then_some(leaf)).collect()
 }
 
-/// The buffers of a computation that runs in this way. `passed[c][leaf]`: the parameter of `c`, and its leaf, that the
-/// called computation `c` returns unchanged.
+/// The buffers of a computation that runs in this way; `frames` has the computations that it runs.
 ///
 /// # Errors
 /// A malformed aliasing attribute; bytes of an array that overflow 64 bits.
-pub fn buffers(
-    module: &Module,
-    number: usize,
-    frame: RunsAs,
-    passed: &HashMap<usize, Vec<Option<(usize, usize)>>>,
-) -> Result<FrameBuffers, Error> {
+pub fn buffers(module: &Module, number: usize, frame: RunsAs, frames: &FrameMap) -> Result<FrameBuffers, Error> {
     let computation = &module.computations[number];
-    let (mut classes, donated) = named(module, number, frame, passed)?;
+    let (mut classes, donated) = named(module, number, frame, frames)?;
     for k in 0..computation.instructions.len() {
         classes.share(computation, k);
     }
@@ -107,13 +120,13 @@ pub(super) fn named<'m>(
     module: &'m Module,
     number: usize,
     frame: RunsAs,
-    passed: &HashMap<usize, Vec<Option<(usize, usize)>>>,
+    frames: &FrameMap,
 ) -> Result<(Classes<'m>, Vec<AliasPair>), Error> {
     let computation = &module.computations[number];
     let mut classes = Classes::new(computation);
-    classes.name(module, computation, passed);
+    classes.name(module, computation, frames);
     classes.read(computation);
-    if frame != RunsAs::Body {
+    if frame == RunsAs::Entry {
         for parameter in &computation.parameters {
             for leaf in classes.leaves(*parameter) {
                 classes.protect(leaf);
@@ -125,7 +138,7 @@ pub(super) fn named<'m>(
         let leaf = classes.first[computation.parameters[pair.operand]] + pair.leaf;
         classes.release(leaf);
     }
-    classes.pair(module, computation, (frame, &donated), passed)?;
+    classes.pair(module, computation, (frame, &donated), frames)?;
     Ok((classes, donated))
 }
 
@@ -163,6 +176,12 @@ pub(super) struct Classes<'m> {
     state: Vec<Option<usize>>,
     /// Pairs of a leaf and the leaf it may overwrite in the memory of an output.
     overwrites: Vec<(usize, usize)>,
+    /// By representative: whether an update overwrites a leaf of the set.
+    written: Vec<bool>,
+    /// For each instruction, the operands that its computations overwrite.
+    overwritten: Vec<Vec<Overwritten>>,
+    /// Instructions, each with an operand's leaf that it copies because its computation overwrites it.
+    copied: Vec<(usize, usize)>,
 }
 
 impl<'m> Classes<'m> {
@@ -179,6 +198,9 @@ impl<'m> Classes<'m> {
             others: Vec::new(),
             state: Vec::new(),
             overwrites: Vec::new(),
+            written: Vec::new(),
+            overwritten: Vec::new(),
+            copied: Vec::new(),
         };
         for (k, instruction) in computation.instructions.iter().enumerate() {
             classes.first.push(classes.arrays.len());
@@ -189,6 +211,7 @@ impl<'m> Classes<'m> {
         classes.first.push(classes.arrays.len());
         classes.up = (0..classes.arrays.len()).collect();
         classes.is_name = vec![false; classes.arrays.len()];
+        classes.written = classes.is_name.clone();
         classes.last = classes.of.clone();
         // A parameter is live from the beginning, wherever the text has it.
         for leaf in computation.parameters.iter().flat_map(|k| classes.leaves(*k)).collect::<Vec<_>>() {
@@ -220,6 +243,7 @@ impl<'m> Classes<'m> {
         [a, b, high].into_iter().for_each(|leaf| self.up[leaf] = low);
         self.last[low] = self.last[low].max(self.last[high]);
         self.read_only[low] |= self.read_only[high];
+        self.written[low] |= self.written[high];
     }
 
     fn protect(&mut self, leaf: usize) {
@@ -233,12 +257,7 @@ impl<'m> Classes<'m> {
     }
 
     /// Joins leaves with their other names.
-    fn name(
-        &mut self,
-        module: &Module,
-        computation: &Computation,
-        passed: &HashMap<usize, Vec<Option<(usize, usize)>>>,
-    ) {
+    fn name(&mut self, module: &Module, computation: &Computation, frames: &FrameMap) {
         let mut own = Names::new(computation);
         for (k, instruction) in computation.instructions.iter().enumerate() {
             for (number, leaf) in self.leaves(k).enumerate() {
@@ -252,9 +271,12 @@ impl<'m> Classes<'m> {
             }
             let names: Vec<Option<usize>> = match &instruction.operation {
                 Operation::Call { .. } | Operation::Conditional { .. } => {
-                    let (returned, taken) = (self.returned(instruction, passed), self.taken(instruction));
+                    let (used, taken) = (self.used(instruction, frames), self.taken(instruction));
                     let name = |leaf: usize| {
-                        let mut all = returned.iter().map(|own| own.get(leaf).copied().flatten());
+                        let unwritten = |own: &OperandUse| {
+                            own.returned.get(leaf).copied().flatten().filter(|operand| !own.written.contains(operand))
+                        };
+                        let mut all = used.iter().map(unwritten);
                         let first = all.next()??;
                         let is_same =
                             |own: Option<usize>| own.is_some_and(|own| self.is_same(taken[own], taken[first]));
@@ -285,27 +307,37 @@ impl<'m> Classes<'m> {
         self.find(a) == self.find(b)
     }
 
-    /// For each computation run by a `call` or a `conditional`, and each leaf of its result: the operand leaf that it
-    /// returns unchanged.
-    fn returned(
-        &self,
-        instruction: &Instruction,
-        passed: &HashMap<usize, Vec<Option<(usize, usize)>>>,
-    ) -> Vec<Vec<Option<usize>>> {
-        let (computations, first) = match &instruction.operation {
-            Operation::Call { computation } if instruction.opcode == "call" => (std::slice::from_ref(computation), 0),
-            Operation::Conditional { branches } => (&branches[..], 1),
-            _ => return Vec::new(),
-        };
+    /// The effect on the operands of each computation that a `call`, a `conditional`, an asynchronous start or the
+    /// condition of a `while` runs.
+    fn used<'f>(&self, instruction: &Instruction, frames: &'f FrameMap) -> Vec<OperandUse<'f>> {
+        let called = called(instruction);
+        if called.is_empty() {
+            return Vec::new();
+        }
+        let is_branch = matches!(instruction.operation, Operation::Conditional { .. });
         let mut before = vec![0];
         for operand in &instruction.operands {
             before.push(before[before.len() - 1] + self.leaves(*operand).len());
         }
-        let of = |(number, computation): (usize, &usize)| {
-            let leaf = |(parameter, leaf): (usize, usize)| Some(before.get(first + number + parameter)? + leaf);
-            passed.get(computation).into_iter().flatten().map(|from| leaf((*from)?)).collect()
+        let called = called.into_iter().filter(|(_, frame)| *frame == RunsAs::Called);
+        let of = |(place, called): (usize, (usize, RunsAs))| {
+            let found = frames.get(&called)?;
+            let first = if is_branch { place + 1 } else { 0 };
+            let given = found.parameter_leaves().filter_map(|(parameter, leaf)| {
+                let operand = before.get(first + parameter)? + leaf;
+                (operand < before[before.len() - 1]).then_some((operand, (parameter, leaf)))
+            });
+            let given: Vec<(usize, ParameterLeaf)> = given.collect();
+            let (mut of, mut written) = (HashMap::new(), BTreeSet::new());
+            for (operand, (parameter, leaf)) in &given {
+                let Some(buffer) = found.parameter(*parameter, *leaf) else { continue };
+                of.entry(buffer).or_insert(*operand);
+                written.extend(found.written.contains(&buffer).then_some(*operand));
+            }
+            let returned = found.of[found.root].iter().map(|buffer| of.get(&(*buffer)?).copied()).collect();
+            Some(OperandUse { found, returned, written, given })
         };
-        computations.iter().enumerate().map(of).collect()
+        called.enumerate().filter_map(of).collect()
     }
 
     /// Records the last reader of each set.
@@ -331,16 +363,23 @@ impl<'m> Classes<'m> {
         module: &Module,
         computation: &Computation,
         (frame, donated): (RunsAs, &[AliasPair]),
-        passed: &HashMap<usize, Vec<Option<(usize, usize)>>>,
+        frames: &FrameMap,
     ) -> Result<(), Error> {
         // Flattens the trees, so that later lookups are short.
         (0..self.up.len()).for_each(|leaf| self.up[leaf] = self.up[self.up[leaf]]);
         let mut found = Vec::with_capacity(computation.instructions.len());
         for (k, instruction) in computation.instructions.iter().enumerate() {
             let mut pairs = shared(module, computation, instruction)?;
-            if matches!(instruction.operation, Operation::Conditional { .. }) {
-                pairs.extend(self.of_branches(k, instruction, passed));
+            let used = self.used(instruction, frames);
+            let overwritten = self.overwritten(k, instruction, &used);
+            if runs_in_place(instruction) {
+                let taken = self.taken(instruction);
+                let copied = overwritten.iter().filter(|own| !own.in_place).map(|own| self.find(own.leaf));
+                let copied: HashSet<usize> = copied.collect();
+                let called = self.of_called(k, &taken, &used).into_iter();
+                pairs.extend(called.filter(|pair| !copied.contains(&self.find(taken[pair.operand]))));
             }
+            self.overwritten.push(overwritten);
             found.push(pairs);
         }
         let mut joined = vec![false; self.arrays.len()];
@@ -352,6 +391,9 @@ impl<'m> Classes<'m> {
                     joined[class] = true;
                 }
             }
+        }
+        for own in self.overwritten.iter().flatten() {
+            joined[self.find(own.leaf)] = true;
         }
         let runs_branch = |k: &usize| matches!(computation.instructions[*k].operation, Operation::Conditional { .. });
         for leaf in (0..found.len()).filter(runs_branch).flat_map(|k| self.leaves(k)) {
@@ -365,8 +407,7 @@ impl<'m> Classes<'m> {
                     joined[self.first[computation.parameters[pair.operand]] + pair.leaf] = true;
                 }
             }
-            RunsAs::Called => ends.iter().for_each(|leaf| joined[self.find(*leaf)] = true),
-            RunsAs::Body => ends.iter().chain(&parameters).for_each(|leaf| joined[self.find(*leaf)] = true),
+            _ => ends.iter().chain(&parameters).for_each(|leaf| joined[self.find(*leaf)] = true),
         }
         let mut is_end = vec![None; self.arrays.len()];
         for (number, leaf) in ends.iter().enumerate() {
@@ -390,14 +431,24 @@ impl<'m> Classes<'m> {
             lies_in[state] = Some(state);
         }
         self.others.resize_with(found.len(), Vec::new);
-        for (k, pairs) in found.iter_mut().enumerate().filter(|(_, pairs)| !pairs.is_empty()) {
-            let taken = self.taken(&computation.instructions[k]);
+        for (k, pairs) in found.iter_mut().enumerate() {
+            let instruction = &computation.instructions[k];
+            if runs_in_place(instruction) {
+                pairs.extend(self.of_state(k, instruction, &self.used(instruction, frames), &lies_in));
+            }
+            if pairs.is_empty() {
+                continue;
+            }
+            let taken = self.taken(instruction);
+            // A copy has a buffer of its own, unless it must end in the operand's.
+            let is_copy = instruction.opcode == "copy";
             let is_kept = |pair: &Shared| {
                 let operand = taken[pair.operand];
                 let (to, from) = (self.find(self.first[k] + pair.result), self.find(operand));
                 let is_kept = pair.updates
                     || match self.state[to] {
                         Some(state) => lies_in[from] == Some(self.find(state)),
+                        None if is_copy => false,
                         None if is_end[to].is_some() && frame == RunsAs::Entry => true,
                         None => !joined[to] && !joined[from] && !self.is_name[operand],
                     };
@@ -413,23 +464,73 @@ impl<'m> Classes<'m> {
         Ok(())
     }
 
-    /// Leaves that some branches of a `conditional` return unchanged, so that the other branches overwrite these.
-    fn of_branches(
+    /// The operands' leaves that some computations of a `call` or a `conditional` return in their buffers: the result is
+    /// there, if it is no name, and the other branches overwrite it.
+    fn of_called(&self, k: usize, taken: &[usize], used: &[OperandUse]) -> Vec<Shared> {
+        let mut found = Vec::new();
+        for (result, operand) in used.iter().flat_map(|own| own.returned.iter().enumerate()) {
+            let Some((operand, leaf)) = operand.map(|operand| (operand, self.first[k] + result)) else { continue };
+            let space = |leaf: usize| self.arrays[leaf].layout.memory_space;
+            if !self.is_name[leaf] && space(leaf) == space(taken[operand]) {
+                found.push(Shared { result, operand, updates: true });
+            }
+        }
+        found
+    }
+
+    /// The pairs of a result of a `call` or a `conditional` that must end in a state, and of an operand in that state,
+    /// where each computation may define the result in the operand's buffer.
+    fn of_state(
         &self,
         k: usize,
         instruction: &Instruction,
-        passed: &HashMap<usize, Vec<Option<(usize, usize)>>>,
+        used: &[OperandUse],
+        lies_in: &[Option<usize>],
     ) -> Vec<Shared> {
         let taken = self.taken(instruction);
-        let mut found = Vec::new();
-        for returned in self.returned(instruction, passed) {
-            for (result, operand) in returned.into_iter().enumerate() {
-                let Some((operand, leaf)) = operand.map(|operand| (operand, self.first[k] + result)) else { continue };
-                let space = |leaf: usize| self.arrays[leaf].layout.memory_space;
-                if !self.is_name[leaf] && space(leaf) == space(taken[operand]) {
-                    found.push(Shared { result, operand, updates: true });
-                }
+        let mut given: HashMap<usize, Vec<(&FrameBuffers, usize, ParameterLeaf)>> = HashMap::new();
+        for own in used {
+            for (operand, leaf) in &own.given {
+                let state = lies_in[self.find(taken[*operand])];
+                state.iter().for_each(|state| given.entry(*state).or_default().push((own.found, *operand, *leaf)));
             }
+        }
+        let mut pairs = Vec::new();
+        for (result, leaf) in self.leaves(k).enumerate() {
+            let state = self.state[self.find(leaf)].map(|state| self.find(state));
+            let Some(given) = state.and_then(|state| given.get(&state)) else { continue };
+            if given.iter().all(|(found, _, leaf)| found.may_hold(result, *leaf)) {
+                pairs.extend(given.iter().map(|(_, operand, _)| over((result, *operand))));
+            }
+        }
+        pairs
+    }
+
+    /// The operands' leaves that the computations of an instruction overwrite. The buffer of an operand that one of them
+    /// gets twice is still read, and so is the state of a loop after its condition.
+    fn overwritten(&self, k: usize, instruction: &Instruction, used: &[OperandUse]) -> Vec<Overwritten> {
+        let mut found: Vec<Overwritten> = Vec::new();
+        if used.iter().all(|own| own.written.is_empty()) {
+            return found;
+        }
+        let taken = self.taken(instruction);
+        let mut known = HashSet::new();
+        for own in used {
+            let (mut given, mut results) = (HashMap::<usize, usize>::new(), HashMap::new());
+            own.given.iter().for_each(|(leaf, _)| *given.entry(self.find(taken[*leaf])).or_default() += 1);
+            for (leaf, operand) in self.leaves(k).zip(&own.returned) {
+                operand.iter().for_each(|operand| _ = results.entry(*operand).or_insert(leaf));
+            }
+            let new = |operand: &usize| {
+                let (leaf, class) = (taken[*operand], self.find(taken[*operand]));
+                let in_place = runs_in_place(instruction) && given[&class] == 1;
+                (class, Overwritten { leaf, in_place, result: results.get(operand).copied() })
+            };
+            // Only one branch runs, so one copy is enough for all.
+            let new = own.written.iter().map(new);
+            let new: Vec<_> = new.filter(|(class, own)| !known.contains(&(*class, own.in_place, own.result))).collect();
+            known.extend(new.iter().map(|(class, own)| (*class, own.in_place, own.result)));
+            found.extend(new.into_iter().map(|(_, own)| own));
         }
         found
     }
@@ -437,7 +538,8 @@ impl<'m> Classes<'m> {
     /// Lets leaves of an instruction overwrite operands without later readers. Returns the overwritten operand leaves.
     pub(super) fn share(&mut self, computation: &Computation, k: usize) -> HashSet<usize> {
         let (pairs, mut others) = (std::mem::take(&mut self.pairs[k]), std::mem::take(&mut self.others[k]));
-        if pairs.is_empty() && others.is_empty() {
+        let overwritten = std::mem::take(&mut self.overwritten[k]);
+        if pairs.is_empty() && others.is_empty() && overwritten.is_empty() {
             return HashSet::new();
         }
         let taken = self.taken(&computation.instructions[k]);
@@ -455,6 +557,8 @@ impl<'m> Classes<'m> {
                 continue;
             }
             self.join(to, from);
+            let class = self.find(from);
+            self.written[class] |= pair.updates;
             done.insert(from);
             written.insert(taken[pair.operand]);
         }
@@ -464,12 +568,22 @@ impl<'m> Classes<'m> {
             let other = readers.written(self, leaf, pair, &taken).filter(|(_, from)| self.last[*from] == k);
             self.overwrites.extend(other.map(|_| (leaf, taken[pair.operand])));
         }
+        for Overwritten { leaf, in_place, result } in overwritten {
+            let class = self.find(leaf);
+            if in_place && !self.read_only[class] && (self.last[class] == k || done.contains(&class)) {
+                self.written[class] = true;
+                written.insert(leaf);
+            } else if result.is_none_or(|result| self.find(result) != result) {
+                self.copied.push((k, leaf));
+            }
+        }
         written
     }
 
     /// Converts the sets into buffers.
     fn finish(self, computation: &Computation, frame: RunsAs, donated: Vec<AliasPair>) -> Result<FrameBuffers, Error> {
         let end = computation.instructions.len() - 1;
+        let until = until(computation);
         let mut memo: HashMap<&Array, Option<Footprint>> = HashMap::new();
         let (mut number, mut buffers) = (HashMap::new(), Vec::<Buffer>::new());
         let mut of: Vec<Vec<Option<usize>>> = vec![Vec::new(); computation.instructions.len()];
@@ -500,13 +614,25 @@ impl<'m> Classes<'m> {
             }
         }
         let buffer = |leaf: usize| of[self.of[leaf]][leaf - self.first[self.of[leaf]]];
+        let given: HashSet<usize> = computation.parameters.iter().flat_map(|k| &of[*k]).copied().flatten().collect();
         let written = |(to, from): &(usize, usize)| {
             let (k, to, from) = (self.of[*to], buffer(*to)?, buffer(*from)?);
-            (buffers[to].live.0 == k && buffers[from].live.1 == k).then_some((to, from))
+            let is_copy = computation.instructions[k].opcode == "copy";
+            // The caller may have one buffer for a parameter and a result; a copy within it does nothing.
+            let may_copy = frame == RunsAs::Called && given.contains(&from);
+            let is_next = buffers[to].live.0 == k && buffers[from].live.1 == k;
+            (is_next && (!is_copy || may_copy)).then_some((to, from))
         };
         let overwrites = self.overwrites.iter().filter_map(written).collect();
+        let copy = |&(k, leaf): &(usize, usize)| {
+            let (array, of) = (self.arrays[leaf], self.of[leaf]);
+            let (footprint, made, space) = (memo[array]?, (of, leaf - self.first[of]), array.layout.memory_space);
+            Some(Buffer { role: Role::Temporary, made, footprint, space, live: (k, until[k]) })
+        };
+        let copies = self.copied.iter().filter_map(copy).collect();
+        let written = (0..self.arrays.len()).filter(|leaf| self.written[self.find(*leaf)]).filter_map(buffer).collect();
         let (parameters, root) = (computation.parameters.clone(), computation.root);
-        let mut found = FrameBuffers { buffers, of, copies: Vec::new(), donated, overwrites, parameters, root };
+        let mut found = FrameBuffers { buffers, of, copies, donated, overwrites, written, parameters, root };
         found.roles(computation);
         found.states(computation, frame);
         Ok(found)
@@ -554,7 +680,28 @@ impl Readers {
     }
 }
 
+/// Whether a computation that the instruction runs may overwrite the buffer of an operand that nothing reads later.
+fn runs_in_place(instruction: &Instruction) -> bool {
+    matches!(&*instruction.opcode, "call" | "conditional")
+}
+
 impl FrameBuffers {
+    /// The leaves of all parameters.
+    fn parameter_leaves(&self) -> impl Iterator<Item = ParameterLeaf> {
+        let leaves = |(number, k): (usize, &usize)| (0..self.of[*k].len()).map(move |leaf| (number, leaf));
+        self.parameters.iter().enumerate().flat_map(leaves)
+    }
+
+    /// Whether a leaf of the result may be in the buffer of a parameter's leaf: its definition comes after the last read,
+    /// or overwrites.
+    fn may_hold(&self, result: usize, (parameter, leaf): ParameterLeaf) -> bool {
+        let result = self.of[self.root].get(result).copied().flatten();
+        let Some((result, parameter)) = result.zip(self.parameter(parameter, leaf)) else { return false };
+        let (made, read) = (&self.buffers[result], &self.buffers[parameter]);
+        let is_free = made.role == Role::Result && read.live.1 < made.live.0;
+        result == parameter || is_free || self.overwrites.contains(&(result, parameter))
+    }
+
     fn mark(&mut self, instruction: usize, role: Role) {
         for buffer in self.of[instruction].clone().into_iter().flatten() {
             self.buffers[buffer].role = role;

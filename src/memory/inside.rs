@@ -13,9 +13,9 @@
 //! }
 //! ```
 
-use super::buffers::{FrameBuffers, Role, RunsAs};
+use super::buffers::{FrameBuffers, Role};
 use super::names::Leaf;
-use super::runs::called;
+use super::runs::{RunsAs, called};
 use crate::hlo::Computation;
 use crate::operations::shape::count;
 use std::collections::BTreeMap;

@@ -1,14 +1,14 @@
 //! The live bytes of a whole program: at each instruction of each computation, and the peak.
 
-use super::buffers::{Buffer, FrameBuffers, Role, RunsAs, buffers};
+use super::buffers::{Buffer, FrameBuffers, Role, buffers};
 use super::footprint::Footprint;
 use super::inside::{FramePeak, Frames, Timelines};
 use super::outputs::{InOutput, in_outputs, inner_tables, tables};
-use super::runs::{called, until};
+use super::runs::{RunsAs, called, until};
 use crate::hlo::{Computation, Module};
 use crate::operations::shape::{Array, leaves};
 use crate::text::Error;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The memory use of a program.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub struct MemoryUse {
     pub in_outputs: Vec<InOutput>,
     /// The buffers of each computation, for each way in which it runs.
     pub frames: BTreeMap<(usize, RunsAs), FrameBuffers>,
-    /// The live temporaries of each computation.
+    /// The live temporaries of each computation, without those in outputs.
     temporaries: BTreeMap<(usize, RunsAs), Timelines>,
     entry: usize,
 }
@@ -37,10 +37,11 @@ pub struct Space {
     pub outputs: Footprint,
     /// The constants of all computations.
     pub constants: Footprint,
-    /// The peak of temporaries, in bytes.
+    /// The peak of the temporaries without [`MemoryUse::in_outputs`]: the bytes to allocate beside arguments, outputs and
+    /// constants.
     pub temporaries: i64,
-    /// The peak without [`MemoryUse::in_outputs`]: the bytes to allocate beside arguments, outputs and constants.
-    pub beside_outputs: i64,
+    /// The peak of all temporaries, which [`Schedule`](super::Schedule) lowers.
+    pub all_temporaries: i64,
     /// The bytes of the tables that XLA:TPU makes for a tuple output; not in `outputs`.
     pub tables: i64,
     /// The bytes of the tables of inner tuples; in none of the other numbers.
@@ -80,14 +81,13 @@ impl MemoryUse {
             entry: module.entry,
         };
         let wanted = frames(module);
-        let mut passed = HashMap::new();
         for &(number, frame) in &wanted {
-            let found = buffers(module, number, frame, &passed)?;
-            passed.entry(number).or_insert_with(|| passes(&module.computations[number], &found));
+            let found = buffers(module, number, frame, &used.frames)?;
             used.frames.insert((number, frame), found);
         }
-        used.temporaries = used.live(module, &[])?;
+        let all = used.live(module)?.remove(&(module.entry, RunsAs::Entry)).unwrap_or_default();
         used.in_outputs = in_outputs(module, &used.frames);
+        used.temporaries = used.live(module)?;
         used.add_whole(module, &wanted)?;
         let output = &module.computations[module.entry].result().shape;
         let running: BTreeSet<usize> = wanted.iter().map(|(number, _)| *number).collect();
@@ -97,14 +97,13 @@ impl MemoryUse {
             let main = used.spaces.entry(0).or_default();
             (main.tables, main.inner_tables) = (tables, inner);
         }
-        let beside = used.live(module, &used.in_outputs)?;
-        for (space, bytes) in &beside[&(module.entry, RunsAs::Entry)] {
-            used.spaces.entry(*space).or_default().beside_outputs = first_most(bytes).1;
-        }
         for (space, bytes) in used.temporaries[&(module.entry, RunsAs::Entry)].clone() {
             let (at, most) = first_most(&bytes);
             let space = used.spaces.entry(space).or_default();
             (space.at, space.temporaries) = (at, most);
+        }
+        for (space, bytes) in all {
+            used.spaces.entry(space).or_default().all_temporaries = first_most(&bytes).1;
         }
         for space in used.spaces.values_mut() {
             let all = space.arguments.plus(space.outputs)?.plus(space.constants)?;
@@ -113,15 +112,18 @@ impl MemoryUse {
         Ok(used)
     }
 
-    /// The live temporaries of each computation at each instruction, called computations included; `without` leaves
-    /// some out.
-    fn live(&self, module: &Module, without: &[InOutput]) -> Result<BTreeMap<(usize, RunsAs), Timelines>, Error> {
-        let without: HashSet<_> = without.iter().map(|inside| (inside.frame, inside.temporary)).collect();
+    /// Whether a temporary, by its number in the frame, has memory beside the outputs.
+    fn is_beside(&self, frame: (usize, RunsAs), temporary: usize) -> bool {
+        self.in_outputs.binary_search_by_key(&(frame, temporary), |own| (own.frame, own.temporary)).is_err()
+    }
+
+    /// The live temporaries beside the outputs, of each computation at each instruction, called computations included.
+    fn live(&self, module: &Module) -> Result<BTreeMap<(usize, RunsAs), Timelines>, Error> {
         let mut all = BTreeMap::new();
         // The map orders computations after those that they run.
         for (frame, found) in &self.frames {
             let inside = Frames { buffers: &self.frames, timelines: &all };
-            let live = inside.live(&module.computations[frame.0], found, &|k| !without.contains(&(*frame, k)))?;
+            let live = inside.live(&module.computations[frame.0], found, &|k| self.is_beside(*frame, k))?;
             all.insert(*frame, live);
         }
         Ok(all)
@@ -185,7 +187,8 @@ impl MemoryUse {
             let until = until(running);
             for k in (0..=at).filter(|k| until[*k] >= at) {
                 let all = Frames { buffers: &self.frames, timelines: &self.temporaries };
-                let inside = all.at(running, &self.frames[&(computation, frame)], k, until[k], &|_| true);
+                let is_beside = |temporary: usize| self.is_beside((computation, frame), temporary);
+                let inside = all.at(running, &self.frames[&(computation, frame)], k, until[k], &is_beside);
                 let Some(FramePeak { frame, at, vacant, .. }) = inside.get(&space).cloned() else { continue };
                 found[next].vacant.extend(vacant);
                 found.push(Moment { computation: frame.0, frame: frame.1, instruction: at, vacant: Vec::new() });
@@ -195,12 +198,14 @@ impl MemoryUse {
         found
     }
 
-    /// The temporaries of a memory space that are live at a moment, in its computation alone.
+    /// The temporaries of a memory space that are live at a moment beside the outputs, in its computation alone.
     pub fn live_at<'u>(&'u self, moment: &'u Moment, space: u8) -> impl Iterator<Item = &'u Buffer> {
-        let (at, found) = (moment.instruction, &self.frames[&(moment.computation, moment.frame)]);
+        let frame = (moment.computation, moment.frame);
+        let (at, found) = (moment.instruction, &self.frames[&frame]);
         let is_vacant = |own: &Buffer| moment.vacant.iter().any(|k| std::ptr::eq(own, &raw const found.buffers[*k]));
         let live = move |b: &&Buffer| b.space == space && b.live.0 <= at && at <= b.live.1;
-        found.temporaries().filter(live).filter(move |b| !is_vacant(b))
+        let beside = found.temporaries().enumerate().filter(move |(k, _)| self.is_beside(frame, *k));
+        beside.map(|(_, buffer)| buffer).filter(live).filter(move |b| !is_vacant(b))
     }
 }
 
@@ -294,17 +299,4 @@ impl Frames<'_> {
 /// The first index of the largest value, and the value.
 pub(super) fn first_most(bytes: &[i64]) -> (usize, i64) {
     bytes.iter().enumerate().fold((0, 0), |most, (k, bytes)| if *bytes > most.1 { (k, *bytes) } else { most })
-}
-
-/// For each leaf of a computation's root: the parameter, and its leaf, that it returns unchanged.
-pub(super) fn passes(computation: &Computation, found: &FrameBuffers) -> Vec<Option<(usize, usize)>> {
-    let mut parameters = HashMap::new();
-    for (number, k) in computation.parameters.iter().enumerate() {
-        for (leaf, buffer) in found.of[*k].iter().enumerate() {
-            if let Some(buffer) = buffer {
-                parameters.entry(*buffer).or_insert((number, leaf));
-            }
-        }
-    }
-    found.of[computation.root].iter().map(|buffer| parameters.get(&(*buffer)?).copied()).collect()
 }

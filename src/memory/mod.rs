@@ -28,7 +28,8 @@
 //!    loop's operand, and a leaf that every branch of a `conditional` returns unchanged is that operand.
 //! 2. The result of an operation that can overwrite an operand does so if nothing reads the operand's buffer later, and
 //!    the buffer is not read-only. `sharing` lists these operations; with XLA:TPU's `aliasing_operands` in the text,
-//!    its lists apply instead.
+//!    its lists apply instead. An update in a called computation overwrites the parameter, and so the caller's operand,
+//!    under the same conditions; otherwise the caller passes a copy.
 //! 3. All other leaves get new buffers.
 //!
 //! A buffer is live from the definition of its first leaf to the last read of any of its leaves, both included.
@@ -39,11 +40,12 @@
 //! to has no buffer of its own. All other buffers are temporaries. The temporaries of a computation run by a `while`,
 //! `call`, `conditional` or `async-start` are live at that instruction (the largest branch counts), and up to the end
 //! of an asynchronous pair. Its parameters and results are buffers of the caller. A loop's state is one buffer: if the
-//! next value is defined while the last one is still read, it is a temporary. Values inside a fusion have no memory,
+//! next value is defined while the last one is still read, it is a temporary; a branch or a call defines it there if each
+//! computation defines it after its last read. Values inside a fusion have no memory,
 //! except its results.
 //!
 //! The memory of an output exists before its definition, and temporaries may use it until then:
-//! [`Space::beside_outputs`] is the peak of the other temporaries, and [`MemoryUse::in_outputs`] lists these.
+//! [`MemoryUse::in_outputs`] lists these, and no other number counts them.
 //!
 //! Not counted: memory inside a kernel (`scoped` memory), gaps between buffers, code.
 //!
@@ -52,8 +54,8 @@
 //! | `footprint` | bytes of an array, and its use of lanes |
 //! | `names` | instructions that rename their operands |
 //! | `sharing` | operands that a result may overwrite |
+//! | `runs` | the computations that an instruction runs, and how |
 //! | `buffers` | the buffers of one computation |
-//! | `runs` | the computations that an instruction runs |
 //! | `inside` | the peak of a called computation beside the caller's buffers |
 //! | `live` | the whole program: live bytes, peak |
 //! | `outputs` | temporaries in the memory of outputs, tables of tuples |
@@ -75,9 +77,10 @@ mod schedule;
 mod sharing;
 mod tasks;
 
-pub use buffers::{Buffer, FrameBuffers, Role, RunsAs};
+pub use buffers::{Buffer, FrameBuffers, Role};
 pub use footprint::{Footprint, LaneUse};
 pub use live::{MemoryUse, Moment, Space};
 pub use outputs::InOutput;
 pub use relayout::{Relayout, Shift, relayout};
+pub use runs::RunsAs;
 pub use schedule::Schedule;

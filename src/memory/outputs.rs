@@ -17,8 +17,8 @@
 //! instructions of the entry, with each called computation inserted once. A buffer is also empty in a loop whose state
 //! it is, from its last read to the new definition, and in a branch or call before the definition of its result.
 
-use super::buffers::{Buffer, FrameBuffers, Role, RunsAs};
-use super::runs::{called, until};
+use super::buffers::{Buffer, FrameBuffers, Role};
+use super::runs::{RunsAs, called, until};
 use crate::hlo::{Computation, Instruction, Module};
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, Shape, leaves};

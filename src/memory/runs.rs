@@ -1,8 +1,19 @@
 //! The computations that an instruction runs with buffers of their own, and when.
 
-use super::buffers::RunsAs;
 use crate::hlo::{Computation, Instruction};
 use crate::operations::operation::Operation;
+
+/// How a computation runs, which decides who owns its parameters and results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum RunsAs {
+    /// The program itself: its parameters are the arguments, its results the outputs.
+    Entry,
+    /// The target of a `call`, a branch, or a loop condition: the caller owns both. Only updates overwrite parameters.
+    Called,
+    /// The body of a loop: each parameter and result is the loop's state, which is overwritten.
+    Body,
+}
 
 /// The computations that an instruction runs with buffers of their own, and how.
 pub fn called(instruction: &Instruction) -> Vec<(usize, RunsAs)> {

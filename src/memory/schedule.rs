@@ -3,17 +3,17 @@
 //! Each computation is ordered by itself, called computations first. A new order is kept if, with its own buffers, one
 //! memory has a lower peak and none a higher peak than in the text; the main memory comes first.
 
-use super::buffers::{FrameBuffers, RunsAs, buffers};
+use super::buffers::{FrameBuffers, FrameMap, buffers};
 use super::inside::{Counted, Frames, Timelines};
-use super::live::{first_most, frames, passes};
+use super::live::{first_most, frames};
 use super::names::Leaf;
-use super::runs::{called, until};
+use super::runs::{RunsAs, called, until};
 use super::tasks::Tasks;
 use crate::hlo::{Computation, Instruction, Module};
 use crate::operations::shape::count;
 use crate::scheduling::{MOST_STEPS, TaskGraph, least_peak};
 use crate::text::Error;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Instruction orders of computations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, HashMap};
 pub struct Schedule {
     /// For each computation with a new order, its instruction numbers, first to last.
     pub orders: BTreeMap<usize, Vec<usize>>,
-    /// For each memory space, a lower bound on the bytes of temporaries in any order.
+    /// For each memory space, a lower bound on [`all_temporaries`](super::Space::all_temporaries) in any order.
     pub bounds: BTreeMap<u8, i64>,
 }
 
@@ -63,7 +63,7 @@ impl Schedule {
             let mut order: Vec<usize> = (0..module.computations[number].instructions.len()).collect();
             for (k, frame) in own.iter().enumerate() {
                 // Tasks are numbered as in the text.
-                let tasks = Tasks { module, frame: *frame, passed: &ordering.passed, effects: &effects };
+                let tasks = Tasks { module, frame: *frame, frames: &ordering.buffers, effects: &effects };
                 let computation = &module.computations[number];
                 let until = until(computation);
                 let inside = |k: usize, counted: &dyn Fn(Leaf) -> Option<Counted>| {
@@ -118,13 +118,13 @@ impl Schedule {
         let effects = module.effects();
         let frames = frames(module);
         let mut ordered = module.clone();
-        let passed = Ordering::as_it_is(module)?.passed;
+        let buffers = Ordering::as_it_is(module)?.buffers;
         for (number, order) in &self.orders {
             let frame = frames.iter().find(|frame| frame.0 == *number).copied();
             let Some(frame) = frame else {
                 return Err(Error::new(format!("only computations that run have an order, found one of {number}")));
             };
-            let tasks = Tasks { module, frame, passed: &passed, effects: &effects };
+            let tasks = Tasks { module, frame, frames: &buffers, effects: &effects };
             let (graphs, pairs) = tasks.graphs(&|_, _| BTreeMap::new())?;
             drop(graphs);
             let name = &module.computations[*number].name;
@@ -221,15 +221,13 @@ fn peaks(timelines: &Timelines) -> BTreeMap<u8, i64> {
 /// A module during ordering, with the memory use of the computations already ordered.
 struct Ordering {
     module: Module,
-    passed: HashMap<usize, Vec<Option<(usize, usize)>>>,
-    buffers: BTreeMap<(usize, RunsAs), FrameBuffers>,
+    buffers: FrameMap,
     timelines: BTreeMap<(usize, RunsAs), Timelines>,
 }
 
 impl Ordering {
     fn new(module: &Module) -> Ordering {
-        let (passed, buffers, timelines) = (HashMap::new(), BTreeMap::new(), BTreeMap::new());
-        Ordering { module: module.clone(), passed, buffers, timelines }
+        Ordering { module: module.clone(), buffers: FrameMap::new(), timelines: BTreeMap::new() }
     }
 
     /// The module in its own order, with the buffers of all computations.
@@ -250,9 +248,8 @@ impl Ordering {
     fn all_peaks(&mut self, frames: &[(usize, RunsAs)]) -> Result<Vec<BTreeMap<u8, i64>>, Error> {
         let mut all = Vec::with_capacity(frames.len());
         for (number, frame) in frames {
-            let found: FrameBuffers = buffers(&self.module, *number, *frame, &self.passed)?;
+            let found: FrameBuffers = buffers(&self.module, *number, *frame, &self.buffers)?;
             let computation = &self.module.computations[*number];
-            self.passed.entry(*number).or_insert_with(|| passes(computation, &found));
             let own = self.inside().live(computation, &found, &|_| true)?;
             all.push(peaks(&own));
             self.timelines.insert((*number, *frame), own);

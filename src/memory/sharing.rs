@@ -2,7 +2,7 @@
 //!
 //! | operation | operand whose buffer the result's leaf may share |
 //! |---|---|
-//! | elementwise operations except `copy`; `select` | any operand of the same shape and layout |
+//! | elementwise operations; `select` | any operand of the same shape and layout; of a `copy`, only within a parameter's buffer |
 //! | `dynamic-update-slice`, `scatter`, `sort`, `while` | the operand that it updates |
 //! | `triangular-solve` | the right side |
 //! | `conditional` | an operand that a branch returns unchanged |
@@ -60,8 +60,6 @@ pub fn shared(module: &Module, computation: &Computation, instruction: &Instruct
     let results = count(&instruction.shape);
     let each = || (0..results).map(|k| (k, k));
     let of_operation: Vec<Shared> = match &instruction.operation {
-        // The purpose of a copy is a buffer of its own.
-        Operation::Elementwise if instruction.opcode == "copy" => Vec::new(),
         Operation::Elementwise | Operation::Select => (0..all).map(|operand| over((0, operand))).collect(),
         Operation::While { .. } => each().map(updates).collect(),
         Operation::Algorithm(algorithm) => match **algorithm {
@@ -85,7 +83,7 @@ fn updates((result, operand): LeafPair) -> Shared {
     Shared { result, operand, updates: true }
 }
 
-fn over((result, operand): LeafPair) -> Shared {
+pub fn over((result, operand): LeafPair) -> Shared {
     Shared { result, operand, updates: false }
 }
 

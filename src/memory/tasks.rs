@@ -6,11 +6,11 @@
 //! buffers of that order.
 
 use super::before::before;
-use super::buffers::{Readers, RunsAs, named};
+use super::buffers::{FrameMap, Readers, named};
 use super::footprint::Footprint;
 use super::inside::Counted;
 use super::names::{Leaf, reads};
-use super::runs::{called, until};
+use super::runs::{RunsAs, called, until};
 use crate::hlo::Module;
 use crate::scheduling::{TaskGraph, TaskValue};
 use crate::text::Error;
@@ -29,8 +29,8 @@ pub struct Tasks<'m> {
     pub module: &'m Module,
     /// The computation, and how it runs.
     pub frame: (usize, RunsAs),
-    /// For each computation, the parameter leaves that it returns unchanged, as in [`super::buffers::buffers`].
-    pub passed: &'m HashMap<usize, Vec<Option<(usize, usize)>>>,
+    /// The buffers of the computations that it runs.
+    pub frames: &'m FrameMap,
     /// Whether each computation has an effect.
     pub effects: &'m [bool],
 }
@@ -52,7 +52,7 @@ impl Tasks<'_> {
     pub fn graphs(&self, inside: &Beside) -> Result<(TaskGraphs, Vec<(usize, usize)>), Error> {
         let (number, frame) = self.frame;
         let computation = &self.module.computations[number];
-        let (classes, donated) = named(self.module, number, frame, self.passed)?;
+        let (classes, donated) = named(self.module, number, frame, self.frames)?;
         let pairs = before(computation, &classes, self.effects);
         let mut all: BTreeMap<usize, NamedLeaves> = BTreeMap::new();
         for (k, instruction) in computation.instructions.iter().enumerate() {

@@ -1,7 +1,7 @@
 """Compares temporaries with those of XLA:CPU: compare_memory.py INSPECT FOLDER [NAME...].
 
 Compiles the programs of small.py, or those of these names, with the JAX that runs this, writes each as FOLDER/NAME.hlo, and
-prints those whose `beside_outputs` of `INSPECT hlo` is more than 2 % and 2 KiB off `temp_size_in_bytes`, which has gaps
+prints those whose `temporaries` of `INSPECT hlo` are more than 2 % and 2 KiB off `temp_size_in_bytes`, which has gaps
 between buffers and tables of tuples in it.
 """
 
@@ -30,7 +30,7 @@ def main():
         file.write_text(compiled.as_text())
         command = [inspect, "hlo", file, "--json", "--summary"]
         report = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-        found = sum(space["beside_outputs"] for space in report["spaces"] if space["space"] == 0)
+        found = sum(space["temporaries"] for space in report["spaces"] if space["space"] == 0)
         if abs(found - xla) > max(0.02 * max(found, xla), 2048):
             off += 1
             print(f"{name}: {found} bytes, XLA {xla}")

@@ -954,3 +954,16 @@ def dus_transposed(x, u, i):
 def kv_bf16(c, u, i):
     c = lax.dynamic_update_slice(c, u, (0, i, 0))
     return (c, jnp.einsum('bsd,btd->bst', c, c))
+
+
+@program(ints(), floats(1000, 201), ints(50), floats(50, 201))
+def scatter_in_branch(p, x, i, u):
+    return lax.cond(p > 0, lambda x: x.at[i].add(u), lambda x: x * 2, x)
+
+
+@program(ints(), floats(300, 300), floats(1, 300))
+def branch_updates_state(n, a, u):
+    def body(k, x):
+        return lax.cond(k > n, lambda x: lax.dynamic_update_slice(x, u, (k, 0)), lambda x: -x, x)
+
+    return lax.fori_loop(0, 5, body, a)

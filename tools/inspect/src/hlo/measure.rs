@@ -104,7 +104,6 @@ impl<'m> Report<'m> {
             outputs: own.outputs.into(),
             constants: own.constants.into(),
             temporaries: own.temporaries,
-            beside_outputs: own.beside_outputs,
             tables: own.tables,
             inner_tables: own.inner_tables,
             peak: self.peak(space),

@@ -72,9 +72,8 @@ pub struct Memory {
     pub arguments: Bytes,
     pub outputs: Bytes,
     pub constants: Bytes,
+    /// Without those in the memory of an output that is defined later.
     pub temporaries: i64,
-    /// The same without those that lie in the memory of an output before that is made.
-    pub beside_outputs: i64,
     /// What XLA:TPU takes beside for outputs that are tuples.
     pub tables: i64,
     /// The same for tuples inside of the program.
