@@ -50,6 +50,7 @@ const SMALL: &[&str] = &[
     "bitcast",
     "bits",
     "bytes",
+    "called_windows",
     "complex",
     "complex_bits",
     "computations",
@@ -124,9 +125,9 @@ fn main() -> ExitCode {
     // loops and branches in computations on scalars.
     let jax = std::env::var_os(JAX).is_some();
     let small = SMALL.iter().filter(|name| match **name {
-        "bitcast" | "complex_bits" | "computations" | "constants" | "dynamic_reshape" | "dynamic_update"
-        | "dynamic_windows" | "empty" | "lapack" | "ordered_windows" | "pairs" | "precision" | "ragged" | "rng"
-        | "scaled" | "scan" => !jax,
+        "bitcast" | "called_windows" | "complex_bits" | "computations" | "constants" | "dynamic_reshape"
+        | "dynamic_update" | "dynamic_windows" | "empty" | "lapack" | "ordered_windows" | "pairs" | "precision"
+        | "ragged" | "rng" | "scaled" | "scan" => !jax,
         _ => true,
     });
     let sample = Sample::from_env();

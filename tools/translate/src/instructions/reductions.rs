@@ -54,7 +54,7 @@ pub fn reduce_window(
     }
     let computation = *i.called.first().ok_or("a reduction needs a computation")?;
     let types: Vec<ElementType> = outs.iter().chain(inputs).map(|t| t.element).collect();
-    let monoid = Monoid::new(&b.module.computations[computation]);
+    let monoid = Monoid::new(b.module, computation);
     let monoid = monoid.filter(|monoid| types.iter().all(|element| *element == monoid.element));
     let is_neutral =
         monoid.as_ref().is_some_and(|monoid| monoid.is_neutral(site.computation, i.operands[inputs.len()]));

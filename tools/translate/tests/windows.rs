@@ -1,0 +1,69 @@
+//! Computations of windows behind calls.
+
+use tensor_layout::hlo::Module;
+
+/// A window along the elements; `SUM` is its computation. All but `twice` are sums of both parameters.
+const SUMS: &str = "HloModule sums
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+same {
+  ROOT a = f32[] parameter(0)
+}
+by_call {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] call(a, b), to_apply=add
+}
+by_calls {
+  b = f32[] parameter(1)
+  a = f32[] parameter(0)
+  d = f32[] fusion(b), kind=kLoop, calls=same
+  ROOT c = f32[] call(d, a), to_apply=by_call
+}
+twice {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = f32[] call(a, b), to_apply=add
+  ROOT d = f32[] call(c, b), to_apply=add
+}
+ENTRY e {
+  x = f32[1000]{0} parameter(0)
+  z = f32[] constant(0)
+  ROOT r = f32[1000]{0} reduce-window(x, z), window={size=1000 pad=0_999}, to_apply=SUM
+}
+";
+
+#[test]
+fn a_sum_behind_calls_runs_along_the_elements() {
+    let has_loop = |computation: &str| {
+        let text = SUMS.replace("SUM", computation);
+        let mlir = layout_translate::import(&Module::parse(&text).unwrap(), &text, "sums.hlo").unwrap();
+        mlir.contains("scf.for")
+    };
+    assert_eq!(["add", "by_call", "by_calls", "twice"].map(has_loop), [true, true, true, false]);
+}
+
+/// Each computation calls the one before it twice: 2^39 copies.
+#[test]
+fn calls_of_calls_take_no_longer() {
+    let mut text = "HloModule deep\nf0 {\n  a = f32[] parameter(0)\n  ROOT b = f32[] convert(a)\n}\n".to_string();
+    for k in 1..40 {
+        let [first, second] = ["a", "b"].map(|of| format!("f32[] call({of}), to_apply=f{}", k - 1));
+        text += &format!("f{k} {{\n  a = f32[] parameter(0)\n  b = {first}\n  ROOT c = {second}\n}}\n");
+    }
+    text += &SUMS["HloModule sums\n".len()..].replace("SUM", "deep").replace(
+        "ENTRY",
+        "deep {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  d = f32[] call(b), to_apply=f39
+  ROOT c = f32[] add(a, d)
+}
+ENTRY",
+    );
+    let module = Module::parse(&text).unwrap();
+    assert!(layout_translate::import(&module, &text, "deep.hlo").is_ok());
+}
