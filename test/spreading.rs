@@ -457,6 +457,28 @@ backend_config={\"known_trip_count\":{\"n\":\"9223372036854775807\"}}
     assert!(error.message.starts_with("with this the largest values of all add up to more than 2^58"), "{error}");
 }
 
+/// Prices of 2^60 rows saturate: a product is planned or refused, never a panic.
+#[test]
+fn a_product_of_2_to_the_60_rows_is_planned_or_refused() {
+    let rows = 1_i64 << 60;
+    let text = format!(
+        "HloModule m\nENTRY e {{\n a = f32[{rows},3] parameter(0)\n b = f32[3,5] parameter(1)\n \
+         ROOT c = f32[{rows},5] dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n}}\n"
+    );
+    let module = Module::parse(&text).unwrap();
+    let (graphs, facts) = (module.graphs(), module.facts());
+    for machine in ["mn_core", "mn_core_2"].map(|machine| Machine::parse(machine).unwrap()) {
+        let mut rounds = 0;
+        let found = Spreader::new(&graphs, module.entry, &facts, &machine).and_then(|spreader| {
+            spreader.plan(&Options::default(), &mut |_| {
+                rounds += 1;
+                rounds < 100
+            })
+        });
+        assert!(matches!(&found, Ok(_) | Err(Unplanned::Undecided(_) | Unplanned::Wrong(..))), "{found:?}");
+    }
+}
+
 #[test]
 fn machines_without_places_or_with_too_many_are_errors() {
     let module = Module::parse(STENCIL).unwrap();

@@ -1,4 +1,4 @@
-//! Computations of windows behind calls.
+//! Computations of windows behind calls, and arrays beyond 64 bits.
 
 use tensor_layout::hlo::Module;
 
@@ -66,4 +66,13 @@ ENTRY",
     );
     let module = Module::parse(&text).unwrap();
     assert!(layout_translate::import(&module, &text, "deep.hlo").is_ok());
+}
+
+#[test]
+fn an_array_of_too_many_bytes_is_refused_at_its_place() {
+    let text = "HloModule big\nENTRY e {\n  ROOT x = f32[4611686018427387904]{0} parameter(0)\n}\n";
+    let errors = layout_translate::import(&Module::parse(text).unwrap(), text, "big.hlo").unwrap_err();
+    assert_eq!(errors.len(), 1);
+    assert_eq!(errors[0].line_column(text), Some((3, 8)));
+    assert_eq!(errors[0].message, "the size in bytes does not fit in 64 bits");
 }
