@@ -3,7 +3,8 @@
 //! Such a kernel already has its final vectors, accumulators and loop ends. LLVM's vectorizer
 //! finds nothing to do there, and its unroller copies bodies of hundreds of instructions.
 
-use layout_ir::{self as ir, Builder, Op, Rewriter};
+use crate::steps::{Next, StepInput, StepResult};
+use layout_ir::{self as ir, Builder, Op};
 use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::{Attribute, TypeLike, ValueLike};
 
@@ -13,8 +14,8 @@ const NAME: &str = "loop_annotation";
 const KEPT: &str = "#llvm.loop_annotation<disableNonforced = true>";
 
 /// Annotates each `scf.for` of a module with vectors inside, unless it has an annotation.
-pub fn run(rewriter: &Rewriter) {
-    let root = rewriter.root();
+pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
+    let root = step.root();
     let kept = Attribute::parse(Builder::before(root).context(), KEPT).expect("an attribute of the LLVM dialect");
     for op in ir::all_operations(root).into_iter().filter(|op| has_vectors(*op)) {
         let mut around = ir::parent(op);
@@ -28,6 +29,7 @@ pub fn run(rewriter: &Rewriter) {
             around = ir::parent(outer);
         }
     }
+    Ok(Next::Changed)
 }
 
 fn has_vectors(op: Op) -> bool {

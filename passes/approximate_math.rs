@@ -7,12 +7,14 @@
 //! long.
 
 use crate::buffers::operations::{APPROXIMABLE, is, is_approximable};
+use crate::steps::{Next, StepInput, StepResult};
 use crate::upstream::{self, FastMath};
 use layout_ir::{self as ir, Builder, Op, Vector};
 use melior::ir::{Type, ValueLike};
 
-/// Approximates all functions of vectors with the flag `afn`; returns false if there are none.
-pub fn run(root: Op) -> bool {
+/// Approximates all functions of vectors with the flag `afn`; returns [`Next::Unchanged`] if there are none.
+pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
+    let root = step.root();
     let is_vector = |op: Op| ir::results(op).iter().all(|v| ir::vector(v.r#type()).is_some());
     let may_be = |op: &Op| is_approximable(*op) && is_vector(*op) && FastMath::of(*op).has(FastMath::APPROXIMATE);
     let mut found: Vec<Op> = ir::all_operations(root).into_iter().filter(may_be).collect();
@@ -24,7 +26,7 @@ pub fn run(root: Op) -> bool {
     if !found.is_empty() {
         upstream::approximate(root, &found, &mut |name| is(name, APPROXIMABLE));
     }
-    !found.is_empty()
+    Ok(Next::of(!found.is_empty()))
 }
 
 /// Gives `math.erf` the sign of its argument in f32, as upstream's polynomial is +0 at -0. Returns the operations to

@@ -109,7 +109,7 @@ fn options_type(pass: &Pass, passes: &Passes) -> String {
 fn enum_of(passes: &Passes) -> String {
     let mut all: Vec<&Pass> = passes.passes.iter().filter(|pass| !has_text(pass)).collect();
     all.sort_by_key(|pass| &pass.argument);
-    let [mut variants, mut names, mut named, mut read, mut options] = [const { String::new() }; 5];
+    let [mut variants, mut names, mut named, mut read, mut options, mut steps] = [const { String::new() }; 6];
     for pass in all {
         let (variant, module) = (camel(own_name(&pass.argument)), own_name(&pass.argument).replace('-', "_"));
         let about = format!("{}: [`crate::{module}`].", pass.summary);
@@ -117,6 +117,9 @@ fn enum_of(passes: &Passes) -> String {
         line(&mut names, format!("    {:?},", pass.argument));
         let fields = if pass.options.is_empty() { "" } else { " { .. }" };
         line(&mut named, format!("            Pass::{variant}{fields} => {:?},", pass.argument));
+        let (pattern, field) = if pass.options.is_empty() { ("", "options: ()") } else { (" { options }", "options") };
+        let step = format!("StepInput {{ rewriter, {field}, number }}");
+        line(&mut steps, format!("            Pass::{variant}{pattern} => crate::{module}::run({step}),"));
         if pass.options.is_empty() {
             line(&mut variants, format!("    {variant},"));
             line(&mut read, format!("            {:?} => without_options(Pass::{variant}, text),", pass.argument));
@@ -154,6 +157,12 @@ impl Pass {{
         match self {{
 {options}            _ => None,
         }}
+    }}
+
+    /// Runs a step of the pass.
+    pub(crate) fn step<'c>(self, rewriter: &'c Rewriter, number: usize) -> StepResult<'c> {{
+        match self {{
+{steps}        }}
     }}
 
     /// The pass of a name, with the options of a text.

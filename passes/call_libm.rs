@@ -1,15 +1,18 @@
 //! `layout-call-libm`: calls the C library for functions that LLVM has only as `exp(x) - 1` and `log(1 + x)`.
 
+use crate::steps::{Next, StepInput, StepResult};
 use crate::upstream;
-use layout_ir::{self as ir, Op};
+use layout_ir as ir;
 
 const FUNCTIONS: &[&str] = &["math.expm1", "math.log1p"];
 
-/// Replaces all such functions by calls; returns false if there are none, and `None` if upstream reported an error.
-pub fn run(root: Op) -> Option<bool> {
+/// Replaces all such functions by calls; returns [`Next::Unchanged`] if there are none, and no diagnostics if upstream
+/// reported an error.
+pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
+    let root = step.root();
     let found = ir::all_operations(root).into_iter().any(|op| FUNCTIONS.contains(&ir::name(op)));
     if !found {
-        return Some(false);
+        return Ok(Next::Unchanged);
     }
-    upstream::call_libm(root).then_some(true)
+    if upstream::call_libm(root) { Ok(Next::Changed) } else { Err(Vec::new()) }
 }

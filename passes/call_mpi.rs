@@ -13,7 +13,8 @@ use crate::descriptors::pointer_type;
 use crate::diagnostic::Diagnostic;
 use crate::functions::symbol;
 use crate::shard_to_mpi::PROCESSES;
-use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
+use crate::steps::{Next, StepInput, StepResult};
+use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::attribute::{DenseI32ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute, TypeAttribute};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::r#type::IntegerType;
@@ -55,18 +56,19 @@ const CALLS: [&str; 4] = ["mpi.isend", "mpi.irecv", "mpi.wait", "mpi.comm_size"]
 /// The words of `dlti.map` that select Open MPI; upstream's default is another MPI.
 const OPEN_MPI: &str = "\"OpenMPI\"";
 
-/// Converts a module; returns false if there is nothing to convert.
+/// Converts a module; returns [`Next::Unchanged`] if there is nothing to convert.
 ///
 /// # Errors
 /// Another MPI than Open MPI, buffers of dynamic size or not contiguous, messages that are too long, and
 /// symbols of the module with the name of a called function.
-pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
+pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
+    let rewriter = step.rewriter;
     let module = rewriter.root();
     let all = ir::all_operations(module);
     let checked: Vec<Op<'c>> = all.iter().copied().filter(|op| expected(*op).is_some()).collect();
     let calls: Vec<Op<'c>> = all.iter().copied().filter(|op| CALLS.contains(&ir::name(*op))).collect();
     if checked.is_empty() && calls.is_empty() {
-        return Ok(false);
+        return Ok(Next::Unchanged);
     }
     let body: Vec<Op<'c>> = ir::blocks(module).into_iter().flat_map(ir::operations).collect();
     let mut errors = Vec::new();
@@ -120,7 +122,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
         }
         rewriter.erase(op);
     }
-    Ok(true)
+    Ok(Next::Changed)
 }
 
 /// The number of processes in an operation's attribute.

@@ -3,14 +3,33 @@
 //! `$arena` stands for the option of that name.
 
 use crate::dynamic_reshapes;
+use crate::options::ConvertToLlvmOptions;
 use crate::shard_to_mpi::IMPLEMENTATION;
-use crate::steps::PassStep;
+use crate::steps::{self, Next, PassStep, StepInput, StepResult};
 use layout_ir::{self as ir, Builder, Op, Rewriter};
 use melior::ir::Attribute;
 use melior::ir::operation::OperationMutLike;
 
+/// Prepares a module, and runs [`STEPS`], each only if the module needs it.
+pub(crate) fn run<'c>(step: StepInput<'c, ConvertToLlvmOptions>) -> StepResult<'c> {
+    let changed = step.number == 0 && prepare(step.rewriter);
+    Ok(match steps::next(STEPS, step.root(), step.number) {
+        Some((passes, number)) => Next::Run { passes: with_arena(passes, step.options), number, changed },
+        None => Next::of(forget_mpi(step.root()) | changed),
+    })
+}
+
+/// All passes that may run between the steps.
+pub(crate) fn passes(options: ConvertToLlvmOptions) -> String {
+    with_arena(&steps::all(STEPS), options)
+}
+
+fn with_arena(passes: &str, options: ConvertToLlvmOptions) -> String {
+    passes.replace("$arena", options.arena.name())
+}
+
 /// The passes in their order. Those after `convert-complex-to-standard` handle its results.
-pub const STEPS: &[PassStep] = &[
+const STEPS: &[PassStep] = &[
     // Each memory has an arena, and a copy is between two memories.
     ("layout-plan-memory{arena=$arena}", &["func"]),
     ("layout-expand-dma", &["memref.dma_start", "memref.dma_wait"]),
@@ -61,7 +80,7 @@ const STRIDED: &[&str] = &[
 
 /// Removes the attribute that selects the MPI from a module: `mlir-runner` does not know its dialect. Returns whether
 /// it was there.
-pub fn forget_mpi(module: Op) -> bool {
+fn forget_mpi(module: Op) -> bool {
     let said = ir::attribute(module, IMPLEMENTATION.0).is_some_and(|which| which.to_string() == IMPLEMENTATION.1);
     said && ir::edit(module).remove_attribute(IMPLEMENTATION.0).is_ok()
 }
@@ -71,7 +90,7 @@ const LINKAGE: &str = "llvm.linkage";
 
 /// Changes everything in a module on which upstream's conversions would fail or go wrong; returns false if there is
 /// nothing.
-pub fn prepare(rewriter: &Rewriter) -> bool {
+fn prepare(rewriter: &Rewriter) -> bool {
     keep_private(rewriter.root()) | dynamic_reshapes::expand(rewriter)
 }
 

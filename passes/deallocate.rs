@@ -7,13 +7,14 @@
 
 use crate::buffers::views::tensor_layout;
 use crate::ownership::{self, AUTOMATIC, KEEP};
+use crate::steps::{Next, StepInput, StepResult};
 use layout_dialect::MANUAL_DEALLOCATION as BY_HAND;
-use layout_ir::{self as ir, Op, Rewriter, Val};
+use layout_ir::{self as ir, Op, Val};
 use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::{Attribute, BlockLike, ValueLike};
 
 /// Upstream's passes that free the buffers of a function.
-pub const PASSES: &str = "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification";
+pub(crate) const PASSES: &str = "ownership-based-buffer-deallocation,canonicalize,buffer-deallocation-simplification";
 
 /// Marks the buffers that the program itself frees, before bufferization adds others.
 pub fn mark(function: Op) {
@@ -44,8 +45,13 @@ fn has_tail(v: Val) -> bool {
 }
 
 /// Frees buffers that the program does not free itself, and removes the marks; or returns the passes that have to.
-pub fn run(rewriter: &Rewriter) -> Option<&'static str> {
+pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
+    let StepInput { rewriter, number, .. } = step;
     let function = rewriter.root();
+    if number > 0 {
+        unmark(function);
+        return Ok(Next::Changed);
+    }
     let operations = ir::all_operations(function);
     let automatic = |op: &Op| ir::name(*op) == "memref.alloc" && ir::attribute(*op, KEEP).is_none();
     let caller_frees = ir::edit(function).remove_attribute(BY_HAND).is_ok();
@@ -53,10 +59,10 @@ pub fn run(rewriter: &Rewriter) -> Option<&'static str> {
     let _ = ir::edit(function).remove_attribute(AUTOMATIC);
     if (!caller_frees || operations.iter().any(automatic)) && !ownership::free(rewriter, function) {
         operations.into_iter().filter(|op| *op != function).for_each(end_block);
-        return Some(PASSES);
+        return Ok(Next::Run { passes: PASSES.to_owned(), number: 1, changed: true });
     }
     unmark(function);
-    None
+    Ok(Next::Changed)
 }
 
 /// Ends the block after an operation with regions whose buffers other blocks use. Upstream's pass replaces such an
@@ -71,7 +77,7 @@ fn end_block(op: Op) {
 }
 
 /// Removes the marks from a function's operations.
-pub fn unmark(function: Op) {
+fn unmark(function: Op) {
     for op in ir::all_operations(function) {
         // Most operations have no mark.
         let _ = ir::edit(op).remove_attribute(KEEP);

@@ -9,11 +9,13 @@
 //! a span is copied whole.
 
 use crate::diagnostic::Diagnostic;
+use crate::steps::{Next, StepInput, StepResult};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::{Type, ValueLike};
 
-/// Expands all clones of strided buffers in a module; returns false if there are no clones.
-pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
+/// Expands all clones of strided buffers in a module; returns [`Next::Unchanged`] if there are no clones.
+pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
+    let rewriter = step.rewriter;
     let clones = ir::all_operations(rewriter.root());
     let clones = clones.into_iter().filter(|op| ir::name(*op) == "bufferization.clone");
     let (mut errors, mut found) = (Vec::new(), false);
@@ -24,7 +26,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
             errors.push(Diagnostic::error(location, format!("'bufferization.clone' op cannot be expanded: {reason}")));
         }
     }
-    if errors.is_empty() { Ok(found) } else { Err(errors) }
+    if errors.is_empty() { Ok(Next::of(found)) } else { Err(errors) }
 }
 
 fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), String> {

@@ -7,14 +7,16 @@
 use crate::async_copies::DmaStart;
 use crate::diagnostic::Diagnostic;
 use crate::options::ExpandDmaOptions;
+use crate::steps::{Next, StepInput, StepResult};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::{Type, ValueLike};
 
-/// Expands all copies in a module; returns false if there are none.
+/// Expands all copies in a module; returns [`Next::Unchanged`] if there are none.
 ///
 /// # Errors
 /// A copy with a stride, or whose number of elements is not a constant.
-pub fn run<'c>(rewriter: &'c Rewriter, options: ExpandDmaOptions) -> Result<bool, Vec<Diagnostic<'c>>> {
+pub(crate) fn run<'c>(step: StepInput<'c, ExpandDmaOptions>) -> StepResult<'c> {
+    let StepInput { rewriter, options, .. } = step;
     let all = ir::all_operations(rewriter.root());
     let (starts, waits): (Vec<Op>, Vec<Op>) = all
         .into_iter()
@@ -38,7 +40,7 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: ExpandDmaOptions) -> Result<bool
             rewriter.erase(made);
         }
     }
-    Ok(found)
+    Ok(Next::of(found))
 }
 
 fn expand(rewriter: &Rewriter, op: Op, late: bool) -> Result<(), String> {

@@ -23,6 +23,7 @@
 //! become NaN.
 
 use crate::diagnostic::Diagnostic;
+use crate::steps::{Next, StepInput, StepResult};
 use crate::upstream;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::{DenseElementsAttribute, IntegerAttribute};
@@ -31,7 +32,7 @@ use melior::ir::{Attribute, Type, ValueLike};
 
 /// Upstream's pass that computes functions of small numbers in f32. The listed types have functions of their own,
 /// beside f32 and f64.
-pub const PASSES: &str = "math-extend-to-supported-types{extra-types=f16,bf16,f80,f128 target-type=f32}";
+pub(crate) const PASSES: &str = "math-extend-to-supported-types{extra-types=f16,bf16,f80,f128 target-type=f32}";
 
 /// A floating-point type of fewer than 16 bits.
 struct Format {
@@ -125,7 +126,7 @@ impl Wide {
 ///
 /// # Errors
 /// Upstream's errors, which are reported.
-pub fn begin<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
+fn begin<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
     let module = rewriter.root();
     let computes = |op: &Op| match ir::name(*op) {
         "arith.bitcast" | "arith.constant" | "arith.select" => false,
@@ -169,11 +170,16 @@ fn multiply_and_add<'c>(rewriter: &'c Rewriter, op: Op<'c>) {
 }
 
 /// Expands conversions to and from such numbers.
-pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
+pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
+    let StepInput { rewriter, number, .. } = step;
+    if number == 0 {
+        let next = Next::Run { passes: PASSES.to_owned(), number: 1, changed: true };
+        return Ok(if begin(rewriter)? { next } else { Next::Unchanged });
+    }
     let is_conversion = |op: &Op| matches!(ir::name(*op), "arith.extf" | "arith.truncf");
     let conversions = ir::all_operations(rewriter.root()).into_iter().filter(is_conversion);
     let errors: Vec<Diagnostic> = conversions.filter_map(|op| convert(rewriter, op).err()).collect();
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
+    if errors.is_empty() { Ok(Next::Changed) } else { Err(errors) }
 }
 
 fn convert<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), Diagnostic<'c>> {

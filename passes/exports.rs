@@ -6,13 +6,9 @@
 use crate::diagnostic::Diagnostic;
 use crate::pass::Pass;
 use crate::pipelines::{PIPELINES, PipelineOptions};
+use crate::steps::{Next, StepResult};
 use crate::upstream::{emit, erase_unreachable_blocks};
-use crate::{
-    annotate_loops, approximate_math, call_libm, call_mpi, convert_to_llvm, deallocate, expand_clones, expand_dma,
-    expand_floats, fuse_elementwise, indexing_analysis, inline_calls, lower_bufferization, lower_memrefs,
-    mask_as_integers, outline_loops, partition, plan, plan_memory, prepare_bufferization, remove_conversions,
-    scf_to_cf, shard_to_mpi, shorten_interfaces, simplify_indexing, steps, strip_memory_spaces, verify, verify_llvm,
-};
+use crate::{indexing_analysis, verify};
 use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Op, Rewriter};
 use melior::ir::{AttributeLike, OperationRef};
@@ -41,97 +37,41 @@ extern "C" fn layout_rs_run_pass(
     let kept = unsafe { &mut *kept };
     run(op, |rewriter| {
         let erased = erase_unreachable_cycles(rewriter.root())?;
-        let now = *step;
-        let go_on = |passes: &str, next: usize| {
-            *step = next;
-            // SAFETY: C++ gives a callback and the pointer it takes.
-            unsafe { callback(string_ref(passes), user) };
+        let next = run_step(rewriter, [&*name, &*options], *step, kept)?;
+        let changed = match next {
+            Next::Unchanged => false,
+            Next::Changed => true,
+            Next::Run { passes, number, changed } => {
+                *step = number;
+                // SAFETY: C++ gives a callback and the pointer it takes.
+                unsafe { callback(string_ref(&passes), user) };
+                changed
+            }
         };
-        let outcome = run_step(rewriter, [&*name, &*options], now, kept, go_on)?;
-        Ok(if erased { Outcome::Changed } else { outcome })
+        Ok(if changed || erased { Outcome::Changed } else { Outcome::Unchanged })
     })
 }
 
-/// Runs step `now` of a pass. `go_on` takes passes to run next, and the number of the step after them.
+/// Runs a step of a pass, or of `layout-verify`, whose options hold passes.
 fn run_step<'s>(
     rewriter: &'s Rewriter,
     [name, options]: [&str; 2],
-    now: usize,
+    number: usize,
     kept: &mut *mut c_void,
-    mut go_on: impl FnMut(&str, usize),
-) -> Result<Outcome, Vec<Diagnostic<'s>>> {
-    let op = rewriter.root();
-    let wrong = |message| vec![Diagnostic::error(ir::location(op), message)];
+) -> StepResult<'s> {
     if name == verify::NAME {
         if kept.is_null() {
             *kept = Box::into_raw(Box::new(verify::State::default())).cast();
         }
         // SAFETY: this is the box of the first step.
         let state = unsafe { &mut *kept.cast::<verify::State>() };
-        if let Some(passes) = verify::run(op, options, now, state)? {
-            go_on(&passes, now + 1);
-        }
-        return Ok(Outcome::Unchanged);
+        let passes = verify::run(rewriter.root(), options, number, state)?;
+        return Ok(passes.map_or(Next::Unchanged, |passes| Next::Run { passes, number: number + 1, changed: false }));
     }
+    let wrong = |message| vec![Diagnostic::error(ir::location(rewriter.root()), message)];
     let pass = Pass::read(name, options).map_err(wrong)?;
     pass.check().map_err(wrong)?;
-    match pass {
-        Pass::AnnotateLoops => annotate_loops::run(rewriter),
-        Pass::ApproximateMath => return Ok(Outcome::of(approximate_math::run(op))),
-        Pass::CallLibm => {
-            return call_libm::run(op).map(Outcome::of).ok_or_else(Vec::new);
-        }
-        Pass::CallMpi => return call_mpi::run(rewriter).map(Outcome::of),
-        Pass::ConvertToLlvm { options } => {
-            let mut changed = now == 0 && convert_to_llvm::prepare(rewriter);
-            match steps::next(convert_to_llvm::STEPS, op, now) {
-                Some((passes, next)) => go_on(&passes.replace("$arena", options.arena.name()), next),
-                None => changed |= convert_to_llvm::forget_mpi(op),
-            }
-            return Ok(Outcome::of(changed));
-        }
-        Pass::LowerBufferization => {
-            if let Some((passes, next)) = steps::next(lower_bufferization::STEPS, op, now) {
-                go_on(passes, next);
-            }
-            return Ok(Outcome::Unchanged);
-        }
-        Pass::Deallocate if now > 0 => deallocate::unmark(op),
-        Pass::Deallocate => {
-            if let Some(passes) = deallocate::run(rewriter) {
-                go_on(passes, 1);
-            }
-        }
-        Pass::ExpandClones => return expand_clones::run(rewriter).map(Outcome::of),
-        Pass::ExpandDma { options } => return expand_dma::run(rewriter, options).map(Outcome::of),
-        Pass::ExpandFloats if now > 0 => expand_floats::run(rewriter)?,
-        Pass::ExpandFloats => match expand_floats::begin(rewriter)? {
-            true => go_on(expand_floats::PASSES, 1),
-            false => return Ok(Outcome::Unchanged),
-        },
-        Pass::FuseElementwise => fuse_elementwise::run(rewriter),
-        Pass::IndexingAnalysis { options } => indexing_analysis::run(op, options.report),
-        Pass::InlineCalls if now > 0 => return Ok(Outcome::Unchanged),
-        Pass::InlineCalls => match inline_calls::run(rewriter) {
-            true => go_on(inline_calls::PASSES, 1),
-            false => return Ok(Outcome::Unchanged),
-        },
-        Pass::LowerMemrefs { options } => lower_memrefs::run(rewriter, options)?,
-        Pass::MaskAsIntegers => mask_as_integers::run(rewriter),
-        Pass::OutlineLoops { options } => return Ok(Outcome::of(outline_loops::run(rewriter, options))),
-        Pass::Partition => return partition::run(rewriter).map(Outcome::of),
-        Pass::Plan { options } => return plan::run(rewriter, options).map(Outcome::of),
-        Pass::PlanMemory { options } => return plan_memory::run(rewriter, options).map(Outcome::of),
-        Pass::PrepareBufferization => prepare_bufferization::run(rewriter)?,
-        Pass::RemoveConversions { options } => remove_conversions::run(rewriter, options),
-        Pass::ScfToCf => scf_to_cf::run(op),
-        Pass::ShardToMpi => return shard_to_mpi::run(rewriter).map(Outcome::of),
-        Pass::ShortenInterfaces { options } => return Ok(Outcome::of(shorten_interfaces::run(rewriter, options))),
-        Pass::SimplifyIndexing => simplify_indexing::run(rewriter),
-        Pass::StripMemorySpaces => return Ok(Outcome::of(strip_memory_spaces::run(op))),
-        Pass::VerifyLlvm => return verify_llvm::run(op).map(|()| Outcome::Unchanged),
-    }
-    Ok(Outcome::Changed)
+    pass.step(rewriter, number)
 }
 
 /// See `Glue.h`.
@@ -154,14 +94,8 @@ extern "C" fn layout_rs_passes_of(
         [pass, options].map(|text| String::from_utf8_lossy(unsafe { bytes(text) }.unwrap_or_default()));
     let all = match Pass::read(&name, "") {
         _ if name == verify::NAME => verify::passes(&options).join(","),
-        Ok(Pass::ConvertToLlvm { options }) => {
-            steps::all(convert_to_llvm::STEPS).replace("$arena", options.arena.name())
-        }
-        Ok(Pass::LowerBufferization) => steps::all(lower_bufferization::STEPS),
-        Ok(Pass::Deallocate) => deallocate::PASSES.to_owned(),
-        Ok(Pass::ExpandFloats) => expand_floats::PASSES.to_owned(),
-        Ok(Pass::InlineCalls) => inline_calls::PASSES.to_owned(),
-        _ => return,
+        Ok(pass) => pass.between_steps(),
+        Err(_) => return,
     };
     let callback = passes.expect("C++ gives a callback");
     // SAFETY: C++ gives a callback and the pointer it takes.
@@ -290,12 +224,6 @@ enum Outcome {
     Failed = 0,
     Unchanged = 1,
     Changed = 2,
-}
-
-impl Outcome {
-    fn of(changed: bool) -> Outcome {
-        if changed { Outcome::Changed } else { Outcome::Unchanged }
-    }
 }
 
 /// Runs the body of a pass and emits its diagnostics.

@@ -18,6 +18,7 @@
 use crate::aliases::only_reads;
 use crate::buffers::operations::{LANEWISE, is};
 use crate::buffers::views::is_spread;
+use crate::steps::{Next, StepInput, StepResult};
 use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::ArrayAttribute;
@@ -32,7 +33,8 @@ const MAX_OPERATIONS: usize = 256;
 const MAX_INPUTS: usize = 16;
 
 /// Fuses elementwise operations in all blocks of a module.
-pub fn run(rewriter: &Rewriter) {
+pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
+    let rewriter = step.rewriter;
     let root = rewriter.root();
     let blocks: Vec<_> = ir::all_operations(root).into_iter().flat_map(ir::blocks).collect();
     for block in blocks {
@@ -40,6 +42,7 @@ pub fn run(rewriter: &Rewriter) {
             Grouping::of(block).fuse(rewriter);
         }
     }
+    Ok(Next::Changed)
 }
 
 /// An elementwise operation on tensors.

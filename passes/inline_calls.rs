@@ -8,6 +8,7 @@
 //! that a module grows by at most this many operations for each call.
 
 use crate::functions::{callee, ends, free_functions, symbol};
+use crate::steps::{Next, StepInput, StepResult};
 use layout_ir::{self as ir, Op, Rewriter};
 use melior::ir::ValueLike;
 use std::collections::{HashMap, HashSet};
@@ -17,14 +18,18 @@ use std::collections::{HashMap, HashSet};
 const SMALL: usize = 64;
 
 /// The pass that runs if a call was inlined: functions may compute the same values.
-pub const PASSES: &str = "cse";
+pub(crate) const PASSES: &str = "cse";
 
-/// Inlines calls, in time linear in the resulting operations; returns false if there are none.
-pub fn run<'c>(rewriter: &'c Rewriter) -> bool {
+/// Inlines calls, in time linear in the resulting operations; returns [`Next::Unchanged`] if there are none.
+pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
+    if step.number > 0 {
+        return Ok(Next::Unchanged);
+    }
+    let rewriter = step.rewriter;
     let operations = ir::all_operations(rewriter.root());
     let free = free_functions(&operations);
     if free.is_empty() {
-        return false;
+        return Ok(Next::Unchanged);
     }
     let is_function = |op: &Op<'c>| ir::name(*op) == "func.func" && ir::parent(*op) == Some(operations[0]);
     let mut inlining = Inlining { rewriter, free, calls: HashMap::new(), movable: HashMap::new(), changed: false };
@@ -33,7 +38,8 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> bool {
     for function in order {
         inlining.inline_into(function);
     }
-    inlining.changed
+    let passes = PASSES.to_owned();
+    Ok(if inlining.changed { Next::Run { passes, number: 1, changed: true } } else { Next::Unchanged })
 }
 
 /// The functions of a module during inlining.

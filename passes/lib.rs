@@ -19,49 +19,49 @@
 //! | `ownership` | ownership and deallocation of a function's buffers | `async_copies`, `buffers` |
 //! | `aliases` | small alias sets, for bufferization to take linear time | `buffers`, `ownership` |
 //! | `branches` | copies of block arguments that branches would overwrite | `aliases`, `buffers` |
-//! | `steps` | upstream's passes, each only if the module needs it | |
+//! | `steps` | the interface of passes, and upstream's passes between their steps | `diagnostic` |
 //! | `functions` | the functions of a module, and their callers | |
 //! | `runs` | the number of executions of operations | `functions` |
 //! | `same_bytes` | reshapes, transposes, packings and conversions that move nothing | `aliases`, `buffers` |
 //! | `destinations` | computation of inserted tensors in their destination | `aliases`, `buffers` |
 //! | `descriptors` | memref descriptors of the LLVM dialect | |
-//! | [`annotate_loops`] | `layout-annotate-loops` | |
-//! | [`approximate_math`] | `layout-approximate-math` | `buffers`, `upstream` |
-//! | [`call_libm`] | `layout-call-libm` | `upstream` |
+//! | [`annotate_loops`] | `layout-annotate-loops` | `steps` |
+//! | [`approximate_math`] | `layout-approximate-math` | `buffers`, `steps`, `upstream` |
+//! | [`call_libm`] | `layout-call-libm` | `steps`, `upstream` |
 //! | `dynamic_reshapes` | reshapes whose sizes upstream does not find | `buffers` |
 //! | [`lower_bufferization`] | `layout-lower-bufferization` | `steps` |
-//! | [`deallocate`] | `layout-deallocate` | `buffers`, `ownership` |
-//! | [`expand_clones`] | `layout-expand-clones` | `diagnostic` |
-//! | [`expand_dma`] | `layout-expand-dma` | `async_copies`, `diagnostic`, `options` |
-//! | [`expand_floats`] | `layout-expand-floats` | `diagnostic`, `upstream` |
-//! | [`fuse_elementwise`] | `layout-fuse-elementwise` | `aliases`, `buffers` |
-//! | [`indexing_analysis`] | `layout-indexing-analysis` | `buffers`, `diagnostic`, `upstream` |
+//! | [`deallocate`] | `layout-deallocate` | `buffers`, `ownership`, `steps` |
+//! | [`expand_clones`] | `layout-expand-clones` | `diagnostic`, `steps` |
+//! | [`expand_dma`] | `layout-expand-dma` | `async_copies`, `diagnostic`, `options`, `steps` |
+//! | [`expand_floats`] | `layout-expand-floats` | `diagnostic`, `steps`, `upstream` |
+//! | [`fuse_elementwise`] | `layout-fuse-elementwise` | `aliases`, `buffers`, `steps` |
+//! | [`indexing_analysis`] | `layout-indexing-analysis` | `buffers`, `diagnostic`, `options`, `steps`, `upstream` |
 //! | `memref_form` | the sizes and strides of a lowered array, for callers | `buffers`, `options` |
-//! | [`inline_calls`] | `layout-inline-calls` | `functions` |
-//! | [`mask_as_integers`] | `layout-mask-as-integers` | |
-//! | [`outline_loops`] | `layout-outline-loops` | `buffers`, `descriptors`, `options`, `upstream` |
+//! | [`inline_calls`] | `layout-inline-calls` | `functions`, `steps` |
+//! | [`mask_as_integers`] | `layout-mask-as-integers` | `steps` |
+//! | [`outline_loops`] | `layout-outline-loops` | `buffers`, `descriptors`, `options`, `steps`, `upstream` |
 //! | `padding` | `tensor.pad` as a fill and an insertion | |
 //! | `rank_reduction` | slices that drop dimensions of size 1 | `buffers` |
 //! | `switches` | `scf.index_switch` as a tree of `scf.if` | |
-//! | [`plan_memory`] | `layout-plan-memory` | `descriptors`, `diagnostic`, `functions`, `options`, `ownership`, `upstream` |
-//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `async_copies`, `branches`, `buffers`, `deallocate`, `destinations`, `diagnostic`, `options`, `padding`, `rank_reduction`, `same_bytes`, `switches`, `upstream` |
-//! | [`remove_conversions`] | `layout-remove-conversions` | `buffers`, `diagnostic`, `functions`, `options`, `runs`, `upstream` |
-//! | [`plan`] | `layout-plan` | `buffers`, `diagnostic`, `functions`, `indexing_analysis`, `options`, `prepare_bufferization`, `remove_conversions`, `runs`, `upstream` |
-//! | [`partition`] | `layout-partition` | `async_copies`, `buffers`, `diagnostic`, `functions`, `remove_conversions`, `runs`, `upstream` |
-//! | [`scf_to_cf`] | `layout-scf-to-cf` | `upstream` |
-//! | [`shorten_interfaces`] | `layout-shorten-interfaces` | `descriptors`, `options` |
-//! | [`shard_to_mpi`] | `layout-shard-to-mpi` | `diagnostic`, `functions`, `ownership` |
-//! | [`call_mpi`] | `layout-call-mpi` | `descriptors`, `diagnostic`, `functions`, `shard_to_mpi` |
-//! | [`convert_to_llvm`] | `layout-convert-to-llvm` | `dynamic_reshapes`, `shard_to_mpi`, `steps` |
-//! | [`simplify_indexing`] | `layout-simplify-indexing` | `buffers` |
-//! | [`strip_memory_spaces`] | `layout-strip-memory-spaces` | `buffers` |
+//! | [`plan_memory`] | `layout-plan-memory` | `descriptors`, `diagnostic`, `functions`, `options`, `ownership`, `steps`, `upstream` |
+//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `async_copies`, `branches`, `buffers`, `deallocate`, `destinations`, `diagnostic`, `options`, `padding`, `rank_reduction`, `same_bytes`, `steps`, `switches`, `upstream` |
+//! | [`remove_conversions`] | `layout-remove-conversions` | `buffers`, `diagnostic`, `functions`, `options`, `runs`, `steps`, `upstream` |
+//! | [`plan`] | `layout-plan` | `buffers`, `diagnostic`, `functions`, `indexing_analysis`, `options`, `prepare_bufferization`, `remove_conversions`, `runs`, `steps`, `upstream` |
+//! | [`partition`] | `layout-partition` | `async_copies`, `buffers`, `diagnostic`, `functions`, `remove_conversions`, `runs`, `steps`, `upstream` |
+//! | [`scf_to_cf`] | `layout-scf-to-cf` | `steps`, `upstream` |
+//! | [`shorten_interfaces`] | `layout-shorten-interfaces` | `descriptors`, `options`, `steps` |
+//! | [`shard_to_mpi`] | `layout-shard-to-mpi` | `diagnostic`, `functions`, `ownership`, `steps` |
+//! | [`call_mpi`] | `layout-call-mpi` | `descriptors`, `diagnostic`, `functions`, `shard_to_mpi`, `steps` |
+//! | [`convert_to_llvm`] | `layout-convert-to-llvm` | `dynamic_reshapes`, `options`, `shard_to_mpi`, `steps` |
+//! | [`simplify_indexing`] | `layout-simplify-indexing` | `buffers`, `steps` |
+//! | [`strip_memory_spaces`] | `layout-strip-memory-spaces` | `buffers`, `steps` |
 //! | [`verify`] | `layout-verify` | `diagnostic`, `upstream` |
-//! | [`verify_llvm`] | `layout-verify-llvm` | `diagnostic` |
+//! | [`verify_llvm`] | `layout-verify-llvm` | `diagnostic`, `steps` |
 //! | `vectorize` | vector code of a kernel: registers, plan, prefetch | `buffers`, `kernel`, `options`, `ownership`, `upstream` |
-//! | [`lower_memrefs`] | `layout-lower-memrefs` | `async_copies`, `buffers`, `diagnostic`, `functions`, `kernel`, `options`, `ownership`, `same_bytes`, `upstream`, `vectorize` |
-//! | `pass` | the generated passes as values | `options`, `upstream` |
+//! | [`lower_memrefs`] | `layout-lower-memrefs` | `async_copies`, `buffers`, `diagnostic`, `functions`, `kernel`, `options`, `ownership`, `same_bytes`, `steps`, `upstream`, `vectorize` |
+//! | `pass` | the generated passes as values | `convert_to_llvm`, `deallocate`, `expand_floats`, `inline_calls`, `lower_bufferization`, `options`, `steps`, `upstream` |
 //! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream`, `verify` |
-//! | `exports` | functions for C++: `layout_rs_*` | `annotate_loops`, `approximate_math`, `call_libm`, `call_mpi`, `convert_to_llvm`, `deallocate`, `diagnostic`, `expand_clones`, `expand_dma`, `expand_floats`, `fuse_elementwise`, `indexing_analysis`, `inline_calls`, `lower_bufferization`, `lower_memrefs`, `mask_as_integers`, `outline_loops`, `partition`, `pass`, `pipelines`, `plan`, `plan_memory`, `prepare_bufferization`, `remove_conversions`, `scf_to_cf`, `shard_to_mpi`, `shorten_interfaces`, `simplify_indexing`, `steps`, `strip_memory_spaces`, `upstream`, `verify`, `verify_llvm` |
+//! | `exports` | functions for C++: `layout_rs_*` | `diagnostic`, `indexing_analysis`, `pass`, `pipelines`, `steps`, `upstream`, `verify` |
 //!
 //! # Example
 //!

@@ -19,6 +19,7 @@
 use crate::buffers::index::constant_value;
 use crate::descriptors::{at_pointer, descriptor, number, pointer_type, position};
 use crate::options::OutlineLoopsOptions;
+use crate::steps::{Next, StepInput, StepResult};
 use crate::upstream;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::{
@@ -42,8 +43,10 @@ const COPIED: [&str; 2] = ["arith.constant", "memref.get_global"];
 /// a block for each value that it replaces there: quadratic time in the block's length.
 const MOST_IN_BLOCK: usize = 256;
 
-/// Outlines the loop nests of a module with more loops than the option allows; returns false for other modules.
-pub fn run<'c>(rewriter: &'c Rewriter, options: OutlineLoopsOptions) -> bool {
+/// Outlines the loop nests of a module with more loops than the option allows; returns [`Next::Unchanged`] for other
+/// modules.
+pub(crate) fn run<'c>(step: StepInput<'c, OutlineLoopsOptions>) -> StepResult<'c> {
+    let StepInput { rewriter, options, .. } = step;
     let module = rewriter.root();
     let body: Vec<Op<'c>> = ir::blocks(module).into_iter().flat_map(ir::operations).collect();
     let mut outline = Outline {
@@ -59,7 +62,7 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: OutlineLoopsOptions) -> bool {
     let functions: Vec<Op<'c>> = body.into_iter().filter(|op| ir::name(*op) == "func.func").collect();
     let loops = functions.iter().flat_map(|op| ir::all_operations(*op)).filter(|op| is_loop(*op)).count();
     if loops as u64 <= options.loops {
-        return false;
+        return Ok(Next::Unchanged);
     }
     for function in functions {
         for nest in nests(function, options.loops) {
@@ -68,7 +71,7 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: OutlineLoopsOptions) -> bool {
         cut(function);
     }
     outline.erase_views();
-    true
+    Ok(Next::Changed)
 }
 
 /// The nests of a function, each of at most `most` loops.

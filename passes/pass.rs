@@ -1,11 +1,13 @@
 //! The passes as values. `Passes.td` lists them; the build script generates the enum [`Pass`], with the names and
-//! parsers of the passes.
+//! parsers of the passes, and the match that runs a step of each.
 
 use crate::options::{
     ConvertToLlvmOptions, ExpandDmaOptions, IndexingAnalysisOptions, Options, OutlineLoopsOptions, PlanMemoryOptions,
     PlanOptions, RemoveConversionsOptions, ShortenInterfacesOptions, words,
 };
-use crate::upstream;
+use crate::steps::{StepInput, StepResult};
+use crate::{convert_to_llvm, deallocate, expand_floats, inline_calls, lower_bufferization, upstream};
+use layout_ir::Rewriter;
 use melior::{Error, pass::OperationPassManager};
 use std::fmt;
 use tensor_layout::text::instead;
@@ -33,6 +35,18 @@ impl Pass {
     /// ```
     pub fn add_to(self, manager: OperationPassManager) -> Result<(), Error> {
         upstream::add_passes(manager, &self.to_string())
+    }
+
+    /// All passes that may run between the steps of the pass, in the text of a pipeline.
+    pub(crate) fn between_steps(self) -> String {
+        match self {
+            Pass::ConvertToLlvm { options } => convert_to_llvm::passes(options),
+            Pass::LowerBufferization => lower_bufferization::passes(),
+            Pass::Deallocate => deallocate::PASSES.to_owned(),
+            Pass::ExpandFloats => expand_floats::PASSES.to_owned(),
+            Pass::InlineCalls => inline_calls::PASSES.to_owned(),
+            _ => String::new(),
+        }
     }
 
     /// Checks the options.

@@ -42,6 +42,7 @@ use crate::options::Form;
 use crate::padding::{concatenate, generate, pad};
 use crate::rank_reduction::name_dimensions;
 use crate::same_bytes::SameBytes;
+use crate::steps::{Next, StepInput, StepResult};
 use crate::switches::{self, as_branches};
 use crate::{aliases, branches, deallocate, destinations, upstream};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
@@ -54,7 +55,8 @@ use tensor_layout::expr::Expr;
 use tensor_layout::limits::NESTED_TENSORS;
 
 /// Prepares a module. On failure reports the reasons and changes nothing.
-pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
+pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
+    let rewriter = step.rewriter;
     let module = rewriter.root();
     let operations = ir::all_operations(module);
     let mut errors = refused(&operations, &Axes::of(module, &operations));
@@ -144,7 +146,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<(), Vec<Diagnostic<'c>>> {
     wrap_layouts(module);
     branches::copy_arguments(&ir::all_operations(module), |b, tensor| copied(b, tensor, tensor.r#type()));
     aliases::bound(module, |b, tensor| copied(b, tensor, tensor.r#type()));
-    Ok(())
+    Ok(Next::Changed)
 }
 
 /// Whether a conversion starts an asynchronous copy, of a tensor with a buffer of its own.

@@ -4,6 +4,7 @@
 //! the last operation to the first, the rest reaches only to the next loop or conditional, as everything after it was
 //! moved before; from the first to the last it would be the whole rest of the block, each time.
 
+use crate::steps::{Next, StepInput, StepResult};
 use crate::upstream;
 use layout_ir::{self as ir, Op};
 
@@ -12,9 +13,11 @@ const LOWERED: [&str; 7] =
     ["scf.execute_region", "scf.for", "scf.forall", "scf.if", "scf.index_switch", "scf.parallel", "scf.while"];
 
 /// Lowers all operations of `scf` below an operation for which upstream has a rewrite.
-pub fn run(root: Op) {
+pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
+    let root = step.root();
     // Some become other operations of `scf` first; `scf.parallel`, for one, becomes loops.
     while upstream::scf_to_cf(root, &backwards(root)) {}
+    Ok(Next::Changed)
 }
 
 /// The operations to lower, from the last to the first of each block, with nested ones after their parent: upstream's

@@ -25,6 +25,7 @@
 
 use crate::descriptors::{descriptor, number, pointer_type};
 use crate::options::ShortenInterfacesOptions;
+use crate::steps::{Next, StepInput, StepResult};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::{DenseI32ArrayAttribute, FlatSymbolRefAttribute, TypeAttribute};
 use melior::ir::operation::OperationMutLike;
@@ -42,12 +43,13 @@ const WORD: i64 = 8;
 const MOST_RANK: usize = 16;
 
 /// Moves the code of functions with more words of arguments and results than the options allow behind pointers; returns
-/// false if there are none.
-pub fn run<'c>(rewriter: &'c Rewriter, options: ShortenInterfacesOptions) -> bool {
+/// [`Next::Unchanged`] if there are none.
+pub(crate) fn run<'c>(step: StepInput<'c, ShortenInterfacesOptions>) -> StepResult<'c> {
+    let StepInput { rewriter, options, .. } = step;
     let module = rewriter.root();
     // Words may then have another width.
     if ir::attribute(module, "dlti.dl_spec").is_some() {
-        return false;
+        return Ok(Next::Unchanged);
     }
     let is_function = |op: &Op<'c>| ir::name(*op) == "llvm.func" && !ir::blocks(*op).is_empty();
     let all = ir::blocks(module).into_iter().flat_map(ir::operations).filter(is_function);
@@ -58,7 +60,7 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: ShortenInterfacesOptions) -> boo
     for interface in &interfaces {
         interface.shorten(rewriter);
     }
-    !interfaces.is_empty()
+    Ok(Next::of(!interfaces.is_empty()))
 }
 
 fn name<'c>(function: Op<'c>) -> Option<&'c str> {

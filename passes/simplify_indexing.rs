@@ -8,6 +8,7 @@
 //! own domain.
 
 use crate::buffers::index::IndexVars;
+use crate::steps::{Next, StepInput, StepResult};
 use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::attribute::ArrayAttribute;
@@ -29,8 +30,9 @@ enum Joined {
     Greatest,
 }
 
-/// Simplifies the affine operations below `root`.
-pub fn run(rewriter: &Rewriter) {
+/// Simplifies the affine operations below the root.
+pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
+    let rewriter = step.rewriter;
     for op in ir::all_operations(rewriter.root()) {
         for (name, attribute) in ir::attributes(op) {
             if let Some(simple) = simplified(Builder::before(op), attribute) {
@@ -39,6 +41,7 @@ pub fn run(rewriter: &Rewriter) {
         }
         visit(rewriter, op);
     }
+    Ok(Next::Changed)
 }
 
 /// A simplified attribute: an indexing map, or an array or a dictionary with some; `None` if nothing changes.

@@ -2,16 +2,18 @@
 
 use crate::buffers::lowered::AnyLayout;
 use crate::buffers::type_converter::TypeConverter;
+use crate::steps::{Next, StepInput, StepResult};
 use layout_dialect::MACHINE;
-use layout_ir::{self as ir, Builder, Op, Shaped};
+use layout_ir::{self as ir, Builder, Shaped};
 use melior::Context;
 use melior::ir::Attribute;
 use melior::ir::operation::OperationMutLike;
 use tensor_layout::tiled::Layout;
 
 /// Removes the memory spaces of this dialect from all types of tensors and memrefs of a module, and its
-/// machine, unless something remains to be lowered for it; returns whether there was any.
-pub fn run(module: Op) -> bool {
+/// machine, unless something remains to be lowered for it; returns [`Next::Unchanged`] if there was none of them.
+pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
+    let module = step.root();
     let (location, context) = (ir::location(module), Builder::before(module).context());
     let (mut found, mut is_lowered) = (false, true);
     let mut strip = TypeConverter::new(|t| {
@@ -32,7 +34,7 @@ pub fn run(module: Op) -> bool {
         strip.operation(op);
     }
     let machine = is_lowered && ir::edit(module).remove_attribute(MACHINE).is_ok();
-    found || machine
+    Ok(Next::of(found || machine))
 }
 
 /// A layout with a memory space, without it.

@@ -3,7 +3,8 @@
 //! Upstream's `convert-to-llvm` leaves operations without a pattern unchanged, and succeeds.
 
 use crate::diagnostic::Diagnostic;
-use layout_ir::{self as ir, Op};
+use crate::steps::{Next, StepInput, StepResult};
+use layout_ir as ir;
 
 /// The dialects that `mlir-translate --mlir-to-llvmir` accepts.
 const TRANSLATED: &[&str] = &[
@@ -25,7 +26,8 @@ const TRANSLATED: &[&str] = &[
 ];
 
 /// Checks the operations of a module.
-pub fn run<'c>(module: Op<'c>) -> Result<(), Vec<Diagnostic<'c>>> {
+pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
+    let module = step.root();
     let is_left = |name: &str| {
         let dialect = name.split_once('.').map_or(name, |(dialect, _)| dialect);
         name != "builtin.module" && !TRANSLATED.contains(&dialect)
@@ -41,5 +43,5 @@ pub fn run<'c>(module: Op<'c>) -> Result<(), Vec<Diagnostic<'c>>> {
         Diagnostic::error(ir::location(op), message)
     };
     let errors: Vec<Diagnostic<'c>> = left.map(error).collect();
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
+    if errors.is_empty() { Ok(Next::Unchanged) } else { Err(errors) }
 }

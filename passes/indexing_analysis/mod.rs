@@ -19,6 +19,8 @@ mod pairs;
 mod site;
 
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::options::IndexingAnalysisOptions;
+use crate::steps::{Next, StepInput, StepResult};
 use crate::upstream::emit;
 use functions::Functions;
 use layout_dialect::{FEEDS, MACHINE, READS, element};
@@ -40,8 +42,9 @@ use tensor_layout::tiled::{Expansion, Layout};
 pub use pairs::{Pair, Pairs, values};
 pub(crate) use site::{SiteOperand, shape, site};
 
-/// Attaches the maps of each operation below `root`, or reports them as remarks.
-pub fn run(root: Op, report: bool) {
+/// Attaches the maps of each operation below the root, or reports them as remarks.
+pub(crate) fn run<'c>(step: StepInput<'c, IndexingAnalysisOptions>) -> StepResult<'c> {
+    let (root, report) = (step.root(), step.options.report);
     for (op, pairs) in below(root) {
         if report && let Some(said) = traffic(root, op) {
             emit(&said);
@@ -57,6 +60,7 @@ pub fn run(root: Op, report: bool) {
             ir::edit(op).set_attribute(FEEDS, attribute(b, &pairs, |pair| &pair.feeds));
         }
     }
+    Ok(Next::of(!report))
 }
 
 /// The operations on tensors below `root`, itself included, with their maps. Calls are followed.

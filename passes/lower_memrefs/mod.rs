@@ -40,14 +40,16 @@ use crate::kernel::access::is_view;
 use crate::options::{Options, Target};
 use crate::ownership;
 use crate::same_bytes::MARK;
+use crate::steps::{Next, StepInput, StepResult};
 use crate::upstream::{self, FastMath};
-use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
+use layout_ir::{self as ir, Builder, Op, Shaped, Val};
 use melior::ir::Type;
 use melior::ir::operation::OperationMutLike;
 use state::Lowering;
 
 /// Lowers all tiled memrefs of a module. On failure reports the reasons and changes nothing.
-pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagnostic<'c>>> {
+pub(crate) fn run<'c>(step: StepInput<'c, Options>) -> StepResult<'c> {
+    let StepInput { rewriter, options, .. } = step;
     let module = rewriter.root();
     options.check().map_err(|message| vec![Diagnostic::error(ir::location(module), message)])?;
     let root = rewriter.copy(module);
@@ -68,7 +70,7 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagn
     let vectors = options.vectorize != Target::None && !lowering.maps.is_empty();
     if !lowering.convert_types(&operations) && !vectors && lowering.errors.is_empty() && !sorted && !allowed && !strided
     {
-        return Ok(());
+        return Ok(Next::Unchanged);
     }
     for op in operations {
         lowering.visit(op);
@@ -79,7 +81,7 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: Options) -> Result<(), Vec<Diagn
     }
     lowering.remarks.iter().for_each(upstream::emit);
     rewriter.replace_contents(module, root);
-    Ok(())
+    Ok(Next::Changed)
 }
 
 /// Converts layouts that are affine maps with a strided form to `strided`, or drops them if row-major.

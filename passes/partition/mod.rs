@@ -39,10 +39,11 @@ mod write;
 
 use crate::diagnostic::Diagnostic;
 use crate::remove_conversions::erase_dead;
+use crate::steps::{Next, StepInput, StepResult};
 use choice::ITERATIONS_OF_A_BYTE;
 use grid::{Grid, PROCESS};
 use layout_dialect::MACHINE;
-use layout_ir::{self as ir, Builder, Op, Rewriter};
+use layout_ir::{self as ir, Builder, Op};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Type, ValueLike};
 use sharded::{inner_machine, tensor_layout_of, values};
@@ -53,17 +54,18 @@ use write::{Partition, Stop};
 /// The name of the grid, unless the module has another symbol of that name.
 const GRID: &str = "processes";
 
-/// Partitions a module; returns whether its machine has processes.
+/// Partitions a module; returns [`Next::Unchanged`] if its machine has no processes.
 ///
 /// # Errors
 /// Operations that cannot be partitioned; then the module is unchanged.
-pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
+pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
+    let rewriter = step.rewriter;
     let module = rewriter.root();
     let at = |op: Op<'c>, message: String| vec![Diagnostic::error(ir::location(op), message)];
     let machine = ir::attribute(module, MACHINE).and_then(layout_dialect::machine);
     let Some(machine) = machine.filter(|machine| machine.depth(PROCESS).is_some()) else {
         let spread = ir::all_operations(module).into_iter().find(|op| types(*op).into_iter().any(names_process));
-        return spread.map_or(Ok(false), |op| {
+        return spread.map_or(Ok(Next::Unchanged), |op| {
             Err(at(
                 op,
                 format!("a layout along {PROCESS} needs a machine: `{MACHINE}` on the module with the axis {PROCESS}"),
@@ -99,7 +101,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
         None => drop(ir::edit(module).remove_attribute(MACHINE)),
     }
     erase_dead(rewriter);
-    Ok(true)
+    Ok(Next::Changed)
 }
 
 /// The types in an operation: of its results, of the arguments of its blocks, and of the function itself.

@@ -36,6 +36,7 @@ mod write;
 
 use crate::diagnostic::Diagnostic;
 use crate::options::{PlanMachine, PlanOptions};
+use crate::steps::{Next, StepInput, StepResult};
 use crate::upstream;
 use copies::PlannedCopies;
 use layout_dialect::MACHINE;
@@ -52,21 +53,22 @@ use tensor_layout::text::Error;
 use walk::{PlanWalk, operations_of};
 use write::PlannedTypes;
 
-/// Chooses layouts for the tensors of a module; whether there are tensors to choose for.
-pub fn run<'c>(rewriter: &'c Rewriter, options: PlanOptions) -> Result<bool, Vec<Diagnostic<'c>>> {
+/// Chooses layouts for the tensors of a module; returns [`Next::Unchanged`] if there are no tensors to choose for.
+pub(crate) fn run<'c>(step: StepInput<'c, PlanOptions>) -> StepResult<'c> {
+    let StepInput { rewriter, options, .. } = step;
     let module = rewriter.root();
     if !ir::all_operations(module).into_iter().any(has_tensors) {
-        return Ok(false);
+        return Ok(Next::Unchanged);
     }
     let target = target(module, options.machine).map_err(|error| at(module, error))?;
     let steps =
         PlanWalk::of(module, &operations_of(module), options.entry, &target).map_err(|(op, error)| at(op, error))?;
     if steps.arrays.is_empty() {
-        return Ok(false);
+        return Ok(Next::Unchanged);
     }
     let mut time = SearchTime::new(options.seconds);
     if steps.has_places {
-        return places::run(rewriter, &steps, &target, options, &mut time).map(|()| true);
+        return places::run(rewriter, &steps, &target, options, &mut time).map(|()| Next::Changed);
     }
     let search = time.options();
     let mut go_on = |progress: &_| time.go_on(progress);
@@ -96,7 +98,7 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanOptions) -> Result<bool, Vec
         remarks::of(module, &steps, &plan, &target).iter().for_each(upstream::emit);
     }
     write(rewriter, &types, sliced).map_err(|error| at(module, error))?;
-    Ok(true)
+    Ok(Next::Changed)
 }
 
 /// Writes a plan into its module, and loops in place of what runs in steps.

@@ -27,6 +27,7 @@ mod webs;
 use crate::diagnostic::Diagnostic;
 use crate::functions::{callee, free_functions, symbol};
 use crate::options::{Arena, PlanMemoryOptions};
+use crate::steps::{Next, StepInput, StepResult};
 use crate::upstream;
 use arena::Arenas;
 use layout_ir::{self as ir, Op, Rewriter};
@@ -34,13 +35,14 @@ use memory::ArenaMemory;
 use planned::Planned;
 use std::collections::{HashMap, HashSet};
 
-/// Plans the memory of a module; returns false if there is nothing to plan.
+/// Plans the memory of a module; returns [`Next::Unchanged`] if there is nothing to plan.
 ///
 /// # Errors
 /// A function of the module with the name of a needed one.
-pub fn run<'c>(rewriter: &'c Rewriter, options: PlanMemoryOptions) -> Result<bool, Vec<Diagnostic<'c>>> {
+pub(crate) fn run<'c>(step: StepInput<'c, PlanMemoryOptions>) -> StepResult<'c> {
+    let StepInput { rewriter, options, .. } = step;
     if options.arena == Arena::None {
-        return Ok(false);
+        return Ok(Next::Unchanged);
     }
     let module = rewriter.root();
     let operations = ir::all_operations(module);
@@ -52,7 +54,7 @@ pub fn run<'c>(rewriter: &'c Rewriter, options: PlanMemoryOptions) -> Result<boo
         found |= plan_in(rewriter, options, memory, &mut arenas)?;
     }
     arenas.into_iter().for_each(Arenas::finish);
-    Ok(found)
+    Ok(Next::of(found))
 }
 
 /// Plans the buffers of a module in one memory; returns false if there are none.

@@ -30,6 +30,7 @@ use crate::diagnostic::Diagnostic;
 use crate::functions::set_function_type;
 use crate::options::RemoveConversionsOptions;
 use crate::runs::Runs;
+use crate::steps::{Next, StepInput, StepResult};
 use crate::upstream;
 use classes::{Classes, bytes};
 use constraints::Constraints;
@@ -43,7 +44,8 @@ pub use place::erase_dead;
 pub const PLANNED: &str = "planned";
 
 /// Removes the conversions of a module without need.
-pub fn run(rewriter: &Rewriter, options: RemoveConversionsOptions) {
+pub(crate) fn run<'c>(step: StepInput<'c, RemoveConversionsOptions>) -> StepResult<'c> {
+    let StepInput { rewriter, options, .. } = step;
     let module = rewriter.root();
     let before = Moved::of(module);
     if before.conversions > 0 {
@@ -59,6 +61,7 @@ pub fn run(rewriter: &Rewriter, options: RemoveConversionsOptions) {
             ),
         ));
     }
+    Ok(Next::of(before.conversions > 0))
 }
 
 fn remove(rewriter: &Rewriter) {

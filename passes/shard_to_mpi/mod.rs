@@ -28,23 +28,25 @@ mod reduction;
 mod tensors;
 
 use crate::diagnostic::Diagnostic;
+use crate::steps::{Next, StepInput, StepResult};
 use collectives::{Kind, MessageStep};
 use entry::Process;
 pub(crate) use entry::{IMPLEMENTATION, PROCESSES};
 use grid::RankGrid;
-use layout_ir::{self as ir, Op, Rewriter};
+use layout_ir::{self as ir, Op};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use std::collections::HashMap;
 
 /// Operations of this dialect that exist only before programs are partitioned by process.
 const BEFORE: [&str; 4] = ["shard.shard", "shard.sharding", "shard.get_sharding", "shard.shard_shape"];
 
-/// Lowers a module; returns false if it has no grid.
+/// Lowers a module; returns [`Next::Unchanged`] if it has no grid.
 ///
 /// # Errors
 /// An operation of `shard` that cannot be lowered, dynamic or indivisible sizes, and grids with different
 /// numbers of processes. The module is then unchanged.
-pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
+pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
+    let rewriter = step.rewriter;
     let module = rewriter.root();
     let all = ir::all_operations(module);
     let all: Vec<Op<'c>> = all.into_iter().filter(|op| ir::name(*op).starts_with("shard.")).collect();
@@ -58,7 +60,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
         }
     }
     let Some(processes) = grids.values().map(|grid| grid.processes).max() else {
-        return if errors.is_empty() && all.is_empty() { Ok(false) } else { Err(with_missing(errors, &all)) };
+        return if errors.is_empty() && all.is_empty() { Ok(Next::Unchanged) } else { Err(with_missing(errors, &all)) };
     };
     if let Some(other) = grids.values().map(|grid| grid.processes).find(|n| *n != processes) {
         let message = format!("the grids of a module have the same number of processes; found {processes} and {other}");
@@ -98,7 +100,7 @@ pub fn run<'c>(rewriter: &'c Rewriter) -> Result<bool, Vec<Diagnostic<'c>>> {
     }
     all.iter().filter(|op| ir::name(**op) == "shard.grid").for_each(|op| rewriter.erase(*op));
     main.into_iter().for_each(entry::end);
-    Ok(true)
+    Ok(Next::Changed)
 }
 
 /// The function with a body around an operation.
