@@ -38,7 +38,6 @@ test-all: setup
 	cargo fmt --all --check
 	$(CLANG_FORMAT) --dry-run -Werror $(CPP)
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	cd examples/embed-rust && cargo clippy --no-deps --quiet --target-dir $(CURDIR)/target -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 	cargo test --workspace --no-fail-fast
 	@tools/deny.sh --if-installed
