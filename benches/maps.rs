@@ -1,8 +1,8 @@
 //! The speed of reading, composing and simplifying indexing maps.
 
-#[path = "../test/choices.rs"]
+#[path = "../test/reference/choices.rs"]
 mod choices;
-#[path = "../test/chains/random.rs"]
+#[path = "../test/layouts/chains/random.rs"]
 mod random;
 
 use choices::Choices;

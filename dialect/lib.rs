@@ -6,7 +6,7 @@
 //!
 //! # Rooms
 //!
-//! A file uses only files above it; `test/arrows.rs` reads this table and the imports.
+//! A file uses only files above it; `test/rules/arrows.rs` reads this table and the imports.
 //!
 //! | file | what it holds | uses |
 //! |---|---|---|

@@ -6,7 +6,7 @@
 //!
 //! # Rooms
 //!
-//! A file or folder uses only those above it; `test/arrows.rs` reads this table and the imports.
+//! A file or folder uses only those above it; `test/rules/arrows.rs` reads this table and the imports.
 //!
 //! | room | what it holds | uses |
 //! |---|---|---|

@@ -15,8 +15,8 @@
 //! Types with a text of their own are [`FromStr`](std::str::FromStr) and print what they read; a [`text::Error`] has
 //! its kind, the byte at fault, and a message with the correction. Answers that may get more fields, and lists that may
 //! get longer, are `#[non_exhaustive]`. [`operations::Operation`], [`element::ElementType`] and other types that a
-//! compiler must handle completely are not: a new variant is a change that the compiler must see. `test/names.rs` lists
-//! them.
+//! compiler must handle completely are not: a new variant is a change that the compiler must see.
+//! `test/rules/names.rs` lists them.
 //!
 //! # An example from each room
 //!
@@ -106,7 +106,7 @@
 //! # Rooms
 //!
 //! Each file and folder of the crate, in the order of imports: a room uses only the rooms of its last column, all of
-//! them above it. `test/arrows.rs` reads this table and the imports.
+//! them above it. `test/rules/arrows.rs` reads this table and the imports.
 //!
 //! | room | content | uses |
 //! |---|---|---|

@@ -1,11 +1,13 @@
 //! Imports are MLIR: MLIR parses and verifies any output that `layout-translate` writes without an error.
 
-#[path = "hlo/blocks.rs"]
 #[expect(dead_code, reason = "other tests use the rest")]
+#[path = "reference/blocks.rs"]
 mod blocks;
+#[path = "reference/changes.rs"]
 mod changes;
 #[allow(dead_code, reason = "modules are parsed here, and not run")]
 mod jit;
+#[path = "reference/random_hlo.rs"]
 mod random_hlo;
 
 use changes::{bounded, changed, modules};

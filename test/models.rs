@@ -4,7 +4,9 @@
 //! Each model is shrunk by smaller sizes, and run unchanged and with tiled layouts on its parameters. Parameter
 //! elements are small numbers that depend on their index.
 
+#[path = "reference/elements.rs"]
 mod elements;
+#[path = "reference/interpreter/mod.rs"]
 mod interpreter;
 mod jit;
 

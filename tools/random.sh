@@ -30,11 +30,11 @@ count() {
 status=0
 if [[ ${counts[maps]:-} ]]; then
   LAYOUT_LAWS=${counts[maps]} count "${counts[maps]} maps" \
-    cargo test --release --quiet --package tensor-layout --test simplify_laws -- laws_hold_for_random_maps || status=1
+    cargo test --release --quiet --package tensor-layout --test maps -- laws_hold_for_random_maps || status=1
 fi
 if [[ ${counts[layouts]:-} ]]; then
   LAYOUT_LAWS=${counts[layouts]} count "${counts[layouts]} layouts" \
-    cargo test --release --quiet --package tensor-layout --test laws -- laws_hold_for_random_layouts || status=1
+    cargo test --release --quiet --package tensor-layout --test layouts -- laws_hold_for_random_layouts || status=1
 fi
 if [[ ${counts[programs]:-} ]]; then
   # Each kind in two forms, and as many again as vector code.

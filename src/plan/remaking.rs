@@ -41,7 +41,7 @@ pub struct Rerun {
 }
 
 /// How many moments there are after a cut, the latest: with 6, rows of six arrays are made again at once. The training step of
-/// 16 layers of `test/remaking.rs` has no plan in half the memory with 1 or 2, and from 3 to 8 one of the same cost; planning
+/// 16 layers of `test/plan/remaking.rs` has no plan in half the memory with 1 or 2, and from 3 to 8 one of the same cost; planning
 /// takes twice as long with 6 as with 3.
 const MOST_MOMENTS: usize = 6;
 

@@ -40,11 +40,11 @@
 mod array;
 mod board;
 mod buffer;
-#[path = "../choices.rs"]
+#[path = "../reference/choices.rs"]
 mod choices;
 mod compare;
 #[expect(dead_code, reason = "the expanded sizes are for those who test the maths")]
-#[path = "../definition.rs"]
+#[path = "../reference/definition.rs"]
 mod definition;
 mod element;
 mod engine;

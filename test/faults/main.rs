@@ -18,10 +18,10 @@
 //! `LAYOUT_SEED` and `LAYOUT_FAULTS` make a longer run, `LAYOUT_FIRST` skips that many. `LAYOUT_KEEP` names a folder
 //! for faults that were proved harmless but change numbers, and for reported errors that change none.
 
-#[path = "../choices.rs"]
+#[path = "../reference/choices.rs"]
 mod choices;
 #[expect(dead_code, reason = "the expanded sizes are for those who test the maths")]
-#[path = "../definition.rs"]
+#[path = "../reference/definition.rs"]
 mod definition;
 mod fault;
 mod interface;

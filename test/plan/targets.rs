@@ -19,7 +19,7 @@ fn array(text: &str) -> Array {
 fn default_layouts_are_those_of_the_compiler() {
     let target = Target::parse("tpu_v5e").unwrap();
     let mut rows = 0;
-    for line in include_str!("golden/tpu_default_layouts.jsonl").lines() {
+    for line in include_str!("../golden/tpu_default_layouts.jsonl").lines() {
         let fact: Value = serde_json::from_str(line).unwrap();
         let array = array(fact["shape"].as_str().unwrap());
         let sizes = array.sizes().unwrap();

@@ -1,9 +1,7 @@
 //! Instruction orders that lower the peak: worked examples, and random programs against random orders.
 
-mod random_hlo;
-
+use crate::random_hlo::program;
 use fastrand::Rng;
-use random_hlo::program;
 use std::collections::BTreeMap;
 use tensor_layout::hlo::Module;
 use tensor_layout::memory::{MemoryUse, Schedule};
@@ -366,8 +364,8 @@ fn orders_of_up_to_64_instructions_are_known_to_be_the_least() {
 #[test]
 fn values_that_end_in_results_take_nothing() {
     for (text, before, after) in [
-        (include_str!("schedule/two_results.hlo"), 36, 36),
-        (include_str!("schedule/chain_into_a_result.hlo"), 108_112, 56_912),
+        (include_str!("../schedule/two_results.hlo"), 36, 36),
+        (include_str!("../schedule/chain_into_a_result.hlo"), 108_112, 56_912),
     ] {
         let module = parse(text);
         let schedule = Schedule::least_memory(&module).unwrap();

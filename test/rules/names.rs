@@ -6,13 +6,11 @@
 //!
 //! A public enum or struct that may grow is `#[non_exhaustive]`; [`CLOSED`] lists the others.
 
-mod tokens;
-
+use crate::tokens::without_tests;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use tokens::without_tests;
 
 /// Folders outside of a crate's own code.
 const NOT_READ: &[&str] = &["target", "test", "tests", "benches", "examples", "fuzz"];

@@ -1,10 +1,8 @@
 //! Laws of the simplifier, checked on random maps by enumeration of the whole domain.
 //!
-//! `LAYOUT_LAWS=1000000 cargo test --release --test simplify_laws` sets the number, `LAYOUT_LAWS_SEED` the seed.
+//! `LAYOUT_LAWS=1000000 cargo test --release --test maps` sets the number, `LAYOUT_LAWS_SEED` the seed.
 
-mod choices;
-
-use choices::Choices;
+use crate::choices::{self, Choices};
 use fastrand::Rng;
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,8 +1,6 @@
 //! Conversions between placements: executed on buffers, and counted element by element.
 
-mod choices;
-
-use choices::Choices;
+use crate::choices::{self, Choices};
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;

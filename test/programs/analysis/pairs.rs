@@ -1,6 +1,6 @@
 //! Asynchronous pairs: a start has the reads and feeds of its operation, also through the end of the pair.
 
-use crate::cases::{Case, KINDS, some};
+use super::cases::{Case, KINDS, some};
 use crate::choices;
 use tensor_layout::analysis::{flow, maps};
 use tensor_layout::hlo::Module;

@@ -23,7 +23,7 @@ fn bytes(text: &str) -> i64 {
 
 #[test]
 fn golden_facts() {
-    for line in include_str!("golden/layouts.jsonl").lines() {
+    for line in include_str!("../golden/layouts.jsonl").lines() {
         let fact: Value = serde_json::from_str(line).unwrap();
         let text = fact["shape"].as_str().unwrap();
         let expected = &fact["expected"];

@@ -412,9 +412,9 @@ fn no_capacity_costs_more_than_none_with_as_many_steps() {
     let target = Target::parse("tpu_v5e").unwrap();
     let fastest = target.machine().memories.iter().find(|memory| memory.name == "vmem").unwrap().space;
     for text in [
-        include_str!("hlo/attention.opt.hlo"),
-        include_str!("hlo/mlp_train_step.unopt.hlo"),
-        include_str!("hlo/vit_patchify.unopt.hlo"),
+        include_str!("../hlo/attention.opt.hlo"),
+        include_str!("../hlo/mlp_train_step.unopt.hlo"),
+        include_str!("../hlo/vit_patchify.unopt.hlo"),
     ] {
         let module = Module::parse(text).unwrap();
         let (graphs, facts) = (module.graphs(), module.facts());

@@ -1,12 +1,9 @@
 //! Indexing maps of `Algorithm` operations, such as sorts, scans and batch normalizations, by trial: a change of one
 //! operand element must change exactly the result elements that the maps name.
 
-mod elements;
-mod interpreter;
-
-use elements::Index;
+use crate::elements::Index;
+use crate::interpreter::{self, Number, Value, each};
 use fastrand::Rng;
-use interpreter::{Number, Value, each};
 use std::collections::BTreeSet;
 use tensor_layout::analysis::{Access, maps};
 use tensor_layout::element::ElementType;

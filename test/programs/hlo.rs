@@ -1,11 +1,7 @@
 //! HLO text: the corpus, every kind of operation, wrong texts, and randomly changed texts.
 
-#[path = "hlo/blocks.rs"]
-mod blocks;
-mod choices;
-
-use blocks::{Block, find, module, parse, places};
-use choices::Choices;
+use crate::blocks::{self, Block, find, module, parse, places};
+use crate::choices::{self, Choices};
 use std::collections::BTreeMap;
 use tensor_layout::hlo::{Instruction, Module, Values};
 use tensor_layout::operations::Operation;

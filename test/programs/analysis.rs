@@ -1,20 +1,14 @@
 //! Indexing maps of operations and fusions, for reads and feeds, against a slow interpreter of each operation.
 
-#[path = "hlo/blocks.rs"]
-mod blocks;
-#[path = "analysis/cases.rs"]
 mod cases;
-mod choices;
-mod elements;
-#[path = "analysis/graphs.rs"]
 mod graphs;
-#[path = "analysis/pairs.rs"]
 mod pairs;
 
-use cases::{Case, KINDS, reads, some};
-use choices::Choices;
-use elements::Index;
-use graphs::{node, reads_of, some_graph, value};
+use self::cases::{Case, KINDS, reads, some};
+use self::graphs::{node, reads_of, some_graph, value};
+use crate::blocks;
+use crate::choices::{self, Choices};
+use crate::elements::{self, Index};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::analysis::{

@@ -1,13 +1,11 @@
 //! Layout notations of other projects: examples, refused texts with their positions, and laws on random layouts against
 //! the definition of each notation, computed from the text (`notations/slow.rs`).
 
-mod choices;
-mod mangled;
-#[path = "notations/slow.rs"]
 mod slow;
 
-use choices::Choices;
-use slow::{bases, element, indices, offsets};
+use self::slow::{bases, element, indices, offsets};
+use crate::choices::{self, Choices};
+use crate::mangled;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use tensor_layout::element::ElementType;

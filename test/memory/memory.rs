@@ -1,9 +1,7 @@
 //! Program memory: worked examples, and random programs against a slow evaluator of the definition in
 //! `src/memory/mod.rs`.
 
-mod random_hlo;
-
-use random_hlo::program;
+use crate::random_hlo::program;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -945,10 +943,10 @@ fn in_outputs_hold(module: &Module, used: &MemoryUse) -> usize {
 #[test]
 fn temporaries_of_loops_and_branches_take_what_xla_says() {
     for (text, said) in [
-        (include_str!("memory/loop_of_three.hlo"), 3_000_068),
-        (include_str!("memory/loops_three_deep.hlo"), 33_092),
-        (include_str!("memory/branch_in_loop.hlo"), 750_404),
-        (include_str!("memory/branch_updates_state.hlo"), 388),
+        (include_str!("../memory/loop_of_three.hlo"), 3_000_068),
+        (include_str!("../memory/loops_three_deep.hlo"), 33_092),
+        (include_str!("../memory/branch_in_loop.hlo"), 750_404),
+        (include_str!("../memory/branch_updates_state.hlo"), 388),
     ] {
         let module = parse(text);
         let used = MemoryUse::of(&module).unwrap();

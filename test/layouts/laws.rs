@@ -1,11 +1,8 @@
 //! Laws of all layouts, tried on random ones, against the definition computed step by step.
 
-mod choices;
-mod definition;
-mod mangled;
-
-use choices::Choices;
-use definition::{indices, lay_out};
+use crate::choices::{self, Choices};
+use crate::definition::{indices, lay_out};
+use crate::mangled;
 use tensor_layout::element::ElementType;
 use tensor_layout::maps::IndexingMap;
 use tensor_layout::operations::{Array, Dim, Shape};
@@ -271,7 +268,7 @@ fn survive(text: &str) {
 
 #[test]
 fn no_text_makes_the_parser_fail_otherwise_than_with_an_error() {
-    let seeds: Vec<String> = include_str!("golden/layouts.jsonl")
+    let seeds: Vec<String> = include_str!("../golden/layouts.jsonl")
         .lines()
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["shape"].as_str().unwrap().to_string())
         .chain([

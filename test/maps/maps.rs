@@ -24,7 +24,7 @@ fn same(a: &IndexingMap, b: &IndexingMap) {
 
 #[test]
 fn reference_cases_are_reached_or_beaten() {
-    for line in include_str!("golden/maps.jsonl").lines() {
+    for line in include_str!("../golden/maps.jsonl").lines() {
         let case: Value = serde_json::from_str(line).unwrap();
         let text = |key: &str| case[key].as_str().unwrap();
         let reference = parse(text("reference"));

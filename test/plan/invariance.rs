@@ -1,11 +1,10 @@
 //! The cost of a plan depends on the program's graph alone: not on the order of independent instructions in the text,
 //! on names, on explicit default layouts, or on dead instructions.
 
-#[path = "invariance/programs.rs"]
 mod programs;
 
+use self::programs::{Program, Written};
 use fastrand::Rng;
-use programs::{Program, Written};
 use std::env;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Module;

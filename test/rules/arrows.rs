@@ -15,13 +15,11 @@
 //! The files are read as tokens, so paths in macros count and paths in comments do not. Modules after `#[cfg(test)]`
 //! are exempt: tests may import any file. Not seen: a method that another file than its type's defines.
 
-mod tokens;
-
+use crate::tokens::without_tests;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use tokens::without_tests;
 
 /// The crates, by the folder of `lib.rs` or `main.rs`, and whether the face has a table of rooms.
 const CRATES: &[(&str, bool)] = &[

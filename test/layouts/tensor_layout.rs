@@ -1,12 +1,9 @@
 //! TensorLayouts: the notation's examples with their numbers, messages for wrong texts, and laws on random layouts
 //! against the definition computed step by step.
 
-mod choices;
-mod mangled;
-mod places;
-
-use choices::Choices;
-use places::{Definition, indices};
+use crate::choices::{self, Choices};
+use crate::mangled;
+use crate::places::{Definition, indices};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use tensor_layout::maps::Equality;
@@ -812,7 +809,7 @@ fn layouts_of_the_address_as_tiles() {
 #[test]
 fn the_layouts_of_real_programs_have_parts() {
     let mut without = BTreeSet::new();
-    for line in include_str!("golden/layouts.jsonl").lines() {
+    for line in include_str!("../golden/layouts.jsonl").lines() {
         let fact: serde_json::Value = serde_json::from_str(line).unwrap();
         let Ok(Shape::Array(array)) = Shape::parse(fact["shape"].as_str().unwrap()) else { continue };
         let Some(sizes) = array.sizes().filter(|sizes| array.element.is_data() && !sizes.is_empty()) else { continue };

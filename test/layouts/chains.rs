@@ -2,10 +2,9 @@
 //!
 //! `LAYOUT_CHAINS=FILE` reads chains from a file instead: one a line, `name | a >> b`, `a` first.
 
-mod choices;
-#[path = "chains/random.rs"]
 mod random;
 
+use crate::choices;
 use fastrand::Rng;
 use std::cell::Cell;
 use std::time::{Duration, Instant};

@@ -1,0 +1,21 @@
+//! Layouts, their notations, and machines.
+
+#[path = "../reference/choices.rs"]
+mod choices;
+#[path = "../reference/definition.rs"]
+mod definition;
+#[path = "../reference/mangled.rs"]
+mod mangled;
+#[path = "../reference/places.rs"]
+mod places;
+
+mod cases;
+mod chains;
+mod laws;
+mod machine;
+mod notations;
+mod shardings;
+mod tensor_layout;
+mod tiles_of_parts;
+mod traffic;
+mod views;

@@ -1,0 +1,15 @@
+//! Plans of layouts, and the solver below them.
+
+mod checker;
+mod contracts;
+mod device_memory;
+mod devices;
+mod invariance;
+mod plan;
+mod remaking;
+mod residency;
+mod solver;
+mod spreading;
+mod steps;
+mod steps_of_plans;
+mod targets;

@@ -1,0 +1,8 @@
+//! Rules of the source: imports, names and panics.
+
+#[path = "../reference/tokens.rs"]
+mod tokens;
+
+mod arrows;
+mod names;
+mod rules;
