@@ -140,6 +140,7 @@ pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
             _ => {}
         }
     }
+    same_bytes.copy_overwritten(module, |b, tensor| copied(b, tensor, tensor.r#type()));
     same_bytes.mark_read_only();
     destinations::slice(rewriter);
     copy_leaving_views(&ir::all_operations(module));
@@ -475,8 +476,6 @@ fn is_view<'c>(v: Val<'c>, known: &mut HashMap<usize, bool>) -> bool {
         seen.push(ir::key(v));
         let operands = ir::operands(op);
         match ir::name(op) {
-            // It is the whole tensor, which knows more or fewer of its sizes.
-            "tensor.cast" if !changes_layout(op) => stack.push(operands[0]),
             name if is(name, VIEW) => found = true,
             "tensor.insert" | "tensor.insert_slice" => stack.push(operands[1]),
             "arith.select" => stack.extend(&operands[1..]),

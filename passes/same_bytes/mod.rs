@@ -20,6 +20,7 @@
 //! that is not the outermost is known only at run time, as there may be more of them than the result needs.
 
 mod correspondence;
+mod overwritten;
 
 use crate::aliases::{has_own_buffer, is_constant, only_reads, updated};
 use crate::buffers::operations::SAME_BYTES;
@@ -28,6 +29,7 @@ use correspondence::{Correspondence, StoredTensor};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, Type, ValueLike};
+use overwritten::OverwrittenBuffers;
 use std::collections::{HashMap, HashSet};
 
 /// Marks a cast of memrefs that leaves every element at its byte.
@@ -82,6 +84,21 @@ impl<'c> SameBytes<'c> {
         ir::replace_all_uses(result, ir::result(to_tensor, 0));
         rewriter.erase(op);
         self.aliases.push(TensorAlias { source, to_buffer, to_tensor });
+    }
+
+    /// Makes the aliases show copies of tensors whose buffer is overwritten without being read. `copied` emits a copy of
+    /// a tensor.
+    pub fn copy_overwritten(&mut self, module: Op<'c>, copied: impl Fn(Builder<'c>, Val<'c>) -> Val<'c>) {
+        if self.aliases.is_empty() {
+            return;
+        }
+        let mut overwritten = OverwrittenBuffers::of(module);
+        for alias in &mut self.aliases {
+            if overwritten.may_hold(alias.source) {
+                alias.source = copied(Builder::before(alias.to_buffer), alias.source);
+                ir::edit(alias.to_buffer).set_operand(0, alias.source);
+            }
+        }
     }
 
     /// Marks the aliases as read-only if both the tensor and its alias are only read.
