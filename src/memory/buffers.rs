@@ -171,7 +171,7 @@ pub(super) struct Classes<'m> {
     /// For each instruction, the pairs that share a buffer if nothing reads the operand afterwards.
     pub(super) pairs: Vec<Vec<Shared>>,
     /// For each instruction, the pairs that share a buffer only in the memory of an output.
-    others: Vec<Vec<Shared>>,
+    pub(super) others: Vec<Vec<Shared>>,
     /// By representative: the parameter's leaf that must hold a leaf of the root at the end.
     state: Vec<Option<usize>>,
     /// Pairs of a leaf and the leaf it may overwrite in the memory of an output.

@@ -40,8 +40,6 @@ pub struct Space {
     /// The peak of the temporaries without [`MemoryUse::in_outputs`]: the bytes to allocate beside arguments, outputs and
     /// constants.
     pub temporaries: i64,
-    /// The peak of all temporaries, which [`Schedule`](super::Schedule) lowers.
-    pub all_temporaries: i64,
     /// The bytes of the tables that XLA:TPU makes for a tuple output; not in `outputs`.
     pub tables: i64,
     /// The bytes of the tables of inner tuples; in none of the other numbers.
@@ -85,7 +83,6 @@ impl MemoryUse {
             let found = buffers(module, number, frame, &used.frames)?;
             used.frames.insert((number, frame), found);
         }
-        let all = used.live(module)?.remove(&(module.entry, RunsAs::Entry)).unwrap_or_default();
         used.in_outputs = in_outputs(module, &used.frames);
         used.temporaries = used.live(module)?;
         used.add_whole(module, &wanted)?;
@@ -101,9 +98,6 @@ impl MemoryUse {
             let (at, most) = first_most(&bytes);
             let space = used.spaces.entry(space).or_default();
             (space.at, space.temporaries) = (at, most);
-        }
-        for (space, bytes) in all {
-            used.spaces.entry(space).or_default().all_temporaries = first_most(&bytes).1;
         }
         for space in used.spaces.values_mut() {
             let all = space.arguments.plus(space.outputs)?.plus(space.constants)?;

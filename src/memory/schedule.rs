@@ -4,13 +4,14 @@
 //! memory has a lower peak and none a higher peak than in the text; the main memory comes first.
 
 use super::buffers::{FrameBuffers, FrameMap, buffers};
+use super::footprint::Footprint;
 use super::inside::{Counted, Frames, Timelines};
-use super::live::{first_most, frames};
+use super::live::{MemoryUse, first_most, frames};
 use super::names::Leaf;
 use super::runs::{RunsAs, called, until};
-use super::tasks::Tasks;
+use super::tasks::{OutputMemory, Tasks};
 use crate::hlo::{Computation, Instruction, Module};
-use crate::operations::shape::count;
+use crate::operations::shape::{count, leaves};
 use crate::scheduling::{MOST_STEPS, TaskGraph, least_peak};
 use crate::text::Error;
 use std::collections::BTreeMap;
@@ -21,14 +22,14 @@ use std::collections::BTreeMap;
 pub struct Schedule {
     /// For each computation with a new order, its instruction numbers, first to last.
     pub orders: BTreeMap<usize, Vec<usize>>,
-    /// For each memory space, a lower bound on [`all_temporaries`](super::Space::all_temporaries) in any order.
+    /// For each memory space, a lower bound on [`temporaries`](super::Space::temporaries) in any order.
     pub bounds: BTreeMap<u8, i64>,
 }
 
 impl Schedule {
     /// A schedule of known orders, without bounds.
     pub fn of_orders(orders: BTreeMap<usize, Vec<usize>>) -> Schedule {
-        Schedule { orders, bounds: BTreeMap::new() }
+        Schedule { orders, ..Schedule::default() }
     }
 
     /// Finds an order with a low peak for each computation of a module.
@@ -36,23 +37,54 @@ impl Schedule {
     /// # Errors
     /// A malformed aliasing attribute; bytes that overflow 64 bits.
     pub fn least_memory(module: &Module) -> Result<Schedule, Error> {
-        let found = Schedule::of_computations(module, &|_| true)?;
+        let mut found = Schedule::least(module, OutputMemory::Reserved)?;
+        let other = Schedule::least(module, OutputMemory::Shared)?;
+        // All outputs may hold temporaries until they are defined.
+        found.bounds = other.bounds;
+        for array in leaves(&module.computations[module.entry].result().shape) {
+            let outputs = Footprint::of(array)?.unwrap_or_default().padded;
+            found.bounds.entry(array.layout.memory_space).and_modify(|bound| *bound = (*bound - outputs).max(0));
+        }
+        // Which temporaries fit into the outputs is known of an order alone.
+        let peaks = |schedule: &Schedule| -> Result<BTreeMap<u8, i64>, Error> {
+            let used = MemoryUse::of(&schedule.apply(module)?)?;
+            Ok(used.spaces.into_iter().map(|(space, own)| (space, own.peak)).collect())
+        };
+        let text = peaks(&Schedule::default())?;
+        let mut least = (text.clone(), BTreeMap::new());
+        for orders in [std::mem::take(&mut found.orders), other.orders] {
+            let own = peaks(&Schedule::of_orders(orders.clone()))?;
+            if own.iter().all(|(space, peak)| *peak <= text.get(space).copied().unwrap_or(0)) && own < least.0 {
+                least = (own, orders);
+            }
+        }
+        found.orders = least.1;
+        Ok(found)
+    }
+
+    /// The order of least memory by one count of the outputs.
+    fn least(module: &Module, outputs: OutputMemory) -> Result<Schedule, Error> {
+        let found = Schedule::of_computations(module, outputs, &|_| true)?;
         let entry = (module.entry, RunsAs::Entry);
         let peaks = |ordered: &Module| -> Result<BTreeMap<u8, i64>, Error> {
-            Ok(peaks(&Ordering::as_it_is(ordered)?.timelines[&entry]))
+            Ok(peaks(&Ordering::as_it_is(ordered, outputs)?.timelines[&entry]))
         };
         let (after, before) = (peaks(&found.apply(module)?)?, peaks(module)?);
         // A computation with a lower peak may reach it while the caller's buffers are full.
         if after.iter().all(|(space, bytes)| bytes <= before.get(space).unwrap_or(&0)) {
             return Ok(found);
         }
-        Schedule::of_computations(module, &|number| number == module.entry)
+        Schedule::of_computations(module, outputs, &|number| number == module.entry)
     }
 
     /// Orders only the computations that `is_ordered` accepts.
-    fn of_computations(module: &Module, is_ordered: &dyn Fn(usize) -> bool) -> Result<Schedule, Error> {
+    fn of_computations(
+        module: &Module,
+        outputs: OutputMemory,
+        is_ordered: &dyn Fn(usize) -> bool,
+    ) -> Result<Schedule, Error> {
         let mut found = Schedule::default();
-        let mut ordering = Ordering::new(module);
+        let mut ordering = Ordering::new(module, outputs);
         let effects = module.effects();
         let mut bounds = Peaks::new();
         let mut steps = MOST_STEPS;
@@ -63,7 +95,7 @@ impl Schedule {
             let mut order: Vec<usize> = (0..module.computations[number].instructions.len()).collect();
             for (k, frame) in own.iter().enumerate() {
                 // Tasks are numbered as in the text.
-                let tasks = Tasks { module, frame: *frame, frames: &ordering.buffers, effects: &effects };
+                let tasks = Tasks { module, frame: *frame, frames: &ordering.buffers, effects: &effects, outputs };
                 let computation = &module.computations[number];
                 let until = until(computation);
                 let inside = |k: usize, counted: &dyn Fn(Leaf) -> Option<Counted>| {
@@ -118,13 +150,14 @@ impl Schedule {
         let effects = module.effects();
         let frames = frames(module);
         let mut ordered = module.clone();
-        let buffers = Ordering::as_it_is(module)?.buffers;
+        let outputs = OutputMemory::Reserved;
+        let buffers = Ordering::as_it_is(module, outputs)?.buffers;
         for (number, order) in &self.orders {
             let frame = frames.iter().find(|frame| frame.0 == *number).copied();
             let Some(frame) = frame else {
                 return Err(Error::new(format!("only computations that run have an order, found one of {number}")));
             };
-            let tasks = Tasks { module, frame, frames: &buffers, effects: &effects };
+            let tasks = Tasks { module, frame, frames: &buffers, effects: &effects, outputs };
             let (graphs, pairs) = tasks.graphs(&|_, _| BTreeMap::new())?;
             drop(graphs);
             let name = &module.computations[*number].name;
@@ -221,18 +254,19 @@ fn peaks(timelines: &Timelines) -> BTreeMap<u8, i64> {
 /// A module during ordering, with the memory use of the computations already ordered.
 struct Ordering {
     module: Module,
+    outputs: OutputMemory,
     buffers: FrameMap,
     timelines: BTreeMap<(usize, RunsAs), Timelines>,
 }
 
 impl Ordering {
-    fn new(module: &Module) -> Ordering {
-        Ordering { module: module.clone(), buffers: FrameMap::new(), timelines: BTreeMap::new() }
+    fn new(module: &Module, outputs: OutputMemory) -> Ordering {
+        Ordering { module: module.clone(), outputs, buffers: FrameMap::new(), timelines: BTreeMap::new() }
     }
 
     /// The module in its own order, with the buffers of all computations.
-    fn as_it_is(module: &Module) -> Result<Ordering, Error> {
-        let mut own = Ordering::new(module);
+    fn as_it_is(module: &Module, outputs: OutputMemory) -> Result<Ordering, Error> {
+        let mut own = Ordering::new(module, outputs);
         for frame in frames(module) {
             own.all_peaks(&[frame])?;
         }
@@ -250,7 +284,10 @@ impl Ordering {
         for (number, frame) in frames {
             let found: FrameBuffers = buffers(&self.module, *number, *frame, &self.buffers)?;
             let computation = &self.module.computations[*number];
-            let own = self.inside().live(computation, &found, &|_| true)?;
+            let mut own = self.inside().live(computation, &found, &|_| true)?;
+            if self.outputs == OutputMemory::Shared && *frame == RunsAs::Entry {
+                found.add_outputs(&mut own)?;
+            }
             all.push(peaks(&own));
             self.timelines.insert((*number, *frame), own);
             self.buffers.insert((*number, *frame), found);

@@ -33,6 +33,17 @@ pub struct Tasks<'m> {
     pub frames: &'m FrameMap,
     /// Whether each computation has an effect.
     pub effects: &'m [bool],
+    /// The memory of the program's outputs.
+    pub outputs: OutputMemory,
+}
+
+/// How the memory of the program's outputs counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputMemory {
+    /// It is there all the time, for its outputs alone.
+    Reserved,
+    /// An output takes memory from its definition on; other values may be in that memory before.
+    Shared,
 }
 
 /// The leaves of one name.
@@ -84,13 +95,17 @@ impl Tasks<'_> {
         let mut shares = Vec::new();
         let mut groups = Groups::default();
         for (k, instruction) in computation.instructions.iter().enumerate() {
-            let found = &classes.pairs[k];
+            let mut found = classes.pairs[k].clone();
+            if self.outputs == OutputMemory::Shared {
+                // In the memory of an output.
+                found.extend(&classes.others[k]);
+            }
             if found.is_empty() {
                 continue;
             }
             let taken = classes.taken(instruction);
-            let readers = Readers::new(&classes, computation, k, &taken, found);
-            for pair in found {
+            let readers = Readers::new(&classes, computation, k, &taken, &found);
+            for pair in &found {
                 let leaf = classes.first[k] + pair.result;
                 let written = readers.written(&classes, leaf, pair, &taken);
                 let known = written.filter(|(to, from)| all.contains_key(to) && all.contains_key(from));
@@ -99,6 +114,9 @@ impl Tasks<'_> {
                     groups.join(to, from);
                 }
             }
+        }
+        if frame == RunsAs::Entry && self.outputs == OutputMemory::Shared {
+            all.values_mut().for_each(|own| own.is_result = false);
         }
         // The results that must end in a parameter.
         let root = classes.first[computation.root];

@@ -5,8 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use tensor_layout::hlo::Module;
-use tensor_layout::memory::{Footprint, MemoryUse, Schedule};
-use tensor_layout::operations::leaves;
+use tensor_layout::memory::{MemoryUse, Schedule};
 use tensor_layout::text::Error;
 
 /// The order in which instructions run.
@@ -47,28 +46,13 @@ impl OrderedModule {
         if option.is_file() {
             return Ok(OrderedModule { module, schedule: None });
         }
-        let (used, mut schedule) = (MemoryUse::of(&module)?, Schedule::least_memory(&module)?);
-        let mut ordered = schedule.apply(&module)?;
-        let peak = |used: &MemoryUse, space: &u8| used.spaces.get(space).map_or(0, |own| own.peak);
-        // Fewer of the temporaries of an order may fit into the outputs.
-        let after = MemoryUse::of(&ordered)?;
-        if after.spaces.keys().any(|space| peak(&after, space) > peak(&used, space)) {
-            schedule.orders.clear();
-            ordered.clone_from(&module);
-        }
-        let mut outputs: BTreeMap<u8, Footprint> = BTreeMap::new();
-        for array in leaves(&module.computations[module.entry].result().shape) {
-            let own = outputs.entry(array.layout.memory_space).or_default();
-            *own = own.plus(Footprint::of(array)?.unwrap_or_default())?;
-        }
+        let (used, schedule) = (MemoryUse::of(&module)?, Schedule::least_memory(&module)?);
         let of = |(space, own): (&u8, &tensor_layout::memory::Space)| {
-            // In another order, all outputs may hold temporaries.
-            let outputs = outputs.get(space).map_or(0, |own| own.padded);
-            let bound = schedule.bounds.get(space).map_or(0, |bound| (bound - outputs).max(0));
+            let bound = schedule.bounds.get(space).copied().unwrap_or(0);
             (*space, [own.peak, own.peak - own.temporaries + bound])
         };
         let peaks = used.spaces.iter().map(of).collect();
-        Ok(OrderedModule { module: ordered, schedule: Some((schedule, peaks)) })
+        Ok(OrderedModule { module: schedule.apply(&module)?, schedule: Some((schedule, peaks)) })
     }
 
     /// The orders of computations that differ from the file's.
