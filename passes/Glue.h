@@ -1,7 +1,7 @@
 //===- Glue.h - The C ABI between the passes' C++ and their Rust ----------===//
 //
 // `layout_rs_*` is Rust that C++ calls, `layout_cc_*` is C++ that Rust calls.
-// The Rust side is passes/exports.rs for the first, passes/upstream.rs for the
+// The Rust side is passes/exports.rs for the first, passes/pass/upstream.rs for the
 // second.
 //
 //===----------------------------------------------------------------------===//

@@ -103,7 +103,15 @@ def PlanEntry : Choices<"PlanEntry",
 // Passes
 //===----------------------------------------------------------------------===//
 
-def LayoutLowerMemrefs : Pass<"layout-lower-memrefs", "::mlir::ModuleOp"> {
+/// A pass whose body is `run` in the file with its name, in a folder of this
+/// one.
+class LayoutPass<string place, string name, string operation = "">
+    : Pass<name, operation> {
+  string folder = place;
+}
+
+def LayoutLowerMemrefs
+    : LayoutPass<"lower", "layout-lower-memrefs", "::mlir::ModuleOp"> {
   let summary = "Lower memrefs with tiled layouts to strided or physical ones";
   let description = [{
     Gives each memref with a `#layout.tiled` layout one dimension for each part
@@ -157,7 +165,7 @@ def LayoutLowerMemrefs : Pass<"layout-lower-memrefs", "::mlir::ModuleOp"> {
 }
 
 def LayoutRemoveConversions
-    : Pass<"layout-remove-conversions", "::mlir::ModuleOp"> {
+    : LayoutPass<"choose", "layout-remove-conversions", "::mlir::ModuleOp"> {
   let summary = "Remove conversions of tensors that nobody needs";
   let description = [{
     A `layout.convert` moves bytes and changes no value, and most operations on
@@ -186,7 +194,8 @@ def LayoutRemoveConversions
 }
 
 def LayoutPrepareBufferization
-    : Pass<"layout-prepare-bufferization", "::mlir::ModuleOp"> {
+    : LayoutPass<"bufferize", "layout-prepare-bufferization",
+                 "::mlir::ModuleOp"> {
   let summary = "Make tensors with tiled layouts ready for one-shot-bufferize";
   let description = [{
     Wraps the layout of each tensor as `#layout.pending`, which
@@ -205,7 +214,8 @@ def LayoutPrepareBufferization
   ];
 }
 
-def LayoutAnnotateLoops : Pass<"layout-annotate-loops", "::mlir::ModuleOp"> {
+def LayoutAnnotateLoops
+    : LayoutPass<"llvm", "layout-annotate-loops", "::mlir::ModuleOp"> {
   let summary = "Tell LLVM to leave loops of vector code as they are";
   let description = [{
     An `scf.for` with operations on vectors inside gets the attribute
@@ -217,7 +227,7 @@ def LayoutAnnotateLoops : Pass<"layout-annotate-loops", "::mlir::ModuleOp"> {
 }
 
 def LayoutApproximateMath
-    : Pass<"layout-approximate-math", "::mlir::ModuleOp"> {
+    : LayoutPass<"llvm", "layout-approximate-math", "::mlir::ModuleOp"> {
   let summary = "Compute functions by polynomials where they may be approximated";
   let description = [{
     `math.exp`, `expm1`, `log`, `log1p`, `log2`, `tanh`, `erf` and `erfc` of
@@ -235,7 +245,8 @@ def LayoutApproximateMath
   ];
 }
 
-def LayoutCallLibm : Pass<"layout-call-libm", "::mlir::ModuleOp"> {
+def LayoutCallLibm
+    : LayoutPass<"llvm", "layout-call-libm", "::mlir::ModuleOp"> {
   let summary = "Call the C library where LLVM has no function as exact";
   let description = [{
     `math.expm1` and `math.log1p`, of scalars and of each element of vectors,
@@ -250,7 +261,8 @@ def LayoutCallLibm : Pass<"layout-call-libm", "::mlir::ModuleOp"> {
   ];
 }
 
-def LayoutCallMpi : Pass<"layout-call-mpi", "::mlir::ModuleOp"> {
+def LayoutCallMpi
+    : LayoutPass<"distribute", "layout-call-mpi", "::mlir::ModuleOp"> {
   let summary = "Call Open MPI where upstream does not convert to LLVM";
   let description = [{
     `mpi.isend`, `mpi.irecv`, `mpi.wait` and `mpi.comm_size` become calls of Open
@@ -268,7 +280,8 @@ def LayoutCallMpi : Pass<"layout-call-mpi", "::mlir::ModuleOp"> {
   ];
 }
 
-def LayoutConvertToLLVM : Pass<"layout-convert-to-llvm", "::mlir::ModuleOp"> {
+def LayoutConvertToLLVM
+    : LayoutPass<"llvm", "layout-convert-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Convert loops over plain memrefs to the LLVM dialect";
   let description = [{
     Runs upstream's conversions of linalg, affine, scf, vector, math, complex,
@@ -283,7 +296,8 @@ def LayoutConvertToLLVM : Pass<"layout-convert-to-llvm", "::mlir::ModuleOp"> {
   let options = [ChoiceOption<"arena", "arena", Arena, Arena.summary>];
 }
 
-def LayoutDeallocate : Pass<"layout-deallocate", "::mlir::func::FuncOp"> {
+def LayoutDeallocate
+    : LayoutPass<"bufferize", "layout-deallocate", "::mlir::func::FuncOp"> {
   let summary = "Free what bufferization allocated";
   let description = [{
     Frees each buffer after its last use, in the block that owns it; a buffer
@@ -302,7 +316,8 @@ def LayoutDeallocate : Pass<"layout-deallocate", "::mlir::func::FuncOp"> {
   ];
 }
 
-def LayoutExpandClones : Pass<"layout-expand-clones", "::mlir::ModuleOp"> {
+def LayoutExpandClones
+    : LayoutPass<"bufferize", "layout-expand-clones", "::mlir::ModuleOp"> {
   let summary = "Expand bufferization.clone of strided buffers";
   let description = [{
     Turns each clone of a memref with a `strided` layout and offset 0, which
@@ -314,7 +329,8 @@ def LayoutExpandClones : Pass<"layout-expand-clones", "::mlir::ModuleOp"> {
   ];
 }
 
-def LayoutExpandDma : Pass<"layout-expand-dma", "::mlir::ModuleOp"> {
+def LayoutExpandDma
+    : LayoutPass<"lower", "layout-expand-dma", "::mlir::ModuleOp"> {
   let summary = "Copy where the machine has one memory";
   let description = [{
     Turns each `memref.dma_start` of a constant number of elements into a copy,
@@ -331,7 +347,8 @@ def LayoutExpandDma : Pass<"layout-expand-dma", "::mlir::ModuleOp"> {
   ];
 }
 
-def LayoutExpandFloats : Pass<"layout-expand-floats", "::mlir::ModuleOp"> {
+def LayoutExpandFloats
+    : LayoutPass<"llvm", "layout-expand-floats", "::mlir::ModuleOp"> {
   let summary = "Compute with floats of 4, 6 and 8 bits in f32";
   let description = [{
     Operations of `arith`, `math` and `vector` on floating-point numbers of
@@ -356,7 +373,8 @@ def LayoutExpandFloats : Pass<"layout-expand-floats", "::mlir::ModuleOp"> {
 }
 
 def LayoutLowerBufferization
-    : Pass<"layout-lower-bufferization", "::mlir::ModuleOp"> {
+    : LayoutPass<"bufferize", "layout-lower-bufferization",
+                 "::mlir::ModuleOp"> {
   let summary = "Lower what freeing buffers leaves of bufferization";
   let description = [{
     Runs `bufferization-lower-deallocations`, `layout-expand-clones` and
@@ -366,7 +384,7 @@ def LayoutLowerBufferization
 }
 
 def LayoutShortenInterfaces
-    : Pass<"layout-shorten-interfaces", "::mlir::ModuleOp"> {
+    : LayoutPass<"llvm", "layout-shorten-interfaces", "::mlir::ModuleOp"> {
   let summary = "Let functions of many memrefs be called through pointers";
   let description = [{
     For a function `f` of the LLVM dialect, `func-to-llvm` may have made
@@ -388,7 +406,7 @@ def LayoutShortenInterfaces
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
-def LayoutSimplifyIndexing : Pass<"layout-simplify-indexing"> {
+def LayoutSimplifyIndexing : LayoutPass<"lower", "layout-simplify-indexing"> {
   let summary = "Simplify index arithmetic by known ranges";
   let description = [{
     Simplifies the maps of `affine.apply`, `min`, `max`, `if`, `for`, loads and
@@ -403,7 +421,7 @@ def LayoutSimplifyIndexing : Pass<"layout-simplify-indexing"> {
   ];
 }
 
-def LayoutIndexingAnalysis : Pass<"layout-indexing-analysis"> {
+def LayoutIndexingAnalysis : LayoutPass<"choose", "layout-indexing-analysis"> {
   let summary = "Say which elements every operation on tensors reads and feeds";
   let description = [{
     Attaches `layout.reads` and `layout.feeds` to each operation with tensors.
@@ -422,7 +440,8 @@ def LayoutIndexingAnalysis : Pass<"layout-indexing-analysis"> {
   let dependentDialects = ["::layout::LayoutDialect"];
 }
 
-def LayoutInlineCalls : Pass<"layout-inline-calls", "::mlir::ModuleOp"> {
+def LayoutInlineCalls
+    : LayoutPass<"lower", "layout-inline-calls", "::mlir::ModuleOp"> {
   let summary = "Put functions in place of their calls";
   let description = [{
     A private function that only one call calls is put in its place, and one of at
@@ -439,7 +458,7 @@ def LayoutInlineCalls : Pass<"layout-inline-calls", "::mlir::ModuleOp"> {
 }
 
 def LayoutFuseElementwise
-    : Pass<"layout-fuse-elementwise", "::mlir::ModuleOp"> {
+    : LayoutPass<"bufferize", "layout-fuse-elementwise", "::mlir::ModuleOp"> {
   let summary = "Make one operation of elementwise ones that only it reads";
   let description = [{
     A `linalg.generic` that computes each element of a tensor from those at the
@@ -453,7 +472,7 @@ def LayoutFuseElementwise
 }
 
 def LayoutMaskAsIntegers
-    : Pass<"layout-mask-as-integers", "::mlir::ModuleOp"> {
+    : LayoutPass<"llvm", "layout-mask-as-integers", "::mlir::ModuleOp"> {
   let summary = "Load and store masked vectors of small floats as integers";
   let description = [{
     Masked loads and stores in the LLVM dialect of vectors of `bf16`, `f16` and
@@ -464,7 +483,8 @@ def LayoutMaskAsIntegers
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
-def LayoutOutlineLoops : Pass<"layout-outline-loops", "::mlir::ModuleOp"> {
+def LayoutOutlineLoops
+    : LayoutPass<"llvm", "layout-outline-loops", "::mlir::ModuleOp"> {
   let summary = "Make functions of the loop nests of a large module";
   let description = [{
     Each loop nest becomes a call of a private function with the nest in it; nests
@@ -490,7 +510,8 @@ def LayoutOutlineLoops : Pass<"layout-outline-loops", "::mlir::ModuleOp"> {
   ];
 }
 
-def LayoutPartition : Pass<"layout-partition", "::mlir::ModuleOp"> {
+def LayoutPartition
+    : LayoutPass<"distribute", "layout-partition", "::mlir::ModuleOp"> {
   let summary = "Make the program of one process of tensors that are spread";
   let description = [{
     On a machine whose outermost axis is `Process`, each tensor becomes the part that one
@@ -521,7 +542,7 @@ def LayoutPartition : Pass<"layout-partition", "::mlir::ModuleOp"> {
   ];
 }
 
-def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
+def LayoutPlan : LayoutPass<"choose", "layout-plan", "::mlir::ModuleOp"> {
   let summary = "Choose a layout for every tensor of a module at once";
   let description = [{
     Chooses the layouts of all tensors of static sizes together, and converts
@@ -578,7 +599,8 @@ def LayoutPlan : Pass<"layout-plan", "::mlir::ModuleOp"> {
   ];
 }
 
-def LayoutPlanMemory : Pass<"layout-plan-memory", "::mlir::ModuleOp"> {
+def LayoutPlanMemory
+    : LayoutPass<"lower", "layout-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Make the buffers of a call parts of one allocation";
   let description = [{
     A buffer of static shape that the program frees becomes a `memref.view` of
@@ -618,7 +640,7 @@ def LayoutPlanMemory : Pass<"layout-plan-memory", "::mlir::ModuleOp"> {
   ];
 }
 
-def LayoutScfToCf : Pass<"layout-scf-to-cf", "::mlir::ModuleOp"> {
+def LayoutScfToCf : LayoutPass<"llvm", "layout-scf-to-cf", "::mlir::ModuleOp"> {
   let summary = "Lower scf to branches, in time linear in the loops of a block";
   let description = [{
     Applies the patterns of upstream's `convert-scf-to-cf`, from the last
@@ -632,7 +654,8 @@ def LayoutScfToCf : Pass<"layout-scf-to-cf", "::mlir::ModuleOp"> {
   ];
 }
 
-def LayoutShardToMpi : Pass<"layout-shard-to-mpi", "::mlir::ModuleOp"> {
+def LayoutShardToMpi
+    : LayoutPass<"distribute", "layout-shard-to-mpi", "::mlir::ModuleOp"> {
   let summary = "Lower collectives of processes to messages of MPI";
   let description = [{
     Lowers operations of `shard` on tensors of static sizes to `mpi`, in a
@@ -662,7 +685,7 @@ def LayoutShardToMpi : Pass<"layout-shard-to-mpi", "::mlir::ModuleOp"> {
 }
 
 def LayoutStripMemorySpaces
-    : Pass<"layout-strip-memory-spaces", "::mlir::ModuleOp"> {
+    : LayoutPass<"llvm", "layout-strip-memory-spaces", "::mlir::ModuleOp"> {
   let summary = "Put all data in the one memory of a CPU";
   let description = [{
     Removes `#layout.memory_space` from all memref types, so that they can be
@@ -673,7 +696,7 @@ def LayoutStripMemorySpaces
   let dependentDialects = ["::layout::LayoutDialect"];
 }
 
-def LayoutVerify : Pass<"layout-verify", "::mlir::ModuleOp"> {
+def LayoutVerify : LayoutPass<"check", "layout-verify", "::mlir::ModuleOp"> {
   let summary = "Run passes and check that each keeps what functions compute";
   let description = [{
     Compares what each function computes, reads and writes before the passes and
@@ -711,7 +734,8 @@ def LayoutVerify : Pass<"layout-verify", "::mlir::ModuleOp"> {
   ];
 }
 
-def LayoutVerifyLLVM : Pass<"layout-verify-llvm", "::mlir::ModuleOp"> {
+def LayoutVerifyLLVM
+    : LayoutPass<"check", "layout-verify-llvm", "::mlir::ModuleOp"> {
   let summary = "Report operations that have no translation to LLVM IR";
   let description = [{
     An error at each operation of a dialect that `mlir-translate` does not

@@ -2,8 +2,8 @@
 //!
 //! | file in `OUT_DIR` | what it is | included by |
 //! |---|---|---|
-//! | `options.rs` | an enum for each record of `Choices`, a struct for the options of each pass | `options.rs` |
-//! | `passes.rs` | the enum of the passes, their names, how they are read | `pass.rs` |
+//! | `options.rs` | an enum for each record of `Choices`, a struct for the options of each pass | `pass/options.rs` |
+//! | `passes.rs` | the enum of the passes, their names, how they are read | `registry.rs` |
 //! | `pipelines.rs` | a constant for each pipeline | `pipelines.rs` |
 //! | `shells/Passes.cpp.inc` | a class for each pass | `Passes.cpp` |
 //!
@@ -111,15 +111,16 @@ fn enum_of(passes: &Passes) -> String {
     all.sort_by_key(|pass| &pass.argument);
     let [mut variants, mut names, mut named, mut read, mut options, mut steps] = [const { String::new() }; 6];
     for pass in all {
-        let (variant, module) = (camel(own_name(&pass.argument)), own_name(&pass.argument).replace('-', "_"));
-        let about = format!("{}: [`crate::{module}`].", pass.summary);
+        let variant = camel(own_name(&pass.argument));
+        let module = format!("crate::{}::{}", pass.folder, own_name(&pass.argument).replace('-', "_"));
+        let about = format!("{}: [`{module}`].", pass.summary);
         line(&mut variants, format!("    #[doc = {about:?}]"));
         line(&mut names, format!("    {:?},", pass.argument));
         let fields = if pass.options.is_empty() { "" } else { " { .. }" };
         line(&mut named, format!("            Pass::{variant}{fields} => {:?},", pass.argument));
         let (pattern, field) = if pass.options.is_empty() { ("", "options: ()") } else { (" { options }", "options") };
         let step = format!("StepInput {{ rewriter, {field}, number }}");
-        line(&mut steps, format!("            Pass::{variant}{pattern} => crate::{module}::run({step}),"));
+        line(&mut steps, format!("            Pass::{variant}{pattern} => {module}::run({step}),"));
         if pass.options.is_empty() {
             line(&mut variants, format!("    {variant},"));
             line(&mut read, format!("            {:?} => without_options(Pass::{variant}, text),", pass.argument));

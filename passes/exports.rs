@@ -3,12 +3,13 @@
 //! Each function runs its body through [`guard`], so that a panic becomes a diagnostic. Pointers from C++ are valid
 //! for the call; nothing is kept.
 
-use crate::diagnostic::Diagnostic;
-use crate::pass::Pass;
+use crate::check::verify;
+use crate::choose::indexing_analysis;
+use crate::pass::diagnostic::Diagnostic;
+use crate::pass::steps::{Next, StepResult};
+use crate::pass::upstream::{emit, erase_unreachable_blocks};
 use crate::pipelines::{PIPELINES, PipelineOptions};
-use crate::steps::{Next, StepResult};
-use crate::upstream::{emit, erase_unreachable_blocks};
-use crate::{indexing_analysis, verify};
+use crate::registry::Pass;
 use layout_dialect::{bytes, guard, string_ref};
 use layout_ir::{self as ir, Op, Rewriter};
 use melior::ir::{AttributeLike, OperationRef};

@@ -13,9 +13,10 @@
 //! assert!(pipelines::TO_MEMREF.text(options).starts_with("layout-inline-calls,layout-plan{machine=tpu_v5e},"));
 //! ```
 
-use crate::options::{Arena, Options, Parallel, PlanOptions, Value, words};
-use crate::pass::{NAMES, Pass};
-use crate::{upstream, verify};
+use crate::check::verify;
+use crate::pass::options::{Arena, Options, Parallel, PlanOptions, Value, words};
+use crate::pass::upstream;
+use crate::registry::{NAMES, Pass};
 use melior::{Error, pass::OperationPassManager};
 use std::{fmt, str::FromStr};
 use tensor_layout::text::did_you_mean;

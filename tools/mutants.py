@@ -30,8 +30,8 @@ import sys
 
 import mutants_numbers
 
-PLACES = ["passes/lower_memrefs", "passes/kernel", "passes/vectorize", "passes/buffers", "passes/plan_memory",
-          "passes/padding.rs", "passes/async_copies.rs", "passes/branches.rs"]
+PLACES = ["passes/lower/lower_memrefs", "passes/kernel", "passes/vectorize", "passes/buffers", "passes/lower/plan_memory",
+          "passes/bufferize/padding.rs", "passes/buffers/async_copies.rs", "passes/bufferize/branches.rs"]
 OPTIONS = ["", "vectorize=avx512", "vectorize=avx2 form=physical reassociate contract",
            "vectorize=avx2 padding=typed reassociate", "vectorize=avx2 parallel=parallel", "vectorize=neon row-block-bytes=512"]
 # After lowering, in one more run: with the first options alone.

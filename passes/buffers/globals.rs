@@ -5,7 +5,7 @@
 //! Here they are sorted by their first use: both their places in the module and, among those of one type, their
 //! numbers.
 
-use crate::upstream;
+use crate::pass::upstream;
 use layout_ir::{self as ir, Op};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use std::collections::{HashMap, HashSet};

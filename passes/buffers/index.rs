@@ -5,7 +5,7 @@
 //! A tree of such operations can be exponentially larger than their graph, so the walk has a budget; beyond
 //! it a value is a variable.
 
-use crate::upstream;
+use crate::pass::upstream;
 use layout_dialect::affine;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::ValueLike;

@@ -1,7 +1,7 @@
 //! Emits expressions over variables: as values, affine maps, loads and stores.
 
 use crate::buffers::index::{IndexVars, Source};
-use crate::upstream;
+use crate::pass::upstream;
 use layout_dialect::affine;
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::{Type, ValueLike};

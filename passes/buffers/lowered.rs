@@ -15,7 +15,7 @@ use crate::buffers::packing::Packing;
 use crate::buffers::parts::{Parts, row_major};
 use crate::buffers::products::Products;
 use crate::buffers::spread::{Axes, SpreadBuffer};
-use crate::options::Form;
+use crate::pass::options::Form;
 use layout_dialect::element;
 use layout_ir::{self as ir, Builder, Shaped, Val};
 use melior::ir::{AffineMap, Attribute, Identifier, Location, Type};

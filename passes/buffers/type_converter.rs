@@ -1,6 +1,6 @@
 //! Changes types wherever a module names them: values, function types, globals, constants.
 
-use crate::upstream;
+use crate::pass::upstream;
 use layout_ir::{self as ir, Op};
 use melior::ir::attribute::{AttributeLike, TypeAttribute};
 use melior::ir::operation::OperationMutLike;

@@ -5,8 +5,8 @@
 
 use crate::buffers::operations::{LANEWISE, LIBRARY_CALL, WIDENS, is, is_approximable};
 use crate::kernel::combiner::Combiner;
-use crate::options::Options;
-use crate::upstream::FastMath;
+use crate::pass::options::Options;
+use crate::pass::upstream::FastMath;
 use layout_ir::{self as ir, Op, Val};
 use melior::ir::{BlockRef, TypeLike, ValueLike};
 use std::rc::Rc;

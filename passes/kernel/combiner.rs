@@ -4,8 +4,8 @@
 //! matter, `%s` may start as the neutral element in several accumulators, which the same operation combines at the end:
 //! integers may always be reordered, floating-point numbers with `reassociate` or the operation's own fast-math flags.
 
-use crate::options::Options;
-use crate::upstream::{self, FastMath};
+use crate::pass::options::Options;
+use crate::pass::upstream::{self, FastMath};
 use layout_ir::{self as ir, Op};
 use melior::ir::{Attribute, BlockRef};
 

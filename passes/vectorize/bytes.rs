@@ -17,7 +17,7 @@ use crate::kernel::access::{Operand, Size};
 use crate::kernel::body::{Argument, Body};
 use crate::kernel::loops::a_loop;
 use crate::kernel::nest::Nest;
-use crate::options::Options;
+use crate::pass::options::Options;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::attribute::{DenseElementsAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;

@@ -7,7 +7,7 @@ use super::there::Mask;
 use crate::buffers::operations::{CONTRACTS, DIVIDES, is};
 use crate::kernel::body::{Argument, Body};
 use crate::kernel::combiner::Combiner;
-use crate::upstream::FastMath;
+use crate::pass::upstream::FastMath;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::attribute::{DenseElementsAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;

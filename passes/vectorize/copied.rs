@@ -14,7 +14,7 @@ use crate::kernel;
 use crate::kernel::access::{Access, Operand, Size};
 use crate::kernel::body::{Argument, Body};
 use crate::kernel::nest::Nest;
-use crate::options::Options;
+use crate::pass::options::Options;
 use layout_ir::{Builder, Val};
 use tensor_layout::expr::Expr;
 

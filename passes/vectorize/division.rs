@@ -19,7 +19,7 @@
 use super::kernel::Kernel;
 use super::rest::{EQUAL, LESS, UNEQUAL, compare};
 use crate::kernel::body::{Argument, Body};
-use crate::upstream::{self, Folded};
+use crate::pass::upstream::{self, Folded};
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::attribute::{DenseElementsAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;

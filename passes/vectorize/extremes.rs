@@ -25,7 +25,7 @@
 use super::plan::{Mode, Plan};
 use super::rest::{GREATER, LESS, compare};
 use crate::kernel::combiner::Combiner;
-use crate::options::{Options, Target};
+use crate::pass::options::{Options, Target};
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::ValueLike;
 use melior::ir::r#type::IntegerType;

@@ -11,7 +11,7 @@ use crate::buffers::index::IndexVars;
 use crate::kernel::access::{Access, Operand, Size};
 use crate::kernel::body::Body;
 use crate::kernel::nest::Nest;
-use crate::options::Options;
+use crate::pass::options::Options;
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::Type;
 use tensor_layout::expr::Expr;

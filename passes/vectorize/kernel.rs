@@ -22,7 +22,7 @@ use crate::buffers::index::IndexVars;
 use crate::buffers::operations::{MULTI_INSTRUCTION, is};
 use crate::kernel::body::Body;
 use crate::kernel::combiner::Combiner;
-use crate::options::{Options, Parallel};
+use crate::pass::options::{Options, Parallel};
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, ValueLike};

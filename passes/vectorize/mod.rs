@@ -53,7 +53,7 @@ mod there;
 
 use crate::kernel::body::Body;
 use crate::kernel::nest::Nest;
-use crate::options::Options;
+use crate::pass::options::Options;
 use layout_ir::Builder;
 use planned::PlannedKernel;
 pub use row_blocks::RowBlocks;

@@ -13,7 +13,7 @@ use crate::buffers::index::IndexVars;
 use crate::kernel::access::Size;
 use crate::kernel::body::{Argument, Body};
 use crate::kernel::nest::Nest;
-use crate::options::Options;
+use crate::pass::options::Options;
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::ValueLike;
 use std::collections::HashMap;

@@ -11,7 +11,7 @@ use crate::kernel::body::Body;
 use crate::kernel::loops::{scales, split};
 use crate::kernel::nest::{Nest, Part};
 use crate::kernel::places;
-use crate::options::Options;
+use crate::pass::options::Options;
 use layout_ir::{self as ir, Builder, Op};
 use melior::ir::ValueLike;
 use std::cmp::Reverse;

@@ -25,7 +25,7 @@ use crate::kernel::body::Body;
 use crate::kernel::common_rows::CommonRows;
 use crate::kernel::fusion::Base;
 use crate::kernel::nest::Nest;
-use crate::options::Options;
+use crate::pass::options::Options;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::{Type, ValueLike};
 use std::cmp::Reverse;

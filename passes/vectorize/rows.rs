@@ -4,10 +4,11 @@
 
 use super::distance::{Distance, product};
 use super::plan::{Plan, RunTime};
+use crate::analysis::ownership;
 use crate::buffers::index::IndexVars;
 use crate::buffers::parts::row_major;
 use crate::kernel::nest::Nest;
-use crate::{ownership, upstream};
+use crate::pass::upstream;
 use layout_ir::{self as ir, Builder, Shaped, Val};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::r#type::IntegerType;

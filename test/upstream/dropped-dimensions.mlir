@@ -6,7 +6,7 @@
 // a cast that the verifier refuses, gives the result those of the last three dimensions. Where the size that is found is no
 // value, --canonicalize crashes.
 //
-// Worked around in passes/rank_reduction.rs: a slice of which this is open leaves out no dimension, and is reshaped.
+// Worked around in passes/bufferize/rank_reduction.rs: a slice of which this is open leaves out no dimension, and is reshaped.
 // RUN: mlir-opt %s --canonicalize | FileCheck %s
 // RUN: not mlir-opt %s --expand-strided-metadata 2>&1 | FileCheck %s --check-prefix=STRIDES
 

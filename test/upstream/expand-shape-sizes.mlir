@@ -5,7 +5,7 @@
 // Found, by MLIR 22.1.8: it takes a size known only at run time for that of the source divided by the others, so that of two of
 // them one is no value, of which it asks for the number. Of `?x0` the size is that of the source `floordiv 0`.
 //
-// Worked around in passes/dynamic_reshapes.rs: such a reshape becomes a cast before.
+// Worked around in passes/llvm/dynamic_reshapes.rs: such a reshape becomes a cast before.
 // RUN: split-file %s %t
 // RUN: not --crash mlir-opt %t/two.mlir --expand-strided-metadata
 // RUN: mlir-opt %t/zero.mlir --expand-strided-metadata | FileCheck %s

@@ -4,7 +4,7 @@
 // Found, by MLIR 22.1.8: bufferization.dealloc before the branch, and a load of freed memory behind it. The pass replaces
 // the scf.if by one with ownerships as results, and its liveness analysis still asks for uses of the old results.
 //
-// Worked around by `end_block` in passes/deallocate.rs, which ends the block after such an operation.
+// Worked around by `end_block` in passes/bufferize/deallocate.rs, which ends the block after such an operation.
 // RUN: mlir-opt %s --ownership-based-buffer-deallocation | FileCheck %s
 
 // CHECK-LABEL: func.func @use_after_free(

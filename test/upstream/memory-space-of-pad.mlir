@@ -3,7 +3,7 @@
 // Expected: one allocation, in memory space 2, with the padding and the source in it.
 // Found, by MLIR 22.1.8: an allocation in memory space 1, and a copy of all of it into one in memory space 2.
 //
-// Worked around by passes/padding.rs, which fills an empty tensor of the result's type and inserts the source.
+// Worked around by passes/bufferize/padding.rs, which fills an empty tensor of the result's type and inserts the source.
 // RUN: mlir-opt %s --one-shot-bufferize="bufferize-function-boundaries use-encoding-for-memory-space \
 // RUN:   function-boundary-type-conversion=identity-layout-map" | FileCheck %s
 

@@ -4,7 +4,7 @@
 // Found, by MLIR 22.1.8: the element is stored into the result of the switch, which is the argument itself. The analysis
 // does not see that the result of a switch may be in the buffer of what a case yields.
 //
-// Worked around by passes/switches.rs, which makes a chain of scf.if of a switch.
+// Worked around by passes/bufferize/switches.rs, which makes a chain of scf.if of a switch.
 // RUN: mlir-opt %s --one-shot-bufferize=bufferize-function-boundaries | FileCheck %s
 
 // CHECK-LABEL: func.func @if(

@@ -5,7 +5,7 @@
 // element. The analysis takes a write in another block than that of the block argument for one before the argument is
 // there.
 //
-// Worked around by passes/branches.rs, which copies such an argument where its block begins.
+// Worked around by passes/bufferize/branches.rs, which copies such an argument where its block begins.
 // RUN: mlir-opt %s --one-shot-bufferize=bufferize-function-boundaries | FileCheck %s
 
 // CHECK-LABEL: func.func @straight(

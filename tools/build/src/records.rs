@@ -37,13 +37,15 @@ pub struct Choice {
     pub summary: String,
 }
 
-/// A pass: a record of MLIR's class `PassBase`.
+/// A pass: a record of the class `LayoutPass`.
 #[derive(Clone, Debug)]
 pub struct Pass {
     /// The name of the record, and of the C++ class.
     pub record: String,
     /// The name in the text of a pipeline.
     pub argument: String,
+    /// The folder of its file, which is called as the pass without `layout-`.
+    pub folder: String,
     /// One line, as `--help` shows it.
     pub summary: String,
     /// The options.
@@ -90,7 +92,7 @@ impl Passes {
     fn of(keeper: &RecordKeeper) -> Result<Passes, tblgen::Error> {
         Ok(Passes {
             choices: derived(keeper, "Choices").into_iter().map(Choices::of).collect::<Result<_, _>>()?,
-            passes: derived(keeper, "PassBase").into_iter().map(Pass::of).collect::<Result<_, _>>()?,
+            passes: derived(keeper, "LayoutPass").into_iter().map(Pass::of).collect::<Result<_, _>>()?,
             pipelines: derived(keeper, "Pipeline").into_iter().map(Pipeline::of).collect::<Result<_, _>>()?,
         })
     }
@@ -170,6 +172,7 @@ impl Pass {
         Ok(Pass {
             record: record.name()?.into(),
             argument: record.str_value("argument")?.into(),
+            folder: record.str_value("folder")?.into(),
             summary: record.str_value("summary")?.into(),
             options: options.into_iter().map(PassOption::of).collect::<Result<_, _>>()?,
         })

@@ -1,0 +1,95 @@
+//! Sets of values that may be the same buffer, or parts of it.
+
+use crate::analysis::ownership::order::BlockKey;
+use layout_ir::{self as ir, Val};
+use std::collections::HashMap;
+
+/// A value whose buffer a block has to free or hand on.
+#[derive(Clone, Copy)]
+pub struct Owned<'c> {
+    pub value: Val<'c>,
+    /// The block.
+    pub block: BlockKey,
+    /// The number of its definition, or of its block's first operation if it is a block argument.
+    pub at: usize,
+}
+
+/// A use: the number of the operation, then of the operand that is handed on. Reads and writes are the last uses of
+/// their operation.
+pub type Use = (usize, usize);
+
+/// Facts about the values of a set.
+#[derive(Default)]
+pub struct Set {
+    /// Its owned values, as numbers in [`Sets::owned`].
+    pub owned: Vec<usize>,
+    /// Whether one of them may be a buffer that no block owns, such as an argument.
+    pub lent: bool,
+    /// Their last use.
+    pub last: Option<Use>,
+    /// Whether the program frees them itself.
+    pub by_hand: bool,
+}
+
+/// A union-find of values.
+#[derive(Default)]
+pub struct Sets<'c> {
+    /// All values that are owned.
+    pub owned: Vec<Owned<'c>>,
+    numbers: HashMap<usize, usize>,
+    parents: Vec<usize>,
+    sets: Vec<Set>,
+}
+
+impl<'c> Sets<'c> {
+    fn find(&mut self, value: Val<'c>) -> usize {
+        let new = self.parents.len();
+        let mut at = *self.numbers.entry(ir::key(value)).or_insert(new);
+        if at == new {
+            self.parents.push(new);
+            self.sets.push(Set::default());
+        }
+        while self.parents[at] != at {
+            self.parents[at] = self.parents[self.parents[at]];
+            at = self.parents[at];
+        }
+        at
+    }
+
+    /// The set of a value.
+    pub fn of(&mut self, value: Val<'c>) -> &mut Set {
+        let at = self.find(value);
+        &mut self.sets[at]
+    }
+
+    /// Merges the sets of two values.
+    pub fn join(&mut self, one: Val<'c>, other: Val<'c>) {
+        let (mut into, mut from) = (self.find(one), self.find(other));
+        if into == from {
+            return;
+        }
+        if self.sets[into].owned.len() < self.sets[from].owned.len() {
+            (into, from) = (from, into);
+        }
+        self.parents[from] = into;
+        let gone = std::mem::take(&mut self.sets[from]);
+        let set = &mut self.sets[into];
+        set.owned.extend(gone.owned);
+        set.last = set.last.max(gone.last);
+        set.lent |= gone.lent;
+        set.by_hand |= gone.by_hand;
+    }
+
+    /// Records an owned value.
+    pub fn own(&mut self, owned: Owned<'c>) {
+        let number = self.owned.len();
+        self.owned.push(owned);
+        self.of(owned.value).owned.push(number);
+    }
+
+    /// Records a use of a value.
+    pub fn used(&mut self, value: Val<'c>, at: Use) {
+        let set = self.of(value);
+        set.last = set.last.max(Some(at));
+    }
+}

@@ -1,0 +1,12 @@
+//! From tensors to buffers: what bufferization needs before it, and deallocation after it.
+
+pub(crate) mod branches;
+pub mod deallocate;
+pub(crate) mod destinations;
+pub mod expand_clones;
+pub mod fuse_elementwise;
+pub mod lower_bufferization;
+pub(crate) mod padding;
+pub mod prepare_bufferization;
+pub(crate) mod rank_reduction;
+pub(crate) mod switches;

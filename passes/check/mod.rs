@@ -1,0 +1,4 @@
+//! Verification of other passes, and of their result.
+
+pub mod verify;
+pub mod verify_llvm;

@@ -1,0 +1,249 @@
+//! A program as the planner reads it, while it is made of a module: steps, the arrays that they make, and what each operand
+//! of an operation is to be.
+//!
+//! A [`Program`] borrows its arrays and operations; here is what owns them. Arrays are tensors of static sizes whose type
+//! has a tiled layout or none, or, on a machine with places, a TensorLayout. All other values stay as they are, and so does
+//! what meets them in one operation.
+
+use crate::choose::indexing_analysis::shape;
+use layout_ir::{self as ir, Op, Shaped, Val};
+use melior::Context;
+use melior::ir::{Type, ValueLike};
+use std::collections::HashMap;
+use tensor_layout::operations::{Array, Operation, Shape};
+use tensor_layout::places::TensorLayout;
+use tensor_layout::plan::{Doing, Instance, Made, Program};
+use tensor_layout::text::Error;
+use tensor_layout::tiled::Layout;
+
+/// The number of an array.
+pub type ArrayId = usize;
+
+/// What a step does.
+#[derive(Clone, Debug)]
+pub enum StepKind {
+    /// See [`Doing::Argument`].
+    Argument(usize),
+    /// See [`Doing::Operation`].
+    Operation(Operation),
+    /// See [`Doing::Merge`].
+    Merge,
+    /// See [`Doing::Copy`].
+    Copy,
+    /// See [`Doing::Opaque`].
+    Opaque,
+    /// See [`Doing::Result`].
+    Result(usize),
+}
+
+/// A step of the program.
+pub struct Step<'c> {
+    pub kind: StepKind,
+    pub operands: Vec<ArrayId>,
+    pub results: Vec<ArrayId>,
+    pub times: i64,
+    /// The operation that it belongs to.
+    pub op: Op<'c>,
+}
+
+/// An array.
+pub struct StepArray<'c> {
+    pub array: Array,
+    pub by: usize,
+    pub result: usize,
+    /// Whether it keeps its type.
+    pub fixed: bool,
+    /// The type that its values have; of an array inside of an operation, that of the operation's result.
+    pub r#type: Type<'c>,
+    /// Whether it is made of nothing, and so is made again where another layout is wanted.
+    pub cheap: bool,
+}
+
+/// What an operand of an operation is to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Want<'c> {
+    /// In the layout in which a step takes this operand.
+    Taken(usize, usize),
+    /// Of the type of an array.
+    As(ArrayId),
+    /// Of the type of an array, and nothing of it is read.
+    Filled(ArrayId),
+    /// Of this type.
+    Kept(Type<'c>),
+}
+
+/// A program while it is made.
+#[derive(Default)]
+pub struct Steps<'c> {
+    pub steps: Vec<Step<'c>>,
+    pub arrays: Vec<StepArray<'c>>,
+    /// The array that each value is, by the value's key.
+    pub places: HashMap<usize, ArrayId>,
+    /// By the key of an operation, its operands that are arrays.
+    pub wants: HashMap<usize, Vec<(usize, Want<'c>)>>,
+    /// Arrays of which scalar code reads an element: they are needed whatever becomes of it.
+    pub extracted: Vec<ArrayId>,
+    /// Whether the machine has places.
+    pub has_places: bool,
+}
+
+/// The array that a value may be: a tensor of static sizes and a tiled layout or none; with `places`, or a TensorLayout.
+fn array_of(t: Type, places: bool) -> Option<Array> {
+    let tensor = ir::tensor(t)?;
+    let known = |layout| layout_dialect::tiled(layout).is_some() || places && tensor_layout(t).is_some();
+    let known = tensor.layout.is_none_or(known);
+    // Over places, an array without elements is nowhere.
+    let sized = tensor.sizes().is_some_and(|sizes| !places || !sizes.contains(&0));
+    let (Shape::Array(array), true) = (shape(t), known && sized) else { return None };
+    // What has no bits, such as a tuple, has no layout.
+    layout_dialect::element::bits(tensor.element).map(|_| array)
+}
+
+/// Whether a type says its layout. A row-major one says no more than none at all, as it is in most HLO.
+pub fn says_layout(t: Type) -> bool {
+    tensor_layout(t).is_some()
+        || ir::tensor(t).is_some_and(|tensor| tensor.layout.is_some()) && layout_in(t) != plain(t)
+}
+
+/// The TensorLayout that a tensor type says.
+pub fn tensor_layout(t: Type) -> Option<TensorLayout> {
+    ir::tensor(t).and_then(|tensor| tensor.layout).and_then(layout_dialect::tensor_layout)
+}
+
+/// Whether a conversion between two tensor types moves elements.
+pub fn moves(from: Type, to: Type) -> bool {
+    match (tensor_layout(from), tensor_layout(to)) {
+        (None, None) => layout_in(from) != layout_in(to),
+        (from, to) => from != to,
+    }
+}
+
+/// The row-major layout of a tensor type.
+fn plain(t: Type) -> Layout {
+    Layout::row_major(ir::tensor(t).map_or(0, |tensor| tensor.shape.len()))
+}
+
+/// The layout that a tensor type says, or the row-major one.
+pub fn layout_in(t: Type) -> Layout {
+    ir::tensor(t).and_then(|tensor| tensor.layout).and_then(layout_dialect::tiled).unwrap_or_else(|| plain(t))
+}
+
+/// A tensor type with a layout: the type itself if it has that, else without one where that is row-major.
+///
+/// # Errors
+/// The layout is none in MLIR.
+pub fn with_layout<'c>(context: &'c Context, t: Type<'c>, layout: &Layout) -> Result<Type<'c>, Error> {
+    let Some(tensor) = ir::tensor(t).filter(|_| layout_in(t) != *layout) else { return Ok(t) };
+    let layout = match *layout == plain(t) {
+        true => None,
+        false => Some(layout_dialect::tiled_attribute(context, layout)?),
+    };
+    Ok(ir::tensor_type(&Shaped { layout, ..tensor }))
+}
+
+/// A tensor type with a TensorLayout.
+///
+/// # Errors
+/// The layout is none in MLIR.
+pub fn with_tensor_layout<'c>(context: &'c Context, t: Type<'c>, layout: &TensorLayout) -> Result<Type<'c>, Error> {
+    let layout = Some(layout_dialect::tensor_layout_attribute(context, layout)?);
+    Ok(ir::tensor(t).map_or(t, |tensor| ir::tensor_type(&Shaped { layout, ..tensor })))
+}
+
+impl<'c> Steps<'c> {
+    /// The array that a value of a type may be.
+    pub fn array_of(&self, t: Type) -> Option<Array> {
+        array_of(t, self.has_places)
+    }
+
+    /// Adds a step that makes arrays of these types.
+    pub fn step(
+        &mut self,
+        op: Op<'c>,
+        times: i64,
+        kind: StepKind,
+        operands: Vec<ArrayId>,
+        results: &[(Type<'c>, Array)],
+    ) -> usize {
+        let (by, first) = (self.steps.len(), self.arrays.len());
+        for (result, (t, array)) in results.iter().enumerate() {
+            let array = array.clone();
+            self.arrays.push(StepArray { array, by, result, fixed: false, r#type: *t, cheap: false });
+        }
+        let results = (first..self.arrays.len()).collect();
+        self.steps.push(Step { kind, operands, results, times, op });
+        by
+    }
+
+    /// Adds a step that makes one array: the number of that.
+    pub fn made(
+        &mut self,
+        op: Op<'c>,
+        times: i64,
+        kind: StepKind,
+        operands: Vec<ArrayId>,
+        result: (Type<'c>, Array),
+    ) -> ArrayId {
+        let step = self.step(op, times, kind, operands, &[result]);
+        self.steps[step].results[0]
+    }
+
+    /// Says which array a value is. One whose type says its layout keeps it.
+    pub fn place(&mut self, v: Val<'c>, array: ArrayId) {
+        self.places.insert(ir::key(v), array);
+        self.arrays[array].fixed |= says_layout(v.r#type());
+    }
+
+    /// The array that a value is.
+    pub fn array(&self, v: Val<'c>) -> Option<ArrayId> {
+        self.places.get(&ir::key(v)).copied()
+    }
+
+    /// Says what an operand is to be.
+    pub fn want(&mut self, op: Op<'c>, operand: usize, want: Want<'c>) {
+        self.wants.entry(ir::op_key(op)).or_default().push((operand, want));
+    }
+
+    /// The program. Its nodes are the numbers of the steps. Its results come last: what they are made of is there then.
+    pub fn program(&self) -> Program<'_> {
+        let is_result = |number: &usize| matches!(self.steps[*number].kind, StepKind::Result(_));
+        let (results, others): (Vec<usize>, Vec<usize>) = (0..self.steps.len()).partition(is_result);
+        let order = [others, results].concat();
+        let mut places = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, number)| places[*number] = place);
+        Program {
+            instances: order.iter().map(|number| self.steps[*number].instance(*number)).collect(),
+            made: self.arrays.iter().map(|array| Made { by: places[array.by], ..array.made() }).collect(),
+            deciding: self.extracted.iter().map(|array| (0, self.arrays[*array].by)).collect(),
+            ..Program::default()
+        }
+    }
+}
+
+impl Step<'_> {
+    fn instance(&self, number: usize) -> Instance<'_> {
+        let doing = match &self.kind {
+            StepKind::Argument(argument) => Doing::Argument(*argument, 0),
+            StepKind::Operation(operation) => Doing::Operation(operation),
+            StepKind::Merge => Doing::Merge,
+            StepKind::Copy => Doing::Copy,
+            StepKind::Opaque => Doing::Opaque,
+            StepKind::Result(result) => Doing::Result(*result),
+        };
+        let (operands, results) = (self.operands.clone(), self.results.clone());
+        Instance { doing, operands, results, times: self.times, rounds: 0, node: (0, number), once: false }
+    }
+}
+
+impl StepArray<'_> {
+    /// Whether its type is that of its values: a scalar and what is inside of an operation have none.
+    pub fn is_whole(&self) -> bool {
+        array_of(self.r#type, true).is_some_and(|array| array.dims == self.array.dims)
+    }
+
+    fn made(&self) -> Made<'_> {
+        let StepArray { by, result, .. } = *self;
+        // What is cheap is made in the layout that is wanted, whatever its type says.
+        Made { array: &self.array, by, result, leaf: result, fixed: self.fixed && !self.cheap, said: None }
+    }
+}

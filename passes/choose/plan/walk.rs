@@ -1,0 +1,493 @@
+//! A module as a program: one match over all operations.
+//!
+//! A value is one array, wherever it goes. What a block is given is a merge of what comes there: the argument of a private
+//! function of the operands of all calls, that of a loop of its start and of what the body yields. So calls are not put in,
+//! and all of them agree on one layout.
+//!
+//! An operation that is not in the match is opaque: its operands and results have the types that they have.
+
+use super::loops::{self, Computed};
+use super::steps::{ArrayId, StepKind, Steps, Want, says_layout, with_layout};
+use crate::analysis::functions::{callee, free_functions, symbol, terminators};
+use crate::analysis::runs::Runs;
+use crate::buffers::operations::{ELEMENTWISE, is};
+use crate::choose::indexing_analysis::{SiteOperand, site};
+use crate::pass::options::PlanEntry;
+use layout_ir::{self as ir, Builder, Op, Val};
+use melior::ir::{BlockRef, Type, ValueLike};
+use std::collections::{HashMap, HashSet};
+use tensor_layout::operations::Operation;
+use tensor_layout::targets::Target;
+use tensor_layout::text::Error;
+
+/// The most times that an operation counts. What runs more often is as important as that, and costs stay in 64 bits.
+const MOST_RUNS: u64 = 1 << 20;
+
+/// What calls of a function meet.
+#[derive(Clone, Default)]
+struct Signature {
+    arguments: Vec<Option<ArrayId>>,
+    results: Vec<Option<ArrayId>>,
+}
+
+/// The walk over the operations of a module.
+pub struct PlanWalk<'t, 'c> {
+    pub steps: Steps<'c>,
+    entry: PlanEntry,
+    target: &'t Target,
+    runs: Runs,
+    /// The functions whose arguments and results have the layouts that are best inside.
+    free: HashMap<&'c str, Op<'c>>,
+    functions: HashMap<&'c str, Signature>,
+    /// What the end of a block gives: the array that an operand becomes, by the key of the end.
+    given: HashMap<usize, Vec<(usize, ArrayId)>>,
+    /// The functions that others call.
+    called: HashSet<&'c str>,
+    arguments: usize,
+    results: usize,
+    /// The results of functions that others call.
+    ends: Vec<(Op<'c>, ArrayId)>,
+}
+
+/// The operations of a module, those of nested modules left out; each before what it holds.
+pub fn operations_of(module: Op) -> Vec<Op> {
+    let mut all = Vec::new();
+    let mut stack = vec![module];
+    while let Some(op) = stack.pop() {
+        all.push(op);
+        if ir::name(op) != "builtin.module" || op == module {
+            for block in ir::blocks(op).into_iter().rev() {
+                stack.extend(ir::operations(block).into_iter().rev());
+            }
+        }
+    }
+    all
+}
+
+impl<'t, 'c> PlanWalk<'t, 'c> {
+    /// The steps of a module.
+    ///
+    /// # Errors
+    /// An operation and what is wrong with it: an argument that has no default layout.
+    pub fn of(
+        module: Op<'c>,
+        operations: &[Op<'c>],
+        entry: PlanEntry,
+        target: &'t Target,
+    ) -> Result<Steps<'c>, (Op<'c>, Error)> {
+        let all = ir::all_operations(module);
+        let mut free = free_functions(&all);
+        free.retain(|_, function| !ir::has_branches(*function));
+        let mut walk = PlanWalk {
+            steps: Steps { has_places: !target.machine().axes.is_empty(), ..Steps::default() },
+            entry,
+            target,
+            runs: Runs::of(&all),
+            free,
+            functions: HashMap::new(),
+            given: HashMap::new(),
+            called: all.iter().filter_map(|op| callee(*op)).collect(),
+            arguments: 0,
+            results: 0,
+            ends: Vec::new(),
+        };
+        for op in operations.iter().filter(|op| ir::name(**op) == "func.func") {
+            walk.function(*op).map_err(|error| (*op, error))?;
+        }
+        // Where blocks branch to each other everything stays as it is, apart from calls.
+        let cut = operations.iter().filter(|op| ir::has_branches(**op)).flat_map(|op| ir::all_operations(*op));
+        let cut: HashSet<usize> = cut.map(ir::op_key).collect();
+        let (inside, outside): (Vec<Op>, Vec<Op>) = operations.iter().partition(|op| cut.contains(&ir::op_key(**op)));
+        let (calls, others): (Vec<Op>, Vec<Op>) = inside.into_iter().partition(|op| ir::name(*op) == "func.call");
+        calls.into_iter().for_each(|op| walk.call(op));
+        others.into_iter().for_each(|op| walk.opaque(op));
+        outside.into_iter().for_each(|op| walk.visit(op));
+        walk.ends();
+        Ok(walk.steps)
+    }
+
+    fn times(&self, op: Op<'c>) -> i64 {
+        self.runs.of_op(op).clamp(1, MOST_RUNS) as i64
+    }
+
+    /// An array that one operation makes of others.
+    fn made(&mut self, op: Op<'c>, kind: StepKind, operands: Vec<ArrayId>, t: Type<'c>) -> Option<ArrayId> {
+        let times = self.times(op);
+        Some(self.steps.made(op, times, kind, operands, (t, self.steps.array_of(t)?)))
+    }
+
+    /// A merge, whose operands come later.
+    fn merge(&mut self, op: Op<'c>, t: Type<'c>) -> Option<ArrayId> {
+        self.made(op, StepKind::Merge, Vec::new(), t)
+    }
+
+    /// Gives an operand to a merge.
+    fn join(&mut self, op: Op<'c>, operand: usize, merge: ArrayId) {
+        let by = self.steps.arrays[merge].by;
+        // What a loop passes on as it is needs no second operand.
+        if let Some(own) = self.steps.array(ir::operands(op)[operand]).filter(|own| *own != merge) {
+            self.steps.steps[by].operands.push(own);
+        }
+        self.steps.want(op, operand, Want::As(merge));
+    }
+
+    /// A function's arguments and results, before what is in it. Where calls need them, results are merges of what is
+    /// returned.
+    fn function(&mut self, op: Op<'c>) -> Result<(), Error> {
+        let types = ir::attribute(op, "function_type").and_then(ir::type_in).and_then(ir::function);
+        let (Some(name), Some((inputs, results))) = (symbol(op), types) else { return Ok(()) };
+        let bodies = ir::blocks(op);
+        let Some(entry) = bodies.first() else { return Ok(()) };
+        let free = self.free.get(name) == Some(&op);
+        let private = ir::attribute(op, "sym_visibility").and_then(ir::text) == Some("private");
+        // The types of what is branched in or referred to stay, and those that the options do not give away.
+        let kept = !free && (private || bodies.len() != 1 || self.entry == PlanEntry::Fixed);
+        let mut signature = Signature::default();
+        for (k, t) in inputs.iter().enumerate() {
+            let kind = if free { StepKind::Merge } else { StepKind::Argument(self.arguments) };
+            self.arguments += usize::from(!free);
+            let array = self.end(op, kind, *t, free, kept)?;
+            array.into_iter().for_each(|array| self.steps.place(ir::arguments(*entry)[k], array));
+            signature.arguments.push(array);
+        }
+        let called = self.called.contains(name);
+        for t in results {
+            let kind = if free || called { StepKind::Merge } else { StepKind::Result(self.results) };
+            self.results += usize::from(!free && !called);
+            let array = self.end(op, kind, t, free, kept)?;
+            self.ends.extend(array.filter(|_| !free && called).map(|array| (op, array)));
+            signature.results.push(array);
+        }
+        self.functions.insert(name, signature);
+        Ok(())
+    }
+
+    /// An argument or a result of a function.
+    fn end(
+        &mut self,
+        op: Op<'c>,
+        kind: StepKind,
+        mut t: Type<'c>,
+        free: bool,
+        kept: bool,
+    ) -> Result<Option<ArrayId>, Error> {
+        let Some(mut array) = self.steps.array_of(t) else { return Ok(None) };
+        let by_machine = !free && !kept && !says_layout(t) && self.entry == PlanEntry::Machine;
+        if by_machine {
+            array.layout = self.target.default_layout(array.element, &array.sizes().unwrap_or_default())?;
+            t = with_layout(Builder::before(op).context(), t, &array.layout)?;
+        }
+        let made = self.steps.made(op, 1, kind, Vec::new(), (t, array));
+        self.steps.arrays[made].fixed = kept || by_machine || says_layout(t);
+        Ok(Some(made))
+    }
+
+    /// The results of functions that are called from outside and inside.
+    fn ends(&mut self) {
+        for (op, made) in std::mem::take(&mut self.ends) {
+            let own = &self.steps.arrays[made];
+            let (t, array) = (own.r#type, own.array.clone());
+            let result = self.steps.made(op, 1, StepKind::Result(self.results), vec![made], (t, array));
+            self.results += 1;
+            self.steps.arrays[result].fixed = self.steps.arrays[made].fixed;
+        }
+    }
+
+    fn visit(&mut self, op: Op<'c>) {
+        let (operands, results) = (ir::operands(op), ir::results(op));
+        match ir::name(op) {
+            "builtin.module" | "func.func" | "linalg.yield" | "tensor.yield" | "tensor.dim" => {}
+            "tensor.extract" => self.steps.extracted.extend(self.steps.array(operands[0])),
+            "func.return" => {
+                let function = ir::parent(op).and_then(symbol).and_then(|name| self.functions.get(name)).cloned();
+                let own = function.unwrap_or_default().results;
+                own.iter().enumerate().for_each(|(k, result)| result.iter().for_each(|r| self.join(op, k, *r)));
+            }
+            "func.call" => self.call(op),
+            "scf.yield" | "scf.condition" if self.given.contains_key(&ir::op_key(op)) => {
+                let own = self.given.remove(&ir::op_key(op)).unwrap_or_default();
+                own.into_iter().for_each(|(operand, merge)| self.join(op, operand, merge));
+            }
+            "scf.if" | "scf.index_switch" | "scf.execute_region" => self.branches(op, &results),
+            "scf.for" => self.for_loop(op, &results),
+            "scf.while" => self.while_loop(op, &operands, &results),
+            "layout.convert" if self.plans(&operands[..1]) && self.plannable(&results) => {
+                let source = self.steps.array(operands[0]).expect("it is planned");
+                let made = self.made(op, StepKind::Copy, vec![source], results[0].r#type());
+                made.into_iter().for_each(|made| self.steps.place(results[0], made));
+                if ir::attribute(op, "keep").is_some() {
+                    made.into_iter().for_each(|made| self.steps.arrays[made].fixed = true);
+                }
+            }
+            "tensor.empty" | "tensor.from_elements" if self.plannable(&results) => {
+                self.cheap(op, Operation::Constant, Vec::new());
+            }
+            "arith.constant" if self.plannable(&results) && loops::is_movable(op) => {
+                self.cheap(op, Operation::Constant, Vec::new());
+            }
+            "tensor.splat" if self.plannable(&results) => {
+                let scalar = self.scalar(op, operands[0].r#type());
+                self.cheap(op, Operation::Broadcast { dims: Vec::new() }, vec![scalar]);
+            }
+            "tensor.insert" | "tensor.cast" if self.plannable(&results) => {
+                let of = usize::from(ir::name(op) == "tensor.insert");
+                if self.plans(&operands[of..of + 1])
+                    && let Some(made) = self.merge(op, results[0].r#type())
+                {
+                    self.join(op, of, made);
+                    self.steps.place(results[0], made);
+                } else {
+                    self.opaque(op);
+                }
+            }
+            _ if self.plannable(&results) && self.tensors_are_planned(&operands) => self.tensors(op, &operands),
+            _ => self.opaque(op),
+        }
+    }
+
+    /// An operation all of whose tensors are arrays.
+    fn tensors(&mut self, op: Op<'c>, operands: &[Val<'c>]) {
+        let result = ir::result(op, 0);
+        match ir::name(op) {
+            "linalg.softmax" => {
+                let source = self.steps.array(operands[0]).into_iter().collect();
+                let kind = StepKind::Operation(Operation::Elementwise);
+                let Some(made) = self.made(op, kind, source, result.r#type()) else { return };
+                self.steps.place(result, made);
+                self.steps.want(op, 0, Want::As(made));
+                self.steps.want(op, 1, Want::Filled(made));
+            }
+            "tensor.generate" => self.computed(op, Operation::Elementwise, Vec::new()),
+            "tensor.extract_slice"
+            | "tensor.expand_shape"
+            | "tensor.collapse_shape"
+            | "tensor.pad"
+            | "tensor.concat"
+            | "tensor.insert_slice" => self.moved(op),
+            name if is(name, ELEMENTWISE) => {
+                let all = (0..operands.len()).map(SiteOperand::Own).collect();
+                self.computed(op, Operation::Elementwise, all);
+            }
+            _ => match loops::computed(op) {
+                Some(computed) => self.structured(op, computed),
+                None => self.opaque(op),
+            },
+        }
+    }
+
+    /// Whether all these values may be arrays, and there is one.
+    fn plannable(&self, values: &[Val<'c>]) -> bool {
+        !values.is_empty() && values.iter().all(|v| self.steps.array_of(v.r#type()).is_some())
+    }
+
+    /// Whether all these values are arrays.
+    fn plans(&self, values: &[Val<'c>]) -> bool {
+        values.iter().all(|v| self.steps.array(*v).is_some())
+    }
+
+    /// Whether all tensors of some values are arrays.
+    fn tensors_are_planned(&self, values: &[Val<'c>]) -> bool {
+        values.iter().all(|v| self.steps.array(*v).is_some() || ir::tensor(v.r#type()).is_none())
+    }
+
+    /// A scalar, made for one use.
+    fn scalar(&mut self, op: Op<'c>, t: Type<'c>) -> ArrayId {
+        let times = self.times(op);
+        self.steps.made(op, times, StepKind::Operation(Operation::Constant), Vec::new(), (t, loops::scalar_of(t)))
+    }
+
+    /// An operation that makes its result of nothing.
+    fn cheap(&mut self, op: Op<'c>, operation: Operation, operands: Vec<ArrayId>) {
+        let result = ir::result(op, 0);
+        let Some(made) = self.made(op, StepKind::Operation(operation), operands, result.r#type()) else { return };
+        self.steps.place(result, made);
+        self.steps.arrays[made].cheap = true;
+    }
+
+    /// An operation whose operands are these, and that makes all its results.
+    fn computed(&mut self, op: Op<'c>, operation: Operation, of: Vec<SiteOperand>) {
+        let (operands, results) = (ir::operands(op), ir::results(op));
+        let mut taken = Vec::with_capacity(of.len());
+        for operand in &of {
+            let own = match operand {
+                SiteOperand::Own(k) => self.steps.array(operands[*k]),
+                _ => None,
+            };
+            let t = if let SiteOperand::Own(k) = operand { operands[*k].r#type() } else { results[0].r#type() };
+            taken.push(own.unwrap_or_else(|| self.scalar(op, t)));
+        }
+        let types: Vec<_> =
+            results.iter().filter_map(|v| Some((v.r#type(), self.steps.array_of(v.r#type())?))).collect();
+        let times = self.times(op);
+        let step = self.steps.step(op, times, StepKind::Operation(operation), taken, &types);
+        for (position, operand) in of.iter().enumerate() {
+            if let SiteOperand::Own(k) = operand
+                && self.steps.array(operands[*k]).is_some()
+            {
+                self.steps.want(op, *k, Want::Taken(step, position));
+            }
+        }
+        let made = self.steps.steps[step].results.clone();
+        results.iter().zip(made).for_each(|(v, made)| self.steps.place(*v, made));
+    }
+
+    /// A slice, a reshape, padding, a concatenation, an insertion.
+    fn moved(&mut self, op: Op<'c>) {
+        let inserts = ir::name(op) == "tensor.insert_slice";
+        let result = ir::result(op, 0);
+        match loops::slice(op).or_else(|| site(op).map(|site| (site.operation, site.operands))) {
+            Some((Operation::Other { .. }, _)) | None if inserts => {
+                // The source is read as it is.
+                let Some(made) = self.merge(op, result.r#type()) else { return };
+                self.join(op, 1, made);
+                self.steps.place(result, made);
+            }
+            Some((Operation::Other { .. }, _)) | None => self.opaque(op),
+            Some((operation, of)) => {
+                let of = match &operation {
+                    // Only the first operand is an array.
+                    Operation::Loops(loops) => of.into_iter().take(loops.operands.len().min(1)).collect(),
+                    _ => of,
+                };
+                self.computed(op, loops::without_offsets(operation), of);
+                if inserts && let Some(made) = self.steps.array(result) {
+                    let own = self.steps.wants.entry(ir::op_key(op)).or_default();
+                    own.retain(|(operand, _)| *operand != 1);
+                    own.push((1, Want::As(made)));
+                }
+            }
+        }
+    }
+
+    /// A structured operation.
+    fn structured(&mut self, op: Op<'c>, computed: Computed) {
+        let (operands, results) = (ir::operands(op), ir::results(op));
+        let inputs = operands.len() - results.len();
+        match computed {
+            Computed::Fill => {
+                let scalar = self.scalar(op, operands[0].r#type());
+                self.cheap(op, Operation::Broadcast { dims: Vec::new() }, vec![scalar]);
+            }
+            Computed::Loops(loops, read) => {
+                self.computed(op, Operation::Loops(Box::new(loops)), read.into_iter().map(SiteOperand::Own).collect());
+            }
+            Computed::Product(product) => {
+                let [lhs, rhs] = product.operands.map(|k| self.steps.array(operands[k]).expect("it is planned"));
+                let (t, times) = (results[0].r#type(), self.times(op));
+                let shape = self.steps.array_of(t).expect("it is planned");
+                let whole = product.shape(&shape);
+                let dot = self.steps.step(op, times, StepKind::Operation(product.dot), vec![lhs, rhs], &[(t, whole)]);
+                let mut made = self.steps.steps[dot].results[0];
+                if let Some(permutation) = product.permutation {
+                    let kind = StepKind::Operation(Operation::Transpose { permutation });
+                    made = self.steps.made(op, times, kind, vec![made], (t, shape.clone()));
+                }
+                let start = self.steps.array(operands[inputs]).expect("it is planned");
+                if !self.steps.arrays[start].cheap {
+                    let kind = StepKind::Operation(Operation::Elementwise);
+                    made = self.steps.made(op, times, kind, vec![made, start], (t, shape));
+                }
+                for (position, k) in product.operands.into_iter().enumerate() {
+                    self.steps.want(op, k, Want::Taken(dot, position));
+                }
+                self.steps.place(results[0], made);
+            }
+        }
+        for (k, result) in results.iter().enumerate() {
+            let Some(made) = self.steps.array(*result) else { continue };
+            let own = self.steps.wants.entry(ir::op_key(op)).or_default();
+            own.retain(|(operand, _)| *operand != inputs + k);
+            let want = if loops::reads(op, inputs + k) { Want::As(made) } else { Want::Filled(made) };
+            own.push((inputs + k, want));
+        }
+    }
+
+    fn call(&mut self, op: Op<'c>) {
+        let Some(signature) = callee(op).and_then(|name| self.functions.get(name)).cloned() else {
+            return self.opaque(op);
+        };
+        for (k, argument) in signature.arguments.into_iter().enumerate() {
+            match argument {
+                Some(argument) if matches!(self.kind_of(argument), StepKind::Merge) => self.join(op, k, argument),
+                Some(argument) => self.steps.want(op, k, Want::As(argument)),
+                None => {}
+            }
+        }
+        for (result, made) in ir::results(op).into_iter().zip(signature.results) {
+            made.into_iter().for_each(|made| self.steps.place(result, made));
+        }
+    }
+
+    fn kind_of(&self, array: ArrayId) -> &StepKind {
+        &self.steps.steps[self.steps.arrays[array].by].kind
+    }
+
+    /// Merges for these types, which are values, and are given by operands of the ends of these blocks, from one on.
+    fn merges(&mut self, op: Op<'c>, types: &[Val<'c>], values: &[&[Val<'c>]], ends: &[(Op<'c>, usize)]) {
+        for (k, of) in types.iter().enumerate() {
+            let Some(merge) = self.merge(op, of.r#type()) else { continue };
+            for values in values {
+                self.steps.place(values[k], merge);
+            }
+            for (end, first) in ends {
+                self.given.entry(ir::op_key(*end)).or_default().push((first + k, merge));
+            }
+        }
+    }
+
+    fn branches(&mut self, op: Op<'c>, results: &[Val<'c>]) {
+        let ends: Vec<_> = terminators(op).map(|end| (end, 0)).collect();
+        self.merges(op, results, &[results], &ends);
+    }
+
+    /// Joins the operands of an operation, from one on, to the merges of these values.
+    fn starts(&mut self, op: Op<'c>, first: usize, values: &[Val<'c>]) {
+        for (k, v) in values.iter().enumerate() {
+            if let Some(merge) = self.steps.array(*v) {
+                self.join(op, first + k, merge);
+            }
+        }
+    }
+
+    fn for_loop(&mut self, op: Op<'c>, results: &[Val<'c>]) {
+        let (Some(body), Some(end)) = (ir::blocks(op).first().copied(), terminators(op).next()) else { return };
+        let arguments = ir::arguments(body);
+        self.merges(op, results, &[results, &arguments[1..]], &[(end, 0)]);
+        self.starts(op, 3, results);
+    }
+
+    fn while_loop(&mut self, op: Op<'c>, operands: &[Val<'c>], results: &[Val<'c>]) {
+        let (blocks, ends): (Vec<BlockRef>, Vec<Op<'c>>) = (ir::blocks(op), terminators(op).collect());
+        let ([before, after], [condition, end]) = (&blocks[..], &ends[..]) else { return self.opaque(op) };
+        self.merges(op, operands, &[&ir::arguments(*before)], &[(*end, 0)]);
+        self.merges(op, results, &[results, &ir::arguments(*after)], &[(*condition, 1)]);
+        self.starts(op, 0, &ir::arguments(*before));
+    }
+
+    /// An operation of which nothing is known: everything at it has the type that it has.
+    fn opaque(&mut self, op: Op<'c>) {
+        let (operands, results) = (ir::operands(op), ir::results(op));
+        let times = self.times(op);
+        let mut taken = Vec::new();
+        for (k, v) in operands.iter().enumerate() {
+            let (Some(own), t) = (self.steps.array(*v), v.r#type()) else { continue };
+            let Some(array) = self.steps.array_of(t) else { continue };
+            let pinned = self.steps.made(op, times, StepKind::Copy, vec![own], (t, array));
+            self.steps.arrays[pinned].fixed = true;
+            self.steps.want(op, k, Want::Kept(t));
+            taken.push(pinned);
+        }
+        let arguments = ir::blocks(op).into_iter().flat_map(ir::arguments);
+        let made: Vec<_> = results.into_iter().chain(arguments).filter(|v| self.steps.array(*v).is_none()).collect();
+        let made: Vec<_> = made.into_iter().filter_map(|v| Some((v, self.steps.array_of(v.r#type())?))).collect();
+        if taken.is_empty() && made.is_empty() {
+            return;
+        }
+        let types: Vec<_> = made.iter().map(|(v, array)| (v.r#type(), array.clone())).collect();
+        let step = self.steps.step(op, times, StepKind::Opaque, taken, &types);
+        for ((v, _), array) in made.iter().zip(self.steps.steps[step].results.clone()) {
+            self.steps.place(*v, array);
+            self.steps.arrays[array].fixed = true;
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! `layout-scf-to-cf`: lowers loops and conditionals to branches, in time linear in the operations of a block.
+//!
+//! The rewrites are upstream's. Each splits the block after its operation and moves the rest into a new block. From
+//! the last operation to the first, the rest reaches only to the next loop or conditional, as everything after it was
+//! moved before; from the first to the last it would be the whole rest of the block, each time.
+
+use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::pass::upstream;
+use layout_ir::{self as ir, Op};
+
+/// The operations with a rewrite upstream. Terminators disappear with them.
+const LOWERED: [&str; 7] =
+    ["scf.execute_region", "scf.for", "scf.forall", "scf.if", "scf.index_switch", "scf.parallel", "scf.while"];
+
+/// Lowers all operations of `scf` below an operation for which upstream has a rewrite.
+pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
+    let root = step.root();
+    // Some become other operations of `scf` first; `scf.parallel`, for one, becomes loops.
+    while upstream::scf_to_cf(root, &backwards(root)) {}
+    Ok(Next::Changed)
+}
+
+/// The operations to lower, from the last to the first of each block, with nested ones after their parent: upstream's
+/// rewrite of `scf.while` expects one block.
+fn backwards<'c>(root: Op<'c>) -> Vec<Op<'c>> {
+    let (mut found, mut stack) = (Vec::new(), vec![root]);
+    while let Some(op) = stack.pop() {
+        stack.extend(ir::blocks(op).into_iter().flat_map(ir::operations));
+        if LOWERED.contains(&ir::name(op)) {
+            found.push(op);
+        }
+    }
+    found
+}
