@@ -41,27 +41,27 @@ pub struct KnownPadding<'c> {
     /// Value in the padding of each operand.
     pub held: Vec<Content<'c>>,
     /// Values allowed in the padding of each output.
-    pub kept: Vec<Kept<'c>>,
+    pub kept: Vec<PaddingWrite<'c>>,
 }
 
 /// The values that a kernel may write into the padding of a buffer.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Kept<'c> {
+pub enum PaddingWrite<'c> {
     /// Any value.
-    Nothing,
+    Any,
     /// Only this value, which a reader relies on.
-    Value(Attribute<'c>),
+    Only(Attribute<'c>),
     /// No value: some reader may rely on the present contents.
-    All,
+    Forbidden,
 }
 
-impl<'c> Kept<'c> {
+impl<'c> PaddingWrite<'c> {
     /// Whether a kernel may write this value.
     fn allows(self, value: Content<'c>) -> bool {
         match self {
-            Kept::Nothing => true,
-            Kept::Value(kept) => value == Some(kept),
-            Kept::All => false,
+            PaddingWrite::Any => true,
+            PaddingWrite::Only(kept) => value == Some(kept),
+            PaddingWrite::Forbidden => false,
         }
     }
 }

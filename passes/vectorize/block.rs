@@ -3,9 +3,9 @@
 use super::distance::Distance;
 use super::extremes::Piece;
 use super::kernel::{At, Kernel, Sums};
+use super::mask::{LaneMask, Mask};
 use super::plan::Mode;
 use super::registers::{Key, Rearranged, mask, subsets};
-use super::there::{Mask, There};
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::attribute::{BoolAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
@@ -60,7 +60,7 @@ impl<'c> Kernel<'_, 'c> {
         let index = |key: Key| self.offset(operand, key).behind(b, base, &self.values);
         match mask {
             Mask::Whole(there) => {
-                let operands = [*there, index(key), index(self.first_there(at, key))];
+                let operands = [*there, index(key), index(self.first_lane(at, key))];
                 b.value("arith.select", &operands, Type::index(b.context()), &[])
             }
             _ => index(key),
@@ -71,7 +71,7 @@ impl<'c> Kernel<'_, 'c> {
     pub fn load(&self, b: Builder<'c>, at: &At, base: Val<'c>, operand: usize, key: Key) -> Val<'c> {
         let lanes = &self.plan.memory[operand];
         let t = ir::vector_type(&[1 << lanes.len()], self.element(operand));
-        let there = self.mask(b, at, &self.lanes_there(at, Some(operand), lanes, key));
+        let there = self.mask(b, at, &self.lane_masks(at, Some(operand), lanes, key));
         let index = self.index_of(b, at, base, operand, key, &there);
         let (buffer, element) = (self.buffers[operand], self.element(operand));
         let loaded = match there {
@@ -140,7 +140,7 @@ impl<'c> Kernel<'_, 'c> {
                 continue;
             }
             let mut keys: Vec<Key> = subsets(self.plan.bits[operand] & !mask(memory)).collect();
-            keys.retain(|key| self.is_any_there(at, Some(operand), memory, *key));
+            keys.retain(|key| self.has_lanes(at, Some(operand), memory, *key));
             keys.sort_by_cached_key(|key| self.offset(operand, *key).order());
             let base = loaded.bases[operand];
             for key in keys {
@@ -185,7 +185,7 @@ impl<'c> Kernel<'_, 'c> {
             if number & self.plan.kept != step & self.plan.kept {
                 continue;
             }
-            if !self.is_any_there(at, None, &lanes, key) {
+            if !self.has_lanes(at, None, &lanes, key) {
                 continue;
             }
             // An extreme has parts instead.
@@ -229,8 +229,8 @@ impl<'c> Kernel<'_, 'c> {
         let mut keys: Vec<Key> = subsets(self.plan.bits[output] & !mask(memory)).collect();
         keys.sort_by_cached_key(|key| self.offset(output, *key).order());
         for key in keys {
-            let there = self.lanes_there(at, Some(output), memory, key);
-            if !there.iter().any(There::is_possible) {
+            let there = self.lane_masks(at, Some(output), memory, key);
+            if !there.iter().any(LaneMask::is_possible) {
                 continue;
             }
             let value = registers.register(b, key, &mut source);

@@ -2,8 +2,8 @@
 
 use super::block::Loaded;
 use super::kernel::{At, Kernel};
+use super::mask::Mask;
 use super::registers::{Key, mask, place, shuffle};
-use super::there::Mask;
 use crate::buffers::operations::{CONTRACTS, DIVIDES, is};
 use crate::kernel::body::{Argument, Body};
 use crate::kernel::combiner::Combiner;

@@ -2,7 +2,7 @@
 
 use super::distance::{Address, Distance};
 use super::plan::{Digit, Level, Mode, Packed, RunTime};
-use super::planner::{Order, Planner, power_above};
+use super::planner::{Order, VectorPlanner, power_above};
 use std::cmp::Reverse;
 
 /// An input is packed if at least this many blocks read each of its elements. With 1, inputs would be copied that are
@@ -25,7 +25,7 @@ const PANEL: i64 = 4;
 /// The assumed number of steps of an open level, for comparing strides.
 const STEPS: i64 = 1 << 10;
 
-impl<'a> Planner<'a> {
+impl<'a> VectorPlanner<'a> {
     /// The level of the first lanes of an ordered reduction.
     pub fn lane_level(&self) -> Option<usize> {
         let of = |(dim, scale)| self.levels.iter().position(|l| l.dim == dim && l.scale == scale);
@@ -261,12 +261,12 @@ impl<'a> Planner<'a> {
     }
 
     /// The planner for the copy of an input, from its present strides to these.
-    pub fn copy_of(&self, operand: usize, order: &[usize], strides: &[Distance]) -> Planner<'a> {
+    pub fn copy_of(&self, operand: usize, order: &[usize], strides: &[Distance]) -> VectorPlanner<'a> {
         let level = |l: &usize| {
             let strides = vec![self.levels[*l].strides[operand].clone(), strides[*l].clone()];
             Level { strides, chunk: 1, first_bit: 0, ..self.levels[*l].clone() }
         };
-        Planner {
+        VectorPlanner {
             target: self.target,
             vector_bits: self.vector_bits,
             levels: order.iter().map(level).collect(),

@@ -2,7 +2,7 @@
 //!
 //! In `memref<?x?xf32, strided<[?, 1]>>` row 8 begins `8 * s` elements after row 0, where `s` is a stride from the
 //! descriptor. A [`Distance`] is a constant plus multiples of such values, each named by its number in
-//! [`Plan::values`](super::plan::Plan::values); an [`Address`] is a sum of loop variables, each times a distance.
+//! [`VectorPlan::values`](super::plan::Plan::values); an [`Address`] is a sum of loop variables, each times a distance.
 //! Affine maps have no products of two values, so `arith.muli` multiplies these.
 
 use crate::buffers::index::IndexVars;

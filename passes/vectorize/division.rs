@@ -17,7 +17,7 @@
 //! itself.
 
 use super::kernel::Kernel;
-use super::rest::{EQUAL, LESS, UNEQUAL, compare};
+use super::tail::{EQUAL, LESS, UNEQUAL, compare};
 use crate::kernel::body::{Argument, Body};
 use crate::pass::upstream::{self, Folded};
 use layout_ir::{self as ir, Builder, Op, Val};

@@ -22,8 +22,8 @@
 //! Not promised: fewer instructions on other machines. AArch64 has one for floating-point numbers, and AVX2 has none
 //! for integers of 64 bits; there the code does not change.
 
-use super::plan::{Mode, Plan};
-use super::rest::{GREATER, LESS, compare};
+use super::plan::{Mode, VectorPlan};
+use super::tail::{GREATER, LESS, compare};
 use crate::kernel::combiner::Combiner;
 use crate::pass::options::{Options, Target};
 use layout_ir::{self as ir, Builder, Val};
@@ -55,7 +55,7 @@ pub enum Extreme {
 
 impl Extreme {
     /// The extreme of this combiner; `None` if the machine does better without it, or has too few registers.
-    pub fn of(combiner: Option<&Combiner>, plan: &Plan, target: &Options) -> Option<Extreme> {
+    pub fn of(combiner: Option<&Combiner>, plan: &VectorPlan, target: &Options) -> Option<Extreme> {
         let op = combiner?.op;
         let widest = match target.vectorize {
             Target::Avx512 => 64,

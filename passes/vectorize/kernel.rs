@@ -14,10 +14,10 @@
 use super::distance::{Address, Distance, product};
 use super::elements::Narrow;
 use super::extremes::{Extreme, Piece};
-use super::plan::{Level, MANY, Mode, Plan};
+use super::plan::{Level, MANY, Mode, VectorPlan};
 use super::prefetch::Prefetch;
 use super::registers::{Key, mask};
-use super::rest::{GREATER, Rest, compare, variable};
+use super::tail::{GREATER, Tail, compare, variable};
 use crate::buffers::index::IndexVars;
 use crate::buffers::operations::{MULTI_INSTRUCTION, is};
 use crate::kernel::body::Body;
@@ -42,7 +42,7 @@ pub type Sums<'c> = BTreeMap<(Key, Piece), Val<'c>>;
 #[derive(Clone)]
 pub struct At {
     /// For each dimension, the elements left to the remaining digits.
-    pub rest: Vec<Rest>,
+    pub rest: Vec<Tail>,
     /// The index in each dimension, without the block's bits.
     pub dims: Vec<Expr>,
     /// The address in each operand, without the block's bits.
@@ -52,7 +52,7 @@ pub struct At {
     /// The range of a level's steps, if not all exist.
     pub ranges: Vec<Option<(i64, i64)>>,
     /// The scale from which on the block covers a dimension, and the number of elements left.
-    pub tails: Vec<Option<(i64, Rest)>>,
+    pub tails: Vec<Option<(i64, Tail)>>,
     /// Whether no loop surrounds the code.
     pub outermost: bool,
     /// Whether stores are non-temporal.
@@ -63,7 +63,7 @@ pub struct At {
 pub struct Kernel<'a, 'c> {
     pub body: &'a Body<'c>,
     pub target: &'a Options,
-    pub plan: Plan,
+    pub plan: VectorPlan,
     /// The number of the first operand that is written.
     pub output: usize,
     pub buffers: Vec<Val<'c>>,
@@ -91,7 +91,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         target: &'a Options,
         buffers: Vec<Val<'c>>,
         output: usize,
-        plan: Plan,
+        plan: VectorPlan,
         vars: IndexVars<'c>,
     ) -> Self {
         let (combiner, done, prefetches) = (body.combiner(), HashMap::new(), Vec::new());
@@ -117,24 +117,24 @@ impl<'a, 'c> Kernel<'a, 'c> {
     }
 
     /// Emits the kernel for dimensions of these sizes.
-    pub fn emit(&mut self, b: Builder<'c>, sizes: &[Rest]) {
+    pub fn emit(&mut self, b: Builder<'c>, sizes: &[Tail]) {
         self.emit_from(b, sizes, vec![Expr::Const(0); sizes.len()], self.plan.starts.clone());
     }
 
     /// Emits the code for these sizes from index `dims` on, with the operands at the addresses `starts`.
-    pub fn emit_from(&mut self, b: Builder<'c>, sizes: &[Rest], dims: Vec<Expr>, starts: Vec<Address>) {
+    pub fn emit_from(&mut self, b: Builder<'c>, sizes: &[Tail], dims: Vec<Expr>, starts: Vec<Address>) {
         // Only memory-bound kernels prefetch: elementwise ones, and reductions whose combiner is cheap.
         let memory_bound = match self.plan.mode {
             Mode::Elementwise => true,
             Mode::Sequential => false,
             Mode::Reassociated => {
                 // LLVM schedules the loads late in loops with unknown counts, whatever the combiner.
-                let open = sizes.iter().any(|size| matches!(size, Rest::Open { .. }));
+                let open = sizes.iter().any(|size| matches!(size, Tail::Open { .. }));
                 let cheap = |op| self.extreme.is_some() || !is(ir::name(op), MULTI_INSTRUCTION);
                 self.combiner.as_ref().is_some_and(|combiner| open || cheap(combiner.op))
             }
         };
-        let known = |size: &Rest| if let Rest::Known(n) = size { *n } else { MANY };
+        let known = |size: &Tail| if let Tail::Known(n) = size { *n } else { MANY };
         let extents: Vec<i64> = sizes.iter().map(known).collect();
         let prefetch = |o: usize| {
             let may_be = memory_bound && !self.cached[o] && self.is_large(o) != Some(false);
@@ -212,8 +212,8 @@ impl<'a, 'c> Kernel<'a, 'c> {
         let dim = self.plan.levels[digit.level].dim;
         match (at.rest[dim], digit.block) {
             (_, true) => self.block_digit(b, k, at, sums),
-            (Rest::Known(n), false) => self.known_digit(b, k, at, sums, n),
-            (Rest::Open { var, below }, false) => self.open_digit(b, k, at, sums, Expr::Var(var), below),
+            (Tail::Known(n), false) => self.known_digit(b, k, at, sums, n),
+            (Tail::Open { var, below }, false) => self.open_digit(b, k, at, sums, Expr::Var(var), below),
         }
     }
 
@@ -225,14 +225,14 @@ impl<'a, 'c> Kernel<'a, 'c> {
         let mut sums = sums;
         if full == 1 {
             let mut at = at.clone();
-            at.rest[dim] = Rest::Known(digit.scale);
+            at.rest[dim] = Tail::Known(digit.scale);
             sums = self.walk(b, k + 1, at, sums);
         } else if full > 1 {
             sums = self.a_loop(b, k, at.clone(), sums, Count::Known(full));
         }
         if left > 0 {
             let mut at = at;
-            at.rest[dim] = Rest::Known(left);
+            at.rest[dim] = Tail::Known(left);
             self.advance(&mut at, k, Expr::Const(full));
             sums = self.walk(b, k + 1, at, sums);
         }
@@ -255,7 +255,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
             return sums;
         }
         let left = self.vars.value(b, &rest.modulo(digit.scale));
-        at.rest[dim] = Rest::Open { var: variable(&mut self.vars, left), below: below.min(digit.scale) };
+        at.rest[dim] = Tail::Open { var: variable(&mut self.vars, left), below: below.min(digit.scale) };
         self.where_positive(b, left, sums, |kernel, b, sums| kernel.walk(b, k + 1, at, sums))
     }
 
@@ -304,7 +304,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
         };
         let var = self.vars.unbound(Interval::new(0, last));
         let mut inside = at;
-        inside.rest[self.plan.levels[digit.level].dim] = Rest::Known(digit.scale);
+        inside.rest[self.plan.levels[digit.level].dim] = Tail::Known(digit.scale);
         self.advance(&mut inside, k, Expr::Var(var));
         let index = Type::index(b.context());
         let bounds = [b.index(0), upper, b.index(1)];
@@ -351,20 +351,20 @@ impl<'a, 'c> Kernel<'a, 'c> {
             return self.walk(b, k + 1, at, sums);
         }
         let n = match at.rest[dim] {
-            Rest::Known(n) => n,
-            Rest::Open { var, below } => return self.open_steps(b, k, at, sums, var, below),
+            Tail::Known(n) => n,
+            Tail::Open { var, below } => return self.open_steps(b, k, at, sums, var, below),
         };
         let (full, left) = (n / digit.scale, n % digit.scale);
         let mut sums = sums;
         if full > 0 {
             let mut at = at.clone();
-            at.rest[dim] = Rest::Known(digit.scale);
+            at.rest[dim] = Tail::Known(digit.scale);
             at.ranges[digit.level] = (full < chunk).then_some((0, full));
             sums = self.walk(b, k + 1, at, sums);
         }
         if left > 0 {
             let mut at = at;
-            at.rest[dim] = Rest::Known(left);
+            at.rest[dim] = Tail::Known(left);
             at.ranges[digit.level] = Some((full, full + 1));
             sums = self.walk(b, k + 1, at, sums);
         }
@@ -382,7 +382,7 @@ impl<'a, 'c> Kernel<'a, 'c> {
             let behind = Expr::Var(var) + Expr::Const(-step * digit.scale);
             let left = self.vars.least(b, &[behind, Expr::Const(digit.scale)]);
             let mut at = at.clone();
-            at.rest[dim] = Rest::Open { var: variable(&mut self.vars, left), below: below.min(digit.scale + 1) };
+            at.rest[dim] = Tail::Open { var: variable(&mut self.vars, left), below: below.min(digit.scale + 1) };
             at.ranges[digit.level] = Some((step, step + 1));
             sums = self.where_positive(b, left, sums, |kernel, b, sums| kernel.walk(b, k + 1, at, sums));
         }

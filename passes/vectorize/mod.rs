@@ -12,14 +12,14 @@
 //! | `registers` | blocks in registers, and their shuffles |
 //! | `plan`, `planner`, `contraction` | the block's elements and the order of blocks |
 //! | `linear` | addresses as sums |
-//! | `in_turn` | dimensions with misaligned operand cuts |
-//! | `copied` | contractions with misaligned operand cuts |
+//! | `peel` | dimensions with misaligned operand cuts |
+//! | `pack_inputs` | contractions with misaligned operand cuts |
 //! | `prefetch` | software prefetch |
 //! | `rows` | buffers as views of one dimension |
 //! | `kernel` | the loops |
 //! | `planned` | a kernel with its plan and buffers, before emission |
 //! | `row_blocks` | kernels over the same rows, block by block |
-//! | `rest`, `there` | masks at ragged ends |
+//! | `tail`, `mask` | masks at ragged ends |
 //! | `compute`, `block`, `sums` | the code inside the loops |
 //! | `division` | quotients and remainders of integers |
 //! | `extremes` | maxima and minima |
@@ -31,25 +31,25 @@ mod block;
 mod bytes;
 mod compute;
 mod contraction;
-mod copied;
 mod distance;
 mod division;
 mod elements;
 mod extremes;
-mod in_turn;
 mod kernel;
 mod linear;
+mod mask;
 mod narrow;
+mod pack_inputs;
+mod peel;
 mod plan;
 mod planned;
 mod planner;
 mod prefetch;
 mod registers;
-mod rest;
 mod row_blocks;
 mod rows;
 mod sums;
-mod there;
+mod tail;
 
 use crate::kernel::body::Body;
 use crate::kernel::nest::Nest;
@@ -71,8 +71,8 @@ pub fn emit<'c>(b: Builder<'c>, nest: &Nest<'c>, body: &Body<'c>, target: &Optio
     }
     match PlannedKernel::of(b, nest, body, target) {
         Ok(kernel) => kernel.emit(b),
-        Err(refusal) if body.initial.is_some() => copied::emit(b, nest, body, target, refusal)?,
-        Err(refusal) => in_turn::emit(b, nest, body, target, refusal)?,
+        Err(refusal) if body.initial.is_some() => pack_inputs::emit(b, nest, body, target, refusal)?,
+        Err(refusal) => peel::emit(b, nest, body, target, refusal)?,
     }
     Ok(())
 }

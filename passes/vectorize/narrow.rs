@@ -20,7 +20,7 @@
 
 use super::elements::{Narrow, is_bool};
 use super::kernel::Kernel;
-use super::rest::{UNEQUAL, compare};
+use super::tail::{UNEQUAL, compare};
 use crate::buffers::operations::SAME_BYTES;
 use layout_ir::{self as ir, Builder, Shaped, Val};
 use melior::ir::r#type::IntegerType;

@@ -89,7 +89,7 @@ pub enum RunTime {
 }
 
 /// The inputs, outputs and dimensions of a kernel.
-pub struct Plan {
+pub struct VectorPlan {
     /// The parts of the dimensions.
     pub levels: Vec<Level>,
     /// The digits, outermost loop first; those of reduced dimensions come last.
@@ -116,7 +116,7 @@ pub struct Plan {
     pub values: Vec<RunTime>,
 }
 
-impl Plan {
+impl VectorPlan {
     /// All bits of the block.
     pub fn all_bits(&self) -> Key {
         self.levels.iter().fold(0, |all, level| all | level.mask())
@@ -140,5 +140,5 @@ pub struct Packed {
     /// The number of elements of the copy.
     pub size: Distance,
     /// The copying kernel: from its first operand to its second.
-    pub plan: Plan,
+    pub plan: VectorPlan,
 }

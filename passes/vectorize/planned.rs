@@ -5,10 +5,10 @@ use super::elements::Narrow;
 use super::kernel::Kernel;
 use super::linear::Refusal;
 use super::narrow;
-use super::plan::{Plan, RunTime};
+use super::plan::{RunTime, VectorPlan};
 use super::planner;
-use super::rest::{Rest, variable};
 use super::rows::{self, Row, caller_frees, scratch};
+use super::tail::{Tail, variable};
 use crate::buffers::index::IndexVars;
 use crate::kernel::access::Size;
 use crate::kernel::body::{Argument, Body};
@@ -22,7 +22,7 @@ use tensor_layout::expr::Expr;
 /// A nest that can become a kernel.
 pub struct PlannedKernel<'a, 'c> {
     pub nest: &'a Nest<'c>,
-    pub plan: Plan,
+    pub plan: VectorPlan,
     body: &'a Body<'c>,
     target: &'a Options,
     vars: IndexVars<'c>,
@@ -69,10 +69,10 @@ impl<'a, 'c> PlannedKernel<'a, 'c> {
         };
         let values = rows::values(b, &self.plan, nest, &sizes);
         let rest = |(dim, n): (usize, &Size<'c>)| match n.known() {
-            Some(n) => Rest::Known(n),
-            None => Rest::Open { var: variable(&mut vars, sizes[dim]), below: i64::MAX },
+            Some(n) => Tail::Known(n),
+            None => Tail::Open { var: variable(&mut vars, sizes[dim]), below: i64::MAX },
         };
-        let rests: Vec<Rest> = nest.extents.iter().enumerate().map(rest).collect();
+        let rests: Vec<Tail> = nest.extents.iter().enumerate().map(rest).collect();
         let mut buffers: Vec<Val<'c>> = Vec::new();
         for (k, (operand, row)) in nest.operands.iter().zip(self.rows).enumerate() {
             let buffer = instead.get(&k).copied().unwrap_or_else(|| row.view(b, operand.access.base));
@@ -106,7 +106,7 @@ impl<'a, 'c> PlannedKernel<'a, 'c> {
 pub struct BegunKernel<'a, 'c> {
     pub kernel: Kernel<'a, 'c>,
     /// The sizes of its dimensions.
-    pub rests: Vec<Rest>,
+    pub rests: Vec<Tail>,
     /// Copies of its inputs, freed after it.
     copies: Vec<Val<'c>>,
 }

@@ -2,7 +2,7 @@
 
 use super::distance::Address;
 use super::linear::{Linear, Refusal, address};
-use super::plan::{Digit, Level, MANY, Mode, Packed, Plan, RunTime};
+use super::plan::{Digit, Level, MANY, Mode, Packed, RunTime, VectorPlan};
 use super::registers::{Key, Lanes, mask};
 use crate::buffers::index::IndexVars;
 use crate::buffers::spread::SpreadBuffer;
@@ -32,11 +32,11 @@ pub fn plan<'c>(
     body: &Body<'c>,
     target: &Options,
     vars: &mut IndexVars<'c>,
-) -> Result<Plan, Refusal> {
+) -> Result<VectorPlan, Refusal> {
     if places::outputs_cover_places(nest) {
         return Err("it runs a loop nest of its own on each place of the machine".into());
     }
-    let mut planner = Planner::new(b, nest, target, vars)?;
+    let mut planner = VectorPlanner::new(b, nest, target, vars)?;
     planner.widened = planner.element_bits.clone();
     for (operand, op) in widenings(nest, body) {
         planner.widened[operand] = ir::bits(ir::result(op, 0).r#type()).unwrap_or(planner.element_bits[operand]);
@@ -75,7 +75,7 @@ pub fn plan<'c>(
 }
 
 /// A plan under construction.
-pub struct Planner<'a> {
+pub struct VectorPlanner<'a> {
     pub target: &'a Options,
     /// The bits of a vector.
     pub vector_bits: u32,
@@ -102,7 +102,7 @@ pub struct Planner<'a> {
 /// The digits of the loops and of the block, outermost first.
 pub type Order = Vec<Digit>;
 
-impl<'a> Planner<'a> {
+impl<'a> VectorPlanner<'a> {
     fn new<'c>(
         b: Builder<'c>,
         nest: &Nest<'c>,
@@ -159,7 +159,7 @@ impl<'a> Planner<'a> {
             }
             starts.push(start);
         }
-        Ok(Planner {
+        Ok(VectorPlanner {
             target,
             vector_bits: target.vector_bits(),
             feeds: 0,
@@ -389,7 +389,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Numbers the block's bits and chooses the lanes: for the computation, and for each operand in memory.
-    pub fn finish(mut self, mode: Mode, lanes: i64, digits: Order) -> Result<Plan, String> {
+    pub fn finish(mut self, mode: Mode, lanes: i64, digits: Order) -> Result<VectorPlan, String> {
         let mut next = 0;
         for level in &mut self.levels {
             level.first_bit = next;
@@ -409,7 +409,7 @@ impl<'a> Planner<'a> {
         let chosen = self.lanes(mode, lanes, reduced, &memory)?;
         let kept = if mode == Mode::Reassociated { kept(next, reduced, &chosen) } else { 0 };
         let parallel = digits.iter().filter(|d| self.is_parallel(d.level)).count();
-        Ok(Plan {
+        Ok(VectorPlan {
             levels: self.levels,
             digits,
             parallel,

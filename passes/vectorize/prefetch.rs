@@ -9,7 +9,7 @@
 //! and `i8-to-tiles` from 4.9 ms to 2.7 ms. No other values of the constants below are on record.
 
 use super::distance::Distance;
-use super::plan::{Digit, MANY, Plan};
+use super::plan::{Digit, MANY, VectorPlan};
 
 /// The bytes of a line of the cache.
 const LINE: i64 = 64;
@@ -38,7 +38,7 @@ impl Prefetch {
     /// The prefetch of an operand with elements of `bytes`, for dimensions of these sizes, [`MANY`](super::plan::MANY)
     /// if known only at run time. `None` if the operand is read more than once, too little data follows a block, or a
     /// block reads enough for the hardware to prefetch.
-    pub fn new(plan: &Plan, operand: usize, bytes: i64, extents: &[i64]) -> Option<Prefetch> {
+    pub fn new(plan: &VectorPlan, operand: usize, bytes: i64, extents: &[i64]) -> Option<Prefetch> {
         let step = |digit: &Digit| {
             let level = &plan.levels[digit.level];
             level.strides[operand].times(digit.scale / level.scale)
@@ -92,7 +92,7 @@ impl Prefetch {
 }
 
 /// The distance of each element of a block from the first one.
-fn offsets(plan: &Plan, operand: usize) -> Vec<Distance> {
+fn offsets(plan: &VectorPlan, operand: usize) -> Vec<Distance> {
     let mut offsets = vec![Distance::default()];
     for level in plan.levels.iter().filter(|level| level.is_of(operand)) {
         let step = |from: &Distance, k| from.clone().plus(&level.strides[operand].times(k));
@@ -110,7 +110,7 @@ mod tests {
 
     /// The plan of a two-dimensional operand in tiles (untiled if a tile covers it), read in blocks of one row of
     /// `chunk` elements: tile by tile, or row by row.
-    fn plan(shape: [i64; 2], tile: [i64; 2], chunk: i64, by_rows: bool) -> Plan {
+    fn plan(shape: [i64; 2], tile: [i64; 2], chunk: i64, by_rows: bool) -> VectorPlan {
         let tiles = [0, 1].map(|d| (shape[d] + tile[d] - 1) / tile[d]);
         let size = tile[0] * tile[1];
         let level = |dim, scale, size, stride, chunk| {
@@ -126,7 +126,7 @@ mod tests {
         let order = if by_rows { [0, 2, 1, 3] } else { [0, 1, 2, 3] };
         let looped = order.map(|l| Digit { level: l, scale: levels[l].scale * levels[l].chunk, block: false });
         let block = Digit { level: 3, scale: 1, block: true };
-        Plan {
+        VectorPlan {
             digits: looped.into_iter().chain([block]).collect(),
             levels,
             parallel: 5,
@@ -144,7 +144,7 @@ mod tests {
 
     /// The plan of an untiled operand in blocks of `chunk` rows and columns. `loops` lists dimension and scale of each
     /// loop, outermost first.
-    fn blocks(chunk: [i64; 2], loops: &[(usize, i64)]) -> Plan {
+    fn blocks(chunk: [i64; 2], loops: &[(usize, i64)]) -> VectorPlan {
         let mut plan = plan([4096, 4096], [4096, 4096], chunk[1], false);
         plan.levels[2].chunk = chunk[0];
         let digit = |dim: usize, scale, block| Digit { level: 2 + dim, scale, block };
@@ -154,7 +154,7 @@ mod tests {
     }
 
     /// The lines that the blocks of all loops prefetch, in their order.
-    fn prefetched(plan: &Plan, prefetch: &Prefetch, shape: [i64; 2]) -> Vec<i64> {
+    fn prefetched(plan: &VectorPlan, prefetch: &Prefetch, shape: [i64; 2]) -> Vec<i64> {
         let known = |distance: &Distance| distance.known().expect("nothing is known only at run time");
         let mut starts = vec![known(&prefetch.start)];
         for (k, digit) in plan.digits.iter().enumerate().filter(|(_, digit)| !digit.block) {

@@ -16,10 +16,10 @@
 
 use super::distance::{Address, Distance};
 use super::kernel::Kernel;
-use super::plan::{Level, Plan};
+use super::plan::{Level, VectorPlan};
 use super::planned::{BegunKernel, PlannedKernel};
-use super::rest::Rest;
 use super::rows::{caller_frees, scratch};
+use super::tail::Tail;
 use crate::kernel::access::Operand;
 use crate::kernel::body::Body;
 use crate::kernel::common_rows::CommonRows;
@@ -200,7 +200,7 @@ struct BlockOfRows<'a, 'c> {
     kernel: Kernel<'a, 'c>,
     op: Op<'c>,
     /// The number of elements in each dimension, and the first index.
-    rests: Vec<Rest>,
+    rests: Vec<Tail>,
     dims: Vec<Expr>,
     /// Whether an operand's address depends on the rows.
     moves: Vec<bool>,
@@ -219,7 +219,7 @@ fn go<'c>(b: Builder<'c>, rows: &[RowSteps], kernels: &mut [BlockOfRows<'_, 'c>]
               rest: i64| {
         for (part, dim) in kernels.iter_mut().zip(dims) {
             part.dims[*dim] = first(&mut part.kernel);
-            part.rests[*dim] = Rest::Known(rest);
+            part.rests[*dim] = Tail::Known(rest);
         }
         go(b, inside, kernels);
     };
@@ -261,19 +261,19 @@ impl<'c> BlockOfRows<'_, 'c> {
 }
 
 /// The levels of a dimension.
-fn of_dim(plan: &Plan, dim: usize) -> impl Iterator<Item = &Level> {
+fn of_dim(plan: &VectorPlan, dim: usize) -> impl Iterator<Item = &Level> {
     plan.levels.iter().filter(move |level| level.dim == dim)
 }
 
 /// Whether the last of these dimensions is outermost in an operand's memory, apart from the ones before it.
-fn is_outermost(plan: &Plan, operand: usize, dims: &[usize]) -> bool {
+fn is_outermost(plan: &VectorPlan, operand: usize, dims: &[usize]) -> bool {
     let farthest = |levels: &mut dyn Iterator<Item = &Level>| levels.map(|l| l.strides[operand].about()).max();
     let own = farthest(&mut of_dim(plan, dims[dims.len() - 1]));
     own >= farthest(&mut plan.levels.iter().filter(|level| !dims.contains(&level.dim)))
 }
 
 /// The number of steps of a dimension in a block of the kernel.
-fn block(plan: &Plan, dim: usize) -> i64 {
+fn block(plan: &VectorPlan, dim: usize) -> i64 {
     of_dim(plan, dim).filter(|level| level.chunk > 1).map(|level| level.scale * level.chunk).max().unwrap_or(1)
 }
 
@@ -299,7 +299,7 @@ fn bytes_of(operand: &Operand) -> Option<i64> {
 
 /// The number of elements in an operand's buffer from the first row to the last accessed element of a block of rows;
 /// `None` if unknown.
-fn most(plan: &Plan, operand: usize, kernel: usize, rows: &[RowSteps]) -> Option<i64> {
+fn most(plan: &VectorPlan, operand: usize, kernel: usize, rows: &[RowSteps]) -> Option<i64> {
     let Expr::Const(start) = *plan.starts[operand].fixed_part() else { return None };
     let mut last = start;
     if start < 0 || plan.starts[operand].values().next().is_some() {

@@ -3,7 +3,7 @@
 //! Run-time sizes, strides and offsets come from the buffer's descriptor.
 
 use super::distance::{Distance, product};
-use super::plan::{Plan, RunTime};
+use super::plan::{RunTime, VectorPlan};
 use crate::analysis::ownership;
 use crate::buffers::index::IndexVars;
 use crate::buffers::parts::row_major;
@@ -78,7 +78,7 @@ fn reach(offset: Option<i64>, sizes: &[Option<i64>], strides: &[Option<i64>]) ->
 }
 
 /// Emits the run-time factors of a plan's distances; `sizes` are those of the dimensions.
-pub fn values<'c>(b: Builder<'c>, plan: &Plan, nest: &Nest<'c>, sizes: &[Val<'c>]) -> Vec<Val<'c>> {
+pub fn values<'c>(b: Builder<'c>, plan: &VectorPlan, nest: &Nest<'c>, sizes: &[Val<'c>]) -> Vec<Val<'c>> {
     let mut values: Vec<Val<'c>> = Vec::new();
     for value in &plan.values {
         let buffer = |operand: usize| nest.operands[operand].access.base;

@@ -16,7 +16,7 @@ impl<'c> Kernel<'_, 'c> {
     /// The initial value of each accumulator.
     pub fn start(&self, b: Builder<'c>, at: &At) -> Sums<'c> {
         let lanes = self.plan.lanes.clone();
-        let keys = subsets(self.plan.of_accumulators()).filter(|key| self.is_any_there(at, None, &lanes, *key));
+        let keys = subsets(self.plan.of_accumulators()).filter(|key| self.has_lanes(at, None, &lanes, *key));
         let keys: Vec<Key> = keys.collect();
         if self.plan.mode == Mode::Reassociated {
             let neutral = self.neutral(b);

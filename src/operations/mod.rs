@@ -2,9 +2,9 @@
 
 pub mod check;
 pub mod collective;
+pub mod degenerate_window;
 pub mod facts;
 pub mod graph;
-pub mod only_place;
 pub mod operation;
 pub mod refusal;
 pub(crate) mod rules;
@@ -12,9 +12,9 @@ pub mod shape;
 pub mod sizes;
 
 pub use collective::{Collective, Exchange};
+pub use degenerate_window::{DegenerateWindow, Progression};
 pub use facts::{Facts, LayoutContract};
 pub use graph::{Graph, Node, Value};
-pub use only_place::{OnlyPlace, Progression};
 pub use operation::{
     Algorithm, Contraction, Convolution, Fourier, Gather, Loops, Operation, Ragged, RaggedDot, Start, WindowDim,
 };

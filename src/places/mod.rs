@@ -29,8 +29,8 @@ pub use model::{Costs, Decimal, DefaultLayouts, Model, Topology};
 pub use placement::{Copies, Held, Misplaced, Placement};
 pub use ready::READY;
 pub use relayout::{
-    Affine, Block, CollectiveKind, Copy, DigitExchange, IndexDigit, Level, MAX_BLOCKS, Plan, RelayoutStep, collectives,
-    plan,
+    Affine, Block, CollectiveKind, Copy, DigitExchange, IndexDigit, Level, MAX_BLOCKS, RelayoutPlan, RelayoutStep,
+    collectives, plan,
 };
 pub use search::Digit;
 pub use tensor_layout::{ADDRESS, Broadcast, Part, Spot, TensorLayout, check_axis, is_tensor_layout};

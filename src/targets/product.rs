@@ -100,7 +100,7 @@ fn window(c: &Convolution, input: &Array, kernel: &[i64], result: &Array) -> Opt
     let mut last = true;
     for (k, (window, dim)) in c.window.iter().zip(&c.output_spatial).enumerate().rev() {
         let data = input.dims.get(*c.input_spatial.get(k)?)?.bound();
-        let only = data.zip(result.dims.get(*dim)?.bound()).and_then(|(data, n)| window.only_place(data, n));
+        let only = data.zip(result.dims.get(*dim)?.bound()).and_then(|(data, n)| window.degenerate_window(data, n));
         if only.is_some_and(|only| only.place.step != 0) {
             continue;
         }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fmt;
 use tensor_layout::places::Machine;
 use tensor_layout::places::{Copies, Held, Placement};
-use tensor_layout::places::{Plan, plan};
+use tensor_layout::places::{RelayoutPlan, plan};
 
 /// Every index of an array.
 fn indices(sizes: &[i64]) -> Vec<Vec<i64>> {
@@ -112,7 +112,7 @@ impl<'a> Board<'a> {
 }
 
 /// Executes a plan and counts. Returns whether it used the nearest copies.
-fn check(from: &Placement, to: &Placement, machine: Option<&Machine>, bits: i64) -> (Plan, bool) {
+fn check(from: &Placement, to: &Placement, machine: Option<&Machine>, bits: i64) -> (RelayoutPlan, bool) {
     let name = format!("{} to {} on {}", from.layout(), to.layout(), machine.map_or("-".into(), Machine::to_string));
     let plan = plan(from, to, machine, bits).unwrap_or_else(|error| panic!("{name}: {error}"));
     let board = Board::new(from, to, &plan.axes, machine, bits);
@@ -356,7 +356,7 @@ fn plans_hold_for_any_strides() {
 }
 
 /// The plan between two layouts.
-fn between(from: &str, to: &str, machine: Option<&str>) -> Result<Plan, String> {
+fn between(from: &str, to: &str, machine: Option<&str>) -> Result<RelayoutPlan, String> {
     let [from, to] = [from, to].map(|text| Placement::parse(text).unwrap());
     let machine = machine.map(|text| Machine::parse(text).unwrap());
     plan(&from, &to, machine.as_ref(), 32).map_err(|error| error.message)
@@ -420,8 +420,8 @@ fn what_cannot_be_planned_is_said() {
 
 #[test]
 fn memories_at_other_depths_are_other_places() {
-    let cross = |plan: &Plan| plan.levels.iter().map(|level| level.cross).collect::<Vec<_>>();
-    let bytes = |plan: &Plan| plan.levels.iter().map(|level| (level.up, level.down)).collect::<Vec<_>>();
+    let cross = |plan: &RelayoutPlan| plan.levels.iter().map(|level| level.cross).collect::<Vec<_>>();
+    let bytes = |plan: &RelayoutPlan| plan.levels.iter().map(|level| (level.up, level.down)).collect::<Vec<_>>();
     // From the DRAM of each L2B into all its LMs.
     let down = between("((8192:1))", "((4_PE, 2048:1))", Some("mn_core")).unwrap();
     let all = 8192 * 16 * 8 * 16;

@@ -3,8 +3,8 @@
 #[path = "../reference/choices.rs"]
 mod choices;
 
+mod degenerate_window;
 mod equality;
 mod maps;
-mod only_place;
 mod simplify_laws;
 mod simplify_table;

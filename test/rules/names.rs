@@ -75,7 +75,7 @@ const CLOSED: &[(&str, &[&str])] = &[
         "what operations do",
         &["Operation", "Algorithm", "Collective", "Contraction", "Convolution", "Exchange", "Fourier"],
     ),
-    ("and its parts", &["Gather", "Loops", "Ragged", "RaggedDot", "Start", "WindowDim", "OnlyPlace", "Progression"]),
+    ("and its parts", &["Gather", "Loops", "Ragged", "RaggedDot", "Start", "WindowDim", "DegenerateWindow", "Progression"]),
     ("elements", &["ElementType"]),
     ("what operations read", &["Access", "Mapped", "RunTime"]),
     // A checker that ignores an unknown variant accepts wrong proofs.

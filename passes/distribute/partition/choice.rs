@@ -21,7 +21,7 @@ pub const ITERATIONS_OF_A_BYTE: f64 = 16.0;
 
 /// An operand with its present shardings.
 #[derive(Clone, Debug)]
-pub struct Coming<'c> {
+pub struct OperandSharding<'c> {
     /// Its sharding.
     pub sharded: Sharded<'c>,
     /// Whether any other sharding is free, as for fills.
@@ -35,7 +35,7 @@ pub struct Spreadings<'n, 'c> {
     /// Its loops.
     pub nest: &'n LoopNest<'c>,
     /// Its operands; `None` for those that are no tensors.
-    pub operands: Vec<Option<Coming<'c>>>,
+    pub operands: Vec<Option<OperandSharding<'c>>>,
     /// Its results in the wanted sharding.
     pub results: Vec<Sharded<'c>>,
     /// For each result, whether partial results can only be gathered.

@@ -1,7 +1,7 @@
 //! The walk over a module that rewrites each operation for the parts of a process.
 
 use super::chain::chain;
-use super::choice::{Combining, Coming, Spreadings};
+use super::choice::{Combining, OperandSharding, Spreadings};
 use super::exchange::{Exchanger, Reduction};
 use super::grid::{Digits, Grid, PROCESS};
 use super::loops::LoopNest;
@@ -231,7 +231,7 @@ impl<'g, 'c> Partition<'g, 'c> {
             }
         }
         let coming = |v: &Val<'c>| {
-            is_tensor(*v).then(|| Coming {
+            is_tensor(*v).then(|| OperandSharding {
                 sharded: self.of(*v).clone(),
                 free: MadeAgain::of(*v).is_some(),
                 known: self.known_elsewhere(*v, op),

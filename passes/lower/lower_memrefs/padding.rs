@@ -21,7 +21,7 @@ use crate::analysis::functions::symbol;
 use crate::buffers::operations::{SAME_BUFFER, is};
 use crate::kernel::body::Body;
 use crate::kernel::nest::Nest;
-use crate::kernel::padding::{Content, Kept, KnownPadding, Widened, widen};
+use crate::kernel::padding::{Content, KnownPadding, PaddingWrite, Widened, widen};
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::Padding;
 use layout_dialect::PADDING;
@@ -143,14 +143,14 @@ impl<'c> Lowering<'c> {
     }
 
     /// The values that a kernel may write into the padding of a buffer.
-    pub(super) fn kept(&mut self, base: Val<'c>, op: Op<'c>) -> Kept<'c> {
+    pub(super) fn kept(&mut self, base: Val<'c>, op: Op<'c>) -> PaddingWrite<'c> {
         let around: HashSet<usize> = std::iter::successors(Some(op), |op| ir::parent(*op)).map(ir::op_key).collect();
         let needed = self.padding.needed.get(&ir::key(base)).into_iter().flatten();
         let needed = needed.filter(|(_, inside)| around.contains(inside)).map(|needed| needed.0).next();
         match needed.or_else(|| self.promised(base)) {
-            Some(value) => Kept::Value(value),
-            None if self.may_be_promised(base) => Kept::All,
-            None => Kept::Nothing,
+            Some(value) => PaddingWrite::Only(value),
+            None if self.may_be_promised(base) => PaddingWrite::Forbidden,
+            None => PaddingWrite::Any,
         }
     }
 

@@ -9,7 +9,7 @@ use crate::buffers::lowered::Lowered;
 use crate::kernel::access::{Access, Operand, Size};
 use crate::kernel::body::{Argument, Body};
 use crate::kernel::nest::Nest;
-use crate::kernel::padding::{Kept, KnownPadding, WholeTiles, whole_tiles, wishes};
+use crate::kernel::padding::{KnownPadding, PaddingWrite, WholeTiles, whole_tiles, wishes};
 use crate::pass::options::{Options, Parallel};
 use crate::{kernel, vectorize};
 use layout_ir::{self as ir, Builder, Op, Val};
@@ -82,7 +82,7 @@ impl<'c> Lowering<'c> {
         let shows = ir::defining_op(base)?;
         let mut around = std::iter::successors(Some(before), |op| ir::parent(*op));
         let there = around.find(|around| block(*around) == block(shows)).is_some_and(|op| ir::comes_before(shows, op));
-        (there && self.kept(root, before) == Kept::Nothing).then_some(before)
+        (there && self.kept(root, before) == PaddingWrite::Any).then_some(before)
     }
 
     /// Emits fills, and records them.

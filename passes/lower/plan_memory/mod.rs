@@ -32,7 +32,7 @@ use crate::pass::upstream;
 use arena::Arenas;
 use layout_ir::{self as ir, Op, Rewriter};
 use memory::ArenaMemory;
-use planned::Planned;
+use planned::ArenaPlan;
 use std::collections::{HashMap, HashSet};
 
 /// Plans the memory of a module; returns [`Next::Unchanged`] if there is nothing to plan.
@@ -73,7 +73,7 @@ fn plan_in<'c>(
     let mut all = Vec::new();
     for (function, calls_itself) in callees_first(&operations) {
         let given = !calls_itself && symbol(function).is_some_and(|name| free.contains_key(name));
-        let planned = Planned::of(function, &signatures, memory, given);
+        let planned = ArenaPlan::of(function, &signatures, memory, given);
         if given {
             signatures.insert(symbol(function).expect("a free function has a name"), planned.signature());
         }
@@ -97,8 +97,8 @@ fn plan_in<'c>(
 }
 
 /// The remark about an arena: its contents, and its peak.
-fn remark<'c>(function: Op<'c>, planned: &Planned<'c>, memory: ArenaMemory<'c>) -> Diagnostic<'c> {
-    let Planned { webs, calls, bytes, peak, .. } = planned;
+fn remark<'c>(function: Op<'c>, planned: &ArenaPlan<'c>, memory: ArenaMemory<'c>) -> Diagnostic<'c> {
+    let ArenaPlan { webs, calls, bytes, peak, .. } = planned;
     let count = webs.iter().filter(|web| web.returned.is_none()).count() + calls.len();
     let space = memory.space.and_then(layout_dialect::memory_space).unwrap_or(0);
     let message = format!(

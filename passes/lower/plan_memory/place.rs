@@ -3,7 +3,7 @@
 use crate::analysis::functions::{callee, symbol};
 use crate::lower::plan_memory::arena::Arenas;
 use crate::lower::plan_memory::memory::{ALIGNMENT, ArenaMemory};
-use crate::lower::plan_memory::planned::Planned;
+use crate::lower::plan_memory::planned::ArenaPlan;
 use crate::lower::plan_memory::signature::GivenMemory;
 use crate::lower::plan_memory::webs::{Creation, Web};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
@@ -17,7 +17,7 @@ use std::collections::HashMap;
 pub fn place<'c>(
     rewriter: &'c Rewriter,
     function: Op<'c>,
-    planned: &Planned<'c>,
+    planned: &ArenaPlan<'c>,
     signatures: &HashMap<&'c str, GivenMemory>,
     given: bool,
     arenas: &mut Arenas<'c>,

@@ -12,7 +12,7 @@ use tensor_layout::offsets::{LiveRange, SearchLimits, offsets};
 const LIMITS: SearchLimits = SearchLimits { capacity: None, steps: 200_000 };
 
 /// A function with its buffers in places.
-pub struct Planned<'c> {
+pub struct ArenaPlan<'c> {
     pub text: Text<'c>,
     pub webs: Vec<Web<'c>>,
     /// The offset of each web that is not returned.
@@ -25,14 +25,14 @@ pub struct Planned<'c> {
     pub peak: i64,
 }
 
-impl<'c> Planned<'c> {
+impl<'c> ArenaPlan<'c> {
     /// The plan of a function. If its bytes overflow, nothing has a place.
     pub fn of(
         function: Op<'c>,
         signatures: &HashMap<&'c str, GivenMemory>,
         memory: ArenaMemory<'c>,
         given: bool,
-    ) -> Planned<'c> {
+    ) -> ArenaPlan<'c> {
         let text = Text::of(function);
         let webs = webs(&text, signatures, memory, given);
         let scratch = |op: Op<'c>| {
@@ -47,13 +47,13 @@ impl<'c> Planned<'c> {
         };
         let intervals: Option<Vec<LiveRange>> = own.chain(calls.iter().map(during)).collect();
         let Some(found) = intervals.and_then(|intervals| offsets(&intervals, &LIMITS).ok()) else {
-            return Planned { text, webs: vec![], places: vec![], calls: vec![], bytes: 0, peak: 0 };
+            return ArenaPlan { text, webs: vec![], places: vec![], calls: vec![], bytes: 0, peak: 0 };
         };
         let (mut places, bytes, peak) = (found.offsets.into_iter(), found.bytes, found.peak);
         let of_webs = webs.iter().map(|web| if web.returned.is_none() { places.next() } else { None });
         let of_webs = of_webs.map(Option::unwrap_or_default).collect();
         let calls = calls.into_iter().zip(places).map(|((op, bytes), place)| (op, bytes, place)).collect();
-        Planned { text, webs, places: of_webs, calls, bytes, peak }
+        ArenaPlan { text, webs, places: of_webs, calls, bytes, peak }
     }
 
     /// The memory that callers have to pass.

@@ -44,7 +44,7 @@ use joint::Joint;
 use tree::{FROM, SamePlace, TO, Tree};
 
 pub use collectives::{CollectiveKind, DigitExchange, IndexDigit, RelayoutStep, collectives};
-pub use moves::{Affine, Block, Copy, Level, MAX_BLOCKS, Plan};
+pub use moves::{Affine, Block, Copy, Level, MAX_BLOCKS, RelayoutPlan};
 
 /// The most values that are enumerated where strides do not nest.
 const MAX_STEPS: usize = 1 << 21;
@@ -53,7 +53,7 @@ const MAX_STEPS: usize = 1 << 21;
 ///
 /// On a machine [`Machine::check`] chooses the memory of each side, whether it has room or not; without memories, it is
 /// the places of the last axis. The axes below a memory's are no coordinates in it: there are no copies along them, and
-/// coordinates in [`Plan::blocks`] are 0. Axes that a layout names below its memory, where the machine has no deeper
+/// coordinates in [`RelayoutPlan::blocks`] are 0. Axes that a layout names below its memory, where the machine has no deeper
 /// one, number parts of the memory beside the address.
 ///
 /// Without a machine each axis is a level, in the order in which the layouts name them, with as many places as they
@@ -81,7 +81,12 @@ const MAX_STEPS: usize = 1 << 21;
 /// // Of 16 L2Bs one keeps what it has: 15 of 16 elements cross between L2Bs.
 /// assert_eq!(plan.levels[0].cross, 1024 * 512 / 16 * 15);
 /// ```
-pub fn plan(from: &Placement, to: &Placement, machine: Option<&Machine>, element_bits: i64) -> Result<Plan, Error> {
+pub fn plan(
+    from: &Placement,
+    to: &Placement,
+    machine: Option<&Machine>,
+    element_bits: i64,
+) -> Result<RelayoutPlan, Error> {
     if from.sizes() != to.sizes() {
         return Err(Error::new(format!("the sizes are {:?} and {:?}", from.sizes(), to.sizes())));
     }
@@ -105,7 +110,7 @@ fn plan_with(
     machine: Option<&Machine>,
     element_bits: i64,
     nearest: bool,
-) -> Result<Plan, Error> {
+) -> Result<RelayoutPlan, Error> {
     let memories = match machine {
         Some(machine) => [memory(machine, from, element_bits)?, memory(machine, to, element_bits)?],
         None => [None; 2],
@@ -146,7 +151,7 @@ fn plan_with(
     same.extend(tree.local.iter().map(|&axis| SamePlace { axis, unit: 1 }));
     let unmoved = if staying == 0 { 0 } else { joint.total(&joint.equal(&same), &mut steps)? };
     let blocks = joint.boxes.iter().map(|ranges| joint.block(&tree, ranges)).collect();
-    Ok(Plan { axes: tree.axes, memories, elements, stay: staying, unmoved, levels, blocks })
+    Ok(RelayoutPlan { axes: tree.axes, memories, elements, stay: staying, unmoved, levels, blocks })
 }
 
 /// The memory that [`Machine::check`] chooses, whether it has room or not.

@@ -9,7 +9,7 @@ pub const MAX_BLOCKS: usize = limits::RELAYOUT_BLOCKS;
 /// A relayout of a tensor from one placement to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Plan {
+pub struct RelayoutPlan {
     /// The named axes: the machine's from parent to child, or without a machine the layouts' in order of appearance;
     /// after them `Time` and `W`, where a layout names them.
     pub axes: Vec<String>,
@@ -104,7 +104,7 @@ impl Affine {
 }
 
 /// A table: elements that stay, the number of blocks, and the traffic of each level.
-impl fmt::Display for Plan {
+impl fmt::Display for RelayoutPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "elements  {}", self.elements)?;
         writeln!(f, "stay      {} ({} do not move at all)", self.stay, self.unmoved)?;
@@ -131,7 +131,7 @@ impl fmt::Display for Plan {
 }
 
 impl Block {
-    /// The number of copied elements; `i64::MAX` where 64 bits do not hold it, as in no block of a [`Plan`].
+    /// The number of copied elements; `i64::MAX` where 64 bits do not hold it, as in no block of a [`RelayoutPlan`].
     pub fn elements(&self) -> i64 {
         self.sizes.iter().copied().fold(1, i64::saturating_mul)
     }

@@ -9,7 +9,7 @@ use tensor_layout::notations::{Described, Notation, read, write};
 use tensor_layout::places::ADDRESS;
 use tensor_layout::places::Machine;
 use tensor_layout::places::{
-    Block, CollectiveKind, DigitExchange, IndexDigit, Placement, Plan, RelayoutStep, collectives, plan,
+    Block, CollectiveKind, DigitExchange, IndexDigit, Placement, RelayoutPlan, RelayoutStep, collectives, plan,
 };
 use tensor_layout::text::{Error, choices};
 
@@ -96,7 +96,7 @@ pub fn sides(texts: [&str; 2], machine: Option<&Machine>) -> Result<[Placement; 
 }
 
 /// The collectives of a relayout; `None` where no chain does it, as between memories of different places.
-pub fn chain(plan: &Plan, from: &Placement, to: &Placement) -> Result<Option<Vec<RelayoutStep>>, Error> {
+pub fn chain(plan: &RelayoutPlan, from: &Placement, to: &Placement) -> Result<Option<Vec<RelayoutStep>>, Error> {
     if plan.memories[0] == plan.memories[1] { collectives(from, to) } else { Ok(None) }
 }
 

@@ -8,7 +8,7 @@ use crate::scalar::field::added;
 use crate::syntax::{dims, plain};
 use crate::tensor::{Done, Tensor};
 use tensor_layout::element::ElementType;
-use tensor_layout::operations::{Convolution, OnlyPlace, Progression};
+use tensor_layout::operations::{Convolution, DegenerateWindow, Progression};
 
 /// Writes a product; `batch` and `contracting` are dimensions of the left and of the right operand. Loops run over the
 /// result (batch, then the left's and the right's other dimensions), then over the contracting dimensions.
@@ -50,7 +50,7 @@ pub fn convolution(b: &mut Builder, c: &Convolution, ins: &[Tensor], out: &Tenso
         let windows = out.sizes[c.output_spatial[k]];
         // An array indexed by the window alone must have as many elements as there are windows.
         let fits = |line: &Progression, size| (line.start, line.step) != (0, 1) || size == windows;
-        let only = w.only_place(input.sizes[dim], windows);
+        let only = w.degenerate_window(input.sizes[dim], windows);
         if let Some(only) = only.filter(|only| fits(&only.element, input.sizes[dim]) && fits(&only.place, w.size)) {
             places.push(Place::Only(only));
             continue;
@@ -79,7 +79,7 @@ enum Place {
     /// All, in this loop.
     Loop(usize),
     /// Only this one.
-    Only(OnlyPlace),
+    Only(DegenerateWindow),
 }
 
 /// The indices of the input and the kernel. Loops run over the result (`sizes`), over windows, and `deep` over the
@@ -103,7 +103,7 @@ fn indices(c: &Convolution, places: &[Place], deep: usize, features: i64, sizes:
     for (k, (w, place)) in c.window.iter().zip(places).enumerate() {
         let o = c.output_spatial[k];
         (of_input[c.input_spatial[k]], of_kernel[c.kernel_spatial[k]]) = match place {
-            Place::Only(OnlyPlace { place, element }) => {
+            Place::Only(DegenerateWindow { place, element }) => {
                 let line = |line: &Progression| format!("d{o} * {} + {}", line.step, line.start);
                 (line(element), line(place))
             }

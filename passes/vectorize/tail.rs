@@ -9,7 +9,7 @@ use tensor_layout::maps::Interval;
 
 /// The number of remaining elements of a dimension.
 #[derive(Clone, Copy)]
-pub enum Rest {
+pub enum Tail {
     /// A static number.
     Known(i64),
     /// The value of this variable, always less than `below`; at least one inside the block.

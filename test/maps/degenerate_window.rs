@@ -43,7 +43,7 @@ fn all_small_windows() {
             reversed: digit(2400, 2) == 1,
         };
         for (data, windows) in (0..36).map(|n| (n % 6, n / 6)) {
-            let only = dim.only_place(data, windows).map(|only| [only.place, only.element]);
+            let only = dim.degenerate_window(data, windows).map(|only| [only.place, only.element]);
             assert_eq!(only, expected(&dim, data, windows), "{dim:?} on {data}, {windows} windows");
             found[usize::from(only.is_some())] += 1;
         }
@@ -67,10 +67,10 @@ fn batches_of_products() {
         };
         let padded = WindowDim { stride: n, low: n - 1, high: n - 1, base_dilation: n - 1, reversed: true, ..plain };
         for dim in [plain, padded] {
-            let only = dim.only_place(n, n).unwrap();
+            let only = dim.degenerate_window(n, n).unwrap();
             assert_eq!([only.place, only.element], [counted; 2], "{dim:?}");
         }
-        assert_eq!(plain.only_place(n + 1, n + 1), None, "the last window has no place");
+        assert_eq!(plain.degenerate_window(n + 1, n + 1), None, "the last window has no place");
     }
 }
 
@@ -78,12 +78,12 @@ fn batches_of_products() {
 #[test]
 fn steps_of_nothing() {
     let dim = WindowDim { size: 2, stride: 1, low: 0, high: 0, window_dilation: 1, base_dilation: 2, reversed: false };
-    assert!(dim.only_place(2, 2).is_some());
+    assert!(dim.degenerate_window(2, 2).is_some());
     for n in [0, -1, i64::MIN] {
-        assert_eq!(WindowDim { window_dilation: n, ..dim }.only_place(2, 2), None);
-        assert_eq!(WindowDim { base_dilation: n, ..dim }.only_place(2, 2), None);
-        assert_eq!(dim.only_place(n, 2), None);
-        assert_eq!(dim.only_place(2, n), None);
+        assert_eq!(WindowDim { window_dilation: n, ..dim }.degenerate_window(2, 2), None);
+        assert_eq!(WindowDim { base_dilation: n, ..dim }.degenerate_window(2, 2), None);
+        assert_eq!(dim.degenerate_window(n, 2), None);
+        assert_eq!(dim.degenerate_window(2, n), None);
     }
 }
 
@@ -103,7 +103,7 @@ fn large_numbers() {
         let (window_dilation, base_dilation, data, windows) = (large(), large(), large(), large());
         let low = if low % 2 == 0 { 0 } else { low };
         let dim = WindowDim { size, stride, low, high, window_dilation, base_dilation, reversed: false };
-        let Some(only) = dim.only_place(data, windows) else { continue };
+        let Some(only) = dim.degenerate_window(data, windows) else { continue };
         for o in [0, windows - 1].map(i128::from) {
             let at = |line: Progression| i128::from(line.start) + i128::from(line.step) * o;
             let (place, element) = (at(only.place), at(only.element));

@@ -23,7 +23,7 @@ pub struct Progression {
 
 /// The only place of each window that touches an element of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OnlyPlace {
+pub struct DegenerateWindow {
     /// The place in window `o`, as the kernel counts: backwards if the window is reversed.
     pub place: Progression,
     /// The element of the data.
@@ -33,7 +33,7 @@ pub struct OnlyPlace {
 impl WindowDim {
     /// The places where `windows` windows touch `data` elements, if each window has one such place, and this place and
     /// its element are affine in the window's number.
-    pub fn only_place(&self, data: i64, windows: i64) -> Option<OnlyPlace> {
+    pub fn degenerate_window(&self, data: i64, windows: i64) -> Option<DegenerateWindow> {
         let last = (windows > 0).then(|| windows - 1)?;
         let [[place, element], end] = [self.first(data, 0)?, self.first(data, last)?];
         let step = |from: i128, to: i128| if last == 0 { Some(0) } else { exact(to - from, last.into()) };
@@ -50,7 +50,7 @@ impl WindowDim {
         };
         let line =
             |start: i128, step: i128| Some(Progression { start: start.try_into().ok()?, step: step.try_into().ok()? });
-        Some(OnlyPlace { place: line(place, step)?, element: line(element, steps[1])? })
+        Some(DegenerateWindow { place: line(place, step)?, element: line(element, steps[1])? })
     }
 
     /// The first solution for a window: the place and the element.

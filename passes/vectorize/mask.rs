@@ -7,7 +7,7 @@
 use super::kernel::{At, Kernel};
 use super::plan::Mode;
 use super::registers::{Key, place};
-use super::rest::{GREATER, LESS, Rest, compare};
+use super::tail::{GREATER, LESS, Tail, compare};
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::attribute::{DenseElementsAttribute, IntegerAttribute};
 use melior::ir::r#type::IntegerType;
@@ -15,19 +15,19 @@ use melior::ir::{Attribute, Type};
 
 /// The condition under which an element exists.
 #[derive(Clone, PartialEq)]
-pub enum There {
+pub enum LaneMask {
     Never,
     /// Exists if more elements than these numbers are left in these dimensions; always if the list is empty.
     If(Vec<(usize, i64)>),
 }
 
-impl There {
+impl LaneMask {
     fn is_certain(&self) -> bool {
-        matches!(self, There::If(needs) if needs.is_empty())
+        matches!(self, LaneMask::If(needs) if needs.is_empty())
     }
 
     pub fn is_possible(&self) -> bool {
-        *self != There::Never
+        *self != LaneMask::Never
     }
 }
 
@@ -45,12 +45,12 @@ pub enum Mask<'c> {
 
 impl<'c> Kernel<'_, 'c> {
     /// The condition for an element of the block, in an operand or, with all its bits, in the iteration.
-    pub fn there(&self, at: &At, operand: Option<usize>, key: Key) -> There {
+    pub fn there(&self, at: &At, operand: Option<usize>, key: Key) -> LaneMask {
         let mut sums = vec![0i64; at.tails.len()];
         for (number, level) in self.plan.levels.iter().enumerate() {
             let step = level.step(key);
             if step >= level.size {
-                return There::Never;
+                return LaneMask::Never;
             }
             match at.tails[level.dim] {
                 Some((scale, _)) if level.scale <= scale => sums[level.dim] += step * level.scale,
@@ -58,7 +58,7 @@ impl<'c> Kernel<'_, 'c> {
                     let (from, to) = at.ranges[number].unwrap_or((0, level.chunk));
                     let has = operand.is_none_or(|o| level.is_of(o));
                     if has && level.chunk > 1 && !(from..to).contains(&step) {
-                        return There::Never;
+                        return LaneMask::Never;
                     }
                 }
             }
@@ -66,37 +66,37 @@ impl<'c> Kernel<'_, 'c> {
         let mut needs = Vec::new();
         for (dim, (tail, sum)) in at.tails.iter().zip(sums).enumerate() {
             match tail {
-                Some((_, Rest::Known(left))) if sum >= *left => return There::Never,
+                Some((_, Tail::Known(left))) if sum >= *left => return LaneMask::Never,
                 // At least one element is left, and fewer than the bound.
-                Some((_, Rest::Open { below, .. })) if sum + 1 >= *below => return There::Never,
-                Some((_, Rest::Open { .. })) if sum > 0 => needs.push((dim, sum)),
+                Some((_, Tail::Open { below, .. })) if sum + 1 >= *below => return LaneMask::Never,
+                Some((_, Tail::Open { .. })) if sum > 0 => needs.push((dim, sum)),
                 _ => {}
             }
         }
-        There::If(needs)
+        LaneMask::If(needs)
     }
 
     /// The condition for each lane of a register.
-    pub fn lanes_there(&self, at: &At, operand: Option<usize>, lanes: &[usize], key: Key) -> Vec<There> {
+    pub fn lane_masks(&self, at: &At, operand: Option<usize>, lanes: &[usize], key: Key) -> Vec<LaneMask> {
         (0..1usize << lanes.len()).map(|lane| self.there(at, operand, place(lanes, key, lane))).collect()
     }
 
     /// Whether any element of a register may exist.
-    pub fn is_any_there(&self, at: &At, operand: Option<usize>, lanes: &[usize], key: Key) -> bool {
-        self.lanes_there(at, operand, lanes, key).iter().any(There::is_possible)
+    pub fn has_lanes(&self, at: &At, operand: Option<usize>, lanes: &[usize], key: Key) -> bool {
+        self.lane_masks(at, operand, lanes, key).iter().any(LaneMask::is_possible)
     }
 
     /// A key of an operand that exists whenever the block does: the first of those that differ from this one only in
     /// dimensions with an open rest.
-    pub fn first_there(&self, at: &At, key: Key) -> Key {
+    pub fn first_lane(&self, at: &At, key: Key) -> Key {
         self.plan.levels.iter().fold(key, |key, level| match at.tails[level.dim] {
-            Some((scale, Rest::Open { .. })) if level.scale <= scale => key & !level.mask(),
+            Some((scale, Tail::Open { .. })) if level.scale <= scale => key & !level.mask(),
             _ => key,
         })
     }
 
     /// The mask of the lanes that an operation may access.
-    pub fn mask(&self, b: Builder<'c>, at: &At, there: &[There]) -> Mask<'c> {
+    pub fn mask(&self, b: Builder<'c>, at: &At, there: &[LaneMask]) -> Mask<'c> {
         let possible: Vec<usize> = (0..there.len()).filter(|lane| there[*lane].is_possible()).collect();
         match possible[..] {
             [] => return Mask::None,
@@ -105,10 +105,10 @@ impl<'c> Kernel<'_, 'c> {
             [lane] if there[lane].is_certain() => return Mask::One(lane as i64),
             _ => {}
         }
-        if there.iter().all(There::is_certain) {
+        if there.iter().all(LaneMask::is_certain) {
             return Mask::All;
         }
-        if let There::If(needs) = &there[0]
+        if let LaneMask::If(needs) = &there[0]
             && there.iter().all(|other| *other == there[0])
         {
             return Mask::Whole(self.holds(b, at, needs));
@@ -126,18 +126,18 @@ impl<'c> Kernel<'_, 'c> {
     /// The number of remaining elements of a dimension, and its exclusive bound.
     fn left(&self, at: &At, dim: usize) -> (Val<'c>, i64) {
         match at.tails[dim] {
-            Some((_, Rest::Open { var, below })) => (self.vars.bound(var), below),
+            Some((_, Tail::Open { var, below })) => (self.vars.bound(var), below),
             _ => unreachable!("only open dimensions are compared"),
         }
     }
 
     /// A bit for each lane.
-    pub fn lanes_mask(&self, b: Builder<'c>, at: &At, there: &[There]) -> Val<'c> {
+    pub fn lanes_mask(&self, b: Builder<'c>, at: &At, there: &[LaneMask]) -> Val<'c> {
         let count = there.len() as i64;
         let bits = ir::vector_type(&[count], IntegerType::new(b.context(), 1).into());
         let mut dims: Vec<usize> = Vec::new();
         for there in there {
-            if let There::If(needs) = there {
+            if let LaneMask::If(needs) = there {
                 dims.extend(needs.iter().map(|need| need.0));
             }
         }
@@ -152,10 +152,10 @@ impl<'c> Kernel<'_, 'c> {
             let narrow = below <= i64::from(i32::MAX);
             let number: Type<'c> = IntegerType::new(b.context(), if narrow { 32 } else { 64 }).into();
             let t = ir::vector_type(&[count], number);
-            let need = |there: &There| match there {
-                There::If(needs) => needs.iter().find(|need| need.0 == dim).map_or(0, |need| need.1),
-                There::Never if narrow => i64::from(i32::MAX),
-                There::Never => i64::MAX,
+            let need = |there: &LaneMask| match there {
+                LaneMask::If(needs) => needs.iter().find(|need| need.0 == dim).map_or(0, |need| need.1),
+                LaneMask::Never if narrow => i64::from(i32::MAX),
+                LaneMask::Never => i64::MAX,
             };
             let needs: Vec<Attribute<'c>> =
                 there.iter().map(|there| IntegerAttribute::new(number, need(there)).into()).collect();
@@ -169,7 +169,7 @@ impl<'c> Kernel<'_, 'c> {
 
     /// The lanes of a register that count in a sum: not those of missing elements of reduced dimensions. Lanes outside
     /// the output are not stored, so they may hold anything.
-    pub fn counting(&self, at: &At, key: Key) -> Vec<There> {
+    pub fn counting(&self, at: &At, key: Key) -> Vec<LaneMask> {
         debug_assert!(self.plan.mode != Mode::Elementwise);
         let is_reduced = |dim: usize| {
             let mut levels = self.plan.levels.iter().filter(|level| level.dim == dim);
@@ -178,11 +178,11 @@ impl<'c> Kernel<'_, 'c> {
         let lane = |lane: usize| {
             let element = place(&self.plan.lanes, key, lane);
             match self.there(at, None, element) {
-                There::If(needs) => There::If(needs.into_iter().filter(|need| is_reduced(need.0)).collect()),
-                There::Never if self.there(at, Some(self.output), element & !self.plan.reduced).is_possible() => {
-                    There::Never
+                LaneMask::If(needs) => LaneMask::If(needs.into_iter().filter(|need| is_reduced(need.0)).collect()),
+                LaneMask::Never if self.there(at, Some(self.output), element & !self.plan.reduced).is_possible() => {
+                    LaneMask::Never
                 }
-                There::Never => There::If(Vec::new()),
+                LaneMask::Never => LaneMask::If(Vec::new()),
             }
         };
         (0..1usize << self.plan.lanes.len()).map(lane).collect()
