@@ -1,4 +1,5 @@
-//! Type names with one meaning: in a crate no two types have the same name, so `Tile` is the same type in every file.
+//! Type names with one meaning: in a room no two types have the same name. A room is a folder next to the face of a
+//! crate, or all files next to it.
 //!
 //! The files are read as tokens: a definition is `struct`, `enum`, `union`, `trait` or `type` and a name, also inside
 //! functions and macros. Associated types of traits and implementations do not count, and neither does code after
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 const NOT_READ: &[&str] = &["target", "test", "tests", "benches", "examples", "fuzz"];
 
 #[test]
-fn a_type_name_has_one_meaning_in_a_crate() {
+fn a_type_name_has_one_meaning_in_a_room() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut crates = BTreeMap::new();
     read(root, &root.join("src"), &mut crates);
@@ -35,7 +36,7 @@ fn a_type_name_has_one_meaning_in_a_crate() {
     ] {
         assert!(crates.contains_key(&root.join(folder)), "{folder} has no files");
     }
-    let wrong: Vec<String> = crates.values().flat_map(twice).collect();
+    let wrong: Vec<String> = crates.values().flat_map(rooms).flat_map(|files| twice(&files)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -52,6 +53,11 @@ fn definitions_are_found() {
         "One is defined twice: a.rs, b.rs"
     );
     assert_eq!(found("mod a { struct One; } mod b { struct One; }", ""), "One is defined twice: a.rs, a.rs");
+    let named = |file: &str| (file.to_string(), "struct One;".to_string());
+    let in_rooms =
+        |files: &[&str]| rooms(&files.iter().map(|file| named(file)).collect()).iter().flat_map(twice).count();
+    assert_eq!(in_rooms(&["x/lib.rs", "x/a/b.rs", "x/c/d.rs"]), 0);
+    assert_eq!(in_rooms(&["x/lib.rs", "x/e.rs", "x/a/b.rs", "x/a/c/d.rs"]), 2);
     // Imports, comments, tests and associated types define no names.
     assert_eq!(found("struct One;", "use crate::One; // struct One;\n#[cfg(test)] mod tests { struct One; }"), "");
     assert_eq!(found("impl T for A { type Out = u8; }", "unsafe impl T for B { type Out = u8; }"), "");
@@ -75,7 +81,10 @@ const CLOSED: &[(&str, &[&str])] = &[
         "what operations do",
         &["Operation", "Algorithm", "Collective", "Contraction", "Convolution", "Exchange", "Fourier"],
     ),
-    ("and its parts", &["Gather", "Loops", "Ragged", "RaggedDot", "Start", "WindowDim", "DegenerateWindow", "Progression"]),
+    (
+        "and its parts",
+        &["Gather", "Loops", "Ragged", "RaggedDot", "Start", "WindowDim", "DegenerateWindow", "Progression"],
+    ),
     ("elements", &["ElementType"]),
     ("what operations read", &["Access", "Mapped", "RunTime"]),
     // A checker that ignores an unknown variant accepts wrong proofs.
@@ -253,6 +262,19 @@ fn read(root: &Path, folder: &Path, crates: &mut BTreeMap<PathBuf, Files>) {
             }
         }
     }
+}
+
+/// The files of a crate by their rooms. The face is the file or folder that all names have in common.
+fn rooms(files: &Files) -> Vec<Files> {
+    let face = files.iter().map(|(file, _)| file.rsplit_once('/').map_or("", |(folder, _)| folder));
+    let face = face.min_by_key(|folder| folder.len()).unwrap_or_default();
+    let mut rooms: BTreeMap<&str, Files> = BTreeMap::new();
+    for (file, text) in files {
+        let below = file[face.len()..].trim_start_matches('/');
+        let room = below.split_once('/').map_or("", |(room, _)| room);
+        rooms.entry(room).or_default().push((file.clone(), text.clone()));
+    }
+    rooms.into_values().collect()
 }
 
 /// The names with several definitions, a line each.
