@@ -114,15 +114,15 @@
 //! | [`text`] | cursor over a text, errors with a byte offset, suggestions | |
 //! | [`element`] | element types and their sizes | `text` |
 //! | [`expr`] | quasi-affine expressions as trees | |
-//! | `numbers` | greatest common divisors and inverses | |
+//! | [`numbers`] | quotients rounded up, greatest common divisors and inverses | |
 //! | [`maps`] | indexing maps: text, composition, simplifier, checker | `expr`, `limits`, `numbers`, `text` |
 //! | [`tiled`] | tiled layouts: text and arithmetic | `element`, `expr`, `limits`, `text` |
 //! | [`places`] | TensorLayouts, machines, relayouts | `expr`, `limits`, `maps`, `numbers`, `text`, `tiled` |
 //! | [`operations`] | shapes, operations, graphs | `element`, `expr`, `limits`, `maps`, `numbers`, `text`, `tiled` |
 //! | [`packing`] | arrays into the memory of a layout, and out of it | `element`, `operations`, `text`, `tiled` |
 //! | [`drawing`] | a picture of a layout as SVG | `operations`, `places`, `text`, `tiled` |
-//! | [`targets`] | default layouts and costs of a machine | `element`, `operations`, `places`, `text`, `tiled` |
-//! | [`analysis`] | reads, feeds and movement of operations and graphs | `expr`, `maps`, `operations`, `text`, `tiled` |
+//! | [`targets`] | default layouts and costs of a machine | `element`, `numbers`, `operations`, `places`, `text`, `tiled` |
+//! | [`analysis`] | reads, feeds and movement of operations and graphs | `expr`, `maps`, `numbers`, `operations`, `text`, `tiled` |
 //! | [`hlo`] | HLO text to operations | `element`, `expr`, `limits`, `operations`, `text`, `tiled` |
 //! | [`notations`] | layouts in the notations of other projects, both ways | `element`, `expr`, `hlo`, `limits`, `maps`, `operations`, `places`, `text`, `tiled` |
 //! | [`offsets`] | offsets in one memory for live ranges | |
@@ -130,7 +130,7 @@
 //! | [`memory`] | the buffers of a program, their live ranges, the peak, and orders with a lower one | `analysis`, `hlo`, `operations`, `scheduling`, `text`, `tiled` |
 //! | [`transfers`] | relayouts and slices as strided copies | `operations`, `text`, `tiled` |
 //! | [`solver`] | choices of least cost: plan, bound, certificate and its checker | `limits`, `text` |
-//! | [`plan`] | layouts for all values of a program | `element`, `expr`, `limits`, `operations`, `solver`, `targets`, `text`, `tiled`, `transfers` |
+//! | [`plan`] | layouts for all values of a program | `element`, `expr`, `limits`, `numbers`, `operations`, `solver`, `targets`, `text`, `tiled`, `transfers` |
 //! | [`spreading`] | TensorLayouts for all values of a program, and steps over time | `expr`, `limits`, `numbers`, `operations`, `places`, `plan`, `solver`, `text`, `tiled` |
 //!
 //! # Invariants
@@ -152,7 +152,7 @@ pub mod limits;
 pub mod maps;
 pub mod memory;
 pub mod notations;
-mod numbers;
+pub mod numbers;
 pub mod offsets;
 pub mod operations;
 pub mod packing;

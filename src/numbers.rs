@@ -1,7 +1,17 @@
-//! Greatest common divisors and inverses, and products and differences whose negatives also fit in 64 bits.
+//! Quotients rounded up, greatest common divisors and inverses, and products and differences whose negatives also fit in 64 bits.
 //!
 //! The checker of simplifications has its own, in `maps/check/linear.rs`, because it shares no code with the
 //! simplifier.
+
+/// `a / by`, rounded up; `by` is positive.
+pub fn ceil_div(a: i64, by: i64) -> i64 {
+    a.div_euclid(by) + i64::from(a.rem_euclid(by) != 0)
+}
+
+/// [`ceil_div`] of 128 bits.
+pub fn ceil_div_wide(a: i128, by: i128) -> i128 {
+    a.div_euclid(by) + i128::from(a.rem_euclid(by) != 0)
+}
 
 /// The greatest common divisor, not negative; of 0 and a number, that number without its sign.
 pub(crate) fn gcd(a: i128, b: i128) -> i128 {

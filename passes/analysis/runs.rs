@@ -6,6 +6,7 @@
 use crate::analysis::functions::{callee, symbol};
 use layout_ir::{self as ir, Op};
 use std::collections::HashMap;
+use tensor_layout::numbers::ceil_div_wide;
 
 /// The trip count of a loop without constant bounds. The number only orders conversions: one inside such a loop goes
 /// before one outside of up to this many times its bytes. 60 programs that XLA compiled for TPU and CPU have 22 loops
@@ -105,6 +106,6 @@ pub fn constant_trips(op: Op) -> Option<u64> {
     };
     let (from, to, step) = (number(0)?, number(1)?, number(2)?);
     let span = i128::from(to) - i128::from(from);
-    let trips = if span > 0 && step > 0 { (span + i128::from(step) - 1) / i128::from(step) } else { 0 };
+    let trips = if span > 0 && step > 0 { ceil_div_wide(span, i128::from(step)) } else { 0 };
     u64::try_from(trips).ok()
 }

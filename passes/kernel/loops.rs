@@ -12,6 +12,7 @@ use melior::ir::Type;
 use std::cmp::Reverse;
 use tensor_layout::expr::Expr;
 use tensor_layout::maps::{Form, Interval};
+use tensor_layout::numbers::ceil_div;
 
 /// The innermost body of a nest.
 pub struct Inner<'a, 'c> {
@@ -279,10 +280,6 @@ fn rests<'a>(
         let rest = terms[above..].iter().fold(limit + Expr::Const(scale - 1), |rest, t| rest + t.clone().times(-1));
         Some(rest.floor_div(scale))
     })
-}
-
-fn ceil_div(a: i64, b: i64) -> i64 {
-    a.div_euclid(b) + i64::from(a.rem_euclid(b) != 0)
 }
 
 /// Calls back for each cut of an index in a dimension, with the dimension, the scale, and the size of the part around

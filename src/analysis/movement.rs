@@ -19,6 +19,7 @@ use crate::expr::Expr;
 use crate::maps::domain::Interval;
 use crate::maps::map::IndexingMap;
 use crate::maps::simplify::Form;
+use crate::numbers::ceil_div;
 use crate::operations::operation::Operation;
 use crate::operations::shape::{Array, Shape, bits};
 use crate::text::Error;
@@ -381,8 +382,8 @@ fn handed_on(from: &Array, bundles: &[Bundle], order: &[usize], out: &[i64], joi
         for (ins, outs) in named(&bundles, tile)? {
             let mut parts = digits(&outs, whole(&ins)?, join);
             outer.push(Bundle {
-                ins: ins.iter().map(|(n, by)| up(*n, by.unwrap_or(1))).collect(),
-                outs: parts.iter().map(|part| up(part.size, part.by)).collect(),
+                ins: ins.iter().map(|(n, by)| ceil_div(*n, by.unwrap_or(1))).collect(),
+                outs: parts.iter().map(|part| ceil_div(part.size, part.by)).collect(),
                 ..Bundle::default()
             });
             let ins: Vec<i64> = ins.iter().filter_map(|(_, by)| *by).collect();
@@ -405,10 +406,6 @@ fn handed_on(from: &Array, bundles: &[Bundle], order: &[usize], out: &[i64], joi
         bundles.extend(inner);
     }
     Some(tiles)
-}
-
-fn up(n: i64, by: i64) -> i64 {
-    n / by + i64::from(n % by != 0)
 }
 
 /// The sizes in the operand, each with its tile entry, if any, and the sizes in the result.

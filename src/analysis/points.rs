@@ -13,6 +13,8 @@
 //!
 //! Numbers are below [`LARGEST`], so that sums of products of two fit in 128 bits; beyond it there is no answer.
 
+use crate::numbers::ceil_div_wide;
+
 /// A linear inequality: the sum of the terms is in the interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Inequality {
@@ -65,10 +67,6 @@ pub(super) fn length((lo, hi): Bounds) -> u128 {
 /// The values of `c * x`.
 pub(super) fn scaled((lo, hi): Bounds, c: i128) -> Bounds {
     if c >= 0 { (c * lo, c * hi) } else { (c * hi, c * lo) }
-}
-
-fn ceil_div(a: i128, b: i128) -> i128 {
-    -(-a).div_euclid(b)
 }
 
 /// The greatest common divisor; 0 if all are 0.
@@ -161,7 +159,7 @@ impl System {
             divisor = -divisor;
         }
         row.terms.iter_mut().for_each(|c| *c /= divisor);
-        row.within = (ceil_div(row.within.0, divisor.abs()), row.within.1.div_euclid(divisor.abs()));
+        row.within = (ceil_div_wide(row.within.0, divisor.abs()), row.within.1.div_euclid(divisor.abs()));
         let (lo, hi) = self.reach(&row.terms);
         let (from, to) = (row.within.0.max(lo), row.within.1.min(hi));
         if from > to {
@@ -184,7 +182,7 @@ impl System {
             // The range that the other terms leave for this one.
             let rest = (row.within.0 - (hi - own.1), row.within.1 - (lo - own.0));
             let (from, to) = if c > 0 { rest } else { (-rest.1, -rest.0) };
-            let new = (ceil_div(from, c.abs()), to.div_euclid(c.abs()));
+            let new = (ceil_div_wide(from, c.abs()), to.div_euclid(c.abs()));
             let new = (self.vars[v].0.max(new.0), self.vars[v].1.min(new.1));
             changed |= new != self.vars[v];
             self.vars[v] = new;
@@ -333,7 +331,7 @@ impl Quotient {
             return None;
         }
         let (q, p) = if p < 0 { (q, -p) } else { (-q, p) };
-        Some([ceil_div(q, p) - 1, q.div_euclid(p)])
+        Some([ceil_div_wide(q, p) - 1, q.div_euclid(p)])
     }
 }
 

@@ -9,6 +9,7 @@
 //! If each window has one solution inside the window and the data, and both are affine in `o`, the convolution needs no
 //! loop over the window's places, and no padding.
 
+use crate::numbers::ceil_div_wide;
 use crate::numbers::{gcd, inverse};
 use crate::operations::operation::WindowDim;
 
@@ -61,7 +62,7 @@ impl WindowDim {
         }
         let behind = i128::from(self.low) - i128::from(window) * i128::from(self.stride);
         // The first and the last place that are inside the data.
-        let start = div_ceil(behind, dilation).max(0);
+        let start = ceil_div_wide(behind, dilation).max(0);
         let end = (behind + (i128::from(data) - 1) * base).div_euclid(dilation).min(i128::from(self.size) - 1);
         let common = gcd(dilation, base);
         let (period, behind_of) = (base / common, exact(behind, common)?);
@@ -94,13 +95,9 @@ fn not_negative(start: i128, step: i128, last: i128) -> (i128, i128) {
     match step.signum() {
         0 if start < 0 => (1, 0),
         0 => (0, last),
-        1 => (div_ceil(-start, step), last),
+        1 => (ceil_div_wide(-start, step), last),
         _ => (0, start.div_euclid(-step)),
     }
-}
-
-fn div_ceil(a: i128, b: i128) -> i128 {
-    -(-a).div_euclid(b)
 }
 
 fn exact(a: i128, b: i128) -> Option<i128> {

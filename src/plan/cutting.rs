@@ -10,6 +10,7 @@
 
 use super::classes::{LayoutClasses, LayoutId};
 use super::reshapes::pair;
+use crate::numbers::ceil_div;
 use crate::operations::operation::{Convolution, WindowDim};
 
 /// The layouts in which an operation can take an operand, independent of all others. Empty where ways say it.
@@ -21,10 +22,6 @@ const RESULT: i128 = 3;
 
 /// What convolutions cut, and the layouts that they have for it.
 pub struct CutImages<'c, 't>(pub &'c LayoutClasses<'t>);
-
-fn up(n: i64, by: i64) -> i64 {
-    n / by + i64::from(n % by != 0)
-}
 
 /// How many elements of a dimension two pieces have in common that lie next to each other.
 fn shared(window: &WindowDim) -> i64 {
@@ -55,7 +52,7 @@ impl CutImages<'_, '_> {
         let (rows, window) = (self.rows(), convolution.window.last()?);
         let made = self.0.all[output].sizes[*convolution.output_spatial.last()?];
         let padded = self.padded(convolution, input);
-        Some(up(made, rows).max(up(padded, rows.saturating_mul(window.stride.max(1)))))
+        Some(ceil_div(made, rows).max(ceil_div(padded, rows.saturating_mul(window.stride.max(1)))))
     }
 
     /// The layouts of images of two spatial dimensions.
@@ -140,7 +137,8 @@ impl CutImages<'_, '_> {
     pub fn fits(&self, convolution: &Convolution, input: usize) -> bool {
         convolution.window.last().is_none_or(|window| {
             let stride = window.stride.max(1);
-            let piece = up(self.padded(convolution, input), self.rows().saturating_mul(stride)).saturating_mul(stride);
+            let piece =
+                ceil_div(self.padded(convolution, input), self.rows().saturating_mul(stride)).saturating_mul(stride);
             shared(window) <= piece
         })
     }

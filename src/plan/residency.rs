@@ -17,6 +17,7 @@
 //! bounded, and for all is linear in the program. A copy is in both memories while it runs.
 
 use super::transfers::{Flight, KernelClock};
+use crate::numbers::ceil_div_wide;
 use std::cmp::Reverse;
 use std::iter::once;
 use std::ops::Range;
@@ -164,7 +165,7 @@ impl Residencies<'_> {
     /// Some slices near, the others far.
     fn in_parts(&self, far: i64) -> Vec<Residency> {
         let MemoryCosts { bytes, slices, .. } = *self.costs;
-        let up = |n: i64, part: i64| (i128::from(n) * i128::from(part) + i128::from(slices) - 1) / i128::from(slices);
+        let up = |n: i64, part: i64| ceil_div_wide(i128::from(n) * i128::from(part), i128::from(slices));
         let whole = |n: i128| i64::try_from(n).unwrap_or(i64::MAX);
         let mut near: Vec<i64> =
             (1..PARTS).map(|part| whole(i128::from(slices) * i128::from(part) / i128::from(PARTS))).collect();

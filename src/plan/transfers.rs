@@ -13,6 +13,7 @@
 use super::live::loop_ends;
 use super::posed::Posed;
 use super::program::Doing;
+use crate::numbers::ceil_div_wide;
 use crate::solver::{CostNetwork, FORBIDDEN};
 use std::ops::Range;
 
@@ -38,7 +39,7 @@ impl Flight {
         let beside = i128::from(moving.saturating_sub(exposed).max(0));
         let share = match time {
             ..=0 => 0,
-            time => (beside * i128::from(BANDWIDTH) + i128::from(time) - 1) / i128::from(time),
+            time => ceil_div_wide(beside * i128::from(BANDWIDTH), i128::from(time)),
         };
         Flight { moments, exposed, share: i64::try_from(share).unwrap_or(BANDWIDTH).min(BANDWIDTH) }
     }

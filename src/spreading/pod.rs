@@ -33,6 +33,7 @@
 //! `[4]` elements with 1 on each: each gets 3, over two links at once.
 
 use super::spread::{AxisCut, Spread};
+use crate::numbers::ceil_div_wide;
 use crate::numbers::gcd;
 use crate::places::{CollectiveKind, Machine, Placement, Topology, collectives};
 use crate::text::Error;
@@ -290,7 +291,7 @@ impl PodStep {
     pub(super) fn bytes(&self, bits: i128) -> i128 {
         let [part, of] = self.received;
         let of = of.max(1).saturating_mul(8);
-        bits.saturating_mul(part).saturating_add(of - 1) / of
+        ceil_div_wide(bits.saturating_mul(part), of)
     }
 }
 

@@ -18,6 +18,7 @@ use super::schedule::StepLoop;
 use super::slices::{OperationSlices, SlicedArray};
 use super::spread::Spread;
 use super::time::TimeCut;
+use crate::numbers::ceil_div_wide;
 use crate::operations::shape::Array;
 use crate::plan::layout_plan::{ArrayName, LayoutPlan, Unplanned};
 use crate::plan::planner::Planner;
@@ -183,8 +184,7 @@ fn bytes_of(elements: i64, bits: i64) -> i64 {
 
 /// So many millionths of some bytes, rounded up.
 fn part(bytes: i64, millionths: i64) -> i64 {
-    i64::try_from((i128::from(bytes) * i128::from(millionths) + i128::from(ALL) - 1) / i128::from(ALL))
-        .unwrap_or(i64::MAX)
+    i64::try_from(ceil_div_wide(i128::from(bytes) * i128::from(millionths), i128::from(ALL))).unwrap_or(i64::MAX)
 }
 
 /// The steps of one operation; none where all that it works on is near, or nothing is known of what it reads.

@@ -28,6 +28,7 @@ use super::kernel::{Kernel, PartRead};
 use super::product::Product;
 use super::target::Target;
 use super::tiles::RegisterTiles;
+use crate::numbers::{ceil_div, ceil_div_wide};
 use crate::operations::graph::Graph;
 use crate::operations::operation::Operation;
 use crate::operations::shape::Array;
@@ -328,7 +329,7 @@ impl Target {
     fn passes(&self, product: &Product) -> Micro {
         let (rows, lanes) = self.machine().model.registers.unwrap_or((1, 1));
         let sizes = product.result.sizes().unwrap_or_default();
-        let up = |n: i64, by: i64| i128::from(n / by + i64::from(n % by != 0));
+        let up = |n: i64, by: i64| i128::from(ceil_div(n, by));
         let order = &product.result.layout.minor_to_major;
         let (minor, second) = (order.first().copied(), order.get(1).copied());
         // The result's dimensions of one kind: those in lanes and in rows of registers are padded.
@@ -349,13 +350,13 @@ impl Target {
                 let minor = minor.map_or(1, |dim| up(size(dim), lanes));
                 (minor, but(in_lanes, order.first().copied()))
             }
-            false => ((all(in_lanes) / groups + i128::from(lanes) - 1) / i128::from(lanes), 1),
+            false => (ceil_div_wide(all(in_lanes) / groups, i128::from(lanes)), 1),
         };
         let row = second.filter(|dim| in_rows.contains(dim));
         let rest = but(in_rows, row);
         height = height.saturating_mul(match row {
             Some(dim) => rest.saturating_mul(up(size(dim), rows)),
-            None => (rest + i128::from(rows) - 1) / i128::from(rows),
+            None => ceil_div_wide(rest, i128::from(rows)),
         });
         width = width.max(1);
         let batch: Vec<usize> =

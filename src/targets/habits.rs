@@ -13,6 +13,7 @@
 
 use super::product::LoopProduct;
 use super::target::Target;
+use crate::numbers::ceil_div;
 use crate::operations::operation::{Algorithm, Operation, WindowDim};
 use crate::operations::shape::Array;
 use std::cmp::Reverse;
@@ -69,7 +70,7 @@ impl Target {
 
 /// `n` rounded up to a multiple.
 fn up(n: i64, by: i64) -> i64 {
-    (n / by).saturating_add(i64::from(n % by != 0)).saturating_mul(by)
+    ceil_div(n, by).saturating_mul(by)
 }
 
 impl Registers {

@@ -5,6 +5,7 @@
 //! several. Without tiles, elements lie one behind the other.
 
 use super::target::Target;
+use crate::numbers::ceil_div;
 use crate::operations::shape::{Array, bits};
 use crate::places::{Decimal, Memory};
 use crate::text::Error;
@@ -44,16 +45,15 @@ impl Target {
         let bytes = expansion.padded_bytes(array.element)?;
         let (rows, lanes) = self.machine().model.registers.unwrap_or((1, 1));
         let register = rows.saturating_mul(lanes);
-        let up = |n: i64, by: i64| n / by + i64::from(n % by != 0);
         // The elements of a tile of the layout, and how many registers take them.
         let (elements, pieces) = match array.layout.tiles.first().map(|tile| &tile[..]) {
-            Some([TileEntry::Size(size)]) => (*size, up(*size, register)),
+            Some([TileEntry::Size(size)]) => (*size, ceil_div(*size, register)),
             Some([TileEntry::Size(high), TileEntry::Size(wide)]) => {
-                (high.saturating_mul(*wide), up(*high, rows).saturating_mul(up(*wide, lanes)))
+                (high.saturating_mul(*wide), ceil_div(*high, rows).saturating_mul(ceil_div(*wide, lanes)))
             }
             _ => (register, 1),
         };
-        let count = up(expansion.elements(), elements).checked_mul(pieces);
+        let count = ceil_div(expansion.elements(), elements).checked_mul(pieces);
         let count = count.ok_or_else(|| Error::new("the tiles of the array do not fit in 64 bits").too_large())?;
         let least = i128::from(bits) * i128::from(elements);
         let word = i128::from(self.machine().word_bits) * i128::from(register) * i128::from(pieces);

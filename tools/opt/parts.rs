@@ -8,6 +8,7 @@
 //! accepts. Without sizes, or with dynamic ones, only axes are known.
 
 use crate::written::{self, ATTRIBUTE, Shape};
+use tensor_layout::numbers::ceil_div;
 use tensor_layout::places::{Machine, Placement, READY, TensorLayout};
 
 /// The most proposed parts of a size: 360 has 24 divisors.
@@ -169,7 +170,7 @@ impl<'a> Open<'a> {
         let mut all = Vec::new();
         let dim = self.dims.len() - 1;
         let done: i64 = self.dims[dim].iter().product();
-        let left = sizes.and_then(|sizes| Some((sizes.get(dim)? + done - 1) / done));
+        let left = sizes.and_then(|sizes| Some(ceil_div(*sizes.get(dim)?, done)));
         if left == Some(1) && self.token.is_empty() {
             all.push((")".to_string(), "the end of the dimension".to_string()));
         }
@@ -244,7 +245,7 @@ fn completed(text: &str, start: usize, sizes: &[i64], row_major: bool) -> Option
             reach = last.reach;
         }
         let (dim, done) = (dims.len() - 1, dims.last()?.iter().product::<i64>());
-        let left = (sizes.get(dim)? + done - 1) / done;
+        let left = ceil_div(*sizes.get(dim)?, done);
         if left > 1 {
             let stride = if row_major { sizes[dim + 1..].iter().product() } else { reach };
             reach = reach.checked_add((left - 1).checked_mul(stride)?)?;
@@ -286,7 +287,7 @@ fn whole(sizes: &[i64], axes: &[Axis], padded: bool) -> Vec<(String, String)> {
     for (name, extent) in axes {
         for (cut, size) in sizes.iter().enumerate() {
             let mut local = sizes.to_vec();
-            local[cut] = (size + extent - 1) / extent;
+            local[cut] = ceil_div(*size, *extent);
             let Some(strides) = strides(&local) else { continue };
             let dim = |dim: usize| {
                 let rest = format!("{}:{}", local[dim], strides[dim]);

@@ -9,6 +9,7 @@ use super::grid::{Digits, Grid, ProcessDigit, local_sizes};
 use super::loops::LoopNest;
 use super::sharded::Sharded;
 use std::collections::HashMap;
+use tensor_layout::numbers::ceil_div_wide;
 
 /// The most choices for an exhaustive search. A grid of 3 axes with 7 digits each has 512; above, only the choices of
 /// single operands and results are candidates.
@@ -127,7 +128,7 @@ impl Combining {
             local /= extent;
         }
         // An all-reduce is a reduce-scatter and an all-gather.
-        let twice = (i128::from(local) * 2 * i128::from(all - 1) + i128::from(all) - 1) / i128::from(all);
+        let twice = ceil_div_wide(i128::from(local) * 2 * i128::from(all - 1), i128::from(all));
         received.saturating_add(i64::try_from(twice).unwrap_or(i64::MAX))
     }
 }

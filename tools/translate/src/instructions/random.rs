@@ -17,6 +17,7 @@ use crate::tensor::{Done, Fault, Tensor};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType::{self, S32, S64, U32, U64};
 use tensor_layout::hlo::Instruction;
+use tensor_layout::numbers::ceil_div;
 
 /// Writes random bits. The operand is the state; the results are the next state and the bits.
 pub fn bits(b: &mut Builder, i: &Instruction, state: &Tensor, outs: Vec<Tensor>) -> Done<Vec<Tensor>> {
@@ -186,7 +187,7 @@ fn philox(b: &mut Builder, state: &[String], out: &Tensor) -> Done<(Vec<String>,
     let total: i64 = out.sizes.iter().product();
     let wide = out.element.bits() == Some(64);
     let each = if wide { 2 } else { 4 };
-    let blocks = (total + each - 1) / each;
+    let blocks = ceil_div(total, each);
     let high = state.get(2).unwrap_or(&state[0]).clone();
     let low = state[1].clone();
     let w = &mut b.w;
