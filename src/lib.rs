@@ -115,6 +115,7 @@
 //! | [`element`] | element types and their sizes | `text` |
 //! | [`expr`] | quasi-affine expressions as trees | |
 //! | [`numbers`] | quotients rounded up, greatest common divisors and inverses | |
+//! | [`sets`] | disjoint sets of numbers | |
 //! | [`maps`] | indexing maps: text, composition, simplifier, checker | `expr`, `limits`, `numbers`, `text` |
 //! | [`tiled`] | tiled layouts: text and arithmetic | `element`, `expr`, `limits`, `text` |
 //! | [`places`] | TensorLayouts, machines, relayouts | `expr`, `limits`, `maps`, `numbers`, `text`, `tiled` |
@@ -159,6 +160,7 @@ pub mod packing;
 pub mod places;
 pub mod plan;
 pub mod scheduling;
+pub mod sets;
 pub mod solver;
 pub mod spreading;
 pub mod targets;

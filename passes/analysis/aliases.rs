@@ -17,6 +17,7 @@ use layout_ir::{self as ir, Builder, Op, Shaped, Val};
 use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::{Attribute, ValueLike};
 use std::collections::HashMap;
+use tensor_layout::sets::DisjointSets;
 
 /// The uses that read one tensor. One-shot-bufferize of 2,000 operations that all read one argument, in groups of this
 /// size, takes 0.11 s in groups of 1 to 16, 0.12 s of 32, 0.13 s of 64, 0.15 s of 128, 0.22 s of 256, and 1.15 s in
@@ -167,27 +168,21 @@ fn read_in_groups(value: Val) {
     }
 }
 
-/// The number of tensors that may be in one buffer, in a union-find.
+/// The number of tensors that may be in one buffer.
 #[derive(Default)]
 struct Versions {
     numbers: HashMap<usize, usize>,
-    parents: Vec<usize>,
+    sets: DisjointSets,
     sizes: Vec<usize>,
 }
 
 impl Versions {
     fn find(&mut self, value: Val) -> usize {
-        let new = self.parents.len();
-        let mut at = *self.numbers.entry(ir::key(value)).or_insert(new);
-        if at == new {
-            self.parents.push(new);
+        let number = *self.numbers.entry(ir::key(value)).or_insert_with(|| {
             self.sizes.push(1);
-        }
-        while self.parents[at] != at {
-            self.parents[at] = self.parents[self.parents[at]];
-            at = self.parents[at];
-        }
-        at
+            self.sets.add()
+        });
+        self.sets.find(number)
     }
 
     fn of(&mut self, value: Val) -> usize {
@@ -198,7 +193,7 @@ impl Versions {
     fn join(&mut self, one: Val, other: Val) {
         let (one, other) = (self.find(one), self.find(other));
         if one != other {
-            self.parents[other] = one;
+            self.sets.join(one, other);
             self.sizes[one] += self.sizes[other];
         }
     }

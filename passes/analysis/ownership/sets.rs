@@ -3,6 +3,7 @@
 use crate::analysis::ownership::order::BlockKey;
 use layout_ir::{self as ir, Val};
 use std::collections::HashMap;
+use tensor_layout::sets::DisjointSets;
 
 /// A value whose buffer a block has to free or hand on.
 #[derive(Clone, Copy)]
@@ -37,23 +38,17 @@ pub struct Sets<'c> {
     /// All values that are owned.
     pub owned: Vec<Owned<'c>>,
     numbers: HashMap<usize, usize>,
-    parents: Vec<usize>,
+    disjoint: DisjointSets,
     sets: Vec<Set>,
 }
 
 impl<'c> Sets<'c> {
     fn find(&mut self, value: Val<'c>) -> usize {
-        let new = self.parents.len();
-        let mut at = *self.numbers.entry(ir::key(value)).or_insert(new);
-        if at == new {
-            self.parents.push(new);
+        let number = *self.numbers.entry(ir::key(value)).or_insert_with(|| {
             self.sets.push(Set::default());
-        }
-        while self.parents[at] != at {
-            self.parents[at] = self.parents[self.parents[at]];
-            at = self.parents[at];
-        }
-        at
+            self.disjoint.add()
+        });
+        self.disjoint.find(number)
     }
 
     /// The set of a value.
@@ -71,7 +66,7 @@ impl<'c> Sets<'c> {
         if self.sets[into].owned.len() < self.sets[from].owned.len() {
             (into, from) = (from, into);
         }
-        self.parents[from] = into;
+        self.disjoint.join(into, from);
         let gone = std::mem::take(&mut self.sets[from]);
         let set = &mut self.sets[into];
         set.owned.extend(gone.owned);

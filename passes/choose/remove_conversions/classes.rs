@@ -17,6 +17,7 @@ use melior::ir::attribute::AttributeLike;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, Location, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
+use tensor_layout::sets::DisjointSets;
 
 /// The bytes of a tensor's elements. A dynamic size counts as 1.
 pub fn bytes(shaped: &Shaped) -> u64 {
@@ -66,9 +67,9 @@ pub struct Classes<'c> {
     /// The number of each value.
     numbers: HashMap<usize, usize>,
     values: Vec<Val<'c>>,
-    /// The class of a number, or a number closer to it.
-    parents: Vec<usize>,
-    /// The class of each number that is its own parent.
+    /// The numbers by classes.
+    sets: DisjointSets,
+    /// The class of each number that represents one.
     classes: Vec<Class<'c>>,
     /// Whether a type can have a layout.
     possible: HashMap<(Type<'c>, usize, bool), bool>,
@@ -82,7 +83,7 @@ impl<'c> Classes<'c> {
             axes,
             numbers: HashMap::new(),
             values: Vec::new(),
-            parents: Vec::new(),
+            sets: DisjointSets::default(),
             classes: Vec::new(),
             possible: HashMap::new(),
         }
@@ -94,22 +95,15 @@ impl<'c> Classes<'c> {
             Some(number) => *number,
             None => self.add(v)?,
         };
-        let mut root = number;
-        while self.parents[root] != root {
-            // Path halving.
-            self.parents[root] = self.parents[self.parents[root]];
-            root = self.parents[root];
-        }
-        Some(root)
+        Some(self.sets.find(number))
     }
 
     fn add(&mut self, v: Val<'c>) -> Option<usize> {
         let shaped = ir::tensor(v.r#type())?;
         let (bytes, layout) = (bytes(&shaped), shaped.layout);
-        let number = self.values.len();
+        let number = self.sets.add();
         self.numbers.insert(ir::key(v), number);
         self.values.push(v);
-        self.parents.push(number);
         self.classes.push(Class {
             layout,
             fixed: false,
@@ -197,7 +191,7 @@ impl<'c> Classes<'c> {
             true => (a, b),
             false => (b, a),
         };
-        self.parents[gone] = kept;
+        self.sets.join(kept, gone);
         let shapes = std::mem::take(&mut self.classes[gone].shapes);
         let Class { fixed, space, constant, bytes, .. } = self.classes[gone];
         let class = &mut self.classes[kept];

@@ -22,6 +22,7 @@ use layout_ir::{self as ir, Op, Val};
 use melior::ir::{TypeLike, ValueLike};
 use std::collections::{HashMap, HashSet};
 use tensor_layout::offsets::LiveRange;
+use tensor_layout::sets::DisjointSets;
 
 /// Operations that run their regions sequentially.
 const IN_ORDER: [&str; 8] = [
@@ -130,19 +131,18 @@ pub fn webs<'c>(
 ) -> Vec<Web<'c>> {
     let function = text.operations[0];
     let owners = owners(function).unwrap_or_else(|| freed_in_their_block(text));
-    let mut roots: Vec<usize> = (0..owners.len()).collect();
+    let mut sets = DisjointSets::new(owners.len());
     for (number, owner) in owners.iter().enumerate() {
         if let Fate::HandedOn { to, .. } = &owner.fate {
             for other in to {
-                let (one, other) = (root(&mut roots, number), root(&mut roots, *other));
-                roots[one] = other;
+                sets.join(*other, number);
             }
         }
     }
     let mut groups: HashMap<usize, Vec<Member<'c>>> = HashMap::new();
     let mut unknown = HashSet::new();
     for (number, owner) in owners.into_iter().enumerate() {
-        let root = root(&mut roots, number);
+        let root = sets.find(number);
         match member(text, signatures, memory, owner) {
             Some(member) => groups.entry(root).or_default().push(member),
             None => {
@@ -154,14 +154,6 @@ pub fn webs<'c>(
     let mut webs: Vec<Web> = known.filter_map(|(_, members)| web(text, &members, returns)).collect();
     webs.sort_by_key(|web| text.number(web.creations[0].op));
     webs
-}
-
-fn root(roots: &mut [usize], mut at: usize) -> usize {
-    while roots[at] != at {
-        roots[at] = roots[roots[at]];
-        at = roots[at];
-    }
-    at
 }
 
 /// Buffers that the block of their definition frees; used if the owners of a function are unknown.
