@@ -14,7 +14,7 @@ pub fn ceil_div_wide(a: i128, by: i128) -> i128 {
 }
 
 /// The greatest common divisor, not negative; of 0 and a number, that number without its sign.
-pub(crate) fn gcd(a: i128, b: i128) -> i128 {
+pub fn gcd(a: i128, b: i128) -> i128 {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {
         if let (Ok(x), Ok(y)) = (u64::try_from(a), u64::try_from(b)) {
@@ -30,7 +30,7 @@ pub(crate) fn gcd(a: i128, b: i128) -> i128 {
 }
 
 /// [`gcd`] of numbers that are not `i64::MIN`.
-pub(crate) fn near_gcd(a: i64, b: i64) -> i64 {
+pub fn near_gcd(a: i64, b: i64) -> i64 {
     let (mut x, mut y) = (a.unsigned_abs(), b.unsigned_abs());
     while y != 0 {
         (x, y) = (y, x % y);

@@ -109,6 +109,11 @@ impl Error {
         Error { at, ..self }
     }
 
+    /// The error of a part of a text, which begins at `start`, as one of the text.
+    pub fn moved(self, start: usize) -> Error {
+        Error { at: self.at.map(|at| at + start), ..self }
+    }
+
     /// The same error as [`ErrorKind::Syntax`].
     pub fn syntax(self) -> Error {
         Error { kind: ErrorKind::Syntax, ..self }

@@ -2,9 +2,9 @@
 
 use super::refused;
 use layout_console::Complaint;
+use layout_plan::memory::MemoryUse;
 use tensor_layout::analysis::Flows;
 use tensor_layout::hlo::Module;
-use tensor_layout::memory::MemoryUse;
 
 /// Reads a module, analyses its computations, and translates it.
 pub fn hlo(text: &str) {

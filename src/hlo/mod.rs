@@ -32,7 +32,7 @@
 //! The stages: `read` parses the text (`raw`, `words`, `literal`), `resolve` turns names into numbers and runs the rule
 //! of each opcode (`opcodes`, `rules`), and the result is a [`Module`].
 
-pub(crate) mod aliases;
+pub mod aliases;
 mod attributes;
 mod contracts;
 mod devices;

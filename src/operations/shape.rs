@@ -290,7 +290,7 @@ pub fn count(shape: &Shape) -> usize {
 }
 
 /// The number of the first array of each shape among the arrays of all shapes, and last the number of all arrays.
-pub(crate) fn firsts<'s>(shapes: impl IntoIterator<Item = &'s Shape>) -> Vec<usize> {
+pub fn firsts<'s>(shapes: impl IntoIterator<Item = &'s Shape>) -> Vec<usize> {
     let mut firsts = vec![0];
     for shape in shapes {
         firsts.push(firsts[firsts.len() - 1] + count(shape));

@@ -65,7 +65,7 @@ pub(crate) fn fits(a: Size, b: Size) -> bool {
 }
 
 /// The dimensions below `rank` that are in none of these lists.
-pub(crate) fn without(rank: usize, lists: &[&[usize]]) -> Vec<usize> {
+pub fn without(rank: usize, lists: &[&[usize]]) -> Vec<usize> {
     let mut kept = vec![true; rank];
     for dim in lists.iter().flat_map(|list| list.iter()) {
         if let Some(kept) = kept.get_mut(*dim) {

@@ -237,7 +237,10 @@ impl TensorLayout {
     }
 
     /// Checks the fields, except for strides that are missing in the text.
-    pub(crate) fn check(&self) -> Result<(), Fault> {
+    ///
+    /// # Errors
+    /// The first fault, with the part that has it.
+    pub fn check(&self) -> Result<(), Fault> {
         if self.dims.is_empty() {
             return Err((None, Error::new("a layout must have at least one dimension, found none")));
         }

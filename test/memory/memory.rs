@@ -1,12 +1,12 @@
 //! Program memory: worked examples, and random programs against a slow evaluator of the definition in
-//! `src/memory/mod.rs`.
+//! `src/planning/memory/mod.rs`.
 
 use crate::random_hlo::program;
+use layout_plan::memory::{Buffer, InOutput, MemoryUse, Moment, Role, RunsAs};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use tensor_layout::hlo::{Computation, Instruction, Module};
-use tensor_layout::memory::{Buffer, InOutput, MemoryUse, Moment, Role, RunsAs};
 use tensor_layout::offsets::{LiveRange, SearchLimits, offsets};
 use tensor_layout::operations::{Array, Operation, count, leaves};
 use tensor_layout::tiled::Expansion;

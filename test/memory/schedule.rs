@@ -2,9 +2,9 @@
 
 use crate::random_hlo::program;
 use fastrand::Rng;
+use layout_plan::memory::{MemoryUse, Schedule};
 use std::collections::BTreeMap;
 use tensor_layout::hlo::{Computation, Module};
-use tensor_layout::memory::{MemoryUse, Schedule};
 
 fn parse(text: &str) -> Module {
     Module::parse(text).unwrap_or_else(|errors| panic!("{}: {:?}\n{text}", errors[0], errors[0].line_column(text)))

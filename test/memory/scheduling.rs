@@ -1,7 +1,7 @@
-//! Task orders against all orders of small graphs, by a slow evaluator of the definition in `src/scheduling/mod.rs`.
+//! Task orders against all orders of small graphs, by a slow evaluator of the definition in `src/planning/scheduling/mod.rs`.
 
 use fastrand::Rng;
-use tensor_layout::scheduling::{MOST_STEPS, TaskGraph, TaskValue, least_peak};
+use layout_plan::scheduling::{MOST_STEPS, TaskGraph, TaskValue, least_peak};
 
 /// The input of a [`TaskGraph`].
 #[derive(Debug)]

@@ -1,10 +1,10 @@
 //! Layout contracts of instructions: plans keep them, with copies where needed.
 
+use layout_plan::plan::{EntryLayouts, LayoutPlan, Planner};
+use layout_plan::solver::Options;
 use std::collections::BTreeSet;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Shape, leaves};
-use tensor_layout::plan::{EntryLayouts, LayoutPlan, Planner};
-use tensor_layout::solver::Options;
 use tensor_layout::targets::Target;
 
 /// The plan of a text, checked to keep each instruction's contract.

@@ -1,11 +1,11 @@
 //! Memory, work and moves of plans over devices, against counts by hand.
 
+use layout_plan::plan::{Program, Unplanned};
+use layout_plan::solver::Options;
+use layout_plan::spreading::{AxisCut, Home, Spread, SpreadPlan, Spreader};
 use std::fmt::Write;
 use tensor_layout::hlo::Module;
 use tensor_layout::places::Machine;
-use tensor_layout::plan::{Program, Unplanned};
-use tensor_layout::solver::Options;
-use tensor_layout::spreading::{AxisCut, Home, Spread, SpreadPlan, Spreader};
 
 fn planned(text: &str, machine: &str) -> Result<SpreadPlan, Unplanned> {
     let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));

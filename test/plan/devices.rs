@@ -1,12 +1,12 @@
 //! Plans over devices: closed forms of data, tensor and mixed parallelism, and errors.
 
+use layout_plan::plan::{Program, SpaceLimit, Unplanned};
+use layout_plan::solver::Options;
+use layout_plan::spreading::{AxisCut, Home, Levels, Spread, SpreadPlan, Spreader};
 use std::fmt::Write;
 use tensor_layout::hlo::Module;
 use tensor_layout::places::CollectiveKind::{AllGather, AllReduce, AllToAll, Permute, ReduceScatter, Slice};
 use tensor_layout::places::{CollectiveKind, Machine, TensorLayout};
-use tensor_layout::plan::{Program, SpaceLimit, Unplanned};
-use tensor_layout::solver::Options;
-use tensor_layout::spreading::{AxisCut, Home, Levels, Spread, SpreadPlan, Spreader};
 
 fn try_planned(text: &str, machine: &str) -> Result<SpreadPlan, Unplanned> {
     let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));

@@ -5,13 +5,13 @@ mod programs;
 
 use self::programs::{Program, Written};
 use fastrand::Rng;
+use layout_plan::plan::{EntryLayouts, Planner, Unplanned};
+use layout_plan::solver::Options;
+use layout_plan::spreading::Spreader;
 use std::env;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Module;
 use tensor_layout::places::Machine;
-use tensor_layout::plan::{EntryLayouts, Planner, Unplanned};
-use tensor_layout::solver::Options;
-use tensor_layout::spreading::Spreader;
 use tensor_layout::targets::Target;
 
 /// The cost and the lower bound of a text's plan on a machine.

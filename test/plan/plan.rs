@@ -1,17 +1,17 @@
 //! Layout plans against exhaustive search, and against the facts that they must satisfy.
 
+use layout_plan::plan::classes::LayoutId;
+use layout_plan::plan::digits::{by_dimension, in_a_row};
+use layout_plan::plan::moving::{form, in_place};
+use layout_plan::plan::posed::Posed;
+use layout_plan::plan::program::{Doing, Program};
+use layout_plan::plan::{EntryLayouts, LayoutPlan, Planner, SpaceLimit, Unplanned};
+use layout_plan::solver::{CostNetwork, Options, check};
 use std::fs;
 use std::path::Path;
 use tensor_layout::analysis::{Cause, Movement, movement};
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Operation, Shape};
-use tensor_layout::plan::classes::LayoutId;
-use tensor_layout::plan::digits::{by_dimension, in_a_row};
-use tensor_layout::plan::moving::{form, in_place};
-use tensor_layout::plan::posed::Posed;
-use tensor_layout::plan::program::{Doing, Program};
-use tensor_layout::plan::{EntryLayouts, LayoutPlan, Planner, SpaceLimit, Unplanned};
-use tensor_layout::solver::{CostNetwork, Options, check};
 use tensor_layout::targets::Target;
 use tensor_layout::tiled::{Layout, TileEntry};
 

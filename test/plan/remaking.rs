@@ -1,16 +1,16 @@
 //! Rematerialization of arrays if memory space 0 is too small, against all choices of small programs.
 
 use fastrand::Rng;
+use layout_plan::plan::again::made_again;
+use layout_plan::plan::posed::Posed;
+use layout_plan::plan::program::{Doing, Program};
+use layout_plan::plan::remaking::Remaking;
+use layout_plan::plan::{EntryLayouts, LayoutPlan, Planner, Residence, SpaceLimit, Unplanned};
+use layout_plan::solver::{Options, check};
 use std::collections::HashSet;
 use std::ops::Range;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::Graph;
-use tensor_layout::plan::again::made_again;
-use tensor_layout::plan::posed::Posed;
-use tensor_layout::plan::program::{Doing, Program};
-use tensor_layout::plan::remaking::Remaking;
-use tensor_layout::plan::{EntryLayouts, LayoutPlan, Planner, Residence, SpaceLimit, Unplanned};
-use tensor_layout::solver::{Options, check};
 use tensor_layout::targets::Target;
 
 /// The bytes of each array: too large for the fastest memory, and without padding in any layout.

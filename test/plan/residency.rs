@@ -1,18 +1,18 @@
 //! Memory residency over time: intervals against a slow search, patterns and plans replayed by their definition.
 
 use fastrand::Rng;
+use layout_plan::plan::again::made_again;
+use layout_plan::plan::kernels::Kept;
+use layout_plan::plan::placing::amounts;
+use layout_plan::plan::posed::Posed;
+use layout_plan::plan::program::Program;
+use layout_plan::plan::residency::{Lifetime, MemoryCosts, Residencies, Residency};
+use layout_plan::plan::transfers::{BANDWIDTH, KernelClock};
+use layout_plan::plan::{Doing, EntryLayouts, LayoutPlan, PlannedStay, Planner, Residence, SpaceLimit, Unplanned};
+use layout_plan::solver::{CostNetwork, Options, check};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use tensor_layout::hlo::Module;
-use tensor_layout::plan::again::made_again;
-use tensor_layout::plan::kernels::Kept;
-use tensor_layout::plan::placing::amounts;
-use tensor_layout::plan::posed::Posed;
-use tensor_layout::plan::program::Program;
-use tensor_layout::plan::residency::{Lifetime, MemoryCosts, Residencies, Residency};
-use tensor_layout::plan::transfers::{BANDWIDTH, KernelClock};
-use tensor_layout::plan::{Doing, EntryLayouts, LayoutPlan, PlannedStay, Planner, Residence, SpaceLimit, Unplanned};
-use tensor_layout::solver::{CostNetwork, Options, check};
 use tensor_layout::targets::Target;
 
 /// Kernels of random times, some of them in a loop, at times with a nested one.

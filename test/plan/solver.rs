@@ -1,8 +1,8 @@
 //! The solver: answers against brute force, certificates replayed, and forged ones refused.
 
 use fastrand::Rng;
-use tensor_layout::solver::{Certificate, CostNetwork, FORBIDDEN, NoPlan, Options, Solution};
-use tensor_layout::solver::{Marginal, check, min_marginals, solve, solve_from};
+use layout_plan::solver::{Certificate, CostNetwork, FORBIDDEN, NoPlan, Options, Solution};
+use layout_plan::solver::{Marginal, check, min_marginals, solve, solve_from};
 
 /// Parameters of a random network.
 #[derive(Clone, Copy)]
@@ -358,7 +358,7 @@ fn two_hundred_thousand_variables_are_no_problem() {
 fn what_does_not_fit_is_an_error() {
     let mut network = CostNetwork::new();
     let (a, b) = (network.add_variable(vec![0, 1]).unwrap(), network.add_variable(vec![0]).unwrap());
-    let says = |error: Result<usize, tensor_layout::solver::NetworkError>, message: &str| {
+    let says = |error: Result<usize, layout_plan::solver::NetworkError>, message: &str| {
         let error = error.unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
     };

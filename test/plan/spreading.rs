@@ -1,13 +1,13 @@
 //! Sharding over places: bytes against a slow count, and plans against layouts by hand.
 
+use layout_plan::plan::{Doing, Program, Unplanned};
+use layout_plan::solver::{Options, check};
+use layout_plan::spreading::{AxisCut, Home, IndexRange, Levels, LoopNest, Spread, SpreadPlan, Spreader, of_array};
 use std::collections::BTreeSet;
 use tensor_layout::expr::Expr;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Array, Loops, Operation, WindowDim};
 use tensor_layout::places::{Machine, Placement, TensorLayout};
-use tensor_layout::plan::{Doing, Program, Unplanned};
-use tensor_layout::solver::{Options, check};
-use tensor_layout::spreading::{AxisCut, Home, IndexRange, Levels, LoopNest, Spread, SpreadPlan, Spreader, of_array};
 
 fn planned(text: &str, machine: &str) -> SpreadPlan {
     let module = Module::parse(text).unwrap_or_else(|errors| panic!("{errors:?}"));

@@ -1,12 +1,12 @@
 //! Steps over time: bytes against a run of the loops with buffers, and the search's cuts against all cuts.
 
+use layout_plan::plan::Doing;
+use layout_plan::spreading::{
+    AxisCut, Brought, IndexRange, LeastArray, LeastRule, Levels, LoopNest, Spread, SteppedArray, TimeCut, cuts,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::operations::{Array, Operation, WindowDim};
 use tensor_layout::places::{Machine, Placement};
-use tensor_layout::plan::Doing;
-use tensor_layout::spreading::{
-    AxisCut, Brought, IndexRange, LeastArray, LeastRule, Levels, LoopNest, Spread, SteppedArray, TimeCut, cuts,
-};
 
 /// An operation and its arrays, the result last.
 struct Case {

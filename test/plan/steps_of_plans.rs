@@ -1,14 +1,14 @@
 //! Plans with capacities: steps in closed form, layouts over time, and the bytes at each moment.
 
+use layout_plan::plan::{Doing, EntryLayouts, Planner, Residence, SpaceLimit, Unplanned};
+use layout_plan::solver::{Options, check};
+use layout_plan::spreading::{
+    Brought, LeastRule, LoopNest, Spread, SpreadPlan, Spreader, TileSteps, TimeCut, cuts, pieces, plan_in_steps,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::{Operation, Shape};
 use tensor_layout::places::{Machine, Placement};
-use tensor_layout::plan::{Doing, EntryLayouts, Planner, Residence, SpaceLimit, Unplanned};
-use tensor_layout::solver::{Options, check};
-use tensor_layout::spreading::{
-    Brought, LeastRule, LoopNest, Spread, SpreadPlan, Spreader, TileSteps, TimeCut, cuts, pieces, plan_in_steps,
-};
 use tensor_layout::targets::Target;
 use tensor_layout::tiled::Expansion;
 

@@ -24,11 +24,11 @@ use super::walk::operations_of;
 use crate::choose::remove_conversions::PLANNED;
 use crate::pass::diagnostic::Diagnostic;
 use layout_ir::{self as ir, Builder, Op, Val};
+use layout_plan::plan::PlannedTransfer;
 use melior::Context;
 use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::{Attribute, Type, ValueLike};
 use std::collections::HashMap;
-use tensor_layout::plan::PlannedTransfer;
 use tensor_layout::text::Error;
 use tensor_layout::tiled::Layout;
 

@@ -1,10 +1,10 @@
 //! `layout-plan`: a layout for every tensor of a module at once.
 //!
 //! ```text
-//! module --walk--> steps --tensor_layout::plan--> a layout for each array --write--> module
+//! module --walk--> steps --layout_plan::plan--> a layout for each array --write--> module
 //! ```
 //!
-//! [`tensor_layout::plan`] chooses; here a module becomes the program that it reads, and gets the layouts that it says.
+//! [`layout_plan::plan`] chooses; here a module becomes the program that it reads, and gets the layouts that it says.
 //! A tensor is one array in one layout. Where an operation takes it in another, a `layout.convert` stands behind the
 //! tensor, for all that want it so. What the plan keeps in registers, inside of a kernel, has a layout as well.
 //!
@@ -41,13 +41,13 @@ use crate::pass::upstream;
 use copies::PlannedCopies;
 use layout_dialect::MACHINE;
 use layout_ir::{self as ir, Builder, Op, Rewriter};
+use layout_plan::plan::{EntryLayouts, Planner, Residence, SpaceLimit, Unplanned};
+use layout_plan::solver;
+use layout_plan::spreading::plan_in_steps;
 use melior::ir::ValueLike;
 use search_time::SearchTime;
 use slices::Sliced;
 use steps::Steps;
-use tensor_layout::plan::{EntryLayouts, Planner, Residence, SpaceLimit, Unplanned};
-use tensor_layout::solver;
-use tensor_layout::spreading::plan_in_steps;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 use walk::{PlanWalk, operations_of};

@@ -14,11 +14,11 @@ use crate::pass::options::PlanOptions;
 use crate::pass::upstream;
 use layout_dialect::MACHINE;
 use layout_ir::{self as ir, Builder, Op, Rewriter};
+use layout_plan::plan::SpaceLimit;
+use layout_plan::spreading::{Home, PlannedMove, Spread, SpreadPlan, Spreader};
 use melior::ir::operation::OperationMutLike;
 use std::collections::HashSet;
 use tensor_layout::places::{Machine, TensorLayout};
-use tensor_layout::plan::SpaceLimit;
-use tensor_layout::spreading::{Home, PlannedMove, Spread, SpreadPlan, Spreader};
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 

@@ -3,9 +3,9 @@
 use super::steps::{StepKind, Steps};
 use crate::pass::diagnostic::Diagnostic;
 use layout_ir::{self as ir, Op};
+use layout_plan::plan::{LayoutPlan, PlannedRelayout, PlannedTransfer, SpaceTaken};
 use melior::ir::Location;
 use std::collections::HashSet;
-use tensor_layout::plan::{LayoutPlan, PlannedRelayout, PlannedTransfer, SpaceTaken};
 use tensor_layout::targets::Target;
 
 /// The remarks about a plan: on the module, then on each operation whose result is brought into another layout, then on each

@@ -2,9 +2,9 @@
 
 use crate::pass::diagnostic::Diagnostic;
 use layout_ir::{self as ir, Op};
+use layout_plan::plan::COSTS;
+use layout_plan::solver::{Options, Progress};
 use std::time::{Duration, Instant};
-use tensor_layout::plan::COSTS;
-use tensor_layout::solver::{Options, Progress};
 
 /// When a search ends: after the seconds of the option, all told; without them, where its bound is near, and some time after
 /// all costs are known.

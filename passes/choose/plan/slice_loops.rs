@@ -25,9 +25,9 @@ use super::slices::{SliceTypes, Sliced, UsedIn};
 use super::steps::{layout_in, tensor_layout, with_layout};
 use crate::choose::remove_conversions::{PLANNED, erase_dead};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
+use layout_plan::spreading::{ArraySlice, SliceLoop};
 use melior::ir::{Attribute, Type, ValueLike};
 use std::collections::HashMap;
-use tensor_layout::spreading::{ArraySlice, SliceLoop};
 use tensor_layout::tiled::Layout;
 
 /// What the slice of a result starts with.

@@ -7,12 +7,12 @@
 
 use crate::choose::indexing_analysis::shape;
 use layout_ir::{self as ir, Op, Shaped, Val};
+use layout_plan::plan::{Doing, Instance, Made, Program};
 use melior::Context;
 use melior::ir::{Type, ValueLike};
 use std::collections::HashMap;
 use tensor_layout::operations::{Array, Operation, Shape};
 use tensor_layout::places::TensorLayout;
-use tensor_layout::plan::{Doing, Instance, Made, Program};
 use tensor_layout::text::Error;
 use tensor_layout::tiled::Layout;
 

@@ -11,14 +11,14 @@ use crate::bufferize::prepare_bufferization::elementwise;
 use crate::buffers::operations::{ELEMENTWISE, is};
 use crate::choose::remove_conversions::{PLANNED, reshaped};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
+use layout_plan::plan::LaidOut;
+use layout_plan::spreading::SpreadOperation;
 use melior::Context;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::{Attribute, Type, ValueLike};
 use std::collections::{HashMap, HashSet};
 use tensor_layout::operations::Operation;
 use tensor_layout::places::TensorLayout;
-use tensor_layout::plan::LaidOut;
-use tensor_layout::spreading::SpreadOperation;
 use tensor_layout::text::Error;
 use tensor_layout::tiled::Layout;
 

@@ -1,8 +1,8 @@
 //! The clock of a search: when it has to end, and its messages on standard error meanwhile.
 
+use layout_plan::plan::COSTS;
+use layout_plan::solver::{Options, Progress};
 use std::time::{Duration, Instant};
-use tensor_layout::plan::COSTS;
-use tensor_layout::solver::{Options, Progress};
 
 /// The least that explanations may take after a short search: table entries, usually the limit, and time.
 const LEAST_WORK: u64 = 1 << 27;

@@ -5,9 +5,9 @@ use crate::hlo::{Report, screen};
 use crate::plan::answer::Names;
 use crate::plan::{self, EntryOption, limit};
 use layout_console::{Complaint, guarded, read, with_room};
+use layout_plan::plan::Unplanned;
 use serde_json::json;
 use tensor_layout::hlo::Module;
-use tensor_layout::plan::Unplanned;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 

@@ -1,11 +1,11 @@
 //! The order of a program's instructions: the file's, or one that takes less memory.
 
 use clap::ValueEnum;
+use layout_plan::memory::{MemoryUse, Schedule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use tensor_layout::hlo::Module;
-use tensor_layout::memory::{MemoryUse, Schedule};
 use tensor_layout::text::Error;
 
 /// The order in which instructions run.
@@ -47,7 +47,7 @@ impl OrderedModule {
             return Ok(OrderedModule { module, schedule: None });
         }
         let (used, schedule) = (MemoryUse::of(&module)?, Schedule::least_memory(&module)?);
-        let of = |(space, own): (&u8, &tensor_layout::memory::Space)| {
+        let of = |(space, own): (&u8, &layout_plan::memory::Space)| {
             let bound = schedule.bounds.get(space).copied().unwrap_or(0);
             (*space, [own.peak, own.peak - own.temporaries + bound])
         };

@@ -13,11 +13,11 @@
 use crate::clock::Clock;
 use crate::plan::check_seconds;
 use layout_console::{Complaint, check_output, read, write};
+use layout_plan::solver::{Certificate, CostNetwork, FORBIDDEN, Options, Solution, check, solve};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::fmt::Write;
 use std::path::PathBuf;
-use tensor_layout::solver::{Certificate, CostNetwork, FORBIDDEN, Options, Solution, check, solve};
 use tensor_layout::text::Error;
 
 /// Costs from here on are forbidden.

@@ -3,12 +3,12 @@
 use super::rows::{Access, Entry, Program, Row, RunTime};
 use super::summary::{Kind, Provenance, Sizes, origin};
 use layout_console::Stop;
+use layout_plan::memory::{Footprint, Shift, relayout};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 use tensor_layout::analysis::{Count, Usage};
-use tensor_layout::memory::{Footprint, Shift, relayout};
 use tensor_layout::operations::{Shape, leaves};
 
 /// An instruction: its accesses, and its memory.

@@ -5,9 +5,9 @@ use super::summary::{
     space_name,
 };
 use crate::schedule::{OrderPeaks, ScheduleOption};
+use layout_plan::memory::{self, Buffer, Footprint, LaneUse, MemoryUse, Moment, Role, RunsAs, Shift};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tensor_layout::hlo::{Computation, Instruction, Module};
-use tensor_layout::memory::{self, Buffer, Footprint, LaneUse, MemoryUse, Moment, Role, RunsAs, Shift};
 use tensor_layout::operations::{Array, Operation, leaves};
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;

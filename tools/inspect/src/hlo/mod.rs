@@ -19,6 +19,7 @@ use crate::machine::accepted;
 use crate::plan::{EntryOption, check_seconds, complaint, located, spread};
 use crate::schedule::{OrderPeaks, OrderedModule, ScheduleOption};
 use layout_console::{Complaint, Stop, check_output, guarded, read, stream, warn, write};
+use layout_plan::plan::Unplanned;
 pub use measure::Report;
 use page::planned::Planned;
 use rows::Program;
@@ -28,7 +29,6 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use summary::{Bytes, Summary};
 use tensor_layout::hlo::Module;
-use tensor_layout::plan::Unplanned;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 

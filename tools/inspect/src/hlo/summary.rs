@@ -4,10 +4,10 @@
 //! [`super::screen`] prints them for people.
 
 use crate::schedule::ScheduleOption;
+use layout_plan::memory::{Footprint, Role, RunsAs};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tensor_layout::hlo::Source;
-use tensor_layout::memory::{Footprint, Role, RunsAs};
 use tensor_layout::tiled::memory_space;
 
 /// The memory report of a module.

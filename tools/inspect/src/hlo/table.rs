@@ -2,9 +2,9 @@
 
 use super::rows::{Entry, Program, Unread, amount};
 use layout_console::Stop;
+use layout_plan::memory::Footprint;
 use std::fmt::Write as _;
 use std::io::Write;
-use tensor_layout::memory::Footprint;
 use tensor_layout::operations::Shape;
 use tensor_layout::text::Error;
 

@@ -3,16 +3,16 @@
 use crate::clock::Clock;
 use crate::copies::CopyAnswer;
 use crate::schedule::ScheduleOption;
+use layout_plan::plan::{
+    ArrayName, LayoutPlan, Lesson, PlannedRelayout, PlannedRemake, PlannedStay, PlannedTransfer, SpaceTaken,
+};
+use layout_plan::solver::Marginal;
+use layout_plan::spreading::PlannedCollective;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::count;
-use tensor_layout::plan::{
-    ArrayName, LayoutPlan, Lesson, PlannedRelayout, PlannedRemake, PlannedStay, PlannedTransfer, SpaceTaken,
-};
-use tensor_layout::solver::Marginal;
-use tensor_layout::spreading::PlannedCollective;
 use tensor_layout::targets::Target;
 use tensor_layout::tiled::Layout;
 

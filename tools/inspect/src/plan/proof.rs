@@ -1,7 +1,7 @@
 //! `layout-inspect check-plan`: whether a plan's proof holds.
 //!
 //! The file that `plan --certificate` writes has a line of JSON, the plan and its question, and then the
-//! [certificate](tensor_layout::solver::Certificate) of the solver. The check builds the layout problem again, replays
+//! [certificate](layout_plan::solver::Certificate) of the solver. The check builds the layout problem again, replays
 //! the certificate with code that the search does not use, and compares the plan that its choices decode to with the
 //! plan in the file, field by field. So the file has nothing that only another search could confirm, see
 //! [`PlanAnswer::provable`].
@@ -10,14 +10,14 @@ use super::answer::{Names, PlanAnswer};
 use super::{EntryOption, located, posed, spread, tiles};
 use crate::numbers::counted;
 use layout_console::{Complaint, read, write};
+use layout_plan::memory::Schedule;
+use layout_plan::plan::{SpaceLimit, Unplanned};
+use layout_plan::solver::{Certificate, LARGEST_SUM};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use tensor_layout::hlo::Module;
-use tensor_layout::memory::Schedule;
-use tensor_layout::plan::{SpaceLimit, Unplanned};
-use tensor_layout::solver::{Certificate, LARGEST_SUM};
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 

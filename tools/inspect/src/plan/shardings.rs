@@ -1,14 +1,14 @@
 //! Shardings of HLO text: a module's, as spreads over devices, and a plan's, as text.
 
 use super::answer::Names;
+use layout_plan::plan::{ArrayName, Unplanned};
+use layout_plan::spreading::Spread;
 use std::collections::BTreeMap;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::shardings;
 use tensor_layout::notations::{Described, Description, Notation, read, write};
 use tensor_layout::operations::leaves;
 use tensor_layout::places::{Broadcast, Part, Placement, TensorLayout};
-use tensor_layout::plan::{ArrayName, Unplanned};
-use tensor_layout::spreading::Spread;
 use tensor_layout::text::Error;
 
 /// The axis that shardings number devices along.

@@ -7,12 +7,12 @@ use super::answer::{
 use super::shardings;
 use crate::clock::Clock;
 use crate::schedule::ScheduleOption;
+use layout_plan::plan::{ArrayName, SpaceLimit, Unplanned};
+use layout_plan::solver::Progress;
+use layout_plan::spreading::{Home, LeastRule, PlannedMove, PlannedSteps, Pod, SpreadPlan, Spreader, SteppedTouch};
 use std::collections::BTreeMap;
 use tensor_layout::operations::{Facts, Graph, Shape, leaves};
 use tensor_layout::places::TensorLayout;
-use tensor_layout::plan::{ArrayName, SpaceLimit, Unplanned};
-use tensor_layout::solver::Progress;
-use tensor_layout::spreading::{Home, LeastRule, PlannedMove, PlannedSteps, Pod, SpreadPlan, Spreader, SteppedTouch};
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 

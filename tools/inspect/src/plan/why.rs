@@ -2,10 +2,10 @@
 
 use super::answer::Names;
 use crate::numbers::{counted, grouped};
+use layout_plan::plan::ArrayName;
+use layout_plan::solver::Marginal;
 use std::fmt::Write;
 use tensor_layout::operations::count;
-use tensor_layout::plan::ArrayName;
-use tensor_layout::solver::Marginal;
 use tensor_layout::text::{Error, did_you_mean};
 
 /// The layouts of an array, each with the cost of the best plan that has it.

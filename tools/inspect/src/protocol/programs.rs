@@ -13,12 +13,12 @@ use crate::plan::{EntryOption, limit, located, plan_of, posed, spread};
 use crate::schedule::OrderedModule;
 use crate::solve::network;
 use layout_console::Stop;
+use layout_plan::plan::Unplanned;
+use layout_plan::solver::Options;
 use serde_json::{Value, json};
 use std::io;
 use tensor_layout::hlo::Module;
 use tensor_layout::offsets::SearchLimits;
-use tensor_layout::plan::Unplanned;
-use tensor_layout::solver::Options;
 use tensor_layout::targets::Target;
 use tensor_layout::text::Error;
 
@@ -131,7 +131,7 @@ pub fn solve(request: &Solve) -> Result<Answer, Failure> {
     let network = network(&request.text).map_err(|error| Failure::of_field("text", error))?;
     let mut clock = Clock::new(checked_seconds(request.seconds)?).silent();
     let limits = Options { threads: 2, ..Options::default() };
-    let found = tensor_layout::solver::solve(&network, &limits, &mut |progress| clock.go_on(progress));
+    let found = layout_plan::solver::solve(&network, &limits, &mut |progress| clock.go_on(progress));
     let solution = found.map_err(|why| Failure::of_field("text", Error::new(why.to_string())))?;
     Ok(Answer::Solution {
         cost: solution.cost(),

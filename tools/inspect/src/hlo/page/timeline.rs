@@ -6,11 +6,11 @@
 
 use crate::hlo::screen::bytes;
 use crate::hlo::summary::{origin, space_name};
+use layout_plan::memory::MemoryUse;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use tensor_layout::hlo::Module;
-use tensor_layout::memory::MemoryUse;
 
 /// The most steps, and the most lines of the program that have a layer of their own.
 const STEPS: usize = 200;

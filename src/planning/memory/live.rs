@@ -1,0 +1,296 @@
+//! The live bytes of a whole program: at each instruction of each computation, and the peak.
+
+use super::buffers::{Buffer, FrameBuffers, Role, buffers};
+use super::footprint::Footprint;
+use super::inside::{FramePeak, Frames, Timelines};
+use super::outputs::{InOutput, in_outputs, inner_tables, tables};
+use super::runs::{RunsAs, called, until};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use tensor_layout::hlo::{Computation, Module};
+use tensor_layout::operations::shape::{Array, leaves};
+use tensor_layout::text::Error;
+
+/// The memory use of a program.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct MemoryUse {
+    /// By memory space; only spaces in use.
+    pub spaces: BTreeMap<u8, Space>,
+    /// Whether the text declares its order as the schedule (`is_scheduled`).
+    pub is_scheduled: bool,
+    /// The temporaries placed in the memory of an output, before its definition.
+    pub in_outputs: Vec<InOutput>,
+    /// The buffers of each computation, for each way in which it runs.
+    pub frames: BTreeMap<(usize, RunsAs), FrameBuffers>,
+    /// The live temporaries of each computation, without those in outputs.
+    temporaries: BTreeMap<(usize, RunsAs), Timelines>,
+    entry: usize,
+}
+
+/// The bytes in one memory space.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Space {
+    /// The entry's parameters.
+    pub arguments: Footprint,
+    /// The entry's results that alias no argument.
+    pub outputs: Footprint,
+    /// The constants of all computations.
+    pub constants: Footprint,
+    /// The peak of the temporaries without [`MemoryUse::in_outputs`]: the bytes to allocate beside arguments, outputs and
+    /// constants.
+    pub temporaries: i64,
+    /// The bytes of the tables that XLA:TPU makes for a tuple output; not in `outputs`.
+    pub tables: i64,
+    /// The bytes of the tables of inner tuples; in none of the other numbers.
+    pub inner_tables: i64,
+    /// Arguments, outputs and constants, which are live all the time, and temporaries, with padding.
+    pub peak: i64,
+    /// The first instruction of the entry at the peak of temporaries.
+    pub at: usize,
+}
+
+/// A running instruction, in a computation that runs in this way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Moment {
+    /// The number of the computation.
+    pub computation: usize,
+    /// How the computation runs.
+    pub frame: RunsAs,
+    /// The number of the instruction.
+    pub instruction: usize,
+    /// The buffers of the computation that are empty while the called computation is at its peak.
+    pub vacant: Vec<usize>,
+}
+
+impl MemoryUse {
+    /// The memory use of a module.
+    ///
+    /// # Errors
+    /// A malformed `input_output_alias` or `output_to_operand_aliasing`; bytes that overflow 64 bits.
+    pub fn of(module: &Module) -> Result<MemoryUse, Error> {
+        let mut used = MemoryUse {
+            spaces: BTreeMap::new(),
+            is_scheduled: module.attribute("is_scheduled") == Some("true"),
+            in_outputs: Vec::new(),
+            frames: BTreeMap::new(),
+            temporaries: BTreeMap::new(),
+            entry: module.entry,
+        };
+        let wanted = frames(module);
+        for &(number, frame) in &wanted {
+            let found = buffers(module, number, frame, &used.frames)?;
+            used.frames.insert((number, frame), found);
+        }
+        used.in_outputs = in_outputs(module, &used.frames);
+        used.temporaries = used.live(module)?;
+        used.add_whole(module, &wanted)?;
+        let output = &module.computations[module.entry].result().shape;
+        let running: BTreeSet<usize> = wanted.iter().map(|(number, _)| *number).collect();
+        let inner = inner_tables(output, running.into_iter().map(|number| &module.computations[number]));
+        let tables = tables(output);
+        if tables > 0 || inner > 0 {
+            let main = used.spaces.entry(0).or_default();
+            (main.tables, main.inner_tables) = (tables, inner);
+        }
+        for (space, bytes) in used.temporaries[&(module.entry, RunsAs::Entry)].clone() {
+            let (at, most) = first_most(&bytes);
+            let space = used.spaces.entry(space).or_default();
+            (space.at, space.temporaries) = (at, most);
+        }
+        for space in used.spaces.values_mut() {
+            let all = space.arguments.plus(space.outputs)?.plus(space.constants)?;
+            space.peak = all.plus(Footprint { logical: 0, padded: space.temporaries })?.padded;
+        }
+        Ok(used)
+    }
+
+    /// Whether a temporary, by its number in the frame, has memory beside the outputs.
+    fn is_beside(&self, frame: (usize, RunsAs), temporary: usize) -> bool {
+        self.in_outputs.binary_search_by_key(&(frame, temporary), |own| (own.frame, own.temporary)).is_err()
+    }
+
+    /// The live temporaries beside the outputs, of each computation at each instruction, called computations included.
+    fn live(&self, module: &Module) -> Result<BTreeMap<(usize, RunsAs), Timelines>, Error> {
+        let mut all = BTreeMap::new();
+        // The map orders computations after those that they run.
+        for (frame, found) in &self.frames {
+            let inside = Frames { buffers: &self.frames, timelines: &all };
+            let live = inside.live(&module.computations[frame.0], found, &|k| self.is_beside(*frame, k))?;
+            all.insert(*frame, live);
+        }
+        Ok(all)
+    }
+
+    /// Adds arguments, outputs and constants, which are live for the whole run.
+    fn add_whole(&mut self, module: &Module, wanted: &BTreeSet<(usize, RunsAs)>) -> Result<(), Error> {
+        let entry = &module.computations[module.entry];
+        let mut add = |array: &Array, to: fn(&mut Space) -> &mut Footprint| -> Result<(), Error> {
+            let Some(footprint) = Footprint::of(array)? else { return Ok(()) };
+            let sum = to(self.spaces.entry(array.layout.memory_space).or_default());
+            *sum = sum.plus(footprint)?;
+            Ok(())
+        };
+        for parameter in &entry.parameters {
+            for array in leaves(&entry.instructions[*parameter].shape) {
+                add(array, |space| &mut space.arguments)?;
+            }
+        }
+        let donated = &self.frames[&(module.entry, RunsAs::Entry)].donated;
+        let donated: BTreeSet<usize> = donated.iter().map(|pair| pair.result).collect();
+        for (leaf, array) in leaves(&entry.result().shape).into_iter().enumerate() {
+            if !donated.contains(&leaf) {
+                add(array, |space| &mut space.outputs)?;
+            }
+        }
+        let computations: BTreeSet<usize> = wanted.iter().map(|(number, _)| *number).collect();
+        for number in computations {
+            for instruction in module.computations[number].instructions.iter().filter(|i| i.opcode == "constant") {
+                for array in leaves(&instruction.shape) {
+                    add(array, |space| &mut space.constants)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The live bytes of a memory space at each instruction of the entry; `None` if the space is unused.
+    pub fn timeline(&self, space: u8) -> Option<Vec<i64>> {
+        let own = self.spaces.get(&space)?;
+        let whole = own.peak - own.temporaries;
+        let temporaries = self.temporaries[&(self.entry, RunsAs::Entry)].get(&space);
+        // No sum is above the peak, which fits.
+        let length = self.frames[&(self.entry, RunsAs::Entry)].of.len();
+        Some((0..length).map(|k| whole + temporaries.map_or(0, |bytes| bytes[k])).collect())
+    }
+
+    /// The running instructions at the peak of a memory space: the entry's first, then those that it runs.
+    pub fn peak(&self, module: &Module, space: u8) -> Vec<Moment> {
+        self.running(module, space, self.spaces.get(&space).map_or(0, |space| space.at))
+    }
+
+    /// The running instructions while the entry is at one: the entry's first, then those that it runs, each at the peak
+    /// of its computation. The live temporaries at these moments make up [`timeline`](Self::timeline).
+    pub fn running(&self, module: &Module, space: u8, at: usize) -> Vec<Moment> {
+        let first = Moment { computation: self.entry, frame: RunsAs::Entry, instruction: at, vacant: Vec::new() };
+        let mut found = vec![first];
+        let mut next = 0;
+        while let Some(Moment { computation, frame, instruction: at, .. }) = found.get(next).cloned() {
+            let running = &module.computations[computation];
+            let until = until(running);
+            for k in (0..=at).filter(|k| until[*k] >= at) {
+                let all = Frames { buffers: &self.frames, timelines: &self.temporaries };
+                let is_beside = |temporary: usize| self.is_beside((computation, frame), temporary);
+                let inside = all.at(running, &self.frames[&(computation, frame)], k, until[k], &is_beside);
+                let Some(FramePeak { frame, at, vacant, .. }) = inside.get(&space).cloned() else { continue };
+                found[next].vacant.extend(vacant);
+                found.push(Moment { computation: frame.0, frame: frame.1, instruction: at, vacant: Vec::new() });
+            }
+            next += 1;
+        }
+        found
+    }
+
+    /// The temporaries of a memory space that are live at a moment beside the outputs, in its computation alone.
+    pub fn live_at<'u>(&'u self, moment: &'u Moment, space: u8) -> impl Iterator<Item = &'u Buffer> {
+        let frame = (moment.computation, moment.frame);
+        let (at, found) = (moment.instruction, &self.frames[&frame]);
+        let is_vacant = |own: &Buffer| moment.vacant.iter().any(|k| std::ptr::eq(own, &raw const found.buffers[*k]));
+        let live = move |b: &&Buffer| b.space == space && b.live.0 <= at && at <= b.live.1;
+        let beside = found.temporaries().enumerate().filter(move |(k, _)| self.is_beside(frame, *k));
+        beside.map(|(_, buffer)| buffer).filter(live).filter(move |b| !is_vacant(b))
+    }
+}
+
+impl FrameBuffers {
+    /// The buffers that the computation owns.
+    pub fn temporaries(&self) -> impl Iterator<Item = &Buffer> {
+        self.buffers.iter().filter(|buffer| buffer.role == Role::Temporary).chain(&self.copies)
+    }
+}
+
+/// The computations with buffers of their own, each after those that it runs.
+pub(super) fn frames(module: &Module) -> BTreeSet<(usize, RunsAs)> {
+    let mut wanted = BTreeSet::from([(module.entry, RunsAs::Entry)]);
+    for number in (0..module.computations.len()).rev() {
+        if wanted.range((number, RunsAs::Entry)..=(number, RunsAs::Body)).next().is_some() {
+            wanted.extend(module.computations[number].instructions.iter().flat_map(called));
+        }
+    }
+    wanted
+}
+
+impl Frames<'_> {
+    /// The bytes of a computation's temporaries that `is_left` accepts, at each instruction, with called computations.
+    pub(super) fn live(
+        &self,
+        computation: &Computation,
+        found: &FrameBuffers,
+        is_left: &dyn Fn(usize) -> bool,
+    ) -> Result<Timelines, Error> {
+        let length = computation.instructions.len();
+        let mut changes: BTreeMap<u8, Vec<i128>> = BTreeMap::new();
+        let mut add = |space: u8, (first, last): (usize, usize), bytes: i64| {
+            let changes = changes.entry(space).or_insert_with(|| vec![0; length + 1]);
+            changes[first] += i128::from(bytes);
+            changes[last + 1] -= i128::from(bytes);
+        };
+        for (_, buffer) in found.temporaries().enumerate().filter(|(k, _)| is_left(*k)) {
+            add(buffer.space, buffer.live, buffer.footprint.padded);
+        }
+        for (k, until) in until(computation).into_iter().enumerate() {
+            for (space, inside) in self.at(computation, found, k, until, is_left) {
+                add(space, (k, until), inside.bytes);
+            }
+        }
+        let sums = |changes: Vec<i128>| {
+            let mut live = 0;
+            let sum = |change: &i128| {
+                live += change;
+                i64::try_from(live).map_err(|_| Error::new("the live bytes do not fit in 64 bits").too_large())
+            };
+            changes[..length].iter().map(sum).collect::<Result<Vec<i64>, Error>>()
+        };
+        changes.into_iter().map(|(space, changes)| Ok((space, sums(changes)?))).collect()
+    }
+
+    /// The peaks of the computations that an instruction runs until another one, beside the temporaries that `is_left`
+    /// accepts.
+    fn at(
+        &self,
+        computation: &Computation,
+        found: &FrameBuffers,
+        k: usize,
+        until: usize,
+        is_left: &dyn Fn(usize) -> bool,
+    ) -> BTreeMap<u8, FramePeak> {
+        if called(&computation.instructions[k]).is_empty() {
+            return BTreeMap::new();
+        }
+        let mut number = 0;
+        let mut left = Vec::with_capacity(found.buffers.len());
+        for buffer in &found.buffers {
+            let is_temporary = buffer.role == Role::Temporary;
+            left.push(is_temporary && is_left(number));
+            number += usize::from(is_temporary);
+        }
+        let results: HashSet<usize> = found.of[k].iter().copied().flatten().collect();
+        let counted = |(instruction, leaf): (usize, usize)| {
+            let number = found.of[instruction][leaf].filter(|number| left[*number])?;
+            let buffer = &found.buffers[number];
+            // An operand that is read later stays live, unless it is also a result.
+            (instruction == k || buffer.live.1 == k || results.contains(&number)).then_some((
+                number,
+                buffer.footprint.padded,
+                buffer.space,
+            ))
+        };
+        self.inside(computation, k, until != k, &counted)
+    }
+}
+
+/// The first index of the largest value, and the value.
+pub(super) fn first_most(bytes: &[i64]) -> (usize, i64) {
+    bytes.iter().enumerate().fold((0, 0), |most, (k, bytes)| if *bytes > most.1 { (k, *bytes) } else { most })
+}

@@ -1,0 +1,296 @@
+//! Instruction orders with a lower peak.
+//!
+//! Each computation is ordered by itself, called computations first. A new order is kept if, with its own buffers, one
+//! memory has a lower peak and none a higher peak than in the text; the main memory comes first.
+
+use super::buffers::{FrameBuffers, FrameMap, buffers};
+use super::footprint::Footprint;
+use super::inside::{Counted, Frames, Timelines};
+use super::live::{MemoryUse, first_most, frames};
+use super::names::Leaf;
+use super::runs::{RunsAs, called, until};
+use super::tasks::{OutputMemory, Tasks};
+use crate::scheduling::{MOST_STEPS, TaskGraph, least_peak};
+use std::collections::BTreeMap;
+use tensor_layout::hlo::{Computation, Instruction, Module};
+use tensor_layout::operations::shape::{count, leaves};
+use tensor_layout::text::Error;
+
+/// Instruction orders of computations.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Schedule {
+    /// For each computation with a new order, its instruction numbers, first to last.
+    pub orders: BTreeMap<usize, Vec<usize>>,
+    /// For each memory space, a lower bound on [`temporaries`](super::Space::temporaries) in any order.
+    pub bounds: BTreeMap<u8, i64>,
+}
+
+impl Schedule {
+    /// A schedule of known orders, without bounds.
+    pub fn of_orders(orders: BTreeMap<usize, Vec<usize>>) -> Schedule {
+        Schedule { orders, ..Schedule::default() }
+    }
+
+    /// Finds an order with a low peak for each computation of a module.
+    ///
+    /// # Errors
+    /// A malformed aliasing attribute; bytes that overflow 64 bits.
+    pub fn least_memory(module: &Module) -> Result<Schedule, Error> {
+        let mut found = Schedule::least(module, OutputMemory::Reserved)?;
+        let other = Schedule::least(module, OutputMemory::Shared)?;
+        // All outputs may hold temporaries until they are defined.
+        found.bounds = other.bounds;
+        for array in leaves(&module.computations[module.entry].result().shape) {
+            let outputs = Footprint::of(array)?.unwrap_or_default().padded;
+            found.bounds.entry(array.layout.memory_space).and_modify(|bound| *bound = (*bound - outputs).max(0));
+        }
+        // Which temporaries fit into the outputs is known of an order alone.
+        let peaks = |schedule: &Schedule| -> Result<BTreeMap<u8, i64>, Error> {
+            let used = MemoryUse::of(&schedule.apply(module)?)?;
+            Ok(used.spaces.into_iter().map(|(space, own)| (space, own.peak)).collect())
+        };
+        let text = peaks(&Schedule::default())?;
+        let mut least = (text.clone(), BTreeMap::new());
+        for orders in [std::mem::take(&mut found.orders), other.orders] {
+            let own = peaks(&Schedule::of_orders(orders.clone()))?;
+            if own.iter().all(|(space, peak)| *peak <= text.get(space).copied().unwrap_or(0)) && own < least.0 {
+                least = (own, orders);
+            }
+        }
+        found.orders = least.1;
+        Ok(found)
+    }
+
+    /// The order of least memory by one count of the outputs.
+    fn least(module: &Module, outputs: OutputMemory) -> Result<Schedule, Error> {
+        let found = Schedule::of_computations(module, outputs, &|_| true)?;
+        let entry = (module.entry, RunsAs::Entry);
+        let peaks = |ordered: &Module| -> Result<BTreeMap<u8, i64>, Error> {
+            Ok(peaks(&Ordering::as_it_is(ordered, outputs)?.timelines[&entry]))
+        };
+        let (after, before) = (peaks(&found.apply(module)?)?, peaks(module)?);
+        // A computation with a lower peak may reach it while the caller's buffers are full.
+        if after.iter().all(|(space, bytes)| bytes <= before.get(space).unwrap_or(&0)) {
+            return Ok(found);
+        }
+        Schedule::of_computations(module, outputs, &|number| number == module.entry)
+    }
+
+    /// Orders only the computations that `is_ordered` accepts.
+    fn of_computations(
+        module: &Module,
+        outputs: OutputMemory,
+        is_ordered: &dyn Fn(usize) -> bool,
+    ) -> Result<Schedule, Error> {
+        let mut found = Schedule::default();
+        let mut ordering = Ordering::new(module, outputs);
+        let effects = module.effects();
+        let mut bounds = Peaks::new();
+        let mut steps = MOST_STEPS;
+        let all: Vec<(usize, RunsAs)> = frames(module).into_iter().collect();
+        for own in all.chunk_by(|a, b| a.0 == b.0) {
+            let number = own[0].0;
+            let mut before = ordering.all_peaks(own)?;
+            let mut order: Vec<usize> = (0..module.computations[number].instructions.len()).collect();
+            for (k, frame) in own.iter().enumerate() {
+                // Tasks are numbered as in the text.
+                let tasks = Tasks { module, frame: *frame, frames: &ordering.buffers, effects: &effects, outputs };
+                let computation = &module.computations[number];
+                let until = until(computation);
+                let inside = |k: usize, counted: &dyn Fn(Leaf) -> Option<Counted>| {
+                    let most = ordering.inside().inside(computation, k, until[k] != k, counted);
+                    most.into_iter().map(|(space, inside)| (space, inside.bytes)).collect()
+                };
+                let (graphs, _) = tasks.graphs(&inside)?;
+                // In another order, called computations may need less, at another time.
+                let inside = |k: usize, counted: &dyn Fn(Leaf) -> Option<Counted>| {
+                    least_inside(computation, k, &bounds, until[k] != k, counted)
+                };
+                let runs = computation.instructions.iter().any(|own| !called(own).is_empty());
+                let least = if runs { tasks.graphs(&inside)?.0 } else { BTreeMap::new() };
+                let mut own_bounds = BTreeMap::new();
+                for (space, graph) in graphs {
+                    if k > 0 {
+                        own_bounds.insert(space, least.get(&space).unwrap_or(&graph).least());
+                        continue;
+                    }
+                    let new = least_peak(&graph, &order, &mut steps)?;
+                    let other = least.get(&space).filter(|own| **own != graph);
+                    let bound = other.map_or(new.bound, TaskGraph::least);
+                    own_bounds.insert(space, bound);
+                    if new.order == order || !is_ordered(number) {
+                        continue;
+                    }
+                    ordering.module.computations[number] = reordered(&module.computations[number], &new.order);
+                    let after = ordering.all_peaks(own)?;
+                    if is_better(&after, &before, space) {
+                        (order, before) = (new.order, after);
+                    } else {
+                        ordering.module.computations[number] = reordered(&module.computations[number], &order);
+                    }
+                }
+                bounds.insert(*frame, own_bounds);
+            }
+            ordering.all_peaks(own)?;
+            if order.iter().enumerate().any(|(k, task)| k != *task) {
+                found.orders.insert(number, order);
+            }
+        }
+        found.bounds = bounds.remove(&(module.entry, RunsAs::Entry)).unwrap_or_default();
+        Ok(found)
+    }
+
+    /// The module in these orders.
+    ///
+    /// # Errors
+    /// A computation that does not exist; an order that is no permutation of the instructions, or violates a
+    /// dependence.
+    pub fn apply(&self, module: &Module) -> Result<Module, Error> {
+        let effects = module.effects();
+        let frames = frames(module);
+        let mut ordered = module.clone();
+        let outputs = OutputMemory::Reserved;
+        let buffers = Ordering::as_it_is(module, outputs)?.buffers;
+        for (number, order) in &self.orders {
+            let frame = frames.iter().find(|frame| frame.0 == *number).copied();
+            let Some(frame) = frame else {
+                return Err(Error::new(format!("only computations that run have an order, found one of {number}")));
+            };
+            let tasks = Tasks { module, frame, frames: &buffers, effects: &effects, outputs };
+            let (graphs, pairs) = tasks.graphs(&|_, _| BTreeMap::new())?;
+            drop(graphs);
+            let name = &module.computations[*number].name;
+            check(order, &pairs, &module.computations[*number].instructions)
+                .map_err(|error| Error::new(format!("the order of `{name}`: {}", error.message)))?;
+            ordered.computations[*number] = reordered(&module.computations[*number], order);
+        }
+        Ok(ordered)
+    }
+}
+
+/// Whether the peak of one memory is lower, and none is higher.
+fn is_better(new: &[BTreeMap<u8, i64>], old: &[BTreeMap<u8, i64>], space: u8) -> bool {
+    let of = |peaks: &BTreeMap<u8, i64>, space: &u8| peaks.get(space).copied().unwrap_or(0);
+    let all = || new.iter().zip(old);
+    let higher = |(new, old): (&BTreeMap<u8, i64>, &BTreeMap<u8, i64>)| new.iter().any(|(k, own)| *own > of(old, k));
+    !all().any(higher) && all().any(|(new, old)| of(new, &space) < of(old, &space))
+}
+
+/// Checks that an order has each instruction once, after its dependences.
+fn check(order: &[usize], pairs: &[(usize, usize)], instructions: &[Instruction]) -> Result<(), Error> {
+    let n = instructions.len();
+    let mut place = vec![None; n];
+    for (k, task) in order.iter().enumerate() {
+        match place.get_mut(*task) {
+            Some(own @ None) => *own = Some(k),
+            Some(_) => return Err(Error::new(format!("`{}` must be there once", instructions[*task].name))),
+            None => return Err(Error::new(format!("a number must be below {n}, found {task}"))),
+        }
+    }
+    if order.len() != n {
+        return Err(Error::new(format!("there must be {n} instructions, found {}", order.len())));
+    }
+    match pairs.iter().find(|(first, then)| place[*first] > place[*then]) {
+        Some((first, then)) => {
+            let [first, then] = [first, then].map(|k| &instructions[*k].name);
+            Err(Error::new(format!("`{first}` must run before `{then}`, found it after that")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The computation in another order.
+fn reordered(computation: &Computation, order: &[usize]) -> Computation {
+    let mut place = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(k, task)| place[*task] = k);
+    let moved = |all: &[usize]| all.iter().map(|k| place[*k]).collect::<Vec<_>>();
+    let one = |k: &usize| {
+        let own = &computation.instructions[*k];
+        Instruction { operands: moved(&own.operands), control: moved(&own.control), ..own.clone() }
+    };
+    let mut reordered = computation.clone();
+    reordered.instructions = order.iter().map(one).collect();
+    reordered.parameters = moved(&computation.parameters);
+    reordered.root = place[computation.root];
+    reordered
+}
+
+/// Lower bounds on the peak of each computation, by memory space.
+type Peaks = BTreeMap<(usize, RunsAs), BTreeMap<u8, i64>>;
+
+/// A lower bound on the bytes that an instruction's computations need beside its buffers, which may be empty at their
+/// peak.
+fn least_inside(
+    computation: &Computation,
+    k: usize,
+    bounds: &Peaks,
+    is_pair: bool,
+    counted: &dyn Fn(Leaf) -> Option<Counted>,
+) -> BTreeMap<u8, i64> {
+    let instruction = &computation.instructions[k];
+    let mut empty: BTreeMap<usize, Counted> = BTreeMap::new();
+    let operands = instruction.operands.iter().copied().filter(|_| instruction.opcode == "call");
+    for own in operands.chain([k]).filter(|_| !is_pair) {
+        let leaves = count(&computation.instructions[own].shape);
+        empty.extend((0..leaves).filter_map(|leaf| counted((own, leaf))).map(|counted| (counted.0, counted)));
+    }
+    let mut most: BTreeMap<u8, i64> = BTreeMap::new();
+    for (space, bytes) in called(instruction).iter().filter_map(|frame| bounds.get(frame)).flatten() {
+        let of_space = empty.values().filter(|own| own.2 == *space);
+        let bytes = of_space.fold(*bytes, |bytes, own| (bytes - own.1).max(0));
+        let most = most.entry(*space).or_default();
+        *most = bytes.max(*most);
+    }
+    most
+}
+
+/// The peak of each memory.
+fn peaks(timelines: &Timelines) -> BTreeMap<u8, i64> {
+    timelines.iter().map(|(space, bytes)| (*space, first_most(bytes).1)).collect()
+}
+
+/// A module during ordering, with the memory use of the computations already ordered.
+struct Ordering {
+    module: Module,
+    outputs: OutputMemory,
+    buffers: FrameMap,
+    timelines: BTreeMap<(usize, RunsAs), Timelines>,
+}
+
+impl Ordering {
+    fn new(module: &Module, outputs: OutputMemory) -> Ordering {
+        Ordering { module: module.clone(), outputs, buffers: FrameMap::new(), timelines: BTreeMap::new() }
+    }
+
+    /// The module in its own order, with the buffers of all computations.
+    fn as_it_is(module: &Module, outputs: OutputMemory) -> Result<Ordering, Error> {
+        let mut own = Ordering::new(module, outputs);
+        for frame in frames(module) {
+            own.all_peaks(&[frame])?;
+        }
+        Ok(own)
+    }
+
+    /// The frames of the computations ordered so far.
+    fn inside(&self) -> Frames<'_> {
+        Frames { buffers: &self.buffers, timelines: &self.timelines }
+    }
+
+    /// The peaks of a computation for each way in which it runs; called computations must be done.
+    fn all_peaks(&mut self, frames: &[(usize, RunsAs)]) -> Result<Vec<BTreeMap<u8, i64>>, Error> {
+        let mut all = Vec::with_capacity(frames.len());
+        for (number, frame) in frames {
+            let found: FrameBuffers = buffers(&self.module, *number, *frame, &self.buffers)?;
+            let computation = &self.module.computations[*number];
+            let mut own = self.inside().live(computation, &found, &|_| true)?;
+            if self.outputs == OutputMemory::Shared && *frame == RunsAs::Entry {
+                found.add_outputs(&mut own)?;
+            }
+            all.push(peaks(&own));
+            self.timelines.insert((*number, *frame), own);
+            self.buffers.insert((*number, *frame), found);
+        }
+        Ok(all)
+    }
+}

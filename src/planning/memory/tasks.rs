@@ -1,0 +1,265 @@
+//! A computation as tasks: its buffers in one memory, as far as they do not depend on the order.
+//!
+//! A value is the set of leaves of one name. The order decides which value overwrites which; all possible pairs are
+//! shared. A value that may be placed in a writable parameter or in a result forms a group with it, and the bytes of
+//! the group's parameters and results are free for its values. So the task graph never charges an order more than the
+//! buffers of that order.
+
+use super::before::before;
+use super::buffers::{FrameMap, Readers, named};
+use super::footprint::Footprint;
+use super::inside::Counted;
+use super::names::{Leaf, reads};
+use super::runs::{RunsAs, called, until};
+use crate::scheduling::{TaskGraph, TaskValue};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use tensor_layout::hlo::Module;
+use tensor_layout::text::Error;
+
+/// The bytes that an instruction's computations take beside its buffers, by memory space. The second parameter maps
+/// leaves to the buffers that count.
+pub type Beside<'b> = dyn Fn(usize, &dyn Fn(Leaf) -> Option<Counted>) -> BTreeMap<u8, i64> + 'b;
+
+/// The task graph of a computation for each memory space.
+pub type TaskGraphs = BTreeMap<u8, TaskGraph>;
+
+/// A computation that runs in some way.
+pub struct Tasks<'m> {
+    /// The module.
+    pub module: &'m Module,
+    /// The computation, and how it runs.
+    pub frame: (usize, RunsAs),
+    /// The buffers of the computations that it runs.
+    pub frames: &'m FrameMap,
+    /// Whether each computation has an effect.
+    pub effects: &'m [bool],
+    /// The memory of the program's outputs.
+    pub outputs: OutputMemory,
+}
+
+/// How the memory of the program's outputs counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputMemory {
+    /// It is there all the time, for its outputs alone.
+    Reserved,
+    /// An output takes memory from its definition on; other values may be in that memory before.
+    Shared,
+}
+
+/// The leaves of one name.
+#[derive(Default)]
+struct NamedLeaves {
+    value: TaskValue,
+    space: u8,
+    is_parameter: bool,
+    is_result: bool,
+}
+
+impl Tasks<'_> {
+    /// The task graph of each memory space, and the dependences between tasks.
+    ///
+    /// # Errors
+    /// A malformed aliasing attribute; bytes that overflow.
+    pub fn graphs(&self, inside: &Beside) -> Result<(TaskGraphs, Vec<(usize, usize)>), Error> {
+        let (number, frame) = self.frame;
+        let computation = &self.module.computations[number];
+        let (classes, donated) = named(self.module, number, frame, self.frames)?;
+        let pairs = before(computation, &classes, self.effects);
+        let mut all: BTreeMap<usize, NamedLeaves> = BTreeMap::new();
+        for (k, instruction) in computation.instructions.iter().enumerate() {
+            let is_parameter = instruction.opcode == "parameter";
+            for leaf in classes.leaves(k) {
+                let class = classes.find(leaf);
+                let bytes = Footprint::of(classes.arrays[leaf])?.map_or(0, |footprint| footprint.padded);
+                let own = all.entry(class).or_default();
+                own.space = classes.arrays[class].layout.memory_space;
+                own.value.bytes = own.value.bytes.max(bytes);
+                own.is_parameter |= is_parameter;
+                own.value.from_start |= is_parameter;
+                if !is_parameter && !classes.is_name[leaf] {
+                    own.value.tasks.push(k);
+                }
+                if k == computation.root {
+                    (own.is_result, own.value.to_end) = (true, true);
+                }
+            }
+            if reads(instruction) {
+                for leaf in classes.taken(instruction) {
+                    let class = classes.find(leaf);
+                    all.entry(class).or_default().value.tasks.push(k);
+                }
+            }
+        }
+        // Read-only values are live all the time in every order.
+        all.retain(|class, own| own.value.bytes > 0 && !(classes.read_only[*class]));
+        let mut shares = Vec::new();
+        let mut groups = Groups::default();
+        for (k, instruction) in computation.instructions.iter().enumerate() {
+            let mut found = classes.pairs[k].clone();
+            if self.outputs == OutputMemory::Shared {
+                // In the memory of an output.
+                found.extend(&classes.others[k]);
+            }
+            if found.is_empty() {
+                continue;
+            }
+            let taken = classes.taken(instruction);
+            let readers = Readers::new(&classes, computation, k, &taken, &found);
+            for pair in &found {
+                let leaf = classes.first[k] + pair.result;
+                let written = readers.written(&classes, leaf, pair, &taken);
+                let known = written.filter(|(to, from)| all.contains_key(to) && all.contains_key(from));
+                if let Some((to, from)) = known {
+                    shares.push((k, to, from));
+                    groups.join(to, from);
+                }
+            }
+        }
+        if frame == RunsAs::Entry && self.outputs == OutputMemory::Shared {
+            all.values_mut().for_each(|own| own.is_result = false);
+        }
+        // The results that must end in a parameter.
+        let root = classes.first[computation.root];
+        let states: Vec<(usize, usize)> = match frame {
+            RunsAs::Entry => {
+                let parameter = |operand: usize| classes.first[computation.parameters[operand]];
+                donated.iter().map(|pair| (root + pair.result, parameter(pair.operand) + pair.leaf)).collect()
+            }
+            RunsAs::Called => Vec::new(),
+            RunsAs::Body => {
+                let parameter = computation.parameters.first().map_or(root..root, |k| classes.leaves(*k));
+                (root..).zip(parameter).take(classes.leaves(computation.root).len()).collect()
+            }
+        };
+        let results: Vec<usize> = all.iter().filter(|(_, own)| own.is_result).map(|(class, _)| *class).collect();
+        let mut ended: Vec<(usize, usize)> = Vec::new();
+        for (result, parameter) in states {
+            let (result, parameter) = (classes.find(result), classes.find(parameter));
+            ended.push((result, parameter));
+            let both = all.get(&result).map(|own| own.space).zip(all.get(&parameter).map(|own| own.space));
+            if both.is_some_and(|(a, b)| a == b) {
+                groups.join(result, parameter);
+                if let Some(own) = all.get_mut(&result).filter(|own| !own.is_parameter) {
+                    // Such a result has no memory beside the parameter's.
+                    own.is_result = false;
+                }
+            }
+        }
+        let mut free: BTreeMap<usize, i64> = BTreeMap::new();
+        for (class, own) in all.iter().filter(|(_, own)| own.is_parameter || own.is_result) {
+            let sum = free.entry(groups.find(*class)).or_default();
+            *sum = sum.checked_add(own.value.bytes).ok_or_else(too_much)?;
+        }
+        let mut graphs = BTreeMap::new();
+        let mut spaces: Vec<u8> = all.values().map(|own| own.space).collect();
+        let counted = |(instruction, leaf): Leaf| {
+            let class = classes.find(classes.first[instruction] + leaf);
+            let own = all.get(&class).filter(|own| !own.is_parameter && !own.is_result)?;
+            Some((class, own.value.bytes, own.space))
+        };
+        let runs = |k: &usize| !called(&computation.instructions[*k]).is_empty();
+        let runs: Vec<(usize, BTreeMap<u8, i64>)> =
+            (0..computation.instructions.len()).filter(runs).map(|k| (k, inside(k, &counted))).collect();
+        spaces.extend(runs.iter().flat_map(|(_, own)| own.keys()));
+        spaces.sort_unstable();
+        spaces.dedup();
+        let until = until(computation);
+        for space in spaces {
+            let mut of: HashMap<usize, usize> = HashMap::new();
+            let mut values = Vec::new();
+            for (class, own) in all.iter().filter(|(_, own)| own.space == space) {
+                of.insert(*class, values.len());
+                values.push(own.value.clone());
+            }
+            let mut beside = Vec::new();
+            for (k, own) in &runs {
+                let k = *k;
+                let Some(bytes) = own.get(&space).copied().filter(|bytes| *bytes > 0) else { continue };
+                if until[k] == k {
+                    beside.push((k, bytes));
+                } else {
+                    let ends = ends(k, until[k], &|at| {
+                        let own = &computation.instructions[at];
+                        let ends = own.opcode.ends_with("-done") || own.opcode.ends_with("-update");
+                        own.operands.first().copied().filter(|_| ends)
+                    });
+                    values.push(TaskValue::new(bytes, &ends));
+                }
+            }
+            let mut graph = TaskGraph::new(computation.instructions.len(), &pairs, values)?;
+            beside.into_iter().try_for_each(|(k, bytes)| graph.add_beside(k, bytes))?;
+            // A place for each parameter, and for each result that need not end in a parameter.
+            let mut numbers: HashMap<usize, usize> = HashMap::new();
+            let mut place = |class: usize| {
+                let next = numbers.len();
+                *numbers.entry(class).or_insert(next)
+            };
+            let is_here = |class: &usize| of.contains_key(class);
+            let given = all.iter().filter(|(class, own)| own.is_parameter && is_here(class));
+            let starts: Vec<(usize, usize)> = given.map(|(class, _)| (of[class], place(*class))).collect();
+            let settled = ended.iter().filter(|(_, parameter)| is_here(parameter));
+            let settled: HashSet<usize> = settled.map(|(result, _)| *result).collect();
+            let own = results.iter().filter(|class| !settled.contains(class));
+            let placed = ended.iter().copied().chain(own.map(|class| (*class, *class)));
+            let placed = placed.filter(|(class, place)| is_here(class) && is_here(place));
+            let ends: Vec<(usize, usize)> = placed.map(|(class, own)| (of[&class], place(own))).collect();
+            graph.add_places(numbers.len(), &starts, &ends);
+            for (k, to, from) in &shares {
+                if let (Some(to), Some(from)) = (of.get(to), of.get(from)) {
+                    graph.share(*k, *to, *from);
+                }
+            }
+            let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+            for (class, value) in &of {
+                members.entry(groups.find(*class)).or_default().push(*value);
+            }
+            for (group, members) in members {
+                if let Some(bytes) = free.get(&group) {
+                    graph.group(&members, *bytes);
+                }
+            }
+            graphs.insert(space, graph);
+        }
+        Ok((graphs, pairs))
+    }
+}
+
+/// An asynchronous start and the instructions that end it, up to the last one.
+fn ends(first: usize, last: usize, started: &dyn Fn(usize) -> Option<usize>) -> Vec<usize> {
+    let mut all = vec![first];
+    for k in first + 1..=last {
+        if started(k).is_some_and(|start| all.contains(&start)) {
+            all.push(k);
+        }
+    }
+    all
+}
+
+/// Union-find sets of classes.
+#[derive(Default)]
+struct Groups {
+    up: HashMap<usize, usize>,
+}
+
+impl Groups {
+    fn find(&mut self, mut class: usize) -> usize {
+        while let Some(up) = self.up.get(&class).copied() {
+            if let Some(further) = self.up.get(&up).copied() {
+                self.up.insert(class, further);
+            }
+            class = up;
+        }
+        class
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.find(a), self.find(b));
+        if a != b {
+            self.up.insert(a.max(b), a.min(b));
+        }
+    }
+}
+
+fn too_much() -> Error {
+    Error::new("the bytes of all buffers do not fit in 64 bits").too_large()
+}

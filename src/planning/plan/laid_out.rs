@@ -1,0 +1,62 @@
+//! The layouts in which each operation takes and makes its arrays, for those who write them into a program.
+
+use super::kernels::Kept;
+use super::layout_plan::{LayoutPlan, Telling, Unplanned};
+use super::planner::Planner;
+use super::prices::Prices;
+use tensor_layout::tiled::layout::Layout;
+
+/// The layouts of an operation's arrays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LaidOut {
+    /// The graph, and the number of the node in it.
+    pub node: (usize, usize),
+    /// In which it takes its operands.
+    pub operands: Vec<Layout>,
+    /// In which these are where it takes them.
+    pub read: Vec<Layout>,
+    /// Whether it reads each there, so that no copy stands between.
+    pub in_place: Vec<bool>,
+    /// In which it makes its results.
+    pub results: Vec<Layout>,
+    /// In which memory spaces; 0 where they are in registers, inside of a kernel.
+    pub spaces: Vec<u8>,
+}
+
+impl Planner<'_, '_> {
+    /// In which layouts each operation takes and makes its arrays. What is made again for each use has several entries.
+    ///
+    /// # Errors
+    /// A cost does not fit in 64 bits.
+    pub fn laid_out(&self, plan: &LayoutPlan) -> Result<Vec<LaidOut>, Unplanned> {
+        let (program, choices) = (&self.posed.program, &self.posed.choices);
+        let certificate = plan.solution.certificate.clone();
+        let prices = Prices::new(&choices.classes);
+        let telling = Telling { posed: &self.posed, prices, placed: self.placed(), certificate };
+        let mut all: Vec<LaidOut> = Vec::with_capacity(program.instances.len());
+        for (k, instance) in program.instances.iter().enumerate() {
+            let stored = self.posed.kernels.kept[k] == Kept::Stored;
+            let space = |made: &usize| if stored { telling.space(*made) } else { 0 };
+            let results = instance.results.iter().map(|made| telling.layout(*made, telling.made_in(*made)));
+            all.push(LaidOut {
+                node: instance.node,
+                operands: Vec::new(),
+                read: Vec::new(),
+                in_place: Vec::new(),
+                results: results.collect(),
+                spaces: instance.results.iter().map(space).collect(),
+            });
+        }
+        for taken in self.posed.taken() {
+            let (user, made) = (taken.by.0, taken.made);
+            let way = &choices.ways[user][plan.solution.choices()[user]];
+            let met = self.posed.met(&telling.prices, &taken, telling.held(made), telling.origin(made), way);
+            let met = met.map_err(|error| Unplanned::Wrong(Some(all[user].node), error))?;
+            all[user].operands.push(telling.layout(made, met.to));
+            all[user].read.push(telling.layout(made, met.from));
+            all[user].in_place.push(self.posed.meeting(&taken).is_read_in_place());
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,526 @@
+//! A plan: the layouts of all values, what they take, and where relayouts stand.
+
+use super::classes::LayoutId;
+use super::holders::HeldIn;
+use super::placing::Placed;
+use super::posed::{Located, Posed, Taken};
+use super::prices::Prices;
+use super::program::{Doing, Program};
+use super::residency::Residency;
+use super::space::{HeldBytes, SpaceTaken};
+use super::ways::MadeIn;
+use crate::solver::{Certificate, Marginal, NetworkError, NoPlan, Solution};
+use std::fmt;
+use std::ops::Range;
+use tensor_layout::operations::shape::Array;
+use tensor_layout::text::{Error, ErrorKind};
+use tensor_layout::tiled::layout::Layout;
+use tensor_layout::transfers::{StridedCopy, whole_copy};
+
+/// An array of a graph: the node's graph, its number there, and which of the arrays of its results.
+pub type ArrayName = (usize, usize, usize);
+
+/// Layouts for a program.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LayoutPlan {
+    /// What the program costs, in the unit of the target.
+    pub cost: i64,
+    /// What it costs at least, however it is laid out.
+    pub bound: i64,
+    /// The layouts of the arguments' arrays, in order.
+    pub arguments: Vec<Layout>,
+    /// The layouts of the results' arrays, in order.
+    pub results: Vec<Layout>,
+    /// For each array the layouts that it is held in, the one that it is made in first. An array that is made several times
+    /// has several entries.
+    pub values: Vec<(ArrayName, Vec<Layout>)>,
+    /// Where layouts meet.
+    pub relayouts: Vec<PlannedRelayout>,
+    /// For each of the values the number of the memory space that it is made in.
+    pub spaces: Vec<u8>,
+    /// Where values are that are not in one memory as long as they live, by value and time.
+    pub stays: Vec<PlannedStay>,
+    /// The copies between memories that run beside kernels, by value and time.
+    pub transfers: Vec<PlannedTransfer>,
+    /// The values that are made again, by value and time.
+    pub remade: Vec<PlannedRemake>,
+    /// What the plan takes of each memory that it uses.
+    pub taken: Vec<SpaceTaken>,
+    /// The proof of the bound.
+    pub solution: Solution,
+}
+
+/// A relayout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedRelayout {
+    /// The array.
+    pub at: ArrayName,
+    /// The layout in which it is made.
+    pub from: Layout,
+    /// The layout in which it is taken.
+    pub to: Layout,
+    /// The bytes that are read and written, padding included.
+    pub bytes: i64,
+    /// What it costs, with what it breaks.
+    pub cost: i64,
+    /// The nodes that take it: their graphs, and their numbers there.
+    pub wanted_by: Vec<(usize, usize)>,
+    /// The operands that it is for: instances of the program, and the numbers of their operands.
+    pub(super) taken_by: Vec<(usize, usize)>,
+}
+
+/// A value in a memory for a part of its life.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedStay {
+    /// The value.
+    pub at: ArrayName,
+    /// The number of the memory space.
+    pub space: u8,
+    /// The bytes there: all of the value, or some of its slices.
+    pub bytes: i64,
+    /// The nodes that run when it is there first and last.
+    pub nodes: [(usize, usize); 2],
+    /// The moments of the schedule at which it is there, which are the numbers of the instances.
+    pub moments: Range<i64>,
+}
+
+/// A value that is in no memory between two of its reads, and made again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedRemake {
+    /// The value.
+    pub at: ArrayName,
+    /// The bytes that are free between.
+    pub bytes: i64,
+    /// The node that reads it last before, and the one before which it is made again.
+    pub nodes: [(usize, usize); 2],
+    /// The moments of the schedule between, which are the numbers of the instances.
+    pub moments: Range<i64>,
+    /// What that costs, with what it costs to have it in its memory.
+    pub cost: i64,
+}
+
+/// A copy between memories that runs beside kernels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedTransfer {
+    /// The value.
+    pub at: ArrayName,
+    /// The bytes that are moved.
+    pub bytes: i64,
+    /// The number of the memory space that is read.
+    pub from: u8,
+    /// The number of the one that is written.
+    pub to: u8,
+    /// The node before which it starts, and the one before which it is done.
+    pub nodes: [(usize, usize); 2],
+    /// The moments of the schedule beside whose kernels it runs; none where all stand still for it.
+    pub moments: Range<i64>,
+    /// What kernels wait for it, in the unit of the target, which the cost of the plan contains.
+    pub exposed: i64,
+    /// The share of the bandwidth that it has as long as it runs, in millionths.
+    pub share: i64,
+    /// The layout, which is the same in both memories.
+    pub layout: Layout,
+    /// The strided copy that it is: a run of all elements, padding included.
+    pub copy: StridedCopy,
+    /// The nodes that read what it moved: their graphs, and their numbers there. Others read what was there before: also
+    /// those that run when the value is near no more and was in memory space 0 all the time.
+    pub read_by: Vec<(usize, usize)>,
+}
+
+/// What a layout of an array would cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Alternative {
+    /// The layout.
+    pub layout: Layout,
+    /// The best plan in which the array is made in it.
+    pub best: Marginal,
+}
+
+/// Why there is no plan.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Unplanned {
+    /// A node, if one is at fault, and what is wrong.
+    Wrong(Option<(usize, usize)>, Error),
+    /// No plan fits: a memory is too small for any.
+    Short {
+        /// The number of the memory space.
+        space: u8,
+        /// The name of the memory.
+        memory: String,
+        /// The node that runs when it is.
+        at: (usize, usize),
+        /// The bytes that it must hold then at least.
+        least: i64,
+        /// The bytes that it has.
+        capacity: i64,
+        /// The arrays that take most, with the least that each can take.
+        arrays: Vec<(ArrayName, i64)>,
+    },
+    /// No plan fits, as a search through all of them has shown: where the nearest one does not.
+    Unfit(MemoryExcess),
+    /// The time, or the limit of work, ended before there was a plan, or a proof that there is none: where the nearest plan
+    /// that was found does not fit.
+    Undecided(Option<MemoryExcess>),
+    /// No layouts are possible.
+    Impossible(NoPlan),
+}
+
+/// Where a plan takes more of a memory than there is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryExcess {
+    /// The number of the memory space.
+    pub space: u8,
+    /// The name of the memory.
+    pub memory: String,
+    /// The node that runs when most is missing.
+    pub at: (usize, usize),
+    /// The bytes that the plan takes then.
+    pub bytes: i64,
+    /// The bytes that the memory has.
+    pub capacity: i64,
+}
+
+impl fmt::Display for MemoryExcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let MemoryExcess { memory, bytes, capacity, .. } = self;
+        let more = bytes.saturating_sub(*capacity);
+        write!(f, "{bytes} bytes of `{memory}`, {more} more than its capacity {capacity}")
+    }
+}
+
+impl Unplanned {
+    /// Why there is no plan, given why the solver has none and what is short of a resource at a moment.
+    pub(crate) fn of(
+        why: NoPlan,
+        excess: impl Fn(usize, i64, i64, i64) -> Option<MemoryExcess>,
+        arrays: impl Fn(usize, i64) -> Vec<(ArrayName, i64)>,
+    ) -> Unplanned {
+        let of = |error: &NetworkError| match error {
+            NetworkError::OverCapacity { resource, moment, used, capacity } => {
+                excess(*resource, *moment, *used, *capacity)
+            }
+            _ => None,
+        };
+        match &why {
+            NoPlan::Shortage { resource, moment, least, capacity, .. } => {
+                match excess(*resource, *moment, *least, *capacity) {
+                    Some(MemoryExcess { space, memory, at, bytes: least, capacity }) => {
+                        let arrays = arrays(*resource, *moment);
+                        Unplanned::Short { space, memory, at, least, capacity, arrays }
+                    }
+                    None => Unplanned::Impossible(why),
+                }
+            }
+            NoPlan::Proved { nearest } => match nearest.as_ref().and_then(of) {
+                Some(excess) => Unplanned::Unfit(excess),
+                None => Unplanned::Impossible(why),
+            },
+            NoPlan::NotFound { nearest } => Unplanned::Undecided(of(nearest)),
+            NoPlan::Stopped => Unplanned::Undecided(None),
+            NoPlan::Forbidden { .. } => Unplanned::Impossible(why),
+        }
+    }
+}
+
+impl fmt::Display for Unplanned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unplanned::Wrong(_, error) => write!(f, "{error}"),
+            Unplanned::Short { memory, least, capacity, .. } => {
+                write!(f, "`{memory}` must hold {least} bytes at once, found {capacity}")
+            }
+            Unplanned::Unfit(nearest) => {
+                write!(f, "no plan fits, as a search through all of them shows: the nearest one takes {nearest}")
+            }
+            Unplanned::Undecided(nearest) => {
+                f.write_str("not decided: the search ended before it had a plan, or a proof that there is none")?;
+                nearest.as_ref().map_or(Ok(()), |nearest| write!(f, "; the nearest one that was found takes {nearest}"))
+            }
+            Unplanned::Impossible(why) => write!(f, "{why}"),
+        }
+    }
+}
+
+impl std::error::Error for Unplanned {}
+
+impl From<Located> for Unplanned {
+    fn from((node, error): Located) -> Unplanned {
+        match error.kind {
+            // No node is at fault.
+            ErrorKind::Undecided => Unplanned::Undecided(None),
+            _ => Unplanned::Wrong(Some(node), error),
+        }
+    }
+}
+
+/// A solution as a plan.
+pub(super) struct Telling<'p, 'a, 't> {
+    pub posed: &'p Posed<'a, 't>,
+    pub prices: Prices<'p, 't>,
+    pub placed: &'p [Option<Placed>],
+    pub certificate: Certificate,
+}
+
+impl Telling<'_, '_, '_> {
+    pub fn plan(self) -> Result<LayoutPlan, Located> {
+        let program = &self.posed.program;
+        let mut held: Vec<Vec<LayoutId>> = (0..program.made.len()).map(|made| vec![self.made_in(made)]).collect();
+        let relayouts = self.relayouts(&mut held)?;
+        let mut arguments: Vec<((usize, usize), usize)> = Vec::new();
+        let mut results: Vec<(usize, usize)> = Vec::new();
+        for instance in &program.instances {
+            match instance.doing {
+                Doing::Argument(number, leaf) => arguments.push(((number, leaf), instance.results[0])),
+                Doing::Result(number) => results.push((number, instance.results[0])),
+                _ => {}
+            }
+        }
+        arguments.sort_unstable();
+        results.sort_unstable();
+        let spaces: Vec<u8> = (0..program.made.len()).map(|made| self.space(made)).collect();
+        let moments = self.posed.moments();
+        let all: Vec<Vec<HeldBytes>> = moments.iter().enumerate().map(|(made, own)| self.bytes(made, own)).collect();
+        let taken = self.posed.taken_space(&all).map_err(|error| ((0, 0), error))?;
+        let (stays, transfers) = self.movements()?;
+        let told: Vec<usize> = (0..program.made.len()).filter(|made| !program.is_result(*made)).collect();
+        let value = |made: &usize| {
+            let layouts = held[*made].iter().map(|id| self.layout(*made, *id)).collect();
+            (array_name(program, *made), layouts)
+        };
+        Ok(LayoutPlan {
+            cost: self.certificate.cost,
+            bound: self.certificate.bound,
+            arguments: arguments.iter().map(|(_, made)| self.layout(*made, self.made_in(*made))).collect(),
+            results: results.iter().map(|(_, made)| self.layout(*made, self.made_in(*made))).collect(),
+            values: told.iter().map(value).collect(),
+            relayouts,
+            spaces: told.iter().map(|made| spaces[*made]).collect(),
+            stays,
+            transfers,
+            remade: self.remade(),
+            taken,
+            solution: Solution { certificate: self.certificate },
+        })
+    }
+
+    /// Where an array lies over its life, if that is a choice.
+    pub fn residency(&self, made: usize) -> Option<(&Placed, &Residency)> {
+        let placed = self.placed.get(made)?.as_ref()?;
+        Some((placed, &placed.states[self.certificate.choices[placed.variable]]))
+    }
+
+    /// The number of the memory space that an array is made in.
+    pub fn space(&self, made: usize) -> u8 {
+        let by = self.posed.program.made[made].by as i64;
+        match self.residency(made) {
+            _ if self.posed.is_outer(made) => 0,
+            Some((placed, own)) if own.is_read_near(by) => placed.near,
+            Some(_) => 0,
+            None => self.near(made, self.made_in(made)),
+        }
+    }
+
+    /// The bytes of an array, in its layouts. What is copied for one operation is not held.
+    pub fn bytes(&self, made: usize, moments: &[Range<i64>]) -> Vec<HeldBytes> {
+        let (layout, second) = self.held(made);
+        let bytes =
+            |id: LayoutId| self.posed.choices.classes.all[self.posed.choices.class[made]].bytes[usize::from(id)];
+        let whole = |layout: LayoutId, space: u8| {
+            let moments = moments.to_vec();
+            HeldBytes { layout, space, bytes: bytes(layout), moments }
+        };
+        let mut all = match self.residency(made) {
+            None => vec![whole(layout, self.near(made, layout))],
+            Some((placed, own)) => {
+                let sides = [(placed.near, &own.near, own.bytes[0]), (0, &own.far, own.bytes[1])];
+                let side = |(space, moments, bytes): (u8, &Vec<Range<i64>>, i64)| HeldBytes {
+                    layout,
+                    space,
+                    bytes,
+                    moments: moments.clone(),
+                };
+                sides.into_iter().filter(|(_, moments, _)| !moments.is_empty()).map(side).collect()
+            }
+        };
+        all.extend(second.map(|id| whole(id, self.near(made, id))));
+        all
+    }
+
+    /// Where arrays are that are not in one memory as long as they live, and how they come there.
+    fn movements(&self) -> Result<(Vec<PlannedStay>, Vec<PlannedTransfer>), Located> {
+        let program = &self.posed.program;
+        let node = |moment: i64| program.at_moment(moment);
+        let (mut stays, mut transfers) = (Vec::new(), Vec::new());
+        for made in 0..program.made.len() {
+            let Some((placed, own)) = self.residency(made) else { continue };
+            let at = array_name(program, made);
+            if own.near.is_empty() || own.far.is_empty() {
+                continue;
+            }
+            for (space, moments, bytes) in [(placed.near, &own.near, own.bytes[0]), (0, &own.far, own.bytes[1])] {
+                let stay = |own: &Range<i64>| {
+                    let nodes = [node(own.start), node(own.end - 1)];
+                    PlannedStay { at, space, bytes, nodes, moments: own.clone() }
+                };
+                stays.extend(moments.iter().map(stay));
+            }
+            for (number, moved) in own.moves.iter().enumerate() {
+                let layout = self.layout(made, self.made_in(made));
+                let array = Array { layout: layout.clone(), ..program.made[made].array.clone() };
+                let copy = whole_copy(&array).map_err(|error| (node(moved.flight.moments.start), error))?;
+                let (from, to) = if moved.out { (placed.near, 0) } else { (0, placed.near) };
+                let flight = &moved.flight;
+                transfers.push(PlannedTransfer {
+                    at,
+                    bytes: own.bytes[usize::from(!moved.out)],
+                    from,
+                    to,
+                    nodes: [node(flight.moments.start), node(moved.done)],
+                    moments: flight.moments.clone(),
+                    exposed: flight.exposed,
+                    share: flight.share,
+                    layout,
+                    copy,
+                    read_by: self.readers(made, &|moment| own.read_after(moment) == Some(number)),
+                });
+            }
+        }
+        Ok((stays, transfers))
+    }
+
+    /// The nodes that take an array, for kernels of which the first runs at one of some moments.
+    fn readers(&self, made: usize, moments: &dyn Fn(i64) -> bool) -> Vec<(usize, usize)> {
+        let (program, kernels) = (&self.posed.program, &self.posed.kernels);
+        let at = |user: usize| match program.instances[user].doing {
+            // Results are there when all has run.
+            Doing::Result(_) => program.instances.len() - 1,
+            _ => kernels.part_of[user].iter().copied().min().unwrap_or(user),
+        };
+        let mut users: Vec<usize> = self.posed.users[made].iter().map(|(user, _)| *user).collect();
+        users.retain(|user| moments(at(*user) as i64));
+        users.sort_unstable();
+        let mut nodes: Vec<(usize, usize)> = users.into_iter().map(|user| program.instances[user].node).collect();
+        nodes.dedup();
+        nodes
+    }
+
+    /// What is made again.
+    fn remade(&self) -> Vec<PlannedRemake> {
+        let program = &self.posed.program;
+        let mut found = Vec::new();
+        for made in 0..program.made.len() {
+            let Some((_, own)) = self.residency(made) else { continue };
+            let (Some(again), Some(first)) = (own.again, own.near.first().or(own.far.first())) else { continue };
+            let nodes = [program.at_moment(first.end - 1), program.at_moment(again)];
+            let bytes = own.bytes[usize::from(own.near.is_empty())];
+            let at = array_name(program, made);
+            found.push(PlannedRemake { at, bytes, nodes, moments: first.end..again, cost: own.cost });
+        }
+        found
+    }
+
+    /// The number of the memory space of an array with nothing that speaks for another.
+    pub fn near(&self, made: usize, id: LayoutId) -> u8 {
+        if self.posed.is_outer(made) { 0 } else { self.prices.space(self.posed.choices.class[made], id) }
+    }
+
+    /// The layout that an array is made in.
+    pub fn made_in(&self, made: usize) -> LayoutId {
+        let (by, result) = (self.posed.program.made[made].by, self.posed.program.made[made].result);
+        self.posed.choices.ways[by][self.certificate.choices[by]].results[result]
+    }
+
+    /// The layouts that an array is held in.
+    pub fn held(&self, made: usize) -> HeldIn {
+        match &self.posed.holders[made] {
+            Some((variable, states)) => states[self.certificate.choices[*variable]],
+            None => (self.made_in(made), None),
+        }
+    }
+
+    /// What those have to know that take an array.
+    pub fn origin(&self, made: usize) -> MadeIn {
+        let by = self.posed.program.made[made].by;
+        match self.posed.holders[made] {
+            Some(_) => MadeIn::default(),
+            None => self.posed.choices.ways[by][self.certificate.choices[by]].origin(),
+        }
+    }
+
+    pub fn layout(&self, made: usize, id: LayoutId) -> Layout {
+        self.posed.choices.classes.all[self.posed.choices.class[made]].layouts[usize::from(id)].clone()
+    }
+
+    /// The relayouts; adds to each array the layouts that they make.
+    fn relayouts(&self, held: &mut [Vec<LayoutId>]) -> Result<Vec<PlannedRelayout>, Located> {
+        let program = &self.posed.program;
+        let mut found = Vec::new();
+        // The relayout to the second layout of an array.
+        let mut second: Vec<Option<usize>> = vec![None; program.made.len()];
+        for (made, number) in second.iter_mut().enumerate() {
+            if let (from, Some(to)) = self.held(made) {
+                let by = &program.instances[program.made[made].by];
+                let cost = self.posed.held(&self.prices, made, (from, Some(to))).map_err(|error| (by.node, error))?;
+                *number = Some(found.len());
+                found.push(self.relayout(held, made, (from, to), cost.saturating_mul(by.times)));
+            }
+        }
+        // Dead code is not run, nor what brings its operands into other layouts.
+        for taken in self.posed.taken().filter(|taken| self.posed.needed[taken.by.0]) {
+            let Taken { by: (user, _), made, times } = taken;
+            let (node, state) = (program.instances[user].node, self.held(made));
+            let way = &self.posed.choices.ways[user][self.certificate.choices[user]];
+            let met = self.posed.met(&self.prices, &taken, state, self.origin(made), way);
+            let met = met.map_err(|error| (node, error))?;
+            let meeting = met.meeting;
+            if met.from != met.to && !meeting.is_read_in_place() {
+                let cost = self.prices.relayout(meeting, met.from, met.to);
+                let cost = cost.map_err(|error| (node, error))?.saturating_mul(times);
+                let mut relayout = self.relayout(held, made, (met.from, met.to), cost);
+                relayout.wanted_by.push(node);
+                relayout.taken_by.push(taken.by);
+                found.push(relayout);
+            } else if let Some(number) = second[made].filter(|_| met.from != state.0) {
+                found[number].wanted_by.push(node);
+                found[number].taken_by.push(taken.by);
+            }
+        }
+        Ok(found)
+    }
+
+    fn relayout(
+        &self,
+        held: &mut [Vec<LayoutId>],
+        made: usize,
+        (from, to): (LayoutId, LayoutId),
+        cost: i64,
+    ) -> PlannedRelayout {
+        if !held[made].contains(&to) {
+            held[made].push(to);
+        }
+        let bytes = &self.posed.choices.classes.all[self.posed.choices.class[made]].bytes;
+        PlannedRelayout {
+            at: array_name(&self.posed.program, made),
+            from: self.layout(made, from),
+            to: self.layout(made, to),
+            bytes: bytes[usize::from(from)].saturating_add(bytes[usize::from(to)]),
+            cost,
+            wanted_by: Vec::new(),
+            taken_by: Vec::new(),
+        }
+    }
+}
+
+/// The name of an array of a program.
+pub(super) fn array_name(program: &Program, made: usize) -> ArrayName {
+    let (graph, node) = program.instances[program.made[made].by].node;
+    (graph, node, program.made[made].leaf)
+}

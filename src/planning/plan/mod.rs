@@ -1,0 +1,105 @@
+//! Layouts for all values of a program at once, and how far they are from the best.
+//!
+//! ```
+//! use tensor_layout::hlo::Module;
+//! use layout_plan::plan::{EntryLayouts, Planner};
+//! use layout_plan::solver::Options;
+//! use tensor_layout::targets::Target;
+//!
+//! let module = Module::parse("HloModule flip
+//! ENTRY main {
+//!   x = f32[1024,129] parameter(0)
+//!   ROOT y = f32[129,1024] transpose(x), dimensions={1,0}
+//! }").unwrap();
+//! let target = Target::parse("tpu_v5e").unwrap();
+//! let (graphs, facts) = (module.graphs(), module.facts());
+//! let planner = Planner::new(&graphs, module.entry, &facts, &target, EntryLayouts::Free).unwrap();
+//! let plan = planner.plan(&Options::default(), &mut |_| true).unwrap();
+//! assert_eq!((plan.cost, plan.relayouts.len()), (plan.bound, 0));
+//! ```
+//!
+//! The way of a program: it is put into one list ([`program`], [`again`]); its arrays get lists of layouts ([`classes`]),
+//! its operations ways to combine them ([`ways`]); what is a kernel is decided ([`kernels`]); all costs go into a network
+//! ([`prices`], [`posed`]), which the [solver](crate::solver) solves,
+//! within the capacities of memories ([`live`],
+//! [`space`]); and the solution is told as a plan ([`planner`], [`layout_plan`]).
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | [`program`] | calls, loops and branches put in, tuples taken apart |
+//! | [`again`] | broadcasts and constants, made again for each use |
+//! | [`canonical`] | an order of instances that the order of the text does not change |
+//! | [`digits`] | a form in which equal placements are equal |
+//! | [`classes`] | the layouts that arrays may have |
+//! | [`labels`] | which dimensions of an operation's arrays are one |
+//! | [`reshapes`] | which orders go together, and in which reshapes are made |
+//! | [`cutting`] | convolutions that cut their images |
+//! | [`ways`] | the layouts that an operation's arrays may have together |
+//! | [`habits`] | layouts in which operations are made whatever is wanted |
+//! | [`kernels`] | which operations are one kernel |
+//! | [`holders`] | arrays that are held in two layouts |
+//! | [`doubts`] | arguments and results near reshapes that move |
+//! | [`renames`] | arguments and results under other names |
+//! | [`prices`] | what ways and relayouts cost |
+//! | [`moving`] | what reshapes cost that move elements |
+//! | [`homes`] | where arrays lie that have several names |
+//! | [`posed`] | the network of costs |
+//! | [`posing_steps`] | the time in which the network is made |
+//! | [`settling`] | where names lie under given layouts |
+//! | [`live`] | when arrays are in memory |
+//! | [`transfers`] | copies between memories beside kernels |
+//! | [`residency`] | where an array may lie while it lives |
+//! | [`remaking`] | arrays that are made again |
+//! | [`placing`] | the memories of arrays as part of the network |
+//! | [`space`] | what they take of it, and capacities |
+//! | [`laid_out`] | the layouts of each operation's arrays |
+//! | [`working`] | what operations work on beside the fastest memory |
+//! | [`layout_plan`] | the plan |
+//! | [`planner`] | planning, and what other layouts would cost |
+//! | [`judging`] | plans that something else prices |
+
+pub mod again;
+pub mod canonical;
+pub mod classes;
+pub mod cutting;
+pub mod digits;
+pub mod doubts;
+pub mod habits;
+pub mod holders;
+pub mod homes;
+pub mod judging;
+pub mod kernels;
+pub mod labels;
+pub mod laid_out;
+pub mod layout_plan;
+pub mod live;
+pub mod moving;
+pub mod placing;
+pub mod planner;
+pub mod posed;
+pub mod posing_steps;
+pub mod prices;
+pub mod program;
+pub mod remaking;
+pub mod renames;
+pub mod reshapes;
+pub mod residency;
+pub mod settling;
+pub mod space;
+pub mod transfers;
+pub mod ways;
+pub mod working;
+
+pub use judging::{EntryChange, Lesson};
+pub use laid_out::LaidOut;
+pub use layout_plan::{
+    Alternative, ArrayName, LayoutPlan, MemoryExcess, PlannedRelayout, PlannedRemake, PlannedStay, PlannedTransfer,
+    Unplanned,
+};
+pub use placing::Residence;
+pub use planner::Planner;
+pub use posing_steps::COSTS;
+pub use program::{Doing, Instance, Made, Program};
+pub use space::{SpaceLimit, SpaceTaken};
+pub use ways::EntryLayouts;
+pub use working::{WorkingArray, WorkingSet};

@@ -1,0 +1,532 @@
+//! The problem that a program is: a variable for each instance, whose choices are its ways, and an edge for each operand.
+
+use super::canonical::CanonicalOrder;
+use super::classes::{LayoutClasses, LayoutId};
+use super::doubts::doubts;
+use super::habits::{self, bent, summed_after};
+use super::holders::{HeldIn, states};
+use super::homes::{end, homes, rename};
+use super::kernels::{Kept, Kernels};
+use super::live::moments;
+use super::moving::{Around, ReshapeEnds, ends, form, in_place, through_form, without_form};
+use super::posing_steps::PosingSteps;
+use super::prices::{Extent, Meeting, Prices, Taker};
+use super::program::{Doing, Program};
+use super::renames::Renames;
+use super::ways::{Choices, EntryLayouts, MadeIn, Tied, Way, Whereabouts};
+use crate::solver::{CostNetwork, FORBIDDEN};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+use tensor_layout::operations::operation::Operation;
+use tensor_layout::operations::sizes::without;
+use tensor_layout::targets::Target;
+use tensor_layout::text::Error;
+
+/// A node, and what is wrong with it.
+pub type Located = ((usize, usize), Error);
+
+/// A program as a problem. Variables are the instances, by their numbers.
+pub struct Posed<'a, 't> {
+    /// The program.
+    pub program: Program<'a>,
+    /// What can be chosen.
+    pub choices: Choices<'t>,
+    /// What is a kernel.
+    pub kernels: Kernels,
+    /// What is an argument or a result under another name.
+    pub renames: Renames,
+    /// Arguments and results have layouts whose costs are less certain than others: by what their relayout is divided.
+    pub doubted: Vec<Option<i64>>,
+    /// For each instance whether its work is [needed](Program::needed).
+    pub needed: Vec<bool>,
+    /// The users of each array, in [canonical order](super::canonical): instances and their operands, without dead code.
+    pub users: Vec<Vec<(usize, usize)>>,
+    /// For each array that may be held in two layouts: its variable, and what the choices of that are.
+    pub holders: Vec<Option<(usize, Rc<Vec<HeldIn>>)>>,
+}
+
+/// Where and how an operation takes an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Met {
+    /// What it costs once.
+    pub cost: i64,
+    /// The layout that is read or copied.
+    pub from: LayoutId,
+    /// The layout in which the operation takes it.
+    pub to: LayoutId,
+    /// What that depends on.
+    pub meeting: Meeting,
+}
+
+/// An operand and where it comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Taken {
+    /// The instance that takes the array, and as which operand.
+    pub by: (usize, usize),
+    /// The array.
+    pub made: usize,
+    /// How often.
+    pub times: i64,
+}
+
+impl<'a, 't> Posed<'a, 't> {
+    /// Poses the problem.
+    ///
+    /// # Errors
+    /// An instance and what is wrong with it.
+    pub fn new(program: Program<'a>, target: &'t Target, entry: EntryLayouts) -> Result<Posed<'a, 't>, Located> {
+        Posed::within(program, target, entry, &mut PosingSteps::new(&mut |_| true))
+    }
+
+    /// The same within a time.
+    ///
+    /// # Errors
+    /// Those of [`Posed::new`] and of [`PosingSteps::step`].
+    pub fn within(
+        program: Program<'a>,
+        target: &'t Target,
+        entry: EntryLayouts,
+        steps: &mut PosingSteps,
+    ) -> Result<Posed<'a, 't>, Located> {
+        let order = CanonicalOrder::new(&program);
+        let users = order.users(&program);
+        let kernels = Kernels::new(&program, &order, &users, target.has_tiles());
+        let located = |(k, error): (usize, Error)| (program.instances[k].node, error);
+        let mut choices = Choices::new(&program, &order, LayoutClasses::new(target), entry, steps).map_err(located)?;
+        let moves = |k: usize| form(&program, &choices, k).is_some_and(|ends| !in_place(&choices, ends));
+        let renames = Renames::new(&program, &users, moves);
+        let doubted = doubts(&program, &users, &choices.classes, &choices.class);
+        let mut holders = Vec::with_capacity(users.len());
+        let mut next = program.instances.len();
+        for (made, own) in users.iter().enumerate() {
+            let (by, result) = (program.made[made].by, program.made[made].result);
+            steps.step().map_err(|error| located((by, error)))?;
+            let layouts: Vec<LayoutId> = choices.ways[by].iter().map(|way| way.results[result]).collect();
+            let states = states(&choices, choices.class[made], &layouts, own);
+            holders.push(states.map(|states| (next, Rc::new(states))));
+            next += usize::from(holders[made].is_some());
+        }
+        homes(&program, &mut choices, (&kernels, &users), &renames, &holders);
+        Ok(Posed { program, choices, kernels, renames, doubted, needed: order.needed, users, holders })
+    }
+
+    /// When each array is in memory.
+    pub fn moments(&self) -> Vec<Vec<Range<i64>>> {
+        moments(&self.program, &self.users, &self.kernels)
+    }
+
+    /// The operands of all instances.
+    pub fn taken(&self) -> impl Iterator<Item = Taken> + '_ {
+        self.program.instances.iter().enumerate().flat_map(|(k, instance)| {
+            let times = |made: usize| match instance.doing {
+                // A loop takes what its body makes as often as the body runs.
+                Doing::Merge => self.program.instances[self.program.made[made].by].times,
+                _ => instance.times,
+            };
+            let taken =
+                move |(operand, made): (usize, &usize)| Taken { by: (k, operand), made: *made, times: times(*made) };
+            instance.operands.iter().enumerate().map(taken)
+        })
+    }
+
+    /// What the costs of an operand depend on beside the two layouts.
+    pub fn meeting(&self, taken: &Taken) -> Meeting {
+        let (user, operand) = taken.by;
+        let maker = self.program.made[taken.made].by;
+        let taker = match self.program.instances[user].doing {
+            Doing::Result(_) => Taker::Result,
+            Doing::Operation(operation) => match operation {
+                Operation::Dot { .. } if self.program.loop_product(user).is_some() => Taker::Stream,
+                // What is open is brought into a form of its own by a kernel that streams.
+                Operation::Convolution(_) if self.cuts((user, operand)) => {
+                    let several = self.users[taken.made].iter().filter(|user| self.cuts(**user)).nth(1).is_some();
+                    if several { Taker::Cut } else { Taker::Stream }
+                }
+                Operation::Dot { .. } | Operation::Convolution(_) | Operation::Gather(_) | Operation::Scatter(_) => {
+                    Taker::Matrix
+                }
+                _ => Taker::Stream,
+            },
+            Doing::Argument(..) | Doing::Merge | Doing::Copy | Doing::Opaque => Taker::Other,
+        };
+        Meeting {
+            class: self.choices.class[taken.made],
+            kept: self.kernels.kept[maker],
+            argument: self.is_argument(taken.made),
+            taker,
+            extent: self.extent(user, operand),
+            reads: self.kernels.reads[user][operand],
+            in_place: self.choices.classes.target.reads_in_any_order() && self.has_loops(user),
+        }
+    }
+
+    /// Whether an operand is the images that a convolution cuts.
+    fn cuts(&self, (user, operand): (usize, usize)) -> bool {
+        let convolution = matches!(self.program.instances[user].doing, Doing::Operation(Operation::Convolution(_)));
+        convolution && operand == 0 && self.choices.ways[user][0].operands[0].is_none()
+    }
+
+    /// Whether an instance is a kernel of loops, or in one: it goes through its operands in an order of its own.
+    fn has_loops(&self, k: usize) -> bool {
+        let Doing::Operation(operation) = self.program.instances[k].doing else { return false };
+        let product = self.program.loop_product(k).is_some();
+        product
+            || matches!(
+                operation,
+                Operation::Elementwise
+                    | Operation::Select
+                    | Operation::Broadcast { .. }
+                    | Operation::Transpose { .. }
+                    | Operation::Reduce { .. }
+                    | Operation::Loops(_)
+            )
+    }
+
+    /// The dimensions that a product takes from one operand alone: rows or columns.
+    fn own_dims(&self, user: usize, operand: usize) -> Vec<usize> {
+        let instance = &self.program.instances[user];
+        let Doing::Operation(Operation::Dot { lhs_batch, rhs_batch, lhs_contracting, rhs_contracting }) =
+            instance.doing
+        else {
+            return Vec::new();
+        };
+        let shared = if operand == 0 { [lhs_batch, lhs_contracting] } else { [rhs_batch, rhs_contracting] };
+        without(self.program.made[instance.operands[operand]].array.dims.len(), &shared.map(|dims| &dims[..]))
+    }
+
+    /// What an instance reads of an operand.
+    fn extent(&self, user: usize, operand: usize) -> Extent {
+        let instance = &self.program.instances[user];
+        match instance.doing {
+            Doing::Operation(Operation::Slice { .. } | Operation::DynamicSlice { .. }) if operand == 0 => {
+                Extent::Part(self.choices.class[instance.results[0]])
+            }
+            // An argument must stay as it is: it is copied, and the copy is changed.
+            Doing::Operation(Operation::DynamicUpdateSlice | Operation::InsertSlice { .. }) if operand == 0 => {
+                let maker = self.program.made[instance.operands[0]].by;
+                let argument = matches!(self.program.instances[maker].doing, Doing::Argument(..));
+                if argument { Extent::Whole } else { Extent::Nothing }
+            }
+            _ => Extent::Whole,
+        }
+    }
+
+    /// How an operation takes an array that is held in these layouts and lies there, in one of its ways.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn met(
+        &self,
+        prices: &Prices,
+        taken: &Taken,
+        (from, second): HeldIn,
+        origin: MadeIn,
+        by: &Way,
+    ) -> Result<Met, Error> {
+        let (mut meeting, (user, operand)) = (self.meeting(taken), taken.by);
+        let lies = origin.home.unwrap_or(if meeting.argument { Whereabouts::Argument } else { Whereabouts::Near });
+        meeting.argument = lies == Whereabouts::Argument;
+        let moved = self.moved(user, by).is_some();
+        if moved && form(&self.program, &self.choices, user).is_some() {
+            // What it reads is part of its own cost.
+            meeting.taker = Taker::Other;
+        } else if let Some(home) = by.home {
+            // A name costs nothing.
+            meeting.taker = if home == Whereabouts::Result { Taker::Result } else { Taker::Other };
+        } else if self.only_renames(user, by) {
+            meeting.taker = if self.renames.to_result[user] { Taker::Renamed } else { Taker::Other };
+        }
+        let met = |from: LayoutId| -> Result<Met, Error> {
+            let port = &self.choices.ports[user][operand];
+            let to = match by.operands[operand] {
+                Some(to) => to,
+                None if origin.tied && port.contains(&from) => from,
+                None => {
+                    let own = self.own_dims(user, operand);
+                    let (cost, to) = prices.port(meeting, from, (port, &own))?;
+                    let cost = if origin.tied && from != to { FORBIDDEN } else { cost };
+                    return Ok(Met { cost, from, to, meeting });
+                }
+            };
+            // Behind a name that may follow a copy, an operand is not there as it was made.
+            if from != to && origin.tied || by.tied == Some(Tied::Operand) && (from != to || origin.tied) {
+                return Ok(Met { cost: FORBIDDEN, from, to, meeting });
+            }
+            let cost = match by.home {
+                Some(home) if !moved => rename(prices, meeting, (lies, origin.home.is_some()), home, (from, to))?,
+                _ => match (matches!(self.program.instances[user].doing, Doing::Result(_)), origin.home) {
+                    (false, Some(Whereabouts::Result)) => FORBIDDEN,
+                    (true, Some(home)) => end(prices, meeting, home, (from, to))?,
+                    _ => prices.meeting(meeting, from, to)?,
+                },
+            };
+            Ok(Met { cost, from, to, meeting })
+        };
+        let first = met(from)?;
+        let Some(second) = second else { return Ok(first) };
+        let other = met(second)?;
+        // A copy of the second layout is none of the array's own.
+        Ok(if other.to == second && other.cost < first.cost { other } else { first })
+    }
+
+    /// What the costs of a second layout of an array depend on beside the two layouts.
+    fn holding(&self, made: usize) -> Meeting {
+        let by = self.program.made[made].by;
+        Meeting {
+            class: self.choices.class[made],
+            kept: self.kernels.kept[by],
+            argument: self.is_argument(made),
+            taker: Taker::Other,
+            extent: Extent::Nothing,
+            reads: 0,
+            in_place: false,
+        }
+    }
+
+    /// Whether an array is an argument of the program, perhaps under another name.
+    pub fn is_argument(&self, made: usize) -> bool {
+        let by = self.program.made[made].by;
+        matches!(self.program.instances[by].doing, Doing::Argument(..)) || self.renames.of_argument[made]
+    }
+
+    /// What it costs once to hold an array in a second layout.
+    ///
+    /// # Errors
+    /// The cost does not fit in 64 bits.
+    pub fn held(&self, prices: &Prices, made: usize, (from, second): HeldIn) -> Result<i64, Error> {
+        let Some(second) = second else { return Ok(0) };
+        prices.relayout(self.holding(made), from, second)
+    }
+
+    /// The network of costs.
+    ///
+    /// # Errors
+    /// An instance, and why its costs do not fit.
+    pub fn network(&self, prices: &Prices, steps: &mut PosingSteps) -> Result<CostNetwork, Located> {
+        let at = |k: usize| self.program.instances[k].node;
+        let mut network = CostNetwork::new();
+        let mut known: FxHashMap<_, Rc<Vec<i64>>> = FxHashMap::default();
+        for (k, ways) in self.choices.ways.iter().enumerate() {
+            steps.step().map_err(|error| (at(k), error))?;
+            let key = (
+                self.own(k),
+                Rc::as_ptr(ways),
+                self.kernels.kept[k],
+                self.operand_maker(k),
+                self.after(k),
+                (self.renames.to_result[k], self.doubted[k]),
+            );
+            let costs = match known.get(&key) {
+                Some(costs) => costs.clone(),
+                None => {
+                    let costs = ways.iter().map(|way| self.cost(prices, k, way)).collect::<Result<Vec<_>, _>>();
+                    let costs = Rc::new(costs.map_err(|error| (at(k), error))?);
+                    known.insert(key, costs.clone());
+                    costs
+                }
+            };
+            let times = self.program.instances[k].times;
+            let costs = times_all(&costs, times).map_err(|error| (at(k), error))?;
+            network.add_variable(costs).map_err(|error| (at(k), error.into()))?;
+        }
+        // Layers that are alike have arrays that are alike.
+        let mut seconds: FxHashMap<_, Rc<Vec<i64>>> = FxHashMap::default();
+        for (made, holder) in self.holders.iter().enumerate() {
+            let Some((_, states)) = holder else { continue };
+            let wrong = |error| (at(self.program.made[made].by), error);
+            let key = (states.to_vec(), self.holding(made));
+            let costs = match seconds.get(&key) {
+                Some(costs) => costs.clone(),
+                None => {
+                    let costs = states.iter().map(|state| self.held(prices, made, *state));
+                    let costs = Rc::new(costs.collect::<Result<Vec<_>, _>>().map_err(wrong)?);
+                    seconds.insert(key, costs.clone());
+                    costs
+                }
+            };
+            self.hold(&costs, &mut network, made, states).map_err(wrong)?;
+        }
+        let mut tables: FxHashMap<_, Arc<Vec<i64>>> = FxHashMap::default();
+        // What each table is as often as an operation runs.
+        let mut repeated: FxHashMap<_, Arc<Vec<i64>>> = FxHashMap::default();
+        for taken in self.taken().filter(|taken| self.needed[taken.by.0]) {
+            steps.step().map_err(|error| (at(taken.by.0), error))?;
+            let (user, maker) = (taken.by.0, self.program.made[taken.made].by);
+            let (made, by) = (&self.choices.ways[maker], &self.choices.ways[user]);
+            let result = self.program.made[taken.made].result;
+            let holder = self.holders[taken.made].as_ref();
+            let states = holder.map(|(_, states)| states.to_vec());
+            let states = states.unwrap_or_else(|| made.iter().map(|way| (way.results[result], None)).collect());
+            let origins: Vec<MadeIn> = match holder {
+                Some(_) => vec![MadeIn::default(); states.len()],
+                None => made.iter().map(Way::origin).collect(),
+            };
+            let renamed = (self.kernels.kept[user], self.renames.to_result[user]);
+            let key = (states, origins, Rc::as_ptr(by), taken.by.1, self.meeting(&taken), renamed);
+            let table = match tables.get(&key) {
+                Some(table) => table.clone(),
+                None => {
+                    let mut table = Vec::with_capacity(key.0.len() * by.len());
+                    for (held, origin) in key.0.iter().zip(&key.1) {
+                        for way in by.iter() {
+                            let met = self.met(prices, &taken, *held, *origin, way);
+                            table.push(met.map_err(|error| (at(user), error))?.cost);
+                        }
+                    }
+                    let table = Arc::new(table);
+                    tables.insert(key, table.clone());
+                    table
+                }
+            };
+            if table.iter().all(|cost| *cost == 0) {
+                continue;
+            }
+            let key = (Arc::as_ptr(&table), taken.times);
+            let table = match repeated.get(&key) {
+                Some(table) => table.clone(),
+                None => {
+                    let own = times_all(&table, taken.times).map_err(|error| (at(user), error))?;
+                    let own = if taken.times == 1 { table } else { Arc::new(own) };
+                    repeated.insert(key, own.clone());
+                    own
+                }
+            };
+            let from = holder.map_or(maker, |(variable, _)| *variable);
+            network.add_edge(from, user, table).map_err(|error| (at(user), error.into()))?;
+        }
+        Ok(network)
+    }
+
+    /// Adds the variable of an array that may be held in two layouts, with what each of its choices costs once.
+    fn hold(&self, costs: &[i64], network: &mut CostNetwork, made: usize, states: &[HeldIn]) -> Result<(), Error> {
+        let (by, result) = (self.program.made[made].by, self.program.made[made].result);
+        let costs = times_all(costs, self.program.instances[by].times)?;
+        let holder = network.add_variable(costs)?;
+        let mut table = Vec::new();
+        for way in self.choices.ways[by].iter() {
+            table.extend(states.iter().map(|(from, _)| if *from == way.results[result] { 0 } else { FORBIDDEN }));
+        }
+        network.add_edge(by, holder, table)?;
+        Ok(())
+    }
+
+    /// What becomes of the first operand of an instance, if it has one, and whether it is an argument of the program.
+    fn operand_maker(&self, k: usize) -> (Kept, bool) {
+        let Some(first) = self.program.instances[k].operands.first() else { return (Kept::Stored, false) };
+        let by = self.program.made[*first].by;
+        (self.kernels.kept[by], self.is_argument(*first))
+    }
+
+    /// The operation of an instance as text, where its cost depends on it.
+    fn own(&self, k: usize) -> String {
+        match self.program.instances[k].doing {
+            Doing::Operation(operation) => format!("{operation:?}"),
+            Doing::Argument(..) | Doing::Result(_) => "end".to_string(),
+            _ => String::new(),
+        }
+    }
+
+    /// Whether an instance is a reshape that moves nothing in this way, or a transpose where layouts are tiles, and no
+    /// kernel. An argument that is a result under another name is copied.
+    fn only_renames(&self, k: usize, way: &Way) -> bool {
+        if self.kernels.kept[k] != Kept::Stored || self.operand_maker(k).0 == Kept::Fused {
+            return false;
+        }
+        let instance = &self.program.instances[k];
+        match instance.doing {
+            Doing::Operation(Operation::Transpose { .. }) => {
+                let copied = |made: &usize| way.home.is_none() && self.renames.to_result[k] && self.is_argument(*made);
+                self.choices.classes.target.has_tiles() && !instance.operands.iter().any(copied)
+            }
+            _ => ends(&self.program, &self.choices, k, way).is_some_and(|ends| in_place(&self.choices, ends)),
+        }
+    }
+
+    /// The ends of a reshape in a way in which it moves something.
+    pub fn moved(&self, k: usize, way: &Way) -> Option<ReshapeEnds> {
+        ends(&self.program, &self.choices, k, way).filter(|ends| !in_place(&self.choices, *ends))
+    }
+
+    /// What an instance costs in a way, once.
+    pub fn cost(&self, prices: &Prices, k: usize, way: &Way) -> Result<i64, Error> {
+        let instance = &self.program.instances[k];
+        let operation = match instance.doing {
+            Doing::Operation(_) if self.only_renames(k, way) => return Ok(0),
+            Doing::Operation(operation) => operation,
+            // The default is the first layout of a class.
+            Doing::Argument(..) | Doing::Result(_) if way.results[0] != 0 => {
+                return prices.leaving(self.choices.class[instance.results[0]], way.results[0], self.doubted[k]);
+            }
+            _ => return Ok(0),
+        };
+        let classes = |numbers: &[usize]| numbers.iter().map(|made| self.choices.class[*made]).collect::<Vec<_>>();
+        let kept = if instance.results.iter().all(|made| self.users[*made].is_empty()) {
+            // What nothing uses is not computed.
+            Kept::Remade
+        } else {
+            self.kernels.kept[k]
+        };
+        if let (Some(own), Some(form)) = (self.moved(k, way), form(&self.program, &self.choices, k)) {
+            return if kept == Kept::Remade {
+                Ok(0)
+            } else {
+                through_form(prices, &self.choices, own, form, self.around(k, kept))
+            };
+        }
+        let cost = prices.instance(operation, way, &classes(&instance.operands), &classes(&instance.results), kept)?;
+        let more = [self.moving(prices, k, way, kept)?, self.bent(prices, k, way, kept)?];
+        let all = more.into_iter().try_fold(cost, i64::checked_add);
+        all.ok_or_else(|| Error::new("the cost does not fit in 64 bits"))
+    }
+
+    /// What copies cost from and to the layouts in which an operation takes and makes its arrays whatever is wanted.
+    fn bent(&self, prices: &Prices, k: usize, way: &Way, kept: Kept) -> Result<i64, Error> {
+        let Posed { program, choices, users, .. } = self;
+        if kept == Kept::Remade {
+            return Ok(0);
+        }
+        let mut cost = 0i64;
+        let own = (k, &way.operands[..], &way.results[..]);
+        for bent in bent(program, &choices.classes, &choices.class, users, own) {
+            let (kept, taker, extent) = (Kept::Stored, Taker::Result, Extent::Nothing);
+            let meeting =
+                Meeting { class: bent.class, kept, argument: false, taker, extent, reads: 0, in_place: false };
+            cost = cost.saturating_add(prices.relayout(meeting, bent.from, bent.to)?);
+        }
+        Ok(cost)
+    }
+
+    /// What comes after an instance, as far as its own cost depends on it.
+    fn after(&self, k: usize) -> (bool, Vec<usize>) {
+        match self.program.instances[k].doing {
+            Doing::Operation(Operation::Dot { .. }) => {
+                (habits::ends(&self.program, &self.users, k), summed_after(&self.program, &self.users, k))
+            }
+            _ => (false, Vec::new()),
+        }
+    }
+
+    /// What is around a reshape.
+    fn around(&self, k: usize, kept: Kept) -> Around {
+        let (made_by, argument) = self.operand_maker(k);
+        let taker = if self.renames.to_result[k] { Taker::Renamed } else { Taker::Other };
+        Around { made_by, argument, kept, taker }
+    }
+
+    /// What a reshape costs beside itself where it moves something and has no form.
+    fn moving(&self, prices: &Prices, k: usize, way: &Way, kept: Kept) -> Result<i64, Error> {
+        let Some(own) = self.moved(k, way).filter(|_| kept != Kept::Remade) else { return Ok(0) };
+        let others = self.choices.ways[k].iter().filter_map(|way| ends(&self.program, &self.choices, k, way));
+        without_form(prices, &self.choices, own, others, self.around(k, kept))
+    }
+}
+
+fn times_all(costs: &[i64], times: i64) -> Result<Vec<i64>, Error> {
+    let product = |cost: &i64| match *cost {
+        FORBIDDEN => Ok(FORBIDDEN),
+        cost => cost.checked_mul(times).ok_or_else(|| Error::new("the cost does not fit in 64 bits").too_large()),
+    };
+    costs.iter().map(product).collect()
+}

@@ -1,0 +1,587 @@
+//! A program as one list of instances: calls, loops and branches put in, tuples taken apart.
+//!
+//! `y = call(x), to_apply={ p -> negate(p) }` becomes one instance, `negate(x)`; called twice, it becomes two, each with a
+//! layout of its own. Values are arrays: a tuple is the list of its arrays, and what packs and unpacks tuples is gone.
+//!
+//! A loop becomes one [`Doing::Merge`] for each array that it carries, with two operands: the array before the loop, and
+//! the one that the body makes of it. The body stands once and counts as often as it runs. A conditional becomes its
+//! branches, and a merge of their results.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use tensor_layout::limits;
+use tensor_layout::operations::facts::{Facts, LayoutContract};
+use tensor_layout::operations::graph::{Graph, Node, Value};
+use tensor_layout::operations::operation::{Operation, Start};
+use tensor_layout::operations::shape::{Array, Shape, count, firsts, leaves};
+use tensor_layout::targets::LoopProduct;
+use tensor_layout::text::Error;
+use tensor_layout::tiled::layout::Layout;
+
+/// An operation of a graph, in one of the calls of the graph.
+#[derive(Clone, Debug)]
+pub struct Instance<'a> {
+    /// What it is.
+    pub doing: Doing<'a>,
+    /// The numbers of the arrays that it reads.
+    pub operands: Vec<usize>,
+    /// The numbers of the arrays that it makes.
+    pub results: Vec<usize>,
+    /// How often it runs, at least 1.
+    pub times: i64,
+    /// Of a merge of a loop, how often the body runs; else 0.
+    pub rounds: i64,
+    /// The graph and the number of the node in it.
+    pub node: (usize, usize),
+    /// Whether it is never made again, see [`Facts::once`].
+    pub once: bool,
+}
+
+/// What an instance is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Doing<'a> {
+    /// An argument of the program: its number, and which of its arrays.
+    Argument(usize, usize),
+    /// An operation.
+    Operation(&'a Operation),
+    /// One of the operands, and in its layout.
+    Merge,
+    /// The operand, in any layout.
+    Copy,
+    /// An operation of which nothing is known: it takes and makes arrays in the layouts that the program gives.
+    Opaque,
+    /// A result of the program, by its number.
+    Result(usize),
+}
+
+/// An array that a program makes.
+#[derive(Clone, Debug)]
+pub struct Made<'a> {
+    /// Its shape, and the layout that the program gives it.
+    pub array: &'a Array,
+    /// The number of the instance that makes it.
+    pub by: usize,
+    /// Which of its results it is.
+    pub result: usize,
+    /// Which of the arrays of the node's results.
+    pub leaf: usize,
+    /// Whether it keeps the layout that the program gives it.
+    pub fixed: bool,
+    /// The layout of an argument or result that the program says apart from its shape, which then counts: before a compiler
+    /// has assigned layouts, shapes are row-major, and its tiles may change until the end.
+    pub said: Option<Box<Layout>>,
+}
+
+/// A program.
+#[derive(Clone, Debug, Default)]
+pub struct Program<'a> {
+    /// The instances; each comes after those that it uses, but for merges of loops.
+    pub instances: Vec<Instance<'a>>,
+    /// The arrays.
+    pub made: Vec<Made<'a>>,
+    /// See [`Facts::carried`].
+    pub carried: BTreeMap<usize, (usize, usize)>,
+    /// See [`Facts::contracts`].
+    pub contracts: BTreeMap<(usize, usize), LayoutContract>,
+    /// The nodes of graphs that say whether a loop goes on, or which branch runs.
+    pub deciding: BTreeSet<(usize, usize)>,
+}
+
+/// How often the body of a loop counts where nothing says how often it runs.
+pub const UNKNOWN_TRIPS: i64 = 8;
+
+/// The most instances that a program may have: calls of calls can double them again and again.
+pub const MOST_INSTANCES: usize = limits::PLAN_INSTANCES;
+
+/// A graph that is being put in.
+struct Entered {
+    graph: usize,
+    /// The node that is next.
+    next: usize,
+    /// The arrays of each node before it, by result and leaf.
+    known: Vec<Vec<usize>>,
+    arguments: Vec<Vec<usize>>,
+    times: i64,
+    after: After,
+}
+
+/// What is done with the roots of a graph.
+enum After {
+    /// They are the results of the program.
+    Results,
+    /// They are the results of the node that is next in the frame below.
+    Node,
+    /// They are what the start of an asynchronous pair makes of its operands.
+    Start { operands: Vec<usize> },
+    /// They say whether a loop goes on; then its body follows.
+    Condition { merges: Vec<usize>, body: usize },
+    /// They are the arrays of the loop in the next round.
+    Body { merges: Vec<usize> },
+    /// They are a branch's results: those of the branches before, and the branches to come.
+    Branch { made: Vec<Vec<usize>>, rest: Vec<(usize, Vec<usize>)> },
+}
+
+impl<'a> Program<'a> {
+    /// The node that runs at a moment of the schedule, which is the number of an instance; at the end the last one.
+    pub fn at_moment(&self, moment: i64) -> (usize, usize) {
+        let last = self.instances.len().saturating_sub(1);
+        let at = usize::try_from(moment).unwrap_or(0).min(last);
+        self.instances.get(at).map_or((0, 0), |instance| instance.node)
+    }
+
+    /// The program that a graph is, with the graphs that it calls.
+    ///
+    /// # Errors
+    /// A node that uses a later one, a graph that calls a later one, a call whose operands are not the parameters; more
+    /// than [`MOST_INSTANCES`], and counts beyond 64 bits.
+    pub fn new(graphs: &'a [Graph], entry: usize, facts: &Facts) -> Result<Program<'a>, Error> {
+        let graph = graphs.get(entry).ok_or_else(|| {
+            Error::new(format!("the graph must be below the number of graphs, {}, found {entry}", graphs.len()))
+        })?;
+        let (carried, contracts) = (facts.carried.clone(), facts.contracts.clone());
+        let program = Program { carried, contracts, ..Program::default() };
+        let mut builder = Inlining { graphs, facts, program, frames: Vec::new(), parts: HashMap::new() };
+        let mut arguments = Vec::new();
+        for (k, node) in graph.nodes.iter().enumerate() {
+            if let Operation::Parameter { number } = node.operation {
+                arguments.resize(arguments.len().max(number + 1), Vec::new());
+                for leaf in 0..node.results.iter().map(count).sum() {
+                    let made = builder.push(Doing::Argument(number, leaf), (entry, k), Vec::new(), &[leaf], 1)?;
+                    builder.said(made[0], facts.arguments.get(&(number, leaf)));
+                    arguments[number].extend(made);
+                }
+            }
+        }
+        builder.enter(entry, arguments, 1, After::Results)?;
+        while let Some(frame) = builder.frames.pop() {
+            builder.go(frame)?;
+        }
+        Ok(builder.program)
+    }
+
+    /// Whether an array is a result of the program, which is the array that it takes.
+    pub fn is_result(&self, made: usize) -> bool {
+        matches!(self.instances[self.made[made].by].doing, Doing::Result(_))
+    }
+
+    /// For each instance whether its work is needed: by a result of the program, by what a loop carries or branches make, by
+    /// what decides about these, or by an operation that is more than its results. Others are dead code.
+    pub fn needed(&self) -> Vec<bool> {
+        let is_root = |instance: &Instance| {
+            matches!(instance.doing, Doing::Argument(..) | Doing::Merge | Doing::Opaque | Doing::Result(_))
+                || instance.once
+                || instance.results.is_empty()
+                || self.deciding.contains(&instance.node)
+        };
+        let mut needed: Vec<bool> = self.instances.iter().map(is_root).collect();
+        let mut open: Vec<usize> = (0..needed.len()).filter(|k| needed[*k]).collect();
+        while let Some(k) = open.pop() {
+            for made in &self.instances[k].operands {
+                let by = self.made[*made].by;
+                if !needed[by] {
+                    needed[by] = true;
+                    open.push(by);
+                }
+            }
+        }
+        needed
+    }
+
+    /// The instances that read each array, with the number of the operand.
+    pub fn users(&self) -> Vec<Vec<(usize, usize)>> {
+        let mut users = vec![Vec::new(); self.made.len()];
+        for (k, instance) in self.instances.iter().enumerate() {
+            for (operand, value) in instance.operands.iter().enumerate() {
+                users[*value].push((k, operand));
+            }
+        }
+        users
+    }
+
+    /// The layouts that an instance keeps. A result of the program is taken as its owner says, not as it is made.
+    pub fn contract(&self, instance: &Instance) -> Option<&LayoutContract> {
+        let keeps = !matches!(instance.doing, Doing::Result(_));
+        self.contracts.get(&instance.node).filter(|_| keeps)
+    }
+
+    /// The loop that an instance is, if it is a product that no matrix unit helps.
+    pub fn loop_product(&self, k: usize) -> Option<LoopProduct> {
+        let Doing::Operation(operation @ Operation::Dot { .. }) = self.instances[k].doing else { return None };
+        let operands: Vec<&Array> = self.instances[k].operands.iter().map(|made| self.made[*made].array).collect();
+        LoopProduct::of(operation, &operands)
+    }
+}
+
+struct Inlining<'a, 'b> {
+    graphs: &'a [Graph],
+    facts: &'b Facts,
+    program: Program<'a>,
+    frames: Vec<Entered>,
+    /// The number of the first array of each part of a tuple, by the graph, the node and which of its results it is.
+    parts: HashMap<(usize, usize, usize), Vec<usize>>,
+}
+
+impl<'a> Inlining<'a, '_> {
+    /// Adds an instance whose results are these leaves of a node.
+    fn push(
+        &mut self,
+        doing: Doing<'a>,
+        node: (usize, usize),
+        operands: Vec<usize>,
+        made: &[usize],
+        times: i64,
+    ) -> Result<Vec<usize>, Error> {
+        let by = self.program.instances.len();
+        if by >= MOST_INSTANCES {
+            return Err(too_many());
+        }
+        let arrays: Vec<&'a Array> = self.graphs[node.0].nodes[node.1].results.iter().flat_map(leaves).collect();
+        let first = self.program.made.len();
+        for (result, leaf) in made.iter().enumerate() {
+            self.program.made.push(Made { array: arrays[*leaf], by, result, leaf: *leaf, fixed: false, said: None });
+        }
+        let results: Vec<usize> = (first..self.program.made.len()).collect();
+        let (once, rounds) = (self.facts.once.contains(&node), 0);
+        self.program.instances.push(Instance { doing, operands, results: results.clone(), times, rounds, node, once });
+        Ok(results)
+    }
+
+    /// Keeps what the program says of the layout of an argument or result.
+    fn said(&mut self, made: usize, layout: Option<&Layout>) {
+        self.program.made[made].said = layout.cloned().map(Box::new);
+    }
+
+    /// Says that arrays decide what runs.
+    fn decide(&mut self, arrays: &[usize]) {
+        let Program { instances, made, deciding, .. } = &mut self.program;
+        deciding.extend(arrays.iter().map(|array| instances[made[*array].by].node));
+    }
+
+    /// Begins to put in a graph.
+    fn enter(&mut self, graph: usize, arguments: Vec<Vec<usize>>, times: i64, after: After) -> Result<(), Error> {
+        let known = Vec::with_capacity(self.graphs[graph].nodes.len());
+        self.frames.push(Entered { graph, next: 0, known, arguments, times, after });
+        Ok(())
+    }
+
+    /// Goes on with a graph, up to its end or to a call.
+    fn go(&mut self, mut frame: Entered) -> Result<(), Error> {
+        let graph: &'a Graph = &self.graphs[frame.graph];
+        while let Some(node) = graph.nodes.get(frame.next) {
+            match self.node(&mut frame, node).map_err(|error| {
+                let message = format!("node {} of graph {}: {error}", frame.next, frame.graph);
+                error.saying(message)
+            })? {
+                Some(made) => {
+                    frame.known.push(made);
+                    frame.next += 1;
+                }
+                None => {
+                    // What was entered is above this frame.
+                    let entered = self.frames.len() - 1;
+                    self.frames.insert(entered, frame);
+                    return Ok(());
+                }
+            }
+        }
+        let mut roots = Vec::new();
+        for root in &graph.roots {
+            roots.extend(value(graph, &frame.known, root.node, root.result)?);
+        }
+        self.leave(frame, roots)
+    }
+
+    /// What is done when all nodes of a graph are there.
+    fn leave(&mut self, frame: Entered, roots: Vec<usize>) -> Result<(), Error> {
+        match frame.after {
+            After::Results => {
+                for (number, root) in roots.into_iter().enumerate() {
+                    let by = self.program.made[root].by;
+                    let node = self.program.instances[by].node;
+                    let leaf = self.program.made[root].leaf;
+                    let made = self.push(Doing::Result(number), node, vec![root], &[leaf], 1)?;
+                    self.said(made[0], self.facts.results.get(&number));
+                }
+            }
+            After::Node => self.found(roots),
+            After::Start { operands } => {
+                let below = &self.frames[self.frames.len() - 1];
+                let (at, times) = ((below.graph, below.next), below.times);
+                let node: &'a Node = &self.graphs[at.0].nodes[at.1];
+                let Operation::Start(start) = &node.operation else { return Ok(()) };
+                let own = node.results.iter().map(count).sum();
+                let made = self.started(start, at, &operands, &roots, own, times)?;
+                self.found(made);
+            }
+            After::Condition { merges, body } => {
+                self.decide(&roots);
+                let below = &self.frames[self.frames.len() - 1];
+                let arguments = self.arguments(body, below.graph, &merges)?;
+                // The condition and the body run as often.
+                self.enter(body, arguments, frame.times, After::Body { merges })?;
+            }
+            After::Body { merges } => {
+                // What the body passes on needs no second operand.
+                for (merge, next) in merges.iter().zip(roots).filter(|(merge, next)| *merge != next) {
+                    let own = &mut self.program.instances[self.program.made[*merge].by];
+                    own.operands.push(next);
+                    own.rounds = frame.times;
+                }
+                self.found(merges);
+            }
+            After::Branch { mut made, mut rest } => {
+                made.push(roots);
+                if let Some((branch, operands)) = rest.pop() {
+                    let below = &self.frames[self.frames.len() - 1];
+                    let arguments = self.arguments(branch, below.graph, &operands)?;
+                    return self.enter(branch, arguments, frame.times, After::Branch { made, rest });
+                }
+                if let [roots] = &mut made[..] {
+                    // One branch is a call.
+                    let roots = std::mem::take(roots);
+                    self.found(roots);
+                    return Ok(());
+                }
+                let below = &self.frames[self.frames.len() - 1];
+                let (node, times) = ((below.graph, below.next), below.times);
+                let mut merged = Vec::new();
+                for leaf in 0..made[0].len() {
+                    let operands = made.iter().map(|roots| roots[leaf]).collect();
+                    merged.extend(self.push(Doing::Merge, node, operands, &[leaf], times)?);
+                }
+                self.found(merged);
+            }
+        }
+        Ok(())
+    }
+
+    /// The results of the node that the topmost frame waits for.
+    fn found(&mut self, made: Vec<usize>) {
+        if let Some(below) = self.frames.last_mut() {
+            below.known.push(made);
+            below.next += 1;
+        }
+    }
+
+    /// The arrays of a part of a tuple. As a tuple of many parts may have as many users, its arrays are counted once.
+    fn part(&mut self, frame: &Entered, tuple: &Value, index: usize) -> Result<Vec<usize>, Error> {
+        let (number, graph) = (tuple.node, &self.graphs[frame.graph]);
+        let (Some(arrays), Some(from)) = (frame.known.get(number), graph.nodes.get(number)) else {
+            return Err(no_node(number));
+        };
+        let Some(Shape::Tuple(parts)) = from.results.get(tuple.result) else {
+            return Err(Error::new("the operand must be a tuple, found an array"));
+        };
+        let before: usize = from.results.iter().take(tuple.result).map(count).sum();
+        let firsts = self.parts.entry((frame.graph, number, tuple.result)).or_insert_with(|| firsts(parts));
+        let part = firsts.get(index).zip(firsts.get(index + 1));
+        let part = part.and_then(|(first, end)| arrays.get(before + first..before + end));
+        part.map(<[usize]>::to_vec).ok_or_else(|| Error::new("the tuple must have such a part"))
+    }
+
+    /// The arrays that a node makes; `None` where a graph was entered that makes them.
+    fn node(&mut self, frame: &mut Entered, node: &'a Node) -> Result<Option<Vec<usize>>, Error> {
+        let graph = &self.graphs[frame.graph];
+        let at = (frame.graph, frame.next);
+        if let (Operation::GetTupleElement { index }, [tuple]) = (&node.operation, &node.operands[..]) {
+            return self.part(frame, tuple, *index).map(Some);
+        }
+        let mut operands = Vec::new();
+        for operand in &node.operands {
+            operands.push(value(graph, &frame.known, operand.node, operand.result)?);
+        }
+        let all: Vec<usize> = operands.concat();
+        let own: usize = node.results.iter().map(count).sum();
+        let made = match &node.operation {
+            Operation::Parameter { number } => {
+                frame.arguments.get(*number).cloned().ok_or_else(|| no_argument(*number))?
+            }
+            Operation::Tuple => all,
+            Operation::Leaves { numbers } => self.leaves(numbers, &all, at, frame.times)?,
+            Operation::Start(start) => match &start.operation {
+                Operation::Call { computation } => {
+                    let arguments = self.split(*computation, at, operands)?;
+                    self.enter(*computation, arguments, frame.times, After::Start { operands: all })?;
+                    return Ok(None);
+                }
+                operation => {
+                    let made: Vec<usize> = (0..own).filter(|leaf| start.result(*leaf).is_some()).collect();
+                    let made = self.push(self.doing(operation, at, &all), at, all.clone(), &made, frame.times)?;
+                    self.started(start, at, &all, &made, own, frame.times)?
+                }
+            },
+            Operation::Call { computation } => {
+                let arguments = self.split(*computation, at, operands)?;
+                self.enter(*computation, arguments, frame.times, After::Node)?;
+                return Ok(None);
+            }
+            Operation::While { condition, body } => {
+                let mut merges = Vec::new();
+                for (leaf, value) in all.iter().enumerate() {
+                    merges.extend(self.push(Doing::Merge, at, vec![*value], &[leaf], frame.times)?);
+                }
+                let trips = self.facts.trips.get(&at).copied().unwrap_or(UNKNOWN_TRIPS).max(1);
+                let arguments = self.arguments(*condition, at.0, &merges)?;
+                let times = times(frame.times, trips)?;
+                self.enter(*condition, arguments, times, After::Condition { merges, body: *body })?;
+                return Ok(None);
+            }
+            Operation::Conditional { branches } => {
+                self.decide(operands.first().map_or(&[], Vec::as_slice));
+                let mut rest: Vec<_> = branches.iter().copied().zip(operands.into_iter().skip(1)).rev().collect();
+                let Some((first, operands)) = rest.pop() else { return Err(Error::new("a branch must be there")) };
+                let arguments = self.arguments(first, at.0, &operands)?;
+                self.enter(first, arguments, frame.times, After::Branch { made: Vec::new(), rest })?;
+                return Ok(None);
+            }
+            operation => {
+                let made: Vec<usize> = (0..own).collect();
+                match apart(operation, node.operands.len(), (all.len(), own)) {
+                    true => {
+                        let one = |leaf: usize| {
+                            let operands: Vec<usize> = all.get(leaf).copied().into_iter().collect();
+                            self.push(self.doing(operation, at, &operands), at, operands, &[leaf], frame.times)
+                        };
+                        made.into_iter().map(one).collect::<Result<Vec<_>, _>>()?.concat()
+                    }
+                    false => self.push(self.doing(operation, at, &all), at, all, &made, frame.times)?,
+                }
+            }
+        };
+        Ok(Some(made))
+    }
+
+    /// What an instance of a node is. A copy to another element type has other layouts than its operand.
+    fn doing(&self, operation: &'a Operation, at: (usize, usize), operands: &[usize]) -> Doing<'a> {
+        let mut made = self.graphs[at.0].nodes[at.1].results.iter().flat_map(leaves).zip(operands);
+        let is_alike = made.all(|(array, from)| self.program.made[*from].array.element == array.element);
+        if self.facts.copies.contains(&at) && is_alike { Doing::Copy } else { Doing::Operation(operation) }
+    }
+
+    /// The arrays of the start of an asynchronous pair: operands, what the operation makes, and what only the device uses.
+    fn started(
+        &mut self,
+        start: &Start,
+        at: (usize, usize),
+        all: &[usize],
+        made: &[usize],
+        own: usize,
+        times: i64,
+    ) -> Result<Vec<usize>, Error> {
+        let mut found = Vec::new();
+        for leaf in 0..own {
+            let operand = start.operand(leaf).and_then(|operand| all.get(operand));
+            match start.result(leaf).and_then(|result| made.get(result)).or(operand) {
+                Some(value) => found.push(*value),
+                None => {
+                    found.extend(self.push(Doing::Operation(&Operation::Constant), at, Vec::new(), &[leaf], times)?)
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Arrays of the operands by their numbers; those without one are made of nothing.
+    fn leaves(
+        &mut self,
+        numbers: &[Option<usize>],
+        all: &[usize],
+        at: (usize, usize),
+        times: i64,
+    ) -> Result<Vec<usize>, Error> {
+        if self.facts.contracts.get(&at).is_some_and(|contract| !contract.operands.is_empty()) {
+            // What is sent goes on to the receiver as well.
+            self.push(Doing::Opaque, at, all.to_vec(), &[], times)?;
+        }
+        let mut made = Vec::new();
+        for (leaf, number) in numbers.iter().enumerate() {
+            match number.and_then(|number| all.get(number)) {
+                Some(value) => made.push(*value),
+                None => {
+                    made.extend(self.push(Doing::Operation(&Operation::Constant), at, Vec::new(), &[leaf], times)?)
+                }
+            }
+        }
+        Ok(made)
+    }
+
+    /// The arguments of a graph, of the operands of a call: one operand a parameter.
+    fn split(&self, graph: usize, at: (usize, usize), operands: Vec<Vec<usize>>) -> Result<Vec<Vec<usize>>, Error> {
+        self.below(graph, at.0)?;
+        if parameters(&self.graphs[graph]).iter().zip(&operands).all(|(n, own)| *n == own.len()) {
+            return Ok(operands);
+        }
+        self.arguments(graph, at.0, &operands.concat())
+    }
+
+    /// The arguments of a graph, of all arrays together.
+    fn arguments(&self, graph: usize, caller: usize, all: &[usize]) -> Result<Vec<Vec<usize>>, Error> {
+        self.below(graph, caller)?;
+        let mut rest = all;
+        let mut found = Vec::new();
+        for n in parameters(&self.graphs[graph]) {
+            let (own, more) = rest.split_at_checked(n).ok_or_else(|| no_argument(found.len()))?;
+            found.push(own.to_vec());
+            rest = more;
+        }
+        Ok(found)
+    }
+
+    /// That a graph calls one before it.
+    fn below(&self, graph: usize, caller: usize) -> Result<(), Error> {
+        if graph < caller {
+            return Ok(());
+        }
+        Err(Error::new(format!("graph {caller} must call graphs before it, found a call of graph {graph}")))
+    }
+}
+
+/// Whether an operation on a tuple is one on each of its arrays alone, given how many operands it has, and how many arrays
+/// it takes and makes. Then each has layouts of its own.
+fn apart(operation: &Operation, operands: usize, (taken, made): (usize, usize)) -> bool {
+    match operation {
+        Operation::Constant => taken == 0 && made != 1,
+        Operation::Elementwise => operands == 1 && taken == made && made != 1,
+        _ => false,
+    }
+}
+
+/// The number of arrays of each parameter of a graph.
+fn parameters(graph: &Graph) -> Vec<usize> {
+    let mut found = Vec::new();
+    for node in &graph.nodes {
+        if let Operation::Parameter { number } = node.operation {
+            found.resize(found.len().max(number + 1), 0);
+            found[number] = node.results.iter().map(count).sum();
+        }
+    }
+    found
+}
+
+/// The arrays of a value.
+fn value(graph: &Graph, known: &[Vec<usize>], node: usize, result: usize) -> Result<Vec<usize>, Error> {
+    let (Some(arrays), Some(from)) = (known.get(node), graph.nodes.get(node)) else {
+        return Err(no_node(node));
+    };
+    let first: usize = from.results.iter().take(result).map(count).sum();
+    let own = from.results.get(result).map(count);
+    let all = own.and_then(|own| arrays.get(first..first + own));
+    all.map(<[usize]>::to_vec).ok_or_else(|| Error::new(format!("node {node} must have a result {result}, found none")))
+}
+
+fn no_node(node: usize) -> Error {
+    Error::new(format!("an operand must be a node before it, found node {node}"))
+}
+
+pub(super) fn too_many() -> Error {
+    Error::new(format!("with its calls put in, the program must have at most {MOST_INSTANCES} operations")).too_large()
+}
+
+fn no_argument(number: usize) -> Error {
+    Error::new(format!("a call must have an operand for parameter {number}, found none"))
+}
+
+fn times(outer: i64, trips: i64) -> Result<i64, Error> {
+    outer
+        .checked_mul(trips)
+        .ok_or_else(|| Error::new("the rounds of nested loops must fit in 64 bits, found more").too_large())
+}

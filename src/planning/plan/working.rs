@@ -1,0 +1,136 @@
+//! What each operation of a plan reads and makes, and how much of it is not in the fastest memory, where that has a capacity.
+//!
+//! With 4,096 bytes for that memory, in which `a` of 1,024 bytes lies, `b = f(a, x)` of an argument `x` works on `a` that is
+//! near, and on all of `x` and `b` from afar; 3,072 bytes are left for pieces of these while it runs.
+
+use super::kernels::Kept;
+use super::layout_plan::{ArrayName, LayoutPlan, Telling, Unplanned, array_name};
+use super::planner::Planner;
+use super::prices::Prices;
+use super::program::Doing;
+use tensor_layout::operations::shape::Array;
+use tensor_layout::tiled::layout::Layout;
+
+/// An operation with what it works on.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct WorkingSet<'a> {
+    /// The graph, and the number of the node in it.
+    pub node: (usize, usize),
+    /// What it is.
+    pub doing: Doing<'a>,
+    /// How often it runs.
+    pub times: i64,
+    /// What it reads, and what it makes.
+    pub operands: Vec<WorkingArray<'a>>,
+    /// See `operands`.
+    pub results: Vec<WorkingArray<'a>>,
+    /// Whether it moves nothing: its result is made again where it is used, or is another name of its operand.
+    pub is_free: bool,
+    /// The bytes of the fastest memory that arrays leave while it runs.
+    pub room: i64,
+    /// The bytes that they may take of it.
+    pub capacity: i64,
+}
+
+/// An array of an operation.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct WorkingArray<'a> {
+    /// The array.
+    pub at: ArrayName,
+    /// Its shape.
+    pub array: &'a Array,
+    /// The layout in which it is read or made.
+    pub layout: Layout,
+    /// The part of it that does not lie in the fastest memory, in millionths; what is made again where it is used is nowhere.
+    pub far: i64,
+}
+
+/// All of an array, in millionths.
+pub const ALL: i64 = 1_000_000;
+
+impl<'a> Planner<'a, '_> {
+    /// What each operation of a plan works on; none without a capacity of the fastest memory. An array between operations of
+    /// one kernel counts as far: each operation is taken alone.
+    ///
+    /// # Errors
+    /// A cost does not fit in 64 bits.
+    pub fn working_sets(&self, plan: &LayoutPlan) -> Result<Vec<WorkingSet<'a>>, Unplanned> {
+        let prices = Prices::new(&self.posed.choices.classes);
+        let near = prices.fastest();
+        let Some(limit) = self.asked().iter().find(|limit| Some(limit.space) == near) else { return Ok(Vec::new()) };
+        let program = &self.posed.program;
+        let laid_out = self.laid_out(plan)?;
+        let certificate = plan.solution.certificate.clone();
+        let telling = Telling { posed: &self.posed, prices, placed: self.placed(), certificate };
+        // By moment, the bytes that are there more than before.
+        let mut changes = vec![0i128; program.instances.len() + 1];
+        for (made, moments) in self.posed.moments().iter().enumerate() {
+            for held in telling.bytes(made, moments).iter().filter(|held| held.space == limit.space) {
+                for range in &held.moments {
+                    let at = |moment: i64| usize::try_from(moment).unwrap_or(0).min(program.instances.len());
+                    changes[at(range.start)] += i128::from(held.bytes);
+                    changes[at(range.end)] -= i128::from(held.bytes);
+                }
+            }
+        }
+        let mut taken = 0i128;
+        let mut all = Vec::with_capacity(program.instances.len());
+        for (k, (instance, own)) in program.instances.iter().zip(&laid_out).enumerate() {
+            taken += changes[k];
+            let one = |(made, layout): (&usize, &Layout)| WorkingArray {
+                at: array_name(program, *made),
+                array: program.made[*made].array,
+                layout: layout.clone(),
+                far: self.far(&telling, *made, k, limit.space),
+            };
+            all.push(WorkingSet {
+                node: instance.node,
+                doing: instance.doing,
+                times: instance.times,
+                operands: instance.operands.iter().zip(&own.operands).map(one).collect(),
+                results: instance.results.iter().zip(&own.results).map(one).collect(),
+                is_free: self.posed.kernels.kept[k] == Kept::Remade || self.posed.kernels.renamed[k],
+                room: i64::try_from(i128::from(limit.bytes) - taken).unwrap_or(0).max(0),
+                capacity: limit.bytes,
+            });
+        }
+        Ok(all)
+    }
+
+    /// The part of an array that is not in the fastest memory at a moment, in millionths.
+    fn far(&self, telling: &Telling, mut made: usize, moment: usize, near: u8) -> i64 {
+        let (program, kernels) = (&self.posed.program, &self.posed.kernels);
+        // Another name of an array lies where that does.
+        while let Some(source) = program.instances[program.made[made].by].operands.first()
+            && kernels.renamed[program.made[made].by]
+        {
+            made = *source;
+        }
+        let by = program.made[made].by;
+        match (kernels.kept[by], telling.residency(made)) {
+            (Kept::Remade, _) => 0,
+            (Kept::Fused, _) => ALL,
+            (Kept::Stored, None) => {
+                if telling.near(made, telling.made_in(made)) == near {
+                    0
+                } else {
+                    ALL
+                }
+            }
+            (Kept::Stored, Some((_, own))) => {
+                let is_far = own.far.iter().any(|range| range.contains(&(moment as i64)));
+                match own.is_read_near(moment as i64) {
+                    // Without copies, some slices are here and the others there.
+                    true if is_far && own.moves.is_empty() => {
+                        let [here, there] = own.bytes.map(i128::from);
+                        i64::try_from(there * i128::from(ALL) / (here + there).max(1)).unwrap_or(ALL)
+                    }
+                    true => 0,
+                    false => ALL,
+                }
+            }
+        }
+    }
+}
