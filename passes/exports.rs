@@ -3,7 +3,7 @@
 //! Each function runs its body through [`guard`], so that a panic becomes a diagnostic. Pointers from C++ are valid
 //! for the call; nothing is kept.
 
-use crate::check::verify;
+use crate::check::{comparison, verify};
 use crate::choose::indexing_analysis;
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::steps::{Next, StepResult};
@@ -62,11 +62,11 @@ fn run_step<'s>(
 ) -> StepResult<'s> {
     if name == verify::NAME {
         if kept.is_null() {
-            *kept = Box::into_raw(Box::new(verify::State::default())).cast();
+            *kept = Box::into_raw(Box::new(comparison::State::default())).cast();
         }
         // SAFETY: this is the box of the first step.
-        let state = unsafe { &mut *kept.cast::<verify::State>() };
-        let passes = verify::run(rewriter.root(), options, number, state)?;
+        let state = unsafe { &mut *kept.cast::<comparison::State>() };
+        let passes = comparison::run(rewriter.root(), options, number, state)?;
         return Ok(passes.map_or(Next::Unchanged, |passes| Next::Run { passes, number: number + 1, changed: false }));
     }
     let wrong = |message| vec![Diagnostic::error(ir::location(rewriter.root()), message)];
@@ -79,7 +79,7 @@ fn run_step<'s>(
 #[unsafe(no_mangle)]
 extern "C" fn layout_rs_drop(kept: *mut c_void) {
     // SAFETY: this is the box that `layout_rs_run_pass` made, and C++ forgets it.
-    drop(unsafe { Box::from_raw(kept.cast::<verify::State>()) });
+    drop(unsafe { Box::from_raw(kept.cast::<comparison::State>()) });
 }
 
 /// See `Glue.h`.

@@ -47,14 +47,39 @@ fn manifests_are_complete() {
 #[test]
 fn tools_need_no_llvm() {
     let checkout = Checkout::new();
-    for name in ["tensor-layout", "layout-inspect", "layout-translate"] {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["tree", "--locked", "--offline", "--prefix=none", "--edges=normal,build", "--package", name]);
-        let tree = String::from_utf8(run(cargo.current_dir(&checkout.root))).expect("cargo prints UTF-8");
-        assert!(tree.starts_with(name), "{tree}");
+    for name in ["tensor-layout", "layout-plan", "layout-inspect", "layout-translate"] {
+        let tree = packages(&checkout, name, &[]);
         let bound = ["melior", "mlir-sys", "tblgen", "llvm-sys"].map(|package| format!("\n{package} v"));
         assert!(!bound.iter().any(|package| tree.contains(package)), "{name} depends on LLVM:\n{tree}");
     }
+}
+
+/// A compiler that embeds the dialect and its lowering builds neither the planner nor verification.
+#[test]
+fn lowering_needs_no_planner() {
+    let checkout = Checkout::new();
+    for name in ["layout-passes", "layout-embed"] {
+        for (features, wanted) in [(&["--no-default-features"][..], false), (&[], true)] {
+            let tree = packages(&checkout, name, features);
+            for optional in ["layout-plan", "layout-verify", "layout-verify-core"] {
+                assert_eq!(
+                    tree.contains(&format!("\n{optional} v")),
+                    wanted,
+                    "{name} {features:?}: {optional}\n{tree}"
+                );
+            }
+        }
+    }
+}
+
+/// The packages that a package is built from, itself first, a line each.
+fn packages(checkout: &Checkout, name: &str, features: &[&str]) -> String {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["tree", "--locked", "--offline", "--prefix=none", "--edges=normal,build", "--package", name]);
+    let tree = run(cargo.args(features).current_dir(&checkout.root));
+    let tree = String::from_utf8(tree).expect("cargo prints UTF-8");
+    assert!(tree.starts_with(name), "{tree}");
+    tree
 }
 
 #[test]

@@ -1,4 +1,9 @@
 //! Verification of other passes, and of their result.
 
+#[cfg(feature = "verify")]
+pub(crate) mod comparison;
+#[cfg(not(feature = "verify"))]
+#[path = "no_comparison.rs"]
+pub(crate) mod comparison;
 pub mod verify;
 pub mod verify_llvm;

@@ -1,14 +1,7 @@
 //! `layout-verify`: runs passes in order, and compares the result with the program before all of them.
 //!
-//! The crate `layout-verify`, which uses nothing of this project, does the comparison.
-
-use crate::pass::diagnostic::{Diagnostic, Severity};
-use layout_ir::{self as ir, Op};
-use layout_verify::{Finding, Limits, Source};
-use melior::ir::Location;
-use std::fmt::Write as _;
-use std::fs::OpenOptions;
-use std::io::Write as _;
+//! Here are its options. The crate `layout-verify`, which uses nothing of this project, compares; without the feature
+//! `verify` the pass is an error.
 
 /// The name of the pass.
 pub(crate) const NAME: &str = "layout-verify";
@@ -24,16 +17,8 @@ pub(crate) fn is_wanted() -> bool {
     std::env::var_os(WANTED).is_some_and(|value| value != "0")
 }
 
-/// The state of the pass between its steps.
-#[derive(Default)]
-pub(crate) struct State<'c> {
-    source: Option<Source<'c>>,
-    /// The report, with one line for each function.
-    report: String,
-}
-
 /// The value of an option, without braces; `None` if the option is missing or empty.
-fn option<'o>(options: &'o str, name: &str) -> Option<&'o str> {
+pub(super) fn option<'o>(options: &'o str, name: &str) -> Option<&'o str> {
     let mut depth = 0usize;
     let mut words = options.split(|c: char| {
         match c {
@@ -49,7 +34,8 @@ fn option<'o>(options: &'o str, name: &str) -> Option<&'o str> {
 }
 
 /// Whether an option is set.
-fn flag(options: &str, name: &str, otherwise: bool) -> bool {
+#[cfg(feature = "verify")]
+pub(super) fn flag(options: &str, name: &str, otherwise: bool) -> bool {
     option(options, name).map_or(otherwise, |value| !matches!(value, "0" | "false"))
 }
 
@@ -81,119 +67,7 @@ pub(crate) fn check(options: &str) -> Result<(), String> {
 }
 
 /// The number of steps, if given and not 0.
-fn steps(options: &str) -> Result<Option<u64>, String> {
+pub(super) fn steps(options: &str) -> Result<Option<u64>, String> {
     let read = |text: &str| text.parse().map_err(|_| format!("steps must be a number, found `{text}`"));
     option(options, "steps").map(read).transpose().map(|steps| steps.filter(|steps| *steps > 0))
-}
-
-/// Step `number` of the pass: records the program after the passes so far, and after the last one compares. Returns the
-/// pass that runs next.
-///
-/// # Errors
-/// A program that computes something else.
-pub(crate) fn run<'c>(
-    module: Op<'c>,
-    options: &str,
-    number: usize,
-    state: &mut State<'c>,
-) -> Result<Option<String>, Vec<Diagnostic<'c>>> {
-    let passes = passes(options);
-    let allows = |option: &str| {
-        passes.iter().any(|pass| {
-            let mut values = pass.split([' ', '{', '}']).filter_map(|word| word.strip_prefix(option));
-            values.any(|value| !matches!(value, "=0" | "=false"))
-        })
-    };
-    let limits = || -> Result<Limits, Vec<Diagnostic<'c>>> {
-        let wrong = |message| vec![Diagnostic::error(ir::location(module), message)];
-        Ok(Limits {
-            steps: steps(options).map_err(wrong)?,
-            reassociate: allows("reassociate"),
-            contract: allows("contract"),
-            approximate: allows("approximate"),
-            interfaces: passes.iter().any(|pass| pass.contains("entry=machine") || pass.contains("entry=free")),
-            arenas: passes.iter().any(|pass| pass.contains("arena=argument")),
-            obligations: option(options, "smt").is_some(),
-            confirm: flag(options, "confirm", false),
-        })
-    };
-    let remarks = flag(options, "remarks", true);
-    let last = number.checked_sub(1).and_then(|last| passes.get(last));
-    match &mut state.source {
-        // The program of one process computes a part of the former program: another program.
-        Some(source) if last.is_some_and(|last| begins_anew(module, last)) => {
-            state.report += &told(source, module, &passes, remarks)?;
-            state.source = Some(Source::new(module, limits()?));
-        }
-        Some(source) if number > 0 => source.note(module, number),
-        _ => *state = State { source: Some(Source::new(module, limits()?)), report: String::new() },
-    }
-    let next = passes.get(number).cloned();
-    let (None, Some(source)) = (&next, &mut state.source) else { return Ok(next) };
-    state.report += &told(source, module, &passes, remarks)?;
-    let write = |name: &str, text: &dyn Fn() -> String, adds: bool| {
-        let Some(file) = option(options, name) else { return Ok(()) };
-        let wrong = |error| Diagnostic::error(ir::location(module), format!("cannot write {name}={file}: {error}"));
-        let opened = OpenOptions::new().create(true).write(true).append(adds).truncate(!adds).open(file);
-        opened.and_then(|mut file| file.write_all(text().as_bytes())).map_err(|error| vec![wrong(error)])
-    };
-    write("smt", &|| source.obligations(), false)?;
-    // A file may have several modules.
-    write("report", &|| state.report.clone(), true)?;
-    Ok(None)
-}
-
-/// Whether a pass made the program of a process, or its messages: its result is not compared with the former program.
-fn begins_anew(module: Op, pass: &str) -> bool {
-    let made = match pass.split('{').next().unwrap_or_default().trim() {
-        "layout-partition" => "shard.",
-        "layout-shard-to-mpi" => "mpi.",
-        _ => return false,
-    };
-    ir::all_operations(module).into_iter().any(|op| ir::name(op).starts_with(made))
-}
-
-/// The location of the first operation of a module: that of a module without a line of its own is line 0.
-fn first_location<'c>(module: Op<'c>) -> Location<'c> {
-    let first = ir::blocks(module).into_iter().flat_map(ir::operations).next();
-    ir::location(first.unwrap_or(module))
-}
-
-/// Compares the recorded program with the one before; with `remarks`, reports everything that is not shown. Returns one
-/// line for each function.
-fn told<'c>(
-    source: &mut Source<'c>,
-    module: Op<'c>,
-    passes: &[String],
-    remarks: bool,
-) -> Result<String, Vec<Diagnostic<'c>>> {
-    let errors = source.check();
-    let diagnostic = |finding: &Finding, after: &str| Diagnostic {
-        severity: if finding.is_error { Severity::Error } else { Severity::Remark },
-        location: finding.location(module).unwrap_or_else(|| first_location(module)),
-        message: format!("{after}@{}: {}", finding.function, finding.message),
-        notes: vec![],
-    };
-    if !errors.is_empty() {
-        let after = |number: usize| passes.get(number - 1).map_or(String::new(), |pass| format!("after {pass}: "));
-        return Err(errors.iter().map(|(number, finding)| diagnostic(finding, &after(*number))).collect());
-    }
-    let open = source.open();
-    if remarks {
-        open.iter().for_each(|finding| crate::pass::upstream::emit(&diagnostic(finding, "")));
-    }
-    let mut lines = String::new();
-    for (function, how) in source.shown() {
-        let found = if how.is_proved { "proved" } else { "run" };
-        let confirmed = match &how.confirmed {
-            None => String::new(),
-            Some(Ok(())) => ", confirmed".to_owned(),
-            Some(Err(why)) => format!(", not confirmed: {why}"),
-        };
-        let _ = writeln!(lines, "@{function}: {found}{confirmed}");
-    }
-    for finding in open {
-        let _ = writeln!(lines, "@{}: {}", finding.function, finding.message);
-    }
-    Ok(lines)
 }

@@ -232,7 +232,7 @@ fn what_streams_moves_nothing_whatever_its_sizes() {
 #[test]
 fn the_table_beside_layouts_by_hand_is_current() {
     let mut text = String::from(
-        "# Plans beside layouts by hand\n\nMade by `BLESS=1 cargo test -p tensor-layout --test plan`: the bytes that \
+        "# Plans beside layouts by hand\n\nMade by `BLESS=1 cargo test -p layout-plan --test plan`: the bytes that \
          the busiest place of each\nlevel gets or gives, all operations together, by the plan and with the layout that is \
          made by hand for one of\nthe arrays; the other arrays then as is best for it. Places with copies share out the \
          loop that the array\ndoes not have, and none holds an element that another holds.\n\n\

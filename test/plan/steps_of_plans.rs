@@ -212,7 +212,7 @@ const MAB: &str = "axes: (4_PE), memories: (LM: 1 at PE with 16384 bytes reading
 #[test]
 fn the_table_of_steps_is_current() {
     let mut text = String::from(
-        "# Steps over time\n\nMade by `BLESS=1 cargo test -p tensor-layout --test plan`: operations of programs in a \
+        "# Steps over time\n\nMade by `BLESS=1 cargo test -p layout-plan --test plan`: operations of programs in a \
          capacity of each local memory, with\nwhat does not stay there beside the places. A MAB is four PEs of \
          MN-Core, MN-Core all of its 8192. Bytes are those\nthat the busiest place of each level gets or gives. On `tpu_v5e` \
          the capacity is that of `vmem`, and bytes are those from\n`hbm` and to it, with the padding of tiles. The least is the \

@@ -13,6 +13,8 @@ if(NOT layout_target)
   set(layout_target ${PROJECT_BINARY_DIR}/cargo)
 endif()
 set(LAYOUT_CARGO_TARGET_DIR ${layout_target} CACHE PATH "The folder that Cargo builds in")
+set(LAYOUT_FEATURES plan verify CACHE STRING "The passes that others do not need: `plan`, `verify`")
+string(REPLACE ";" "," layout_features "${LAYOUT_FEATURES}")
 find_program(LAYOUT_CARGO cargo HINTS $ENV{HOME}/.cargo/bin)
 if(NOT LAYOUT_CARGO)
   message(FATAL_ERROR "Layout: there is no cargo on the PATH, which building libLayout.so needs")
@@ -23,6 +25,7 @@ set(layout_rust ${LAYOUT_CARGO_TARGET_DIR}/${layout_profile_folder}/liblayout_em
 # Cargo knows better than CMake what is out of date, so it always runs.
 add_custom_target(layout_rust
   COMMAND ${LAYOUT_CARGO} build --quiet --package layout-embed --lib
+          --no-default-features --features "${layout_features}"
           --profile ${LAYOUT_CARGO_PROFILE} --target-dir ${LAYOUT_CARGO_TARGET_DIR}
   WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
   BYPRODUCTS ${layout_rust}
