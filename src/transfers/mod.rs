@@ -19,7 +19,7 @@
 //! are merged.
 //!
 //! Every element of the window is copied once. The number of copies for one dimension up to size 9 is the least of all
-//! partitions, in all but one of the 450 cases of `test/memory/transfers.rs`; for more dimensions it is the least
+//! partitions, in all but one of the 450 cases of `test/layouts/transfers.rs`; for more dimensions it is the least
 //! product. Padding is untouched, or copied with [`CopyRules::padding`] if that needs fewer copies.
 //!
 //! | file | content |

@@ -1,4 +1,4 @@
-//! Layouts, their notations, and machines.
+//! Layouts, their notations, machines, offsets of buffers, and copies.
 
 #[path = "../reference/choices.rs"]
 mod choices;
@@ -14,8 +14,10 @@ mod chains;
 mod laws;
 mod machine;
 mod notations;
+mod offsets;
 mod shardings;
 mod tensor_layout;
 mod tiles_of_parts;
 mod traffic;
+mod transfers;
 mod views;

@@ -1,10 +1,8 @@
-//! Memory of programs: peaks, orders, offsets and transfers.
+//! Memory of programs: peaks and orders.
 
 #[path = "../reference/random_hlo.rs"]
 mod random_hlo;
 
 mod memory;
-mod offsets;
 mod schedule;
 mod scheduling;
-mod transfers;
