@@ -301,9 +301,9 @@ impl<'a> Cursor<'a> {
             let rest = &self.text[self.at..];
             let skip = match rest.as_bytes() {
                 [b' ' | b'\t' | b'\n' | b'\r', ..] => 1,
-                [b'/', b'/', ..] if self.comments => length(rest, |b| b != b'\n' && b != b'\r'),
-                [b'/', b'*', ..] if self.comments => match rest[2..].find("*/") {
-                    Some(end) => end + 4,
+                [b'/', ..] if self.comments => match comment_length(rest) {
+                    Some(0) => return,
+                    Some(length) => length,
                     None => {
                         self.unclosed = Some(self.at);
                         rest.len()
@@ -313,6 +313,15 @@ impl<'a> Cursor<'a> {
             };
             self.at += skip;
         }
+    }
+}
+
+/// The length of the comment at the start of `text`, in bytes, or 0; `None` if it does not end.
+pub(crate) fn comment_length(text: &str) -> Option<usize> {
+    match text.as_bytes() {
+        [b'/', b'/', ..] => Some(length(text, |b| b != b'\n' && b != b'\r')),
+        [b'/', b'*', ..] => text[2..].find("*/").map(|end| end + 4),
+        _ => Some(0),
     }
 }
 

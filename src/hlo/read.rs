@@ -489,9 +489,9 @@ fn at_instruction(cursor: &Cursor) -> bool {
     named || Shape::read(&mut bare, 0).is_ok() && at_opcode(&bare)
 }
 
-/// Whether this word is next, with a space after it.
+/// Whether this word is next, with a space, a name's `%` or a comment after it.
 fn at_word(cursor: &Cursor, word: &str) -> bool {
-    cursor.rest().strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '\t', '\n', '\r', '%']))
+    cursor.rest().strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '\t', '\n', '\r', '%', '/']))
 }
 
 /// The error for an omitted shape that cannot be inferred.

@@ -1,6 +1,6 @@
 //! Words of HLO text: names, numbers, strings and the values of attributes.
 
-use crate::text::{Cursor, Error, excerpt, length};
+use crate::text::{Cursor, Error, comment_length, excerpt, length};
 
 /// The length of the name at the start of `text`, in bytes.
 pub(super) fn name_length(text: &str) -> usize {
@@ -45,7 +45,7 @@ pub(super) fn begins_computation(line: &str) -> bool {
 /// The end of an attribute's value: at the next `,` outside brackets and quotes, or
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum End {
-    /// at the next space,
+    /// at the next space or comment,
     Space,
     /// at the next line, as `literal=s32[2] {1, 2}` does,
     Line,
@@ -69,6 +69,15 @@ pub(super) fn value<'a>(cursor: &mut Cursor<'a>, until: End) -> Result<(usize, &
             .syntax()
     };
     while let Some(&byte) = bytes.get(end) {
+        if open.is_empty() && until == End::Space && matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'/') {
+            let next = Cursor::new(&text[end..]);
+            // A bracket goes on with the value: `f32 [2]`.
+            if next.at() > 0 && !matches!(next.peek(), Some(b'[' | b'{' | b'(' | b'<')) {
+                break;
+            }
+            end += next.at().max(1);
+            continue;
+        }
         end += match byte {
             b'"' => string_length(&text[end..])
                 .ok_or_else(|| Error::at(at + end, "expected `\"` to close this string, found none").syntax())?,
@@ -85,8 +94,9 @@ pub(super) fn value<'a>(cursor: &mut Cursor<'a>, until: End) -> Result<(usize, &
                 Some(unclosed_one) => return Err(unclosed(unclosed_one, format!("`{}`", char::from(byte)))),
                 None => break,
             },
-            b'/' if bytes[end..].starts_with(b"/*") => match text[end..].find("*/") {
-                Some(length) => length + 2,
+            b'/' => match comment_length(&text[end..]) {
+                Some(0) => 1,
+                Some(length) => length,
                 None => return Err(Error::at(at + end, "expected `*/` to close this comment, found none").syntax()),
             },
             b' ' | b'\t' if until == End::Line => 1,

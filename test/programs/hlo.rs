@@ -33,6 +33,69 @@ fn corpus() -> BTreeMap<String, String> {
     folder.filter_map(|entry| read(entry.unwrap().path())).collect()
 }
 
+/// The byte offsets at which the tokens of a text begin, and its length. Comments are none.
+fn tokens(text: &str) -> Vec<usize> {
+    let (mut all, mut at) = (Vec::new(), 0);
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "_.%#-".contains(c);
+    while let Some(first) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let length = match first {
+            _ if rest.starts_with("/*") => rest.find("*/").map(|end| end + 2),
+            _ if rest.starts_with("//") => rest.find('\n'),
+            _ if rest.starts_with("->") || rest.starts_with("<=") => Some(2),
+            '"' => rest[1..].find('"').map(|end| end + 2),
+            // The labels of a convolution, `b01f_01io->b01f`, are one token.
+            _ if is_word(first) => {
+                let name = rest.split(|c: char| !is_word(c) && c != '>').next().unwrap_or_default();
+                Some(
+                    if rest.contains("->") && name.contains("->") {
+                        name
+                    } else {
+                        name.split('>').next().unwrap_or(name)
+                    }
+                    .len(),
+                )
+            }
+            _ => None,
+        };
+        if !first.is_whitespace() && !rest.starts_with("/*") && !rest.starts_with("//") {
+            all.push(at);
+        }
+        at += length.unwrap_or(first.len_utf8());
+    }
+    all.push(text.len());
+    all
+}
+
+/// XLA skips comments between any two tokens, also before the header and behind the last brace.
+#[test]
+fn comments_are_between_any_two_tokens() {
+    let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/test/hlo/small")).unwrap();
+    let mut texts: Vec<String> = folder.map(|own| std::fs::read_to_string(own.unwrap().path()).unwrap()).collect();
+    texts.push("f32[4]{0} add(f32[4]{0} x, f32[4]{0} y)".into());
+    texts.push("ROOT r = f32[2,3]{0,1} transpose(f32[3,2] x), dimensions={1,0}".into());
+    texts.push("e {\n  x = f32[2] parameter(0)\n  ROOT y = f32[2] negate(x)\n}".into());
+    let told = |module: &Module| {
+        let values = |i: &Instruction| {
+            i.literal.iter().flat_map(|l| l.leaves()).map(|l| format!("{:?}", l.values)).collect::<Vec<_>>()
+        };
+        let of = |i: &Instruction| (i.name.clone(), i.opcode.clone(), values(i));
+        let names = module.computations.iter().map(|c| c.instructions.iter().map(of).collect::<Vec<_>>());
+        (module.graphs(), names.collect::<Vec<_>>())
+    };
+    for text in texts.iter().filter(|text| !text.contains("backend_config={") && !text.contains('\\')) {
+        let expected = told(&parse(text));
+        for comment in ["/* } , \" = {\n */", "// } , \" = {\n", "\n\n"] {
+            let mut commented = text.clone();
+            tokens(text).iter().rev().for_each(|at| commented.insert_str(*at, comment));
+            assert_eq!(told(&parse(&commented)), expected, "{commented}");
+            // An error is at its token.
+            let wrong = format!("{commented} ?");
+            assert_eq!(Module::parse(&wrong).unwrap_err()[0].at, Some(wrong.len() - 1), "{wrong}");
+        }
+    }
+}
+
 /// The opcode of each line with a definition, found without the reader: after the first ` = ` and a shape, which is one
 /// word or is in parentheses.
 fn opcodes(text: &str) -> Vec<String> {
