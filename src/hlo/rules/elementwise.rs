@@ -9,8 +9,14 @@ use crate::text::Error;
 
 /// The result has the type of the operands.
 pub fn elementwise(site: &mut Site) -> Found {
-    if let ([Shape::Tuple(_)], ANY) = (&site.operands[..], site.note) {
-        // A copy or a barrier may take a whole tuple.
+    if let ([whole], ANY) = (&site.operands[..], site.note)
+        && match whole {
+            Shape::Tuple(_) => true,
+            Shape::Array(array) => !array.element.is_data(),
+            Shape::Buffer(_) => false,
+        }
+    {
+        // A copy, a barrier or a domain may take a whole tuple or a token.
         site.result_is(site.operands[0])?;
         return Ok(Operation::Tuple);
     }
