@@ -3,7 +3,7 @@
 use crate::random_hlo::program;
 use fastrand::Rng;
 use layout_plan::memory::{MemoryUse, Schedule};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tensor_layout::hlo::{Computation, Module};
 
 fn parse(text: &str) -> Module {
@@ -312,6 +312,38 @@ fn straight(rng: &mut Rng, most: usize) -> String {
     let names: Vec<&str> = results.iter().map(|own| &*own.0).collect();
     let root = format!("  ROOT root = ({}) tuple({})\n", types.join(", "), names.join(", "));
     format!("HloModule straight{header}\nENTRY main {{\n{lines}{root}}}\n")
+}
+
+/// Parameters are there from the beginning, wherever the text has them.
+#[test]
+fn the_place_of_parameters_changes_nothing() {
+    let peaks = |module: &Module| {
+        let spaces = MemoryUse::of(module).unwrap().spaces;
+        spaces.into_iter().map(|(space, own)| (space, own.peak, own.temporaries)).collect::<Vec<_>>()
+    };
+    for seed in 0..300 {
+        for text in [straight(&mut Rng::with_seed(seed), 12), program(seed)] {
+            let module = parse(&text);
+            let numbers: BTreeSet<usize> = MemoryUse::of(&module).unwrap().frames.keys().map(|frame| frame.0).collect();
+            let moved = |late: bool| {
+                let order = |number: &usize| {
+                    let own = &module.computations[*number];
+                    let reader = |k: &usize| own.instructions.iter().position(|other| other.operands.contains(k));
+                    let mut order: Vec<usize> = (0..own.instructions.len()).collect();
+                    order.sort_by_key(|k| match own.instructions[*k].opcode.as_str() {
+                        "parameter" if late => (reader(k).unwrap_or(*k), 0),
+                        "parameter" => (0, own.instructions.len() - k),
+                        _ => (*k, own.instructions.len()),
+                    });
+                    (*number, order)
+                };
+                Schedule::of_orders(numbers.iter().map(order).collect()).apply(&module).unwrap()
+            };
+            for late in [false, true] {
+                assert_eq!(peaks(&moved(late)), peaks(&module), "seed {seed}, {late}\n{text}");
+            }
+        }
+    }
 }
 
 /// All orders of the entry that begin with `begun`, up to `most`.

@@ -65,11 +65,11 @@ impl PlacedRange<'_> {
 pub fn in_outputs(module: &Module, frames: &BTreeMap<(usize, RunsAs), FrameBuffers>) -> Vec<InOutput> {
     let entry = (module.entry, RunsAs::Entry);
     let Some(own) = frames.get(&entry) else { return Vec::new() };
-    let mut outputs: Vec<usize> = (0..own.buffers.len()).filter(|k| own.buffers[*k].role == Role::Result).collect();
-    outputs.extend(own.donated.iter().filter_map(|pair| own.of[own.parameters[pair.operand]][pair.leaf]));
-    outputs.sort_by_key(|k| (own.buffers[*k].footprint.padded, Reverse(*k)));
-    outputs.dedup();
     let arguments = own.arguments_of_outputs();
+    // The memory of a donated argument is that of its output.
+    let is_output = |k: &usize| own.buffers[*k].role == Role::Result || arguments.get(k) == Some(k);
+    let mut outputs: Vec<usize> = (0..own.buffers.len()).filter(is_output).collect();
+    outputs.sort_by_key(|k| (own.buffers[*k].footprint.padded, Reverse(*k)));
     let times = ProgramTimes::of(module, frames);
     let end = own.of.len() - 1;
     let mut inside: HashMap<usize, Vec<PlacedRange>> = HashMap::new();
