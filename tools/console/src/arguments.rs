@@ -70,11 +70,13 @@ fn worded<A: Parser>(error: clap::Error, given: &[OsString]) -> clap::Error {
         Some(ContextValue::String(unknown))
             if error.kind() == ErrorKind::UnknownArgument && unknown.starts_with('-') =>
         {
-            let suggested = match error.get(ContextKind::SuggestedArg) {
-                Some(ContextValue::String(near)) => Some(format!("`{near}`")),
-                _ => owner(&command, unknown).map(|owner| format!("the command `{owner}`")),
+            let used = given.get(1).and_then(|name| command.find_subcommand(name)).map(Command::get_name);
+            let hint = match (error.get(ContextKind::SuggestedArg), owner(&command, unknown), used) {
+                (Some(ContextValue::String(near)), _, _) => format!("; did you mean `{near}`?"),
+                (_, Some(owner), Some(used)) => format!(" of `{used}`; `{owner}` has it"),
+                (_, Some(owner), None) => format!("; did you mean the command `{owner}`?"),
+                _ => String::new(),
             };
-            let hint = suggested.map_or(String::new(), |near| format!("; did you mean {near}?"));
             format!("unknown option `{unknown}`{hint}")
         }
         _ => match misspelled(&command, given) {

@@ -19,15 +19,37 @@ pub fn read(file: &str) -> Result<String, Complaint> {
         file => std::fs::read(file).map(|all| bytes = all),
     };
     let bytes = done.and_then(|()| decompressed(bytes)).map_err(|error| Complaint::about(file, error))?;
+    let is = |(at, magic, _): &&(usize, &[u8], &str)| bytes.get(*at..).is_some_and(|rest| rest.starts_with(magic));
+    if let Some((_, _, format)) = BINARY.iter().find(is) {
+        let message = format!("expected text, or text that gzip or zstd compressed, found {format}");
+        return Err(Complaint::about(file, message));
+    }
+    if let Some(place) = bytes.iter().position(|byte| *byte == 0).filter(|_| std::str::from_utf8(&bytes).is_ok()) {
+        return Err(Complaint::about(file, format!("byte {place} is 0, which no text has")));
+    }
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let place = error.utf8_error().valid_up_to();
-        Complaint::about(file, binary(error.as_bytes()).unwrap_or_else(|| format!("byte {place} is not UTF-8")))
+        Complaint::about(file, program(error.as_bytes()).unwrap_or_else(|| format!("byte {place} is not UTF-8")))
     })?;
     if text.starts_with('\u{feff}') {
         text.drain(..'\u{feff}'.len_utf8());
     }
     Ok(text)
 }
+
+/// Binary formats: where their mark is, the mark, and how to get text from them.
+const BINARY: [(usize, &[u8], &str); 8] = [
+    (0, b"\xfd7zXZ", "xz; `xz -d` decompresses it"),
+    (0, b"BZh", "bzip2; `bzip2 -d` decompresses it"),
+    (0, b"\x1f\x8b", "what gzip compressed before; `gzip -d` decompresses it once"),
+    (0, b"\x28\xb5\x2f\xfd", "what zstd compressed before; decompress it once"),
+    (0, b"PK\x03\x04", "a zip archive; `unzip -p` prints the files in it"),
+    (257, b"ustar", "a tar archive; `tar -xO` prints the files in it"),
+    (0, b"\xff\xfe", UTF_16),
+    (0, b"\xfe\xff", UTF_16),
+];
+
+const UTF_16: &str = "UTF-16; `iconv -f UTF-16 -t UTF-8` converts it";
 
 /// The most bytes after decompression: a short file may expand without limit.
 const LARGEST: u64 = 4 << 30;
@@ -41,16 +63,6 @@ fn decompressed(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
             let decoder = ruzstd::decoding::StreamingDecoder::new(&bytes[..]);
             Box::new(decoder.map_err(|error| wrong(&format!("not zstd: {error}")))?)
         }
-        [0xfd, b'7', b'z', b'X', b'Z', ..] => {
-            return Err(wrong(
-                "expected text, or text that gzip or zstd compressed, found xz; `xz -d` decompresses it",
-            ));
-        }
-        [b'B', b'Z', b'h', ..] => {
-            return Err(wrong(
-                "expected text, or text that gzip or zstd compressed, found bzip2; `bzip2 -d` decompresses it",
-            ));
-        }
         _ => return Ok(bytes),
     };
     let mut text = Vec::new();
@@ -63,14 +75,8 @@ fn decompressed(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// A message about a known binary format, and how to get text from it; `None` for others.
-fn binary(bytes: &[u8]) -> Option<String> {
-    if bytes.starts_with(b"PK\x03\x04") {
-        return Some(
-            "expected text, or text that gzip or zstd compressed, found a zip archive; `unzip -p` prints the files in it"
-                .to_string(),
-        );
-    }
+/// A message about a program in a binary format, and how to get text from it; `None` for other bytes that are no text.
+fn program(bytes: &[u8]) -> Option<String> {
     // Field 1 of a protocol buffer, with a length: the name of a module of HLO, or the module itself.
     if bytes.starts_with(b"ML\xefR") {
         return Some(

@@ -1,5 +1,6 @@
 //! Lists of numbers in the value of an option: `8,128`, `1,0`, `0:2,0:3:2`.
 
+use crate::numbers::quoted;
 use layout_console::Complaint;
 use std::str::FromStr;
 use tensor_layout::places::Slice;
@@ -21,5 +22,5 @@ pub fn slices(list: &str) -> Option<Vec<Slice>> {
 
 /// The complaint about the value of an option: `--tile must be sizes such as 8,128, found `x``.
 pub fn wrong(option: &str, expected: &str, found: &str) -> Complaint {
-    Complaint::new(format!("{option} must be {expected}, found `{found}`"))
+    Complaint::new(format!("{option} must be {expected}, found {}", quoted(found)))
 }

@@ -20,7 +20,8 @@ const UNITS: [(&str, i64); 9] = [
 /// # Errors
 /// The text is no number with at most one of [`UNITS`], negative, not whole, or above `most`.
 pub fn bytes(text: &str, most: i64) -> Result<i64, Error> {
-    let expected = || Error::at(0, format!("expected a number of bytes from 0 to {most}, found `{text}`"));
+    let given = quoted(text);
+    let expected = || Error::at(0, format!("expected a number of bytes from 0 to {most}, found {given}"));
     let number = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(number);
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
@@ -38,9 +39,14 @@ pub fn bytes(text: &str, most: i64) -> Result<i64, Error> {
     let digits: i128 = format!("{whole}{part}").parse().map_err(|_| expected())?;
     let scaled = digits.checked_mul(i128::from(*unit_bytes)).ok_or_else(expected)?;
     if scaled % scale != 0 {
-        return Err(Error::at(0, format!("expected a whole number of bytes, found `{text}`")));
+        return Err(Error::at(0, format!("expected a whole number of bytes, found {given}")));
     }
     i64::try_from(scaled / scale).ok().filter(|bytes| *bytes <= most).ok_or_else(expected)
+}
+
+/// A text that was found, for a message: in quotes, if there is one.
+pub fn quoted(text: &str) -> String {
+    if text.trim().is_empty() { "none".to_string() } else { format!("`{text}`") }
 }
 
 /// A number of things, with an `s` after their name where there is not exactly one.

@@ -93,6 +93,7 @@ fn what_is_misspelled_is_recognised() {
         (&["hol", "m.hlo", "--instruction", "x"], "unknown command `hol`; did you mean `hlo`?"),
         (&["--frobnicate"], "unknown option `--frobnicate`"),
         (&["convert", "(2:1)", "(2:1)", "--block"], "unknown option `--block`; did you mean `--blocks`?"),
+        (&["hlo", "m.hlo", "--steps", "3"], "unknown option `--steps` of `hlo`; `offsets` has it"),
         (&["f32[2]", "--element", "f32"], "unknown option `--element`; did you mean the command `convert`?"),
     ] {
         let (out, error, code) = run(arguments);

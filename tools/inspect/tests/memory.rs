@@ -127,12 +127,12 @@ fn a_limit_of_padding() {
     let complaint = String::from_utf8(output.stderr).unwrap();
     assert!(complaint.ends_with("most padding has x f32[1000,3]{0,1:T(4,128)}\n"), "{complaint}");
     assert!(run(&["-", "--fail-over", "16"], NARROW).status.success());
-    for wrong in ["x", "0.5", "inf", "-2x", ""] {
+    for (wrong, found) in [("x", "`x`"), ("0.5", "`0.5`"), ("inf", "`inf`"), ("-2x", "`-2x`"), ("", "none")] {
         let argument = format!("--fail-over={wrong}");
         let output = run(&["-", &argument], NARROW);
         assert_eq!(output.status.code(), Some(1), "{wrong}");
         let complaint = String::from_utf8(output.stderr).unwrap();
-        let expected = format!("error: --fail-over must be a ratio of at least 1 such as 1.5x, found `{wrong}`\n");
+        let expected = format!("error: --fail-over must be a ratio of at least 1 such as 1.5x, found {found}\n");
         assert_eq!(complaint, expected);
     }
 }

@@ -321,6 +321,9 @@ pub fn limit(target: &Target, text: &str) -> Result<SpaceLimit, Error> {
     let Some((space, bytes)) = text.split_once('=') else {
         return Err(Error::at(text.len(), "expected `=` and the bytes of the memory, such as vmem=16MiB"));
     };
+    if space.trim().is_empty() {
+        return Err(Error::at(0, "expected a memory before `=`, such as vmem=16MiB"));
+    }
     let memories = &target.machine().memories;
     let names: Vec<&str> = memories.iter().map(|memory| memory.name.as_str()).collect();
     let named = memories.iter().find(|memory| memory.name == space).map(|memory| memory.space);
