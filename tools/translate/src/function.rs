@@ -152,7 +152,7 @@ impl Function<'_> {
         let operands: Vec<&[Tensor]> = i.operands.iter().map(|k| &self.values[*k][..]).collect();
         let computation = self.computation;
         let shapes: Vec<&Shape> = i.operands.iter().map(|k| &computation.instructions[*k].shape).collect();
-        let done = instruction(&mut self.builder, &Site { computation, i, shapes: &shapes, operands: &operands })?;
+        let done = instruction(&mut self.builder, &Site { i, shapes: &shapes, operands: &operands })?;
         if fits(&i.shape, &done) {
             Ok(done)
         } else {

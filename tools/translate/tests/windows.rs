@@ -23,6 +23,23 @@ by_calls {
   d = f32[] fusion(b), kind=kLoop, calls=same
   ROOT c = f32[] call(d, a), to_apply=by_call
 }
+one_of {
+  a = f32[] parameter(0)
+  t = (f32[], f32[]) parameter(1)
+  u = f32[] parameter(2)
+  b = f32[] get-tuple-element(t), index=1
+  c = f32[] add(b, a)
+  d = f32[] exponential(u)
+  ROOT r = (f32[], f32[]) tuple(d, c)
+}
+by_tuples {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  k = f32[] constant(2)
+  t = (f32[], f32[]) tuple(k, a)
+  c = (f32[], f32[]) fusion(b, t, k), kind=kLoop, calls=one_of
+  ROOT d = f32[] get-tuple-element(c), index=1
+}
 twice {
   a = f32[] parameter(0)
   b = f32[] parameter(1)
@@ -43,7 +60,7 @@ fn a_sum_behind_calls_runs_along_the_elements() {
         let mlir = layout_translate::import(&Module::parse(&text).unwrap(), &text, "sums.hlo").unwrap();
         mlir.contains("scf.for")
     };
-    assert_eq!(["add", "by_call", "by_calls", "twice"].map(has_loop), [true, true, true, false]);
+    assert_eq!(["add", "by_call", "by_calls", "by_tuples", "twice"].map(has_loop), [true, true, true, true, false]);
 }
 
 /// Each computation calls the one before it twice: 2^39 copies.

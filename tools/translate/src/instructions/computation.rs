@@ -16,6 +16,7 @@
 //! No region holds a tensor, so bufferization works on functions alone. The text is at most a constant times as long
 //! as the HLO, however often computations call each other.
 
+use super::is_identity;
 use crate::scalar::convert::{converted, reinterpreted};
 use crate::scalar::elementwise;
 use crate::syntax::symbol;
@@ -29,9 +30,20 @@ use tensor_layout::operations::{Operation, Shape, count, leaves};
 /// combine elements have fewer than 20 in programs of JAX.
 const MOST_WRITTEN: usize = 256;
 
+/// The values of a walk over a computation on scalars.
+pub trait Scalars {
+    type Value: Clone;
+
+    /// The same number as another type.
+    fn converted(&mut self, value: &Self::Value, to: ElementType) -> Option<Self::Value>;
+
+    /// The result of an instruction that computes; `None` where it has no counterpart on scalars.
+    fn computed(&mut self, i: &Instruction, operands: &[Self::Value], to: ElementType) -> Option<Self::Value>;
+}
+
 /// A scalar value.
 #[derive(Clone)]
-struct Scalar {
+pub struct Scalar {
     name: String,
     element: ElementType,
 }
@@ -74,61 +86,77 @@ pub fn applied(
 
 /// Inlines a computation with the scalars of each argument; the scalars of its root. `None` where it has
 /// more instructions than `room`, or one that is not on scalars.
-fn inlined(
+fn inlined<S: Scalars>(
     module: &Module,
     number: usize,
-    w: &mut Writer,
-    arguments: &[Vec<Scalar>],
+    scalars: &mut S,
+    arguments: &[Vec<S::Value>],
     room: &mut usize,
-) -> Option<Vec<Scalar>> {
+) -> Option<Vec<S::Value>> {
     let computation = &module.computations[number];
-    let mut values: Vec<Vec<Scalar>> = Vec::new();
+    let mut values: Vec<Vec<S::Value>> = Vec::new();
     for i in &computation.instructions {
         *room = room.checked_sub(1)?;
         let to = leaves(&i.shape);
         if to.iter().any(|array| !array.dims.is_empty()) {
             return None;
         }
-        let operands: Vec<&[Scalar]> = i.operands.iter().map(|k| &values[*k][..]).collect();
+        let operands: Vec<&[S::Value]> = i.operands.iter().map(|k| &values[*k][..]).collect();
         let given = match &i.operation {
             Operation::Parameter { number } => arguments[*number].clone(),
             Operation::Tuple | Operation::Broadcast { .. } | Operation::Reshape => operands.concat(),
+            Operation::Elementwise if is_identity(i) => operands.concat(),
             Operation::GetTupleElement { index } => {
                 let before = first_leaf(&computation.instructions[i.operands[0]].shape, *index)?;
                 operands[0][before..before + count(&i.shape)].to_vec()
             }
             Operation::Call { computation } => {
-                let arguments: Vec<Vec<Scalar>> = operands.iter().map(|operand| operand.to_vec()).collect();
-                inlined(module, *computation, w, &arguments, room)?
+                let arguments: Vec<Vec<S::Value>> = operands.iter().map(|operand| operand.to_vec()).collect();
+                inlined(module, *computation, scalars, &arguments, room)?
             }
             Operation::Elementwise if i.opcode == "map" => {
-                let arguments: Vec<Vec<Scalar>> = operands.iter().map(|operand| operand.to_vec()).collect();
-                inlined(module, *i.called.first()?, w, &arguments, room)?
+                let arguments: Vec<Vec<S::Value>> = operands.iter().map(|operand| operand.to_vec()).collect();
+                inlined(module, *i.called.first()?, scalars, &arguments, room)?
             }
             _ => match &i.shape {
-                Shape::Array(array) => vec![one(w, i, &operands.concat(), array.element)?],
+                Shape::Array(array) => vec![scalars.computed(i, &operands.concat(), array.element)?],
                 _ => return None,
             },
         };
-        let converted = given.iter().zip(to).map(|(scalar, array)| scalar.converted(w, array.element).ok());
+        let converted = given.iter().zip(to).map(|(value, array)| scalars.converted(value, array.element));
         values.push(converted.collect::<Option<_>>()?);
     }
     Some(values.swap_remove(computation.root))
 }
 
-/// Writes an instruction with a scalar result; `None` where it has no counterpart on scalars.
-fn one(w: &mut Writer, i: &Instruction, operands: &[Scalar], element: ElementType) -> Option<Scalar> {
-    let name = match &i.operation {
-        Operation::Constant => elementwise::constant(w, i, element)?,
-        Operation::Bitcast => reinterpreted(w, &operands.first()?.name, operands[0].element, element)?,
-        Operation::Elementwise | Operation::Select => {
-            let names: Vec<String> = operands.iter().map(|operand| operand.name.clone()).collect();
-            let from: Vec<ElementType> = operands.iter().map(|operand| operand.element).collect();
-            elementwise::elementwise(w, i, &names, &from, element).ok()?
-        }
-        _ => return None,
-    };
-    Some(Scalar { name, element })
+/// The root of a computation on scalars for these values of its parameters. `None` where it has more than
+/// [`MOST_WRITTEN`] instructions, or one that is not on scalars.
+pub fn root<S: Scalars>(module: &Module, number: usize, scalars: &mut S, arguments: &[S::Value]) -> Option<S::Value> {
+    let each: Vec<Vec<S::Value>> = arguments.iter().map(|argument| vec![argument.clone()]).collect();
+    inlined(module, number, scalars, &each, &mut { MOST_WRITTEN })?.pop()
+}
+
+/// Values that are written as MLIR.
+impl Scalars for Writer<'_> {
+    type Value = Scalar;
+
+    fn converted(&mut self, value: &Scalar, to: ElementType) -> Option<Scalar> {
+        value.converted(self, to).ok()
+    }
+
+    fn computed(&mut self, i: &Instruction, operands: &[Scalar], element: ElementType) -> Option<Scalar> {
+        let name = match &i.operation {
+            Operation::Constant => elementwise::constant(self, &i.literal.as_ref()?.values, element)?,
+            Operation::Bitcast => reinterpreted(self, &operands.first()?.name, operands[0].element, element)?,
+            Operation::Elementwise | Operation::Select => {
+                let names: Vec<String> = operands.iter().map(|operand| operand.name.clone()).collect();
+                let from: Vec<ElementType> = operands.iter().map(|operand| operand.element).collect();
+                elementwise::elementwise(self, i, &names, &from, element).ok()?
+            }
+            _ => return None,
+        };
+        Some(Scalar { name, element })
+    }
 }
 
 /// A call of a computation's function on scalars, which is written at the first call.

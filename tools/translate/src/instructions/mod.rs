@@ -33,14 +33,12 @@ use crate::collectives::{Collectives, is_device};
 use crate::scalar::{elementwise, literal};
 use crate::tensor::{Done, Fault, Tensor, tensors};
 use tensor_layout::element::ElementType;
-use tensor_layout::hlo::{Computation, Instruction, Literal, Values};
+use tensor_layout::hlo::{Instruction, Literal, Values};
 use tensor_layout::operations::{Exchange, Operation, Shape};
 
 /// An instruction, with the shapes and the tensors of its operands.
 #[derive(Clone, Copy)]
 pub struct Site<'a> {
-    /// The computation of the instruction.
-    pub computation: &'a Computation,
     pub i: &'a Instruction,
     pub shapes: &'a [&'a Shape],
     pub operands: &'a [&'a [Tensor]],
@@ -100,7 +98,7 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
         Operation::Reduce { dims } => reductions::reduce(b, i, dims, &ins, results),
         Operation::Scatter(g) => scatter::scatter(b, i, g, &ins, results),
         Operation::Algorithm(algorithm) => algorithms::algorithm(b, i, algorithm, &ins, results),
-        Operation::ReduceWindow { window } => reductions::reduce_window(b, site, window, &ins, results),
+        Operation::ReduceWindow { window } => reductions::reduce_window(b, i, window, &ins, results),
         Operation::Constant if matches!(i.shape, Shape::Tuple(_)) && i.literal.is_some() => constants(b, i, &results),
         _ if results.len() != 1 => Err(not_imported(i)),
         _ => Ok(vec![one(b, site, &ins, &results[0])?]),
@@ -109,6 +107,11 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
 
 fn is_barrier(i: &Instruction) -> bool {
     matches!(&*i.opcode, "optimization-barrier" | "opt-barrier")
+}
+
+/// Whether the result of an elementwise instruction is its operand.
+fn is_identity(i: &Instruction) -> bool {
+    is_barrier(i) || matches!(&*i.opcode, "copy" | "domain")
 }
 
 fn not_imported(i: &Instruction) -> Fault {
@@ -165,7 +168,7 @@ fn one(b: &mut Builder, site: &Site, ins: &[Tensor], out: &Tensor) -> Done<Tenso
 /// Whether an instruction only moves elements: then operands are rounded to the precision of the result first.
 fn only_moves(i: &Instruction) -> bool {
     match &i.operation {
-        Operation::Elementwise => matches!(&*i.opcode, "copy" | "domain"),
+        Operation::Elementwise => is_identity(i),
         _ if i.opcode == "bitcast-convert" => false,
         Operation::Select | Operation::Bitcast | Operation::Dot { .. } | Operation::Convolution(_) => false,
         _ => true,

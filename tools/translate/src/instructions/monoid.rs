@@ -1,11 +1,13 @@
 //! Computations on two scalars that are known to be associative and commutative: elements may be combined in any order.
 //!
-//! A computation is recognised by its form, through calls and fusions, never by values at a few numbers. `add` of floats
+//! A computation is recognised by its form, through calls, tuples and copies, never by values at a few numbers. `add` of floats
 //! counts as associative, as in XLA: results differ by rounding only.
 
-use std::collections::{BTreeSet, HashMap};
+use super::computation::{Scalars, root};
+use crate::scalar::elementwise::constant;
+use crate::writer::Writer;
 use tensor_layout::element::ElementType;
-use tensor_layout::hlo::{Computation, Instruction, Module, Values};
+use tensor_layout::hlo::{Instruction, Module, Values};
 use tensor_layout::operations::{Operation, Shape};
 
 /// The most bytes of a term: [`LOG_OF_SUM`] is the longest known one.
@@ -41,7 +43,8 @@ impl Monoid {
         if others.iter().any(|i| scalar(i) != Some(element)) {
             return None;
         }
-        let form = match result(module, number, element)?.as_str() {
+        let parameters = [0, 1].map(|number| Term { text: format!("{{{number}}}"), element });
+        let form = match root(module, number, &mut Terms { own: element }, &parameters)?.text.as_str() {
             "add({0},{1})" | "add({1},{0})" => Form::Sum,
             "multiply({0},{1})" | "multiply({1},{0})" => Form::Product,
             "xor({0},{1})" | "xor({1},{0})" => Form::ExclusiveOr,
@@ -55,27 +58,28 @@ impl Monoid {
         (!saturates).then_some(Monoid { form, element })
     }
 
-    /// Whether an operand leaves a value unchanged that began with it and is combined with it once more.
-    pub fn is_neutral(&self, computation: &Computation, operand: usize) -> bool {
-        let mut i = &computation.instructions[operand];
-        if i.opcode == "convert" {
-            i = &computation.instructions[i.operands[0]];
-        }
-        let values = i.literal.as_ref().map(|literal| &literal.values);
-        let is = |number: f64| match values {
-            Some(Values::Floats(all)) => all[..] == [number],
-            Some(Values::Integers(all)) => all[..] == [number as i128],
-            Some(Values::Booleans(all)) => all[..] == [number != 0.0],
-            Some(Values::Complex(all)) => all[..] == [(number, 0.0)],
-            _ => false,
-        };
-        match self.form {
-            Form::Idempotent => true,
-            Form::Sum | Form::ExclusiveOr => is(0.0),
+    /// Writes a value that leaves every value unchanged that it is combined with; for an [idempotent](Form::Idempotent)
+    /// computation the initial value, which leaves those unchanged that it is part of. `None` where there is none.
+    pub fn neutral(&self, w: &mut Writer, initial: &str) -> Option<String> {
+        use ElementType::{BF16, F8E8M0FNU, F16, F32, F64, Pred};
+        let number = match self.form {
+            Form::Idempotent => return Some(initial.to_string()),
+            // The sum of 0 and -0 is 0. This type has no 0.
+            Form::Sum if self.element != F8E8M0FNU => -0.0,
+            Form::ExclusiveOr => 0.0,
             // An infinite part times 0 is not a number.
-            Form::Product => is(1.0) && !self.element.is_complex(),
-            Form::LogOfSum => is(f64::NEG_INFINITY),
-        }
+            Form::Product if !self.element.is_complex() => 1.0,
+            // Other types have no infinity, or are not those of an exponential.
+            Form::LogOfSum if matches!(self.element, BF16 | F16 | F32 | F64) => f64::NEG_INFINITY,
+            _ => return None,
+        };
+        let values = match self.element {
+            Pred => Values::Booleans(vec![number != 0.0]),
+            element if element.is_complex() => Values::Complex(vec![(number, number)]),
+            element if element.is_float() => Values::Floats(vec![number]),
+            _ => Values::Integers(vec![number as i128]),
+        };
+        constant(w, &values, self.element)
     }
 }
 
@@ -87,63 +91,44 @@ fn scalar(i: &Instruction) -> Option<ElementType> {
     }
 }
 
-/// The term of a computation's result in its parameters `{0}` and `{1}`. Each computation that it calls has one term of
-/// its own, so that calls of calls take no longer.
-fn result(module: &Module, number: usize, own: ElementType) -> Option<String> {
-    let callee =
-        |i: &Instruction| if let Operation::Call { computation } = i.operation { Some(computation) } else { None };
-    let (mut called, mut left) = (BTreeSet::new(), vec![number]);
-    while let Some(next) = left.pop() {
-        if called.insert(next) {
-            left.extend(module.computations[next].instructions.iter().filter_map(callee));
-        }
-    }
-    let mut results: HashMap<usize, Option<String>> = HashMap::new();
-    // A computation comes after those that it calls.
-    for next in called {
-        let computation = &module.computations[next];
-        let mut terms: Vec<Option<String>> = Vec::new();
-        for i in &computation.instructions {
-            let operands = i.operands.iter().map(|k| Some((&computation.instructions[*k], terms[*k].as_deref()?)));
-            let inside = callee(i).and_then(|callee| results.get(&callee)?.as_deref());
-            let term = operands.collect::<Option<Vec<_>>>().and_then(|operands| term(i, &operands, own, inside));
-            terms.push(term.filter(|term| term.len() <= LONGEST));
-        }
-        results.insert(next, terms.swap_remove(computation.root));
-    }
-    results.remove(&number)?
+/// A computation in its parameters `{0}` and `{1}`: `add({0},{1})`.
+#[derive(Clone)]
+pub struct Term {
+    text: String,
+    element: ElementType,
 }
 
-/// The term of an instruction in the parameters, from the terms of its operands and of the computation that it calls.
-/// Conversions to a wider type and back to `own` are left out.
-fn term(i: &Instruction, operands: &[(&Instruction, &str)], own: ElementType, inside: Option<&str>) -> Option<String> {
-    let to = scalar(i)?;
-    match (&i.operation, operands) {
-        (Operation::Parameter { number }, _) => Some(format!("{{{number}}}")),
-        (Operation::Call { .. }, _) => {
-            let mut parts = inside?.split('{');
-            let mut whole = parts.next()?.to_string();
-            for part in parts {
-                let (number, rest) = part.split_once('}')?;
-                whole += operands.get(number.parse::<usize>().ok()?)?.1;
-                whole += rest;
+/// A part of a term that no known computation has.
+const UNKNOWN: &str = "?";
+
+/// Values that are terms. Conversions to a wider type and back to the type `own` are left out.
+struct Terms {
+    own: ElementType,
+}
+
+impl Scalars for Terms {
+    type Value = Term;
+
+    fn converted(&mut self, value: &Term, to: ElementType) -> Option<Term> {
+        let is_exact = value.element == to || to == self.own || widens(value.element, to);
+        Some(Term { text: if is_exact { value.text.clone() } else { UNKNOWN.to_string() }, element: to })
+    }
+
+    fn computed(&mut self, i: &Instruction, operands: &[Term], to: ElementType) -> Option<Term> {
+        // In the total order NaN equals itself.
+        let name = match (&i.operation, operands) {
+            (Operation::Elementwise, [from]) if i.opcode == "convert" => return self.converted(from, to),
+            (Operation::Bitcast, [from]) if from.element == to => return Some(from.clone()),
+            (Operation::Elementwise, _) if i.opcode != "compare" => &*i.opcode,
+            (Operation::Elementwise, _) if i.attribute("type").is_none_or(|order| order == "FLOAT") => {
+                i.attribute("direction").unwrap_or(UNKNOWN)
             }
-            Some(whole)
-        }
-        (Operation::Elementwise, [(from, term)]) if i.opcode == "convert" => {
-            (to == own || widens(scalar(from)?, to)).then(|| term.to_string())
-        }
-        (Operation::Elementwise | Operation::Select, _) => {
-            // In the total order NaN equals itself.
-            let name = match &*i.opcode {
-                "compare" if i.attribute("type").is_none_or(|order| order == "FLOAT") => i.attribute("direction")?,
-                "compare" => return None,
-                opcode => opcode,
-            };
-            let terms: Vec<&str> = operands.iter().map(|(_, term)| *term).collect();
-            Some(format!("{name}({})", terms.join(",")))
-        }
-        _ => None,
+            (Operation::Select, _) => &*i.opcode,
+            _ => UNKNOWN,
+        };
+        let terms: Vec<&str> = operands.iter().map(|term| term.text.as_str()).collect();
+        let text = Some(format!("{name}({})", terms.join(","))).filter(|text| text.len() <= LONGEST);
+        Some(Term { text: text.unwrap_or_else(|| UNKNOWN.to_string()), element: to })
     }
 }
 

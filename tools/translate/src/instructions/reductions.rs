@@ -1,11 +1,11 @@
 //! Reductions over dimensions and over windows: `linalg.generic` with the reduction's computation in its region.
 
-use super::Site;
 use super::computation::applied;
 use super::monoid::Monoid;
 use super::running::{self, Fold, Running};
 use super::shapes::{broadcast, padded};
 use crate::builder::{Builder, Generic, Operand};
+use crate::scalar::convert::converted;
 use crate::syntax::{dims, plain};
 use crate::tensor::{Done, Tensor};
 use tensor_layout::element::ElementType;
@@ -38,12 +38,11 @@ pub fn reduce(
 /// initial value with its elements in the order of their places; padding is no element.
 pub fn reduce_window(
     b: &mut Builder,
-    site: &Site,
+    i: &Instruction,
     window: &[WindowDim],
     ins: &[Tensor],
     outs: Vec<Tensor>,
 ) -> Done<Vec<Tensor>> {
-    let i = site.i;
     let (inputs, initial) = ins.split_at(outs.len());
     let (from, to) = (&inputs[0].sizes, &outs[0].sizes);
     if let Some((own, whole)) = whole_dims(window, from, to) {
@@ -56,43 +55,48 @@ pub fn reduce_window(
     let types: Vec<ElementType> = outs.iter().chain(inputs).map(|t| t.element).collect();
     let monoid = Monoid::new(b.module, computation);
     let monoid = monoid.filter(|monoid| types.iter().all(|element| *element == monoid.element));
-    let is_neutral =
-        monoid.as_ref().is_some_and(|monoid| monoid.is_neutral(site.computation, i.operands[inputs.len()]));
+    let inits = initial.iter().zip(&outs).map(|(t, out)| b.number(t, out.element)).collect::<Done<Vec<_>>>()?;
+    let neutral = match &monoid {
+        Some(monoid) if window.iter().any(is_padded) => monoid.neutral(&mut b.w, &inits[0]),
+        _ => None,
+    };
     let other: Vec<usize> = (0..window.len()).filter(|k| !is_own(&window[*k])).collect();
     let runs = |k: usize| Running::new(&window[k], from[k], to[k]);
     let may_run = match other[..] {
         [one] => runs(one).is_some_and(|running| !running.backward || monoid.is_some()),
-        _ => is_neutral && other.iter().any(|k| runs(*k).is_some()),
+        _ => neutral.is_some() && other.iter().any(|k| runs(*k).is_some()),
     };
     if may_run {
         let fold = Fold { module: b.module, computation, from: types };
-        return along_each(b, i, fold, (window, &other), (inputs, initial), outs);
+        return along_each(b, i, fold, (window, &other), (inputs, &inits), outs, neutral.as_ref());
     }
-    windows(b, i, window, (inputs, initial), outs, is_neutral)
+    windows(b, i, window, (inputs, &inits), outs, neutral.as_ref())
 }
 
-/// A reduction over windows along one dimension after the other, the last one first.
+/// A reduction over windows along one dimension after the other, the last one first. The initial value belongs to each
+/// window once, so only the lines of the last step begin with it, and those before begin with the neutral value.
 fn along_each(
     b: &mut Builder,
     i: &Instruction,
     mut fold: Fold,
     (window, dims): (&[WindowDim], &[usize]),
-    (inputs, initial): (&[Tensor], &[Tensor]),
+    (inputs, inits): (&[Tensor], &[String]),
     outs: Vec<Tensor>,
+    neutral: Option<&String>,
 ) -> Done<Vec<Tensor>> {
-    let inits = initial.iter().zip(&outs).map(|(t, out)| b.number(t, out.element)).collect::<Done<Vec<_>>>()?;
     let mut now = inputs.to_vec();
     for dim in dims.iter().rev().copied() {
+        let begin = if dim == dims[0] { inits } else { neutral.map_or(inits, std::slice::from_ref) };
         let before = now[0].sizes[dim];
         let mut sizes = now[0].sizes.clone();
         sizes[dim] = outs[0].sizes[dim];
         let bare = |t: &Tensor| Tensor { ty: plain(&sizes, &t.of), sizes: sizes.clone(), ..t.clone() };
         let made: Vec<Tensor> = outs.iter().map(bare).collect();
         now = match Running::new(&window[dim], before, sizes[dim]) {
-            Some(running) => running::running(b, &fold, (dim, running), &now, &inits, &made)?,
+            Some(running) => running::running(b, &fold, (dim, running), &now, begin, &made)?,
             None => {
                 let one: Vec<WindowDim> = (0..window.len()).map(|k| if k == dim { window[k] } else { OWN }).collect();
-                windows(b, i, &one, (&now, initial), made, true)?
+                windows(b, i, &one, (&now, begin), made, neutral)?
             }
         };
         fold.from = outs.iter().chain(&outs).map(|t| t.element).collect();
@@ -109,14 +113,19 @@ fn is_own(w: &WindowDim) -> bool {
     (size, stride, low, high, base_dilation) == (OWN.size, OWN.stride, OWN.low, OWN.high, OWN.base_dilation)
 }
 
-/// Reduces window by window. The padding has the initial value, or is masked where that is not neutral.
+/// Whether some places of the windows along a dimension may have no element.
+fn is_padded(w: &WindowDim) -> bool {
+    w.low > 0 || w.high > 0 || w.base_dilation > 1
+}
+
+/// Reduces window by window. The padding has the neutral value; without one it is masked.
 fn windows(
     b: &mut Builder,
     i: &Instruction,
     window: &[WindowDim],
-    (inputs, initial): (&[Tensor], &[Tensor]),
+    (inputs, inits): (&[Tensor], &[String]),
     outs: Vec<Tensor>,
-    is_neutral: bool,
+    neutral: Option<&String>,
 ) -> Done<Vec<Tensor>> {
     let rank = window.len();
     let part = |of: fn(&WindowDim) -> i64| window.iter().map(of).collect::<Vec<i64>>();
@@ -124,15 +133,14 @@ fn windows(
     // Loops over the result, then over the window.
     let index = |k: usize| format!("d{k} * {} + d{} * {}", window[k].stride, rank + k, window[k].window_dilation);
     let index = (0..rank).map(index).collect::<Vec<_>>().join(", ");
-    let (mut operands, mut inits) = (Vec::new(), Vec::new());
-    for ((t, init), out) in inputs.iter().zip(initial).zip(&outs) {
-        let value = b.number(init, t.element)?;
+    let mut operands = Vec::new();
+    for ((t, init), out) in inputs.iter().zip(inits).zip(&outs) {
+        let value = converted(&mut b.w, neutral.unwrap_or(init), out.element, t.element)?;
         let padded = padded(b, t, [&low, &high, &between], &value)?;
         operands.push(Operand::new(&padded, index.clone()));
-        inits.push(Some(b.number(init, out.element)?));
     }
-    let padding = [&low, &high].into_iter().flatten().any(|n| *n > 0) || between.iter().any(|n| *n > 0);
-    let mask = (padding && !is_neutral).then_some(operands.len());
+    let inits = inits.iter().cloned().map(Some).collect();
+    let mask = (neutral.is_none() && window.iter().any(is_padded)).then_some(operands.len());
     if mask.is_some() {
         let inside = mask_of(b, &inputs[0].sizes, [&low, &high, &between])?;
         operands.push(Operand::new(&inside, index));

@@ -4,7 +4,7 @@ use super::convert::{convert, im, re, real, reinterpreted};
 use crate::syntax::element_type;
 use crate::writer::Writer;
 use tensor_layout::element::ElementType;
-use tensor_layout::hlo::{Instruction, Literal, Values};
+use tensor_layout::hlo::{Instruction, Values};
 
 /// A complex constant.
 pub fn constant(w: &mut Writer, re: f64, im: f64, e: ElementType) -> Option<String> {
@@ -14,8 +14,8 @@ pub fn constant(w: &mut Writer, re: f64, im: f64, e: ElementType) -> Option<Stri
 }
 
 /// The only number of a literal.
-pub fn of_literal(w: &mut Writer, literal: &Literal, e: ElementType) -> Option<String> {
-    match &literal.values {
+pub fn of_literal(w: &mut Writer, values: &Values, e: ElementType) -> Option<String> {
+    match values {
         Values::Complex(values) => match values[..] {
             [(re, im)] => constant(w, re, im, e),
             _ => None,

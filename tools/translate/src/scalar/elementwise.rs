@@ -13,7 +13,7 @@ use crate::syntax::element_type;
 use crate::tensor::{Done, Fault};
 use crate::writer::Writer;
 use tensor_layout::element::ElementType::{self, Pred};
-use tensor_layout::hlo::Instruction;
+use tensor_layout::hlo::{Instruction, Values};
 
 /// An instruction on single elements.
 struct ScalarSite<'a> {
@@ -125,12 +125,12 @@ fn in_f32(w: &mut Writer, i: &Instruction, operands: &[String], from: &[ElementT
 }
 
 /// The only element of a constant; `None` where the text leaves its value out, or MLIR has no text for it.
-pub fn constant(w: &mut Writer, i: &Instruction, e: ElementType) -> Option<String> {
-    let (of, literal) = (element_type(e)?, i.literal.as_ref()?);
+pub fn constant(w: &mut Writer, values: &Values, e: ElementType) -> Option<String> {
+    let of = element_type(e)?;
     if e.is_complex() {
-        return complex::of_literal(w, literal, e);
+        return complex::of_literal(w, values, e);
     }
-    let [value] = &elements(literal, e)?[..] else { return None };
+    let [value] = &elements(values, e)?[..] else { return None };
     Some(w.constant(value, &of))
 }
 

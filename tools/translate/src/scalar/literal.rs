@@ -7,7 +7,7 @@ use tensor_layout::hlo::{Literal, Values};
 /// The value of a constant as an attribute's text: a splat, or nested lists. `None` where it is left out or has no
 /// text.
 pub fn dense(literal: &Literal, e: ElementType, sizes: &[i64]) -> Option<String> {
-    let all = elements(literal, e)?;
+    let all = elements(&literal.values, e)?;
     match all.first() {
         None => Some(String::new()),
         Some(first) if all.iter().all(|x| x == first) => Some(first.clone()),
@@ -20,8 +20,8 @@ pub fn dense(literal: &Literal, e: ElementType, sizes: &[i64]) -> Option<String>
 }
 
 /// The text of each element of a constant, row-major. `None` where one is left out or has no text.
-pub fn elements(literal: &Literal, e: ElementType) -> Option<Vec<String>> {
-    Some(match &literal.values {
+pub fn elements(values: &Values, e: ElementType) -> Option<Vec<String>> {
+    Some(match values {
         Values::Booleans(values) => values.iter().map(bool::to_string).collect(),
         Values::Integers(values) => values.iter().map(|x| signless(*x, e)).collect(),
         Values::Floats(values) => values.iter().map(|x| float(*x, e)).collect::<Option<_>>()?,
