@@ -385,23 +385,29 @@ fn orders_of_small_programs_are_the_least_of_all() {
         proved += usize::from(found == schedule.bounds[&0]);
         lower += usize::from(found < temporaries(&module)[&0]);
     }
-    assert!(lower > 20 && whole > 100 && least_of >= 196 && proved > 100, "{lower} {whole} {least_of} {proved}");
+    assert!(lower > 20 && whole > 100, "{lower} {whole}");
+    // `docs/memory.md` has these numbers.
+    assert_eq!((least_of, proved), (196, 104));
 }
 
-/// Programs of 40 to 64 instructions, with donated arguments and without.
+/// Programs of 16 to 64 instructions, with donated arguments and without: how many have an order with less, and how
+/// many of the orders are proved to be the least. `docs/memory.md` has these numbers.
 #[test]
 fn orders_of_up_to_64_instructions_are_lower() {
-    let (mut lower, mut proved) = (0, 0);
-    for seed in 0..12 {
-        let mut rng = Rng::with_seed(seed);
-        let programs = std::iter::repeat_with(|| parse(&straight(&mut rng, 64)));
-        let module = programs.into_iter().find(|own| own.computations[own.entry].instructions.len() >= 40).unwrap();
-        let schedule = Schedule::least_memory(&module).unwrap();
-        let found = temporaries(&schedule.apply(&module).unwrap())[&0];
-        proved += usize::from(found == schedule.bounds[&0]);
-        lower += usize::from(found < temporaries(&module)[&0]);
-    }
-    assert!(lower > 9 && proved >= 4, "{lower} {proved}");
+    let counted = |size: usize| {
+        let (mut lower, mut proved) = (0, 0);
+        for seed in 0..20 {
+            let mut rng = Rng::with_seed(seed);
+            let mut programs = std::iter::repeat_with(|| parse(&straight(&mut rng, size)));
+            let module = programs.find(|own| own.computations[own.entry].instructions.len() == size).unwrap();
+            let schedule = Schedule::least_memory(&module).unwrap();
+            let found = temporaries(&schedule.apply(&module).unwrap())[&0];
+            proved += usize::from(found == schedule.bounds[&0]);
+            lower += usize::from(found < temporaries(&module)[&0]);
+        }
+        (size, lower, proved)
+    };
+    assert_eq!([16, 32, 48, 64].map(counted), [(16, 17, 6), (32, 19, 4), (48, 20, 1), (64, 20, 5)]);
 }
 
 /// A large value must be updated in place to end in a result, which decides its last read.
