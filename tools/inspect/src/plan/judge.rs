@@ -176,3 +176,18 @@ fn cost(answer: &str) -> Option<Result<i64, String>> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wait_for_an_answer_ends_with_the_time_of_the_search() {
+        let mut silent = JudgeCommand::new("sleep 1000000");
+        assert_eq!(silent.answer("{}", &Clock::new(Some(0.0))), Err(TimeIsOver));
+        // The command is killed.
+        assert!(silent.running.is_none());
+        let mut quick = JudgeCommand::new("cat");
+        assert_eq!(quick.answer("{}", &Clock::new(None)), Ok(Some("{}\n".to_string())));
+    }
+}
