@@ -105,8 +105,10 @@ impl<'c> Body<'c> {
 
     /// Whether results are unchanged elements of operands.
     pub fn only_moves(&self) -> bool {
+        let is_argument = |v: &Val<'c>| self.arguments.iter().any(|(argument, _)| argument == v);
+        let hands_on = |block| matches!(ir::operations(block)[..], [end] if ir::operands(end).iter().all(is_argument));
         let elements = self.arguments.iter().all(|(_, from)| matches!(from, Argument::Element(_)));
-        elements && self.initial.is_none() && self.block.is_none_or(|block| ir::operations(block).len() == 1)
+        elements && self.initial.is_none() && self.block.is_none_or(hands_on)
     }
 
     pub fn is(from: &Argument, operand: usize) -> bool {

@@ -72,6 +72,17 @@ func.func private @open_back(%p: tensor<?x?x4xf32>, %m: index, %n: index) -> ten
   return %x : tensor<?x?xf32, #T>
 }
 
+// Elements of one bit, in tiles as wide as vectors, padded with ones.
+func.func private @ones(%x: tensor<5x40xi1>, %one: i1) -> tensor<6x2x32xi1> {
+  %e = tensor.empty() : tensor<6x2x32xi1>
+  %p = tensor.pad %x low[1, 0] high[0, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %one : i1
+  } : tensor<5x40xi1> to tensor<6x40xi1>
+  %r = linalg.pack %p padding_value(%one : i1) inner_dims_pos = [1] inner_tiles = [32] into %e : tensor<6x40xi1> -> tensor<6x2x32xi1>
+  return %r : tensor<6x2x32xi1>
+}
+
 func.func private @print2_f32(%x: tensor<?x?xf32>) {
   %u = tensor.cast %x : tensor<?x?xf32> to tensor<*xf32>
   call @printMemrefF32(%u) : (tensor<*xf32>) -> ()
@@ -201,5 +212,34 @@ func.func @main() {
   // CHECK-NEXT: [30, {{ *}}31, {{ *}}32],
   // CHECK-NEXT: [40, {{ *}}41, {{ *}}42]]
   call @print2_f32(%open_p) : (tensor<?x?xf32>) -> ()
+
+  // Rows of the source have a one at each second place; the row before them has 40, and each row has 24 after them.
+  %bits = tensor.generate {
+  ^bb0(%i: index, %j: index):
+    %sum = arith.addi %i, %j : index
+    %rest = arith.remui %sum, %two : index
+    %is = arith.cmpi eq, %rest, %zero : index
+    tensor.yield %is : i1
+  } : tensor<5x40xi1>
+  %true = arith.constant true
+  %ones = call @ones(%bits, %true) : (tensor<5x40xi1>, i1) -> tensor<6x2x32xi1>
+  %ones_f = arith.uitofp %ones : tensor<6x2x32xi1> to tensor<6x2x32xf32>
+  %none = arith.constant dense<0.0> : tensor<6x1xf32>
+  %counted = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, 0)>],
+      iterator_types = ["parallel", "reduction", "reduction"]}
+      ins(%ones_f : tensor<6x2x32xf32>) outs(%none : tensor<6x1xf32>) {
+  ^bb0(%b: f32, %o: f32):
+    %sum = arith.addf %b, %o : f32
+    linalg.yield %sum : f32
+  } -> tensor<6x1xf32>
+  %counted_u = tensor.cast %counted : tensor<6x1xf32> to tensor<?x?xf32>
+  // CHECK: sizes = [6, 1]
+  // CHECK: [64],
+  // CHECK-NEXT: [44],
+  // CHECK-NEXT: [44],
+  // CHECK-NEXT: [44],
+  // CHECK-NEXT: [44],
+  // CHECK-NEXT: [44]
+  call @print2_f32(%counted_u) : (tensor<?x?xf32>) -> ()
   return
 }

@@ -69,3 +69,14 @@ func.func @moved(%a: memref<16x256xi1>, %r: memref<16x256xi1, #T>) {
   memref.copy %a, %r : memref<16x256xi1> to memref<16x256xi1, #T>
   return
 }
+
+// A body yields a value from outside, which is a bit.
+// CHECK-LABEL: func.func @same(
+// CHECK: %[[BITS:.*]] = vector.broadcast {{.*}} : i1 to vector<[[N:[0-9]+]]xi1>
+// CHECK: arith.extui %[[BITS]] : vector<[[N]]xi1> to vector<[[N]]xi8>
+// CHECK: vector.store {{.*}}xi8>
+// CHECK: return
+func.func @same(%b: i1, %r: memref<16x256xi1, #T>) {
+  linalg.map outs(%r : memref<16x256xi1, #T>) (%o: i1) { linalg.yield %b : i1 }
+  return
+}
