@@ -739,7 +739,8 @@ def LayoutVerifyLLVM
   let summary = "Report operations that have no translation to LLVM IR";
   let description = [{
     An error at each operation of a dialect that `mlir-translate` does not
-    translate to LLVM IR: upstream's `convert-to-llvm` leaves what it has no
+    translate to LLVM IR, and at each that defines a tensor or memref or is a
+    function of some: upstream's `convert-to-llvm` leaves what it has no
     pattern for as it is, and succeeds.
   }];
 }

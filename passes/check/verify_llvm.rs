@@ -1,10 +1,11 @@
-//! `layout-verify-llvm`: reports remaining operations without a translation to LLVM IR.
+//! `layout-verify-llvm`: reports remaining operations and types without a translation to LLVM IR.
 //!
-//! Upstream's `convert-to-llvm` leaves operations without a pattern unchanged, and succeeds.
+//! Upstream's `convert-to-llvm` leaves operations without a pattern unchanged, with their types, and succeeds.
 
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::steps::{Next, StepInput, StepResult};
-use layout_ir as ir;
+use layout_ir::{self as ir, Op};
+use melior::ir::{Type, TypeLike, ValueLike};
 
 /// The dialects that `mlir-translate --mlir-to-llvmir` accepts.
 const TRANSLATED: &[&str] = &[
@@ -32,16 +33,29 @@ pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
         let dialect = name.split_once('.').map_or(name, |(dialect, _)| dialect);
         name != "builtin.module" && !TRANSLATED.contains(&dialect)
     };
-    let left = ir::all_operations(module).into_iter().filter(|op| is_left(ir::name(*op)));
-    let error = |op| {
-        let mut around = std::iter::successors(ir::parent(op), |op| ir::parent(*op));
+    let error = |op: Op<'c>| {
+        let what = match left_type(op) {
+            _ if is_left(ir::name(op)) => "is not converted to the LLVM dialect".to_owned(),
+            Some(t) => format!("has type {t}, which is not converted to the LLVM dialect"),
+            None => return None,
+        };
+        let mut around = std::iter::successors(Some(op), |op| ir::parent(*op));
         let right = match around.any(|op| ir::name(op) == "gpu.func") {
             true => ": a gpu.func must be converted before, by convert-gpu-to-nvvm or another pass for its target",
             false => "",
         };
-        let message = format!("'{}' op is not converted to the LLVM dialect{right}", ir::name(op));
-        Diagnostic::error(ir::location(op), message)
+        Some(Diagnostic::error(ir::location(op), format!("'{}' op {what}{right}", ir::name(op))))
     };
-    let errors: Vec<Diagnostic<'c>> = left.map(error).collect();
+    let errors: Vec<Diagnostic<'c>> = ir::all_operations(module).into_iter().filter_map(error).collect();
     if errors.is_empty() { Ok(Next::Unchanged) } else { Err(errors) }
+}
+
+/// The first tensor or memref that an operation defines, or takes as an argument of its blocks or as a function.
+fn left_type<'c>(op: Op<'c>) -> Option<Type<'c>> {
+    let arguments = ir::blocks(op).into_iter().flat_map(ir::arguments);
+    let defined = ir::results(op).into_iter().chain(arguments).map(|v| v.r#type());
+    let function = ir::attribute(op, "function_type").and_then(ir::type_in).and_then(ir::function);
+    let named = function.into_iter().flat_map(|(inputs, results)| inputs.into_iter().chain(results));
+    let is_left = |t: &Type| t.is_tensor() || t.is_unranked_tensor() || ir::is_buffer(*t);
+    defined.chain(named).find(is_left)
 }

@@ -1,4 +1,4 @@
-// layout-verify-llvm: an error at each operation that has no translation to LLVM IR.
+// layout-verify-llvm: an error at each operation that has no translation to LLVM IR, or that defines a tensor or memref.
 // RUN: layout-opt %s --layout-verify-llvm --verify-diagnostics
 
 // The dialects of machines have one.
@@ -21,6 +21,17 @@ gpu.module @kernels {
   gpu.func @left(%x: i64) {
     // expected-error@+1 {{'builtin.unrealized_conversion_cast' op is not converted to the LLVM dialect: a gpu.func must be converted before, by convert-gpu-to-nvvm or another pass for its target}}
     %0 = builtin.unrealized_conversion_cast %x : i64 to index
+    gpu.return
+  }
+}
+
+gpu.module @arguments {
+  // expected-error@+1 {{'gpu.func' op has type tensor<4xf32>, which is not converted to the LLVM dialect: a gpu.func must be converted before}}
+  gpu.func @tensor(%x: tensor<4xf32>) kernel {
+    gpu.return
+  }
+  // expected-error@+1 {{'gpu.func' op has type memref<*xf32>, which is not converted to the LLVM dialect: a gpu.func must be converted before}}
+  gpu.func @memref(%x: memref<*xf32>) kernel {
     gpu.return
   }
 }
