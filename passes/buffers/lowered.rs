@@ -360,6 +360,14 @@ impl<'c> Lowered<'c> {
     }
 
     /// The type of the allocation: the physical type, or one row if that does not cover all of it.
+    /// Whether no size and no stride of the value type is known to differ from that of another.
+    pub fn agrees_with(&self, other: &Lowered) -> bool {
+        let agree = |own: &[Option<i64>], other: &[Option<i64>]| {
+            own.len() == other.len() && own.iter().zip(other).all(|(a, b)| a.is_none() || b.is_none() || a == b)
+        };
+        agree(&self.sizes, &other.sizes) && agree(&self.own_strides, &other.own_strides)
+    }
+
     pub fn allocation_type(&self, location: Location<'c>) -> Type<'c> {
         let Storage::Tiles { expansion, prefix, .. } = &self.storage else { return self.physical_type };
         if !self.is_row() {

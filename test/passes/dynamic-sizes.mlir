@@ -46,3 +46,17 @@ func.func @cast(%m: memref<?x200xf32, #layout.tiled<{1,0:T(8,128)}>>) -> memref<
   %d = memref.cast %s : memref<15x200xf32, #layout.tiled<{1,0:T(8,128)}>> to memref<?x200xf32, #layout.tiled<{1,0:T(8,128)}>>
   return %d : memref<?x200xf32, #layout.tiled<{1,0:T(8,128)}>>
 }
+
+// A dimension of size 1 has another stride than one that may be longer, and no elements have none.
+// CHECK-LABEL: func.func @one_row(
+// CHECK: memref.reinterpret_cast {{.*}} memref<1x2x4xf32, strided<[4, 4, 1]>> to memref<?x2x4xf32>
+// CHECK: memref.reinterpret_cast {{.*}} memref<0x8xf32> to memref<?x8xf32, strided<[1, ?]>>
+// PHYSICAL-LABEL: func.func @one_row(
+// PHYSICAL: memref.reinterpret_cast {{.*}} memref<2x1x4xf32> to memref<?x2x4xf32>
+// PHYSICAL: memref.reinterpret_cast {{.*}} memref<0x8xf32> to memref<8x?xf32>
+func.func @one_row(%x: memref<1x8xf32, #layout.tiled<{1,0:T(1,4)}>>, %y: memref<0x8xf32, #layout.tiled<{0,1}>>)
+    -> (memref<?x8xf32, #layout.tiled<{1,0:T(1,4)}>>, memref<?x8xf32, #layout.tiled<{0,1}>>) {
+  %r = memref.cast %x : memref<1x8xf32, #layout.tiled<{1,0:T(1,4)}>> to memref<?x8xf32, #layout.tiled<{1,0:T(1,4)}>>
+  %s = memref.cast %y : memref<0x8xf32, #layout.tiled<{0,1}>> to memref<?x8xf32, #layout.tiled<{0,1}>>
+  return %r, %s : memref<?x8xf32, #layout.tiled<{1,0:T(1,4)}>>, memref<?x8xf32, #layout.tiled<{0,1}>>
+}

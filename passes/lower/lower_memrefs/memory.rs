@@ -254,15 +254,16 @@ impl<'c> Lowering<'c> {
         Ok(())
     }
 
-    /// Lowers a cast between static and dynamic sizes to a cast if both types have the same dimensions. If a tiled
-    /// size becomes static or dynamic, the dimension that carries it disappears or appears.
+    /// Lowers a cast between static and dynamic sizes to a cast if both types have the same dimensions and strides. If a
+    /// tiled size becomes static or dynamic, the dimension that carries it disappears or appears; and a dimension of
+    /// size 1 may have another stride than one of dynamic size.
     pub(super) fn cast(&mut self, b: Builder<'c>, op: Op<'c>) -> Result<(), String> {
         let (source, result) = (ir::operands(op)[0], ir::result(op, 0));
         self.whole_only(&[source])?;
         let (Some(from), Some(to)) = (self.buffers.get(source), self.buffers.get(result).cloned()) else {
             return Ok(());
         };
-        if !from.carries() && !to.carries() {
+        if !from.carries() && !to.carries() && from.agrees_with(&to) {
             return Ok(());
         }
         let sizes = self.buffers.access(source)?.sizes;
