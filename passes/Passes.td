@@ -304,8 +304,9 @@ def LayoutDeallocate
     that a block, loop or function gives is owned by who gets it, or is copied.
     An allocation takes over a buffer of its type that was freed just before. A
     function with branches between blocks, or with an operation whose buffers
-    are not known, goes through upstream's ownership-based deallocation. A
-    function that had no tensors before `layout-prepare-bufferization`, and in
+    are not known, goes through upstream's ownership-based deallocation, which
+    knows no loops made of branches: these are errors. A function that had no
+    tensors and no conversions before `layout-prepare-bufferization`, and in
     which lowering allocated nothing, frees its buffers itself.
   }];
   let dependentDialects = [

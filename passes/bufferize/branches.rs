@@ -42,7 +42,7 @@ fn is_overwritten<'c>(argument: Val<'c>, block: Block<'c>, around: Op<'c>) -> bo
     let uses: Vec<(Op, bool)> =
         all_uses(argument).into_iter().filter_map(|at| Some((ancestor(at.0, around)?, only_reads(at)))).collect();
     let is_after = |write: Op<'c>, later: Op<'c>| {
-        later == write || ir::comes_before(write, later) || reaches(write, later.block(), block)
+        later == write || ir::comes_before(write, later) || reaches(write, later.block(), Some(block))
     };
     let writes = uses.iter().enumerate().filter(|(_, (op, reads))| !reads && op.block() != Some(block));
     writes.into_iter().any(|(k, (write, _))| {
@@ -70,11 +70,11 @@ fn ancestor<'c>(op: Op<'c>, around: Op<'c>) -> Option<Op<'c>> {
 }
 
 /// Whether branches lead from after an operation to a block, not through the block that defines the argument.
-fn reaches<'c>(from: Op<'c>, to: Option<Block<'c>>, new: Block<'c>) -> bool {
+fn reaches<'c>(from: Op<'c>, to: Option<Block<'c>>, new: Option<Block<'c>>) -> bool {
     let (mut seen, mut stack): (Vec<Block>, Vec<Block>) = (Vec::new(), from.block().into_iter().collect());
     while let Some(block) = stack.pop() {
         for next in successors(block) {
-            if next != new && !seen.contains(&next) {
+            if Some(next) != new && !seen.contains(&next) {
                 if Some(next) == to {
                     return true;
                 }
@@ -84,6 +84,12 @@ fn reaches<'c>(from: Op<'c>, to: Option<Block<'c>>, new: Block<'c>) -> bool {
         }
     }
     false
+}
+
+/// A branch of a function to a block that leads to it.
+pub fn loop_of_branches(function: Op<'_>) -> Option<Op<'_>> {
+    let ends = ir::blocks(function).into_iter().filter_map(|block| ir::operations(block).pop());
+    ends.into_iter().find(|end| reaches(*end, end.block(), None))
 }
 
 /// The blocks to which the end of a block may branch.

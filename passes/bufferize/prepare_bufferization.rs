@@ -63,6 +63,7 @@ pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
     let operations = ir::all_operations(module);
     let mut errors = refused(&operations, &Axes::of(module, &operations));
     errors.extend(nested_too_deep(&operations));
+    errors.extend(deallocate::refused_calls(module));
     if !errors.is_empty() {
         return Err(errors);
     }

@@ -101,3 +101,39 @@ func.func @made() -> memref<3x5xf32, #layout.tiled<{1,0:T(2,2)L(32)}>> {
   %a = memref.alloc() : memref<3x5xf32, #layout.tiled<{1,0:T(2,2)L(32)}>>
   return %a : memref<3x5xf32, #layout.tiled<{1,0:T(2,2)L(32)}>>
 }
+
+// Branches, and one buffer returned twice: the second time as a copy, since the caller frees both.
+// CHECK-LABEL: func.func @branches(
+// CHECK-COUNT-3: memref.alloc
+// CHECK: memref.copy
+// CHECK: return
+func.func @branches(%c: i1, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %y = arith.addf %x, %x : tensor<4xf32>
+  %z = arith.mulf %x, %x : tensor<4xf32>
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  return %y, %y : tensor<4xf32>, tensor<4xf32>
+^bb2:
+  return %y, %z : tensor<4xf32>, tensor<4xf32>
+}
+
+// A function of memrefs alone that returns what it allocates may be called, as before; and one that returns its argument,
+// where the program frees it.
+// CHECK-LABEL: func.func @calls(
+func.func private @same(%m: memref<4xf32>) -> memref<4xf32> attributes {no_inline} {
+  return %m : memref<4xf32>
+}
+func.func private @new() -> (memref<4xf32>, memref<4xf32>) attributes {no_inline} {
+  %a = memref.alloc() : memref<4xf32>
+  %b = memref.alloc() : memref<4xf32>
+  return %a, %b : memref<4xf32>, memref<4xf32>
+}
+func.func @calls(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %m = memref.alloc() : memref<4xf32>
+  %s = call @same(%m) : (memref<4xf32>) -> memref<4xf32>
+  %n:2 = call @new() : () -> (memref<4xf32>, memref<4xf32>)
+  %t = bufferization.to_tensor %n#0 restrict : memref<4xf32> to tensor<4xf32>
+  %y = arith.addf %x, %t : tensor<4xf32>
+  memref.dealloc %s : memref<4xf32>
+  return %y : tensor<4xf32>
+}

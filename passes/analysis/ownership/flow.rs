@@ -29,6 +29,23 @@ pub fn made(op: Op) -> Option<Origin> {
     }
 }
 
+/// The value that an allocation or a call defines and of whose buffer another value is a view; `None` if unknown.
+pub fn allocation(mut value: Val) -> Option<Val> {
+    loop {
+        let op = ir::defining_op(value)?;
+        match made(op)? {
+            Origin::New => return Some(value),
+            Origin::Shown => {
+                let [source] = ir::operands(op).into_iter().filter(|v| is_buffer(*v)).collect::<Vec<_>>()[..] else {
+                    return None;
+                };
+                value = source;
+            }
+            Origin::Lent | Origin::Carried => return None,
+        }
+    }
+}
+
 /// Whether a value is a buffer.
 pub fn is_buffer(value: Val) -> bool {
     ir::is_buffer(value.r#type())

@@ -36,7 +36,7 @@ mod sets;
 
 use crate::buffers::async_copies::DmaStart;
 pub use fates::{Fate, Owner, owners};
-pub use flow::{Carried, carried};
+pub use flow::{Carried, allocation, carried};
 use flow::{Origin, is_buffer, leaks_address, made};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::ValueLike;
