@@ -45,7 +45,13 @@ use crate::buffers::type_converter::{TypeConverter, has_nested_layout};
 use crate::buffers::views::{changes_layout, has_affine_index, is_read_in_place, tensor_layout};
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::Form;
+use crate::bufferize::padding::{concatenate, generate, pad};
+use crate::bufferize::rank_reduction::name_dimensions;
+use crate::analysis::same_bytes::{SameBytes, is_whole};
 use crate::pass::steps::{Next, StepInput, StepResult};
+use crate::bufferize::switches::{self, as_branches};
+use crate::analysis::aliases;
+use crate::bufferize::{branches, deallocate, destinations};
 use crate::pass::upstream;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};
@@ -95,16 +101,23 @@ pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
             }
             "layout.convert" if begins(op, &mut views) => start(rewriter, op),
             "layout.await" => {
-                ir::replace_all_uses(ir::result(op, 0), ir::operands(op)[0]);
-                rewriter.erase(op);
+                replace(rewriter, op, ir::operands(op)[0]);
             }
             "layout.convert" if is_tensor(ir::result(op, 0)) && destinations::convert(rewriter, op) => {}
+            name if is(name, VIEW) && is_identity(op) => {
+                replace(rewriter, op, ir::operands(op)[0]);
+            }
             // A slice or reshape that is only read stays a view.
             name if (!is(name, VIEW)
                 || needs_row_major(op, &mut views)
-                || changes_layout(op) && !is_read_in_place(ir::result(op, 0), &mut read))
-                && same_bytes.source(op).is_some_and(|source| !is_view(source, &mut views)) =>
+                || changes_layout(op) && !is_read_in_place(ir::result(op, 0), &mut read)
+                || leaves(op))
+                && same_bytes.views_before(op, |v| is_view(v, &mut views)).is_some() =>
             {
+                for view in same_bytes.views_before(op, |v| is_view(v, &mut views)).unwrap_or_default() {
+                    gone.insert(ir::op_key(view));
+                    same_bytes.show(rewriter, view);
+                }
                 same_bytes.show(rewriter, op);
             }
             // It keeps the bytes of a part of a buffer, which is copied first.
@@ -115,8 +128,7 @@ pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
             }
             "layout.convert" if is_tensor(ir::result(op, 0)) => {
                 let copy = copied(Builder::before(op), ir::operands(op)[0], ir::result(op, 0).r#type());
-                ir::replace_all_uses(ir::result(op, 0), copy);
-                rewriter.erase(op);
+                replace(rewriter, op, copy);
             }
             "tensor.extract_slice" | "tensor.insert_slice" | "tensor.parallel_insert_slice"
                 if name_dimensions(rewriter, op, copied) => {}
@@ -239,18 +251,36 @@ fn without_layout<'c>(t: Type<'c>) -> Type<'c> {
     ir::tensor(t).map_or(t, |shaped| ir::tensor_type(&Shaped { layout: None, ..shaped }))
 }
 
-/// Whether a `tensor.pad` of static shape adds no padding.
+/// Whether a `tensor.pad` adds no padding: its widths are 0, or the sizes are known and those of the source.
 fn adds_nothing(op: Op) -> bool {
     let [source, result] =
         [ir::operands(op)[0], ir::result(op, 0)].map(|v| ir::tensor(v.r#type()).and_then(|t| t.sizes()));
-    source.is_some() && source == result
+    let widths = || ["static_low", "static_high"].into_iter().flat_map(|name| ir::sizes(op, name));
+    source.is_some() && source == result || widths().all(|n| n == Some(0))
+}
+
+/// Whether a slice or reshape of a tensor is its source.
+fn is_identity(op: Op) -> bool {
+    let (source, result) = (ir::operands(op)[0], ir::result(op, 0));
+    is_tensor(result) && source.r#type() == result.r#type() && (ir::name(op) != "tensor.extract_slice" || is_whole(op))
+}
+
+/// Whether a slice or reshape leaves its block, so that it is copied unless it has all of a buffer.
+fn leaves(op: Op) -> bool {
+    let result = ir::result(op, 0);
+    tensor_layout(result).is_some() && ir::uses(result).into_iter().any(|(user, _)| is(ir::name(user), BOUNDARY))
+}
+
+/// Replaces the result of an operation.
+fn replace<'c>(rewriter: &Rewriter, op: Op<'c>, with: Val<'c>) {
+    ir::replace_all_uses(ir::result(op, 0), with);
+    rewriter.erase(op);
 }
 
 /// Replaces an operation that only changes the layout of its first operand by a `tensor.cast`.
 fn as_cast<'c>(rewriter: &Rewriter, op: Op<'c>) -> Op<'c> {
     let cast = Builder::before(op).op("tensor.cast", &[ir::operands(op)[0]], &[ir::result(op, 0).r#type()], &[]);
-    ir::replace_all_uses(ir::result(op, 0), ir::result(cast, 0));
-    rewriter.erase(op);
+    replace(rewriter, op, ir::result(cast, 0));
     cast
 }
 
@@ -282,10 +312,9 @@ fn in_row_major(op: Op) {
 
 /// Copies a tensor into another one, whose old elements are not read.
 fn store(rewriter: &Rewriter, op: Op) {
-    let (operands, result) = (ir::operands(op), ir::result(op, 0));
-    let copy = Builder::before(op).named_structured("linalg.copy", &operands, &[1, 1], result.r#type());
-    ir::replace_all_uses(result, ir::result(copy, 0));
-    rewriter.erase(op);
+    let (operands, t) = (ir::operands(op), ir::result(op, 0).r#type());
+    let copy = Builder::before(op).named_structured("linalg.copy", &operands, &[1, 1], t);
+    replace(rewriter, op, ir::result(copy, 0));
 }
 
 /// An empty tensor, or a copy of another one.
@@ -298,8 +327,7 @@ fn allocate(rewriter: &Rewriter, op: Op) {
         Some(1) => copied(b, operands[sizes], result.r#type()),
         _ => b.value("tensor.empty", &operands[..sizes], result.r#type(), &[]),
     };
-    ir::replace_all_uses(result, made);
-    rewriter.erase(op);
+    replace(rewriter, op, made);
 }
 
 /// Gives the buffer side of a `bufferization.to_tensor` or `to_buffer` the type that bufferization will give the
@@ -335,8 +363,7 @@ fn splat(rewriter: &Rewriter, op: Op) {
     let (scalar, sizes) = ir::operands(op).split_first().map(|(s, n)| (*s, n.to_vec())).expect("a scalar");
     let empty = b.value("tensor.empty", &sizes, result.r#type(), &[]);
     let filled = b.named_structured("linalg.fill", &[scalar, empty], &[1, 1], result.r#type());
-    ir::replace_all_uses(result, ir::result(filled, 0));
-    rewriter.erase(op);
+    replace(rewriter, op, ir::result(filled, 0));
 }
 
 /// Copies slices and reshapes that leave their block.

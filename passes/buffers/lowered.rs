@@ -11,6 +11,7 @@
 
 use crate::buffers::index::IndexVars;
 use crate::buffers::maps::MappedDims;
+use crate::buffers::operations::SAME_BYTES;
 use crate::buffers::packing::Packing;
 use crate::buffers::parts::{Parts, row_major};
 use crate::buffers::products::Products;
@@ -18,7 +19,7 @@ use crate::buffers::spread::{Axes, SpreadBuffer};
 use crate::pass::options::Form;
 use layout_dialect::element;
 use layout_ir::{self as ir, Builder, Shaped, Val};
-use melior::ir::{AffineMap, Attribute, Identifier, Location, Type};
+use melior::ir::{AffineMap, Attribute, Identifier, Location, Type, ValueLike};
 use tensor_layout::expr::Expr;
 use tensor_layout::limits;
 use tensor_layout::maps::Interval;
@@ -359,7 +360,6 @@ impl<'c> Lowered<'c> {
             && self.run_time.iter().any(|(k, _)| self.own_strides[*k] == Some(0))
     }
 
-    /// The type of the allocation: the physical type, or one row if that does not cover all of it.
     /// Whether no size and no stride of the value type is known to differ from that of another.
     pub fn agrees_with(&self, other: &Lowered) -> bool {
         let agree = |own: &[Option<i64>], other: &[Option<i64>]| {
@@ -368,6 +368,7 @@ impl<'c> Lowered<'c> {
         agree(&self.sizes, &other.sizes) && agree(&self.own_strides, &other.own_strides)
     }
 
+    /// The type of the allocation: the physical type, or one row if that does not cover all of it.
     pub fn allocation_type(&self, location: Location<'c>) -> Type<'c> {
         let Storage::Tiles { expansion, prefix, .. } = &self.storage else { return self.physical_type };
         if !self.is_row() {
@@ -414,7 +415,7 @@ impl<'c> Lowered<'c> {
         let strides: Vec<Val<'c>> = strides.into_iter().flatten().collect();
         let offset = if let Storage::Tiles { prefix, .. } = self.storage { prefix } else { 0 };
         b.reinterpret(
-            from,
+            with_elements(b, from, self.packing.held_in),
             self.value_type,
             (&[Some(offset)], &[]),
             (&self.sizes, &sizes),
@@ -563,4 +564,15 @@ fn prefix(layout: &Layout, packing: Packing) -> Result<i64, String> {
 /// The number of elements of these sizes; `None` where it overflows.
 fn elements(sizes: &[i64]) -> Option<i64> {
     if sizes.contains(&0) { Some(0) } else { sizes.iter().try_fold(1i64, |n, size| n.checked_mul(*size)) }
+}
+
+/// A buffer viewed with elements of another type that has as many bytes. A descriptor has no element type, so the cast
+/// is gone with `reconcile-unrealized-casts`.
+pub fn with_elements<'c>(b: Builder<'c>, buffer: Val<'c>, element: Type<'c>) -> Val<'c> {
+    let shaped = ir::memref(buffer.r#type()).expect("a buffer is a memref");
+    if shaped.element == element {
+        return buffer;
+    }
+    let t = ir::memref_type(b.location, &Shaped { element, ..shaped }).expect("elements of a buffer");
+    b.value(SAME_BYTES, &[buffer], t, &[])
 }

@@ -15,26 +15,19 @@
 //! A truncation to `vector<16xi1>` would do as well, but LLVM moves it before the shuffle, and machines have no
 //! instructions that shuffle bits: a choice between f32 by bytes of `T(8,128)(4,1)` took most of the time of
 //! `embedding_gather` in TPU layouts.
-//!
-//! A descriptor of `i1` is one of `i8`, as pointers have no type: the cast is gone with `reconcile-unrealized-casts`.
 
 use super::elements::{Narrow, is_bool};
 use super::kernel::Kernel;
-use super::tail::{UNEQUAL, compare};
-use crate::buffers::operations::SAME_BYTES;
-use layout_ir::{self as ir, Builder, Shaped, Val};
+use super::rest::{UNEQUAL, compare};
+use crate::buffers::lowered::with_elements;
+use layout_ir::{self as ir, Builder, Val};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, ValueLike};
 
 /// A buffer of `i1` viewed as `i8`; other buffers unchanged.
 pub fn as_bytes<'c>(b: Builder<'c>, buffer: Val<'c>) -> Val<'c> {
-    let shaped = ir::memref(buffer.r#type()).expect("operands are memrefs");
-    if !is_bool(shaped.element) {
-        return buffer;
-    }
-    let bytes = Shaped { element: IntegerType::new(b.context(), 8).into(), ..shaped };
-    let t = ir::memref_type(b.location, &bytes).expect("bytes make a memref");
-    b.value(SAME_BYTES, &[buffer], t, &[])
+    let element = ir::memref(buffer.r#type()).expect("operands are memrefs").element;
+    if is_bool(element) { with_elements(b, buffer, IntegerType::new(b.context(), 8).into()) } else { buffer }
 }
 
 impl<'c> Kernel<'_, 'c> {

@@ -1,6 +1,7 @@
 // Operations after which every element is at its byte take no memory and copy nothing.
 // RUN: layout-opt %s --split-input-file --layout-to-memref | FileCheck %s
 // RUN: layout-opt %s --split-input-file --layout-to-memref=form=physical | FileCheck %s
+// RUN: layout-opt %s --split-input-file --layout-to-memref=vectorize=avx2 2> %t | FileCheck %s --check-prefix=KERNEL
 
 #A = #layout.tiled<{1,0:T(8,128)}>
 #C = #layout.tiled<{2,1,0:T(8,128)}>
@@ -316,4 +317,135 @@ func.func @either(%x: tensor<64x64xf32, #A>, %z: tensor<64x64xf32, #A>) -> (tens
     linalg.yield %b : f32
   } -> tensor<64x64xf32, #T>
   return %r, %s : tensor<64x64xf32, #T>, tensor<64x64xf32, #T>
+}
+
+// -----
+
+#A = #layout.tiled<{1,0:T(8,128)}>
+#C = #layout.tiled<{2,1,0:T(8,128)}>
+#T = #layout.tiled<{1,2,0:T(8,128)}>
+// A chain: the transpose has all of the buffer that the reshape has.
+// CHECK-LABEL: func.func @chain(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func @chain(%x: tensor<64x256xf32, #A>) -> tensor<8x256x8xf32, #T> {
+  %y = math.exp %x : tensor<64x256xf32, #A>
+  %h = tensor.expand_shape %y [[0, 1], [2]] output_shape [8, 8, 256] : tensor<64x256xf32, #A> into tensor<8x8x256xf32, #C>
+  %e = tensor.empty() : tensor<8x256x8xf32, #T>
+  %r = linalg.transpose ins(%h : tensor<8x8x256xf32, #C>) outs(%e : tensor<8x256x8xf32, #T>) permutation = [0, 2, 1]
+  return %r : tensor<8x256x8xf32, #T>
+}
+
+// Part of a buffer: a copy.
+// CHECK-LABEL: func.func @part(
+// CHECK-COUNT-2: memref.alloc
+// CHECK: return
+func.func @part(%x: tensor<64x256xf32, #A>) -> tensor<256x32xf32, #layout.tiled<{0,1:T(8,128)}>> {
+  %y = math.exp %x : tensor<64x256xf32, #A>
+  %h = tensor.extract_slice %y[0, 0] [32, 256] [1, 1] : tensor<64x256xf32, #A> to tensor<32x256xf32, #A>
+  %e = tensor.empty() : tensor<256x32xf32, #layout.tiled<{0,1:T(8,128)}>>
+  %r = linalg.transpose ins(%h : tensor<32x256xf32, #A>) outs(%e : tensor<256x32xf32, #layout.tiled<{0,1:T(8,128)}>>) permutation = [1, 0]
+  return %r : tensor<256x32xf32, #layout.tiled<{0,1:T(8,128)}>>
+}
+
+// A slice of all elements, no padding, and a cast.
+// CHECK-LABEL: func.func @whole(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func @whole(%x: tensor<?x256xf32, #A>) -> tensor<64x256xf32, #A> {
+  %c0 = arith.constant 0 : index
+  %f = arith.constant 0.0 : f32
+  %y = math.exp %x : tensor<?x256xf32, #A>
+  %n = tensor.dim %y, %c0 : tensor<?x256xf32, #A>
+  %s = tensor.extract_slice %y[0, 0] [%n, 256] [1, 1] : tensor<?x256xf32, #A> to tensor<?x256xf32, #A>
+  %p = tensor.pad %s low[0, 0] high[0, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %f : f32
+  } : tensor<?x256xf32, #A> to tensor<?x256xf32, #A>
+  %r = tensor.cast %p : tensor<?x256xf32, #A> to tensor<64x256xf32, #A>
+  return %r : tensor<64x256xf32, #A>
+}
+
+// All elements, but backwards: a copy.
+// CHECK-LABEL: func.func @reversed(
+// CHECK-COUNT-2: memref.alloc
+// CHECK: return
+func.func @reversed(%x: tensor<4x6xf32, #layout.tiled<{1,0}>>) -> tensor<4x6xf32, #layout.tiled<{1,0}>> {
+  %y = math.exp %x : tensor<4x6xf32, #layout.tiled<{1,0}>>
+  %r = tensor.extract_slice %y[0, 5] [4, 6] [1, -1] : tensor<4x6xf32, #layout.tiled<{1,0}>> to tensor<4x6xf32, #layout.tiled<{1,0}>>
+  return %r : tensor<4x6xf32, #layout.tiled<{1,0}>>
+}
+
+// As many tiles as the result needs, for all sizes.
+// CHECK-LABEL: func.func @unpack_run_time(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func @unpack_run_time(%x: tensor<?x?x8x128xf32>, %n: index, %m: index) -> tensor<?x?xf32, #A> {
+  %y = math.exp %x : tensor<?x?x8x128xf32>
+  %e = tensor.empty(%n, %m) : tensor<?x?xf32, #A>
+  %r = linalg.unpack %y inner_dims_pos = [0, 1] inner_tiles = [8, 128] into %e : tensor<?x?x8x128xf32> -> tensor<?x?xf32, #A>
+  return %r : tensor<?x?xf32, #A>
+}
+
+// From rows to rows, of any sizes.
+// CHECK-LABEL: func.func @reshape_run_time(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func @reshape_run_time(%x: tensor<?x256xf32, #layout.tiled<{1,0}>>, %s: tensor<3xi32>) -> tensor<?x?x?xf32> {
+  %y = math.exp %x : tensor<?x256xf32, #layout.tiled<{1,0}>>
+  %r = tensor.reshape %y(%s) : (tensor<?x256xf32, #layout.tiled<{1,0}>>, tensor<3xi32>) -> tensor<?x?x?xf32>
+  return %r : tensor<?x?x?xf32>
+}
+
+// CHECK-LABEL: func.func @pack_into_allocation(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func @pack_into_allocation(%x: tensor<64x256xf32, #A>) -> tensor<8x2x8x128xf32> {
+  %y = math.exp %x : tensor<64x256xf32, #A>
+  %e = bufferization.alloc_tensor() : tensor<8x2x8x128xf32>
+  %r = linalg.pack %y inner_dims_pos = [0, 1] inner_tiles = [8, 128] into %e : tensor<64x256xf32, #A> -> tensor<8x2x8x128xf32>
+  return %r : tensor<8x2x8x128xf32>
+}
+
+// CHECK-LABEL: func.func @bits(
+// CHECK: builtin.unrealized_conversion_cast {{.*}}xf32{{.*}}xi32
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func private @floats() -> tensor<64x256xf32, #A>
+func.func @bits() -> tensor<64x256xi32, #A> {
+  %x = call @floats() : () -> tensor<64x256xf32, #A>
+  %r = tensor.bitcast %x : tensor<64x256xf32, #A> to tensor<64x256xi32, #A>
+  return %r : tensor<64x256xi32, #A>
+}
+
+// A kernel computes the bits beside the elements.
+// KERNEL-LABEL: func.func @bits_in_kernel(
+// KERNEL-COUNT-1: memref.alloc
+// KERNEL-NOT: memref.alloc
+// KERNEL: arith.addf
+// KERNEL: arith.bitcast
+// KERNEL: arith.xori
+// KERNEL: return
+func.func @bits_in_kernel(%x: tensor<64x256xf32, #A>, %z: tensor<64x256xi32, #A>) -> tensor<64x256xi32, #A> {
+  %y = arith.addf %x, %x : tensor<64x256xf32, #A>
+  %b = tensor.bitcast %y : tensor<64x256xf32, #A> to tensor<64x256xi32, #A>
+  %r = arith.xori %b, %z : tensor<64x256xi32, #A>
+  return %r : tensor<64x256xi32, #A>
+}
+
+// A reshape of an empty tensor has sizes of its own.
+// CHECK-LABEL: func.func @of_empty(
+// CHECK: %[[SIZE:.*]] = arith.muli
+// CHECK: sizes: [%[[SIZE]]]
+func.func @of_empty(%n: index) -> (index, tensor<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %e = tensor.empty(%n) : tensor<?x8xf32, #layout.tiled<{1,0}>>
+  %r = tensor.collapse_shape %e [[0, 1]] : tensor<?x8xf32, #layout.tiled<{1,0}>> into tensor<?xf32>
+  %d = tensor.dim %r, %c0 : tensor<?xf32>
+  return %d, %r : index, tensor<?xf32>
 }

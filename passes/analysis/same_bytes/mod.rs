@@ -16,14 +16,14 @@
 //! cast to a `memref.reinterpret_cast`.
 //!
 //! Not covered: part of a buffer, and a destination that is no empty tensor, which are copied as before; TensorLayouts;
-//! a `tensor.reshape` to sizes known only at run time; and a `linalg.unpack` where the number of tiles along a dimension
-//! that is not the outermost is known only at run time, as there may be more of them than the result needs.
+//! and a `tensor.reshape` with sizes known only at run time, unless both sides are in row-major order.
 
 mod correspondence;
 mod overwritten;
 
 use crate::analysis::aliases::{has_own_buffer, is_constant, only_reads, updated};
-use crate::buffers::operations::SAME_BYTES;
+use crate::buffers::index::constant_value;
+use crate::buffers::operations::{ELEMENTWISE, SAME_BYTES, VIEW, is};
 use crate::buffers::views::is_read_in_place;
 use correspondence::{Correspondence, StoredTensor};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
@@ -63,12 +63,30 @@ impl<'c> SameBytes<'c> {
         let types = operands.iter().chain([&result]).map(|v| v.r#type()).collect();
         let known = self.known.entry((ir::name(op), number, types, ir::attributes(op)));
         let keeps = *known.or_insert_with(|| {
-            let stored = [operands[number], result].map(|v| StoredTensor::of(v.r#type()));
+            let is_known = |v: Val| ir::tensor(v.r#type()).is_some_and(|t| t.sizes().is_some());
+            let in_rows = ir::name(op) == "tensor.reshape" && ![operands[number], result].into_iter().all(is_known);
+            let stored = [operands[number], result].map(|v| {
+                let stored = StoredTensor::of(v.r#type())?;
+                if in_rows { stored.row() } else { Some(stored) }
+            });
             let [Some(from), Some(to)] = stored else { return false };
             Correspondence::of(op, number, [&from.shape, &to.shape])
                 .is_some_and(|pairs| pairs.keeps_offsets([&from, &to]))
         });
         keeps.then_some(operands[number])
+    }
+
+    /// The slices and reshapes, in program order, through which such an operation gets all of a buffer; `None` for
+    /// another operation, and for one that gets part of a buffer.
+    pub fn views_before(&mut self, op: Op<'c>, mut is_view: impl FnMut(Val<'c>) -> bool) -> Option<Vec<Op<'c>>> {
+        let (mut found, mut at) = (Vec::new(), self.source(op)?);
+        while is_view(at) {
+            let view = ir::defining_op(at).filter(|op| is(ir::name(*op), VIEW))?;
+            at = self.source(view)?;
+            found.push(view);
+        }
+        found.reverse();
+        Some(found)
     }
 
     /// Makes the result of such an operation alias the bytes of that operand.
@@ -128,6 +146,7 @@ fn handed_on(op: Op) -> Option<usize> {
         "layout.convert" | "tensor.cast" | "tensor.collapse_shape" | "tensor.expand_shape" | "tensor.reshape" => {
             Some(0)
         }
+        "tensor.bitcast" => (!is_fused(ir::operands(op)[0])).then_some(0),
         "tensor.extract_slice" => is_whole(op).then_some(0),
         "linalg.pack" | "linalg.unpack" => empty(op).map(|_| 0),
         _ => {
@@ -142,9 +161,25 @@ fn handed_on(op: Op) -> Option<usize> {
 
 /// The empty tensor that an operation writes its result into.
 fn empty(op: Op<'_>) -> Option<Op<'_>> {
-    let into = if matches!(ir::name(op), "linalg.pack" | "linalg.unpack") { Some(1) } else { updated(op, 0) };
+    let into = match ir::name(op) {
+        "linalg.pack" | "linalg.unpack" => Some(1),
+        _ => updated(op, 0).filter(|_| ir::indexing_maps(op).is_some()),
+    };
     let empty = ir::defining_op(*ir::operands(op).get(into?)?)?;
-    (ir::name(empty) == "tensor.empty").then_some(empty)
+    match ir::name(empty) {
+        "tensor.empty" => Some(empty),
+        "bufferization.alloc_tensor" => {
+            let is_copy = ir::integers(empty, "operandSegmentSizes").get(1) == Some(&1);
+            (!is_copy && ir::attribute(empty, "memory_space").is_none()).then_some(empty)
+        }
+        _ => None,
+    }
+}
+
+/// Whether one kernel computes a tensor and the elementwise operation that alone reads it.
+fn is_fused(tensor: Val) -> bool {
+    let computes = |op| ir::indexing_maps(op).is_some() || is(ir::name(op), ELEMENTWISE);
+    ir::defining_op(tensor).is_some_and(computes) && ir::uses(tensor).len() == 1
 }
 
 /// The run-time sizes of the result of an operation that hands on `source`.
@@ -158,7 +193,15 @@ fn run_time_sizes<'c>(b: Builder<'c>, op: Op<'c>, source: Val<'c>) -> Vec<Val<'c
     let product = |x: Val<'c>, y: Val<'c>| b.value("arith.muli", &[x, y], index, &[]);
     let unknown = (0..to.len()).filter(|d| to[*d].is_none());
     match (ir::name(op), empty) {
-        (_, Some(empty)) => ir::operands(empty),
+        (_, Some(empty)) => ir::operands(empty).into_iter().take(unknown.count()).collect(),
+        ("tensor.extract_slice", _) => dynamic_sizes(op),
+        ("tensor.reshape", _) => {
+            let shape = ir::operands(op)[1];
+            let element = ir::tensor(shape.r#type()).expect("a tensor of sizes").element;
+            let extract = |d: usize| b.value("tensor.extract", &[shape, b.index(d as i64)], element, &[]);
+            let size = |v| if element == index { v } else { b.value("arith.index_cast", &[v], index, &[]) };
+            unknown.map(extract).map(size).collect()
+        }
         ("tensor.expand_shape", _) => ir::operands(op)[1..].to_vec(),
         ("tensor.collapse_shape", _) => {
             let groups = ir::reassociation(op).unwrap_or_default();
@@ -169,9 +212,25 @@ fn run_time_sizes<'c>(b: Builder<'c>, op: Op<'c>, source: Val<'c>) -> Vec<Val<'c
 }
 
 /// Whether a slice is all of its source.
-fn is_whole(op: Op) -> bool {
-    let source = ir::tensor(ir::operands(op)[0].r#type());
-    source.is_some_and(|source| source.shape == ir::sizes(op, "static_sizes") && source.sizes().is_some())
+pub fn is_whole(op: Op) -> bool {
+    let source = ir::operands(op)[0];
+    let Some(Shaped { shape, .. }) = ir::tensor(source.r#type()) else { return false };
+    let own = (0..shape.len()).filter(|d| shape[*d].is_none());
+    let is_size = |(size, d): (Val, usize)| {
+        let dim = ir::defining_op(size).filter(|op| ir::name(*op) == "tensor.dim").map(ir::operands);
+        dim.is_some_and(|of| of[0] == source && constant_value(of[1]) == Some(d as i64))
+    };
+    // A stride of -1 reverses the elements.
+    ir::sizes(op, "static_strides").iter().all(|step| *step == Some(1))
+        && shape == ir::sizes(op, "static_sizes")
+        && dynamic_sizes(op).into_iter().zip(own).all(is_size)
+}
+
+/// The sizes of a slice that are known only at run time.
+fn dynamic_sizes(slice: Op<'_>) -> Vec<Val<'_>> {
+    let segments = ir::integers(slice, "operandSegmentSizes");
+    let [source, offsets, sizes, ..] = segments[..] else { return Vec::new() };
+    ir::operands(slice).into_iter().skip((source + offsets) as usize).take(sizes as usize).collect()
 }
 
 /// The type of the buffer that bufferization gives a tensor.
