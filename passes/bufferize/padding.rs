@@ -159,7 +159,8 @@ fn computed<'c>(b: Builder<'c>, op: Op<'c>, empty: Val<'c>) -> Val<'c> {
     ir::result(generic, 0)
 }
 
-/// A tensor with `part` inserted at an offset.
+/// A tensor with `part` inserted at an offset. A part without elements may be at the end of a dimension, where upstream
+/// refuses an insertion.
 fn inserted<'c>(
     b: Builder<'c>,
     part: Val<'c>,
@@ -167,6 +168,9 @@ fn inserted<'c>(
     offsets: &[FoldResult<'c>],
     sizes: &[FoldResult<'c>],
 ) -> Val<'c> {
+    if sizes.contains(&(Some(0), None)) {
+        return whole;
+    }
     let list = |all: &[FoldResult<'c>]| ir::sizes_attribute(b.context(), &all.iter().map(|n| n.0).collect::<Vec<_>>());
     let [at, of] = [offsets, sizes].map(|all| all.iter().filter_map(|n| n.1).collect::<Vec<Val<'c>>>());
     let attributes = [

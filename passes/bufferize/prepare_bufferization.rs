@@ -47,7 +47,7 @@ use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::Form;
 use crate::bufferize::padding::{concatenate, generate, pad};
 use crate::bufferize::rank_reduction::name_dimensions;
-use crate::analysis::same_bytes::{SameBytes, is_whole};
+use crate::analysis::same_bytes::{SameBytes, is_whole, run_time_sizes};
 use crate::pass::steps::{Next, StepInput, StepResult};
 use crate::bufferize::switches::{self, as_branches};
 use crate::analysis::aliases;
@@ -107,6 +107,13 @@ pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
             name if is(name, VIEW) && is_identity(op) => {
                 replace(rewriter, op, ir::operands(op)[0]);
             }
+            // Upstream's operations on buffers refuse an offset at the end of a dimension, and a size that was unknown
+            // and is 0.
+            name if is(name, VIEW) && is_without_elements(op) => {
+                let b = Builder::before(op);
+                let sizes = run_time_sizes(b, op, ir::operands(op)[0]);
+                replace(rewriter, op, b.value("tensor.empty", &sizes, ir::result(op, 0).r#type(), &[]));
+            }
             // A slice or reshape that is only read stays a view.
             name if (!is(name, VIEW)
                 || needs_row_major(op, &mut views)
@@ -132,8 +139,10 @@ pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
             }
             "tensor.extract_slice" | "tensor.insert_slice" | "tensor.parallel_insert_slice"
                 if name_dimensions(rewriter, op, copied) => {}
-            "tensor.concat" if reaches_layouts(op, &mut views) => concatenate(rewriter, op),
-            "tensor.pad" if reaches_layouts(op, &mut views) => {
+            "tensor.concat" if ir::operands(op).into_iter().any(has_no_elements) || reaches_layouts(op, &mut views) => {
+                concatenate(rewriter, op);
+            }
+            "tensor.pad" if has_no_elements(ir::operands(op)[0]) || reaches_layouts(op, &mut views) => {
                 gone.extend(ir::all_operations(op).into_iter().map(ir::op_key));
                 pad(rewriter, op);
             }
@@ -259,6 +268,11 @@ fn adds_nothing(op: Op) -> bool {
     source.is_some() && source == result || widths().all(|n| n == Some(0))
 }
 
+/// Whether a tensor has a size of 0.
+fn has_no_elements(v: Val) -> bool {
+    ir::tensor(v.r#type()).is_some_and(|t| t.shape.contains(&Some(0)))
+}
+
 /// Whether a slice or reshape of a tensor is its source.
 fn is_identity(op: Op) -> bool {
     let (source, result) = (ir::operands(op)[0], ir::result(op, 0));
@@ -269,6 +283,14 @@ fn is_identity(op: Op) -> bool {
 fn leaves(op: Op) -> bool {
     let result = ir::result(op, 0);
     tensor_layout(result).is_some() && ir::uses(result).into_iter().any(|(user, _)| is(ir::name(user), BOUNDARY))
+}
+
+/// Whether a slice or reshape has no elements, and the sizes of its result are those that it is given.
+fn is_without_elements(op: Op) -> bool {
+    let (source, result) = (ir::operands(op)[0], ir::result(op, 0));
+    let [Some(from), Some(to)] = [source, result].map(|v| ir::tensor(v.r#type())) else { return false };
+    let keeps_rank = from.shape.len() == to.shape.len() || to.sizes().is_some();
+    [source, result].into_iter().any(has_no_elements) && (ir::name(op) != "tensor.extract_slice" || keeps_rank)
 }
 
 /// Replaces the result of an operation.

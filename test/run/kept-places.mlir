@@ -1,5 +1,5 @@
 // What same-bytes.mlir has not: chains, whole slices, sizes known only at run time, casts, other destinations, bits read as
-// another type. Each result is that of the program without layouts.
+// another type, arrays without elements. Each result is that of the program without layouts.
 // RUN: layout-opt %s --layout-to-llvm | MALLOC_PERTURB_=85 \
 // RUN:   mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
 // RUN: layout-opt %s --layout-to-llvm='vectorize=avx2 form=physical' 2> %t.remarks | MALLOC_PERTURB_=128 \
@@ -130,6 +130,22 @@ func.func @one_row(%x: tensor<?x8xi64, #A>) -> (tensor<1x8xi64, #S>, tensor<?x8x
   return %s, %t : tensor<1x8xi64, #S>, tensor<?x8xi64, #S>
 }
 
+// Nothing, between elements and after them.
+func.func @empty(%y: tensor<?x4x0xi64>, %zero: index) -> (tensor<3x4xi64, #A>, tensor<3x4xi64, #A>, index) attributes {no_inline} {
+  %v = arith.constant 5 : i64
+  %x = tensor.empty() : tensor<0x4xi64, #A>
+  %p = tensor.pad %x low[3, 0] high[0, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %v : i64
+  } : tensor<0x4xi64, #A> to tensor<3x4xi64, #A>
+  %one = arith.constant 1 : i64
+  %w = tensor.insert %one into %p[%zero, %zero] : tensor<3x4xi64, #A>
+  %c = tensor.concat dim(0) %w, %x : (tensor<3x4xi64, #A>, tensor<0x4xi64, #A>) -> tensor<3x4xi64, #A>
+  %f = tensor.collapse_shape %y [[0, 1, 2]] : tensor<?x4x0xi64> into tensor<?xi64>
+  %size = tensor.dim %f, %zero : tensor<?xi64>
+  return %p, %c, %size : tensor<3x4xi64, #A>, tensor<3x4xi64, #A>, index
+}
+
 func.func @main() {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -234,5 +250,21 @@ func.func @main() {
   %rows_a = layout.convert %rows#1 : tensor<?x8xi64, #S> to tensor<?x8xi64, #A>
   %rows_u = tensor.cast %rows_a : tensor<?x8xi64, #A> to tensor<?x?xi64, #A>
   call @print_2(%rows_u) : (tensor<?x?xi64, #A>) -> ()
+
+  // CHECK: sizes = [3, 4]
+  // CHECK: [5,   5,   5,   5],
+  // CHECK: sizes = [3, 4]
+  // CHECK: [1,   5,   5,   5],
+  // CHECK: sizes = [1, 1]
+  // CHECK: [0]
+  %none = tensor.empty(%c2) : tensor<?x4x0xi64>
+  %empty:3 = call @empty(%none, %c0) : (tensor<?x4x0xi64>, index) -> (tensor<3x4xi64, #A>, tensor<3x4xi64, #A>, index)
+  %empty_0 = tensor.cast %empty#0 : tensor<3x4xi64, #A> to tensor<?x?xi64, #A>
+  call @print_2(%empty_0) : (tensor<?x?xi64, #A>) -> ()
+  %empty_1 = tensor.cast %empty#1 : tensor<3x4xi64, #A> to tensor<?x?xi64, #A>
+  call @print_2(%empty_1) : (tensor<?x?xi64, #A>) -> ()
+  %empty_i = arith.index_cast %empty#2 : index to i64
+  %empty_2 = tensor.splat %empty_i[%c1, %c1] : tensor<?x?xi64, #A>
+  call @print_2(%empty_2) : (tensor<?x?xi64, #A>) -> ()
   return
 }

@@ -183,7 +183,7 @@ fn is_fused(tensor: Val) -> bool {
 }
 
 /// The run-time sizes of the result of an operation that hands on `source`.
-fn run_time_sizes<'c>(b: Builder<'c>, op: Op<'c>, source: Val<'c>) -> Vec<Val<'c>> {
+pub fn run_time_sizes<'c>(b: Builder<'c>, op: Op<'c>, source: Val<'c>) -> Vec<Val<'c>> {
     let [from, to] = [source, ir::result(op, 0)].map(|v| ir::tensor(v.r#type()).expect("a tensor").shape);
     let (index, empty) = (Type::index(b.context()), empty(op));
     let size = |d: usize| match from[d] {
