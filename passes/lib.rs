@@ -10,58 +10,20 @@
 //!
 //! | room | what it holds | uses |
 //! |---|---|---|
-//! | `options` | the generated options, and their checks | |
-//! | `diagnostic` | errors, warnings and remarks with notes | |
-//! | `upstream` | MLIR's C++ in safe functions | `diagnostic` |
-//! | `buffers` | lowering of types and indices, and traits of upstream's operations | `options`, `upstream` |
-//! | `kernel` | one operation, or several fused ones, as a loop nest | `buffers`, `options`, `upstream` |
-//! | `async_copies` | asynchronous copies between memories | `buffers` |
-//! | `ownership` | ownership and deallocation of a function's buffers | `async_copies`, `buffers` |
-//! | `aliases` | small alias sets, for bufferization to take linear time | `buffers`, `ownership` |
-//! | `branches` | copies of block arguments that branches would overwrite | `aliases`, `buffers` |
-//! | `steps` | the interface of passes, and upstream's passes between their steps | `diagnostic` |
-//! | `functions` | the functions of a module, and their callers | |
-//! | `runs` | the number of executions of operations | `functions` |
-//! | `same_bytes` | reshapes, transposes, packings and conversions that move nothing | `aliases`, `buffers` |
-//! | `destinations` | computation of inserted tensors in their destination | `aliases`, `buffers` |
-//! | `descriptors` | memref descriptors of the LLVM dialect | |
-//! | [`annotate_loops`] | `layout-annotate-loops` | `steps` |
-//! | [`approximate_math`] | `layout-approximate-math` | `buffers`, `steps`, `upstream` |
-//! | [`call_libm`] | `layout-call-libm` | `steps`, `upstream` |
-//! | `dynamic_reshapes` | reshapes whose sizes upstream does not find | `buffers` |
-//! | [`lower_bufferization`] | `layout-lower-bufferization` | `steps` |
-//! | [`deallocate`] | `layout-deallocate` | `branches`, `buffers`, `diagnostic`, `functions`, `ownership`, `steps` |
-//! | [`expand_clones`] | `layout-expand-clones` | `diagnostic`, `steps` |
-//! | [`expand_dma`] | `layout-expand-dma` | `async_copies`, `diagnostic`, `options`, `steps` |
-//! | [`expand_floats`] | `layout-expand-floats` | `diagnostic`, `steps`, `upstream` |
-//! | [`fuse_elementwise`] | `layout-fuse-elementwise` | `aliases`, `buffers`, `steps` |
-//! | [`indexing_analysis`] | `layout-indexing-analysis` | `buffers`, `diagnostic`, `options`, `steps`, `upstream` |
-//! | `memref_form` | the sizes and strides of a lowered array, for callers | `buffers`, `options` |
-//! | [`inline_calls`] | `layout-inline-calls` | `functions`, `steps` |
-//! | [`mask_as_integers`] | `layout-mask-as-integers` | `steps` |
-//! | [`outline_loops`] | `layout-outline-loops` | `buffers`, `descriptors`, `options`, `steps`, `upstream` |
-//! | `padding` | `tensor.pad` as a fill and an insertion | |
-//! | `rank_reduction` | slices that drop dimensions of size 1 | `buffers` |
-//! | `switches` | `scf.index_switch` as a tree of `scf.if` | |
-//! | [`plan_memory`] | `layout-plan-memory` | `descriptors`, `diagnostic`, `functions`, `options`, `ownership`, `steps`, `upstream` |
-//! | [`prepare_bufferization`] | `layout-prepare-bufferization` | `aliases`, `async_copies`, `branches`, `buffers`, `deallocate`, `destinations`, `diagnostic`, `options`, `padding`, `rank_reduction`, `same_bytes`, `steps`, `switches`, `upstream` |
-//! | [`remove_conversions`] | `layout-remove-conversions` | `buffers`, `diagnostic`, `functions`, `options`, `runs`, `steps`, `upstream` |
-//! | [`plan`] | `layout-plan` | `buffers`, `diagnostic`, `functions`, `indexing_analysis`, `options`, `prepare_bufferization`, `remove_conversions`, `runs`, `steps`, `upstream` |
-//! | [`partition`] | `layout-partition` | `async_copies`, `buffers`, `diagnostic`, `functions`, `remove_conversions`, `runs`, `steps`, `upstream` |
-//! | [`scf_to_cf`] | `layout-scf-to-cf` | `steps`, `upstream` |
-//! | [`shorten_interfaces`] | `layout-shorten-interfaces` | `descriptors`, `options`, `steps` |
-//! | [`shard_to_mpi`] | `layout-shard-to-mpi` | `diagnostic`, `functions`, `ownership`, `steps` |
-//! | [`call_mpi`] | `layout-call-mpi` | `descriptors`, `diagnostic`, `functions`, `shard_to_mpi`, `steps` |
-//! | [`convert_to_llvm`] | `layout-convert-to-llvm` | `dynamic_reshapes`, `options`, `shard_to_mpi`, `steps` |
-//! | [`simplify_indexing`] | `layout-simplify-indexing` | `buffers`, `steps` |
-//! | [`strip_memory_spaces`] | `layout-strip-memory-spaces` | `buffers`, `steps` |
-//! | [`verify`] | `layout-verify` | `diagnostic`, `upstream` |
-//! | [`verify_llvm`] | `layout-verify-llvm` | `diagnostic`, `steps` |
-//! | `vectorize` | vector code of a kernel: registers, plan, prefetch | `buffers`, `kernel`, `options`, `ownership`, `upstream` |
-//! | [`lower_memrefs`] | `layout-lower-memrefs` | `async_copies`, `buffers`, `diagnostic`, `functions`, `kernel`, `options`, `ownership`, `same_bytes`, `steps`, `upstream`, `vectorize` |
-//! | `pass` | the generated passes as values | `convert_to_llvm`, `deallocate`, `expand_floats`, `inline_calls`, `lower_bufferization`, `options`, `steps`, `upstream` |
-//! | [`pipelines`] | the generated pipelines | `options`, `pass`, `upstream`, `verify` |
-//! | `exports` | functions for C++: `layout_rs_*` | `diagnostic`, `indexing_analysis`, `pass`, `pipelines`, `steps`, `upstream`, `verify` |
+//! | `pass` | the interface of passes: options, steps, diagnostics, MLIR's C++ in safe functions | |
+//! | `buffers` | lowering of types and indices, traits of upstream's operations, asynchronous copies, descriptors | `pass` |
+//! | `analysis` | facts about functions and buffers: aliases, ownership, numbers of executions, copies that move nothing | `buffers` |
+//! | `kernel` | one operation, or several fused ones, as a loop nest | `buffers`, `pass` |
+//! | `vectorize` | vector code of a kernel: registers, plan, prefetch | `analysis`, `buffers`, `kernel`, `pass` |
+//! | [`bufferize`] | from tensors to buffers, and their deallocation | `analysis`, `buffers`, `pass` |
+//! | [`choose`] | plans of layouts, removal of conversions, indexing maps | `analysis`, `bufferize`, `buffers`, `pass` |
+//! | [`distribute`] | operations spread over places, and programs of several processes | `analysis`, `buffers`, `choose`, `pass` |
+//! | [`lower`] | from memrefs with layouts to loops over upstream's memrefs, and arenas | `analysis`, `buffers`, `kernel`, `pass`, `vectorize` |
+//! | [`llvm`] | from loops to the LLVM dialect | `buffers`, `distribute`, `pass` |
+//! | [`check`] | verification of other passes, and of their result | `pass` |
+//! | `registry` | the generated passes as values | `bufferize`, `llvm`, `lower`, `pass` |
+//! | [`pipelines`] | the generated pipelines | `check`, `pass`, `registry` |
+//! | `exports` | functions for C++: `layout_rs_*` | `check`, `choose`, `pass`, `pipelines`, `registry` |
 //!
 //! # Example
 //!

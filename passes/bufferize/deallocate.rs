@@ -6,11 +6,11 @@
 //! once and then as copies. Both own every buffer of a function, so a function without tensors and without allocations by
 //! lowering keeps its own discipline: upstream's passes do not know loops made of branches.
 
+use crate::analysis::functions::{callee, symbol};
+use crate::analysis::ownership::{self, AUTOMATIC, KEEP};
 use crate::bufferize::branches::loop_of_branches;
 use crate::buffers::views::tensor_layout;
 use crate::pass::diagnostic::Diagnostic;
-use crate::analysis::functions::{callee, symbol};
-use crate::analysis::ownership::{self, AUTOMATIC, KEEP};
 use crate::pass::steps::{Next, StepInput, StepResult};
 use layout_dialect::MANUAL_DEALLOCATION as BY_HAND;
 use layout_ir::{self as ir, Builder, Op, Val};

@@ -32,7 +32,7 @@
 //! Programs that cannot be lowered later are refused here, before anything has changed.
 
 use crate::analysis::aliases;
-use crate::analysis::same_bytes::SameBytes;
+use crate::analysis::same_bytes::{SameBytes, is_whole, run_time_sizes};
 use crate::bufferize::padding::{concatenate, generate, pad};
 use crate::bufferize::rank_reduction::name_dimensions;
 use crate::bufferize::switches::{self, as_branches};
@@ -45,13 +45,7 @@ use crate::buffers::type_converter::{TypeConverter, has_nested_layout};
 use crate::buffers::views::{changes_layout, has_affine_index, is_read_in_place, tensor_layout};
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::Form;
-use crate::bufferize::padding::{concatenate, generate, pad};
-use crate::bufferize::rank_reduction::name_dimensions;
-use crate::analysis::same_bytes::{SameBytes, is_whole, run_time_sizes};
 use crate::pass::steps::{Next, StepInput, StepResult};
-use crate::bufferize::switches::{self, as_branches};
-use crate::analysis::aliases;
-use crate::bufferize::{branches, deallocate, destinations};
 use crate::pass::upstream;
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
 use melior::ir::attribute::{ArrayAttribute, BoolAttribute, DictionaryAttribute};

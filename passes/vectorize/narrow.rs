@@ -18,7 +18,7 @@
 
 use super::elements::{Narrow, is_bool};
 use super::kernel::Kernel;
-use super::rest::{UNEQUAL, compare};
+use super::tail::{UNEQUAL, compare};
 use crate::buffers::lowered::with_elements;
 use layout_ir::{self as ir, Builder, Val};
 use melior::ir::r#type::IntegerType;
