@@ -1,12 +1,9 @@
 //! Every field of a certificate's plan is checked: in each field of the first line, a number, a name or a sign is
 //! changed, or the field is left out.
 
-mod planned;
-mod program;
-
+use crate::program::run;
+use crate::program::{file, outcome};
 use fastrand::Rng;
-use planned::{file, plan};
-use program::run;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::{env, fs};
@@ -136,7 +133,7 @@ fn whatever_a_certificate_says_is_checked() {
     let (mut seen, mut rng) = (Vec::<String>::new(), Rng::with_seed(1));
     for (name, text, options) in questions {
         let (hlo, proof) = (file(&format!("{name}.hlo"), text), file(&format!("{name}.proof"), ""));
-        let (_, error, status) = plan(&[&["plan", &hlo, "--certificate", &proof], *options].concat());
+        let (_, error, status) = outcome(&[&["plan", &hlo, "--certificate", &proof], *options].concat());
         assert_eq!(status, Some(0), "{name}: {error}");
         let certificate = fs::read_to_string(&proof).unwrap();
         let (head, rest) = certificate.split_once('\n').unwrap();

@@ -1,12 +1,10 @@
 //! `layout-inspect convert`, through the program itself.
 
-use std::process::Command;
+use crate::program::outcome;
 
 /// Standard output, standard error, and the exit code.
 fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
-    let out = Command::new(env!("CARGO_BIN_EXE_layout-inspect")).arg("convert").args(arguments).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (text(out.stdout), text(out.stderr), out.status.code())
+    outcome(&[&["convert"], arguments].concat())
 }
 
 const BOARD: &str = "((16_L2B, 8_L1B, 8:8), (16_MAB, 8:1, 4_PE))";

@@ -1,14 +1,11 @@
 //! `layout-inspect plan` over devices, through the program itself.
 
-mod planned;
-mod program;
-
-use planned::{file, plan};
+use crate::program::{file, outcome};
 use serde_json::{Value, json};
 use std::fs;
 
 fn answer(arguments: &[&str]) -> Value {
-    let (out, error, status) = plan(arguments);
+    let (out, error, status) = outcome(arguments);
     assert_eq!(status, Some(0), "{error}");
     serde_json::from_str(&out).unwrap()
 }
@@ -44,7 +41,7 @@ fn values_have_shardings_and_relayouts_collectives() {
     }
     assert_eq!(all.len(), 2);
     assert!(found["work"].as_i64().unwrap() > 0);
-    let (out, ..) = plan(&["plan", &step, "--machine", MACHINE]);
+    let (out, ..) = outcome(&["plan", &step, "--machine", MACHINE]);
     let sums =
         "  `g` is made in sums in ((64:16), (2_Device:1, 16:1); B@[2_Device:2]) and wanted in ((2_Device:2, 32:16), ";
     let scattered = "    reduce-scatter along 2:2: 2,048 bytes to each device";
@@ -53,7 +50,7 @@ fn values_have_shardings_and_relayouts_collectives() {
     }
     // The message claims the least cost over the tried meshes only; with bytes kept, only the least that was found.
     assert!(out.contains(", no plan over the meshes that were tried costs less\n"), "{out}");
-    let (out, ..) = plan(&["plan", &step, "--machine", MACHINE, "--capacity", "HBM=408000"]);
+    let (out, ..) = outcome(&["plan", &step, "--machine", MACHINE, "--capacity", "HBM=408000"]);
     let kept = out.contains(" of each device are kept for what operations bring");
     assert_eq!(kept, out.contains(", the least that was found in so little memory\n"), "{out}");
     // The same plan over processes.
@@ -75,12 +72,12 @@ fn the_shardings_of_a_text_are_compared_with() {
         assert_eq!(given["shardings"][name][0], sharding, "{name}");
     }
     assert!(given["cost"].as_i64() > both["cost"].as_i64());
-    let (out, ..) = plan(&["plan", &step, "--machine", MACHINE, "--compare"]);
+    let (out, ..) = outcome(&["plan", &step, "--machine", MACHINE, "--compare"]);
     assert!(out.contains("\nbytes to each Device"), "{out}");
     let large = MACHINE.replace("1048576", "4194304");
     let wrong = |from: &str, to: &str| {
         let text = file("wrong.hlo", &STEP.replace(from, to));
-        let (out, error, status) = plan(&["plan", &text, "--machine", &large, "--compare"]);
+        let (out, error, status) = outcome(&["plan", &text, "--machine", &large, "--compare"]);
         assert_eq!((out.as_str(), status), ("", Some(1)), "{to}");
         error
     };
@@ -96,9 +93,9 @@ fn the_shardings_of_a_text_are_compared_with() {
     assert!(error.contains("must divide dimension 0 of 4095 elements evenly, found 2 parts"), "{error}");
     // Without the option, shardings are not read.
     let text = file("odd.hlo", &STEP.replace("4096", "4095"));
-    assert_eq!(plan(&["plan", &text, "--machine", &large]).2, Some(0));
+    assert_eq!(outcome(&["plan", &text, "--machine", &large]).2, Some(0));
     // There are no tiled layouts to compare with.
-    let (_, error, status) = plan(&["plan", &step, "--machine", MACHINE, "--entry", "fixed"]);
+    let (_, error, status) = outcome(&["plan", &step, "--machine", MACHINE, "--entry", "fixed"]);
     assert!(status == Some(1) && error.contains("`--entry fixed` is for machines without places"), "{error}");
 }
 
@@ -111,13 +108,13 @@ fn proofs_of_plans_over_devices_are_checked() {
         let capacity = capacity.map(|bytes| format!("HBM={bytes}"));
         let mut arguments = vec!["plan", &step, "--machine", MACHINE, "--certificate", &proof];
         arguments.extend(capacity.iter().flat_map(|own| ["--capacity", own.as_str()]));
-        let (_, error, status) = plan(&arguments);
+        let (_, error, status) = outcome(&arguments);
         assert_eq!(status, Some(if fits { 0 } else { 1 }), "{error}");
         if !fits {
             assert!(error.contains("must hold") && error.contains("most is taken by `x` ("), "{error}");
             continue;
         }
-        let (out, error, status) = plan(&["check-plan", &step, &proof]);
+        let (out, error, status) = outcome(&["check-plan", &step, &proof]);
         assert_eq!(status, Some(0), "{error}");
         assert!(out.ends_with("both hold, and the plan has these layouts\n"), "{out}");
         // A sharding in the plan that differs from the proof's.
@@ -126,7 +123,7 @@ fn proofs_of_plans_over_devices_are_checked() {
         let mut plan_of: Value = serde_json::from_str(head).unwrap();
         plan_of["plan"]["shardings"]["x"][0] = "{maximal device=0}".into();
         let forged = file("forged.json", &format!("{plan_of}\n{rest}"));
-        let (_, error, status) = plan(&["check-plan", &step, &forged]);
+        let (_, error, status) = outcome(&["check-plan", &step, &forged]);
         assert!(status == Some(1) && error.contains("in `plan.shardings.x[0]`, the proof"), "{error}");
     }
 }

@@ -1,13 +1,11 @@
 //! `layout-inspect hlo`, through the program itself.
 
-mod program;
-
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
 fn run(arguments: &[&str], input: &str) -> Output {
-    program::run(&[&["hlo"], arguments].concat(), input.as_bytes())
+    crate::program::run(&[&["hlo"], arguments].concat(), input.as_bytes())
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -231,8 +229,8 @@ fn a_tile_of_a_rank_that_no_result_has_is_refused() {
     );
     // Among several results, those of this rank have tiles.
     assert!(text(&run(&["-", "--tile", "4,8"], MODULE).stdout).contains("tile [0, 0] [8, 4] [1, 1]"));
-    for list in ["x", "0,1", "-1,2", ""] {
-        let message = format!("error: --tile must be positive sizes such as 8,128, found `{list}`\n");
+    for (list, found) in [("x", "`x`"), ("0,1", "`0,1`"), ("-1,2", "`-1,2`"), ("", "none")] {
+        let message = format!("error: --tile must be positive sizes such as 8,128, found {found}\n");
         assert_eq!(refused(&["-", "--tile", list]), message);
     }
 }
@@ -359,7 +357,7 @@ fn input_and_output() {
         assert!(error.contains(page) && error.contains(&expected), "{error}");
         assert_eq!(std::fs::read_to_string(&file).unwrap(), MODULE);
     }
-    let certificate = program::run(&["plan", &file, "--machine", "tpu_v5e", "--certificate", &file], b"");
+    let certificate = crate::program::run(&["plan", &file, "--machine", "tpu_v5e", "--certificate", &file], b"");
     assert_eq!(certificate.status.code(), Some(1));
     assert!(text(&certificate.stderr).contains("the output would overwrite the input"));
     assert!(run(&[&file, "--html", &path("page.html")], "").status.success());

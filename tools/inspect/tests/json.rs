@@ -1,9 +1,7 @@
 //! The line protocol, through the program itself.
 
-mod program;
-
+use crate::program::run;
 use jsonschema::Validator;
-use program::run;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 
@@ -57,7 +55,7 @@ fn the_schema_is_current() {
         std::fs::write(path, &printed).unwrap();
     }
     let found = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(found == printed, "{path} is out of date: BLESS=1 cargo test -p layout-inspect --test json");
+    assert!(found == printed, "{path} is out of date: BLESS=1 cargo test -p layout-inspect --test inspect");
 }
 
 #[test]

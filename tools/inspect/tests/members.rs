@@ -1,9 +1,7 @@
 //! Failures of the line protocol: in every operation, each member is spoilt in turn. The failure names the member and
 //! the kind of the fault. The members come from the schema.
 
-mod program;
-
-use program::run;
+use crate::program::run;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

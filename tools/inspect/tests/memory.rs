@@ -1,24 +1,17 @@
 //! The memory report of `layout-inspect hlo`, through the program itself.
 
-mod program;
-
+use crate::program::file;
 use serde_json::{Value, json};
 use std::process::Output;
 
 fn run(arguments: &[&str], input: &str) -> Output {
-    program::run(&[&["hlo"], arguments].concat(), input.as_bytes())
+    crate::program::run(&[&["hlo"], arguments].concat(), input.as_bytes())
 }
 
 fn printed(arguments: &[&str], input: &str) -> String {
     let output = run(arguments, input);
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).unwrap()
-}
-
-fn file(name: &str, text: &str) -> String {
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::write(&path, text).unwrap();
-    path.to_str().unwrap().to_string()
 }
 
 const NARROW: &str = "HloModule narrow, is_scheduled=true
@@ -279,6 +272,6 @@ ENTRY main {
     let peak = least["peak"]["bytes"].clone();
     assert_eq!(least["spaces"][0]["order"], json!({"file": file["peak"]["bytes"], "bound": peak}));
     let line = json!({"op": "hlo", "text": wide, "summary": true, "schedule": "least-memory"}).to_string();
-    let out = program::run(&["--json"], line.as_bytes()).stdout;
+    let out = crate::program::run(&["--json"], line.as_bytes()).stdout;
     assert_eq!(serde_json::from_slice::<Value>(&out).unwrap()["peak"]["bytes"], peak);
 }

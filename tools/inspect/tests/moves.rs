@@ -1,25 +1,15 @@
 //! `layout-inspect moves --copies` and its counterpart in the line protocol, through the program itself.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+use crate::program::{self, outcome};
 
 /// Standard output, standard error, and the exit code.
 fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
-    let out = Command::new(env!("CARGO_BIN_EXE_layout-inspect")).arg("moves").args(arguments).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (text(out.stdout), text(out.stderr), out.status.code())
+    outcome(&[&["moves"], arguments].concat())
 }
 
 /// The answer of the line protocol.
 fn asked(request: &str) -> String {
-    let mut served = Command::new(env!("CARGO_BIN_EXE_layout-inspect"))
-        .arg("--json")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    writeln!(served.stdin.take().unwrap(), "{request}").unwrap();
-    String::from_utf8(served.wait_with_output().unwrap().stdout).unwrap()
+    String::from_utf8(program::run(&["--json"], format!("{request}\n").as_bytes()).stdout).unwrap()
 }
 
 const ROWS: &str = "f32[12,256]{1,0}";

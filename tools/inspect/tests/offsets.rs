@@ -1,11 +1,9 @@
 //! `layout-inspect offsets`, through the program itself.
 
-mod tables;
-
-use tables::file;
+use crate::program::{file, outcome};
 
 fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
-    tables::run("offsets", arguments)
+    outcome(&[&["offsets"], arguments].concat())
 }
 
 const THREE: &str = "id,lower,upper,size\na,0,2,100\nb,1,3,50\nc,2,4,100\n";
@@ -13,7 +11,7 @@ const THREE: &str = "id,lower,upper,size\na,0,2,100\nb,1,3,50\nc,2,4,100\n";
 #[test]
 fn a_table_gets_offsets() {
     let path = file("offsets.csv", THREE);
-    let path = path.to_str().unwrap();
+    let path = &*path;
     let good = |text: &str| (text.to_string(), String::new(), Some(0));
     assert_eq!(run(&[path]), good("buffers 3\narena   150\npeak    150\nbound   150\noptimal yes\n"));
     let table = "id,lower,upper,size,offset\na,0,2,100,0\nb,1,3,50,100\nc,2,4,100,0\n";
@@ -22,21 +20,21 @@ fn a_table_gets_offsets() {
     assert_eq!(run(&[path, "--json"]), good(&format!("{json}\n")));
     // The output is an input, columns are in any order, and moments may be below 0.
     let again = file("offsets-again.csv", table);
-    assert_eq!(run(&[again.to_str().unwrap(), "--table", "-"]), good(table));
+    assert_eq!(run(&[&again, "--table", "-"]), good(table));
     let other = file("offsets-other.csv", "size,id,upper,lower,alignment\r\n100,a,-8,-10,1\r\n 50 ,b,-7,-9,64\r\n");
     let out = "id,lower,upper,size,alignment,offset\na,-10,-8,100,1,50\nb,-9,-7,50,64,0\n";
-    assert_eq!(run(&[other.to_str().unwrap(), "--table", "-"]), good(out));
+    assert_eq!(run(&[&other, "--table", "-"]), good(out));
     let aligned = run(&[path, "--alignment", "64"]);
     assert_eq!(aligned, good("buffers 3\narena   164\npeak    150\nbound   164\noptimal yes\n"));
     let none = file("offsets-none.csv", "id,lower,upper,size\n");
-    assert!(run(&[none.to_str().unwrap()]).0.starts_with("buffers 0\narena   0\n"));
+    assert!(run(&[&none]).0.starts_with("buffers 0\narena   0\n"));
 }
 
 #[test]
 fn errors_say_where() {
     let wrong = |text: &str, options: &[&str], message: &str| {
         let path = file("offsets-wrong.csv", text);
-        let (out, error, status) = run(&[&[path.to_str().unwrap()], options].concat());
+        let (out, error, status) = run(&[&[&*path], options].concat());
         assert_eq!((out.as_str(), status), ("", Some(1)), "{error}");
         assert!(error.contains(&format!("offsets-wrong.csv:{message}")), "{error}");
     };
@@ -71,7 +69,7 @@ fn errors_say_where() {
         (["--capacity=-1", "--json"], "error: expected a number of bytes from 0 to 9223372036854775807, found `-1`"),
         (["--capacity", "16Mi"], "error: unknown unit `Mi`; did you mean `MiB`?"),
     ] {
-        let (_, error, status) = run(&[&[path.to_str().unwrap()][..], &options].concat());
+        let (_, error, status) = run(&[&[&*path][..], &options].concat());
         assert!(error.contains(message) && status == Some(1), "{error}");
     }
 }

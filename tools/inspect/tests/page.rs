@@ -1,9 +1,6 @@
 //! `layout-inspect hlo --html`: the page as text, and in a browser.
 
-mod browser;
-mod program;
-
-use browser::{Browser, ENTER, ESCAPE, RIGHT, TAB};
+use crate::browser::{Browser, ENTER, ESCAPE, RIGHT, TAB};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -23,7 +20,7 @@ fn here(name: &str) -> PathBuf {
 
 /// The output of the program with these arguments after `hlo`.
 fn printed(arguments: &[&str], input: &str) -> String {
-    let output = program::run(&[&["hlo"], arguments].concat(), input.as_bytes());
+    let output = crate::program::run(&[&["hlo"], arguments].concat(), input.as_bytes());
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).unwrap()
 }
@@ -108,7 +105,7 @@ fn grouped(n: usize) -> String {
 #[test]
 fn what_does_not_go_together() {
     let refused = |arguments: &[&str]| {
-        let output = program::run(&[&["hlo"], arguments].concat(), NARROW.as_bytes());
+        let output = crate::program::run(&[&["hlo"], arguments].concat(), NARROW.as_bytes());
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
     for arguments in [
@@ -200,7 +197,7 @@ fn the_numbers_of_the_plan() {
     let Some(browser) = Browser::start() else { return };
     for entry in ["free", "fixed", "default"] {
         let wanted = ["plan", "-", "--machine", "tpu_v5e", "--entry", entry, "--json", "--compare"];
-        let output = program::run(&wanted, NARROW.as_bytes());
+        let output = crate::program::run(&wanted, NARROW.as_bytes());
         let plan: Value = serde_json::from_slice(&output.stdout).unwrap();
         browser.open(&page(&format!("plan-{entry}.html"), NARROW, &["--plan", "--entry", entry]));
         let number = "const number = (cell) => Number((cell.querySelector('data')?.value ?? cell.textContent).replaceAll(',', ''));";

@@ -1,9 +1,10 @@
 //! Reports, pictures and views of TensorLayouts, through the program itself.
 
-use std::process::{Command, Output};
+use crate::program;
+use std::process::Output;
 
 fn run(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_layout-inspect")).args(arguments).output().unwrap()
+    program::run(arguments, b"")
 }
 
 /// The output; the program must succeed.

@@ -1,10 +1,7 @@
 //! `layout-inspect plan` and `check-plan`, through the program itself.
 
-mod planned;
-mod program;
-
-use planned::{file, plan};
-use program::run;
+use crate::program::run;
+use crate::program::{file, outcome};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -28,7 +25,7 @@ ENTRY main {
 ";
 
 fn answer(arguments: &[&str]) -> Value {
-    let (out, error, status) = plan(arguments);
+    let (out, error, status) = outcome(arguments);
     assert_eq!(status, Some(0), "{error}");
     serde_json::from_str(&out).unwrap()
 }
@@ -49,7 +46,7 @@ fn a_machine_with_places_gets_tensor_layouts() {
         assert_eq!(&found["values"][name][0], layout);
         assert!(layout.as_str().unwrap().starts_with("(("), "{layout}");
     }
-    let (text, _, _) = plan(&["plan", &file, "--machine", "mn_core_2"]);
+    let (text, _, _) = outcome(&["plan", &file, "--machine", "mn_core_2"]);
     for part in ["no plan costs less", "moved   L2B", "out     ((", "`x` is made in ((", "wanted in ((", "by `y`"] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -68,7 +65,7 @@ fn a_plan_over_places_says_what_is_in_memory_and_when() {
     let memory =
         json!({"space": 1, "name": "LM", "bytes": 98304, "padding": 0, "padding_saved": 0, "peak": 98304, "at": "z"});
     assert_eq!((&found["memories"], &found["peak"]), (&json!([memory]), &json!({"1": 98304})));
-    let (text, _, _) = plan(&given);
+    let (text, _, _) = outcome(&given);
     let line =
         "LM      98,304 bytes of values in each, 0 bytes more than their even share; 98,304 bytes at once, at `z`";
     assert!(text.contains(line), "{text}");
@@ -79,7 +76,7 @@ fn a_plan_over_places_says_what_is_in_memory_and_when() {
     let short = answer(&[&given[..], &["--capacity", "LM=98303", "--json"]].concat());
     assert_eq!((&short["cost"], &short["entry"]["in"][0]), (&json!(32768), &json!("beside the places")));
     assert!(short["peak"]["1"].as_i64().unwrap() <= 98303, "{short}");
-    let (_, why, _) = plan(&[&given[..], &["--capacity", "LM=7"]].concat());
+    let (_, why, _) = outcome(&[&given[..], &["--capacity", "LM=7"]].concat());
     assert!(why.contains("here `LM` must hold 8 bytes, 1 more than its capacity 7"), "{why}");
 }
 
@@ -89,7 +86,7 @@ fn options_for_machines_without_places_are_errors_elsewhere() {
     let file = file("chained.hlo", CHAIN);
     for given in [["--entry", "fixed"], ["--judge", "echo no"], ["--compare", ""]] {
         let given: Vec<&str> = given.into_iter().filter(|part| !part.is_empty()).collect();
-        let (out, error, status) = plan(&[&["plan", &file, "--machine", "mn_core_2"], &given[..]].concat());
+        let (out, error, status) = outcome(&[&["plan", &file, "--machine", "mn_core_2"], &given[..]].concat());
         assert_eq!((out.as_str(), status), ("", Some(1)), "{given:?}: {error}");
         let name = if given[0] == "--entry" { "--entry fixed" } else { given[0] };
         assert!(error.contains(&format!("`{name}` is for machines without places, found axes")), "{given:?}: {error}");
@@ -102,7 +99,7 @@ fn options_for_machines_without_places_are_errors_elsewhere() {
     let out = String::from_utf8(run(&["--json"], lines.join("\n").as_bytes()).stdout).unwrap();
     let fields = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["in"].clone());
     assert_eq!(fields.collect::<Vec<_>>(), [json!("entry"), json!("compare")], "{out}");
-    let (out, error, status) = plan(&["hlo", &file, "--machine", "mn_core_2", "--html", "-", "--plan"]);
+    let (out, error, status) = outcome(&["hlo", &file, "--machine", "mn_core_2", "--html", "-", "--plan"]);
     assert_eq!((out.as_str(), status), ("", Some(1)), "{error}");
     assert!(error.contains("`--plan` is for machines without places, found axes"), "{error}");
 }
@@ -125,7 +122,7 @@ fn plans_over_places_are_proved_explained_and_limited() {
     let (hlo, proof) = (file("spread.hlo", SPREAD), file("spread.proof", ""));
     let asked = ["plan", &hlo, "--machine", EIGHT];
     let found = answer(&[&asked[..], &["--json", "--certificate", &proof]].concat());
-    let (out, error, status) = plan(&["check-plan", &hlo, &proof]);
+    let (out, error, status) = outcome(&["check-plan", &hlo, &proof]);
     assert_eq!((status, error.as_str()), (Some(0), ""));
     assert!(out.contains("both hold"), "{out}");
     let text = fs::read_to_string(&proof).unwrap();
@@ -140,21 +137,21 @@ fn plans_over_places_are_proved_explained_and_limited() {
         (text.replacen("(2_G, 4_PE)", "(2_G, 8_PE)", 1), ""),
     ] {
         assert_ne!(forged, text);
-        let (out, error, status) = plan(&["check-plan", &hlo, &file("spread.forged", &forged)]);
+        let (out, error, status) = outcome(&["check-plan", &hlo, &file("spread.forged", &forged)]);
         assert_eq!((out.as_str(), status), ("", Some(1)), "{error}");
         assert!(error.contains(message), "{error}");
     }
-    let (why, error, _) = plan(&[&asked[..], &["--why", "x"]].concat());
+    let (why, error, _) = outcome(&[&asked[..], &["--why", "x"]].concat());
     let first = why.lines().next().unwrap_or_default();
     assert!(
         first.contains(&format!("{} cycles, 0 more", layout_number(cost))) && why.lines().count() > 1,
         "{why}{error}"
     );
-    let (_, error, status) = plan(&[&asked[..], &["--why", "x", "--seconds", "0"]].concat());
+    let (_, error, status) = outcome(&[&asked[..], &["--why", "x", "--seconds", "0"]].concat());
     assert_eq!(status, Some(1));
     assert!(error.contains("not decided"), "{error}");
     // x and w take 1 kB of each place, y and z 2 kB each.
-    let limited = |bytes: &str| plan(&[&asked[..], &["--capacity", bytes]].concat());
+    let limited = |bytes: &str| outcome(&[&asked[..], &["--capacity", bytes]].concat());
     assert_eq!(limited("LM=6144").2, Some(0));
     assert_eq!(limited("LM=6143").2, Some(0));
     // The minimum is an element of each array of the product.
@@ -176,7 +173,7 @@ fn layout_number(n: i64) -> String {
 fn arrays_that_no_place_holds_lie_beside_them() {
     let large = "HloModule large\nENTRY main {\n  x = f32[128,128] parameter(0)\n  \
                  ROOT y = f32[65536,128,128] broadcast(x), dimensions={1,2}\n}\n";
-    let (out, error, status) = plan(&["plan", &file("large.hlo", large), "--machine", "mn_core_2"]);
+    let (out, error, status) = outcome(&["plan", &file("large.hlo", large), "--machine", "mn_core_2"]);
     assert_eq!((error.as_str(), status), ("", Some(0)));
     assert!(out.contains("\nout     beside the places\n"), "{out}");
 }
@@ -190,7 +187,7 @@ fn a_plan_says_what_it_costs_and_why_it_copies() {
     assert_eq!(found["entry"]["in"], json!(["{1,0:T(8,128)}"]));
     let fixed = answer(&["plan", &file, "--machine", "tpu_v5e", "--entry", "fixed", "--json", "--compare"]);
     assert_eq!(fixed["entry"]["out"], json!(["{1,0:T(8,128)}", "{1,0:T(8,128)}"]));
-    let (text, _, _) = plan(&["plan", &file, "--machine", "tpu_v5e", "--compare"]);
+    let (text, _, _) = outcome(&["plan", &file, "--machine", "tpu_v5e", "--compare"]);
     for part in ["no plan costs less", "hbm", "relayout", "values have the same layouts"] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -200,7 +197,7 @@ fn a_plan_says_what_it_costs_and_why_it_copies() {
 fn a_certificate_is_checked_and_forgeries_are_refused() {
     let (hlo, proof) = (file("proved.hlo", TURNED), file("proved.proof", ""));
     answer(&["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--certificate", &proof, "--json"]);
-    let (out, error, status) = plan(&["check-plan", &hlo, &proof]);
+    let (out, error, status) = outcome(&["check-plan", &hlo, &proof]);
     assert_eq!((status, error.as_str()), (Some(0), ""));
     assert!(out.contains("both hold"), "{out}");
     let text = fs::read_to_string(&proof).unwrap();
@@ -220,11 +217,11 @@ fn a_certificate_is_checked_and_forgeries_are_refused() {
         ("choice", format!("{head}\n{}", rest.replacen("choices 0", "choices 1", 1)), ""),
     ] {
         assert_ne!(forged, text, "{what}");
-        let (out, error, status) = plan(&["check-plan", &hlo, &file("forged.proof", &forged)]);
+        let (out, error, status) = outcome(&["check-plan", &hlo, &file("forged.proof", &forged)]);
         assert_eq!((out.as_str(), status), ("", Some(1)), "{what}: {error}");
         assert!(error.contains(message), "{what}: {error}");
     }
-    let (_, error, status) = plan(&["check-plan", &file("other.hlo", CHAIN), &proof]);
+    let (_, error, status) = outcome(&["check-plan", &file("other.hlo", CHAIN), &proof]);
     assert_eq!(status, Some(1), "{error}");
 }
 
@@ -245,7 +242,7 @@ fn capacities_move_values_and_say_by_how_much_they_are_short() {
     // `a` leaves while `b` is computed, for the least cost of the copy.
     assert_eq!((&tight["transfers"][0]["at"], &tight["transfers"][0]["start"]), (&json!("a"), &json!("b")));
     let wrong = |capacity: &str, parts: &[&str]| {
-        let (out, error, status) = plan(&["plan", &hlo, "--machine", "tpu_v5e", "--capacity", capacity]);
+        let (out, error, status) = outcome(&["plan", &hlo, "--machine", "tpu_v5e", "--capacity", capacity]);
         assert_eq!((out.as_str(), status), ("", Some(1)), "{error}");
         parts.iter().for_each(|part| assert!(error.contains(part), "{capacity}: {error}"));
     };
@@ -257,17 +254,17 @@ fn capacities_move_values_and_say_by_how_much_they_are_short() {
     wrong("9=1", &["1 | 9=1\n", "the machine has no memory space 9; it has hbm (0), vmem (1)"]);
     for command in ["plan", "solve"] {
         let machine = if command == "plan" { &["--machine", "tpu_v5e"][..] } else { &[] };
-        let (_, error, status) = plan(&[&[command, &hlo, "--seconds", "-1"], machine].concat());
+        let (_, error, status) = outcome(&[&[command, &hlo, "--seconds", "-1"], machine].concat());
         assert_eq!(
             (&*error, status),
             ("error: expected a number of seconds from 0, found `-1`\n", Some(1)),
             "{command}"
         );
     }
-    let (_, error, _) = plan(&["plan", &hlo, "--machine", "tpu_v5e", "--capacity", "hbm=1", "--capacity", "hbm=2"]);
+    let (_, error, _) = outcome(&["plan", &hlo, "--machine", "tpu_v5e", "--capacity", "hbm=1", "--capacity", "hbm=2"]);
     assert!(error.contains("1 | hbm=2\n") && error.contains("must have one capacity, found two"), "{error}");
     let large = "axes: (100000_PE), memories: (), word: 32";
-    let (_, error, _) = plan(&["plan", &hlo, "--machine", large]);
+    let (_, error, _) = outcome(&["plan", &hlo, "--machine", large]);
     assert!(error.contains("must have at most 65536 places") && error.contains("1 | axes: (100000_PE)"), "{error}");
     wrong("hbm=8191B", &["8193 more than its capacity 8191"]);
     wrong("hbm=4KiB", &["12288 more than its capacity 4096"]);
@@ -318,7 +315,7 @@ fn values_move_between_memories_and_it_is_said_when() {
         .map(|own| format!("{} {}-{}", own["space"], own["first"].as_str().unwrap(), own["last"].as_str().unwrap()))
         .collect();
     assert_eq!(stays, ["1 a-b", "0 b-y"]);
-    let (text, _, _) = plan(&asked);
+    let (text, _, _) = outcome(&asked);
     for part in [
         "stay    `a` in vmem from `a` to `b` (1,048,576 bytes), in hbm from `b` to `y` (1,048,576 bytes)\n",
         "move    `a` from vmem to hbm, 1,048,576 bytes, from before `b` to before `c`: 25 % of the bandwidth, kernels wait",
@@ -326,19 +323,19 @@ fn values_move_between_memories_and_it_is_said_when() {
         assert!(text.contains(part), "{part}: {text}");
     }
     // The proof confirms the plan with its copies, and no other.
-    assert_eq!(plan(&["check-plan", &hlo, &proof]).2, Some(0));
+    assert_eq!(outcome(&["check-plan", &hlo, &proof]).2, Some(0));
     let text = fs::read_to_string(&proof).unwrap();
     let at = text.find("\"transfers\"").unwrap();
     let (head, rest) = text.split_at(at);
     let forged = format!("{head}{}", rest.replacen("\"share\":0", "\"share\":1", 1));
-    let (_, error, status) = plan(&["check-plan", &hlo, &file("long.forged", &forged)]);
+    let (_, error, status) = outcome(&["check-plan", &hlo, &file("long.forged", &forged)]);
     assert_eq!(status, Some(1));
     assert!(error.contains("the plan says 1 in `plan.transfers[0].share`, the proof 0"), "{error}");
     // Without moving the plan costs more and has no copies. The proof says whether values move.
     let stays = answer(&[&asked[..], &["--json", "--stay", "--certificate", &proof]].concat());
     assert!(stays["cost"].as_i64() > found["cost"].as_i64(), "{stays}");
     assert_eq!((stays.get("transfers"), stays.get("stays")), (None, None));
-    assert_eq!(plan(&["check-plan", &hlo, &proof]).2, Some(0));
+    assert_eq!(outcome(&["check-plan", &hlo, &proof]).2, Some(0));
     let line = json!({"op": "plan", "text": LONG, "machine": "tpu_v5e", "capacity": {"vmem": 3_200_000}, "stay": true});
     let out = String::from_utf8(run(&["--json"], line.to_string().as_bytes()).stdout).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["cost"], stays["cost"], "{out}");
@@ -357,13 +354,13 @@ fn room_for_steps_is_asked_for() {
     let without = answer(&[&given[..], &["--json"]].concat());
     assert_eq!((without.get("kept"), &without["steps"][0]["needs"]), (None, &json!(73728)));
     assert!(
-        plan(&given).0.contains("`y` is not cut: its smallest steps need 73,728 bytes, and values leave 0 bytes\n")
+        outcome(&given).0.contains("`y` is not cut: its smallest steps need 73,728 bytes, and values leave 0 bytes\n")
     );
-    assert_eq!(plan(&["check-plan", &hlo, &proof]).2, Some(0));
+    assert_eq!(outcome(&["check-plan", &hlo, &proof]).2, Some(0));
     let with = answer(&[&given[..], &["--room-for-steps", "--json"]].concat());
     assert_eq!((&with["kept"], with["steps"][0].get("needs")), (&json!(73728), None));
     assert!(with["cost"].as_i64() > without["cost"].as_i64() && with["cost"] == with["bound"], "{with}");
-    assert_eq!(plan(&["check-plan", &hlo, &proof]).2, Some(0));
+    assert_eq!(outcome(&["check-plan", &hlo, &proof]).2, Some(0));
     let line = json!({"op": "plan", "text": text, "machine": "tpu_v5e", "capacity": {"vmem": 1_048_576}, "room_for_steps": true});
     let out = String::from_utf8(run(&["--json"], line.to_string().as_bytes()).stdout).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["cost"], with["cost"], "{out}");
@@ -388,7 +385,7 @@ fn room_for_steps_is_asked_for() {
         ["plan", &chain, "--machine", "tpu_v5e", "--capacity", "hbm=2300000", "--capacity", "vmem=2097152", "--json"];
     let [without, with] = [&[][..], &["--room-for-steps"]].map(|more| answer(&[&within[..], more].concat()));
     assert_eq!((&with["cost"], with.get("kept")), (&without["cost"], None));
-    let (_, why, status) = plan(&["plan", &hlo, "--machine", "tpu_v5e", "--room-for-steps"]);
+    let (_, why, status) = outcome(&["plan", &hlo, "--machine", "tpu_v5e", "--room-for-steps"]);
     assert!(status == Some(2) && why.contains("--capacity"), "{why}");
 }
 
@@ -438,7 +435,8 @@ fn a_judge_chooses_and_its_lessons_are_told() {
         ("printf '\\377\\n'", "expected `{\"cost\":n}`"),
         ("cat /dev/zero", "expected `{\"cost\":n}`"),
     ] {
-        let (out, error, status) = plan(&["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--judge", judge]);
+        let (out, error, status) =
+            outcome(&["plan", &hlo, "--machine", "tpu_v5e", "--entry", "free", "--judge", judge]);
         assert_eq!((out.as_str(), status), ("", Some(1)), "{error}");
         assert!(error.contains(message), "{error}");
     }
@@ -492,7 +490,7 @@ fn what_a_judge_has_chosen_is_proved() {
         let found = answer(&[&all[..], &["--certificate", &proof], capacity].concat());
         assert!(found["entry"]["in"][0].as_str().unwrap().starts_with("{0,1"), "{found}");
         dearer += usize::from(found["cost"].as_i64() > found["bound"].as_i64());
-        let (out, error, status) = plan(&["check-plan", &hlo, &proof]);
+        let (out, error, status) = outcome(&["check-plan", &hlo, &proof]);
         assert_eq!((status, error.as_str()), (Some(0), ""), "{capacity:?}");
         assert!(out.contains("both hold"), "{out}");
         let text = fs::read_to_string(&proof).unwrap();
@@ -501,7 +499,7 @@ fn what_a_judge_has_chosen_is_proved() {
             let (_, rest) = rest.split_once(' ').unwrap();
             // Then an excluded choice may cost less than the bound.
             let forged = format!("{head}\nexclude {} {rest}", found["bound"].as_i64().unwrap() - 1);
-            let (_, error, status) = plan(&["check-plan", &hlo, &file("forged.limit", &forged)]);
+            let (_, error, status) = outcome(&["check-plan", &hlo, &file("forged.limit", &forged)]);
             assert_eq!(status, Some(1), "{error}");
             excluding += 1;
         }
@@ -571,14 +569,14 @@ fn a_plan_of_least_memory_says_its_order() {
     let asked = ["plan", &text, "--machine", "tpu_v5e", "--capacity", "vmem=0"];
     // Room for fewer than three of the large values beside the argument.
     let tight = ["--capacity", "hbm=4000000"];
-    let (_, error, status) = plan(&[&asked[..], &tight].concat());
+    let (_, error, status) = outcome(&[&asked[..], &tight].concat());
     assert_eq!(status, Some(1));
     assert!(error.contains("no plan fits"), "{error}");
     let ordered = [&asked[..], &tight, &["--schedule", "least-memory"]].concat();
-    let (out, error, status) = plan(&[&ordered[..], &["--certificate", &proof]].concat());
+    let (out, error, status) = outcome(&[&ordered[..], &["--certificate", &proof]].concat());
     assert_eq!(status, Some(0), "{error}");
     assert!(out.contains("order   one of least memory, not that of the file\n"), "{out}");
-    let (out, error, _) = plan(&["check-plan", &text, &proof]);
+    let (out, error, _) = outcome(&["check-plan", &text, &proof]);
     assert!(out.ends_with("both hold, and the plan has these layouts\n"), "{error}");
     let found = answer(&[&ordered[..], &["--json"]].concat());
     assert_eq!(found["schedule"], "least-memory");
@@ -592,7 +590,7 @@ fn a_plan_of_least_memory_says_its_order() {
     let mut refused = |orders: Value, message: &str| {
         head["orders"] = orders;
         fs::write(&proof, format!("{head}\n{rest}")).unwrap();
-        let (_, error, status) = plan(&["check-plan", &text, &proof]);
+        let (_, error, status) = outcome(&["check-plan", &text, &proof]);
         assert!(status == Some(1) && error.contains(message), "{error}");
     };
     refused(json!({"0": [0, 4, 1, 2, 3, 5, 6]}), "the order of `main`: `a` must run before `d`, found it after that");
@@ -608,7 +606,7 @@ fn a_plan_of_least_memory_says_its_order() {
 fn capacities_of_nothing_are_answered() {
     let text = file("wide-none.hlo", WIDE);
     let wrong = |capacity: &str| {
-        let (_, error, status) = plan(&["plan", &text, "--machine", "tpu_v5e", "--capacity", capacity]);
+        let (_, error, status) = outcome(&["plan", &text, "--machine", "tpu_v5e", "--capacity", capacity]);
         assert_eq!(status, Some(1), "{error}");
         error
     };
@@ -619,7 +617,7 @@ fn capacities_of_nothing_are_answered() {
     assert!(wrong("hbm").contains("expected `=` and the bytes of the memory"));
     assert!(wrong("9=1").contains("memory space"));
     // All values are in the large memory.
-    let (out, error, status) = plan(&["plan", &text, "--machine", "tpu_v5e", "--capacity", "vmem=0"]);
+    let (out, error, status) = outcome(&["plan", &text, "--machine", "tpu_v5e", "--capacity", "vmem=0"]);
     assert!(status == Some(0) && !out.contains("vmem "), "{out}{error}");
 }
 
@@ -659,11 +657,11 @@ ENTRY e {
         for file in [&own, &constants] {
             let found = answer(&["plan", file, "--machine", machine, "--json", "--certificate", &proof]);
             assert_eq!(found["cost"], found["bound"], "{machine}");
-            let (_, error, status) = plan(&["check-plan", file, &proof]);
+            let (_, error, status) = outcome(&["check-plan", file, &proof]);
             assert_eq!(status, Some(0), "{machine}: {error}");
         }
         let wrong = machine.starts_with("mn_") || machine.ends_with("_8");
-        let (out, error, status) = plan(&["hlo", &own, "--machine", machine, "--html", "-", "--plan"]);
+        let (out, error, status) = outcome(&["hlo", &own, "--machine", machine, "--html", "-", "--plan"]);
         assert_eq!((status, out.contains("<h2 id=\"plan\">")), (Some(i32::from(wrong)), !wrong), "{machine}: {error}");
     }
 }
@@ -683,13 +681,13 @@ fn what_was_not_decided_in_the_time_is_said_as_such() {
         assert_eq!((&answer["ok"], &answer["kind"]), (&json!(false), &json!(kind)), "{out}");
         assert!(answer["error"].as_str().unwrap().starts_with(text), "{out}");
     }
-    let (_, error, status) = plan(&["plan", &hlo, "--machine", "tpu_v5e", "--seconds", "0"]);
+    let (_, error, status) = outcome(&["plan", &hlo, "--machine", "tpu_v5e", "--seconds", "0"]);
     assert!(
         status == Some(1) && error.contains("error: not decided: the search ended before it had a plan"),
         "{error}"
     );
     // The page has the report all the same, and the reason why it has no plan.
-    let (page, error, status) = plan(&["hlo", &hlo, "--html", "-", "--plan", "--seconds", "0"]);
+    let (page, error, status) = outcome(&["hlo", &hlo, "--html", "-", "--plan", "--seconds", "0"]);
     assert!(status == Some(1) && error.contains("not decided"), "{error}");
     assert!(page.contains("<p>There is no plan for <code>tpu_v5e</code>: <code>not decided"), "{page}");
 }
@@ -700,12 +698,12 @@ fn layouts_of_tuples_are_not_explained() {
     let text = "HloModule m\nENTRY main {\n  x = f32[8,128] parameter(0)\n  y = f32[8,128] negate(x)\n  ROOT both = (f32[8,128], f32[8,128]) tuple(x, y)\n}\n";
     let file = file("tuple.hlo", text);
     let asked = ["plan", &file, "--machine", "tpu_v5e", "--why"];
-    let (_, error, status) = plan(&[&asked[..], &["both"]].concat());
+    let (_, error, status) = outcome(&[&asked[..], &["both"]].concat());
     assert_eq!(status, Some(1), "{error}");
     assert!(
         error.contains("for an instruction `both`: it makes a tuple") && !error.contains("did you mean"),
         "{error}"
     );
-    let (_, error, _) = plan(&[&asked[..], &["bot"]].concat());
+    let (_, error, _) = outcome(&[&asked[..], &["bot"]].concat());
     assert!(error.contains("; did you mean `both`?"), "{error}");
 }

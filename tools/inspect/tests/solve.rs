@@ -1,12 +1,10 @@
 //! `layout-inspect solve`, through the program itself.
 
-mod tables;
-
+use crate::program::{file, outcome};
 use std::fs;
-use tables::file;
 
 fn run(arguments: &[&str]) -> (String, String, Option<i32>) {
-    tables::run("solve", arguments)
+    outcome(&[&["solve"], arguments].concat())
 }
 
 fn problem(costs: &str, edge: &str, limit: &str) -> String {
@@ -25,8 +23,7 @@ const EDGE: &str = "[0, 1000000000000000000, 5, 0]";
 #[test]
 fn an_optimum_is_proved_and_the_proof_replayed() {
     let path = file("solve.json", &problem(COSTS, EDGE, "10"));
-    let (path, proof) = (path.to_str().unwrap(), file("solve.proof", ""));
-    let proof = proof.to_str().unwrap();
+    let (path, proof) = (&*path, &*file("solve.proof", ""));
     let json = "{\"bound\":4,\"choices\":[1,1],\"cost\":4,\"optimal\":true}\n";
     assert_eq!(run(&[path, "--json", "--certificate", proof]), (json.to_string(), String::new(), Some(0)));
     let lines = "cost    4\nbound   4\noptimal yes\nchoices 1 1\n";
@@ -35,7 +32,7 @@ fn an_optimum_is_proved_and_the_proof_replayed() {
     assert_eq!(run(&[path, "--check", proof]), (holds.to_string(), String::new(), Some(0)));
     let forged = fs::read_to_string(proof).unwrap().replace("bound 4", "bound 5");
     let forged = file("solve.forged", &forged);
-    let (out, error, status) = run(&[path, "--check", forged.to_str().unwrap()]);
+    let (out, error, status) = run(&[path, "--check", &forged]);
     assert_eq!((out.as_str(), status), ("", Some(1)));
     assert!(error.contains("the proof shows the bound 4, not the bound 5"), "{error}");
 }
@@ -44,7 +41,7 @@ fn an_optimum_is_proved_and_the_proof_replayed() {
 fn errors_say_where() {
     let wrong = |text: &str, place: &str, message: &str| {
         let path = file("wrong.json", text);
-        let (out, error, status) = run(&[path.to_str().unwrap()]);
+        let (out, error, status) = run(&[&path]);
         assert_eq!((out.as_str(), status), ("", Some(1)), "{error}");
         assert!(error.contains(&format!("wrong.json:{place}")) && error.contains(message), "{error}");
     };

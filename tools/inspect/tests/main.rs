@@ -1,0 +1,19 @@
+//! The command line, the line protocol and the pages of `layout-inspect`.
+
+mod browser;
+mod program;
+
+mod certificate;
+mod convert;
+mod devices;
+mod help;
+mod hlo;
+mod json;
+mod members;
+mod memory;
+mod moves;
+mod offsets;
+mod page;
+mod places;
+mod plan;
+mod solve;
