@@ -50,6 +50,12 @@ impl DisjointSets {
         self.trees[above] = (size, representative);
     }
 
+    /// Joins two sets. The lesser of their representatives remains.
+    pub fn join_least(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.find(a), self.find(b));
+        self.join(a.min(b), a.max(b));
+    }
+
     fn root(&self, mut number: usize) -> usize {
         while self.parents[number] != number {
             number = self.parents[number];

@@ -9,6 +9,7 @@ use tensor_layout::hlo::aliases::{AliasPair, pairs};
 use tensor_layout::hlo::{Computation, Instruction, Module};
 use tensor_layout::operations::operation::Operation;
 use tensor_layout::operations::shape::{Array, Shape, leaves};
+use tensor_layout::sets::DisjointSets;
 use tensor_layout::text::Error;
 
 /// The purpose of a buffer.
@@ -152,7 +153,7 @@ fn donations(module: &Module) -> Result<Vec<AliasPair>, Error> {
     pairs(&attribute.text, &entry.result().shape, &parameters).map_err(|error| error.moved(attribute.at))
 }
 
-/// Union-find sets of leaves that share a buffer; `up` is the parent.
+/// The sets of leaves that share a buffer, each with its earliest leaf as representative.
 #[derive(Clone)]
 pub(super) struct Classes<'m> {
     /// The number of the first leaf of each instruction.
@@ -160,7 +161,7 @@ pub(super) struct Classes<'m> {
     pub(super) arrays: Vec<&'m Array>,
     /// The instruction of each leaf.
     of: Vec<usize>,
-    up: Vec<usize>,
+    sets: DisjointSets,
     /// By representative: the last instruction that reads the set, or the length of the computation if the set is
     /// returned; and (`read_only`) whether it must not be overwritten.
     last: Vec<usize>,
@@ -189,7 +190,7 @@ impl<'m> Classes<'m> {
             first: Vec::new(),
             arrays: Vec::new(),
             of: Vec::new(),
-            up: Vec::new(),
+            sets: DisjointSets::default(),
             last: Vec::new(),
             read_only: Vec::new(),
             is_name: Vec::new(),
@@ -208,7 +209,7 @@ impl<'m> Classes<'m> {
             classes.read_only.resize(classes.arrays.len(), instruction.opcode == "constant");
         }
         classes.first.push(classes.arrays.len());
-        classes.up = (0..classes.arrays.len()).collect();
+        classes.sets = DisjointSets::new(classes.arrays.len());
         classes.is_name = vec![false; classes.arrays.len()];
         classes.written = classes.is_name.clone();
         classes.last = classes.of.clone();
@@ -228,18 +229,15 @@ impl<'m> Classes<'m> {
         instruction.operands.iter().flat_map(|k| self.leaves(*k)).collect()
     }
 
-    pub(super) fn find(&self, mut leaf: usize) -> usize {
-        while self.up[leaf] != leaf {
-            leaf = self.up[leaf];
-        }
-        leaf
+    pub(super) fn find(&self, leaf: usize) -> usize {
+        self.sets.find(leaf)
     }
 
     /// Joins two sets; the earlier leaf becomes the representative.
     fn join(&mut self, a: usize, b: usize) {
         let (of_a, of_b) = (self.find(a), self.find(b));
         let (low, high) = (of_a.min(of_b), of_a.max(of_b));
-        [a, b, high].into_iter().for_each(|leaf| self.up[leaf] = low);
+        self.sets.join_least(low, high);
         self.last[low] = self.last[low].max(self.last[high]);
         self.read_only[low] |= self.read_only[high];
         self.written[low] |= self.written[high];
@@ -364,8 +362,6 @@ impl<'m> Classes<'m> {
         (frame, donated): (RunsAs, &[AliasPair]),
         frames: &FrameMap,
     ) -> Result<(), Error> {
-        // Flattens the trees, so that later lookups are short.
-        (0..self.up.len()).for_each(|leaf| self.up[leaf] = self.up[self.up[leaf]]);
         let mut found = Vec::with_capacity(computation.instructions.len());
         for (k, instruction) in computation.instructions.iter().enumerate() {
             let mut pairs = shared(module, computation, instruction)?;

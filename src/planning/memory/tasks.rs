@@ -14,6 +14,7 @@ use super::runs::{RunsAs, called, until};
 use crate::scheduling::{TaskGraph, TaskValue};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use tensor_layout::hlo::Module;
+use tensor_layout::sets::DisjointSets;
 use tensor_layout::text::Error;
 
 /// The bytes that an instruction's computations take beside its buffers, by memory space. The second parameter maps
@@ -93,7 +94,7 @@ impl Tasks<'_> {
         // Read-only values are live all the time in every order.
         all.retain(|class, own| own.value.bytes > 0 && !(classes.read_only[*class]));
         let mut shares = Vec::new();
-        let mut groups = Groups::default();
+        let mut groups = DisjointSets::new(classes.arrays.len());
         for (k, instruction) in computation.instructions.iter().enumerate() {
             let mut found = classes.pairs[k].clone();
             if self.outputs == OutputMemory::Shared {
@@ -111,7 +112,7 @@ impl Tasks<'_> {
                 let known = written.filter(|(to, from)| all.contains_key(to) && all.contains_key(from));
                 if let Some((to, from)) = known {
                     shares.push((k, to, from));
-                    groups.join(to, from);
+                    groups.join_least(to, from);
                 }
             }
         }
@@ -138,7 +139,7 @@ impl Tasks<'_> {
             ended.push((result, parameter));
             let both = all.get(&result).map(|own| own.space).zip(all.get(&parameter).map(|own| own.space));
             if both.is_some_and(|(a, b)| a == b) {
-                groups.join(result, parameter);
+                groups.join_least(result, parameter);
                 if let Some(own) = all.get_mut(&result).filter(|own| !own.is_parameter) {
                     // Such a result has no memory beside the parameter's.
                     own.is_result = false;
@@ -233,31 +234,6 @@ fn ends(first: usize, last: usize, started: &dyn Fn(usize) -> Option<usize>) -> 
         }
     }
     all
-}
-
-/// Union-find sets of classes.
-#[derive(Default)]
-struct Groups {
-    up: HashMap<usize, usize>,
-}
-
-impl Groups {
-    fn find(&mut self, mut class: usize) -> usize {
-        while let Some(up) = self.up.get(&class).copied() {
-            if let Some(further) = self.up.get(&up).copied() {
-                self.up.insert(class, further);
-            }
-            class = up;
-        }
-        class
-    }
-
-    fn join(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.find(a), self.find(b));
-        if a != b {
-            self.up.insert(a.max(b), a.min(b));
-        }
-    }
 }
 
 fn too_much() -> Error {
