@@ -6,7 +6,7 @@
 //
 // A new option is one record in the `options` of its pass: it is then in the
 // options of C++, in Rust's struct, in the text that all interfaces read, in
-// `layout-opt --help`, and in the reference (`BLESS=1 cargo test --test docs`).
+// `layout-opt --help`, and in the reference (`BLESS=1 cargo test --test structure docs`).
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,10 +1,7 @@
 //! Modules that random changes broke, or turned into others: every module that parses is imported, or refused with
 //! places in the text; nothing panics.
 
-#[path = "../../../test/reference/changes.rs"]
-mod changes;
-
-use changes::{bounded, changed, modules};
+use crate::changes::{bounded, changed, modules};
 use fastrand::Rng;
 use tensor_layout::hlo::Module;
 

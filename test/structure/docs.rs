@@ -3,7 +3,7 @@
 //! `docs/dialect.md` and `docs/passes.md` are generated: their text by `mlir-tblgen` from `Layout.td` and `Passes.td`,
 //! options by `layout-opt --help`, IR before and after by `layout-opt` on `docs/Inputs/NAME.mlir` below this folder. A
 //! file there starts with the commands of its example, one a line.
-//! `BLESS=1 cargo test -p layout-test --test docs` writes the pages.
+//! `BLESS=1 cargo test -p layout-test --test structure docs` writes the pages.
 
 use layout_passes::{Options, pipelines::PIPELINES};
 use layout_test::Checkout;
@@ -240,7 +240,8 @@ impl Place {
 
     /// Compares a page, or writes it.
     fn compare(&self, name: &str, text: &str) {
-        let text = format!("<!-- Generated: BLESS=1 cargo test -p layout-test --test docs -->\n\n{}\n", text.trim());
+        let text =
+            format!("<!-- Generated: BLESS=1 cargo test -p layout-test --test structure docs -->\n\n{}\n", text.trim());
         let (page, own) = (self.0.root.join("docs").join(name), self.0.tools.join("docs").join(name));
         if env::var_os("BLESS").is_some() {
             fs::write(&page, text).expect("docs/ is writable");

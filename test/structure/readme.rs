@@ -2,7 +2,7 @@
 //!
 //! `console` commands run in an empty folder with links to the checkout's `examples` and `target/release` (the latter
 //! in the profile of this test), with this project's tools and LLVM's on the PATH; `sh` commands run in the checkout.
-//! Each page has its own folder. `BLESS=1 cargo test -p layout-test --test readme` writes the commands' output into the
+//! Each page has its own folder. `BLESS=1 cargo test -p layout-test --test structure readme` writes the commands' output into the
 //! pages.
 
 use layout_test::{

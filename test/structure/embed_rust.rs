@@ -1,5 +1,5 @@
 //! Runs `examples/embed-rust`. Its expected output is `expected.txt` there;
-//! `BLESS=1 cargo test -p layout-test --test embed_rust` writes it.
+//! `BLESS=1 cargo test -p layout-test --test structure embed_rust` writes it.
 
 use layout_test::Checkout;
 use std::{env, fs, process::Command};

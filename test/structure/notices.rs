@@ -1,5 +1,5 @@
 //! The third-party notices: `THIRD-PARTY.md` names every crate in a shipped binary with its licence; and every crate,
-//! shipped or not, has an allowed licence. `BLESS=1 cargo test -p layout-test --test notices` writes the file.
+//! shipped or not, has an allowed licence. `BLESS=1 cargo test -p layout-test --test structure notices` writes the file.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -174,7 +174,7 @@ fn the_notices_are_current() {
         "# Third-party notices\n\nCrates that are linked into the tools, the plugin and the libraries, beside the standard \
          library of Rust (MIT OR\nApache-2.0) and the C API of MLIR (Apache-2.0 WITH LLVM-exception). Of the choices \
          that a licence leaves, this\nproject takes Apache-2.0, whose text is in [LICENSE](LICENSE), or else MIT. \
-         `test/notices.rs` writes this file.\n\n| crate | version | licence | source |\n|---|---|---|---|\n",
+         `test/structure/notices.rs` writes this file.\n\n| crate | version | licence | source |\n|---|---|---|---|\n",
     );
     let mut notices = String::new();
     for package in others {
@@ -195,5 +195,8 @@ fn the_notices_are_current() {
         fs::write(&path, &expected).expect("THIRD-PARTY.md is writable");
     }
     let found = fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == expected, "THIRD-PARTY.md is out of date: BLESS=1 cargo test -p layout-test --test notices");
+    assert!(
+        found == expected,
+        "THIRD-PARTY.md is out of date: BLESS=1 cargo test -p layout-test --test structure notices"
+    );
 }

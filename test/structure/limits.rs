@@ -1,6 +1,6 @@
 //! Limits of `tensor_layout::limits`, each tried at the limit and beyond; `docs/limits.md` has the errors.
 //!
-//! `BLESS=1 cargo test -p layout-test --test limits` writes the page.
+//! `BLESS=1 cargo test -p layout-test --test structure limits` writes the page.
 
 use layout_test::Checkout;
 use serde_json::{Value, json};
@@ -253,7 +253,7 @@ fn limits_hold_and_the_page_says_so() {
     let checkout = Checkout::new();
     checkout.build_tools();
     let mut page = String::from(
-        "<!-- Generated: BLESS=1 cargo test -p layout-test --test limits -->\n\n# Limits\n\n\
+        "<!-- Generated: BLESS=1 cargo test -p layout-test --test structure limits -->\n\n# Limits\n\n\
          What is beyond a limit is an error that names it. The numbers are those of [src/limits.rs](../src/limits.rs).\n\
          Sizes, strides, offsets and costs have no other limit than 64 bits, and what does\n\
          not fit is an error. JSON is nested at most 127 deep. What lowering has no way for at all is in\n\

@@ -1,0 +1,8 @@
+//! Pages, notices, packages and examples: whether they say and do what the project does.
+
+mod docs;
+mod embed_rust;
+mod limits;
+mod notices;
+mod packages;
+mod readme;
