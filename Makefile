@@ -10,8 +10,9 @@
 # test-python: its tests, and make test-jax: models beside JAX, both of which make test does too where what they need
 # can be installed. make fuzz: every check of fuzz/ under libFuzzer; MINUTES=60 for all together, FUZZ="map 600" for
 # one, and its seconds. make random: a million random maps and layouts, and 100,000 programs; RANDOM_CASES="programs
-# 1000" for others. make package: two Debian packages, tried. make deny: licences and advisories of all crates, where
-# cargo-deny is installed. Each sets itself up.
+# 1000" for others. make package: two Debian packages, tried. make lint-python: ruff and mypy over
+# tools/bench, where they are installed. make deny: licences and advisories of all crates, where cargo-deny is installed.
+# Each sets itself up.
 
 # LLVM is where the environment says, or `llvm-config-22` on the PATH, or .cargo/config.toml.
 $(foreach variable,$(shell tools/llvm.sh variables),$(eval export $(variable)))
@@ -20,7 +21,7 @@ CLANG_FORMAT = $(shell tools/llvm.sh)/bin/clang-format
 CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp examples/first-cpp test/embed, \
   $(addprefix $(folder)/*.,c cpp h)))
 
-.PHONY: all setup test test-long test-all test-jax test-python wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-devices bench-arenas bench-schedule bench-solver bench-verify bench-processes fuzz random package
+.PHONY: all setup test test-long test-all test-jax test-python wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-devices bench-arenas bench-schedule bench-solver bench-verify bench-processes lint-python fuzz random package
 all: test
 
 setup:
@@ -85,7 +86,7 @@ bench-solver: setup
 	@tools/bench-solver.sh $(PROBLEMS)
 
 bench-plan: setup
-	@tools/bench-plan.sh $(PROGRAMS)
+	@tools/bench.sh plan $(PROGRAMS)
 
 bench-memory: setup
 	@tools/bench-memory.sh $(PROGRAMS)
@@ -105,3 +106,8 @@ bench-verify: setup
 
 bench-processes: setup
 	@tools/bench-processes.sh
+
+lint-python:
+	@if command -v ruff >/dev/null && command -v mypy >/dev/null; then \
+	  cd tools && ruff check bench && mypy --config-file bench/pyproject.toml --package bench; \
+	else echo "lint-python: ruff and mypy are not installed; tools/bench is not checked" >&2; fi

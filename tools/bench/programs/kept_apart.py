@@ -1,14 +1,12 @@
-"""Programs that were written after the rules of the planner, and planned once: KEPT_APART maps a name to a function and its
-arguments, and LATER does so for those that were written after the rules that KEPT_APART led to."""
+"""Programs that were written after the rules of the planner and planned once: `later` has those written after the rules that
+`kept_apart` led to. No rule is made from a program before it has been planned here."""
 
 import jax
 import jax.numpy as jnp
 from jax import lax
-from plan_unseen import conv
 
-
-def array(*sizes, of=jnp.float32):
-    return jax.ShapeDtypeStruct(sizes, of)
+from bench.programs import Programs
+from bench.programs.parts import array, conv
 
 
 def windowed_attention(q, k, v, bias):
@@ -35,8 +33,7 @@ def smoothed_loss(x, y):
 
 def gated_line(x, w, v, p):
     def wide(k):
-        numbers = ("NWC", "WIO", "NWC")
-        return lax.conv_general_dilated(x, k, (1,), [(4, 0)], rhs_dilation=(2,), dimension_numbers=numbers)
+        return conv(x, k, padding=[(4, 0)], dilation=2)
 
     return x + (jnp.tanh(wide(w)) * jax.nn.sigmoid(wide(v))) @ p
 
@@ -114,7 +111,7 @@ def norm_silu_conv(x, g, w):
     b, c, h, v = x.shape
     y = x.reshape(b, 8, c // 8, h, v)
     y = (y - y.mean((2, 3, 4), keepdims=True)) * lax.rsqrt(y.var((2, 3, 4), keepdims=True) + 1e-5)
-    return conv(jax.nn.silu(y.reshape(x.shape) * g[:, None, None]), w, "NCHW", "OIHW")
+    return conv(jax.nn.silu(y.reshape(x.shape) * g[:, None, None]), w, order="NCHW")
 
 
 def patch_merge(x, g, w):
@@ -132,14 +129,14 @@ def packed_attention(x, w, o):
 
 
 def inverted(x, a, k, b):
-    y = jax.nn.relu6(conv(x, a, "NCHW", "OIHW"))
-    y = jax.nn.relu6(conv(y, k, "NCHW", "OIHW", feature_group_count=y.shape[1]))
-    return x + conv(y, b, "NCHW", "OIHW")
+    y = jax.nn.relu6(conv(x, a, order="NCHW"))
+    y = jax.nn.relu6(conv(y, k, order="NCHW", groups=y.shape[1]))
+    return x + conv(y, b, order="NCHW")
 
 
 def gated(x, a, b):
     def one(k):
-        return conv(x, k, "NCW", "OIW", rhs_dilation=(4,))
+        return conv(x, k, order="NCW", dilation=4)
 
     return jnp.tanh(one(a)) * jax.nn.sigmoid(one(b)) + x
 
@@ -147,7 +144,7 @@ def gated(x, a, b):
 def unshuffle_conv(x, w):
     b, c, h, v = x.shape
     y = x.reshape(b, c, h // 2, 2, v // 2, 2).transpose(0, 1, 3, 5, 2, 4).reshape(b, 4 * c, h // 2, v // 2)
-    return conv(y, w, "NCHW", "OIHW")
+    return conv(y, w, order="NCHW")
 
 
 def pyramid(x):
@@ -168,7 +165,7 @@ def unpatchify(x, y):
     return p, ((p - y) ** 2).mean((1, 2, 3))
 
 
-def kept_apart():
+def kept_apart() -> Programs:
     half, whole = jnp.bfloat16, jnp.int32
     return {
         "windowed_attention": (windowed_attention, [array(3, 75, 5, 40, of=half)] * 3 + [array(5, 75, 75)]),
@@ -209,9 +206,6 @@ def kept_apart():
     }
 
 
-KEPT_APART = kept_apart()
-
-
 def decode_step(x, wq, wk, wv, wo, keys, values, at):
     b, _, groups, d = keys.shape
     k, v = ((x @ w).reshape(b, 1, groups, d) for w in (wk, wv))
@@ -245,8 +239,8 @@ def tied_loss(e, x, y):
 
 
 def residual_down(x, a, b, p, w):
-    y = jax.nn.relu(conv(x, a, "NCHW", "OIHW", 2))
-    y = jax.nn.relu(conv(y, b, "NCHW", "OIHW") + conv(x, p, "NCHW", "OIHW", 2))
+    y = jax.nn.relu(conv(x, a, stride=2, order="NCHW"))
+    y = jax.nn.relu(conv(y, b, order="NCHW") + conv(x, p, stride=2, order="NCHW"))
     return y.mean((2, 3)) @ w
 
 
@@ -284,7 +278,7 @@ def turned_norm(x, g, w):
     return jnp.einsum("dtb,df->tbf", y, w), y.max(1)
 
 
-def later():
+def later() -> Programs:
     half, whole = jnp.bfloat16, jnp.int32
     cache = array(6, 290, 2, 48, of=half)
     return {
@@ -322,6 +316,3 @@ def later():
         "network": (network, [array(14, 9, 12, 20), array(12, 20, 30, 11), array(9, 11, 50)]),
         "turned_norm": (turned_norm, [array(70, 45, 26), array(70), array(70, 100)]),
     }
-
-
-LATER = later()

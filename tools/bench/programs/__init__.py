@@ -1,0 +1,71 @@
+"""The programs that are measured, each in one of the sets that benchmarks use.
+
+- `own`, `unseen`: programs for the planner; `kept_apart`, `later`: those that no rule of it was made from.
+"""
+
+import importlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+# The module of each set, whose function of the name of the set, or whose PROGRAMS, are the programs.
+SETS = {
+    "own": "plan",
+    "unseen": "plan",
+    "kept_apart": "kept_apart",
+    "later": "kept_apart",
+}
+PLANNED = ("own", "unseen", "kept_apart", "later")
+# How many devices the CPU stands for.
+DEVICES: dict[str, int] = {}
+
+
+class Program(NamedTuple):
+    """A function that JAX traces, and its arguments: their shapes, or a function that makes them of a random generator.
+
+    `options` are those of `jax.jit`. `shardings` gives a mesh of 8 devices and the shardings of the arguments. JAX lowers
+    for `platform`: a TPU's program has `cholesky` where a CPU's has a call of LAPACK.
+    """
+
+    function: Callable[..., Any]
+    arguments: Sequence[Any] | Callable[[Any], Sequence[Any]]
+    options: Mapping[str, Any] = {}
+    shardings: Callable[[], Any] | None = None
+    platform: str = "cpu"
+
+    def numbers(self, seed: int) -> Sequence[Any]:
+        """The arguments, of a random generator with this seed."""
+        import numpy as np
+
+        return self.arguments(np.random.default_rng(seed)) if callable(self.arguments) else self.arguments
+
+
+Programs: TypeAlias = dict[str, tuple[Any, ...]]
+
+
+def put(programs: Programs, arguments: Any, **more: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Puts the function that follows among programs, by its name."""
+
+    def named(function: Callable[..., Any]) -> Callable[..., Any]:
+        programs[function.__name__] = Program(function, arguments, **more)
+        return function
+
+    return named
+
+
+def programs_of(name: str) -> dict[str, Program]:
+    """The programs of a set by name."""
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    flag = f"--xla_force_host_platform_device_count={DEVICES.get(name, 8)}"
+    os.environ["XLA_FLAGS"] = f"{flag} {os.environ.get('XLA_FLAGS', '')}"
+    module = importlib.import_module(f"bench.programs.{SETS[name]}")
+    programs: Programs = getattr(module, name)() if hasattr(module, name) else module.PROGRAMS
+    return {key: Program(*entry) for key, entry in programs.items()}
+
+
+def lowered(program: Program, arguments: Sequence[Any], **options: Any) -> Any:
+    """A program as JAX lowers it for its platform."""
+    import jax
+
+    jitted = jax.jit(program.function, **program.options, **options)
+    return jitted.trace(*arguments).lower(lowering_platforms=(program.platform,))
