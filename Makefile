@@ -89,16 +89,16 @@ bench-plan: setup
 	@tools/bench.sh plan $(PROGRAMS)
 
 bench-memory: setup
-	@tools/bench-memory.sh $(PROGRAMS)
+	@tools/bench.sh memory $(PROGRAMS)
 
 bench-devices: setup
 	@tools/bench-devices.sh
 
 bench-arenas: setup
-	@tools/bench-arenas.sh $(PROGRAMS)
+	@tools/bench.sh arenas $(PROGRAMS)
 
 bench-schedule: setup
-	@tools/bench-schedule.sh $(PROGRAMS)
+	@tools/bench.sh schedule $(PROGRAMS)
 
 bench-verify: setup
 	cargo build --release --quiet -p layout-opt

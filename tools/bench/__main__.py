@@ -7,7 +7,7 @@ import sys
 from bench.run import Failed
 
 # Benchmarks, whose modules have `page`, and commands; each module has `arguments` and `main`.
-BENCHMARKS = ("plan",)
+BENCHMARKS = ("plan", "memory", "schedule", "arenas")
 COMMANDS = ("export", "pages")
 
 

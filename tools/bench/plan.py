@@ -12,7 +12,7 @@ import subprocess
 from typing import Any
 
 from bench.inspect import Answer, plan
-from bench.results import Column, Page, Row, Table, programs
+from bench.results import Column, Page, Row, Table, number, numbers, programs
 from bench.run import ROOT, Failed
 
 MACHINE = "tpu_v5e"
@@ -20,7 +20,7 @@ MACHINE = "tpu_v5e"
 
 def not_above(rows: list[Row]) -> str:
     """How many ratios to the less of `default` and `AUTO` are at most 1."""
-    ratios = [number(row[4]) for row in rows]
+    ratios = numbers(rows, 4)
     return (
         f"Of {len(ratios)} programs the plan costs no more than the less of `default` and `AUTO` for"
         f" {sum(ratio <= 1 for ratio in ratios)}, and less for {sum(ratio < 1 for ratio in ratios)}; at most"
@@ -29,7 +29,7 @@ def not_above(rows: list[Row]) -> str:
 
 
 def best_not_above(rows: list[Row]) -> str:
-    ratios = [number(row[6]) for row in rows]
+    ratios = numbers(rows, 6)
     return (
         f"{not_above(rows)} The best that was judged costs no more for {sum(ratio <= 1 for ratio in ratios)}, and less for"
         f" {sum(ratio < 1 for ratio in ratios)}."
@@ -38,11 +38,6 @@ def best_not_above(rows: list[Row]) -> str:
 
 def dearer(rows: list[Row]) -> str:
     return f"Plans that cost more than XLA's layouts: {sum(number(row[3]) > number(row[4]) for row in rows)}."
-
-
-def number(value: object) -> float:
-    assert isinstance(value, int | float)
-    return value
 
 
 COUNT, GAP = "{:,}", "{:.2f} %"
@@ -107,6 +102,10 @@ def large(count: int) -> str:
         ]
         last, k = f"v{k}", k + 1
     return "\n".join([*lines, f"ROOT y = f32[4,256,12,64] negate({last})", "}"])
+
+
+def texts_of(folder: pathlib.Path) -> dict[str, str]:
+    return {name: file.read_text() for name, file in programs(folder).items()}
 
 
 def planned(text: str, *options: str) -> Answer | None:
@@ -204,7 +203,7 @@ def main(options: argparse.Namespace) -> None:
     results = page()
     afterwards = [folder for folder in options.folders if folder.name in AFTERWARDS]
     folders = [folder for folder in options.folders if folder not in afterwards]
-    texts = {name: text for folder in folders for name, text in programs(folder).items()}
+    texts = {name: text for folder in folders for name, text in texts_of(folder).items()}
     if texts or not afterwards:
         plans(results, {f"made, {count:,} values": large(count) for count in (5000, 25000)} | texts)
     after = {file.name.split(".")[0]: file.read_text() for folder in folders for file in sorted(folder.glob("*.after.hlo"))}
@@ -213,4 +212,4 @@ def main(options: argparse.Namespace) -> None:
     if options.judge and texts:
         judged(results, JUDGED, options.judge, options.judgements, texts)
     for folder in afterwards if options.judge else []:
-        judged(results, AFTERWARDS[folder.name], options.judge, 1, programs(folder))
+        judged(results, AFTERWARDS[folder.name], options.judge, 1, texts_of(folder))

@@ -89,19 +89,25 @@ class Page:
         print(line(column.heading for column in table.columns), flush=True)
 
     def put(self, table: Table, row: Row, notes: Sequence[str] = ()) -> None:
-        """Puts a row in the place of that of the same name."""
+        """Puts a row below the others, or with `keep` in the place of that of the same name."""
         measured = self.measured[table.name]
-        names = [list(other[: table.keys]) for other in measured.rows]
-        at = names.index(list(row[: table.keys])) if list(row[: table.keys]) in names else len(names)
+        names = [list(other[: table.keys]) for other in measured.rows] if self.keep else []
+        at = names.index(list(row[: table.keys])) if list(row[: table.keys]) in names else len(measured.rows)
         measured.rows[at : at + 1] = [list(row)]
-        measured.notes.pop(str(row[0]), None)
-        if notes:
-            measured.notes[str(row[0])] = list(notes)
         if table.by_name:
             measured.rows.sort(key=lambda each: str(each[0]))
-            measured.notes = dict(sorted(measured.notes.items()))
         padded = [cell.ljust(len(column.heading)) for cell, column in zip(table.cells(row), table.columns, strict=True)]
         print(line(padded), *notes, sep="\n  ", flush=True)
+        self.remark(table, str(row[0]), *notes)
+
+    def remark(self, table: Table, name: str, *notes: str) -> None:
+        """Puts remarks below a table in the place of those of the same name."""
+        remarks = self.measured[table.name].notes
+        remarks.pop(name, None)
+        if notes:
+            remarks[name] = list(notes)
+        if table.by_name:
+            self.measured[table.name].notes = dict(sorted(remarks.items()))
         self.save()
 
     def save(self) -> None:
@@ -138,12 +144,23 @@ class Page:
         self.page.write_text(text)
 
 
+def number(value: Value) -> float:
+    """A value that is a number."""
+    assert isinstance(value, int | float), value
+    return value
+
+
+def numbers(rows: list[Row], column: int) -> list[float]:
+    """The numbers of a column, by its place."""
+    return [number(row[column]) for row in rows if isinstance(row[column], int | float)]
+
+
 def line(cells: Iterable[str]) -> str:
     """A line of a table."""
     return "| " + " | ".join(cells) + " |"
 
 
-def programs(folder: pathlib.Path) -> dict[str, str]:
+def programs(folder: pathlib.Path) -> dict[str, pathlib.Path]:
     """The programs of a folder by name: NAME.unopt.hlo, or where there is none NAME.hlo."""
     files = sorted(folder.glob("*.unopt.hlo")) or sorted(folder.glob("*.hlo"))
-    return {file.name.split(".")[0]: file.read_text() for file in files}
+    return {file.name.split(".")[0]: file for file in files}
