@@ -83,7 +83,7 @@ bench-programs: setup
 	@tools/bench-programs.sh cpu_table $(PROGRAMS)
 
 bench-solver: setup
-	@tools/bench-solver.sh $(PROBLEMS)
+	@tools/bench.sh solver $(PROBLEMS)
 
 bench-plan: setup
 	@tools/bench.sh plan $(PROGRAMS)
@@ -92,7 +92,7 @@ bench-memory: setup
 	@tools/bench.sh memory $(PROGRAMS)
 
 bench-devices: setup
-	@tools/bench-devices.sh
+	@tools/bench.sh devices
 
 bench-arenas: setup
 	@tools/bench.sh arenas $(PROGRAMS)
@@ -101,11 +101,10 @@ bench-schedule: setup
 	@tools/bench.sh schedule $(PROGRAMS)
 
 bench-verify: setup
-	cargo build --release --quiet -p layout-opt
-	@tools/bench-verify.sh
+	@tools/bench.sh verify
 
 bench-processes: setup
-	@tools/bench-processes.sh
+	@tools/bench.sh processes
 
 lint-python:
 	@if command -v ruff >/dev/null && command -v mypy >/dev/null; then \

@@ -7,7 +7,7 @@ import sys
 from bench.run import Failed
 
 # Benchmarks, whose modules have `page`, and commands; each module has `arguments` and `main`.
-BENCHMARKS = ("plan", "memory", "schedule", "arenas")
+BENCHMARKS = ("plan", "memory", "schedule", "arenas", "offsets", "solver", "verify", "devices", "processes")
 COMMANDS = ("export", "pages")
 
 

@@ -25,7 +25,12 @@ Argument: TypeAlias = str | int | float | pathlib.Path
 
 
 class Failed(Exception):
-    """A command or a program that failed; the message is its first complaint."""
+    """A command or a program that failed after seconds of the processor and of the clock; the message is its first
+    complaint."""
+
+    def __init__(self, message: str, seconds: float = 0.0, clock: float = 0.0) -> None:
+        super().__init__(message)
+        self.seconds, self.clock = seconds, clock
 
 
 class Unfinished(Failed):
@@ -44,17 +49,14 @@ class Finished:
 
 def run(command: Sequence[Argument], text: str = "", *, most: float | None = SECONDS, memory: int | None = None) -> Finished:
     """Runs a command with `text` as its input, for at most so many seconds of the processor and bytes of memory."""
-
-    def limit() -> None:
-        if memory is not None:
-            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-
     words = [str(word) for word in command]
     with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         given.write(text)
         given.seek(0)
         start = time.monotonic()
-        process = subprocess.Popen(words, stdin=given, stdout=out, stderr=err, preexec_fn=limit)
+        process = subprocess.Popen(words, stdin=given, stdout=out, stderr=err)
+        if memory is not None:
+            resource.prlimit(process.pid, resource.RLIMIT_AS, (memory, memory))
         status, used = waited(process, most)
         clock = time.monotonic() - start
         out.seek(0)
@@ -63,7 +65,7 @@ def run(command: Sequence[Argument], text: str = "", *, most: float | None = SEC
     if status != 0:
         name = pathlib.Path(words[0]).name
         signal = f"signal {-status}; " if status < 0 else ""
-        raise Failed(f"{name}: {signal}{complaint(complaints)}")
+        raise Failed(f"{name}: {signal}{complaint(complaints)}", used, clock)
     return Finished(said, complaints, used, clock)
 
 

@@ -1,9 +1,16 @@
 """Programs for processes, of any sizes, that print how long a step takes: text of MLIR."""
 
-TIMES = 'indexing_maps = [{maps}], iterator_types = [{kinds}]'
+from collections.abc import Callable, Iterator, Sequence
+
+# The text of a program, and the bytes that all processes have to get as a sum in each step.
+Made = tuple[str, int]
+# A value, its type and the indices of a linalg.generic; or the name of what is carried, its start and its type.
+Operand = tuple[str, str, str]
+
+TIMES = "indexing_maps = [{maps}], iterator_types = [{kinds}]"
 
 
-def tensor(*sizes, by=None, n=1):
+def tensor(*sizes: int, by: int | None = None, n: int = 1) -> str:
     """A tensor type, of which processes have parts of dimension `by`."""
     text = "x".join(map(str, sizes)) + "xf32"
     if by is None or n == 1:
@@ -17,9 +24,10 @@ def tensor(*sizes, by=None, n=1):
     return f"tensor<{text}, #layout.tensor_layout<({', '.join(f'({dim})' for dim in dims)})>>"
 
 
-def generic(name, loops, reads, writes, body, kinds):
+def generic(name: str, loops: str, reads: Sequence[Operand], writes: Operand, body: str, kinds: str) -> str:
     """A linalg.generic: `loops` as `i j k`, each read and the write as `(value, type, indices)`."""
-    def one(indices):
+
+    def one(indices: str) -> str:
         return f"affine_map<({', '.join(loops)}) -> ({', '.join(indices)})>"
 
     maps = ", ".join(one(indices) for _, _, indices in [*reads, writes])
@@ -34,7 +42,7 @@ def generic(name, loops, reads, writes, body, kinds):
 ADDED = "    %p = arith.mulf %a0, %a1 : f32\n    %s = arith.addf %o, %p : f32\n    linalg.yield %s : f32\n"
 
 
-def numbers(name, t, rank):
+def numbers(name: str, t: str, rank: int) -> str:
     """A tensor of small numbers, made where it is."""
     loops = "ijk"[:rank]
     text, last = "", "%seed"
@@ -49,12 +57,12 @@ def numbers(name, t, rank):
     return empty + generic(name, loops, [], (f"{name}_e", t, loops), text, "p" * rank)
 
 
-def filled(name, t):
+def filled(name: str, t: str) -> str:
     return (f"  {name}_e = tensor.empty() : {t}\n"
             f"  {name} = linalg.fill ins(%zero : f32) outs({name}_e : {t}) -> {t}\n")
 
 
-def used(k, t):
+def used(k: int, t: str) -> str:
     """Prints an element of what the steps made, so that it is made."""
     plain = t.split(", #")[0].rstrip(">") + ">"
     text = "" if plain == t else f"  %whole{k} = layout.convert %all#{k} : {t} to {plain}\n"
@@ -64,7 +72,7 @@ def used(k, t):
             f"  %number{k} = arith.extf %one{k} : f32 to f64\n  func.call @printF64(%number{k}) : (f64) -> ()\n")
 
 
-def program(n, steps, before, carried, body, gives):
+def program(n: int, steps: int, before: str, carried: Sequence[Operand], body: str, gives: Sequence[str]) -> str:
     """A program of `steps` steps, which carries tensors `(name, start, type)`, and prints the seconds of a step."""
     names = ", ".join(f"%{name} = {start}" for name, start, _ in carried)
     types = ", ".join(t for _, _, t in carried)
@@ -81,7 +89,7 @@ def program(n, steps, before, carried, body, gives):
             + "".join(used(k, t) for k, (_, _, t) in enumerate(carried)) + "  return\n}\n}\n")
 
 
-def product(n, size, steps):
+def product(n: int, size: int, steps: int) -> Made:
     """Rows are spread: nothing is sent."""
     rows, whole = tensor(size, size, by=0, n=n), tensor(size, size)
     before = numbers("%a", rows, 2) + numbers("%b", whole, 2) + filled("%c", rows)
@@ -89,7 +97,7 @@ def product(n, size, steps):
     return program(n, steps, before, [("x", "%c", rows)], body, ["%d"]), 0
 
 
-def product_of_parts(n, size, steps):
+def product_of_parts(n: int, size: int, steps: int) -> Made:
     """The sum is spread: the result is added up."""
     left, right, whole = tensor(size, size, by=1, n=n), tensor(size, size, by=0, n=n), tensor(size, size)
     before = numbers("%a", left, 2) + numbers("%b", right, 2) + filled("%c", whole)
@@ -98,7 +106,7 @@ def product_of_parts(n, size, steps):
     return program(n, steps, before, [("x", "%c", whole)], body, ["%y"]), 4 * size * size
 
 
-def training(n, rows, columns, hidden, steps):
+def training(n: int, rows: int, columns: int, hidden: int, steps: int) -> Made:
     """Rows are spread, and gradients added up."""
     x, h = tensor(rows, columns, by=0, n=n), tensor(rows, hidden, by=0, n=n)
     first, second = tensor(columns, hidden), tensor(hidden, columns)
@@ -124,7 +132,7 @@ def training(n, rows, columns, hidden, steps):
     return program(n, steps, before, carried, body, ["%u2", "%v2"]), 2 * 4 * columns * hidden
 
 
-def attention(n, positions, heads, width, steps):
+def attention(n: int, positions: int, heads: int, width: int, steps: int) -> Made:
     """Heads are spread, and what they give is added up."""
     columns = heads * width
     x = tensor(positions, columns)
@@ -151,3 +159,34 @@ def attention(n, positions, heads, width, steps):
     body += generic("%y", "ijhd", [("%heads", h, "hid"), ("%wo", o, "hdj")], ("%zy", x, "ij"), ADDED, "pprr")
     body += f"  %sums = arith.addf %x, %y : {x}\n"
     return program(n, steps, before, [("x", "%start", x)], body, ["%sums"]), 4 * positions * columns
+
+
+# A name, a function of the number of processes and of the steps, and the steps.
+PROGRAMS: list[tuple[str, Callable[[int, int], Made], int]] = [
+    ("product, 1024 x 1024 x 1024, rows spread", lambda n, steps: product(n, 1024, steps), 10),
+    ("the same, the sum spread", lambda n, steps: product_of_parts(n, 1024, steps), 10),
+    ("attention, 512 positions, 8 heads of 64", lambda n, steps: attention(n, 512, 8, 64, steps), 10),
+    ("training, 2048 rows, 256 to 512 to 256", lambda n, steps: training(n, 2048, 256, 512, steps), 10),
+]
+
+
+def overlap() -> Iterator[tuple[str, str]]:
+    """A product beside a message of 4 MiB to the other process, and the two after one another."""
+    size, words = 768, 1 << 20
+    made = tensor(size, size)
+    head = numbers("%a", made, 2) + numbers("%b", made, 2) + filled("%c", made)
+    head += f"  %m = tensor.splat %zero : tensor<{words}xf32>\n"
+    gather = "%g = shard.all_gather %y on @g grid_axes = [0] gather_axis = 0 : tensor<{0}xf32> -> tensor<{1}xf32>"
+    gather = "  " + gather.format(words, 2 * words) + "\n"
+    half = f"  %n = tensor.extract_slice %g[{words // 2}] [{words}] [1] : tensor<{2 * words}xf32> to tensor<{words}xf32>\n"
+    work = f"  %d = linalg.matmul ins(%a, %b : {made}, {made}) outs(%x : {made}) -> {made}\n"
+    carried = [("x", "%c", made), ("y", "%m", f"tensor<{words}xf32>")]
+    # What is sent is used before the product, or after it: the product reads nothing of it.
+    used = f"  %first = tensor.extract %n[%c0] : tensor<{words}xf32>\n"
+    used += f"  %s = tensor.insert %first into %n[%c1] : tensor<{words}xf32>\n"
+    bodies = {"the product": (work, ["%d", "%y"]), "the message": (gather + half + used, ["%x", "%s"]),
+              "one after the other": (gather + half + used + work, ["%d", "%s"]),
+              "the product in between": (gather + work + half + used, ["%d", "%s"])}
+    for what, (body, gives) in bodies.items():
+        text = program(1, 20, head, carried, body, gives).replace("module {\n", "module {\nshard.grid @g(shape = 2)\n")
+        yield what, text

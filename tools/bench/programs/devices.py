@@ -1,26 +1,21 @@
-"""A step of training of a transformer's block for many devices, as HLO: `device_programs.py FOLDER`.
+"""A step of training of a transformer's block for many devices: `N.F.T` is the step for N devices, in a mesh of F along
+`fsdp` and T along `tensor`.
 
-FOLDER/N.F.T.hlo is the step for N devices, in a mesh of F along `fsdp` and T along `tensor`. Each value that has names of
-dimensions has the sharding that RULES give it, which are those of MaxText's configuration for these axes. A device has one
-sequence of the batch.
+Each value that has names of dimensions has the sharding that RULES give it, which are those of MaxText's configuration for
+these axes. A device has one sequence of the batch.
 """
 
-import os
-import pathlib
-import sys
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-COUNTS = (8, 16, 64, 256, 1024, 4096)
-TENSOR = (1, 4, 16)
-
-os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={max(COUNTS)}"
-
-import jax  # noqa: E402
-import jax.numpy as jnp  # noqa: E402
-import numpy as np  # noqa: E402
-from jax.sharding import Mesh, NamedSharding, PartitionSpec  # noqa: E402
+from bench.programs import Programs
 
 jax.config.update("jax_use_shardy_partitioner", False)
 
+COUNTS = (8, 16, 64, 256, 1024, 4096)
+TENSOR = (1, 4, 16)
 LENGTH, EMBED, HEADS, HEAD, MLP = 2048, 4096, 32, 128, 14336
 
 # From the names of dimensions to the axes of the mesh.
@@ -82,7 +77,8 @@ def block(mesh, weights, x):
     return held(x + jnp.einsum("bsf,fe->bse", h, narrow["down"]), *embed)
 
 
-def text(count, tensor):
+def step(count, tensor):
+    """The step for so many devices, its arguments and its options."""
     mesh = Mesh(np.array(jax.devices()[:count]).reshape(count // tensor, tensor), ("fsdp", "tensor"))
 
     def loss(weights, x, target):
@@ -94,23 +90,12 @@ def text(count, tensor):
         return {name: weights[name] - 1e-3 * change[name] for name in weights}
 
     own = {name: sharding(mesh, names) for name, (_, names) in WEIGHTS.items()}
-    weights = {
-        name: jax.ShapeDtypeStruct(sizes, jnp.float32, sharding=own[name]) for name, (sizes, _) in WEIGHTS.items()
-    }
+    weights = {name: jax.ShapeDtypeStruct(sizes, jnp.float32, sharding=own[name]) for name, (sizes, _) in WEIGHTS.items()}
     activations = ("activation_batch", "activation_length", "activation_embed")
     x = jax.ShapeDtypeStruct((count, LENGTH, EMBED), jnp.bfloat16, sharding=sharding(mesh, activations))
-    lowered = jax.jit(step, donate_argnums=0, out_shardings=own).lower(weights, x, x)
-    return lowered.compiler_ir("hlo").as_hlo_text()
+    return step, (weights, x, x), {"donate_argnums": 0, "out_shardings": own}
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    for count in COUNTS:
-        for tensor in TENSOR:
-            if tensor < count:
-                (folder / f"{count}.{count // tensor}.{tensor}.hlo").write_text(text(count, tensor))
-
-
-if __name__ == "__main__":
-    main()
+def devices() -> Programs:
+    pairs = [(count, tensor) for count in COUNTS for tensor in TENSOR if tensor < count]
+    return {f"{count}.{count // tensor}.{tensor}": step(count, tensor) for count, tensor in pairs}
