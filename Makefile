@@ -76,11 +76,11 @@ bench-kernels: setup
 	@tools/bench-kernels.sh $(KERNELS)
 
 bench-import: setup
-	@tools/bench-programs.sh table $(PROGRAMS)
+	@tools/bench.sh import $(PROGRAMS)
 
 bench-programs: setup
-	@tools/bench-programs.sh speed $(PROGRAMS)
-	@tools/bench-programs.sh cpu_table $(PROGRAMS)
+	@tools/bench.sh speed $(PROGRAMS)
+	@tools/bench.sh cpu $(PROGRAMS)
 
 bench-solver: setup
 	@tools/bench.sh solver $(PROBLEMS)

@@ -5,7 +5,7 @@
 ///
 /// The costs of `tpu_v5e` are fitted to the estimates of XLA's compiler for TPUs; `benches/targets.md` has the errors.
 /// The costs of `cpu` are those of the vector code that lowering makes, measured by
-/// `tools/programs/measure_cpu.py` on one core of a server.
+/// `tools/bench.sh cpu-machine` on one core of a server.
 ///
 /// `tpu_v5e_256` is a pod, from Google's page *TPU v5e*: 197 * 10^12 operations of bf16 a second, 819 GB/s of memory, a
 /// torus of 16 * 16, and 1600 Gbit/s of a chip, a quarter for each of 4 links. The start of a collective, a

@@ -6,17 +6,36 @@ import sys
 
 from bench.run import Failed
 
-# Benchmarks, whose modules have `page`, and commands; each module has `arguments` and `main`.
-BENCHMARKS = ("plan", "memory", "schedule", "arenas", "offsets", "solver", "verify", "devices", "processes")
-COMMANDS = ("export", "pages")
+# The modules of benchmarks and of commands, which have `arguments` and `main`.
+MODULES = {
+    "plan": "plan",
+    "memory": "memory",
+    "schedule": "schedule",
+    "arenas": "arenas",
+    "offsets": "offsets",
+    "solver": "solver",
+    "verify": "verify",
+    "devices": "devices",
+    "processes": "processes",
+    "import": "imports",
+    "speed": "speed",
+    "threads": "threads",
+    "compiling": "compiling",
+    "traffic": "traffic",
+    "cpu": "cpu",
+    "cpu-judge": "cpu_judge",
+    "cpu-machine": "cpu_machine",
+    "xla-memory": "xla_memory",
+    "export": "export",
+    "pages": "pages",
+}
 
 
 def main() -> None:
-    names = (*BENCHMARKS, *COMMANDS)
     parser = argparse.ArgumentParser(prog="bench", description="Runs a benchmark or a command.")
-    parser.add_argument("name", choices=names)
+    parser.add_argument("name", choices=MODULES)
     name = parser.parse_args(sys.argv[1:2]).name
-    module = importlib.import_module(f"bench.{name.replace('-', '_')}")
+    module = importlib.import_module(f"bench.{MODULES[name]}")
     form = argparse.RawTextHelpFormatter
     parser = argparse.ArgumentParser(prog=f"bench {name}", description=module.__doc__, formatter_class=form)
     module.arguments(parser)

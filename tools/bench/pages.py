@@ -3,7 +3,8 @@
 import argparse
 import importlib
 
-from bench.__main__ import BENCHMARKS
+# The modules with a page.
+PAGES = ("arenas", "cpu", "devices", "memory", "offsets", "plan", "processes", "schedule", "solver", "verify", "whole")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -12,5 +13,5 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> None:
     del options
-    for name in BENCHMARKS:
-        importlib.import_module(f"bench.{name.replace('-', '_')}").page().remake()
+    for name in PAGES:
+        importlib.import_module(f"bench.{name}").page().remake()

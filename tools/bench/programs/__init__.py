@@ -1,9 +1,11 @@
 """The programs that are measured, each in one of the sets that benchmarks use.
 
+- `import`: whole models, with numbers as arguments, which are imported, lowered, run and raced;
 - `own`, `unseen`: programs for the planner; `kept_apart`, `later`: those that no rule of it was made from;
-- `devices`: a step of training over many devices.
+- `devices`: a step of training over many devices;
+- `memory`: small programs whose memory is compared with XLA's.
 
-The programs for processes, in `processes`, are text of MLIR.
+The programs for processes, in `processes`, are text of MLIR, and those of `cpu/*.hlo` text of HLO.
 """
 
 import importlib
@@ -13,11 +15,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 # The module of each set, whose function of the name of the set, or whose PROGRAMS, are the programs.
 SETS = {
+    "import": "models",
     "own": "plan",
     "unseen": "plan",
     "kept_apart": "kept_apart",
     "later": "kept_apart",
     "devices": "devices",
+    "memory": "small",
 }
 PLANNED = ("own", "unseen", "kept_apart", "later")
 # How many devices the CPU stands for.

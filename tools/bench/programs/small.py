@@ -1,38 +1,21 @@
-"""Small programs whose memory is compared with XLA's by compare_memory.py: PROGRAMS maps a name to a SmallProgram."""
-
-import dataclasses
-from collections.abc import Callable
+"""Small programs whose memory is compared with XLA's."""
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
-PROGRAMS = {}
+from bench.programs import Programs, put
+from bench.programs.parts import array as floats
 
-
-@dataclasses.dataclass(frozen=True)
-class SmallProgram:
-    """A function, the shapes of its arguments, and the numbers of those that are donated."""
-
-    function: Callable
-    arguments: tuple
-    donated: tuple = ()
+PROGRAMS: Programs = {}
 
 
 def program(*arguments, donated=()):
-    def put(function):
-        PROGRAMS[function.__name__] = SmallProgram(function, arguments, donated)
-        return function
-
-    return put
-
-
-def floats(*sizes, d=jnp.float32):
-    return jax.ShapeDtypeStruct(sizes, d)
+    return put(PROGRAMS, arguments, options={"donate_argnums": donated})
 
 
 def ints(*sizes):
-    return jax.ShapeDtypeStruct(sizes, jnp.int32)
+    return floats(*sizes, of=jnp.int32)
 
 
 @jax.custom_vjp
@@ -410,7 +393,7 @@ def mm3(a, b, c):
     return a @ b @ c
 
 
-@program(floats(300, 400, d=jnp.bfloat16), floats(400, 500, d=jnp.bfloat16))
+@program(floats(300, 400, of=jnp.bfloat16), floats(400, 500, of=jnp.bfloat16))
 def mmbf(a, b):
     return (a @ b).astype(jnp.float32).sum(0)
 
@@ -436,7 +419,6 @@ def scan_cond(x, p, n):
 
 @program(floats(50, 40, 64), floats(64, 64))
 def remat(x, w):
-    f = jax.checkpoint(lambda h, r: (jnp.tanh(h @ w + r), None))
     return jax.grad(lambda w: lax.scan(jax.checkpoint(lambda h, r: (jnp.tanh(h @ w + r), None)), x[0], x)[0].sum())(w)
 
 

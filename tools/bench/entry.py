@@ -3,9 +3,10 @@
 import re
 
 
-def types(text, start):
+def types(text: str, start: int) -> tuple[list[str], int]:
     """The types between the parentheses that open at `start`, and where they end; names and locations left out."""
-    depth, at, parts, begin = 0, start, [], start + 1
+    parts: list[str] = []
+    depth, at, begin = 0, start, start + 1
     quoted = False
     while True:
         c = text[at]
@@ -23,7 +24,7 @@ def types(text, start):
         at += 1
 
 
-def bare(part):
+def bare(part: str) -> str:
     """The type of `%a0: tensor<..> {attributes} loc(..)`."""
     part = re.sub(r"^%\w+:\s*", "", part)
     depth = 0
@@ -34,12 +35,12 @@ def bare(part):
     return part.split()[0]
 
 
-def plain(type):
+def plain(type: str) -> str:
     """A type without its layout."""
     return re.sub(r", [#].*>$", ">", type) if type.startswith("tensor<") and ", " in type else type
 
 
-def beside(mlir):
+def beside(mlir: str) -> str:
     """A module with two functions of a C interface: `pack` makes the arguments of a module's entry of tensors that are
     row-major and without encodings, and `unpack` makes such tensors of its results.
     """
@@ -50,17 +51,17 @@ def beside(mlir):
     return "\n".join([*aliases, "module {", pack, unpack, "}", ""])
 
 
-def alone(mlir):
+def alone(mlir: str) -> str:
     """The module with a C interface of its entry, `run`."""
     before, run, _, _ = parts(mlir)
     return "\n".join([before + run, "}", ""])
 
 
-def parts(mlir):
+def parts(mlir: str) -> tuple[str, str, list[str], list[str]]:
     """What is before the entry, the entry as `run` with a C interface, and the types of its arguments and results."""
     entry = next(m for m in re.finditer(r"func\.func (private )?@([^\s(]+)\(", mlir) if not m[1] and not declared(mlir, m.end()))
     arguments, at = types(mlir, entry.end() - 1)
-    results = []
+    results: list[str] = []
     arrow = re.match(r"\s*->\s*", mlir[at : at + 20])
     if arrow:
         at += arrow.end()
@@ -75,42 +76,33 @@ def parts(mlir):
     return mlir[: entry.start()] + "func.func @run", run, arguments, results
 
 
-def conversions(name, given, wanted):
+def conversions(name: str, given: list[str], wanted: list[str]) -> str:
     """A function that gives its arguments in other types."""
-    lines = [f"    %c{k} = layout.convert %a{k} : {g} to {w}" for k, (g, w) in enumerate(zip(given, wanted)) if g != w]
-    values = [f"%a{k}" if g == w else f"%c{k}" for k, (g, w) in enumerate(zip(given, wanted))]
+    lines = [f"    %c{k} = layout.convert %a{k} : {g} to {w}" for k, (g, w) in enumerate(zip(given, wanted, strict=True)) if g != w]
+    values = [f"%a{k}" if g == w else f"%c{k}" for k, (g, w) in enumerate(zip(given, wanted, strict=True))]
     parameters = ", ".join(f"%a{k}: {t}" for k, t in enumerate(given))
     head = f"  func.func @{name}({parameters}) -> ({', '.join(wanted)}) attributes {{llvm.emit_c_interface}} {{"
     back = f"    return {', '.join(values)} : {', '.join(wanted)}" if values else "    return"
     return "\n".join([head, *lines, back, "  }"])
 
 
-def ranks(low, names):
-    """How many arguments functions with these names take, and the ranks of the memrefs that they give."""
-    found = {}
-    for name in names:
-        taken = re.search(rf"llvm\.func @_mlir_ciface_{name}\(.*", low)[0].count("!llvm.ptr")
-        head = re.search(rf"llvm\.func @{name}\(.*", low)[0]
-        given = head.split(" -> ", 1)[1] if " -> " in head else ""
-        memrefs = re.findall(r"struct<\(ptr, ptr, i64(?:, array<(\d+) x i64>, array<\d+ x i64>)?\)>", given)
-        found[name] = (taken - bool(memrefs), [int(rank or 0) for rank in memrefs])
-    return found
+def signature(low: str, name: str) -> tuple[int, list[int]]:
+    """How many pointers the C interface of a lowered function takes, and the ranks of the memrefs that it gives."""
+    taken = re.search(rf"llvm\.func @_mlir_ciface_{name}\(.*", low)
+    head = re.search(rf"llvm\.func @{name}\(.*", low)
+    assert taken and head
+    given = head[0].split(" -> ", 1)[1] if " -> " in head[0] else ""
+    memrefs = re.findall(r"struct<\(ptr, ptr, i64(?:, array<(\d+) x i64>, array<\d+ x i64>)?\)>", given)
+    return taken[0].count("!llvm.ptr"), [int(rank or 0) for rank in memrefs]
 
 
-def declared(mlir, at):
+def declared(mlir: str, at: int) -> bool:
     """Whether the function whose parameters begin at `at` has no body."""
     line = mlir[at : mlir.index("\n", at)]
     return not line.rstrip().endswith("{")
 
 
-def exchanges(mlir):
+def exchanges(mlir: str) -> list[str]:
     """The functions by which devices exchange, which the module declares."""
     pattern = r"func\.func private @(\w+)\(.*\).* attributes \{llvm\.emit_c_interface\}$"
     return re.findall(pattern, mlir, re.MULTILINE)
-
-
-def arrays_of(folder, name):
-    """Where the numbers of a program may be: its own or those of each device first, then those of all forms."""
-    stem = name.rsplit(".", 1)[0]
-    own = [folder / f"{stem}.shards.npz"] if name.endswith(".opt") else []
-    return [*own, folder / f"{name}.npz", folder / f"{stem}.npz"]

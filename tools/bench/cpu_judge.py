@@ -1,4 +1,6 @@
-"""A judge of plans for `cpu` that is a run: `layout-inspect plan FILE --machine cpu --judge "python3 cpu_judge.py FILE"`.
+"""A judge of plans for `cpu` that is a run.
+
+    layout-inspect plan FILE --machine cpu --judge "tools/bench.sh cpu-judge FILE"
 
 For each line `{"entry":{"in":[..],"out":[..]},"values":{..}}` it compiles the program with these layouts, runs it, and answers
 `{"cost":n}`, the picoseconds of the processor that a call takes: of several measurements the fastest. What cannot be
@@ -6,7 +8,7 @@ compiled or run is `{"error":".."}`. As for other judges, the plan says the layo
 compiler those inside: the pass `layout-plan`. With `--values` the plan's are taken for all values that are not row-major in
 it; the pass then converts where these meet.
 
-JUDGE_SECONDS in the environment is how long it measures, 0.5 if not given; the rest is that of laid_out.py.
+JUDGE_SECONDS in the environment is how long it measures, 0.5 if not given.
 """
 
 import argparse
@@ -14,27 +16,31 @@ import json
 import os
 import pathlib
 import sys
+from typing import Any
 
-from laid_out import PLANNED, Failed, Program, compiled
+from bench.laid_out import PLANNED, LaidOut, timed
+from bench.run import Failed
 
 SECONDS = float(os.environ.get("JUDGE_SECONDS", 0.5))
 RUNS = 8
 
 
-def judged(text, plan, values):
+def judged(text: str, plan: dict[str, Any], values: bool) -> int:
     """The picoseconds of a call of a program with the layouts of a plan."""
-    program = Program(text, plan["entry"], plan.get("values") if values else None)
-    with compiled(program, PLANNED) as library:
+    program = LaidOut(text, plan["entry"], plan.get("values") if values else None)
+    with timed(program, PLANNED) as library:
         return round(1e12 * min(library.seconds(SECONDS / RUNS) for _ in range(RUNS)))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--values", action="store_true")
-    parser.add_argument("file", type=pathlib.Path)
-    options = parser.parse_args()
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--values", action="store_true", help="takes the layouts of all values from the plan")
+    parser.add_argument("file", metavar="FILE", type=pathlib.Path)
+
+
+def main(options: argparse.Namespace) -> None:
     text = options.file.read_text()
     for line in sys.stdin:
+        answer: dict[str, object]
         try:
             answer = {"cost": judged(text, json.loads(line), options.values)}
         except Failed as error:
@@ -42,7 +48,3 @@ def main():
         except (KeyError, TypeError, json.JSONDecodeError) as error:
             answer = {"error": f"the line is no plan: {error}"}
         print(json.dumps(answer), flush=True)
-
-
-if __name__ == "__main__":
-    main()

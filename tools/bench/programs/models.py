@@ -1,11 +1,7 @@
-"""The programs: PROGRAMS maps a name to a Program, what JAX is given to make its HLO.
+"""Whole models. Each builds its arguments from a random generator, so that numbers are of a size that keeps errors of
+rounding small."""
 
-Each builds its arguments from a random generator, so that numbers are of a size that keeps errors of rounding small.
-"""
-
-import dataclasses
 import functools
-from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -13,29 +9,15 @@ import numpy as np
 from jax import lax
 from jax.sharding import NamedSharding, PartitionSpec
 
-PROGRAMS = {}
+from bench.programs import Programs, put
+from bench.programs.parts import conv
+
+PROGRAMS: Programs = {}
 BF16, F32, I32 = jnp.bfloat16, jnp.float32, jnp.int32
 
 
-@dataclasses.dataclass(frozen=True)
-class Program:
-    """A function and what makes its arguments of a generator; `shardings` gives theirs of a mesh of 8 devices.
-
-    `platform` is the one JAX lowers for: a TPU's has `cholesky` where a CPU's has a call of LAPACK.
-    """
-
-    function: Callable
-    arguments: Callable
-    shardings: Callable | None = None
-    platform: str = "cpu"
-
-
-def program(arguments, **options):
-    def put(function):
-        PROGRAMS[function.__name__] = Program(function, arguments, **options)
-        return function
-
-    return put
+def program(arguments, **more):
+    return put(PROGRAMS, arguments, options={"keep_unused": True}, **more)
 
 
 # Parts.
@@ -69,14 +51,6 @@ def group_norm(x, groups, g, b):
     mean = parts.mean((1, 2, 4), keepdims=True)
     parts = (parts - mean) * lax.rsqrt(parts.var((1, 2, 4), keepdims=True) + 1e-5)
     return parts.reshape(x.shape) * g + b
-
-
-def conv(x, w, stride=1, padding="SAME", groups=1, dilation=1):
-    names = ("NHWC", "HWIO", "NHWC") if x.ndim == 4 else ("NWC", "WIO", "NWC")
-    n = x.ndim - 2
-    return lax.conv_general_dilated(
-        x, w, (stride,) * n, padding, dimension_numbers=names, feature_group_count=groups, rhs_dilation=(dilation,) * n
-    )
 
 
 def max_pool(x, size, stride):

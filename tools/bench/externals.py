@@ -9,6 +9,8 @@ columns, row `r` of a mask is that of part `r mod 8`, and the last part is paddi
 
 import re
 
+from bench.entry import plain
+
 WITH_KERNEL = {"attention"}
 WITH_MASKS = {"conv", "resnet_block"}
 
@@ -22,7 +24,8 @@ KERNEL = """  func.func private @tpu_custom_call(%a0: {x}, %a1: {v}) -> {r} {{
     %most = linalg.reduce {{ arith.maximumf }} ins(%x : {px}) outs(%lows : {rows}) dimensions = [3]
     %all = tensor.empty() : {px}
     %power = linalg.generic {{indexing_maps = [{whole}, {row}, {whole}],
-        iterator_types = ["parallel", "parallel", "parallel", "parallel"]}} ins(%x, %most : {px}, {rows}) outs(%all : {px}) {{
+        iterator_types = ["parallel", "parallel", "parallel", "parallel"]}}
+        ins(%x, %most : {px}, {rows}) outs(%all : {px}) {{
     ^bb0(%a: f32, %b: f32, %c: f32):
       %d = arith.subf %a, %b : f32
       %e = math.exp %d : f32
@@ -42,7 +45,8 @@ KERNEL = """  func.func private @tpu_custom_call(%a0: {x}, %a1: {v}) -> {r} {{
       linalg.yield %e : f32
     }} -> {pr}
     %mean = linalg.generic {{indexing_maps = [{whole}, {row}, {whole}],
-        iterator_types = ["parallel", "parallel", "parallel", "parallel"]}} ins(%product, %sum : {pr}, {rows}) outs(%empty : {pr}) {{
+        iterator_types = ["parallel", "parallel", "parallel", "parallel"]}}
+        ins(%product, %sum : {pr}, {rows}) outs(%empty : {pr}) {{
     ^bb0(%a: f32, %b: f32, %c: f32):
       %d = arith.divf %a, %b : f32
       linalg.yield %d : f32
@@ -52,9 +56,10 @@ KERNEL = """  func.func private @tpu_custom_call(%a0: {x}, %a1: {v}) -> {r} {{
   }}"""
 
 
-def with_kernel(mlir, plain):
-    """The module of `attention` with a body for the kernel. `plain` gives a type without its layout."""
-    pattern = r"^ *func\.func private @tpu_custom_call\((tensor<.*?>)(?: \{[^}]*\})?, (tensor<.*?>)(?: \{[^}]*\})?\) -> \(?(tensor<.*?>)\)? attributes .*$"
+def with_kernel(mlir: str) -> str:
+    """The module of `attention` with a body for the kernel."""
+    operand = r"(tensor<.*?>)(?: \{[^}]*\})?"
+    pattern = rf"^ *func\.func private @tpu_custom_call\({operand}, {operand}\) -> \(?(tensor<.*?>)\)? attributes .*$"
     found = re.search(pattern, mlir, re.MULTILINE)
     if not found:
         return mlir
@@ -69,9 +74,12 @@ def with_kernel(mlir, plain):
     return mlir[: found.start()] + body + mlir[found.end() :]
 
 
-def constants(mlir):
+def constants(mlir: str) -> str:
     """C that defines the masks of `conv` and `resnet_block`."""
     pattern = r"^ *memref\.global constant @(hlo_constant_\d+) : memref<(\d+)x(\d+)xi1> "
     found = re.findall(pattern, mlir, re.MULTILINE)
-    values = lambda rows, columns: ", ".join(str(int(r % 8 < 7)) for r in range(rows) for _ in range(columns))
+
+    def values(rows: int, columns: int) -> str:
+        return ", ".join(str(int(r % 8 < 7)) for r in range(rows) for _ in range(columns))
+
     return "".join(f"const char {name}[] = {{{values(int(m), int(n))}}};\n" for name, m, n in found)

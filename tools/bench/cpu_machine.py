@@ -1,9 +1,9 @@
 """Measures the machine `cpu` by runs of what lowering makes of single operations, and prints its text.
 
-    LAYOUT_TOOLS=target/release python3 tools/programs/measure_cpu.py
+    tools/bench.sh cpu-machine
 
 `layout-inspect machine cpu --measure` measures plain loops, in a second and without clang; this measures the vector code that
-programs become. Each operation is a program of HLO, compiled and timed by laid_out.py:
+programs become. Each operation is a program of HLO:
 
 - copies in one order, of arrays that fit in each memory: the rates, reading as fast as writing;
 - a copy of 8 numbers: starting a kernel;
@@ -14,26 +14,28 @@ programs become. Each operation is a program of HLO, compiled and timed by laid_
 - a gather of single numbers: `scattered_tile`.
 """
 
+import argparse
 import math
+from collections.abc import Sequence
 
-from laid_out import Program, compiled
+from bench.laid_out import Entry, LaidOut, timed
 
 # The bytes of the memories, as far as arrays may fill them.
 MEMORIES = {"l1": 24 << 10, "l2": 512 << 10, "l3": 8 << 20, "ram": 128 << 20}
 LANES = 8
 
 
-def seconds(text, entry=None):
+def seconds(text: str, entry: Entry | None = None) -> float:
     """The fastest of several measurements of a program."""
-    with compiled(Program(text, entry)) as library:
+    with timed(LaidOut(text, entry)) as library:
         return min(library.seconds(0.02) for _ in range(7))
 
 
-def module(*lines):
+def module(*lines: str) -> str:
     return "\n".join(["HloModule measured", "", "ENTRY main {", *(f"  {line}" for line in lines), "}", ""])
 
 
-def copy(sizes, layout=None):
+def copy(sizes: Sequence[int], layout: str | None = None) -> float:
     """The picoseconds of a copy of f32 in row-major order into a layout."""
     shape = f"f32[{','.join(map(str, sizes))}]"
     # Without a layout nothing is copied: a sign is changed instead.
@@ -42,12 +44,17 @@ def copy(sizes, layout=None):
     return 1e12 * seconds(text, {"out": [layout]} if layout else None)
 
 
-def square(bytes_of_both):
+def square(bytes_of_both: int) -> int:
     """The side of a matrix that, with a copy of it, has so many bytes; a multiple of 16, and of no large power of two."""
     return max(16, int(math.sqrt(bytes_of_both / 8)) // 32 * 32 + 16)
 
 
-def main():
+def arguments(parser: argparse.ArgumentParser) -> None:
+    del parser
+
+
+def main(options: argparse.Namespace) -> None:
+    del options
     kernel = copy([LANES])
     sides = {name: square(size) for name, size in MEMORIES.items()}
     plain = {name: copy([n, n]) - kernel for name, n in sides.items()}
@@ -57,7 +64,7 @@ def main():
     turned_reading = math.prod(turned) ** (1 / len(turned))
     outer = [(48, 40, 48), (20, 24, 72), (120, 72, 96)]
     tiles = [a * b * c / LANES for a, b, c in outer]
-    sublane = [(copy(own, "{2,0,1}") - copy(own)) / n for own, n in zip(outer, tiles)]
+    sublane = [(copy(own, "{2,0,1}") - copy(own)) / n for own, n in zip(outer, tiles, strict=True)]
     n = sides["l1"]
     shape = f"f32[{n},{n}]"
     added = 1e12 * seconds(module(f"x = {shape} parameter(0)", f"y = {shape} parameter(1)", f"ROOT z = {shape} add(x, y)"))
@@ -78,7 +85,3 @@ def main():
         f"transpose_window: {kernel:.0f}, turned_reading: {turned_reading:.2f}, product: {kernel:.0f}, pass: {passes:.0f}, "
         f"least_passes: 1, scattered_tile: {scattered:.0f})"
     )
-
-
-if __name__ == "__main__":
-    main()
