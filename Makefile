@@ -73,7 +73,7 @@ random: setup
 	@tools/random.sh $(RANDOM_CASES)
 
 bench-kernels: setup
-	@tools/bench-kernels.sh $(KERNELS)
+	@tools/bench.sh kernels $(KERNELS)
 
 bench-import: setup
 	@tools/bench.sh import $(PROGRAMS)

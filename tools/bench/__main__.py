@@ -22,6 +22,7 @@ MODULES = {
     "threads": "threads",
     "compiling": "compiling",
     "traffic": "traffic",
+    "kernels": "kernels.measure",
     "cpu": "cpu",
     "cpu-judge": "cpu_judge",
     "cpu-machine": "cpu_machine",

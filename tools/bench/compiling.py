@@ -14,13 +14,13 @@ from bench import library, worker
 from bench.library import CLANG, FLAGS
 from bench.results import Value
 from bench.run import SECONDS
-from bench.speed import FAST, LINK, METADATA, WORKER_MEMORY
+from bench.speed import FAST, LINK, LOWERING, METADATA, WORKER_MEMORY
 from bench.whole import COMPILING, LEVELS, Selected, arguments, arrays_of
 
 __all__ = ["arguments"]
 
 # As in a compiler that is in use: MLIR's verifier after each pass is for those who write passes.
-UNVERIFIED = ("--verify-each=false",)
+PASSES = (LOWERING, "--verify-each=false")
 NOTHING = "HloModule nothing\nENTRY main { ROOT a = f32[] parameter(0) }\n"
 STEPS = ("lowered", *LEVELS, "linked")
 
@@ -32,7 +32,7 @@ def compiled(file: pathlib.Path, work: pathlib.Path) -> tuple[dict[str, float], 
         folder = work / level
         folder.mkdir()
         took = {"imported": library.imported(file, mlir)}
-        how = dataclasses.replace(FAST, flags=(level, *FLAGS[1:]), more=UNVERIFIED)
+        how = dataclasses.replace(FAST, flags=(level, *FLAGS[1:]), passes=PASSES)
         path, code = library.library(name, mlir.read_text(), folder, how)
         alone = folder / "alone.so"
         took |= code.seconds | {"linked": library.step(CLANG, "-shared", code.object, "-o", alone, "-lm", *LINK)}

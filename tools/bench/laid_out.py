@@ -186,6 +186,6 @@ def timed(program: LaidOut, plan: str = "") -> Iterator[Timed]:
         hlo, mlir = work / "program.hlo", work / "program.imported.mlir"
         hlo.write_text(program.text)
         library.imported(hlo, mlir)
-        how = How(f"{plan} {OPTIONS}".strip(), FLAGS, link=[REPEAT])
+        how = How([f"--layout-to-llvm={plan} {OPTIONS}"], FLAGS, [REPEAT])
         path, code = library.library("program.hlo", mlir.read_text(), work, how)
         yield Timed(program, path, code.llvm.read_text())

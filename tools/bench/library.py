@@ -18,17 +18,16 @@ CLANG = pathlib.Path(os.environ.get("CLANG", LLVM / "bin/clang"))
 VECTOR_MATHS = ("-fveclib=libmvec",) if platform.machine() == "x86_64" else ()
 FLAGS = tuple(os.environ.get("KERNEL_FLAGS", " ".join(["-O3", "-march=native", *VECTOR_MATHS])).split())
 OPTIONS = os.environ.get("KERNEL_OPTIONS", f"{machine.vectors()} reassociate contract")
+REPEAT = PACKAGE / "repeat.c"
 LIBRARIES = ("-lm", f"-L{LLVM}/lib", f"-Wl,-rpath,{LLVM}/lib")
 
 
 @dataclass(frozen=True)
 class How:
-    """How a program is compiled: options of `--layout-to-llvm`, clang's flags, further options of `layout-opt`, and further
-    files and options of the linker."""
+    """How a module is compiled: the passes that lower it, clang's flags, and further files and options of the linker."""
 
-    lowering: str = ""
+    passes: Sequence[str] = ("--layout-to-llvm",)
     flags: Sequence[str] = ("-O1",)
-    more: Sequence[str] = ()
     link: Sequence[Argument] = ()
 
 
@@ -51,9 +50,8 @@ def compiled(name: str, mlir: str, work: pathlib.Path, how: How) -> Code:
     """The code of a module."""
     source, low, llvm, made = (work / f"{name}{end}" for end in (".mlir", ".llvm.mlir", ".ll", ".o"))
     source.write_text(mlir)
-    lowering = f"--layout-to-llvm={how.lowering}" if how.lowering else "--layout-to-llvm"
     seconds = {
-        "lowered": step(TOOLS / "layout-opt", lowering, *how.more, source, "-o", low),
+        "lowered": step(TOOLS / "layout-opt", *how.passes, source, "-o", low),
         "translated": step(LLVM / "bin/mlir-translate", "--mlir-to-llvmir", low, "-o", llvm),
         "compiled": step(CLANG, *how.flags, "-w", "-c", "-fPIC", "-x", "ir", llvm, "-o", made),
     }
@@ -105,6 +103,3 @@ def source(exchanges: Sequence[str], taken: dict[str, int]) -> str:
         types, values = ", ".join(f"long a{k}" for k in range(n)) or "void", ", ".join(f"a{k}" for k in range(n))
         lines.append(f"long (*to_{name})({types});\nlong _mlir_ciface_{name}({types}) {{ return to_{name}({values}); }}")
     return "\n".join(lines) + "\n"
-
-
-REPEAT = PACKAGE / "repeat.c"

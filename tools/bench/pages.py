@@ -4,7 +4,20 @@ import argparse
 import importlib
 
 # The modules with a page.
-PAGES = ("arenas", "cpu", "devices", "memory", "offsets", "plan", "processes", "schedule", "solver", "verify", "whole")
+PAGES = (
+    "arenas",
+    "cpu",
+    "devices",
+    "kernels.page",
+    "memory",
+    "offsets",
+    "plan",
+    "processes",
+    "schedule",
+    "solver",
+    "verify",
+    "whole",
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

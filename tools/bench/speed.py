@@ -14,7 +14,7 @@ from bench.whole import SPEED, TPU_SPEED, Selected, arguments, arrays_of
 
 __all__ = ["arguments"]
 
-LOWERING = f"{OPTIONS} approximate arena=kept"
+LOWERING = f"--layout-to-llvm={OPTIONS} approximate arena=kept"
 # Lines of the HLO text in the code, by which samples are known.
 LINES = ("--ensure-debug-info-scope-on-llvm-func=emission-kind=LineTablesOnly", "--mlir-print-debuginfo")
 LINK: tuple[Argument, ...] = ("-lmvec",) if VECTOR_MATHS else ()
@@ -24,7 +24,7 @@ WORKER_MEMORY = 20 * 2**30
 METADATA = re.compile(r', metadata=\{(?:[^"}]|"[^"]*")*\}')
 INSTRUCTION = re.compile(r"\s*(?:ROOT )?%?(\S+) = .*?\b([a-z][\w-]*)\(")
 
-FAST = How(LOWERING, FLAGS, LINES, PROFILE)
+FAST = How((LOWERING, *LINES), FLAGS, PROFILE)
 
 
 class Built:

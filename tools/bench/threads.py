@@ -6,12 +6,13 @@ import pathlib
 
 from bench.results import Value
 from bench.run import LLVM
-from bench.speed import FAST, LOWERING, PROFILE, Built
+from bench.speed import FAST, LINES, LOWERING, PROFILE, Built
 from bench.whole import THREADS, Selected, arguments
 
 __all__ = ["arguments"]
 
-PARALLEL = dataclasses.replace(FAST, lowering=f"{LOWERING} parallel=openmp", link=(*PROFILE, f"-L{LLVM}/lib", "-lomp"))
+PASSES = (f"{LOWERING} parallel=openmp", *LINES)
+PARALLEL = dataclasses.replace(FAST, passes=PASSES, link=(*PROFILE, f"-L{LLVM}/lib", "-lomp"))
 # Programs that take less are too short for a row.
 SHORT = 1e-3
 

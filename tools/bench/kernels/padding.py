@@ -1,24 +1,32 @@
 """Kernels on incomplete tiles with `padding=masked` and `typed`, beside ones on as many whole tiles."""
 
-import pathlib
 import re
-import resource
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-import tiles
-from build import Failure, run
-from check import Data, Wrong
-from open_sizes import fastest
-from programs import DTYPES, T2, T4, Kernel, Operand, generic, matmul, rows
+from bench.calls import Array
+from bench.kernels import tiles
+from bench.kernels.build import Build, Function
+from bench.kernels.check import Data, Wrong
+from bench.kernels.open_sizes import fastest
+from bench.kernels.programs import DTYPES, T2, T4, Kernel, Operand, Random, generic, matmul, rows
+from bench.results import Column, Row, Table
+from bench.run import LLVM, TOOLS, Failed, run
 
-COLUMNS = [
-    "kernel", "masked, us", "typed, us", "whole, us", "typed / masked", "typed / whole",
-    "instructions: masked", "typed", "whole", "compiled, ms: masked", "typed", "whole",
-]  # fmt: skip
+US, RATIO, MS = "{:.2f}", "{:.2f}", "{:.0f}"
+PADDING = Table(
+    "padding",
+    (
+        Column("kernel"), Column("masked, us", US), Column("typed, us", US), Column("whole, us", US),
+        Column("typed / masked", RATIO), Column("typed / whole", RATIO), Column("instructions: masked"), Column("typed"),
+        Column("whole"), Column("compiled, ms: masked", MS), Column("typed", MS), Column("whole", MS),
+    ),
+)  # fmt: skip
+SIZES = (100, 120, 1000)
 
 
-def sum_body(operands, _):
+def sum_body(operands: Sequence[Operand], _: bool) -> str:
     dtype = operands[0].dtype
     body = (
         f"  ^bb0(%a: {dtype}, %b: {dtype}, %o: {dtype}):\n    %r = arith.addf %a, %b : {dtype}\n"
@@ -27,16 +35,19 @@ def sum_body(operands, _):
     return generic(["(i, j) -> (i, j)"] * 3, ["parallel"] * 2, operands, ["%0", "%1", "%2"], body)
 
 
-def add(name, shape, layout):
+def add(name: str, shape: tuple[int, ...], layout: str) -> Kernel:
     operands = [Operand(shape, "f32", layout)] * 3
 
-    def data(random):
+    def data(random: Random) -> list[Array]:
         return [random.standard_normal(shape, np.float32) for _ in range(2)]
 
-    return Kernel(name, operands, sum_body, data, np.add, lambda a, b, c: lambda: np.add(a, b, out=c), "row-major", None)
+    def numpy(a: Array, b: Array, c: Array) -> Callable[[], object]:
+        return lambda: np.add(a, b, out=c)
+
+    return Kernel(name, operands, sum_body, data, np.add, numpy, "row-major", None)
 
 
-def kernels(n):
+def kernels(n: int) -> list[tuple[Kernel, str | None]]:
     """Each kernel with what the padding of its inputs holds; none where that is no matter."""
     shape = (n, n)
     return [
@@ -50,7 +61,7 @@ def kernels(n):
     ]
 
 
-def promising(kernel, held):
+def promising(kernel: Kernel, held: str | None) -> str:
     """The module of a kernel that says what the padding of its inputs holds."""
     text = kernel.text()
     for i, operand in enumerate(kernel.operands[:-1] if held else []):
@@ -62,7 +73,7 @@ def promising(kernel, held):
 class Prepared(Data):
     """Buffers whose padding holds what is promised; that of the output may be written to."""
 
-    def __init__(self, kernel, held):
+    def __init__(self, kernel: Kernel, held: str | None) -> None:
         super().__init__(kernel, np.random.default_rng(1))
         value = np.nan if held is None else -np.inf if held.startswith("0x") else float(held)
         for (i, layout), buffer in self.inputs.items():
@@ -70,7 +81,7 @@ class Prepared(Data):
             padding = ~tiles.pack(np.ones(operand.shape, bool), layout, False)
             buffer.elements[padding] = DTYPES[operand.dtype].type(value)
 
-    def check(self, call, plain):
+    def check(self, call: Callable[[], object], plain: bool) -> None:
         output = self.outputs[self.kernel.operands[-1].layout]
         output.clear()
         call()
@@ -81,29 +92,18 @@ class Prepared(Data):
             raise Wrong("something outside of a buffer was written to")
 
 
-def build(builder, name, text, padding):
-    """A kernel, its instructions, and the milliseconds of processors that it takes to compile, the least of three times."""
-
-    def spent():
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return (used.ru_utime + used.ru_stime) * 1e3
-
-    options, builder.options, best = builder.options, f"{builder.options} padding={padding}", np.inf
-    try:
-        for _ in range(3):
-            builder.made.clear()
-            before = spent()
-            function = builder.tiled(f"{name}.{padding}", text, "strided")
-            best = min(best, spent() - before)
-    finally:
-        builder.options = options
-    library = pathlib.Path(builder.folder).resolve() / f"{name}.{padding}.so"
-    shown = run([f"{builder.llvm}/bin/llvm-objdump", "-d", "--no-show-raw-insn", "--disassemble-symbols=kernel", str(library)])
-    return function, len(re.findall(r"^\s*[0-9a-f]+:", shown, re.MULTILINE)), best
+def build(builder: Build, name: str, text: str, padding: str) -> tuple[Function, int, float]:
+    """A kernel, its instructions, and the milliseconds of the processor that it takes to compile, the least of three times."""
+    of_padding = Build(builder.folder, f"{builder.options} padding={padding}")
+    functions = [of_padding.tiled(f"{name}.{padding}", text, "strided") for _ in range(3)]
+    library = functions[-1].path
+    shown = run([LLVM / "bin/llvm-objdump", "-d", "--no-show-raw-insn", "--disassemble-symbols=kernel", library]).out
+    milliseconds = 1e3 * min(function.seconds for function in functions)
+    return functions[-1], len(re.findall(r"^\s*[0-9a-f]+:", shown, re.MULTILINE)), milliseconds
 
 
-def row(number, builder, part):
-    """A line of the table: the kernel on incomplete tiles, in both ways, and on as many whole ones."""
+def row(number: int, builder: Build, part: int) -> Row:
+    """The kernel on incomplete tiles, in both ways, and on as many whole ones."""
     (kernel, held), (whole, _) = kernels(number)[part], kernels(-(-number // 128) * 128)[part]
     data, fitting = Prepared(kernel, held), Prepared(whole, None)
     built = [
@@ -111,34 +111,29 @@ def row(number, builder, part):
         build(builder, kernel.name, promising(kernel, held), "typed"),
         build(builder, whole.name, whole.text(), "masked"),
     ]
-    calls = {}
-    for name, (function, *_), of in zip(COLUMNS[1:], built, [data, data, fitting]):
+    repeats, calls = 1 if number >= 1000 else 100, {}
+    for name, (function, *_), of in zip(("masked", "typed", "whole"), built, [data, data, fitting], strict=True):
         call = function.on(of.buffers(plain=False))
         try:
             of.check(call, False)
         except Wrong as error:
-            raise Failure(f"{kernel.name}, {name}: {error}") from error
-        repeats = 1 if number >= 1000 else 100
-        calls[name] = lambda call=call: [call() for _ in range(repeats)]
+            raise Failed(f"{kernel.name}, {name}: {error}") from error
+
+        def repeated(call: Callable[[], object] = call) -> None:
+            for _ in range(repeats):
+                call()
+
+        calls[name] = repeated
     masked, typed, full = (1e3 * ms / repeats for ms in fastest(calls))
-    times = [f"{masked:.2f}", f"{typed:.2f}", f"{full:.2f}", f"{typed / masked:.2f}", f"{typed / full:.2f}"]
-    return [kernel.name, *times, *(str(size) for _, size, _ in built), *(f"{ms:.0f}" for *_, ms in built)]
+    sizes, compiled = [size for _, size, _ in built], [ms for *_, ms in built]
+    return [kernel.name, masked, typed, full, typed / masked, typed / full, *sizes, *compiled]
 
 
-def show(builder, parts):
-    """The table, on the terminal."""
-    print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}", flush=True)
-    for number in (100, 120, 1000):
-        for part, (kernel, _) in enumerate(kernels(number)):
-            if any(name in kernel.name for name in parts):
-                print(f"| {' | '.join(row(number, builder, part))} |", flush=True)
-
-
-def small(random):
+def small(random: Random) -> tuple[Kernel, str | None]:
     """A random kernel with few places of padding, and what that of its inputs holds, which may be the wrong thing."""
     rows_of, columns = int(random.choice([7, 8, 15, 16, 31, 32])), int(random.choice([103, 110, 120, 127, 128, 250]))
     layout = str(random.choice(["{1,0:T(8,128)}", "{0,1:T(8,128)}", "{1,0:T(8,128)(2,1)}", "{1,0:T(4,64)}", "{1,0:T(2,16)}"]))
-    held = [None, "0.0", "-0.0", "3.0", "NEGATIVE"][random.integers(5)]
+    held = (None, "0.0", "-0.0", "3.0", "NEGATIVE")[random.integers(5)]
     kind = random.integers(4)
     if kind == 0:
         kernel = add("add", (rows_of, columns), layout)
@@ -152,19 +147,19 @@ def small(random):
     return kernel, infinity if held == "NEGATIVE" else held
 
 
-def check_random(builder, count, seed):
+def check_random(builder: Build, count: int, seed: int) -> tuple[int, int]:
     """Checks small random kernels with `padding=typed`; the number of those that are wrong, and of those over whole tiles."""
     wrong = widened = 0
     for i in range(count):
         kernel, held = small(np.random.default_rng([seed, i]))
         text = promising(kernel, held)
-        reports = run([builder.tool, "--layout-to-memref=vectorize=avx512 padding=report", "-o", "-"], text, both=True)
-        widened += "runs to" in reports
-        builder.options = f"vectorize=avx512 padding=typed {['', 'reassociate'][i % 2]}"
+        report = "--layout-to-memref=vectorize=avx512 padding=report"
+        widened += "runs to" in run([TOOLS / "layout-opt", report, "-o", "-"], text).err
+        typed = Build(builder.folder, f"vectorize=avx512 padding=typed {['', 'reassociate'][i % 2]}")
         try:
             data = Prepared(kernel, held)
-            data.check(builder.tiled(f"{seed}.{i}", text, ["strided", "physical"][i % 2]).on(data.buffers(plain=False)), False)
-        except (Failure, Wrong) as error:
+            data.check(typed.tiled(f"{seed}.{i}", text, ["strided", "physical"][i % 2]).on(data.buffers(plain=False)), False)
+        except Failed as error:
             wrong += 1
-            print(f"bench-kernels: random kernel {i}, padding holds {held}: {error}\n{text}")
+            print(f"kernels: random kernel {i}, padding holds {held}: {error}\n{text}")
     return wrong, widened

@@ -6,44 +6,47 @@ bit for bit where bits are only moved.
 """
 
 import zlib
+from collections.abc import Callable
 
 import numpy as np
 
-import tiles
-from programs import DTYPES
+from bench.calls import Array
+from bench.kernels import tiles
+from bench.kernels.programs import DTYPES, Kernel, Operand
+from bench.run import Failed
 
 # What the padding of inputs and whole outputs are filled with: NaNs that no computation makes.
-INPUT = {"f32": np.uint32(0x7FDA5A5A), "bf16": np.uint16(0x7FDA), "i8": np.uint8(0x5A)}
-OUTPUT = {"f32": np.uint32(0x7FE5A5A5), "bf16": np.uint16(0x7FE5), "i8": np.uint8(0xA5)}
+INPUT: dict[str, np.generic] = {"f32": np.uint32(0x7FDA5A5A), "bf16": np.uint16(0x7FDA), "i8": np.uint8(0x5A)}
+OUTPUT: dict[str, np.generic] = {"f32": np.uint32(0x7FE5A5A5), "bf16": np.uint16(0x7FE5), "i8": np.uint8(0xA5)}
 
 # Bytes on both sides of a buffer that must stay as they are.
 ROOM = 4096
 
 
-class Wrong(Exception):
+class Wrong(Failed):
     """A result is not what NumPy has."""
 
 
 class Buffer:
     """Elements in memory order, aligned to 64 bytes, with room around them that nobody may write to."""
 
-    def __init__(self, elements):
+    def __init__(self, elements: Array) -> None:
         size = elements.nbytes
         whole = np.full(size + 2 * ROOM + 64, 0xA5, np.uint8)
         start = ROOM + -(whole.ctypes.data + ROOM) % 64
         self.around = whole[start - ROOM : start], whole[start + size : start + size + ROOM]
-        self.elements = whole[start : start + size].view(elements.dtype)
+        self.elements: Array = whole[start : start + size].view(elements.dtype)
         self.elements[:] = elements
 
-    def room_is_untouched(self):
+    def room_is_untouched(self) -> bool:
         return all((side == 0xA5).all() for side in self.around)
 
 
-def bits(elements, dtype):
+def bits(elements: Array, dtype: str) -> Array:
     return elements.view(OUTPUT[dtype].dtype)
 
 
-def packed(operand, array, layout, padding):
+def packed(operand: Operand, array: Array, layout: str | None, padding: dict[str, np.generic]) -> Array:
     """The bits of an operand in memory order."""
     return tiles.pack(bits(np.ascontiguousarray(array), operand.dtype), layout, padding[operand.dtype])
 
@@ -51,16 +54,16 @@ def packed(operand, array, layout, padding):
 class Output:
     """The buffer of an output in a layout, and what must be in it."""
 
-    def __init__(self, operand, array, layout):
+    def __init__(self, operand: Operand, array: Array, layout: str | None) -> None:
         self.dtype = operand.dtype
         self.expected = packed(operand, array, layout, OUTPUT)
         self.padding = ~tiles.pack(np.ones(operand.shape, bool), layout, False)
         self.buffer = Buffer(np.empty_like(self.expected).view(DTYPES[operand.dtype]))
 
-    def clear(self):
+    def clear(self) -> None:
         bits(self.buffer.elements, self.dtype)[:] = OUTPUT[self.dtype]
 
-    def check(self, moves, tolerance):
+    def check(self, moves: bool, tolerance: float) -> None:
         differs = bits(self.buffer.elements, self.dtype) != self.expected
         if not moves and differs.any():
             # Zeros of both signs are equal, and so is what is near enough; NaN is not.
@@ -76,15 +79,16 @@ class Output:
 class Data:
     """The buffers of a kernel, in its layouts and row-major; an operand without a layout has one for both."""
 
-    def __init__(self, kernel, random):
+    def __init__(self, kernel: Kernel, random: np.random.Generator) -> None:
         self.kernel = kernel
         *inputs, output = kernel.operands
         arrays = kernel.data(random)
         result = np.asarray(kernel.expected(*arrays), DTYPES[output.dtype])
         # Inputs by number and layout; outputs by layout.
-        self.inputs, self.outputs = {}, {}
+        self.inputs: dict[tuple[int, str | None], Buffer] = {}
+        self.outputs: dict[str | None, Output] = {}
         for plain in (False, True):
-            for i, (operand, array) in enumerate(zip(inputs, arrays)):
+            for i, (operand, array) in enumerate(zip(inputs, arrays, strict=True)):
                 layout = None if plain else operand.layout
                 if (i, layout) not in self.inputs:
                     elements = packed(operand, array, layout, INPUT).view(DTYPES[operand.dtype])
@@ -92,15 +96,15 @@ class Data:
             layout = None if plain else output.layout
             if layout not in self.outputs:
                 self.outputs[layout] = Output(output, result, layout)
-        self.sums = {key: zlib.crc32(buffer.elements.view(np.uint8)) for key, buffer in self.inputs.items()}
+        self.sums = {key: zlib.crc32(buffer.elements.tobytes()) for key, buffer in self.inputs.items()}
 
-    def buffers(self, plain):
+    def buffers(self, plain: bool) -> list[Array]:
         """Elements in memory order, the output last."""
         *inputs, output = self.kernel.operands
         found = [self.inputs[i, None if plain else o.layout] for i, o in enumerate(inputs)]
         return [b.elements for b in [*found, self.outputs[None if plain else output.layout].buffer]]
 
-    def check(self, call, plain):
+    def check(self, call: Callable[[], object], plain: bool) -> None:
         """Calls, and compares what there is then."""
         output = self.outputs[None if plain else self.kernel.operands[-1].layout]
         output.clear()
@@ -109,10 +113,10 @@ class Data:
         if not all(b.room_is_untouched() for b in [*self.inputs.values(), *(o.buffer for o in self.outputs.values())]):
             raise Wrong("something outside of a buffer was written to")
 
-    def check_inputs(self):
+    def check_inputs(self) -> None:
         for (i, layout), buffer in self.inputs.items():
-            if zlib.crc32(buffer.elements.view(np.uint8)) != self.sums[i, layout]:
+            if zlib.crc32(buffer.elements.tobytes()) != self.sums[i, layout]:
                 raise Wrong(f"input {i} was written to")
 
-    def total_bytes(self):
+    def total_bytes(self) -> int:
         return sum(b.elements.nbytes for b in [*self.inputs.values(), *(o.buffer for o in self.outputs.values())])

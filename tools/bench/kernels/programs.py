@@ -4,51 +4,60 @@ A program is a function on memrefs, the result in the last. The same text, with 
 the one that is all row-major. A contraction or reduction starts its result itself, so that calls can be repeated.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-import ml_dtypes
 import numpy as np
 
-DTYPES = {"f32": np.dtype(np.float32), "bf16": np.dtype(ml_dtypes.bfloat16), "i8": np.dtype(np.int8)}
+from bench.calls import TYPES, Array
+
+DTYPES = {"f32": TYPES["f32"], "bf16": TYPES["bf16"], "i8": TYPES["s8"]}
+
+Random = np.random.Generator
 
 
 @dataclass(frozen=True)
 class Operand:
     """A matrix or a vector; without a layout it is row-major and a plain memref."""
 
-    shape: tuple
+    shape: tuple[int, ...]
     dtype: str
     layout: str | None = None
 
-    def type(self):
+    def type(self) -> str:
         layout = f", #layout.tiled<{self.layout}>" if self.layout else ""
         return f"memref<{'x'.join(map(str, self.shape))}x{self.dtype}{layout}>"
 
-    def plain(self):
+    def plain(self) -> "Operand":
         return Operand(self.shape, self.dtype)
 
-    def logical_bytes(self):
+    def logical_bytes(self) -> int:
         return int(np.prod(self.shape)) * DTYPES[self.dtype].itemsize
 
-    def __str__(self):
+    def __str__(self) -> str:
         row_major = "{" + ",".join(str(d) for d in reversed(range(len(self.shape)))) + "}"
         return f"{self.dtype}[{','.join(map(str, self.shape))}]{self.layout or row_major}"
 
 
+Body = Callable[[Sequence[Operand], bool], str]
+
+
 @dataclass
 class Kernel:
+    """A program, its data and its goal."""
+
     name: str
     # Inputs, then the output.
-    operands: list
+    operands: Sequence[Operand]
     # The function's body, of the operands; and whether it is for upstream's loops, whose order is the text's.
-    body: Callable
+    body: Body
     # Arrays for the inputs, of a random generator.
-    data: Callable
+    data: Callable[[Random], list[Array]]
     # The output, of the inputs, in whatever way is right.
-    expected: Callable
+    expected: Callable[..., Array]
     # NumPy's fastest way, of the row-major inputs and output; without it, strided copies between the laid out buffers.
-    numpy: Callable | None
+    numpy: Callable[..., Callable[[], object]] | None
     # "memcpy": time / memcpy of `bytes`. "GFLOP/s": `flops` / time. "row-major": time / the row-major program's.
     unit: str
     # The goal in that unit, and the part of NumPy's GFLOP/s, or the kernel whose GFLOP/s, or that part of them, it has to
@@ -60,35 +69,35 @@ class Kernel:
     # Relative error allowed; 0 is bit for bit.
     tolerance: float = 0.0
 
-    def text(self, plain=False, stock=False):
+    def text(self, plain: bool = False, stock: bool = False) -> str:
         """The module."""
-        operands = [o.plain() for o in self.operands] if plain else self.operands
+        operands = [o.plain() if plain else o for o in self.operands]
         arguments = ", ".join(f"%{i}: {o.type()}" for i, o in enumerate(operands))
         body = self.body(operands, stock)
         return f"func.func @kernel({arguments}) attributes {{llvm.emit_c_interface}} {{\n{body}  return\n}}\n"
 
-    def moves(self):
+    def moves(self) -> bool:
         """Whether it only moves bits, none of which may change."""
         return not self.numpy and self.operands[0].dtype == self.operands[-1].dtype
 
-    def bytes(self):
+    def bytes(self) -> int:
         """What memcpy copies: as much as the output, or the mean of input and output where these differ."""
         return (self.operands[0].logical_bytes() + self.operands[-1].logical_bytes()) // 2
 
 
-def generic(maps, iterators, operands, names, body):
+def generic(maps: Sequence[str], iterators: Sequence[str], operands: Sequence[Operand], names: Sequence[str], body: str) -> str:
     """A linalg.generic on memrefs, of maps as text, the last operand the output."""
     types = [o.type() for o in operands]
-    maps = ", ".join(f"affine_map<{m}>" for m in maps)
-    iterators = ", ".join(f'"{i}"' for i in iterators)
+    mapped = ", ".join(f"affine_map<{m}>" for m in maps)
+    kinds = ", ".join(f'"{i}"' for i in iterators)
     ins = f" ins({', '.join(names[:-1])} : {', '.join(types[:-1])})" if names[:-1] else ""
     return (
-        f"  linalg.generic {{indexing_maps = [{maps}], iterator_types = [{iterators}]}}\n"
+        f"  linalg.generic {{indexing_maps = [{mapped}], iterator_types = [{kinds}]}}\n"
         f"     {ins} outs({names[-1]} : {types[-1]}) {{\n{body}  }}\n"
     )
 
 
-def fill(value, operand, name):
+def fill(value: str, operand: Operand, name: str) -> str:
     return (
         f"  %start = arith.constant {value} : {operand.dtype}\n"
         f"  linalg.fill ins(%start : {operand.dtype}) outs({name} : {operand.type()})\n"
@@ -98,7 +107,7 @@ def fill(value, operand, name):
 # Relayouts.
 
 
-def copy(operands, _):
+def copy(operands: Sequence[Operand], _: bool) -> str:
     source, target = operands
     if source.dtype == target.dtype:
         return f"  linalg.copy ins(%0 : {source.type()}) outs(%1 : {target.type()})\n"
@@ -110,16 +119,20 @@ def copy(operands, _):
     return generic(["(i, j) -> (i, j)"] * 2, ["parallel"] * 2, operands, ["%0", "%1"], body)
 
 
-def relayout(name, shape, dtypes, layouts, goal):
-    source, target = (Operand(shape, d, layout) for d, layout in zip(dtypes, layouts))
+Layouts = Sequence[str | None]
+Goal = float | None
 
-    def data(random):
+
+def relayout(name: str, shape: tuple[int, ...], dtypes: Sequence[str], layouts: Layouts, goal: Goal) -> Kernel:
+    source, target = (Operand(shape, d, layout) for d, layout in zip(dtypes, layouts, strict=True))
+
+    def data(random: Random) -> list[Array]:
         if source.dtype == target.dtype:
             # Any bits: none may change.
             return [np.frombuffer(random.bytes(source.logical_bytes()), DTYPES[source.dtype]).reshape(shape)]
         return [random.standard_normal(shape, np.float32)]
 
-    def expected(x):
+    def expected(x: Array) -> Array:
         return x.astype(DTYPES[target.dtype], copy=False)
 
     return Kernel(name, [source, target], copy, data, expected, None, "memcpy", goal)
@@ -128,11 +141,11 @@ def relayout(name, shape, dtypes, layouts, goal):
 # Contractions, of small integers, whose sums are exact in any order.
 
 
-def integers(operand, random):
+def integers(operand: Operand, random: Random) -> Array:
     return random.integers(-8, 9, operand.shape).astype(DTYPES[operand.dtype])
 
 
-def product(operands, stock):
+def product(operands: Sequence[Operand], stock: bool) -> str:
     a, b, c = operands
     start = fill("0.0", c, "%2")
     if not stock:
@@ -150,18 +163,19 @@ def product(operands, stock):
     return start + generic(maps, ["parallel", "reduction", "parallel"], operands, ["%0", "%1", "%2"], body)
 
 
-def matmul(name, sizes, dtypes, layouts, goal, **of):
+def matmul(name: str, sizes: Sequence[int], dtypes: Sequence[str], layouts: Layouts, goal: Goal, **of: Any) -> Kernel:
     m, n, k = sizes
     shapes = [(m, k), (k, n), (m, n)]
-    operands = [Operand(s, d, layout) for s, d, layout in zip(shapes, dtypes, layouts)]
+    operands = [Operand(s, d, layout) for s, d, layout in zip(shapes, dtypes, layouts, strict=True)]
 
-    def data(random):
+    def data(random: Random) -> list[Array]:
         return [integers(o, random) for o in operands[:2]]
 
-    def expected(a, b):
-        return a.astype(np.float32) @ b.astype(np.float32)
+    def expected(a: Array, b: Array) -> Array:
+        product: Array = a.astype(np.float32) @ b.astype(np.float32)
+        return product
 
-    def numpy(a, b, c):
+    def numpy(a: Array, b: Array, c: Array) -> Callable[[], object]:
         if operands[0].dtype == "f32":
             return lambda: np.matmul(a, b, out=c)
         return lambda: np.matmul(a.astype(np.float32), b.astype(np.float32), out=c)
@@ -172,8 +186,8 @@ def matmul(name, sizes, dtypes, layouts, goal, **of):
 # Reductions of rows, into f32.
 
 
-def reduce_rows(operation, start):
-    def body(operands, _):
+def reduce_rows(operation: str, start: str) -> Body:
+    def body(operands: Sequence[Operand], _: bool) -> str:
         x, y = operands
         widen = "    %w = arith.extf %a : bf16 to f32\n" if x.dtype == "bf16" else ""
         of = "%w" if widen else "%a"
@@ -187,20 +201,21 @@ def reduce_rows(operation, start):
     return body
 
 
-def rows(name, operation, shape, dtype, layout, goal):
+def rows(name: str, operation: str, shape: tuple[int, ...], dtype: str, layout: str | None, goal: Goal) -> Kernel:
     x, y = Operand(shape, dtype, layout), Operand(shape[:1], "f32")
-    start, ufunc = {"maximumf": ("0xFF800000", np.maximum), "addf": ("0.0", np.add)}[operation]
+    kinds: dict[str, tuple[str, Any]] = {"maximumf": ("0xFF800000", np.maximum), "addf": ("0.0", np.add)}
+    start, ufunc = kinds[operation]
 
-    def data(random):
+    def data(random: Random) -> list[Array]:
         # Sums of small integers are exact; the largest of them would be all over the row.
         if ufunc is np.add:
             return [integers(x, random)]
         return [random.standard_normal(shape, np.float32).astype(DTYPES[dtype])]
 
-    def expected(a):
-        return ufunc.reduce(a.astype(np.float32), axis=1)
+    def expected(a: Array) -> Array:
+        return np.asarray(ufunc.reduce(a.astype(np.float32), axis=1))
 
-    def numpy(a, c):
+    def numpy(a: Array, c: Array) -> Callable[[], object]:
         if dtype == "f32":
             return lambda: ufunc.reduce(a, axis=1, out=c)
         return lambda: ufunc.reduce(a.astype(np.float32), axis=1, out=c)
@@ -208,12 +223,12 @@ def rows(name, operation, shape, dtype, layout, goal):
     return Kernel(name, [x, y], reduce_rows(operation, start), data, expected, numpy, "row-major", goal)
 
 
-def softmax_body(operands, _):
+def softmax_body(operands: Sequence[Operand], _: bool) -> str:
     x, y = operands
     r = Operand(x.shape[:1], "f32")
     whole, row = "(i, j) -> (i, j)", "(i, j) -> (i)"
 
-    def step(operation, what):
+    def step(operation: Sequence[str], what: str) -> str:
         lines = "".join(f"    {line}\n" for line in operation)
         return f"  ^bb0({what}):\n{lines}    linalg.yield %r : f32\n"
 
@@ -236,18 +251,18 @@ def softmax_body(operands, _):
     )  # fmt: skip
 
 
-def softmax(name, shape, layout, goal):
+def softmax(name: str, shape: tuple[int, ...], layout: str | None, goal: Goal) -> Kernel:
     operands = [Operand(shape, "f32", layout)] * 2
 
-    def data(random):
+    def data(random: Random) -> list[Array]:
         return [random.standard_normal(shape, np.float32)]
 
-    def expected(x):
+    def expected(x: Array) -> Array:
         e = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
-        return (e / e.sum(axis=1, keepdims=True)).astype(np.float32)
+        return np.asarray(e / e.sum(axis=1, keepdims=True), np.float32)
 
-    def numpy(x, y):
-        def call():
+    def numpy(x: Array, y: Array) -> Callable[[], object]:
+        def call() -> None:
             np.subtract(x, x.max(axis=1, keepdims=True), out=y)
             np.exp(y, out=y)
             np.divide(y, y.sum(axis=1, keepdims=True), out=y)
@@ -257,7 +272,7 @@ def softmax(name, shape, layout, goal):
     return Kernel(name, operands, softmax_body, data, expected, numpy, "row-major", goal, tolerance=2e-5)
 
 
-def both_ways(name, shape, dtype, layout, goal):
+def both_ways(name: str, shape: tuple[int, ...], dtype: str, layout: str, goal: Goal) -> list[Kernel]:
     return [
         relayout(f"{name}-to-tiles", shape, [dtype] * 2, [None, layout], goal),
         relayout(f"{name}-from-tiles", shape, [dtype] * 2, [layout, None], goal),
@@ -297,17 +312,17 @@ TILES = [
 ]  # fmt: skip
 
 
-def small(random):
+def small(random: Random) -> Kernel:
     """A random one."""
     shape = int(random.choice(SIZES)), int(random.choice(COLUMNS))
     shape = shape if random.integers(2) else shape[::-1]
 
-    def layout():
+    def layout() -> str | None:
         if random.integers(5) == 0:
             return None
         return "{" + str(random.choice(["1,0", "0,1"])) + str(random.choice(TILES)) + "}"
 
-    def one_of(*values):
+    def one_of(*values: Any) -> Any:
         return values[random.integers(len(values))]
 
     kind = random.integers(6)

@@ -9,11 +9,15 @@ Not handled: `*`, and in `moves` tiles that do not divide each other.
 
 import itertools
 import re
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from bench.calls import Array
 
-def parse(layout):
+
+def parse(layout: str) -> tuple[list[int], list[list[int]], int]:
     """The minor-to-major order, the tiles, and the number that the count of elements is padded to a multiple of."""
     order, _, rest = layout.strip("{}").partition(":")
     tiles, _, tail = rest.partition("L")
@@ -21,7 +25,7 @@ def parse(layout):
     return [int(d) for d in order.split(",")], groups, int(tail.strip("()") or 1)
 
 
-def pack(array, layout, fill):
+def pack(array: Array, layout: str | None, fill: Any) -> Array:
     """The elements of `array` in memory order, with `fill` in the padding. `None` is row-major."""
     if layout is None:
         return np.ascontiguousarray(array).reshape(-1)
@@ -30,10 +34,10 @@ def pack(array, layout, fill):
     for tile in tiles:
         array = array.reshape((1,) * (len(tile) - array.ndim) + array.shape)
         lead = array.ndim - len(tile)
-        padding = [(0, 0)] * lead + [(0, -s % t) for s, t in zip(array.shape[lead:], tile)]
+        padding = [(0, 0)] * lead + [(0, -s % t) for s, t in zip(array.shape[lead:], tile, strict=True)]
         if any(after for _, after in padding):
             array = np.pad(array, padding, constant_values=fill)
-        cut = [n for s, t in zip(array.shape[lead:], tile) for n in (s // t, t)]
+        cut = [n for s, t in zip(array.shape[lead:], tile, strict=True) for n in (s // t, t)]
         outer = range(lead, lead + 2 * len(tile), 2)
         array = array.reshape(array.shape[:lead] + tuple(cut))
         array = array.transpose([*range(lead), *outer, *(axis + 1 for axis in outer)])
@@ -41,7 +45,7 @@ def pack(array, layout, fill):
     return np.pad(array, (0, -array.size % multiple), constant_values=fill)
 
 
-def cuts(shape, layout):
+def cuts(shape: Sequence[int], layout: str | None) -> list[list[tuple[int, int]]]:
     """For each logical dimension its parts, most significant first: how many elements of the dimension a step of the
     part is, and how many places in memory."""
     minor_to_major, tiles, _ = parse(layout or "{" + ",".join(str(d) for d in reversed(range(len(shape)))) + "}")
@@ -50,10 +54,10 @@ def cuts(shape, layout):
     for tile in tiles:
         assert len(tile) <= len(parts), "a tile longer than the shape"
         kept, tiled = parts[: len(parts) - len(tile)], parts[len(parts) - len(tile) :]
-        outer = [(d, -(-size // t), step * t) for (d, size, step), t in zip(tiled, tile)]
-        inner = [(d, t, step) for (d, _, step), t in zip(tiled, tile)]
+        outer = [(d, -(-size // t), step * t) for (d, size, step), t in zip(tiled, tile, strict=True)]
+        inner = [(d, t, step) for (d, _, step), t in zip(tiled, tile, strict=True)]
         parts = kept + outer + inner
-    found = [[] for _ in shape]
+    found: list[list[tuple[int, int]]] = [[] for _ in shape]
     place = 1
     for d, size, step in reversed(parts):
         # Of the parts with one step, all but one have the size 1.
@@ -63,39 +67,43 @@ def cuts(shape, layout):
     return [sorted(dimension, reverse=True) for dimension in found]
 
 
-def boxes(steps, size):
+def boxes(steps: list[int], size: int) -> list[tuple[int, list[int]]]:
     """Cuts `size` elements into boxes of whole parts, full ones first: 15 by steps of 8 and 1 is 1x8 at 0 and 7 at 8.
     Each is (start, sizes, one for each step)."""
     if len(steps) == 1:
         return [(0, [size])]
     full, rest = divmod(size, steps[0])
-    inner = [a // b for a, b in zip(steps, steps[1:])]
+    inner = [a // b for a, b in itertools.pairwise(steps)]
     found = [(0, [full, *inner])] if full else []
     if rest:
         found += [(full * steps[0] + start, [1, *sizes]) for start, sizes in boxes(steps[1:], rest)]
     return found
 
 
-def moves(shape, source, source_layout, target, target_layout):
+def moves(
+    shape: Sequence[int], source: Array, source_layout: str | None, target: Array, target_layout: str | None
+) -> list[tuple[Array, Array]]:
     """Pairs of views, of `target` and of `source`, whose copies bring all elements from one to the other."""
     sides = [(target, cuts(shape, target_layout)), (source, cuts(shape, source_layout))]
-    steps = []
+    steps: list[list[int]] = []
     for d in range(len(shape)):
         steps.append(sorted({step for _, cut in sides for step, _ in cut[d]}, reverse=True))
-        assert all(a % b == 0 for a, b in zip(steps[d], steps[d][1:])), "tiles that do not divide each other"
+        assert all(a % b == 0 for a, b in itertools.pairwise(steps[d])), "tiles that do not divide each other"
     pairs = []
     for box in itertools.product(*(boxes(steps[d], shape[d]) for d in range(len(shape)))):
         views = []
         for buffer, cut in sides:
-            offset, sizes, strides = 0, [], []
+            sizes: list[int] = []
+            strides: list[int] = []
+            offset = 0
             for d, (start, counts) in enumerate(box):
                 for step, place in cut[d]:
                     offset += start // step * place
                     start %= step
-                for step, count in zip(steps[d], counts):
+                for step, count in zip(steps[d], counts, strict=True):
                     whole, place = next((s, p) for s, p in cut[d] if s <= step)
                     sizes.append(count)
                     strides.append(step // whole * place * buffer.itemsize)
             views.append(np.lib.stride_tricks.as_strided(buffer[offset:], sizes, strides))
-        pairs.append(tuple(views))
+        pairs.append((views[0], views[1]))
     return pairs
