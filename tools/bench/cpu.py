@@ -1,19 +1,22 @@
 """Whole programs with planned layouts beside the same with row-major ones.
 
-Each NAME.hlo or NAME.unopt.hlo of the folders is compiled three times, and the three are called in turns.
+The programs are those of the set `cpu` and of test/hlo, or the NAME.hlo or NAME.unopt.hlo of PROGRAM_FOLDERS in the
+environment. Each is compiled three times, and the three are called in turns.
 """
 
 import argparse
 import os
 import pathlib
 import statistics
+import tempfile
 
+from bench import export
 from bench.inspect import plan
 from bench.laid_out import PLANNED, LaidOut, timed
 from bench.library import FLAGS, OPTIONS
 from bench.near import apart
 from bench.results import Column, Page, Row, Table, programs
-from bench.run import PACKAGE, ROOT, Failed
+from bench.run import ROOT, Failed
 
 TURNS = 15
 # How long one program runs in a turn, in seconds.
@@ -60,11 +63,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(options: argparse.Namespace) -> None:
-    folders = os.environ.get("PROGRAM_FOLDERS", f"{PACKAGE / 'programs/cpu'}:{ROOT / 'test/hlo'}").split(":")
     results = page(write=not options.parts)
     results.begin(TURNED, f"options beside the plan's: `{OPTIONS}`; `clang {' '.join(FLAGS)}`")
-    for folder in folders:
-        for name, file in programs(pathlib.Path(folder)).items():
+    with tempfile.TemporaryDirectory() as work:
+        given = os.environ.get("PROGRAM_FOLDERS")
+        folders = [pathlib.Path(folder) for folder in given.split(":")] if given else [pathlib.Path(work), ROOT / "test/hlo"]
+        if not given:
+            export.texts("cpu", folders[0], [])
+        for name, file in (pair for folder in folders for pair in programs(folder).items()):
             if options.parts and not any(part in name for part in options.parts):
                 continue
             try:

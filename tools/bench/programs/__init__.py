@@ -3,9 +3,10 @@
 - `import`: whole models, with numbers as arguments, which are imported, lowered, run and raced;
 - `own`, `unseen`: programs for the planner; `kept_apart`, `later`: those that no rule of it was made from;
 - `devices`: a step of training over many devices;
-- `memory`: small programs whose memory is compared with XLA's.
+- `memory`: small programs whose memory is compared with XLA's;
+- `cpu`: programs that run in planned and in row-major layouts.
 
-The programs for processes, in `processes`, are text of MLIR, and those of `cpu/*.hlo` text of HLO.
+The programs for processes, in `processes`, are text of MLIR.
 """
 
 import importlib
@@ -22,6 +23,7 @@ SETS = {
     "later": "kept_apart",
     "devices": "devices",
     "memory": "small",
+    "cpu": "cpu",
 }
 PLANNED = ("own", "unseen", "kept_apart", "later")
 # How many devices the CPU stands for.
