@@ -39,10 +39,10 @@ def main() -> None:
     module = importlib.import_module(f"bench.{MODULES[name]}")
     form = argparse.RawTextHelpFormatter
     parser = argparse.ArgumentParser(prog=f"bench {name}", description=module.__doc__, formatter_class=form)
-    module.arguments(parser)
     try:
+        module.arguments(parser)
         module.main(parser.parse_args(sys.argv[2:]))
-    except Failed as error:
+    except (Failed, argparse.ArgumentTypeError) as error:
         sys.exit(f"bench {name}: {error}")
 
 

@@ -8,7 +8,7 @@ import pathlib
 import re
 
 from bench.results import Column, Page, Row, Table, numbers
-from bench.run import ROOT, TOOLS, Failed, run
+from bench.run import ROOT, TOOLS, Failed, existing, run
 
 REMARK = re.compile(r"the arena in memory space 0 has (\d+) bytes for (\d+) buffers, of which at most (\d+) are live")
 
@@ -51,7 +51,7 @@ def cells(program: pathlib.Path) -> Row | None:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folders", metavar="FOLDER", type=pathlib.Path, nargs="*")
+    parser.add_argument("folders", metavar="FOLDER", type=existing, nargs="*")
 
 
 def main(options: argparse.Namespace) -> None:

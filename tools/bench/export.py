@@ -9,21 +9,20 @@ import argparse
 import pathlib
 
 from bench.programs import PLANNED, SETS, lowered, programs_of
+from bench.run import existing
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("set", choices=["plan", *SETS])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("names", metavar="NAME", nargs="*", help="the programs; without one all")
-    parser.add_argument("--of", metavar="OTHER", type=pathlib.Path, help="a folder of programs, for the set import")
+    parser.add_argument("--of", metavar="OTHER", type=existing, help="a folder of programs, for the set import")
 
 
 def texts(name: str, folder: pathlib.Path, names: list[str]) -> None:
     """Writes programs of a set into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    for key, program in programs_of(name).items():
-        if names and key not in names:
-            continue
+    for key, program in programs_of(name, names).items():
         if name == "import":
             from bench import xla
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from bench.inspect import INSPECT, gap, plan
 from bench.results import Column, Page, Row, Table, numbers, programs
-from bench.run import ROOT, Failed, run
+from bench.run import ROOT, Failed, existing, run
 
 MACHINE = "tpu_v5e"
 # The bytes of the machine's fastest memory.
@@ -62,7 +62,7 @@ def cells(file: pathlib.Path, whole: dict[str, Any], size: int, seconds: str) ->
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", default="60", help="the longest search")
-    parser.add_argument("folder", metavar="FOLDER", type=pathlib.Path, nargs="?", default=ROOT / "test/hlo")
+    parser.add_argument("folder", metavar="FOLDER", type=existing, nargs="?", default=ROOT / "test/hlo")
 
 
 def main(options: argparse.Namespace) -> None:

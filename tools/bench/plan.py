@@ -13,7 +13,7 @@ from typing import Any
 
 from bench.inspect import Answer, plan
 from bench.results import Column, Page, Row, Table, number, numbers, programs
-from bench.run import ROOT, Failed
+from bench.run import ROOT, Failed, existing
 
 MACHINE = "tpu_v5e"
 
@@ -196,7 +196,7 @@ def judged(results: Page, table: Table, command: str, most: int, texts: dict[str
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--judge", metavar="COMMAND", help="the judge of plans; {} stands for the name of a program")
     parser.add_argument("--judgements", metavar="N", type=int, default=16, help="the most plans that it is asked about")
-    parser.add_argument("folders", metavar="FOLDER", type=pathlib.Path, nargs="*", default=[ROOT / "test/hlo"])
+    parser.add_argument("folders", metavar="FOLDER", type=existing, nargs="*", default=[ROOT / "test/hlo"])
 
 
 def main(options: argparse.Namespace) -> None:

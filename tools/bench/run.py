@@ -4,6 +4,7 @@ In the environment: LLVM, its prefix; LAYOUT_TOOLS, the folder of the tools of t
 of the processor that a command may take; PROGRAM_GIGABYTES, the most memory of a step of a program.
 """
 
+import argparse
 import os
 import pathlib
 import resource
@@ -47,6 +48,14 @@ class Finished:
     clock: float
 
 
+def existing(text: str) -> pathlib.Path:
+    """A folder of the command line."""
+    path = pathlib.Path(text)
+    if not path.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {text}")
+    return path
+
+
 def run(command: Sequence[Argument], text: str = "", *, most: float | None = SECONDS, memory: int | None = None) -> Finished:
     """Runs a command with `text` as its input, for at most so many seconds of the processor and bytes of memory."""
     words = [str(word) for word in command]
@@ -54,7 +63,10 @@ def run(command: Sequence[Argument], text: str = "", *, most: float | None = SEC
         given.write(text)
         given.seek(0)
         start = time.monotonic()
-        process = subprocess.Popen(words, stdin=given, stdout=out, stderr=err)
+        try:
+            process = subprocess.Popen(words, stdin=given, stdout=out, stderr=err)
+        except OSError as error:
+            raise SystemExit(f"bench: {words[0]}: {error.strerror}; LAYOUT_TOOLS and LLVM say where tools are") from error
         if memory is not None:
             resource.prlimit(process.pid, resource.RLIMIT_AS, (memory, memory))
         status, used = waited(process, most)

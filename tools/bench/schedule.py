@@ -8,7 +8,7 @@ import pathlib
 
 from bench.inspect import inspect
 from bench.results import Column, Page, Row, Table, number
-from bench.run import ROOT, Failed
+from bench.run import ROOT, Failed, existing
 
 
 def peaks(rows: list[Row]) -> str:
@@ -54,7 +54,7 @@ def rows(file: pathlib.Path) -> list[Row]:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folders", metavar="FOLDER", type=pathlib.Path, nargs="*", default=[ROOT / "test/hlo"])
+    parser.add_argument("folders", metavar="FOLDER", type=existing, nargs="*", default=[ROOT / "test/hlo"])
 
 
 def main(options: argparse.Namespace) -> None:

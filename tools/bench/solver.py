@@ -8,13 +8,12 @@ import argparse
 import bisect
 import gzip
 import json
-import pathlib
 import tempfile
 from typing import Any
 
 from bench.inspect import INSPECT, inspect
 from bench.results import Column, Page, Table
-from bench.run import Failed, run
+from bench.run import Failed, existing, run
 
 # More finite pairs than this, or more amounts in the rows of capacities, are too much for the mixed-integer program.
 LARGEST = 700_000
@@ -96,7 +95,7 @@ def milp(problem: dict[str, Any], seconds: float) -> tuple[int | str, float | st
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="FOLDER", type=pathlib.Path)
+    parser.add_argument("folder", metavar="FOLDER", type=existing)
     parser.add_argument("seconds", metavar="SECONDS", type=float, nargs="?", default=300, help="the longest search")
 
 

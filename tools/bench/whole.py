@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from bench import export
 from bench.results import Column, Page, Row, Table, Value, number
-from bench.run import ROOT, Failed
+from bench.run import ROOT, Failed, existing
 
 SECONDS, RATIO = "{:.2f}", "{:.2f}"
 MS, MB = "{:.4g}", "{:.1f}"
@@ -83,13 +83,13 @@ def page(write: bool = True, keep: bool = False) -> Page:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    folders = [pathlib.Path(folder) for folder in os.environ.get("PROGRAM_FOLDERS", "").split(":") if folder]
+    folders = [existing(folder) for folder in os.environ.get("PROGRAM_FOLDERS", "").split(":") if folder]
     parser.add_argument("parts", metavar="PART", nargs="*", help="parts of names of programs; then nothing is written")
     parser.add_argument("--keep", action="store_true", help="writes all the same, and keeps the other rows")
     parser.add_argument(
         "--folder",
         dest="folders",
-        type=pathlib.Path,
+        type=existing,
         action="append",
         default=folders,
         help="a folder that `export import` wrote, also in PROGRAM_FOLDERS; target/programs without one",
@@ -115,11 +115,14 @@ class Selected:
 
     def files(self, pattern: str) -> Iterator[tuple[Table, pathlib.Path, pathlib.Path]]:
         """The table of each file, the file, and a folder to work in."""
-        for folder in self.folders:
-            for file in sorted(folder.glob(pattern)):
-                if not self.parts or any(part in file.name for part in self.parts):
-                    with tempfile.TemporaryDirectory() as work:
-                        yield self.table(folder), file, pathlib.Path(work)
+        files = [file for folder in self.folders for file in sorted(folder.glob(pattern))]
+        asked = [file for file in files if not self.parts or any(part in file.name for part in self.parts)]
+        if not asked:
+            places = ", ".join(map(str, self.folders))
+            raise Failed(f"no {pattern} of {places}" + (f" has {' or '.join(self.parts)} in its name" if self.parts else ""))
+        for file in asked:
+            with tempfile.TemporaryDirectory() as work:
+                yield self.table(file.parent), file, pathlib.Path(work)
 
     def put(self, pattern: str, cells: Callable[[pathlib.Path, pathlib.Path], tuple[list[Value], list[str]] | None]) -> None:
         """Puts a row for each file: of the cells and faults of a measurement, or of why there are none."""

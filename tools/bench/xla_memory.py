@@ -19,11 +19,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(options: argparse.Namespace) -> None:
     options.folder.mkdir(parents=True, exist_ok=True)
-    programs = programs_of("memory")
-    names = options.names or list(programs)
+    programs = programs_of("memory", options.names)
     off = 0
-    for name in names:
-        compiled = lowered(programs[name], programs[name].numbers(0)).compile()
+    for name, program in programs.items():
+        compiled = lowered(program, program.numbers(0)).compile()
         theirs = compiled.memory_analysis().temp_size_in_bytes
         file = options.folder / f"{name}.hlo"
         file.write_text(compiled.as_text())
@@ -32,4 +31,4 @@ def main(options: argparse.Namespace) -> None:
         if abs(ours - theirs) > max(0.02 * max(ours, theirs), 2048):
             off += 1
             print(f"{name}: {ours} bytes, XLA {theirs}", flush=True)
-    print(f"{len(names)} programs, {off} off")
+    print(f"{len(programs)} programs, {off} off")

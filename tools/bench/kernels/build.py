@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from bench import entry
 from bench.calls import Array, descriptor
 from bench.library import CLANG, FLAGS, LIBRARIES, How, compiled
 from bench.run import TOOLS, Failed, run
@@ -47,24 +48,12 @@ def row_major(sizes: Sequence[int]) -> list[int]:
     return strides[: len(sizes)]
 
 
-def split(text: str) -> list[str]:
-    """The parts of a list between its outermost commas."""
-    parts, depth = [""], 0
-    for c in text:
-        depth += (c in "<([{") - (c in ">)]}")
-        if c == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += c
-    return [part.strip() for part in parts if part.strip()]
-
-
 def parameters(module: str) -> list[str]:
     """The types of the arguments of the kernel of a module. Other functions may be there, such as exp for lanes."""
-    head = re.search(r"func\.func @kernel\((.*?)\) (?:attributes .*)?{$", module, re.MULTILINE)
+    head = re.search(r"func\.func @kernel\(", module)
     if not head:
         raise Failed("the lowered module has no @kernel")
-    return [part.split(": ", 1)[1].split(" {")[0] for part in split(head[1])]
+    return entry.types(module, head.end() - 1)[0]
 
 
 class Function:

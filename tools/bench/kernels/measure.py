@@ -5,32 +5,27 @@ each runs once and its result is compared. In the environment: KERNEL_OPTIONS, t
 `form`; KERNEL_FLAGS, clang's; KERNEL_SECONDS, how long a kernel goes on.
 """
 
+import argparse
+import ctypes
 import os
+import pathlib
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
 
-# NumPy's BLAS reads these when it is loaded.
-for blas in ("OPENBLAS", "OMP", "MKL", "BLIS"):
-    os.environ[f"{blas}_NUM_THREADS"] = "1"
+import numpy as np
 
-import argparse  # noqa: E402
-import ctypes  # noqa: E402
-import pathlib  # noqa: E402
-import statistics  # noqa: E402
-import sys  # noqa: E402
-import tempfile  # noqa: E402
-import time  # noqa: E402
-from collections.abc import Callable, Sequence  # noqa: E402
-
-import numpy as np  # noqa: E402
-
-from bench import machine  # noqa: E402
-from bench.kernels import open_sizes, padding, tiles  # noqa: E402
-from bench.kernels.build import Build, Function  # noqa: E402
-from bench.kernels.check import Buffer, Data, Wrong  # noqa: E402
-from bench.kernels.page import FORMS, KERNELS_TABLE, PEERS, goals, page  # noqa: E402
-from bench.kernels.programs import KERNELS, Kernel, small  # noqa: E402
-from bench.library import CLANG, FLAGS, OPTIONS  # noqa: E402
-from bench.results import Page, Row  # noqa: E402
-from bench.run import ROOT, TOOLS, Failed, run  # noqa: E402
+from bench import machine
+from bench.kernels import open_sizes, padding, tiles
+from bench.kernels.build import Build, Function
+from bench.kernels.check import Buffer, Data, Wrong
+from bench.kernels.page import FORMS, KERNELS_TABLE, PEERS, goals, page
+from bench.kernels.programs import KERNELS, Kernel, small
+from bench.library import CLANG, FLAGS, OPTIONS
+from bench.results import Page, Row
+from bench.run import ROOT, TOOLS, Failed, run
 
 Call = Callable[[], object]
 

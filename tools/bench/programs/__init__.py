@@ -14,6 +14,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+from bench.run import Failed
+
 # The module of each set, whose function of the name of the set, or whose PROGRAMS, are the programs.
 SETS = {
     "import": "models",
@@ -63,14 +65,17 @@ def put(programs: Programs, arguments: Any, **more: Any) -> Callable[[Callable[.
     return named
 
 
-def programs_of(name: str) -> dict[str, Program]:
-    """The programs of a set by name."""
+def programs_of(name: str, names: Sequence[str] = ()) -> dict[str, Program]:
+    """The programs of a set by name: those of some names, or all."""
     os.environ["JAX_PLATFORMS"] = "cpu"
     flag = f"--xla_force_host_platform_device_count={DEVICES.get(name, 8)}"
     os.environ["XLA_FLAGS"] = f"{flag} {os.environ.get('XLA_FLAGS', '')}"
     module = importlib.import_module(f"bench.programs.{SETS[name]}")
     programs: Programs = getattr(module, name)() if hasattr(module, name) else module.PROGRAMS
-    return {key: Program(*entry) for key, entry in programs.items()}
+    unknown = [key for key in names if key not in programs]
+    if unknown:
+        raise Failed(f"the set {name} has no program {unknown[0]}, but {', '.join(programs)}")
+    return {key: Program(*programs[key]) for key in names or programs}
 
 
 def lowered(program: Program, arguments: Sequence[Any], **options: Any) -> Any:
