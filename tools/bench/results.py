@@ -81,9 +81,10 @@ class Page:
         self.measured = {name: Measured(**stored.get(name, {})) for name in self.tables}
 
     def begin(self, table: Table, *conditions: str) -> None:
-        """Measures a table anew; with `keep` its rows of other names stay."""
+        """Measures a table anew; with `keep` its rows of other names stay, and so do their conditions."""
         measured = self.measured[table.name]
-        measured.conditions = [machine.name(), *conditions]
+        before = (measured.conditions or ["rows of before: machine not recorded"]) if self.keep and measured.rows else []
+        measured.conditions = list(dict.fromkeys([*before, machine.name(), *conditions]))
         if not self.keep:
             measured.rows, measured.notes = [], {}
         print(line(column.heading for column in table.columns), flush=True)
