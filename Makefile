@@ -10,9 +10,9 @@
 # test-python: its tests, and make test-jax: models beside JAX, both of which make test does too where what they need
 # can be installed. make fuzz: every check of fuzz/ under libFuzzer; MINUTES=60 for all together, FUZZ="map 600" for
 # one, and its seconds. make random: a million random maps and layouts, and 100,000 programs; RANDOM_CASES="programs
-# 1000" for others. make package: two Debian packages, tried. make lint-python: ruff and mypy over
-# tools/bench, where they are installed. make deny: licences and advisories of all crates, where cargo-deny is installed.
-# Each sets itself up.
+# 1000" for others. make package: two Debian packages, tried. make lint-python: the tables of benches beside their
+# results, and ruff and mypy over tools/bench, where they are installed. make deny: licences and advisories of all
+# crates, where cargo-deny is installed. Each sets itself up.
 
 # LLVM is where the environment says, or `llvm-config-22` on the PATH, or .cargo/config.toml.
 $(foreach variable,$(shell tools/llvm.sh variables),$(eval export $(variable)))
@@ -42,6 +42,7 @@ test-all: setup
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 	cargo test --workspace --no-fail-fast
 	@tools/deny.sh --if-installed
+	@$(MAKE) --no-print-directory lint-python
 	@tools/test-jax.sh --if-reachable
 	@tools/test-python.sh --if-reachable
 
@@ -107,6 +108,7 @@ bench-processes: setup
 	@tools/bench.sh processes
 
 lint-python:
+	@PYTHONPATH=tools python3 -B -m bench pages --check
 	@if command -v ruff >/dev/null && command -v mypy >/dev/null; then \
 	  cd tools && ruff check bench && mypy --config-file bench/pyproject.toml --package bench; \
 	else echo "lint-python: ruff and mypy are not installed; tools/bench is not checked" >&2; fi

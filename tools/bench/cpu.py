@@ -12,9 +12,7 @@ import tempfile
 
 from bench import export
 from bench.inspect import plan
-from bench.laid_out import PLANNED, LaidOut, timed
 from bench.library import FLAGS, OPTIONS
-from bench.near import apart
 from bench.results import Column, Page, Row, Table, programs
 from bench.run import ROOT, Failed
 
@@ -40,6 +38,10 @@ def page(write: bool = True) -> Page:
 
 def measured(text: str) -> Row:
     """The cells of a program's row after its name."""
+    # Pages are made without NumPy.
+    from bench.laid_out import PLANNED, LaidOut, timed
+    from bench.near import apart
+
     plain = LaidOut(text)
     free = LaidOut(text, plan(plain.text, "cpu", "--entry", "free").json["entry"])
     types = zip(plain.arguments + plain.results, free.arguments + free.results, strict=True)

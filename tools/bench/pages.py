@@ -3,6 +3,8 @@
 import argparse
 import importlib
 
+from bench.run import Failed
+
 # The modules with a page.
 PAGES = (
     "arenas",
@@ -21,10 +23,13 @@ PAGES = (
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    del parser
+    parser.add_argument("--check", action="store_true", help="writes nothing, and fails where a page has other tables")
 
 
 def main(options: argparse.Namespace) -> None:
-    del options
     for name in PAGES:
-        importlib.import_module(f"bench.{name}").page().remake()
+        page = importlib.import_module(f"bench.{name}").page()
+        if not options.check:
+            page.page.write_text(page.remade())
+        elif page.remade() != page.page.read_text():
+            raise Failed(f"{page.page} has not the tables of {page.file.name}; tools/bench.sh pages makes them")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from bench import machine
-from bench.run import ROOT
+from bench.run import ROOT, Failed
 
 Value: TypeAlias = str | int | float | None
 Row: TypeAlias = Sequence[Value]
@@ -115,7 +115,8 @@ class Page:
         if self.write:
             FOLDER.mkdir(parents=True, exist_ok=True)
             self.file.write_text(self.json())
-            self.remake()
+            if self.page.exists():
+                self.page.write_text(self.remade())
 
     def json(self) -> str:
         """The results, a row in a line."""
@@ -130,19 +131,19 @@ class Page:
             tables += [f'  "{name}": {{\n    {about}\n  }}'] if each.rows else []
         return "{\n" + ",\n".join(tables) + "\n}\n"
 
-    def remake(self) -> None:
-        """Makes the tables of the page, where there is one, of the results."""
+    def remade(self) -> str:
+        """The page with its tables made of the results."""
         if not self.page.exists():
-            return
+            raise Failed(f"there is no page {self.page}")
         text = self.page.read_text()
         for name, measured in self.measured.items():
             begin, end = f"<!-- {name} -->", f"<!-- end {name} -->"
             if text.count(begin) != 1 or text.count(end) != 1:
-                raise SystemExit(f"{self.page}: expected one {begin} and one {end}, where the table goes")
+                raise Failed(f"{self.page}: expected one {begin} and one {end}, where the table goes")
             head, rest = text.split(begin)
             tail = rest.split(end)[1]
             text = f"{head}{begin}\n\n{self.tables[name].markdown(measured)}\n\n{end}{tail}"
-        self.page.write_text(text)
+        return text
 
 
 def number(value: Value) -> float:

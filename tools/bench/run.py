@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-PACKAGE = pathlib.Path(__file__).parent
+PACKAGE = pathlib.Path(__file__).resolve().parent
 ROOT = PACKAGE.parents[1]
 LLVM = pathlib.Path(os.environ.get("LLVM", "/usr/lib/llvm-22"))
 TOOLS = pathlib.Path(os.environ.get("LAYOUT_TOOLS", ROOT / "target/release"))
