@@ -34,10 +34,13 @@ pub fn bound<'c>(module: Op<'c>, copied: impl Fn(Builder<'c>, Val<'c>) -> Val<'c
         match ir::name(op) {
             _ if !ir::results(op).into_iter().any(is_tensor) => {}
             "tensor.empty" => split(op, |op| vec![op]),
-            "linalg.fill" => split(op, |op| {
-                let empty = ir::defining_op(ir::operands(op)[1]).filter(|from| ir::name(*from) == "tensor.empty");
-                empty.into_iter().chain([op]).collect()
-            }),
+            // The copy of a fill would overwrite any other tensor.
+            "linalg.fill" => {
+                let into = ir::defining_op(ir::operands(op)[1]).filter(|from| ir::name(*from) == "tensor.empty");
+                if let Some(empty) = into {
+                    split(op, |op| vec![empty, op]);
+                }
+            }
             _ => {}
         }
     }

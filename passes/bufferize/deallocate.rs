@@ -140,14 +140,28 @@ pub fn refused_calls<'c>(module: Op<'c>) -> Vec<Diagnostic<'c>> {
             break;
         }
     }
+    // The types of functions with such a result, which an indirect call may reach.
+    let type_of = |function: &Op<'c>| ir::attribute(*function, "function_type");
+    let types: Vec<_> = (by_hand.iter())
+        .filter(|function| symbol(**function).is_some_and(|name| shared.iter().any(|(own, _)| *own == name)))
+        .filter_map(type_of)
+        .collect();
+    let is_reached = |op: Op<'c>| {
+        let called = (ir::name(op) == "func.call_indirect").then(|| ir::operands(op)[0].r#type());
+        called.is_some_and(|t| types.iter().any(|own| own.to_string() == t.to_string()))
+    };
     let is_freed_here = |v: Val| ir::uses(v).into_iter().any(|(user, _)| ir::name(user) == "memref.dealloc");
-    let calls = freed.into_iter().flat_map(ir::all_operations).filter(|op| callee(*op).is_some());
-    let refused = calls.filter(|op| ir::results(*op).into_iter().any(|v| is_shared(&shared, v) && !is_freed_here(v)));
+    let calls = freed.into_iter().flat_map(ir::all_operations);
+    let refused = calls.filter(|op| {
+        let mut results = ir::results(*op).into_iter().filter(|v| ir::is_buffer(v.r#type()) && !is_freed_here(*v));
+        results.any(|v| is_shared(&shared, v) || is_reached(*op))
+    });
     let error = |op: Op<'c>| {
+        let called = callee(op).map_or("a function that it may reach".to_owned(), |name| format!("@{name}"));
         let message = format!(
-            "'func.call' op cannot be lowered: @{} has no tensors and frees its buffers itself, and a buffer that it \
+            "'{}' op cannot be lowered: {called} has no tensors and frees its buffers itself, and a buffer that it \
              returns may be an argument, a global or another result, and would be freed twice: return a copy",
-            callee(op).unwrap_or_default()
+            ir::name(op)
         );
         Diagnostic::error(ir::location(op), message)
     };

@@ -30,15 +30,13 @@ pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
 }
 
 fn expand<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Result<(), String> {
-    let source = ir::operands(op)[0];
-    let t = source.r#type();
+    let (source, t) = (ir::operands(op)[0], ir::result(op, 0).r#type());
     let Some(shaped) = ir::memref(t) else { return Ok(()) };
     let Some(strides) = shaped.layout.and_then(ir::strides_of) else { return Ok(()) };
     let Some(offset) = ir::offset_of(&shaped) else { return Ok(()) };
-    if ir::result(op, 0).r#type() != t {
-        return Ok(());
-    }
     let b = Builder::before(op);
+    // Upstream folds a cast into the clone after it.
+    let source = if source.r#type() == t { source } else { b.value("memref.cast", &[source], t, &[]) };
     let index = Type::index(b.context());
     let rank = strides.len();
     // Run-time sizes and strides come from the descriptor.

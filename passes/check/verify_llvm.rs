@@ -20,7 +20,6 @@ const TRANSLATED: &[&str] = &[
     "omp",
     "ptr",
     "rocdl",
-    "spirv",
     "vcix",
     "x86vector",
     "xevm",

@@ -34,6 +34,9 @@ func.func @calls(%x: tensor<4xf32>) -> tensor<4xf32> {
   %r = call @outer(%m) : (memref<4xf32>) -> memref<4xf32>
   // expected-error@+1 {{'func.call' op cannot be lowered: @twice has}}
   %s:2 = call @twice() : () -> (memref<4xf32>, memref<4xf32>)
+  %f = constant @same : (memref<4xf32>) -> memref<4xf32>
+  // expected-error@+1 {{'func.call_indirect' op cannot be lowered: a function that it may reach has}}
+  %u = call_indirect %f(%m) : (memref<4xf32>) -> memref<4xf32>
   %t = bufferization.to_tensor %r restrict : memref<4xf32> to tensor<4xf32>
   return %t : tensor<4xf32>
 }

@@ -25,6 +25,10 @@ gpu.module @kernels {
   }
 }
 
+// expected-error@+1 {{'spirv.module' op is not converted to the LLVM dialect}}
+spirv.module Logical GLSL450 {
+}
+
 gpu.module @arguments {
   // expected-error@+1 {{'gpu.func' op has type tensor<4xf32>, which is not converted to the LLVM dialect: a gpu.func must be converted before}}
   gpu.func @tensor(%x: tensor<4xf32>) kernel {
