@@ -47,6 +47,29 @@ fn random_programs() {
     }
 }
 
+/// Instructions that only move elements may round them, too.
+#[test]
+fn moved_elements_are_rounded() {
+    let context = jit::context();
+    for [from, to] in [["f64", "f32"], ["f32", "bf16"], ["f16", "f32"]] {
+        for (result, instruction) in [
+            ("TO[4]", "add-dependency(x, k)"),
+            ("TO[4]", "set-dimension-size(x, n), dimensions={0}"),
+            ("TO[<=4]", "set-dimension-size(x, n), dimensions={0}"),
+            ("TO[4]", "dynamic-reshape(x, n)"),
+            ("(TO[4], u32[], token[])", "send(x, k), channel_id=1, is_host_transfer=true"),
+            ("TO[4]", "ragged-all-to-all(x, x, i, i, i, i)"),
+        ] {
+            let text = format!(
+                "ENTRY e {{\n  x = {from}[4] parameter(0)\n  n = s32[] constant(4)\n  i = s32[1] constant({{1}})\n  \
+                 k = token[] after-all()\n  ROOT y = {} {instruction}\n}}\n",
+                result.replace("TO", to)
+            );
+            assert_eq!(parsed(&context, instruction, &text), 2, "{from} to {result}: {instruction}");
+        }
+    }
+}
+
 /// Randomly changed modules, and modules with bounded dynamic sizes.
 #[test]
 fn changed_modules() {

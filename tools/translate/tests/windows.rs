@@ -63,6 +63,26 @@ fn a_sum_behind_calls_runs_along_the_elements() {
     assert_eq!(["add", "by_call", "by_calls", "by_tuples", "twice"].map(has_loop), [true, true, true, true, false]);
 }
 
+/// Windows that end with the array, of a computation whose result is a tuple of one.
+#[test]
+fn a_tuple_of_one_runs_along_the_elements() {
+    let text = "HloModule one
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = f32[] add(a, b)
+  ROOT t = (f32[]) tuple(c)
+}
+ENTRY main {
+  x = f32[4000] parameter(0)
+  z = f32[] constant(0)
+  ROOT r = (f32[4000]) reduce-window(x, z), window={size=4000 pad=0_3999}, to_apply=sum
+}
+";
+    let mlir = layout_translate::import(&Module::parse(text).unwrap(), text, "one.hlo").unwrap();
+    assert!(mlir.contains("scf.for"), "{mlir}");
+}
+
 /// Each computation calls the one before it twice: 2^39 copies.
 #[test]
 fn calls_of_calls_take_no_longer() {

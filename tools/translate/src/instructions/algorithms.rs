@@ -44,7 +44,10 @@ pub fn algorithm(
             let over = Scan { dim: *dim, inputs: *inputs, reversed: *reversed };
             scan::scan(b, i, &over, ins, &outs)
         }
-        Algorithm::DynamicReshape => Ok(vec![shapes::reshape(b, &ins[0], &outs[0])]),
+        Algorithm::DynamicReshape => {
+            let data = b.precise(&ins[0], &outs[0])?;
+            Ok(vec![shapes::reshape(b, &data, &outs[0])])
+        }
         Algorithm::DimensionSize { dim } => {
             let size = b.w.constant(&ins[0].sizes[*dim].to_string(), "i32");
             Ok(vec![b.named(&outs[0], &format!("tensor.from_elements {size} : {}", outs[0].ty))])

@@ -234,6 +234,7 @@ fn ragged(b: &mut Builder, i: &Instruction, c: &Collective, ins: &[Tensor], out:
             exchange(b, i, c, &input, &begun, &lists, usize::MAX)
         }
     };
+    let done = b.precise(&done, out)?;
     Ok(b.converted(&done, out))
 }
 

@@ -125,9 +125,10 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
         Some(lines) => lines,
         None if i.opcode == "set-dimension-size" => {
             let out = tensors(&fixed.shape)?.remove(0);
-            vec![b.converted(&ins[0].data, &out)]
+            let data = b.precise(&ins[0].data, &out)?;
+            vec![b.converted(&data, &out)]
         }
-        None => super::instruction(b, &Site { i: &fixed, shapes: &shapes, operands: &operands, ..*site })?,
+        None => super::instruction(b, &Site { i: &fixed, shapes: &shapes, operands: &operands })?,
     };
     let mut results = Vec::new();
     for (data, array) in done.into_iter().zip(leaves(&i.shape)) {

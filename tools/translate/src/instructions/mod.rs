@@ -111,7 +111,7 @@ fn is_barrier(i: &Instruction) -> bool {
 
 /// Whether the result of an elementwise instruction is its operand.
 fn is_identity(i: &Instruction) -> bool {
-    is_barrier(i) || matches!(&*i.opcode, "copy" | "domain")
+    is_barrier(i) || matches!(&*i.opcode, "copy" | "domain" | "set-dimension-size")
 }
 
 fn not_imported(i: &Instruction) -> Fault {

@@ -8,7 +8,8 @@ use crate::scalar::elementwise::constant;
 use crate::writer::Writer;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::{Instruction, Module, Values};
-use tensor_layout::operations::{Operation, Shape};
+use tensor_layout::operations::Operation;
+use tensor_layout::operations::shape::leaves;
 
 /// The most bytes of a term: [`LOG_OF_SUM`] is the longest known one.
 const LONGEST: usize = 256;
@@ -85,8 +86,8 @@ impl Monoid {
 
 /// The element type of a scalar.
 fn scalar(i: &Instruction) -> Option<ElementType> {
-    match &i.shape {
-        Shape::Array(array) if array.dims.is_empty() => Some(array.element),
+    match leaves(&i.shape)[..] {
+        [array] if array.dims.is_empty() => Some(array.element),
         _ => None,
     }
 }

@@ -37,7 +37,10 @@ pub fn start(b: &mut Builder, site: &Site, start: &Start) -> Done<Vec<Tensor>> {
 /// The values of an array in the layouts of `outs`; zeros for an unknown array.
 fn taken(b: &mut Builder, own: Option<&Vec<Tensor>>, outs: &[Tensor]) -> Done<Vec<Tensor>> {
     match own {
-        Some(own) => b.all_converted(own, outs),
+        Some(own) => {
+            let own = own.iter().zip(outs).map(|(t, out)| b.precise(t, out)).collect::<Done<Vec<_>>>()?;
+            b.all_converted(&own, outs)
+        }
         None => Ok(outs.iter().map(|out| b.unused(out)).collect()),
     }
 }
