@@ -51,11 +51,13 @@ pub fn bitcast(site: &mut Site) -> Found {
     let types = Types { operands: Vec::new(), results: Vec::new() };
     let written = site.written()?;
     match (site.operands[0], written) {
-        (Shape::Array(_), Shape::Array(_)) => {
+        (Shape::Array(from), Shape::Array(to)) if from.element.is_data() && to.element.is_data() => {
             let refused = |refusal| site.refused(&refusal, &types);
             operation.check(&site.operands, &[written]).map_err(refused).map(|()| operation)
         }
-        _ => Ok(operation),
+        // Tokens and tuples have no bits.
+        (from, to) if agree(from, to, &|a, b| a == b) => Ok(operation),
+        (from, _) => Err(site.result_must(format!("be {}", plain(from)))),
     }
 }
 
@@ -105,6 +107,9 @@ pub fn dot(site: &mut Site) -> Found {
         rhs_contracting: site.dims("rhs_contracting", "rhs_contracting_dims")?,
     };
     let operands = vec![site.element(0)?, site.element(1)?];
+    if let Some(operand) = operands.iter().position(|element| !element.is_data()) {
+        return Err(site.operand_must(operand, "have numbers as elements"));
+    }
     let results = vec![site.result_element(finest(&operands))?];
     site.checked(operation, &Types { operands, results })
 }
