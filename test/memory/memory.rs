@@ -1030,7 +1030,7 @@ fn a_tuple_of_ten_thousand_parts() {
 /// bytes.
 #[test]
 fn the_arenas_of_programs_are_their_peaks() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("test/hlo");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test/hlo");
     let mut arenas = 0;
     for entry in [&folder, &folder.join("small")].into_iter().flat_map(|folder| fs::read_dir(folder).unwrap()) {
         let path = entry.unwrap().path();

@@ -354,7 +354,7 @@ fn layouts_of_the_file_that_are_not_possible_are_errors_at_their_operation() {
 
 #[test]
 fn every_program_is_planned_without_a_gap() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("test/hlo");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test/hlo");
     let mut programs = 0;
     for file in fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();

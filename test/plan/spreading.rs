@@ -251,7 +251,7 @@ fn the_table_beside_layouts_by_hand_is_current() {
     }
     row("attention, 64 heads of 128 × 32".to_string(), "queries over MAB and PE", "mn_core_2", attention());
     row("stencil of 27 points, 128 × 128 × 128".to_string(), &format!("`{BY_HAND}`"), "mn_core_2", stencil());
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/places.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/places.md");
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(path, &text).unwrap();
     }

@@ -277,7 +277,7 @@ fn the_table_of_steps_is_current() {
             }
         }
     }
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/time.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/time.md");
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(path, &text).unwrap();
     }

@@ -58,6 +58,23 @@ impl Schedule {
                 least = (own, orders);
             }
         }
+        if let Some(all) = every_order(module)? {
+            // All are tried: the least of them is the bound.
+            let mut temporaries: BTreeMap<u8, i64> = BTreeMap::new();
+            for order in all {
+                let orders = BTreeMap::from([(module.entry, order)]);
+                let used = MemoryUse::of(&Schedule::of_orders(orders.clone()).apply(module)?)?;
+                let own: BTreeMap<u8, i64> = used.spaces.iter().map(|(space, own)| (*space, own.peak)).collect();
+                for (space, own) in &used.spaces {
+                    let least = temporaries.entry(*space).or_insert(i64::MAX);
+                    *least = own.temporaries.min(*least);
+                }
+                if own.iter().all(|(space, peak)| *peak <= text.get(space).copied().unwrap_or(0)) && own < least.0 {
+                    least = (own, orders);
+                }
+            }
+            found.bounds = temporaries;
+        }
         found.orders = least.1;
         Ok(found)
     }
@@ -167,6 +184,61 @@ impl Schedule {
         }
         Ok(ordered)
     }
+}
+
+/// The most orders of a program that are all tried, and its most instructions: each order takes a count of the memory.
+const MOST_ORDERS: usize = 1000;
+const MOST_LISTED: usize = 64;
+
+/// All orders of a program without called computations, parameters first; `None` for more than [`MOST_ORDERS`], and for more than
+/// [`MOST_LISTED`] instructions.
+///
+/// # Errors
+/// As [`Schedule::least_memory`].
+fn every_order(module: &Module) -> Result<Option<Vec<Vec<usize>>>, Error> {
+    let (frames, computation) = (frames(module), &module.computations[module.entry]);
+    let [frame] = frames.iter().copied().collect::<Vec<_>>()[..] else { return Ok(None) };
+    let n = computation.instructions.len();
+    if n > MOST_LISTED {
+        return Ok(None);
+    }
+    let outputs = OutputMemory::Reserved;
+    let buffers = Ordering::as_it_is(module, outputs)?.buffers;
+    let effects = module.effects();
+    let tasks = Tasks { module, frame, frames: &buffers, effects: &effects, outputs };
+    let (_, pairs) = tasks.graphs(&|_, _| BTreeMap::new())?;
+    let (mut before, mut after) = (vec![0; n], vec![Vec::new(); n]);
+    for (first, then) in pairs {
+        before[then] += 1;
+        after[first].push(then);
+    }
+    let mut all = Vec::new();
+    // Each entry is an order so far, with the numbers of predecessors that are still to come.
+    let mut open = vec![(Vec::with_capacity(n), before)];
+    while let Some((order, before)) = open.pop() {
+        let ready = (0..n).filter(|k| before[*k] == 0);
+        let parameter = |k: &usize| computation.parameters.contains(k);
+        // A parameter is live from the beginning wherever it is.
+        let next: Vec<usize> = match ready.clone().find(parameter) {
+            Some(k) => vec![k],
+            None => ready.collect(),
+        };
+        if next.is_empty() {
+            all.push(order);
+        } else {
+            for k in next {
+                let (mut order, mut before) = (order.clone(), before.clone());
+                order.push(k);
+                before[k] = usize::MAX;
+                after[k].iter().for_each(|then| before[*then] -= 1);
+                open.push((order, before));
+            }
+        }
+        if all.len() + open.len() > MOST_ORDERS {
+            return Ok(None);
+        }
+    }
+    Ok(Some(all))
 }
 
 /// Whether the peak of one memory is lower, and none is higher.
