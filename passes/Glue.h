@@ -1,8 +1,8 @@
 //===- Glue.h - The C ABI between the passes' C++ and their Rust ----------===//
 //
 // `layout_rs_*` is Rust that C++ calls, `layout_cc_*` is C++ that Rust calls.
-// The Rust side is passes/exports.rs for the first, passes/pass/upstream.rs for the
-// second.
+// The Rust side is passes/exports.rs for the first, passes/pass/upstream.rs for
+// the second.
 //
 //===----------------------------------------------------------------------===//
 
