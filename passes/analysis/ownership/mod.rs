@@ -26,16 +26,15 @@
 //! A loop with its body counts as one operation of its block, so that an order by number is enough. The pass leaves
 //! functions alone that have a region of several blocks or an unknown operation.
 
-mod fates;
 mod flow;
 mod messages;
 mod moves;
 mod order;
+mod release;
 mod reuse;
 mod sets;
 
 use crate::buffers::async_copies::DmaStart;
-pub use fates::{Fate, Owner, owners};
 pub use flow::{Carried, allocation, carried};
 use flow::{Origin, is_buffer, leaks_address, made};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
@@ -43,6 +42,7 @@ use melior::ir::ValueLike;
 use melior::ir::operation::OperationMutLike;
 pub use moves::instead_of_copies;
 use order::{BlockKey, Numbered, block_key};
+pub use release::{Owner, Release, owners};
 use sets::{Owned, Sets};
 use std::collections::HashSet;
 
@@ -70,7 +70,7 @@ pub fn copied<'c>(function: Op<'c>) -> Vec<(Op<'c>, usize)> {
 }
 
 /// An operand that another block, or the caller, will own.
-struct HandedOn<'c> {
+struct OwnershipTransfer<'c> {
     op: Op<'c>,
     operand: usize,
     value: Val<'c>,
@@ -96,7 +96,7 @@ struct Decided<'c> {
     /// The end of each owned value.
     ends: Vec<End>,
     /// The operands that are handed on as copies.
-    copied: Vec<HandedOn<'c>>,
+    copied: Vec<OwnershipTransfer<'c>>,
 }
 
 impl<'c> Decided<'c> {
@@ -127,7 +127,7 @@ impl<'c> Decided<'c> {
         let copying: Vec<usize> = self.copied.iter().map(|operand| self.order.number(operand.op)).collect();
         let mut buffers: Vec<Val<'c>> = self.owned.iter().map(|owned| owned.value).collect();
         reuse::reuse(rewriter, &mut self, &copying, &mut buffers);
-        for HandedOn { op, operand, .. } in &self.copied {
+        for OwnershipTransfer { op, operand, .. } in &self.copied {
             let (b, value) = (Builder::before(*op), ir::operands(*op)[*operand]);
             let copy = b.value("bufferization.clone", &[value], value.r#type(), &[]);
             ir::edit(*op).set_operand(*operand, copy);
@@ -181,7 +181,7 @@ fn define<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>) -> Option<()> {
 }
 
 /// Decides the owners of values that control flow carries; returns the operands that are handed on.
-fn hand_on<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>) -> Option<Vec<HandedOn<'c>>> {
+fn hand_on<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>) -> Option<Vec<OwnershipTransfer<'c>>> {
     let mut all = Vec::new();
     // Operations inside have higher numbers.
     for (at, op) in order.operations.iter().enumerate().skip(1).rev() {
@@ -198,7 +198,7 @@ fn hand_on<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>) -> Option<Vec<HandedOn
                 let (block, at) = home(order, *value, *op);
                 sets.own(Owned { value: *value, block, at });
             }
-            let handed_on = |(op, operand): (Op<'c>, usize)| HandedOn {
+            let handed_on = |(op, operand): (Op<'c>, usize)| OwnershipTransfer {
                 op,
                 operand,
                 value: ir::operands(op)[operand],
@@ -213,7 +213,7 @@ fn hand_on<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>) -> Option<Vec<HandedOn
     }
     for op in order.operations.iter().filter(|op| ir::name(**op) == "func.return") {
         let buffers = ir::operands(*op).into_iter().enumerate().filter(|(_, v)| is_buffer(*v));
-        all.extend(buffers.map(|(operand, value)| HandedOn { op: *op, operand, value, to: vec![] }));
+        all.extend(buffers.map(|(operand, value)| OwnershipTransfer { op: *op, operand, value, to: vec![] }));
     }
     Some(all)
 }
@@ -232,7 +232,7 @@ fn home<'c>(order: &Numbered<'c>, value: Val<'c>, op: Op<'c>) -> (BlockKey, usiz
 }
 
 /// Records all uses.
-fn use_all<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>, handed_on: &[HandedOn<'c>]) {
+fn use_all<'c>(order: &Numbered<'c>, sets: &mut Sets<'c>, handed_on: &[OwnershipTransfer<'c>]) {
     let handed_on: HashSet<(usize, usize)> = handed_on.iter().map(|h| (ir::op_key(h.op), h.operand)).collect();
     for (at, op) in order.operations.iter().enumerate() {
         for (operand, value) in ir::operands(*op).into_iter().enumerate().filter(|(_, v)| is_buffer(*v)) {

@@ -8,8 +8,8 @@
 
 use super::loops::{self, Computed};
 use super::steps::{ArrayId, StepKind, Steps, Want, says_layout, with_layout};
+use crate::analysis::execution_counts::ExecutionCounts;
 use crate::analysis::functions::{callee, free_functions, symbol, terminators};
-use crate::analysis::runs::Runs;
 use crate::buffers::operations::{ELEMENTWISE, is};
 use crate::choose::indexing_analysis::{SiteOperand, site};
 use crate::pass::options::PlanEntry;
@@ -35,7 +35,7 @@ pub struct PlanWalk<'t, 'c> {
     pub steps: Steps<'c>,
     entry: PlanEntry,
     target: &'t Target,
-    runs: Runs,
+    runs: ExecutionCounts,
     /// The functions whose arguments and results have the layouts that are best inside.
     free: HashMap<&'c str, Op<'c>>,
     functions: HashMap<&'c str, Signature>,
@@ -82,7 +82,7 @@ impl<'t, 'c> PlanWalk<'t, 'c> {
             steps: Steps { has_places: !target.machine().axes.is_empty(), ..Steps::default() },
             entry,
             target,
-            runs: Runs::of(&all),
+            runs: ExecutionCounts::of(&all),
             free,
             functions: HashMap::new(),
             given: HashMap::new(),

@@ -25,8 +25,8 @@ mod classes;
 mod constraints;
 mod place;
 
+use crate::analysis::execution_counts::ExecutionCounts;
 use crate::analysis::functions::set_function_type;
-use crate::analysis::runs::Runs;
 use crate::buffers::spread::Axes;
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::options::RemoveConversionsOptions;
@@ -69,7 +69,7 @@ fn remove(rewriter: &Rewriter) {
     place::shorten_chains(module);
     place::split_uses(module);
     let operations = ir::all_operations(module);
-    let runs = Runs::of(&operations);
+    let runs = ExecutionCounts::of(&operations);
     let Constraints { mut classes, functions } =
         Constraints::of(Classes::new(ir::location(module), Axes::of(module, &operations)), &operations);
     let mut conversions: Vec<Op> = operations.iter().copied().filter(|op| is_conversion(*op)).collect();
@@ -92,7 +92,7 @@ fn is_conversion(op: Op) -> bool {
 }
 
 /// The bytes that a conversion moves, times its executions.
-fn moved_bytes(op: Op, runs: &Runs) -> u64 {
+fn moved_bytes(op: Op, runs: &ExecutionCounts) -> u64 {
     let shaped = ir::tensor(ir::result(op, 0).r#type()).expect("a conversion of tensors");
     bytes(&shaped).saturating_mul(runs.of_op(op))
 }
@@ -106,7 +106,7 @@ struct Moved {
 impl Moved {
     fn of(module: Op) -> Moved {
         let operations = ir::all_operations(module);
-        let runs = Runs::of(&operations);
+        let runs = ExecutionCounts::of(&operations);
         let conversions = operations.into_iter().filter(|op| is_conversion(*op));
         let each = conversions.map(|op| moved_bytes(op, &runs));
         each.fold(Moved { conversions: 0, bytes: 0 }, |all, bytes| Moved {

@@ -1,7 +1,7 @@
 //! The remaining conversions: their sources, merging, and position.
 
 use super::classes::{Space, reshaped};
-use crate::analysis::runs::constant_trips;
+use crate::analysis::execution_counts::constant_trips;
 use crate::buffers::operations::{ELEMENTWISE, is};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
 use melior::ir::block::BlockLike;

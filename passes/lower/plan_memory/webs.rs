@@ -15,7 +15,7 @@
 //! live: the new buffer then takes the slot that the other one is not in, which is known at run time.
 
 use crate::analysis::functions::callee;
-use crate::analysis::ownership::{Fate, Owner, owners};
+use crate::analysis::ownership::{Owner, Release, owners};
 use crate::lower::plan_memory::memory::{ALIGNMENT, ArenaMemory};
 use crate::lower::plan_memory::signature::GivenMemory;
 use layout_ir::{self as ir, Op, Val};
@@ -133,7 +133,7 @@ pub fn webs<'c>(
     let owners = owners(function).unwrap_or_else(|| freed_in_their_block(text));
     let mut sets = DisjointSets::new(owners.len());
     for (number, owner) in owners.iter().enumerate() {
-        if let Fate::HandedOn { to, .. } = &owner.fate {
+        if let Release::Transferred { to, .. } = &owner.release {
             for other in to {
                 sets.join(*other, number);
             }
@@ -165,7 +165,7 @@ fn freed_in_their_block<'c>(text: &Text<'c>) -> Vec<Owner<'c>> {
         let mut freed = freed.into_iter().filter(|user| ir::name(*user) == "memref.dealloc");
         match (freed.next(), freed.next()) {
             (Some(op), None) if ir::comes_before(ir::defining_op(value)?, op) => {
-                Some(Owner { value, fate: Fate::Freed(op) })
+                Some(Owner { value, release: Release::Freed(op) })
             }
             _ => None,
         }
@@ -180,9 +180,9 @@ fn member<'c>(
     memory: ArenaMemory<'c>,
     owner: Owner<'c>,
 ) -> Option<Member<'c>> {
-    let to = match owner.fate {
-        Fate::Freed(op) | Fate::HandedOn { op, .. } => text.number(op),
-        Fate::Unknown => return None,
+    let to = match owner.release {
+        Release::Freed(op) | Release::Transferred { op, .. } => text.number(op),
+        Release::Unknown => return None,
     };
     let Some(op) = ir::defining_op(owner.value) else {
         let first = text.number(ir::after(owner.value)?);
@@ -214,9 +214,9 @@ fn web<'c>(text: &Text<'c>, members: &[Member<'c>], returns: bool) -> Option<Web
     };
     for (number, member) in members.iter().enumerate() {
         web.live = (web.live.0.min(member.live.0), web.live.1.max(member.live.1));
-        match &member.owner.fate {
-            Fate::Freed(op) => web.frees.push(*op),
-            Fate::HandedOn { op, operand, to } if to.is_empty() => {
+        match &member.owner.release {
+            Release::Freed(op) => web.frees.push(*op),
+            Release::Transferred { op, operand, to } if to.is_empty() => {
                 if web.returned.is_some() || web.copied.is_some() {
                     return None;
                 }

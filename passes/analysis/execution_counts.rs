@@ -14,20 +14,20 @@ use tensor_layout::numbers::ceil_div_wide;
 const TRIPS: u64 = 16;
 
 /// The numbers of executions of a module's operations.
-pub struct Runs {
+pub struct ExecutionCounts {
     /// The executions of the blocks of an operation with regions, by its key.
     inside: HashMap<usize, u64>,
 }
 
-impl Runs {
+impl ExecutionCounts {
     /// Counts the executions of these operations, each after its parent.
-    pub fn of(operations: &[Op]) -> Runs {
+    pub fn of(operations: &[Op]) -> ExecutionCounts {
         let functions: Vec<usize> = (0..operations.len()).filter(|k| ir::name(operations[*k]) == "func.func").collect();
         let mut calls: HashMap<&str, Vec<(usize, u64)>> = HashMap::new();
         let numbers: HashMap<&str, usize> =
             functions.iter().enumerate().filter_map(|(n, k)| Some((symbol(operations[*k])?, n))).collect();
         // Executions for each call of the function, and the function of each operation.
-        let mut runs = Runs { inside: HashMap::new() };
+        let mut runs = ExecutionCounts { inside: HashMap::new() };
         let mut function = 0;
         for op in operations {
             if ir::name(*op) == "func.func" {

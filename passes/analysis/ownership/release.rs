@@ -11,15 +11,15 @@ pub struct Owner<'c> {
     /// The result or block argument.
     pub value: Val<'c>,
     /// The end of its buffer.
-    pub fate: Fate<'c>,
+    pub release: Release<'c>,
 }
 
 /// The end of a buffer.
-pub enum Fate<'c> {
+pub enum Release<'c> {
     /// An operation of its block frees it.
     Freed(Op<'c>),
     /// Operand `operand` of `op` hands it on: to owners of these numbers, or to the caller.
-    HandedOn { op: Op<'c>, operand: usize, to: Vec<usize> },
+    Transferred { op: Op<'c>, operand: usize, to: Vec<usize> },
     /// Unknown, or never freed.
     Unknown,
 }
@@ -31,18 +31,20 @@ pub fn owners<'c>(function: Op<'c>) -> Option<Vec<Owner<'c>>> {
     define(&order, &mut sets)?;
     let handed_on = hand_on(&order, &mut sets)?;
     let numbers: HashMap<usize, usize> = sets.owned.iter().enumerate().map(|(k, o)| (ir::key(o.value), k)).collect();
-    let mut fates: Vec<Vec<Fate>> = sets.owned.iter().map(|_| Vec::new()).collect();
+    let mut releases: Vec<Vec<Release>> = sets.owned.iter().map(|_| Vec::new()).collect();
     for operand in handed_on {
         let to: Vec<usize> = operand.to.iter().map(|v| numbers[&ir::key(*v)]).collect();
         let set = sets.of(operand.value);
         let only = if let ([only], false) = (&set.owned[..], set.lent) { Some(*only) } else { None };
         let known = only.filter(|only| sets.owned[*only].block == order.block(order.number(operand.op)));
         match known {
-            Some(only) => fates[only].push(Fate::HandedOn { op: operand.op, operand: operand.operand, to }),
+            Some(only) => releases[only].push(Release::Transferred { op: operand.op, operand: operand.operand, to }),
             // The receiver does not know what it gets.
             None => {
                 let all = sets.of(operand.value).owned.clone();
-                all.into_iter().chain(to).for_each(|number| fates[number].extend([Fate::Unknown, Fate::Unknown]));
+                all.into_iter()
+                    .chain(to)
+                    .for_each(|number| releases[number].extend([Release::Unknown, Release::Unknown]));
             }
         }
     }
@@ -50,32 +52,32 @@ pub fn owners<'c>(function: Op<'c>) -> Option<Vec<Owner<'c>>> {
         let value = ir::operands(*op)[0];
         let own = numbers.get(&ir::key(value)).copied();
         match own.filter(|number| sets.owned[*number].block == order.block(order.number(*op))) {
-            Some(number) => fates[number].push(Fate::Freed(*op)),
+            Some(number) => releases[number].push(Release::Freed(*op)),
             None => {
                 let all = sets.of(value).owned.clone();
-                all.into_iter().for_each(|number| fates[number].extend([Fate::Unknown, Fate::Unknown]));
+                all.into_iter().for_each(|number| releases[number].extend([Release::Unknown, Release::Unknown]));
             }
         }
     }
-    spread_unknown(&mut fates);
-    let only = |mut fates: Vec<Fate<'c>>| match fates.pop() {
-        Some(fate) if fates.is_empty() => fate,
-        _ => Fate::Unknown,
+    spread_unknown(&mut releases);
+    let only = |mut releases: Vec<Release<'c>>| match releases.pop() {
+        Some(release) if releases.is_empty() => release,
+        _ => Release::Unknown,
     };
-    let owners = sets.owned.into_iter().zip(fates);
-    Some(owners.map(|(owned, fates)| Owner { value: owned.value, fate: only(fates) }).collect())
+    let owners = sets.owned.into_iter().zip(releases);
+    Some(owners.map(|(owned, releases)| Owner { value: owned.value, release: only(releases) }).collect())
 }
 
-/// Marks as unknown each owner that receives a buffer from an owner without a known fate.
-fn spread_unknown(fates: &mut [Vec<Fate>]) {
-    let is_known = |fates: &[Fate]| matches!(fates, [Fate::Freed(_) | Fate::HandedOn { .. }]);
-    let mut open: Vec<usize> = (0..fates.len()).filter(|number| !is_known(&fates[*number])).collect();
+/// Marks as unknown each owner that receives a buffer from an owner without a known release.
+fn spread_unknown(releases: &mut [Vec<Release>]) {
+    let is_known = |releases: &[Release]| matches!(releases, [Release::Freed(_) | Release::Transferred { .. }]);
+    let mut open: Vec<usize> = (0..releases.len()).filter(|number| !is_known(&releases[*number])).collect();
     while let Some(number) = open.pop() {
-        let to = |fate: &Fate| if let Fate::HandedOn { to, .. } = fate { to.clone() } else { vec![] };
-        for other in fates[number].iter().flat_map(to).collect::<Vec<usize>>() {
-            if is_known(&fates[other]) {
+        let to = |release: &Release| if let Release::Transferred { to, .. } = release { to.clone() } else { vec![] };
+        for other in releases[number].iter().flat_map(to).collect::<Vec<usize>>() {
+            if is_known(&releases[other]) {
                 open.push(other);
-                fates[other].push(Fate::Unknown);
+                releases[other].push(Release::Unknown);
             }
         }
     }
