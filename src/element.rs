@@ -67,6 +67,9 @@ impl ElementType {
     /// ```
     pub fn parse(name: &str) -> Result<ElementType, Error> {
         ElementType::from_name(name).ok_or_else(|| {
+            if name.is_empty() {
+                return Error::at(0, "expected an element type, found none").syntax();
+            }
             let hint = match ElementType::from_foreign_name(name) {
                 Some(element) => format!("; XLA writes `{element}`"),
                 None => did_you_mean(name, ElementType::ALL.iter().map(|t| t.name())),

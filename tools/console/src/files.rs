@@ -38,13 +38,14 @@ pub fn read(file: &str) -> Result<String, Complaint> {
 }
 
 /// Binary formats: where their mark is, the mark, and how to get text from them.
-const BINARY: [(usize, &[u8], &str); 8] = [
+const BINARY: [(usize, &[u8], &str); 9] = [
     (0, b"\xfd7zXZ", "xz; `xz -d` decompresses it"),
     (0, b"BZh", "bzip2; `bzip2 -d` decompresses it"),
     (0, b"\x1f\x8b", "what gzip compressed before; `gzip -d` decompresses it once"),
     (0, b"\x28\xb5\x2f\xfd", "what zstd compressed before; decompress it once"),
     (0, b"PK\x03\x04", "a zip archive; `unzip -p` prints the files in it"),
     (257, b"ustar", "a tar archive; `tar -xO` prints the files in it"),
+    (0, b"\xff\xfe\x00\x00", "UTF-32; `iconv -f UTF-32 -t UTF-8` converts it"),
     (0, b"\xff\xfe", UTF_16),
     (0, b"\xfe\xff", UTF_16),
 ];

@@ -9,6 +9,7 @@
 
 use super::measure::kinds;
 use super::summary::Kind;
+use crate::numbers::quoted;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
@@ -143,7 +144,7 @@ impl Program {
                 let all = self.module.computations.iter().flat_map(|computation| &computation.instructions);
                 let hint = did_you_mean(name, all.map(|instruction| instruction.name.as_str()));
                 let name: String = name.chars().take(80).collect();
-                Err(Error::new(format!("unknown instruction `{name}`{hint}")).unknown())
+                Err(Error::new(format!("unknown instruction {}{hint}", quoted(&name))).unknown())
             }
             _ => Ok(chosen),
         }

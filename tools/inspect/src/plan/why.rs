@@ -1,7 +1,7 @@
 //! `layout-inspect plan --why`: the cost of each layout of an instruction's result.
 
 use super::answer::Names;
-use crate::numbers::{counted, grouped};
+use crate::numbers::{counted, grouped, quoted};
 use layout_plan::plan::ArrayName;
 use layout_plan::solver::Marginal;
 use std::fmt::Write;
@@ -47,7 +47,7 @@ pub fn text(names: &Names, ask: &mut dyn FnMut(ArrayName) -> Vec<Alternatives>, 
             true => ": it makes a tuple, or is inside a fusion or a computation on scalars".to_string(),
             false => did_you_mean(name, &mut all),
         };
-        return Err(Error::new(format!("no layout is chosen for an instruction `{name}`{hint}")));
+        return Err(Error::new(format!("no layout is chosen for an instruction {}{hint}", quoted(name))));
     }
     Ok(text)
 }
