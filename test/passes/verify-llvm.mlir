@@ -8,13 +8,22 @@ llvm.func @translated() -> i32 {
 }
 
 llvm.func @left(%x: f32) -> f32 {
-  // expected-error@+1 {{'builtin.unrealized_conversion_cast' op is not converted to the LLVM dialect}}
+  // Of a cast the operation is said that it is left for.
   %0 = builtin.unrealized_conversion_cast %x, %x : f32, f32 to complex<f32>
   // expected-error@+1 {{'complex.neg' op is not converted to the LLVM dialect}}
   %1 = complex.neg %0 : complex<f32>
   // expected-error@+1 {{'complex.re' op is not converted to the LLVM dialect}}
   %2 = complex.re %1 : complex<f32>
   llvm.return %2 : f32
+}
+
+llvm.func @launch(%n: i64) {
+  // expected-error@+1 {{'builtin.unrealized_conversion_cast' op is left for 'gpu.launch' op, which is not converted to the LLVM dialect}}
+  %0 = builtin.unrealized_conversion_cast %n : i64 to index
+  gpu.launch blocks(%a, %b, %c) in (%d = %0, %e = %0, %f = %0) threads(%g, %h, %i) in (%j = %0, %k = %0, %l = %0) {
+    gpu.terminator
+  }
+  llvm.return
 }
 
 gpu.module @kernels {
