@@ -15,7 +15,7 @@ use crate::pass::steps::{Next, StepInput, StepResult};
 use layout_dialect::MANUAL_DEALLOCATION as BY_HAND;
 use layout_ir::{self as ir, Builder, Op, Val};
 use melior::ir::operation::{OperationLike, OperationMutLike};
-use melior::ir::{Attribute, BlockLike, ValueLike};
+use melior::ir::{Attribute, BlockLike, Type, ValueLike};
 use std::collections::HashSet;
 
 /// Upstream's passes that free the buffers of a function.
@@ -141,15 +141,10 @@ pub fn refused_calls<'c>(module: Op<'c>) -> Vec<Diagnostic<'c>> {
         }
     }
     // The types of functions with such a result, which an indirect call may reach.
-    let type_of = |function: &Op<'c>| ir::attribute(*function, "function_type");
-    let types: Vec<_> = (by_hand.iter())
-        .filter(|function| symbol(**function).is_some_and(|name| shared.iter().any(|(own, _)| *own == name)))
-        .filter_map(type_of)
-        .collect();
-    let is_reached = |op: Op<'c>| {
-        let called = (ir::name(op) == "func.call_indirect").then(|| ir::operands(op)[0].r#type());
-        called.is_some_and(|t| types.iter().any(|own| own.to_string() == t.to_string()))
-    };
+    let has_shared = |function: &&Op| symbol(**function).is_some_and(|name| shared.iter().any(|own| own.0 == name));
+    let type_of = |function: &Op<'c>| ir::attribute(*function, "function_type").and_then(ir::type_in);
+    let types: Vec<Type> = by_hand.iter().filter(has_shared).filter_map(type_of).collect();
+    let is_reached = |op: Op<'c>| ir::name(op) == "func.call_indirect" && types.contains(&ir::operands(op)[0].r#type());
     let is_freed_here = |v: Val| ir::uses(v).into_iter().any(|(user, _)| ir::name(user) == "memref.dealloc");
     let calls = freed.into_iter().flat_map(ir::all_operations);
     let refused = calls.filter(|op| {

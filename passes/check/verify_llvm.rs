@@ -2,7 +2,6 @@
 //!
 //! Upstream's `convert-to-llvm` leaves operations without a pattern unchanged, with their types, and succeeds.
 
-use crate::buffers::operations::SAME_BYTES;
 use crate::pass::diagnostic::Diagnostic;
 use crate::pass::steps::{Next, StepInput, StepResult};
 use layout_ir::{self as ir, Op};
@@ -26,6 +25,9 @@ const TRANSLATED: &[&str] = &[
     "xevm",
 ];
 
+/// The casts that conversions leave between their types and those of other operations.
+const CAST: &str = "builtin.unrealized_conversion_cast";
+
 /// Checks the operations of a module.
 pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
     let module = step.root();
@@ -33,22 +35,19 @@ pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
         let dialect = name.split_once('.').map_or(name, |(dialect, _)| dialect);
         name != "builtin.module" && !TRANSLATED.contains(&dialect)
     };
-    // A cast is left for an operation that takes its result.
-    let taker = |op: Op<'c>| {
-        let takers = ir::results(op).into_iter().flat_map(ir::uses).map(|(user, _)| user);
-        let mut others = takers.filter(|user| ir::name(*user) != SAME_BYTES && !ir::name(*user).starts_with("llvm."));
-        others.next().filter(|_| ir::name(op) == SAME_BYTES)
+    // The operation that a cast is left for.
+    let user_of_cast = |op: Op<'c>| {
+        let users = ir::results(op).into_iter().flat_map(ir::uses).map(|(user, _)| ir::name(user));
+        let mut others = users.filter(|user| *user != CAST && !user.starts_with("llvm."));
+        others.next().filter(|_| ir::name(op) == CAST)
     };
     let error = |op: Op<'c>| {
-        let what = match left_type(op) {
-            _ if taker(op).is_some_and(|taker| is_left(ir::name(taker))) => return None,
-            _ if taker(op).is_some() => {
-                let taker = ir::name(taker(op)?);
-                format!("is left for '{taker}' op, which is not converted to the LLVM dialect")
-            }
+        let what = match (user_of_cast(op), left_type(op)) {
+            (Some(user), _) if is_left(user) => return None,
+            (Some(user), _) => format!("is left for '{user}' op, which is not converted to the LLVM dialect"),
             _ if is_left(ir::name(op)) => "is not converted to the LLVM dialect".to_owned(),
-            Some(t) => format!("has type {t}, which is not converted to the LLVM dialect"),
-            None => return None,
+            (None, Some(t)) => format!("has type {t}, which is not converted to the LLVM dialect"),
+            (None, None) => return None,
         };
         let mut around = std::iter::successors(Some(op), |op| ir::parent(*op));
         let right = match around.any(|op| ir::name(op) == "gpu.func") {

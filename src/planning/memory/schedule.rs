@@ -16,6 +16,9 @@ use tensor_layout::hlo::{Computation, Instruction, Module};
 use tensor_layout::operations::shape::{count, leaves};
 use tensor_layout::text::Error;
 
+/// The instruction numbers of each computation with a new order, first to last.
+type Orders = BTreeMap<usize, Vec<usize>>;
+
 /// Instruction orders of computations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -37,46 +40,46 @@ impl Schedule {
     /// # Errors
     /// A malformed aliasing attribute; bytes that overflow 64 bits.
     pub fn least_memory(module: &Module) -> Result<Schedule, Error> {
-        let mut found = Schedule::least(module, OutputMemory::Reserved)?;
-        let other = Schedule::least(module, OutputMemory::Shared)?;
-        // All outputs may hold temporaries until they are defined.
-        found.bounds = other.bounds;
-        for array in leaves(&module.computations[module.entry].result().shape) {
-            let outputs = Footprint::of(array)?.unwrap_or_default().padded;
-            found.bounds.entry(array.layout.memory_space).and_modify(|bound| *bound = (*bound - outputs).max(0));
-        }
-        // Which temporaries fit into the outputs is known of an order alone.
-        let peaks = |schedule: &Schedule| -> Result<BTreeMap<u8, i64>, Error> {
-            let used = MemoryUse::of(&schedule.apply(module)?)?;
-            Ok(used.spaces.into_iter().map(|(space, own)| (space, own.peak)).collect())
+        let listed = every_order(module)?;
+        let (orders, bounds): (Vec<Orders>, _) = match &listed {
+            Some(orders) => {
+                (orders.iter().map(|order| BTreeMap::from([(module.entry, order.clone())])).collect(), None)
+            }
+            None => Schedule::searched(module).map(|(orders, bounds)| (orders, Some(bounds)))?,
         };
-        let text = peaks(&Schedule::default())?;
-        let mut least = (text.clone(), BTreeMap::new());
-        for orders in [std::mem::take(&mut found.orders), other.orders] {
-            let own = peaks(&Schedule::of_orders(orders.clone()))?;
-            if own.iter().all(|(space, peak)| *peak <= text.get(space).copied().unwrap_or(0)) && own < least.0 {
+        let text = MemoryUse::of(module)?;
+        let peaks = |used: &MemoryUse| -> BTreeMap<u8, i64> {
+            used.spaces.iter().map(|(space, own)| (*space, own.peak)).collect()
+        };
+        let mut least = (peaks(&text), BTreeMap::new());
+        let mut temporaries: BTreeMap<u8, i64> = BTreeMap::new();
+        for orders in orders {
+            let used = MemoryUse::of(&Schedule::of_orders(orders.clone()).apply(module)?)?;
+            for (space, own) in &used.spaces {
+                let least = temporaries.entry(*space).or_insert(i64::MAX);
+                *least = own.temporaries.min(*least);
+            }
+            let own = peaks(&used);
+            let is_no_higher = |(space, peak): (&u8, &i64)| text.spaces.get(space).is_some_and(|own| *peak <= own.peak);
+            if own.iter().all(is_no_higher) && own < least.0 {
                 least = (own, orders);
             }
         }
-        if let Some(all) = every_order(module)? {
-            // All are tried: the least of them is the bound.
-            let mut temporaries: BTreeMap<u8, i64> = BTreeMap::new();
-            for order in all {
-                let orders = BTreeMap::from([(module.entry, order)]);
-                let used = MemoryUse::of(&Schedule::of_orders(orders.clone()).apply(module)?)?;
-                let own: BTreeMap<u8, i64> = used.spaces.iter().map(|(space, own)| (*space, own.peak)).collect();
-                for (space, own) in &used.spaces {
-                    let least = temporaries.entry(*space).or_insert(i64::MAX);
-                    *least = own.temporaries.min(*least);
-                }
-                if own.iter().all(|(space, peak)| *peak <= text.get(space).copied().unwrap_or(0)) && own < least.0 {
-                    least = (own, orders);
-                }
-            }
-            found.bounds = temporaries;
+        // The least of all orders is the bound.
+        Ok(Schedule { orders: least.1, bounds: bounds.unwrap_or(temporaries) })
+    }
+
+    /// The orders of two searches, and a lower bound on the temporaries of all orders: which temporaries fit into the
+    /// outputs is known of an order alone.
+    fn searched(module: &Module) -> Result<(Vec<Orders>, BTreeMap<u8, i64>), Error> {
+        let [reserved, shared] = [OutputMemory::Reserved, OutputMemory::Shared].map(|own| Schedule::least(module, own));
+        let (reserved, mut shared) = (reserved?, shared?);
+        // All outputs may hold temporaries until they are defined.
+        for array in leaves(&module.computations[module.entry].result().shape) {
+            let outputs = Footprint::of(array)?.unwrap_or_default().padded;
+            shared.bounds.entry(array.layout.memory_space).and_modify(|bound| *bound = (*bound - outputs).max(0));
         }
-        found.orders = least.1;
-        Ok(found)
+        Ok((vec![reserved.orders, shared.orders], shared.bounds))
     }
 
     /// The order of least memory by one count of the outputs.
@@ -186,7 +189,8 @@ impl Schedule {
     }
 }
 
-/// The most orders of a program that are all tried, and its most instructions: each order takes a count of the memory.
+/// The most orders of a program that are all tried, and its most instructions. Each order takes a count of the memory: 720
+/// orders of 59 instructions take 0.4 s in a build for development, and of 11 instructions 0.1 s.
 const MOST_ORDERS: usize = 1000;
 const MOST_LISTED: usize = 64;
 
