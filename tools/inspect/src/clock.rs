@@ -1,15 +1,16 @@
-//! The clock of a search: when it has to end, and its messages on standard error meanwhile.
+//! The clock of a search: when it has to end, and its progress on a terminal meanwhile.
 
 use layout_plan::plan::COSTS;
 use layout_plan::solver::{Options, Progress};
+use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
 /// The least that explanations may take after a short search: table entries, usually the limit, and time.
 const LEAST_WORK: u64 = 1 << 27;
 const LEAST_TIME: Duration = Duration::from_secs(1);
 
-/// The clock of a search, with its messages on standard error: at most one a second, after a change or when the time
-/// has doubled.
+/// The clock of a search. Where standard error is a terminal, it prints the progress there: at most one message a
+/// second, after a change or when the time has doubled.
 pub struct Clock {
     start: Instant,
     limit: Duration,
@@ -25,7 +26,8 @@ impl Clock {
     /// A clock that starts now, for a search of at most `seconds`.
     pub fn new(seconds: Option<f64>) -> Clock {
         let limit = seconds.map_or(Duration::MAX, |s| Duration::try_from_secs_f64(s).unwrap_or(Duration::MAX));
-        Clock { start: Instant::now(), limit, gap: 0, work: 0, said: Duration::ZERO, last: (None, None), quiet: false }
+        let quiet = !io::stderr().is_terminal();
+        Clock { start: Instant::now(), limit, gap: 0, work: 0, said: Duration::ZERO, last: (None, None), quiet }
     }
 
     /// The clock of a plan: 10 seconds where none are given, less where the bound is near.
