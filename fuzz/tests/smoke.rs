@@ -22,16 +22,8 @@ fn smoke(name: &str) {
     let numbers = [1, sample.seed.unwrap_or(0), CASES.div_ceil(sample.share), sample.share];
     command.arg(name).args(numbers.map(|number| number.to_string())).env("LAYOUT_FUZZ_INPUT", &input);
     let checkout = Checkout::new();
-    let package = match name {
-        "json" => Some("layout-inspect"),
-        "lsp" => Some("layout-opt"),
-        _ => None,
-    };
-    if let Some(package) = package {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--package", package, "--profile", checkout.profile(), "--target-dir"]);
-        let status = cargo.arg(checkout.target()).current_dir(&checkout.root).status().expect("cargo runs");
-        assert!(status.success(), "{package} does not build");
+    if ["json", "lsp"].contains(&name) {
+        checkout.build_tools();
     }
     command.env("LAYOUT_INSPECT", checkout.tools.join("layout-inspect"));
     command.env("LAYOUT_LSP_SERVER", checkout.tools.join("layout-lsp-server"));
