@@ -1,18 +1,23 @@
-# make test: everything, and a sample of the longest tests. make test-long: these as a whole. make demo: the main job
-# on real input. make bench: the measurements. make bench-kernels: lowered kernels beside their peers;
-# KERNELS=matmul,row for those with such names. make bench-import: whole programs of JAX, imported, lowered and run;
-# PROGRAMS=llama for those with such names. make bench-programs: their speed beside XLA's, on one core, and in planned
-# layouts. make bench-solver PROBLEMS=FOLDER: the solver beside HiGHS. make bench-plan PROGRAMS=FOLDER: plans of its
-# programs, make bench-memory PROGRAMS=FOLDER: the same within less memory, make bench-arenas PROGRAMS=FOLDER: arenas
-# beside what is live at once, and make bench-schedule PROGRAMS=FOLDER: orders of least memory. make bench-devices:
-# plans over 8 to 4096 devices. make bench-verify: what verification costs beside lowering. make bench-processes:
-# programs in one process and in two, and what these send. make wheel: the Python package, into target/wheels. make
-# test-python: its tests, and make test-jax: models beside JAX, both of which make test does too where what they need
-# can be installed. make fuzz: every check of fuzz/ under libFuzzer; MINUTES=60 for all together, FUZZ="map 600" for
-# one, and its seconds. make random: a million random maps and layouts, and 100,000 programs; RANDOM_CASES="programs
-# 1000" for others. make package: two Debian packages, tried. make lint-python: the tables of benches beside their
-# results, and ruff and mypy over tools/bench, where they are installed. make deny: licences and advisories of all
-# crates, where cargo-deny is installed. Each sets itself up.
+# make test            everything, and a sample of the longest tests (all of them: make test-long)
+# make quick           the tests nearest to what changed; COMMIT=main: to what differs from there
+# make demo            the main job on real input
+# make bench           the measurements in Rust; those below run tools/bench
+# make bench-kernels   lowered kernels beside their peers; KERNELS=matmul,row: those with such names
+# make bench-import    whole programs of JAX, imported, lowered and run; PROGRAMS=llama: those with such names
+# make bench-programs  their speed beside XLA's, on one core, and in planned layouts
+# make bench-plan      plans of the programs in the folder PROGRAMS=; bench-memory: within less memory; bench-arenas:
+#                      arenas beside what is live at once; bench-schedule: orders of least memory
+# make bench-solver    the solver beside HiGHS on the folder PROBLEMS=
+# make bench-devices   plans over 8 to 4096 devices
+# make bench-verify    the time of verification beside that of lowering
+# make bench-processes programs in one process and in two, and the bytes that these send
+# make wheel           the Python package, into target/wheels; test-python: its tests, in make test too
+# make test-jax        models beside JAX, in make test too where JAX can be installed
+# make fuzz            every check of fuzz/ under libFuzzer; MINUTES=60 for all together, FUZZ="map 600" for one, and its seconds
+# make random          a million random maps and layouts, and 100,000 programs; RANDOM_CASES="programs 1000" for others
+# make package         two Debian packages, tried
+# make lint-python     the tables of benches beside their results, and ruff and mypy over tools/bench where they are installed
+# make deny            licences and advisories of all crates, where cargo-deny is installed
 
 # LLVM is where the environment says, or `llvm-config-22` on the PATH, or .cargo/config.toml.
 $(foreach variable,$(shell tools/llvm.sh variables),$(eval export $(variable)))
@@ -21,15 +26,15 @@ CLANG_FORMAT = $(shell tools/llvm.sh)/bin/clang-format
 CPP = $(wildcard $(foreach folder,dialect passes tools/opt tools/embed layout-c examples/embed-cpp examples/first-cpp test/embed, \
   $(addprefix $(folder)/*.,c cpp h)))
 
-.PHONY: all setup test test-long test-all test-jax test-python wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-devices bench-arenas bench-schedule bench-solver bench-verify bench-processes lint-python fuzz random package
+.PHONY: all setup quick test test-long test-all test-jax test-python wheel deny demo bench bench-kernels bench-import bench-programs bench-plan bench-memory bench-devices bench-arenas bench-schedule bench-solver bench-verify bench-processes lint-python fuzz random package
 all: test
 
 setup:
 	@tools/setup.sh
 
-# All that tests lower is verified. Of the long tests, those of random programs, of mutated texts and of all lowered
-# files, `make test` runs a sample by a seed that changes daily, and `make test-long` everything.
-SAMPLE := $(shell date +%Y%m%d)/4
+# All that tests lower is verified. Of the long tests, `make test` runs a quarter by the number of the day, so that four
+# days run all, and `make test-long` everything: see CONTRIBUTING.md.
+SAMPLE := $(shell echo $$(($$(date +%s) / 86400)))/4
 test test-long: export LAYOUT_VERIFY = 1
 test: export LAYOUT_SAMPLE = $(SAMPLE)
 test-long: test-all
@@ -45,6 +50,9 @@ test-all: setup
 	@$(MAKE) --no-print-directory lint-python
 	@tools/test-jax.sh --if-reachable
 	@tools/test-python.sh --if-reachable
+
+quick: setup
+	@tools/quick.sh $(COMMIT)
 
 deny:
 	@tools/deny.sh

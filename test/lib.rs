@@ -1,6 +1,10 @@
 //! Shared code of the tests that call the tools.
 
 pub mod pages;
+#[path = "reference/sample.rs"]
+mod sample;
+
+pub use sample::Sample;
 
 use std::{
     env,
@@ -46,38 +50,15 @@ impl Checkout {
         }
     }
 
-    /// Builds the tools and the plugin.
+    /// Builds the tools and the plugin. With a test beside them, they depend on the same artifacts as the tests.
     ///
     /// # Panics
     /// If the build fails.
     pub fn build_tools(&self) {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--workspace", "--quiet", "--profile", self.profile(), "--target-dir"]);
+        cargo.args(["build", "--workspace", "--lib", "--bins", "--test", "lit", "--quiet"]);
+        cargo.args(["--profile", self.profile(), "--target-dir"]);
         let status = cargo.arg(self.target()).current_dir(&self.root).status().expect("cargo runs");
         assert!(status.success(), "the tools do not build");
-    }
-}
-
-/// The part of the long tests that runs: one case in `share`, by a seed.
-#[derive(Clone, Copy, Debug)]
-pub struct Sample {
-    /// The seed, if the variable says one.
-    pub seed: Option<u64>,
-    /// Divides the number of cases.
-    pub share: u64,
-}
-
-impl Sample {
-    /// The sample that `LAYOUT_SAMPLE=SEED/SHARE` asks for; everything without it.
-    ///
-    /// # Panics
-    /// If the variable has another form, or its share is 0.
-    pub fn from_env() -> Sample {
-        let Ok(text) = env::var("LAYOUT_SAMPLE") else { return Sample { seed: None, share: 1 } };
-        let number = |text: &str| text.parse().ok();
-        let parts = text.split_once('/').and_then(|(seed, share)| Some((number(seed)?, number(share)?)));
-        let (seed, share) = parts.expect("LAYOUT_SAMPLE is a seed and a share, such as 7/4");
-        assert!(share > 0, "the share of LAYOUT_SAMPLE is at least 1");
-        Sample { seed: Some(seed), share }
     }
 }

@@ -7,18 +7,20 @@
 # a command fails. Beside lit's own substitutions (%s, %S, %t) there are %{plugin}, the dialect and its passes as a plugin
 # of stock mlir-opt, %{python}, and %{runner_libs}, what `mlir-runner -shared-libs=` needs for printing. Where Open MPI is
 # installed, tests that say `REQUIRES: mpi` run, with %{mpirun}, which starts as many processes as its first argument says,
-# and %{mpi}, its library. %{programs} are the files of passes/ and run/ that run/verified.test and run/confirmed.test lower:
-# all, or the sample that LAYOUT_SAMPLE=SEED/SHARE asks for; %{listed} prints the lines of a file that begin with their names.
+# and %{mpi}, its library. %{sample} prints those of its arguments that run: all, or the sample that
+# LAYOUT_SAMPLE=SEED/SHARE asks for. %{programs} are the files of passes/ and run/ that run/verified.test and
+# run/confirmed.test lower, a sample likewise; %{listed} prints the lines of a file that begin with their names.
 import glob
 import os
 import platform
-import random
 import shutil
 import sys
 
 import lit.formats
 
 test = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, test)
+from sample import sample
 tools = lit_config.params.get("tools", os.path.join(os.path.dirname(test), "target", "debug"))
 llvm = lit_config.params.get("llvm", os.path.dirname(os.path.dirname(os.path.realpath(sys.argv[0]))))
 
@@ -33,14 +35,13 @@ config.environment = dict(os.environ)
 config.environment["PATH"] = os.pathsep.join([tools, os.path.join(llvm, "bin"), os.environ["PATH"]])
 config.substitutions += [
     ("%{python}", sys.executable),
+    ("%{sample}", f"{sys.executable} {test}/sample.py"),
     ("%{plugin}", os.path.join(tools, "liblayout_plugin.so")),
     ("%{runner_libs}", f"{llvm}/lib/libmlir_runner_utils.so,{llvm}/lib/libmlir_c_runner_utils.so"),
 ]
 
 programs = sorted(path for folder in ("passes", "passes/vectorize", "run") for path in glob.glob(f"{test}/{folder}/*.mlir"))
-names = sorted({os.path.basename(path) for path in programs})
-seed, share = os.environ.get("LAYOUT_SAMPLE", "0/1").split("/")
-names = random.Random(seed).sample(names, -(-len(names) // int(share)))
+names = sample(sorted({os.path.basename(path) for path in programs}))
 config.substitutions += [
     ("%{programs}", " ".join(path for path in programs if os.path.basename(path) in names)),
     ("%{listed}", "grep" + "".join(f" -e '^{name} '" for name in names)),

@@ -135,9 +135,9 @@ fn main() -> ExitCode {
     let sample = Sample::from_env();
     for (number, file) in models.chain(small.map(|name| format!("small/{name}"))).enumerate() {
         for (k, (kind, ..)) in KINDS.into_iter().enumerate() {
-            // Of a sample, JAX is beside one kind of each model.
+            // A sample has one kind of each model.
             let turn = (number as u64).wrapping_add(sample.seed.unwrap_or(0)) % KINDS.len() as u64;
-            if jax && sample.share > 1 && turn != k as u64 {
+            if sample.share > 1 && turn != k as u64 {
                 continue;
             }
             let part = format!("{file} {kind}");

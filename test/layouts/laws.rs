@@ -3,6 +3,7 @@
 use crate::choices::{self, Choices};
 use crate::definition::{indices, lay_out};
 use crate::mangled;
+use crate::sample::Sample;
 use tensor_layout::element::ElementType;
 use tensor_layout::maps::IndexingMap;
 use tensor_layout::operations::{Array, Dim, Shape};
@@ -15,7 +16,8 @@ const SEED: u64 = 0x1a_704d;
 /// The number of random layouts, and their seed: `LAYOUT_LAWS` and `LAYOUT_LAWS_SEED`, or defaults.
 fn settings() -> (u32, u64) {
     let setting = |name| std::env::var(name).ok().map(|value| value.parse::<u64>().expect("a number"));
-    (setting("LAYOUT_LAWS").unwrap_or(2000) as u32, setting("LAYOUT_LAWS_SEED").unwrap_or(SEED))
+    let (cases, seed) = Sample::from_env().random(2000, SEED);
+    (setting("LAYOUT_LAWS").map_or(cases, |cases| cases as u32), setting("LAYOUT_LAWS_SEED").unwrap_or(seed))
 }
 
 /// A random array, small enough to enumerate: its sizes and its layout.

@@ -8,6 +8,8 @@ mod definition;
 mod mangled;
 #[path = "../reference/places.rs"]
 mod places;
+#[path = "../reference/sample.rs"]
+mod sample;
 
 mod cases;
 mod chains;

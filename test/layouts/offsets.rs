@@ -1,6 +1,7 @@
 //! Offsets in one memory: live ranges that overlap do not share bytes, small cases have the lowest end, and cut
 //! rectangles are reassembled.
 
+use crate::sample::Sample;
 use tensor_layout::offsets::{Arena, LiveRange, NoOffsets, SearchLimits, offsets};
 
 /// Random numbers of a linear congruential generator.
@@ -71,9 +72,10 @@ fn lowest(ranges: &[LiveRange], placed: &mut Vec<i64>, best: &mut i64) {
 
 #[test]
 fn small_cases_have_the_lowest_end() {
-    let mut random = Random(7);
+    let (rounds, seed) = Sample::from_env().random(3000, 7);
+    let mut random = Random(seed);
     let mut aligned = 0;
-    for round in 0..3000 {
+    for round in 0..rounds {
         let alignments: &[i64] = if round % 2 == 0 { &[1] } else { &[1, 2, 4] };
         let count = 1 + random.below(7);
         let ranges = random.ranges(count, 7, 7, alignments);
@@ -82,7 +84,7 @@ fn small_cases_have_the_lowest_end() {
         let mut best = 1000;
         lowest(&ranges, &mut Vec::new(), &mut best);
         assert_eq!((found.bytes, found.bound), (best, best), "{ranges:?}");
-        aligned += usize::from(best > found.peak);
+        aligned += u32::from(best > found.peak);
         // A memory of these bytes holds them, one byte less does not.
         let limited =
             |capacity| offsets(&ranges, &SearchLimits { capacity: Some(capacity), ..SearchLimits::default() });
@@ -96,7 +98,7 @@ fn small_cases_have_the_lowest_end() {
         }
     }
     // Some of them have holes by alignment.
-    assert!(aligned > 100, "{aligned}");
+    assert!(aligned > rounds / 30, "{aligned} of {rounds}");
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 #[path = "../reference/choices.rs"]
 mod choices;
+#[path = "../reference/sample.rs"]
+mod sample;
 
 mod degenerate_window;
 mod equality;

@@ -3,6 +3,7 @@
 //! `LAYOUT_LAWS=1000000 cargo test --release --test maps` sets the number, `LAYOUT_LAWS_SEED` the seed.
 
 use crate::choices::{self, Choices};
+use crate::sample::Sample;
 use fastrand::Rng;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,7 +16,8 @@ use tensor_layout::maps::{Indexing, IndexingMap};
 /// The number of cases, and their seed.
 fn settings(seed: u64) -> (u32, u64) {
     let setting = |name| std::env::var(name).ok().map(|value| value.parse().expect("a number"));
-    (setting("LAYOUT_LAWS").unwrap_or(100_000) as u32, setting("LAYOUT_LAWS_SEED").unwrap_or(seed))
+    let (cases, seed) = Sample::from_env().random(100_000, seed);
+    (setting("LAYOUT_LAWS").map_or(cases, |cases| cases as u32), setting("LAYOUT_LAWS_SEED").unwrap_or(seed))
 }
 
 /// A random expression over `vars` variables.

@@ -2,6 +2,8 @@
 
 #[path = "../reference/random_hlo.rs"]
 mod random_hlo;
+#[path = "../reference/sample.rs"]
+mod sample;
 
 mod memory;
 mod schedule;

@@ -2,6 +2,7 @@
 //! `src/planning/memory/mod.rs`.
 
 use crate::random_hlo::program;
+use crate::sample::Sample;
 use layout_plan::memory::{Buffer, InOutput, MemoryUse, Moment, Role, RunsAs};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -959,9 +960,9 @@ fn temporaries_of_loops_and_branches_take_what_xla_says() {
 #[test]
 fn random_programs_take_what_the_definition_says() {
     let (mut peaks, mut shared, mut inside, mut outputs) = (BTreeMap::<u8, usize>::new(), 0, 0, 0);
-    for seed in 0..400 {
-        let text = program(seed);
-        let module = parse(&text);
+    let programs = Sample::from_env().select(0..400).into_iter().map(program).collect::<Vec<_>>();
+    for text in &programs {
+        let module = parse(text);
         let used = MemoryUse::of(&module).unwrap();
         let slow = Slow::new(&module, module.entry, RunsAs::Entry);
         let entry = &module.computations[module.entry];
@@ -976,16 +977,16 @@ fn random_programs_take_what_the_definition_says() {
             let whole = found.arguments.padded + found.outputs.padded + found.constants.padded;
             let expected: Vec<i64> =
                 (0..entry.instructions.len()).map(|at| whole + slow.live(*space, at, &placed)).collect();
-            assert_eq!(used.timeline(*space).unwrap(), expected, "seed {seed}, space {space}\n{text}");
-            assert_eq!(found.peak, expected.iter().copied().max().unwrap(), "seed {seed}\n{text}");
+            assert_eq!(used.timeline(*space).unwrap(), expected, "space {space}\n{text}");
+            assert_eq!(found.peak, expected.iter().copied().max().unwrap(), "{text}");
             // The live buffers at the peak, and at each instruction, add up to the reported bytes.
             let live = |moments: &[Moment]| -> i64 {
                 moments.iter().flat_map(|at| used.live_at(at, *space)).map(|b| b.footprint.padded).sum()
             };
-            assert_eq!(live(&used.peak(&module, *space)), found.temporaries, "seed {seed}, space {space}\n{text}");
+            assert_eq!(live(&used.peak(&module, *space)), found.temporaries, "space {space}\n{text}");
             for (at, expected) in expected.iter().enumerate() {
                 let moments = used.running(&module, *space, at);
-                assert_eq!(whole + live(&moments), *expected, "seed {seed}, space {space}, at {at}\n{text}");
+                assert_eq!(whole + live(&moments), *expected, "space {space}, at {at}\n{text}");
                 inside += usize::from(moments.len() > 1);
             }
             *peaks.entry(*space).or_default() += usize::from(found.temporaries > 0);
@@ -994,8 +995,9 @@ fn random_programs_take_what_the_definition_says() {
         shared += slow.sets.iter().filter(|set| set.len() > 1).count();
     }
     // The programs have temporaries in both memories, aliases, and called computations.
+    let half = programs.len() / 2;
     assert!(
-        peaks[&0] > 200 && peaks[&1] > 100 && shared > 1000 && inside > 200 && outputs > 50,
+        peaks[&0] > half && peaks[&1] > half / 2 && shared > half && inside > half && outputs > half / 5,
         "{peaks:?} {shared} {inside} {outputs}"
     );
 }

@@ -1,5 +1,6 @@
 //! Plans over devices: closed forms of data, tensor and mixed parallelism, and errors.
 
+use crate::sample::Sample;
 use layout_plan::plan::{Program, SpaceLimit, Unplanned};
 use layout_plan::solver::Options;
 use layout_plan::spreading::{AxisCut, Home, Levels, Spread, SpreadPlan, Spreader};
@@ -118,7 +119,7 @@ fn tensor_parallelism_is_one_all_reduce_of_activations_for_each_pair_of_layers()
 
 #[test]
 fn mixed_parallelism_is_the_best_of_all_meshes() {
-    for (devices, [a, b]) in [(4i64, [2i64, 2]), (16, [4, 4]), (64, [8, 8])] {
+    for (devices, [a, b]) in Sample::from_env().select([(4i64, [2i64, 2]), (16, [4, 4]), (64, [8, 8])]) {
         let (batch, narrow, wide) = (16384, 64, 8192);
         let bytes = |a: i64, b: i64| all_reduced(batch / a * narrow * 4, b) + 2 * all_reduced(narrow * wide / b * 4, a);
         let meshes = (0..=devices.ilog2()).map(|k| [1 << k, devices >> k]);

@@ -1,5 +1,8 @@
 //! Plans of layouts, and the solver below them.
 
+#[path = "../reference/sample.rs"]
+mod sample;
+
 mod checker;
 mod contracts;
 mod device_memory;

@@ -1,5 +1,6 @@
 //! Memory residency over time: intervals against a slow search, patterns and plans replayed by their definition.
 
+use crate::sample::Sample;
 use fastrand::Rng;
 use layout_plan::plan::again::made_again;
 use layout_plan::plan::kernels::Kept;
@@ -355,9 +356,10 @@ fn least(network: &CostNetwork) -> Option<i64> {
 
 #[test]
 fn plans_over_time_are_the_best_and_run() {
-    let mut rng = Rng::with_seed(3);
     let (mut tried, mut moved, mut better, mut parts) = (0, 0, 0, 0);
-    for round in 0..60 {
+    let rounds = Sample::from_env().select(0..60);
+    for round in rounds.iter().copied() {
+        let mut rng = Rng::with_seed(round);
         let machine = if round % 3 == 0 { "tpu_v5e" } else { FAST };
         let target = Target::parse(machine).unwrap();
         let arguments = rng.usize(1..3);
@@ -402,7 +404,8 @@ fn plans_over_time_are_the_best_and_run() {
             parts += usize::from(plan.stays.len() > plan.transfers.len());
         }
     }
-    assert!(tried > 30 && moved > 30 && better > 30 && parts > 10, "{tried} {moved} {better} {parts}");
+    let least = rounds.len() / 2;
+    assert!(tried > least && moved > least && better > least && parts > least / 3, "{tried} {moved} {better} {parts}");
 }
 
 /// The search without any fast memory comes first, and its plan fits every capacity: a search with at least as many

@@ -2,12 +2,13 @@
 // capacity: the numbers are those of the program without layouts, where copies are made as they start and where they are
 // waited for, with what is not in use filled with ones.
 // RUN: layout-opt %s --layout-to-llvm | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
-// RUN: for capacity in 1000000 200000 150000 100000; do for form in strided "physical vectorize=avx2"; do \
-// RUN:   layout-opt %s --layout-to-llvm="form=$form plan machine=tpu_v5e spaces capacity=$capacity" \
+// RUN: for capacity in 1000000 200000 150000 100000; do for form in strided "physical vectorize=avx2"; do echo "form=$form capacity=$capacity"; done; done \
+// RUN:     | xargs -d '\n' %{sample} | while read options; do \
+// RUN:   layout-opt %s --layout-to-llvm="$options plan machine=tpu_v5e spaces" \
 // RUN:     | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s || exit 1; \
-// RUN:   layout-opt %s --layout-to-memref="form=$form plan machine=tpu_v5e spaces capacity=$capacity" > %t.mlir || exit 1; \
+// RUN:   layout-opt %s --layout-to-memref="$options plan machine=tpu_v5e spaces" > %t.mlir || exit 1; \
 // RUN:   layout-opt %t.mlir --layout-plan-memory=poison --layout-expand-dma=late --layout-convert-to-llvm \
-// RUN:     | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s || exit 1; done; done
+// RUN:     | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s || exit 1; done
 // RUN: for capacity in 200000 150000; do layout-opt %s --layout-to-memref="plan machine=tpu_v5e spaces capacity=$capacity"; done \
 // RUN:   | grep -c dma_start | FileCheck %s --check-prefix=COPIES
 // COPIES: 3

@@ -1,9 +1,10 @@
 // Programs that run in steps, since little fits into 2 x 4 places: what comes out computes what went in. Products, one of
 // them added to what is there, a chain as in attention, a convolution; also on one place.
 // RUN: layout-opt %s --layout-to-llvm | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
-// RUN: for entry in fixed free; do for capacity in 320 512 4096; do \
-// RUN:   layout-opt %s --layout-to-llvm="plan entry=$entry capacity=$capacity" 2>/dev/null \
-// RUN:     | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s || exit 1; done; done
+// RUN: for entry in fixed free; do for capacity in 320 512 4096; do echo "entry=$entry capacity=$capacity"; done; done \
+// RUN:     | xargs -d '\n' %{sample} | while read options; do \
+// RUN:   layout-opt %s --layout-to-llvm="plan $options" 2>/dev/null \
+// RUN:     | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s || exit 1; done
 // RUN: sed 's/2_G, 4_PE/1_G, 1_PE/' %s | layout-opt --layout-to-llvm="plan capacity=512" 2>/dev/null \
 // RUN:   | mlir-runner -e main -entry-point-result=void -shared-libs=%{runner_libs} | FileCheck %s
 

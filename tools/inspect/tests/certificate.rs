@@ -3,6 +3,7 @@
 
 use crate::program::run;
 use crate::program::{file, outcome};
+use crate::sample::Sample;
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -131,7 +132,8 @@ fn whatever_a_certificate_says_is_checked() {
         ("full", LONG, &["--machine", "tpu_v5e_8", "--capacity", "HBM=5000000"]),
     ];
     let (mut seen, mut rng) = (Vec::<String>::new(), Rng::with_seed(1));
-    for (name, text, options) in questions {
+    let changed = Sample::from_env().select(0..questions.len());
+    for (number, (name, text, options)) in questions.iter().enumerate() {
         let (hlo, proof) = (file(&format!("{name}.hlo"), text), file(&format!("{name}.proof"), ""));
         let (_, error, status) = outcome(&[&["plan", &hlo, "--certificate", &proof], *options].concat());
         assert_eq!(status, Some(0), "{name}: {error}");
@@ -141,6 +143,9 @@ fn whatever_a_certificate_says_is_checked() {
         seen.extend(
             head["plan"].as_object().unwrap().iter().filter(|(_, own)| **own != json!([])).map(|own| own.0.clone()),
         );
+        if !changed.contains(&number) {
+            continue;
+        }
         let changes = tried(changes(&head, ""), &mut rng);
         let all: Vec<(String, Value)> = std::iter::once((String::new(), head.clone())).chain(changes).collect();
         let request = |(_, head): &(String, Value)| {

@@ -2,6 +2,8 @@
 
 mod browser;
 mod program;
+#[path = "../../../test/reference/sample.rs"]
+mod sample;
 
 mod certificate;
 mod convert;

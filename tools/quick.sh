@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Formatting, Clippy and the nearest tests of the files that differ from a commit: `tools/quick.sh [COMMIT]`. Without one,
+# from the last commit, or from the one before where nothing is uncommitted. Long tests run a sixteenth of their cases.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export LAYOUT_SAMPLE=${LAYOUT_SAMPLE:-$(($(date +%s) / 86400))/16}
+
+changed() { git diff --name-only "$1"; git ls-files --others --exclude-standard; }
+files=$(changed "${1-HEAD}")
+[[ $files || ${1-} ]] || files=$(changed HEAD^)
+
+# The test programs, the part of lit, and the packages for each file; the first row that matches counts.
+tests=() parts=() packages=()
+while read -r file; do
+  folder=$file
+  while [[ $folder == */* && ! -e ${folder%/*}/Cargo.toml ]]; do folder=${folder%/*}; done
+  if [[ $file == *.rs && $folder == */* ]]; then packages+=("$(sed -n 's/^name = "\(.*\)"/\1/p;T;q' "${folder%/*}/Cargo.toml")"); fi
+  case $file in
+    src/planning/*) tests+=(plan memory rules) ;;
+    src/maps/* | src/expr.rs) tests+=(maps rules) ;;
+    src/hlo/* | src/operations/* | src/analysis/*) tests+=(programs rules) ;;
+    src/*) tests+=(layouts rules) ;;
+    dialect/*) tests+=(rules) parts+=(dialect/) ;;
+    passes/verify/*) tests+=(proofs rules) ;;
+    passes/*) tests+=(rules) parts+=(passes/) ;;
+    tools/inspect/*) tests+=(inspect) ;;
+    tools/translate/*) tests+=(translate imports) ;;
+    tools/opt/*) parts+=(tools/) ;;
+    test/*/*.mlir | test/*/*.test) parts+=("${file#test/}") ;;
+    test/reference/*) tests+=(layouts maps programs) ;;
+    test/*/*.rs) file=${file#test/} && tests+=("${file%%/*}") ;;
+    test/*.rs) file=${file#test/} && tests+=("${file%.rs}") ;;
+    *.md) tests+=(structure) ;;
+  esac
+done <<< "$files"
+
+cargo fmt --all --check
+unique() { printf '%s\n' "$@" | sort -u; }
+mapfile -t packages < <(unique "${packages[@]}" | sed '/^$/d; s/^/--package=/')
+((${#packages[@]} == 0)) || cargo clippy --quiet --all-targets "${packages[@]}" -- -D warnings
+mapfile -t tests < <(unique "${tests[@]}" | sed '/^$/d; s/^/--test=/')
+((${#tests[@]} == 0)) || cargo test --workspace --quiet "${tests[@]}"
+for part in $(unique "${parts[@]}"); do
+  cargo test --workspace --quiet --test lit -- "$part"
+done
