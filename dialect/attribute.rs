@@ -84,7 +84,7 @@ pub fn verify_text(mnemonic: &str, text: &str) -> Result<(), String> {
     if canonical == text { Ok(()) } else { Err(format!("expected the canonical text `{canonical}`, found `{text}`")) }
 }
 
-/// An error in such a text, for callers that do not have the text.
+/// The message of an error in such a text, with its byte and the text quoted.
 pub fn complaint(text: &str, error: &Error) -> String {
     match error.at {
         Some(at) => format!("{} at byte {at} of `{text}`", error.message),

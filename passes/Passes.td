@@ -288,10 +288,10 @@ def LayoutConvertToLLVM
     memref and what is left to the LLVM dialect, in the order that they need;
     each only where the module has operations for it. A conversion that has
     nothing to do takes as long as the others in a large function, since MLIR
-    verifies what each leaves. Before them run `layout-plan-memory`, with `arena`,
-    and `layout-outline-loops`, and after them `layout-shorten-interfaces`. Private
-    functions get internal linkage, so that objects of several modules can be
-    linked.
+    verifies what each leaves. Between them run passes of this project, of which
+    `layout-plan-memory` takes `arena`: `STEPS` in `llvm/convert_to_llvm.rs` is the
+    list. Private functions get internal linkage, so that objects of several
+    modules can be linked.
   }];
   let options = [ChoiceOption<"arena", "arena", Arena, Arena.summary>];
 }
@@ -797,7 +797,7 @@ def LayoutToMemref : Pipeline<"layout-to-memref"> {
 
 def LayoutDistribute : Pipeline<"layout-distribute"> {
   let summary = "Lower tensors and memrefs with TensorLayouts to one program "
-                "for every place of the machine";
+                "for every place of the machine: layout-to-memref by another name";
   let passes = ["layout-to-memref{$all}"];
 }
 

@@ -28,8 +28,7 @@ pub struct Pipeline {
     pub name: &'static str,
     /// Its line in `--help`.
     pub summary: &'static str,
-    /// The passes in their order, each as text, in which `$options`, `$all`, `$first` and `$threads` are
-    /// replaced: see `Passes.td`.
+    /// The passes in their order, each as text with placeholders, which `Passes.td` explains at its class `Pipeline`.
     pub passes: &'static [&'static str],
 }
 
@@ -102,7 +101,7 @@ impl Pipeline {
     /// The passes as text, inside `builtin.module(..)`.
     pub fn text(&self, options: impl Into<PipelineOptions>) -> String {
         let options = options.into();
-        // Even a conversion between a row-major layout and none, which moves nothing, counts. A plan leaves these.
+        // After a plan, conversions between a row-major layout and none are left; they move nothing.
         let plan = options.plan.map_or(String::new(), |options| format!("{},", Pass::Plan { options }));
         let first = plan + "layout-remove-conversions";
         let all = self.passes.join(",").replace("$options", &options.lowering.to_string());

@@ -47,7 +47,7 @@ struct Cell {
     fill: String,
 }
 
-/// Draws an array: the offset of each element, of at most so many rows and columns, and at most [`MOST`].
+/// Draws the offset of each element: at most `most` rows and columns, and never more than [`MOST`].
 ///
 /// # Errors
 /// No offsets: `token[]` and `opaque[]`, unbounded sizes, a layout that is cut across memories; errors of

@@ -237,7 +237,7 @@ impl<'a> Cursor<'a> {
         if self.eat(symbol) { Ok(()) } else { Err(self.expected(what)) }
     }
 
-    /// The letters and digits of the next token, if it begins with a letter, without taking it.
+    /// The letters, digits and underscores of the next token, if it begins with a letter, without taking it.
     pub fn peek_word(&self) -> Option<&'a str> {
         let rest = &self.text[self.at..];
         let first = rest.bytes().next()?;

@@ -1,5 +1,12 @@
 //! A nest as loops over the parts of its dimensions.
 //!
+//! Each dimension is cut at the tile boundaries of its operands: with one operand in tiles of 8 rows and another in tiles
+//! of 2, row `i` is `8*i0 + 2*i1 + i2`, one loop for each part, and every operand's index is a sum of loop variables.
+//! Ragged ends are loop bounds, `min(2, 15 - 8*i0 - 2*i1)`, so padding is neither read nor written.
+//!
+//! Cuts that do not divide each other cannot all be loops: then the nest takes the outputs' cuts, and the other operands
+//! keep a division in their index. This is correct but slower.
+//!
 //! A dynamic size makes tiles that may be ragged: see [`FullTiles`].
 
 use crate::buffers::index::IndexVars;

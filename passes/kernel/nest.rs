@@ -1,12 +1,4 @@
-//! Loop nests over the parts of tiled operands.
-//!
-//! A structured operation runs over an iteration space whose dimensions index its operands. The nest cuts each
-//! dimension at its operands' tile boundaries: with one operand in tiles of 8 rows and another in tiles of 2, row `i`
-//! is `8*i0 + 2*i1 + i2`, one loop for each part, and every operand's index is a sum of loop variables. Ragged ends are
-//! loop bounds, `min(2, 15 - 8*i0 - 2*i1)`, so padding is neither read nor written.
-//!
-//! Cuts that do not divide each other cannot all be loops: then the nest takes the outputs' cuts, and the other operands
-//! keep a division in their index. This is correct but slower.
+//! The iteration space of a kernel, with its operands. `loops.rs` cuts it at tile boundaries.
 
 use crate::buffers::spread::Spread;
 use crate::kernel::access::{Access, Operand, Size};

@@ -31,7 +31,7 @@ impl<'c, Options> StepInput<'c, Options> {
     }
 }
 
-/// The result of a step; an error fails the pass, and no diagnostics mean that MLIR has emitted them.
+/// The result of a step. An error fails the pass; an error with an empty list says that MLIR has emitted the diagnostics.
 pub type StepResult<'c> = Result<Next, Vec<Diagnostic<'c>>>;
 
 /// The end of a pass, or its continuation.

@@ -14,7 +14,7 @@ pub(super) struct Opcode {
     pub rule: OpcodeRule,
     /// For the start of an asynchronous pair: the rule of the operation that it runs.
     pub wrapped: Option<OpcodeRule>,
-    /// For [`other`]: the reason why indices do not describe the operation. For elementwise rules: the element classes
+    /// For rules without indexing maps: the reason. For elementwise rules: the element classes
     /// of operands: `p` for `pred`, `s` and `u` signed and unsigned integers, `f` floats, `c` complex.
     pub note: &'static str,
 }

@@ -1,10 +1,13 @@
 //! The resolver from the raw parts of a text to a [`Module`].
 //!
-//! 1. Names become numbers: of instructions in their computation, of computations in the module.
-//! 2. Computations are sorted after their callees, and instructions after their operands. Both orders are found
+//! 1. Elements of tuples that a text names without an instruction become instructions.
+//! 2. Names become numbers: of instructions in their computation, of computations in the module.
+//! 3. Computations are sorted after their callees, and instructions after their operands. Both orders are found
 //!    without recursion; a text already in such an order keeps it.
-//! 3. The rule of its opcode checks each instruction, with the shapes of its operands and the signatures of the
+//! 4. Shapes that a text leaves out are inferred; then each computation has a signature.
+//! 5. The rule of its opcode checks each instruction, with the shapes of its operands and the signatures of the
 //!    computations that it names.
+//! 6. The layouts of the entry and the aliases of the header are checked against the entry's signature.
 //!
 //! Every step continues after errors. An instruction whose text, operands or computations are wrong is not checked, so
 //! one mistake gives one error. Names are looked up with the standard library's hash function, against which a text

@@ -7,9 +7,9 @@
 //!
 //! A layout becomes a list of two kinds of step over numbered values, of which the logical indices come first:
 //! *split* a value into quotient and remainder by a tile's size, and *merge* two values, `major * size + minor`,
-//! which is the meaning of `*`. One step uses a value, or else the value is an expanded index; so the steps
-//! read forwards take an index to its offset, read backwards an offset to its index, and applied to expressions
-//! they give the indexing map. A value that is at or above its size when read backwards is padding.
+//! which is the meaning of `*`. Each value has one user, or is an expanded index. Forward, the steps give the offset of
+//! an index; backward, the index of an offset; on expressions, the indexing map. A value at or above its size is
+//! padding, which only the way back meets.
 //!
 //! Offsets count elements, not bytes. Sizes that do not fit in 64 bits are errors, never wrapped.
 
@@ -266,7 +266,7 @@ impl Expansion {
         self.parts.clone()
     }
 
-    /// Takes a logical index through the steps, and passes each value with its number to `read`.
+    /// Computes all values of a logical index, and calls `read` with them.
     fn forward<T>(&self, index: &[i64], read: impl FnOnce(&[i64]) -> T) -> Result<T, Error> {
         self.in_one_memory()?;
         if index.len() != self.logical.len() {

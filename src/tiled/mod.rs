@@ -1,5 +1,14 @@
 //! Tiled layouts, as XLA writes them: `{1,0:T(8,128)(2,1)S(1)}`.
 //!
+//! | file | content |
+//! |---|---|
+//! | [`memory_space`] | numbers and names of memory spaces |
+//! | [`layout`] | the text and the structure |
+//! | [`mod@jax`] | the text in JAX's notation |
+//! | [`tiling`] | the rule of tiling, over dimensions of any kind |
+//! | [`expansion`] | the arithmetic: padded sizes, strides, offsets, maps |
+//! | `padding` | the padding that has an index |
+//!
 //! # Comparison with other descriptions of layouts
 //!
 //! A layout is a function from a logical index to a place. Four other projects describe that function in different
@@ -16,15 +25,6 @@
 //! are CuTe's modes with a named axis), or swizzles, which are maps. [`crate::notations`] reads and writes these
 //! notations. Directions differ, too: here a map takes the logical index to the place, a `LinearLayout` takes the place
 //! to the logical index.
-//!
-//! | file | content |
-//! |---|---|
-//! | [`memory_space`] | numbers and names of memory spaces |
-//! | [`layout`] | the text and the structure |
-//! | [`mod@jax`] | the text in JAX's notation |
-//! | [`tiling`] | the rule of tiling, over dimensions of any kind |
-//! | [`expansion`] | the arithmetic: padded sizes, strides, offsets, maps |
-//! | `padding` | the padding that has an index |
 
 pub mod expansion;
 pub mod jax;

@@ -7,8 +7,8 @@
 use crate::tiled::expansion::Expansion;
 
 impl Expansion {
-    /// The sizes of the dimensions with full tiles: each rounded up to the size of the tile that cuts it, or unchanged
-    /// without one. [`Expansion::offset`] of the same layout on these sizes agrees on all elements of this one, and has
+    /// The sizes of the dimensions with full tiles: each rounded up to whole tiles, or unchanged without
+    /// tiles. [`Expansion::offset`] of the same layout on these sizes agrees on all elements of this one, and has
     /// the others in its padding, no two at one place.
     ///
     /// For every index below the product of a tile's quotient and remainder sizes, both are below their sizes, and all

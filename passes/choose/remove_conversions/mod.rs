@@ -8,16 +8,18 @@
 //! - *fixed*: some keep the written one, such as the arguments of public functions (`constraints.rs`);
 //! - *spaces*: a memory space and a TensorLayout fix where data are; they stay as written.
 //!
-//! Values with one layout form a class. The conversions are visited from the most bytes moved to the
-//! fewest, loops and calls counted (`runs`), and the classes of source and result merge if the
-//! rules allow it (`classes.rs`); such a conversion disappears. The others existed before, so no
-//! conversion is added, whatever the order. In `convert(A to B); add; convert(B to A)` between an argument and a result of
-//! a public function, both with layout A, all four values become one class, of layout A.
+//! 1. Chains of conversions are shortened: each reads the source of its chain.
+//! 2. Each use of a conversion gets its own copy (`place.rs`): one use may need it where others do not.
+//! 3. Values with one layout form a class. Conversions are visited in order of the bytes that they move, the most
+//!    first, loops and calls counted ([`ExecutionCounts`]), and the classes of source and result merge if the rules
+//!    allow it (`classes.rs`). Such a conversion disappears; the others existed before, so none is added in any order.
+//! 4. The types of values are set. Conversions of an empty tensor, a constant or a fill become the same definition in
+//!    the other layout.
+//! 5. The remaining conversions are merged for each layout, and move out of loops and into the only branch that uses
+//!    them (`place.rs`).
 //!
-//! First, each use of a conversion gets its own copy (`place.rs`): one use may need it where others do not.
-//! The remaining conversions read the source of a chain of conversions, are merged for each layout, and move out of
-//! loops and into the only branch that uses them (`place.rs`). Conversions of an empty tensor, a constant or a fill
-//! become the same definition in the other layout.
+//! In `convert(A to B); add; convert(B to A)` between an argument and a result of a public function, both with layout A,
+//! all four values become one class, of layout A.
 //!
 //! Not promised: the fewest bytes. That is a multiway cut, which is NP-hard.
 

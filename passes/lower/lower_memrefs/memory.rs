@@ -18,8 +18,8 @@ use tensor_layout::expr::Expr;
 use tensor_layout::maps::{IndexingMap, Interval};
 use tensor_layout::tiled::Layout;
 
-/// Copies the buffers that a function hands on as copies, if their layout pads the tail: buffer deallocation would copy
-/// only the length of the lowered type, without the tail.
+/// Copies the returned buffers whose layout has tail padding. A copy by buffer deallocation would have the length of the
+/// lowered type, without the tail.
 pub(super) fn copy_with_tail(function: Op) {
     let of_tail =
         |t: Type| tiled_layout(t).and_then(layout_dialect::tiled).is_some_and(|layout| layout.tail_alignment > 1);

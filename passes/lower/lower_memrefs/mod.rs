@@ -1,8 +1,8 @@
 //! `layout-lower-memrefs`: memrefs with tiled layouts become plain strided ones, with the operations that use them.
 //!
-//! A memref is *tiled* if its layout is `#layout.tiled` or `#layout.tensor_layout`, or if its memory space is
-//! `#layout.pending`, the form in which a tensor's layout survives bufferization. The phases, each over the operations
-//! in program order:
+//! A memref is lowered if its layout is `#layout.tiled`, `#layout.tensor_layout` or an `affine_map` without strides, or
+//! if its memory space is `#layout.pending`, the form in which a tensor's layout survives bufferization. Such a memref
+//! is called *tiled* here, also without tiles. The phases, each over the operations in program order:
 //!
 //! 1. *Convert types* (`state.rs`, lowered types in `types.rs`): tiled buffers get their lowered types in place.
 //! 2. *Rewrite* operations on tiled buffers. Slices and reshapes are followed to their buffer by composing index

@@ -128,7 +128,7 @@ impl<'c> Lowering<'c> {
         kernel::emit(&nest, b, |inner| inner.store(1, inner.load(0)));
     }
 
-    /// Emits vector code for a structured operation or a copy, as the header says; returns false for scalar loops.
+    /// Emits vector code for a structured operation or a copy: see *Rewrite* in `mod.rs`. Returns false for scalar loops.
     pub(super) fn in_vectors(&mut self, op: Op<'c>) -> Result<bool, String> {
         let key = ir::op_key(op);
         if let Some(consumer) = self.fusion().consumer(op).filter(|_| !self.no_fusion.contains(&key)) {

@@ -115,7 +115,7 @@ pub fn main() -> ExitCode {
 fn run() -> ExitCode {
     let mut arguments: Arguments = parse();
     if let Some(Command::Hlo(options)) = &mut arguments.command
-        && options.use_standard_input()
+        && options.default_to_standard_input()
     {
         let message = "expected the name of a file, or HLO text on standard input";
         Arguments::command().error(ErrorKind::MissingRequiredArgument, message).exit();

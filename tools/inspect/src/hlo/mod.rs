@@ -92,8 +92,8 @@ pub struct HloOptions {
 const TOP: usize = 3;
 
 impl HloOptions {
-    /// Reads standard input where no file is named. Returns whether it does, from a terminal.
-    pub fn use_standard_input(&mut self) -> bool {
+    /// Names standard input where no file is named. Returns whether it does so and that is a terminal.
+    pub fn default_to_standard_input(&mut self) -> bool {
         let none = self.files.is_empty();
         if none {
             self.files.push("-".to_string());

@@ -106,7 +106,7 @@ pub fn instruction(b: &mut Builder, site: &Site) -> Done<Vec<Tensor>> {
 }
 
 fn is_barrier(i: &Instruction) -> bool {
-    matches!(&*i.opcode, "optimization-barrier" | "opt-barrier")
+    &*i.opcode == "opt-barrier"
 }
 
 /// Whether the result of an elementwise instruction is its operand.

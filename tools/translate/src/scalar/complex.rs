@@ -37,7 +37,7 @@ pub fn elementwise(
         return first.is_complex().then(|| w.op(&format!("{name} {} : {of}", operands.join(", "))));
     }
     Some(match &*i.opcode {
-        "copy" | "optimization-barrier" | "opt-barrier" => a.clone(),
+        "copy" | "opt-barrier" => a.clone(),
         "convert" => convert(w, a, first, to)?,
         "bitcast-convert" => reinterpreted(w, a, first, to)?,
         "complex" => w.op(&format!("complex.create {} : {into}", operands.join(", "))),

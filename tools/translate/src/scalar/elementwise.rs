@@ -47,7 +47,6 @@ const RULES: &[(&str, Rule)] = &[
     ("logistic", logistic),
     ("negate", negate),
     ("not", not),
-    ("optimization-barrier", |_, s| Some(s.operands[0].clone())),
     ("power", power),
     ("real", |_, s| s.first.is_float().then(|| s.operands[0].clone())),
     ("reduce-precision", reduce_precision),
