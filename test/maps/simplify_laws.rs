@@ -14,9 +14,9 @@ use tensor_layout::maps::{Domain, Equality, Interval};
 use tensor_layout::maps::{Indexing, IndexingMap};
 
 /// The number of cases, and their seed.
-fn settings(seed: u64) -> (u32, u64) {
+fn settings(sample: Sample, seed: u64) -> (u32, u64) {
     let setting = |name| std::env::var(name).ok().map(|value| value.parse().expect("a number"));
-    let (cases, seed) = Sample::from_env().random(100_000, seed);
+    let (cases, seed) = sample.random(100_000, seed);
     (setting("LAYOUT_LAWS").map_or(cases, |cases| cases as u32), setting("LAYOUT_LAWS_SEED").unwrap_or(seed))
 }
 
@@ -103,10 +103,10 @@ fn map_and_order(rng: &mut Choices) -> (IndexingMap, Vec<(Expr, Interval)>) {
     (map, order)
 }
 
-/// The order of terms in sums changes few results, with nested minima: 5 of 600,000.
+/// The order of terms in sums changes few results, with nested minima: 5 of 600,000. A part of the cases may have one.
 #[test]
 fn terms_in_another_order_give_the_same_text() {
-    let (count, seed) = settings(9);
+    let (count, seed) = settings(Sample::WHOLE, 9);
     let mut rng = Choices::random(seed);
     let mut differ = Vec::new();
     for _ in 0..count {
@@ -159,7 +159,7 @@ fn check((map, order): &(IndexingMap, Vec<(Expr, Interval)>)) {
 
 #[test]
 fn laws_hold_for_random_maps() {
-    let (count, seed) = settings(3);
+    let (count, seed) = settings(Sample::from_env(), 3);
     choices::check(count, seed, map_and_order, check);
 }
 
@@ -225,7 +225,7 @@ fn large_map(rng: &mut Choices) -> (IndexingMap, Vec<Vec<i64>>) {
 /// Bounds beyond 128 bits are dropped: points of domains too large to enumerate keep their values.
 #[test]
 fn laws_hold_for_large_numbers() {
-    let (count, seed) = settings(11);
+    let (count, seed) = settings(Sample::from_env(), 11);
     choices::check(count / 50, seed, large_map, |(map, points)| {
         let simple = map.simplify();
         for point in points {
@@ -358,7 +358,7 @@ fn agree(map: &IndexingMap, other: &Indexing) {
 /// 64-bit numbers may overflow in negation, sums and products, and an interval that ends at 2^63 - 1 ends there.
 #[test]
 fn laws_hold_for_random_maps_of_extreme_numbers() {
-    let (count, seed) = settings(23);
+    let (count, seed) = settings(Sample::from_env(), 23);
     choices::check(count, seed, extreme_maps, |[map, second]| {
         let simple = map.simplify();
         agree(map, &simple);
@@ -402,7 +402,7 @@ fn large_maps(rng: &mut Choices) -> [IndexingMap; 2] {
 /// A composition costs no more than the second map with the results of the first one substituted.
 #[test]
 fn compositions_with_large_numbers_cost_no_more_than_their_maps() {
-    let (count, seed) = settings(17);
+    let (count, seed) = settings(Sample::from_env(), 17);
     choices::check(count / 50, seed, large_maps, |maps| {
         let (direct, _) = maps[0].then(&maps[1]).unwrap();
         let both = maps.clone().map(Indexing::Map);
@@ -474,7 +474,7 @@ fn map_and_seed(rng: &mut Choices) -> (IndexingMap, u64) {
 
 #[test]
 fn steps_lead_to_the_result_and_wrong_ones_are_refused() {
-    let (count, seed) = settings(3);
+    let (count, seed) = settings(Sample::from_env(), 3);
     let refused = RefCell::new(BTreeMap::<Rule, u32>::new());
     choices::check(count / 5, seed + 1, map_and_seed, |(map, seed)| {
         let Explained { result, steps, .. } = map.explain().unwrap_or_else(|error| panic!("{map}: {error}"));

@@ -14,12 +14,15 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// All cases.
+    pub const WHOLE: Sample = Sample { seed: None, share: 1 };
+
     /// The sample that `LAYOUT_SAMPLE=SEED/SHARE` asks for; everything without it.
     ///
     /// # Panics
     /// If the variable has another form, or its share is 0.
     pub fn from_env() -> Sample {
-        let Ok(text) = env::var("LAYOUT_SAMPLE") else { return Sample { seed: None, share: 1 } };
+        let Ok(text) = env::var("LAYOUT_SAMPLE") else { return Sample::WHOLE };
         let number = |text: &str| text.parse().ok();
         let parts = text.split_once('/').and_then(|(seed, share)| Some((number(seed)?, number(share)?)));
         let (seed, share) = parts.expect("LAYOUT_SAMPLE is a seed and a share, such as 7/4");
