@@ -8,7 +8,8 @@
 //!   copy, see `async_copies`;
 //! - elementwise operations, with layouts or without, become `linalg.generic` on an empty tensor (the stock pass loses the
 //!   encoding of results, and lets an operation overwrite its operand: a chain of them is then one alias set, and
-//!   bufferization takes time cubic in its length), `tensor.splat` becomes `linalg.fill`, `tensor.generate` a
+//!   bufferization takes time cubic in its length), and a bitcast joins the one that computes its operand;
+//!   `tensor.splat` becomes `linalg.fill`, `tensor.generate` a
 //!   `linalg.generic`, `tensor.concat` insertions, `tensor.pad` a fill and an insertion;
 //! - `linalg.softmax`, `linalg.pack` and `linalg.unpack` become upstream's decompositions, with layouts or without;
 //! - conversions between buffers and tensors (`bufferization.to_tensor`, `to_buffer`) use the layout of the
@@ -108,6 +109,7 @@ pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
                 let sizes = run_time_sizes(b, op, ir::operands(op)[0]);
                 replace(rewriter, op, b.value("tensor.empty", &sizes, ir::result(op, 0).r#type(), &[]));
             }
+            "tensor.bitcast" if join_producer(rewriter, op) => {}
             // A slice or reshape that is only read stays a view.
             name if (!is(name, VIEW)
                 || needs_row_major(op, &mut views)
@@ -604,6 +606,34 @@ pub fn elementwise<'c>(rewriter: &Rewriter, op: Op<'c>) -> Option<Op<'c>> {
     }
     rewriter.erase(op);
     Some(generic)
+}
+
+/// Moves a bitcast of a tensor that nothing else uses into the `linalg.generic` that computes all its elements, in any
+/// order: a buffer of the operand's type is not needed. Returns whether there is one.
+fn join_producer<'c>(rewriter: &Rewriter, op: Op<'c>) -> bool {
+    let (source, result) = (ir::operands(op)[0], ir::result(op, 0));
+    let producer = ir::defining_op(source).filter(|op| ir::name(*op) == "linalg.generic");
+    let Some((producer, number)) = producer.zip(ir::result_number(source)) else { return false };
+    let (operands, body) = (ir::operands(producer), ir::blocks(producer)[0]);
+    let output = operands.len() - ir::results(producer).len() + number;
+    let (argument, end) = (ir::arguments(body)[output], ir::operations(body).pop().expect("a terminator"));
+    let is_permutation = ir::indexing_maps(producer).is_some_and(|maps| maps[output].is_permutation());
+    let Some(empty) = ir::defining_op(operands[output]).filter(|op| ir::name(*op) == "tensor.empty") else {
+        return false;
+    };
+    let is_same_shape = ir::tensor(source.r#type()).map(|t| t.shape) == ir::tensor(result.r#type()).map(|t| t.shape);
+    if !is_same_shape || !is_permutation || ir::is_used(argument) || ir::uses(source).len() != 1 {
+        return false;
+    }
+    let (t, element) = (result.r#type(), element_of(result.r#type()));
+    let into = Builder::before(empty).value("tensor.empty", &ir::operands(empty), t, &[]);
+    let bits = Builder::before(end).value("arith.bitcast", &[ir::operands(end)[number]], element, &[]);
+    ir::edit(producer).set_operand(output, into);
+    ir::edit(end).set_operand(number, bits);
+    ir::set_type(argument, element);
+    ir::set_type(source, t);
+    replace(rewriter, op, source);
+    true
 }
 
 /// The element type of a tensor, or the type of a scalar.

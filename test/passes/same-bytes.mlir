@@ -449,3 +449,101 @@ func.func @of_empty(%n: index) -> (index, tensor<?xf32>) {
   %d = tensor.dim %r, %c0 : tensor<?xf32>
   return %d, %r : index, tensor<?xf32>
 }
+
+// -----
+
+#A = #layout.tiled<{1,0:T(8,128)}>
+#C = #layout.tiled<{2,1,0:T(8,128)}>
+#F = #layout.tiled<{3,2,1,0:T(8,128)}>
+#R = #layout.tiled<{1,0:T(1,128)}>
+#S = #layout.tiled<{2,1,0:T(1,128)}>
+// One operation computes the elements and their bits.
+// CHECK-LABEL: func.func @bits_of_sum(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func @bits_of_sum(%x: tensor<64x256xf32, #A>) -> tensor<64x256xi32, #A> {
+  %y = arith.addf %x, %x : tensor<64x256xf32, #A>
+  %r = tensor.bitcast %y : tensor<64x256xf32, #A> to tensor<64x256xi32, #A>
+  return %r : tensor<64x256xi32, #A>
+}
+
+// CHECK-LABEL: func.func @bits_of_index(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func @bits_of_index() -> tensor<64x256xf32, #A> {
+  %y = tensor.generate {
+  ^bb0(%i: index, %j: index):
+    %s = arith.addi %i, %j : index
+    %v = arith.index_cast %s : index to i32
+    tensor.yield %v : i32
+  } : tensor<64x256xi32, #A>
+  %r = tensor.bitcast %y : tensor<64x256xi32, #A> to tensor<64x256xf32, #A>
+  return %r : tensor<64x256xf32, #A>
+}
+
+// CHECK-LABEL: func.func @bits_of_product(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func @bits_of_product(%x: tensor<64x256xf32, #A>, %z: tensor<256x128xf32, #A>, %o: tensor<64x128xf32, #A>) -> tensor<64x128xi32, #A> {
+  %f = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x128xf32, #A>
+  %i = linalg.fill ins(%f : f32) outs(%e : tensor<64x128xf32, #A>) -> tensor<64x128xf32, #A>
+  %y = linalg.matmul ins(%x, %z : tensor<64x256xf32, #A>, tensor<256x128xf32, #A>) outs(%i : tensor<64x128xf32, #A>) -> tensor<64x128xf32, #A>
+  %r = tensor.bitcast %y : tensor<64x128xf32, #A> to tensor<64x128xi32, #A>
+  return %r : tensor<64x128xi32, #A>
+}
+
+// The size that is known only at run time counts whole tiles.
+// CHECK-LABEL: func.func @reshape_to_tiles(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func @reshape_to_tiles(%x: tensor<?x256xf32, #A>, %s: tensor<4xi32>) -> tensor<?x?x16x256xf32, #F> {
+  %y = math.exp %x : tensor<?x256xf32, #A>
+  %r = tensor.reshape %y(%s) : (tensor<?x256xf32, #A>, tensor<4xi32>) -> tensor<?x?x16x256xf32, #F>
+  return %r : tensor<?x?x16x256xf32, #F>
+}
+
+// CHECK-LABEL: func.func @reshape_from_tiles(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func @reshape_from_tiles(%x: tensor<?x8x256xf32, #C>, %s: tensor<2xi32>) -> tensor<?x256xf32, #A> {
+  %y = math.exp %x : tensor<?x8x256xf32, #C>
+  %r = tensor.reshape %y(%s) : (tensor<?x8x256xf32, #C>, tensor<2xi32>) -> tensor<?x256xf32, #A>
+  return %r : tensor<?x256xf32, #A>
+}
+
+// CHECK-LABEL: func.func @reshape_from_two_sizes(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func @reshape_from_two_sizes(%x: tensor<?x?x128xf32, #S>, %s: tensor<2xi32>) -> tensor<?x128xf32, #R> {
+  %y = math.exp %x : tensor<?x?x128xf32, #S>
+  %r = tensor.reshape %y(%s) : (tensor<?x?x128xf32, #S>, tensor<2xi32>) -> tensor<?x128xf32, #R>
+  return %r : tensor<?x128xf32, #R>
+}
+
+// The only size that is known only at run time follows from the number of elements.
+// CHECK-LABEL: func.func @reshape_of_known(
+// CHECK-COUNT-1: memref.alloc
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func @reshape_of_known(%x: tensor<64x256xf32, #A>, %s: tensor<3xi32>) -> tensor<8x?x256xf32, #C> {
+  %y = math.exp %x : tensor<64x256xf32, #A>
+  %r = tensor.reshape %y(%s) : (tensor<64x256xf32, #A>, tensor<3xi32>) -> tensor<8x?x256xf32, #C>
+  return %r : tensor<8x?x256xf32, #C>
+}
+
+// Four rows take the memory of eight: a copy.
+// CHECK-LABEL: func.func @reshape_to_half_tiles(
+// CHECK-COUNT-2: memref.alloc
+// CHECK: return
+func.func @reshape_to_half_tiles(%x: tensor<?x256xf32, #A>, %s: tensor<3xi32>) -> tensor<?x4x256xf32, #C> {
+  %y = math.exp %x : tensor<?x256xf32, #A>
+  %r = tensor.reshape %y(%s) : (tensor<?x256xf32, #A>, tensor<3xi32>) -> tensor<?x4x256xf32, #C>
+  return %r : tensor<?x4x256xf32, #C>
+}

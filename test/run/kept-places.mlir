@@ -146,6 +146,35 @@ func.func @empty(%y: tensor<?x4x0xi64>, %zero: index) -> (tensor<3x4xi64, #A>, t
   return %p, %c, %size : tensor<3x4xi64, #A>, tensor<3x4xi64, #A>, index
 }
 
+// Bits of computed elements, of which another operation reads the elements, or none does. The bits are written.
+func.func @bits_of_sum(%n: index, %f: f64) -> (tensor<?x8xi64, #A>, tensor<?x8xi64, #A>, f64) attributes {no_inline} {
+  %c0 = arith.constant 0 : index
+  %v = arith.constant 7 : i64
+  %x = func.call @numbers(%n) : (index) -> tensor<?x8xi64, #A>
+  %y = arith.sitofp %x : tensor<?x8xi64, #A> to tensor<?x8xf64, #A>
+  %b = tensor.bitcast %y : tensor<?x8xf64, #A> to tensor<?x8xi64, #A>
+  %w = tensor.insert %v into %b[%c0, %c0] : tensor<?x8xi64, #A>
+  %z = arith.addf %y, %y : tensor<?x8xf64, #A>
+  %i = tensor.insert %f into %z[%c0, %c0] : tensor<?x8xf64, #A>
+  %m = arith.negf %i : tensor<?x8xf64, #A>
+  %d = tensor.bitcast %m : tensor<?x8xf64, #A> to tensor<?x8xi64, #A>
+  %g = tensor.extract %y[%c0, %n] : tensor<?x8xf64, #A>
+  return %w, %d, %g : tensor<?x8xi64, #A>, tensor<?x8xi64, #A>, f64
+}
+
+// Between tiled tensors, to and from sizes known only at run time; the source lives.
+func.func @reshaped_tiles(%x: tensor<?x8xi64, #A>, %to: tensor<3xi32>, %from: tensor<2xi32>) -> (tensor<?x2x8xi64, #C>, tensor<?x8xi64, #A>, tensor<?x8xi64, #A>) attributes {no_inline} {
+  %c0 = arith.constant 0 : index
+  %v = arith.constant -1 : i64
+  %u = arith.constant -2 : i64
+  %s = arith.addi %x, %x : tensor<?x8xi64, #A>
+  %r = tensor.reshape %s(%to) : (tensor<?x8xi64, #A>, tensor<3xi32>) -> tensor<?x2x8xi64, #C>
+  %w = tensor.insert %v into %r[%c0, %c0, %c0] : tensor<?x2x8xi64, #C>
+  %b = tensor.reshape %w(%from) : (tensor<?x2x8xi64, #C>, tensor<2xi32>) -> tensor<?x8xi64, #A>
+  %z = tensor.insert %u into %b[%c0, %c0] : tensor<?x8xi64, #A>
+  return %w, %z, %s : tensor<?x2x8xi64, #C>, tensor<?x8xi64, #A>, tensor<?x8xi64, #A>
+}
+
 func.func @main() {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -266,5 +295,39 @@ func.func @main() {
   %empty_i = arith.index_cast %empty#2 : index to i64
   %empty_2 = tensor.splat %empty_i[%c1, %c1] : tensor<?x?xi64, #A>
   call @print_2(%empty_2) : (tensor<?x?xi64, #A>) -> ()
+
+  // CHECK: sizes = [2, 8]
+  // CHECK: [7,   4607182418800017408,   4611686018427387904,
+  // CHECK: sizes = [2, 8]
+  // CHECK: [-4611686018427387904,   -4611686018427387904,   -4607182418800017408,
+  // CHECK: sizes = [1, 1]
+  // CHECK: [2]
+  %two = arith.constant 2.0 : f64
+  %sums:3 = call @bits_of_sum(%c2, %two) : (index, f64) -> (tensor<?x8xi64, #A>, tensor<?x8xi64, #A>, f64)
+  %sums_0 = tensor.cast %sums#0 : tensor<?x8xi64, #A> to tensor<?x?xi64, #A>
+  call @print_2(%sums_0) : (tensor<?x?xi64, #A>) -> ()
+  %sums_1 = tensor.cast %sums#1 : tensor<?x8xi64, #A> to tensor<?x?xi64, #A>
+  call @print_2(%sums_1) : (tensor<?x?xi64, #A>) -> ()
+  %sums_i = arith.fptosi %sums#2 : f64 to i64
+  %sums_2 = tensor.splat %sums_i[%c1, %c1] : tensor<?x?xi64, #A>
+  call @print_2(%sums_2) : (tensor<?x?xi64, #A>) -> ()
+
+  // CHECK: sizes = [2, 2, 8]
+  // CHECK: [-1,    2,    4,
+  // CHECK: sizes = [4, 8]
+  // CHECK: [-2,   2,   4,
+  // CHECK: sizes = [4, 8]
+  // CHECK: [0,   2,   4,
+  %all = call @numbers(%c4) : (index) -> tensor<?x8xi64, #A>
+  %to = arith.constant dense<[2, 2, 8]> : tensor<3xi32>
+  %from = arith.constant dense<[4, 8]> : tensor<2xi32>
+  %tiles_r:3 = call @reshaped_tiles(%all, %to, %from) : (tensor<?x8xi64, #A>, tensor<3xi32>, tensor<2xi32>) -> (tensor<?x2x8xi64, #C>, tensor<?x8xi64, #A>, tensor<?x8xi64, #A>)
+  %tiles_0 = layout.convert %tiles_r#0 : tensor<?x2x8xi64, #C> to tensor<?x2x8xi64>
+  %tiles_d = tensor.cast %tiles_0 : tensor<?x2x8xi64> to tensor<?x?x?xi64>
+  call @print(%tiles_d) : (tensor<?x?x?xi64>) -> ()
+  %tiles_1 = tensor.cast %tiles_r#1 : tensor<?x8xi64, #A> to tensor<?x?xi64, #A>
+  call @print_2(%tiles_1) : (tensor<?x?xi64, #A>) -> ()
+  %tiles_2 = tensor.cast %tiles_r#2 : tensor<?x8xi64, #A> to tensor<?x?xi64, #A>
+  call @print_2(%tiles_2) : (tensor<?x?xi64, #A>) -> ()
   return
 }

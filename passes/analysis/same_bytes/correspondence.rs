@@ -46,11 +46,10 @@ impl StoredTensor {
     }
 
     /// The array as one row, if its elements are in row-major order.
-    pub fn row(self) -> Option<StoredTensor> {
+    pub fn row(&self) -> Option<StoredTensor> {
         let is_row_major = !self.layout.is_tiled() && self.layout.major_to_minor().eq(0..self.shape.len());
-        let shape = vec![self.shape.iter().try_fold(1i64, |count, n| count.checked_mul((*n)?))];
-        let minor_to_major = vec![0];
-        is_row_major.then_some(StoredTensor { shape, layout: Layout { minor_to_major, ..self.layout }, ..self })
+        let layout = Layout { minor_to_major: vec![0], ..self.layout.clone() };
+        is_row_major.then(|| StoredTensor { shape: vec![elements(&self.shape)], layout, packing: self.packing })
     }
 }
 
@@ -76,10 +75,7 @@ impl Correspondence {
         match ir::name(op) {
             "layout.convert" | "tensor.bitcast" | "tensor.cast" => Some(Self::same_index(from, to)),
             "tensor.reshape" if from.len() == 1 && to.len() == 1 => Some(Self::same_index(from, to)),
-            "tensor.collapse_shape" => Self::grouped(op, from).map(|mut pairs| {
-                pairs.sides.reverse();
-                pairs
-            }),
+            "tensor.collapse_shape" => Self::grouped(op, from).map(Self::reversed),
             "tensor.expand_shape" => Self::grouped(op, to),
             "tensor.reshape" | "tensor.extract_slice" => Self::reshaped(from, to),
             "linalg.pack" => Self::packed(op, from, to),
@@ -162,26 +158,50 @@ impl Correspondence {
     /// A loop for each dimension of the longer shape of a reshape, which is taken for the result's.
     fn grouped(op: Op, longer: &[Option<i64>]) -> Option<Correspondence> {
         let mut pairs = Self::over(longer.to_vec());
-        let merged = |group: Vec<usize>| {
-            group.into_iter().fold((Expr::Const(0), Expr::Const(1)), |(index, size), k| {
-                let own = pairs.size(k);
-                (pairs.product([index, own.clone()]) + Expr::Var(k), pairs.product([size, own]))
-            })
-        };
-        let shorter = ir::reassociation(op)?.into_iter().map(merged).collect();
+        let shorter = ir::reassociation(op)?.into_iter().map(|group| pairs.merged(group)).collect();
         Some(pairs.with_operand(shorter))
     }
 
-    /// A loop for each dimension of the result, whose elements are the operand's in row-major order.
+    /// A nest for two arrays with the same elements in row-major order. One array has the loops; the index in the other
+    /// one is a quotient and remainders of the linear index, so all of its sizes but the outermost must be known. Where
+    /// both may have the loops, the array with the larger rows has: its rows are often whole rows of the other one.
     fn reshaped(from: &[Option<i64>], to: &[Option<i64>]) -> Option<Correspondence> {
-        let strides = |shape| row_major(shape).into_iter().zip(shape).map(|(step, n)| step.zip(*n));
-        let (from, steps): (Vec<_>, Vec<_>) =
-            (strides(from).collect::<Option<_>>()?, strides(to).collect::<Option<_>>()?);
-        let count = from.iter().try_fold(1i64, |count, (_, n)| count.checked_mul(*n))?;
-        let linear = Expr::sum(steps.iter().enumerate().map(|(k, (step, _))| Expr::Var(k).times(*step)).collect());
-        let digit = |(step, n): (i64, i64)| (linear.clone().digit(step.max(1), n, count), Expr::Const(n));
-        let own = from.into_iter().map(digit).collect();
-        Some(Self::over(to.to_vec()).with_operand(own))
+        let (from, to) = (with_size(from, to), with_size(to, from));
+        let row = |shape: &[Option<i64>]| elements(shape.get(1..).unwrap_or_default());
+        match (row(&from), row(&to)) {
+            (None, None) => None,
+            (Some(own), Some(other)) if own > other => Some(Self::delinearized(&to, &from).reversed()),
+            (None, Some(_)) => Some(Self::delinearized(&to, &from).reversed()),
+            (Some(_), _) => Some(Self::delinearized(&from, &to)),
+        }
+    }
+
+    /// A loop for each dimension of the result. The operand's index is computed from the linear index.
+    fn delinearized(from: &[Option<i64>], to: &[Option<i64>]) -> Correspondence {
+        let mut pairs = Self::over(to.to_vec());
+        let (linear, count) = pairs.merged(0..to.len());
+        let digit = |(d, (step, n)): (usize, (Option<i64>, &Option<i64>))| {
+            // A step is 0 where there are no elements.
+            let step = step.unwrap_or(1).max(1);
+            let quotient = linear.clone().floor_div(step);
+            let index = if d == 0 { quotient } else { n.map_or(quotient.clone(), |n| quotient.modulo(n.max(1))) };
+            (index, n.map_or_else(|| count.clone().floor_div(step), Expr::Const))
+        };
+        let own = row_major(from).into_iter().zip(from).enumerate().map(digit).collect();
+        pairs.with_operand(own)
+    }
+
+    fn reversed(mut self) -> Correspondence {
+        self.sides.reverse();
+        self
+    }
+
+    /// The linear index over some loops, in row-major order, and the number of their iterations.
+    fn merged(&mut self, loops: impl IntoIterator<Item = usize>) -> (Expr, Expr) {
+        loops.into_iter().fold((Expr::Const(0), Expr::Const(1)), |(index, size), k| {
+            let own = self.size(k);
+            (self.product([index, own.clone()]) + Expr::Var(k), self.product([size, own]))
+        })
     }
 
     /// A loop for each dimension of the result of a `linalg.pack` that writes no padding.
@@ -288,6 +308,22 @@ impl Correspondence {
         }
         Some(terms)
     }
+}
+
+/// The number of elements of an array, if it is known.
+fn elements(shape: &[Option<i64>]) -> Option<i64> {
+    shape.iter().try_fold(1i64, |count, n| count.checked_mul((*n)?))
+}
+
+/// A shape whose only unknown size is that with which it has as many elements as another shape.
+fn with_size(shape: &[Option<i64>], other: &[Option<i64>]) -> Vec<Option<i64>> {
+    let mut known = shape.to_vec();
+    let unknown: Vec<usize> = (0..shape.len()).filter(|d| shape[*d].is_none()).collect();
+    if let ([d], Some(count)) = (&unknown[..], elements(other)) {
+        known[*d] = Some(1);
+        known[*d] = elements(&known).filter(|rest| *rest > 0 && count % rest == 0).map(|rest| count / rest);
+    }
+    known
 }
 
 /// A dimension of a packed tensor: `index floordiv weight mod extent` in a dimension of the tensor that is not packed.

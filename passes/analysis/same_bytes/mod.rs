@@ -16,14 +16,15 @@
 //! cast to a `memref.reinterpret_cast`.
 //!
 //! Not covered: part of a buffer, and a destination that is no empty tensor, which are copied as before; TensorLayouts;
-//! and a `tensor.reshape` with sizes known only at run time, unless both sides are in row-major order.
+//! and a `tensor.reshape` of which both sides have sizes known only at run time besides the outermost one, unless both
+//! are in row-major order.
 
 mod correspondence;
 mod overwritten;
 
 use crate::analysis::aliases::{has_own_buffer, is_constant, only_reads, updated};
 use crate::buffers::index::constant_value;
-use crate::buffers::operations::{ELEMENTWISE, SAME_BYTES, VIEW, is};
+use crate::buffers::operations::{SAME_BYTES, VIEW, is};
 use crate::buffers::views::is_read_in_place;
 use correspondence::{Correspondence, StoredTensor};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Shaped, Val};
@@ -63,13 +64,12 @@ impl<'c> SameBytes<'c> {
         let types = operands.iter().chain([&result]).map(|v| v.r#type()).collect();
         let known = self.known.entry((ir::name(op), number, types, ir::attributes(op)));
         let keeps = *known.or_insert_with(|| {
-            let is_known = |v: Val| ir::tensor(v.r#type()).is_some_and(|t| t.sizes().is_some());
-            let in_rows = ir::name(op) == "tensor.reshape" && ![operands[number], result].into_iter().all(is_known);
-            let stored = [operands[number], result].map(|v| {
-                let stored = StoredTensor::of(v.r#type())?;
-                if in_rows { stored.row() } else { Some(stored) }
-            });
-            let [Some(from), Some(to)] = stored else { return false };
+            let [Some(from), Some(to)] = [operands[number], result].map(|v| StoredTensor::of(v.r#type())) else {
+                return false;
+            };
+            // Rows of any sizes have the same elements at the same index.
+            let rows = from.row().zip(to.row()).filter(|_| ir::name(op) == "tensor.reshape");
+            let (from, to) = rows.unwrap_or((from, to));
             Correspondence::of(op, number, [&from.shape, &to.shape])
                 .is_some_and(|pairs| pairs.keeps_offsets([&from, &to]))
         });
@@ -143,10 +143,12 @@ impl<'c> SameBytes<'c> {
 /// hands on what its body yields, into an empty tensor.
 fn handed_on(op: Op) -> Option<usize> {
     match ir::name(op) {
-        "layout.convert" | "tensor.cast" | "tensor.collapse_shape" | "tensor.expand_shape" | "tensor.reshape" => {
-            Some(0)
-        }
-        "tensor.bitcast" => (!is_fused(ir::operands(op)[0])).then_some(0),
+        "layout.convert"
+        | "tensor.bitcast"
+        | "tensor.cast"
+        | "tensor.collapse_shape"
+        | "tensor.expand_shape"
+        | "tensor.reshape" => Some(0),
         "tensor.extract_slice" => is_whole(op).then_some(0),
         "linalg.pack" | "linalg.unpack" => empty(op).map(|_| 0),
         _ => {
@@ -174,12 +176,6 @@ fn empty(op: Op<'_>) -> Option<Op<'_>> {
         }
         _ => None,
     }
-}
-
-/// Whether one kernel computes a tensor and the elementwise operation that alone reads it.
-fn is_fused(tensor: Val) -> bool {
-    let computes = |op| ir::indexing_maps(op).is_some() || is(ir::name(op), ELEMENTWISE);
-    ir::defining_op(tensor).is_some_and(computes) && ir::uses(tensor).len() == 1
 }
 
 /// The run-time sizes of the result of an operation that hands on `source`.
