@@ -457,6 +457,7 @@ func.func @of_empty(%n: index) -> (index, tensor<?xf32>) {
 #F = #layout.tiled<{3,2,1,0:T(8,128)}>
 #R = #layout.tiled<{1,0:T(1,128)}>
 #S = #layout.tiled<{2,1,0:T(1,128)}>
+#T = #layout.tiled<{0,1:T(8,128)}>
 // One operation computes the elements and their bits.
 // CHECK-LABEL: func.func @bits_of_sum(
 // CHECK-COUNT-1: memref.alloc
@@ -494,6 +495,54 @@ func.func @bits_of_product(%x: tensor<64x256xf32, #A>, %z: tensor<256x128xf32, #
   %y = linalg.matmul ins(%x, %z : tensor<64x256xf32, #A>, tensor<256x128xf32, #A>) outs(%i : tensor<64x128xf32, #A>) -> tensor<64x128xf32, #A>
   %r = tensor.bitcast %y : tensor<64x128xf32, #A> to tensor<64x128xi32, #A>
   return %r : tensor<64x128xi32, #A>
+}
+
+// The branch that does not hand on the buffer frees it.
+// CHECK-LABEL: func.func @in_a_branch(
+// CHECK: %[[SOURCE:.*]] = memref.alloc
+// CHECK: math.exp
+// CHECK: scf.if
+// CHECK-NOT: memref.alloc
+// CHECK-NOT: memref.copy
+// CHECK: scf.yield
+// CHECK: else
+// CHECK: memref.dealloc %[[SOURCE]]
+// CHECK: memref.alloc
+// CHECK: scf.yield
+// CHECK-NOT: memref.dealloc
+// CHECK: return
+func.func @in_a_branch(%x: tensor<64x256xf32, #A>, %c: i1) -> tensor<256x64xf32, #T> {
+  %y = math.exp %x : tensor<64x256xf32, #A>
+  %r = scf.if %c -> tensor<256x64xf32, #T> {
+    %e = tensor.empty() : tensor<256x64xf32, #T>
+    %t = linalg.transpose ins(%y : tensor<64x256xf32, #A>) outs(%e : tensor<256x64xf32, #T>) permutation = [1, 0]
+    scf.yield %t : tensor<256x64xf32, #T>
+  } else {
+    %z = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<256x64xf32, #T>
+    %t = linalg.fill ins(%z : f32) outs(%e : tensor<256x64xf32, #T>) -> tensor<256x64xf32, #T>
+    scf.yield %t : tensor<256x64xf32, #T>
+  }
+  return %r : tensor<256x64xf32, #T>
+}
+
+// Used after the conditional: a copy.
+// CHECK-LABEL: func.func @used_afterwards(
+// CHECK: memref.alloc
+// CHECK: scf.if
+// CHECK-COUNT-2: memref.alloc
+// CHECK: return
+func.func @used_afterwards(%x: tensor<64x256xf32, #A>, %c: i1) -> (tensor<64x256xf32, #A>, f32) {
+  %c0 = arith.constant 0 : index
+  %y = math.exp %x : tensor<64x256xf32, #A>
+  %r = scf.if %c -> tensor<64x256xf32, #A> {
+    scf.yield %y : tensor<64x256xf32, #A>
+  } else {
+    %s = math.sin %y : tensor<64x256xf32, #A>
+    scf.yield %s : tensor<64x256xf32, #A>
+  }
+  %f = tensor.extract %y[%c0, %c0] : tensor<64x256xf32, #A>
+  return %r, %f : tensor<64x256xf32, #A>, f32
 }
 
 // The size that is known only at run time counts whole tiles.

@@ -13,6 +13,7 @@
 #R = #layout.tiled<{1,0}>
 #D = #layout.tiled<{2,1,0}>
 #S = #layout.tiled<{1,0:T(1,4)}>
+#U = #layout.tiled<{0,1:T(2,4)}>
 
 func.func private @printMemrefI64(tensor<*xi64>)
 
@@ -160,6 +161,60 @@ func.func @bits_of_sum(%n: index, %f: f64) -> (tensor<?x8xi64, #A>, tensor<?x8xi
   %d = tensor.bitcast %m : tensor<?x8xf64, #A> to tensor<?x8xi64, #A>
   %g = tensor.extract %y[%c0, %n] : tensor<?x8xf64, #A>
   return %w, %d, %g : tensor<?x8xi64, #A>, tensor<?x8xi64, #A>, f64
+}
+
+// A transpose in one of two branches; the other one reads the source and fills another buffer.
+func.func @in_a_branch(%n: index, %c: i1) -> tensor<8x4xi64, #U> attributes {no_inline} {
+  %c1 = arith.constant 1 : index
+  %v = arith.constant 99 : i64
+  %x = func.call @numbers(%n) : (index) -> tensor<?x8xi64, #A>
+  %y = tensor.cast %x : tensor<?x8xi64, #A> to tensor<4x8xi64, #A>
+  %s = arith.addi %y, %y : tensor<4x8xi64, #A>
+  %r = scf.if %c -> tensor<8x4xi64, #U> {
+    %e = tensor.empty() : tensor<8x4xi64, #U>
+    %t = linalg.transpose ins(%s : tensor<4x8xi64, #A>) outs(%e : tensor<8x4xi64, #U>) permutation = [1, 0]
+    %w = tensor.insert %v into %t[%c1, %c1] : tensor<8x4xi64, #U>
+    scf.yield %w : tensor<8x4xi64, #U>
+  } else {
+    %f = tensor.extract %s[%c1, %c1] : tensor<4x8xi64, #A>
+    %e = tensor.empty() : tensor<8x4xi64, #U>
+    %t = linalg.fill ins(%f : i64) outs(%e : tensor<8x4xi64, #U>) -> tensor<8x4xi64, #U>
+    scf.yield %t : tensor<8x4xi64, #U>
+  }
+  return %r : tensor<8x4xi64, #U>
+}
+
+// Either branch hands on the tensor, the first one with an element written; and in a loop, where it lives on.
+func.func @in_both_branches(%n: index, %c: i1) -> (tensor<4x8xi64, #A>, tensor<4x8xi64, #A>) attributes {no_inline} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %v = arith.constant 99 : i64
+  %x = func.call @numbers(%n) : (index) -> tensor<?x8xi64, #A>
+  %y = tensor.cast %x : tensor<?x8xi64, #A> to tensor<4x8xi64, #A>
+  %s = arith.addi %y, %y : tensor<4x8xi64, #A>
+  %l = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %y) -> tensor<4x8xi64, #A> {
+    %m = arith.addi %a, %s : tensor<4x8xi64, #A>
+    %b = scf.if %c -> tensor<4x8xi64, #A> {
+      scf.yield %m : tensor<4x8xi64, #A>
+    } else {
+      %z = arith.muli %m, %a : tensor<4x8xi64, #A>
+      scf.yield %z : tensor<4x8xi64, #A>
+    }
+    scf.yield %b : tensor<4x8xi64, #A>
+  }
+  %r = scf.if %c -> tensor<4x8xi64, #A> {
+    %w = tensor.insert %v into %s[%c1, %c1] : tensor<4x8xi64, #A>
+    scf.yield %w : tensor<4x8xi64, #A>
+  } else {
+    %e = tensor.empty() : tensor<8x4xi64, #U>
+    %t = linalg.transpose ins(%s : tensor<4x8xi64, #A>) outs(%e : tensor<8x4xi64, #U>) permutation = [1, 0]
+    %o = arith.addi %t, %t : tensor<8x4xi64, #U>
+    %f = tensor.empty() : tensor<4x8xi64, #A>
+    %b = linalg.transpose ins(%o : tensor<8x4xi64, #U>) outs(%f : tensor<4x8xi64, #A>) permutation = [1, 0]
+    scf.yield %b : tensor<4x8xi64, #A>
+  }
+  return %r, %l : tensor<4x8xi64, #A>, tensor<4x8xi64, #A>
 }
 
 // Between tiled tensors, to and from sizes known only at run time; the source lives.
@@ -311,6 +366,42 @@ func.func @main() {
   %sums_i = arith.fptosi %sums#2 : f64 to i64
   %sums_2 = tensor.splat %sums_i[%c1, %c1] : tensor<?x?xi64, #A>
   call @print_2(%sums_2) : (tensor<?x?xi64, #A>) -> ()
+
+  // CHECK: sizes = [8, 4]
+  // CHECK: [0,   20,   40,   60],
+  // CHECK-NEXT: [2,   99,   42,   62],
+  // CHECK: sizes = [8, 4]
+  // CHECK: [22,   22,   22,   22],
+  %true = arith.constant true
+  %false = arith.constant false
+  %then = call @in_a_branch(%c4, %true) : (index, i1) -> tensor<8x4xi64, #U>
+  %then_a = layout.convert %then : tensor<8x4xi64, #U> to tensor<8x4xi64, #A>
+  %then_u = tensor.cast %then_a : tensor<8x4xi64, #A> to tensor<?x?xi64, #A>
+  call @print_2(%then_u) : (tensor<?x?xi64, #A>) -> ()
+  %else = call @in_a_branch(%c4, %false) : (index, i1) -> tensor<8x4xi64, #U>
+  %else_a = layout.convert %else : tensor<8x4xi64, #U> to tensor<8x4xi64, #A>
+  %else_u = tensor.cast %else_a : tensor<8x4xi64, #A> to tensor<?x?xi64, #A>
+  call @print_2(%else_u) : (tensor<?x?xi64, #A>) -> ()
+
+  // CHECK: sizes = [4, 8]
+  // CHECK: [0,   2,   4,   6,   8,   10,   12,   14],
+  // CHECK-NEXT: [20,   99,   24,
+  // CHECK: sizes = [4, 8]
+  // CHECK: [0,   7,   14,   21,   28,   35,   42,   49],
+  // CHECK: sizes = [4, 8]
+  // CHECK: [0,   4,   8,   12,   16,   20,   24,   28],
+  // CHECK: sizes = [4, 8]
+  // CHECK: [0,   255,
+  %both:2 = call @in_both_branches(%c4, %true) : (index, i1) -> (tensor<4x8xi64, #A>, tensor<4x8xi64, #A>)
+  %both_0 = tensor.cast %both#0 : tensor<4x8xi64, #A> to tensor<?x?xi64, #A>
+  call @print_2(%both_0) : (tensor<?x?xi64, #A>) -> ()
+  %both_1 = tensor.cast %both#1 : tensor<4x8xi64, #A> to tensor<?x?xi64, #A>
+  call @print_2(%both_1) : (tensor<?x?xi64, #A>) -> ()
+  %other:2 = call @in_both_branches(%c4, %false) : (index, i1) -> (tensor<4x8xi64, #A>, tensor<4x8xi64, #A>)
+  %other_0 = tensor.cast %other#0 : tensor<4x8xi64, #A> to tensor<?x?xi64, #A>
+  call @print_2(%other_0) : (tensor<?x?xi64, #A>) -> ()
+  %other_1 = tensor.cast %other#1 : tensor<4x8xi64, #A> to tensor<?x?xi64, #A>
+  call @print_2(%other_1) : (tensor<?x?xi64, #A>) -> ()
 
   // CHECK: sizes = [2, 2, 8]
   // CHECK: [-1,    2,    4,

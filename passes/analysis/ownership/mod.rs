@@ -8,8 +8,9 @@
 //! %0 = alloc                          owned here
 //! %1 = memref.transpose %0            the same buffer: one set
 //! %2 = scf.if %c { %3 = alloc         owned by the branch, and handed on
+//!                  dealloc %0
 //!                  yield %3 }
-//!           else { yield %1 }         not the branch's: handed on is a copy
+//!           else { yield %1 }         handed on, if nothing uses it after the conditional; otherwise as a copy
 //! use %2                              owned here, freed after this
 //! ```
 //!
@@ -18,8 +19,8 @@
 //! 2. A value that a loop or conditional carries is *lent* if all its sources are defined outside: it joins their set.
 //!    If any source is defined inside, the receiver *owns* the value. This is decided from the inside out.
 //! 3. A buffer is handed on if its set has one owner and no lent value, the owner's block hands it on,
-//!    and nothing uses it afterwards; otherwise a copy is handed on. The caller always owns returned buffers, as
-//!    upstream has it.
+//!    and nothing uses it afterwards; otherwise a copy is handed on. A branch of a conditional in the owner's block does
+//!    the same, and the other branches free the buffer. The caller always owns returned buffers, as upstream has it.
 //! 4. Other buffers are freed in their block, after the last use of their set. The next allocation of the same type
 //!    takes the buffer over.
 //!
@@ -38,12 +39,12 @@ use crate::buffers::async_copies::DmaStart;
 pub use flow::{Carried, allocation, carried};
 use flow::{Origin, is_buffer, leaks_address, made};
 use layout_ir::{self as ir, Builder, Op, Rewriter, Val};
-use melior::ir::ValueLike;
 use melior::ir::operation::OperationMutLike;
+use melior::ir::{BlockRef, ValueLike};
 pub use moves::instead_of_copies;
 use order::{BlockKey, Numbered, block_key};
 pub use release::{Owner, Release, owners};
-use sets::{Owned, Sets};
+use sets::{Owned, Set, Sets, Use};
 use std::collections::HashSet;
 
 /// Marks an allocation or deallocation as the program's own, which passes leave alone.
@@ -87,6 +88,8 @@ enum End {
     After(usize),
     /// Before the terminator of its block.
     OfBlock,
+    /// In each branch of the conditional of this number, which hands it on or frees it.
+    InBranches(usize),
 }
 
 /// The result of the analysis.
@@ -95,6 +98,9 @@ struct Decided<'c> {
     owned: Vec<Owned<'c>>,
     /// The end of each owned value.
     ends: Vec<End>,
+    /// The owned values that a branch of a conditional frees, and the operation of the branch after which it does so;
+    /// without one, before all others.
+    freed: Vec<(usize, BlockRef<'c, 'c>, Option<usize>)>,
     /// The operands that are handed on as copies.
     copied: Vec<OwnershipTransfer<'c>>,
 }
@@ -107,20 +113,34 @@ impl<'c> Decided<'c> {
         let handed_on = hand_on(&order, &mut sets)?;
         use_all(&order, &mut sets, &handed_on);
         let mut ends = vec![None; sets.owned.len()];
-        let mut copied = Vec::new();
+        let (mut copied, mut transferred) = (Vec::new(), HashSet::new());
         for operand in handed_on {
             let at = order.number(operand.op);
             let set = sets.of(operand.value);
-            let only = if let ([only], false) = (&set.owned[..], set.lent) { Some(*only) } else { None };
-            let last = set.last == Some((at, operand.operand)) && !set.by_hand;
-            match only.filter(|only| last && sets.owned[*only].block == order.block(at)) {
-                Some(only) => ends[only] = Some(End::Elsewhere),
+            let only = if let ([only], false) = (&set.owned[..], set.lent || set.by_hand) { Some(*only) } else { None };
+            let home = only.map(|only| sets.owned[only].block);
+            match only.zip(transfer(&order, sets.of(operand.value), (at, operand.operand), home)) {
+                Some((only, end)) => {
+                    ends[only] = Some(end);
+                    transferred.insert((only, order.block(at)));
+                }
                 None => copied.push(operand),
+            }
+        }
+        let mut freed = Vec::new();
+        for (number, end) in ends.iter().enumerate() {
+            let Some(End::InBranches(conditional)) = end else { continue };
+            for block in ir::blocks(order.operations[*conditional]) {
+                if !transferred.contains(&(number, block_key(block))) {
+                    let last = sets.of(sets.owned[number].value).last_in(order.range(block));
+                    let last = last.and_then(|last| order.of_block(last.0, block_key(block)));
+                    freed.push((number, block, last));
+                }
             }
         }
         let end = |(number, known): (usize, Option<End>)| known.unwrap_or_else(|| end(&order, &mut sets, number));
         let ends = ends.into_iter().enumerate().map(end).collect();
-        Some(Decided { order, owned: sets.owned, ends, copied })
+        Some(Decided { order, owned: sets.owned, ends, freed, copied })
     }
 
     fn follow(mut self, rewriter: &'c Rewriter) {
@@ -134,14 +154,32 @@ impl<'c> Decided<'c> {
         }
         for ((owned, end), buffer) in self.owned.iter().zip(&self.ends).zip(&buffers) {
             let before = match end {
-                End::Elsewhere => continue,
+                End::Elsewhere | End::InBranches(_) => continue,
                 End::After(number) => ir::next(self.order.operations[*number]),
                 End::OfBlock => None,
             };
             let before = before.unwrap_or_else(|| self.order.terminator(owned.block));
             Builder::before(before).op("memref.dealloc", &[*buffer], &[], &[]);
         }
+        for (number, block, last) in self.freed {
+            let terminator = self.order.terminator(block_key(block));
+            let after = |last: usize| ir::next(self.order.operations[last]).unwrap_or(terminator);
+            let before = last.map_or_else(|| ir::operations(block)[0], after);
+            Builder::before(before).op("memref.dealloc", &[buffers[number]], &[], &[]);
+        }
     }
+}
+
+/// The end of a buffer that its block, or a branch of a conditional there, hands on by a use; `None` if something else
+/// uses it afterwards. `home` is the block that owns it.
+fn transfer(order: &Numbered, set: &Set, at: Use, home: Option<BlockKey>) -> Option<End> {
+    let home = home?;
+    if order.block(at.0) == home {
+        return (set.last == Some(at)).then_some(End::Elsewhere);
+    }
+    let conditional = order.conditional(at.0, home)?;
+    let is_last = set.last?.0 <= order.end(conditional) && set.last_in(at.0..=at.0) == Some(at);
+    is_last.then_some(End::InBranches(conditional))
 }
 
 /// The place where a buffer that is not handed on is freed.

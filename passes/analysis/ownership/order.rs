@@ -5,6 +5,7 @@ use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockRef, RegionLike};
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 /// The identity of a block.
 pub type BlockKey = usize;
@@ -75,6 +76,20 @@ impl<'c> Numbered<'c> {
     /// The number of the last operation inside that of this number, or its own.
     pub fn end(&self, number: usize) -> usize {
         self.ends[number]
+    }
+
+    /// The operations of a block and those inside them.
+    pub fn range(&self, block: BlockRef<'c, 'c>) -> RangeInclusive<usize> {
+        self.number(ir::operations(block)[0])..=self.number(self.terminators[&block_key(block)])
+    }
+
+    /// The conditional in `block` of which a branch has the operation of this number. One of its branches always runs.
+    pub fn conditional(&self, number: usize, block: BlockKey) -> Option<usize> {
+        let around = self.parents[number];
+        let op = self.operations[around];
+        let is_conditional = matches!(ir::name(op), "scf.if" | "scf.index_switch");
+        let has_all = op.regions().all(|region| region.first_block().is_some());
+        (is_conditional && has_all && self.blocks[around] == block).then_some(around)
     }
 
     /// Whether the operation numbered `number` is inside that numbered `around`.

@@ -1,7 +1,7 @@
 //! The end of each buffer that a function's blocks own, read from a function that already frees its buffers.
 
-use crate::analysis::ownership::order::Numbered;
-use crate::analysis::ownership::sets::Sets;
+use crate::analysis::ownership::order::{BlockKey, Numbered, block_key};
+use crate::analysis::ownership::sets::{Owned, Sets};
 use crate::analysis::ownership::{define, hand_on};
 use layout_ir::{self as ir, Op, Val};
 use std::collections::HashMap;
@@ -10,18 +10,28 @@ use std::collections::HashMap;
 pub struct Owner<'c> {
     /// The result or block argument.
     pub value: Val<'c>,
-    /// The end of its buffer.
-    pub release: Release<'c>,
+    /// The end of its buffer, one in each branch if a conditional releases it; none if that is unknown.
+    pub releases: Vec<Release<'c>>,
 }
 
 /// The end of a buffer.
 pub enum Release<'c> {
-    /// An operation of its block frees it.
+    /// An operation frees it.
     Freed(Op<'c>),
     /// Operand `operand` of `op` hands it on: to owners of these numbers, or to the caller.
     Transferred { op: Op<'c>, operand: usize, to: Vec<usize> },
-    /// Unknown, or never freed.
+    /// Unknown.
     Unknown,
+}
+
+impl<'c> Release<'c> {
+    /// The operation; `None` if it is unknown.
+    pub fn op(&self) -> Option<Op<'c>> {
+        match self {
+            Release::Freed(op) | Release::Transferred { op, .. } => Some(*op),
+            Release::Unknown => None,
+        }
+    }
 }
 
 /// The buffers that a function's blocks own; `None` if ownership is unknown.
@@ -36,46 +46,66 @@ pub fn owners<'c>(function: Op<'c>) -> Option<Vec<Owner<'c>>> {
         let to: Vec<usize> = operand.to.iter().map(|v| numbers[&ir::key(*v)]).collect();
         let set = sets.of(operand.value);
         let only = if let ([only], false) = (&set.owned[..], set.lent) { Some(*only) } else { None };
-        let known = only.filter(|only| sets.owned[*only].block == order.block(order.number(operand.op)));
+        let known = only.filter(|only| is_released_by(&order, &sets.owned[*only], operand.op));
         match known {
             Some(only) => releases[only].push(Release::Transferred { op: operand.op, operand: operand.operand, to }),
             // The receiver does not know what it gets.
             None => {
                 let all = sets.of(operand.value).owned.clone();
-                all.into_iter()
-                    .chain(to)
-                    .for_each(|number| releases[number].extend([Release::Unknown, Release::Unknown]));
+                all.into_iter().chain(to).for_each(|number| releases[number].push(Release::Unknown));
             }
         }
     }
     for op in order.operations.iter().filter(|op| ir::name(**op) == "memref.dealloc") {
         let value = ir::operands(*op)[0];
         let own = numbers.get(&ir::key(value)).copied();
-        match own.filter(|number| sets.owned[*number].block == order.block(order.number(*op))) {
+        match own.filter(|number| is_released_by(&order, &sets.owned[*number], *op)) {
             Some(number) => releases[number].push(Release::Freed(*op)),
             None => {
                 let all = sets.of(value).owned.clone();
-                all.into_iter().for_each(|number| releases[number].extend([Release::Unknown, Release::Unknown]));
+                all.into_iter().for_each(|number| releases[number].push(Release::Unknown));
             }
         }
     }
-    spread_unknown(&mut releases);
-    let only = |mut releases: Vec<Release<'c>>| match releases.pop() {
-        Some(release) if releases.is_empty() => release,
-        _ => Release::Unknown,
-    };
+    let is_known = |number: usize, releases: &[Release]| is_complete(&order, &sets.owned[number], releases);
+    spread_unknown(&mut releases, is_known);
+    for (number, releases) in releases.iter_mut().enumerate() {
+        if !is_known(number, releases) {
+            releases.clear();
+        }
+    }
     let owners = sets.owned.into_iter().zip(releases);
-    Some(owners.map(|(owned, releases)| Owner { value: owned.value, release: only(releases) }).collect())
+    Some(owners.map(|(owned, releases)| Owner { value: owned.value, releases }).collect())
+}
+
+/// Whether an operation is in the block that owns a buffer, or in a branch of a conditional there.
+fn is_released_by(order: &Numbered, owned: &Owned, op: Op) -> bool {
+    let at = order.number(op);
+    order.block(at) == owned.block || order.conditional(at, owned.block).is_some()
+}
+
+/// Whether a buffer has one release, in its block, or one in each branch of a conditional.
+fn is_complete(order: &Numbered, owned: &Owned, releases: &[Release]) -> bool {
+    let at: Option<Vec<usize>> = releases.iter().map(|release| Some(order.number(release.op()?))).collect();
+    let Some(at) = at else { return false };
+    let mut blocks: Vec<BlockKey> = at.iter().map(|at| order.block(*at)).collect();
+    let conditional = at.first().and_then(|at| order.conditional(*at, owned.block));
+    let mut expected = match conditional {
+        Some(conditional) => ir::blocks(order.operations[conditional]).into_iter().map(block_key).collect(),
+        None => vec![owned.block],
+    };
+    blocks.sort_unstable();
+    expected.sort_unstable();
+    blocks == expected
 }
 
 /// Marks as unknown each owner that receives a buffer from an owner without a known release.
-fn spread_unknown(releases: &mut [Vec<Release>]) {
-    let is_known = |releases: &[Release]| matches!(releases, [Release::Freed(_) | Release::Transferred { .. }]);
-    let mut open: Vec<usize> = (0..releases.len()).filter(|number| !is_known(&releases[*number])).collect();
+fn spread_unknown(releases: &mut [Vec<Release>], is_known: impl Fn(usize, &[Release]) -> bool) {
+    let mut open: Vec<usize> = (0..releases.len()).filter(|number| !is_known(*number, &releases[*number])).collect();
     while let Some(number) = open.pop() {
         let to = |release: &Release| if let Release::Transferred { to, .. } = release { to.clone() } else { vec![] };
         for other in releases[number].iter().flat_map(to).collect::<Vec<usize>>() {
-            if is_known(&releases[other]) {
+            if is_known(other, &releases[other]) {
                 open.push(other);
                 releases[other].push(Release::Unknown);
             }

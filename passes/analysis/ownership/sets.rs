@@ -3,6 +3,7 @@
 use crate::analysis::ownership::order::BlockKey;
 use layout_ir::{self as ir, Val};
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use tensor_layout::sets::DisjointSets;
 
 /// A value whose buffer a block has to free or hand on.
@@ -26,10 +27,18 @@ pub struct Set {
     pub owned: Vec<usize>,
     /// Whether one of them may be a buffer that no block owns, such as an argument.
     pub lent: bool,
-    /// Their last use.
+    /// Their uses, and the last of them.
+    pub uses: Vec<Use>,
     pub last: Option<Use>,
     /// Whether the program frees them itself.
     pub by_hand: bool,
+}
+
+impl Set {
+    /// The last use in a range of operations.
+    pub fn last_in(&self, operations: RangeInclusive<usize>) -> Option<Use> {
+        self.uses.iter().copied().filter(|at| operations.contains(&at.0)).max()
+    }
 }
 
 /// A union-find of values.
@@ -70,6 +79,7 @@ impl<'c> Sets<'c> {
         let gone = std::mem::take(&mut self.sets[from]);
         let set = &mut self.sets[into];
         set.owned.extend(gone.owned);
+        set.uses.extend(gone.uses);
         set.last = set.last.max(gone.last);
         set.lent |= gone.lent;
         set.by_hand |= gone.by_hand;
@@ -85,6 +95,7 @@ impl<'c> Sets<'c> {
     /// Records a use of a value.
     pub fn used(&mut self, value: Val<'c>, at: Use) {
         let set = self.of(value);
+        set.uses.push(at);
         set.last = set.last.max(Some(at));
     }
 }

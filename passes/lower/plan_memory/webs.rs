@@ -133,9 +133,9 @@ pub fn webs<'c>(
     let owners = owners(function).unwrap_or_else(|| freed_in_their_block(text));
     let mut sets = DisjointSets::new(owners.len());
     for (number, owner) in owners.iter().enumerate() {
-        if let Release::Transferred { to, .. } = &owner.release {
-            for other in to {
-                sets.join(*other, number);
+        for release in &owner.releases {
+            if let Release::Transferred { to, .. } = release {
+                to.iter().for_each(|other| sets.join(*other, number));
             }
         }
     }
@@ -165,7 +165,7 @@ fn freed_in_their_block<'c>(text: &Text<'c>) -> Vec<Owner<'c>> {
         let mut freed = freed.into_iter().filter(|user| ir::name(*user) == "memref.dealloc");
         match (freed.next(), freed.next()) {
             (Some(op), None) if ir::comes_before(ir::defining_op(value)?, op) => {
-                Some(Owner { value, release: Release::Freed(op) })
+                Some(Owner { value, releases: vec![Release::Freed(op)] })
             }
             _ => None,
         }
@@ -180,10 +180,7 @@ fn member<'c>(
     memory: ArenaMemory<'c>,
     owner: Owner<'c>,
 ) -> Option<Member<'c>> {
-    let to = match owner.release {
-        Release::Freed(op) | Release::Transferred { op, .. } => text.number(op),
-        Release::Unknown => return None,
-    };
+    let to = owner.releases.iter().filter_map(Release::op).map(|op| text.number(op)).max()?;
     let Some(op) = ir::defining_op(owner.value) else {
         let first = text.number(ir::after(owner.value)?);
         return Some(Member { owner, made: None, live: (first - 1, to) });
@@ -214,16 +211,18 @@ fn web<'c>(text: &Text<'c>, members: &[Member<'c>], returns: bool) -> Option<Web
     };
     for (number, member) in members.iter().enumerate() {
         web.live = (web.live.0.min(member.live.0), web.live.1.max(member.live.1));
-        match &member.owner.release {
-            Release::Freed(op) => web.frees.push(*op),
-            Release::Transferred { op, operand, to } if to.is_empty() => {
-                if web.returned.is_some() || web.copied.is_some() {
-                    return None;
+        for release in &member.owner.releases {
+            match release {
+                Release::Freed(op) => web.frees.push(*op),
+                Release::Transferred { op, operand, to } if to.is_empty() => {
+                    if web.returned.is_some() || web.copied.is_some() {
+                        return None;
+                    }
+                    let end = (*op, *operand);
+                    (web.returned, web.copied) = if returns { (Some(end.1), None) } else { (None, Some(end)) };
                 }
-                let end = (*op, *operand);
-                (web.returned, web.copied) = if returns { (Some(end.1), None) } else { (None, Some(end)) };
+                Release::Transferred { .. } | Release::Unknown => {}
             }
-            _ => {}
         }
         if let Some((around, _)) = ir::block_argument(member.owner.value) {
             let at = text.number(around);
