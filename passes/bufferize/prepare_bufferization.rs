@@ -11,7 +11,8 @@
 //!   bufferization takes time cubic in its length), and a bitcast joins the one that computes its operand;
 //!   `tensor.splat` becomes `linalg.fill`, `tensor.generate` a
 //!   `linalg.generic`, `tensor.concat` insertions, `tensor.pad` a fill and an insertion;
-//! - `linalg.softmax`, `linalg.pack` and `linalg.unpack` become upstream's decompositions, with layouts or without;
+//! - `linalg.softmax`, also of memrefs, `linalg.pack` and `linalg.unpack` become upstream's decompositions, with layouts
+//!   or without;
 //! - conversions between buffers and tensors (`bufferization.to_tensor`, `to_buffer`) use the layout of the
 //!   tensor, with a copy if the buffer's type has another;
 //! - a reshape whose index is a product of run-time sizes is applied to a row-major copy;
@@ -72,6 +73,7 @@ pub(crate) fn run<'c>(step: StepInput<'c>) -> StepResult<'c> {
     for op in ir::all_operations(module) {
         match ir::name(op) {
             "linalg.softmax" if is_tensor(ir::operands(op)[0]) => softmax(rewriter, op)?,
+            "linalg.softmax" => softmax(rewriter, on_tensors(rewriter, op))?,
             "linalg.pack" | "linalg.unpack" if is_tensor(ir::operands(op)[0]) && same_bytes.source(op).is_none() => {
                 relayout(rewriter, op)?;
             }
@@ -199,6 +201,30 @@ fn nested_too_deep<'c>(operations: &[Op<'c>]) -> Option<Diagnostic<'c>> {
         ir::name(*too_deep)
     );
     Some(Diagnostic::error(ir::location(*too_deep), message))
+}
+
+/// Replaces a softmax of memrefs by one of tensors, whose result is copied into the output: the input may be the same
+/// buffer. Returns the new one.
+fn on_tensors<'c>(rewriter: &'c Rewriter, op: Op<'c>) -> Op<'c> {
+    let b = Builder::before(op);
+    let [input, output] = [0, 1].map(|k| ir::operands(op)[k]);
+    let of = |memref: Val<'c>| {
+        let shaped = ir::memref(memref.r#type()).expect("a memref");
+        Shaped { layout: shaped.layout.filter(|layout| AnyLayout::of(*layout).is_some()), space: None, ..shaped }
+    };
+    let unit = Attribute::unit(b.context());
+    let read = |memref| {
+        let t = ir::tensor_type(&of(memref));
+        b.value("bufferization.to_tensor", &[memref], t, &[b.named("restrict", unit)])
+    };
+    let (read, sizes) = (read(input), read(output));
+    let into = empty(b, sizes, sizes.r#type());
+    let softmax = b.op("linalg.softmax", &[read, into], &[into.r#type()], &b.attributes_of(op));
+    let buffer = ir::memref_type(b.location, &of(output)).expect("a type that memrefs have");
+    let made = b.value("bufferization.to_buffer", &[ir::result(softmax, 0)], buffer, &[b.named("read_only", unit)]);
+    b.op("memref.copy", &[made, output], &[], &[]);
+    rewriter.erase(op);
+    softmax
 }
 
 /// Replaces a softmax by its decomposition. Upstream gives the parts the type of the input, and
@@ -451,6 +477,9 @@ fn unsupported(op: Op) -> Option<&'static str> {
     }
     if name == "tensor.bitcast" && !ir::operands(op).into_iter().chain(ir::results(op)).all(has_bits) {
         return Some("its elements must be floating-point numbers or integers without a sign in their type");
+    }
+    if name == "linalg.softmax" && is_tensor(ir::operands(op)[0]) != is_tensor(ir::operands(op)[1]) {
+        return Some("its input and its output must be both tensors or both memrefs");
     }
     if name == "builtin.module" {
         let nested = ir::parent(op).is_some() && has_layouts(op);

@@ -92,6 +92,15 @@ func.func @shared_bytes(%m: memref<16xi4, #packed>, %i: index, %v: i4) -> i4 {
 
 // -----
 
+#wide = #layout.tiled<{0:T(8)E(8)}>
+func.func @wider_element(%m: memref<16xi4, #wide>, %i: index, %v: i4) -> i4 {
+  // expected-error@+1 {{'memref.atomic_rmw' op cannot be lowered: an element of i4 is stored as one of i8, and no atomic operation converts between them}}
+  %0 = memref.atomic_rmw addi %v, %m[%i] : (i4, memref<16xi4, #wide>) -> i4
+  return %0 : i4
+}
+
+// -----
+
 // expected-error@+1 {{cannot lower memref<4x4xf32, affine_map<(d0, d1) -> (d0 floordiv 2, d1)>>: its map must not put two elements at one place, as it does with [0, 0] and [1, 0]}}
 func.func @two_at_one_place(%m: memref<4x4xf32, affine_map<(i, j) -> (i floordiv 2, j)>>) { return }
 

@@ -88,3 +88,19 @@ func.func @sign(%x: tensor<2x3xf32>) -> tensor<2x3xui32> {
   %0 = tensor.bitcast %x : tensor<2x3xf32> to tensor<2x3xui32>
   return %0 : tensor<2x3xui32>
 }
+
+// -----
+
+func.func @softmax_into_buffer(%x: tensor<2x3xf32>, %y: memref<2x3xf32>) {
+  // expected-error@+1 {{'linalg.softmax' op cannot be lowered: its input and its output must be both tensors or both memrefs}}
+  linalg.softmax dimension(1) ins(%x : tensor<2x3xf32>) outs(%y : memref<2x3xf32>)
+  return
+}
+
+// -----
+
+func.func @softmax_of_buffer(%x: memref<2x3xf32>, %y: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  // expected-error@+1 {{'linalg.softmax' op cannot be lowered: its input and its output must be both tensors or both memrefs}}
+  %r = linalg.softmax dimension(1) ins(%x : memref<2x3xf32>) outs(%y : tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %r : tensor<2x3xf32>
+}

@@ -7,6 +7,7 @@ use crate::buffers::async_copies::DmaStart;
 use crate::buffers::index::{IndexVars, constant_value, indices};
 use crate::buffers::lowered::{AnyLayout, Lowered};
 use crate::buffers::maps::one_to_one;
+use crate::buffers::packing::Packing;
 use crate::kernel::access::is_view;
 use crate::kernel::transfers;
 use layout_ir::{self as ir, Builder, Op, Shaped, Val};
@@ -188,6 +189,12 @@ impl<'c> Lowering<'c> {
     pub(super) fn on_element(&mut self, b: Builder<'c>, op: Op<'c>, memref: usize) -> Result<(), String> {
         let operands = ir::operands(op);
         let access = self.buffers.access(operands[memref])?;
+        let Packing { element, held_in, held, .. } = access.packing;
+        if !access.packing.is_whole() && held.is_one() {
+            return Err(format!(
+                "an element of {element} is stored as one of {held_in}, and no atomic operation converts between them"
+            ));
+        }
         if !access.packing.is_whole() {
             return Err("an element that shares its bytes with others cannot be updated atomically".into());
         }
