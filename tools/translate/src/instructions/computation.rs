@@ -129,11 +129,16 @@ fn inlined<S: Scalars>(
     Some(values.swap_remove(computation.root))
 }
 
-/// The root of a computation on scalars for these values of its parameters. `None` where it has more than
+/// The scalars of the root of a computation for these values of its parameters. `None` where it has more than
 /// [`MOST_WRITTEN`] instructions, or one that is not on scalars.
-pub fn root<S: Scalars>(module: &Module, number: usize, scalars: &mut S, arguments: &[S::Value]) -> Option<S::Value> {
+pub fn roots<S: Scalars>(
+    module: &Module,
+    number: usize,
+    scalars: &mut S,
+    arguments: &[S::Value],
+) -> Option<Vec<S::Value>> {
     let each: Vec<Vec<S::Value>> = arguments.iter().map(|argument| vec![argument.clone()]).collect();
-    inlined(module, number, scalars, &each, &mut { MOST_WRITTEN })?.pop()
+    inlined(module, number, scalars, &each, &mut { MOST_WRITTEN })
 }
 
 /// Values that are written as MLIR.

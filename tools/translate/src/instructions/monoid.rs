@@ -1,9 +1,10 @@
 //! Computations on two scalars that are known to be associative and commutative: elements may be combined in any order.
+//! A computation on two tuples of scalars is one of them for each position.
 //!
 //! A computation is recognised by its form, through calls, tuples and copies, never by values at a few numbers. `add` of floats
 //! counts as associative, as in XLA: results differ by rounding only.
 
-use super::computation::{Scalars, root};
+use super::computation::{Scalars, roots};
 use crate::scalar::elementwise::constant;
 use crate::writer::Writer;
 use tensor_layout::element::ElementType;
@@ -15,13 +16,13 @@ use tensor_layout::operations::shape::leaves;
 const LONGEST: usize = 256;
 
 /// The logarithm of `exp(a) + exp(b)`, as JAX writes it in `cumlogsumexp`.
-const LOG_OF_SUM: &str = "select(NE(subtract({0},{1}),subtract({0},{1})),add({0},{1}),\
-                          add(maximum({0},{1}),log-plus-one(exponential(negate(abs(subtract({0},{1})))))))";
+const LOG_OF_SUM: &str = "select(NE(subtract(l,r),subtract(l,r)),add(l,r),\
+                          add(maximum(l,r),log-plus-one(exponential(negate(abs(subtract(l,r)))))))";
 
 /// An associative and commutative computation of two scalars of one type.
-pub struct Monoid {
+struct Monoid {
     form: Form,
-    pub element: ElementType,
+    element: ElementType,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,23 +35,50 @@ enum Form {
     LogOfSum,
 }
 
-impl Monoid {
-    /// The form of a computation; `None` where it is unknown.
-    pub fn new(module: &Module, number: usize) -> Option<Monoid> {
+/// The computations of a reduction on tuples, one for each position.
+pub struct Monoids(Vec<Monoid>);
+
+impl Monoids {
+    /// The forms of a computation on results so far and elements of these types, in this order; `None` where one is
+    /// unknown.
+    pub fn new(module: &Module, number: usize, types: &[ElementType]) -> Option<Monoids> {
         let computation = &module.computations[number];
-        let [left, right] = computation.parameters[..] else { return None };
-        let element = scalar(&computation.instructions[left])?;
-        let others = [&computation.instructions[right], computation.result()];
-        if others.iter().any(|i| scalar(i) != Some(element)) {
+        let own = computation.parameters.iter().map(|k| scalar(&computation.instructions[*k]));
+        if !own.eq(types.iter().map(|element| Some(*element))) {
             return None;
         }
-        let parameters = [0, 1].map(|number| Term { text: format!("{{{number}}}"), element });
-        let form = match root(module, number, &mut Terms { own: element }, &parameters)?.text.as_str() {
-            "add({0},{1})" | "add({1},{0})" => Form::Sum,
-            "multiply({0},{1})" | "multiply({1},{0})" => Form::Product,
-            "xor({0},{1})" | "xor({1},{0})" => Form::ExclusiveOr,
-            "maximum({0},{1})" | "maximum({1},{0})" | "minimum({0},{1})" | "minimum({1},{0})" | "and({0},{1})"
-            | "and({1},{0})" | "or({0},{1})" | "or({1},{0})" => Form::Idempotent,
+        let (left, right) = types.split_at(types.len() / 2);
+        let results = leaves(&computation.result().shape);
+        if left != right || !results.iter().map(|array| array.element).eq(left.iter().copied()) {
+            return None;
+        }
+        (0..left.len()).map(|position| Monoid::new(module, number, types, position)).collect::<Option<_>>().map(Monoids)
+    }
+
+    /// Writes a neutral value for each position, see `Monoid::neutral`.
+    pub fn neutral(&self, w: &mut Writer, initial: &[String]) -> Option<Vec<String>> {
+        self.0.iter().zip(initial).map(|(monoid, initial)| monoid.neutral(w, initial)).collect()
+    }
+}
+
+impl Monoid {
+    /// The form of a computation's result at a position; `None` where it is unknown, or one of other positions.
+    fn new(module: &Module, number: usize, types: &[ElementType], position: usize) -> Option<Monoid> {
+        let element = types[position];
+        let name = |k: usize| match k {
+            _ if k == position => "l",
+            _ if k == position + types.len() / 2 => "r",
+            _ => UNKNOWN,
+        };
+        let term = |(k, element): (usize, &ElementType)| Term { text: name(k).to_string(), element: *element };
+        let parameters: Vec<Term> = types.iter().enumerate().map(term).collect();
+        let roots = roots(module, number, &mut Terms { own: element }, &parameters)?;
+        let form = match roots[position].text.as_str() {
+            "add(l,r)" | "add(r,l)" => Form::Sum,
+            "multiply(l,r)" | "multiply(r,l)" => Form::Product,
+            "xor(l,r)" | "xor(r,l)" => Form::ExclusiveOr,
+            "maximum(l,r)" | "maximum(r,l)" | "minimum(l,r)" | "minimum(r,l)" | "and(l,r)" | "and(r,l)" | "or(l,r)"
+            | "or(r,l)" => Form::Idempotent,
             LOG_OF_SUM => Form::LogOfSum,
             _ => return None,
         };
@@ -61,7 +89,7 @@ impl Monoid {
 
     /// Writes a value that leaves every value unchanged that it is combined with; for an [idempotent](Form::Idempotent)
     /// computation the initial value, which leaves those unchanged that it is part of. `None` where there is none.
-    pub fn neutral(&self, w: &mut Writer, initial: &str) -> Option<String> {
+    fn neutral(&self, w: &mut Writer, initial: &str) -> Option<String> {
         use ElementType::{BF16, F8E8M0FNU, F16, F32, F64, Pred};
         let number = match self.form {
             Form::Idempotent => return Some(initial.to_string()),
@@ -92,7 +120,7 @@ fn scalar(i: &Instruction) -> Option<ElementType> {
     }
 }
 
-/// A computation in its parameters `{0}` and `{1}`: `add({0},{1})`.
+/// A computation in its parameters `l` and `r`: `add(l,r)`.
 #[derive(Clone)]
 pub struct Term {
     text: String,

@@ -1,32 +1,38 @@
-//! Running values: a `reduce-window` in which each window has one element more than its neighbour, as in `jnp.cumsum`.
+//! Running values: a `reduce-window` in which each window has the elements of its neighbour and at most one more, as in
+//! `jnp.cumsum`.
 //!
 //! A window of 4 places with a padding of 3 before 4 elements has element 0 first, then 0 and 1, then 0 to 2, then all
 //! of them. Window `o` gives `f(.. f(f(init, x[0]), x[1]) .., x[o])`, which is `f` of the value of the window before
-//! and `x[o]`: as many steps as elements, and the same bits as window by window, whatever `f` and `init` are.
+//! and `x[o]`: as many steps as elements, and the same bits as window by window, whatever `f` and `init` are. The first
+//! windows may have no element, or the first of them several, and the last windows may have all.
 //!
 //! With the padding after the elements, windows end together, and the steps go from the last element to the first.
 //! Several dimensions are processed one after the other. In both cases elements are combined in another order than the
-//! window's, so `f` must be a [`Monoid`](super::monoid::Monoid); with several dimensions it must have a neutral value, too,
-//! with which the lines of all but the last step begin.
+//! window's, so `f` must be known in [`Monoids`](super::monoid::Monoids). The initial value belongs to each window once: lines
+//! begin with it in the last step, and with their first element in those before.
 
 use super::computation::applied;
 use crate::builder::Builder;
 use crate::loops::Typed;
 use crate::tensor::{Done, Tensor};
 use crate::writer::Writer;
+use std::ops::Range;
 use tensor_layout::element::ElementType;
 use tensor_layout::hlo::Module;
 use tensor_layout::operations::WindowDim;
 
-/// The windows along a dimension, if all begin or all end with the elements.
+/// The windows along a dimension, if all begin or all end with the elements. Steps go from the window with the fewest
+/// elements to that with the most.
 #[derive(Clone, Copy)]
 pub struct Running {
     /// Whether windows end with the last element; otherwise they begin with the first.
     pub backward: bool,
-    /// The number of windows over padding only: the first ones, or backward the last ones.
-    empty: i64,
-    /// The number of windows with elements, each with one more than its neighbour.
-    steps: i64,
+    /// The number of windows without elements: the first ones, or backward the last ones.
+    pub empty: i64,
+    /// The number of windows with elements.
+    pub windows: i64,
+    /// The number of elements of the first of them.
+    begun: i64,
     /// The number of elements.
     size: i64,
 }
@@ -39,19 +45,48 @@ impl Running {
             return None;
         }
         // Window 0 has the elements from `begin` to before `end`, and the next ones one further on.
-        let (begin, end) = (w.low.checked_neg()?, w.size.checked_sub(w.low)?);
-        let running = |backward, empty: i64| {
-            let steps = windows - empty;
-            (empty >= 0 && steps >= 1).then_some(Running { backward, empty, steps, size })
+        let (begin, end, last) = (w.low.checked_neg()?, w.size.checked_sub(w.low)?, windows - 1);
+        // The places from the first element to the end of the first window, or backward from the last element to the
+        // begin of the last window.
+        let (backward, first) = match begin.checked_add(last)? {
+            ..=0 => (false, end),
+            _ if end >= size => (true, size.checked_sub(begin)?.checked_sub(last)?),
+            _ => return None,
         };
-        if begin.checked_add(windows - 1)? <= 0 && end <= 1 && end + windows - 1 <= size {
-            running(false, 1 - end)
-        } else if begin >= 0 && end >= size && size - begin <= windows {
-            running(true, windows - (size - begin))
-        } else {
-            None
-        }
+        let empty = 1i64.checked_sub(first)?.max(0);
+        (empty <= last).then(|| Running {
+            backward,
+            empty,
+            windows: windows - empty,
+            begun: first.clamp(1, size),
+            size,
+        })
     }
+
+    /// The number of windows that have one element more than the one before.
+    fn growing(&self) -> i64 {
+        (self.size - self.begun).min(self.windows - 1)
+    }
+
+    /// The steps after the first element.
+    fn phases(&self) -> Vec<Phase> {
+        let (begun, growing) = (self.begun, self.growing());
+        let all = [
+            Phase { steps: 1..begun, element: Some(0), next_window: false },
+            Phase { steps: 1..growing + 1, element: Some(begun - 1), next_window: true },
+            Phase { steps: growing + 1..self.windows, element: None, next_window: true },
+        ];
+        all.into_iter().filter(|phase| !phase.steps.is_empty()).collect()
+    }
+}
+
+/// Steps that are alike.
+struct Phase {
+    steps: Range<i64>,
+    /// The distance of the element of step `k` from the first element, less `k`; `None` for a copy of the value.
+    element: Option<i64>,
+    /// Whether step `k` gives window `k`, from the value of the one before; otherwise it changes the first window's.
+    next_window: bool,
 }
 
 /// The computation that combines elements of windows.
@@ -71,43 +106,60 @@ impl Fold<'_> {
     }
 }
 
-/// The running values along a dimension; `outs` are the types of the results, without encodings.
+/// The values of the windows with elements along a dimension. Without initial values each begins with its first
+/// element. `outs` are the types of the results, without encodings.
 pub fn running(
     b: &mut Builder,
     fold: &Fold,
     (dim, running): (usize, Running),
     inputs: &[Tensor],
-    inits: &[String],
+    inits: Option<&[String]>,
     outs: &[Tensor],
 ) -> Done<Vec<Tensor>> {
     let inputs: Vec<Typed> = inputs.iter().map(|t| b.flattened(t)).map(|t| Typed::new(&t.name, &t.ty)).collect();
-    let mut begin = Vec::new();
-    for (out, init) in outs.iter().zip(inits) {
-        begin.push(if running.empty > 0 { b.filled(out, init) } else { b.empty(out) });
-    }
-    let Running { backward, empty, steps, size } = running;
+    let begin: Vec<Tensor> = outs.iter().map(|out| b.empty(out)).collect();
     let w = &mut b.w;
     let bounds = |w: &mut Writer, sizes: &[i64]| sizes.iter().map(|n| w.index(*n)).collect::<Vec<_>>();
     let (before, after) = (bounds(w, &outs[0].sizes[..dim]), bounds(w, &outs[0].sizes[dim + 1..]));
-    let [one, end] = [1, steps].map(|n| w.index(n));
-    // The element and the window of step 0: step `k` is `k` further on, or backward `k` before.
-    let first = if backward { [size - 1, steps - 1] } else { [0, empty] }.map(|n| w.index(n));
-    let way = if backward { "subi" } else { "addi" };
+    let one = w.index(1);
+    // An index counted from the other end, if the steps go backward.
+    let place = |w: &mut Writer, n: i64, count: i64| w.index(if running.backward { count - 1 - n } else { n });
+    let [element, window] = [running.size, running.windows].map(|count| place(w, 0, count));
+    let (on, back) = if running.backward { ("subi", "addi") } else { ("addi", "subi") };
+    let phases: Vec<(Phase, [String; 2], Option<String>)> = running
+        .phases()
+        .into_iter()
+        .map(|phase| {
+            let ends = [phase.steps.start, phase.steps.end].map(|n| w.index(n));
+            let element = phase.element.map(|distance| place(w, distance, running.size));
+            (phase, ends, element)
+        })
+        .collect();
     let done = w.nest(&before, Typed::all(&begin), &mut |w, row, values| {
         let at = |k: &str, column: &[String]| [row, &[k.to_string()], column].concat();
-        let begun = w.nest(&after, values, &mut |w, column, values| {
-            let new = fold.step(w, inits, &inputs, &at(&first[0], column))?;
-            Ok(stored(w, &new, &values, &at(&first[1], column)))
+        let mut values = w.nest(&after, values, &mut |w, column, values| {
+            let new = match inits {
+                Some(inits) => fold.step(w, inits, &inputs, &at(&element, column))?,
+                None => inputs.iter().map(|t| w.load(t, &at(&element, column))).collect(),
+            };
+            Ok(stored(w, &new, &values, &at(&window, column)))
         })?;
-        w.repeat([&one, &end, &one], begun, &mut |w, k, values| {
-            let [element, window] = first.each_ref().map(|first| w.on_index(way, first, &k[0]));
-            let last = w.on_index(if backward { "addi" } else { "subi" }, &window, &one);
-            w.nest(&after, values, &mut |w, column, values| {
-                let so_far: Vec<String> = values.iter().map(|t| w.load(t, &at(&last, column))).collect();
-                let new = fold.step(w, &so_far, &inputs, &at(&element, column))?;
-                Ok(stored(w, &new, &values, &at(&window, column)))
-            })
-        })
+        for (phase, [from, to], element) in &phases {
+            values = w.repeat([from, to, &one], values, &mut |w, k, values| {
+                let element = element.as_ref().map(|first| w.on_index(on, first, &k[0]));
+                let window = if phase.next_window { w.on_index(on, &window, &k[0]) } else { window.clone() };
+                let last = if phase.next_window { w.on_index(back, &window, &one) } else { window.clone() };
+                w.nest(&after, values, &mut |w, column, values| {
+                    let so_far: Vec<String> = values.iter().map(|t| w.load(t, &at(&last, column))).collect();
+                    let new = match &element {
+                        Some(element) => fold.step(w, &so_far, &inputs, &at(element, column))?,
+                        None => so_far,
+                    };
+                    Ok(stored(w, &new, &values, &at(&window, column)))
+                })
+            })?;
+        }
+        Ok(values)
     })?;
     Ok(outs.iter().zip(done).map(|(t, v)| Tensor { name: v.name, ..t.clone() }).collect())
 }
@@ -122,18 +174,34 @@ mod tests {
     use super::*;
     use tensor_layout::hlo;
 
-    /// The elements of each window, and whether it has padding before and after them, checked place by place.
-    fn met(w: &WindowDim, size: i64, windows: i64) -> Vec<(Vec<i64>, [bool; 2])> {
-        let one = |o: i64| {
-            let places = (0..w.size).map(|p| o * w.stride + p * w.window_dilation - w.low);
-            let elements: Vec<i64> = places.clone().filter(|at| (0..size).contains(at)).collect();
-            (elements, [places.clone().any(|at| at < 0), places.clone().any(|at| at >= size)])
-        };
-        (0..windows).map(one).collect()
+    /// The elements of each window, checked place by place.
+    fn met(w: &WindowDim, size: i64, windows: i64) -> Vec<Vec<i64>> {
+        let places = |o: i64| (0..w.size).map(move |p| o * w.stride + p * w.window_dilation - w.low);
+        (0..windows).map(|o| places(o).filter(|at| (0..size).contains(at)).collect()).collect()
     }
 
-    /// All windows with small numbers over up to 4 elements: running ones begin, or end, together and grow by one each,
-    /// with padding only on the side where they begin, or end.
+    /// The elements of each window with elements, from the steps.
+    fn stepped(running: &Running) -> Vec<Vec<i64>> {
+        let mut all = vec![vec![0]];
+        for phase in running.phases() {
+            for k in phase.steps {
+                let mut now = if phase.next_window { all.last().cloned() } else { all.pop() }.expect("a window");
+                now.extend(phase.element.map(|distance| distance + k));
+                all.push(now);
+            }
+        }
+        if running.backward {
+            all.reverse();
+            all.iter_mut().for_each(|window| {
+                window.reverse();
+                window.iter_mut().for_each(|at| *at = running.size - 1 - *at);
+            });
+        }
+        all
+    }
+
+    /// All windows with small numbers over up to 4 elements: of running ones each begins with the first element and has
+    /// those of the window before, or each ends with the last and has those of the window after.
     #[test]
     fn windows_that_grow_are_those_of_the_definition() {
         let (mut running, mut others) = (0, 0);
@@ -148,22 +216,22 @@ mod tests {
                 let windows = left / stride + 1;
                 let w = WindowDim { size, stride, low, high, window_dilation, base_dilation: 1, reversed: false };
                 let met = met(&w, elements, windows);
-                let grows = |backward: bool, empty: i64| {
-                    let steps = windows - empty;
-                    let is_right = |(o, (found, [before, behind])): (i64, &(Vec<i64>, [bool; 2]))| {
-                        // The number of elements, and the other side.
-                        let (count, other) = if backward { (steps - o, *before) } else { (o - empty + 1, *behind) };
-                        let first = if backward { elements - count.max(0) } else { 0 };
-                        *found == (first..first + count.max(0)).collect::<Vec<_>>() && (count <= 0 || !other)
-                    };
-                    steps >= 1 && (0..).zip(&met).all(is_right)
+                let begins = |window: &Vec<i64>| window.iter().copied().eq(0..window.len() as i64);
+                let ends = |window: &Vec<i64>| {
+                    window.iter().rev().copied().eq((elements - window.len() as i64..elements).rev())
                 };
-                let by_definition = [false, true].into_iter().find_map(|backward| {
-                    (0..windows).find(|empty| grows(backward, *empty)).map(|empty| (backward, empty))
-                });
-                let expected = by_definition.filter(|_| (stride, window_dilation) == (1, 1) && windows > 1);
-                let found = Running::new(&w, elements, windows).map(|r| (r.backward, r.empty));
-                assert_eq!(found, expected, "{w:?} over {elements}");
+                let forward = met.iter().all(begins) && met.is_sorted_by_key(Vec::len);
+                let backward = met.iter().all(ends) && met.iter().rev().is_sorted_by_key(|window| window.len());
+                let has_some = met.iter().any(|window| !window.is_empty());
+                let expected = has_some && (forward || backward) && (stride, window_dilation) == (1, 1) && windows > 1;
+                let found = Running::new(&w, elements, windows);
+                assert_eq!(found.is_some(), expected, "{w:?} over {elements}");
+                if let Some(found) = found {
+                    let own: Vec<_> = met.into_iter().filter(|window| !window.is_empty()).collect();
+                    let padding = if forward { [found.empty, 0] } else { [0, found.empty] };
+                    assert_eq!((found.backward, stepped(&found)), (!forward, own), "{w:?} over {elements}");
+                    assert_eq!(padding.iter().sum::<i64>() + found.windows, windows, "{w:?} over {elements}");
+                }
                 *(if found.is_some() { &mut running } else { &mut others }) += 1;
             }
         }
@@ -189,7 +257,7 @@ mod tests {
     fn what_computations_and_initial_values_allow() {
         // The padding is before the elements, behind them, and along both dimensions.
         let windows = ["size=1x4 pad=0_0x3_0", "size=3x1 pad=0_2x0_0", "size=3x4 pad=2_0x3_0"];
-        let (all, single, in_order) = ([true; 3], [true, true, false], [true, false, false]);
+        let (all, in_order) = ([true; 3], [true, false, false]);
         let one = |element: &str, opcode: &str| format!("  ROOT c = {element}[] {opcode}(a, b)\n");
         for (element, opcode, initial, expected) in [
             ("f32", "add", "0", all),
@@ -210,7 +278,7 @@ mod tests {
             ("s32", "add", "7", all),
             ("u8", "xor", "1", all),
             // An infinite part times 0 is not a number, so no value is neutral.
-            ("c128", "multiply", "(1, 0)", single),
+            ("c128", "multiply", "(1, 0)", all),
             // The order must be the program's.
             ("f32", "subtract", "0", in_order),
             ("f32", "power", "1", in_order),
@@ -298,6 +366,59 @@ mod tests {
         let computation = format!("  t0 = f32[] add(a, b)\n{all}  ROOT c = f32[] add(t200, a)\n");
         assert!(runs("f32", &computation, "0", "size=1x4 pad=0_0x3_0"));
         assert!(!runs("f32", &computation, "0", "size=3x1 pad=0_2x0_0"));
+    }
+
+    /// The import of a `reduce-window` over two arrays of these types.
+    fn pair([x, y]: [&str; 2], computation: &str, (sizes, window): (&str, &str)) -> String {
+        let text = format!(
+            "HloModule m\nfold {{\n  a = {x}[] parameter(0)\n  b = {y}[] parameter(1)\n  c = {x}[] parameter(2)\n  \
+             d = {y}[] parameter(3)\n{computation}}}\nENTRY main {{\n  p = {x}[3,4] parameter(0)\n  \
+             q = {y}[3,4] parameter(1)\n  i = {x}[] parameter(2)\n  j = {y}[] parameter(3)\n  \
+             ROOT r = ({x}[{sizes}], {y}[{sizes}]) reduce-window(p, q, i, j), window={{{window}}}, to_apply=fold\n}}\n"
+        );
+        let module = hlo::Module::parse(&text).expect("HLO");
+        crate::import(&module, &text, "m.hlo").expect("MLIR")
+    }
+
+    /// Several arrays are combined in any order if each has a known computation of its own. No loop goes over the places
+    /// of a window then, whose sizes an operand of `i1` would give.
+    #[test]
+    fn several_arrays_run_along_the_elements() {
+        let windows = [
+            ("3,4", "size=1x4 pad=0_0x3_0"),
+            ("3,4", "size=3x1 pad=0_2x0_0"),
+            ("3,4", "size=3x4 pad=2_0x3_0"),
+            ("4,6", "size=3x5 pad=0_3x5_1"),
+        ];
+        let (sums, tuple) = ("  s = f32[] add(c, a)\n", "  ROOT t = (f32[], s32[]) tuple(s, m)\n");
+        for (computation, expected) in [
+            (format!("{sums}  m = s32[] maximum(b, d)\n{tuple}"), [true; 4]),
+            (format!("{sums}  m = s32[] subtract(b, d)\n{tuple}"), [true, false, false, false]),
+            // The second result is not made of the second array alone.
+            (format!("{sums}  k = s32[] convert(a)\n  m = s32[] add(k, d)\n{tuple}"), [true, false, false, false]),
+        ] {
+            let found = windows.map(|window| !pair(["f32", "s32"], &computation, window).contains("xi1>"));
+            assert_eq!(found, expected, "{computation}");
+        }
+        // The results change places.
+        let crossed = "  s = s32[] add(a, c)\n  m = s32[] add(b, d)\n  ROOT t = (s32[], s32[]) tuple(m, s)\n";
+        let found = windows.map(|window| !pair(["s32", "s32"], crossed, window).contains("xi1>"));
+        assert_eq!(found, [true, false, false, false]);
+    }
+
+    /// The first windows have several elements, or the last ones have all; there may be more windows than places.
+    #[test]
+    fn windows_that_stay_full_run_along_the_elements() {
+        for (sizes, window) in [
+            ("3,8", "size=1x8 pad=0_0x7_4"),
+            ("3,8", "size=1x9 pad=0_0x7_5"),
+            ("3,8", "size=1x9 pad=0_0x4_8"),
+            ("3,5", "size=1x6 pad=0_0x4_2"),
+        ] {
+            let window = (sizes, window);
+            let sums = "  s = f32[] add(a, c)\n  m = s32[] add(b, d)\n  ROOT t = (f32[], s32[]) tuple(s, m)\n";
+            assert!(!pair(["f32", "s32"], sums, window).contains("xi1>"), "{window:?}");
+        }
     }
 
     /// The initial value of a fusion is a parameter.
